@@ -1,0 +1,106 @@
+"""A campaign as frozen values: what was asked, checked as far as it can be without a host."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from poolproof.campaign.expression import Expression
+
+Metric = Literal["iops", "bandwidth", "p50", "p99", "p999", "sync_p99"]
+LOWER_IS_BETTER: frozenset[Metric] = frozenset({"p50", "p99", "p999", "sync_p99"})
+
+
+@dataclass(frozen=True)
+class Disk:
+    """A real disk, named by what is written on it: a by-id name, a serial or a WWN."""
+
+    identity: str
+
+
+@dataclass(frozen=True)
+class LoopFile:
+    """A sparse file behind a loop device with direct I/O."""
+
+    size_bytes: int
+
+
+@dataclass(frozen=True)
+class Qcow2:
+    """A qcow2 image served as a block device."""
+
+    size_bytes: int
+
+
+@dataclass(frozen=True)
+class Emulated:
+    """A disk with the service times of `model`: hdd-7200, sata-ssd, nvme or hdd-failing."""
+
+    model: str
+    size_bytes: int
+
+
+DeviceSource = Disk | LoopFile | Qcow2 | Emulated
+
+
+@dataclass(frozen=True)
+class Device:
+    """A block device that layouts may use, by the name that the campaign gave it."""
+
+    name: str
+    source: DeviceSource
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A layout expression without braces. `varies` holds what its matrix chose: (("recordsize", "16k"),)."""
+
+    name: str
+    expression: Expression
+    varies: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class JobSpec:
+    """One fio job section: option name and value, in the order given; fio's own words."""
+
+    name: str
+    options: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Workload:
+    """What fio is asked to do. `family` is its name without the matrix; `cold` None means: as `measure` says.
+
+    `fill` False: the test files are taken as they are found (`dir` layouts), and never written beforehand.
+    """
+
+    name: str
+    family: str
+    jobs: tuple[JobSpec, ...]
+    metric: Metric
+    varies: tuple[tuple[str, str], ...] = ()
+    cold: bool | None = None
+    fill: bool = True
+
+
+@dataclass(frozen=True)
+class Measure:
+    """How each cell is measured: seconds per trial, number of trials, cold caches, the seed of the order."""
+
+    time_s: float = 10.0
+    trials: int = 3
+    cold: bool = True
+    seed: int | None = None
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """What a user asks for. Every layout runs under every workload; each pair is a cell."""
+
+    name: str
+    question: str
+    devices: tuple[Device, ...]
+    layouts: tuple[Layout, ...]
+    workloads: tuple[Workload, ...]
+    measure: Measure
+    baseline: str | None = None
+    goal: str | None = None

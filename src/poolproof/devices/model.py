@@ -1,0 +1,66 @@
+"""A thing that stands on the host: a block device or a directory, and the leaf disks beneath it."""
+
+from dataclasses import dataclass
+
+from poolproof.steps import Step
+
+
+@dataclass(frozen=True)
+class Below:
+    """The disk that a loop file lives on: its kernel name and its sysfs `stat` file."""
+
+    device: str
+    counter: str
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A disk of the campaign at the bottom of a layout, where bytes are counted.
+
+    `name` is the campaign's word for it, `path` its node (/dev/loop40), `counter` its sysfs `stat` file
+    (/sys/class/block/loop40/stat).
+    """
+
+    name: str
+    path: str
+    counter: str
+    below: Below | None = None
+
+
+@dataclass(frozen=True)
+class Volume:
+    """What a device or a layer offers to the layer above it. `size_bytes`: None where only the host can tell."""
+
+    path: str
+    is_block: bool
+    leaves: tuple[Leaf, ...]
+    size_bytes: int | None = None
+
+
+@dataclass(frozen=True)
+class DevicePlan:
+    """The steps that bring a device up, in order, each with its undo, and what stands then."""
+
+    steps: tuple[Step, ...]
+    volume: Volume
+
+
+@dataclass(frozen=True)
+class Site:
+    """Where one run builds, and what its host can do.
+
+    `state_dir` (images, sockets, pid files; on a real file system), `ram_dir` (images of emulated disks; on tmpfs) and
+    `mount_dir` are private to the run: no two runs share them. `loop_numbers` are free loop numbers, to be taken from the
+    front by the planner. `programs` and `file_systems` are what the host has; `is_root` whether commands run as root.
+    `label` is at most 12 letters and digits, unique to the run, for names that the kernel keeps (pools, arrays).
+    """
+
+    label: str
+    state_dir: str
+    ram_dir: str
+    mount_dir: str
+    is_root: bool
+    programs: frozenset[str]
+    file_systems: frozenset[str]
+    ram_bytes: int
+    ram_free_bytes: int

@@ -1,0 +1,1 @@
+"""What the counters of every layer said while fio ran."""

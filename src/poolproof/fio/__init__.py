@@ -1,0 +1,1 @@
+"""fio: jobs out, results in."""

@@ -1,0 +1,1 @@
+"""Where commands run. A host is three methods: run a command, read a file, stream counters."""

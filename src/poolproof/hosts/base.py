@@ -1,0 +1,47 @@
+"""What every host can do; the one contract that the rest of the code knows."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Protocol
+
+from poolproof.errors import HostError
+from poolproof.process import Completed
+
+
+class FileMissing(HostError):
+    """The file is not on the host, or may not be read."""
+
+
+@dataclass(frozen=True)
+class Tick:
+    """The contents of the streamed files at one moment; `at_s` is the clock of the host's readers, seconds, monotonic.
+
+    A file that could not be read is an empty string.
+    """
+
+    at_s: float
+    texts: tuple[str, ...]
+
+
+class Host(Protocol):
+    """A machine on which commands run."""
+
+    name: str
+
+    def run(self, argv: Sequence[str], *, timeout_s: float, stdin: str | None = None, check: bool = True) -> Completed:
+        """Run a program to its end.
+
+        Raises:
+            ProgramMissing, CommandFailed, CommandTimedOut: as `process.run`.
+        """
+
+    def read(self, path: str) -> str:
+        """The whole text of a file; bytes that are not UTF-8 are replaced.
+
+        Raises:
+            FileMissing: no such file, or no permission.
+        """
+
+    def stream(self, paths: Sequence[str], interval_s: float) -> AbstractContextManager[Iterator[Tick]]:
+        """Read the files every `interval_s` seconds until the context is left; the iterator then ends."""

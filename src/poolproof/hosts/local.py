@@ -1,0 +1,70 @@
+"""This machine."""
+
+import contextlib
+import os
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from poolproof import process
+from poolproof.hosts.base import FileMissing, Tick
+
+_READ_BYTES = 65536
+
+
+class LocalHost:
+    """Commands and files of the machine that poolproof itself runs on."""
+
+    name = "local"
+
+    def run(
+        self, argv: Sequence[str], *, timeout_s: float, stdin: str | None = None, check: bool = True
+    ) -> process.Completed:
+        return process.run(argv, timeout_s=timeout_s, stdin=stdin, check=check)
+
+    def read(self, path: str) -> str:
+        try:
+            return Path(path).read_text(encoding="utf-8", errors="replace")
+        except OSError as error:
+            raise FileMissing(f"{path} cannot be read: {error.strerror}") from None
+
+    @contextlib.contextmanager
+    def stream(self, paths: Sequence[str], interval_s: float) -> Iterator[Iterator[Tick]]:
+        stop = threading.Event()
+        try:
+            yield _ticks(paths, interval_s, stop)
+        finally:
+            stop.set()
+
+
+def _ticks(paths: Sequence[str], interval_s: float, stop: threading.Event) -> Iterator[Tick]:
+    """Ticks on a fixed grid of time, so that a late one does not shift the rest. The files stay open between reads."""
+    files = [_open(path) for path in paths]
+    try:
+        due = time.monotonic()
+        while not stop.is_set():
+            yield Tick(time.monotonic(), tuple(_reread(file) for file in files))
+            due += interval_s
+            if stop.wait(max(0.0, due - time.monotonic())):
+                return
+    finally:
+        for file in files:
+            if file is not None:
+                os.close(file)
+
+
+def _open(path: str) -> int | None:
+    try:
+        return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+
+
+def _reread(file: int | None) -> str:
+    if file is None:
+        return ""
+    try:
+        return os.pread(file, _READ_BYTES, 0).decode("utf-8", errors="replace")
+    except OSError:
+        return ""

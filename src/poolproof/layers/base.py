@@ -1,0 +1,116 @@
+"""What every storage technology says of itself. One technology is one file in this folder that defines `LAYER`."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from poolproof.campaign.expression import Argument
+from poolproof.devices.model import Site, Volume
+from poolproof.errors import CampaignError
+from poolproof.hosts.base import Host
+from poolproof.steps import Step
+
+
+@dataclass(frozen=True)
+class DeviceNode:
+    """A device of the campaign, by name."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class LayerNode:
+    """One layer of a layout over its inputs. `spec` is the layer's own frozen value, read from its arguments."""
+
+    layer: "Layer[Any]"
+    spec: object
+    inputs: tuple["Node", ...]
+
+
+Node = DeviceNode | LayerNode
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One stage of an expression, as a layer reads it: its arguments after the layer's own word.
+
+    `below` is what stands left of the `|`, None at the start. `node(argument)` turns a word or a group into an input;
+    `is_device(word)` tells whether the campaign has a device of that name. `mistake(argument, message)` makes the error
+    that points a caret at the argument (None: at the stage's first word).
+    """
+
+    arguments: tuple[Argument, ...]
+    below: Node | None
+    node: Callable[[Argument], Node]
+    is_device: Callable[[str], bool]
+    mistake: Callable[[Argument | None, str], CampaignError]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a layer comes to stand on its inputs.
+
+    `make` runs once (mkfs, create), `open` after it and after each `close` (mount, import); every step of both carries
+    its undo. `close` (unmount, export) leaves the data in place; closing and opening all layers of a layout leaves
+    nothing of it in RAM. `volume` is what the layer offers once open.
+    """
+
+    make: tuple[Step, ...]
+    open: tuple[Step, ...]
+    close: tuple[Step, ...]
+    volume: Volume
+
+
+Spec = TypeVar("Spec")
+
+
+class Layer(ABC, Generic[Spec]):
+    """One storage technology: how it is written, built, cooled and counted. Instances hold no state."""
+
+    word: str
+    """The layer's word in an expression."""
+
+    summary: str
+    """One line for the docs: what it is and how it is written."""
+
+    programs: tuple[str, ...] = ()
+    """Programs that building needs, as found on the PATH."""
+
+    file_system: str | None = None
+    """The kernel file system that mounting needs, as /proc/filesystems names it."""
+
+    @abstractmethod
+    def read(self, reading: Reading) -> LayerNode:
+        """The stage as a node.
+
+        Raises:
+            CampaignError: an unknown word or option, too few or too many inputs; made by `reading.mistake`.
+        """
+
+    @abstractmethod
+    def plan(self, spec: Spec, inputs: Sequence[Volume], site: Site, name: str) -> Plan:
+        """The commands that build the layer; a pure function. `name` is unique in the run, letters, digits, dashes.
+
+        Raises:
+            HostError: the host cannot build this layer.
+        """
+
+    @abstractmethod
+    def write_factor(self, spec: Spec, inputs: Sequence[float]) -> float:
+        """P: bytes written to the leaves for each byte of data, given the factor of each input."""
+
+    @abstractmethod
+    def capacity_bytes(self, spec: Spec, inputs: Sequence[int]) -> int:
+        """Bytes of data that fit, an estimate from below, given the size of each input in bytes."""
+
+    @abstractmethod
+    def stored(
+        self, spec: Spec, volume: Volume, inputs: Sequence[Volume], total_bytes: int, host: Host
+    ) -> tuple[int, ...]:
+        """Bytes stored on each input, when the layer holds `total_bytes` of data; asked of the host while open."""
+
+    def busy_with(self, spec: Spec, volume: Volume, inputs: Sequence[Volume], host: Host) -> str | None:
+        """What the layer is doing by itself just now (resync, scrub, balance), None when it is quiet."""
+        del spec, volume, inputs, host
+        return None

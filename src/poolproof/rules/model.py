@@ -1,0 +1,64 @@
+"""What a rule sees and what it says. One pitfall is one file in this folder that defines `RULE`."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from poolproof.evidence.model import Evidence, Target
+from poolproof.fio.figures import FioResult
+from poolproof.fio.job import JobFile
+
+Effect = Literal["fails", "refutes", "suspects", "notes"]
+Verdict = Literal["sound", "unproven", "suspect", "refuted", "failed"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing a rule noticed.
+
+    `message` holds the figures and the consequence, `fix` what to type or change. `weight` orders findings of equal
+    effect, the largest first: a rule that names the cause outweighs one that only sees the imbalance.
+    """
+
+    rule: str
+    effect: Effect
+    message: str
+    fix: str
+    weight: int = 50
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is known of one figure: the job that made it, fio's figures, the counters and the target, as far as known.
+
+    `cold`: the measurement is meant to exclude caches (the default); False where RAM is part of what is measured.
+    `asked_s`: seconds that the run was meant to take; None where that is not known.
+    """
+
+    job: JobFile
+    result: FioResult | None = None
+    evidence: Evidence | None = None
+    target: Target | None = None
+    cold: bool = True
+    asked_s: float | None = None
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A pitfall: what goes wrong, how it shows, which way it errs, how to mend it.
+
+    `in_job` looks at the job and the target before a run; `in_result` at what came out. Both yield nothing when
+    they see nothing. `reproduce` is a shell script that anyone can run to see the effect.
+    """
+
+    id: str
+    title: str
+    wrong: str
+    shows: str
+    error: str
+    mend: str
+    sources: tuple[str, ...]
+    catalogue: str
+    in_job: Callable[[Case], Iterable[Finding]] | None = None
+    in_result: Callable[[Case], Iterable[Finding]] | None = None
+    reproduce: str = ""

@@ -1,0 +1,80 @@
+"""A change to a machine, and how to take it back: plain values that can be printed, journalled and undone later.
+
+Layers and devices plan steps; `provision/` guards, journals and applies them. An undo never trusts that its change was
+made: a run can die between the journal line and the change, and by the time of the undo the name (a loop number, a mount
+point) may belong to somebody else. So each undo carries what must still be true, and does nothing where it is not.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Holds:
+    """True while the file at `path` exists and its content holds `text`."""
+
+    path: str
+    text: str
+
+
+@dataclass(frozen=True)
+class UndoCommand:
+    """Run `argv` again and again until it succeeds or `timeout_s` is over, as long as `only_if` holds.
+
+    `last_resort` is tried once after that: a lazy unmount for a FUSE mount that hangs.
+    """
+
+    argv: tuple[str, ...]
+    only_if: Holds
+    timeout_s: float = 30.0
+    last_resort: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class UndoDaemon:
+    """End the process whose number stands in `pidfile`, with its group, if its command line holds `marker`."""
+
+    pidfile: str
+    marker: str
+
+
+@dataclass(frozen=True)
+class UndoTree:
+    """Remove the directory `path`, which holds only what poolproof wrote; never across a mount point."""
+
+    path: str
+
+
+Undo = UndoCommand | UndoDaemon | UndoTree
+
+
+@dataclass(frozen=True)
+class Step:
+    """One command that changes the machine.
+
+    `overwrites` names the block devices that the command writes to; the guard allows only devices of this run.
+    `await_file` is a path that must come into being (and not be empty) before the step counts as done: the pid file of
+    a daemon, a device node.
+    """
+
+    title: str
+    argv: tuple[str, ...]
+    undo: Undo | None = None
+    timeout_s: float = 60.0
+    stdin: str | None = None
+    secret: bool = False
+    overwrites: tuple[str, ...] = ()
+    await_file: str | None = None
+
+
+def unmount(mount_point: str, *, fuse: bool = False) -> UndoCommand:
+    """The undo of a mount."""
+    return UndoCommand(
+        argv=("umount", mount_point),
+        only_if=Holds("/proc/self/mounts", f" {mount_point} "),
+        last_resort=("umount", "-l", mount_point) if fuse else (),
+    )
+
+
+def daemon(argv: tuple[str, ...], log: str) -> tuple[str, ...]:
+    """The argv that starts a program in the background, its output in `log`, its own session, no shell quoting."""
+    return ("sh", "-c", 'setsid "$@" >"$0" 2>&1 </dev/null &', log, *argv)

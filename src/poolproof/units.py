@@ -1,0 +1,93 @@
+"""Sizes, durations and rates: text to numbers and back.
+
+Sizes follow zpool's and fio's habit: `k`, `m`, `g`, `t` are powers of 1024, an optional `b` or `ib` changes nothing.
+fio's own reading of `KiB` as 1000 bytes (kb_base=1024) is not followed here; `fio/quantity.py` reads fio's way.
+"""
+
+import re
+
+_SIZE = re.compile(r"(?i)^\s*(\d+(?:\.\d+)?)\s*([kmgtp]?)(?:i?b)?\s*$")
+_DURATION = re.compile(r"(?i)^\s*(\d+(?:\.\d+)?)\s*(ms|us|s|m|h|d)?\s*$")
+_SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
+
+
+def parse_size(text: str) -> int:
+    """Bytes in a size such as `16G`, `512m` or `4096`.
+
+    Raises:
+        ValueError: the text is no size.
+    """
+    match = _SIZE.match(text)
+    if match is None:
+        raise ValueError(f"{text!r} is no size; write one such as 16G, 512M or 4096")
+    return int(float(match[1]) * 1024 ** _POWERS[match[2].lower()])
+
+
+def parse_duration(text: str) -> float:
+    """Seconds in a duration such as `10s`, `500ms`, `2m` or `3` (seconds).
+
+    Raises:
+        ValueError: the text is no duration.
+    """
+    match = _DURATION.match(text)
+    if match is None:
+        raise ValueError(f"{text!r} is no duration; write one such as 10s, 500ms or 2m")
+    return float(match[1]) * _SECONDS[(match[2] or "s").lower()]
+
+
+def format_size(size_bytes: float) -> str:
+    """A size in powers of 1024, three significant digits: `1.50 GiB`, `512 MiB`, `0 B`."""
+    value = float(size_bytes)
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
+        if abs(value) < 1024 or unit == "TiB":
+            return f"{value:.0f} {unit}" if unit == "B" or value >= 100 else f"{value:.3g} {unit}"
+        value /= 1024
+    raise AssertionError("unreachable")
+
+
+def canonical_size(size_bytes: int) -> str:
+    """The shortest exact spelling: 17179869184 is `16G`."""
+    for letter, power in (("T", 4), ("G", 3), ("M", 2), ("K", 1)):
+        if size_bytes and size_bytes % 1024**power == 0:
+            return f"{size_bytes // 1024**power}{letter}"
+    return str(size_bytes)
+
+
+def format_rate(bytes_per_second: float) -> str:
+    """A bandwidth in powers of 1000, as disk vendors print it: `183 MB/s`."""
+    value = float(bytes_per_second)
+    for unit in ("B/s", "kB/s", "MB/s", "GB/s"):
+        if abs(value) < 1000 or unit == "GB/s":
+            return f"{_three_digits(value)} {unit}"
+        value /= 1000
+    raise AssertionError("unreachable")
+
+
+def format_count(value: float) -> str:
+    """A count or a rate of operations, three significant digits: `131`, `14.8k`, `1.2M`."""
+    for unit in ("", "k", "M", "G"):
+        if abs(value) < 1000 or unit == "G":
+            return f"{_three_digits(value)}{unit}"
+        value /= 1000
+    raise AssertionError("unreachable")
+
+
+def format_duration(seconds: float) -> str:
+    """A span of time in the unit that fits: `266 ns`, `1.25 ms`, `2.0 s`, `1 h 12 min`."""
+    if seconds < 60:
+        for factor, unit in ((1e9, "ns"), (1e6, "µs"), (1e3, "ms")):
+            if abs(seconds) * factor < 1000:
+                return f"{_three_digits(seconds * factor)} {unit}"
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min"
+
+
+def _three_digits(value: float) -> str:
+    if abs(value) >= 100:
+        return f"{value:.0f}"
+    return f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
