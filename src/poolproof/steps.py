@@ -1,8 +1,9 @@
 """A change to a machine, and how to take it back: plain values that can be printed, journalled and undone later.
 
 Layers and devices plan steps; `provision/` guards, journals and applies them. An undo never trusts that its change was
-made: a run can die between the journal line and the change, and by the time of the undo the name (a loop number, a mount
-point) may belong to somebody else. So each undo carries what must still be true, and does nothing where it is not.
+made: a run can die between the journal line and the change, and by the time of the undo the name (a loop number, a
+mount point) may belong to somebody else. So each undo carries what must still be true, and does nothing where it is
+not.
 """
 
 from dataclasses import dataclass

@@ -50,9 +50,9 @@ class Site:
     """Where one run builds, and what its host can do.
 
     `state_dir` (images, sockets, pid files; on a real file system), `ram_dir` (images of emulated disks; on tmpfs) and
-    `mount_dir` are private to the run: no two runs share them. `loop_numbers` are free loop numbers, to be taken from the
-    front by the planner. `programs` and `file_systems` are what the host has; `is_root` whether commands run as root.
-    `label` is at most 12 letters and digits, unique to the run, for names that the kernel keeps (pools, arrays).
+    `mount_dir` are private to the run: no two runs share them. `programs` and `file_systems` are what the host has;
+    `is_root` whether commands run as root. `label` is at most 12 letters and digits, unique to the run, for names
+    that the kernel keeps (pools, arrays).
     """
 
     label: str
