@@ -8,17 +8,17 @@ not.
 
 from dataclasses import dataclass
 
+import msgspec
 
-@dataclass(frozen=True)
-class Holds:
+
+class Holds(msgspec.Struct, frozen=True):
     """True while the file at `path` exists and its content holds `text`."""
 
     path: str
     text: str
 
 
-@dataclass(frozen=True)
-class UndoCommand:
+class UndoCommand(msgspec.Struct, frozen=True, tag="command", tag_field="kind"):
     """Run `argv` again and again until it succeeds or `timeout_s` is over, as long as `only_if` holds.
 
     `last_resort` is tried once after that: a lazy unmount for a FUSE mount that hangs.
@@ -30,16 +30,14 @@ class UndoCommand:
     last_resort: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class UndoDaemon:
+class UndoDaemon(msgspec.Struct, frozen=True, tag="daemon", tag_field="kind"):
     """End the process whose number stands in `pidfile`, with its group, if its command line holds `marker`."""
 
     pidfile: str
     marker: str
 
 
-@dataclass(frozen=True)
-class UndoTree:
+class UndoTree(msgspec.Struct, frozen=True, tag="tree", tag_field="kind"):
     """Remove the directory `path`, which holds only what poolproof wrote; never across a mount point."""
 
     path: str
@@ -54,7 +52,7 @@ class Step:
 
     `overwrites` names the block devices that the command writes to; the guard allows only devices of this run.
     `await_file` is a path that must come into being (and not be empty) before the step counts as done: the pid file of
-    a daemon, a device node.
+    a daemon, a device node. `log` is a file on the host to quote when the step fails: what the daemon said.
     """
 
     title: str
@@ -65,6 +63,7 @@ class Step:
     secret: bool = False
     overwrites: tuple[str, ...] = ()
     await_file: str | None = None
+    log: str | None = None
 
 
 def unmount(mount_point: str, *, fuse: bool = False) -> UndoCommand:

@@ -15,7 +15,7 @@ class FileMissing(HostError):
 
 @dataclass(frozen=True)
 class Tick:
-    """The contents of the streamed files at one moment; `at_s` is the clock of the host's readers, seconds, monotonic.
+    """The contents of the streamed files at one moment; `at_s`: the host's own clock, seconds since 1970.
 
     A file that could not be read is an empty string.
     """

@@ -44,7 +44,7 @@ def _ticks(paths: Sequence[str], interval_s: float, stop: threading.Event) -> It
     try:
         due = time.monotonic()
         while not stop.is_set():
-            yield Tick(time.monotonic(), tuple(_reread(file) for file in files))
+            yield Tick(time.time(), tuple(_reread(file) for file in files))
             due += interval_s
             if stop.wait(max(0.0, due - time.monotonic())):
                 return

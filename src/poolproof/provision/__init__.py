@@ -1,0 +1,1 @@
+"""Plan the steps, guard the disks, apply, and undo from the journal."""

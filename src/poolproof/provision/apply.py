@@ -1,0 +1,72 @@
+"""Make the planned changes, one by one, each in the journal before it is made."""
+
+import time
+from collections.abc import Callable, Iterable
+
+from poolproof.errors import BuildError, CommandError, GuardError
+from poolproof.hosts.base import FileMissing, Host
+from poolproof.process import CommandFailed
+from poolproof.provision.journal import Journal
+from poolproof.steps import Step
+
+_POLL_S = 0.03
+
+
+def apply(
+    steps: Iterable[Step],
+    host: Host,
+    journal: Journal,
+    *,
+    may_overwrite: frozenset[str],
+    tell: Callable[[str], None] = lambda _title: None,
+) -> None:
+    """Run the steps in order.
+
+    Raises:
+        GuardError: a step would write to a device that is not in `may_overwrite`; nothing of it was run.
+        BuildError: a step failed or hung; those before it stand, and the journal knows them.
+    """
+    for step in steps:
+        _guard(step, may_overwrite)
+        tell(step.title)
+        journal.record(step)
+        _make(step, host)
+
+
+def _guard(step: Step, may_overwrite: frozenset[str]) -> None:
+    foreign = [path for path in step.overwrites if path not in may_overwrite]
+    if foreign:
+        raise GuardError(
+            f"refused to {step.title}: it would write to {', '.join(foreign)}, which is no device of this run",
+            "this is a fault of poolproof, not of the campaign: please report it with the campaign file",
+        )
+
+
+def _make(step: Step, host: Host) -> None:
+    try:
+        host.run(step.argv, timeout_s=step.timeout_s, stdin=step.stdin)
+        if step.await_file is not None:
+            _await(step.await_file, host, step.timeout_s)
+    except CommandFailed as error:
+        said = error.completed.stderr.strip() or error.completed.stdout.strip() or "nothing"
+        raise BuildError(f"could not {step.title}: `{step.argv[0]}` said: {said}{_logged(step, host)}") from None
+    except CommandError as error:
+        raise BuildError(f"could not {step.title}: {error.message}{_logged(step, host)}", error.hint) from None
+
+
+def _await(path: str, host: Host, timeout_s: float) -> None:
+    deadline = time.monotonic() + timeout_s
+    while host.run(["test", "-s", path, "-o", "-b", path], timeout_s=10, check=False).returncode != 0:
+        if time.monotonic() > deadline:
+            raise CommandError(f"{path} did not come into being within {timeout_s:g} s")
+        time.sleep(_POLL_S)
+
+
+def _logged(step: Step, host: Host) -> str:
+    if step.log is None:
+        return ""
+    try:
+        text = host.read(step.log).strip()
+    except FileMissing:
+        return ""
+    return f"; its log says: {text}" if text else ""

@@ -1,0 +1,136 @@
+"""Take changes back, the newest first, each only while what it names is still ours; never wait without a limit."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from poolproof.errors import BuildError, CommandError
+from poolproof.hosts.base import FileMissing, Host
+from poolproof.provision.journal import Change, Journal
+from poolproof.steps import Holds, Undo, UndoCommand, UndoDaemon, UndoTree
+
+_POLL_S = 0.1
+_TRY_S = 20.0
+_GRACE_S = 5.0
+
+
+@dataclass(frozen=True)
+class Leftover:
+    """A change that could not be taken back, and why."""
+
+    change: Change
+    reason: str
+
+
+def undo_all(
+    journal: Journal,
+    host: Host,
+    *,
+    keep: Callable[[Change], bool] = lambda _change: False,
+    tell: Callable[[str], None] = lambda _title: None,
+) -> tuple[Leftover, ...]:
+    """Undo every standing change but those to `keep`; goes on past a failure and returns what is left."""
+    leftovers = []
+    for change in journal.standing():
+        if keep(change):
+            continue
+        tell(f"undo: {change.title}")
+        reason = _undo(change.undo, host)
+        if reason:
+            leftovers.append(Leftover(change, reason))
+        else:
+            journal.mark_undone(change)
+    return tuple(leftovers)
+
+
+def complain(leftovers: tuple[Leftover, ...], run: str) -> None:
+    """Raise a BuildError that names what is left on the machine; nothing when nothing is."""
+    if leftovers:
+        rows = "\n".join(f"  - {leftover.change.title}: {leftover.reason}" for leftover in leftovers)
+        raise BuildError(
+            f"not everything could be taken down:\n{rows}", f"when nothing uses it any more: poolproof clean {run}"
+        )
+
+
+def _undo(undo: Undo, host: Host) -> str | None:
+    """The reason why it could not be undone; None when it is."""
+    match undo:
+        case UndoCommand():
+            return _undo_command(undo, host)
+        case UndoDaemon():
+            return _end_daemon(undo, host)
+        case UndoTree():
+            return _remove_tree(undo, host)
+
+
+def _undo_command(undo: UndoCommand, host: Host) -> str | None:
+    deadline = time.monotonic() + undo.timeout_s
+    said = ""
+    while _holds(undo.only_if, host):
+        said = _try(undo.argv, host)
+        if not said and not _holds(undo.only_if, host):
+            return None
+        if time.monotonic() > deadline:
+            break
+        time.sleep(_POLL_S)
+    else:
+        return None
+    if undo.last_resort:
+        said = _try(undo.last_resort, host)
+    return f"`{' '.join(undo.argv)}`: {said or 'no effect'}" if _holds(undo.only_if, host) else None
+
+
+def _try(argv: tuple[str, ...], host: Host) -> str:
+    """What the program complained of; empty when it succeeded."""
+    try:
+        completed = host.run(argv, timeout_s=_TRY_S, check=False)
+    except CommandError as error:
+        return error.message
+    return "" if completed.returncode == 0 else completed.stderr.strip() or f"exit code {completed.returncode}"
+
+
+def _holds(condition: Holds, host: Host) -> bool:
+    try:
+        return condition.text in host.read(condition.path)
+    except FileMissing:
+        return False
+
+
+def _end_daemon(undo: UndoDaemon, host: Host) -> str | None:
+    pid = _pid_of(undo, host)
+    if pid is None:
+        return None
+    for signal, grace_s in (("TERM", _GRACE_S), ("KILL", _GRACE_S)):
+        _signal(signal, pid, host)
+        deadline = time.monotonic() + grace_s
+        while time.monotonic() < deadline:
+            if not _is_running(pid, undo.marker, host):
+                return None
+            time.sleep(_POLL_S / 2)
+    return f"process {pid} does not end"
+
+
+def _pid_of(undo: UndoDaemon, host: Host) -> str | None:
+    try:
+        pid = host.read(undo.pidfile).strip()
+    except FileMissing:
+        return None
+    return pid if pid.isdigit() and _is_running(pid, undo.marker, host) else None
+
+
+def _is_running(pid: str, marker: str, host: Host) -> bool:
+    return _holds(Holds(f"/proc/{pid}/cmdline", marker), host)
+
+
+def _signal(signal: str, pid: str, host: Host) -> None:
+    """Signal the process group that the process leads, else the process alone."""
+    if host.run(["kill", f"-{signal}", "--", f"-{pid}"], timeout_s=10, check=False).returncode != 0:
+        host.run(["kill", f"-{signal}", pid], timeout_s=10, check=False)
+
+
+def _remove_tree(undo: UndoTree, host: Host) -> str | None:
+    if "poolproof" not in undo.path:
+        return f"{undo.path} does not bear poolproof's name: not removed"
+    if f" {undo.path}/" in host.read("/proc/self/mounts"):
+        return f"something is still mounted under {undo.path}"
+    return _try(("rm", "-rf", "--one-file-system", "--", undo.path), host) or None
