@@ -80,12 +80,40 @@ class TestFile:
 
 
 @dataclass(frozen=True)
+class Zfs:
+    """What ZFS says of the dataset or zvol under the test files. Properties in `zfs get`'s own words; None: not asked.
+
+    `version` as the module prints it ("2.2.4-1"). `has_log` and `has_cache`: the pool has a log or a cache vdev.
+    """
+
+    version: str | None = None
+    is_zvol: bool = False
+    direct: str | None = None
+    sync: str | None = None
+    logbias: str | None = None
+    primarycache: str | None = None
+    dedup: str | None = None
+    arc_max_bytes: int | None = None
+    has_log: bool = False
+    has_cache: bool = False
+
+
+@dataclass(frozen=True)
 class Target:
     """What the test files stand on, as the host tells it.
 
     `volatile`: RAM (tmpfs, ramfs, zram). `compression` is the property as set ("zstd:3", "lz4"), None for none.
     `loop_without_direct` names loop devices under the target that go through the page cache of the file below.
     `record_bytes` is the unit that a compressing or copy-on-write file system works in (ZFS recordsize, 128 KiB btrfs).
+
+    What follows is None where the host was not asked or cannot tell. `zfs`: the ZFS beneath, also under a zvol with
+    another file system on it. `kernel`: its version, (6, 18). `rotational`: every leaf turns. `ceiling_read_bytes_per_s`
+    and `ceiling_write_bytes_per_s`: the most that the links and media of all leaves can carry, RAM left out.
+    `write_through`: no leaf has a volatile write cache, so that the kernel has no flushes to send. `in_guest`: a
+    virtual machine, whose host may cache below the counters. `dirty_limit_bytes`: dirty data above which a writer is
+    made to wait. `physical_block_bytes` and `alignment_bytes`: the sector of the medium, and the smallest write that
+    the layout sends to it (1 << ashift). `discarded`: the leaves were trimmed and not filled since. `zoned`: a leaf is
+    an SMR disk. `md_bitmap`: an md array beneath keeps an internal write-intent bitmap. `mount_options` as mounted.
     """
 
     file_system: str
@@ -94,13 +122,50 @@ class Target:
     compression: str | None = None
     record_bytes: int | None = None
     loop_without_direct: tuple[str, ...] = ()
+    zfs: Zfs | None = None
+    kernel: tuple[int, int] | None = None
+    rotational: bool | None = None
+    ceiling_read_bytes_per_s: float | None = None
+    ceiling_write_bytes_per_s: float | None = None
+    write_through: bool | None = None
+    in_guest: bool | None = None
+    dirty_limit_bytes: int | None = None
+    physical_block_bytes: int | None = None
+    alignment_bytes: int | None = None
+    discarded: bool | None = None
+    zoned: bool | None = None
+    md_bitmap: bool | None = None
+    mount_options: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ZfsUse:
+    """What the ZFS counters moved by in the window of a trial: /proc/spl/kstat/zfs. None: not counted here.
+
+    `direct_read_bytes` and `arc_read_bytes` are from the pool's iostats (2.3 and later); `zil_slog_bytes` and
+    `zil_normal_bytes` from zil_itx_metaslab_slog_bytes and zil_itx_metaslab_normal_bytes; `l2_read_bytes` and
+    `l2_write_bytes` from arcstats.
+    """
+
+    direct_read_bytes: int | None = None
+    arc_read_bytes: int | None = None
+    zil_commits: int | None = None
+    zil_slog_bytes: int | None = None
+    zil_normal_bytes: int | None = None
+    l2_read_bytes: int | None = None
+    l2_write_bytes: int | None = None
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """Everything that was counted for one trial."""
+    """Everything that was counted for one trial. `busy_with`: what layers were doing by themselves (resync, scrub).
+
+    `zfs`: the movement of ZFS's own counters. `throttled_s`: seconds that a leaf held itself back because of heat.
+    """
 
     account: Account | None
     leaves: tuple[LeafUse, ...] = ()
     files: tuple[TestFile, ...] = ()
     busy_with: tuple[str, ...] = ()
+    zfs: ZfsUse | None = None
+    throttled_s: float | None = None

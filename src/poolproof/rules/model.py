@@ -49,6 +49,10 @@ class Rule:
 
     `in_job` looks at the job and the target before a run; `in_result` at what came out. Both yield nothing when
     they see nothing. `reproduce` is a shell script that anyone can run to see the effect.
+
+    `settled_by_account`: the trap changes where the bytes go, so that a byte account which proves the figure disproves
+    the trap, and the suspicion of `in_job` is dropped then. False for a trap that leaves the bytes as they are (a queue
+    depth that was never there): its suspicion becomes a note. See docs/verdicts.md.
     """
 
     id: str
@@ -62,3 +66,4 @@ class Rule:
     in_job: Callable[[Case], Iterable[Finding]] | None = None
     in_result: Callable[[Case], Iterable[Finding]] | None = None
     reproduce: str = ""
+    settled_by_account: bool = True
