@@ -1,8 +1,8 @@
 """The journal: every change to the machine with its undo, on disk before the change is made.
 
 Lines of JSON, each synced. A line is a change (`number`, `title`, `argv`, `undo`) or the mark that a change was taken
-back (`undone`: its number). A line cut off by a crash is the last one and stands for a change that was never made, since
-a change starts only after its line is whole.
+back (`undone`: its number). A line cut off by a crash is the last one, and its change was never made: a change starts
+only after its line is whole.
 """
 
 import os

@@ -1,0 +1,77 @@
+"""The kernel's counters of one block device, from its sysfs `stat` file.
+
+Fields as in the kernel's Documentation/block/stat.rst: reads, merged, sectors of 512 bytes, milliseconds; the same for
+writes; requests in flight, busy milliseconds, queue milliseconds; the same four for discards; flushes and their
+milliseconds. Older kernels print 11 or 15 of the 17.
+"""
+
+from dataclasses import dataclass
+
+_SECTOR_BYTES = 512
+
+
+@dataclass(frozen=True)
+class Counters:
+    """Totals since the device appeared. `flush_ios` are counted among `write_ios` too on most drivers (case L16)."""
+
+    read_ios: int = 0
+    read_bytes: int = 0
+    read_ms: int = 0
+    write_ios: int = 0
+    write_bytes: int = 0
+    write_ms: int = 0
+    in_flight: int = 0
+    busy_ms: int = 0
+    flush_ios: int = 0
+
+
+def parse_counters(text: str) -> Counters | None:
+    """The counters in a `stat` file's text; None when there are none (the device is gone)."""
+    fields = [int(field) for field in text.split()]
+    if len(fields) < 11:
+        return None
+    return Counters(
+        read_ios=fields[0],
+        read_bytes=fields[2] * _SECTOR_BYTES,
+        read_ms=fields[3],
+        write_ios=fields[4],
+        write_bytes=fields[6] * _SECTOR_BYTES,
+        write_ms=fields[7],
+        in_flight=fields[8],
+        busy_ms=fields[9],
+        flush_ios=fields[15] if len(fields) > 15 else 0,
+    )
+
+
+def difference(later: Counters, earlier: Counters) -> Counters:
+    """What happened between two readings; `in_flight` is that of the later one."""
+    return Counters(
+        read_ios=later.read_ios - earlier.read_ios,
+        read_bytes=later.read_bytes - earlier.read_bytes,
+        read_ms=later.read_ms - earlier.read_ms,
+        write_ios=later.write_ios - earlier.write_ios,
+        write_bytes=later.write_bytes - earlier.write_bytes,
+        write_ms=later.write_ms - earlier.write_ms,
+        in_flight=later.in_flight,
+        busy_ms=later.busy_ms - earlier.busy_ms,
+        flush_ios=later.flush_ios - earlier.flush_ios,
+    )
+
+
+def between(earlier: Counters, later: Counters, share: float) -> Counters:
+    """The counters at a moment between two readings (`share` 0 to 1 of the way), as if the work went on evenly."""
+
+    def at(first: int, second: int) -> int:
+        return first + round((second - first) * share)
+
+    return Counters(
+        read_ios=at(earlier.read_ios, later.read_ios),
+        read_bytes=at(earlier.read_bytes, later.read_bytes),
+        read_ms=at(earlier.read_ms, later.read_ms),
+        write_ios=at(earlier.write_ios, later.write_ios),
+        write_bytes=at(earlier.write_bytes, later.write_bytes),
+        write_ms=at(earlier.write_ms, later.write_ms),
+        in_flight=later.in_flight,
+        busy_ms=at(earlier.busy_ms, later.busy_ms),
+        flush_ios=at(earlier.flush_ios, later.flush_ios),
+    )

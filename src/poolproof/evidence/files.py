@@ -1,0 +1,68 @@
+"""The test files as they stand: holes, unwritten extents, pages in RAM."""
+
+import re
+from collections.abc import Sequence
+
+from poolproof.errors import CommandError
+from poolproof.evidence.model import TestFile
+from poolproof.hosts.base import Host
+
+_LIMIT_S = 60.0
+_EXTENT = re.compile(r"^\s*\d+:\s+\d+\.\.\s*\d+:\s+\d+\.\.\s*\d+:\s+(\d+):(.*)$", re.MULTILINE)
+_BLOCKS_OF = re.compile(r"\((\d+) blocks? of (\d+) bytes\)")
+
+
+def list_files(host: Host, directory: str) -> tuple[str, ...]:
+    """Every regular file under a directory, sorted.
+
+    Raises:
+        CommandFailed: no such directory.
+    """
+    argv = ["find", directory, "-xdev", "-type", "f", "-print0"]
+    found = host.run(argv, timeout_s=_LIMIT_S).stdout.split("\0")
+    return tuple(sorted(path for path in found if path))
+
+
+def inspect(host: Host, paths: Sequence[str]) -> tuple[TestFile, ...]:
+    """Size, holes and unwritten bytes of each file. What the host can't tell is None."""
+    if not paths:
+        return ()
+    sizes = _sizes(host, paths)
+    return tuple(
+        TestFile(path, size, _holes(size, allocated), _unwritten(host, path))
+        for path, (size, allocated) in zip(paths, sizes, strict=True)
+    )
+
+
+def resident_bytes(host: Host, paths: Sequence[str]) -> int | None:
+    """Bytes of the files that are in the page cache; None where `fincore` can't tell."""
+    if not paths:
+        return 0
+    try:
+        completed = host.run(["fincore", "--bytes", "--noheadings", "--output", "RES", *paths], timeout_s=_LIMIT_S)
+    except CommandError:
+        return None
+    return sum(int(line) for line in completed.stdout.split())
+
+
+def _sizes(host: Host, paths: Sequence[str]) -> list[tuple[int, int]]:
+    lines = host.run(["stat", "--format=%s %b %B", *paths], timeout_s=_LIMIT_S).stdout.splitlines()
+    rows = [[int(field) for field in line.split()] for line in lines]
+    return [(size, blocks * block_bytes) for size, blocks, block_bytes in rows]
+
+
+def _holes(size_bytes: int, allocated_bytes: int) -> int:
+    """Bytes without a block; a compressing file system allocates less as well (`Target.compression` tells)."""
+    return max(0, size_bytes - allocated_bytes)
+
+
+def _unwritten(host: Host, path: str) -> int | None:
+    try:
+        completed = host.run(["filefrag", "-v", path], timeout_s=_LIMIT_S, check=False)
+    except CommandError:
+        return None
+    unit = _BLOCKS_OF.search(completed.stdout)
+    if completed.returncode != 0 or unit is None:
+        return None
+    extents = _EXTENT.findall(completed.stdout)
+    return sum(int(blocks) for blocks, flags in extents if "unwritten" in flags) * int(unit[2])

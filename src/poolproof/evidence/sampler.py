@@ -1,0 +1,95 @@
+"""Read every leaf's counters, at marked moments and all through a trial."""
+
+import bisect
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
+
+from poolproof.devices.model import Leaf
+from poolproof.evidence.counters import Counters, between, parse_counters
+from poolproof.hosts.base import Host, Tick
+
+_JOIN_S = 10.0
+
+
+@dataclass(frozen=True)
+class Reading:
+    """All counters at one moment: seconds since 1970 by the host's clock, and one entry for each counter file."""
+
+    at_s: float
+    counters: tuple[Counters, ...]
+
+
+@dataclass
+class Sampler:
+    """Samples the counter files from a thread of its own between entering and leaving the context.
+
+    `paths` are the leaves' counter files, those of the disks below loop files after them; `readings` grows meanwhile.
+    """
+
+    host: Host
+    leaves: Sequence[Leaf]
+    interval_s: float
+    readings: list[Reading] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.paths = counter_paths(self.leaves)
+        self._thread: threading.Thread | None = None
+
+    def __enter__(self) -> "Sampler":
+        self._stream = self.host.stream(self.paths, self.interval_s)
+        ticks = self._stream.__enter__()
+
+        def collect() -> None:
+            for tick in ticks:
+                self._keep(tick)
+
+        self._thread = threading.Thread(target=collect, name="sampler", daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stream.__exit__(kind, error, trace)
+        if self._thread is not None:
+            self._thread.join(_JOIN_S)
+
+    def _keep(self, tick: Tick) -> None:
+        self.readings.append(_reading(tick.at_s, tick.texts))
+
+
+def counter_paths(leaves: Sequence[Leaf]) -> tuple[str, ...]:
+    """Each leaf's counter file, then the distinct ones below loop files."""
+    above = [leaf.counter for leaf in leaves]
+    below = [leaf.below.counter for leaf in leaves if leaf.below is not None]
+    return tuple(dict.fromkeys(above + below))
+
+
+def read_now(host: Host, leaves: Sequence[Leaf]) -> Reading:
+    """The counters at this moment.
+
+    Raises:
+        FileMissing: a leaf is gone.
+    """
+    texts = tuple(host.read(path) for path in counter_paths(leaves))
+    return _reading(time.time(), texts)
+
+
+def _reading(at_s: float, texts: Sequence[str]) -> Reading:
+    return Reading(at_s, tuple(parse_counters(text) or Counters() for text in texts))
+
+
+def reading_at(readings: Sequence[Reading], at_s: float) -> Reading:
+    """The counters at a moment between readings, by straight line; outside them, the nearest reading."""
+    index = bisect.bisect_left([reading.at_s for reading in readings], at_s)
+    if index == 0:
+        return readings[0]
+    if index == len(readings):
+        return readings[-1]
+    earlier, later = readings[index - 1], readings[index]
+    share = (at_s - earlier.at_s) / (later.at_s - earlier.at_s)
+    counters = tuple(between(a, b, share) for a, b in zip(earlier.counters, later.counters, strict=True))
+    return Reading(at_s, counters)
