@@ -1,0 +1,1 @@
+"""The protocol: fill, cool, settle, measure, drain, judge, repeat."""

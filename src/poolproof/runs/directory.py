@@ -1,0 +1,112 @@
+"""A run directory: made, opened, appended to, and read back."""
+
+import contextlib
+import fcntl
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import msgspec
+
+from poolproof.errors import RunError
+from poolproof.runs.files import append_line, decode, sync_directory, whole_lines, write_whole
+from poolproof.runs.model import SCHEMA, RunRecord, Trial
+
+
+class RunDirectory:
+    """One run on disk. Every file in it is complete or absent, so a killed run can be read and resumed."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.journal_path = path / "journal.jsonl"
+        self._trials_path = path / "trials.jsonl"
+
+    @classmethod
+    def create(cls, path: Path, campaign_text: str, record: RunRecord) -> "RunDirectory":
+        """Make the directory and write down what is about to happen.
+
+        Raises:
+            RunError: the path is there and is not an empty directory, or can't be made.
+        """
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            if any(path.iterdir()):
+                raise RunError(f"{path} is there already and not empty", "name another with --out")
+        except OSError as error:
+            raise RunError(f"{path} cannot be made: {error.strerror}", "name another with --out") from None
+        run = cls(path.resolve())
+        write_whole(run.path / "campaign.yaml", campaign_text.encode())
+        write_whole(run.path / "run.json", _pretty(record))
+        sync_directory(run.path.parent)
+        return run
+
+    @classmethod
+    def open(cls, path: Path) -> "RunDirectory":
+        """An existing run.
+
+        Raises:
+            RunError: the path is no run directory.
+        """
+        if not (path / "run.json").is_file():
+            raise RunError(f"{path} is no run directory: it has no run.json", "list them with: ls -d runs/*/")
+        return cls(path.resolve())
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep every other poolproof from writing to this run.
+
+        Raises:
+            RunError: another one is at it.
+        """
+        with (self.path / ".lock").open("w") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise RunError(
+                    f"another poolproof is working on {self.path}", "wait for it, or stop it with Ctrl-C"
+                ) from None
+            yield
+
+    def record(self) -> RunRecord:
+        """What run.json says.
+
+        Raises:
+            RunError: damaged, or of another schema.
+        """
+        path = self.path / "run.json"
+        return decode(path.read_bytes(), RunRecord, SCHEMA, str(path))
+
+    def trials(self) -> tuple[Trial, ...]:
+        """The finished trials, in the order in which they ended.
+
+        Raises:
+            RunError: a line is damaged, or of another schema.
+        """
+        lines = whole_lines(self._trials_path)
+        return tuple(
+            decode(line, Trial, SCHEMA, f"{self._trials_path}, line {number}")
+            for number, line in enumerate(lines, start=1)
+        )
+
+    def append(self, trial: Trial) -> None:
+        """A trial is finished: on disk when this returns."""
+        append_line(self._trials_path, msgspec.json.encode(trial))
+
+    def trial_directory(self, layout: str, workload: str, number: int) -> Path:
+        """Where the files of one trial lie: cells/<layout>/<workload>/<n>; made when it is not there."""
+        path = self.path / "cells" / _file_name(layout) / _file_name(workload) / str(number)
+        path.mkdir(parents=True, exist_ok=True)
+        return path
+
+    def keep(self, directory: Path, name: str, value: object) -> None:
+        """Write a value as a JSON file of a trial."""
+        write_whole(directory / name, _pretty(value))
+
+
+def _pretty(value: object) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(value), indent=1) + b"\n"
+
+
+def _file_name(name: str) -> str:
+    """A name as one path component; brackets, commas and `=` stay readable."""
+    return quote(name, safe="[]=,.:@+{} ")

@@ -1,0 +1,87 @@
+"""Files that are complete or absent, and schemas that are checked by name."""
+
+import os
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from poolproof import __version__
+from poolproof.errors import RunError
+
+Value = TypeVar("Value")
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file beside its place, sync it, rename it: a reader finds it complete or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f".{path.name}.part")
+    with beside.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    beside.rename(path)
+    sync_directory(path.parent)
+
+
+def append_line(path: Path, line: bytes) -> None:
+    """Append one line and sync it; a half line that a crash left is cut off first."""
+    with path.open("ab+") as file:
+        _cut_torn_end(file)
+        file.write(line + b"\n")
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _cut_torn_end(file: Any) -> None:
+    size = file.seek(0, os.SEEK_END)
+    if size == 0:
+        return
+    file.seek(size - 1)
+    if file.read(1) == b"\n":
+        return
+    file.seek(0)
+    file.truncate(file.read().rfind(b"\n") + 1)
+
+
+def whole_lines(path: Path) -> list[bytes]:
+    """The complete lines of a file; one that a crash cut off is not among them. No file: no lines."""
+    if not path.exists():
+        return []
+    return path.read_bytes().split(b"\n")[:-1]
+
+
+def sync_directory(path: Path) -> None:
+    """Make a rename or a new name in the directory last."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+class _Stamp(msgspec.Struct):
+    schema: int = 0
+
+
+def decode(text: bytes, kind: type[Value], schema: int, where: str) -> Value:
+    """A value from JSON, if it is of the schema that this poolproof reads.
+
+    Raises:
+        RunError: another schema, or damaged; says which command mends it.
+    """
+    try:
+        found = msgspec.json.decode(text, type=_Stamp).schema
+        if found == schema:
+            return msgspec.json.decode(text, type=kind)
+    except msgspec.DecodeError as error:
+        raise RunError(f"{where} is damaged: {error}", "restore it from a copy, or run the campaign again") from None
+    if found > schema:
+        raise RunError(
+            f"{where} was written by a newer poolproof (schema {found}; this is {__version__}, schema {schema})",
+            "pip install --upgrade poolproof",
+        )
+    raise RunError(
+        f"{where} was written by an older poolproof (schema {found}; this one reads {schema})",
+        "run the campaign again with this version",
+    )

@@ -1,0 +1,95 @@
+"""What a run directory holds, as frozen values. Changing a field means a new `SCHEMA` and a line in the docs."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from poolproof.campaign.model import Metric
+from poolproof.evidence.model import Account, LeafUse
+from poolproof.rules.model import Finding, Verdict
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What one trial measured, all jobs and directions together. Nanoseconds, bytes per second, I/Os per second.
+
+    Latencies are completion latencies of reads and writes; `sync_*` those of fsync and fdatasync calls. None where fio
+    did not measure it.
+    """
+
+    iops: float
+    bandwidth_bytes: float
+    read_iops: float = 0.0
+    write_iops: float = 0.0
+    read_bandwidth_bytes: float = 0.0
+    write_bandwidth_bytes: float = 0.0
+    p50_ns: float | None = None
+    p99_ns: float | None = None
+    p999_ns: float | None = None
+    sync_p50_ns: float | None = None
+    sync_p99_ns: float | None = None
+
+    def metric(self, metric: Metric) -> float | None:
+        """The figure that a metric names: I/Os per second, bytes per second or nanoseconds."""
+        match metric:
+            case "iops":
+                return self.iops
+            case "bandwidth":
+                return self.bandwidth_bytes
+            case "p50":
+                return self.p50_ns
+            case "p99":
+                return self.p99_ns
+            case "p999":
+                return self.p999_ns
+            case "sync_p99":
+                return self.sync_p99_ns
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One finished trial: a line of trials.jsonl. `number` counts from 1 within its cell.
+
+    `figures` is None when fio gave none. `seconds` says how long each part took: cool, settle, fio, drain.
+    """
+
+    layout: str
+    workload: str
+    number: int
+    verdict: Verdict
+    findings: tuple[Finding, ...]
+    metric: Metric
+    figures: Figures | None = None
+    account: Account | None = None
+    leaves: tuple[LeafUse, ...] = ()
+    stored_bytes: Mapping[str, int] = field(default_factory=dict)
+    begun_at: str = ""
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    schema: int = SCHEMA
+
+    @property
+    def key(self) -> tuple[str, str, int]:
+        """What names the trial within its run."""
+        return (self.layout, self.workload, self.number)
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """run.json: everything needed to go on with the run or to repeat it.
+
+    `campaign` is the resolved campaign as YAML text. The directories are the run's own places on the machine.
+    """
+
+    poolproof: str
+    campaign: str
+    label: str
+    state_dir: str
+    ram_dir: str
+    seed: int
+    host: str
+    begun_at: str
+    facts: Mapping[str, str]
+    versions: Mapping[str, str]
+    allowed_disks: tuple[str, ...] = ()
+    schema: int = SCHEMA
