@@ -1,0 +1,40 @@
+"""What a model would deliver by itself: the rate at which it answers a queue that is kept full."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from poolproof.devices.emulated.model import DiskModel
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request; a flush has no length."""
+
+    kind: Literal["read", "write", "flush"]
+    offset: int = 0
+    length: int = 0
+
+
+def seconds_for(model: DiskModel, requests: Iterable[Request], depth: int) -> float:
+    """Seconds until all requests are answered, at most `depth` of them under way at any moment."""
+    under_way: list[float] = []
+    now = last = 0.0
+    for request in requests:
+        if len(under_way) == depth:
+            now = max(now, heapq.heappop(under_way))
+        done = _ask(model, request, now)
+        heapq.heappush(under_way, done)
+        last = max(last, done)
+    return last
+
+
+def _ask(model: DiskModel, request: Request, now_s: float) -> float:
+    if request.kind == "read":
+        return model.read(now_s, request.offset, request.length)
+    if request.kind == "write":
+        return model.write(now_s, request.offset, request.length)
+    return model.flush(now_s)

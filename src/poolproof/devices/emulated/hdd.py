@@ -1,0 +1,236 @@
+"""A hard disk as service times: one actuator, a platter that turns, a stream of look-ahead, a write-back cache.
+
+Everything that is random comes from one seeded generator: the same requests at the same moments take the same time.
+Only the standard library is used, and nothing newer than Python 3.9: nbdkit's embedded interpreter runs this file.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import deque
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class HddParameters:
+    """What sets one hard disk apart from another. Times in seconds, rates in bytes per second (powers of 1000).
+
+    Seek, rotation: WD, Ultrastar DC HC310 SATA OEM specification 1.4, tables 5 to 7: 7200 rpm, single-track seek of
+    0.23 ms (read), average read seek 7.4 ms, average write seek 8.2 ms. The shape of the seek curve (a root for short
+    seeks, a line for long ones) is that of Ruemmler and Wilkes, "An introduction to disk drive modeling", IEEE Computer
+    27(3), 1994; `full_stroke_s` follows from it: with the knee at a fifth of the stroke, 16.8 ms gives the average of
+    7.4 ms. (IBM DDRS-39130, also 7200 rpm, states 15 to 16 ms.)
+
+    Media rate: 200 MB/s outside, as large 7200 rpm disks have; the inner zone runs at half of it (Hitachi Deskstar
+    7K500 specification, table 10: 64.8 and 31.0 MB/s).
+    """
+
+    rotation_s: float = 60 / 7200
+    track_to_track_s: float = 0.23e-3
+    full_stroke_s: float = 16.8e-3
+    knee: float = 0.2
+    """The share of the full stroke beyond which seek time grows linearly."""
+
+    stroke: float = 0.2
+    """The share of a real disk's stroke that the whole emulated disk spans, starting at the outer edge."""
+
+    write_settle_s: float = 0.8e-3
+    """What a seek takes longer before a write than before a read."""
+
+    outer_rate: float = 200e6
+    inner_rate: float = 100e6
+    look_ahead_bytes: int = 2 << 20
+    """Bytes that the disk reads on by itself into its buffer; also how far back the buffer still holds."""
+
+    skip_bytes: int = 1 << 20
+    """A gap that the head passes over rather than seeks across: pieces of one stream may arrive out of order."""
+
+    interface_s: float = 20e-6
+    """The least time of a request that the buffer or the cache answers."""
+
+    cache_bytes: int = 32 << 20
+    cache_writes: int = 128
+    """Most bytes and most separate writes that may wait in the cache; a further write waits for room."""
+
+    retry_share: float = 0.0
+    """The share of media accesses that need retries."""
+
+    retry_least_s: float = 0.3
+    retry_most_s: float = 1.5
+    """A retried access takes a time between these two more. Disk Survey, "Disk error recovery" (2012): Seagate states
+    up to 20 recovery steps on a read and at most 1.5 s per block for the Savvio 15K.3."""
+
+
+@dataclass
+class _Write:
+    """A write that waits in the cache: its remaining work, its bytes, and where the head ends."""
+
+    work_s: float
+    length: int
+    end: int
+
+
+@dataclass(frozen=True)
+class _Front:
+    """Where the look-ahead of a sequential read stands: the next byte of the media and the moment it is reached."""
+
+    offset: int
+    at_s: float
+
+
+class Hdd:
+    """One hard disk of `size_bytes`. Each method takes the moment of arrival and gives the moment of completion.
+
+    Times are seconds on any monotonic clock; arrivals never go back.
+    """
+
+    rotational = True
+
+    def __init__(self, size_bytes: int, parameters: HddParameters, seed: int) -> None:
+        self._size = size_bytes
+        self._p = parameters
+        self._random = random.Random(seed)
+        self._now = 0.0
+        self._free_at = 0.0
+        self._head = 0
+        self._front: _Front | None = None
+        self._reads: deque[float] = deque()
+        self._cache: deque[_Write] = deque()
+        self._cached_bytes = 0
+
+    def read(self, now_s: float, offset: int, length: int) -> float:
+        """A read that arrives at `now_s`."""
+        self._destage_until(now_s)
+        if self._continues(offset):
+            return self._read_on(now_s, offset + length)
+        waiting = self._waiting(now_s)
+        begun = max(now_s, self._free_at)
+        done = begun + self._position(self._head, offset, waiting) + self._transfer(offset, length) + self._retries()
+        self._head = offset + length
+        self._front = _Front(self._head, done)
+        self._free_at = done
+        self._reads.append(done)
+        return done
+
+    def write(self, now_s: float, offset: int, length: int, durable: bool = False) -> float:
+        """A write that arrives at `now_s`; `durable` (FUA) waits until the cache is on the media."""
+        self._destage_until(now_s)
+        self._cache.append(_Write(self._write_work(now_s, offset, length), length, offset + length))
+        self._cached_bytes += length
+        if durable:
+            return self._pay_all(now_s)
+        done = now_s + self._p.interface_s
+        while self._cached_bytes > self._p.cache_bytes or len(self._cache) > self._p.cache_writes:
+            done = max(done, self._pay_one(now_s))
+        return done
+
+    def flush(self, now_s: float) -> float:
+        """Every write acknowledged before `now_s` is on the media at the moment that is returned."""
+        self._destage_until(now_s)
+        return self._pay_all(now_s)
+
+    def seek_s(self, distance: float) -> float:
+        """Seconds to seek over `distance`, a share of the real disk's full stroke; 0 for none."""
+        if distance <= 0:
+            return 0.0
+        knee = self._p.knee
+        slope = 1 / (2 * math.sqrt(knee))
+        longest = math.sqrt(knee) + (1 - knee) * slope
+        reach = math.sqrt(distance) if distance <= knee else math.sqrt(knee) + (distance - knee) * slope
+        return self._p.track_to_track_s + (self._p.full_stroke_s - self._p.track_to_track_s) * reach / longest
+
+    def media_rate(self, offset: int) -> float:
+        """Bytes per second that pass under the head at `offset`."""
+        place = self._p.stroke * offset / self._size
+        return self._p.outer_rate + (self._p.inner_rate - self._p.outer_rate) * place
+
+    def _transfer(self, offset: int, length: int) -> float:
+        return length / self.media_rate(offset)
+
+    def _position(self, start: int, target: int, waiting: int) -> float:
+        """Seek and rotation. With n requests waiting, a sorted queue leaves about 1/(n+1) of the way to each."""
+        distance = abs(target - start) / self._size * self._p.stroke / (1 + waiting)
+        return self.seek_s(distance) + self._random.uniform(0, self._p.rotation_s)
+
+    def _retries(self) -> float:
+        if self._p.retry_share and self._random.random() < self._p.retry_share:
+            return self._random.uniform(self._p.retry_least_s, self._p.retry_most_s)
+        return 0.0
+
+    def _waiting(self, now_s: float) -> int:
+        while self._reads and self._reads[0] <= now_s:
+            self._reads.popleft()
+        return len(self._reads)
+
+    def _continues(self, offset: int) -> bool:
+        """Whether the read lies in the buffer or so near ahead of the head that it is simply waited for."""
+        if self._front is None:
+            return False
+        front = self._front.offset
+        return front - self._p.look_ahead_bytes <= offset <= front + self._p.skip_bytes
+
+    def _read_on(self, now_s: float, end: int) -> float:
+        """The head never left the stream: what it has passed is in the buffer, what lies ahead comes at media rate."""
+        assert self._front is not None
+        rate = self.media_rate(self._front.offset)
+        front = _Front(self._front.offset, max(self._front.at_s, now_s - self._p.look_ahead_bytes / rate))
+        reached = front.at_s + (end - front.offset) / rate
+        if end > front.offset:
+            reached += self._retries()
+            front = _Front(end, reached)
+        self._front = front
+        self._head = front.offset
+        done = max(now_s + self._p.interface_s, reached)
+        self._free_at = max(self._free_at, done)
+        return done
+
+    def _write_work(self, now_s: float, offset: int, length: int) -> float:
+        """Seconds of actuator time that the write will cost, given the writes that wait before it."""
+        return self._write_positioning(now_s, offset) + self._transfer(offset, length) + self._retries()
+
+    def _write_positioning(self, now_s: float, offset: int) -> float:
+        if self._cache:
+            tail = self._cache[-1].end
+            if abs(offset - tail) <= self._p.skip_bytes:
+                return 0.0
+            return self._position(tail, offset, len(self._cache)) + self._p.write_settle_s
+        if offset == self._head and self._front is None:
+            return self._missed_rotation(now_s)
+        return self._position(self._head, offset, 0) + self._p.write_settle_s
+
+    def _missed_rotation(self, now_s: float) -> float:
+        """The next sector passed under the head while nothing was asked: it comes round again."""
+        idle = max(0.0, now_s - self._free_at)
+        return self._p.rotation_s - idle % self._p.rotation_s
+
+    def _destage_until(self, now_s: float) -> None:
+        """Let the idle time up to `now_s` pay for writes that wait."""
+        moment = max(self._now, self._free_at)
+        while self._cache and moment < now_s:
+            write = self._cache[0]
+            paid = min(write.work_s, now_s - moment)
+            moment += paid
+            if paid < write.work_s:
+                write.work_s -= paid
+                self._front = None
+            else:
+                self._free_at = moment
+                self._drop_first()
+        self._now = max(self._now, now_s)
+
+    def _pay_one(self, now_s: float) -> float:
+        self._free_at = max(now_s, self._free_at) + self._cache[0].work_s
+        self._drop_first()
+        return self._free_at
+
+    def _pay_all(self, now_s: float) -> float:
+        while self._cache:
+            self._pay_one(now_s)
+        return max(now_s + self._p.interface_s, self._free_at)
+
+    def _drop_first(self) -> None:
+        write = self._cache.popleft()
+        self._cached_bytes -= write.length
+        self._head = write.end
+        self._front = None

@@ -1,0 +1,87 @@
+"""The disk models by name. docs/emulated-disks.md shows each beside what was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, Protocol, Union
+
+from poolproof.devices.emulated.hdd import Hdd, HddParameters
+from poolproof.devices.emulated.ssd import Ssd, SsdParameters
+
+
+class DiskModel(Protocol):
+    """A disk as service times: the moment a request arrives gives the moment it is done, in seconds."""
+
+    rotational: bool
+
+    def read(self, now_s: float, offset: int, length: int) -> float: ...
+
+    def write(self, now_s: float, offset: int, length: int, durable: bool = False) -> float: ...
+
+    def flush(self, now_s: float) -> float: ...
+
+
+Parameters = Union[HddParameters, SsdParameters]  # noqa: UP007 - evaluated by Python 3.9
+
+
+@dataclass(frozen=True)
+class ModelKind:
+    """A model that a campaign can name, and its parameters."""
+
+    name: str
+    summary: str
+    parameters: Parameters
+
+    @property
+    def rotational(self) -> bool:
+        return isinstance(self.parameters, HddParameters)
+
+    def build(self, size_bytes: int, seed: int = 1, changes: Mapping[str, str] | None = None) -> DiskModel:
+        """A fresh disk of this kind.
+
+        `changes` gives other values to parameters, by name, as text.
+
+        Raises:
+            ValueError: no such parameter, or no number.
+        """
+        parameters = _changed(self.parameters, changes or {})
+        if isinstance(parameters, HddParameters):
+            return Hdd(size_bytes, parameters, seed)
+        return Ssd(size_bytes, parameters, seed)
+
+
+def _changed(parameters: Parameters, changes: Mapping[str, str]) -> Parameters:
+    known = {field.name: field.type for field in fields(parameters)}
+    values: dict[str, Any] = {}
+    for name, text in changes.items():
+        if name not in known:
+            raise ValueError(f"{name!r} is no parameter of this model; it has {', '.join(known)}")
+        values[name] = int(text) if known[name] == "int" else float(text)
+    return replace(parameters, **values)
+
+
+_KINDS = (
+    ModelKind(
+        "hdd-7200",
+        "a 7200 rpm hard disk: one actuator, seek grows with distance, 8.33 ms a turn, 200 MB/s, write-back cache",
+        HddParameters(),
+    ),
+    ModelKind(
+        "hdd-failing",
+        "the same hard disk, of which one access in a hundred needs 0.3 to 1.5 s of retries",
+        HddParameters(retry_share=0.01),
+    ),
+    ModelKind(
+        "sata-ssd",
+        "a SATA SSD without power-loss protection: 4 channels, 0.4 ms a read, a 530 MB/s link, 2 ms a flush",
+        SsdParameters(channels=4, read_s=400e-6, write_s=200e-6, flush_s=2e-3, link_rate=530e6),
+    ),
+    ModelKind(
+        "nvme",
+        "an NVMe SSD with power-loss protection: 8 channels, 0.2 ms a read, an 800 MB/s link, 0.05 ms a flush",
+        SsdParameters(channels=8, read_s=200e-6, write_s=150e-6, flush_s=50e-6, link_rate=800e6),
+    ),
+)
+
+MODELS: Mapping[str, ModelKind] = {kind.name: kind for kind in _KINDS}

@@ -1,0 +1,190 @@
+"""The nbdkit plugin that serves one emulated disk; nbdkit's own Python runs it, by its path.
+
+    nbdkit -U SOCKET -P PIDFILE -t 32 python plugin.py model=hdd-7200 size=1073741824 store=FILE [seed=1] [key=value …]
+
+`store` is a file that holds the data, sparse, of the right size or empty. Any other key is a parameter of the model
+(`stroke=1.0`). `pipeline` is what the way to this plugin and back costs, seconds: it is taken off each service time.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+import threading
+import time
+from pathlib import Path
+
+import nbdkit
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
+
+from poolproof.devices.emulated.model import MODELS, DiskModel  # noqa: E402
+
+API_VERSION = 2
+_PUNCH_HOLE_KEEP_SIZE = 0x02 | 0x01
+_PR_SET_TIMERSLACK = 29
+_BLOCK_BYTES = 4096
+_MOST_BYTES = 32 << 20
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_libc.fallocate.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_int64, ctypes.c_int64)
+
+
+class _Served:
+    """The one disk that this process serves."""
+
+    def __init__(self) -> None:
+        self.settings: dict[str, str] = {}
+        self.lock = threading.Lock()
+        self.size = 0
+        self.store = -1
+        self.half_pipeline_s = 0.0
+        self.model: DiskModel
+
+    def take_settings(self) -> None:
+        given = dict(self.settings)
+        self.size = int(given.pop("size"))
+        self.half_pipeline_s = float(given.pop("pipeline", "0")) / 2
+        kind = MODELS[given.pop("model")]
+        store, seed = given.pop("store"), int(given.pop("seed", "1"))
+        self.model = kind.build(self.size, seed, given)
+        self.store = os.open(store, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        os.ftruncate(self.store, self.size)
+
+    def arrival(self) -> float:
+        return time.monotonic() - self.half_pipeline_s
+
+
+_served = _Served()
+
+
+def thread_model() -> int:
+    return int(nbdkit.THREAD_MODEL_PARALLEL)
+
+
+def config(key: str, value: str) -> None:
+    _served.settings[key] = value
+
+
+def config_complete() -> None:
+    try:
+        _served.take_settings()
+    except KeyError as missing:
+        raise RuntimeError(f"unknown model, or nothing given for {missing}") from None
+
+
+def after_fork() -> None:
+    # Sleeps end within 1 µs of their deadline instead of within the default 50 µs; threads inherit this.
+    _libc.prctl(_PR_SET_TIMERSLACK, 1000, 0, 0, 0)
+
+
+def open(readonly: bool) -> int:
+    del readonly
+    return 1
+
+
+def get_size(handle: int) -> int:
+    del handle
+    return _served.size
+
+
+def block_size(handle: int) -> tuple[int, int, int]:
+    del handle
+    return (1, _BLOCK_BYTES, _MOST_BYTES)
+
+
+def is_rotational(handle: int) -> bool:
+    del handle
+    return _served.model.rotational
+
+
+def can_multi_conn(handle: int) -> bool:
+    del handle
+    return True
+
+
+def can_fua(handle: int) -> int:
+    del handle
+    return int(nbdkit.FUA_NATIVE)
+
+
+def can_flush(handle: int) -> bool:
+    del handle
+    return True
+
+
+def can_trim(handle: int) -> bool:
+    del handle
+    return True
+
+
+def can_zero(handle: int) -> bool:
+    del handle
+    return True
+
+
+def pread(handle: int, buffer: bytearray, offset: int, flags: int) -> None:
+    del handle, flags
+    arrived = _served.arrival()
+    with _served.lock:
+        done = _served.model.read(arrived, offset, len(buffer))
+    _read_store(buffer, offset)
+    _wait_until(done)
+
+
+def pwrite(handle: int, buffer: bytes, offset: int, flags: int) -> None:
+    del handle
+    arrived = _served.arrival()
+    with _served.lock:
+        done = _served.model.write(arrived, offset, len(buffer), bool(flags & nbdkit.FLAG_FUA))
+    _write_store(buffer, offset)
+    _wait_until(done)
+
+
+def flush(handle: int, flags: int) -> None:
+    del handle, flags
+    arrived = _served.arrival()
+    with _served.lock:
+        done = _served.model.flush(arrived)
+    _wait_until(done)
+
+
+def trim(handle: int, count: int, offset: int, flags: int) -> None:
+    del handle, flags
+    _punch_hole(offset, count)
+
+
+def zero(handle: int, count: int, offset: int, flags: int) -> None:
+    """Zeroes are a note in the disk's tables, as with TRIM: they take no time on the media."""
+    del handle, flags
+    _punch_hole(offset, count)
+
+
+def _read_store(buffer: bytearray, offset: int) -> None:
+    view = memoryview(buffer)
+    while view:
+        count = os.preadv(_served.store, [view], offset)
+        if count == 0:
+            raise OSError("the store is shorter than the disk")
+        view, offset = view[count:], offset + count
+
+
+def _write_store(buffer: bytes, offset: int) -> None:
+    view = memoryview(buffer)
+    while view:
+        count = os.pwrite(_served.store, view, offset)
+        view, offset = view[count:], offset + count
+
+
+def _punch_hole(offset: int, count: int) -> None:
+    if _libc.fallocate(_served.store, _PUNCH_HOLE_KEEP_SIZE, offset, count) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+
+
+def _wait_until(done_s: float) -> None:
+    """The answer leaves so early that it arrives at `done_s`."""
+    while (remaining := done_s - _served.half_pipeline_s - time.monotonic()) > 0:
+        time.sleep(remaining)
