@@ -5,8 +5,8 @@ DEFAULT_ENGINE = "psync"
 SYNCHRONOUS: frozenset[str] = frozenset(
     {
         "sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "splice", "ftruncate", "falloc", "e4defrag",
-        "filecreate", "fileoperations", "filestat", "filedelete", "dircreate", "dirstat", "dirdelete", "net", "netsplice", "mtd",
-        "pmemblk", "dev-dax", "libpmem", "libzbc", "libhdfs", "libcufile", "libhipfile", "gfapi", "ime_psync",
+        "filecreate", "fileoperations", "filestat", "filedelete", "dircreate", "dirstat", "dirdelete", "net",
+        "netsplice", "mtd", "pmemblk", "dev-dax", "libpmem", "libzbc", "libhdfs", "libcufile", "libhipfile", "gfapi", "ime_psync",
         "ime_psyncv", "http", "cpuio", "exec",
     }
 )  # fmt: skip

@@ -1,0 +1,26 @@
+"""fio's own check of a job's values, before anything is built."""
+
+from poolproof.errors import CampaignError
+from poolproof.fio.job import JobFile
+from poolproof.fio.render import render
+from poolproof.hosts.base import Host
+
+_TIMEOUT_S = 20.0
+_NO_FAULT = ("fio: job",)
+
+
+def check_values(jobs: JobFile, host: Host) -> None:
+    """Have the host's fio parse the jobs (`fio --parse-only`); nothing is opened or made.
+
+    Raises:
+        CampaignError: fio refuses an option or a value; the message is fio's own complaint.
+    """
+    completed = host.run(["fio", "--parse-only", "-"], timeout_s=_TIMEOUT_S, stdin=render(jobs), check=False)
+    if completed.returncode == 0:
+        return
+    said = (completed.stderr.strip() or completed.stdout.strip()).splitlines()
+    complaint = "; ".join(line.strip() for line in said if not line.startswith(_NO_FAULT))[:1000]
+    raise CampaignError(
+        f"fio refuses the workload: {complaint or f'it ended with {completed.returncode}'}",
+        "`fio --cmdhelp=OPTION` says what an option takes",
+    )
