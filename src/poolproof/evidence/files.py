@@ -34,15 +34,15 @@ def inspect(host: Host, paths: Sequence[str]) -> tuple[TestFile, ...]:
     )
 
 
-def resident_bytes(host: Host, paths: Sequence[str]) -> int | None:
-    """Bytes of the files that are in the page cache; None where `fincore` can't tell."""
+def resident_bytes(host: Host, paths: Sequence[str]) -> tuple[int, ...] | None:
+    """Bytes of each file that are in the page cache; None where `fincore` can't tell."""
     if not paths:
-        return 0
+        return ()
     try:
         completed = host.run(["fincore", "--bytes", "--noheadings", "--output", "RES", *paths], timeout_s=_LIMIT_S)
     except CommandError:
         return None
-    return sum(int(line) for line in completed.stdout.split())
+    return tuple(int(line) for line in completed.stdout.split())
 
 
 def _sizes(host: Host, paths: Sequence[str]) -> list[tuple[int, int]]:

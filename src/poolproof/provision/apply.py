@@ -33,6 +33,16 @@ def apply(
         _make(step, host)
 
 
+def repeat(steps: Iterable[Step], host: Host) -> None:
+    """Run steps again whose undos stand in the journal already: closing and opening a layout between trials.
+
+    Raises:
+        BuildError: a step failed or hung.
+    """
+    for step in steps:
+        _make(step, host)
+
+
 def _guard(step: Step, may_overwrite: frozenset[str]) -> None:
     foreign = [path for path in step.overwrites if path not in may_overwrite]
     if foreign:

@@ -2,13 +2,14 @@
 
 import contextlib
 import fcntl
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
 import msgspec
 
 from poolproof.errors import RunError
+from poolproof.evidence.sampler import Reading
 from poolproof.runs.files import append_line, decode, sync_directory, whole_lines, write_whole
 from poolproof.runs.model import SCHEMA, RunRecord, Trial
 
@@ -101,6 +102,17 @@ class RunDirectory:
     def keep(self, directory: Path, name: str, value: object) -> None:
         """Write a value as a JSON file of a trial."""
         write_whole(directory / name, _pretty(value))
+
+    def keep_text(self, directory: Path, name: str, text: str) -> None:
+        """Write a text file of a trial."""
+        write_whole(directory / name, text.encode())
+
+    def keep_samples(self, directory: Path, leaves: Sequence[str], readings: Sequence[Reading]) -> None:
+        """Write samples.jsonl: a line a sample, its time and each leaf's counters."""
+        rows = [
+            {"at_s": reading.at_s, "leaves": dict(zip(leaves, reading.counters, strict=False))} for reading in readings
+        ]
+        write_whole(directory / "samples.jsonl", b"".join(msgspec.json.encode(row) + b"\n" for row in rows))
 
 
 def _pretty(value: object) -> bytes:

@@ -1,0 +1,58 @@
+"""Bring a layout to rest between trials: everything flushed, nothing in RAM, nothing in flight; and check it."""
+
+import time
+from collections.abc import Sequence
+
+from poolproof.errors import BuildError
+from poolproof.evidence.counters import parse_counters
+from poolproof.evidence.files import resident_bytes
+from poolproof.hosts.base import Host
+from poolproof.measure.standing import Standing
+from poolproof.provision.apply import repeat
+
+_FLUSH_LIMIT_S = 600.0
+_QUIET_LIMIT_S = 30.0
+_POLL_S = 0.02
+
+
+def flush(host: Host, standing: Standing, directory: str) -> None:
+    """Write all that the layout holds in RAM to its disks and wait until their queues are empty.
+
+    Raises:
+        CommandTimedOut: not done within 10 minutes.
+        BuildError: a disk's queue does not empty.
+    """
+    host.run(["sync", "-f", directory], timeout_s=_FLUSH_LIMIT_S)
+    deadline = time.monotonic() + _QUIET_LIMIT_S
+    while any(_in_flight(host, leaf.counter) for leaf in standing.leaves):
+        if time.monotonic() > deadline:
+            raise BuildError(
+                f"{standing.name}: its disks still have requests in flight {_QUIET_LIMIT_S:g} s after a sync",
+                "something else uses these disks; see: iostat -x 1",
+            )
+        time.sleep(_POLL_S)
+
+
+def _in_flight(host: Host, counter: str) -> bool:
+    counters = parse_counters(host.read(counter))
+    return counters is not None and counters.in_flight > 0
+
+
+def cool(host: Host, standing: Standing, paths: Sequence[str]) -> tuple[int, ...] | None:
+    """Take the test files out of RAM; returns how many bytes of each are still there, None where that can't
+    be told.
+
+    Layouts of our own are closed and opened (unmount, mount). In a directory of the user's nothing is unmounted: the
+    kernel is asked to drop the pages of these files alone, so that the rest of the machine stays warm.
+
+    Raises:
+        BuildError: the layout does not close or open, as when something else uses it.
+    """
+    if standing.close:
+        repeat(standing.close, host)
+        repeat(standing.open, host)
+    else:
+        for path in paths:
+            # dd with iflag=nocache and count=0 is coreutils' way to posix_fadvise(DONTNEED) a whole file.
+            host.run(["dd", f"if={path}", "iflag=nocache", "count=0", "status=none"], timeout_s=_QUIET_LIMIT_S)
+    return resident_bytes(host, paths)

@@ -1,0 +1,52 @@
+"""The figures of a trial from fio's report: all jobs and directions together."""
+
+from collections.abc import Iterable
+
+from poolproof.fio.figures import Direction, FioResult, Latency
+from poolproof.fio.merge import merge_latency, percentile
+from poolproof.runs.model import Figures
+
+
+def figures_of(result: FioResult) -> Figures:
+    """Rates summed and latency histograms merged over all jobs; trims count as neither read nor write."""
+    reads = [job.read for job in result.jobs if job.read is not None]
+    writes = [job.write for job in result.jobs if job.write is not None]
+    latency = _merged(direction.clat or direction.lat for direction in reads + writes)
+    sync = _merged(job.sync for job in result.jobs)
+    return Figures(
+        iops=_iops(reads) + _iops(writes),
+        bandwidth_bytes=_bandwidth(reads) + _bandwidth(writes),
+        read_iops=_iops(reads),
+        write_iops=_iops(writes),
+        read_bandwidth_bytes=_bandwidth(reads),
+        write_bandwidth_bytes=_bandwidth(writes),
+        p50_ns=_percentile(latency, 50.0),
+        p99_ns=_percentile(latency, 99.0),
+        p999_ns=_percentile(latency, 99.9),
+        sync_p50_ns=_percentile(sync, 50.0),
+        sync_p99_ns=_percentile(sync, 99.0),
+    )
+
+
+def moved_each_way(result: FioResult) -> tuple[int, int]:
+    """Bytes read and bytes written, by fio's own count."""
+    reads = sum(job.read.io_bytes or 0 for job in result.jobs if job.read is not None)
+    writes = sum(job.write.io_bytes or 0 for job in result.jobs if job.write is not None)
+    return reads, writes
+
+
+def _merged(latencies: Iterable[Latency | None]) -> Latency | None:
+    known = [latency for latency in latencies if latency is not None and latency.samples]
+    return merge_latency(known) if known else None
+
+
+def _percentile(latency: Latency | None, per_cent: float) -> float | None:
+    return None if latency is None else percentile(latency, per_cent)
+
+
+def _iops(directions: list[Direction]) -> float:
+    return sum(direction.iops or 0.0 for direction in directions)
+
+
+def _bandwidth(directions: list[Direction]) -> float:
+    return sum(direction.bandwidth_bytes or 0.0 for direction in directions)

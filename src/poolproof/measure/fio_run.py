@@ -1,0 +1,84 @@
+"""Start fio on a host, wait for it, bring its report home."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from poolproof.errors import CommandError, FioError
+from poolproof.fio.job import JobFile
+from poolproof.fio.render import render
+from poolproof.hosts.base import FileMissing, Host
+from poolproof.process import Completed
+from poolproof.steps import Step, UndoDaemon
+
+_SLACK_S = 300.0
+_FILL_FLOOR_BYTES_PER_S = 2e6
+_PIDFILE = "fio.pid"
+_REPORT = "fio.json"
+_JOB = "job.fio"
+
+
+@dataclass(frozen=True)
+class FioRun:
+    """A fio that ended: the job as fio read it, its whole report (empty when it wrote none) and how it ended."""
+
+    job_text: str
+    report: str
+    completed: Completed
+
+
+def leash(scratch: str) -> Step:
+    """The step that stands in the journal for every fio of a run: should poolproof die, `clean` ends that fio."""
+    return Step("run fio", ("true",), UndoDaemon(f"{scratch}/{_PIDFILE}", marker=f"{scratch}/{_JOB}"))
+
+
+def report_path(scratch: str) -> str:
+    """Where the report of the running fio grows, on the host."""
+    return f"{scratch}/{_REPORT}"
+
+
+def run_fio(host: Host, jobs: JobFile, scratch: str, *, live: bool, before: Callable[[], None]) -> FioRun:
+    """Run the jobs to their end. `live`: fio writes its status each second; `before` is called right before it starts.
+
+    Raises:
+        CommandTimedOut: fio was still running long after it should have ended; it was killed.
+        ProgramMissing: no fio on the host.
+    """
+    text = render(jobs)
+    host.run(["sh", "-c", 'rm -f "$1"; cat >"$0"', f"{scratch}/{_JOB}", report_path(scratch)], timeout_s=30, stdin=text)
+    argv = ["fio", "--output-format=json+", f"--output={report_path(scratch)}", "--eta=never"]
+    argv += ["--status-interval=1s"] if live else []
+    # The shell leaves fio's process number behind before it becomes fio.
+    held = ["sh", "-c", 'echo $$ >"$0"; exec "$@"', f"{scratch}/{_PIDFILE}", *argv, f"{scratch}/{_JOB}"]
+    before()
+    completed = host.run(held, timeout_s=_limit_s(jobs), check=False)
+    return FioRun(text, _read_or_empty(host, report_path(scratch)), completed)
+
+
+def _limit_s(jobs: JobFile) -> float:
+    asked = max((job.runtime_s or 0.0) + job.ramp_s for job in jobs.jobs)
+    return 2 * asked + _SLACK_S
+
+
+def _read_or_empty(host: Host, path: str) -> str:
+    try:
+        return host.read(path)
+    except FileMissing:
+        return ""
+
+
+def fill_files(host: Host, jobs: JobFile, scratch: str, size_bytes: int) -> None:
+    """Lay out the test files.
+
+    Raises:
+        FioError: fio could not; in its own words.
+    """
+    path = f"{scratch}/fill.fio"
+    host.run(["sh", "-c", 'cat >"$0"', path], timeout_s=30, stdin=render(jobs))
+    limit_s = 60 + size_bytes / _FILL_FLOOR_BYTES_PER_S
+    try:
+        completed = host.run(["fio", "--eta=never", path], timeout_s=limit_s, check=False)
+    except CommandError as error:
+        raise FioError(f"the test files could not be laid out: {error.message}") from None
+    if completed.returncode != 0:
+        said = (completed.stderr.strip() or completed.stdout.strip())[-600:]
+        raise FioError(f"the test files could not be laid out: fio said: {said}")

@@ -1,0 +1,213 @@
+"""One trial: cool, settle, run fio between two readings of every counter, drain, judge, write down."""
+
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from poolproof.campaign.model import Measure, Workload
+from poolproof.errors import FioError, PoolproofError
+from poolproof.evidence.account import Idle, Window, byte_account, leaf_uses
+from poolproof.evidence.model import Evidence, TestFile
+from poolproof.evidence.sampler import Reading, Sampler, read_now, reading_at
+from poolproof.fio.figures import FioResult
+from poolproof.fio.job import JobFile
+from poolproof.fio.json import read_json_stream
+from poolproof.hosts.base import Host
+from poolproof.measure.cool import cool, flush
+from poolproof.measure.events import Listener
+from poolproof.measure.figures import figures_of, moved_each_way
+from poolproof.measure.fio_run import FioRun, report_path, run_fio
+from poolproof.measure.live import watching
+from poolproof.measure.standing import Standing
+from poolproof.rules.judge import judge
+from poolproof.rules.model import Case, Finding
+from poolproof.runs.directory import RunDirectory
+from poolproof.runs.model import Trial
+
+_SAMPLE_S = 0.1
+_IDLE_SHARE = 0.03
+_IDLE_LONGEST_S = 0.25
+
+
+@dataclass
+class Bench:
+    """A standing layout with what its trials share: the host, the run, and how busy its disks are when fio is not."""
+
+    host: Host
+    run: RunDirectory
+    standing: Standing
+    measure: Measure
+    listener: Listener
+    idle: Idle = field(default_factory=Idle)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A workload whose test files lie on the layout: where, which, and the layout's write factor for them."""
+
+    workload: Workload
+    jobs: JobFile
+    directory: str
+    files: tuple[TestFile, ...]
+    write_factor: float
+    stored_bytes: Mapping[str, int]
+    busy_with: tuple[str, ...]
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The test files on the host."""
+        return tuple(file.path for file in self.files)
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """What came out of the window: fio's run, the counters at its bounds, all samples between, seconds of each part."""
+
+    fio: FioRun
+    window: Window
+    samples: Sequence[Reading]
+    seconds: Mapping[str, float]
+
+
+def run_trial(bench: Bench, prepared: Prepared, number: int) -> Trial:
+    """Run one trial to a verdict. Whatever goes wrong with it makes it `failed`; only Ctrl-C comes through."""
+    workload = prepared.workload
+    begun = datetime.now(UTC).isoformat(timespec="milliseconds")
+    bench.listener.trial_begins(bench.standing.name, workload.name, number)
+    directory = bench.run.trial_directory(bench.standing.name, workload.name, number)
+    try:
+        trial = _measure_and_judge(bench, prepared, number, directory)
+    except PoolproofError as error:
+        trial = failed_trial(bench.standing.name, workload, number, error)
+    trial = replace(trial, begun_at=begun)
+    bench.run.append(trial)
+    bench.listener.trial_ends(trial)
+    return trial
+
+
+def failed_trial(layout: str, workload: Workload, number: int, error: PoolproofError) -> Trial:
+    """A trial that could not be made, with the reason as its finding."""
+    finding = Finding("work-done", "fails", error.message, error.hint or "see the message; then run the campaign again")
+    return Trial(layout, workload.name, number, "failed", (finding,), workload.metric)
+
+
+def _measure_and_judge(bench: Bench, prepared: Prepared, number: int, directory: Path) -> Trial:
+    workload = prepared.workload
+    cold = bench.measure.cold if workload.cold is None else workload.cold
+    resident, cool_s = _timed_cool(bench, prepared, cold)
+    measured = _measure(bench, prepared)
+    _keep(bench, directory, measured)
+    result = _result_of(measured.fio)
+    evidence = _evidence(bench, prepared, measured, result, resident)
+    case = Case(
+        job=prepared.jobs,
+        result=result,
+        evidence=evidence,
+        target=bench.standing.target,
+        cold=cold,
+        asked_s=prepared.jobs.asked_s,
+    )
+    judgement = judge(case)
+    bench.run.keep(directory, "evidence.json", evidence)
+    return Trial(
+        layout=bench.standing.name,
+        workload=workload.name,
+        number=number,
+        verdict=judgement.verdict,
+        findings=judgement.findings,
+        metric=workload.metric,
+        figures=figures_of(result),
+        account=evidence.account,
+        leaves=evidence.leaves,
+        stored_bytes=prepared.stored_bytes,
+        seconds={"cool": cool_s, **measured.seconds},
+    )
+
+
+def _timed_cool(bench: Bench, prepared: Prepared, cold: bool) -> tuple[tuple[int, ...] | None, float]:
+    begun = time.monotonic()
+    if not cold:
+        flush(bench.host, bench.standing, prepared.directory)
+        return None, time.monotonic() - begun
+    bench.listener.step("cool the caches")
+    flush(bench.host, bench.standing, prepared.directory)
+    resident = cool(bench.host, bench.standing, prepared.paths)
+    return resident, time.monotonic() - begun
+
+
+def _measure(bench: Bench, prepared: Prepared) -> _Measured:
+    host, leaves, scratch = bench.host, bench.standing.leaves, bench.standing.scratch
+    seconds = {"settle": _pause(bench)}
+    bench.listener.step("measure")
+    sampler = Sampler(host, leaves, _SAMPLE_S)
+    start: list[Reading] = []
+    live = bench.listener.wants_live
+    watch = watching(host, report_path(scratch), sampler, bench.listener.live) if live else nullcontext()
+    with sampler, watch:
+        fio = run_fio(host, prepared.jobs, scratch, live=live, before=lambda: start.append(read_now(host, leaves)))
+        end = read_now(host, leaves)
+    bench.listener.step("drain to the disks")
+    flush(host, bench.standing, prepared.directory)
+    drained = read_now(host, leaves)
+    seconds |= {"fio": fio.completed.elapsed_s, "drain": drained.at_s - end.at_s}
+    return _Measured(fio, Window(start[0], end, drained), tuple(sampler.readings), seconds)
+
+
+def _pause(bench: Bench) -> float:
+    """Watch the leaves for a moment while nothing of ours runs; returns its seconds."""
+    before = read_now(bench.host, bench.standing.leaves)
+    time.sleep(min(_IDLE_LONGEST_S, _IDLE_SHARE * bench.measure.time_s))
+    after = read_now(bench.host, bench.standing.leaves)
+    bench.idle = bench.idle.plus(before, after, len(bench.standing.leaves))
+    return after.at_s - before.at_s
+
+
+def _result_of(fio: FioRun) -> FioResult:
+    """fio's last whole report; earlier ones are its status while it ran.
+
+    Raises:
+        FioError: it wrote none, or it complained of something that its report does not show.
+    """
+    results = read_json_stream(fio.report)
+    if not results or (fio.completed.returncode != 0 and not any(job.error for job in results[-1].jobs)):
+        said = (fio.completed.stderr.strip() or fio.completed.stdout.strip() or "nothing")[-600:]
+        raise FioError(f"fio ended with {fio.completed.returncode}; it said: {said}", "see job.fio beside its report")
+    return results[-1]
+
+
+def _evidence(
+    bench: Bench, prepared: Prepared, measured: _Measured, result: FioResult, resident: tuple[int, ...] | None
+) -> Evidence:
+    window = _without_ramp(measured, prepared.jobs, result)
+    leaves = leaf_uses(bench.standing.leaves, window)
+    moved = moved_each_way(result)
+    account = byte_account(moved, leaves, prepared.write_factor, window, bench.idle) if leaves else None
+    files = prepared.files
+    if resident is not None:
+        files = tuple(replace(file, resident_bytes=pages) for file, pages in zip(files, resident, strict=True))
+    return Evidence(account, leaves, files, prepared.busy_with)
+
+
+def _without_ramp(measured: _Measured, jobs: JobFile, result: FioResult) -> Window:
+    """The window that fio's figures cover: it counts nothing of its ramp, the disks do (pitfall 32, case L17).
+
+    The window starts as long before fio's last word as its longest job ran; the counters of that moment lie between
+    two samples.
+    """
+    ramp_s = max(job.ramp_s for job in jobs.jobs)
+    if ramp_s == 0 or result.timestamp_ms is None or not measured.samples:
+        return measured.window
+    ran_ms = max((job.job_runtime_ms or 0 for job in result.jobs), default=0)
+    starts_at = (result.timestamp_ms - ran_ms) / 1000
+    return replace(measured.window, start=reading_at(measured.samples, starts_at))
+
+
+def _keep(bench: Bench, directory: Path, measured: _Measured) -> None:
+    """Write down what was seen: the job, fio's whole report, the samples."""
+    bench.run.keep_text(directory, "job.fio", measured.fio.job_text)
+    bench.run.keep_text(directory, "fio.json", measured.fio.report)
+    names = [leaf.name for leaf in bench.standing.leaves]
+    bench.run.keep_samples(directory, names, measured.samples)

@@ -1,0 +1,70 @@
+"""The object that `--json` prints: documented in docs/json.md, stable within a schema."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from poolproof.rules.model import Finding
+from poolproof.runs.interval import Interval
+from poolproof.runs.summary import Cell, factor_to
+
+SCHEMA = 1
+
+
+def run_object(path: Path, cells: tuple[Cell, ...], baseline: str | None) -> dict[str, Any]:
+    """A finished run for machines. `verdicts` counts cells."""
+    bases = {cell.workload: cell for cell in cells if cell.layout == baseline}
+    return {
+        "schema": SCHEMA,
+        "run": str(path),
+        "verdicts": dict(Counter(cell.verdict for cell in cells)),
+        "baseline": baseline,
+        "cells": [_cell_object(cell, bases.get(cell.workload)) for cell in cells],
+    }
+
+
+def _cell_object(cell: Cell, base: Cell | None) -> dict[str, Any]:
+    account = cell.account
+    return {
+        "layout": cell.layout,
+        "workload": cell.workload,
+        "trials": len(cell.trials),
+        "metric": cell.metric,
+        "figure": interval_object(cell.figure),
+        "factor_to_baseline": interval_object(factor_to(cell, base)) if base else None,
+        "iops": interval_object(cell.iops),
+        "bandwidth_bytes": interval_object(cell.bandwidth),
+        "latency_ns": dict(cell.latency_ns),
+        "sync_latency_ns": dict(cell.sync_latency_ns),
+        "account": {
+            "fio_read_bytes": account.fio_read_bytes,
+            "leaf_read_bytes": account.leaf_read_bytes,
+            "fio_write_bytes": account.fio_write_bytes,
+            "leaf_write_bytes": account.leaf_write_bytes,
+            "write_factor": account.write_factor,
+        }
+        if account
+        else None,
+        "leaves": [
+            {
+                "device": leaf.device,
+                "read_share": leaf.read_share,
+                "write_share": leaf.write_share,
+                "stored_share": leaf.stored_share,
+                "utilisation": leaf.utilisation,
+            }
+            for leaf in cell.leaves
+        ],
+        "verdict": cell.verdict,
+        "findings": [finding_object(finding) for finding in cell.findings],
+    }
+
+
+def interval_object(interval: Interval | None) -> dict[str, float | None] | None:
+    """Mean, low and high; low and high are null when one trial alone gave the figure."""
+    return None if interval is None else {"mean": interval.mean, "low": interval.low, "high": interval.high}
+
+
+def finding_object(finding: Finding) -> dict[str, str]:
+    """A finding as printed for machines."""
+    return {"rule": finding.rule, "effect": finding.effect, "message": finding.message, "fix": finding.fix}

@@ -1,0 +1,156 @@
+"""The cells of a run: trials put together into one figure with an interval, one verdict, one account."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from poolproof.campaign.model import Metric
+from poolproof.rules.model import Finding, Verdict
+from poolproof.runs.interval import Interval, mean_interval, ratio_interval
+from poolproof.runs.model import Trial
+
+WORST_FIRST: tuple[Verdict, ...] = ("failed", "refuted", "suspect", "unproven", "sound")
+RANKABLE: frozenset[Verdict] = frozenset({"sound", "unproven", "suspect"})
+
+
+@dataclass(frozen=True)
+class LeafShare:
+    """One leaf's part in the bytes that a cell's leaves read, wrote and store (0 to 1), and its mean utilisation."""
+
+    device: str
+    read_share: float | None
+    write_share: float | None
+    stored_share: float | None
+    utilisation: float
+
+
+@dataclass(frozen=True)
+class AccountSum:
+    """The byte accounts of a cell's trials, summed."""
+
+    fio_read_bytes: int
+    leaf_read_bytes: int
+    fio_write_bytes: int
+    leaf_write_bytes: int
+    write_factor: float
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One layout under one workload. Failed trials give no figures; `figure` is the workload's own metric.
+
+    `verdict` is the worst of its trials; `findings` are those of all trials, each rule once, the strongest first.
+    """
+
+    layout: str
+    workload: str
+    trials: tuple[Trial, ...]
+    metric: Metric
+    verdict: Verdict
+    findings: tuple[Finding, ...]
+    figure: Interval | None
+    iops: Interval | None
+    bandwidth: Interval | None
+    latency_ns: Mapping[str, float | None]
+    sync_latency_ns: Mapping[str, float | None]
+    account: AccountSum | None
+    leaves: tuple[LeafShare, ...]
+
+    def values(self) -> tuple[float, ...]:
+        """The metric of each trial that did not fail."""
+        return _values(self.trials, self.metric)
+
+
+def cells_of(trials: Sequence[Trial]) -> tuple[Cell, ...]:
+    """Cells in the order in which layouts and workloads first appear."""
+    groups: dict[tuple[str, str], list[Trial]] = {}
+    for trial in trials:
+        groups.setdefault((trial.layout, trial.workload), []).append(trial)
+    return tuple(_cell(tuple(sorted(group, key=lambda trial: trial.number))) for group in groups.values())
+
+
+def factor_to(cell: Cell, base: Cell) -> Interval | None:
+    """How many times the base's figure this one is; None where either is no figure to compare."""
+    if cell.verdict not in RANKABLE or base.verdict not in RANKABLE:
+        return None
+    return ratio_interval(cell.values(), base.values())
+
+
+def _cell(trials: tuple[Trial, ...]) -> Cell:
+    first = trials[0]
+    return Cell(
+        layout=first.layout,
+        workload=first.workload,
+        trials=trials,
+        metric=first.metric,
+        verdict=min((trial.verdict for trial in trials), key=WORST_FIRST.index),
+        findings=_findings(trials),
+        figure=mean_interval(_values(trials, first.metric)),
+        iops=mean_interval(_values(trials, "iops")),
+        bandwidth=mean_interval(_values(trials, "bandwidth")),
+        latency_ns={name: _mean(_attribute(trials, f"{name}_ns")) for name in ("p50", "p99", "p999")},
+        sync_latency_ns={name: _mean(_attribute(trials, f"sync_{name}_ns")) for name in ("p50", "p99")},
+        account=_account(trials),
+        leaves=_leaves(trials),
+    )
+
+
+def _values(trials: Iterable[Trial], metric: Metric) -> tuple[float, ...]:
+    figures = [trial.figures for trial in trials if trial.figures is not None and trial.verdict != "failed"]
+    values = [figure.metric(metric) for figure in figures]
+    return tuple(value for value in values if value is not None)
+
+
+def _attribute(trials: Iterable[Trial], name: str) -> list[float]:
+    found = [getattr(trial.figures, name) for trial in trials if trial.figures is not None]
+    return [value for value in found if value is not None]
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None
+
+
+def _findings(trials: Sequence[Trial]) -> tuple[Finding, ...]:
+    """Each rule's strongest finding; those of the worst trials come first."""
+    effects = ("fails", "refutes", "suspects", "notes")
+    everything = [finding for trial in trials for finding in trial.findings]
+    everything.sort(key=lambda finding: (effects.index(finding.effect), -finding.weight))
+    by_rule: dict[str, Finding] = {}
+    for finding in everything:
+        by_rule.setdefault(finding.rule, finding)
+    return tuple(by_rule.values())
+
+
+def _account(trials: Sequence[Trial]) -> AccountSum | None:
+    accounts = [trial.account for trial in trials if trial.account is not None]
+    if not accounts:
+        return None
+    return AccountSum(
+        fio_read_bytes=sum(account.fio_read_bytes for account in accounts),
+        leaf_read_bytes=sum(account.leaf_read_bytes for account in accounts),
+        fio_write_bytes=sum(account.fio_write_bytes for account in accounts),
+        leaf_write_bytes=sum(account.leaf_drained_write_bytes for account in accounts),
+        write_factor=accounts[0].write_factor,
+    )
+
+
+def _leaves(trials: Sequence[Trial]) -> tuple[LeafShare, ...]:
+    uses = [leaf for trial in trials for leaf in trial.leaves]
+    names = tuple(dict.fromkeys(leaf.device for leaf in uses))
+    read = {name: sum(leaf.read_bytes for leaf in uses if leaf.device == name) for name in names}
+    written = {name: sum(leaf.drained_write_bytes for leaf in uses if leaf.device == name) for name in names}
+    stored = next((trial.stored_bytes for trial in reversed(trials) if trial.stored_bytes), {})
+    return tuple(
+        LeafShare(
+            device=name,
+            read_share=_share(read, name),
+            write_share=_share(written, name),
+            stored_share=_share(stored, name),
+            utilisation=_mean([leaf.utilisation for leaf in uses if leaf.device == name]) or 0.0,
+        )
+        for name in names
+    )
+
+
+def _share(bytes_by_name: Mapping[str, int], name: str) -> float | None:
+    total = sum(bytes_by_name.values())
+    return bytes_by_name.get(name, 0) / total if total else None
