@@ -52,7 +52,12 @@ class Stage:
 
 @dataclass(frozen=True)
 class Expression:
-    """Stages from the bottom to the top. `text` is the source, kept for carets."""
+    """Stages from the bottom to the top.
+
+    `text` is the source, braces and all, that every place in the expression and in its groups refers to; `origin` is
+    where the source stands ("campaign.yaml:12"). Both are kept for error messages.
+    """
 
     stages: tuple[Stage, ...]
     text: str = field(default="", compare=False)
+    origin: str = field(default="", compare=False)

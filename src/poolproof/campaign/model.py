@@ -1,6 +1,6 @@
 """A campaign as frozen values: what was asked, checked as far as it can be without a host."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from poolproof.campaign.expression import Expression
@@ -66,11 +66,31 @@ class JobSpec:
     options: tuple[tuple[str, str], ...]
 
 
+OptionValues = tuple[tuple[str, tuple[str, ...]], ...]
+"""Option names with their values as written: two values or more make a matrix."""
+
+
+@dataclass(frozen=True)
+class WorkloadRequest:
+    """A workload as it was written, before its matrix is multiplied: what `--save` writes down again.
+
+    `options` go to every job section, over those of the preset; `jobs` names sections and what each has of its own.
+    """
+
+    preset: str | None = None
+    options: OptionValues = ()
+    jobs: tuple[tuple[str, OptionValues], ...] = ()
+    metric: Metric | None = None
+    cold: bool | None = None
+    fill: bool = True
+
+
 @dataclass(frozen=True)
 class Workload:
     """What fio is asked to do. `family` is its name without the matrix; `cold` None means: as `measure` says.
 
-    `fill` False: the test files are taken as they are found (`dir` layouts), and never written beforehand.
+    `fill` False: the test files are taken as they are found (`dir` layouts), and never written beforehand. `request` is
+    what the whole family was made from.
     """
 
     name: str
@@ -80,6 +100,7 @@ class Workload:
     varies: tuple[tuple[str, str], ...] = ()
     cold: bool | None = None
     fill: bool = True
+    request: WorkloadRequest | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,165 @@
+"""Braces multiply, as in a shell: `recordsize={16k,1m}` is two layouts, `{1..3}` three, `{a,b{1,2}}` three."""
+
+import itertools
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from poolproof.campaign.caret import mistake_in
+from poolproof.campaign.expression import Argument, Expression, Group, Option, Place, Stage, Word
+
+MOST_VARIANTS = 10_000
+_RANGE = re.compile(r"(-?\d{1,9})\.\.(-?\d{1,9})")
+_TEXT = re.compile(r"[^{},]+")
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One choice of a matrix. `varies` names each choice: an option by its key, a bare word by an empty key."""
+
+    expression: Expression
+    varies: tuple[tuple[str, str], ...] = ()
+
+
+class BraceMistake(ValueError):
+    """Braces that cannot be read. `offset` is where in the text."""
+
+    def __init__(self, message: str, offset: int) -> None:
+        super().__init__(message)
+        self.offset = offset
+
+
+def expand(expression: Expression) -> tuple[Variant, ...]:
+    """Every layout that an expression with braces stands for, the last brace varying fastest.
+
+    The variants keep the text and the places of the source, so that an error points at what the user wrote.
+
+    Raises:
+        CampaignError: a brace is not closed, holds a single or an empty or a repeated choice, or there are more than
+            MOST_VARIANTS layouts.
+    """
+    words = tuple(_with_braces(expression))
+    choices = [_choices(word, expression) for word in words]
+    _check_count(choices, expression)
+    return tuple(_variant(expression, words, chosen) for chosen in itertools.product(*choices))
+
+
+def expand_text(text: str) -> tuple[str, ...]:
+    """Every text that a text with braces stands for; the text itself where there are none.
+
+    Raises:
+        BraceMistake: a brace is not closed or not opened, holds a single choice, or there are too many choices.
+    """
+    found, end = _sequence(text, 0, inside=False)
+    if end < len(text):
+        raise BraceMistake("this `}` closes no brace", end)
+    return found
+
+
+def _sequence(text: str, at: int, *, inside: bool) -> tuple[tuple[str, ...], int]:
+    """What the text from `at` stands for, up to its end; inside a brace, up to the `,` or `}` that ends the choice."""
+    found: tuple[str, ...] = ("",)
+    while at < len(text) and text[at] != "}" and not (inside and text[at] == ","):
+        if text[at] == "{":
+            piece, at = _brace(text, at)
+        elif text[at] == ",":
+            piece, at = (",",), at + 1
+        else:
+            match = _TEXT.match(text, at)
+            assert match is not None
+            piece, at = (match[0],), match.end()
+        if len(found) * len(piece) > MOST_VARIANTS:
+            raise BraceMistake(f"more than {MOST_VARIANTS} choices", 0)
+        found = tuple(head + tail for head in found for tail in piece)
+    return found, at
+
+
+def _brace(text: str, opened: int) -> tuple[tuple[str, ...], int]:
+    """The choices of the brace that opens at `opened`, and where the text goes on."""
+    found: list[str] = []
+    at = opened
+    while at == opened or text[at] == ",":
+        choice, at = _sequence(text, at + 1, inside=True)
+        found.extend(choice)
+        if at >= len(text):
+            raise BraceMistake("this `{` is not closed; write {16k,128k} without blanks", opened)
+    if "," not in text[opened:at]:
+        return _range(text[opened + 1 : at], opened), at + 1
+    return tuple(found), at + 1
+
+
+def _range(text: str, opened: int) -> tuple[str, ...]:
+    match = _RANGE.fullmatch(text)
+    if match is None or int(match[1]) == int(match[2]):
+        raise BraceMistake("a brace holds two choices or more, such as {16k,128k}, or a range, such as {1..3}", opened)
+    first, last = int(match[1]), int(match[2])
+    if abs(last - first) >= MOST_VARIANTS:
+        raise BraceMistake(f"more than {MOST_VARIANTS} choices", opened)
+    width = max(map(len, match.groups())) if any(re.match(r"-?0\d", end) for end in match.groups()) else 0
+    step = 1 if last >= first else -1
+    return tuple(f"{number:0{width}d}" for number in range(first, last + step, step))
+
+
+def _with_braces(expression: Expression) -> Iterator[Word | Option]:
+    for stage in expression.stages:
+        for argument in stage.arguments:
+            if isinstance(argument, Group):
+                yield from _with_braces(argument.expression)
+            elif "{" in _text(argument) or "}" in _text(argument):
+                yield argument
+
+
+def _text(argument: Word | Option) -> str:
+    return argument.value if isinstance(argument, Option) else argument.text
+
+
+def _choices(argument: Word | Option, source: Expression) -> tuple[str, ...]:
+    try:
+        found = expand_text(_text(argument))
+    except BraceMistake as mistake:
+        raise mistake_in(source, _inside(argument, mistake.offset, source.text), str(mistake)) from None
+    if "" in found and isinstance(argument, Word):
+        raise mistake_in(source, argument.place, "an empty choice leaves no word here", "write two layouts instead")
+    repeated = next((text for text in found if found.count(text) > 1), None) if len(set(found)) < len(found) else None
+    if repeated is not None:
+        raise mistake_in(source, argument.place, f"the choice `{repeated}` comes twice", "each choice makes a layout")
+    return found
+
+
+def _inside(argument: Word | Option, offset: int, text: str) -> Place:
+    """The place of one character of an argument's text; the whole argument where the source is not at hand."""
+    start = text.find(_text(argument), argument.place.start)
+    return Place(start + offset, start + offset + 1) if 0 <= start < argument.place.end else argument.place
+
+
+def _check_count(choices: list[tuple[str, ...]], source: Expression) -> None:
+    count = 1
+    for found in choices:
+        count *= len(found)
+        if count > MOST_VARIANTS:
+            raise mistake_in(source, Place(0, len(source.text)), f"the braces make more than {MOST_VARIANTS} layouts")
+
+
+def _variant(source: Expression, words: tuple[Word | Option, ...], chosen: tuple[str, ...]) -> Variant:
+    varies = tuple(
+        (word.key if isinstance(word, Option) else "", text) for word, text in zip(words, chosen, strict=True)
+    )
+    return Variant(_fill(source, iter(chosen)), varies)
+
+
+def _fill(expression: Expression, chosen: Iterator[str]) -> Expression:
+    """The expression with the next chosen text in place of each word that holds braces, in reading order."""
+    stages = tuple(
+        Stage(tuple(_filled(argument, chosen) for argument in stage.arguments)) for stage in expression.stages
+    )
+    return replace(expression, stages=stages)
+
+
+def _filled(argument: Argument, chosen: Iterator[str]) -> Argument:
+    if isinstance(argument, Group):
+        return replace(argument, expression=_fill(argument.expression, chosen))
+    if "{" not in _text(argument):
+        return argument
+    if isinstance(argument, Option):
+        return replace(argument, value=next(chosen))
+    return replace(argument, text=next(chosen))

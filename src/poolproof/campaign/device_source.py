@@ -1,0 +1,124 @@
+"""Devices as they are written: `file: 16G`, `{emulate: nvme, size: 16G}`; as a flag: `a=emulate:nvme,16G`."""
+
+import re
+
+from poolproof.campaign.document import Node, Scalar, Spot, Table, describe, expect_scalar, unknown_key
+from poolproof.campaign.model import Device, DeviceSource, Disk, Emulated, LoopFile, Qcow2
+from poolproof.campaign.names import NAME_RULE, is_name
+from poolproof.campaign.nearest import did_you_mean, listed
+from poolproof.errors import CampaignError
+from poolproof.units import canonical_size, parse_size
+
+KINDS = ("disk", "file", "qcow2", "emulate")
+_SHORT = "write one of file:16G, qcow2:16G, emulate:nvme,16G or disk:ata-MODEL_SERIAL"
+_LONG = "write one of {file: 16G}, {qcow2: 16G}, {emulate: nvme, size: 16G} or {disk: ata-MODEL_SERIAL}"
+_FLAG = "write --device NAME=file:16G, NAME=emulate:nvme,16G or NAME=disk:ata-MODEL_SERIAL"
+_IDENTITY = re.compile(r"[^\s=,]+")
+_MOST_BYTES = 1 << 60
+
+
+def read_device(name: Scalar, value: Node) -> Device:
+    """A device of a campaign file.
+
+    Raises:
+        CampaignError: a bad name, an unknown kind, a size that is none.
+    """
+    if not is_name(name.text):
+        raise name.spot.mistake(f"`{name.text}` cannot name a device", f"a name is {NAME_RULE}")
+    if isinstance(value, Table):
+        return Device(name.text, _from_table(name.text, value))
+    if isinstance(value, Scalar) and not value.is_nothing:
+        return Device(name.text, _from_text(value.text, value.spot))
+    raise value.spot.mistake(f"expected what `{name.text}` is, found {describe(value)}", _LONG)
+
+
+def parse_device_flag(text: str) -> Device:
+    """A device of the command line: `a=file:8G`, `b=emulate:hdd-7200,8G`.
+
+    Raises:
+        CampaignError: as `read_device`.
+    """
+    spot = Spot(f"--device {text}")
+    name, equals, source = text.partition("=")
+    if not equals:
+        raise spot.mistake("expected NAME=SOURCE", _FLAG)
+    return read_device(Scalar(name, True, spot), Scalar(source, False, spot))
+
+
+def format_source(source: DeviceSource) -> str:
+    """The device in a campaign file, as a YAML mapping on one line."""
+    if isinstance(source, Disk):
+        return f"{{disk: {source.identity}}}"
+    size = canonical_size(source.size_bytes)
+    if isinstance(source, Emulated):
+        return f"{{emulate: {source.model}, size: {size}}}"
+    return f"{{file: {size}}}" if isinstance(source, LoopFile) else f"{{qcow2: {size}}}"
+
+
+def _from_text(text: str, spot: Spot) -> DeviceSource:
+    kind, colon, rest = text.partition(":")
+    if not colon or kind not in KINDS:
+        guess = did_you_mean(kind, KINDS)
+        raise spot.mistake(f"expected {listed(KINDS)} before a `:`, found `{text}`{guess}", _SHORT)
+    if kind == "emulate":
+        model, _, size = rest.partition(",")
+        return _emulated(model, size, spot)
+    return _source(kind, rest.strip(), spot)
+
+
+def _from_table(name: str, table: Table) -> DeviceSource:
+    for key, _ in table.entries:
+        if key.text not in (*KINDS, "size"):
+            raise unknown_key(key, (*KINDS, "size"), f"device `{name}`")
+    kinds = [key for key, _ in table.entries if key.text != "size"]
+    if len(kinds) != 1:
+        found = listed(f"`{key.text}`" for key in kinds) if kinds else "none of them"
+        raise table.spot.mistake(f"device `{name}` is one of {listed(KINDS)}, found {found}", _LONG)
+    kind = kinds[0].text
+    value = _text_of(table, kind)
+    if kind == "emulate":
+        return _emulated(value, _text_of(table, "size") if table.get("size") else "", table.spot)
+    if table.get("size"):
+        raise table.spot_of("size").mistake(f"`size` goes with `emulate` only; `{kind}` says it itself", _LONG)
+    return _source(kind, value, table.spot_of(kind))
+
+
+def _text_of(table: Table, key: str) -> str:
+    node = table.get(key)
+    assert node is not None
+    return expect_scalar(node, f"one value after `{key}`", _LONG).text
+
+
+def _source(kind: str, value: str, spot: Spot) -> DeviceSource:
+    if kind == "disk":
+        if not _IDENTITY.fullmatch(value):
+            raise spot.mistake(
+                f"expected a disk's by-id name, serial or WWN, found `{value}`", "poolproof devices lists them"
+            )
+        return Disk(value)
+    size = _size(value, spot)
+    return LoopFile(size) if kind == "file" else Qcow2(size)
+
+
+def _emulated(model: str, size: str, spot: Spot) -> Emulated:
+    if not is_name(model.strip()):
+        raise spot.mistake(f"expected the model of disk to emulate, found `{model}`", _LONG)
+    if not size:
+        raise spot.mistake(
+            f"an emulated disk needs a size, found `{model}` alone", f"write {{emulate: {model}, size: 16G}}"
+        )
+    return Emulated(model.strip(), _size(size, spot))
+
+
+def _size(text: str, spot: Spot) -> int:
+    try:
+        size = parse_size(text)
+    except (ValueError, OverflowError):
+        raise _no_size(text, spot) from None
+    if not 0 < size <= _MOST_BYTES:
+        raise _no_size(text, spot)
+    return size
+
+
+def _no_size(text: str, spot: Spot) -> CampaignError:
+    return spot.mistake(f"expected a size, found `{text[:60]}`", "write a size such as 16G, 512M or 4096")

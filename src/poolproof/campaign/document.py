@@ -1,0 +1,193 @@
+"""A YAML text as scalars, lists and mappings that know their line; values stay as they were written.
+
+`0777`, `2300` and `1_000` are texts here: which of them is a number is for the key to say, not for YAML.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
+from poolproof.campaign.nearest import did_you_mean, listed
+from poolproof.errors import CampaignError
+
+_TRUE = ("true", "True", "TRUE")
+_FALSE = ("false", "False", "FALSE")
+_NOTHING = ("", "~", "null", "Null", "NULL")
+_QUOTES_HINT = "put a value that holds `: `, ` #`, `{` or `[` in quotes"
+
+
+@dataclass(frozen=True)
+class Spot:
+    """Where something stands: a file and a line from 1, or a word of the command line (line 0)."""
+
+    origin: str
+    line: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.origin}:{self.line}" if self.line else self.origin
+
+    def mistake(self, message: str, hint: str = "") -> CampaignError:
+        return CampaignError(f"{self}: {message}", hint)
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """One value as written. `plain`: without quotes, so that `true` means yes and `~` nothing."""
+
+    text: str
+    plain: bool
+    spot: Spot
+
+    @property
+    def is_nothing(self) -> bool:
+        return self.plain and self.text in _NOTHING
+
+    @property
+    def as_flag(self) -> bool | None:
+        """True or False for YAML's own words, None for any other text."""
+        if self.plain and self.text in _TRUE + _FALSE:
+            return self.text in _TRUE
+        return None
+
+
+@dataclass(frozen=True)
+class Items:
+    """A list."""
+
+    values: tuple["Node", ...]
+    spot: Spot
+
+
+@dataclass(frozen=True)
+class Table:
+    """A mapping, in the order written, each key once."""
+
+    entries: tuple[tuple[Scalar, "Node"], ...]
+    spot: Spot
+
+    def get(self, key: str) -> "Node | None":
+        return next((value for name, value in self.entries if name.text == key), None)
+
+    def spot_of(self, key: str) -> Spot:
+        return next((name.spot for name, _ in self.entries if name.text == key), self.spot)
+
+
+Node = Scalar | Items | Table
+
+
+def parse_document(text: str, origin: str) -> Node | None:
+    """The one document in the text; None for an empty text.
+
+    Raises:
+        CampaignError: no YAML, several documents, a key twice in one mapping, an alias of itself.
+    """
+    try:
+        root = YAML(typ="safe", pure=True).compose(text)
+    except MarkedYAMLError as error:
+        raise _syntax(error, text, origin) from None
+    except YAMLError as error:
+        raise CampaignError(f"{origin}: this is no text that YAML allows: {str(error).splitlines()[0]}") from None
+    except RecursionError:
+        raise CampaignError(f"{origin}: lists and mappings stand too deep inside each other") from None
+    except (ValueError, OverflowError, AttributeError, TypeError, IndexError, KeyError) as error:
+        raise CampaignError(f"{origin}: this is no YAML: {error}", _QUOTES_HINT) from None
+    return None if root is None else _Converter(origin).convert(root)
+
+
+def describe(node: Node) -> str:
+    """What was found, for an error message."""
+    if isinstance(node, Scalar):
+        return "nothing" if node.is_nothing else f"`{_short(node.text)}`"
+    return "a list" if isinstance(node, Items) else "a mapping"
+
+
+def expect_table(node: Node, what: str, hint: str) -> Table:
+    if isinstance(node, Table):
+        return node
+    raise node.spot.mistake(f"expected {what} as a mapping, found {describe(node)}", hint)
+
+
+def expect_scalar(node: Node, what: str, hint: str) -> Scalar:
+    """A value that is one text, on one line, and not nothing."""
+    if not isinstance(node, Scalar) or node.is_nothing:
+        raise node.spot.mistake(f"expected {what}, found {describe(node)}", hint)
+    return node
+
+
+def expect_flag(node: Node, key: str) -> bool:
+    flag = node.as_flag if isinstance(node, Scalar) else None
+    if flag is None:
+        raise node.spot.mistake(f"expected true or false after `{key}`, found {describe(node)}", f"write {key}: true")
+    return flag
+
+
+def unknown_key(key: Scalar, known: Sequence[str], what: str, later: Sequence[str] = ()) -> CampaignError:
+    """The error for a key that `what` does not have; `later` holds those that a later version will."""
+    if key.text in later:
+        return key.spot.mistake(f"`{key.text}` is not in this version of poolproof", "take the line out")
+    guess = did_you_mean(key.text, known)
+    return key.spot.mistake(f"unknown key `{_short(key.text)}` in {what}{guess}", f"expected {listed(known)}")
+
+
+class _Converter:
+    """ruamel's nodes to ours. A node that an alias repeats is converted once, so that aliases cannot multiply."""
+
+    def __init__(self, origin: str) -> None:
+        self._origin = origin
+        self._done: dict[int, Node] = {}
+        self._open: set[int] = set()
+
+    def convert(self, node: Any) -> Node:
+        if id(node) in self._open:
+            raise self._spot(node).mistake("an alias stands inside the value that it names")
+        if id(node) not in self._done:
+            self._open.add(id(node))
+            self._done[id(node)] = self._convert(node)
+            self._open.discard(id(node))
+        return self._done[id(node)]
+
+    def _convert(self, node: Any) -> Node:
+        spot = self._spot(node)
+        if node.id == "scalar":
+            return Scalar(node.value, node.style is None, spot)
+        if node.id == "sequence":
+            return Items(tuple(self.convert(item) for item in node.value), spot)
+        return Table(self._entries(node), spot)
+
+    def _entries(self, node: Any) -> tuple[tuple[Scalar, Node], ...]:
+        entries: dict[str, tuple[Scalar, Node]] = {}
+        for key_node, value_node in node.value:
+            key = self.convert(key_node)
+            if not isinstance(key, Scalar):
+                raise key.spot.mistake(f"expected a word before `:`, found {describe(key)}", _QUOTES_HINT)
+            if key.text in entries:
+                first = entries[key.text][0].spot.line
+                raise key.spot.mistake(
+                    f"`{_short(key.text)}` stands here again, first on line {first}", "keep one of them"
+                )
+            entries[key.text] = (key, self.convert(value_node))
+        return tuple(entries.values())
+
+    def _spot(self, node: Any) -> Spot:
+        return Spot(self._origin, node.start_mark.line + 1)
+
+
+def _syntax(error: MarkedYAMLError, text: str, origin: str) -> CampaignError:
+    mark = error.problem_mark or error.context_mark
+    spot = Spot(origin, mark.line + 1 if mark else 0)
+    problem = error.problem or error.context or "this is no YAML"
+    lines = text.splitlines()
+    line = lines[mark.line] if mark and mark.line < len(lines) else ""
+    if "\t" in line[: len(line) - len(line.lstrip())]:
+        return spot.mistake("a tab indents this line; YAML wants blanks", "replace the tab by two blanks")
+    if "single document" in str(problem) or "another document" in str(problem):
+        return spot.mistake("a second document begins; a campaign is one document", "take the `---` line out")
+    return spot.mistake(f"this is no YAML: {problem}", _QUOTES_HINT)
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 60 else line[:57] + "..."

@@ -1,0 +1,3 @@
+"""Words of the campaign file that are kept for later versions."""
+
+LATER = ("expect", "until", "budget", "steady", "calibrate")

@@ -1,0 +1,115 @@
+"""The campaign file: YAML becomes a frozen Campaign, or one clear error with file, line and what to type."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from poolproof.campaign.check import check_whole
+from poolproof.campaign.device_source import read_device
+from poolproof.campaign.document import Node, Scalar, Table, expect_scalar, expect_table, parse_document, unknown_key
+from poolproof.campaign.later import LATER
+from poolproof.campaign.layout import make_layouts
+from poolproof.campaign.measure import read_measure
+from poolproof.campaign.model import Campaign, Device, Layout, Measure, Workload
+from poolproof.campaign.names import NAME_RULE, is_name, slug
+from poolproof.campaign.workload import expand_workload
+from poolproof.campaign.workload_source import read_workload
+from poolproof.errors import CampaignError
+
+KEYS = ("name", "question", "devices", "layouts", "workloads", "measure", "baseline", "goal")
+_DEVICES = "write devices: {a: {file: 16G}, b: {emulate: hdd-7200, size: 16G}}"
+_LAYOUTS = "write layouts: {mirror: 'btrfs raid1 a b'}"
+_WORKLOADS = "write workloads: {etcd: etcd, reads: {rw: randread, bs: 16k}}"
+_EMPTY = "a campaign needs at least `layouts:` and `workloads:`"
+_MOST_BYTES = 16 * 1024 * 1024
+
+
+def read_campaign(path: Path | str) -> Campaign:
+    """The campaign in a file.
+
+    Raises:
+        CampaignError: the file cannot be read, or holds a mistake.
+    """
+    try:
+        with Path(path).open("rb") as file:
+            content = file.read(_MOST_BYTES + 1)
+        if len(content) > _MOST_BYTES:
+            raise CampaignError(f"{path}: this is larger than any campaign", "give the campaign's YAML file")
+        text = content.decode("utf-8-sig")
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
+        raise CampaignError(f"{path} cannot be read: {reason}", "give the path of a campaign's YAML file") from None
+    return parse_campaign(text, str(path))
+
+
+def parse_campaign(text: str, origin: str) -> Campaign:
+    """The campaign in a text; `origin` names it in errors, and names the campaign where it has no `name`.
+
+    Raises:
+        CampaignError: the text holds a mistake; nothing of it was looked up on any host.
+    """
+    root = parse_document(text, origin)
+    if root is None or (isinstance(root, Scalar) and root.is_nothing):
+        raise CampaignError(f"{origin}: this campaign is empty", _EMPTY)
+    table = expect_table(root, "a campaign", _EMPTY)
+    for key, _ in table.entries:
+        if key.text not in KEYS:
+            raise unknown_key(key, KEYS, "the campaign", LATER)
+    campaign = _campaign(table, origin)
+    check_whole(campaign, {key: table.spot_of(key) for key in KEYS})
+    return campaign
+
+
+def _campaign(table: Table, origin: str) -> Campaign:
+    measure = table.get("measure")
+    return Campaign(
+        name=_name(table, origin),
+        question=_text(table, "question", "write question: Which layout is faster?") or "",
+        devices=_devices(table),
+        layouts=_layouts(table),
+        workloads=_workloads(table),
+        measure=read_measure(measure) if measure else Measure(),
+        baseline=_text(table, "baseline", "write baseline: NAME-OF-A-LAYOUT"),
+        goal=_text(table, "goal", "write goal: NAME-OF-A-WORKLOAD"),
+    )
+
+
+def _name(table: Table, origin: str) -> str:
+    name = _text(table, "name", "write name: my-campaign")
+    if name is None:
+        return slug(re.sub(r"\.ya?ml$", "", Path(origin).name)) or "campaign"
+    if not is_name(name):
+        hint = f"a name is {NAME_RULE}; write name: {slug(name) or 'my-campaign'}"
+        raise table.spot_of("name").mistake(f"`{name[:60]}` cannot name a campaign", hint)
+    return name
+
+
+def _text(table: Table, key: str, hint: str) -> str | None:
+    node = table.get(key)
+    return None if node is None else expect_scalar(node, f"one text after `{key}`", hint).text
+
+
+def _section(table: Table, key: str, hint: str) -> Sequence[tuple[Scalar, Node]]:
+    """The entries of one of the top mappings; none where the key is missing."""
+    node = table.get(key)
+    return () if node is None else expect_table(node, f"`{key}`", hint).entries
+
+
+def _devices(table: Table) -> tuple[Device, ...]:
+    return tuple(read_device(name, value) for name, value in _section(table, "devices", _DEVICES))
+
+
+def _layouts(table: Table) -> tuple[Layout, ...]:
+    found: list[Layout] = []
+    for name, value in _section(table, "layouts", _LAYOUTS):
+        hint = f"write {name.text}: 'btrfs raid1 a b'; quotes are needed where it holds `{{` inside a `{{…}}` mapping"
+        expression = expect_scalar(value, f"a layout expression after `{name.text}`", hint)
+        found.extend(make_layouts(name.text, expression.text, expression.spot))
+    return tuple(found)
+
+
+def _workloads(table: Table) -> tuple[Workload, ...]:
+    entries = _section(table, "workloads", _WORKLOADS)
+    return tuple(
+        workload for name, value in entries for workload in expand_workload(name.text, read_workload(name, value))
+    )
