@@ -1,0 +1,33 @@
+"""Every rule there is: one module of this package for each, found by looking."""
+
+import functools
+import importlib
+import pkgutil
+from difflib import get_close_matches
+
+from poolproof import rules
+from poolproof.errors import UsageError
+from poolproof.rules.model import Rule
+
+
+@functools.cache
+def all_rules() -> tuple[Rule, ...]:
+    """The rules in the order of their ids: the `RULE` of every module in this package that has one."""
+    names = [f"{rules.__name__}.{found.name}" for found in pkgutil.iter_modules(rules.__path__)]
+    modules = [importlib.import_module(name) for name in names]
+    found = [module.RULE for module in modules if isinstance(getattr(module, "RULE", None), Rule)]
+    return tuple(sorted(found, key=lambda rule: rule.id))
+
+
+def rule(rule_id: str) -> Rule:
+    """The rule of that id.
+
+    Raises:
+        UsageError: there is none; names the nearest.
+    """
+    by_id = {each.id: each for each in all_rules()}
+    if rule_id in by_id:
+        return by_id[rule_id]
+    near = get_close_matches(rule_id, by_id, n=1, cutoff=0.4)
+    meant = f"; did you mean `{near[0]}`?" if near else ""
+    raise UsageError(f"there is no rule `{rule_id}`{meant}", "poolproof rules")

@@ -1,0 +1,64 @@
+"""From findings to one verdict. The reasoning behind it stands in docs/verdicts.md."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from poolproof.rules.catalogue import all_rules
+from poolproof.rules.flow import proves
+from poolproof.rules.model import Case, Effect, Finding, Rule, Verdict
+
+_RANK: dict[Effect, int] = {"fails": 0, "refutes": 1, "suspects": 2, "notes": 3}
+_VERDICT: dict[Effect, Verdict] = {"fails": "failed", "refutes": "refuted", "suspects": "suspect"}
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What a figure is, and why: findings with the strongest first."""
+
+    verdict: Verdict
+    findings: tuple[Finding, ...]
+
+
+def judge(case: Case) -> Judgement:
+    """The verdict on one figure, by every rule."""
+    proven = proves(case)
+    findings = sorted(_all_findings(case, proven), key=_strength)
+    return Judgement(_verdict(findings, proven), tuple(findings))
+
+
+def lint(case: Case) -> tuple[Finding, ...]:
+    """What the job and its target alone give away, before a run; the strongest first."""
+    found = [finding for rule in all_rules() if rule.in_job for finding in rule.in_job(case)]
+    return tuple(sorted(found, key=_strength))
+
+
+def _all_findings(case: Case, proven: bool) -> Iterable[Finding]:
+    for rule in all_rules():
+        yield from _findings(rule, case, proven)
+
+
+def _findings(rule: Rule, case: Case, proven: bool) -> Iterable[Finding]:
+    """What came out speaks before what could be foreseen: a trap that was seen to work is not suspected as well."""
+    seen = tuple(rule.in_result(case)) if rule.in_result else ()
+    if seen or rule.in_job is None:
+        return seen
+    foreseen = tuple(rule.in_job(case))
+    return _settled(rule, foreseen) if proven else foreseen
+
+
+def _settled(rule: Rule, foreseen: tuple[Finding, ...]) -> Iterable[Finding]:
+    """What is left of a suspicion when the account proves the figure."""
+    if not rule.settled_by_account:
+        return [replace(finding, effect="notes") for finding in foreseen]
+    return [finding for finding in foreseen if finding.effect == "notes"]
+
+
+def _strength(finding: Finding) -> tuple[int, int, str]:
+    return _RANK[finding.effect], -finding.weight, finding.rule
+
+
+def _verdict(findings: list[Finding], proven: bool) -> Verdict:
+    strongest = findings[0].effect if findings else "notes"
+    if strongest in _VERDICT:
+        return _VERDICT[strongest]
+    return "sound" if proven else "unproven"

@@ -1,0 +1,19 @@
+"""How messages name the jobs of a run: a run of one job has no need of names."""
+
+from collections.abc import Sequence
+
+from poolproof.fio.job import Job
+from poolproof.rules.model import Case
+
+
+def who(case: Case, jobs: Sequence[Job]) -> str:
+    """`the job`, "job `a`" or "jobs `a`, `b`": whichever tells the jobs apart from the others of the run."""
+    if len(case.job.jobs) == 1:
+        return "the job"
+    names = ", ".join(f"`{job.name}`" for job in jobs)
+    return f"job {names}" if len(jobs) == 1 else f"jobs {names}"
+
+
+def count(number: int, noun: str) -> str:
+    """`1 job`, `8 jobs`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

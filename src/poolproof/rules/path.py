@@ -1,0 +1,44 @@
+"""The way that the bytes of a job take: past RAM or through it, as far as the target is known."""
+
+from poolproof.evidence.model import Target
+from poolproof.fio.job import Job
+from poolproof.rules.model import Case
+
+FUSE = ("fuse", "mergerfs", "autotier")
+NETWORK = ("nfs", "cifs", "smb", "ceph", "9p", "virtiofs", "glusterfs", "lustre")
+
+
+def is_zfs(target: Target | None) -> bool:
+    """ZFS beneath the files, also under a zvol with another file system on it."""
+    return target is not None and (target.zfs is not None or target.file_system in ("zfs", "zvol"))
+
+
+def is_fuse(target: Target | None) -> bool:
+    return target is not None and target.file_system.startswith(FUSE)
+
+
+def is_network(target: Target | None) -> bool:
+    return target is not None and target.file_system.startswith(NETWORK)
+
+
+def is_btrfs(target: Target | None) -> bool:
+    return target is not None and target.file_system == "btrfs"
+
+
+def goes_past_ram(job: Job, target: Target | None) -> bool | None:
+    """Whether the job's I/O reaches the disks without a page cache on the way; None where that can't be told.
+
+    ZFS is never sure: up to 2.2 it ignores O_DIRECT, later it honours it only for aligned I/O on datasets.
+    """
+    if not job.direct:
+        return False
+    if target is None:
+        return None
+    if target.volatile or target.loop_without_direct or is_network(target):
+        return False
+    return None if is_zfs(target) else True
+
+
+def all_go_past_ram(case: Case) -> bool:
+    """Whether every job is known to bypass RAM."""
+    return bool(case.job.jobs) and all(goes_past_ram(job, case.target) for job in case.job.jobs)

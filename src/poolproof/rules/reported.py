@@ -1,0 +1,71 @@
+"""What fio reported of a run as a whole, and of each direction of each job."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from poolproof.fio.figures import Direction, FioResult, JobResult, Latency
+from poolproof.rules.model import Case
+
+Kind = Literal["read", "write"]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One direction of one job (or group of clones) that moved bytes."""
+
+    job: JobResult
+    kind: Kind
+    figures: Direction
+
+    @property
+    def name(self) -> str:
+        return f"{self.kind} of `{self.job.name}`" if self.job.name else self.kind
+
+    @property
+    def completion(self) -> Latency | None:
+        """The latency that fio prints first: clat, or lat where clat is missing."""
+        return self.figures.clat or self.figures.lat
+
+    @property
+    def median_ns(self) -> float | None:
+        """p50 of the completion latency; None where the source did not hold it."""
+        return self.completion.percentiles_ns.get(50.0) if self.completion else None
+
+
+def parts(result: FioResult | None) -> Iterator[Part]:
+    """Every direction that did something."""
+    for job in result.jobs if result else ():
+        if job.read is not None and _moved(job.read):
+            yield Part(job, "read", job.read)
+        if job.write is not None and _moved(job.write):
+            yield Part(job, "write", job.write)
+
+
+def _moved(figures: Direction) -> bool:
+    return bool(figures.io_bytes or figures.ios or figures.bandwidth_bytes or figures.iops)
+
+
+def moved_bytes(result: FioResult | None, kind: Kind) -> int | None:
+    """Bytes that fio says it moved in one direction; None where a part does not say."""
+    sizes = [part.figures.io_bytes for part in parts(result) if part.kind == kind]
+    return sum(size for size in sizes if size is not None) if all(size is not None for size in sizes) else None
+
+
+def bandwidth_bytes(result: FioResult | None, kind: Kind) -> float | None:
+    """Bytes per second of one direction, summed over jobs; None where a part does not say."""
+    rates = [part.figures.bandwidth_bytes for part in parts(result) if part.kind == kind]
+    if not rates or any(rate is None for rate in rates):
+        return None
+    return sum(rate for rate in rates if rate is not None)
+
+
+def ran_s(result: FioResult | None) -> float | None:
+    """Seconds that the longest job ran; None where no part says."""
+    spans = [part.figures.runtime_ms for part in parts(result) if part.figures.runtime_ms is not None]
+    return max(spans) / 1000 if spans else None
+
+
+def asked_s(case: Case) -> float | None:
+    """Seconds that the run was meant to take: as the campaign said, else the job."""
+    return case.asked_s if case.asked_s is not None else case.job.asked_s

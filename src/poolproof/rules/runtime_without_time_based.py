@@ -1,0 +1,75 @@
+"""A run that ends when its size is done, long before its runtime."""
+
+from collections.abc import Iterable
+
+from poolproof.fio.job import Job
+from poolproof.rules.model import Case, Finding, Rule
+from poolproof.rules.naming import who
+from poolproof.rules.reported import asked_s, moved_bytes, ran_s
+from poolproof.rules.reproduction import script
+from poolproof.units import format_duration, format_rate, format_size
+
+_FAST_BYTES_PER_S = 2e9
+_LONG_ENOUGH_S = 10.0
+_FIX = "time_based=1, so that the job starts anew until runtime is over; or drop runtime"
+
+
+def _may_end_early(case: Case) -> list[Job]:
+    return [job for job in case.job.jobs if job.runtime_s and not job.time_based]
+
+
+def _in_job(case: Case) -> Iterable[Finding]:
+    if case.result is not None:
+        return
+    for job in _may_end_early(case):
+        size = job.io_size_bytes or job.size_bytes
+        runtime = job.runtime_s or 0.0
+        if size is None or size * job.numjobs >= runtime * _FAST_BYTES_PER_S:
+            continue
+        whole = size * job.numjobs
+        yield Finding(
+            rule="runtime-without-time-based",
+            effect="suspects",
+            message=f"{who(case, [job])} asks for {format_duration(runtime)} but ends when its {format_size(whole)} "
+            f"are done: at {format_rate(_FAST_BYTES_PER_S)} that is {format_duration(whole / _FAST_BYTES_PER_S)}",
+            fix=_FIX,
+            weight=70,
+        )
+
+
+def _in_result(case: Case) -> Iterable[Finding]:
+    ran, asked = ran_s(case.result), asked_s(case)
+    if ran is None or not asked or ran >= 0.95 * asked or not _may_end_early(case):
+        return
+    moved = (moved_bytes(case.result, "read") or 0) + (moved_bytes(case.result, "write") or 0)
+    too_short = ran < 0.5 * asked and ran < _LONG_ENOUGH_S
+    yield Finding(
+        rule="runtime-without-time-based",
+        effect="fails" if too_short else "notes",
+        message=f"asked for {format_duration(asked)}, ran {format_duration(ran)}: time_based is not set, so fio ended "
+        f"when its {format_size(moved)} were done"
+        + ("; a burst that short says nothing of the disk" if too_short else ""),
+        fix=_FIX,
+        weight=90,
+    )
+
+
+RULE = Rule(
+    id="runtime-without-time-based",
+    title="runtime without time_based ends early",
+    wrong="runtime alone is only an upper limit: the job ends as soon as its size is done, after a burst that caches "
+    "and buffers can swallow.",
+    shows="In a job: runtime, no time_based, and a size that 2 GB/s would finish sooner. In a result: it ran for less "
+    "than half of what was asked, and for less than 10 s.",
+    error="Either way, mostly high: only the burst is measured. Measured: asked 30 s, ran 24 ms.",
+    mend=_FIX,
+    sources=(
+        "measured case L18",
+        "https://fio.readthedocs.io/en/latest/fio_doc.html (time_based)",
+        "https://github.com/axboe/fio/issues/329",
+    ),
+    catalogue="#2, A11",
+    in_job=_in_job,
+    in_result=_in_result,
+    reproduce=script("fio --name=trap --filename=trap --rw=read --bs=1m --size=64m --runtime=30"),
+)

@@ -1,0 +1,97 @@
+"""Several jobs that walk over the same bytes of one file."""
+
+from collections.abc import Iterable
+
+from poolproof.rules.flow import Flow, cold_reads, writes
+from poolproof.rules.model import Case, Finding, Rule
+from poolproof.rules.path import all_go_past_ram, goes_past_ram
+from poolproof.rules.reproduction import script
+from poolproof.units import canonical_size
+
+_NEAR = 0.2
+
+
+def _fix(case: Case) -> str:
+    """The two ways out; with figures where all sections have one size."""
+    sizes = {job.size_bytes for job in case.job.jobs}
+    size = next(iter(sizes))
+    if len(sizes) > 1 or size is None or size < case.job.sharers:
+        return "directory= instead of filename= (a file per job), or offset_increment= so that each job has its part"
+    part = canonical_size(_round_down(size // case.job.sharers))
+    return f"directory= instead of filename= (a file per job), or offset_increment={part} size={part}"
+
+
+def _round_down(size_bytes: int) -> int:
+    """To whole MiB, or to whole 4 KiB below that: what fio's O_DIRECT can take."""
+    unit = 1024**2 if size_bytes >= 1024**2 else 4096
+    return max(size_bytes // unit * unit, 1)
+
+
+def _in_job(case: Case) -> Iterable[Finding]:
+    movers = [job for job in case.job.jobs if job.reads or job.writes]
+    through_ram = [job for job in movers if not goes_past_ram(job, case.target)]
+    if not case.job.shares_one_file or not through_ram or not (case.cold or case.job.writes):
+        return
+    verb = "write" if case.job.writes else "read"
+    sequential = any(job.is_sequential for job in through_ram)
+    order = "start at the same place" if sequential else "hit the same blocks now and then"
+    yield Finding(
+        rule="shared-file-numjobs",
+        effect="suspects" if sequential else "notes",
+        message=f"{case.job.sharers} jobs {verb} the same bytes of one file and {order}: RAM can serve all but one of "
+        f"them, and the sum may be up to {case.job.sharers} × too high",
+        fix=_fix(case),
+        weight=80,
+    )
+
+
+def _in_result(case: Case) -> Iterable[Finding]:
+    if not case.job.shares_one_file or all_go_past_ram(case):
+        return
+    written, read = writes(case), cold_reads(case)
+    if written and _explained(written, case.job.sharers):
+        yield _finding(case, written, "wrote", "to", "reached the disks", "was overwritten in RAM")
+    if read and _explained(read, case.job.sharers):
+        yield _finding(case, read, "read", "from", "came from the disks", "was read from RAM, where another job had it")
+
+
+def _explained(flow: Flow, sharers: int) -> bool:
+    """Sharing loses at most all but one part in `sharers`; far below that, something else is at work."""
+    return not flow.in_order and flow.ratio >= (1 - _NEAR) / sharers
+
+
+def _finding(case: Case, flow: Flow, did: str, preposition: str, arrived: str, rest: str) -> Finding:
+    sharers = case.job.sharers
+    exact = abs(flow.ratio * sharers - 1) <= _NEAR
+    print_of_it = f", 1/{sharers} as when each block moved once" if exact else ""
+    return Finding(
+        rule="shared-file-numjobs",
+        effect=flow.effect,
+        message=f"{sharers} jobs {did} {flow.moved} {preposition} one file; {flow.counted} {arrived} ({flow.share} of "
+        f"{flow.wanted}{print_of_it}): the rest {rest}",
+        fix=_fix(case),
+        weight=90,
+    )
+
+
+RULE = Rule(
+    id="shared-file-numjobs",
+    title="Several jobs share one file",
+    wrong="numjobs (or several sections) with one filename: every clone starts at the same byte, so the first one "
+    "meets the disk and the others meet RAM. fio adds them all up.",
+    shows="In a job: clones that walk the same bytes, no offset_increment, not known to bypass memory. In evidence: "
+    "the leaves moved about 1/numjobs of what fio did.",
+    error="High, up to numjobs times. Measured: 6 times with 8 writers, 4.0 times with 4 readers. With direct=1 on "
+    "ext4 nothing is lost.",
+    mend="directory= so that each job has its file, or size=X/numjobs with offset_increment=X/numjobs.",
+    sources=(
+        "measured cases L02, L03, L04",
+        "https://fio.readthedocs.io/en/latest/fio_doc.html (offset_increment)",
+    ),
+    catalogue="#3, A1, A3",
+    in_job=_in_job,
+    in_result=_in_result,
+    reproduce=script(
+        "fio --name=trap --filename=trap --rw=write --bs=1m --size=128m --numjobs=8 --end_fsync=1 --group_reporting"
+    ),
+)

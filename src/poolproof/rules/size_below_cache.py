@@ -1,0 +1,59 @@
+"""A file that fits in RAM, read through RAM."""
+
+from collections.abc import Iterable
+
+from poolproof.rules.model import Case, Finding, Rule
+from poolproof.rules.naming import who
+from poolproof.rules.path import goes_past_ram, is_zfs
+from poolproof.rules.reproduction import script
+from poolproof.units import canonical_size, format_size
+
+
+def _cache_bytes(case: Case) -> tuple[int, str] | None:
+    """The memory that may hold the file, and its name."""
+    if case.target is None:
+        return None
+    if is_zfs(case.target) and case.target.zfs and case.target.zfs.arc_max_bytes:
+        return case.target.zfs.arc_max_bytes, "the ARC's limit"
+    return (case.target.ram_bytes, "RAM") if case.target.ram_bytes else None
+
+
+def _in_job(case: Case) -> Iterable[Finding]:
+    cache, unique = _cache_bytes(case), case.job.unique_bytes
+    readers = [job for job in case.job.jobs if job.reads and not goes_past_ram(job, case.target)]
+    if not case.cold or not readers or cache is None or unique is None or unique >= 2 * cache[0]:
+        return
+    cache_bytes, name = cache
+    yield Finding(
+        rule="size-below-cache",
+        effect="suspects",
+        message=f"{who(case, readers)} reads {format_size(unique)} through memory, and {name} is "
+        f"{format_size(cache_bytes)}: whatever is cached is read from there",
+        fix=f"size={canonical_size(2 * cache_bytes)} or more in all (2 × {name}), or direct=1 where the file system "
+        "honours it, or zfs_arc_max below half of the size",
+        weight=60,
+    )
+
+
+RULE = Rule(
+    id="size-below-cache",
+    title="The test file fits in memory",
+    wrong="The files are smaller than the memory that caches them, so a read may never reach a disk.",
+    shows="In a job: the bytes that all jobs can touch are fewer than twice RAM (ZFS: twice zfs_arc_max) and the reads "
+    "go through memory. In evidence: the leaves read less than fio did.",
+    error="High on reads, 2 to more than 100 times.",
+    mend="Files of twice RAM; or cap zfs_arc_max; or direct=1 where it is honoured. primarycache=metadata is not "
+    "neutral: it takes prefetch away as well.",
+    sources=(
+        "https://github.com/openzfs/zfs/issues/6040",
+        "https://github.com/axboe/fio/issues/383",
+        "https://github.com/axboe/fio/issues/470",
+        "https://github.com/openzfs/zfs/issues/9375",
+    ),
+    catalogue="#1",
+    in_job=_in_job,
+    reproduce=script(
+        trap="fio --name=trap --filename=trap --rw=randread --bs=4k --size=256m --invalidate=0",
+        before="fio --name=fill --filename=trap --rw=write --bs=1m --size=256m --refill_buffers --end_fsync=1",
+    ),
+)

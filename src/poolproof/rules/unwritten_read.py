@@ -1,0 +1,92 @@
+"""Reads of blocks that no disk holds: holes, unwritten extents, fresh volumes."""
+
+from collections.abc import Iterable
+
+from poolproof.rules.flow import cold_reads, compresses
+from poolproof.rules.model import Case, Finding, Rule
+from poolproof.rules.path import all_go_past_ram
+from poolproof.rules.reproduction import script
+from poolproof.units import format_size
+
+_ENOUGH = 0.05
+_FIX = (
+    "fill the whole file first, by a job of its own without runtime: rw=write bs=1m refill_buffers=1 end_fsync=1, "
+    "same filename and size; check with `filefrag -v FILE` that no extent is `unwritten`"
+)
+
+
+def _empty_and_whole(case: Case) -> tuple[int, int] | None:
+    """Bytes of the files that no disk holds, and bytes in all; None where nobody looked."""
+    files = list(case.evidence.files) if case.evidence else []
+    known = [each for each in files if each.hole_bytes is not None or each.unwritten_bytes is not None]
+    if not known or len(known) < len(files):
+        return None
+    empty = sum((each.hole_bytes or 0) + (each.unwritten_bytes or 0) for each in known)
+    return empty, sum(each.size_bytes for each in known)
+
+
+def _is_empty(found: tuple[int, int] | None) -> bool:
+    return found is not None and found[0] > _ENOUGH * found[1]
+
+
+def _in_job(case: Case) -> Iterable[Finding]:
+    found = _empty_and_whole(case)
+    if found is None or not _is_empty(found) or not case.job.reads:
+        return
+    empty, whole = found
+    yield Finding(
+        rule="unwritten-read",
+        effect="suspects",
+        message=f"{format_size(empty)} of the {format_size(whole)} to read were never written: the file system answers "
+        "with zeros, no disk is asked",
+        fix=_FIX,
+        weight=85,
+    )
+
+
+def _in_result(case: Case) -> Iterable[Finding]:
+    flow, found = cold_reads(case), _empty_and_whole(case)
+    if flow is None or flow.in_order:
+        return
+    if found is not None and _is_empty(found):
+        empty, whole = found
+        why = f"{format_size(empty)} of the {format_size(whole)} in the file were never written"
+    elif found is None and all_go_past_ram(case) and not compresses(case):
+        why = "direct=1 goes past RAM, so the missing blocks were never on a disk: holes or unwritten extents"
+    else:
+        return
+    yield Finding(
+        rule="unwritten-read",
+        effect=flow.effect,
+        message=f"fio read {flow.moved}; the disks read {flow.counted} ({flow.share} of {flow.wanted}): {why}",
+        fix=_FIX,
+        weight=95,
+    )
+
+
+RULE = Rule(
+    id="unwritten-read",
+    title="Reading what was never written",
+    wrong="The file has its size but not its data: made by truncate or fallocate, by an earlier write job that stopped "
+    "on runtime (fio reserves the full size first), or on a fresh zvol or thin volume. Such reads are zeros from no "
+    "disk.",
+    shows="Before the run: holes or unwritten extents in the files. In evidence: the leaves read less than fio did "
+    "although direct=1 went past RAM.",
+    error="High, 10 to 100 times. Measured: 2636 MB/s by fio, 64 MB/s by the disk.",
+    mend=_FIX,
+    sources=(
+        "measured case L01",
+        "https://github.com/axboe/fio/issues/719",
+        "https://github.com/hpc/ior/issues/261",
+        "https://github.com/spdk/spdk/issues/661",
+    ),
+    catalogue="#11, A1",
+    in_job=_in_job,
+    in_result=_in_result,
+    reproduce=script(
+        trap="fio --name=trap --filename=trap --rw=randread --bs=4k --size=2g --direct=1 --ioengine=libaio "
+        "--iodepth=32 --runtime=3 --time_based",
+        before="rm -f trap; fio --name=prior --filename=trap --rw=write --bs=1m --size=2g --runtime=1 --rate=50m "
+        "--end_fsync=1",
+    ),
+)

@@ -1,0 +1,85 @@
+"""Whether the run did what it was asked to do."""
+
+from collections.abc import Iterable
+
+from poolproof.rules.model import Case, Finding, Rule
+from poolproof.rules.reported import asked_s, moved_bytes, parts, ran_s
+from poolproof.rules.reproduction import script
+from poolproof.units import format_duration, format_size
+
+_SHORTEST_S = 1.0
+_UNCOUNTED = ("runtime", "number_ios", "fill_device", "loops", "time_based", "filesize")
+
+
+def _in_result(case: Case) -> Iterable[Finding]:
+    if case.result is None:
+        return
+    errors = [job for job in case.result.jobs if job.error]
+    if errors:
+        named = ", ".join(f"`{job.name}` ended with error {job.error}" for job in errors)
+        yield _finding(
+            "fails", f"fio failed: job {named}", "run fio by hand with the kept job.fio and read its message"
+        )
+    elif not any(parts(case.result)) and (case.job.reads or case.job.writes):
+        yield _finding("fails", "fio moved no data at all", "check filename, size and runtime of the job")
+    else:
+        yield from _time_done(case)
+        yield from _bytes_done(case)
+
+
+def _time_done(case: Case) -> Iterable[Finding]:
+    ran, asked = ran_s(case.result), asked_s(case)
+    if ran is None:
+        return
+    endless = bool(case.job.jobs) and all(job.time_based for job in case.job.jobs)
+    if asked and endless and ran < 0.95 * asked:
+        message = f"asked for {format_duration(asked)}, ran {format_duration(ran)}: something ended fio early"
+        yield _finding("fails", message, "look for a signal, a full target or a device that went away; run it again")
+    elif ran < _SHORTEST_S:
+        message = f"the run took {format_duration(ran)}: start-up and a burst are most of it"
+        yield _finding("notes", message, "a larger size=, or time_based=1 with runtime=10 or more")
+
+
+def _bytes_done(case: Case) -> Iterable[Finding]:
+    asked = _asked_bytes(case)
+    read, wrote = moved_bytes(case.result, "read"), moved_bytes(case.result, "write")
+    if asked is None or read is None or wrote is None or read + wrote >= 0.95 * asked:
+        return
+    message = f"the jobs ask for {format_size(asked)} in all, fio moved {format_size(read + wrote)}"
+    yield _finding("suspects", message, "look for errors in fio's output, and for a file smaller than size=")
+
+
+def _asked_bytes(case: Case) -> int | None:
+    """Bytes that the jobs move before they end by themselves; None where something else ends them or a size is open."""
+    total = 0
+    for job in case.job.jobs:
+        size = job.io_size_bytes or job.size_bytes
+        if size is None or any(name in job.options for name in _UNCOUNTED):
+            return None
+        total += size * job.numjobs
+    return total or None
+
+
+def _finding(effect: str, message: str, fix: str) -> Finding:
+    return Finding(
+        "work-done", "fails" if effect == "fails" else "suspects" if effect == "suspects" else "notes", message, fix, 80
+    )
+
+
+RULE = Rule(
+    id="work-done",
+    title="The run did not do its work",
+    wrong="fio ended with an error, moved nothing, stopped before its time, or moved fewer bytes than asked. The "
+    "figure that it prints all the same belongs to no test.",
+    shows="In a result: an error code, no bytes, a time_based run of less than 95 % of its runtime, fewer bytes than "
+    "the sizes add up to; as a note, a run of less than a second.",
+    error="Either way. Results of 133 ms and 207 ms were seen quoted as benchmarks.",
+    mend="Find what ended it, and run it again for 10 s or more.",
+    sources=("measured case L18",),
+    catalogue="A11",
+    in_result=_in_result,
+    reproduce=script(
+        "fio --name=trap --filename=trap --rw=write --bs=1m --size=64m --runtime=30 --time_based & fio=$!\n"
+        "sleep 3; kill -INT $fio; wait $fio || true"
+    ),
+)

@@ -1,0 +1,72 @@
+"""Buffered writes that nobody waits for."""
+
+from collections.abc import Iterable
+
+from poolproof.fio.job import Job
+from poolproof.rules.flow import late_writes
+from poolproof.rules.model import Case, Finding, Rule
+from poolproof.rules.naming import who
+from poolproof.rules.path import goes_past_ram
+from poolproof.rules.reproduction import script
+
+_FIX = "end_fsync=1 with a size of at least twice the dirty limit for throughput; fdatasync=1 for commit latency"
+
+
+def _unsafe(case: Case) -> list[Job]:
+    """Writers that never ask for durability and whose data stays in RAM for a while. direct=1 on an unknown target is
+    taken at its word: nearly every file system honours it.
+    """
+    return [
+        job
+        for job in case.job.jobs
+        if job.writes and not job.syncs and not (job.direct if case.target is None else goes_past_ram(job, case.target))
+    ]
+
+
+def _in_job(case: Case) -> Iterable[Finding]:
+    jobs = _unsafe(case)
+    if not jobs:
+        return
+    why = "direct=1 is not sure to be honoured here" if jobs[0].direct else "buffered"
+    yield Finding(
+        rule="write-without-sync",
+        effect="suspects",
+        message=f"{who(case, jobs)} writes ({why}) and never syncs: fio stops its clock while data is still in RAM",
+        fix=_FIX,
+        weight=75,
+    )
+
+
+def _in_result(case: Case) -> Iterable[Finding]:
+    flow = late_writes(case)
+    if flow is None or not _unsafe(case):
+        return
+    yield Finding(
+        rule="write-without-sync",
+        effect=flow.effect,
+        message=f"fio wrote {flow.moved} and never synced; when it ended, {flow.counted} had reached the disks "
+        f"({flow.share} of {flow.wanted}): the figure is the speed of copying into RAM",
+        fix=_FIX,
+        weight=90,
+    )
+
+
+RULE = Rule(
+    id="write-without-sync",
+    title="Writes that are never synced",
+    wrong="Buffered writes return as soon as the data is in RAM. Without a sync fio ends before the disks have it.",
+    shows="In a job: writes, direct=0, and none of fsync, fdatasync, sync, end_fsync, fsync_on_close. In evidence: at "
+    "the moment fio ended the leaves had written less than 90 % of its bytes.",
+    error="High, 2 to more than 100 times; latencies are those of a copy in memory. Measured: 4052 MB/s, and 2110 MB/s "
+    "once end_fsync=1 was set.",
+    mend=_FIX + ". The time of end_fsync is in the bandwidth, not in the clat percentiles.",
+    sources=(
+        "measured cases L05, L06",
+        "https://fio.readthedocs.io/en/latest/fio_doc.html (end_fsync)",
+        "https://github.com/axboe/fio/issues/470",
+    ),
+    catalogue="#4, A2",
+    in_job=_in_job,
+    in_result=_in_result,
+    reproduce=script("fio --name=trap --filename=trap --rw=write --bs=1m --size=512m"),
+)
