@@ -77,8 +77,20 @@ class Layer(ABC, Generic[Spec]):
     programs: tuple[str, ...] = ()
     """Programs that building needs, as found on the PATH."""
 
+    packages: tuple[str, ...] = ()
+    """The Debian packages that bring those programs."""
+
     file_system: str | None = None
     """The kernel file system that mounting needs, as /proc/filesystems names it."""
+
+    needs_root: bool = True
+    """Whether building takes root."""
+
+    offers_block: bool = False
+    """Whether the layer offers a block device; otherwise a directory."""
+
+    not_built: str = ""
+    """What the layer takes to be built, where this version of poolproof only reads and checks it; else empty."""
 
     @abstractmethod
     def read(self, reading: Reading) -> LayerNode:
@@ -104,11 +116,20 @@ class Layer(ABC, Generic[Spec]):
     def capacity_bytes(self, spec: Spec, inputs: Sequence[int]) -> int:
         """Bytes of data that fit, an estimate from below, given the size of each input in bytes."""
 
-    @abstractmethod
+    def largest_file_bytes(self, spec: Spec, inputs: Sequence[int]) -> int:
+        """Bytes of the largest single file that fits, given the same of each input, in bytes."""
+        return self.capacity_bytes(spec, inputs)
+
     def stored(
         self, spec: Spec, volume: Volume, inputs: Sequence[Volume], total_bytes: int, host: Host
     ) -> tuple[int, ...]:
-        """Bytes stored on each input, when the layer holds `total_bytes` of data; asked of the host while open."""
+        """Bytes stored on each input, when the layer holds `total_bytes` of data; asked of the host while open.
+
+        A layer over one input need not say: all of it is there.
+        """
+        del spec, volume, host
+        (_,) = inputs
+        return (total_bytes,)
 
     def busy_with(self, spec: Spec, volume: Volume, inputs: Sequence[Volume], host: Host) -> str | None:
         """What the layer is doing by itself just now (resync, scrub, balance), None when it is quiet."""

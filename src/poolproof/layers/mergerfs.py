@@ -1,0 +1,161 @@
+"""mergerfs over directories: `mergerfs (hdd1 | xfs) (hdd2 | ext4) category.create=epmfs minfreespace=300G`.
+
+Every option goes to mergerfs by its own name, as one `-o`. Branches stand in the order of the expression.
+
+mergerfs creates no file on a branch with less than `minfreespace` free, 4G by default: on small test disks nothing
+could be written. Where a branch is smaller than 16 GiB and the layout says nothing, 1/64 of the smallest branch is
+passed.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from poolproof.campaign.expression import Option, Word
+from poolproof.campaign.nearest import did_you_mean
+from poolproof.devices.model import Site, Volume
+from poolproof.errors import HostError
+from poolproof.hosts.base import Host
+from poolproof.layers import arguments, mount
+from poolproof.layers.arguments import words
+from poolproof.layers.base import Layer, LayerNode, Plan, Reading
+from poolproof.layers.file_bytes import file_bytes
+from poolproof.steps import Step, unmount
+
+# mergerfs(1), 2.33 to 2.41
+_KEYS = words(
+    "allow-idmap async_read auto_cache branches branches-mount-timeout branches-mount-timeout-fail cache.attr "
+    "cache.entry cache.files cache.files.process-names cache.negative_entry cache.open cache.readdir cache.statfs "
+    "cache.symlinks cache.writeback category.action category.create category.search congestion_threshold debug "
+    "direct-io-allow-mmap dropcacheonclose export-support flush-on-close follow-symlinks fsname fuse_msg_size "
+    "fuse-msg-size gid handle-killpriv handle-killpriv-v2 ignorepponrename inodecalc kernel-permissions-check "
+    "lazy-umount-mountpoint link-cow link_cow link-exdev log.metrics max_background minfreespace moveonenospc "
+    "nfsopenhack noforget nullrw parallel-direct-writes passthrough.io passthrough.max-stack-depth pin-threads "
+    "posix_acl posix-acl process-thread-count process-thread-queue-depth proxy-ioprio read-thread-count readahead "
+    "remember-nodes rename-exdev scheduling-priority security_capability srcmounts statfs statfs_ignore statfs-ignore "
+    "subtype symlinkify symlinkify_timeout threads uid umask use_ino xattr"
+)
+_FUNCTIONS = (
+    "access chmod chown create getattr getxattr link listxattr mkdir mknod open readlink readdir removexattr rename "
+    "rmdir setxattr statfs statx symlink truncate unlink utimens"
+)
+_FUNCTION_KEYS = frozenset(f"func.{name}" for name in _FUNCTIONS.split())
+_FLAGS = words(
+    "allow_other async_read auto_cache default_permissions defaults direct_io kernel_cache noforget nonempty nosuid "
+    "nodev noatime relatime ro sync_read use_ino"
+)
+_POLICIES = words(
+    "all epall epff eplfs eplus epmfs eppfrd eprand erofs ff lfs lup lus mfs msplfs msplus mspmfs msppfrd newest pfrd "
+    "rand"
+)
+_READDIR_POLICIES = frozenset({"seq", "cosr", "cor"})
+_SMALL_BYTES = 16 * 1024**3
+_MOUNT_LIMIT_S = 30.0
+
+
+@dataclass(frozen=True)
+class Mergerfs:
+    """Options as mergerfs reads them after `-o`, in the order given: a later one overrides an earlier one."""
+
+    options: tuple[str, ...]
+
+    def says(self, key: str) -> bool:
+        return any(option.split("=")[0] == key for option in self.options)
+
+
+class MergerfsLayer(Layer[Mergerfs]):
+    """A FUSE union of directories, each file whole on one branch."""
+
+    word = "mergerfs"
+    summary = "a union of directories, each file on one branch: `mergerfs (hdd1 | xfs) (hdd2 | ext4)`"
+    programs = ("mergerfs",)
+    packages = ("mergerfs",)
+    file_system = "fuse"
+
+    def read(self, reading: Reading) -> LayerNode:
+        found = arguments.sort(reading, self.word)
+        options = tuple(_option(reading, argument) for argument in found.rest)
+        if not found.inputs:
+            raise reading.mistake(None, "mergerfs needs at least one branch: mergerfs (disk1 | ext4) (disk2 | xfs)")
+        arguments.check_directories(reading, found.inputs, self.word)
+        return LayerNode(self, Mergerfs(options), found.nodes)
+
+    def plan(self, spec: Mergerfs, inputs: Sequence[Volume], site: Site, name: str) -> Plan:
+        point = mount.mount_point(site, name)
+        sizes = [branch.size_bytes for branch in inputs if branch.size_bytes is not None]
+        return Plan(
+            make=(mount.make_mount_point(point),),
+            open=(_mount(spec, inputs, point, min(sizes, default=None)),),
+            close=(mount.close_mount(point),),
+            volume=Volume(
+                point,
+                False,
+                tuple(leaf for branch in inputs for leaf in branch.leaves),
+                sum(sizes) if len(sizes) == len(inputs) else None,
+            ),
+        )
+
+    def write_factor(self, spec: Mergerfs, inputs: Sequence[float]) -> float:
+        return min(inputs)
+
+    def capacity_bytes(self, spec: Mergerfs, inputs: Sequence[int]) -> int:
+        return sum(inputs)
+
+    def largest_file_bytes(self, spec: Mergerfs, inputs: Sequence[int]) -> int:
+        return max(inputs)
+
+    def stored(
+        self, spec: Mergerfs, volume: Volume, inputs: Sequence[Volume], total_bytes: int, host: Host
+    ) -> tuple[int, ...]:
+        """By what lies on each branch; 0 everywhere as long as there are no files."""
+        held = [file_bytes(branch.path, host) for branch in inputs]
+        return tuple(total_bytes * count // max(1, sum(held)) for count in held)
+
+
+def _option(reading: Reading, argument: Word | Option) -> str:
+    if isinstance(argument, Word):
+        if argument.text not in _FLAGS:
+            what = "branch or option of mergerfs; a branch is a directory: (disk | ext4)"
+            raise arguments.unknown(reading, argument, what, _FLAGS)
+        return argument.text
+    if argument.key not in _KEYS | _FUNCTION_KEYS:
+        raise arguments.unknown(reading, argument, "option of mergerfs", _KEYS | _FUNCTION_KEYS)
+    _check_value(reading, argument)
+    return f"{argument.key}={argument.value}"
+
+
+def _check_value(reading: Reading, option: Option) -> None:
+    """mergerfs 2.33 mounts with an unknown policy and says nothing, so it is checked here."""
+    if "," in option.value:
+        raise reading.mistake(option, "an option of mergerfs cannot hold a comma; write several options")
+    if not option.key.startswith(("category.", "func.")):
+        return
+    policies = _POLICIES | _READDIR_POLICIES if option.key == "func.readdir" else _POLICIES
+    if option.value.split(":")[0] not in policies:
+        raise reading.mistake(
+            option, f"`{option.value}` is no policy of mergerfs{did_you_mean(option.value, policies)}"
+        )
+
+
+def _mount(spec: Mergerfs, branches: Sequence[Volume], point: str, smallest_bytes: int | None) -> Step:
+    options = spec.options
+    if smallest_bytes is not None and smallest_bytes < _SMALL_BYTES and not spec.says("minfreespace"):
+        options = (*options, f"minfreespace={smallest_bytes // 64 // 1024}K")
+    chosen = ("-o", ",".join(options)) if options else ()
+    return Step(
+        f"mount mergerfs on {point}",
+        ("mergerfs", *chosen, ":".join(_plain(branch.path) for branch in branches), point),
+        undo=unmount(point, fuse=True),
+        timeout_s=_MOUNT_LIMIT_S,
+    )
+
+
+def _plain(path: str) -> str:
+    """The path, if mergerfs takes it as it stands: it splits branches at `:` and expands what a shell would."""
+    if any(sign in path for sign in ":*?[]{}=\\"):
+        raise HostError(
+            f"mergerfs cannot take {path} as a branch: it reads `:`, `=` and wildcards in it", "rename the directory"
+        )
+    return path
+
+
+LAYER = MergerfsLayer()

@@ -1,0 +1,307 @@
+"""A layout as a tree of layers: read from an expression, planned, counted.
+
+Everything here walks the tree; what a technology does stands in its own file.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from poolproof.campaign.caret import mistake_in
+from poolproof.campaign.expression import Argument, Expression, Group, Stage, Word
+from poolproof.campaign.nearest import did_you_mean
+from poolproof.devices.model import Leaf, Site, Volume
+from poolproof.errors import CampaignError, HostError
+from poolproof.hosts.base import Host
+from poolproof.layers.base import DeviceNode, LayerNode, Node, Plan, Reading
+from poolproof.layers.catalogue import all_layers
+from poolproof.layers.directory import Dir
+from poolproof.layers.file_bytes import file_bytes
+from poolproof.steps import Step
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A node of a layout with the volume that it offers once built. `plan` is None for a device."""
+
+    node: Node
+    volume: Volume
+    inputs: tuple["Standing", ...] = ()
+    plan: Plan | None = None
+
+
+@dataclass(frozen=True)
+class TreePlan:
+    """How a layout comes to stand on its devices.
+
+    `make` builds and opens everything from the bottom up. `close` then `open` is the way to cool it: all layers are
+    closed from the top down and opened again from the bottom up, and nothing of the layout stays in RAM.
+    """
+
+    make: tuple[Step, ...]
+    close: tuple[Step, ...]
+    open: tuple[Step, ...]
+    top: Standing
+
+    @property
+    def volume(self) -> Volume:
+        """What the layout offers: a mounted directory, or a block device."""
+        return self.top.volume
+
+    @property
+    def leaves(self) -> tuple[Leaf, ...]:
+        """The disks at the bottom, each once."""
+        return tuple(dict.fromkeys(self.top.volume.leaves))
+
+
+def resolve(expression: Expression, device_names: Collection[str]) -> Node:
+    """The typed tree of a layout over the campaign's devices.
+
+    Raises:
+        CampaignError: an unknown layer, device, word or option, a device used twice, too few devices for a level; the
+            message points at the word.
+    """
+    return _Resolver(expression, frozenset(device_names)).tree(expression)
+
+
+class _Resolver:
+    """Reads one expression; remembers which devices it has used."""
+
+    def __init__(self, source: Expression, devices: frozenset[str]) -> None:
+        self._source = source
+        self._devices = devices
+        self._used: set[str] = set()
+
+    def tree(self, expression: Expression) -> Node:
+        node: Node | None = None
+        for stage in expression.stages:
+            node = self._stage(stage, node)
+        if node is None:
+            raise CampaignError("a layout is empty", "a layout looks like: rust | ext4")
+        return node
+
+    def _stage(self, stage: Stage, below: Node | None) -> Node:
+        first = stage.arguments[0]
+        if not isinstance(first, Word) or first.text not in all_layers():
+            return self._ground(stage, first, below)
+        if first.text in self._devices:
+            raise self._mistake(first, f"`{first.text}` is the name of a layer; give the device another name")
+        reading = Reading(
+            arguments=stage.arguments[1:],
+            below=below,
+            node=self._node,
+            is_device=self._devices.__contains__,
+            mistake=lambda argument, message: self._mistake(argument or first, message),
+        )
+        return all_layers()[first.text].read(reading)
+
+    def _ground(self, stage: Stage, first: Argument, below: Node | None) -> Node:
+        """A first stage that is a device or a group by itself."""
+        if below is not None:
+            raise self._mistake(first, f"expected a layer after the `|`{_near_layer(first)}")
+        node = self._node(first)
+        if len(stage.arguments) > 1:
+            raise self._mistake(
+                stage.arguments[1], "expected `|` and a layer; several devices are joined by a layer: btrfs raid1 a b"
+            )
+        return node
+
+    def _node(self, argument: Argument) -> Node:
+        match argument:
+            case Group(expression):
+                return self.tree(expression)
+            case Word(text) if text in self._devices:
+                return self._device(argument, text)
+            case Word(text):
+                known = [*self._devices, *all_layers()]
+                raise self._mistake(argument, f"`{text}` is no device and no layer{did_you_mean(text, known)}")
+        raise self._mistake(argument, "expected a device or a layer, found an option")
+
+    def _device(self, argument: Argument, name: str) -> DeviceNode:
+        if name in self._used:
+            raise self._mistake(argument, f"the device `{name}` is used twice")
+        self._used.add(name)
+        return DeviceNode(name)
+
+    def _mistake(self, argument: Argument, message: str) -> CampaignError:
+        return mistake_in(self._source, argument.place, message)
+
+
+def _near_layer(argument: Argument) -> str:
+    return did_you_mean(argument.text, all_layers()) if isinstance(argument, Word) else ""
+
+
+def layer_nodes(node: Node) -> Iterator[LayerNode]:
+    """The layers of a tree, from the bottom up, each before what stands on it."""
+    if isinstance(node, LayerNode):
+        for below in node.inputs:
+            yield from layer_nodes(below)
+        yield node
+
+
+def devices(node: Node) -> tuple[str, ...]:
+    """The campaign's devices that the layout uses, from left to right."""
+    if isinstance(node, DeviceNode):
+        return (node.name,)
+    if isinstance(node.spec, Dir):
+        return ()
+    return tuple(name for below in node.inputs for name in devices(below))
+
+
+def directories(node: Node) -> tuple[str, ...]:
+    """The existing directories that the layout uses (`dir /srv/data`); plan_tree wants a Volume for each, by path."""
+    return tuple(dict.fromkeys(entry.spec.path for entry in layer_nodes(node) if isinstance(entry.spec, Dir)))
+
+
+def plan_tree(node: Node, volumes: Mapping[str, Volume], site: Site, name: str) -> TreePlan:
+    """The steps that build a layout; a pure function.
+
+    `volumes` holds what each device offers, by its name, and each directory of a `dir` layer, by its path. `name` is
+    the layout's, unique in the run: it becomes part of mount points.
+
+    Raises:
+        HostError: a layer cannot be built here.
+    """
+    top = _stand(node, volumes, site, _names(node, name))
+    if top.plan is None:
+        return TreePlan((), (_drop_block_cache(top.volume.path),), (), top)
+    plans = [standing.plan for standing in _from_bottom(top) if standing.plan is not None]
+    return TreePlan(
+        make=tuple(step for plan in plans for step in (*plan.make, *plan.open)),
+        close=tuple(step for plan in reversed(plans) for step in plan.close),
+        open=tuple(step for plan in plans for step in plan.open),
+        top=top,
+    )
+
+
+def _stand(node: Node, volumes: Mapping[str, Volume], site: Site, names: Iterator[str]) -> Standing:
+    if isinstance(node, DeviceNode):
+        return Standing(node, volumes[node.name])
+    inputs = tuple(_stand(below, volumes, site, names) for below in node.inputs)
+    plan = node.layer.plan(node.spec, [below.volume for below in inputs], site, next(names))
+    return Standing(node, plan.volume, inputs, plan)
+
+
+def _names(node: Node, name: str) -> Iterator[str]:
+    """`mix-ext4`; where a layer's word comes more than once, `mix-ext4-1`, `mix-ext4-2`, from the bottom up."""
+    plain = re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")
+    words = [entry.layer.word for entry in layer_nodes(node)]
+    for at, word in enumerate(words):
+        number = f"-{words[: at + 1].count(word)}" if words.count(word) > 1 else ""
+        yield f"{plain}-{word}{number}"
+
+
+def _from_bottom(top: Standing) -> Iterator[Standing]:
+    for below in top.inputs:
+        yield from _from_bottom(below)
+    yield top
+
+
+def _drop_block_cache(path: str) -> Step:
+    """A layout that is a bare device has no layer to close; its pages belong to the device node."""
+    return Step(f"drop the page cache of {path}", ("blockdev", "--flushbufs", path), timeout_s=300)
+
+
+def needs(node: Node, site: Site) -> None:
+    """Check that the host has all that building the layout takes.
+
+    Raises:
+        HostError: names everything that is missing, and the command that installs it.
+    """
+    layers = list(dict.fromkeys(entry.layer for entry in layer_nodes(node)))
+    without_programs = [layer for layer in layers if not site.programs.issuperset(layer.programs)]
+    missing = [
+        f"{layer.word} is not built by this version of poolproof: it takes {layer.not_built}"
+        for layer in layers
+        if layer.not_built
+    ]
+    missing += [
+        f"{layer.word} needs {', '.join(sorted(set(layer.programs) - site.programs))}" for layer in without_programs
+    ]
+    missing += [
+        f"{layer.word} needs the file system {layer.file_system}, and this kernel has none"
+        for layer in layers
+        if layer.file_system is not None and layer.file_system not in site.file_systems
+    ]
+    if not site.is_root and any(layer.needs_root for layer in layers):
+        missing.append("building needs root")
+    if missing:
+        packages = dict.fromkeys(package for layer in without_programs for package in layer.packages)
+        raise HostError(f"this host cannot build the layout: {'; '.join(missing)}", _mend(packages, site.is_root))
+
+
+def _mend(packages: Iterable[str], is_root: bool) -> str:
+    named = " ".join(packages)
+    if named:
+        return f"on Debian or Ubuntu: {'' if is_root else 'sudo '}apt install {named}"
+    return "" if is_root else "run poolproof under sudo, or use a layout `dir PATH`, which needs no root"
+
+
+def write_factor(node: Node, landed: Mapping[str, int] | None = None) -> float:
+    """P: bytes written to the leaves for each byte of data.
+
+    Where the inputs of a layer differ (mergerfs over a mirror and a single disk), P depends on where the data went.
+    `landed` tells it: bytes written to each device, by name. Without it the smallest factor counts: the bound that
+    cannot make an honest write look too small.
+    """
+    if isinstance(node, DeviceNode):
+        return 1.0
+    factors = [write_factor(below, landed) for below in node.inputs]
+    if landed is not None and len(set(factors)) > 1:
+        factors = [_mean_factor(node.inputs, factors, landed)] * len(factors)
+    return node.layer.write_factor(node.spec, factors)
+
+
+def _mean_factor(inputs: Iterable[Node], factors: list[float], landed: Mapping[str, int]) -> float:
+    """Leaf bytes over data bytes, summed over the inputs: an input with factor p holds its leaf bytes / p of data."""
+    leaf_bytes = [sum(landed.get(name, 0) for name in devices(below)) for below in inputs]
+    data_bytes = sum(count / factor for count, factor in zip(leaf_bytes, factors, strict=True))
+    return sum(leaf_bytes) / data_bytes if data_bytes else min(factors)
+
+
+def capacity_bytes(node: Node, sizes: Mapping[str, int]) -> int:
+    """Bytes of data that fit, an estimate from below. `sizes`: bytes by device name, and free bytes by `dir` path."""
+    if isinstance(node, DeviceNode):
+        return sizes[node.name]
+    return node.layer.capacity_bytes(node.spec, [capacity_bytes(below, sizes) for below in node.inputs])
+
+
+def largest_file_bytes(node: Node, sizes: Mapping[str, int]) -> int:
+    """Bytes of the largest single file that fits: over mergerfs it must fit in one branch."""
+    if isinstance(node, DeviceNode):
+        return sizes[node.name]
+    return node.layer.largest_file_bytes(node.spec, [largest_file_bytes(below, sizes) for below in node.inputs])
+
+
+def stored_per_leaf(plan: TreePlan, host: Host) -> dict[str, int]:
+    """Bytes that the files of an open layout take on each leaf, by the leaf's name; data, not metadata.
+
+    Leaves that share a volume in a way poolproof cannot see (a directory on somebody else's RAID) are left out.
+    """
+    volume = plan.volume
+    total = (volume.size_bytes or 0) if volume.is_block else file_bytes(volume.path, host)
+    stored: dict[str, int] = {}
+    for name, count in _stored(plan.top, total, host):
+        stored[name] = stored.get(name, 0) + count
+    return stored
+
+
+def _stored(standing: Standing, total_bytes: int, host: Host) -> Iterator[tuple[str, int]]:
+    if isinstance(standing.node, DeviceNode):
+        if len(standing.volume.leaves) == 1:
+            yield standing.volume.leaves[0].name, total_bytes
+        return
+    below = [entry.volume for entry in standing.inputs]
+    counts = standing.node.layer.stored(standing.node.spec, standing.volume, below, total_bytes, host)
+    for entry, count in zip(standing.inputs, counts, strict=True):
+        yield from _stored(entry, count, host)
+
+
+def busy_with(plan: TreePlan, host: Host) -> tuple[str, ...]:
+    """What the layers of an open layout are doing by themselves just now (resync, balance); empty when all is quiet."""
+    said = []
+    for standing in _from_bottom(plan.top):
+        if isinstance(standing.node, LayerNode):
+            below = [entry.volume for entry in standing.inputs]
+            said.append(standing.node.layer.busy_with(standing.node.spec, standing.volume, below, host))
+    return tuple(dict.fromkeys(text for text in said if text))
