@@ -1,0 +1,109 @@
+"""A campaign as the YAML file that reads back to it: what `--save` writes."""
+
+from collections.abc import Callable, Iterable, Iterator
+from decimal import Decimal
+from itertools import groupby
+from typing import TypeVar
+
+from poolproof.campaign.device_source import format_source
+from poolproof.campaign.grammar import format_expression
+from poolproof.campaign.model import Campaign, Layout, Measure, OptionValues, Workload, WorkloadRequest
+from poolproof.campaign.scalar import scalar
+
+_Item = TypeVar("_Item")
+
+
+def format_campaign(campaign: Campaign) -> str:
+    """The campaign's file. Matrices are written as they were: with braces and lists, presets by name.
+
+    `parse_campaign` of the text is an equal campaign, for every campaign that a file or flags made.
+    """
+    return "\n".join(_lines(campaign)) + "\n"
+
+
+def _lines(campaign: Campaign) -> Iterator[str]:
+    yield f"name: {scalar(campaign.name)}"
+    if campaign.question:
+        yield f"question: {scalar(campaign.question)}"
+    yield from _block("devices", ((device.name, format_source(device.source)) for device in campaign.devices))
+    yield from _block("layouts", _families(campaign.layouts, _base, lambda each: scalar(_source_of(each))))
+    yield from _block(
+        "workloads", _families(campaign.workloads, lambda each: each.family, lambda each: _request(_request_of(each)))
+    )
+    yield f"measure: {_measure(campaign.measure)}"
+    for key, value in (("baseline", campaign.baseline), ("goal", campaign.goal)):
+        if value is not None:
+            yield f"{key}: {scalar(value)}"
+
+
+def _block(key: str, entries: Iterable[tuple[str, str]]) -> Iterator[str]:
+    lines = [f"  {scalar(name)}: {value}" for name, value in entries]
+    return iter([f"{key}:", *lines] if lines else [])
+
+
+def _families(
+    items: Iterable[_Item], family: Callable[[_Item], str], text: Callable[[_Item], str]
+) -> Iterator[tuple[str, str]]:
+    """One entry for all that one matrix made."""
+    return ((name, text(next(members))) for name, members in groupby(items, family))
+
+
+def _base(layout: Layout) -> str:
+    return layout.name.partition("[")[0]
+
+
+def _source_of(layout: Layout) -> str:
+    """The expression with its braces, on one line; the canonical one where the layout was not read from text."""
+    return " ".join(layout.expression.text.split("\n")) or format_expression(layout.expression)
+
+
+def _request_of(workload: Workload) -> WorkloadRequest:
+    if workload.request is not None:
+        return workload.request
+    jobs = tuple((job.name, tuple((key, (value,)) for key, value in job.options)) for job in workload.jobs)
+    if len(jobs) == 1 and jobs[0][0] == workload.family:
+        return WorkloadRequest(None, jobs[0][1], (), workload.metric, workload.cold, workload.fill)
+    return WorkloadRequest(None, (), jobs, workload.metric, workload.cold, workload.fill)
+
+
+def _request(request: WorkloadRequest) -> str:
+    if request == WorkloadRequest(preset=request.preset) and request.preset:
+        return scalar(request.preset)
+    entries = [("preset", scalar(request.preset))] if request.preset else []
+    entries += _options(request.options)
+    if request.jobs:
+        entries.append(("jobs", _mapping((name, _mapping(_options(options))) for name, options in request.jobs)))
+    if request.metric:
+        entries.append(("metric", request.metric))
+    if request.cold is not None:
+        entries.append(("cold", _flag(request.cold)))
+    if not request.fill:
+        entries.append(("fill", _flag(request.fill)))
+    return _mapping(entries)
+
+
+def _options(options: OptionValues) -> list[tuple[str, str]]:
+    return [
+        (key, scalar(values[0]) if len(values) == 1 else f"[{', '.join(map(scalar, values))}]")
+        for key, values in options
+    ]
+
+
+def _measure(measure: Measure) -> str:
+    entries = [("time", _seconds(measure.time_s)), ("trials", str(measure.trials)), ("cold", _flag(measure.cold))]
+    if measure.seed is not None:
+        entries.append(("seed", str(measure.seed)))
+    return _mapping(entries)
+
+
+def _seconds(time_s: float) -> str:
+    """Exact, and without an exponent, which a duration may not have."""
+    return f"{Decimal(repr(time_s)):f}".removesuffix(".0") + "s"
+
+
+def _mapping(entries: Iterable[tuple[str, str]]) -> str:
+    return f"{{{', '.join(f'{scalar(key)}: {value}' for key, value in entries)}}}"
+
+
+def _flag(value: bool) -> str:
+    return "true" if value else "false"
