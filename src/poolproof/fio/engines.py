@@ -6,8 +6,8 @@ SYNCHRONOUS: frozenset[str] = frozenset(
     {
         "sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "splice", "ftruncate", "falloc", "e4defrag",
         "filecreate", "fileoperations", "filestat", "filedelete", "dircreate", "dirstat", "dirdelete", "net",
-        "netsplice", "mtd", "pmemblk", "dev-dax", "libpmem", "libzbc", "libhdfs", "libcufile", "libhipfile", "gfapi", "ime_psync",
-        "ime_psyncv", "http", "cpuio", "exec",
+        "netsplice", "mtd", "pmemblk", "dev-dax", "libpmem", "libzbc", "libhdfs", "libcufile", "libhipfile",
+        "gfapi", "ime_psync", "ime_psyncv", "http", "cpuio", "exec",
     }
 )  # fmt: skip
 """Engines that return from submission only when the I/O is done: their queue is never deeper than 1."""

@@ -51,8 +51,11 @@ class Direction:
 class JobResult:
     """One job (or one group of clones, under group_reporting) of a fio run.
 
-    `options` are fio's own words as it printed them: the job's over the global ones. `jobs` counts the clones that
-    the figures sum (1 without group_reporting). `depth_levels` maps "1", "2", ">=64" to per cent of I/Os.
+    `options` are fio's own words as it printed them: the job's over the global ones; fio leaves out switches that were
+    given without a value (`time_based`). `jobs` counts the clones that the figures sum (1 without group_reporting).
+    A direction in which no I/O was done is None; `mixed` is there instead of the three under unified_rw_reporting.
+    `syncs` counts fsync and fdatasync calls, `sync` is how long they took.
+    `depth_levels` maps "1", "2", ">=64" to per cent of I/Os. `host` is the machine, in client/server runs.
     """
 
     name: str
@@ -62,6 +65,7 @@ class JobResult:
     read: Direction | None = None
     write: Direction | None = None
     trim: Direction | None = None
+    mixed: Direction | None = None
     sync: Latency | None = None
     syncs: int | None = None
     job_runtime_ms: int | None = None
@@ -69,16 +73,19 @@ class JobResult:
     user_cpu_percent: float | None = None
     system_cpu_percent: float | None = None
     depth_levels: Mapping[str, float] = field(default_factory=dict)
+    host: str | None = None
 
 
 @dataclass(frozen=True)
 class DiskUse:
-    """fio's own look at one disk: I/Os and busy share, ramp and layout included."""
+    """fio's own look at one disk: I/Os, bytes (where fio is new enough) and busy share, ramp and layout included."""
 
     name: str
     read_ios: int | None = None
     write_ios: int | None = None
     utilisation_percent: float | None = None
+    read_bytes: int | None = None
+    write_bytes: int | None = None
 
 
 @dataclass(frozen=True)

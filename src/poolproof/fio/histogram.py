@@ -1,0 +1,49 @@
+"""fio's latency histogram: 64 bins to each power of two, so a value is known to within 1/128 of itself.
+
+Source: `plat_idx_to_val` and `calc_clat_percentiles` in fio's stat.c, FIO_IO_U_PLAT_BITS in stat.h.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+PLAT_BITS = 6
+RELATIVE_ERROR = 1 / 2 ** (PLAT_BITS + 1)
+
+DEFAULT_PERCENTILES = (
+    1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99,
+)  # fmt: skip
+
+
+def bin_value(index: int, bits: int = PLAT_BITS) -> int:
+    """The latency that stands for bin `index`: the middle of its range."""
+    per_power = 1 << bits
+    if index < 2 * per_power:
+        return index
+    error_bits = (index >> bits) - 1
+    return (1 << (error_bits + bits)) + ((2 * (index % per_power) + 1) << error_bits) // 2
+
+
+def percentiles_of(bins: Mapping[int, int], wanted: Iterable[float]) -> dict[float, float]:
+    """fio's rule: a percentile is the first bin at which the running count reaches its share of all."""
+    total = sum(bins.values())
+    found: dict[float, float] = {}
+    if not total:
+        return found
+    rising = iter(sorted(bins.items()))
+    value, seen = next(rising)
+    for percent in sorted(wanted):
+        needed = percent / 100 * total
+        while seen < needed and not math.isclose(seen, needed, rel_tol=1e-12):
+            value, count = next(rising, (value, total - seen))
+            seen += count
+        found[percent] = float(value)
+    return found
+
+
+def add_bins(histograms: Iterable[Mapping[int, int]]) -> dict[int, int]:
+    """The sum of histograms."""
+    total: Counter[int] = Counter()
+    for bins in histograms:
+        total.update(bins)
+    return dict(sorted(total.items()))

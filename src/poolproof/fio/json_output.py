@@ -1,0 +1,347 @@
+"""fio's JSON and json+ as figures: one document, or several in one text, with whatever fio printed around them.
+
+fio 3 gives nanoseconds, bytes and `bw_bytes`; fio 2 microseconds and KiB (`io_bytes` too, until `io_kbytes` came).
+Sources: `add_ddir_status_json` in fio's stat.c over its history, and captured output.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+import msgspec
+
+from poolproof.errors import FioError
+from poolproof.fio.aliases import canonical
+from poolproof.fio.figures import Direction, DiskUse, FioResult, JobResult, Latency
+from poolproof.fio.histogram import PLAT_BITS, bin_value
+
+_KIB = 1024
+_SECTOR = 512
+_MOST_NOTES = 200
+_START = re.compile(r'^[^\S\n]*\{\s*"|\{\s*"fio version"', re.MULTILINE)
+_NO_NUMBER = re.compile(r":\s*[-+]?(?:nan|inf(?:inity)?)\b", re.IGNORECASE)
+_JSON_LINE = re.compile(r'\s*(?:["{}\[\],]|$)')
+
+Number = int | float
+
+
+class _RawLatency(msgspec.Struct):
+    min: Number | None = None
+    max: Number | None = None
+    mean: Number | None = None
+    stddev: Number | None = None
+    N: Number | None = None
+    percentile: dict[str, Number | None] | None = None
+    bins: dict[str, Number] | None = None
+
+
+class _RawDirection(msgspec.Struct):
+    io_bytes: Number | None = None
+    io_kbytes: Number | None = None
+    bw_bytes: Number | None = None
+    bw: Number | None = None
+    iops: Number | None = None
+    runtime: Number | None = None
+    total_ios: Number | None = None
+    short_ios: Number | None = None
+    slat_ns: _RawLatency | None = None
+    clat_ns: _RawLatency | None = None
+    lat_ns: _RawLatency | None = None
+    slat: _RawLatency | None = None
+    clat: _RawLatency | None = None
+    lat: _RawLatency | None = None
+    bw_min: Number | None = None
+    bw_max: Number | None = None
+    bw_mean: Number | None = None
+    bw_dev: Number | None = None
+    bw_samples: Number | None = None
+    iops_min: Number | None = None
+    iops_max: Number | None = None
+    iops_mean: Number | None = None
+    iops_stddev: Number | None = None
+
+
+class _RawSync(msgspec.Struct):
+    total_ios: Number | None = None
+    lat_ns: _RawLatency | None = None
+
+
+class _RawJob(msgspec.Struct):
+    jobname: str = ""
+    hostname: str | None = None
+    groupid: Number | None = None
+    error: Number = 0
+    options: dict[str, str | None] | None = msgspec.field(default=None, name="job options")
+    read: _RawDirection | None = None
+    write: _RawDirection | None = None
+    trim: _RawDirection | None = None
+    mixed: _RawDirection | None = None
+    sync: _RawSync | None = None
+    job_runtime: Number | None = None
+    job_start: Number | None = None
+    usr_cpu: Number | None = None
+    sys_cpu: Number | None = None
+    iodepth_level: dict[str, Number | None] | None = None
+
+
+class _RawDisk(msgspec.Struct):
+    name: str = ""
+    read_ios: Number | None = None
+    write_ios: Number | None = None
+    read_sectors: Number | None = None
+    write_sectors: Number | None = None
+    util: Number | None = None
+
+
+class _RawResult(msgspec.Struct):
+    version: str = msgspec.field(name="fio version")
+    timestamp: Number | None = None
+    timestamp_ms: Number | None = None
+    global_options: dict[str, str | None] | None = msgspec.field(default=None, name="global options")
+    jobs: list[_RawJob] | None = None
+    client_stats: list[_RawJob] | None = None
+    disk_util: list[_RawDisk] | None = None
+
+
+_DECODER = msgspec.json.Decoder(_RawResult)
+
+
+def read_json(text: str) -> FioResult:
+    """The result of a run. With several documents (`--status-interval`) the last one that is whole: fio's figures grow.
+
+    Lines before and after are kept as notes.
+
+    Raises:
+        FioError: there is no whole JSON document of fio in the text.
+    """
+    results = read_json_stream(text)
+    if not results:
+        raise FioError(_no_json(text), "run fio with --output-format=json, or give the whole of its output")
+    return results[-1]
+
+
+def read_json_stream(text: str) -> tuple[FioResult, ...]:
+    """Every whole document of fio in the text, in order; one that is cut off or damaged is named in the notes."""
+    try:
+        return (_result(_DECODER.decode(text), ()),)
+    except (msgspec.DecodeError, UnicodeEncodeError):
+        found, notes = _search(text)
+    return tuple(_result(raw, notes if raw is found[-1] else ()) for raw in found)
+
+
+def _no_json(text: str) -> str:
+    said = " ".join(text.split())[:300]
+    return f"no JSON result of fio is in its output; it said: {said}" if said else "fio printed nothing"
+
+
+def _search(text: str) -> tuple[list[_RawResult], tuple[str, ...]]:
+    """Documents among other text, and the other text's lines."""
+    decoder = json.JSONDecoder()
+    found: list[_RawResult] = []
+    notes: list[str] = []
+    done = 0
+    for start in _starts(text):
+        if start < done:
+            continue
+        document, end, inside = _decode_at(decoder, text, start)
+        raw = None if document is None else _converted(document)
+        if raw is None:
+            continue
+        notes += _lines(text[done:start]) + inside
+        found.append(raw)
+        done = end
+    rest = _lines(text[done:])
+    if _START.search(text, done):
+        rest = ["a JSON document of fio is cut off or damaged", *(line for line in rest if not _JSON_LINE.match(line))]
+    return found, tuple((notes + rest)[:_MOST_NOTES])
+
+
+def _starts(text: str) -> Iterator[int]:
+    return (text.index("{", match.start()) for match in _START.finditer(text))
+
+
+def _decode_at(decoder: json.JSONDecoder, text: str, start: int) -> tuple[object, int, list[str]]:
+    """(document or None, where it ends, lines of other programs found inside it)."""
+    try:
+        document, end = decoder.raw_decode(text, start)
+        return document, end, []
+    except (json.JSONDecodeError, RecursionError, ValueError):
+        return _decode_mended(decoder, text, start)
+
+
+def _decode_mended(decoder: json.JSONDecoder, text: str, start: int) -> tuple[object, int, list[str]]:
+    """The same for a document with `-nan`, which old fio prints, or with lines of stderr among its own."""
+    closing = re.compile(r"^\}", re.MULTILINE).search(text, start)
+    end = closing.end() if closing else len(text)
+    lines = text[start:end].splitlines()
+    own = [line for line in lines if _JSON_LINE.match(line)]
+    strange = [line.strip() for line in lines if not _JSON_LINE.match(line)]
+    try:
+        return decoder.decode(_NO_NUMBER.sub(": null", "\n".join(own))), end, strange
+    except (json.JSONDecodeError, RecursionError, ValueError):
+        return None, start, []
+
+
+def _converted(document: object) -> _RawResult | None:
+    try:
+        return msgspec.convert(document, _RawResult)
+    except msgspec.ValidationError:
+        return None
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def _result(raw: _RawResult, notes: tuple[str, ...]) -> FioResult:
+    jobs = [job for job in raw.jobs or raw.client_stats or [] if job.jobname != "All clients"]
+    entries = Counter((job.jobname, job.groupid, job.hostname) for job in jobs)
+    common = raw.global_options or {}
+    seconds = raw.timestamp
+    return FioResult(
+        version=raw.version,
+        jobs=tuple(_job(job, common, entries[job.jobname, job.groupid, job.hostname]) for job in jobs),
+        disks=tuple(_disk(disk) for disk in raw.disk_util or []),
+        timestamp_ms=_whole(raw.timestamp_ms) or (None if seconds is None else _whole(seconds * 1000)),
+        notes=notes,
+    )
+
+
+def _job(raw: _RawJob, common: Mapping[str, str | None], entries: int) -> JobResult:
+    options = {canonical(name): value or "" for name, value in (*common.items(), *(raw.options or {}).items())}
+    sync = raw.sync.lat_ns if raw.sync else None
+    return JobResult(
+        name=raw.jobname,
+        error=int(raw.error),
+        jobs=_clones(options, entries),
+        options=options,
+        read=_direction(raw.read),
+        write=_direction(raw.write),
+        trim=_direction(raw.trim),
+        mixed=_direction(raw.mixed),
+        sync=_latency(sync, 1) if sync and sync.N else None,
+        syncs=_syncs(raw.sync),
+        job_runtime_ms=_whole(raw.job_runtime),
+        job_start_ms=_whole(raw.job_start),
+        user_cpu_percent=_real(raw.usr_cpu),
+        system_cpu_percent=_real(raw.sys_cpu),
+        depth_levels={level: float(share) for level, share in (raw.iodepth_level or {}).items() if share is not None},
+        host=raw.hostname,
+    )
+
+
+def _clones(options: Mapping[str, str], entries: int) -> int:
+    """Clones in one entry: `numjobs` where it has one entry only, as group_reporting makes it."""
+    value = options.get("numjobs", "1")
+    numjobs = int(value) if value.isdecimal() and len(value) < 6 else 1
+    return max(1, numjobs) if entries == 1 else 1
+
+
+def _syncs(raw: _RawSync | None) -> int | None:
+    """Calls counted; fio's synchronous engines leave `total_ios` at 0 and count in the latency's N."""
+    if raw is None:
+        return None
+    counted = (raw.lat_ns.N if raw.lat_ns else None) or 0
+    return _whole(max(raw.total_ios or 0, counted))
+
+
+def _direction(raw: _RawDirection | None) -> Direction | None:
+    if raw is None or not (raw.io_bytes or raw.total_ios or raw.iops):
+        return None
+    nanoseconds = raw.clat_ns is not None or raw.lat_ns is not None or raw.slat_ns is not None
+    factor = 1 if nanoseconds else 1000
+    return Direction(
+        io_bytes=_io_bytes(raw),
+        ios=_whole(raw.total_ios),
+        runtime_ms=_whole(raw.runtime),
+        bandwidth_bytes=_real(raw.bw_bytes) if raw.bw_bytes is not None else _times(raw.bw, _KIB),
+        iops=_real(raw.iops),
+        short_ios=_whole(raw.short_ios),
+        bandwidth_min_bytes=_times(raw.bw_min, _KIB),
+        bandwidth_max_bytes=_times(raw.bw_max, _KIB),
+        bandwidth_mean_bytes=_times(raw.bw_mean, _KIB),
+        bandwidth_stddev_bytes=_times(raw.bw_dev, _KIB),
+        iops_min=_real(raw.iops_min),
+        iops_max=_real(raw.iops_max),
+        iops_mean=_real(raw.iops_mean),
+        iops_stddev=_real(raw.iops_stddev),
+        samples=_whole(raw.bw_samples),
+        slat=_latency(raw.slat_ns or raw.slat, factor),
+        clat=_latency(raw.clat_ns or raw.clat, factor),
+        lat=_latency(raw.lat_ns or raw.lat, factor),
+    )
+
+
+def _io_bytes(raw: _RawDirection) -> int | None:
+    """Bytes moved. Without `io_kbytes` beside it, `io_bytes` is in KiB: fio before 2.99."""
+    if raw.io_bytes is None:
+        return None
+    return _whole(raw.io_bytes if raw.io_kbytes is not None or raw.bw_bytes is not None else raw.io_bytes * _KIB)
+
+
+def _latency(raw: _RawLatency | None, factor: int) -> Latency | None:
+    """A distribution, its figures times `factor` (fio 2 printed microseconds). Without samples it holds no figures."""
+    if raw is None or (raw.N is None and not raw.max and not raw.mean):
+        return None
+    if raw.N == 0:
+        return Latency(samples=0)
+    return Latency(
+        samples=_whole(raw.N),
+        min_ns=_times(raw.min, factor),
+        max_ns=_times(raw.max, factor),
+        mean_ns=_times(raw.mean, factor),
+        stddev_ns=_times(raw.stddev, factor),
+        percentiles_ns=_percentiles(raw.percentile or {}, factor),
+        bins_ns=_bins(raw.bins or {}, factor),
+    )
+
+
+def _percentiles(raw: Mapping[str, Number | None], factor: int) -> dict[float, float]:
+    """fio 2 fills unused places of its list with `"0.00": 0`."""
+    found = {}
+    for name, value in raw.items():
+        percent = _percent(name)
+        if percent and value is not None:
+            found[percent] = float(value * factor)
+    return found
+
+
+def _percent(name: str) -> float | None:
+    try:
+        value = float(name)
+    except ValueError:
+        return None
+    return value if 0 < value <= 100 else None
+
+
+def _bins(raw: Mapping[str, Number], factor: int) -> dict[int, int]:
+    """Values and counts; json+ of fio 2 counted by index of the bin and told so with its constants."""
+    counted = {int(name): int(count) for name, count in raw.items() if name.isdecimal() and count}
+    if "FIO_IO_U_PLAT_BITS" not in raw:
+        return {value * factor: count for value, count in counted.items()}
+    bits = min(max(int(raw["FIO_IO_U_PLAT_BITS"]), 1), 2 * PLAT_BITS)
+    return {bin_value(index, bits) * factor: count for index, count in counted.items()}
+
+
+def _disk(raw: _RawDisk) -> DiskUse:
+    return DiskUse(
+        name=raw.name,
+        read_ios=_whole(raw.read_ios),
+        write_ios=_whole(raw.write_ios),
+        utilisation_percent=_real(raw.util),
+        read_bytes=_whole(_times(raw.read_sectors, _SECTOR)),
+        write_bytes=_whole(_times(raw.write_sectors, _SECTOR)),
+    )
+
+
+def _whole(value: Number | None) -> int | None:
+    return None if value is None or value != value or value in (float("inf"), float("-inf")) else int(value)
+
+
+def _real(value: Number | None) -> float | None:
+    return None if value is None else float(value)
+
+
+def _times(value: Number | None, factor: int) -> float | None:
+    return None if value is None else float(value * factor)
