@@ -40,10 +40,10 @@ class HddParameters:
 
     outer_rate: float = 200e6
     inner_rate: float = 100e6
-    look_ahead_bytes: int = 2 << 20
+    look_ahead_bytes: int = 4 << 20
     """Bytes that the disk reads on by itself into its buffer; also how far back the buffer still holds."""
 
-    skip_bytes: int = 1 << 20
+    skip_bytes: int = 2 << 20
     """A gap that the head passes over rather than seeks across: pieces of one stream may arrive out of order."""
 
     interface_s: float = 20e-6

@@ -74,13 +74,13 @@ _KINDS = (
     ),
     ModelKind(
         "sata-ssd",
-        "a SATA SSD without power-loss protection: 4 channels, 0.4 ms a read, a 530 MB/s link, 2 ms a flush",
-        SsdParameters(channels=4, read_s=400e-6, write_s=200e-6, flush_s=2e-3, link_rate=530e6),
+        "a SATA SSD without power-loss protection, ten times slower than a real one: 0.77 ms a read, 530 MB/s",
+        SsdParameters(channels=3, read_s=0.77e-3, write_s=0.3e-3, flush_s=2e-3, link_rate=530e6),
     ),
     ModelKind(
         "nvme",
-        "an NVMe SSD with power-loss protection: 8 channels, 0.2 ms a read, an 800 MB/s link, 0.05 ms a flush",
-        SsdParameters(channels=8, read_s=200e-6, write_s=150e-6, flush_s=50e-6, link_rate=800e6),
+        "an NVMe SSD with power-loss protection, ten times slower than a real one: 0.53 ms a read, 700 MB/s",
+        SsdParameters(channels=4, read_s=0.53e-3, write_s=0.25e-3, flush_s=0.05e-3, link_rate=700e6),
     ),
 )
 

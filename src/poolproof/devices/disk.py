@@ -1,0 +1,86 @@
+"""`disk: IDENTITY`: a real disk, found by what is written on it, touched only past the guard."""
+
+import difflib
+import re
+from collections.abc import Sequence
+
+from poolproof.campaign.model import Device, Disk
+from poolproof.devices.guard import check_disk
+from poolproof.devices.model import DevicePlan, Leaf, Site, Volume
+from poolproof.devices.site import require
+from poolproof.errors import CampaignError
+from poolproof.facts.block import BlockFacts
+from poolproof.steps import Holds, Step, UndoCommand
+
+_BY_ID = "/dev/disk/by-id/"
+_KERNEL_NAME = re.compile(r"(/dev/)?((sd|hd|vd|xvd)[a-z]+\d*|(nvme\d+n|mmcblk|loop|ram|zram|md|dm-|sr|nbd)\d+(p\d+)?)")
+_WIPE_AND_FORGET = 'wipefs --all "$1" && rm -- "$0"'
+
+
+def find_disk(name: str, identity: str, disks: Sequence[BlockFacts]) -> BlockFacts:
+    """The disk that `identity` (by-id name, serial or WWN) names; `name` is the campaign's word for it.
+
+    Raises:
+        CampaignError: a kernel name, no such disk, or more than one.
+    """
+    wanted = identity.removeprefix(_BY_ID)
+    if _KERNEL_NAME.fullmatch(wanted) or wanted.startswith("/"):
+        raise _kernel_name_refused(name, wanted, disks)
+    found = [disk for disk in disks if wanted.lower() in {text.lower() for text in disk.identities}]
+    if not found:
+        raise _not_found(name, wanted, disks)
+    if len(found) > 1:
+        paths = ", ".join(disk.path for disk in found)
+        raise CampaignError(f"device {name}: {wanted} fits more than one disk: {paths}", "use the by-id name instead")
+    return found[0]
+
+
+def plan(
+    device: Device, source: Disk, site: Site, disks: Sequence[BlockFacts], permitted: frozenset[str]
+) -> DevicePlan:
+    """The disk as it is. Nothing is written yet; undoing erases the signatures that the layers will have left.
+
+    `disks` are `facts.block.block_devices`, those that are named here `examine`d.
+
+    Raises:
+        CampaignError: the identity names no disk.
+        GuardError: the disk is in use, not empty, or not permitted.
+        HostError: no root, or a program is missing.
+    """
+    disk = find_disk(device.name, source.identity, disks)
+    require(site, f"{device.name} (the disk {disk.identity})", "wipefs", "tee")
+    check_disk(disk, permitted)
+    leaf = Leaf(device.name, disk.stable_path, disk.counter)
+    return DevicePlan((_claim(device.name, disk, site),), Volume(disk.stable_path, True, (leaf,), disk.size_bytes))
+
+
+def _claim(name: str, disk: BlockFacts, site: Site) -> Step:
+    """The disk was empty: while the note of that stands, its signatures are this run's own and go at the end.
+
+    The path is the by-id name where there is one, so that a disk which moved to another kernel name is not mistaken.
+    """
+    note = f"{site.state_dir}/{name}.claimed"
+    return Step(
+        title=f"claim the disk {disk.identity} as {name}",
+        argv=("tee", note),
+        stdin=f"{disk.identity}\n",
+        undo=UndoCommand(("sh", "-c", _WIPE_AND_FORGET, note, disk.stable_path), Holds(note, disk.identity)),
+    )
+
+
+def _kernel_name_refused(name: str, wanted: str, disks: Sequence[BlockFacts]) -> CampaignError:
+    message = f"device {name}: {wanted} is a kernel name, and may be another disk after the next boot"
+    base = wanted.rpartition("/")[2]
+    disk = next((disk for disk in disks if base in {part.name for part in disk.tree()}), None)
+    if disk is None or not disk.identity:
+        return CampaignError(message, "name it by what `poolproof devices` lists: by-id name, serial or WWN")
+    return CampaignError(message, f"write {name}: {{disk: {disk.identity}}}")
+
+
+def _not_found(name: str, wanted: str, disks: Sequence[BlockFacts]) -> CampaignError:
+    known = [identity for disk in disks if disk.kind == "disk" for identity in disk.identities]
+    near = difflib.get_close_matches(wanted, known, n=1)
+    hint = f"did you mean {near[0]}? " if near else ""
+    return CampaignError(
+        f"device {name}: no disk has the by-id name, serial or WWN {wanted}", f"{hint}to see all: poolproof devices"
+    )

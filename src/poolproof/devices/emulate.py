@@ -1,0 +1,67 @@
+"""`emulate: hdd-7200`: a disk with the service times of a model, served by nbdkit, nbdfuse and a loop device."""
+
+import difflib
+from pathlib import Path
+
+from poolproof.campaign.model import Device, Emulated
+from poolproof.devices.emulated.model import MODELS, ModelKind
+from poolproof.devices.loop import attach, loop_volume, mount_socket, tell_rotation
+from poolproof.devices.model import DevicePlan, Site
+from poolproof.devices.site import require, socket_path
+from poolproof.errors import CampaignError
+from poolproof.steps import Step, UndoDaemon
+
+PIPELINE_S = 180e-6
+"""What a request costs on its way through loop device, FUSE, nbdfuse, socket, Python and back: measured on 2 cores of a
+virtual machine at depth 1; the plugin takes it off each service time."""
+
+_PLUGIN = Path(__file__).parent / "emulated" / "plugin.py"
+_THREADS = 8
+
+
+def model_named(name: str) -> ModelKind:
+    """The model of that name.
+
+    Raises:
+        CampaignError: there is none; the nearest name is in the hint.
+    """
+    if name in MODELS:
+        return MODELS[name]
+    near = difflib.get_close_matches(name, MODELS, n=1)
+    meant = f"did you mean {near[0]}? " if near else ""
+    raise CampaignError(f"there is no model {name!r} of a disk", f"{meant}the models are {', '.join(MODELS)}")
+
+
+def plan(device: Device, source: Emulated, site: Site, loop: int, in_ram: bool, seed: int = 1) -> DevicePlan:
+    """The device on loop device `loop`; its data in `ram_dir` if `in_ram`, else in `state_dir`.
+
+    Raises:
+        CampaignError: no such model.
+        HostError: no root, or a program is missing.
+    """
+    model = model_named(source.model)
+    require(site, f"{device.name} (an emulated disk)", "nbdkit", "nbdfuse", "losetup", "touch", "tee")
+    socket = socket_path(site, device.name)
+    file, mount = mount_socket(site, device.name, socket)
+    steps = (
+        _serve(device, source, site, socket, in_ram, seed),
+        *mount,
+        attach(loop, file, device.name),
+        tell_rotation(loop, model.rotational, device.name),
+    )
+    return DevicePlan(steps, loop_volume(loop, device.name, source.size_bytes, None))
+
+
+def _serve(device: Device, source: Emulated, site: Site, socket: str, in_ram: bool, seed: int) -> Step:
+    pidfile = f"{site.state_dir}/{device.name}.nbd.pid"
+    store = f"{site.ram_dir if in_ram else site.state_dir}/{device.name}.store"
+    settings = (
+        *(f"model={source.model}", f"size={source.size_bytes}", f"store={store}"),
+        *(f"seed={seed}", f"pipeline={PIPELINE_S:.6f}"),
+    )
+    return Step(
+        title=f"serve {device.name} as {source.model}",
+        argv=("nbdkit", "-U", socket, "-P", pidfile, "-t", str(_THREADS), "python", str(_PLUGIN), *settings),
+        undo=UndoDaemon(pidfile, socket),
+        await_file=pidfile,
+    )

@@ -1,0 +1,21 @@
+"""`file: 16G`: a sparse file behind a loop device with direct I/O."""
+
+from poolproof.campaign.model import Device, LoopFile
+from poolproof.devices.loop import attach, loop_volume
+from poolproof.devices.model import Below, DevicePlan, Site
+from poolproof.devices.site import require
+from poolproof.steps import Step
+
+
+def plan(device: Device, source: LoopFile, site: Site, loop: int, below: Below | None) -> DevicePlan:
+    """The device on loop device `loop`; `below` is the disk that holds the state directory.
+
+    Raises:
+        HostError: no root, or a program is missing.
+    """
+    require(site, f"{device.name} (a file on a loop device)", "losetup", "truncate")
+    file = f"{site.state_dir}/{device.name}.img"
+    create = Step(title=f"create the file of {device.name}", argv=("truncate", "-s", str(source.size_bytes), file))
+    return DevicePlan(
+        (create, attach(loop, file, device.name)), loop_volume(loop, device.name, source.size_bytes, below)
+    )

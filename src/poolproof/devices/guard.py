@@ -1,0 +1,94 @@
+"""A real disk is touched only when it is free, empty, large enough and permitted by name; here is the word on that."""
+
+from poolproof.errors import GuardError
+from poolproof.facts.block import BlockFacts
+from poolproof.units import format_size
+
+_SWAP = "[SWAP]"
+
+
+def check_disk(disk: BlockFacts, permitted: frozenset[str], *, needed_bytes: int = 0) -> None:
+    """Return when the disk may be overwritten; `permitted` holds the identities given with `--wipe`.
+
+    A disk that is in use or holds anything is refused whatever is permitted.
+
+    Raises:
+        GuardError: it may not be overwritten: why, and what to type next.
+    """
+    _refuse_unless_disk(disk)
+    for device in disk.tree():
+        _refuse_mounted(disk, device)
+        _refuse_held(disk, device)
+    _refuse_content(disk)
+    _refuse_short(disk, needed_bytes)
+    _refuse_unpermitted(disk, permitted)
+
+
+def _refuse_unless_disk(disk: BlockFacts) -> None:
+    if disk.kind != "disk":
+        raise GuardError(f"{_called(disk)} is no whole disk but a {disk.kind}", "poolproof devices")
+    if disk.read_only:
+        raise GuardError(f"{_called(disk)} is read-only", f"blockdev --report {disk.path}")
+
+
+def _refuse_mounted(disk: BlockFacts, device: BlockFacts) -> None:
+    for point in device.mount_points:
+        where = "" if device is disk else f": {device.path}"
+        if point == _SWAP:
+            raise GuardError(f"{_called(disk)} is in use as swap{where}", f"swapoff {device.path}")
+        raise GuardError(f"{_called(disk)} is mounted at {point}{where}", f"umount {point}")
+
+
+def _refuse_held(disk: BlockFacts, device: BlockFacts) -> None:
+    """A mapping that stands on the disk or on a partition of it."""
+    if device is disk or device.kind == "part":
+        return
+    if device.kind.startswith("raid") or device.kind == "linear":
+        raise GuardError(f"{_called(disk)} is a member of the array {device.path}", f"mdadm --stop {device.path}")
+    if device.kind == "lvm":
+        raise GuardError(f"{_called(disk)} holds the logical volume {device.path}", f"lvchange -an {device.path}")
+    if device.kind == "crypt":
+        raise GuardError(f"{_called(disk)} is open as {device.path}", f"cryptsetup close {device.path}")
+    raise GuardError(f"{_called(disk)} is held by {device.path} ({device.kind})", f"lsblk {disk.path}")
+
+
+def _refuse_content(disk: BlockFacts) -> None:
+    for device in disk.tree():
+        if device.file_system == "zfs_member":
+            pool = device.label or "its pool"
+            raise GuardError(
+                f"{_called(disk)} is a member of the ZFS pool {pool}",
+                f"zpool export {device.label or 'POOL'}, and when its data may go: zpool labelclear {device.path}",
+            )
+    if disk.children:
+        names = ", ".join(child.path for child in disk.children)
+        raise GuardError(f"{_called(disk)} has partitions: {names}", _erase(disk))
+    if disk.signatures is None:
+        raise GuardError(f"{_called(disk)} was not examined for signatures", f"sudo wipefs --no-act {disk.path}")
+    held = disk.signatures or tuple(text for text in (disk.file_system, disk.partition_table) if text)
+    if held:
+        raise GuardError(f"{_called(disk)} is not empty: it bears {', '.join(held)}", _erase(disk))
+
+
+def _refuse_short(disk: BlockFacts, needed_bytes: int) -> None:
+    if disk.size_bytes < needed_bytes:
+        raise GuardError(
+            f"{_called(disk)} has {format_size(disk.size_bytes)}, and {format_size(needed_bytes)} are asked for",
+            "poolproof devices",
+        )
+
+
+def _refuse_unpermitted(disk: BlockFacts, permitted: frozenset[str]) -> None:
+    if not permitted.intersection(disk.identities):
+        raise GuardError(
+            f"{_called(disk)} would be overwritten, and that was not permitted",
+            f"poolproof run … --wipe {disk.identity}",
+        )
+
+
+def _erase(disk: BlockFacts) -> str:
+    return f"to see what it holds: lsblk -f {disk.path}; when its data may go: wipefs --all {disk.path}*"
+
+
+def _called(disk: BlockFacts) -> str:
+    return f"{disk.identity or disk.name} ({disk.path})"

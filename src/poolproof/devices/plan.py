@@ -1,0 +1,79 @@
+"""From a device of the campaign to the steps that bring it up: a pure function of the device, the site and facts."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from poolproof.campaign.model import Device, Disk, Emulated, LoopFile, Qcow2
+from poolproof.devices import disk, emulate, file, qcow2
+from poolproof.devices.model import Below, DevicePlan, Site
+from poolproof.facts.block import BlockFacts
+
+
+@dataclass(frozen=True)
+class DeviceFacts:
+    """What planning needs to know of the host.
+
+    `loops` are free numbers, one for each device; `nbds` those of the kernel's nbd devices, if it has any. `below` is
+    the disk that holds the state directory. `disks` are the block devices, those that the campaign names `examine`d;
+    `permitted` the identities that the user allowed to overwrite.
+    """
+
+    loops: tuple[int, ...]
+    nbds: tuple[int, ...] = ()
+    below: Below | None = None
+    disks: tuple[BlockFacts, ...] = ()
+    permitted: frozenset[str] = frozenset()
+
+
+def plan_devices(devices: Sequence[Device], site: Site, facts: DeviceFacts, seed: int = 1) -> tuple[DevicePlan, ...]:
+    """A plan for each device, in order.
+
+    The data of emulated disks lie in RAM as long as all of them together take at most half of what is free.
+
+    Raises:
+        CampaignError, GuardError, HostError: as `plan_device`.
+        ValueError: fewer loop numbers than devices.
+    """
+    nbds = iter(facts.nbds)
+    places = _in_ram(devices, site)
+    return tuple(
+        _plan(device, site, facts, loop, nbds, in_ram, seed + index)
+        for index, (device, loop, in_ram) in enumerate(
+            zip(devices, facts.loops[: len(devices)], places, strict=True),
+        )
+    )
+
+
+def plan_device(device: Device, site: Site, facts: DeviceFacts, seed: int = 1) -> DevicePlan:
+    """The plan of one device on its own.
+
+    Raises:
+        CampaignError: no such model, no such disk, or a disk named by its kernel name.
+        GuardError: the disk is in use, not empty, or not permitted.
+        HostError: the host lacks root, a program, or room for a socket's path.
+    """
+    return plan_devices((device,), site, facts, seed)[0]
+
+
+def _plan(
+    device: Device, site: Site, facts: DeviceFacts, loop: int, nbds: Iterator[int], in_ram: bool, seed: int
+) -> DevicePlan:
+    source = device.source
+    match source:
+        case LoopFile():
+            return file.plan(device, source, site, loop, facts.below)
+        case Qcow2():
+            return qcow2.plan(device, source, site, loop, facts.below, next(nbds, None))
+        case Emulated():
+            return emulate.plan(device, source, site, loop, in_ram, seed)
+        case Disk():
+            return disk.plan(device, source, site, facts.disks, facts.permitted)
+
+
+def _in_ram(devices: Sequence[Device], site: Site) -> Iterator[bool]:
+    left = site.ram_free_bytes // 2
+    for device in devices:
+        size = device.source.size_bytes if isinstance(device.source, Emulated) else 0
+        fits = size <= left
+        left -= size if fits else 0
+        yield fits

@@ -1,0 +1,62 @@
+"""`qcow2: 16G`: a qcow2 image, through the kernel's nbd where it has one, else through nbdfuse and a loop device."""
+
+from poolproof.campaign.model import Device, Qcow2
+from poolproof.devices.loop import attach, loop_volume, mount_socket
+from poolproof.devices.model import Below, DevicePlan, Leaf, Site, Volume
+from poolproof.devices.site import require, socket_path
+from poolproof.steps import Step, UndoDaemon
+
+# O_DIRECT on the image, so that its blocks are not cached a second time; the flushes of the guest go through.
+_CACHE = "--cache=none"
+
+
+def plan(
+    device: Device, source: Qcow2, site: Site, loop: int, below: Below | None, nbd: int | None = None
+) -> DevicePlan:
+    """The device on /dev/nbd`nbd`, or on loop device `loop` where `nbd` is None.
+
+    Raises:
+        HostError: no root, or a program is missing.
+    """
+    image = f"{site.state_dir}/{device.name}.qcow2"
+    create = Step(
+        title=f"create the image of {device.name}",
+        argv=("qemu-img", "create", "-q", "-f", "qcow2", image, str(source.size_bytes)),
+    )
+    if nbd is not None:
+        return _on_kernel_nbd(device, source, site, image, create, below, nbd)
+    return _on_loop(device, source, site, image, create, below, loop)
+
+
+def _on_kernel_nbd(
+    device: Device, source: Qcow2, site: Site, image: str, create: Step, below: Below | None, nbd: int
+) -> DevicePlan:
+    require(site, f"{device.name} (a qcow2 image)", "qemu-img", "qemu-nbd")
+    path, pidfile = f"/dev/nbd{nbd}", f"{site.state_dir}/{device.name}.nbd.pid"
+    connect = Step(
+        title=f"connect {device.name} to {path}",
+        argv=("qemu-nbd", f"--connect={path}", _CACHE, "--pid-file", pidfile, "-f", "qcow2", image),
+        undo=UndoDaemon(pidfile, image),
+        await_file=pidfile,
+    )
+    leaf = Leaf(device.name, path, f"/sys/class/block/nbd{nbd}/stat", below)
+    return DevicePlan((create, connect), Volume(path, True, (leaf,), source.size_bytes))
+
+
+def _on_loop(
+    device: Device, source: Qcow2, site: Site, image: str, create: Step, below: Below | None, loop: int
+) -> DevicePlan:
+    require(site, f"{device.name} (a qcow2 image)", "qemu-img", "qemu-nbd", "nbdfuse", "losetup", "touch")
+    socket, pidfile = socket_path(site, device.name), f"{site.state_dir}/{device.name}.nbd.pid"
+    serve = Step(
+        title=f"serve the image of {device.name}",
+        argv=(
+            *("qemu-nbd", "--socket", socket, "--fork", "--persistent", "--shared=0"),
+            *("--pid-file", pidfile, _CACHE, "--discard=unmap", "-f", "qcow2", image),
+        ),
+        undo=UndoDaemon(pidfile, socket),
+        await_file=pidfile,
+    )
+    file, mount = mount_socket(site, device.name, socket)
+    steps = (create, serve, *mount, attach(loop, file, device.name))
+    return DevicePlan(steps, loop_volume(loop, device.name, source.size_bytes, below))

@@ -1,0 +1,41 @@
+"""Where the files of a device lie, and what its host must have. One naming for all kinds of device."""
+
+from collections.abc import Mapping
+
+from poolproof.devices.model import Site
+from poolproof.errors import HostError
+
+_LONGEST_SOCKET = 107
+_PACKAGES: Mapping[str, str] = {
+    "losetup": "mount",
+    "nbdfuse": "libnbd-bin fuse3",
+    "nbdkit": "nbdkit nbdkit-plugin-python",
+    "qemu-img": "qemu-utils",
+    "qemu-nbd": "qemu-utils",
+    "tee": "coreutils",
+    "touch": "coreutils",
+    "truncate": "coreutils",
+    "wipefs": "util-linux",
+}
+
+
+def require(site: Site, what: str, *programs: str) -> None:
+    """Raise a HostError unless the host has root and the programs that `what` needs."""
+    if not site.is_root:
+        raise HostError(f"{what} needs root", "run the same command with sudo, or use a `dir` layout")
+    missing = [program for program in programs if program not in site.programs]
+    if missing:
+        packages = " ".join(dict.fromkeys(_PACKAGES[program] for program in missing))
+        raise HostError(f"{what} needs {', '.join(missing)}", f"Debian, Ubuntu: sudo apt-get install {packages}")
+
+
+def socket_path(site: Site, name: str) -> str:
+    """A socket in the state directory.
+
+    Raises:
+        HostError: the path is longer than a Unix socket's may be (unix(7): 108 bytes with the final 0).
+    """
+    path = f"{site.state_dir}/{name}.sock"
+    if len(path.encode()) > _LONGEST_SOCKET:
+        raise HostError(f"{path} is too long for a socket", "put the state directory at a shorter path")
+    return path

@@ -1,0 +1,188 @@
+"""Block devices of a host, read-only: what they are, what they are called, what they hold, who uses them."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from poolproof.errors import HostError
+from poolproof.hosts.base import FileMissing, Host
+
+_LIMIT_S = 20.0
+_BY_ID = "/dev/disk/by-id"
+_NAMED_BY_NUMBER = ("wwn-", "nvme-eui.", "nvme-uuid.", "nvme-nvme.", "scsi-", "lvm-", "dm-", "md-")
+
+
+@dataclass(frozen=True)
+class BlockFacts:
+    """One block device as lsblk sees it, with its links in /dev/disk/by-id and what stands on it.
+
+    `kind` is lsblk's type (disk, part, loop, raid1, lvm, crypt, rom …). `rotational` is what the kernel says.
+    `mount_points` holds `[SWAP]` for swap. `signatures` are those that wipefs finds; None where nobody looked.
+    """
+
+    name: str
+    path: str
+    size_bytes: int
+    kind: str
+    number: str = ""
+    model: str = ""
+    serial: str = ""
+    wwn: str = ""
+    transport: str = ""
+    rotational: bool = False
+    read_only: bool = False
+    file_system: str = ""
+    label: str = ""
+    partition_table: str = ""
+    mount_points: tuple[str, ...] = ()
+    by_id: tuple[str, ...] = ()
+    children: tuple["BlockFacts", ...] = ()
+    signatures: tuple[str, ...] | None = None
+
+    @property
+    def identity(self) -> str:
+        """The name to use in a campaign: the most readable by-id name, else serial, else WWN, else empty."""
+        return next(iter(self.identities), "")
+
+    @property
+    def identities(self) -> tuple[str, ...]:
+        """Every name that identifies this disk whatever slot it sits in, the most readable first."""
+        readable = sorted(self.by_id, key=lambda name: (name.startswith(_NAMED_BY_NUMBER), name))
+        return tuple(name for name in (*readable, self.serial, self.wwn) if name)
+
+    @property
+    def stable_path(self) -> str:
+        """A path that leads to this disk even after a reboot, where the host has one."""
+        return f"{_BY_ID}/{self.identity}" if self.by_id else self.path
+
+    @property
+    def counter(self) -> str:
+        """The file where the kernel counts this device's requests and sectors."""
+        return f"/sys/class/block/{self.name}/stat"
+
+    def tree(self) -> Iterator["BlockFacts"]:
+        """This device and all that stands on it."""
+        yield self
+        for child in self.children:
+            yield from child.tree()
+
+
+@dataclass(frozen=True)
+class LoopFacts:
+    """A loop device in use: the file behind it, and whether it bypasses the page cache."""
+
+    number: int
+    backing_file: str
+    direct_io: bool
+
+
+def block_devices(host: Host) -> tuple[BlockFacts, ...]:
+    """Every block device that stands on no other, each with what stands on it; empty ones (no medium) are left out.
+
+    Raises:
+        HostError: lsblk gives no JSON (util-linux before 2.27).
+    """
+    listing = host.run(["lsblk", "--json", "--bytes", "--output-all"], timeout_s=_LIMIT_S)
+    return parse_lsblk(listing.stdout, _by_id_names(host))
+
+
+def parse_lsblk(text: str, by_id: dict[str, tuple[str, ...]]) -> tuple[BlockFacts, ...]:
+    """`lsblk --json --bytes --output-all` as facts; `by_id` gives the by-id names of each kernel name.
+
+    Raises:
+        HostError: the text is no such listing.
+    """
+    try:
+        rows = json.loads(text)["blockdevices"]
+    except (ValueError, KeyError, TypeError):
+        raise HostError("lsblk gave no list of block devices", "poolproof needs util-linux 2.27 or newer") from None
+    devices = (_device(row, by_id) for row in rows)
+    return tuple(device for device in devices if device.size_bytes > 0)
+
+
+def examine(host: Host, device: BlockFacts) -> BlockFacts:
+    """The same device with its signatures, which wipefs reads from the medium; needs root.
+
+    Raises:
+        CommandFailed: the medium cannot be read.
+    """
+    listing = host.run(["wipefs", "--no-act", "--json", "--output", "TYPE", device.path], timeout_s=_LIMIT_S)
+    rows = json.loads(listing.stdout)["signatures"] if listing.stdout.strip() else []
+    return replace(device, signatures=tuple(str(row["type"]) for row in rows))
+
+
+def used_loops(host: Host) -> tuple[LoopFacts, ...]:
+    """The loop devices that have a file behind them."""
+    listing = host.run(["losetup", "--list", "--json", "--output", "NAME,BACK-FILE,DIO"], timeout_s=_LIMIT_S)
+    rows = json.loads(listing.stdout)["loopdevices"] if listing.stdout.strip() else []
+    return tuple(_loop(row) for row in rows)
+
+
+def free_nbds(host: Host) -> tuple[int, ...]:
+    """Numbers of the kernel's nbd devices that nothing is connected to; empty where the kernel has none."""
+    names = host.run(["ls", "/sys/class/block"], timeout_s=_LIMIT_S).stdout.split()
+    numbers = sorted(int(name[3:]) for name in names if name.startswith("nbd") and name[3:].isdigit())
+    return tuple(number for number in numbers if not _is_connected(host, number))
+
+
+def _is_connected(host: Host, number: int) -> bool:
+    try:
+        host.read(f"/sys/class/block/nbd{number}/pid")
+    except FileMissing:
+        return False
+    return True
+
+
+def _by_id_names(host: Host) -> dict[str, tuple[str, ...]]:
+    """Kernel name to its names in /dev/disk/by-id; empty where udev does not run."""
+    listing = host.run(
+        ["find", _BY_ID, "-maxdepth", "1", "-type", "l", "-printf", r"%f\t%l\n"], timeout_s=_LIMIT_S, check=False
+    )
+    names: dict[str, list[str]] = {}
+    for line in listing.stdout.splitlines():
+        link, _, target = line.partition("\t")
+        names.setdefault(target.rpartition("/")[2], []).append(link)
+    return {kernel: tuple(sorted(links)) for kernel, links in names.items()}
+
+
+def _device(row: dict[str, Any], by_id: dict[str, tuple[str, ...]]) -> BlockFacts:
+    name = _text(row, "kname") or _text(row, "name")
+    return BlockFacts(
+        name=name,
+        path=_text(row, "path") or f"/dev/{name}",
+        size_bytes=int(row.get("size") or 0),
+        kind=_text(row, "type"),
+        number=_text(row, "maj:min"),
+        model=_text(row, "model"),
+        serial=_text(row, "serial"),
+        wwn=_text(row, "wwn"),
+        transport=_text(row, "tran"),
+        rotational=_flag(row, "rota"),
+        read_only=_flag(row, "ro"),
+        file_system=_text(row, "fstype"),
+        label=_text(row, "label"),
+        partition_table=_text(row, "pttype"),
+        mount_points=_mount_points(row),
+        by_id=by_id.get(name, ()),
+        children=tuple(_device(child, by_id) for child in row.get("children", ())),
+    )
+
+
+def _text(row: dict[str, Any], key: str) -> str:
+    return str(row.get(key) or "").strip()
+
+
+def _flag(row: dict[str, Any], key: str) -> bool:
+    return row.get(key) in (True, "1", 1)
+
+
+def _mount_points(row: dict[str, Any]) -> tuple[str, ...]:
+    """`mountpoints` since util-linux 2.37, `mountpoint` before."""
+    points = row.get("mountpoints") or [row.get("mountpoint")]
+    return tuple(point for point in points if point)
+
+
+def _loop(row: dict[str, Any]) -> LoopFacts:
+    number = int(str(row["name"]).rpartition("loop")[2])
+    return LoopFacts(number, str(row.get("back-file") or ""), _flag(row, "dio"))
