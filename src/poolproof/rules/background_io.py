@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from poolproof.evidence.model import Account
-from poolproof.rules.flow import IN_ORDER, Flow, account, cold_reads, writes
+from poolproof.rules.flow import Flow, account, cold_reads, writes
 from poolproof.rules.model import Case, Finding, Rule
 from poolproof.rules.reproduction import script
 from poolproof.units import format_rate, format_size
@@ -40,7 +40,7 @@ def _in_result(case: Case) -> Iterable[Finding]:
         if size <= _SHARE * flow.counted_bytes or not flow.in_order:
             continue
         rest = (flow.counted_bytes - size) / flow.wanted_bytes
-        hides = rest < IN_ORDER
+        hides = rest < flow.least
         doubt = f"without it the disks moved {100 * max(rest, 0):.0f} % of what fio did, so a cache may hide behind it"
         yield Finding(
             rule="background-io",

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from poolproof.fio.figures import Direction, FioResult, JobResult, Latency
+from poolproof.fio.job import Job
 from poolproof.rules.model import Case
 
 Kind = Literal["read", "write"]
@@ -26,6 +27,11 @@ class Part:
     def completion(self) -> Latency | None:
         """The latency that fio prints first: clat, or lat where clat is missing."""
         return self.figures.clat or self.figures.lat
+
+    @property
+    def total(self) -> Latency | None:
+        """The whole time of an I/O: lat, or clat where lat is missing."""
+        return self.figures.lat or self.figures.clat
 
     @property
     def median_ns(self) -> float | None:
@@ -69,3 +75,11 @@ def ran_s(result: FioResult | None) -> float | None:
 def asked_s(case: Case) -> float | None:
     """Seconds that the run was meant to take: as the campaign said, else the job."""
     return case.asked_s if case.asked_s is not None else case.job.asked_s
+
+
+def job_of(case: Case, part: Part) -> Job | None:
+    """The job that made a part: the one of its name, or the only one there is; None where that can't be told."""
+    named = [job for job in case.job.jobs if job.name == part.job.name]
+    if named:
+        return named[0]
+    return case.job.jobs[0] if len(case.job.jobs) == 1 else None

@@ -1,0 +1,46 @@
+"""Reading a file that had compressed away."""
+
+from collections.abc import Iterable
+
+from poolproof.rules.flow import cold_reads, compresses
+from poolproof.rules.model import Case, Finding, Rule
+from poolproof.rules.reproduction import script
+
+_FIX = (
+    "write the file anew with refill_buffers=1 (or buffer_compress_percentage=N for data like yours), then read it; "
+    "`compsize FILE` (btrfs) or `zfs get compressratio` shows what is stored"
+)
+
+
+def _in_result(case: Case) -> Iterable[Finding]:
+    flow = cold_reads(case)
+    if flow is None or flow.in_order or not compresses(case) or case.target is None:
+        return
+    yield Finding(
+        rule="compressed-reads",
+        effect=flow.effect,
+        message=f"fio read {flow.moved}; the disks read {flow.counted} ({flow.share} of {flow.wanted}): the target has "
+        f"compression={case.target.compression}, and the file had shrunk to that",
+        fix=_FIX,
+        weight=85,
+    )
+
+
+RULE = Rule(
+    id="compressed-reads",
+    title="The file to read had compressed away",
+    wrong="A file written by fio's default buffers, or of zeros, is stored in a fraction of its size. Reading it costs "
+    "the disks that fraction.",
+    shows="In evidence: the target compresses, and the leaves read less than fio did. fio's own layout of a missing "
+    "file is incompressible, so this comes from an earlier write job.",
+    error="High, by the compression ratio. Measured: 256 MiB by fio, 16 MiB by the disk.",
+    mend=_FIX,
+    sources=("measured case L13",),
+    catalogue="#9, A1",
+    in_result=_in_result,
+    reproduce=script(
+        trap="fio --name=trap --filename=trap --rw=read --bs=1m --size=256m",
+        before="fio --name=fill --filename=trap --rw=write --bs=4k --size=256m --end_fsync=1",
+        needs="Shows on btrfs mounted with compress=zstd:3, or on ZFS with compression=on.",
+    ),
+)

@@ -1,0 +1,110 @@
+"""Rate, latency and queue depth have to agree."""
+
+from collections.abc import Iterable
+
+from poolproof.fio.figures import JobResult
+from poolproof.rules.flow import proves
+from poolproof.rules.model import Case, Finding, Rule
+from poolproof.rules.reported import Part, job_of, parts
+from poolproof.rules.reproduction import script
+from poolproof.units import format_count, format_duration
+
+_TOO_MANY = 1.1
+_TOO_FEW = 0.5
+_SHORTEST_MS = 500
+
+
+def _in_result(case: Case) -> Iterable[Finding]:
+    for job in case.result.jobs if case.result else ():
+        mine = [part for part in parts(case.result) if part.job is job]
+        queue = _queue(case, job, mine)
+        in_flight = _in_flight(mine)
+        if queue is None or in_flight is None:
+            continue
+        if in_flight > _TOO_MANY * queue:
+            yield _impossible(case, mine, in_flight, queue)
+        elif in_flight < _TOO_FEW * queue and _keeps_queue_full(case, mine[0]):
+            yield _idle(in_flight, queue)
+
+
+def _in_flight(mine: list[Part]) -> float | None:
+    """IOPS × mean latency, summed over the directions: I/Os outstanding on average. None where a figure is missing."""
+    products = [_product(part) for part in mine]
+    if not products or any(product is None for product in products):
+        return None
+    return sum(product for product in products if product is not None)
+
+
+def _product(part: Part) -> float | None:
+    figures, latency = part.figures, part.total
+    if figures.iops is None or latency is None or not latency.mean_ns:
+        return None
+    long_enough = figures.runtime_ms is None or figures.runtime_ms >= _SHORTEST_MS
+    return figures.iops * latency.mean_ns / 1e9 if long_enough else None
+
+
+def _queue(case: Case, result: JobResult, mine: list[Part]) -> int | None:
+    """I/Os that these figures can have outstanding: all clones of a group, one job otherwise."""
+    if not mine or not case.job.jobs:
+        return None
+    if case.result is not None and len(case.result.jobs) == 1:
+        return case.job.queue
+    job = job_of(case, mine[0])
+    if job is None:
+        return None
+    return job.queue if job.flag("group_reporting") else job.queue // job.numjobs * result.jobs
+
+
+def _keeps_queue_full(case: Case, part: Part) -> bool:
+    """Whether nothing in the job explains an empty queue: its own pauses, syncs, or a submission that waits."""
+    job = job_of(case, part)
+    if job is None or job.engine_is_synchronous or not job.direct:
+        return False
+    return not (job.rate_limited or job.thinks or job.syncs or job.is_mixed)
+
+
+def _impossible(case: Case, mine: list[Part], in_flight: float, queue: int) -> Finding:
+    sums = " + ".join(_term(part) for part in mine)
+    return Finding(
+        rule="littles-law",
+        effect="suspects" if proves(case) else "refutes",
+        message=f"{sums} makes {in_flight:.3g} I/Os in flight, but the job allows {queue}: latency or rate is wrong",
+        fix="fio --cpuclock-test; clocksource=clock_gettime; and check that figures and job belong together",
+        weight=65,
+    )
+
+
+def _term(part: Part) -> str:
+    mean_ns = part.total.mean_ns if part.total else None
+    return f"{format_count(part.figures.iops or 0)} IOPS × {format_duration((mean_ns or 0) / 1e9)}"
+
+
+def _idle(in_flight: float, queue: int) -> Finding:
+    return Finding(
+        rule="littles-law",
+        effect="notes",
+        message=f"on average {in_flight:.2g} I/Os were in flight of the {queue} that the job allows: submission or "
+        "fio itself held them back, not the disk",
+        fix="more jobs with a smaller iodepth each; look whether a CPU is full",
+        weight=35,
+    )
+
+
+RULE = Rule(
+    id="littles-law",
+    title="Rate, latency and depth do not agree",
+    wrong="The number of I/Os in flight is the rate times the mean latency. It can't be more than iodepth × numjobs: "
+    "if it is, the clock was broken or the figures belong to different runs.",
+    shows="In a result: IOPS × mean latency is over 1.1 × the queue of the job. Far below the queue, in an "
+    "asynchronous direct job that never pauses, it is a note: the queue was mostly empty. Time in fsync is in neither "
+    "figure.",
+    error="Either way.",
+    mend="Check the clock (fio --cpuclock-test) and the origin of the figures.",
+    sources=("Little, A Proof for the Queuing Formula L = λW, 1961", "https://github.com/axboe/fio/issues/630"),
+    catalogue="A7",
+    in_result=_in_result,
+    reproduce=script(
+        "fio --name=trap --filename=trap --rw=randread --bs=4k --size=256m --direct=1 --ioengine=libaio --iodepth=4 "
+        "--time_based --runtime=5   # multiply IOPS by the mean `lat`: 4"
+    ),
+)

@@ -1,0 +1,54 @@
+"""Counters that hold more than fio's own window."""
+
+from collections.abc import Iterable
+
+from poolproof.rules.flow import account, cold_reads, writes
+from poolproof.rules.model import Case, Finding, Rule
+from poolproof.rules.reported import ran_s
+from poolproof.rules.reproduction import script
+from poolproof.units import format_duration
+
+_MOST_OF_IT = 0.8
+
+
+def _in_result(case: Case) -> Iterable[Finding]:
+    found, ran = account(case), ran_s(case.result)
+    ramp = max((job.ramp_s for job in case.job.jobs), default=0.0)
+    if found is None or not ran or not ramp or found.window_s < ran + _MOST_OF_IT * ramp:
+        return
+    share = ran / found.window_s
+    hides = [
+        flow for flow in (cold_reads(case), writes(case)) if flow and flow.in_order and flow.ratio * share < flow.least
+    ]
+    yield Finding(
+        rule="ramp-in-window",
+        effect="suspects" if hides else "notes",
+        message=f"the counters cover {format_duration(found.window_s)}, fio's figures {format_duration(ran)}: the ramp "
+        f"of {format_duration(ramp)} is in the one and not in the other"
+        + (
+            ", and without its share the disks did less than fio says"
+            if hides
+            else "; the bytes are in order without it"
+        ),
+        fix="read the counters when the ramp is over, not when fio starts",
+        weight=70,
+    )
+
+
+RULE = Rule(
+    id="ramp-in-window",
+    title="The ramp is in the counters",
+    wrong="fio leaves ramp_time and the laying out of files out of its figures; a disk's counters do not. Compared "
+    "with them over the whole run, a cache can hide behind the ramp's I/O.",
+    shows="In evidence: the window of the counters is as long as run and ramp together. poolproof itself opens the "
+    "window when the ramp is over and closes it when fio ends, so this shows up for counters taken by others.",
+    error="The counters are high, by ramp over runtime. Measured: 8829 reads on the disk for 4000 by fio.",
+    mend="Take the counters after the ramp.",
+    sources=("measured case L17",),
+    catalogue="A12, #32",
+    in_result=_in_result,
+    reproduce=script(
+        "fio --name=trap --filename=trap --rw=randread --bs=4k --size=256m --direct=1 --rate_iops=2000 --time_based "
+        "--ramp_time=2 --runtime=2"
+    ),
+)

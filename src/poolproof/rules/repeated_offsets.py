@@ -1,0 +1,71 @@
+"""The same random offsets at every run."""
+
+from collections.abc import Iterable
+
+from poolproof.fio.job import Job
+from poolproof.rules.flow import cold_reads
+from poolproof.rules.model import Case, Finding, Rule
+from poolproof.rules.naming import who
+from poolproof.rules.path import goes_past_ram, is_fuse, is_zfs
+from poolproof.rules.reproduction import script
+
+_FIX = "cold caches before each run (and keep the seed for a fair comparison), or randrepeat=0"
+
+
+def _repeating(case: Case) -> list[Job]:
+    return [
+        job
+        for job in case.job.jobs
+        if job.reads and job.is_random and job.randrepeat and goes_past_ram(job, case.target) is not True
+    ]
+
+
+def _in_job(case: Case) -> Iterable[Finding]:
+    stays = is_zfs(case.target) or is_fuse(case.target)
+    jobs = [job for job in _repeating(case) if not job.invalidate or stays]
+    if not case.cold or not jobs:
+        return
+    yield Finding(
+        rule="repeated-offsets",
+        effect="suspects",
+        message=f"{who(case, jobs)} reads the same random offsets at each run (randrepeat=1 is the default), and "
+        "nothing takes them out of RAM in between: a second run reads what the first one left there",
+        fix=_FIX,
+        weight=55,
+    )
+
+
+def _in_result(case: Case) -> Iterable[Finding]:
+    flow, jobs = cold_reads(case), _repeating(case)
+    if flow is None or flow.in_order or not jobs or any(job.direct for job in jobs):
+        return
+    yield Finding(
+        rule="repeated-offsets",
+        effect=flow.effect,
+        message=f"fio read {flow.moved} at the offsets that every run of this job uses (randrepeat=1); the disks read "
+        f"{flow.counted} ({flow.share}): an earlier run had left the rest in RAM",
+        fix=_FIX,
+        weight=70,
+    )
+
+
+RULE = Rule(
+    id="repeated-offsets",
+    title="Every run reads the same random blocks",
+    wrong="randrepeat=1 is the default: the random offsets are the same at each run. Where the cache survives between "
+    "runs, the second run is served from RAM.",
+    shows="In a job: random reads through memory, randrepeat not 0, and invalidate=0 or a file system where invalidate "
+    "has no effect. In evidence: the leaves read less than fio did.",
+    error="High from the second run on. Measured: 133, then 2675 MB/s; with randrepeat=0 143, then 154 MB/s.",
+    mend=_FIX,
+    sources=("measured cases L07, L08", "https://fio.readthedocs.io/en/latest/fio_doc.html (randrepeat)"),
+    catalogue="#13",
+    in_job=_in_job,
+    in_result=_in_result,
+    reproduce=script(
+        trap="for run in 1 2; do fio --name=trap --filename=trap --rw=randread --bs=4k --size=1g --io_size=64m "
+        "--invalidate=0; counted; done",
+        before="fio --name=fill --filename=trap --rw=write --bs=1m --size=1g --refill_buffers --end_fsync=1\n"
+        "sync; echo 1 | dd of=/proc/sys/vm/drop_caches status=none  # root; else wait until the cache is gone",
+    ),
+)

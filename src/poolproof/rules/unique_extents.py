@@ -1,0 +1,59 @@
+"""More bytes moved than there are."""
+
+from collections.abc import Iterable
+
+from poolproof.rules.flow import cold_reads, writes
+from poolproof.rules.model import Case, Effect, Finding, Rule
+from poolproof.rules.path import all_go_past_ram
+from poolproof.rules.reported import Kind, moved_bytes
+from poolproof.rules.reproduction import script
+from poolproof.units import format_size
+
+_MORE = 1.05
+
+
+def _in_result(case: Case) -> Iterable[Finding]:
+    unique = case.job.unique_bytes
+    if not unique or all_go_past_ram(case):
+        return
+    if case.cold and cold_reads(case) is None:
+        yield from _against(case, "read", unique)
+    if writes(case) is None:
+        yield from _against(case, "write", unique)
+
+
+def _against(case: Case, kind: Kind, unique: int) -> Iterable[Finding]:
+    moved = moved_bytes(case.result, kind)
+    if moved is None or moved <= _MORE * unique:
+        return
+    taken_at_its_word = case.target is None and all(job.direct for job in case.job.jobs)
+    effect: Effect = "notes" if taken_at_its_word else "suspects"
+    did, ram = (
+        ("read", "serve all but the first pass") if kind == "read" else ("wrote", "take the repeats as overwrites")
+    )
+    yield Finding(
+        rule="unique-extents",
+        effect=effect,
+        message=f"fio {did} {format_size(moved)}, but the job can touch only {format_size(unique)}: each block "
+        f"{moved / unique:.3g} times on average, and RAM can {ram}; nothing here counts what the disks did",
+        fix="size of twice RAM and one pass (no time_based), or run it under poolproof, which counts the disks",
+        weight=65,
+    )
+
+
+RULE = Rule(
+    id="unique-extents",
+    title="The same bytes, again and again",
+    wrong="The job moved more bytes than it can touch, so blocks came round again. With a cache in the way, only the "
+    "first round meets the disk.",
+    shows="In a result without counters: bytes moved are more than the bytes that all jobs can touch. With counters "
+    "the byte account decides instead: an honest run with 16 rounds was seen, and its ratio was 1.0.",
+    error="High, up to the number of rounds. Inflated results had 20 to 135 rounds.",
+    mend="More data than memory, one pass; or counters beside fio.",
+    sources=("measured cases L02, L04",),
+    catalogue="A9",
+    in_result=_in_result,
+    reproduce=script(
+        "fio --name=trap --filename=trap --rw=read --bs=1m --size=256m --time_based --runtime=5 --invalidate=0"
+    ),
+)

@@ -1,0 +1,74 @@
+"""Cases written by hand: job options as on a command line, and the bytes of the account."""
+
+from poolproof.evidence.model import Account, Evidence, LeafUse, Target
+from poolproof.fio.figures import Direction, FioResult, JobResult, Latency
+from poolproof.fio.job import Job, JobFile
+
+KIB, MIB, GIB = 1024, 1024**2, 1024**3
+MB = 1_000_000
+
+EXT4 = Target("ext4", ram_bytes=8 * GIB)
+
+
+def job(text: str, name: str = "job") -> Job:
+    """`rw=write bs=1m size=256m` as a job. Options that take no value are written `name=1`."""
+    return Job(name, dict(word.split("=", 1) for word in text.split()))
+
+
+def jobs(*texts: str) -> JobFile:
+    """A run of one job, or of several, named a, b, c."""
+    if len(texts) == 1:
+        return JobFile((job(texts[0]),))
+    return JobFile(tuple(job(text, name) for text, name in zip(texts, "abcdefgh", strict=False)))
+
+
+def leaf(device: str = "vda", **figures: object) -> LeafUse:
+    """A disk that did nothing, except what is said."""
+    nothing: dict[str, object] = {
+        "read_bytes": 0, "write_bytes": 0, "drained_write_bytes": 0, "read_ios": 0, "write_ios": 0, "flush_ios": 0,
+        "utilisation": 0.0, "latency_s": None,
+    }  # fmt: skip
+    return LeafUse(device=device, **{**nothing, **figures})  # type: ignore[arg-type]
+
+
+def account(
+    read: tuple[float, float] = (0, 0),
+    write: tuple[float, float, float] = (0, 0, 0),
+    factor: float = 1.0,
+    window_s: float = 2.0,
+    **more: float,
+) -> Account:
+    """`read`: bytes by fio and by the leaves; `write`: by fio, by the leaves at the end, by the leaves drained."""
+    return Account(
+        fio_read_bytes=int(read[0]), leaf_read_bytes=int(read[1]), fio_write_bytes=int(write[0]),
+        leaf_write_bytes=int(write[1]), leaf_drained_write_bytes=int(write[2]), write_factor=factor,
+        window_s=window_s, drain_s=0.1, **more,
+    )  # fmt: skip
+
+
+def counted(
+    read: tuple[float, float] = (0, 0), write: tuple[float, float, float] = (0, 0, 0), factor: float = 1.0
+) -> Evidence:
+    """The account of one disk, and the disk."""
+    return Evidence(
+        account(read, write, factor),
+        (leaf(read_bytes=int(read[1]), write_bytes=int(write[1]), drained_write_bytes=int(write[2])),),
+    )
+
+
+def direction(moved_bytes: float = 0, seconds: float = 2.0, bs: int = 4096, p50_ns: float | None = None,
+              mean_ns: float | None = None, **more: object) -> Direction:  # fmt: skip
+    """What fio says of one direction, its rates by arithmetic."""
+    ios = int(moved_bytes // bs)
+    percentiles = {50.0: p50_ns} if p50_ns is not None else {}
+    latency = Latency(samples=ios, mean_ns=mean_ns, percentiles_ns=percentiles)
+    figures: dict[str, object] = {
+        "io_bytes": int(moved_bytes), "ios": ios, "runtime_ms": int(seconds * 1000),
+        "bandwidth_bytes": moved_bytes / seconds, "iops": ios / seconds, "clat": latency, "lat": latency,
+    }  # fmt: skip
+    return Direction(**{**figures, **more})  # type: ignore[arg-type]
+
+
+def said(read: Direction | None = None, write: Direction | None = None, name: str = "job", **more: object) -> FioResult:
+    """A result of one job."""
+    return FioResult("fio-3.33", (JobResult(name=name, read=read, write=write, **more),))  # type: ignore[arg-type]
