@@ -128,8 +128,13 @@ class BtrfsLayer(Layer[Btrfs]):
         return min(inputs) * profile.copies
 
     def capacity_bytes(self, spec: Btrfs, inputs: Sequence[int]) -> int:
-        """What data chunks can take, after room for metadata: 15 % of each device, at most 2 GiB, and 1 %."""
-        return _allocatable(spec.profile, [int(size * 0.99) - min(size * 15 // 100, 2048 * _MIB) for size in inputs])
+        """What data chunks can take, after room for metadata as mkfs.btrfs 6.2 and the kernel allot it.
+
+        That is 15 % of each device, between 48 MiB (twice that on one device, where metadata is dup) and 2 GiB.
+        """
+        least = (96 if len(inputs) == 1 else 48) * _MIB
+        room = [max(least, min(size * 15 // 100, 2048 * _MIB)) for size in inputs]
+        return _allocatable(spec.profile, [int(size * 0.99) - less for size, less in zip(inputs, room, strict=True)])
 
     def stored(
         self, spec: Btrfs, volume: Volume, inputs: Sequence[Volume], total_bytes: int, host: Host

@@ -1,0 +1,120 @@
+"""A bench of loop devices: build a layout for real, and prove that nothing of it stays."""
+
+import os
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from poolproof.campaign.grammar import parse_expression
+from poolproof.devices.model import Leaf, Site, Volume
+from poolproof.hosts.local import LocalHost
+from poolproof.layers import tree
+from poolproof.provision.apply import apply
+from poolproof.provision.journal import Journal
+from poolproof.provision.undo import undo_all
+from poolproof.steps import Step
+
+_LIMIT_S = 60.0
+_MIB = 1024**2
+
+
+class Bench:
+    """Loop devices by name, and layouts on them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.host = LocalHost()
+        self.volumes: dict[str, Volume] = {}
+        self.site = _site(folder)
+        self.folder = folder
+        self._journal = Journal(folder / "journal.jsonl")
+
+    def device(self, name: str, size_mib: int) -> Volume:
+        """A sparse file behind a loop device with direct I/O."""
+        image = self.folder / f"{name}.img"
+        with image.open("wb") as file:
+            file.truncate(size_mib * _MIB)
+        argv = ("losetup", "--find", "--show", "--direct-io=on", str(image))
+        path = self.host.run(argv, timeout_s=_LIMIT_S).stdout.strip()
+        leaf = Leaf(name, path, f"/sys/class/block/{Path(path).name}/stat")
+        self.volumes[name] = Volume(path, True, (leaf,), size_mib * _MIB)
+        return self.volumes[name]
+
+    def directory(self, path: Path) -> Volume:
+        """An existing directory, as the planner would describe it; its leaf is whatever the test folder lies on."""
+        self.volumes[str(path)] = Volume(str(path), False, (Leaf("disk", "/dev/null", "/dev/null"),), 10 * 1024 * _MIB)
+        return self.volumes[str(path)]
+
+    def plan(self, text: str) -> tree.TreePlan:
+        node = tree.resolve(parse_expression(text), [name for name in self.volumes if "/" not in name])
+        return tree.plan_tree(node, self.volumes, self.site, "bench")
+
+    def build(self, text: str) -> tree.TreePlan:
+        plan = self.plan(text)
+        self.apply(plan.make)
+        return plan
+
+    def apply(self, steps: tuple[Step, ...]) -> None:
+        ours = frozenset(volume.path for volume in self.volumes.values() if volume.is_block)
+        apply(steps, self.host, self._journal, may_overwrite=ours)
+
+    def cool(self, plan: tree.TreePlan) -> None:
+        self.apply(plan.close)
+        self.apply(plan.open)
+
+    def write(self, plan: tree.TreePlan, name: str, size_mib: int) -> Path:
+        """A file of random bytes in the layout, not synced."""
+        path = Path(plan.volume.path) / name
+        path.write_bytes(os.urandom(_MIB) * size_mib)
+        return path
+
+    def resident_bytes(self, path: Path) -> int:
+        argv = ("fincore", "--bytes", "--noheadings", "--output", "RES", str(path))
+        return int(self.host.run(argv, timeout_s=_LIMIT_S).stdout)
+
+    def tear_down(self) -> tuple[str, ...]:
+        """Undo everything; the titles of what could not be undone."""
+        return tuple(f"{left.change.title}: {left.reason}" for left in undo_all(self._journal, self.host))
+
+    def release(self) -> None:
+        for volume in self.volumes.values():
+            if volume.is_block:
+                self.host.run(("losetup", "--detach", volume.path), timeout_s=_LIMIT_S)
+
+    def mounts(self) -> list[str]:
+        return [line for line in self.host.read("/proc/self/mounts").splitlines() if str(self.folder) in line]
+
+
+def _site(folder: Path) -> Site:
+    for name in ("state", "ram", "mounts"):
+        (folder / name).mkdir()
+    return Site(
+        label=uuid.uuid4().hex[:8],
+        state_dir=str(folder / "state"),
+        ram_dir=str(folder / "ram"),
+        mount_dir=str(folder / "mounts"),
+        is_root=True,
+        programs=frozenset({"mkfs.ext4", "mkfs.xfs", "mkfs.btrfs", "btrfs", "mergerfs"}),
+        file_systems=frozenset({"ext4", "xfs", "btrfs", "fuse"}),
+        ram_bytes=0,
+        ram_free_bytes=0,
+    )
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    if os.geteuid() != 0:
+        pytest.skip("loop devices need root")
+    folder = tmp_path / "poolproof"
+    folder.mkdir()
+    made = Bench(folder)
+    try:
+        yield made
+    finally:
+        left = made.tear_down()
+        made.release()
+    assert left == ()
+    assert made.mounts() == []
+    assert list((folder / "mounts").iterdir()) == []
+    assert str(folder) not in made.host.run(("losetup", "--list", "--noheadings"), timeout_s=_LIMIT_S).stdout
