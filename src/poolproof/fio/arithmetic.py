@@ -6,8 +6,9 @@ Source: HOWTO "parameter types", fio's exp/expression-parse.y. Not every fio was
 import re
 from collections.abc import Callable
 
-_TOKEN = re.compile(r"\s*(?:(\d+(?:\.\d+)?|\.\d+)([a-z%]*)|([-+*/^%()])([a-z]*))", re.IGNORECASE)
+_TOKEN = re.compile(r"\s*(?:(\d+(?:\.\d+)?|\.\d+)([a-z]*)|([-+*/^%()])([a-z]*))", re.IGNORECASE)
 _LONGEST = 200
+_DEEPEST = 30
 
 
 def evaluate(text: str, factor: Callable[[str], int]) -> float:
@@ -16,7 +17,7 @@ def evaluate(text: str, factor: Callable[[str], int]) -> float:
     Raises:
         ValueError: the text is no expression, or divides by zero.
     """
-    if len(text) > _LONGEST:
+    if len(text) > _LONGEST or text.count("(") > _DEEPEST or text.count("-") > _DEEPEST:
         raise ValueError("the expression is too long")
     parser = _Parser(_tokens(text), factor, text)
     value = parser.sum()

@@ -24,6 +24,14 @@ def bin_value(index: int, bits: int = PLAT_BITS) -> int:
     return (1 << (error_bits + bits)) + ((2 * (index % per_power) + 1) << error_bits) // 2
 
 
+def bin_of(latency: int) -> int:
+    """The value that stands for the bin in which fio counts a latency."""
+    if latency < 2 << PLAT_BITS:
+        return latency
+    error_bits = latency.bit_length() - 1 - PLAT_BITS
+    return (latency >> error_bits << error_bits) + (1 << error_bits) // 2
+
+
 def percentiles_of(bins: Mapping[int, int], wanted: Iterable[float]) -> dict[float, float]:
     """fio's rule: a percentile is the first bin at which the running count reaches its share of all."""
     total = sum(bins.values())

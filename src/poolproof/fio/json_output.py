@@ -195,7 +195,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _result(raw: _RawResult, notes: tuple[str, ...]) -> FioResult:
-    jobs = [job for job in raw.jobs or raw.client_stats or [] if job.jobname != "All clients"]
+    jobs = _without_total(raw.jobs or raw.client_stats or [])
     entries = Counter((job.jobname, job.groupid, job.hostname) for job in jobs)
     common = raw.global_options or {}
     seconds = raw.timestamp
@@ -206,6 +206,11 @@ def _result(raw: _RawResult, notes: tuple[str, ...]) -> FioResult:
         timestamp_ms=_whole(raw.timestamp_ms) or (None if seconds is None else _whole(seconds * 1000)),
         notes=notes,
     )
+
+
+def _without_total(jobs: list[_RawJob]) -> list[_RawJob]:
+    """The jobs of client/server output without the sum that follows them; the sum where it is all there is."""
+    return [job for job in jobs if job.jobname != "All clients"] or jobs
 
 
 def _job(raw: _RawJob, common: Mapping[str, str | None], entries: int) -> JobResult:

@@ -18,6 +18,7 @@ _POWERS = {"k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 _SEPARATORS = re.compile(r"[:\-,/]")
 _TIMES_US = {"s": 10**6, "m": 60 * 10**6, "h": 3600 * 10**6, "d": 86400 * 10**6}
 _DIRECTIONS = 3
+_TOO_LARGE = 1 << 63
 
 
 @dataclass(frozen=True)
@@ -180,6 +181,6 @@ def _time_factor(suffix: str, bare_us: int) -> int:
 
 
 def _whole(value: float, text: str) -> int:
-    if value < 0:
-        raise ValueError(f"{text!r} is negative")
+    if not 0 <= value < _TOO_LARGE:
+        raise ValueError(f"{text!r} is negative or does not fit 64 bits")
     return int(value)
