@@ -16,6 +16,8 @@ _BY_ID = "/dev/disk/by-id/"
 _KERNEL_NAME = re.compile(r"(/dev/)?((sd|hd|vd|xvd)[a-z]+\d*|(nvme\d+n|mmcblk|loop|ram|zram|md|dm-|sr|nbd)\d+(p\d+)?)")
 _WIPE_AND_FORGET = 'wipefs --all "$1" && rm -- "$0"'
 
+PROGRAMS = ("wipefs", "tee")
+
 
 def find_disk(name: str, identity: str, disks: Sequence[BlockFacts]) -> BlockFacts:
     """The disk that `identity` (by-id name, serial or WWN) names; `name` is the campaign's word for it.
@@ -40,7 +42,7 @@ def plan(
 ) -> DevicePlan:
     """The disk as it is. Nothing is written yet; undoing erases the signatures that the layers will have left.
 
-    `disks` are `facts.block.block_devices`, those that are named here `examine`d.
+    `disks` are `facts.block.block_devices` of a moment ago.
 
     Raises:
         CampaignError: the identity names no disk.
@@ -48,7 +50,7 @@ def plan(
         HostError: no root, or a program is missing.
     """
     disk = find_disk(device.name, source.identity, disks)
-    require(site, f"{device.name} (the disk {disk.identity})", "wipefs", "tee")
+    require(site, f"{device.name} (the disk {disk.identity})", *PROGRAMS)
     check_disk(disk, permitted)
     leaf = Leaf(device.name, disk.stable_path, disk.counter)
     return DevicePlan((_claim(device.name, disk, site),), Volume(disk.stable_path, True, (leaf,), disk.size_bytes))

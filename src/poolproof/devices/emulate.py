@@ -11,6 +11,9 @@ from poolproof.devices.site import require, socket_path
 from poolproof.errors import CampaignError
 from poolproof.steps import Step, UndoDaemon
 
+PROGRAMS = ("nbdkit", "nbdfuse", "losetup", "touch", "tee")
+
+
 PIPELINE_S = 180e-6
 """What a request costs on its way through loop device, FUSE, nbdfuse, socket, Python and back: measured on 2 cores of a
 virtual machine at depth 1; the plugin takes it off each service time."""
@@ -40,7 +43,7 @@ def plan(device: Device, source: Emulated, site: Site, loop: int, in_ram: bool, 
         HostError: no root, or a program is missing.
     """
     model = model_named(source.model)
-    require(site, f"{device.name} (an emulated disk)", "nbdkit", "nbdfuse", "losetup", "touch", "tee")
+    require(site, f"{device.name} (an emulated disk)", *PROGRAMS)
     socket = socket_path(site, device.name)
     file, mount = mount_socket(site, device.name, socket)
     steps = (

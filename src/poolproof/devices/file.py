@@ -6,6 +6,8 @@ from poolproof.devices.model import Below, DevicePlan, Site
 from poolproof.devices.site import require
 from poolproof.steps import Step
 
+PROGRAMS = ("losetup", "truncate")
+
 
 def plan(device: Device, source: LoopFile, site: Site, loop: int, below: Below | None) -> DevicePlan:
     """The device on loop device `loop`; `below` is the disk that holds the state directory.
@@ -13,7 +15,7 @@ def plan(device: Device, source: LoopFile, site: Site, loop: int, below: Below |
     Raises:
         HostError: no root, or a program is missing.
     """
-    require(site, f"{device.name} (a file on a loop device)", "losetup", "truncate")
+    require(site, f"{device.name} (a file on a loop device)", *PROGRAMS)
     file = f"{site.state_dir}/{device.name}.img"
     create = Step(title=f"create the file of {device.name}", argv=("truncate", "-s", str(source.size_bytes), file))
     return DevicePlan(

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from poolproof.campaign.model import Device, Disk, Emulated, LoopFile, Qcow2
+from poolproof.campaign.model import Device, DeviceSource, Disk, Emulated, LoopFile, Qcow2
 from poolproof.devices import disk, emulate, file, qcow2
 from poolproof.devices.model import Below, DevicePlan, Site
 from poolproof.facts.block import BlockFacts
@@ -14,8 +14,8 @@ class DeviceFacts:
     """What planning needs to know of the host.
 
     `loops` are free numbers, one for each device; `nbds` those of the kernel's nbd devices, if it has any. `below` is
-    the disk that holds the state directory. `disks` are the block devices, those that the campaign names `examine`d;
-    `permitted` the identities that the user allowed to overwrite.
+    the disk that holds the state directory. `disks` are `facts.block.block_devices` of a moment ago; `permitted` the
+    identities that the user allowed to overwrite.
     """
 
     loops: tuple[int, ...]
@@ -53,6 +53,19 @@ def plan_device(device: Device, site: Site, facts: DeviceFacts, seed: int = 1) -
         HostError: the host lacks root, a program, or room for a socket's path.
     """
     return plan_devices((device,), site, facts, seed)[0]
+
+
+def programs_of(source: DeviceSource) -> tuple[str, ...]:
+    """The programs that bringing up such a device may need."""
+    match source:
+        case LoopFile():
+            return file.PROGRAMS
+        case Qcow2():
+            return qcow2.PROGRAMS
+        case Emulated():
+            return emulate.PROGRAMS
+        case Disk():
+            return disk.PROGRAMS
 
 
 def _plan(

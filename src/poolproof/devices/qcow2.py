@@ -9,6 +9,9 @@ from poolproof.steps import Step, UndoDaemon
 # O_DIRECT on the image, so that its blocks are not cached a second time; the flushes of the guest go through.
 _CACHE = "--cache=none"
 
+_WITH_KERNEL_NBD = ("qemu-img", "qemu-nbd")
+PROGRAMS = (*_WITH_KERNEL_NBD, "nbdfuse", "losetup", "touch")
+
 
 def plan(
     device: Device, source: Qcow2, site: Site, loop: int, below: Below | None, nbd: int | None = None
@@ -31,7 +34,7 @@ def plan(
 def _on_kernel_nbd(
     device: Device, source: Qcow2, site: Site, image: str, create: Step, below: Below | None, nbd: int
 ) -> DevicePlan:
-    require(site, f"{device.name} (a qcow2 image)", "qemu-img", "qemu-nbd")
+    require(site, f"{device.name} (a qcow2 image)", *_WITH_KERNEL_NBD)
     path, pidfile = f"/dev/nbd{nbd}", f"{site.state_dir}/{device.name}.nbd.pid"
     connect = Step(
         title=f"connect {device.name} to {path}",
@@ -46,7 +49,7 @@ def _on_kernel_nbd(
 def _on_loop(
     device: Device, source: Qcow2, site: Site, image: str, create: Step, below: Below | None, loop: int
 ) -> DevicePlan:
-    require(site, f"{device.name} (a qcow2 image)", "qemu-img", "qemu-nbd", "nbdfuse", "losetup", "touch")
+    require(site, f"{device.name} (a qcow2 image)", *PROGRAMS)
     socket, pidfile = socket_path(site, device.name), f"{site.state_dir}/{device.name}.nbd.pid"
     serve = Step(
         title=f"serve the image of {device.name}",

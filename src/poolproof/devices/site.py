@@ -17,6 +17,8 @@ _PACKAGES: Mapping[str, str] = {
     "truncate": "coreutils",
     "wipefs": "util-linux",
 }
+PROGRAMS = frozenset(_PACKAGES)
+"""All programs that some kind of device needs."""
 
 
 def require(site: Site, what: str, *programs: str) -> None:

@@ -5,7 +5,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from poolproof.devices.model import Below
 from poolproof.errors import HostError
+from poolproof.facts.mountinfo import Mount, mount_of, parse_mountinfo
 from poolproof.hosts.base import FileMissing, Host
 
 _LIMIT_S = 20.0
@@ -80,11 +82,14 @@ class LoopFacts:
 def block_devices(host: Host) -> tuple[BlockFacts, ...]:
     """Every block device that stands on no other, each with what stands on it; empty ones (no medium) are left out.
 
+    Disks that seem free are read for signatures, which wakes them where they sleep, and needs root.
+
     Raises:
         HostError: lsblk gives no JSON (util-linux before 2.27).
     """
     listing = host.run(["lsblk", "--json", "--bytes", "--output-all"], timeout_s=_LIMIT_S)
-    return parse_lsblk(listing.stdout, _by_id_names(host))
+    devices = parse_lsblk(listing.stdout, _by_id_names(host))
+    return tuple(_examined(host, device) if _seems_free(device) else device for device in devices)
 
 
 def parse_lsblk(text: str, by_id: dict[str, tuple[str, ...]]) -> tuple[BlockFacts, ...]:
@@ -101,18 +106,18 @@ def parse_lsblk(text: str, by_id: dict[str, tuple[str, ...]]) -> tuple[BlockFact
     return tuple(device for device in devices if device.size_bytes > 0)
 
 
-def examine(host: Host, device: BlockFacts) -> BlockFacts:
-    """The same device with its signatures, which wipefs reads from the medium; needs root.
-
-    Raises:
-        CommandFailed: the medium cannot be read.
-    """
-    listing = host.run(["wipefs", "--no-act", "--json", "--output", "TYPE", device.path], timeout_s=_LIMIT_S)
-    rows = json.loads(listing.stdout)["signatures"] if listing.stdout.strip() else []
-    return replace(device, signatures=tuple(str(row["type"]) for row in rows))
+def parse_wipefs(text: str) -> tuple[str, ...]:
+    """`wipefs --no-act --json --output TYPE` as the types of what it finds; it prints nothing for an empty disk."""
+    rows = json.loads(text)["signatures"] if text.strip() else []
+    return tuple(str(row["type"]) for row in rows)
 
 
-def used_loops(host: Host) -> tuple[LoopFacts, ...]:
+def used_loops(host: Host) -> frozenset[int]:
+    """The numbers of the loop devices that have a file behind them."""
+    return frozenset(loop.number for loop in loop_facts(host))
+
+
+def loop_facts(host: Host) -> tuple[LoopFacts, ...]:
     """The loop devices that have a file behind them."""
     listing = host.run(["losetup", "--list", "--json", "--output", "NAME,BACK-FILE,DIO"], timeout_s=_LIMIT_S)
     rows = json.loads(listing.stdout)["loopdevices"] if listing.stdout.strip() else []
@@ -126,12 +131,37 @@ def free_nbds(host: Host) -> tuple[int, ...]:
     return tuple(number for number in numbers if not _is_connected(host, number))
 
 
+def device_under(host: Host, path: str) -> tuple[Below, ...]:
+    """The block devices that the file system holding `path` keeps its data on.
+
+    More than one for a btrfs of several devices; none for tmpfs, network and FUSE file systems, and for ZFS. A
+    partition stands for itself: its counter leaves out what its neighbours do.
+
+    Raises:
+        CommandFailed: no such path.
+    """
+    real = host.run(["realpath", "--canonicalize-existing", path], timeout_s=_LIMIT_S).stdout.rstrip("\n")
+    return _stores(host, parse_mountinfo(host.read("/proc/self/mountinfo")), real, hops=8)
+
+
 def _is_connected(host: Host, number: int) -> bool:
     try:
         host.read(f"/sys/class/block/nbd{number}/pid")
     except FileMissing:
         return False
     return True
+
+
+def _seems_free(device: BlockFacts) -> bool:
+    return device.kind == "disk" and not device.children and not device.mount_points
+
+
+def _examined(host: Host, device: BlockFacts) -> BlockFacts:
+    """The same device with the signatures on its medium; without, where the medium cannot be read."""
+    listing = host.run(
+        ["wipefs", "--no-act", "--json", "--output", "TYPE", device.path], timeout_s=_LIMIT_S, check=False
+    )
+    return device if listing.returncode != 0 else replace(device, signatures=parse_wipefs(listing.stdout))
 
 
 def _by_id_names(host: Host) -> dict[str, tuple[str, ...]]:
@@ -186,3 +216,43 @@ def _mount_points(row: dict[str, Any]) -> tuple[str, ...]:
 def _loop(row: dict[str, Any]) -> LoopFacts:
     number = int(str(row["name"]).rpartition("loop")[2])
     return LoopFacts(number, str(row.get("back-file") or ""), _flag(row, "dio"))
+
+
+def _stores(host: Host, mounts: tuple[Mount, ...], path: str, hops: int) -> tuple[Below, ...]:
+    mount = mount_of(mounts, path)
+    if mount is None or hops == 0:
+        return ()
+    if mount.file_system == "overlay":
+        upper = next((option[len("upperdir=") :] for option in mount.options if option.startswith("upperdir=")), None)
+        return _stores(host, mounts, upper, hops - 1) if upper else ()
+    if mount.file_system == "btrfs":
+        return _btrfs_devices(host, mount)
+    name = _kernel_name(host, mount.number)
+    return (_below(name),) if name else ()
+
+
+def _btrfs_devices(host: Host, mount: Mount) -> tuple[Below, ...]:
+    """btrfs has an anonymous device number; it lists its devices by their kernel names in sysfs."""
+    real = host.run(["realpath", mount.source], timeout_s=_LIMIT_S, check=False).stdout.strip()
+    listing = host.run(
+        ["find", "/sys/fs/btrfs", "-mindepth", "3", "-maxdepth", "3", "-path", "*/devices/*"],
+        timeout_s=_LIMIT_S,
+        check=False,
+    )
+    found = [line.split("/") for line in listing.stdout.splitlines()]
+    own = next((parts[4] for parts in found if parts[-1] == real.rpartition("/")[2]), None)
+    names = sorted(parts[-1] for parts in found if parts[4] == own)
+    return tuple(_below(name) for name in names)
+
+
+def _kernel_name(host: Host, number: str) -> str | None:
+    """The kernel name of a block device number; None for an anonymous one."""
+    try:
+        text = host.read(f"/sys/dev/block/{number}/uevent")
+    except FileMissing:
+        return None
+    return next((line[len("DEVNAME=") :] for line in text.splitlines() if line.startswith("DEVNAME=")), None)
+
+
+def _below(name: str) -> Below:
+    return Below(name, f"/sys/class/block/{name}/stat")
