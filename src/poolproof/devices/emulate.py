@@ -5,9 +5,9 @@ from pathlib import Path
 
 from poolproof.campaign.model import Device, Emulated
 from poolproof.devices.emulated.model import MODELS, ModelKind
-from poolproof.devices.loop import attach, loop_volume, mount_socket, tell_rotation
+from poolproof.devices.loop import FuseFile, attach, loop_volume, tell_rotation
 from poolproof.devices.model import DevicePlan, Site
-from poolproof.devices.site import require, socket_path
+from poolproof.devices.site import clear, require, socket_path
 from poolproof.errors import CampaignError
 from poolproof.steps import Step, UndoDaemon
 
@@ -44,26 +44,26 @@ def plan(device: Device, source: Emulated, site: Site, loop: int, in_ram: bool, 
     """
     model = model_named(source.model)
     require(site, f"{device.name} (an emulated disk)", *PROGRAMS)
-    socket = socket_path(site, device.name)
-    file, mount = mount_socket(site, device.name, socket)
+    socket, fuse = socket_path(site, device.name), FuseFile.of(site, device.name)
+    pidfile = f"{site.state_dir}/{device.name}.nbd.pid"
+    store = f"{site.ram_dir if in_ram else site.state_dir}/{device.name}.store"
+    settings = (
+        *(f"model={model.name}", f"size={source.size_bytes}", f"store={store}"),
+        *(f"seed={seed}", f"pipeline={PIPELINE_S:.6f}"),
+    )
     steps = (
-        _serve(device, source, site, socket, in_ram, seed),
-        *mount,
-        attach(loop, file, device.name),
+        clear(device.name, store, socket, pidfile, *fuse.leftovers),
+        _serve(device, model, socket, pidfile, settings),
+        *fuse.mount(device.name, socket),
+        attach(loop, fuse.path, device.name),
         tell_rotation(loop, model.rotational, device.name),
     )
     return DevicePlan(steps, loop_volume(loop, device.name, source.size_bytes, None))
 
 
-def _serve(device: Device, source: Emulated, site: Site, socket: str, in_ram: bool, seed: int) -> Step:
-    pidfile = f"{site.state_dir}/{device.name}.nbd.pid"
-    store = f"{site.ram_dir if in_ram else site.state_dir}/{device.name}.store"
-    settings = (
-        *(f"model={source.model}", f"size={source.size_bytes}", f"store={store}"),
-        *(f"seed={seed}", f"pipeline={PIPELINE_S:.6f}"),
-    )
+def _serve(device: Device, model: ModelKind, socket: str, pidfile: str, settings: tuple[str, ...]) -> Step:
     return Step(
-        title=f"serve {device.name} as {source.model}",
+        title=f"serve {device.name} as {model.name}",
         argv=("nbdkit", "-U", socket, "-P", pidfile, "-t", str(_THREADS), "python", str(_PLUGIN), *settings),
         undo=UndoDaemon(pidfile, socket),
         await_file=pidfile,

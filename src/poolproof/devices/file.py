@@ -3,7 +3,7 @@
 from poolproof.campaign.model import Device, LoopFile
 from poolproof.devices.loop import attach, loop_volume
 from poolproof.devices.model import Below, DevicePlan, Site
-from poolproof.devices.site import require
+from poolproof.devices.site import clear, require
 from poolproof.steps import Step
 
 PROGRAMS = ("losetup", "truncate")
@@ -18,6 +18,5 @@ def plan(device: Device, source: LoopFile, site: Site, loop: int, below: Below |
     require(site, f"{device.name} (a file on a loop device)", *PROGRAMS)
     file = f"{site.state_dir}/{device.name}.img"
     create = Step(title=f"create the file of {device.name}", argv=("truncate", "-s", str(source.size_bytes), file))
-    return DevicePlan(
-        (create, attach(loop, file, device.name)), loop_volume(loop, device.name, source.size_bytes, below)
-    )
+    steps = (clear(device.name, file), create, attach(loop, file, device.name))
+    return DevicePlan(steps, loop_volume(loop, device.name, source.size_bytes, below))

@@ -1,5 +1,7 @@
 """A file becomes a block device: losetup with direct I/O, and nbdfuse for what comes over a socket."""
 
+from dataclasses import dataclass
+
 from poolproof.devices.model import Below, Leaf, Site, Volume
 from poolproof.steps import Holds, Step, UndoCommand, daemon, unmount
 
@@ -33,20 +35,35 @@ def tell_rotation(number: int, rotational: bool, name: str) -> Step:
     )
 
 
-def mount_socket(site: Site, name: str, socket: str) -> tuple[str, tuple[Step, ...]]:
-    """The file that stands for the NBD export on `socket`, and the steps that make it."""
-    file, pidfile, log = (f"{site.state_dir}/{name}.{kind}" for kind in ("disk", "fuse.pid", "fuse.log"))
-    argv = ("nbdfuse", "-C", str(_CONNECTIONS), "-P", pidfile, file, "--unix", socket)
-    return file, (
-        Step(title=f"make the mount point of {name}", argv=("touch", file)),
-        Step(
-            title=f"bring {name} into the file system",
-            argv=daemon(argv, log),
-            undo=unmount(file, fuse=True),
-            await_file=pidfile,
-            log=log,
-        ),
-    )
+@dataclass(frozen=True)
+class FuseFile:
+    """The file by which nbdfuse shows an NBD export, and what belongs to it."""
+
+    path: str
+    pidfile: str
+    log: str
+
+    @classmethod
+    def of(cls, site: Site, name: str) -> "FuseFile":
+        return cls(*(f"{site.state_dir}/{name}.{kind}" for kind in ("disk", "fuse.pid", "fuse.log")))
+
+    @property
+    def leftovers(self) -> tuple[str, ...]:
+        return (self.pidfile, self.log)
+
+    def mount(self, name: str, socket: str) -> tuple[Step, ...]:
+        """The steps that show the export on `socket`. Unmounting ends nbdfuse."""
+        argv = ("nbdfuse", "-C", str(_CONNECTIONS), "-P", self.pidfile, self.path, "--unix", socket)
+        return (
+            Step(title=f"make the mount point of {name}", argv=("touch", self.path)),
+            Step(
+                title=f"bring {name} into the file system",
+                argv=daemon(argv, self.log),
+                undo=unmount(self.path, fuse=True),
+                await_file=self.pidfile,
+                log=self.log,
+            ),
+        )
 
 
 def loop_volume(number: int, name: str, size_bytes: int, below: Below | None) -> Volume:

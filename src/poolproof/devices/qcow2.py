@@ -1,9 +1,9 @@
 """`qcow2: 16G`: a qcow2 image, through the kernel's nbd where it has one, else through nbdfuse and a loop device."""
 
 from poolproof.campaign.model import Device, Qcow2
-from poolproof.devices.loop import attach, loop_volume, mount_socket
+from poolproof.devices.loop import FuseFile, attach, loop_volume
 from poolproof.devices.model import Below, DevicePlan, Leaf, Site, Volume
-from poolproof.devices.site import require, socket_path
+from poolproof.devices.site import clear, require, socket_path
 from poolproof.steps import Step, UndoDaemon
 
 # O_DIRECT on the image, so that its blocks are not cached a second time; the flushes of the guest go through.
@@ -43,7 +43,9 @@ def _on_kernel_nbd(
         await_file=pidfile,
     )
     leaf = Leaf(device.name, path, f"/sys/class/block/nbd{nbd}/stat", below)
-    return DevicePlan((create, connect), Volume(path, True, (leaf,), source.size_bytes))
+    return DevicePlan(
+        (clear(device.name, image, pidfile), create, connect), Volume(path, True, (leaf,), source.size_bytes)
+    )
 
 
 def _on_loop(
@@ -60,6 +62,12 @@ def _on_loop(
         undo=UndoDaemon(pidfile, socket),
         await_file=pidfile,
     )
-    file, mount = mount_socket(site, device.name, socket)
-    steps = (create, serve, *mount, attach(loop, file, device.name))
+    fuse = FuseFile.of(site, device.name)
+    steps = (
+        clear(device.name, image, socket, pidfile, *fuse.leftovers),
+        create,
+        serve,
+        *fuse.mount(device.name, socket),
+        attach(loop, fuse.path, device.name),
+    )
     return DevicePlan(steps, loop_volume(loop, device.name, source.size_bytes, below))

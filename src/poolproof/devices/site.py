@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from poolproof.devices.model import Site
 from poolproof.errors import HostError
+from poolproof.steps import Step
 
 _LONGEST_SOCKET = 107
 _PACKAGES: Mapping[str, str] = {
@@ -29,6 +30,14 @@ def require(site: Site, what: str, *programs: str) -> None:
     if missing:
         packages = " ".join(dict.fromkeys(_PACKAGES[program] for program in missing))
         raise HostError(f"{what} needs {', '.join(missing)}", f"Debian, Ubuntu: sudo apt-get install {packages}")
+
+
+def clear(name: str, *files: str) -> Step:
+    """The step that comes first: every layout builds its devices anew, in the same places.
+
+    A stale pid file would pass for that of the daemon about to start, a stale image for a fresh disk.
+    """
+    return Step(title=f"clear the place of {name}", argv=("rm", "-f", "--", *files))
 
 
 def socket_path(site: Site, name: str) -> str:
