@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from poolproof.errors import CommandError
 
 _ENVIRONMENT = {"LC_ALL": "C.UTF-8", "LANG": "C.UTF-8", "TZ": "UTC"}
+_SYSTEM_FOLDERS = "/usr/sbin:/sbin"  # losetup and mkfs live there; a user's PATH may not have them
 _GRACE_S = 2.0
 _TAIL_CHARACTERS = 1500
 
@@ -88,7 +89,7 @@ def _start(argv: Sequence[str], with_stdin: bool) -> subprocess.Popen[str]:
             stdin=subprocess.PIPE if with_stdin else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env={**os.environ, **_ENVIRONMENT},
+            env={**os.environ, **_ENVIRONMENT, "PATH": f"{os.environ.get('PATH', os.defpath)}:{_SYSTEM_FOLDERS}"},
             start_new_session=True,
             text=True,
             encoding="utf-8",

@@ -7,27 +7,32 @@ from poolproof.errors import BuildError
 from poolproof.evidence.counters import parse_counters
 from poolproof.evidence.files import resident_bytes
 from poolproof.hosts.base import Host
-from poolproof.measure.standing import Standing
+from poolproof.measure.ready import ReadyLayout
 from poolproof.provision.apply import repeat
 
 _FLUSH_LIMIT_S = 600.0
 _QUIET_LIMIT_S = 30.0
+_DROP_LIMIT_S = 60.0
 _POLL_S = 0.02
 
 
-def flush(host: Host, standing: Standing, directory: str) -> None:
+def flush(host: Host, layout: ReadyLayout, directory: str) -> None:
     """Write all that the layout holds in RAM to its disks and wait until their queues are empty.
+
+    A directory on somebody else's disk is only flushed: its disk may never be idle.
 
     Raises:
         CommandTimedOut: not done within 10 minutes.
         BuildError: a disk's queue does not empty.
     """
     host.run(["sync", "-f", directory], timeout_s=_FLUSH_LIMIT_S)
+    if layout.found is not None:
+        return
     deadline = time.monotonic() + _QUIET_LIMIT_S
-    while any(_in_flight(host, leaf.counter) for leaf in standing.leaves):
+    while any(_in_flight(host, leaf.counter) for leaf in layout.leaves):
         if time.monotonic() > deadline:
             raise BuildError(
-                f"{standing.name}: its disks still have requests in flight {_QUIET_LIMIT_S:g} s after a sync",
+                f"{layout.name}: its disks still have requests in flight {_QUIET_LIMIT_S:g} s after a sync",
                 "something else uses these disks; see: iostat -x 1",
             )
         time.sleep(_POLL_S)
@@ -38,21 +43,21 @@ def _in_flight(host: Host, counter: str) -> bool:
     return counters is not None and counters.in_flight > 0
 
 
-def cool(host: Host, standing: Standing, paths: Sequence[str]) -> tuple[int, ...] | None:
-    """Take the test files out of RAM; returns how many bytes of each are still there, None where that can't
-    be told.
+def cool(host: Host, layout: ReadyLayout, paths: Sequence[str]) -> tuple[int, ...] | None:
+    """Take the test files out of RAM; returns how many bytes of each are still there, None where that can't be told.
 
-    Layouts of our own are closed and opened (unmount, mount). In a directory of the user's nothing is unmounted: the
-    kernel is asked to drop the pages of these files alone, so that the rest of the machine stays warm.
+    The layout is closed and opened in its own way. Files that are in RAM after that, as those of the user's own that
+    are taken as found, are dropped one by one.
 
     Raises:
         BuildError: the layout does not close or open, as when something else uses it.
     """
-    if standing.close:
-        repeat(standing.close, host)
-        repeat(standing.open, host)
-    else:
-        for path in paths:
-            # dd with iflag=nocache and count=0 is coreutils' way to posix_fadvise(DONTNEED) a whole file.
-            host.run(["dd", f"if={path}", "iflag=nocache", "count=0", "status=none"], timeout_s=_QUIET_LIMIT_S)
+    repeat(layout.tree.close, host)
+    repeat(layout.tree.open, host)
+    resident = resident_bytes(host, paths)
+    if not resident or not any(resident):
+        return resident
+    for path in paths:
+        # count=0 with nocache is coreutils' way to posix_fadvise(DONTNEED) a whole file.
+        host.run(["dd", f"if={path}", "iflag=nocache", "count=0", "status=none"], timeout_s=_DROP_LIMIT_S)
     return resident_bytes(host, paths)

@@ -4,7 +4,10 @@ from collections.abc import Mapping
 
 from poolproof.campaign.model import JobSpec, Measure, Workload
 from poolproof.errors import CampaignError
+from poolproof.fio.filenames import split_filenames
 from poolproof.fio.job import Job, JobFile
+from poolproof.fio.options import check_options, engines_of, known_options
+from poolproof.hosts.base import Host
 
 ADDED: Mapping[str, tuple[str, str]] = {
     "ioengine": ("libaio", "so that iodepth means what it says"),
@@ -28,27 +31,40 @@ _SHAPE = (
     "offset_increment",
     "offset_align",
 )  # what decides which files a job has, and how long they are
-_OWN = ("directory", "runtime", "group_reporting")
 _BASE_NAME = "job"
 
 
-def jobs_of(workload: Workload, measure: Measure, directory: str) -> JobFile:
-    """The job file of one trial. `directory` is where the test files lie, on the host.
+def jobs_of(workload: Workload, measure: Measure, host: Host) -> JobFile:
+    """The job file of the workload's trials, all but the `directory` that `placed` adds.
 
     Raises:
-        CampaignError: an option that poolproof itself must set, or a file outside the layout.
+        CampaignError: an option that this host's fio does not know, or one that poolproof itself must set.
+        FioError: no fio on the host, or too old.
     """
-    return JobFile(tuple(_job(spec, workload, measure, directory) for spec in workload.jobs))
+    specs = [_with_engine(spec) for spec in workload.jobs]
+    given = check_options(specs, known_options(host, engines_of(specs)))
+    alone = len(given.jobs) == 1
+    return JobFile(tuple(_job(_BASE_NAME if alone else job.name, job.options, workload, measure) for job in given.jobs))
 
 
-def _job(spec: JobSpec, workload: Workload, measure: Measure, directory: str) -> Job:
-    given = dict(spec.options)
+def placed(jobs: JobFile, directory: str) -> JobFile:
+    """The same jobs with their files in `directory`, a path on the host."""
+    return JobFile(tuple(Job(job.name, {**job.options, "directory": directory}) for job in jobs.jobs))
+
+
+def _with_engine(spec: JobSpec) -> JobSpec:
+    if any(name == "ioengine" for name, _value in spec.options):
+        return spec
+    return JobSpec(spec.name, (("ioengine", ADDED["ioengine"][0]), *spec.options))
+
+
+def _job(name: str, given: Mapping[str, str], workload: Workload, measure: Measure) -> Job:
     _refuse_own(given, workload)
-    added = {name: value for name, (value, _why) in ADDED.items() if name not in given}
-    options = {**added, **given, "runtime": given.get("runtime", f"{measure.time_s:g}s"), "directory": directory}
-    if options["time_based"] == "0" and "runtime" not in given:
-        del options["runtime"]
-    return Job(spec.name or _BASE_NAME, options)
+    added = {option: value for option, (value, _why) in ADDED.items() if option not in given}
+    options = {**added, **given}
+    if options["time_based"] != "0":
+        options.setdefault("runtime", f"{measure.time_s:g}s")
+    return Job(name, options)
 
 
 def _refuse_own(given: Mapping[str, str], workload: Workload) -> None:
@@ -57,10 +73,9 @@ def _refuse_own(given: Mapping[str, str], workload: Workload) -> None:
             f"workload {workload.name}: `directory` is for poolproof to set: it puts the files on each layout",
             "leave it out; `filename` names a file there",
         )
-    filename = given.get("filename", "")
-    if filename.startswith("/") or ".." in filename.split("/"):
+    if any(name.startswith("/") or ".." in name.split("/") for name in split_filenames(given.get("filename", ""))):
         raise CampaignError(
-            f"workload {workload.name}: `filename={filename}` lies outside the layout",
+            f"workload {workload.name}: `filename={given['filename']}` lies outside the layout",
             "give a bare name; to measure an existing place use the layout: dir /that/place",
         )
 
@@ -78,20 +93,20 @@ def _fill_options(job: Job) -> dict[str, str]:
     return {**shape, "rw": "read", "bs": "1m", "create_only": "1", "fallocate": "none", "ioengine": "psync"}
 
 
-def file_set(workload: Workload) -> str:
-    """A name for the files that a workload needs: workloads of the same name can share them, filled once."""
-    shapes = sorted({_shape_of(spec) for spec in workload.jobs})
-    return "+".join(shapes).replace("/", "_")
+def file_set(workload: Workload, jobs: JobFile) -> str:
+    """The name of the directory for a workload's files. Workloads of one name share their files, filled once.
+
+    One that spoils its files (reused buffers that compress, trimmed holes) has them for itself.
+    """
+    own = f"{workload.name}:" if any(_spoils(job) for job in jobs.jobs) else ""
+    shapes = sorted({_shape_of(job) for job in jobs.jobs})
+    return (own + "+".join(shapes)).replace("/", "_")
 
 
-def _shape_of(spec: JobSpec) -> str:
-    given = {name: value for name, value in spec.options if name in _SHAPE and name != "numjobs"}
-    given.setdefault("size", ADDED["size"][0])
-    return ",".join(f"{name}={given[name]}" for name in sorted(given))
+def _shape_of(job: Job) -> str:
+    """What the files are, but for how many clones use them: fewer clones use the first of the same files."""
+    return ",".join(f"{name}={job.options[name]}" for name in _SHAPE if name in job.options and name != "numjobs")
 
 
-def spoils_files(jobs: JobFile) -> bool:
-    """Whether a trial leaves files that a later one must not read: reused buffers that compress, trimmed holes."""
-    return any(
-        job.options.get("rw", "").endswith("trim") or (job.writes and not job.refills_buffers) for job in jobs.jobs
-    )
+def _spoils(job: Job) -> bool:
+    return "trim" in job.rw or (job.writes and not job.refills_buffers)

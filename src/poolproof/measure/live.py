@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 from poolproof.errors import PoolproofError
 from poolproof.evidence.sampler import Sampler
-from poolproof.fio.json import read_json_stream
+from poolproof.fio.json_output import read_json_stream
 from poolproof.hosts.base import Host
 from poolproof.measure.events import LiveRates
 from poolproof.measure.figures import moved_each_way

@@ -14,14 +14,14 @@ from poolproof.evidence.model import Evidence, TestFile
 from poolproof.evidence.sampler import Reading, Sampler, read_now, reading_at
 from poolproof.fio.figures import FioResult
 from poolproof.fio.job import JobFile
-from poolproof.fio.json import read_json_stream
+from poolproof.fio.json_output import read_json_stream
 from poolproof.hosts.base import Host
 from poolproof.measure.cool import cool, flush
 from poolproof.measure.events import Listener
 from poolproof.measure.figures import figures_of, moved_each_way
 from poolproof.measure.fio_run import FioRun, report_path, run_fio
 from poolproof.measure.live import watching
-from poolproof.measure.standing import Standing
+from poolproof.measure.ready import ReadyLayout
 from poolproof.rules.judge import judge
 from poolproof.rules.model import Case, Finding
 from poolproof.runs.directory import RunDirectory
@@ -38,7 +38,7 @@ class Bench:
 
     host: Host
     run: RunDirectory
-    standing: Standing
+    layout: ReadyLayout
     measure: Measure
     listener: Listener
     idle: Idle = field(default_factory=Idle)
@@ -76,12 +76,12 @@ def run_trial(bench: Bench, prepared: Prepared, number: int) -> Trial:
     """Run one trial to a verdict. Whatever goes wrong with it makes it `failed`; only Ctrl-C comes through."""
     workload = prepared.workload
     begun = datetime.now(UTC).isoformat(timespec="milliseconds")
-    bench.listener.trial_begins(bench.standing.name, workload.name, number)
-    directory = bench.run.trial_directory(bench.standing.name, workload.name, number)
+    bench.listener.trial_begins(bench.layout.name, workload.name, number)
+    directory = bench.run.trial_directory(bench.layout.name, workload.name, number)
     try:
         trial = _measure_and_judge(bench, prepared, number, directory)
     except PoolproofError as error:
-        trial = failed_trial(bench.standing.name, workload, number, error)
+        trial = failed_trial(bench.layout.name, workload, number, error)
     trial = replace(trial, begun_at=begun)
     bench.run.append(trial)
     bench.listener.trial_ends(trial)
@@ -106,14 +106,14 @@ def _measure_and_judge(bench: Bench, prepared: Prepared, number: int, directory:
         job=prepared.jobs,
         result=result,
         evidence=evidence,
-        target=bench.standing.target,
+        target=bench.layout.target,
         cold=cold,
         asked_s=prepared.jobs.asked_s,
     )
     judgement = judge(case)
     bench.run.keep(directory, "evidence.json", evidence)
     return Trial(
-        layout=bench.standing.name,
+        layout=bench.layout.name,
         workload=workload.name,
         number=number,
         verdict=judgement.verdict,
@@ -130,16 +130,16 @@ def _measure_and_judge(bench: Bench, prepared: Prepared, number: int, directory:
 def _timed_cool(bench: Bench, prepared: Prepared, cold: bool) -> tuple[tuple[int, ...] | None, float]:
     begun = time.monotonic()
     if not cold:
-        flush(bench.host, bench.standing, prepared.directory)
+        flush(bench.host, bench.layout, prepared.directory)
         return None, time.monotonic() - begun
     bench.listener.step("cool the caches")
-    flush(bench.host, bench.standing, prepared.directory)
-    resident = cool(bench.host, bench.standing, prepared.paths)
+    flush(bench.host, bench.layout, prepared.directory)
+    resident = cool(bench.host, bench.layout, prepared.paths)
     return resident, time.monotonic() - begun
 
 
 def _measure(bench: Bench, prepared: Prepared) -> _Measured:
-    host, leaves, scratch = bench.host, bench.standing.leaves, bench.standing.scratch
+    host, leaves, scratch = bench.host, bench.layout.leaves, bench.layout.scratch
     seconds = {"settle": _pause(bench)}
     bench.listener.step("measure")
     sampler = Sampler(host, leaves, _SAMPLE_S)
@@ -150,7 +150,7 @@ def _measure(bench: Bench, prepared: Prepared) -> _Measured:
         fio = run_fio(host, prepared.jobs, scratch, live=live, before=lambda: start.append(read_now(host, leaves)))
         end = read_now(host, leaves)
     bench.listener.step("drain to the disks")
-    flush(host, bench.standing, prepared.directory)
+    flush(host, bench.layout, prepared.directory)
     drained = read_now(host, leaves)
     seconds |= {"fio": fio.completed.elapsed_s, "drain": drained.at_s - end.at_s}
     return _Measured(fio, Window(start[0], end, drained), tuple(sampler.readings), seconds)
@@ -158,10 +158,10 @@ def _measure(bench: Bench, prepared: Prepared) -> _Measured:
 
 def _pause(bench: Bench) -> float:
     """Watch the leaves for a moment while nothing of ours runs; returns its seconds."""
-    before = read_now(bench.host, bench.standing.leaves)
+    before = read_now(bench.host, bench.layout.leaves)
     time.sleep(min(_IDLE_LONGEST_S, _IDLE_SHARE * bench.measure.time_s))
-    after = read_now(bench.host, bench.standing.leaves)
-    bench.idle = bench.idle.plus(before, after, len(bench.standing.leaves))
+    after = read_now(bench.host, bench.layout.leaves)
+    bench.idle = bench.idle.plus(before, after, len(bench.layout.leaves))
     return after.at_s - before.at_s
 
 
@@ -182,7 +182,7 @@ def _evidence(
     bench: Bench, prepared: Prepared, measured: _Measured, result: FioResult, resident: tuple[int, ...] | None
 ) -> Evidence:
     window = _without_ramp(measured, prepared.jobs, result)
-    leaves = leaf_uses(bench.standing.leaves, window)
+    leaves = leaf_uses(bench.layout.leaves, window)
     moved = moved_each_way(result)
     account = byte_account(moved, leaves, prepared.write_factor, window, bench.idle) if leaves else None
     files = prepared.files
@@ -209,5 +209,5 @@ def _keep(bench: Bench, directory: Path, measured: _Measured) -> None:
     """Write down what was seen: the job, fio's whole report, the samples."""
     bench.run.keep_text(directory, "job.fio", measured.fio.job_text)
     bench.run.keep_text(directory, "fio.json", measured.fio.report)
-    names = [leaf.name for leaf in bench.standing.leaves]
+    names = [leaf.name for leaf in bench.layout.leaves]
     bench.run.keep_samples(directory, names, measured.samples)

@@ -1,4 +1,4 @@
-"""The table that a run ends with: layouts down, workloads across, a mark and a figure in each cell; then the reasons."""
+"""The table that a run ends with: layouts down, workloads across, mark and figure in each cell; then the reasons."""
 
 from collections.abc import Iterable, Sequence
 

@@ -1,0 +1,36 @@
+"""`poolproof check`: read a campaign, run nothing."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from poolproof.cli.run import Json
+
+
+def command(
+    campaign: Annotated[Path, typer.Argument(help="The campaign's YAML file.")],
+    as_json: Json = False,
+) -> None:
+    """Read a campaign and its layout expressions, and say which cells it has."""
+    from poolproof.campaign.grammar import format_expression
+    from poolproof.campaign.yaml import read_campaign
+    from poolproof.layers.tree import resolve
+
+    asked = read_campaign(campaign)
+    names = {device.name for device in asked.devices}
+    for layout in asked.layouts:
+        resolve(layout.expression, names)
+    layouts = {layout.name: format_expression(layout.expression) for layout in asked.layouts}
+    workloads = [workload.name for workload in asked.workloads]
+    if as_json:
+        typer.echo(json.dumps({"name": asked.name, "layouts": layouts, "workloads": workloads}))
+        return
+    typer.echo(
+        f"{asked.name}: {len(layouts)} layouts × {len(workloads)} workloads = {len(layouts) * len(workloads)} cells"
+    )
+    for name, line in layouts.items():
+        typer.echo(f"  layout {name}: {line}")
+    for workload in workloads:
+        typer.echo(f"  workload {workload}")

@@ -1,0 +1,24 @@
+"""`poolproof clean`: undo what a dead run left on the machine."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from poolproof.cli.run import Json
+
+
+def command(
+    run: Annotated[Path, typer.Argument(help="The run directory.")],
+    as_json: Json = False,
+) -> None:
+    """Undo, from its journal, what a dead run left on the machine; its results stay."""
+    from poolproof.cli.session import undo_leftovers
+    from poolproof.hosts.local import LocalHost
+    from poolproof.runs.directory import RunDirectory
+
+    directory = RunDirectory.open(run)
+    with directory.locked():
+        undone = undo_leftovers(directory, LocalHost())
+    typer.echo(json.dumps({"undone": undone}) if as_json else f"{undone} changes undone; nothing of this run is left")

@@ -1,0 +1,27 @@
+"""`poolproof explain`: one pitfall, whole."""
+
+import json
+from typing import Annotated
+
+import typer
+
+from poolproof.cli.run import Json
+
+
+def command(
+    rule: Annotated[str, typer.Argument(help="The rule's id, as `poolproof rules` lists them.")],
+    as_json: Json = False,
+) -> None:
+    """Explain one pitfall: what goes wrong, how it shows, how to mend it, how to see it yourself."""
+    from poolproof.rules.catalogue import rule as find
+
+    found = find(rule)
+    if as_json:
+        keys = ("id", "title", "wrong", "shows", "error", "mend", "sources", "catalogue", "reproduce")
+        typer.echo(json.dumps({key: getattr(found, key) for key in keys}))
+        return
+    typer.echo(f"{found.id}: {found.title}\n\n{found.wrong}\n\nHow it shows: {found.shows}")
+    typer.echo(f"\nThe error: {found.error}\n\nThe mend: {found.mend}")
+    if found.reproduce:
+        typer.echo(f"\nTo see it yourself:\n{found.reproduce}")
+    typer.echo("\nSources: " + "; ".join(found.sources))

@@ -1,0 +1,54 @@
+"""`poolproof run`: the main job."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")]
+Out = Annotated[Path | None, typer.Option("--out", help="Where to write the run. Default: runs/<name>-<time>.")]
+Work = Annotated[str, typer.Option("--work", help="Where images and mount points go, on the host.")]
+Wipe = Annotated[
+    list[str] | None,
+    typer.Option("--wipe", metavar="IDENTITY", help="Permit this real disk to be overwritten; once for each."),
+]
+
+
+def command(
+    campaign: Annotated[Path | None, typer.Argument(help="The campaign's YAML file.")] = None,
+    layout: Annotated[
+        list[str] | None, typer.Option("--layout", "-l", metavar="EXPRESSION", help="A layout; repeat for more.")
+    ] = None,
+    device: Annotated[
+        list[str] | None, typer.Option("--device", "-d", metavar="NAME=SOURCE", help="A device, as a=file:8G.")
+    ] = None,
+    workload: Annotated[
+        list[str] | None, typer.Option("--workload", "-w", metavar="WORKLOAD", help="A preset, or fio options.")
+    ] = None,
+    time: Annotated[str | None, typer.Option("--time", help="How long a trial lasts, as 10s.")] = None,
+    trials: Annotated[int | None, typer.Option("--trials", help="Trials for each cell.")] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="Seed of the order of trials.")] = None,
+    out: Out = None,
+    work: Work = "/var/tmp",
+    wipe: Wipe = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print every step; change nothing.")] = False,
+    save: Annotated[Path | None, typer.Option("--save", help="Write the campaign as a file and go on.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Build each layout, run each workload on it, prove each figure, take all down.
+
+    Without a file, --layout, --device and --workload say what to run:
+
+    poolproof run --layout 'btrfs raid1 a b' --device a=file:8G --device b=emulate:hdd-7200,8G --workload etcd
+    """
+    from poolproof.cli.asked import campaign_asked, save_campaign
+    from poolproof.cli.session import Request, dry_run_text, start
+
+    asked, text = campaign_asked(campaign, layout, device, workload, time, trials, seed)
+    if save is not None:
+        save_campaign(asked, save)
+    request = Request(asked, text, out, work, frozenset(wipe or ()), as_json)
+    if dry_run:
+        typer.echo(dry_run_text(request))
+        return
+    start(request)

@@ -1,0 +1,171 @@
+"""Starting, resuming and showing runs: what several subcommands share."""
+
+import contextlib
+import json
+import secrets
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from poolproof import __version__
+from poolproof.campaign.model import Campaign
+from poolproof.campaign.write import format_campaign
+from poolproof.campaign.yaml import parse_campaign
+from poolproof.cli.signals import end_in_order
+from poolproof.fio.version import fio_version
+from poolproof.hosts.base import Host
+from poolproof.hosts.local import LocalHost
+from poolproof.measure.conduct import conduct
+from poolproof.measure.events import Listener
+from poolproof.measure.plan import Places, Plan, make_plan, plan_layouts
+from poolproof.provision.layout import look_around
+from poolproof.provision.place import RAM_FILES, new_label, places
+from poolproof.report.plan_text import plan_text
+from poolproof.runs.contract import run_object
+from poolproof.runs.directory import RunDirectory
+from poolproof.runs.model import RunRecord
+from poolproof.runs.summary import cells_of
+
+
+@dataclass(frozen=True)
+class Request:
+    """What `run` was asked to do. `campaign_text` is the campaign as given."""
+
+    campaign: Campaign
+    campaign_text: str
+    out: Path | None
+    work: str
+    wipe: frozenset[str]
+    as_json: bool
+
+
+def start(request: Request) -> None:
+    """Begin a run and see it to its end; prints its table or its JSON object."""
+    end_in_order()
+    host = LocalHost()
+    plan = _plan(request, host)
+    run = _create(request, plan, host)
+    _conduct(plan, host, run, as_json=request.as_json)
+
+
+def go_on(path: Path, *, as_json: bool) -> None:
+    """Resume a run that was stopped: first undo what it left, then do what is not done."""
+    end_in_order()
+    host = LocalHost()
+    run = RunDirectory.open(path)
+    record = run.record()
+    with run.locked():
+        undo_leftovers(run, host)
+    campaign = parse_campaign(record.campaign, str(run.path / "run.json"))
+    label_places = Places(record.label, record.state_dir, record.ram_dir)
+    plan = make_plan(campaign, host, label_places, record.seed, frozenset(record.allowed_disks))
+    _conduct(plan, host, run, as_json=as_json)
+
+
+def undo_leftovers(run: RunDirectory, host: Host) -> int:
+    """Undo what a dead run left on the host; returns how many changes that were.
+
+    Raises:
+        BuildError: something can't be undone.
+    """
+    from poolproof.provision.journal import Journal
+    from poolproof.provision.undo import complain, undo_all
+
+    journal = Journal(run.journal_path)
+    standing = len(journal.standing())
+    complain(undo_all(journal, host), str(run.path))
+    return standing
+
+
+def show(path: Path, *, as_json: bool) -> None:
+    """Print what a run has found so far."""
+    run = RunDirectory.open(path)
+    _print_result(run, parse_campaign(run.record().campaign, str(path)), as_json=as_json)
+
+
+def dry_run_text(request: Request) -> str:
+    """Every step that the run would take, as text; nothing is changed."""
+    host = LocalHost()
+    plan = _plan(request, host)
+    ground = look_around(host, plan.campaign, plan.nodes.values(), plan.site.state_dir)
+    return plan_text(places(plan.site, with_ram=plan.uses_ram_files), plan_layouts(plan, ground))
+
+
+def _plan(request: Request, host: Host) -> Plan:
+    label = new_label()
+    label_places = Places(label, f"{request.work.rstrip('/')}/poolproof-{label}", f"{RAM_FILES}/poolproof-{label}")
+    seed = request.campaign.measure.seed
+    return make_plan(
+        request.campaign, host, label_places, secrets.randbelow(2**31) if seed is None else seed, request.wipe
+    )
+
+
+def _create(request: Request, plan: Plan, host: Host) -> RunDirectory:
+    now = datetime.now()
+    record = RunRecord(
+        poolproof=__version__,
+        campaign=format_campaign(request.campaign),
+        label=plan.site.label,
+        state_dir=plan.site.state_dir,
+        ram_dir=plan.site.ram_dir,
+        seed=plan.seed,
+        host=host.name,
+        begun_at=now.astimezone().isoformat(timespec="seconds"),
+        facts={
+            "kernel": plan.machine.kernel,
+            "distribution": plan.machine.distribution,
+            "processors": str(plan.machine.processors),
+            "ram_bytes": str(plan.machine.ram_bytes),
+        },
+        versions={"poolproof": __version__, "fio": str(fio_version(host))},
+        allowed_disks=tuple(sorted(request.wipe)),
+    )
+    return RunDirectory.create(request.out or _free_path(request.campaign.name, now), request.campaign_text, record)
+
+
+def _free_path(name: str, now: datetime) -> Path:
+    """runs/<name>-<date>-<time>; with seconds, then a number, where that is taken."""
+    base = Path("runs") / f"{name}-{now:%Y%m%d-%H%M}"
+    candidates = [base, base.with_name(f"{base.name}{now:%S}")]
+    candidates += [base.with_name(f"{base.name}{now:%S}-{number}") for number in range(2, 100)]
+    return next(path for path in candidates if not path.exists())
+
+
+def _conduct(plan: Plan, host: Host, run: RunDirectory, *, as_json: bool) -> None:
+    with run.locked(), _listener() as listener:
+        conduct(plan, host, run, listener)
+    _print_result(run, plan.campaign, as_json=as_json)
+
+
+@contextlib.contextmanager
+def _listener() -> Iterator[Listener]:
+    """A live screen on a terminal, plain lines elsewhere; always on standard error, so that JSON stays alone."""
+    if sys.stderr.isatty():
+        from rich.console import Console
+
+        from poolproof.report.progress import LiveScreen
+
+        with LiveScreen(Console(stderr=True)) as screen:
+            yield screen
+    else:
+        from poolproof.report.lines import PlainLines
+
+        yield PlainLines(sys.stderr)
+
+
+def _print_result(run: RunDirectory, campaign: Campaign, *, as_json: bool) -> None:
+    cells = cells_of(run.trials())
+    if as_json:
+        print(json.dumps(run_object(run.path, cells, campaign.baseline)))
+        return
+    from rich.console import Console
+
+    from poolproof.report.table import print_table
+
+    console = Console(highlight=False)
+    if campaign.question:
+        console.print(campaign.question, style="bold", markup=False)
+    print_table(console, cells, campaign.baseline)
+    console.print(f"\nrun: {run.path}", markup=False, soft_wrap=True)

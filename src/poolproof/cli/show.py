@@ -1,0 +1,18 @@
+"""`poolproof show`: the table of a run."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from poolproof.cli.run import Json
+
+
+def command(
+    run: Annotated[Path, typer.Argument(help="The run directory.")],
+    as_json: Json = False,
+) -> None:
+    """Print what a run found: figures, verdicts, reasons."""
+    from poolproof.cli.session import show
+
+    show(run, as_json=as_json)

@@ -1,0 +1,26 @@
+"""The first Ctrl-C, SIGTERM or hang-up ends the run in order; the next ones can't disturb the taking down."""
+
+import signal
+import sys
+from types import FrameType
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def end_in_order() -> None:
+    """Turn the first signal into KeyboardInterrupt, and all later ones into a line that asks for patience."""
+    for number in _SIGNALS:
+        signal.signal(number, _first)
+
+
+def _first(number: int, frame: FrameType | None) -> None:
+    del number, frame
+    for each in _SIGNALS:
+        signal.signal(each, _later)
+    print("\npoolproof: stopping; taking everything down", file=sys.stderr, flush=True)
+    raise KeyboardInterrupt
+
+
+def _later(number: int, frame: FrameType | None) -> None:
+    del number, frame
+    print("poolproof: still taking things down; this ends by itself", file=sys.stderr, flush=True)

@@ -1,0 +1,145 @@
+"""Conduct a run: each layout in turn is built, filled, measured and taken down, whatever happens on the way."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from poolproof.campaign.model import Workload
+from poolproof.errors import BuildError, PoolproofError
+from poolproof.facts.block import used_loops
+from poolproof.hosts.base import Host
+from poolproof.layers.tree import directories
+from poolproof.measure.events import Listener
+from poolproof.measure.fio_run import leash
+from poolproof.measure.order import order_of_trials
+from poolproof.measure.plan import Plan, plan_one
+from poolproof.measure.prepare import prepare
+from poolproof.measure.ready import ReadyLayout
+from poolproof.measure.target import target_of
+from poolproof.measure.trial import Bench, failed_trial, run_trial
+from poolproof.provision.apply import apply
+from poolproof.provision.journal import Journal
+from poolproof.provision.layout import LayoutPlan
+from poolproof.provision.place import places
+from poolproof.provision.undo import complain, undo_all
+from poolproof.runs.directory import RunDirectory
+
+_ATTEMPTS = 3
+
+
+def conduct(plan: Plan, host: Host, run: RunDirectory, listener: Listener) -> None:
+    """Run every trial that is not done yet; at the end nothing of the run is left on the host.
+
+    A layout that can't be built makes its trials `failed`, and the run goes on.
+
+    Raises:
+        BuildError: something could not be taken down.
+        KeyboardInterrupt: after everything was taken down.
+    """
+    journal = Journal(run.journal_path)
+    done = {trial.key for trial in run.trials()}
+    orders = {
+        layout.name: order_of_trials(
+            layout.name, plan.campaign.workloads, plan.campaign.measure.trials, plan.seed, done
+        )
+        for layout in plan.campaign.layouts
+    }
+    listener.campaign_begins(sum(map(len, orders.values())), len(done))
+    try:
+        apply(places(plan.site, with_ram=plan.uses_ram_files), host, journal, may_overwrite=frozenset())
+        for name, order in orders.items():
+            if order:
+                listener.layout_begins(name, len(order))
+                _measure_layout(_Conductor(plan, host, run, journal, listener), name, order)
+    finally:
+        leftovers = undo_all(journal, host, tell=listener.step)
+    complain(leftovers, str(run.path))
+
+
+@dataclass(frozen=True)
+class _Conductor:
+    plan: Plan
+    host: Host
+    run: RunDirectory
+    journal: Journal
+    listener: Listener
+
+
+def _measure_layout(conductor: _Conductor, name: str, order: Sequence[tuple[Workload, int]]) -> None:
+    standing_before = {change.number for change in conductor.journal.standing()}
+    begun: set[tuple[str, int]] = set()
+    try:
+        layout = _build(conductor, name)
+        _run_trials(conductor, layout, order, begun)
+    except PoolproofError as error:
+        conductor.listener.warning(f"{name}: {error.message}")
+        _fail_the_rest(conductor, name, [cell for cell in order if (cell[0].name, cell[1]) not in begun], error)
+    _take_down(conductor, standing_before)
+
+
+def _take_down(conductor: _Conductor, keep: set[int]) -> None:
+    """Undo all but the changes of these numbers."""
+    leftovers = undo_all(
+        conductor.journal, conductor.host, keep=lambda change: change.number in keep, tell=conductor.listener.step
+    )
+    complain(leftovers, str(conductor.run.path))
+
+
+def _run_trials(
+    conductor: _Conductor, layout: ReadyLayout, order: Sequence[tuple[Workload, int]], begun: set[tuple[str, int]]
+) -> None:
+    plan, host = conductor.plan, conductor.host
+    wanted = {workload.name for workload, _number in order}
+    cells = [cell for cell in plan.cells if cell.workload.name in wanted]
+    prepared = prepare(host, layout, cells, conductor.listener)
+    bench = Bench(host, conductor.run, layout, plan.campaign.measure, conductor.listener)
+    for workload, number in order:
+        begun.add((workload.name, number))
+        run_trial(bench, prepared[workload.name], number)
+
+
+def _build(conductor: _Conductor, name: str) -> ReadyLayout:
+    """Build the layout; if another program took one of its loop devices in the meantime, plan anew and try again."""
+    for attempt in range(1, _ATTEMPTS + 1):
+        planned = plan_one(conductor.plan, conductor.host, name)
+        before = {change.number for change in conductor.journal.standing()}
+        try:
+            _apply(conductor, planned)
+            return _ready(conductor, planned)
+        except BuildError:
+            _take_down(conductor, before)
+            if attempt == _ATTEMPTS or not planned.loops & used_loops(conductor.host):
+                raise
+    raise AssertionError("unreachable")
+
+
+def _apply(conductor: _Conductor, planned: LayoutPlan) -> None:
+    steps = (leash(conductor.plan.site.state_dir), *planned.steps)
+    apply(
+        steps,
+        conductor.host,
+        conductor.journal,
+        may_overwrite=planned.may_overwrite,
+        tell=conductor.listener.step,
+    )
+
+
+def _ready(conductor: _Conductor, planned: LayoutPlan) -> ReadyLayout:
+    volume = planned.tree.volume
+    found = directories(planned.node)
+    return ReadyLayout(
+        name=planned.layout.name,
+        node=planned.node,
+        tree=planned.tree,
+        target=target_of(conductor.host, volume.path, planned.tree.leaves, conductor.plan.machine),
+        scratch=conductor.plan.site.state_dir,
+        found=found[0] if found else None,
+    )
+
+
+def _fail_the_rest(
+    conductor: _Conductor, name: str, order: Sequence[tuple[Workload, int]], error: PoolproofError
+) -> None:
+    for workload, number in order:
+        trial = failed_trial(name, workload, number, error)
+        conductor.run.append(trial)
+        conductor.listener.trial_ends(trial)

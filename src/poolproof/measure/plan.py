@@ -1,0 +1,158 @@
+"""Everything that can be known before anything is built, checked: jobs, layouts, programs, room, disks."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from poolproof.campaign.model import Campaign, Emulated, Layout
+from poolproof.devices.model import Site
+from poolproof.devices.plan import programs_of
+from poolproof.errors import CampaignError
+from poolproof.facts.machine import Machine, survey
+from poolproof.fio.job import JobFile
+from poolproof.fio.parse_only import check_values
+from poolproof.hosts.base import Host
+from poolproof.layers.base import LayerNode, Node
+from poolproof.layers.catalogue import all_layers
+from poolproof.layers.tree import capacity_bytes, devices, largest_file_bytes, needs, resolve
+from poolproof.measure.jobs import file_set, jobs_of
+from poolproof.measure.prepare import CellJobs
+from poolproof.provision.layout import Ground, LayoutPlan, look_around, plan_layout
+from poolproof.provision.place import site_of
+from poolproof.units import format_size
+
+_JOBS_AT_ONCE = 32
+_ALWAYS_NEEDED = ("fio", "sync", "fincore", "filefrag", "dd", "find", "stat")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that a run needs to know before it touches the machine."""
+
+    campaign: Campaign
+    machine: Machine
+    site: Site
+    nodes: Mapping[str, Node]
+    cells: tuple[CellJobs, ...]
+    seed: int
+    allowed_disks: frozenset[str]
+
+    @property
+    def uses_ram_files(self) -> bool:
+        """Whether an emulated disk may keep its bytes in RAM."""
+        return any(isinstance(device.source, Emulated) for device in self.campaign.devices)
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where the run builds on the host: its label, and its directories on a disk and in RAM."""
+
+    label: str
+    state_dir: str
+    ram_dir: str
+
+
+def make_plan(campaign: Campaign, host: Host, places: Places, seed: int, allowed_disks: frozenset[str]) -> Plan:
+    """Check the campaign against the host; nothing is changed.
+
+    Raises:
+        CampaignError: an expression, a device, an option or a size that can't work.
+        HostError: programs, kernel file systems, root or room are missing.
+        GuardError: a disk may not be written to.
+        FioError: no fio, or too old.
+    """
+    nodes = {layout.name: _resolved(layout, campaign) for layout in campaign.layouts}
+    cells = tuple(CellJobs(workload, jobs_of(workload, campaign.measure, host)) for workload in campaign.workloads)
+    _check_values(cells, host)
+    machine = survey(host, _programs(campaign))
+    site = site_of(machine, places.label, places.state_dir, places.ram_dir)
+    for node in nodes.values():
+        needs(node, site)
+    plan = Plan(campaign, machine, site, nodes, cells, seed, allowed_disks)
+    ground = look_around(host, campaign, tuple(nodes.values()), site.state_dir)
+    for planned in plan_layouts(plan, ground):
+        _check_room(planned, plan, ground)
+    return plan
+
+
+def plan_layouts(plan: Plan, ground: Ground) -> tuple[LayoutPlan, ...]:
+    """Every layout's steps, as they would be now; each layout is planned as if it were alone, as it will be."""
+    return tuple(
+        plan_layout(layout, plan.nodes[layout.name], plan.campaign, plan.site, ground, plan.allowed_disks)
+        for layout in plan.campaign.layouts
+    )
+
+
+def plan_one(plan: Plan, host: Host, name: str) -> LayoutPlan:
+    """The steps of one layout, by what the host has at this moment.
+
+    Raises:
+        GuardError: a disk may not be written to.
+        HostError: the host can't build it.
+    """
+    layout = next(layout for layout in plan.campaign.layouts if layout.name == name)
+    ground = look_around(host, plan.campaign, (plan.nodes[name],), plan.site.state_dir)
+    return plan_layout(layout, plan.nodes[name], plan.campaign, plan.site, ground, plan.allowed_disks)
+
+
+def _resolved(layout: Layout, campaign: Campaign) -> Node:
+    node = resolve(layout.expression, {device.name for device in campaign.devices})
+    if not isinstance(node, LayerNode) or node.layer.offers_block:
+        raise CampaignError(
+            f"layout {layout.name} ends in a block device, and the test files need a file system",
+            f"put one on top: {layout.expression.text or layout.name} | ext4",
+        )
+    return node
+
+
+def _programs(campaign: Campaign) -> Iterable[str]:
+    return {
+        *_ALWAYS_NEEDED,
+        *(program for layer in all_layers().values() for program in layer.programs),
+        *(program for device in campaign.devices for program in programs_of(device.source)),
+    }
+
+
+def _check_values(cells: Sequence[CellJobs], host: Host) -> None:
+    """Have fio itself read all jobs, many at a time, since it takes a moment to start."""
+    jobs = [replace(job, name=cell.workload.name) for cell in cells for job in cell.jobs.jobs]
+    for first in range(0, len(jobs), _JOBS_AT_ONCE):
+        check_values(JobFile(tuple(jobs[first : first + _JOBS_AT_ONCE])), host)
+
+
+def _check_room(planned: LayoutPlan, plan: Plan, ground: Ground) -> None:
+    """Whether the test files of all workloads fit on the layout side by side, by estimates from below.
+
+    Raises:
+        CampaignError: they don't.
+    """
+    sizes = _sizes(planned, ground)
+    sets = {file_set(cell.workload, cell.jobs): 0 for cell in plan.cells if cell.workload.fill}
+    for cell in plan.cells:
+        if cell.workload.fill:
+            place = file_set(cell.workload, cell.jobs)
+            sets[place] = max(sets[place], cell.jobs.unique_bytes or 0)
+    needed, room = sum(sets.values()), capacity_bytes(planned.node, sizes)
+    if needed > room:
+        raise CampaignError(
+            f"layout {planned.layout.name} holds about {format_size(room)}; "
+            f"the workloads' test files take {format_size(needed)}",
+            "give the devices a larger `size`, or the workloads a smaller one",
+        )
+    _check_largest(planned, plan, largest_file_bytes(planned.node, sizes))
+
+
+def _check_largest(planned: LayoutPlan, plan: Plan, room: int) -> None:
+    for cell in plan.cells:
+        largest = max((job.size_bytes or 0) // max(1, job.nrfiles) for job in cell.jobs.jobs)
+        if cell.workload.fill and largest > room:
+            raise CampaignError(
+                f"workload {cell.workload.name} has a file of {format_size(largest)}; "
+                f"layout {planned.layout.name} has no place larger than {format_size(room)}",
+                "a file must fit on one branch: give the branches a larger `size`, or the workload a smaller one",
+            )
+
+
+def _sizes(planned: LayoutPlan, ground: Ground) -> dict[str, int]:
+    volumes = dict(zip(devices(planned.node), (device.volume for device in planned.devices), strict=True))
+    sizes = {name: volume.size_bytes or 0 for name, volume in volumes.items()}
+    return sizes | {path: volume.size_bytes or 0 for path, volume in ground.directories.items()}

@@ -1,0 +1,33 @@
+"""A layout that stands and is open, as its trials see it."""
+
+from dataclasses import dataclass
+
+from poolproof.devices.model import Leaf
+from poolproof.evidence.model import Target
+from poolproof.layers.base import Node
+from poolproof.layers.tree import TreePlan
+
+
+@dataclass(frozen=True)
+class ReadyLayout:
+    """A built layout. `scratch` is a directory of the run on the host, for job files and fio's output.
+
+    `found` is the user's own directory under a `dir` layout, whose files can be taken as they are; None elsewhere.
+    """
+
+    name: str
+    node: Node
+    tree: TreePlan
+    target: Target
+    scratch: str
+    found: str | None
+
+    @property
+    def top(self) -> str:
+        """The directory, on the host, in which test files may be made."""
+        return self.tree.volume.path
+
+    @property
+    def leaves(self) -> tuple[Leaf, ...]:
+        """The disks at the bottom."""
+        return self.tree.leaves

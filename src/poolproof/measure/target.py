@@ -1,0 +1,72 @@
+"""What the test files stand on, as the rules want to know it; asked of the host once a layout is open."""
+
+import re
+
+from poolproof.devices.model import Leaf
+from poolproof.evidence.model import Target
+from poolproof.facts.machine import Machine
+from poolproof.facts.mountinfo import Mount, mount_of, parse_mountinfo
+from poolproof.hosts.base import FileMissing, Host
+
+_IN_RAM = ("tmpfs", "ramfs", "devtmpfs")
+_COMPRESSES = ("compress", "compress-force")
+_BTRFS_COMPRESSED_EXTENT_BYTES = 128 * 1024
+_COMPRESSED_DEFAULT = "zlib"  # what btrfs takes when `compress` names no algorithm (btrfs(5))
+
+
+def target_of(host: Host, top: str, leaves: tuple[Leaf, ...], machine: Machine) -> Target:
+    """The facts about an open layout; `top` is its directory, an absolute path without links."""
+    mount = mount_of(parse_mountinfo(host.read("/proc/self/mountinfo")), top)
+    if mount is None:
+        return Target(file_system="unknown", ram_bytes=machine.ram_bytes)
+    compression = _compression(mount)
+    return Target(
+        file_system=mount.file_system,
+        ram_bytes=machine.ram_bytes,
+        volatile=mount.file_system in _IN_RAM
+        or any(leaf.path.startswith(("/dev/zram", "/dev/ram")) for leaf in leaves),
+        compression=compression,
+        record_bytes=_BTRFS_COMPRESSED_EXTENT_BYTES if compression and mount.file_system == "btrfs" else None,
+        loop_without_direct=tuple(leaf.path for leaf in leaves if _queue(host, leaf, "loop/dio") == "0"),
+        kernel=_version(machine.kernel),
+        rotational=_of_all(host, leaves, "queue/rotational", "1"),
+        write_through=_of_all(host, leaves, "queue/write_cache", "write through"),
+        dirty_limit_bytes=_dirty_limit(host, machine),
+        mount_options=mount.options,
+    )
+
+
+def _compression(mount: Mount) -> str | None:
+    for option in mount.options:
+        key, _, value = option.partition("=")
+        if key in _COMPRESSES and value not in ("no", "none"):
+            return value or _COMPRESSED_DEFAULT
+    return None
+
+
+def _queue(host: Host, leaf: Leaf, name: str) -> str | None:
+    """One of the block device's own files in sysfs, which lie beside its counters; None where it has none."""
+    try:
+        return host.read(f"{leaf.counter.removesuffix('/stat')}/{name}").strip()
+    except FileMissing:
+        return None
+
+
+def _of_all(host: Host, leaves: tuple[Leaf, ...], name: str, wanted: str) -> bool | None:
+    """Whether every leaf says so; None where one does not say."""
+    said = [_queue(host, leaf, name) for leaf in leaves]
+    return all(text == wanted for text in said) if said and None not in said else None
+
+
+def _version(kernel: str) -> tuple[int, int] | None:
+    match = re.search(r"(\d+)\.(\d+)", kernel)
+    return (int(match[1]), int(match[2])) if match else None
+
+
+def _dirty_limit(host: Host, machine: Machine) -> int | None:
+    """Dirty bytes at which writers are made to wait: vm.dirty_bytes, else vm.dirty_ratio of the free RAM (vm.rst)."""
+    try:
+        limit = int(host.read("/proc/sys/vm/dirty_bytes"))
+        return limit or int(host.read("/proc/sys/vm/dirty_ratio")) * machine.ram_free_bytes // 100
+    except (FileMissing, ValueError):
+        return None

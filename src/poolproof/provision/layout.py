@@ -1,0 +1,124 @@
+"""Plan one layout whole: its devices, its layers, and which devices its steps may write to."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import count, islice
+
+from poolproof.campaign.model import Campaign, Disk, Layout
+from poolproof.devices.disk import find_disk
+from poolproof.devices.model import Below, DevicePlan, Leaf, Site, Volume
+from poolproof.devices.plan import DeviceFacts, plan_devices
+from poolproof.errors import CommandError, HostError
+from poolproof.facts.block import BlockFacts, LoopFacts, block_devices, device_under, examine, free_nbds, loop_facts
+from poolproof.hosts.base import Host
+from poolproof.layers.base import Node
+from poolproof.layers.tree import TreePlan, devices, directories, plan_tree
+from poolproof.steps import Step
+
+_LIMIT_S = 20.0
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What the host has just now, for planning: loop and nbd numbers, real disks, what lies under the directories."""
+
+    loops: tuple[LoopFacts, ...]
+    nbds: tuple[int, ...]
+    disks: tuple[BlockFacts, ...]
+    below_state: Below | None
+    directories: Mapping[str, Volume]
+
+
+@dataclass(frozen=True)
+class LayoutPlan:
+    """Every step that builds a layout, in order, and what stands then. `loops` are the loop numbers it takes."""
+
+    layout: Layout
+    node: Node
+    devices: tuple[DevicePlan, ...]
+    tree: TreePlan
+    loops: frozenset[int]
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """Devices first, then the layers from the bottom up."""
+        return (*(step for device in self.devices for step in device.steps), *self.tree.make)
+
+    @property
+    def may_overwrite(self) -> frozenset[str]:
+        """The block devices that are this layout's own: its disks, and what its layers offer."""
+        return frozenset(device.volume.path for device in self.devices) | self.tree.block_paths
+
+
+def look_around(host: Host, campaign: Campaign, nodes: Iterable[Node], state_dir: str) -> Ground:
+    """The facts that planning the layouts needs.
+
+    Raises:
+        HostError: a directory of a `dir` layout is not there.
+        CampaignError: a disk that the campaign names is not there.
+    """
+    loops = loop_facts(host)
+    return Ground(
+        loops=loops,
+        nbds=free_nbds(host),
+        disks=_named_disks(host, campaign),
+        below_state=next(iter(device_under(host, _parent(state_dir))), None),
+        directories={path: _directory(host, path, loops) for node in nodes for path in directories(node)},
+    )
+
+
+def plan_layout(
+    layout: Layout, node: Node, campaign: Campaign, site: Site, ground: Ground, permitted: frozenset[str]
+) -> LayoutPlan:
+    """The plan of one layout; a pure function of what was asked and what the host has.
+
+    Raises:
+        GuardError: a disk may not be written to.
+        HostError: the host can't build it.
+    """
+    by_name = {device.name: device for device in campaign.devices}
+    used = [by_name[name] for name in devices(node)]
+    numbers = _free_loops(ground.loops, len(used))
+    facts = DeviceFacts(numbers, ground.nbds, ground.below_state, ground.disks, permitted)
+    plans = plan_devices(used, site, facts)
+    volumes = {device.name: plan.volume for device, plan in zip(used, plans, strict=True)}
+    tree = plan_tree(node, {**ground.directories, **volumes}, site, layout.name)
+    return LayoutPlan(layout, node, plans, tree, frozenset(numbers))
+
+
+def _named_disks(host: Host, campaign: Campaign) -> tuple[BlockFacts, ...]:
+    """Every block device of the host, those that the campaign names with their signatures; none if it names none."""
+    named = {device.name: device.source for device in campaign.devices if isinstance(device.source, Disk)}
+    if not named:
+        return ()
+    disks = block_devices(host)
+    wanted = {find_disk(name, source.identity, disks).path for name, source in named.items()}
+    return tuple(examine(host, disk) if disk.path in wanted else disk for disk in disks)
+
+
+def _directory(host: Host, path: str, loops: tuple[LoopFacts, ...]) -> Volume:
+    """An existing directory as a volume: its leaves are the block devices that its file system lies on."""
+    try:
+        free = host.run(["stat", "--file-system", "--format=%a %S", path], timeout_s=_LIMIT_S).stdout.split()
+        found = device_under(host, path)
+    except CommandError:
+        raise HostError(f"the directory {path} is not there", f"mkdir -p {path}") from None
+    leaves = tuple(
+        Leaf(below.device, f"/dev/{below.device}", below.counter, _below_loop(host, below, loops)) for below in found
+    )
+    return Volume(path, False, leaves, int(free[0]) * int(free[1]))
+
+
+def _below_loop(host: Host, device: Below, loops: tuple[LoopFacts, ...]) -> Below | None:
+    """The disk that holds the file behind a loop device."""
+    backing = next((loop.backing_file for loop in loops if f"loop{loop.number}" == device.device), None)
+    return next(iter(device_under(host, _parent(backing))), None) if backing else None
+
+
+def _parent(path: str) -> str:
+    return path.rpartition("/")[0] or "/"
+
+
+def _free_loops(loops: tuple[LoopFacts, ...], wanted: int) -> tuple[int, ...]:
+    used = {loop.number for loop in loops}
+    return tuple(islice((number for number in count() if number not in used), wanted))

@@ -1,0 +1,39 @@
+"""A plan as text: each command as it would be typed, and what would undo it."""
+
+import shlex
+from collections.abc import Iterable, Iterator
+
+from poolproof.provision.layout import LayoutPlan
+from poolproof.steps import Step, Undo, UndoCommand, UndoDaemon, UndoTree
+
+
+def plan_text(first: Iterable[Step], layouts: Iterable[LayoutPlan]) -> str:
+    """Every step of the layouts, in order; for `--dry-run`."""
+    lines = ["# once", *_steps(first)]
+    for planned in layouts:
+        lines += ["", f"# layout {planned.layout.name}", *_steps(planned.steps), "# to cool it between trials"]
+        lines += [_command(step) for step in (*planned.tree.close, *planned.tree.open)]
+    return "\n".join(lines)
+
+
+def _steps(steps: Iterable[Step]) -> Iterator[str]:
+    for step in steps:
+        yield f"# {step.title}{_undo_text(step.undo)}"
+        yield _command(step)
+
+
+def _command(step: Step) -> str:
+    text = shlex.join(step.argv)
+    return f"{text} <<< {shlex.quote(step.stdin)}" if step.stdin and not step.secret else text
+
+
+def _undo_text(undo: Undo | None) -> str:
+    match undo:
+        case UndoCommand():
+            return f"; undo: {shlex.join(undo.argv)}"
+        case UndoDaemon():
+            return f"; undo: end the process in {undo.pidfile}"
+        case UndoTree():
+            return f"; undo: remove {undo.path}"
+        case None:
+            return ""
