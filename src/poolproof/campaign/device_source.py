@@ -6,6 +6,7 @@ from poolproof.campaign.document import Node, Scalar, Spot, Table, describe, exp
 from poolproof.campaign.model import Device, DeviceSource, Disk, Emulated, LoopFile, Qcow2
 from poolproof.campaign.names import NAME_RULE, is_name
 from poolproof.campaign.nearest import did_you_mean, listed
+from poolproof.campaign.scalar import scalar
 from poolproof.errors import CampaignError
 from poolproof.units import canonical_size, parse_size
 
@@ -13,7 +14,7 @@ KINDS = ("disk", "file", "qcow2", "emulate")
 _SHORT = "write one of file:16G, qcow2:16G, emulate:nvme,16G or disk:ata-MODEL_SERIAL"
 _LONG = "write one of {file: 16G}, {qcow2: 16G}, {emulate: nvme, size: 16G} or {disk: ata-MODEL_SERIAL}"
 _FLAG = "write --device NAME=file:16G, NAME=emulate:nvme,16G or NAME=disk:ata-MODEL_SERIAL"
-_IDENTITY = re.compile(r"[^\s=,]+")
+_IDENTITY = re.compile(r"[A-Za-z0-9._:@+/-]+")
 _MOST_BYTES = 1 << 60
 
 
@@ -48,10 +49,10 @@ def parse_device_flag(text: str) -> Device:
 def format_source(source: DeviceSource) -> str:
     """The device in a campaign file, as a YAML mapping on one line."""
     if isinstance(source, Disk):
-        return f"{{disk: {source.identity}}}"
+        return f"{{disk: {scalar(source.identity)}}}"
     size = canonical_size(source.size_bytes)
     if isinstance(source, Emulated):
-        return f"{{emulate: {source.model}, size: {size}}}"
+        return f"{{emulate: {scalar(source.model)}, size: {size}}}"
     return f"{{file: {size}}}" if isinstance(source, LoopFile) else f"{{qcow2: {size}}}"
 
 

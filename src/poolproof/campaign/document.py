@@ -3,8 +3,9 @@
 `0777`, `2300` and `1_000` are texts here: which of them is a number is for the key to say, not for YAML.
 """
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ruamel.yaml import YAML
@@ -16,6 +17,7 @@ from poolproof.errors import CampaignError
 _TRUE = ("true", "True", "TRUE")
 _FALSE = ("false", "False", "FALSE")
 _NOTHING = ("", "~", "null", "Null", "NULL")
+_UNFIT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 _QUOTES_HINT = "put a value that holds `: `, ` #`, `{` or `[` in quotes"
 
 
@@ -152,6 +154,8 @@ class _Converter:
     def _convert(self, node: Any) -> Node:
         spot = self._spot(node)
         if node.id == "scalar":
+            if _UNFIT.search(node.value):
+                raise spot.mistake("a control character stands in this text", "write it without escapes")
             return Scalar(node.value, node.style is None, spot)
         if node.id == "sequence":
             return Items(tuple(self.convert(item) for item in node.value), spot)
@@ -168,11 +172,16 @@ class _Converter:
                 raise key.spot.mistake(
                     f"`{_short(key.text)}` stands here again, first on line {first}", "keep one of them"
                 )
-            entries[key.text] = (key, self.convert(value_node))
+            entries[key.text] = (key, _beside(key, self.convert(value_node)))
         return tuple(entries.values())
 
     def _spot(self, node: Any) -> Spot:
         return Spot(self._origin, node.start_mark.line + 1)
+
+
+def _beside(key: Scalar, value: Node) -> Node:
+    """YAML places a missing value where the next thing begins, which may be lines below its key."""
+    return replace(value, spot=key.spot) if isinstance(value, Scalar) and not value.text else value
 
 
 def _syntax(error: MarkedYAMLError, text: str, origin: str) -> CampaignError:

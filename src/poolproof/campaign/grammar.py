@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 GRAMMAR_FILE = Path(__file__).with_name("grammar.lark")
 _DEEPEST = 32
+_CHUNK = re.compile(r"[^\s|()]+")
+_UNFIT = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\ud800-\udfff]")
 _NEEDS_QUOTES = re.compile(r'[\s|()="]')
 _EXPECTED = {
     "BARE": "a word",
@@ -29,6 +31,7 @@ _EXPECTED = {
 }
 _OPTION = "write an option like: compression=lz4"
 _QUOTED = 'write a word with blanks like: dir "/srv/my data"'
+_BRACES = "write choices like: compression={lz4,zstd}"
 _EXAMPLE = "a layout looks like: zfs mirror disk1 disk2 ashift=12 | zvol 100G | ext4"
 
 
@@ -41,6 +44,7 @@ def parse_expression(text: str, origin: str = "") -> Expression:
         CampaignError: the text is no layout expression; the message points at the word.
     """
     source = Expression((), text, origin)
+    _check_characters(source)
     _check_depth(source)
     return _layout(_tree(source), source)
 
@@ -76,30 +80,47 @@ def _tree(source: Expression) -> "Tree[Token]":
     try:
         return _parser().parse(source.text)
     except UnexpectedToken as error:
-        start = len(source.text) if error.token.type == "$END" else (error.token.start_pos or 0)
-        raise _unexpected(source, start, len(error.token), error.accepts or error.expected) from None
+        raise _unexpected(source, error.token, error.accepts or error.expected) from None
     except UnexpectedCharacters as error:
-        raise _strange_character(source, error.pos_in_stream or 0) from None
+        raise _no_word(source, error.pos_in_stream or 0) from None
 
 
-def _unexpected(source: Expression, start: int, width: int, expected: set[str]) -> CampaignError:
-    place = Place(start, start + width)
-    if source.text[start : start + 1] == ")":
-        return mistake_in(source, place, "expected a word, key=value or `|`, found a `)` that closes nothing", _EXAMPLE)
-    found = f"`{source.text[start : start + width]}`" if start < len(source.text) else "the end"
+def _unexpected(source: Expression, token: "Token", expected: set[str]) -> CampaignError:
+    """The error for a word that may not stand where it does."""
+    if token.type == "$END":
+        place, found = Place(len(source.text), len(source.text)), "the end"
+    else:
+        place, found = Place(token.start_pos or 0, token.end_pos or 0), f"`{token}`"
+    if token.type == "OPTION":
+        return mistake_in(source, place, f"expected a layer or a device before any option, found {found}", _EXAMPLE)
     wanted = " or ".join(dict.fromkeys(text for name, text in _EXPECTED.items() if name in expected))
+    if not wanted:
+        return mistake_in(
+            source, place, f"expected a word, key=value or `|`, found {found} that closes nothing", _EXAMPLE
+        )
     return mistake_in(source, place, f"expected {wanted}, found {found}", _EXAMPLE)
 
 
-def _strange_character(source: Expression, at: int) -> CampaignError:
-    place = Place(at, at + 1)
-    if source.text[at] == '"':
+def _no_word(source: Expression, start: int) -> CampaignError:
+    """The error for what is neither a word nor an option."""
+    match = _CHUNK.match(source.text, start)
+    end = match.end() if match else start + 1
+    found = source.text[start:end]
+    place = Place(start, end)
+    if '"' in found:
         return mistake_in(
-            source, place, 'expected a closing `"`, and quotes around a whole word or a whole value', _QUOTED
+            source, place, f"expected quotes around a whole word or a whole value, found `{found}`", _QUOTED
         )
-    if re.match(r"(^|.*[|(])\s*[^\s|()=\"{},]+$", source.text[:at], re.DOTALL):
-        return mistake_in(source, place, "expected a layer or a device at the start, found an option", _EXAMPLE)
-    return mistake_in(source, place, "expected key=value, with a value and no blanks around the `=`", _OPTION)
+    if found.startswith("=") or found.endswith("="):
+        return mistake_in(source, place, f"expected key=value without blanks, found `{found}`", _OPTION)
+    return mistake_in(source, place, f"expected a word or key=value, found `{found}`", _BRACES)
+
+
+def _check_characters(source: Expression) -> None:
+    """Refuse what no command line can carry."""
+    match = _UNFIT.search(source.text)
+    if match:
+        raise mistake_in(source, Place(*match.span()), f"expected words, found the character {match[0]!r}", _EXAMPLE)
 
 
 def _check_depth(source: Expression) -> None:
@@ -107,7 +128,8 @@ def _check_depth(source: Expression) -> None:
     for match in re.finditer(r'"[^"]*"|[()]', source.text):
         depth += {"(": 1, ")": -1}.get(match[0], 0)
         if depth > _DEEPEST:
-            raise mistake_in(source, Place(*match.span()), f"expected at most {_DEEPEST} parentheses inside each other")
+            message = f"expected at most {_DEEPEST} parentheses inside each other"
+            raise mistake_in(source, Place(*match.span()), message, _EXAMPLE)
 
 
 def _layout(tree: Any, source: Expression) -> Expression:

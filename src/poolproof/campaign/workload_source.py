@@ -26,7 +26,7 @@ OWN_KEYS = ("preset", "jobs", "metric", "cold", "fill")
 METRICS: tuple[Metric, ...] = get_args(Metric)
 MOST_CELLS = 10_000
 _OPTION = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]")
 _EXAMPLE = "write a preset's name, or fio options: {rw: randread, bs: [4k, 16k], iodepth: 8}"
 
 

@@ -21,7 +21,7 @@ _DEVICES = "write devices: {a: {file: 16G}, b: {emulate: hdd-7200, size: 16G}}"
 _LAYOUTS = "write layouts: {mirror: 'btrfs raid1 a b'}"
 _WORKLOADS = "write workloads: {etcd: etcd, reads: {rw: randread, bs: 16k}}"
 _EMPTY = "a campaign needs at least `layouts:` and `workloads:`"
-_MOST_BYTES = 16 * 1024 * 1024
+_MOST_BYTES = 1024 * 1024
 
 
 def read_campaign(path: Path | str) -> Campaign:

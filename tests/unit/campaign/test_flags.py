@@ -1,0 +1,149 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from poolproof.campaign.device_source import parse_device_flag
+from poolproof.campaign.flags import campaign_from_flags, parse_layout_flag, parse_workload_flag
+from poolproof.campaign.model import Device, Emulated, LoopFile, Measure
+from poolproof.errors import CampaignError
+
+
+def test_the_command_line_of_the_design() -> None:
+    found = campaign_from_flags(
+        ["btrfs raid1 a b"],
+        ["a=file:8G", "b=emulate:hdd-7200,8G"],
+        ["etcd", "rw=randread,bs={4k,16k}"],
+        measure=Measure(time_s=1.0),
+    )
+    assert found.devices == (Device("a", LoopFile(8 << 30)), Device("b", Emulated("hdd-7200", 8 << 30)))
+    assert [layout.name for layout in found.layouts] == ["btrfs-raid1-a-b"]
+    assert [workload.name for workload in found.workloads] == ["etcd", "randread[bs=4k]", "randread[bs=16k]"]
+    assert found.measure.time_s == 1.0
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("rust | ext4", ["rust-ext4"]),
+        ("my-one=rust | ext4", ["my-one"]),
+        ("dir /srv/x=y", ["dir-srv-x-y"]),
+        ("zfs {mirror,raidz1} a b", ["zfs-a-b[mirror]", "zfs-a-b[raidz1]"]),
+        ("m=zfs a k={1,2}", ["m[k=1]", "m[k=2]"]),
+    ],
+)
+def test_layouts_are_named_by_hand_or_by_their_words(text: str, names: list[str]) -> None:
+    assert [layout.name for layout in parse_layout_flag(text)] == names
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("etcd", ["etcd"]),
+        ("log:etcd", ["log"]),
+        ("etcd,size=1g", ["etcd-size1g"]),
+        ("preset=etcd,size=1g", ["etcd-size1g"]),
+        ("rw=randread,bs=4k", ["randread-4k"]),
+        ("rw=randread,bs=4k,iodepth=8", ["randread-4k-iodepth8"]),
+        ("rw={read,write},bs={4k,1m}", [f"matrix[rw={rw},bs={bs}]" for rw in ("read", "write") for bs in ("4k", "1m")]),
+        ("name:rw=randread:8", ["name"]),
+        ("q:rw=read,iodepth={1..3}", ["q[iodepth=1]", "q[iodepth=2]", "q[iodepth=3]"]),
+    ],
+)
+def test_workloads_are_named_by_hand_or_by_their_options(text: str, names: list[str]) -> None:
+    assert [workload.name for workload in parse_workload_flag(text)] == names
+
+
+def test_a_metric_can_be_set() -> None:
+    (only,) = parse_workload_flag("rw=randread,metric=p99")
+    assert only.metric == "p99"
+    assert only.jobs[0].options == (("rw", "randread"),)
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "hint"),
+    [
+        ("a", "--device a: expected NAME=SOURCE", "--device NAME=file:16G"),
+        ("a=", "--device a=: expected disk, file, qcow2 or emulate before a `:`, found ``", "write one of file:16G"),
+        ("=file:8G", "--device =file:8G: `` cannot name a device", "a name is letters"),
+        ("a=fil:8G", "--device a=fil:8G: expected disk, file, qcow2 or emulate before a `:`, found `fil:8G`; did", ""),
+        ("a=emulate:nvme", "--device a=emulate:nvme: an emulated disk needs a size, found `nvme` alone", "size: 16G"),
+    ],
+)
+def test_mistakes_in_a_device_flag(text: str, message: str, hint: str) -> None:
+    with pytest.raises(CampaignError) as caught:
+        parse_device_flag(text)
+    assert caught.value.message.startswith(message)
+    assert hint in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "hint"),
+    [
+        ("etdc", "no preset is called `etdc`; did you mean `etcd`?", "presets are"),
+        ("", "no preset is called ``", "presets are"),
+        ("rw=read,time_based", "expected key=value after the comma, found `time_based`", "write --workload etcd"),
+        ("rw=read,", "expected key=value after the comma, found ``", "write --workload etcd"),
+        ("rw=", "expected a value after `rw`, found nothing", "write rw: 1"),
+        ("rw=read,rw=write", "`rw` stands twice", "rw={4k,16k}"),
+        ("bs={4k,16k", "this `{` is not closed", "bs={4k,16k}"),
+        ("bs={4k,4k}", "a value of `bs` stands twice", "bs={4k,16k}"),
+        ("b s=4k", "`b s` is no name of a fio option", "fio --cmdhelp"),
+        ("rw=read,metric=speed", "no metric is called `speed`", "metrics are iops"),
+        ("a b:etcd", "`a b` cannot name a workload", "a name is letters"),
+    ],
+)
+def test_mistakes_in_a_workload_flag(text: str, message: str, hint: str) -> None:
+    with pytest.raises(CampaignError) as caught:
+        parse_workload_flag(text)
+    assert caught.value.message.startswith(f"--workload {text}: {message}")
+    assert hint in caught.value.hint
+
+
+def test_a_mistake_in_a_layout_flag_is_pointed_at() -> None:
+    with pytest.raises(CampaignError) as caught:
+        parse_layout_flag("m=zfs a | | ext4")
+    assert caught.value.message == "--layout: expected a word or `(`, found `|`\n  zfs a | | ext4\n          ^"
+
+
+@pytest.mark.parametrize(
+    ("layouts", "devices", "workloads", "message"),
+    [
+        ([], [], ["etcd"], "--layout: no cells: the campaign has no layouts"),
+        (["dir /a"], [], [], "--workload: no cells: the campaign has no workloads"),
+        (["dir /a", "dir /a"], [], ["etcd"], "--layout: two are called `dir-a`"),
+        (["dir /a"], ["a=file:1G", "a=file:2G"], ["etcd"], "--device: two are called `a`"),
+        (["dir /a"], [], ["etcd", "etcd"], "--workload: two are called `etcd`"),
+        (["zfs a a"], ["a=file:1G"], ["etcd"], "--layout: layout `zfs-a-a` uses device `a` twice"),
+    ],
+)
+def test_mistakes_in_the_flags_together(
+    layouts: list[str], devices: list[str], workloads: list[str], message: str
+) -> None:
+    with pytest.raises(CampaignError) as caught:
+        campaign_from_flags(layouts, devices, workloads)
+    assert caught.value.message.startswith(message)
+    assert caught.value.hint
+
+
+def test_a_baseline_must_name_a_layout() -> None:
+    with pytest.raises(CampaignError) as caught:
+        campaign_from_flags(["dir /a"], [], ["etcd"], baseline="dir-b")
+    assert caught.value.message == "--baseline: baseline `dir-b` names no layout; did you mean `dir-a`?"
+
+
+def test_a_goal_must_name_a_workload() -> None:
+    with pytest.raises(CampaignError) as caught:
+        campaign_from_flags(["dir /a"], [], ["etcd"], goal="ectd")
+    assert caught.value.message == "--goal: goal `ectd` names no workload; did you mean `etcd`?"
+
+
+_FLAGISH = st.text(st.sampled_from("ab:={},.|() 1k") | st.characters(), max_size=30)
+
+
+@given(st.sampled_from([parse_device_flag, parse_layout_flag, parse_workload_flag]), _FLAGISH)
+def test_no_flag_makes_anything_but_a_value_or_a_campaign_error(parse: object, text: str) -> None:
+    assert callable(parse)
+    try:
+        assert parse(text)
+    except CampaignError as error:
+        assert error.message.startswith("--")

@@ -1,0 +1,113 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from poolproof.campaign.expression import Expression, Group, Option, Place, Stage, Word
+from poolproof.campaign.grammar import format_expression, parse_expression
+from poolproof.errors import CampaignError
+
+from .expressions import DESIGN_LINES, expressions
+
+
+@given(expressions)
+def test_parsing_undoes_formatting(expression: Expression) -> None:
+    assert parse_expression(format_expression(expression)) == expression
+
+
+@given(st.text(st.sampled_from('ab1 |()={},."\t\n') | st.characters(), max_size=40))
+def test_any_text_is_an_expression_or_one_clear_error(text: str) -> None:
+    try:
+        expression = parse_expression(text)
+    except CampaignError as error:
+        assert "expected" in error.message
+        assert "^" in error.message
+    else:
+        assert parse_expression(format_expression(expression)) == expression
+
+
+@pytest.mark.parametrize("line", DESIGN_LINES)
+def test_lines_of_the_design_are_canonical(line: str) -> None:
+    assert format_expression(parse_expression(line)) == line
+
+
+def test_a_line_becomes_a_tree() -> None:
+    assert parse_expression("zfs mirror (nvme1 | luks) ashift=12 | ext4") == Expression(
+        (
+            Stage(
+                (
+                    Word("zfs"),
+                    Word("mirror"),
+                    Group(Expression((Stage((Word("nvme1"),)), Stage((Word("luks"),))))),
+                    Option("ashift", "12"),
+                )
+            ),
+            Stage((Word("ext4"),)),
+        )
+    )
+
+
+def test_blanks_and_line_ends_are_all_one() -> None:
+    assert format_expression(parse_expression("  zfs\tmirror  a\n   b|ext4 ")) == "zfs mirror a b | ext4"
+
+
+def test_quotes_keep_blanks_bars_and_parentheses() -> None:
+    expression = parse_expression('dir "/srv/my (old) data" note="a | b" empty=""')
+    assert expression.stages[0].arguments[1:] == (
+        Word("/srv/my (old) data"),
+        Option("note", "a | b"),
+        Option("empty", ""),
+    )
+    assert format_expression(expression) == 'dir "/srv/my (old) data" note="a | b" empty=""'
+
+
+def test_a_value_may_hold_equal_signs() -> None:
+    assert parse_expression("btrfs a mount=compress=zstd:3").stages[0].arguments[2] == Option(
+        "mount", "compress=zstd:3"
+    )
+
+
+def test_places_point_into_the_whole_text_from_inside_groups() -> None:
+    text = "mergerfs (hdd1 | xfs) func=all"
+    group, option = parse_expression(text).stages[0].arguments[1:]
+    assert isinstance(group, Group)
+    word = group.expression.stages[1].arguments[0]
+    assert text[word.place.start : word.place.end] == "xfs"
+    assert group.expression.text == text
+    assert (group.place, option.place) == (Place(9, 21), Place(22, 30))
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "pointed_at"),
+    [
+        ("", "expected a word or `(`, found the end", ""),
+        ("zfs a |", "expected a word or `(`, found the end", ""),
+        ("| ext4", "expected a word or `(`, found `|`", "|"),
+        ("zfs a | | ext4", "expected a word or `(`, found `|`", "|"),
+        ("zfs (a | luks", "expected `)`, found the end", ""),
+        ("zfs a) b", "expected a word, key=value or `|`, found `)` that closes nothing", ")"),
+        ("zfs ()", "expected a word or `(`, found `)`", ")"),
+        ("ashift=12 zfs", "expected a layer or a device before any option, found `ashift=12`", "ashift=12"),
+        ("zfs a ashift = 12", "expected key=value without blanks, found `=`", "="),
+        ("zfs a ashift=", "expected key=value without blanks, found `ashift=`", "ashift="),
+        ("zfs a =12", "expected key=value without blanks, found `=12`", "=12"),
+        ('dir "/srv/my data', 'expected quotes around a whole word or a whole value, found `"/srv/my`', '"/srv/my'),
+        ('dir /srv/"my data"', 'expected quotes around a whole word or a whole value, found `/srv/"my`', '/srv/"my'),
+        ("zfs {a=1,b=2}", "expected a word or key=value, found `{a=1,b=2}`", "{a=1,b=2}"),
+        ("zfs a\x07b", "expected words, found the character '\\x07'", "\x07"),
+        ("(" * 40 + "a" + ")" * 40, "expected at most 32 parentheses inside each other", "("),
+    ],
+)
+def test_a_mistake_is_pointed_at(text: str, message: str, pointed_at: str) -> None:
+    with pytest.raises(CampaignError) as caught:
+        parse_expression(text, "c.yaml:7")
+    first, line, carets = caught.value.message.split("\n")
+    assert first == f"c.yaml:7: {message}"
+    assert line == f"  {text}"
+    assert line[carets.index("^") : len(carets)] == pointed_at
+    assert caught.value.hint
+
+
+def test_only_the_line_with_the_mistake_is_shown() -> None:
+    with pytest.raises(CampaignError) as caught:
+        parse_expression("zfs a b\n  | | ext4\n  | more")
+    assert caught.value.message == "expected a word or `(`, found `|`\n    | | ext4\n      ^"

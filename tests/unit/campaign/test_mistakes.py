@@ -1,0 +1,249 @@
+"""Every mistake in a campaign is one error: file, line, what was found, what was expected, what to type."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from poolproof.campaign.yaml import parse_campaign, read_campaign
+from poolproof.errors import CampaignError
+
+from .campaigns import text
+
+
+def mistake(content: str) -> CampaignError:
+    with pytest.raises(CampaignError) as caught:
+        parse_campaign(content, "c.yaml")
+    return caught.value
+
+
+PRESETS = "presets are backup, etcd, fileserver, media, postgres or vm"
+
+
+@pytest.mark.parametrize(
+    ("content", "message", "hint"),
+    [
+        ("", "c.yaml: this campaign is empty", "at least `layouts:`"),
+        ("# nothing\n", "c.yaml: this campaign is empty", "at least `layouts:`"),
+        ("~", "c.yaml: this campaign is empty", "at least `layouts:`"),
+        ("- a\n", "c.yaml:1: expected a campaign as a mapping, found a list", "at least `layouts:`"),
+        ("zfs mirror", "c.yaml:1: expected a campaign as a mapping, found `zfs mirror`", "at least `layouts:`"),
+        ("name: a\n---\nname: b", "c.yaml:2: a second document begins; a campaign is one document", "`---`"),
+        ("name: a\nname: b", "c.yaml:2: `name` stands here again, first on line 1", "keep one"),
+        ("layouts:\n\tone: zfs a", "c.yaml:2: a tab indents this line; YAML wants blanks", "two blanks"),
+        ("layouts: {one: zfs a", "c.yaml:1: this is no YAML: expected ',' or '}'", "in quotes"),
+        ("layouts: *here", "c.yaml:1: this is no YAML: found undefined alias 'here'", "in quotes"),
+        ("layouts: &x [*x]", "c.yaml:1: an alias stands inside the value that it names", ""),
+        ("name: \x00", "c.yaml: this is no text that YAML allows: unacceptable character #x0000", ""),
+        ('name: "\\0"', "c.yaml:1: a control character stands in this text", "without escapes"),
+        ("[" * 1000, "c.yaml: lists and mappings stand too deep inside each other", ""),
+        ("? [a]\n: b", "c.yaml:1: expected a word before `:`, found a list", "in quotes"),
+        ("laoyuts: {}", "c.yaml:1: unknown key `laoyuts` in the campaign; did you mean `layouts`?", "expected name, "),
+        ("budget: 1h", "c.yaml:1: `budget` is not in this version of poolproof", "take the line out"),
+        ("expect: {}", "c.yaml:1: `expect` is not in this version of poolproof", "take the line out"),
+        ("workloads: {etcd: etcd}", "c.yaml:1: no cells: the campaign has no layouts", "add layouts:"),
+        ("workloads: {etcd: etcd}\nlayouts: {}", "c.yaml:2: no cells: the campaign has no layouts", "add layouts:"),
+        ("layouts: {one: dir /a}", "c.yaml:1: no cells: the campaign has no workloads", "add workloads:"),
+        ("layouts: [a]", "c.yaml:1: expected `layouts` as a mapping, found a list", "write layouts: {"),
+        ("layouts:", "c.yaml:1: expected `layouts` as a mapping, found nothing", "write layouts: {"),
+        ("devices: [a, b]", "c.yaml:1: expected `devices` as a mapping, found a list", "write devices: {"),
+        ("workloads: etcd", "c.yaml:1: expected `workloads` as a mapping, found `etcd`", "write workloads: {"),
+        ("name: my test", "c.yaml:1: `my test` cannot name a campaign", "write name: my-test"),
+        ("name: [a]", "c.yaml:1: expected one text after `name`, found a list", "write name: my-campaign"),
+        ("name:", "c.yaml:1: expected one text after `name`, found nothing", "write name: my-campaign"),
+    ],
+)
+def test_mistakes_in_the_file(content: str, message: str, hint: str) -> None:
+    error = mistake(content)
+    assert error.message.startswith(message)
+    assert hint in error.hint
+
+
+@pytest.mark.parametrize(
+    ("device", "message", "hint"),
+    [
+        ("a: {fiel: 16G}", "unknown key `fiel` in device `a`; did you mean `file`?", "expected disk, file, qcow2"),
+        (
+            "a: fiel:16G",
+            "expected disk, file, qcow2 or emulate before a `:`, found `fiel:16G`; did you mean `file`?",
+            "",
+        ),
+        ("a: 16G", "expected disk, file, qcow2 or emulate before a `:`, found `16G`", "write one of file:16G"),
+        ("a: {file: lots}", "expected a size, found `lots`", "write a size such as 16G"),
+        ("a: {file: 0}", "expected a size, found `0`", "write a size such as 16G"),
+        ("a: {file: -1G}", "expected a size, found `-1G`", "write a size such as 16G"),
+        ("a: {file: 9999999P}", "expected a size, found `9999999P`", "write a size such as 16G"),
+        (f"a: {{file: {'9' * 400}}}", "expected a size, found `99", "write a size such as 16G"),
+        ("a: {file: [1G]}", "expected one value after `file`, found a list", "{file: 16G}"),
+        ("a: {}", "device `a` is one of disk, file, qcow2 or emulate, found none of them", "{file: 16G}"),
+        ("a: {file: 1G, qcow2: 1G}", "device `a` is one of disk, file, qcow2 or emulate, found `file` or `qcow2`", ""),
+        ("a: {file: 1G, size: 1G}", "`size` goes with `emulate` only; `file` says it itself", "{file: 16G}"),
+        ("a: {emulate: nvme}", "an emulated disk needs a size, found `nvme` alone", "{emulate: nvme, size: 16G}"),
+        ("a: emulate:nvme", "an emulated disk needs a size, found `nvme` alone", "{emulate: nvme, size: 16G}"),
+        ("a: {emulate: a b, size: 1G}", "expected the model of disk to emulate, found `a b`", "{emulate: nvme"),
+        ("a: disk:", "this is no YAML: mapping values are not allowed here", "in quotes"),
+        ("a: {disk: my disk}", "expected a disk's by-id name, serial or WWN, found `my disk`", "poolproof devices"),
+        ("a:", "expected what `a` is, found nothing", "{file: 16G}"),
+        ("a: [1]", "expected what `a` is, found a list", "{file: 16G}"),
+        ('"a b": file:1G', "`a b` cannot name a device", "a name is letters, digits"),
+        ("'a|b': file:1G", "`a|b` cannot name a device", "a name is letters, digits"),
+        ("../a: file:1G", "`../a` cannot name a device", "a name is letters, digits"),
+    ],
+)
+def test_mistakes_in_devices(device: str, message: str, hint: str) -> None:
+    error = mistake(text(devices=device))
+    assert error.message.startswith(f"c.yaml:2: {message}")
+    assert hint in error.hint
+
+
+@pytest.mark.parametrize(
+    ("layout", "message", "hint"),
+    [
+        ("one: [zfs, a]", "expected a layout expression after `one`, found a list", "write one: 'btrfs raid1 a b'"),
+        ("one: {zfs: a}", "expected a layout expression after `one`, found a mapping", "write one: 'btrfs raid1 a b'"),
+        ("one:", "expected a layout expression after `one`, found nothing", "write one: 'btrfs raid1 a b'"),
+        ("one two: zfs a", "`one two` cannot name a layout", "a name is letters, digits"),
+        ("..: zfs a", "`..` cannot name a layout", "a name is letters, digits"),
+        ("'a[1]': zfs a", "`a[1]` cannot name a layout", "a name is letters, digits"),
+        ('one: ""', "expected a word or `(`, found the end", "a layout looks like"),
+        ("one: zfs a k={1", "this `{` is not closed", ""),
+        ("one: zfs a a", "layout `one` uses device `a` twice", "name another device"),
+    ],
+)
+def test_mistakes_in_layouts(layout: str, message: str, hint: str) -> None:
+    error = mistake(text(layouts=layout))
+    assert error.message.startswith(f"c.yaml:4: {message}")
+    assert hint in error.hint
+
+
+@pytest.mark.parametrize(
+    ("workload", "message", "hint"),
+    [
+        ("w: etdc", "no preset is called `etdc`; did you mean `etcd`?", PRESETS),
+        ("w: {preset: pg}", "no preset is called `pg`", PRESETS),
+        ("w: {preset: [etcd]}", "expected a preset's name, found a list", PRESETS),
+        ("w:", "expected workload `w` as a mapping, found nothing", "write a preset's name, or fio options"),
+        ("w: [etcd]", "expected workload `w` as a mapping, found a list", "write a preset's name, or fio options"),
+        ("w: {}", "workload `w` is empty", "write a preset's name, or fio options"),
+        ("global: etcd", "`global` cannot name a workload", "fio's own word"),
+        ("a b: etcd", "`a b` cannot name a workload", "a name is letters, digits"),
+        ("w: {rw: }", "expected a value after `rw`, found nothing", "write rw: 1"),
+        ('w: {rw: ""}', "expected a value after `rw`, found nothing", "write rw: 1"),
+        ("w: {rw: []}", "the list after `rw` is empty", "write rw: [ONE, TWO]"),
+        ("w: {rw: [read, read]}", "`read` stands twice in the list after `rw`", "keep one"),
+        ("w: {rw: [[read]]}", "expected one value or a list of values after `rw`, found a list", "write rw: [4k, 16k]"),
+        ("w: {rw: {a: b}}", "expected one value or a list of values after `rw`, found a mapping", ""),
+        ('w: {rw: "a\\nb"}', "the value of `rw` is more than one line", "on one line"),
+        ("w: {r w: read}", "`r w` is no name of a fio option", "fio --cmdhelp"),
+        ("w: {rw: read, metric: speed}", "no metric is called `speed`", "metrics are iops, bandwidth"),
+        ("w: {rw: read, metric: p90}", "no metric is called `p90`; did you mean `p99`?", "metrics are iops"),
+        ("w: {rw: read, cold: maybe}", "expected true or false after `cold`, found `maybe`", "write cold: true"),
+        ("w: {rw: read, fill: 0}", "expected true or false after `fill`, found `0`", "write fill: true"),
+        ("w: {rw: read, until: 5s}", "`until` is not in this version of poolproof", "take the line out"),
+        ("w: {jobs: [a]}", "expected `jobs` as a mapping, found a list", "write jobs: {log:"),
+        ("w: {jobs: {}}", "`jobs` is empty", "name a section"),
+        ("w: {jobs: {global: {rw: read}}}", "`global` cannot name a job section", "a name is"),
+        ("w: {jobs: {a: read}}", "expected job section `a` as a mapping, found `read`", "write a: {rw: randread}"),
+        ("w: {jobs: {a: {metric: p99}}}", "`metric` belongs to the whole workload, not to job section `a`", "beside"),
+        (
+            "w: {preset: postgres, jobs: {wall: {bs: 4k}}}",
+            "preset `postgres` has no section `wall`; did you mean `wal`?",
+            "wal or pages",
+        ),
+    ],
+)
+def test_mistakes_in_workloads(workload: str, message: str, hint: str) -> None:
+    error = mistake(text(workloads=workload))
+    assert error.message.startswith(f"c.yaml:6: {message}")
+    assert hint in error.hint
+
+
+@pytest.mark.parametrize(
+    ("rest", "message", "hint"),
+    [
+        ("measure: 10s", "expected `measure` as a mapping, found `10s`", "write measure: {time: 10s, trials: 3}"),
+        ("measure: {tmie: 10s}", "unknown key `tmie` in `measure`; did you mean `time`?", "expected time, trials"),
+        ("measure: {steady: true}", "`steady` is not in this version of poolproof", "take the line out"),
+        ("measure: {time: 0}", "expected the time of a trial, at most 7d, found `0`", "write time: 10s"),
+        ("measure: {time: -1s}", "expected the time of a trial, at most 7d, found `-1s`", "write time: 10s"),
+        ("measure: {time: 8d}", "expected the time of a trial, at most 7d, found `8d`", "write time: 10s"),
+        ("measure: {time: soon}", "expected the time of a trial, at most 7d, found `soon`", "write time: 10s"),
+        ("measure: {time: [10s]}", "expected the time of a trial, found a list", "write time: 10s"),
+        (
+            "measure: {trials: 0}",
+            "expected a whole number from 1 to 10000 after `trials`, found `0`",
+            "write trials: 3",
+        ),
+        ("measure: {trials: 2.5}", "expected a whole number from 1 to 10000 after `trials`, found `2.5`", ""),
+        (f"measure: {{trials: {'1' * 5000}}}", "expected a whole number from 1 to 10000 after `trials`", ""),
+        ("measure: {seed: -1}", "expected a whole number from 0 to", "write seed: 2"),
+        ("measure: {cold: 1}", "expected true or false after `cold`, found `1`", "write cold: true"),
+        ("baseline: on", "baseline `on` names no layout; did you mean `one`?", "write baseline: one"),
+        ("baseline: {a: b}", "expected one text after `baseline`, found a mapping", "write baseline: NAME"),
+        ("goal: etc", "goal `etc` names no workload; did you mean `etcd`?", "write goal: etcd"),
+    ],
+)
+def test_mistakes_in_the_rest(rest: str, message: str, hint: str) -> None:
+    error = mistake(text(rest=rest))
+    assert error.message.startswith(f"c.yaml:7: {message}")
+    assert hint in error.hint
+
+
+def test_a_baseline_that_names_a_whole_matrix_is_told_its_layouts() -> None:
+    error = mistake(text(layouts="pool: zfs a k={1,2}", rest="baseline: pool"))
+    assert error.message.startswith("c.yaml:7: baseline `pool` names no layout")
+    assert error.hint == "write baseline: pool[k=1]; there is pool[k=1] or pool[k=2]"
+
+
+def test_a_matrix_without_end_is_refused_before_it_is_made() -> None:
+    numbers = ", ".join(map(str, range(300)))
+    error = mistake(text(workloads=f"w: {{rw: read, size: [{numbers}], offset: [{numbers}]}}"))
+    assert error.message == "c.yaml:6: the lists make more than 10000 workloads"
+
+
+def test_cells_without_end_are_refused() -> None:
+    numbers = ", ".join(map(str, range(9000)))
+    error = mistake(text(layouts="one: zfs a k={1..20}", workloads=f"w: {{rw: read, size: [{numbers}]}}"))
+    assert error.message == "c.yaml:3: the campaign has 180000 cells, more than 100000"
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    binary = tmp_path / "binary.yaml"
+    binary.write_bytes(b"\xff\xfe\x00\x80")
+    for path, reason in (
+        (tmp_path / "none.yaml", "No such file or directory"),
+        (tmp_path, "Is a directory"),
+        (binary, "it is no UTF-8 text"),
+    ):
+        with pytest.raises(CampaignError) as caught:
+            read_campaign(path)
+        assert caught.value.message == f"{path} cannot be read: {reason}"
+        assert caught.value.hint == "give the path of a campaign's YAML file"
+
+
+_YAMLISH = st.text(st.sampled_from("ab:{}[],-&*!|>'\"%@~#?=. \n\t\\") | st.characters(), max_size=60)
+
+
+@given(_YAMLISH)
+def test_no_text_makes_anything_but_a_campaign_error(content: str) -> None:
+    with pytest.raises(CampaignError):
+        parse_campaign(content, "c.yaml")
+
+
+@given(
+    devices=st.just("a: file:1G") | _YAMLISH,
+    layouts=st.just("one: zfs a") | _YAMLISH.map(lambda each: f"one: {each}"),
+    workloads=st.just("etcd: etcd") | _YAMLISH.map(lambda each: f"w: {{rw: {each}}}"),
+    rest=st.just("") | _YAMLISH.map(lambda each: f"measure: {each}") | _YAMLISH,
+)
+def test_no_part_makes_anything_but_a_campaign_or_a_campaign_error(
+    devices: str, layouts: str, workloads: str, rest: str
+) -> None:
+    try:
+        found = parse_campaign(text(devices=devices, layouts=layouts, workloads=workloads, rest=rest), "c.yaml")
+    except CampaignError as error:
+        assert error.message.startswith("c.yaml")
+    else:
+        assert found.layouts
+        assert found.workloads
