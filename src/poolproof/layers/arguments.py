@@ -1,6 +1,6 @@
 """The arguments of a stage, sorted: what is an input, what is an option, and what is wrong with the rest."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from poolproof.campaign.expression import Argument, Option, Word
@@ -32,13 +32,16 @@ def sort(reading: Reading, word: str) -> Sorted:
     for argument in reading.arguments:
         if isinstance(argument, Option) or (isinstance(argument, Word) and not reading.is_device(argument.text)):
             rest.append(argument)
-        elif reading.below is not None:
-            raise reading.mistake(
-                argument, f"{word} has its devices left of the `|` already; name all of them in one place"
-            )
         else:
+            check_one_place(reading, argument, word)
             inputs.append((argument, reading.node(argument)))
     return Sorted(tuple(inputs), tuple(rest))
+
+
+def check_one_place(reading: Reading, argument: Argument, word: str) -> None:
+    """Raise a CampaignError if the stage has an input left of the `|` and another one at `argument`."""
+    if reading.below is not None:
+        raise reading.mistake(argument, f"{word} has a device left of the `|` already; name all of them after `{word}`")
 
 
 def is_block(node: Node) -> bool:
@@ -92,6 +95,14 @@ def unknown(reading: Reading, argument: Word | Option, what: str, known: Collect
     name = argument.key if isinstance(argument, Option) else argument.text
     short = f"; expected {listed(sorted(known))}" if 0 < len(known) <= 16 else ""
     return reading.mistake(argument, f"`{name}` is no {what}{did_you_mean(name, known) or short}")
+
+
+def check_values(reading: Reading, options: Iterable[Word | Option], known: Mapping[str, Collection[str]]) -> None:
+    """Raise a CampaignError at the first option whose value is none of those known for its key."""
+    for option in options:
+        if isinstance(option, Option) and option.value not in known.get(option.key, (option.value,)):
+            what = f"{did_you_mean(option.value, known[option.key])}; expected {listed(sorted(known[option.key]))}"
+            raise reading.mistake(option, f"`{option.value}` is no value of {option.key}{what}")
 
 
 def words(text: str) -> frozenset[str]:

@@ -17,6 +17,7 @@ from poolproof.layers import arguments, mount
 from poolproof.layers.arguments import words
 from poolproof.layers.base import Layer, LayerNode, Plan, Reading
 from poolproof.layers.btrfs_usage import data_bytes_by_device
+from poolproof.layers.options import ANY_MOUNT_FLAGS, Vocabulary, choose
 from poolproof.steps import Step
 from poolproof.units import format_size
 
@@ -49,14 +50,15 @@ _PROFILES: Mapping[str, Profile] = MappingProxyType(
         "raid6": Profile(3, parity=2),
     }
 )
-_WORDS = mount.Vocabulary(
+_WORDS = Vocabulary(
     "btrfs",
-    format_keys=words("metadata nodesize sectorsize csum checksum features runtime-features byte-count"),
-    mount_keys=words(
+    make_keys=words("metadata nodesize sectorsize csum checksum features runtime-features byte-count"),
+    open_keys=words(
         "commit compress compress-force discard max_inline metadata_ratio space_cache thread_pool fatal_errors "
         "read_policy subvol rescue fragment"
     ),
-    mount_flags=words(
+    open_flags=ANY_MOUNT_FLAGS
+    | words(
         "acl noacl autodefrag noautodefrag barrier nobarrier clear_cache compress compress-force datacow nodatacow "
         "datasum nodatasum discard nodiscard enospc_debug noenospc_debug flushoncommit noflushoncommit nologreplay "
         "norecovery skip_balance space_cache nospace_cache ssd ssd_spread nossd nossd_spread treelog notreelog "
@@ -93,12 +95,12 @@ class BtrfsLayer(Layer[Btrfs]):
     def read(self, reading: Reading) -> LayerNode:
         profile, rest = _split_profile(reading)
         found = arguments.sort(rest, self.word)
-        chosen = mount.choose(reading, _checked(reading, found.rest), _WORDS)
+        chosen = choose(reading, _checked(reading, found.rest), _WORDS)
         name = profile.text if profile else "single"
         _check_count(reading, profile, name, len(found.inputs))
         arguments.check_blocks(reading, found.inputs, self.word)
         _check_metadata(reading, len(found.inputs))
-        return LayerNode(self, Btrfs(name, chosen.format, chosen.mount), found.nodes)
+        return LayerNode(self, Btrfs(name, chosen.make, chosen.open), found.nodes)
 
     def plan(self, spec: Btrfs, inputs: Sequence[Volume], site: Site, name: str) -> Plan:
         _check_sizes(inputs)

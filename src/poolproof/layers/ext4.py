@@ -16,6 +16,7 @@ from poolproof.hosts.base import Host
 from poolproof.layers import arguments, mount
 from poolproof.layers.arguments import words
 from poolproof.layers.base import Layer, LayerNode, Plan, Reading
+from poolproof.layers.options import ANY_MOUNT_FLAGS, Vocabulary, choose
 from poolproof.steps import Step
 
 _FLAGS: Mapping[str, str] = MappingProxyType(
@@ -33,14 +34,15 @@ _EXTENDED = words(
     "lazy_itable_init lazy_journal_init packed_meta_blocks num_backup_sb stride stripe_width resize orphan_file_size "
     "assume_storage_prezeroed mmp_update_interval"
 )
-_WORDS = mount.Vocabulary(
+_WORDS = Vocabulary(
     "ext4",
-    format_keys=frozenset(_FLAGS) | _EXTENDED,
-    mount_keys=words(
+    make_keys=frozenset(_FLAGS) | _EXTENDED,
+    open_keys=words(
         "barrier commit data data_err errors inode_readahead_blks init_itable journal_ioprio max_batch_time "
         "max_dir_size_kb min_batch_time stripe fc_debug_max_replay mb_optimize_scan dax"
     ),
-    mount_flags=words(
+    open_flags=ANY_MOUNT_FLAGS
+    | words(
         "acl noacl auto_da_alloc noauto_da_alloc barrier nobarrier block_validity noblock_validity delalloc nodelalloc "
         "dioread_lock dioread_nolock discard nodiscard init_itable noinit_itable journal_async_commit journal_checksum "
         "nojournal_checksum nombcache no_mbcache norecovery noload no_prefetch_block_bitmaps user_xattr nouser_xattr "
@@ -74,8 +76,8 @@ class Ext4Layer(Layer[Ext4]):
 
     def read(self, reading: Reading) -> LayerNode:
         device, rest = arguments.one_block(reading, self.word)
-        chosen = mount.choose(reading, rest, _WORDS)
-        return LayerNode(self, Ext4(chosen.format, chosen.mount), (device,))
+        chosen = choose(reading, rest, _WORDS)
+        return LayerNode(self, Ext4(chosen.make, chosen.open), (device,))
 
     def plan(self, spec: Ext4, inputs: Sequence[Volume], site: Site, name: str) -> Plan:
         (device,) = inputs

@@ -53,6 +53,12 @@ class TreePlan:
         """The disks at the bottom, each once."""
         return tuple(dict.fromkeys(self.top.volume.leaves))
 
+    @property
+    def block_paths(self) -> frozenset[str]:
+        """The block devices that the layout's own layers offer to those above them."""
+        standing = (entry for entry in _from_bottom(self.top) if entry.plan is not None)
+        return frozenset(entry.volume.path for entry in standing if entry.volume.is_block)
+
 
 def resolve(expression: Expression, device_names: Collection[str]) -> Node:
     """The typed tree of a layout over the campaign's devices.

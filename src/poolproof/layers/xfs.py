@@ -14,6 +14,7 @@ from poolproof.errors import HostError
 from poolproof.layers import arguments, mount
 from poolproof.layers.arguments import words
 from poolproof.layers.base import Layer, LayerNode, Plan, Reading
+from poolproof.layers.options import ANY_MOUNT_FLAGS, Vocabulary, choose
 from poolproof.steps import Step
 from poolproof.units import format_size
 
@@ -33,11 +34,12 @@ _SECTIONS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "sector": ("-s", "size"),
     }
 )
-_WORDS = mount.Vocabulary(
+_WORDS = Vocabulary(
     "xfs",
-    format_keys=frozenset(f"{section}.{key}" for section, (_, keys) in _SECTIONS.items() for key in keys.split()),
-    mount_keys=words("allocsize dax logbsize logbufs sunit swidth max_atomic_write lifetime"),
-    mount_flags=words(
+    make_keys=frozenset(f"{section}.{key}" for section, (_, keys) in _SECTIONS.items() for key in keys.split()),
+    open_keys=words("allocsize dax logbsize logbufs sunit swidth max_atomic_write lifetime"),
+    open_flags=ANY_MOUNT_FLAGS
+    | words(
         "attr2 noattr2 discard nodiscard grpid nogrpid bsdgroups sysvgroups filestreams ikeep noikeep inode32 inode64 "
         "largeio nolargeio noalign norecovery nouuid noquota uquota usrquota quota uqnoenforce gquota grpquota "
         "gqnoenforce pquota prjquota pqnoenforce swalloc wsync lifetime nolifetime dax"
@@ -66,8 +68,8 @@ class XfsLayer(Layer[Xfs]):
 
     def read(self, reading: Reading) -> LayerNode:
         device, rest = arguments.one_block(reading, self.word)
-        chosen = mount.choose(reading, rest, _WORDS)
-        return LayerNode(self, Xfs(chosen.format, chosen.mount), (device,))
+        chosen = choose(reading, rest, _WORDS)
+        return LayerNode(self, Xfs(chosen.make, chosen.open), (device,))
 
     def plan(self, spec: Xfs, inputs: Sequence[Volume], site: Site, name: str) -> Plan:
         (device,) = inputs

@@ -1,0 +1,77 @@
+"""Properties of pools, datasets and volumes that a layout may set, by their names in zpoolprops(7) and zfsprops(7).
+
+Those that poolproof sets by itself (mountpoint, canmount, altroot …) and those that cannot be set at creation are left
+out. Values are checked where the manual gives a closed list; the rest is for zpool to judge.
+"""
+
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from poolproof.campaign.expression import Option
+from poolproof.layers.arguments import check_values, unknown, words
+from poolproof.layers.base import Reading
+
+POOL = words(
+    "ashift autoexpand autoreplace autotrim cachefile comment compatibility dedup_table_quota delegation failmode "
+    "listsnapshots multihost"
+)
+_SHARED = words(
+    "checksum compression copies dedup encryption keyformat keylocation logbias pbkdf2iters primarycache readonly "
+    "redundant_metadata refreservation reservation secondarycache snapdev sync prefetch"
+)
+DATASET = _SHARED | words(
+    "aclinherit aclmode acltype atime casesensitivity devices direct dnodesize exec filesystem_limit longname nbmand "
+    "normalization overlay quota recordsize refquota relatime setuid sharenfs sharesmb snapdir snapshot_limit "
+    "special_small_blocks utf8only version vscan xattr zoned"
+)
+VOLUME = _SHARED | words("snapshot_limit volblocksize volmode volthreading")
+
+_ON_OFF = words("on off")
+_CACHES = words("all none metadata")
+_CHECKED: Mapping[str, frozenset[str]] = MappingProxyType(
+    {
+        **dict.fromkeys(
+            words("atime autoexpand autoreplace autotrim delegation devices exec relatime setuid"), _ON_OFF
+        ),
+        "copies": words("1 2 3"),
+        "direct": words("standard always disabled"),
+        "dnodesize": words("legacy auto 1k 2k 4k 8k 16k"),
+        "failmode": words("wait continue panic"),
+        "logbias": words("latency throughput"),
+        "prefetch": words("all none metadata"),
+        "primarycache": _CACHES,
+        "redundant_metadata": words("all most some none"),
+        "secondarycache": _CACHES,
+        "sync": words("standard always disabled"),
+        "volmode": words("default full geom dev none"),
+        "xattr": words("on off sa dir"),
+    }
+)
+_PATTERNS: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "ashift": (r"0|9|1[0-6]", "0 (let ZFS choose) or 9 to 16"),
+        "compression": (
+            r"on|off|lzjb|lz4|zle|gzip(-[1-9])?|zstd(-([1-9]|1[0-9]))?|zstd-fast(-([1-9]|[1-9]0|100|500|1000))?",
+            "on, off, lz4, zstd, zstd-1 to zstd-19, zstd-fast, gzip, zle or lzjb",
+        ),
+        "recordsize": (r"(?i)512|(1|2|4|8|16|32|64|128|256|512)k|(1|2|4|8|16)m", "a power of 2 from 512 to 16M"),
+        "volblocksize": (r"(?i)512|(1|2|4|8|16|32|64|128)k", "a power of 2 from 512 to 128k"),
+    }
+)
+
+
+def check_property(reading: Reading, option: Option, known: frozenset[str]) -> None:
+    """Check the name and, where the manual lists them, the value.
+
+    A name with a colon is a user property, one that starts with `feature@` a pool feature: both pass.
+
+    Raises:
+        CampaignError: no such property, or no such value.
+    """
+    if option.key not in known and ":" not in option.key and not option.key.startswith("feature@"):
+        raise unknown(reading, option, "property of zfs", known)
+    check_values(reading, [option], _CHECKED)
+    pattern, expected = _PATTERNS.get(option.key, (".*", ""))
+    if not re.fullmatch(pattern, option.value):
+        raise reading.mistake(option, f"`{option.value}` is no value of {option.key}; expected {expected}")

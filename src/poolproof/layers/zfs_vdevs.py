@@ -1,0 +1,259 @@
+"""The vdev tree of a pool, read in zpool's own order and words, zpoolconcepts(7).
+
+What zpool would refuse is refused here, in the manner of cmd/zpool/zpool_vdev.c: too few devices for a kind, `log`,
+`cache` and `spare` more than once, anything but a disk or a mirror as log, special or dedup, and data vdevs of unlike
+redundancy, unless the layout says `-f`.
+"""
+
+import itertools
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from poolproof.campaign.expression import Argument, Option, Word
+from poolproof.campaign.nearest import did_you_mean
+from poolproof.layers.arguments import check_one_place
+from poolproof.layers.base import Node, Reading
+
+Kind = Literal["disk", "mirror", "raidz", "draid"]
+Section = Literal["data", "special", "dedup", "log", "cache", "spare"]
+
+_SECTIONS: dict[str, Section] = {
+    "special": "special", "dedup": "dedup", "log": "log", "cache": "cache", "spare": "spare"
+}  # fmt: skip
+_KEYWORDS = (*_SECTIONS, "mirror", "raidz", "raidz1", "raidz2", "raidz3", "draid", "draid1", "draid2", "draid3")
+_RAIDZ = re.compile(r"raidz(\d*)")
+_DRAID = re.compile(r"draid(\d*)((?::\d+[a-z])*)")
+_ONCE = frozenset({"log", "cache", "spare"})
+_MIRRORS_ONLY = frozenset({"log", "special", "dedup"})
+_MOST_RAIDZ = 255
+
+
+@dataclass(frozen=True)
+class Vdev:
+    """A top-level vdev. `members` count the inputs of the layer from 0.
+
+    `parity`: devices' worth of parity (raidz, draid); `data`: data devices in a redundancy group (draid); `spares`:
+    distributed spares (draid).
+    """
+
+    kind: Kind
+    members: tuple[int, ...]
+    parity: int = 0
+    data: int = 0
+    spares: int = 0
+
+    def write_factor(self, inputs: Sequence[float]) -> float:
+        """Leaf bytes for a byte of data; raidz and draid: of a full stripe."""
+        factors = [inputs[member] for member in self.members]
+        match self.kind:
+            case "mirror":
+                return sum(factors)
+            case "raidz":
+                return min(factors) * len(factors) / (len(factors) - self.parity)
+            case "draid":
+                return min(factors) * (self.data + self.parity) / self.data
+        return factors[0]
+
+    def capacity_bytes(self, inputs: Sequence[int]) -> int:
+        smallest = min(inputs[member] for member in self.members)
+        match self.kind:
+            case "raidz":
+                return smallest * (len(self.members) - self.parity)
+            case "draid":
+                return smallest * (len(self.members) - self.spares) * self.data // (self.data + self.parity)
+        return smallest
+
+    @property
+    def survives(self) -> int:
+        """How many devices may fail."""
+        return len(self.members) - 1 if self.kind == "mirror" else self.parity
+
+    def __str__(self) -> str:
+        if self.kind == "disk":
+            return "a single disk"
+        if self.kind == "mirror":
+            return f"a {len(self.members)}-way mirror"
+        return f"a {self.kind}{self.parity} of {len(self.members)}"
+
+
+@dataclass(frozen=True)
+class VdevTree:
+    """A pool as zpool create would make it. `cache` and `spare` hold inputs of the layer, counted from 0."""
+
+    data: tuple[Vdev, ...]
+    special: tuple[Vdev, ...] = ()
+    dedup: tuple[Vdev, ...] = ()
+    log: tuple[Vdev, ...] = ()
+    cache: tuple[int, ...] = ()
+    spare: tuple[int, ...] = ()
+    force: bool = False
+
+
+@dataclass
+class _Open:
+    """The vdev, or the section, that is being read: it takes devices until the next keyword."""
+
+    section: Section = "data"
+    keyword: Word | None = None
+    members: list[int] = field(default_factory=list)
+
+
+class VdevReader:
+    """Reads the arguments of a stage, one after the other, into vdevs."""
+
+    def __init__(self, reading: Reading) -> None:
+        self._reading = reading
+        self._open = _Open()
+        self._vdevs: list[tuple[Section, Vdev, Argument | None]] = []
+        self._seen: set[str] = set()
+        self._force = False
+        self.inputs: list[tuple[Argument | None, Node]] = []
+
+    def read(self) -> VdevTree:
+        """The tree of all words and groups; options are somebody else's.
+
+        Raises:
+            CampaignError: what zpool would refuse.
+        """
+        if self._reading.below is not None:
+            self._member(None, self._reading.below)
+        for argument in self._reading.arguments:
+            if not isinstance(argument, Option):
+                self._take(argument)
+        self._close()
+        self._check_redundancy()
+        return VdevTree(
+            data=self._of("data"),
+            special=self._of("special"),
+            dedup=self._of("dedup"),
+            log=self._of("log"),
+            cache=tuple(member for vdev in self._of("cache") for member in vdev.members),
+            spare=tuple(member for vdev in self._of("spare") for member in vdev.members),
+            force=self._force,
+        )
+
+    def _of(self, section: Section) -> tuple[Vdev, ...]:
+        return tuple(vdev for where, vdev, _ in self._vdevs if where == section)
+
+    def _take(self, argument: Argument) -> None:
+        text = argument.text if isinstance(argument, Word) else ""
+        if isinstance(argument, Word) and text in _SECTIONS:
+            self._enter(argument, _SECTIONS[text])
+        elif isinstance(argument, Word) and (_RAIDZ.fullmatch(text) or _DRAID.fullmatch(text) or text == "mirror"):
+            self._group(argument)
+        elif text == "-f":
+            self._force = True
+        else:
+            self._check_word(argument)
+            check_one_place(self._reading, argument, "zfs")
+            self._member(argument, self._reading.node(argument))
+
+    def _check_word(self, argument: Argument) -> None:
+        """A misspelt keyword would otherwise be called an unknown device."""
+        if isinstance(argument, Word) and not self._reading.is_device(argument.text):
+            near = did_you_mean(argument.text, _KEYWORDS)
+            if near:
+                raise self._reading.mistake(argument, f"`{argument.text}` is no device and no kind of vdev{near}")
+
+    def _enter(self, keyword: Word, section: Section) -> None:
+        self._close()
+        if section in _ONCE and section in self._seen:
+            raise self._reading.mistake(keyword, f"`{section}` can be given only once")
+        self._seen.add(section)
+        self._open = _Open(section, keyword)
+
+    def _group(self, keyword: Word) -> None:
+        section = self._open.section
+        if section in _MIRRORS_ONLY and keyword.text != "mirror":
+            raise self._reading.mistake(keyword, f"a {section} vdev is a disk or a mirror, not {keyword.text}")
+        opened_for_mirrors = self._open.keyword is not None and self._open.keyword.text in _MIRRORS_ONLY
+        if self._open.members or not opened_for_mirrors:
+            self._close()
+        # zpool reads a kind after the devices of `cache` or `spare` as a data vdev again
+        self._open = _Open("data" if section in ("cache", "spare") else section, keyword)
+
+    def _member(self, argument: Argument | None, node: Node) -> None:
+        self._open.members.append(len(self.inputs))
+        self.inputs.append((argument, node))
+        if self._open.keyword is None or self._open.keyword.text in _SECTIONS:
+            self._vdevs.append((self._open.section, Vdev("disk", (len(self.inputs) - 1,)), argument))
+
+    def _close(self) -> None:
+        """End what is open: a section or a group must have got its devices."""
+        keyword, members = self._open.keyword, tuple(self._open.members)
+        if keyword is None:
+            return
+        if keyword.text in _SECTIONS:
+            if not members:
+                raise self._reading.mistake(keyword, f"`{keyword.text}` needs at least 1 device")
+            return
+        self._vdevs.append((self._open.section, _vdev(self._reading, keyword, members), keyword))
+
+    def _check_redundancy(self) -> None:
+        """Log, cache and spare vdevs are free of the rule, as in zpool."""
+        ruled = [(vdev, place) for section, vdev, place in self._vdevs if section in ("data", "special", "dedup")]
+        if not self._of("data"):
+            raise self._reading.mistake(None, "a pool needs at least one data vdev: zfs mirror a b")
+        if self._force:
+            return
+        for (first, _), (second, place) in itertools.pairwise(ruled):
+            if not _alike(first, second):
+                raise self._reading.mistake(
+                    place, f"zpool refuses {second} beside {first} in one pool; write `-f` to force it, as zpool does"
+                )
+
+
+def _alike(first: Vdev, second: Vdev) -> bool:
+    """Kinds that differ are accepted where they survive as many failures, disks never beside others."""
+    if first.kind != second.kind:
+        return "disk" not in (first.kind, second.kind) and first.survives == second.survives
+    return first.parity == second.parity and len(first.members) == len(second.members)
+
+
+def _vdev(reading: Reading, keyword: Word, members: tuple[int, ...]) -> Vdev:
+    if keyword.text == "mirror":
+        _check_count(reading, keyword, members, 2)
+        return Vdev("mirror", members)
+    if match := _RAIDZ.fullmatch(keyword.text):
+        parity = _parity(reading, keyword, match[1])
+        _check_count(reading, keyword, members, parity + 1)
+        if len(members) > _MOST_RAIDZ:
+            raise reading.mistake(keyword, f"{keyword.text} takes at most {_MOST_RAIDZ} devices")
+        return Vdev("raidz", members, parity)
+    return _draid(reading, keyword, members)
+
+
+def _draid(reading: Reading, keyword: Word, members: tuple[int, ...]) -> Vdev:
+    """draid[parity][:<data>d][:<children>c][:<spares>s]; data is 8 at most unless given, as zpool chooses."""
+    match = _DRAID.fullmatch(keyword.text)
+    assert match is not None
+    parity = _parity(reading, keyword, match[1])
+    parts = {part[-1]: int(part[:-1]) for part in match[2].split(":") if part}
+    if not parts.keys() <= {"d", "c", "s"}:
+        raise reading.mistake(
+            keyword, "draid is written draid[parity][:<data>d][:<children>c][:<spares>s]: draid2:4d:1s"
+        )
+    spares = parts.get("s", 0)
+    _check_count(reading, keyword, members, parity + 1 + spares)
+    if parts.get("c", len(members)) != len(members):
+        raise reading.mistake(keyword, f"{keyword.text} names {parts['c']} children, found {len(members)} devices")
+    room = len(members) - spares - parity
+    data = parts.get("d", min(8, room))
+    if not 0 < data <= room:
+        raise reading.mistake(
+            keyword, f"{data} data, {parity} parity and {spares} spare devices do not fit {len(members)} devices"
+        )
+    return Vdev("draid", members, parity, data, spares)
+
+
+def _parity(reading: Reading, keyword: Word, digits: str) -> int:
+    if digits not in ("", "1", "2", "3"):
+        raise reading.mistake(keyword, f"`{keyword.text}`: the parity is 1, 2 or 3")
+    return int(digits or "1")
+
+
+def _check_count(reading: Reading, keyword: Word, members: Sequence[int], fewest: int) -> None:
+    if len(members) < fewest:
+        raise reading.mistake(keyword, f"{keyword.text} needs at least {fewest} devices, found {len(members)}")
