@@ -47,10 +47,8 @@ def _findings(rule: Rule, case: Case, proven: bool) -> Iterable[Finding]:
 
 
 def _settled(rule: Rule, foreseen: tuple[Finding, ...]) -> Iterable[Finding]:
-    """What is left of a suspicion when the account proves the figure."""
-    if not rule.settled_by_account:
-        return [replace(finding, effect="notes") for finding in foreseen]
-    return [finding for finding in foreseen if finding.effect == "notes"]
+    """What is left of what could be foreseen when the account proves the figure."""
+    return () if rule.settled_by_account else [replace(finding, effect="notes") for finding in foreseen]
 
 
 def _strength(finding: Finding) -> tuple[int, int, str]:

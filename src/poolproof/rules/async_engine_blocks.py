@@ -1,0 +1,78 @@
+"""Asynchronous engines that wait all the same."""
+
+from collections.abc import Iterable
+
+from poolproof.fio.job import Job
+from poolproof.rules.model import Case, Finding, Rule
+from poolproof.rules.naming import who
+from poolproof.rules.path import is_zfs
+from poolproof.rules.reported import job_of, parts
+from poolproof.rules.reproduction import script
+from poolproof.units import format_duration
+
+_WAITED = 0.9
+_FIX = "direct=1; on ZFS, which has no asynchronous way, iodepth=1 and more numjobs, each with its own file"
+
+
+def _blocks(case: Case, job: Job) -> bool:
+    if job.iodepth <= 1:
+        return False
+    return (job.engine == "libaio" and not job.direct) or (job.engine in ("libaio", "io_uring") and is_zfs(case.target))
+
+
+def _in_job(case: Case) -> Iterable[Finding]:
+    jobs = [job for job in case.job.jobs if _blocks(case, job)]
+    if not jobs:
+        return
+    why = "ZFS has no asynchronous way" if is_zfs(case.target) else "libaio is asynchronous only with direct=1"
+    yield Finding(
+        rule="async-engine-blocks",
+        effect="suspects",
+        message=f"{who(case, jobs)} asks for iodepth={jobs[0].iodepth}, but {why}: each I/O is waited for when it is "
+        "submitted, so the depth is 1 and the latencies hold the waiting of the whole queue",
+        fix=_FIX,
+        weight=55,
+    )
+
+
+def _in_result(case: Case) -> Iterable[Finding]:
+    for part in parts(case.result):
+        job, lat, slat = job_of(case, part), part.figures.lat, part.figures.slat
+        if job is None or job.iodepth <= 1 or job.engine_is_synchronous or not (lat and slat and lat.mean_ns):
+            continue
+        share = lat.mean_ns / job.iodepth
+        if slat.mean_ns is None or slat.mean_ns < _WAITED * share:
+            continue
+        yield Finding(
+            rule="async-engine-blocks",
+            effect="notes",
+            message=f"an I/O took {format_duration(slat.mean_ns / 1e9)} to submit and "
+            f"{format_duration(lat.mean_ns / 1e9)} in all, {job.iodepth} times {format_duration(share / 1e9)}: "
+            f"submission waits for the I/O, so the depth was 1 and the latency is {job.iodepth} × too high",
+            fix=_FIX,
+            weight=60,
+        )
+
+
+RULE = Rule(
+    id="async-engine-blocks",
+    title="An asynchronous engine that waits",
+    wrong="libaio on a buffered file, and any engine on ZFS, does the I/O inside the call that should only submit it. "
+    "One I/O runs at a time while fio counts iodepth of them as waiting.",
+    shows="In a job: libaio with direct=0, or libaio or io_uring on ZFS, with iodepth over 1. In a result: the mean "
+    "submission latency is about the mean latency divided by iodepth. The depth histogram does not show it.",
+    error="Latency high by iodepth times; IOPS low. Measured: slat 27.3 µs against 27.9 µs.",
+    mend=_FIX,
+    sources=(
+        "https://github.com/openzfs/zfs/issues/10018",
+        "https://www.mail-archive.com/fio@vger.kernel.org/msg00766.html",
+    ),
+    catalogue="#7, A8",
+    in_job=_in_job,
+    in_result=_in_result,
+    settled_by_account=False,
+    reproduce=script(
+        "for direct in 0 1; do fio --name=trap --filename=trap --rw=randread --bs=4k --size=256m --direct=$direct "
+        "--ioengine=libaio --iodepth=32; done"
+    ),
+)

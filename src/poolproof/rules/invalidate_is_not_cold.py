@@ -1,0 +1,63 @@
+"""Reads that are not cold."""
+
+from collections.abc import Iterable
+
+from poolproof.fio.job import Job
+from poolproof.rules.model import Case, Finding, Rule
+from poolproof.rules.naming import who
+from poolproof.rules.path import goes_past_ram, is_fuse, is_network, is_zfs
+from poolproof.rules.reproduction import script
+
+_FIX = (
+    "make it cold by the layout's own means: zpool export and import; sync and drop_caches on every layer (host and "
+    "guest, FUSE and branch); remount; then invalidate=1 and no pre_read"
+)
+
+
+def _reason(case: Case, job: Job) -> str | None:
+    """Why the file may still be in RAM when the job starts."""
+    if not job.reads or goes_past_ram(job, case.target):
+        return None
+    if job.flag("pre_read"):
+        return "pre_read=1 reads the whole file into RAM first"
+    if not job.invalidate:
+        return "invalidate=0 leaves in RAM what was read or written before"
+    if is_zfs(case.target):
+        return "ZFS keeps its ARC whatever invalidate=1 says"
+    if is_fuse(case.target):
+        return "invalidate=1 does not reach the page cache of the file system below FUSE"
+    return "invalidate=1 does not reach the server's cache" if is_network(case.target) else None
+
+
+def _in_job(case: Case) -> Iterable[Finding]:
+    if not case.cold:
+        return
+    for job in case.job.jobs:
+        reason = _reason(case, job)
+        if reason:
+            yield Finding(
+                rule="invalidate-is-not-cold",
+                effect="suspects",
+                message=f"{who(case, [job])} may read from RAM: {reason}",
+                fix=_FIX,
+                weight=50,
+            )
+
+
+RULE = Rule(
+    id="invalidate-is-not-cold",
+    title="The cache is not cold",
+    wrong="fio drops a file's pages before it starts (invalidate=1). That works on ext4, xfs and btrfs; ZFS, FUSE and "
+    "network file systems have a further cache that it does not reach.",
+    shows="In a job: reads through memory on such a file system, or invalidate=0, or pre_read=1.",
+    error="High on reads. Measured on mergerfs with cache.files=off: no read reached the disk.",
+    mend=_FIX,
+    sources=("fio filesetup.c, __file_invalidate_cache", "https://github.com/openzfs/zfs/issues/18684"),
+    catalogue="#12, #18, #45, #47",
+    in_job=_in_job,
+    reproduce=script(
+        trap="fio --name=trap --filename=trap --rw=read --bs=1m --size=256m",
+        before="fio --name=fill --filename=trap --rw=write --bs=1m --size=256m --refill_buffers --end_fsync=1",
+        needs="On mergerfs or ZFS, with the disk of the branch in $disk.",
+    ),
+)

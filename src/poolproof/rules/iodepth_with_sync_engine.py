@@ -1,0 +1,46 @@
+"""A queue depth that the engine cannot have."""
+
+from collections.abc import Iterable
+
+from poolproof.rules.model import Case, Finding, Rule
+from poolproof.rules.naming import who
+from poolproof.rules.reproduction import script
+
+_FIX = "ioengine=io_uring (or libaio) with direct=1, or iodepth=1 and as many numjobs, each with its own file"
+
+
+def _in_job(case: Case) -> Iterable[Finding]:
+    jobs = [
+        job
+        for job in case.job.jobs
+        if job.engine_is_synchronous and job.iodepth > 1 and job.text("io_submit_mode") != "offload"
+    ]
+    if jobs:
+        yield Finding(
+            rule="iodepth-with-sync-engine",
+            effect="suspects",
+            message=f"{who(case, jobs)} asks for iodepth={jobs[0].iodepth} with ioengine={jobs[0].engine}, which does "
+            "one I/O at a time: the depth is 1",
+            fix=_FIX,
+            weight=60,
+        )
+
+
+RULE = Rule(
+    id="iodepth-with-sync-engine",
+    title="iodepth without effect",
+    wrong="sync, psync, mmap and their like (psync is the default) do one I/O at a time whatever iodepth says. The "
+    "figure is true, for a depth of 1.",
+    shows="In a job: a synchronous engine, iodepth over 1, and io_submit_mode not offload. fio itself prints `queue "
+    "depth will be capped at 1`.",
+    error="Low on disks that can work in parallel; the reader believes in a depth that was never there.",
+    mend=_FIX,
+    sources=("https://fio.readthedocs.io/en/latest/fio_doc.html (iodepth)", "fio backend.c"),
+    catalogue="#6",
+    in_job=_in_job,
+    settled_by_account=False,
+    reproduce=script(
+        "for depth in 1 32; do fio --name=trap --filename=trap --rw=randread --bs=4k --size=256m --direct=1 "
+        "--ioengine=psync --iodepth=$depth --time_based --runtime=3; done"
+    ),
+)

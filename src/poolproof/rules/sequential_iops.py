@@ -1,0 +1,68 @@
+"""IOPS of small sequential I/O."""
+
+from collections.abc import Iterable
+
+from poolproof.fio.job import Job
+from poolproof.rules.model import Case, Finding, Rule
+from poolproof.rules.naming import who
+from poolproof.rules.reported import parts
+from poolproof.rules.reproduction import script
+from poolproof.units import format_count, format_size
+
+_SMALL_BYTES = 16 * 1024
+_MERGED = 0.5
+_FIX = "report bytes per second for sequential I/O; use randread or randwrite for IOPS"
+
+
+def _small(case: Case) -> list[Job]:
+    return [
+        job
+        for job in case.job.jobs
+        if job.is_sequential and job.bs_max_bytes <= _SMALL_BYTES and not job.commits_each_write
+    ]
+
+
+def _in_job(case: Case) -> Iterable[Finding]:
+    jobs = _small(case)
+    if jobs:
+        unset = "" if jobs[0].text("bs") else " (bs is not set, the default is 4k)"
+        yield Finding(
+            rule="sequential-iops",
+            effect="notes",
+            message=f"{who(case, jobs)} does sequential I/O of {format_size(jobs[0].bs_max_bytes)}{unset}: the kernel "
+            "merges it into larger requests, so its IOPS are not those of the disk",
+            fix=_FIX,
+            weight=25,
+        )
+
+
+def _in_result(case: Case) -> Iterable[Finding]:
+    leaves = case.evidence.leaves if case.evidence else ()
+    by_fio = sum(part.figures.ios or 0 for part in parts(case.result))
+    by_leaves = sum(leaf.read_ios + leaf.write_ios for leaf in leaves)
+    if by_leaves and by_leaves < _MERGED * by_fio and len(_small(case)) == len(case.job.jobs):
+        yield Finding(
+            rule="sequential-iops",
+            effect="notes",
+            message=f"fio did {format_count(by_fio)} I/Os, the disks {format_count(by_leaves)}: they were merged on "
+            "the way. The bandwidth stands, the IOPS are the kernel's",
+            fix=_FIX,
+            weight=25,
+        )
+
+
+RULE = Rule(
+    id="sequential-iops",
+    title="IOPS of merged requests",
+    wrong="Small sequential requests are merged by readahead, writeback and the block layer. fio's IOPS then count "
+    "calls to the kernel, not requests to the disk; an upper layer can even look faster than the disk.",
+    shows="In a job: sequential, blocks of 16 KiB or less, no sync after each. In evidence: the leaves did less than "
+    "half as many I/Os as fio.",
+    error="High as IOPS; the bandwidth is right. Measured: 65,536 reads by fio, 74 by the disk.",
+    mend=_FIX,
+    sources=("https://github.com/axboe/fio/issues/41", "https://github.com/longhorn/longhorn/issues/7905"),
+    catalogue="#15, #48",
+    in_job=_in_job,
+    in_result=_in_result,
+    reproduce=script("fio --name=trap --filename=trap --rw=read --bs=4k --size=256m"),
+)

@@ -1,0 +1,56 @@
+"""Writes too short to leave the buffers."""
+
+from collections.abc import Iterable
+
+from poolproof.fio.job import Job
+from poolproof.rules.model import Case, Finding, Rule
+from poolproof.rules.naming import who
+from poolproof.rules.reproduction import script
+from poolproof.units import format_size
+
+_LONG_S = 60.0
+_FIX = "ramp_time=15 and runtime=60 with time_based=1, or steadystate=iops_slope:1% with ss_dur=60"
+
+
+def _is_burst(case: Case, job: Job) -> bool:
+    if not job.writes or job.ramp_s or job.text("steadystate") or job.commits_each_write:
+        return False
+    if job.time_based:
+        return (job.runtime_s or 0.0) < _LONG_S
+    limit, size = case.target.dirty_limit_bytes if case.target else None, job.io_size_bytes or job.size_bytes
+    return bool(limit and size and size * job.numjobs < 2 * limit)
+
+
+def _in_job(case: Case) -> Iterable[Finding]:
+    jobs = [job for job in case.job.jobs if _is_burst(case, job)]
+    if case.result is not None or not jobs:
+        return
+    limit = case.target.dirty_limit_bytes if case.target else None
+    against = f" (the kernel takes {format_size(limit)} of dirty data before a writer waits)" if limit else ""
+    yield Finding(
+        rule="short-run-burst",
+        effect="notes",
+        message=f"{who(case, jobs)} writes for a short time and from a standing start{against}: write buffers, the "
+        "open ZFS transaction group and a drive's fast cache take the first seconds",
+        fix=_FIX,
+        weight=25,
+    )
+
+
+RULE = Rule(
+    id="short-run-burst",
+    title="A burst, not a rate",
+    wrong="The first seconds of writing fill dirty memory, the open transaction group of ZFS (5 s), a drive's SLC "
+    "cache, a controller's memory, a cloud volume's credits. The steady rate comes after that.",
+    shows="In a job: writes without ramp_time, for less than 60 s, or of less than twice the dirty limit. In a result "
+    "the rule `unstable` sees the fall.",
+    error="High, 1.5 to 10 times.",
+    mend=_FIX,
+    sources=("man zfs.4 (zfs_txg_timeout)", "https://fio.readthedocs.io/en/latest/fio_doc.html (steadystate)"),
+    catalogue="#14",
+    in_job=_in_job,
+    reproduce=script(
+        "for seconds in 2 30; do fio --name=trap --filename=trap --rw=write --bs=1m --size=4g --time_based "
+        "--runtime=$seconds --end_fsync=1; done"
+    ),
+)

@@ -1,0 +1,96 @@
+"""direct=1 on ZFS, which is not always what it says."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from poolproof.fio.job import Job
+from poolproof.rules.flow import proves
+from poolproof.rules.model import Case, Finding, Rule
+from poolproof.rules.naming import who
+from poolproof.rules.path import is_zfs
+from poolproof.rules.reproduction import script
+from poolproof.units import format_size
+
+_FIRST = (2, 3)
+_DIRECT_SHARE = 0.95
+_FIX = (
+    "OpenZFS 2.3 or later on a dataset with direct=standard and bs a multiple of the recordsize; else take it as "
+    "buffered: a size of twice zfs_arc_max, end_fsync=1, export and import before reads"
+)
+
+
+def _release(version: str | None) -> tuple[int, int] | None:
+    found = re.search(r"(\d+)\.(\d+)", version or "")
+    return (int(found[1]), int(found[2])) if found else None
+
+
+def _reasons(case: Case, job: Job) -> Iterator[str]:
+    """Why the job's O_DIRECT will not bypass the ARC."""
+    zfs = case.target.zfs if case.target else None
+    release = _release(zfs.version if zfs else None)
+    record = case.target.record_bytes if case.target else None
+    if zfs and zfs.is_zvol:
+        yield "a zvol has no direct I/O in any release"
+    elif release is None:
+        yield "releases up to 2.2 take O_DIRECT and ignore it"
+    elif release < _FIRST:
+        yield f"OpenZFS {release[0]}.{release[1]} takes O_DIRECT and ignores it; 2.3 is the first to honour it"
+    elif zfs and zfs.direct == "disabled":
+        yield "the dataset has direct=disabled"
+    elif job.writes and record and job.bs_bytes % record:
+        yield f"blocks of {format_size(job.bs_bytes)} are not whole records of {format_size(record)}"
+
+
+def _in_job(case: Case) -> Iterable[Finding]:
+    if not is_zfs(case.target) or not (case.cold or case.job.writes):
+        return
+    for job in case.job.jobs:
+        for reason in _reasons(case, job) if job.direct else ():
+            yield Finding(
+                rule="zfs-direct-ignored",
+                effect="suspects",
+                message=f"{who(case, [job])} asks for direct=1 on ZFS, but {reason}: the I/O goes through the ARC",
+                fix=_FIX,
+                weight=70,
+            )
+
+
+def _in_result(case: Case) -> Iterable[Finding]:
+    use = case.evidence.zfs if case.evidence else None
+    if use is None or use.direct_read_bytes is None or use.arc_read_bytes is None:
+        return
+    read = use.direct_read_bytes + use.arc_read_bytes
+    if not read or not case.cold or not any(job.direct and job.reads for job in case.job.jobs):
+        return
+    share = use.direct_read_bytes / read
+    if share < _DIRECT_SHARE:
+        yield Finding(
+            rule="zfs-direct-ignored",
+            effect="notes" if proves(case) else "suspects",
+            message=f"direct=1 was asked for, and {100 * share:.0f} % of the {format_size(read)} that ZFS read went "
+            "directly; the rest went through the ARC",
+            fix=_FIX,
+            weight=70,
+        )
+
+
+RULE = Rule(
+    id="zfs-direct-ignored",
+    title="direct=1 that ZFS does not honour",
+    wrong="Up to 2.2 ZFS accepts O_DIRECT and ignores it. From 2.3 on it is honoured on datasets for aligned I/O, "
+    "never on zvols; writes of less than a record go through the ARC.",
+    shows="In a job: direct=1 on ZFS before 2.3, on a zvol, with direct=disabled, or with blocks that are no whole "
+    "records. In evidence: less than 95 % of the bytes in the pool's iostats went directly.",
+    error="High on reads: the ARC answers.",
+    mend=_FIX,
+    sources=("man zfsprops (direct)", "https://github.com/openzfs/zfs/discussions/18507"),
+    catalogue="#5, #22",
+    in_job=_in_job,
+    in_result=_in_result,
+    reproduce=script(
+        trap="fio --name=trap --filename=trap --rw=randread --bs=4k --size=256m --direct=1\n"
+        "grep -h direct_read /proc/spl/kstat/zfs/*/iostats || true",
+        before="fio --name=fill --filename=trap --rw=write --bs=1m --size=256m --refill_buffers --end_fsync=1",
+        needs="On a ZFS dataset. Count with `zpool iostat -v 1` there: findmnt names no disk.",
+    ),
+)
