@@ -9,6 +9,7 @@ from poolproof.campaign.caret import mistake_in
 from poolproof.campaign.expression import Argument, Expression, Group, Option, Place, Stage, Word
 
 MOST_VARIANTS = 10_000
+_DEEPEST = 32
 _RANGE = re.compile(r"(-?\d{1,9})\.\.(-?\d{1,9})")
 _TEXT = re.compile(r"[^{},]+")
 
@@ -48,12 +49,21 @@ def expand_text(text: str) -> tuple[str, ...]:
     """Every text that a text with braces stands for; the text itself where there are none.
 
     Raises:
-        BraceMistake: a brace is not closed or not opened, holds a single choice, or there are too many choices.
+        BraceMistake: a brace is not closed or not opened, holds a single choice, or there are too many of them.
     """
+    _check_depth(text)
     found, end = _sequence(text, 0, inside=False)
     if end < len(text):
         raise BraceMistake("this `}` closes no brace", end)
     return found
+
+
+def _check_depth(text: str) -> None:
+    depth = 0
+    for at, character in enumerate(text):
+        depth += {"{": 1, "}": -1}.get(character, 0)
+        if depth > _DEEPEST:
+            raise BraceMistake(f"more than {_DEEPEST} braces inside each other", at)
 
 
 def _sequence(text: str, at: int, *, inside: bool) -> tuple[tuple[str, ...], int]:

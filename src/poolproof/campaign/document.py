@@ -87,7 +87,9 @@ def parse_document(text: str, origin: str) -> Node | None:
         CampaignError: no YAML, several documents, a key twice in one mapping, an alias of itself.
     """
     try:
-        root = YAML(typ="safe", pure=True).compose(text)
+        yaml = YAML(typ="safe", pure=True)
+        yaml.composer.warn_double_anchors = False
+        root = yaml.compose(text)
     except MarkedYAMLError as error:
         raise _syntax(error, text, origin) from None
     except YAMLError as error:

@@ -85,6 +85,7 @@ def test_there_are_as_many_layouts_as_the_product_of_the_choices(choices: list[l
         ("zfs a k={}", "a brace holds two choices or more, such as {16k,128k}, or a range, such as {1..3}", 8),
         ("zfs {mirror,} a", "an empty choice leaves no word here", 4),
         ("zfs {a,a}", "the choice `a` comes twice", 4),
+        ("zfs " + "{" * 9000, "more than 32 braces inside each other", 36),
         ("zfs a k={1..99999}", "more than 10000 choices", 8),
         ("zfs {1..200} {1..200}", "the braces make more than 10000 layouts", 0),
     ],

@@ -104,6 +104,12 @@ def test_an_alias_repeats_what_its_anchor_names() -> None:
     assert found.workloads[0].jobs[0].options == found.workloads[1].jobs[0].options
 
 
+def test_an_anchor_may_be_set_again(recwarn: pytest.WarningsRecorder) -> None:
+    found = campaign(workloads="one: &w {rw: read}\n  two: &w {rw: write}\n  three: *w")
+    assert found.workloads[2].jobs[0].options == (("rw", "write"),)
+    assert not recwarn.list
+
+
 def test_a_mark_of_byte_order_is_skipped(tmp_path: Path) -> None:
     path = tmp_path / "c.yaml"
     path.write_bytes(b"\xef\xbb\xbf" + text().encode())

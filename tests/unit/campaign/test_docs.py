@@ -1,0 +1,73 @@
+"""The pages about campaigns and layout expressions say what the code does."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from poolproof.campaign.braces import expand, expand_text
+from poolproof.campaign.grammar import GRAMMAR_FILE, format_expression, parse_expression
+from poolproof.campaign.later import LATER
+from poolproof.campaign.measure import KEYS as MEASURE_KEYS
+from poolproof.campaign.presets import presets
+from poolproof.campaign.workload_source import METRICS, OWN_KEYS
+from poolproof.campaign.yaml import KEYS, parse_campaign
+
+DOCS = Path(__file__).parents[3] / "docs"
+EXPRESSIONS = (DOCS / "layout-expressions.md").read_text(encoding="utf-8")
+CAMPAIGN = (DOCS / "campaign.md").read_text(encoding="utf-8")
+
+
+def blocks(page: str, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+
+
+def layout_examples() -> list[str]:
+    return [line for block in blocks(EXPRESSIONS, "layout") for line in block.splitlines()]
+
+
+def whole_campaigns() -> Iterator[str]:
+    """The YAML blocks of the page, each made whole with the least of what it leaves out."""
+    for block in blocks(CAMPAIGN, "yaml"):
+        rest = ("layouts: {one: dir /srv}\n" if "layouts:" not in block else "") + (
+            "workloads: {etcd: etcd}\n" if "workloads:" not in block else ""
+        )
+        yield block + rest
+
+
+@pytest.mark.parametrize("line", layout_examples())
+def test_every_layout_on_the_page_is_canonical_and_expands(line: str) -> None:
+    expression = parse_expression(line)
+    assert format_expression(expression) == line
+    assert len(expand(expression)) >= (2 if "{" in line else 1)
+
+
+def test_the_grammar_on_the_page_is_the_grammar() -> None:
+    assert blocks(EXPRESSIONS, "lark") == [GRAMMAR_FILE.read_text(encoding="utf-8")]
+
+
+def test_the_braces_on_the_page_choose_what_it_says() -> None:
+    rows = re.findall(r"^\| `([^`]*\{[^`]*)` \| (`.*`) \|$", EXPRESSIONS, re.MULTILINE)
+    assert len(rows) == 5
+    for braces, choices in rows:
+        assert list(expand_text(braces)) == re.findall(r"`([^`]+)`", choices)
+
+
+@pytest.mark.parametrize("text", list(whole_campaigns()))
+def test_every_campaign_on_the_page_is_read(text: str) -> None:
+    found = parse_campaign(text, "docs.yaml")
+    assert found.layouts
+    assert found.workloads
+
+
+def test_every_key_is_on_the_page() -> None:
+    for key in (*KEYS, *OWN_KEYS, *MEASURE_KEYS):
+        assert f"| `{key}` |" in CAMPAIGN, key
+    for word in (*METRICS, *LATER):
+        assert f"`{word}`" in CAMPAIGN, word
+
+
+def test_the_presets_on_the_page_are_the_presets() -> None:
+    rows = [f"| `{each.name}` | {each.summary} | `{each.metric}` | {each.source} |" for each in presets().values()]
+    assert "| name | what it stands for | compared by | source |\n|---|---|---|---|\n" + "\n".join(rows) in CAMPAIGN
