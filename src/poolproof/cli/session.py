@@ -156,7 +156,7 @@ def _listener() -> Iterator[Listener]:
 
 
 def _print_result(run: RunDirectory, campaign: Campaign, *, as_json: bool) -> None:
-    cells = cells_of(run.trials())
+    cells = cells_of(run.trials(), campaign)
     if as_json:
         print(json.dumps(run_object(run.path, cells, campaign.baseline)))
         return

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from itertools import count, islice
 
 from poolproof.campaign.model import Campaign, Disk, Layout
-from poolproof.devices.disk import find_disk
 from poolproof.devices.model import Below, DevicePlan, Leaf, Site, Volume
 from poolproof.devices.plan import DeviceFacts, plan_devices
 from poolproof.errors import CommandError, HostError
-from poolproof.facts.block import BlockFacts, LoopFacts, block_devices, device_under, examine, free_nbds, loop_facts
+from poolproof.facts.block import BlockFacts, LoopFacts, block_devices, device_under, free_nbds, loop_facts
 from poolproof.hosts.base import Host
 from poolproof.layers.base import Node
 from poolproof.layers.tree import TreePlan, devices, directories, plan_tree
@@ -61,7 +60,7 @@ def look_around(host: Host, campaign: Campaign, nodes: Iterable[Node], state_dir
     return Ground(
         loops=loops,
         nbds=free_nbds(host),
-        disks=_named_disks(host, campaign),
+        disks=_disks(host, campaign),
         below_state=next(iter(device_under(host, _parent(state_dir))), None),
         directories={path: _directory(host, path, loops) for node in nodes for path in directories(node)},
     )
@@ -86,14 +85,10 @@ def plan_layout(
     return LayoutPlan(layout, node, plans, tree, frozenset(numbers))
 
 
-def _named_disks(host: Host, campaign: Campaign) -> tuple[BlockFacts, ...]:
-    """Every block device of the host, those that the campaign names with their signatures; none if it names none."""
-    named = {device.name: device.source for device in campaign.devices if isinstance(device.source, Disk)}
-    if not named:
-        return ()
-    disks = block_devices(host)
-    wanted = {find_disk(name, source.identity, disks).path for name, source in named.items()}
-    return tuple(examine(host, disk) if disk.path in wanted else disk for disk in disks)
+def _disks(host: Host, campaign: Campaign) -> tuple[BlockFacts, ...]:
+    """Every block device of the host, if the campaign names a real disk; else none, since it wakes sleeping disks."""
+    named = any(isinstance(device.source, Disk) for device in campaign.devices)
+    return block_devices(host) if named else ()
 
 
 def _directory(host: Host, path: str, loops: tuple[LoopFacts, ...]) -> Volume:

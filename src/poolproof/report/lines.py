@@ -4,7 +4,7 @@ import time
 from typing import TextIO
 
 from poolproof.measure.events import Listener
-from poolproof.report.words import value_text
+from poolproof.report.words import trial_text
 from poolproof.runs.model import Trial
 from poolproof.units import format_duration
 
@@ -29,8 +29,7 @@ class PlainLines(Listener):
     def trial_ends(self, trial: Trial) -> None:
         self._done += 1
         self._done_here += 1
-        value = trial.figures.metric(trial.metric) if trial.figures else None
-        figure = value_text(value, trial.metric) if value is not None else "no figure"
+        figure = trial_text(trial)
         count = f"[{self._done}/{self._total}]"
         self._say(f"{count} {trial.layout} · {trial.workload} #{trial.number}: {figure}, {trial.verdict}{self._left()}")
 

@@ -9,7 +9,7 @@ from rich.progress_bar import ProgressBar
 from rich.text import Text
 
 from poolproof.measure.events import Listener, LiveRates
-from poolproof.report.words import MARKS, STYLES, value_text
+from poolproof.report.words import MARKS, STYLES, trial_text
 from poolproof.runs.model import Trial
 from poolproof.units import format_duration, format_rate
 
@@ -59,10 +59,8 @@ class LiveScreen(Listener):
         self._done += 1
         self._done_here += 1
         self._rates = None
-        value = trial.figures.metric(trial.metric) if trial.figures else None
-        figure = value_text(value, trial.metric) if value is not None else "no figure"
         line = Text(f"{MARKS[trial.verdict]} {trial.verdict:8} ", style=STYLES[trial.verdict])
-        line.append(f"{trial.layout} · {trial.workload} #{trial.number}: {figure}", style="default")
+        line.append(f"{trial.layout} · {trial.workload} #{trial.number}: {trial_text(trial)}", style="default")
         if trial.verdict != "sound" and trial.findings:
             line.append(f"  {trial.findings[0].rule}", style="bright_black")
         self._console.print(line)

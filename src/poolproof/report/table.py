@@ -1,74 +1,99 @@
-"""The table that a run ends with: layouts down, workloads across, mark and figure in each cell; then the reasons."""
+"""The table that a run ends with: each workload with its layouts, their figures, intervals, factors; then reasons."""
 
 from collections.abc import Iterable, Sequence
 
 from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from poolproof.report.words import MARKS, METRICS, STYLES, factor_text, figure_text
+from poolproof.report.words import MARKS, METRICS, STYLES, factor_text, half_width_text, value_text
 from poolproof.rules.model import Finding
+from poolproof.runs.interval import Interval
 from poolproof.runs.summary import Cell, factor_to
-
-_WIDEST = 4
 
 
 def print_table(console: Console, cells: Sequence[Cell], baseline: str | None) -> None:
     """Print the figures of a run, then why those that are not sound are not."""
-    workloads = tuple(dict.fromkeys(cell.workload for cell in cells))
-    for first in range(0, len(workloads), _WIDEST):
-        console.print(_table(cells, workloads[first : first + _WIDEST], baseline))
-    console.print(_legend())
+    console.print(_table(cells, baseline))
     for block in _reasons(cells):
         console.print(block)
+    for note in _notes(cells):
+        console.print(note)
 
 
-def _table(cells: Sequence[Cell], workloads: Sequence[str], baseline: str | None) -> Table:
-    by_place = {(cell.layout, cell.workload): cell for cell in cells}
+def _table(cells: Sequence[Cell], baseline: str | None) -> Table:
+    bases = {cell.workload: cell for cell in cells if cell.layout == baseline}
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column("layout", overflow="fold")
-    for workload in workloads:
-        metric = next(cell.metric for cell in cells if cell.workload == workload)
-        table.add_column(Text(f"{workload}\n{METRICS[metric]}"), overflow="fold")
-    for layout in dict.fromkeys(cell.layout for cell in cells):
-        row = [by_place.get((layout, workload)) for workload in workloads]
-        bases = [by_place.get((baseline or "", workload)) for workload in workloads]
-        table.add_row(Text(layout), *(_cell_text(cell, base) for cell, base in zip(row, bases, strict=True)))
+    table.add_column("")
+    table.add_column("", no_wrap=True)
+    table.add_column("figure", justify="right", no_wrap=True)
+    table.add_column("±", justify="right", no_wrap=True)
+    table.add_column("verdict", no_wrap=True)
+    if bases:
+        table.add_column(Text(f"to {baseline}"), no_wrap=True)
+    for workload in dict.fromkeys(cell.workload for cell in cells):
+        own = [cell for cell in cells if cell.workload == workload]
+        table.add_row("", Text(f"{workload}, {METRICS[own[0].metric]}", style="bold"))
+        for cell in own:
+            table.add_row(*_row(cell, bases.get(workload), with_factor=bool(bases)))
     return table
 
 
-def _cell_text(cell: Cell | None, base: Cell | None) -> Text:
-    if cell is None:
-        return Text("not run", style="bright_black")
-    text = Text(figure_text(cell), style=STYLES[cell.verdict])
+def _row(cell: Cell, base: Cell | None, *, with_factor: bool) -> list[Text]:
+    style = STYLES[cell.verdict]
+    row = [
+        Text(MARKS[cell.verdict], style=style),
+        Text(cell.layout),
+        Text(_figure(cell), style=style),
+        Text(half_width_text(cell.figure) if cell.figure else ""),
+        Text(cell.verdict, style=style),
+    ]
     factor = factor_to(cell, base) if base is not None and base is not cell else None
-    return text.append(f" {factor_text(factor)}", style="default") if factor else text
+    return [*row, _factor(factor)] if with_factor else row
 
 
-def _legend() -> Text:
-    text = Text("")
-    for verdict, mark in MARKS.items():
-        text.append(f"{mark} {verdict}", style=STYLES[verdict]).append("   ")
-    return text
+def _figure(cell: Cell) -> str:
+    """A figure that must not be believed stands in parentheses."""
+    if cell.figure is None:
+        return "no figure"
+    text = value_text(cell.figure.mean, cell.metric)
+    return f"({text})" if cell.verdict == "refuted" else text
+
+
+def _factor(factor: Interval | None) -> Text:
+    return Text(factor_text(factor) if factor else "")
 
 
 def _reasons(cells: Iterable[Cell]) -> Iterable[RenderableType]:
-    """Why each cell that is not sound is not, cells with the same reason together; then the notes, once each."""
+    """Why each cell that is not sound is not; cells with the same reasons and mends stand together."""
+    groups: dict[tuple[str, ...], list[Cell]] = {}
     for cell in cells:
-        if cell.verdict == "sound":
-            continue
-        heading = Text(f"\n{cell.layout} · {cell.workload}: {cell.verdict}", style=f"bold {STYLES[cell.verdict]}")
-        yield Group(heading, *(_finding_text(finding) for finding in cell.findings if finding.effect != "notes"))
+        if cell.verdict != "sound":
+            rules = tuple(finding.rule for finding in cell.findings if finding.effect != "notes")
+            groups.setdefault((cell.workload, cell.verdict, *rules), []).append(cell)
+    for group in groups.values():
+        first = group[0]
+        places = ", ".join(cell.layout for cell in group)
+        heading = Text(f"\n{MARKS[first.verdict]} {first.workload} on {places}: {first.verdict}", style="bold")
+        heading.stylize(STYLES[first.verdict], 0, 1)
+        yield Group(heading, *(_finding(finding) for finding in first.findings if finding.effect != "notes"))
+
+
+def _finding(finding: Finding) -> RenderableType:
+    text = Text(finding.rule, style="bold").append(f": {finding.message}", style="default")
+    mend = Text("mend: ", style="cyan").append(finding.fix, style="default")
+    return Group(Padding(text, (0, 0, 0, 2)), Padding(mend, (0, 0, 0, 4)))
+
+
+def _notes(cells: Iterable[Cell]) -> Iterable[RenderableType]:
     noted: dict[str, list[str]] = {}
     for cell in cells:
         for finding in cell.findings:
             if finding.effect == "notes":
-                noted.setdefault(finding.rule, []).append(f"{cell.layout} · {cell.workload}")
+                noted.setdefault(finding.rule, []).append(f"{cell.workload} on {cell.layout}")
+    if noted:
+        yield Text("\nnotes, which change no verdict (poolproof explain RULE):", style="bright_black")
     for rule, places in noted.items():
-        more = f" and {len(places) - 2} more" if len(places) > 2 else ""
-        yield Text(f"note {rule}: {', '.join(places[:2])}{more}  (poolproof explain {rule})", style="bright_black")
-
-
-def _finding_text(finding: Finding) -> Text:
-    text = Text("  ").append(finding.rule, style="bold").append(f": {finding.message}\n    mend: ")
-    return text.append(finding.fix, style="cyan")
+        more = f" and {len(places) - 1} more" if len(places) > 1 else ""
+        yield Text(f"  {rule}: {places[0]}{more}", style="bright_black")

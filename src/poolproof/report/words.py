@@ -3,7 +3,7 @@
 from poolproof.campaign.model import Metric
 from poolproof.rules.model import Verdict
 from poolproof.runs.interval import Interval
-from poolproof.runs.summary import Cell
+from poolproof.runs.model import Trial
 from poolproof.units import format_count, format_duration, format_rate
 
 MARKS: dict[Verdict, str] = {"sound": "✓", "unproven": "?", "suspect": "!", "refuted": "✗", "failed": "–"}
@@ -36,12 +36,17 @@ def value_text(value: float, metric: Metric) -> str:
     return format_duration(value / 1e9)
 
 
-def interval_text(interval: Interval, metric: Metric) -> str:
-    """A figure and half its interval in per cent: `131 IOPS ±1.5%`; the figure alone where one trial gave it."""
-    text = value_text(interval.mean, metric)
+def trial_text(trial: Trial) -> str:
+    """The figure of one trial; a failed one has none."""
+    value = trial.figures.metric(trial.metric) if trial.figures and trial.verdict != "failed" else None
+    return "no figure" if value is None else value_text(value, trial.metric)
+
+
+def half_width_text(interval: Interval) -> str:
+    """Half the 95 % interval as a share of the mean: `1.5%`; empty where one trial alone gave the figure."""
     if interval.half_width is None or not interval.mean:
-        return text
-    return f"{text} ±{per_cent(interval.half_width / interval.mean)}"
+        return ""
+    return per_cent(interval.half_width / interval.mean)
 
 
 def per_cent(share: float) -> str:
@@ -50,15 +55,23 @@ def per_cent(share: float) -> str:
     return f"{value:.0f}%" if value >= 10 else f"{value:.1f}%"
 
 
-def figure_text(cell: Cell) -> str:
-    """The cell's figure with its mark; one that must not be believed stands in parentheses."""
-    mark = MARKS[cell.verdict]
-    if cell.figure is None:
-        return f"{mark} no figure"
-    text = interval_text(cell.figure, cell.metric)
-    return f"{mark} ({text})" if cell.verdict in ("refuted", "failed") else f"{mark} {text}"
-
-
 def factor_text(factor: Interval) -> str:
-    """A factor to the baseline: `1.35×`."""
-    return f"{factor.mean:.3g}×"
+    """A figure beside the baseline's, with its interval: `−16% (−41 … +19)`; from 3× on as `18.9× (17.5 … 20.5)`."""
+    if factor.mean >= 3:
+        return f"{factor.mean:.3g}×{_range(factor, '.3g')}"
+    low, high = (None if bound is None else _change(bound) for bound in (factor.low, factor.high))
+    return f"{_signed(_change(factor.mean))}%{_range(Interval(_change(factor.mean), low, high), '+.0f')}"
+
+
+def _change(factor: float) -> float:
+    return (factor - 1) * 100
+
+
+def _range(interval: Interval, form: str) -> str:
+    if interval.low is None or interval.high is None:
+        return ""
+    return f" ({_signed(interval.low, form)} … {_signed(interval.high, form)})"
+
+
+def _signed(value: float, form: str = "+.0f") -> str:
+    return f"{value:{form}}".replace("-", "−")

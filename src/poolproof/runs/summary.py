@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from poolproof.campaign.model import Metric
+from poolproof.campaign.model import Campaign, Metric
 from poolproof.rules.model import Finding, Verdict
 from poolproof.runs.interval import Interval, mean_interval, ratio_interval
 from poolproof.runs.model import Trial
@@ -60,12 +60,14 @@ class Cell:
         return _values(self.trials, self.metric)
 
 
-def cells_of(trials: Sequence[Trial]) -> tuple[Cell, ...]:
-    """Cells in the order in which layouts and workloads first appear."""
-    groups: dict[tuple[str, str], list[Trial]] = {}
+def cells_of(trials: Sequence[Trial], campaign: Campaign) -> tuple[Cell, ...]:
+    """The cells of which a trial is done, in the campaign's order: layouts, and within each its workloads."""
+    groups: dict[tuple[str, str], list[Trial]] = {
+        (layout.name, workload.name): [] for layout in campaign.layouts for workload in campaign.workloads
+    }
     for trial in trials:
         groups.setdefault((trial.layout, trial.workload), []).append(trial)
-    return tuple(_cell(tuple(sorted(group, key=lambda trial: trial.number))) for group in groups.values())
+    return tuple(_cell(tuple(sorted(group, key=lambda trial: trial.number))) for group in groups.values() if group)
 
 
 def factor_to(cell: Cell, base: Cell) -> Interval | None:
