@@ -1,7 +1,7 @@
 """Block devices of a host, read-only: what they are, what they are called, what they hold, who uses them."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -92,7 +92,7 @@ def block_devices(host: Host) -> tuple[BlockFacts, ...]:
     return tuple(_examined(host, device) if _seems_free(device) else device for device in devices)
 
 
-def parse_lsblk(text: str, by_id: dict[str, tuple[str, ...]]) -> tuple[BlockFacts, ...]:
+def parse_lsblk(text: str, by_id: Mapping[str, tuple[str, ...]]) -> tuple[BlockFacts, ...]:
     """`lsblk --json --bytes --output-all` as facts; `by_id` gives the by-id names of each kernel name.
 
     Raises:
@@ -176,7 +176,7 @@ def _by_id_names(host: Host) -> dict[str, tuple[str, ...]]:
     return {kernel: tuple(sorted(links)) for kernel, links in names.items()}
 
 
-def _device(row: dict[str, Any], by_id: dict[str, tuple[str, ...]]) -> BlockFacts:
+def _device(row: dict[str, Any], by_id: Mapping[str, tuple[str, ...]]) -> BlockFacts:
     name = _text(row, "kname") or _text(row, "name")
     return BlockFacts(
         name=name,

@@ -9,12 +9,14 @@ from typing import Literal
 
 from poolproof.devices.emulated.model import DiskModel
 
+Kind = Literal["read", "write", "flush"]
+
 
 @dataclass(frozen=True)
 class Request:
     """One request; a flush has no length."""
 
-    kind: Literal["read", "write", "flush"]
+    kind: Kind
     offset: int = 0
     length: int = 0
 

@@ -1,0 +1,197 @@
+"""Each model, served for real through nbdkit, nbdfuse and a loop device, against the model by itself.
+
+What fio measures must lie within 15 % of what the same model, fed the same kind of requests, says in `closed_loop`.
+The table in docs/emulated-disks.md comes from these tests: `pytest tests/loop/devices/test_models_served.py -rP`.
+"""
+
+import random
+from collections.abc import Callable, Iterator, Mapping
+
+import pytest
+
+from poolproof.campaign.model import Device, Emulated
+from poolproof.devices.emulated.closed_loop import Kind, Request, seconds_for
+from poolproof.devices.emulated.model import MODELS
+from poolproof.devices.model import Site
+
+from .standing import Rate, close_to, fio, standing
+
+_SIZE = 1 << 30
+_SHORT = 64 << 20
+_LENGTH = 16384
+_PIECE = 128 << 10
+"""What the kernel cuts large requests of a FUSE file into."""
+
+_RETRIES = {"retry_share": "0.1", "retry_least_s": "0.03", "retry_most_s": "0.15"}
+"""Retries so many and so short that a second of them has a stable mean."""
+
+
+@pytest.fixture(scope="module")
+def hdd(site: Site) -> Iterator[str]:
+    with standing(Device("hdd", Emulated("hdd-7200", _SIZE)), site) as volume:
+        yield volume.path
+
+
+@pytest.fixture(scope="module", params=["sata-ssd", "nvme"])
+def ssd(request: pytest.FixtureRequest, site: Site) -> Iterator[tuple[str, str]]:
+    with standing(Device("ssd", Emulated(request.param, _SIZE)), site) as volume:
+        yield request.param, volume.path
+
+
+def test_hdd_random_reads(hdd: str) -> None:
+    expected = _random_reads("hdd-7200", depth=1)
+    assert 110 < expected < 145, "a 7200 rpm disk reads about 75 to 140 random blocks a second"
+    _check("hdd-7200, random 16k reads, depth 1, IOPS", expected, lambda: _randread(hdd, 1).iops)
+
+
+def test_hdd_short_seeks_are_faster(hdd: str) -> None:
+    expected = _random_reads("hdd-7200", depth=1, span=_SHORT)
+    assert expected > 1.3 * _random_reads("hdd-7200", depth=1)
+    _check("hdd-7200, random 16k reads within 64M, depth 1, IOPS", expected, lambda: _randread(hdd, 1, _SHORT).iops)
+
+
+def test_hdd_over_the_full_stroke_is_slower(site: Site) -> None:
+    expected = _random_reads("hdd-7200", depth=1, changes={"stroke": "1.0"})
+    assert expected < 0.75 * _random_reads("hdd-7200", depth=1)
+    with standing(Device("full", Emulated("hdd-7200", _SIZE)), site, ("stroke=1.0",)) as volume:
+        _check("hdd-7200 stroke=1.0, random 16k reads, IOPS", expected, lambda: _randread(volume.path, 1).iops)
+
+
+def test_hdd_queue_is_sorted(hdd: str) -> None:
+    expected = _random_reads("hdd-7200", depth=8)
+    assert expected > 1.2 * _random_reads("hdd-7200", depth=1)
+    _check("hdd-7200, random 16k reads, depth 8, IOPS", expected, lambda: _randread(hdd, 8).iops)
+
+
+@pytest.mark.parametrize("depth", [1, 4])
+def test_hdd_reads_in_sequence_at_the_media_rate(hdd: str, depth: int) -> None:
+    expected = _sequential("hdd-7200", "read", depth * 8)
+    assert 150e6 < expected < 210e6
+    _check(
+        f"hdd-7200, sequential 1m reads, depth {depth}, MB/s",
+        expected / 1e6,
+        lambda: fio(hdd, rw="read", bs="1m", iodepth=depth).bandwidth / 1e6,
+    )
+
+
+def test_hdd_writes_in_sequence_at_the_media_rate_once_the_cache_is_full(hdd: str) -> None:
+    expected = _sequential("hdd-7200", "write", 8)
+    _check(
+        "hdd-7200, sequential 1m writes, cache full, MB/s",
+        expected / 1e6,
+        lambda: fio(hdd, rw="write", bs="1m", iodepth=1, ramp_time=1).bandwidth / 1e6,
+    )
+
+
+def test_hdd_flush_costs_a_turn(hdd: str) -> None:
+    expected = _flushed_writes("hdd-7200")
+    assert expected == pytest.approx(120, rel=0.02)
+    _settle(hdd)
+    _check("hdd-7200, 4k writes each flushed, IOPS", expected, lambda: fio(hdd, rw="write", bs="4k", fsync=1).iops)
+
+
+def test_hdd_cache_takes_a_burst_of_random_writes(hdd: str) -> None:
+    """The first 128 writes wait for no platter; written and flushed they do."""
+    _settle(hdd)
+    burst = fio(hdd, rw="randwrite", bs="4k", number_ios=100, time_based=0, runtime=10)
+    assert burst.iops > 1000
+    _settle(hdd)
+    flushed = fio(hdd, rw="randwrite", bs="4k", number_ios=100, time_based=0, runtime=10, fsync=1)
+    assert flushed.iops < 200
+
+
+def test_failing_hdd_retries(site: Site) -> None:
+    expected = _random_reads("hdd-failing", depth=1, changes=_RETRIES)
+    assert expected < 0.6 * _random_reads("hdd-7200", depth=1)
+    settings = tuple(f"{name}={value}" for name, value in _RETRIES.items())
+    with standing(Device("bad", Emulated("hdd-failing", _SIZE)), site, settings) as volume:
+        _check(
+            "hdd-failing with many short retries, random 16k reads, IOPS",
+            expected,
+            lambda: fio(volume.path, rw="randread", bs="16k", runtime=3).iops,
+        )
+
+
+def test_ssd_random_reads(ssd: tuple[str, str]) -> None:
+    name, path = ssd
+    _check(f"{name}, random 16k reads, depth 1, IOPS", _random_reads(name, depth=1), lambda: _randread(path, 1).iops)
+
+
+def test_ssd_channels_work_side_by_side(ssd: tuple[str, str]) -> None:
+    name, path = ssd
+    expected = _random_reads(name, depth=8)
+    assert expected > 2.5 * _random_reads(name, depth=1)
+    _check(f"{name}, random 16k reads, depth 8, IOPS", expected, lambda: _randread(path, 8).iops)
+
+
+def test_ssd_link_is_the_ceiling(ssd: tuple[str, str]) -> None:
+    name, path = ssd
+    _check(
+        f"{name}, sequential 1m reads, depth 4, MB/s",
+        _sequential(name, "read", 32) / 1e6,
+        lambda: fio(path, rw="read", bs="1m", iodepth=4).bandwidth / 1e6,
+    )
+
+
+def test_ssd_random_writes(ssd: tuple[str, str]) -> None:
+    name, path = ssd
+    requests = _random("write", _SIZE, 4096)
+    expected = len(requests) / seconds_for(MODELS[name].build(_SIZE), requests, 1)
+    _check(
+        f"{name}, random 4k writes, depth 1, IOPS", expected, lambda: fio(path, rw="randwrite", bs="4k", iodepth=1).iops
+    )
+
+
+def test_sata_ssd_flush_costs_its_time(site: Site) -> None:
+    with standing(Device("s", Emulated("sata-ssd", _SIZE)), site) as volume:
+        expected = _flushed_writes("sata-ssd")
+        _check(
+            "sata-ssd, 4k writes each flushed, IOPS",
+            expected,
+            lambda: fio(volume.path, rw="write", bs="4k", fsync=1).iops,
+        )
+
+
+def test_the_order_of_the_models_holds(site: Site) -> None:
+    """What a user compares: a failing disk, a disk, an SSD, an NVMe SSD."""
+    rates = []
+    for name in ("hdd-failing", "hdd-7200", "sata-ssd", "nvme"):
+        with standing(Device("o", Emulated(name, _SIZE)), site) as volume:
+            rates.append(fio(volume.path, rw="randread", bs="16k", iodepth=4, runtime=4).iops)
+    assert rates == sorted(rates)
+
+
+def _check(what: str, expected: float, measure: Callable[[], float]) -> None:
+    is_close, said = close_to(expected, measure)
+    print(f"{what}: {said}")
+    assert is_close, f"{what}: {said}"
+
+
+def _randread(path: str, depth: int, span: int = _SIZE) -> Rate:
+    return fio(path, rw="randread", bs="16k", iodepth=depth, size=span, runtime=2 if depth == 1 else 1)
+
+
+def _settle(path: str) -> None:
+    """Let the disk pay for the writes that wait in its cache."""
+    fio(path, rw="write", bs="4k", number_ios=1, time_based=0, fsync=1)
+
+
+def _random(kind: Kind, span: int, length: int, count: int = 3000) -> list[Request]:
+    chance = random.Random(7)
+    return [Request(kind, chance.randrange(span // length) * length, length) for _ in range(count)]
+
+
+def _random_reads(name: str, depth: int, span: int = _SIZE, changes: Mapping[str, str] | None = None) -> float:
+    requests = _random("read", span, _LENGTH)
+    return len(requests) / seconds_for(MODELS[name].build(_SIZE, 7, changes), requests, depth)
+
+
+def _sequential(name: str, kind: Kind, depth: int) -> float:
+    """Bytes per second over 1 GiB, in the pieces in which requests arrive."""
+    requests = [Request(kind, offset, _PIECE) for offset in range(0, _SIZE, _PIECE)]
+    return _SIZE / seconds_for(MODELS[name].build(_SIZE), requests, depth)
+
+
+def _flushed_writes(name: str) -> float:
+    requests = [request for i in range(500) for request in (Request("write", i * 4096, 4096), Request("flush"))]
+    return 500 / seconds_for(MODELS[name].build(_SIZE), requests, 1)

@@ -1,0 +1,74 @@
+"""What lsblk, wipefs and mountinfo say, as facts."""
+
+import pytest
+
+from poolproof.errors import HostError
+from poolproof.facts.block import parse_lsblk, parse_wipefs
+from poolproof.facts.mountinfo import mount_of, parse_mountinfo
+
+from .captured import server, server_disk, text
+
+
+def test_disks_without_a_medium_are_left_out() -> None:
+    assert [disk.name for disk in server()] == ["nvme0n1", "sda", "sdb", "sdc", "sdd", "sde", "sdf", "sdg"]
+
+
+def test_a_disk_is_known_by_its_most_readable_name() -> None:
+    disk = server_disk("sdd")
+    assert disk.identity == "ata-HGST_HUS726T4TALA6L4_V1G0DDDD"
+    assert disk.stable_path == "/dev/disk/by-id/ata-HGST_HUS726T4TALA6L4_V1G0DDDD"
+    assert disk.identities[1:] == ("wwn-0x5000cca0dddd0000", "V1G0DDDD", "0x5000cca0dddd0000")
+    assert server_disk("nvme0n1").identity == "nvme-Samsung_SSD_980_500GB_S64DNX0R123456"
+    assert (disk.rotational, disk.size_bytes, disk.transport) == (True, 4000787030016, "sata")
+    assert disk.counter == "/sys/class/block/sdd/stat"
+
+
+def test_without_udev_a_disk_is_known_by_its_serial() -> None:
+    (disk,) = parse_lsblk(text("lsblk-2.34-desktop.json"), {})
+    assert disk.identity == "WD-WCC6Y0AAAAAA"
+    assert disk.stable_path == "/dev/sda"
+
+
+def test_numbers_and_flags_as_text_are_read_too() -> None:
+    (disk,) = parse_lsblk(text("lsblk-2.34-desktop.json"), {})
+    assert (disk.size_bytes, disk.rotational, disk.read_only) == (1000204886016, True, False)
+    assert disk.children[0].mount_points == ("/",)
+
+
+def test_what_stands_on_a_disk_is_its_tree() -> None:
+    assert [device.name for device in server_disk("nvme0n1").tree()] == ["nvme0n1", "nvme0n1p1", "nvme0n1p2", "dm-0"]
+    assert server_disk("sdg").mount_points == ("/srv/media", "/mnt/media")
+
+
+@pytest.mark.parametrize("said", ["", "lsblk: unrecognized option '--json'", "[]", '{"devices": []}'])
+def test_what_is_no_listing_is_an_error(said: str) -> None:
+    with pytest.raises(HostError, match="no list of block devices"):
+        parse_lsblk(said, {})
+
+
+def test_signatures() -> None:
+    assert parse_wipefs(text("wipefs-2.38.1.json")) == ("gpt", "gpt", "PMBR")
+    assert parse_wipefs("") == ()
+
+
+@pytest.mark.parametrize(
+    ("path", "source"),
+    [
+        ("/home/ada", "/dev/mapper/vg0-root"),
+        ("/", "/dev/mapper/vg0-root"),
+        ("/dev/shm/x", "tmpfs"),
+        ("/dev/shmoo", "/dev/mapper/vg0-root"),
+        ("/srv/photos/2026", "/dev/sdh"),
+        ("/srv/my media/film", "/dev/sdf1"),  # mounted over /dev/sdg
+    ],
+)
+def test_the_last_and_deepest_mount_holds_a_path(path: str, source: str) -> None:
+    mount = mount_of(parse_mountinfo(text("mountinfo-6.1.txt")), path)
+    assert mount is not None
+    assert mount.source == source
+
+
+def test_an_overlay_names_its_upper_directory() -> None:
+    mount = mount_of(parse_mountinfo(text("mountinfo-6.1.txt")), "/var/lib/box")
+    assert mount is not None
+    assert "upperdir=/srv/my media/upper" in mount.options

@@ -1,0 +1,93 @@
+"""What the guard lets pass, and what it says when it does not."""
+
+from dataclasses import replace
+
+import pytest
+
+from poolproof.devices.guard import check_disk
+from poolproof.errors import GuardError
+from poolproof.facts.block import BlockFacts
+
+from .captured import server, server_disk
+
+_NAME = "ata-HGST_HUS726T4TALA6L4_V1G0DDDD"
+
+
+def _everything() -> frozenset[str]:
+    return frozenset(identity for disk in server() for identity in disk.identities)
+
+
+@pytest.mark.parametrize("permitted", [_NAME, "V1G0DDDD", "0x5000cca0dddd0000"])
+def test_a_free_empty_disk_that_is_permitted_passes(permitted: str) -> None:
+    check_disk(server_disk("sdd"), frozenset({permitted}), needed_bytes=1 << 40)
+
+
+@pytest.mark.parametrize("permitted", [frozenset(), frozenset({"V1G0AAAA"}), frozenset({"sdd", "/dev/sdd"})])
+def test_a_disk_that_is_not_permitted_is_refused(permitted: frozenset[str]) -> None:
+    with pytest.raises(GuardError, match="not permitted") as caught:
+        check_disk(server_disk("sdd"), permitted)
+    assert caught.value.hint.endswith(f"--wipe {_NAME}")
+
+
+@pytest.mark.parametrize(
+    ("name", "message", "hint"),
+    [
+        ("nvme0n1", "mounted at /boot/efi: /dev/nvme0n1p1", "umount /boot/efi"),
+        ("sda", "in use as swap: /dev/md0", "swapoff /dev/md0"),
+        ("sdb", "member of the ZFS pool tank", "zpool export tank"),
+        ("sdc", "open as /dev/mapper/vault", "cryptsetup close /dev/mapper/vault"),
+        ("sde", "was not examined", "sudo wipefs --no-act /dev/sde"),
+        ("sdf", "has partitions: /dev/sdf1", "wipefs --all /dev/sdf"),
+        ("sdg", "mounted at /srv/media", "umount /srv/media"),
+    ],
+)
+def test_a_disk_in_use_is_refused_whatever_is_permitted(name: str, message: str, hint: str) -> None:
+    with pytest.raises(GuardError) as caught:
+        check_disk(server_disk(name), _everything())
+    assert message in caught.value.message
+    assert hint in caught.value.hint
+
+
+def test_a_stopped_array_still_refuses() -> None:
+    disk = replace(server_disk("sda"), children=(), signatures=("linux_raid_member",))
+    with pytest.raises(GuardError, match="bears linux_raid_member"):
+        check_disk(disk, _everything())
+
+
+def test_an_unmounted_logical_volume_still_refuses() -> None:
+    disk = server_disk("nvme0n1")
+    volume = replace(disk.children[1].children[0], mount_points=())
+    idle = replace(disk, children=(replace(disk.children[1], children=(volume,)),))
+    with pytest.raises(GuardError, match="holds the logical volume /dev/mapper/vg0-root"):
+        check_disk(idle, _everything())
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"signatures": ("xfs",)}, "bears xfs"),
+        ({"file_system": "zfs_member", "label": "tank"}, "member of the ZFS pool tank"),
+        ({"file_system": "ntfs"}, "bears ntfs"),
+        ({"partition_table": "dos"}, "bears dos"),
+        ({"read_only": True}, "is read-only"),
+        ({"kind": "part"}, "no whole disk but a part"),
+        ({"size_bytes": 1 << 30}, "has 1 GiB, and 2 GiB are asked for"),
+    ],
+)
+def test_one_flaw_is_enough(changes: dict[str, object], message: str) -> None:
+    disk = replace(server_disk("sdd"), **changes)  # type: ignore[arg-type]
+    with pytest.raises(GuardError) as caught:
+        check_disk(disk, _everything(), needed_bytes=2 << 30)
+    assert message in caught.value.message
+
+
+def test_only_the_free_disk_of_the_server_passes() -> None:
+    assert [disk.name for disk in server() if _passes(disk)] == ["sdd"]
+
+
+def _passes(disk: BlockFacts) -> bool:
+    try:
+        check_disk(disk, _everything())
+    except GuardError:
+        return False
+    return True
