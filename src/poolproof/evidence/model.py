@@ -107,13 +107,13 @@ class Target:
     `record_bytes` is the unit that a compressing or copy-on-write file system works in (ZFS recordsize, 128 KiB btrfs).
 
     What follows is None where the host was not asked or cannot tell. `zfs`: the ZFS beneath, also under a zvol with
-    another file system on it. `kernel`: its version, (6, 18). `rotational`: every leaf turns. `ceiling_*`: the most
-    that the links and media of all leaves can carry, RAM left out. `write_through`: no leaf has a volatile write cache,
-    so that the kernel has no flushes to send. `in_guest`: a virtual machine, whose host may cache below the counters.
-    `dirty_limit_bytes`: dirty data above which a writer is made to wait. `physical_block_bytes` and `alignment_bytes`:
-    the sector of the medium, and the smallest write that the layout sends to it (1 << ashift). `discarded`: the leaves
-    were trimmed and not filled since. `zoned`: a leaf is an SMR disk. `md_bitmap`: an md array beneath keeps its own
-    internal write-intent bitmap. `mount_options` as mounted.
+    another file system on it. `kernel`: its version, (6, 18). `rotational`: every leaf turns. `disks`: how many
+    leaves. `ceiling_*`: the most that the links and media of all leaves can carry, RAM left out. `write_through`: no
+    leaf has a volatile write cache, so that the kernel has no flushes to send. `in_guest`: a virtual machine, whose
+    host may cache below the counters. `dirty_limit_bytes`: dirty data above which a writer is made to wait.
+    `physical_block_bytes` and `alignment_bytes`: the sector of the medium, and the smallest write that the layout
+    sends to it (1 << ashift). `discarded`: the leaves were trimmed and not filled since. `zoned`: a leaf is an SMR
+    disk. `md_bitmap`: an md array beneath keeps its own internal write-intent bitmap. `mount_options` as mounted.
     """
 
     file_system: str
@@ -125,6 +125,7 @@ class Target:
     zfs: Zfs | None = None
     kernel: tuple[int, int] | None = None
     rotational: bool | None = None
+    disks: int | None = None
     ceiling_read_bytes_per_s: float | None = None
     ceiling_write_bytes_per_s: float | None = None
     write_through: bool | None = None
