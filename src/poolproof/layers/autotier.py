@@ -44,7 +44,7 @@ class AutotierLayer(UnbuiltLayer[Autotier]):
     """A FUSE file system that moves files between tiers by how often they are used."""
 
     word = "autotier"
-    summary = "tiers of directories, fastest first: `autotier (nvme | ext4) quota=20% (hdd | ext4)`"
+    summary = "tiers of directories, fastest first: `autotier (nvme | ext4) quota=20% (hdd1 | ext4)`"
     programs = ("autotierfs", "autotier")
     file_system = "fuse"
     not_built = "the programs autotierfs and autotier, which Debian does not package"

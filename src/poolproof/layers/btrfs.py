@@ -67,7 +67,8 @@ _WORDS = Vocabulary(
 )
 _MIB = 1024**2
 _SMALLEST_BYTES = 114 * _MIB
-_ROUNDS = 512
+_PIECES = 128
+_MOST_PIECES = 2048
 
 
 @dataclass(frozen=True)
@@ -218,7 +219,7 @@ def _format(spec: Btrfs, devices: Sequence[str]) -> Step:
 def _allocatable(profile: Profile, sizes: Sequence[int]) -> int:
     """Bytes of data when chunks are cut as btrfs does: each from the devices with the most room left."""
     free = [max(0, size) for size in sizes]
-    piece = max(free, default=0) // _ROUNDS or 1
+    piece = max(max(free) // _MOST_PIECES, min(free) // _PIECES, 1)
     data = 0
     while True:
         room = sorted((at for at in range(len(free)) if free[at] >= piece), key=lambda at: -free[at])

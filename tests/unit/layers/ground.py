@@ -1,0 +1,53 @@
+"""What the layer tests stand on: devices by name, a site, and layouts read from text."""
+
+from collections.abc import Mapping
+
+from poolproof.campaign.grammar import parse_expression
+from poolproof.devices.model import Leaf, Site, Volume
+from poolproof.layers import tree
+from poolproof.layers.base import Node
+
+GIB = 1024**3
+MIB = 1024**2
+
+DEVICES = ("rust", "ssd", "small", "big", "hdd1", "hdd2", "hdd3", "nvme", "nvme1", "nvme2", *"abcdef")
+
+SITE = Site(
+    label="r1",
+    state_dir="/run/poolproof/r1/state",
+    ram_dir="/run/poolproof/r1/ram",
+    mount_dir="/run/poolproof/r1/mnt",
+    is_root=True,
+    programs=frozenset({"mkfs.ext4", "mkfs.xfs", "mkfs.btrfs", "btrfs", "mergerfs"}),
+    file_systems=frozenset({"ext4", "xfs", "btrfs", "fuse"}),
+    ram_bytes=16 * GIB,
+    ram_free_bytes=8 * GIB,
+)
+
+
+def device(name: str, size_bytes: int | None = 20 * GIB) -> Volume:
+    path = f"/dev/{name}"
+    return Volume(path, True, (Leaf(name, path, f"/sys/class/block/{name}/stat"),), size_bytes)
+
+
+def resolve(text: str) -> Node:
+    return tree.resolve(parse_expression(text), DEVICES)
+
+
+def volumes(node: Node, size_bytes: int | None = 20 * GIB) -> Mapping[str, Volume]:
+    disk = Leaf("/dev/vda", "/dev/vda", "/sys/class/block/vda/stat")
+    directories = {path: Volume(path, False, (disk,), size_bytes) for path in tree.directories(node)}
+    return {name: device(name, size_bytes) for name in tree.devices(node)} | directories
+
+
+def plan(text: str, *, site: Site = SITE, size_bytes: int | None = 20 * GIB) -> tree.TreePlan:
+    node = resolve(text)
+    return tree.plan_tree(node, volumes(node, size_bytes), site, "mix")
+
+
+def factor(text: str) -> float:
+    return tree.write_factor(resolve(text))
+
+
+def capacity(text: str, **sizes: int) -> int:
+    return tree.capacity_bytes(resolve(text), sizes)

@@ -1,0 +1,172 @@
+"""Write factors, capacities and shares: what must hold whatever the figures."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from poolproof.errors import HostError
+from poolproof.hosts.base import Tick
+from poolproof.layers import tree
+from poolproof.layers.btrfs_usage import parse_device_usage
+from poolproof.process import Completed
+
+from .ground import GIB, MIB, SITE, plan, resolve
+
+# btrfs-progs 6.2, `btrfs device usage -b` of `btrfs single a b` with 90 MiB of data
+USAGE = """\
+/dev/loop1, ID: 1
+   Device size:           209715200
+   Device slack:                  0
+   Data,single:           109051904
+   Metadata,RAID1:         33554432
+   System,RAID1:            8388608
+   Unallocated:            58720256
+
+/dev/loop2, ID: 2
+   Device size:           209715200
+   Device slack:                  0
+   Data,single:           100663296
+   Metadata,RAID1:         33554432
+   System,RAID1:            8388608
+   Unallocated:            67108864
+
+"""
+
+
+class RecordedHost:
+    """Answers commands from a record of what real ones said."""
+
+    name = "recorded"
+
+    def __init__(self, said: dict[tuple[str, ...], str]) -> None:
+        self._said = said
+
+    def run(self, argv: Sequence[str], *, timeout_s: float, stdin: str | None = None, check: bool = True) -> Completed:
+        assert timeout_s > 0
+        assert stdin is None
+        assert check in (True, False)
+        return Completed(tuple(argv), 0, self._said[tuple(argv)], "", 0.0)
+
+    def read(self, path: str) -> str:
+        raise AssertionError(path)
+
+    def stream(self, paths: Sequence[str], interval_s: float) -> AbstractContextManager[Iterator[Tick]]:
+        raise AssertionError((paths, interval_s))
+
+
+def find(path: str) -> tuple[str, ...]:
+    return ("find", path, "-xdev", "-type", "f", "-printf", "%b\\n")
+
+
+def test_device_usage() -> None:
+    assert parse_device_usage(USAGE) == {"/dev/loop1": 109051904, "/dev/loop2": 100663296}
+
+
+def test_what_a_stack_stores_on_each_leaf() -> None:
+    built = plan("mergerfs (btrfs raid1 a b) (c | ext4)")
+    pool, single = (entry.volume.path for entry in built.top.inputs)
+    usage = USAGE.replace("loop1", "a").replace("loop2", "b").replace("100663296", "109051904")
+    host = RecordedHost(
+        {
+            find(built.volume.path): "2048\n4096\n2048\n",
+            find(pool): "2048\n2048\n",
+            find(single): "4096\n",
+            ("btrfs", "device", "usage", "-b", pool): usage,
+        }
+    )
+    assert tree.stored_per_leaf(built, host) == {"a": 2 * MIB, "b": 2 * MIB, "c": 2 * MIB}
+
+
+def test_a_balance_is_told() -> None:
+    built = plan("btrfs raid1 a b")
+    path = built.volume.path
+    host = RecordedHost(
+        {
+            ("btrfs", "balance", "status", path): f"Balance on '{path}' is running\n1 out of about 3 chunks balanced",
+            ("btrfs", "scrub", "status", path): "",
+        }
+    )
+    assert tree.busy_with(built, host) == (f"btrfs balances {path}",)
+
+
+def test_branches_that_differ_take_the_smallest_factor_unless_told_where_bytes_landed() -> None:
+    node = resolve("mergerfs (btrfs raid1 a b) (c | ext4)")
+    assert tree.write_factor(node) == 1
+    assert tree.write_factor(node, {"a": 100, "b": 100, "c": 0}) == 2
+    assert tree.write_factor(node, {"a": 0, "b": 0, "c": 77}) == 1
+    # 100 of data went to the mirror, 100 to the single disk: 300 on disks for 200
+    assert tree.write_factor(node, {"a": 100, "b": 100, "c": 100}) == pytest.approx(1.5)
+    assert tree.write_factor(node, {}) == 1
+
+
+@given(mirrored=st.integers(0, 10**15), single=st.integers(0, 10**15))
+def test_the_factor_by_landed_bytes_accounts_for_all_of_them(mirrored: int, single: int) -> None:
+    node = resolve("mergerfs (btrfs raid1 a b) (c | ext4)")
+    landed = {"a": mirrored, "b": mirrored, "c": single}
+    found = tree.write_factor(node, landed)
+    assert 1 <= found <= 2
+    if mirrored + single:
+        assert found * (mirrored + single) == pytest.approx(2 * mirrored + single)
+
+
+sizes_bytes = st.integers(GIB, 100 * GIB)
+
+
+@given(a=sizes_bytes, b=sizes_bytes, c=sizes_bytes)
+def test_btrfs_raid1_holds_no_more_than_two_copies_allow(a: int, b: int, c: int) -> None:
+    held = tree.capacity_bytes(resolve("btrfs raid1 a b c"), {"a": a, "b": b, "c": c})
+    ideal = min((a + b + c) // 2, a + b + c - max(a, b, c))
+    assert 0.8 * ideal < held <= ideal
+
+
+@given(a=sizes_bytes, b=sizes_bytes, c=sizes_bytes)
+@pytest.mark.parametrize("profile", ["single", "dup", "raid0", "raid1", "raid10", "raid1c3", "raid5", "raid6"])
+def test_no_btrfs_profile_holds_more_than_the_disks(profile: str, a: int, b: int, c: int) -> None:
+    node = resolve(f"btrfs {profile} a b c")
+    held = tree.capacity_bytes(node, {"a": a, "b": b, "c": c})
+    assert 0 < held < a + b + c
+    if profile in ("dup", "raid1", "raid10"):
+        assert held <= (a + b + c) // 2
+
+
+@given(st.integers(0, 4 * GIB))
+@pytest.mark.parametrize("text", ["a | ext4", "a | xfs", "btrfs a", "zfs a", "a | luks", "lvm linear a"])
+def test_a_capacity_is_never_negative_nor_more_than_the_device(text: str, size_bytes: int) -> None:
+    assert 0 <= tree.capacity_bytes(resolve(text), {"a": size_bytes}) <= size_bytes
+
+
+def test_needs_names_all_that_is_missing_and_how_to_get_it() -> None:
+    bare = replace(SITE, is_root=False, programs=frozenset(), file_systems=frozenset({"ext4"}))
+    with pytest.raises(HostError) as raised:
+        tree.needs(resolve("mergerfs (btrfs raid1 a b) (c | ext4)"), bare)
+    assert raised.value.message == (
+        "this host cannot build the layout: btrfs needs btrfs, mkfs.btrfs; ext4 needs mkfs.ext4; "
+        "mergerfs needs mergerfs; btrfs needs the file system btrfs, and this kernel has none; "
+        "mergerfs needs the file system fuse, and this kernel has none; building needs root"
+    )
+    assert raised.value.hint == "on Debian or Ubuntu: sudo apt install btrfs-progs e2fsprogs mergerfs"
+
+
+def test_needs_of_a_layer_that_is_not_built() -> None:
+    with pytest.raises(HostError, match="zfs is not built by this version of poolproof") as raised:
+        tree.needs(resolve("zfs mirror a b"), SITE)
+    assert raised.value.hint == "on Debian or Ubuntu: apt install zfsutils-linux"
+
+
+def test_a_directory_needs_nothing() -> None:
+    bare = replace(SITE, is_root=False, programs=frozenset(), file_systems=frozenset())
+    tree.needs(resolve("dir /srv/data"), bare)
+    with pytest.raises(HostError) as raised:
+        tree.needs(resolve("mergerfs (dir /srv/data)"), replace(SITE, is_root=False))
+    assert "building needs root" in raised.value.message
+    assert "sudo" in raised.value.hint
+
+
+def test_a_bare_device_needs_no_layer() -> None:
+    node = resolve("a")
+    tree.needs(node, SITE)
+    assert tree.write_factor(node) == 1
