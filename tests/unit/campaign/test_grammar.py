@@ -1,3 +1,5 @@
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -5,6 +7,7 @@ from hypothesis import strategies as st
 from poolproof.campaign.expression import Expression, Group, Option, Place, Stage, Word
 from poolproof.campaign.grammar import format_expression, parse_expression
 from poolproof.errors import CampaignError
+from poolproof.process import run
 
 from .expressions import DESIGN_LINES, expressions
 
@@ -111,3 +114,12 @@ def test_only_the_line_with_the_mistake_is_shown() -> None:
     with pytest.raises(CampaignError) as caught:
         parse_expression("zfs a b\n  | | ext4\n  | more")
     assert caught.value.message == "expected a word or `(`, found `|`\n    | | ext4\n      ^"
+
+
+def test_lark_is_not_imported_until_an_expression_is_parsed() -> None:
+    program = (
+        "import sys; from poolproof.campaign.yaml import read_campaign; before = 'lark' in sys.modules;"
+        "from poolproof.campaign.grammar import parse_expression; parse_expression('a | ext4');"
+        "print(before, 'lark' in sys.modules)"
+    )
+    assert run([sys.executable, "-c", program], timeout_s=60).stdout == "False True\n"
