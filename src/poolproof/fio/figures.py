@@ -53,7 +53,8 @@ class JobResult:
 
     `options` are fio's own words as it printed them: the job's over the global ones; fio leaves out switches that were
     given without a value (`time_based`). `jobs` counts the clones that the figures sum (1 without group_reporting).
-    A direction in which no I/O was done is None; `mixed` is there instead of the three under unified_rw_reporting.
+    A direction in which no I/O was done is None; `mixed` is there instead of the three under unified_rw_reporting, or
+    where a fragment does not tell the direction.
     `syncs` counts fsync and fdatasync calls, `sync` is how long they took.
     `depth_levels` maps "1", "2", ">=64" to per cent of I/Os. `host` is the machine, in client/server runs.
     """

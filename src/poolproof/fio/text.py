@@ -1,0 +1,334 @@
+"""fio's normal output as figures: whole runs, and the fragments of them that people quote.
+
+A run is: a line about each job, `fio-3.x`, the jobs' blocks, the group's sums, the disks. Any part may be missing. What
+a line says is in `text_lines.py`; here lines are gathered into jobs. A figure that would be said twice starts a new
+job, and a line that no run can have in that place starts a new run.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+
+from poolproof.fio import text_lines as lines
+from poolproof.fio.figures import Direction, DiskUse, FioResult, JobResult, Latency
+
+_MOST_FOREIGN_LINES = 40  # between two parts of one run; forum posts put remarks in between
+
+
+@dataclass(frozen=True)
+class TextResult:
+    """A result and the lines, counted from 1, on which it was found. `headers` are the jobs as fio announced them."""
+
+    result: FioResult
+    first_line: int
+    last_line: int
+    headers: tuple[lines.HeaderLine, ...] = ()
+
+
+@dataclass
+class _JobDraft:
+    """A job while its lines come in. `latest` is the direction that latency lines belong to."""
+
+    name: str = ""
+    jobs: int = 1
+    error: int = 0
+    host: str | None = None
+    directions: dict[str, Direction] = field(default_factory=dict)
+    latest: str | None = None
+    loose: dict[str, Latency] = field(default_factory=dict)
+    sync: Latency | None = None
+    syncs: int | None = None
+    cpu: tuple[float, float] | None = None
+    depths: dict[str, float] = field(default_factory=dict)
+    plain: int | None = None
+    head: lines.PercentileHead | None = None
+
+
+@dataclass
+class _RunDraft:
+    """A run while its lines come in."""
+
+    version: str = ""
+    headers: list[lines.HeaderLine] = field(default_factory=list)
+    jobs: list[_JobDraft] = field(default_factory=list)
+    groups: list[dict[str, Direction]] = field(default_factory=list)
+    disks: list[DiskUse] = field(default_factory=list)
+    first_line: int = 0
+    last_line: int = 0
+
+    def has_figures(self) -> bool:
+        return any(_has_figures(job) for job in self.jobs) or any(self.groups)
+
+
+def read_text(text: str) -> tuple[FioResult, ...]:
+    """Every run in the text, in order. Nothing is raised: what is not fio's output is passed over."""
+    return tuple(found.result for found in find_runs(enumerate(text.splitlines(), start=1)))
+
+
+def find_runs(numbered: Iterable[tuple[int, str]]) -> tuple[TextResult, ...]:
+    """Every run in numbered lines, with its place."""
+    reader = _Reader()
+    for place, line in numbered:
+        reader.take(place, line)
+    reader.finish()
+    return tuple(reader.found)
+
+
+class _Reader:
+    """Gathers lines into runs."""
+
+    def __init__(self) -> None:
+        self.found: list[TextResult] = []
+        self._run = _RunDraft()
+        self._was_interrupted = False
+
+    def take(self, place: int, line: str) -> None:
+        """Hand the line to the first kind that it fits; lines of no kind are left out."""
+        if not line.strip():
+            return
+        if self._run.last_line and place - self._run.last_line > _MOST_FOREIGN_LINES:
+            self.finish()
+        if any(kind(line) for kind in (self._head, self._job_line, self._figures, self._sums)):
+            self._run.first_line = self._run.first_line or place
+            self._run.last_line = place
+            self._was_interrupted = False
+        elif not lines.is_filling(line):
+            self._was_interrupted = True
+
+    def finish(self) -> None:
+        """Close the run."""
+        run, self._run = self._run, _RunDraft()
+        if run.has_figures():
+            self.found.append(TextResult(_result(run), run.first_line, run.last_line, tuple(run.headers)))
+
+    def _head(self, line: str) -> bool:
+        header, version = lines.header(line), lines.version(line)
+        if header is None and version is None:
+            return False
+        if self._run.has_figures():
+            self.finish()
+        if header is not None:
+            self._run.headers.append(header)
+        self._run.version = version or self._run.version
+        return True
+
+    def _job_line(self, line: str) -> bool:
+        job = lines.job(line)
+        if job is None:
+            return False
+        if any(self._run.groups) or self._run.disks or self._repeats(job):
+            self.finish()
+        self._run.jobs.append(_JobDraft(job.name, job.jobs, job.error, job.host))
+        return True
+
+    def _repeats(self, job: lines.JobLine) -> bool:
+        """Clones may share a name, groups of clones don't; a job without a name was a fragment by itself."""
+        before = self._run.jobs
+        return any(not draft.name or (draft.name == job.name and (draft.jobs > 1 or job.jobs > 1)) for draft in before)
+
+    def _figures(self, line: str) -> bool:
+        """Lines of a job's block."""
+        rate = lines.rate(line)
+        if rate is not None:
+            return self._rate(rate)
+        latency = lines.latency(line)
+        if latency is not None:
+            return self._latency(latency)
+        if self._percentiles(line):
+            return True
+        return self._sampled(line) or self._rest(line)
+
+    def _rate(self, rate: lines.RateLine) -> bool:
+        job = self._job_for(lambda draft: rate.direction not in draft.directions)
+        job.directions[rate.direction] = rate.figures
+        job.latest, job.plain, job.head = rate.direction, rate.plain, None
+        return True
+
+    def _latency(self, line: lines.LatencyLine) -> bool:
+        if line.kind == "sync":
+            job = self._job_for(lambda draft: draft.sync is None)
+            job.sync = _filled(job.sync, line.latency)
+            return True
+        job = self._job_for(lambda draft: _latency_of(draft, line.kind) is None)
+        _set_latency(job, line.kind, line.latency)
+        return True
+
+    def _percentiles(self, line: str) -> bool:
+        head = lines.percentile_head(line)
+        if head is not None:
+            self._job_for(lambda _: True).head = head
+            return True
+        values = lines.percentiles(line)
+        job = self._run.jobs[-1] if self._run.jobs else None
+        if not values or job is None or job.head is None:
+            return False
+        _add_percentiles(job, job.head, values)
+        return True
+
+    def _sampled(self, line: str) -> bool:
+        job = self._run.jobs[-1] if self._run.jobs else None
+        known = job is not None and job.latest is not None
+        sampled = lines.sampled_rate(line, job.plain if job else None) or lines.sampled_iops(line)
+        if sampled is None:
+            return False
+        if job is not None and known:
+            _merge_into(job, job.latest or "", sampled)
+        return known
+
+    def _rest(self, line: str) -> bool:
+        """CPU, depths, I/Os issued: the end of a job's block."""
+        cpu, depths, issued = lines.cpu(line), lines.depths(line), lines.issued(line)
+        if cpu is None and depths is None and issued is None:
+            return False
+        if not self._run.jobs:
+            return False
+        job = self._run.jobs[-1]
+        job.head = None
+        job.cpu = cpu or job.cpu
+        job.depths = depths or job.depths
+        if issued is not None:
+            _set_issued(job, *issued)
+        return True
+
+    def _sums(self, line: str) -> bool:
+        """The group's sums and the disks."""
+        if lines.group_head(line):
+            self._group_head()
+            return True
+        group = lines.group(line)
+        if group is not None:
+            return self._group(group)
+        disk = lines.disk(line)
+        if disk is not None and (self._run.jobs or self._run.groups):
+            self._run.disks.append(disk)
+            return True
+        return False
+
+    def _group_head(self) -> None:
+        if self._run.disks or (self._run.groups and not self._run.jobs):
+            self.finish()
+        self._run.groups.append({})
+
+    def _group(self, group: lines.RateLine) -> bool:
+        """A sum belongs under its head; one without a head is a quotation, a result of its own."""
+        if self._run.disks or not self._run.groups or group.direction in self._run.groups[-1]:
+            self.finish()
+            self._run.groups.append({})
+        self._run.groups[-1][group.direction] = group.figures
+        return True
+
+    def _job_for(self, fits: Callable[[_JobDraft], bool]) -> _JobDraft:
+        """The job that a figure belongs to; a new one without a name where the last has that figure already, or where
+        other text stands between a figure and a job that has no name.
+        """
+        last = self._run.jobs[-1] if self._run.jobs else None
+        if last and fits(last) and not any(self._run.groups) and (last.name or not self._was_interrupted):
+            return last
+        if self._run.has_figures():
+            self.finish()
+        self._run.jobs.append(_JobDraft())
+        return self._run.jobs[-1]
+
+
+def _has_figures(job: _JobDraft) -> bool:
+    return bool(job.directions or job.loose or job.sync)
+
+
+def _latency_of(job: _JobDraft, kind: str) -> Latency | None:
+    """slat, clat or lat of the direction that is being told; without one, of no direction."""
+    if job.latest is None:
+        return job.loose.get(kind)
+    direction = job.directions[job.latest]
+    return {"slat": direction.slat, "clat": direction.clat, "lat": direction.lat}[kind]
+
+
+def _set_latency(job: _JobDraft, kind: str, latency: Latency) -> None:
+    if job.latest is None:
+        job.loose[kind] = latency
+    else:
+        job.directions[job.latest] = _with_latency(job.directions[job.latest], kind, latency)
+
+
+def _with_latency(direction: Direction, kind: str, latency: Latency) -> Direction:
+    if kind == "slat":
+        return replace(direction, slat=latency)
+    return replace(direction, clat=latency) if kind == "clat" else replace(direction, lat=latency)
+
+
+def _filled(before: Latency | None, more: Latency) -> Latency:
+    """`more`, with the percentiles that stood above it."""
+    return replace(more, percentiles_ns=before.percentiles_ns) if before else more
+
+
+def _add_percentiles(job: _JobDraft, head: lines.PercentileHead, values: dict[float, float]) -> None:
+    scaled = {percent: value * head.factor for percent, value in values.items()}
+    before = job.sync if head.kind == "sync" else _latency_of(job, head.kind)
+    before = before or Latency()
+    latency = replace(before, percentiles_ns={**before.percentiles_ns, **scaled})
+    if head.kind == "sync":
+        job.sync = latency
+    else:
+        _set_latency(job, head.kind, latency)
+
+
+def _merge_into(job: _JobDraft, direction: str, sampled: Direction) -> None:
+    """Add the sampled rates to what the direction's own line said."""
+    known = {name: value for name, value in vars(sampled).items() if value is not None}
+    job.directions[direction] = replace(job.directions[direction], **known)
+
+
+def _set_issued(job: _JobDraft, counts: dict[str, int], syncs: int | None) -> None:
+    """Exact I/Os. fio prints 0 syncs for engines whose syncs it does not count there."""
+    for name, count in counts.items():
+        if name in job.directions:
+            job.directions[name] = replace(job.directions[name], ios=count)
+    job.syncs = syncs or None
+
+
+def _result(run: _RunDraft) -> FioResult:
+    jobs = [_job(draft, run.headers) for draft in run.jobs if _has_figures(draft) or draft.name]
+    if not jobs:
+        jobs = [_group_job(number, group) for number, group in enumerate(run.groups) if group]
+    own = [job for job in jobs if job.name != "All clients"]
+    return FioResult(version=run.version, jobs=tuple(own or jobs), disks=tuple(run.disks))
+
+
+def _job(draft: _JobDraft, headers: list[lines.HeaderLine]) -> JobResult:
+    directions: dict[str, Direction | None] = {
+        name: figures if _moved(figures) else None for name, figures in draft.directions.items()
+    }
+    if draft.loose:
+        loose = draft.loose
+        directions["mixed"] = Direction(slat=loose.get("slat"), clat=loose.get("clat"), lat=loose.get("lat"))
+    announced = next((header.options for header in headers if header.name == draft.name), {})
+    return JobResult(
+        name=draft.name,
+        error=draft.error,
+        jobs=draft.jobs,
+        options=announced,
+        read=directions.get("read"),
+        write=directions.get("write"),
+        trim=directions.get("trim"),
+        mixed=directions.get("mixed"),
+        sync=draft.sync,
+        syncs=draft.syncs,
+        user_cpu_percent=draft.cpu[0] if draft.cpu else None,
+        system_cpu_percent=draft.cpu[1] if draft.cpu else None,
+        depth_levels=draft.depths,
+        host=draft.host,
+    )
+
+
+def _moved(figures: Direction) -> bool:
+    """A direction in which something happened, or of which it is not known that nothing did."""
+    return bool(figures.io_bytes or figures.iops or figures.io_bytes is None)
+
+
+def _group_job(number: int, group: dict[str, Direction]) -> JobResult:
+    """The sum of a group whose jobs were not quoted."""
+    return JobResult(
+        name=f"group {number}",
+        read=group.get("read"),
+        write=group.get("write"),
+        trim=group.get("trim"),
+        mixed=group.get("mixed"),
+    )

@@ -1,0 +1,316 @@
+"""The lines of fio's normal output, each recognised by itself and turned into figures.
+
+One function a kind of line; each takes the line and returns None when it is of another kind. Which job a line belongs
+to is `text.py`'s business. The words are those of show_ddir_status and its neighbours in fio's stat.c, 2.0 to 3.4x.
+"""
+
+import contextlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from poolproof.fio.figures import Direction, DiskUse, Latency
+from poolproof.fio.printed import amount, number
+
+_DIRECTIONS = "read|write|trim|mixed"
+_JOB = re.compile(
+    r"^\s*(?:<(?P<host>[^>\s]+)>\s*)?(?P<name>\S.*?)\s*: \(groupid=\s*(?P<group>-?\d+), jobs=\s*(?P<jobs>\d+)\):"
+    r"\s*err=\s*(?P<error>-?\d+)"
+)
+_HEADER = re.compile(
+    r"^\s*(?:<(?P<host>[^>\s]+)>\s*)?(?P<name>\S.*?)\s*: \(g=\s*\d+\): rw=(?P<rw>[\w]+), "
+    r"bs=(?P<bs>.*?), ioengine=(?P<engine>[^,\s]+), iodepth=(?P<iodepth>\d+)"
+)
+_NEW_RATE = re.compile(
+    rf"^\s*(?P<direction>{_DIRECTIONS})\s*: IOPS=(?P<iops>[^,\s]+), BW=(?P<bw>[^\s(]+?)(?:/s)?\s*"
+    r"(?:\([^)]*\))?\s*\((?P<io>[^/()\s]+)/(?P<runtime>\d+)msec\)"
+)
+_CUT_RATE = re.compile(
+    rf"^\s*(?P<direction>{_DIRECTIONS})\s*: IOPS=(?P<iops>[\d.]+[kMG]?),? *"
+    r"(?:BW=(?P<bw>[\d.]+[kKMGT]?i?(?:B|bit|b)/s))?"
+)
+_OLD_RATE = re.compile(
+    rf"^\s*(?P<direction>{_DIRECTIONS})\s*:\s*io=\s*(?P<io>[^,\s]+?)\s*, bw=\s*(?P<bw>[^,]+?)/s\s*,"
+    r"\s*iops=\s*(?P<iops>[^,\s]+)\s*,\s*runt=\s*(?P<runtime>\d+)\s*msec"
+)
+_LATENCY = re.compile(
+    r"^\s*(?P<kind>slat|clat|lat|sync) \((?P<unit>nsec|usec|msec|sec)\)\s*: min=\s*(?P<min>[^,\s]+)\s*, "
+    r"max=\s*(?P<max>[^,\s]+)\s*,\s*avg=\s*(?P<avg>[^,\s]+)\s*,\s*stdev=\s*(?P<stdev>[\d.]+)"
+)
+_PERCENTILE_HEAD = re.compile(r"^\s*(?P<kind>slat|clat|lat|sync) percentiles \((?P<unit>nsec|usec|msec|sec)\):")
+_PERCENTILES = re.compile(r"(\d+\.\d+)th=\[\s*(\d+)\s*\]")
+_SAMPLED_RATE = re.compile(
+    r"^\s*bw\s*\(\s*(?P<unit>[kKMGT]?i?(?:B|bit|b))\s*/s\s*\)\s*: min=\s*(?P<min>[^,\s]+), max=\s*(?P<max>[^,\s]+), "
+    r"per=[^,]*, avg=\s*(?P<avg>[\d.]+), stdev=\s*(?P<stdev>[\d.]+)(?:, samples=\s*(?P<samples>\d+))?"
+)
+_SAMPLED_IOPS = re.compile(
+    r"^\s*iops\s*: min=\s*(?P<min>[^,\s]+), max=\s*(?P<max>[^,\s]+), avg=\s*(?P<avg>[\d.]+), "
+    r"stdev=\s*(?P<stdev>[\d.]+)(?:, samples=\s*(?P<samples>\d+))?"
+)
+_CPU = re.compile(r"^\s*cpu\s*: usr=\s*(?P<user>[\d.]+)%, sys=\s*(?P<system>[\d.]+)%")
+_DEPTHS = re.compile(r"^\s*IO depths\s*: (?P<levels>.*)")
+_LEVEL = re.compile(r"(>=64|\d+)=\s*([\d.]+)%")
+_ISSUED = re.compile(r"^\s*issued rwts?\s*: total=(?P<total>[\d,]+) short=(?P<short>[\d,]+)")
+_OLD_ISSUED = re.compile(r"^\s*issued\s*: total=r=(?P<r>\d+)/w=(?P<w>\d+)/d=(?P<d>\d+)")
+_GROUP_HEAD = re.compile(r"^\s*Run status group (?P<group>\d+) \(all jobs\):")
+_NEW_GROUP = re.compile(r"^\s*(?P<direction>READ|WRITE|TRIM|MIXED): bw=(?P<bw>[^\s,(]+?)/s")
+_GROUP_IO = re.compile(r"\bio=(?P<io>[^\s,(]+)")
+_GROUP_RUN = re.compile(r"\brun=(?P<low>\d+)-(?P<high>\d+)msec")
+_OLD_GROUP = re.compile(
+    r"^\s*(?P<direction>READ|WRITE|TRIM|MIXED): io=(?P<io>[^\s,]+), aggrb=(?P<bw>[^\s,]+?)/s, "
+    r".*?maxt=\s*(?P<runtime>\d+)msec"
+)
+_DISK = re.compile(
+    r"^\s*(?P<name>[\w!.-]+): ios=(?P<reads>\d+)/(?P<writes>\d+)(?:, sectors=(?P<rs>\d+)/(?P<ws>\d+))?, merge="
+)
+_UTILISATION = re.compile(r"\butil=\s*([\d.]+)%")
+_VERSION = re.compile(r"^\s*(?:<[^>\s]+>\s*)?(fio[- ]v?\d+\.\d+[\w.-]*)\s*$")
+_FILLING = re.compile(
+    r"^\s*(?:lat \((?:nsec|usec|msec|sec)\)\s*: .*=|submit\s*:|complete\s*:|latency\s*:|fsync/fdatasync/sync_file_range:"
+    r"|Disk stats|Starting \d|Jobs: |\.\.\.$|[(\[]\s*\.\.\.\s*[)\]]|Description\s*:|errors\s*:|zone resets|ss\s*:|```"
+    r"|.*: Laying out IO file)"
+)
+_UNIT_NS = {"nsec": 1.0, "usec": 1e3, "msec": 1e6, "sec": 1e9}
+_SECTOR = 512
+
+
+@dataclass(frozen=True)
+class JobLine:
+    """The first line of a job's block."""
+
+    name: str
+    jobs: int
+    error: int
+    host: str | None
+
+
+@dataclass(frozen=True)
+class HeaderLine:
+    """What fio prints of a job before it starts, as options."""
+
+    name: str
+    options: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class RateLine:
+    """A direction's own line. `plain` is the base of units without an `i` in the lines that follow: 1000 or 1024."""
+
+    direction: str
+    figures: Direction
+    plain: int
+
+
+@dataclass(frozen=True)
+class LatencyLine:
+    """One of slat, clat, lat, sync."""
+
+    kind: str
+    latency: Latency
+
+
+@dataclass(frozen=True)
+class PercentileHead:
+    """The line above percentiles; `factor` turns them into nanoseconds."""
+
+    kind: str
+    factor: float
+
+
+def job(line: str) -> JobLine | None:
+    match = _JOB.match(line)
+    return JobLine(match["name"], max(1, int(match["jobs"])), int(match["error"]), match["host"]) if match else None
+
+
+def header(line: str) -> HeaderLine | None:
+    match = _HEADER.match(line)
+    if match is None:
+        return None
+    options = {"rw": match["rw"], "ioengine": match["engine"], "iodepth": match["iodepth"]}
+    sizes = _header_sizes(match["bs"])
+    return HeaderLine(match["name"], {**options, "bs": sizes} if sizes else options)
+
+
+def rate(line: str) -> RateLine | None:
+    for pattern, plain in ((_NEW_RATE, 1000), (_OLD_RATE, 1024)):
+        match = pattern.match(line)
+        if match is not None:
+            return _whole_rate(match, plain)
+    match = _CUT_RATE.match(line)
+    return None if match is None else _cut_rate(match)
+
+
+def latency(line: str) -> LatencyLine | None:
+    match = _LATENCY.match(line)
+    if match is None:
+        return None
+    factor = _UNIT_NS[match["unit"]]
+    try:
+        low, high, mean, deviation = (number(match[name]) * factor for name in ("min", "max", "avg", "stdev"))
+    except ValueError:
+        return None
+    return LatencyLine(match["kind"], Latency(min_ns=low, max_ns=high, mean_ns=mean, stddev_ns=deviation))
+
+
+def percentile_head(line: str) -> PercentileHead | None:
+    match = _PERCENTILE_HEAD.match(line)
+    return PercentileHead(match["kind"], _UNIT_NS[match["unit"]]) if match else None
+
+
+def percentiles(line: str) -> dict[float, float]:
+    """Percentages and values in the unit of the head above; empty when the line has none."""
+    if not line.lstrip().startswith("|"):
+        return {}
+    return {float(percent): float(value) for percent, value in _PERCENTILES.findall(line)}
+
+
+def sampled_rate(line: str, plain: int | None) -> Direction | None:
+    """The bandwidth that fio sampled. Without a rate line above, `KB` in capitals or a unit before spaces is fio 2."""
+    match = _SAMPLED_RATE.match(line)
+    if match is None:
+        return None
+    is_old = re.search(r"\(\s*[KMG]B\s+/s", line) is not None or match["unit"] == "KB"
+    base = plain or (1024 if is_old else 1000)
+    try:
+        low, high, mean, deviation = (
+            number(match[name]) * amount("1" + match["unit"], base) for name in ("min", "max", "avg", "stdev")
+        )
+    except ValueError:
+        return None
+    return Direction(
+        bandwidth_min_bytes=low,
+        bandwidth_max_bytes=high,
+        bandwidth_mean_bytes=mean,
+        bandwidth_stddev_bytes=deviation,
+        samples=int(match["samples"]) if match["samples"] else None,
+    )
+
+
+def sampled_iops(line: str) -> Direction | None:
+    match = _SAMPLED_IOPS.match(line)
+    if match is None:
+        return None
+    try:
+        low, high, mean, deviation = (number(match[name]) for name in ("min", "max", "avg", "stdev"))
+    except ValueError:
+        return None
+    samples = int(match["samples"]) if match["samples"] else None
+    return Direction(iops_min=low, iops_max=high, iops_mean=mean, iops_stddev=deviation, samples=samples)
+
+
+def cpu(line: str) -> tuple[float, float] | None:
+    """User and system share in per cent."""
+    match = _CPU.match(line)
+    return (float(match["user"]), float(match["system"])) if match else None
+
+
+def depths(line: str) -> dict[str, float] | None:
+    match = _DEPTHS.match(line)
+    return {level: float(share) for level, share in _LEVEL.findall(match["levels"])} if match else None
+
+
+def issued(line: str) -> tuple[dict[str, int], int | None] | None:
+    """I/Os by direction, and syncs where fio counts them there."""
+    match = _ISSUED.match(line)
+    if match is not None:
+        counts = [int(part) for part in match["total"].split(",") if part]
+        by_direction = dict(zip(("read", "write", "trim"), counts, strict=False))
+        return by_direction, counts[3] if len(counts) > 3 else None
+    match = _OLD_ISSUED.match(line)
+    return ({"read": int(match["r"]), "write": int(match["w"]), "trim": int(match["d"])}, None) if match else None
+
+
+def group_head(line: str) -> bool:
+    return _GROUP_HEAD.match(line) is not None
+
+
+def group(line: str) -> RateLine | None:
+    """A line of `Run status group`. What is cut off at its end is None."""
+    old = _OLD_GROUP.match(line)
+    if old is not None:
+        with contextlib.suppress(ValueError):
+            figures = Direction(
+                io_bytes=round(amount(old["io"], 1024)),
+                bandwidth_bytes=amount(old["bw"], 1024),
+                runtime_ms=int(old["runtime"]),
+            )
+            return RateLine(old["direction"].lower(), figures, 1024)
+    return _new_group(line)
+
+
+def _new_group(line: str) -> RateLine | None:
+    match = _NEW_GROUP.match(line)
+    if match is None:
+        return None
+    moved, lasted = _GROUP_IO.search(line), _GROUP_RUN.search(line)
+    try:
+        figures = Direction(
+            bandwidth_bytes=amount(match["bw"], 1000),
+            io_bytes=round(amount(moved["io"], 1000)) if moved else None,
+            runtime_ms=int(lasted["high"]) if lasted else None,
+        )
+    except ValueError:
+        return None
+    return RateLine(match["direction"].lower(), figures, 1000)
+
+
+def disk(line: str) -> DiskUse | None:
+    match = _DISK.match(line)
+    if match is None:
+        return None
+    busy = _UTILISATION.search(line)
+    return DiskUse(
+        name=match["name"],
+        read_ios=int(match["reads"]),
+        write_ios=int(match["writes"]),
+        utilisation_percent=float(busy[1]) if busy else None,
+        read_bytes=int(match["rs"]) * _SECTOR if match["rs"] else None,
+        write_bytes=int(match["ws"]) * _SECTOR if match["ws"] else None,
+    )
+
+
+def version(line: str) -> str | None:
+    match = _VERSION.match(line)
+    return match[1] if match else None
+
+
+def is_filling(line: str) -> bool:
+    """A line that fio prints among those with figures, and marks of omission."""
+    return _FILLING.match(line) is not None
+
+
+def _whole_rate(match: re.Match[str], plain: int) -> RateLine | None:
+    try:
+        figures = Direction(
+            io_bytes=round(amount(match["io"], plain)),
+            bandwidth_bytes=amount(match["bw"], plain),
+            iops=number(match["iops"]),
+            runtime_ms=int(match["runtime"]),
+        )
+    except ValueError:
+        return None
+    return RateLine(match["direction"], figures, plain)
+
+
+def _cut_rate(match: re.Match[str]) -> RateLine | None:
+    """The line of fio 3 without its end. An IOPS that ends the line may have lost digits, and is left out."""
+    is_whole = match["bw"] is not None or match.string[match.end("iops") :].lstrip().startswith(",")
+    if not is_whole:
+        return None
+    try:
+        bandwidth = amount(match["bw"].removesuffix("/s"), 1000) if match["bw"] else None
+        return RateLine(match["direction"], Direction(iops=number(match["iops"]), bandwidth_bytes=bandwidth), 1000)
+    except ValueError:
+        return None
+
+
+def _header_sizes(text: str) -> str | None:
+    """`(R) 4096B-4096B, (W) …` or `4K-4K/4K-4K/4K-4K` as bytes in the form of `bs=`; None where sizes vary."""
+    ranges = re.findall(r"([\d.]+\s?[kKMG]?i?B?)-([\d.]+\s?[kKMG]?i?B?)", text)
+    try:
+        spans = [(round(amount(low, 1024)), round(amount(high, 1024))) for low, high in ranges]
+    except ValueError:
+        return None
+    if not spans or any(low != high for low, high in spans):
+        return None
+    return str(spans[0][0]) if len(set(spans)) == 1 else ",".join(str(low) for low, _ in spans)
