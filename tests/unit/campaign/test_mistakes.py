@@ -222,6 +222,19 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         assert caught.value.hint == "give the path of a campaign's YAML file"
 
 
+def test_a_file_larger_than_any_campaign_is_not_read_whole(tmp_path: Path) -> None:
+    image = tmp_path / "disk.img"
+    with image.open("wb") as file:
+        file.truncate(1 << 34)
+    with pytest.raises(CampaignError, match="larger than any campaign"):
+        read_campaign(image)
+
+
+def test_many_known_names_are_not_all_listed() -> None:
+    error = mistake(text(layouts="pool: zfs a k={1..20}", rest="baseline: pool"))
+    assert error.hint.endswith("pool[k=7], pool[k=8] …")
+
+
 _YAMLISH = st.text(st.sampled_from("ab:{}[],-&*!|>'\"%@~#?=. \n\t\\") | st.characters(), max_size=60)
 
 
