@@ -1,0 +1,35 @@
+"""Names that fio reads otherwise than they look."""
+
+from collections.abc import Iterable
+
+from poolproof.rules.model import Case, Finding, Rule
+from poolproof.rules.reproduction import script
+
+
+def _in_job(case: Case) -> Iterable[Finding]:
+    for job in case.job.jobs:
+        names = job.filenames
+        if len(names) > 1 and case.result is None:
+            yield Finding(
+                rule="colon-in-filename",
+                effect="notes",
+                message=f"filename={job.filename} opens {len(names)} files ({', '.join(names)}), and the size is "
+                "divided among them",
+                fix="write \\: where the colon belongs to the name (PCI addresses, by-path names)",
+                weight=20,
+            )
+
+
+RULE = Rule(
+    id="colon-in-filename",
+    title="A colon separates files",
+    wrong="fio splits filename at every colon. A by-path name or a PCI address becomes two names; if both can be "
+    "opened, two things are tested.",
+    shows="In a job: a filename with a colon that no backslash stands before.",
+    error="Another target than the reader thinks.",
+    mend="Escape it: \\:",
+    sources=("https://fio.readthedocs.io/en/latest/fio_doc.html (filename)",),
+    catalogue="#34",
+    in_job=_in_job,
+    reproduce=script("fio --name=trap --filename=trap-a:trap-b --rw=write --bs=4k --size=1m; ls -l trap-a trap-b"),
+)

@@ -1,0 +1,43 @@
+"""fio itself at its limit."""
+
+from collections.abc import Iterable
+
+from poolproof.rules.model import Case, Finding, Rule
+from poolproof.rules.reproduction import script
+
+_FULL_PERCENT = 90.0
+
+
+def _in_result(case: Case) -> Iterable[Finding]:
+    for job in case.result.jobs if case.result else ():
+        if job.user_cpu_percent is None or job.system_cpu_percent is None:
+            continue
+        used = job.user_cpu_percent + job.system_cpu_percent
+        if used >= _FULL_PERCENT:
+            yield Finding(
+                rule="cpu-bound-fio",
+                effect="notes",
+                message=f"job `{job.name}` used {used:.0f} % of a processor ({job.user_cpu_percent:.0f} % in fio, "
+                f"{job.system_cpu_percent:.0f} % in the kernel): the processor is the limit, not the disk",
+                fix="more numjobs (each with its own file), cpus_allowed, thread=1; without refill_buffers and verify "
+                "where the target does not compress; ioengine=null shows what fio alone can do",
+                weight=50,
+            )
+
+
+RULE = Rule(
+    id="cpu-bound-fio",
+    title="The processor is the limit",
+    wrong="One fio job runs on one processor. Making random data, verifying, checksums and the file system's own work "
+    "can fill it, and then the figure is that of the processor.",
+    shows="In a result: user and system time of a job add up to 90 % of a processor or more.",
+    error="Low. One core was seen to give 3.0 M IOPS at 4k, and 4.0 GB/s with refill_buffers.",
+    mend="More jobs, or less work per byte.",
+    sources=("https://github.com/axboe/fio/issues/1206", "https://github.com/JonMagon/KDiskMark/issues/175"),
+    catalogue="#29",
+    in_result=_in_result,
+    settled_by_account=False,
+    reproduce=script(
+        "fio --name=trap --ioengine=null --size=100g --bs=4k --rw=write --refill_buffers --time_based --runtime=3"
+    ),
+)

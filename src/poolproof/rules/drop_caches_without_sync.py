@@ -1,0 +1,43 @@
+"""Dropping only half of the cache."""
+
+import re
+from collections.abc import Iterable
+
+from poolproof.rules.model import Case, Finding, Rule
+from poolproof.rules.reproduction import script
+
+_DROPS = re.compile(r"drop_caches")
+_SYNCS = re.compile(r"\bsync\b.*drop_caches", re.DOTALL)
+
+
+def _in_job(case: Case) -> Iterable[Finding]:
+    for job in case.job.jobs:
+        command = job.text("exec_prerun") or ""
+        if _DROPS.search(command) and not _SYNCS.search(command):
+            yield Finding(
+                rule="drop-caches-without-sync",
+                effect="suspects" if case.cold and job.reads else "notes",
+                message=f"exec_prerun drops the caches without a sync before it: dirty pages stay in RAM ({command})",
+                fix='exec_prerun="sync; echo 3 > /proc/sys/vm/drop_caches" (run by a shell)',
+                weight=45,
+            )
+
+
+RULE = Rule(
+    id="drop-caches-without-sync",
+    title="drop_caches without sync",
+    wrong="drop_caches frees clean pages only. What was just written is dirty and stays, and a read finds it in RAM. "
+    "ZFS's ARC is asked to shrink, and need not empty.",
+    shows="In a job: exec_prerun writes to drop_caches, and no sync stands before it.",
+    error="High on reads.",
+    mend="sync first; on ZFS export and import.",
+    sources=("https://docs.kernel.org/admin-guide/sysctl/vm.html (drop_caches)",),
+    catalogue="#45",
+    in_job=_in_job,
+    reproduce=script(
+        trap="echo 3 > /proc/sys/vm/drop_caches\nfio --name=trap --filename=trap --rw=read --bs=1m --size=256m "
+        "--invalidate=0",
+        before="fio --name=fill --filename=trap --rw=write --bs=1m --size=256m --refill_buffers",
+        needs="Needs root. The first `counted` syncs: take it out to see the trap.",
+    ),
+)

@@ -1,0 +1,46 @@
+"""Percentiles over unlike jobs."""
+
+from collections.abc import Iterable
+
+from poolproof.rules.model import Case, Finding, Rule
+from poolproof.rules.reproduction import script
+
+_FIX = "leave out group_reporting and unified_rw_reporting, or new_group=1 between unlike jobs; --output-format=json+"
+
+
+def _in_job(case: Case) -> Iterable[Finding]:
+    grouped = [job for job in case.job.jobs if job.flag("group_reporting")]
+    merged = grouped and not any(job.flag("new_group") or job.starts_after_all_before for job in case.job.jobs[1:])
+    kinds = {(job.rw, job.bs_bytes, job.bs_max_bytes) for job in case.job.jobs}
+    if merged and len(kinds) > 1:
+        yield _finding(
+            f"group_reporting merges {len(kinds)} unlike jobs into one set of percentiles, which is that of none"
+        )
+    unified = (job.text("unified_rw_reporting") for job in case.job.jobs if job.is_mixed)
+    if any(value in ("1", "mixed") for value in unified):
+        yield _finding(
+            "unified_rw_reporting merges reads and writes into one set of percentiles, which is that of neither"
+        )
+
+
+def _finding(message: str) -> Finding:
+    return Finding("merged-percentiles", "notes", message, _FIX, 35)
+
+
+RULE = Rule(
+    id="merged-percentiles",
+    title="One percentile for unlike jobs",
+    wrong="group_reporting puts the latencies of all jobs into one histogram. With unlike block sizes or directions "
+    "its percentiles describe none of them, and a slow job hides.",
+    shows="In a job: group_reporting over sections of unlike rw or bs, or unified_rw_reporting in a mixed job.",
+    error="Either way.",
+    mend=_FIX,
+    sources=("https://fio.readthedocs.io/en/latest/fio_doc.html (group_reporting)",),
+    catalogue="#31",
+    in_job=_in_job,
+    settled_by_account=False,
+    reproduce=script(
+        "fio --group_reporting --filename=trap --size=256m --direct=1 --time_based --runtime=3 --name=a --rw=randread "
+        "--bs=4k --name=b --rw=randread --bs=1m"
+    ),
+)

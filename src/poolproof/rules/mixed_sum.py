@@ -1,0 +1,37 @@
+"""Reads and writes added together."""
+
+from collections.abc import Iterable
+
+from poolproof.rules.model import Case, Finding, Rule
+from poolproof.rules.naming import who
+from poolproof.rules.reproduction import script
+
+
+def _in_job(case: Case) -> Iterable[Finding]:
+    jobs = [job for job in case.job.jobs if job.is_mixed]
+    if case.result is None and jobs:
+        yield Finding(
+            rule="mixed-sum",
+            effect="notes",
+            message=f"{who(case, jobs)} mixes reads and writes: their rates hang together by rwmixread, so the slower "
+            "one sets both, and a sum of the two is the rate of nothing",
+            fix="report reads and writes apart, with the mix",
+            weight=15,
+        )
+
+
+RULE = Rule(
+    id="mixed-sum",
+    title="One sum for reads and writes",
+    wrong="In a mixed job fio keeps the ratio, so writes that wait hold back the reads. Some scripts print the sum of "
+    "both as a total.",
+    shows="In a job: rw=rw or randrw.",
+    error="High where the sum is taken for a rate.",
+    mend="Two figures, never one.",
+    sources=("https://github.com/masonr/yet-another-bench-script",),
+    catalogue="#46",
+    in_job=_in_job,
+    reproduce=script(
+        "fio --name=trap --filename=trap --rw=randrw --rwmixread=70 --bs=4k --size=256m --io_size=32m --direct=1"
+    ),
+)

@@ -1,0 +1,80 @@
+"""Faster than the disks can be."""
+
+from collections.abc import Iterable
+
+from poolproof.evidence.model import Target
+from poolproof.rules.model import Case, Effect, Finding, Rule
+from poolproof.rules.naming import count
+from poolproof.rules.reported import Kind, bandwidth_bytes, job_of, parts
+from poolproof.rules.reproduction import script
+from poolproof.units import format_count, format_rate
+
+_OVER = 1.05
+_SEEKS_MANY, _SEEKS_IMPOSSIBLE = 600, 1500
+_FIX = "find the cache: the ARC or page cache, the controller, the hypervisor; more data than it holds, read cold"
+
+
+def _in_result(case: Case) -> Iterable[Finding]:
+    if case.target is None:
+        return
+    if case.cold:
+        yield from _bandwidth(case, "read", case.target.ceiling_read_bytes_per_s)
+        yield from _seeks(case, case.target)
+    yield from _bandwidth(case, "write", case.target.ceiling_write_bytes_per_s)
+
+
+def _bandwidth(case: Case, kind: Kind, ceiling: float | None) -> Iterable[Finding]:
+    rate = bandwidth_bytes(case.result, kind)
+    if ceiling is None or rate is None or rate <= _OVER * ceiling:
+        return
+    yield Finding(
+        rule="physical-ceiling",
+        effect="refutes",
+        message=f"the {kind} rate is {format_rate(rate)}; the disks give at most {format_rate(ceiling)} together, "
+        f"{rate / ceiling:.2g} times less: something else answered",
+        fix=_FIX,
+        weight=88,
+    )
+
+
+def _seeks(case: Case, target: Target) -> Iterable[Finding]:
+    """Random reads of disks that turn: about 250 a second each, 400 with a deep queue, more over a small span."""
+    if not target.rotational or not target.disks:
+        return
+    rates = [
+        part.figures.iops or 0.0
+        for part in parts(case.result)
+        if part.kind == "read" and (job := job_of(case, part)) is not None and job.is_random
+    ]
+    each = sum(rates) / target.disks
+    if each <= _SEEKS_MANY:
+        return
+    effect: Effect = "refutes" if each > _SEEKS_IMPOSSIBLE else "suspects"
+    yield Finding(
+        rule="physical-ceiling",
+        effect=effect,
+        message=f"{format_count(sum(rates))} random reads a second from {count(target.disks, 'disk')} that turn are "
+        f"{format_count(each)} for each; such a disk does 400 at its best: a cache answered",
+        fix=_FIX,
+        weight=86,
+    )
+
+
+RULE = Rule(
+    id="physical-ceiling",
+    title="More than the disks can do",
+    wrong="The rate is above what links and media can carry. Then a cache answered, also when every counter agrees: "
+    "the memory of a controller or a hypervisor lies below the counters.",
+    shows="In a result: the rate is over 1.05 × the sum of the ceilings of the disks, where these are known; or random "
+    "reads of more than 600 a second for each disk that turns (over 1500 is proof). Ceilings: HDD 300 MB/s, SATA 560 "
+    "MB/s, SAS3 1.2 GB/s, PCIe 3/4/5 ×4 3.5/7.3/14.5 GB/s.",
+    error="High. Seen: 25.6 GB/s from three drives of 3.2 GB/s.",
+    mend=_FIX,
+    sources=("vendors' data sheets; PCI Express and SATA link rates less coding",),
+    catalogue="A5, #25, #26",
+    in_result=_in_result,
+    reproduce=script(
+        "for run in 1 2; do fio --name=trap --filename=trap --rw=read --bs=1m --size=512m --invalidate=0; done  # the "
+        "second run is above what the disk's data sheet says"
+    ),
+)

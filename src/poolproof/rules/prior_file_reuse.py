@@ -1,0 +1,39 @@
+"""A test file from an earlier run."""
+
+from collections.abc import Iterable
+
+from poolproof.rules.model import Case, Finding, Rule
+from poolproof.rules.reproduction import script
+from poolproof.units import format_size
+
+
+def _in_job(case: Case) -> Iterable[Finding]:
+    files = case.evidence.files if case.evidence else ()
+    if case.result is not None or not files or not (case.job.reads and not case.job.writes):
+        return
+    size = sum(each.size_bytes for each in files)
+    yield Finding(
+        rule="prior-file-reuse",
+        effect="notes",
+        message=f"{files[0].path} is there already ({format_size(size)}): fio reads it as it is, with the "
+        "compressibility, the fragments and the holes that its maker left",
+        fix="remove it, and fill it by a job of its own: rw=write bs=1m refill_buffers=1 end_fsync=1",
+        weight=25,
+    )
+
+
+RULE = Rule(
+    id="prior-file-reuse",
+    title="The file of an earlier run",
+    wrong="A file of the right name and size is used as it is found. Who wrote it, and how, decides the figure.",
+    shows="Before the run: the files of a read job exist already.",
+    error="Either way. Seen: 1150 against 635 MB/s.",
+    mend="unlink=1 between runs, or a fill job of its own.",
+    sources=("fio filesetup.c",),
+    catalogue="#35",
+    in_job=_in_job,
+    reproduce=script(
+        trap="fio --name=trap --filename=trap --rw=read --bs=1m --size=256m",
+        before="fio --name=fill --filename=trap --rw=randwrite --bs=4k --size=256m --fallocate=none --end_fsync=1",
+    ),
+)

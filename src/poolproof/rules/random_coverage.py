@@ -1,0 +1,45 @@
+"""Random writes that leave part of the file untouched."""
+
+from collections.abc import Iterable
+
+from poolproof.fio.job import Job
+from poolproof.rules.model import Case, Finding, Rule
+from poolproof.rules.naming import who
+from poolproof.rules.reproduction import script
+
+
+def _skips(job: Job) -> bool:
+    skewed = (job.text("random_distribution") or "random").partition(":")[0] not in ("random", "")
+    return job.writes and job.is_random and (job.flag("norandommap") or skewed)
+
+
+def _in_job(case: Case) -> Iterable[Finding]:
+    jobs = [job for job in case.job.jobs if _skips(job)]
+    if jobs:
+        yield Finding(
+            rule="random-coverage",
+            effect="notes",
+            message=f"{who(case, jobs)} picks its blocks without a map (norandommap, or a skewed distribution): one "
+            "pass over the size writes about 63 % of the blocks and some of them twice; a later read of the file meets "
+            "holes",
+            fix="fill the file by a sequential write first; leave out norandommap where every block counts",
+            weight=30,
+        )
+
+
+RULE = Rule(
+    id="random-coverage",
+    title="Random writes do not cover the file",
+    wrong="Without a map of the blocks done, random writes hit some twice and miss others: after one pass 1 − 1/e = 63 "
+    "% are written. Whoever reads the file later reads holes for the rest.",
+    shows="In a job: random writes with norandommap or a random_distribution such as zipf.",
+    error="High for a read job that follows.",
+    mend="Fill the file first.",
+    sources=("https://fio.readthedocs.io/en/latest/fio_doc.html (norandommap)",),
+    catalogue="#28",
+    in_job=_in_job,
+    reproduce=script(
+        "rm -f trap; fio --name=trap --filename=trap --rw=randwrite --bs=4k --size=64m --norandommap --end_fsync=1 "
+        "--fallocate=none; du -k trap"
+    ),
+)

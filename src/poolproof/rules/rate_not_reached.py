@@ -1,0 +1,75 @@
+"""A load that was asked for and not reached."""
+
+from collections.abc import Iterable
+
+from poolproof.fio.job import Job
+from poolproof.rules.model import Case, Finding, Rule
+from poolproof.rules.naming import who
+from poolproof.rules.reported import Part, job_of, parts
+from poolproof.rules.reproduction import script
+from poolproof.units import format_count
+
+_REACHED = 0.95
+_FIX = "sweep rate_iops from 10 to 90 % of the maximum, and report the percentiles at each rate that was reached"
+
+
+def _in_job(case: Case) -> Iterable[Finding]:
+    jobs = [job for job in case.job.jobs if job.rate_limited and job.text("rate_process") == "poisson"]
+    if jobs:
+        yield Finding(
+            rule="rate-not-reached",
+            effect="notes",
+            message=f"{who(case, jobs)} asks for rate_process=poisson, which in some releases of fio sends twice the "
+            "rate",
+            fix="compare the rate that fio reports with the one asked for",
+            weight=25,
+        )
+
+
+def _in_result(case: Case) -> Iterable[Finding]:
+    for part in parts(case.result):
+        job = job_of(case, part)
+        asked = _asked_iops(job, part) if job else None
+        if asked and part.figures.iops is not None and part.figures.iops < _REACHED * asked:
+            yield Finding(
+                rule="rate-not-reached",
+                effect="notes",
+                message=f"{format_count(asked)} {part.kind}s a second were asked for, "
+                f"{format_count(part.figures.iops)} were reached: fio waits for an answer before it sends the next "
+                "request, so the percentiles leave out the time that late requests waited",
+                fix=_FIX,
+                weight=55,
+            )
+
+
+def _asked_iops(job: Job, part: Part) -> int | None:
+    """rate_iops of the direction, over the clones that the figures sum; None for several values, which name directions
+    in an order that depends on the job.
+    """
+    value = job.text("rate_iops") or ""
+    if "," in value or (each := job.number("rate_iops")) is None:
+        return None
+    return each * (job.numjobs if job.flag("group_reporting") else part.job.jobs)
+
+
+RULE = Rule(
+    id="rate-not-reached",
+    title="The load was not reached",
+    wrong="fio is a closed loop: a stall makes it send less, and the waiting of requests that were never sent is in no "
+    "percentile. At a rate that the disk can't keep, percentiles look better than users would see.",
+    shows="In a result: rate_iops was set, and less than 95 % of it was reached. In a job: rate_process=poisson.",
+    error="Latency low at saturation.",
+    mend=_FIX,
+    sources=(
+        "https://fio.readthedocs.io/en/latest/fio_doc.html (io_submit_mode)",
+        "https://github.com/axboe/fio/issues/333",
+    ),
+    catalogue="#30",
+    in_job=_in_job,
+    in_result=_in_result,
+    settled_by_account=False,
+    reproduce=script(
+        "fio --name=trap --filename=trap --rw=randread --bs=4k --size=256m --direct=1 --rate_iops=1000000 --time_based "
+        "--runtime=3"
+    ),
+)

@@ -1,0 +1,47 @@
+"""etcd's disk test at its published size."""
+
+from collections.abc import Iterable
+
+from poolproof.rules.model import Case, Finding, Rule
+from poolproof.rules.naming import who
+from poolproof.rules.reproduction import script
+from poolproof.units import format_count, format_size
+
+_COMMITS = 50_000
+
+
+def _in_job(case: Case) -> Iterable[Finding]:
+    if case.result is not None:
+        return
+    for job in case.job.jobs:
+        size = job.io_size_bytes or job.size_bytes
+        if not job.writes or not job.commits_each_write or job.time_based or not size:
+            continue
+        commits = size // job.bs_max_bytes
+        if commits < _COMMITS:
+            yield Finding(
+                rule="short-commit-test",
+                effect="notes",
+                message=f"{who(case, [job])} makes {format_count(commits)} commits of {format_size(job.bs_max_bytes)}: "
+                "seconds on an SSD, one lucky window of a disk that others use as well",
+                fix="size=220m, or time_based=1 with runtime=60; three runs; read the p99 of fdatasync, not of clat",
+                weight=30,
+            )
+
+
+RULE = Rule(
+    id="short-commit-test",
+    title="A commit test of a few seconds",
+    wrong="etcd's published test writes 22 MiB: 10,030 commits. On an SSD that is over in seconds, fits every cache, "
+    "and says nothing of the minute after.",
+    shows="In a job: a sync after each write, no time_based, fewer than 50,000 commits.",
+    error="Latency low.",
+    mend="size=220m or 60 s, three times, on the machine's usual load.",
+    sources=(
+        "https://github.com/replicatedhq/troubleshoot/issues/323",
+        "https://github.com/ahrtr/etcd-issues/issues/6",
+    ),
+    catalogue="#20",
+    in_job=_in_job,
+    reproduce=script("fio --name=trap --filename=trap --rw=write --ioengine=sync --fdatasync=1 --size=22m --bs=2300"),
+)

@@ -1,0 +1,39 @@
+"""Shingled disks."""
+
+from collections.abc import Iterable
+
+from poolproof.rules.model import Case, Finding, Rule
+from poolproof.rules.naming import who
+from poolproof.rules.reproduction import script
+
+
+def _in_job(case: Case) -> Iterable[Finding]:
+    jobs = [job for job in case.job.jobs if job.writes and job.is_random]
+    if case.target is not None and case.target.zoned and jobs:
+        yield Finding(
+            rule="smr",
+            effect="notes",
+            message=f"{who(case, jobs)} writes at random on a shingled (SMR) disk: some tens of GiB go into its cache "
+            "at full speed, and after that it falls to a few writes a second",
+            fix="write more than 64 GiB at random, and let the disk rest for hours between runs",
+            weight=50,
+        )
+
+
+RULE = Rule(
+    id="smr",
+    title="A shingled disk",
+    wrong="A drive-managed SMR disk takes random writes into a cache of about 32 GiB and rewrites its bands later. A "
+    "short test sees the cache only.",
+    shows="Before the run: a leaf is zoned or of a known SMR model, and the job writes at random.",
+    error="High, up to 80 times. Seen: 120 writes a second, 1.5 after 92 minutes.",
+    mend="Test past the cache, or use another disk for such a load.",
+    sources=("https://github.com/aicodix/smr",),
+    catalogue="#40",
+    in_job=_in_job,
+    settled_by_account=False,
+    reproduce=script(
+        "fio --name=trap --filename=trap --rw=randwrite --bs=4k --size=64g --direct=1 --time_based --runtime=7200",
+        needs="On an SMR disk; takes two hours.",
+    ),
+)

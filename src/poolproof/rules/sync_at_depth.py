@@ -1,0 +1,43 @@
+"""Syncs that empty the queue."""
+
+from collections.abc import Iterable
+
+from poolproof.rules.model import Case, Finding, Rule
+from poolproof.rules.naming import who
+from poolproof.rules.reproduction import script
+
+
+def _in_job(case: Case) -> Iterable[Finding]:
+    jobs = [
+        job
+        for job in case.job.jobs
+        if job.writes and job.sync_every and job.sync_every < job.iodepth and not job.engine_is_synchronous
+    ]
+    if jobs:
+        job = jobs[0]
+        yield Finding(
+            rule="sync-at-depth",
+            effect="notes",
+            message=f"{who(case, jobs)} syncs after every {job.sync_every} writes at iodepth={job.iodepth}: each sync "
+            f"waits until the queue is empty, so at most {job.sync_every} writes are ever in flight",
+            fix="iodepth=1 with more numjobs, each with its own file, for many committers; or sync=dsync at depth",
+            weight=40,
+        )
+
+
+RULE = Rule(
+    id="sync-at-depth",
+    title="A sync empties the queue",
+    wrong="fsync=N and fdatasync=N let the queue run empty before each sync. A depth larger than N is never reached.",
+    shows="In a job: an asynchronous engine, iodepth larger than fsync or fdatasync.",
+    error="Low; the depth that the reader sees was never there.",
+    mend="iodepth=1 and more jobs.",
+    sources=("https://fio.readthedocs.io/en/latest/fio_doc.html (fsync)",),
+    catalogue="#19",
+    in_job=_in_job,
+    settled_by_account=False,
+    reproduce=script(
+        "for depth in 1 32; do fio --name=trap --filename=trap --rw=randwrite --bs=4k --size=64m --io_size=4m "
+        "--direct=1 --ioengine=libaio --iodepth=$depth --fdatasync=1; done"
+    ),
+)

@@ -1,0 +1,35 @@
+"""Synchronous reads."""
+
+from collections.abc import Iterable
+
+from poolproof.rules.model import Case, Finding, Rule
+from poolproof.rules.naming import who
+from poolproof.rules.reproduction import script
+
+
+def _in_job(case: Case) -> Iterable[Finding]:
+    jobs = [job for job in case.job.jobs if job.reads and not job.writes and job.syncs]
+    if jobs:
+        yield Finding(
+            rule="sync-on-reads",
+            effect="notes",
+            message=f"{who(case, jobs)} only reads, and asks for syncs as well: that has no effect on reads",
+            fix="leave out sync, fsync, fdatasync and end_fsync; direct=1 is what keeps reads out of RAM",
+            weight=15,
+        )
+
+
+RULE = Rule(
+    id="sync-on-reads",
+    title="Syncs in a job that only reads",
+    wrong="sync=1, fsync and end_fsync are about writes. On reads they do nothing, and do not make them cold.",
+    shows="In a job: rw=read or randread together with one of them.",
+    error="None by itself; the reader believes that the reads were synchronous, or cold.",
+    mend="Leave it out, and use direct=1.",
+    sources=("https://fio.readthedocs.io/en/latest/fio_doc.html (sync)",),
+    catalogue="#19",
+    in_job=_in_job,
+    reproduce=script(
+        "for sync in 0 1; do fio --name=trap --filename=trap --rw=read --bs=1m --size=256m --sync=$sync; done"
+    ),
+)

@@ -1,0 +1,58 @@
+"""An SSD that knows of no data."""
+
+from collections.abc import Iterable
+
+from poolproof.rules.model import Case, Finding, Rule
+from poolproof.rules.reproduction import script
+
+_FIX = "write the whole device (or the whole file) twice in sequence, then go on until the random write rate is steady"
+
+
+def _is_trimmed(case: Case) -> bool:
+    return case.target is not None and bool(case.target.discarded) and case.target.rotational is not True
+
+
+def _in_job(case: Case) -> Iterable[Finding]:
+    if _is_trimmed(case) and (case.job.writes or case.result is None):
+        yield Finding(
+            rule="trimmed-ssd",
+            effect="notes",
+            message="the target was trimmed and not filled since (mkfs trims): an SSD in that state writes without "
+            "clearing anything first, and reads without looking at its flash",
+            fix=_FIX,
+            weight=35,
+        )
+
+
+def _in_result(case: Case) -> Iterable[Finding]:
+    if _is_trimmed(case) and case.result is not None and case.job.reads and not case.job.writes and case.cold:
+        yield Finding(
+            rule="trimmed-ssd",
+            effect="suspects",
+            message="these reads are of blocks that were trimmed and not filled since: the drive answers them with "
+            "zeros from its map, and its counters count them all the same",
+            fix=_FIX,
+            weight=70,
+        )
+
+
+RULE = Rule(
+    id="trimmed-ssd",
+    title="A fresh or trimmed SSD",
+    wrong="A trimmed SSD returns zeros without touching its flash, and has free blocks for every write. In use it has "
+    "neither advantage.",
+    shows="Before the run: the leaves were discarded and not filled since. The counters can't see it: the requests do "
+    "reach the drive.",
+    error="High. Seen: 2083 MB/s fresh, 581 in use.",
+    mend=_FIX,
+    sources=("https://github.com/openzfs/zfs/issues/10856", "https://github.com/spdk/spdk/issues/661"),
+    catalogue="#38",
+    in_job=_in_job,
+    in_result=_in_result,
+    settled_by_account=False,
+    reproduce=script(
+        "# blkdiscard DEVICE   (this erases it!)\nfio --name=trap --filename=trap --rw=randread --bs=4k --size=1g "
+        "--io_size=256m --direct=1",
+        needs="On an SSD whose blocks were trimmed.",
+    ),
+)

@@ -1,0 +1,38 @@
+"""direct=1 with blocks that no disk takes."""
+
+from collections.abc import Iterable
+
+from poolproof.rules.model import Case, Finding, Rule
+from poolproof.rules.naming import who
+from poolproof.rules.reproduction import script
+
+_SECTOR = 512
+
+
+def _in_job(case: Case) -> Iterable[Finding]:
+    jobs = [job for job in case.job.jobs if job.direct and (job.bs_bytes % _SECTOR or job.flag("bs_unaligned"))]
+    if case.result is None and jobs:
+        yield Finding(
+            rule="unaligned-direct",
+            effect="suspects",
+            message=f"{who(case, jobs)} asks for direct=1 with blocks of {jobs[0].bs_bytes} bytes: direct I/O goes in "
+            f"sectors of {_SECTOR} bytes or more, and most file systems answer with EINVAL",
+            fix="bs=4k (note that fio reads `4KiB` as 4000 bytes), or direct=0 with fdatasync=1",
+            weight=60,
+        )
+
+
+RULE = Rule(
+    id="unaligned-direct",
+    title="direct=1 with odd blocks",
+    wrong="O_DIRECT moves whole sectors. With bs=2300 fio fails, or the file system goes through RAM without a word.",
+    shows="In a job: direct=1 and a block size that is no multiple of 512, or bs_unaligned.",
+    error="The run fails, or is buffered.",
+    mend="Whole sectors, or no direct=1.",
+    sources=("man 2 open (O_DIRECT)",),
+    catalogue="#20, #33",
+    in_job=_in_job,
+    reproduce=script(
+        "fio --name=trap --filename=trap --rw=write --bs=2300 --size=22m --direct=1 --fdatasync=1 || true"
+    ),
+)

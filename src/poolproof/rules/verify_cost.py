@@ -1,0 +1,39 @@
+"""Verification in a speed test."""
+
+from collections.abc import Iterable
+
+from poolproof.rules.model import Case, Finding, Rule
+from poolproof.rules.naming import who
+from poolproof.rules.reproduction import script
+
+
+def _in_job(case: Case) -> Iterable[Finding]:
+    jobs = [job for job in case.job.jobs if job.verifies and job.writes]
+    if jobs:
+        yield Finding(
+            rule="verify-cost",
+            effect="notes",
+            message=f"{who(case, jobs)} has verify={jobs[0].text('verify')}: fio spends processor time on checksums, "
+            "and reads back all that it wrote",
+            fix="leave verify to a test of correctness; measure without it",
+            weight=30,
+        )
+
+
+RULE = Rule(
+    id="verify-cost",
+    title="Verifying while measuring",
+    wrong="verify fills each buffer anew, makes checksums, and adds a phase of reads whose figures stand beside those "
+    "of the writes.",
+    shows="In a job: verify is set and the job writes.",
+    error="Low, and reads that nobody asked for.",
+    mend="Two runs: one for speed, one for correctness.",
+    sources=("https://fio.readthedocs.io/en/latest/fio_doc.html (verify)",),
+    catalogue="#44",
+    in_job=_in_job,
+    settled_by_account=False,
+    reproduce=script(
+        "for verify in 0 crc32c; do fio --name=trap --filename=trap --rw=write --bs=1m --size=256m --end_fsync=1 "
+        "--verify=$verify; done"
+    ),
+)

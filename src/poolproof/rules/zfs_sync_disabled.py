@@ -1,0 +1,40 @@
+"""A dataset that answers syncs without writing."""
+
+from collections.abc import Iterable
+
+from poolproof.rules.model import Case, Finding, Rule
+from poolproof.rules.naming import who
+from poolproof.rules.reproduction import script
+
+
+def _in_job(case: Case) -> Iterable[Finding]:
+    jobs = [job for job in case.job.jobs if job.writes and job.syncs]
+    zfs = case.target.zfs if case.target else None
+    if jobs and zfs and zfs.sync == "disabled":
+        yield Finding(
+            rule="zfs-sync-disabled",
+            effect="suspects",
+            message=f"{who(case, jobs)} syncs, but the dataset has sync=disabled: a sync returns at once, and up to 5 "
+            "s of data is lost when the power goes",
+            fix="zfs set sync=standard DATASET",
+            weight=80,
+        )
+
+
+RULE = Rule(
+    id="zfs-sync-disabled",
+    title="sync=disabled on ZFS",
+    wrong="With sync=disabled ZFS answers fsync and O_SYNC at once and writes when the transaction group closes. The "
+    "latency of a commit is that of a call that does nothing; a log device looks infinitely fast.",
+    shows="In a job: it syncs, and the dataset has sync=disabled.",
+    error="Commit latency low by orders of magnitude.",
+    mend="zfs set sync=standard, or say so beside the figure.",
+    sources=("man zfsprops (sync)",),
+    catalogue="#19, #21",
+    in_job=_in_job,
+    settled_by_account=False,
+    reproduce=script(
+        "fio --name=trap --filename=trap --rw=write --bs=4k --size=16m --fdatasync=1",
+        needs="On a dataset with sync=disabled, then with sync=standard.",
+    ),
+)
