@@ -52,7 +52,7 @@ def free_loop() -> int:
 def standing(device: Device, site: Site, settings: tuple[str, ...] = ()) -> Iterator[Volume]:
     """The device up, with more `settings` for the nbdkit plugin; down at the end, whatever happens."""
     plan = plan_device(device, site, DeviceFacts(loops=(free_loop(),)))
-    journal = Journal(Path(site.state_dir) / "journal.jsonl")
+    journal = Journal(Path(site.state_dir) / f"{device.name}.journal")
     try:
         apply(_with_settings(plan, settings), HOST, journal, may_overwrite=frozenset())
         yield plan.volume
