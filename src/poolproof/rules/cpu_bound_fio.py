@@ -36,7 +36,6 @@ RULE = Rule(
     sources=("https://github.com/axboe/fio/issues/1206", "https://github.com/JonMagon/KDiskMark/issues/175"),
     catalogue="#29",
     in_result=_in_result,
-    settled_by_account=False,
     reproduce=script(
         "fio --name=trap --ioengine=null --size=100g --bs=4k --rw=write --refill_buffers --time_based --runtime=3"
     ),

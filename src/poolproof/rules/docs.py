@@ -16,7 +16,7 @@ catalogue of pitfalls that the project started from; "measured cases" are the la
 """
 
 
-def rules_page(rules: Sequence[Rule]) -> str:
+def markdown_of(rules: Sequence[Rule]) -> str:
     """All rules in Markdown: a table, then a section for each."""
     rows = ["| rule | what it says | seen | catalogue |", "|---|---|---|---|", *(_row(rule) for rule in rules)]
     return "\n".join([_INTRO, *rows, "", *(rule_section(rule) for rule in rules)]).rstrip() + "\n"

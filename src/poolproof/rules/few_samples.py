@@ -42,6 +42,5 @@ RULE = Rule(
     sources=("fio stat.h (FIO_IO_U_PLAT_BITS)",),
     catalogue="#31",
     in_result=_in_result,
-    settled_by_account=False,
     reproduce=script("fio --name=trap --filename=trap --rw=randread --bs=1m --size=256m --io_size=64m --direct=1"),
 )

@@ -31,7 +31,6 @@ RULE = Rule(
     sources=("NVM Express base specification (SMART log)", "https://github.com/axboe/fio/issues/1112"),
     catalogue="#39",
     in_result=_in_result,
-    settled_by_account=False,
     reproduce=script(
         "fio --name=trap --filename=trap --rw=write --bs=1m --size=8g --direct=1 --time_based --runtime=600; nvme "
         "smart-log /dev/nvme0 | grep -i therm",

@@ -52,6 +52,5 @@ RULE = Rule(
     sources=("https://fio.readthedocs.io/en/latest/fio_doc.html (steadystate)",),
     catalogue="A10, #14, #39",
     in_result=_in_result,
-    settled_by_account=False,
     reproduce=script("fio --name=trap --filename=trap --rw=write --bs=1m --size=4g --time_based --runtime=30"),
 )
