@@ -25,7 +25,6 @@ def print_table(console: Console, cells: Sequence[Cell], baseline: str | None) -
 def _table(cells: Sequence[Cell], baseline: str | None) -> Table:
     bases = {cell.workload: cell for cell in cells if cell.layout == baseline}
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column("")
     table.add_column("", no_wrap=True)
     table.add_column("figure", justify="right", no_wrap=True)
     table.add_column("±", justify="right", no_wrap=True)
@@ -34,7 +33,7 @@ def _table(cells: Sequence[Cell], baseline: str | None) -> Table:
         table.add_column(Text(f"to {baseline}"), no_wrap=True)
     for workload in dict.fromkeys(cell.workload for cell in cells):
         own = [cell for cell in cells if cell.workload == workload]
-        table.add_row("", Text(f"{workload}, {METRICS[own[0].metric]}", style="bold"))
+        table.add_row(Text(f"{workload}, {METRICS[own[0].metric]}", style="bold"))
         for cell in own:
             table.add_row(*_row(cell, bases.get(workload), with_factor=bool(bases)))
     return table
@@ -43,11 +42,10 @@ def _table(cells: Sequence[Cell], baseline: str | None) -> Table:
 def _row(cell: Cell, base: Cell | None, *, with_factor: bool) -> list[Text]:
     style = STYLES[cell.verdict]
     row = [
-        Text(MARKS[cell.verdict], style=style),
-        Text(cell.layout),
+        Text(f"  {cell.layout}"),
         Text(_figure(cell), style=style),
         Text(half_width_text(cell.figure) if cell.figure else ""),
-        Text(cell.verdict, style=style),
+        Text(f"{MARKS[cell.verdict]} {cell.verdict}", style=style),
     ]
     factor = factor_to(cell, base) if base is not None and base is not cell else None
     return [*row, _factor(factor)] if with_factor else row
