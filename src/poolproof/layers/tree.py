@@ -203,6 +203,23 @@ def _from_bottom(top: Standing) -> Iterator[Standing]:
     yield top
 
 
+def branches(plan: TreePlan) -> tuple[str, ...]:
+    """The lowest directories of an open layout: the branches of mergerfs, else the layout's own directory.
+
+    mergerfs keeps paths by default (category.create=epmfs): a directory made on top of it comes into being on one
+    branch, and every file in it lands there. A directory made in each of these is on all of them.
+    """
+    return tuple(_branches(plan.top)) if not plan.volume.is_block else ()
+
+
+def _branches(standing: Standing) -> Iterator[str]:
+    below = [entry for entry in standing.inputs if isinstance(entry.node, LayerNode) and not entry.volume.is_block]
+    if not below:
+        yield standing.volume.path
+    for entry in below:
+        yield from _branches(entry)
+
+
 def _drop_block_cache(path: str) -> Step:
     """A layout that is a bare device has no layer to close; its pages belong to the device node."""
     return Step(f"drop the page cache of {path}", ("blockdev", "--flushbufs", path), timeout_s=300)

@@ -26,7 +26,7 @@ _MIB = 1024**2
         ("btrfs raid10 a b", 160),
         ("btrfs single a b nodatacow", 128),
         ("mergerfs (a | ext4) (b | xfs)", 300),
-        ("mergerfs (btrfs raid1 a b) category.create=mfs cache.files=off dropcacheonclose=true", 128),
+        ("mergerfs (btrfs raid1 a b) category.create=mfs cache.files=off", 128),
     ],
 )
 def test_a_file_survives_cooling_and_leaves_ram(bench: Bench, text: str, size_mib: int) -> None:
@@ -90,6 +90,21 @@ def test_mergerfs_stores_where_the_files_lie(bench: Bench) -> None:
     stored = tree.stored_per_leaf(plan, bench.host)
     assert stored["a"] == 0
     assert stored["b"] == pytest.approx(8 * _MIB, rel=0.01)
+
+
+@pytest.mark.parametrize(("on_each", "branches_used"), [(False, 1), (True, 2)])
+def test_mergerfs_keeps_paths_so_a_directory_is_made_on_each_branch(
+    bench: Bench, on_each: bool, branches_used: int
+) -> None:
+    bench.device("a", 64)
+    bench.device("b", 64)
+    plan = bench.build("mergerfs (a | ext4) (b | ext4)")
+    for path in tree.branches(plan) if on_each else [plan.volume.path]:
+        (Path(path) / "files").mkdir()
+    for number in range(4):
+        bench.write(plan, f"files/{number}", 8)
+    stored = tree.stored_per_leaf(plan, bench.host)
+    assert sum(count > 0 for count in stored.values()) == branches_used
 
 
 def test_an_existing_directory_is_left_as_it_was(bench: Bench) -> None:

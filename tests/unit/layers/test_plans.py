@@ -6,7 +6,7 @@ import pytest
 
 from poolproof.devices.model import Volume
 from poolproof.errors import HostError
-from poolproof.layers.tree import plan_tree
+from poolproof.layers.tree import branches, plan_tree
 from poolproof.steps import Step, UndoCommand, UndoTree, unmount
 
 from .ground import GIB, MIB, SITE, plan, resolve, volumes
@@ -188,3 +188,17 @@ def test_the_volume_of_a_file_system_is_its_mount() -> None:
     assert isinstance(built.volume, Volume)
     assert built.volume.path == "/mnt/poolproof/mix-ext4"
     assert not built.volume.is_block
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a | ext4", [f"{MNT}/mix-ext4"]),
+        ("dir /srv", ["/srv/poolproof-r1-mix-dir"]),
+        ("mergerfs (a | ext4) (btrfs raid1 b c)", [f"{MNT}/mix-ext4", f"{MNT}/mix-btrfs"]),
+        ("mergerfs (mergerfs (a | ext4)) (dir /srv)", [f"{MNT}/mix-ext4", "/srv/poolproof-r1-mix-dir"]),
+        ("a", []),
+    ],
+)
+def test_the_branches_of_a_layout(text: str, expected: list[str]) -> None:
+    assert list(branches(plan(text))) == expected
