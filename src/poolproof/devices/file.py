@@ -2,8 +2,9 @@
 
 from poolproof.campaign.model import Device, LoopFile
 from poolproof.devices.loop import attach, loop_volume
-from poolproof.devices.model import Below, DevicePlan, Site
+from poolproof.devices.model import DevicePlan, Site
 from poolproof.devices.site import clear, require
+from poolproof.facts.block import Below
 from poolproof.steps import Step
 
 PROGRAMS = ("losetup", "truncate")

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from poolproof.devices.model import Below, Leaf, Site, Volume
+from poolproof.devices.model import Leaf, Site, Volume
+from poolproof.facts.block import Below
 from poolproof.steps import Holds, Step, UndoCommand, daemon, unmount
 
 _CONNECTIONS = 8

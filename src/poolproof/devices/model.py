@@ -2,15 +2,8 @@
 
 from dataclasses import dataclass
 
+from poolproof.facts.block import Below
 from poolproof.steps import Step
-
-
-@dataclass(frozen=True)
-class Below:
-    """The disk that a loop file lives on: its kernel name and its sysfs `stat` file."""
-
-    device: str
-    counter: str
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from poolproof.campaign.model import Device, DeviceSource, Disk, Emulated, LoopFile, Qcow2
 from poolproof.devices import disk, emulate, file, qcow2
-from poolproof.devices.model import Below, DevicePlan, Site
-from poolproof.facts.block import BlockFacts
+from poolproof.devices.model import DevicePlan, Site
+from poolproof.facts.block import Below, BlockFacts
 
 
 @dataclass(frozen=True)

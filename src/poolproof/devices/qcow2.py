@@ -2,8 +2,9 @@
 
 from poolproof.campaign.model import Device, Qcow2
 from poolproof.devices.loop import FuseFile, attach, loop_volume
-from poolproof.devices.model import Below, DevicePlan, Leaf, Site, Volume
+from poolproof.devices.model import DevicePlan, Leaf, Site, Volume
 from poolproof.devices.site import clear, require, socket_path
+from poolproof.facts.block import Below
 from poolproof.steps import Step, UndoDaemon
 
 # O_DIRECT on the image, so that its blocks are not cached a second time; the flushes of the guest go through.

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from poolproof.devices.model import Below
 from poolproof.errors import HostError
 from poolproof.facts.mountinfo import Mount, mount_of, parse_mountinfo
 from poolproof.hosts.base import FileMissing, Host
@@ -68,6 +67,14 @@ class BlockFacts:
         yield self
         for child in self.children:
             yield from child.tree()
+
+
+@dataclass(frozen=True)
+class Below:
+    """The disk that a file or a directory lives on: its kernel name and its sysfs `stat` file."""
+
+    device: str
+    counter: str
 
 
 @dataclass(frozen=True)

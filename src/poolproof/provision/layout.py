@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from itertools import count, islice
 
 from poolproof.campaign.model import Campaign, Disk, Layout
-from poolproof.devices.model import Below, DevicePlan, Leaf, Site, Volume
+from poolproof.devices.model import DevicePlan, Leaf, Site, Volume
 from poolproof.devices.plan import DeviceFacts, plan_devices
 from poolproof.errors import CommandError, HostError
-from poolproof.facts.block import BlockFacts, LoopFacts, block_devices, device_under, free_nbds, loop_facts
+from poolproof.facts.block import Below, BlockFacts, LoopFacts, block_devices, device_under, free_nbds, loop_facts
 from poolproof.hosts.base import Host
 from poolproof.layers.base import Node
 from poolproof.layers.tree import TreePlan, devices, directories, plan_tree

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from poolproof.campaign.model import Device, Disk, Emulated, LoopFile, Qcow2
-from poolproof.devices.model import Below, Site
+from poolproof.devices.model import Site
 from poolproof.devices.plan import DeviceFacts, plan_device, plan_devices, programs_of
 from poolproof.errors import CampaignError, GuardError, HostError
-from poolproof.facts.block import BlockFacts
+from poolproof.facts.block import Below, BlockFacts
 from poolproof.steps import Holds, Step, UndoCommand, UndoDaemon
 
 from .captured import server
