@@ -124,13 +124,12 @@ def _apply(conductor: _Conductor, planned: LayoutPlan) -> None:
 
 
 def _ready(conductor: _Conductor, planned: LayoutPlan) -> ReadyLayout:
-    volume = planned.tree.volume
     found = directories(planned.node)
     return ReadyLayout(
         name=planned.layout.name,
         node=planned.node,
         tree=planned.tree,
-        target=target_of(conductor.host, volume.path, planned.tree.leaves, conductor.plan.machine),
+        target=target_of(conductor.host, planned.tree.volume, planned.tree.leaves, conductor.plan.machine),
         scratch=conductor.plan.site.state_dir,
         found=found[0] if found else None,
     )

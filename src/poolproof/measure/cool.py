@@ -16,7 +16,7 @@ _DROP_LIMIT_S = 60.0
 _POLL_S = 0.02
 
 
-def flush(host: Host, layout: ReadyLayout, directory: str) -> None:
+def flush(host: Host, layout: ReadyLayout) -> None:
     """Write all that the layout holds in RAM to its disks and wait until their queues are empty.
 
     A directory on somebody else's disk is only flushed: its disk may never be idle.
@@ -25,7 +25,8 @@ def flush(host: Host, layout: ReadyLayout, directory: str) -> None:
         CommandTimedOut: not done within 10 minutes.
         BuildError: a disk's queue does not empty.
     """
-    host.run(["sync", "-f", directory], timeout_s=_FLUSH_LIMIT_S)
+    whole = [] if layout.is_block else ["--file-system"]
+    host.run(["sync", *whole, layout.top], timeout_s=_FLUSH_LIMIT_S)
     if layout.found is not None:
         return
     deadline = time.monotonic() + _QUIET_LIMIT_S

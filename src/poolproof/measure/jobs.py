@@ -31,6 +31,7 @@ _SHAPE = (
     "offset_increment",
     "offset_align",
 )  # what decides which files a job has, and how long they are
+_NAMES_FILES = ("directory", "filename", "filename_format", "nrfiles", "filesize")
 _BASE_NAME = "job"
 
 
@@ -50,6 +51,15 @@ def jobs_of(workload: Workload, measure: Measure, host: Host) -> JobFile:
 def placed(jobs: JobFile, directory: str) -> JobFile:
     """The same jobs with their files in `directory`, a path on the host."""
     return JobFile(tuple(Job(job.name, {**job.options, "directory": directory}) for job in jobs.jobs))
+
+
+def on_device(jobs: JobFile, path: str) -> JobFile:
+    """The same jobs on a block device. There is no file for each clone there: all of them share the device."""
+    return JobFile(tuple(Job(job.name, {**_without_files(job), "filename": path}) for job in jobs.jobs))
+
+
+def _without_files(job: Job) -> dict[str, str]:
+    return {name: value for name, value in job.options.items() if name not in _NAMES_FILES}
 
 
 def _with_engine(spec: JobSpec) -> JobSpec:
@@ -86,6 +96,22 @@ def fill_job(jobs: JobFile) -> JobFile:
     A reading job makes fio lay out what it would read; `create_only` ends it there (fio's HOWTO).
     """
     return JobFile(tuple(Job(job.name, _fill_options(job)) for job in jobs.jobs))
+
+
+def device_fill_job(path: str, size_bytes: int) -> JobFile:
+    """The job that writes the first `size_bytes` of a block device once, with fresh data."""
+    options = {
+        "filename": path,
+        "size": str(size_bytes),
+        "rw": "write",
+        "bs": "1m",
+        "direct": "1",
+        "ioengine": "libaio",
+        "iodepth": "8",
+        "refill_buffers": "1",
+        "end_fsync": "1",
+    }
+    return JobFile((Job("fill", options),))
 
 
 def _fill_options(job: Job) -> dict[str, str]:

@@ -11,7 +11,7 @@ from poolproof.facts.machine import Machine, survey
 from poolproof.fio.job import JobFile
 from poolproof.fio.parse_only import check_values
 from poolproof.hosts.base import Host
-from poolproof.layers.base import LayerNode, Node
+from poolproof.layers.base import Node
 from poolproof.layers.catalogue import all_layers
 from poolproof.layers.tree import capacity_bytes, devices, largest_file_bytes, needs, resolve
 from poolproof.measure.jobs import file_set, jobs_of
@@ -95,13 +95,7 @@ def plan_one(plan: Plan, host: Host, name: str) -> LayoutPlan:
 
 
 def _resolved(layout: Layout, campaign: Campaign) -> Node:
-    node = resolve(layout.expression, {device.name for device in campaign.devices})
-    if not isinstance(node, LayerNode) or node.layer.offers_block:
-        raise CampaignError(
-            f"layout {layout.name} ends in a block device, and the test files need a file system",
-            f"put one on top: {layout.expression.text or layout.name} | ext4",
-        )
-    return node
+    return resolve(layout.expression, {device.name for device in campaign.devices})
 
 
 def _programs(campaign: Campaign) -> Iterable[str]:

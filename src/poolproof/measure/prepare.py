@@ -1,20 +1,20 @@
 """Lay out the test files of a layout's workloads, once for all that share them, and look at what lies there."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from poolproof.campaign.model import Workload
 from poolproof.errors import CampaignError
 from poolproof.evidence.files import inspect, list_files
-from poolproof.evidence.model import TestFile
 from poolproof.fio.extents import extents_of
 from poolproof.fio.job import JobFile
 from poolproof.hosts.base import Host
-from poolproof.layers.tree import busy_with, stored_per_leaf, write_factor
+from poolproof.layers.tree import branches, busy_with, stored_per_leaf, write_factor
 from poolproof.measure.cool import flush
 from poolproof.measure.events import Listener
 from poolproof.measure.fio_run import fill_files
-from poolproof.measure.jobs import file_set, fill_job, placed
+from poolproof.measure.jobs import device_fill_job, file_set, fill_job, on_device, placed
 from poolproof.measure.ready import ReadyLayout
 from poolproof.measure.trial import Prepared
 
@@ -36,46 +36,84 @@ def prepare(host: Host, layout: ReadyLayout, cells: Sequence[CellJobs], listener
         FioError: fio could not lay the files out.
         CampaignError: `fill: false`, and the files are not there, or the layout has no files of its own.
     """
-    places = {cell.workload.name: _place(host, layout, cell) for cell in cells}
-    for cell in cells:
-        if cell.workload.fill:
-            listener.step(f"fill the test files of {cell.workload.name}")
-            _fill(host, layout, placed(cell.jobs, places[cell.workload.name]))
-    flush(host, layout, layout.top)
-    files = {place: _files(host, cell, place) for cell in cells for place in (places[cell.workload.name],)}
+    laid_out = _on_device if layout.is_block else _on_file_system
+    placed_cells = laid_out(host, layout, cells, listener)
+    flush(host, layout)
     stored = stored_per_leaf(layout.tree, host)
-    busy = busy_with(layout.tree, host)
-    factor = write_factor(layout.node, stored)
     return {
         cell.workload.name: Prepared(
             workload=cell.workload,
-            jobs=placed(cell.jobs, places[cell.workload.name]),
-            directory=places[cell.workload.name],
-            files=files[places[cell.workload.name]],
-            write_factor=factor,
+            jobs=cell.jobs,
+            files=inspect(host, cell.paths),
+            write_factor=write_factor(layout.node, stored),
             stored_bytes=stored,
-            busy_with=busy,
+            busy_with=busy_with(layout.tree, host),
         )
-        for cell in cells
+        for cell in placed_cells
     }
+
+
+@dataclass(frozen=True)
+class _Placed:
+    """A workload with its jobs where they will run, and the files that they use; none on a block device."""
+
+    workload: Workload
+    jobs: JobFile
+    paths: tuple[str, ...]
+
+
+def _on_device(host: Host, layout: ReadyLayout, cells: Sequence[CellJobs], listener: Listener) -> list[_Placed]:
+    """All workloads share the device; what the largest of them touches is written once."""
+    _refuse_found(layout, [cell for cell in cells if not cell.workload.fill])
+    listener.step(f"fill {layout.top}")
+    jobs = [on_device(cell.jobs, layout.top) for cell in cells]
+    ends = [extent.end for entry in jobs for job in entry.jobs for extent in extents_of(job)]
+    size_bytes = int(max((end for end in ends if not math.isinf(end)), default=0))
+    fill_files(host, device_fill_job(layout.top, size_bytes), layout.scratch, size_bytes)
+    return [_Placed(cell.workload, entry, ()) for cell, entry in zip(cells, jobs, strict=True)]
+
+
+def _on_file_system(host: Host, layout: ReadyLayout, cells: Sequence[CellJobs], listener: Listener) -> list[_Placed]:
+    found = []
+    for cell in cells:
+        place = _place(host, layout, cell)
+        jobs = placed(cell.jobs, place)
+        if cell.workload.fill:
+            listener.step(f"fill the test files of {cell.workload.name}")
+            fill_files(host, fill_job(jobs), layout.scratch, jobs.unique_bytes or 0)
+        found.append((cell, place, jobs))
+    return [
+        _Placed(cell.workload, jobs, list_files(host, place) if cell.workload.fill else _found_paths(cell.jobs, place))
+        for cell, place, jobs in found
+    ]
 
 
 def _place(host: Host, layout: ReadyLayout, cell: CellJobs) -> str:
     if not cell.workload.fill:
         return _found_place(host, layout, cell)
-    place = f"{layout.top}/{file_set(cell.workload, cell.jobs)}"
-    host.run(["mkdir", "-p", place], timeout_s=_LIMIT_S)
-    return place
+    name = file_set(cell.workload, cell.jobs)
+    # On every branch of a union, so that its create policy may choose among all of them for each file.
+    host.run(["mkdir", "-p", *(f"{branch}/{name}" for branch in branches(layout.tree))], timeout_s=_LIMIT_S)
+    return f"{layout.top}/{name}"
+
+
+def _refuse_found(layout: ReadyLayout, cells: Sequence[CellJobs]) -> None:
+    for cell in cells:
+        raise _built_empty(layout, cell)
+
+
+def _built_empty(layout: ReadyLayout, cell: CellJobs) -> CampaignError:
+    return CampaignError(
+        f"workload {cell.workload.name}: `fill: false` takes files as they are found, and {layout.name} is built empty",
+        "use it with a layout such as: dir /srv/data",
+    )
 
 
 def _found_place(host: Host, layout: ReadyLayout, cell: CellJobs) -> str:
     """The directory of files that are taken as they are found."""
     name = cell.workload.name
     if layout.found is None:
-        raise CampaignError(
-            f"workload {name}: `fill: false` takes files as they are found, and {layout.name} is built empty",
-            "use it with a layout such as: dir /srv/data",
-        )
+        raise _built_empty(layout, cell)
     if cell.jobs.writes:
         raise CampaignError(
             f"workload {name}: `fill: false` takes files as they are found, and this workload would overwrite them",
@@ -90,14 +128,3 @@ def _found_place(host: Host, layout: ReadyLayout, cell: CellJobs) -> str:
 def _found_paths(jobs: JobFile, directory: str) -> tuple[str, ...]:
     extents = [extent for job in placed(jobs, directory).jobs for extent in extents_of(job)]
     return tuple(dict.fromkeys(extent.file for extent in extents))
-
-
-def _fill(host: Host, layout: ReadyLayout, jobs: JobFile) -> None:
-    size_bytes = jobs.unique_bytes or 0
-    fill_files(host, fill_job(jobs), layout.scratch, size_bytes)
-
-
-def _files(host: Host, cell: CellJobs, place: str) -> tuple[TestFile, ...]:
-    if cell.workload.fill:
-        return inspect(host, list_files(host, place))
-    return inspect(host, _found_paths(cell.jobs, place))

@@ -24,8 +24,13 @@ class ReadyLayout:
 
     @property
     def top(self) -> str:
-        """The directory, on the host, in which test files may be made."""
+        """The directory, on the host, in which test files may be made; the device where the layout ends in one."""
         return self.tree.volume.path
+
+    @property
+    def is_block(self) -> bool:
+        """Whether the layout ends in a block device, so that there are no test files."""
+        return self.tree.volume.is_block
 
     @property
     def leaves(self) -> tuple[Leaf, ...]:

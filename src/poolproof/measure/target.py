@@ -2,7 +2,7 @@
 
 import re
 
-from poolproof.devices.model import Leaf
+from poolproof.devices.model import Leaf, Volume
 from poolproof.evidence.model import Target
 from poolproof.facts.machine import Machine
 from poolproof.facts.mountinfo import Mount, mount_of, parse_mountinfo
@@ -14,11 +14,13 @@ _BTRFS_COMPRESSED_EXTENT_BYTES = 128 * 1024
 _COMPRESSED_DEFAULT = "zlib"  # what btrfs takes when `compress` names no algorithm (btrfs(5))
 
 
-def target_of(host: Host, top: str, leaves: tuple[Leaf, ...], machine: Machine) -> Target:
-    """The facts about an open layout; `top` is its directory, an absolute path without links."""
-    mount = mount_of(parse_mountinfo(host.read("/proc/self/mountinfo")), top)
-    if mount is None:
-        return Target(file_system="unknown", ram_bytes=machine.ram_bytes)
+_BARE = Mount("", "", "block device", "", ())
+
+
+def target_of(host: Host, volume: Volume, leaves: tuple[Leaf, ...], machine: Machine) -> Target:
+    """The facts about an open layout; `volume` is what it offers, a directory by its absolute path without links."""
+    mount = None if volume.is_block else mount_of(parse_mountinfo(host.read("/proc/self/mountinfo")), volume.path)
+    mount = mount or _BARE
     compression = _compression(mount)
     return Target(
         file_system=mount.file_system,

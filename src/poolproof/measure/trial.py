@@ -46,11 +46,10 @@ class Bench:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A workload whose test files lie on the layout: where, which, and the layout's write factor for them."""
+    """A workload whose test files lie on the layout: its jobs, its files, and the layout's write factor for them."""
 
     workload: Workload
     jobs: JobFile
-    directory: str
     files: tuple[TestFile, ...]
     write_factor: float
     stored_bytes: Mapping[str, int]
@@ -130,10 +129,10 @@ def _measure_and_judge(bench: Bench, prepared: Prepared, number: int, directory:
 def _timed_cool(bench: Bench, prepared: Prepared, cold: bool) -> tuple[tuple[int, ...] | None, float]:
     begun = time.monotonic()
     if not cold:
-        flush(bench.host, bench.layout, prepared.directory)
+        flush(bench.host, bench.layout)
         return None, time.monotonic() - begun
     bench.listener.step("cool the caches")
-    flush(bench.host, bench.layout, prepared.directory)
+    flush(bench.host, bench.layout)
     resident = cool(bench.host, bench.layout, prepared.paths)
     return resident, time.monotonic() - begun
 
@@ -150,7 +149,7 @@ def _measure(bench: Bench, prepared: Prepared) -> _Measured:
         fio = run_fio(host, prepared.jobs, scratch, live=live, before=lambda: start.append(read_now(host, leaves)))
         end = read_now(host, leaves)
     bench.listener.step("drain to the disks")
-    flush(host, bench.layout, prepared.directory)
+    flush(host, bench.layout)
     drained = read_now(host, leaves)
     seconds |= {"fio": fio.completed.elapsed_s, "drain": drained.at_s - end.at_s}
     return _Measured(fio, Window(start[0], end, drained), tuple(sampler.readings), seconds)

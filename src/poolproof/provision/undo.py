@@ -131,6 +131,7 @@ def _signal(signal: str, pid: str, host: Host) -> None:
 def _remove_tree(undo: UndoTree, host: Host) -> str | None:
     if "poolproof" not in undo.path:
         return f"{undo.path} does not bear poolproof's name: not removed"
-    if f" {undo.path}/" in host.read("/proc/self/mounts"):
-        return f"something is still mounted under {undo.path}"
+    mounts = host.read("/proc/self/mounts")
+    if f" {undo.path} " in mounts or f" {undo.path}/" in mounts:
+        return f"something is still mounted at {undo.path}"
     return _try(("rm", "-rf", "--one-file-system", "--", undo.path), host) or None

@@ -1,0 +1,130 @@
+"""Steps are made in order, each after its journal line; undos strike only what is still ours, within their limits."""
+
+import os
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from poolproof.errors import BuildError, GuardError
+from poolproof.hosts.local import LocalHost
+from poolproof.provision.apply import apply
+from poolproof.provision.journal import Journal
+from poolproof.provision.undo import complain, undo_all
+from poolproof.steps import Holds, Step, UndoCommand, UndoDaemon, UndoTree, daemon
+
+HOST = LocalHost()
+NOTHING: frozenset[str] = frozenset()
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Journal:
+    return Journal(tmp_path / "journal.jsonl")
+
+
+def test_a_failed_step_stops_the_rest_and_leaves_what_stands_in_the_journal(tmp_path: Path, journal: Journal) -> None:
+    made = tmp_path / "poolproof-a"
+    steps = [
+        Step("make a", ("mkdir", str(made)), UndoTree(str(made))),
+        Step("fail", ("sh", "-c", "echo the tool says no >&2; exit 3")),
+        Step("never", ("touch", str(tmp_path / "never"))),
+    ]
+    with pytest.raises(BuildError, match="could not fail: `sh` said: the tool says no"):
+        apply(steps, HOST, journal, may_overwrite=NOTHING)
+    assert made.is_dir()
+    assert not (tmp_path / "never").exists()
+    assert undo_all(journal, HOST) == ()
+    assert not made.exists()
+    assert journal.standing() == ()
+
+
+def test_a_step_that_hangs_is_ended_at_its_limit(journal: Journal) -> None:
+    begun = time.monotonic()
+    with pytest.raises(BuildError, match=r"did not end within 0\.3 s"):
+        apply([Step("hang", ("sleep", "60"), timeout_s=0.3)], HOST, journal, may_overwrite=NOTHING)
+    assert time.monotonic() - begun < 10
+
+
+def test_a_device_that_is_not_of_the_run_is_never_written_to(tmp_path: Path, journal: Journal) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    step = Step("wipe", ("truncate", "-s", "0", str(victim)), overwrites=(str(victim),))
+    with pytest.raises(GuardError, match="no device of this run"):
+        apply([step], HOST, journal, may_overwrite=frozenset({"/dev/loop99"}))
+    assert victim.read_text() == "precious"
+
+
+def test_an_undo_does_nothing_when_its_name_belongs_to_somebody_else(tmp_path: Path, journal: Journal) -> None:
+    owner, victim = tmp_path / "owner", tmp_path / "victim"
+    owner.write_text("somebody else's file")
+    victim.touch()
+    undo = UndoCommand(("rm", str(victim)), Holds(str(owner), "ours"))
+    apply([Step("attach", ("true",), undo)], HOST, journal, may_overwrite=NOTHING)
+    assert undo_all(journal, HOST) == ()
+    assert victim.exists()
+
+
+def test_an_undo_that_fails_is_tried_to_its_limit_and_then_named(tmp_path: Path, journal: Journal) -> None:
+    owner = tmp_path / "owner"
+    owner.write_text("ours")
+    stuck = UndoCommand(("sh", "-c", "echo busy >&2; exit 1"), Holds(str(owner), "ours"), timeout_s=0.3)
+    gone = tmp_path / "poolproof-b"
+    apply(
+        [Step("make b", ("mkdir", str(gone)), UndoTree(str(gone))), Step("stick", ("true",), stuck)],
+        HOST,
+        journal,
+        may_overwrite=NOTHING,
+    )
+    leftovers = undo_all(journal, HOST)
+    assert [leftover.change.title for leftover in leftovers] == ["stick"]
+    assert not gone.exists(), "the undos behind a stuck one still run"
+    with pytest.raises(BuildError, match=r"(?s)stick: .*busy.*poolproof clean RUN"):
+        complain(leftovers, "RUN")
+
+
+def test_the_last_resort_comes_when_the_undo_does_not_help(tmp_path: Path, journal: Journal) -> None:
+    owner = tmp_path / "owner"
+    owner.write_text("ours")
+    undo = UndoCommand(("false",), Holds(str(owner), "ours"), timeout_s=0.2, last_resort=("rm", str(owner)))
+    apply([Step("mount", ("true",), undo)], HOST, journal, may_overwrite=NOTHING)
+    assert undo_all(journal, HOST) == ()
+    assert not owner.exists()
+
+
+def test_a_daemon_is_awaited_and_ended_by_its_pid_file(tmp_path: Path, journal: Journal) -> None:
+    pidfile, log = tmp_path / "d.pid", tmp_path / "d.log"
+    argv = ("sh", "-c", 'echo $$ >"$0"; exec sleep 300.125', str(pidfile))
+    step = Step("serve", daemon(argv, str(log)), UndoDaemon(str(pidfile), "300.125"), await_file=str(pidfile))
+    apply([step], HOST, journal, may_overwrite=NOTHING)
+    pid = int(pidfile.read_text())
+    os.kill(pid, 0)
+    assert undo_all(journal, HOST) == ()
+    assert not Path(f"/proc/{pid}/cmdline").exists() or not Path(f"/proc/{pid}/cmdline").read_bytes()
+
+
+def test_a_daemon_that_does_not_come_up_is_explained_by_its_log(tmp_path: Path, journal: Journal) -> None:
+    pidfile, log = tmp_path / "d.pid", tmp_path / "d.log"
+    argv = daemon(("sh", "-c", "echo no such socket; exit 1"), str(log))
+    step = Step("serve", argv, await_file=str(pidfile), log=str(log), timeout_s=0.5)
+    with pytest.raises(BuildError, match=r"could not serve: .*its log says: no such socket"):
+        apply([step], HOST, journal, may_overwrite=NOTHING)
+
+
+def test_a_process_that_only_has_the_old_number_is_left_alone(tmp_path: Path, journal: Journal) -> None:
+    stranger = subprocess.Popen(["sleep", "300.25"])
+    try:
+        pidfile = tmp_path / "d.pid"
+        pidfile.write_text(f"{stranger.pid}\n")
+        apply([Step("serve", ("true",), UndoDaemon(str(pidfile), "our.sock"))], HOST, journal, may_overwrite=NOTHING)
+        assert undo_all(journal, HOST) == ()
+        assert stranger.poll() is None
+    finally:
+        stranger.kill()
+        stranger.wait(10)
+
+
+def test_a_tree_that_does_not_bear_our_name_is_never_removed(journal: Journal) -> None:
+    apply([Step("make", ("true",), UndoTree("/home/precious"))], HOST, journal, may_overwrite=NOTHING)
+    (leftover,) = undo_all(journal, HOST)
+    assert "does not bear poolproof's name" in leftover.reason
