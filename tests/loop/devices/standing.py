@@ -22,7 +22,7 @@ from poolproof.steps import Step
 
 HOST = LocalHost()
 _TOLERANCE = 0.15
-_ROUNDS = 4
+_ROUNDS = 6
 _PAUSE_S = 1.0
 _PROGRAMS = ("losetup", "truncate", "touch", "tee", "nbdkit", "nbdfuse", "qemu-img", "qemu-nbd", "wipefs")
 
@@ -95,7 +95,7 @@ def fio(path: str, **options: object) -> Rate:
 def close_to(expected: float, measure: Callable[[], float]) -> tuple[bool, str]:
     """Whether the median of three measurements lies within 15 %.
 
-    Where other work disturbs the machine a round of three may not; up to four rounds are tried. A model that is off by
+    Where other work disturbs the machine a round of three may not; up to six rounds are tried. A model that is off by
     itself is off in all of them.
     """
     rounds = []

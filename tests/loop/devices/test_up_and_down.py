@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from poolproof.campaign.model import Device, DeviceSource, Emulated, LoopFile, Qcow2
+from poolproof.devices.emulated import model
 from poolproof.devices.emulated.model import MODELS
 from poolproof.devices.model import Site
 from poolproof.facts.block import block_devices, device_under, loop_facts
@@ -76,9 +77,11 @@ def test_btrfs_of_two_devices_stands_on_both(site: Site, tmp_path: Path) -> None
         assert found == {Path(one.path).name, Path(two.path).name}
 
 
-def _plugin_settings(site: Site) -> tuple[str, ...]:
-    from poolproof.devices.emulated import model
+def test_a_file_system_in_ram_stands_on_no_device() -> None:
+    assert device_under(HOST, "/dev/shm") == ()
 
+
+def _plugin_settings(site: Site) -> tuple[str, ...]:
     plugin = Path(model.__file__).parent / "plugin.py"
     return (str(plugin), "model=nvme", f"size={_SIZE}", f"store={site.ram_dir}/unused.store")
 

@@ -88,7 +88,7 @@ def test_an_emulated_disk() -> None:
     assert serve.argv[8].endswith("/poolproof/devices/emulated/plugin.py")
     assert serve.argv[9:] == (
         *("model=hdd-7200", "size=1073741824", "store=/dev/shm/poolproof-ab12/rust.store"),
-        *("seed=5", "pipeline=0.000160"),
+        *("seed=5", "pipeline=0.000200"),
     )
     assert serve.undo == UndoDaemon(f"{_S}/rust.nbd.pid", f"{_S}/rust.sock")
     rotation = plan.steps[-1]

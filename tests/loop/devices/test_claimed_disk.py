@@ -1,0 +1,35 @@
+"""A real disk that a run claimed is empty again afterwards. A loop device stands in for the disk."""
+
+from pathlib import Path
+
+from poolproof.campaign.model import Device, Disk, LoopFile
+from poolproof.devices.model import Site
+from poolproof.devices.plan import DeviceFacts, plan_device
+from poolproof.facts.block import BlockFacts
+from poolproof.provision.apply import apply
+from poolproof.provision.journal import Journal
+from poolproof.provision.undo import undo_all
+
+from .standing import HOST, standing
+
+
+def test_the_signatures_of_the_run_go_and_no_others(site: Site) -> None:
+    with standing(Device("stand-in", LoopFile(256 << 20)), site) as volume:
+        disk = BlockFacts(Path(volume.path).name, volume.path, 256 << 20, "disk", serial="SN-0001", signatures=())
+        facts = DeviceFacts(loops=(0,), disks=(disk,), permitted=frozenset({"SN-0001"}))
+        plan = plan_device(Device("d", Disk("SN-0001")), site, facts)
+        journal = Journal(Path(site.state_dir) / "claim.journal")
+        apply(plan.steps, HOST, journal, may_overwrite=frozenset())
+        HOST.run(["mkfs.ext4", "-q", volume.path], timeout_s=60)
+        assert _signatures(volume.path) == ["ext4"]
+        assert undo_all(journal, HOST) == ()
+        assert _signatures(volume.path) == []
+
+        HOST.run(["mkfs.ext4", "-q", volume.path], timeout_s=60)
+        assert undo_all(Journal(journal.path), HOST) == ()
+        assert _signatures(volume.path) == ["ext4"], "once given back, the disk is not touched again"
+
+
+def _signatures(path: str) -> list[str]:
+    listing = HOST.run(["wipefs", "--no-act", "--noheadings", "--output", "TYPE", path], timeout_s=20)
+    return listing.stdout.split()
