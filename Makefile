@@ -1,0 +1,32 @@
+# `make demo` and `make test` do their own set-up.
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test bench docs lock
+
+help:
+	@echo "make demo    set up, then measure two emulated disks in four layouts (as root; about 3 minutes)"
+	@echo "make test    set up, then run all tests (as root)"
+	@echo "make bench   what poolproof itself costs"
+	@echo "make docs    write the generated pages of docs/ anew"
+	@echo "make lock    write the lock files anew from pyproject.toml"
+
+setup:
+	@scripts/setup run
+
+demo: setup
+	@.venv/bin/poolproof demo
+
+test:
+	@scripts/setup test
+	@scripts/test
+
+bench:
+	@scripts/setup test
+	@.venv/bin/python -m benchmarks
+
+docs:
+	@scripts/setup test
+	@.venv/bin/python scripts/docs
+
+lock:
+	@scripts/setup test
+	@scripts/lock
