@@ -15,13 +15,26 @@ def check_disk(disk: BlockFacts, permitted: frozenset[str], *, needed_bytes: int
     Raises:
         GuardError: it may not be overwritten: why, and what to type next.
     """
+    _refuse_used(disk)
+    _refuse_short(disk, needed_bytes)
+    _refuse_unpermitted(disk, permitted)
+
+
+def refusal(disk: BlockFacts) -> str | None:
+    """Why the disk would be refused even if it were permitted; None when it is free and empty."""
+    try:
+        _refuse_used(disk)
+    except GuardError as error:
+        return error.message
+    return None
+
+
+def _refuse_used(disk: BlockFacts) -> None:
     _refuse_unless_disk(disk)
     for device in disk.tree():
         _refuse_mounted(disk, device)
         _refuse_held(disk, device)
     _refuse_content(disk)
-    _refuse_short(disk, needed_bytes)
-    _refuse_unpermitted(disk, permitted)
 
 
 def _refuse_unless_disk(disk: BlockFacts) -> None:
@@ -87,7 +100,8 @@ def _refuse_unpermitted(disk: BlockFacts, permitted: frozenset[str]) -> None:
 
 
 def _erase(disk: BlockFacts) -> str:
-    return f"to see what it holds: lsblk -f {disk.path}; when its data may go: wipefs --all {disk.path}*"
+    paths = " ".join(device.path for device in (*disk.children, disk))
+    return f"to see what it holds: lsblk -f {disk.path}; when its data may go: wipefs --all {paths}"
 
 
 def _called(disk: BlockFacts) -> str:

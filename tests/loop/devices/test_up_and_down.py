@@ -77,6 +77,17 @@ def test_btrfs_of_two_devices_stands_on_both(site: Site, tmp_path: Path) -> None
         assert found == {Path(one.path).name, Path(two.path).name}
 
 
+@pytest.mark.timeout(90)
+def test_a_device_whose_server_was_killed_can_still_be_taken_down(site: Site) -> None:
+    with standing(Device("d1", Emulated("nvme", _SIZE)), site) as volume:
+        with Path(volume.path).open("r+b", buffering=0) as device:
+            device.write(os.urandom(4 << 20))
+            HOST.run(["kill", "-KILL", (Path(site.state_dir) / "d1.nbd.pid").read_text().strip()], timeout_s=10)
+        with pytest.raises(OSError, match="Input/output error"):
+            _read(volume.path, 4096, 128 << 20)
+    _nothing_is_left(site)
+
+
 def test_a_file_system_in_ram_stands_on_no_device() -> None:
     assert device_under(HOST, "/dev/shm") == ()
 
