@@ -1,7 +1,7 @@
 """A fio job file as values, and what its options mean: the one place that knows fio's defaults and interplay."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TypeVar
 
@@ -32,12 +32,13 @@ class Job:
     """One job section with the global options already folded in. Option names are fio's canonical ones.
 
     A property whose option fio would refuse answers as if the option were not set. `line` is where the section or the
-    `--name` stands in its source, counted from 1; None where there is none.
+    `--name` stands in its source, counted from 1, and `lines` where each option does; None and empty without a source.
     """
 
     name: str
     options: Mapping[str, str]
     line: int | None = None
+    lines: Mapping[str, int] = field(default_factory=dict, compare=False)
 
     def text(self, name: str) -> str | None:
         """The option's value as written, None when it is not set."""
@@ -316,7 +317,7 @@ class Job:
         sizes = self._block_sizes or quantity.BlockSizes(None, None, None)
         used = [sizes.read] if self.reads else []
         used += [sizes.write] if self.writes else []
-        return tuple(span or default for span in used or [sizes.trim])
+        return tuple(span if span and span.low > 0 else default for span in used or [sizes.trim])
 
     @property
     def _block_sizes(self) -> quantity.BlockSizes | None:
