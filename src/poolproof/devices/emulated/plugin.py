@@ -1,6 +1,6 @@
 """The nbdkit plugin that serves one emulated disk; nbdkit's own Python runs it, by its path.
 
-    nbdkit -U SOCKET -P PIDFILE -t 32 python plugin.py model=hdd-7200 size=1073741824 store=FILE [seed=1] [key=value …]
+    nbdkit -U SOCKET -P PIDFILE -t 8 python plugin.py model=hdd-7200 size=1073741824 store=FILE [seed=1] [key=value …]
 
 `store` is a file that holds the data, sparse, of the right size or empty. Any other key is a parameter of the model
 (`stroke=1.0`). `pipeline` is what the way to this plugin and back costs, seconds: it is taken off each service time.
