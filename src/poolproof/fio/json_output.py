@@ -7,7 +7,8 @@ Sources: `add_ddir_status_json` in fio's stat.c over its history, and captured o
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import msgspec
 
@@ -15,6 +16,7 @@ from poolproof.errors import FioError
 from poolproof.fio.aliases import canonical
 from poolproof.fio.figures import Direction, DiskUse, FioResult, JobResult, Latency
 from poolproof.fio.histogram import PLAT_BITS, bin_value
+from poolproof.fio.json_mending import mended
 
 _KIB = 1024
 _SECTOR = 512
@@ -123,11 +125,25 @@ def read_json(text: str) -> FioResult:
 
 def read_json_stream(text: str) -> tuple[FioResult, ...]:
     """Every whole document of fio in the text, in order; one that is cut off or damaged is named in the notes."""
+    return tuple(document.result for document in find_documents(text))
+
+
+@dataclass(frozen=True)
+class Document:
+    """A result and where its text starts and ends, in characters. `is_cut_off`: figures after the cut are missing."""
+
+    result: FioResult
+    start: int
+    end: int
+    is_cut_off: bool = False
+
+
+def find_documents(text: str, *, mend_cut_off: bool = False) -> tuple[Document, ...]:
+    """Every document of fio in the text and its place. `mend_cut_off` keeps what a cut-off one holds before the cut."""
     try:
-        return (_result(_DECODER.decode(text), ()),)
+        return (Document(_result(_DECODER.decode(text), ()), 0, len(text)),)
     except (msgspec.DecodeError, UnicodeEncodeError):
-        found, notes = _search(text)
-    return tuple(_result(raw, notes if raw is found[-1] else ()) for raw in found)
+        return _search(text, mend_cut_off)
 
 
 def _no_json(text: str) -> str:
@@ -135,30 +151,34 @@ def _no_json(text: str) -> str:
     return f"no JSON result of fio is in its output; it said: {said}" if said else "fio printed nothing"
 
 
-def _search(text: str) -> tuple[list[_RawResult], tuple[str, ...]]:
-    """Documents among other text, and the other text's lines."""
+def _search(text: str, mend_cut_off: bool) -> tuple[Document, ...]:
+    """Documents among other text; the other text's lines become the notes of the last one."""
     decoder = json.JSONDecoder()
-    found: list[_RawResult] = []
+    found: list[tuple[_RawResult, int, int, bool]] = []
     notes: list[str] = []
     done = 0
-    for start in _starts(text):
+    for start in (text.index("{", match.start()) for match in _START.finditer(text)):
         if start < done:
             continue
         document, end, inside = _decode_at(decoder, text, start)
+        is_cut_off = document is None and mend_cut_off
+        if is_cut_off:
+            document, end = mended(text, start)
         raw = None if document is None else _converted(document)
         if raw is None:
             continue
         notes += _lines(text[done:start]) + inside
-        found.append(raw)
+        found.append((raw, start, end, is_cut_off))
         done = end
     rest = _lines(text[done:])
     if _START.search(text, done):
         rest = ["a JSON document of fio is cut off or damaged", *(line for line in rest if not _JSON_LINE.match(line))]
-    return found, tuple((notes + rest)[:_MOST_NOTES])
-
-
-def _starts(text: str) -> Iterator[int]:
-    return (text.index("{", match.start()) for match in _START.finditer(text))
+    every = tuple((notes + rest)[:_MOST_NOTES])
+    last = len(found) - 1
+    return tuple(
+        Document(_result(raw, every if number == last else ()), start, end, is_cut_off)
+        for number, (raw, start, end, is_cut_off) in enumerate(found)
+    )
 
 
 def _decode_at(decoder: json.JSONDecoder, text: str, start: int) -> tuple[object, int, list[str]]:

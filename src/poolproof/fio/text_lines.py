@@ -66,7 +66,7 @@ _DISK = re.compile(
 _UTILISATION = re.compile(r"\butil=\s*([\d.]+)%")
 _VERSION = re.compile(r"^\s*(?:<[^>\s]+>\s*)?(fio[- ]v?\d+\.\d+[\w.-]*)\s*$")
 _FILLING = re.compile(
-    r"^\s*(?:lat \((?:nsec|usec|msec|sec)\)\s*: .*=|submit\s*:|complete\s*:|latency\s*:|fsync/fdatasync/sync_file_range:"
+    r"^\s*(?:lat \((?:nsec|usec|msec|sec)\)\s*: .*=|submit\s*:|complete\s*:|latency\s*:|fsync/fdatasync/"
     r"|Disk stats|Starting \d|Jobs: |\.\.\.$|[(\[]\s*\.\.\.\s*[)\]]|Description\s*:|errors\s*:|zone resets|ss\s*:|```"
     r"|.*: Laying out IO file)"
 )

@@ -1,0 +1,37 @@
+"""Any text as plain lines that keep the number of the line they came from: HTML, quotations, terminal captures.
+
+Tags and entities, `>` of quoted mail and Markdown, colours of a terminal and its carriage returns are taken away; a
+`<br>` or the end of a block starts a new line of the same number.
+"""
+
+import html
+import re
+
+_ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
+_IS_HTML = re.compile(
+    r"<(?:html|body|pre|code|p|div|br|span|table|td|li)\b[^>]*>|&(?:lt|gt|amp|quot|nbsp|#\d+);", re.IGNORECASE
+)
+_BLOCK = re.compile(r"<br\s*/?>|</(?:p|div|li|tr|pre|h\d|blockquote|code)>", re.IGNORECASE)
+_TAG = re.compile(
+    r"</?(?:html|head|body|title|meta|link|script|style|pre|code|span|div|p|br|a|b|i|u|em|strong|small|font|tt|kbd|samp|table|"
+    r"thead|tbody|td|th|tr|ul|ol|li|dl|dt|dd|h[1-6]|hr|img|section|article|main|nav|header|footer|blockquote|details|summary|"
+    r"button|svg|path|time|figure|label|input)\b[^<>]*>",
+    re.IGNORECASE,
+)
+_QUOTE = re.compile(r"^(?:\s?>\s?)+(?=[^>]|$)")
+
+
+def plain_lines(text: str) -> list[tuple[int, str]]:
+    """(line number from 1, plain line) pairs, in order."""
+    is_html = _IS_HTML.search(text) is not None
+    found: list[tuple[int, str]] = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        for part in _parts(_ESCAPES.sub("", line), is_html):
+            found.append((number, _QUOTE.sub("", part)))
+    return found
+
+
+def _parts(line: str, is_html: bool) -> list[str]:
+    if is_html:
+        line = html.unescape(_TAG.sub("", _BLOCK.sub("\r", line))).replace("\xa0", " ")
+    return line.split("\r")
