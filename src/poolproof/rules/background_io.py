@@ -9,6 +9,7 @@ from poolproof.rules.reproduction import script
 from poolproof.units import format_rate, format_size
 
 _SHARE = 0.05
+_WATCHED_S = 1.0
 _FIX = (
     "find and stop it (iotop -ao; zpool status; cat /proc/mdstat; btrfs balance status), wait for resync, scrub and "
     "trim, make ext4 with -E lazy_itable_init=0,lazy_journal_init=0"
@@ -40,7 +41,7 @@ def _in_result(case: Case) -> Iterable[Finding]:
         if size <= _SHARE * flow.counted_bytes or not flow.in_order:
             continue
         rest = (flow.counted_bytes - size) / flow.wanted_bytes
-        hides = rest < flow.least
+        hides = rest < flow.least and found.idle_s >= _WATCHED_S
         doubt = f"without it the disks moved {100 * max(rest, 0):.0f} % of what fio did, so a cache may hide behind it"
         yield Finding(
             rule="background-io",
@@ -60,7 +61,7 @@ RULE = Rule(
     "fills the disks' counters so that a cache can hide behind it.",
     shows="In evidence: a layer says that it is busy; or the leaves moved bytes while fio was idle, at a rate that "
     "makes more than 5 % of their bytes in the window. It raises doubt where the bytes left after subtracting it no "
-    "longer account for what fio moved.",
+    "longer account for what fio moved, and the idle leaves were watched for a second or more.",
     error="Low; high where it hides a cache.",
     mend=_FIX,
     sources=("https://blog.liw.fi (md resync)", "man mkfs.ext4 (lazy_itable_init)"),

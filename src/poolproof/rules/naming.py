@@ -7,11 +7,11 @@ from poolproof.rules.model import Case
 
 
 def who(case: Case, jobs: Sequence[Job]) -> str:
-    """`the job`, "job `a`" or "jobs `a`, `b`": whichever tells the jobs apart from the others of the run."""
+    """The subject of a sentence, singular: `the job`, "job `a`", "each of the jobs `a`, `b`"."""
     if len(case.job.jobs) == 1:
         return "the job"
     names = ", ".join(f"`{job.name}`" for job in jobs)
-    return f"job {names}" if len(jobs) == 1 else f"jobs {names}"
+    return f"job {names}" if len(jobs) == 1 else f"each of the jobs {names}"
 
 
 def count(number: int, noun: str) -> str:

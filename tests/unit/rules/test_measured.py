@@ -111,19 +111,28 @@ _CASES = {
     "L09": Labelled(_loop(0, cached=True), "refuted", "loop-cache"),
     "L10": Labelled(_loop(16384 * 4096, cached=False), "sound"),
     "L11": Labelled(
-        _writes("rw=write bs=4k size=256m ioengine=psync end_fsync=1", 256 * MIB, 17 * MIB, 17 * MIB, 0.4, 4096, _BTRFS),
+        _writes(
+            "rw=write bs=4k size=256m ioengine=psync end_fsync=1", 256 * MIB, 17 * MIB, 17 * MIB, 0.4, 4096, _BTRFS
+        ),
         "refuted",
         "default-buffer-compressible",
     ),
     "L12": Labelled(
         _writes(
             "rw=write bs=4k size=256m ioengine=psync end_fsync=1 refill_buffers=1",
-            256 * MIB, 256 * MIB, 256 * MIB, 0.3, 4096, _BTRFS,
+            256 * MIB,
+            256 * MIB,
+            256 * MIB,
+            0.3,
+            4096,
+            _BTRFS,
         ),
         "sound",
     ),
     "L13": Labelled(
-        _reads("rw=read bs=1m size=256m filename=X", 256 * MIB, 16 * MIB, 0.12, MIB, _BTRFS), "refuted", "compressed-reads"
+        _reads("rw=read bs=1m size=256m filename=X", 256 * MIB, 16 * MIB, 0.12, MIB, _BTRFS),
+        "refuted",
+        "compressed-reads",
     ),
     "L14": Labelled(_l14(), "refuted", "volatile-target"),
     "L15": Labelled(_l15(), "refuted", "volatile-target"),
@@ -141,7 +150,7 @@ _CASES = {
         "failed",
         "runtime-without-time-based",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("label", _CASES)

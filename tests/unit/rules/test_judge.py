@@ -1,0 +1,189 @@
+"""How findings become a verdict: docs/verdicts.md as properties."""
+
+from dataclasses import replace
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from poolproof.evidence.model import Evidence, LeafUse, Target, Zfs
+from poolproof.fio.job import Job, JobFile
+from poolproof.rules.flow import proves
+from poolproof.rules.judge import judge, lint
+from poolproof.rules.model import Case
+from tests.unit.rules.examples import EXAMPLES
+from tests.unit.rules.making import EXT4, GIB, account, counted, direction, jobs, leaf, said
+
+_STRENGTH = {"fails": 0, "refutes": 1, "suspects": 2, "notes": 3}
+_VERDICTS = {"fails": "failed", "refutes": "refuted", "suspects": "suspect"}
+_CASES = [each for examples in EXAMPLES.values() for example in examples for each in (example.case, example.near_miss)]
+
+_OPTIONS: dict[str, st.SearchStrategy[str]] = {
+    "rw": st.sampled_from(["read", "write", "randread", "randwrite", "rw", "randrw", "trim", "randtrimwrite", "x"]),
+    "bs": st.sampled_from(["4k", "2300", "1m", "4KiB", "4k-64k", "0", "many"]),
+    "size": st.sampled_from(["22m", "64g", "20%", "0", "-1"]),
+    "io_size": st.sampled_from(["1m", "1t"]),
+    "runtime": st.sampled_from(["10", "30s", "0", "never"]),
+    "time_based": st.sampled_from(["", "0", "1"]),
+    "ramp_time": st.sampled_from(["2", "0"]),
+    "numjobs": st.sampled_from(["1", "8", "0"]),
+    "iodepth": st.sampled_from(["1", "32", "0"]),
+    "ioengine": st.sampled_from(["libaio", "psync", "io_uring", "null", "external:x"]),
+    "direct": st.sampled_from(["0", "1"]),
+    "filename": st.sampled_from(["X", "a:b", "/dev/sdb"]),
+    "fdatasync": st.sampled_from(["1", "0", "1000"]),
+    "end_fsync": st.sampled_from(["0", "1"]),
+    "refill_buffers": st.sampled_from(["0", "1"]),
+    "buffer_compress_percentage": st.sampled_from(["0", "50", "100"]),
+    "group_reporting": st.sampled_from(["0", "1"]),
+    "rate_iops": st.sampled_from(["100", "100,200", "x"]),
+    "invalidate": st.sampled_from(["0", "1"]),
+}
+_BYTES = st.integers(0, 64 * GIB)
+_RATES = st.one_of(st.none(), st.floats(0, 1e12))
+
+
+def _jobs() -> st.SearchStrategy[JobFile]:
+    job = st.builds(Job, st.sampled_from(["a", "/dev/sdb"]), st.fixed_dictionaries({}, optional=_OPTIONS))
+    return st.builds(JobFile, st.lists(job, max_size=3).map(tuple))
+
+
+def _leaves() -> st.SearchStrategy[tuple[LeafUse, ...]]:
+    each = st.builds(
+        leaf,
+        st.sampled_from(["a", "b"]),
+        read_bytes=_BYTES,
+        drained_write_bytes=_BYTES,
+        read_ios=st.integers(0, 10**6),
+        utilisation=st.floats(0, 1),
+        latency_s=st.one_of(st.none(), st.floats(0, 10)),
+        below_device=st.sampled_from([None, "vda"]),
+        below_read_bytes=st.one_of(st.none(), _BYTES),
+    )
+    return st.lists(each, max_size=3).map(tuple)
+
+
+def _evidence() -> st.SearchStrategy[Evidence | None]:
+    accounts = st.builds(
+        account,
+        st.tuples(_BYTES, _BYTES),
+        st.tuples(_BYTES, _BYTES, _BYTES),
+        st.sampled_from([1.0, 1.5, 2.0]),
+        idle_s=st.sampled_from([0.0, 0.2, 3.0]),
+        idle_read_bytes_per_s=st.floats(0, 1e9),
+        idle_write_bytes_per_s=st.floats(0, 1e9),
+    )
+    return st.one_of(st.none(), st.builds(Evidence, st.one_of(st.none(), accounts), _leaves()))
+
+
+def _targets() -> st.SearchStrategy[Target | None]:
+    known = st.builds(
+        Target,
+        st.sampled_from(["ext4", "zfs", "btrfs", "fuse.mergerfs", "tmpfs", "nfs4", "unknown"]),
+        ram_bytes=st.one_of(st.none(), _BYTES),
+        volatile=st.booleans(),
+        compression=st.sampled_from([None, "lz4", "off"]),
+        record_bytes=st.sampled_from([None, 16384, 131072]),
+        loop_without_direct=st.sampled_from([(), ("loop0",)]),
+        zfs=st.one_of(st.none(), st.builds(Zfs, st.sampled_from([None, "2.2.4", "2.3.0-rc1", "?"]))),
+        ceiling_read_bytes_per_s=_RATES,
+        rotational=st.sampled_from([None, True, False]),
+        disks=st.sampled_from([None, 1, 4]),
+        in_guest=st.sampled_from([None, True]),
+    )
+    return st.one_of(st.none(), known)
+
+
+def _cases() -> st.SearchStrategy[Case]:
+    part = st.one_of(
+        st.none(),
+        st.builds(direction, _BYTES, st.floats(0.001, 100), p50_ns=_RATES, mean_ns=_RATES, samples=st.integers(0, 99)),
+    )
+    results = st.one_of(st.none(), st.builds(said, part, part, error=st.sampled_from([0, 5])))
+    return st.builds(
+        Case, _jobs(), results, _evidence(), _targets(), st.booleans(), st.sampled_from([None, 0.0, 2.0, 60.0])
+    )
+
+
+@settings(max_examples=80, deadline=None)
+@given(_cases())
+def test_no_case_breaks_the_judge_and_the_strongest_finding_decides(case: Case) -> None:
+    judgement = judge(case)
+    strengths = [(_STRENGTH[finding.effect], -finding.weight) for finding in judgement.findings]
+    assert strengths == sorted(strengths)
+    strongest = judgement.findings[0].effect if judgement.findings else "notes"
+    assert judgement.verdict == _VERDICTS.get(strongest, "sound" if proves(case) else "unproven")
+    assert all("None" not in finding.message for finding in judgement.findings)
+
+
+@settings(max_examples=50, deadline=None)
+@given(_jobs(), _targets())
+def test_lint_says_what_the_judge_says_of_a_job_alone(job: JobFile, target: Target | None) -> None:
+    case = Case(job, target=target)
+    assert set(lint(case)) == set(judge(case).findings)
+
+
+def test_only_an_account_makes_sound() -> None:
+    for case in _CASES:
+        if case.evidence is None or case.evidence.account is None:
+            assert judge(case).verdict != "sound"
+
+
+def test_an_error_of_fio_fails_whatever_the_account_says() -> None:
+    case = Case(jobs("rw=read bs=1m size=1g"), said(read=direction(GIB, 10.0), error=5), counted(read=(GIB, GIB)), EXT4)
+    assert judge(case).verdict == "failed"
+
+
+def test_an_account_in_order_makes_a_suspicion_of_the_job_go_away() -> None:
+    trap = jobs("rw=read bs=1m size=1g invalidate=0")
+    result = said(read=direction(GIB, 10.0))
+    assert judge(Case(trap, result, None, EXT4)).verdict == "suspect"
+    proven = judge(Case(trap, result, counted(read=(GIB, GIB)), EXT4))
+    assert (proven.verdict, proven.findings) == ("sound", ())
+
+
+def test_a_trap_that_leaves_the_bytes_as_they_are_stays_as_a_note() -> None:
+    case = Case(
+        jobs("rw=randread bs=4k size=1g direct=1 iodepth=32"),
+        said(read=direction(GIB, 10.0)),
+        counted(read=(GIB, GIB)),
+        EXT4,
+    )
+    judgement = judge(case)
+    assert judgement.verdict == "sound"
+    assert [(finding.rule, finding.effect) for finding in judgement.findings] == [("iodepth-with-sync-engine", "notes")]
+
+
+def test_reads_of_ram_are_sound_where_ram_is_part_of_the_measurement() -> None:
+    cached = Case(jobs("rw=read bs=1m size=1g"), said(read=direction(GIB, 10.0)), counted(read=(GIB, 0)), EXT4)
+    assert judge(cached).verdict == "refuted"
+    assert judge(replace(cached, cold=False)).verdict == "sound"
+
+
+def test_writes_are_judged_in_a_warm_case_too() -> None:
+    case = Case(jobs("rw=write bs=1m size=1g"), said(write=direction(GIB, 10.0)), counted(write=(GIB, 0, GIB)), EXT4)
+    assert judge(replace(case, cold=False)).verdict == "refuted"
+
+
+def test_counters_without_leaves_prove_nothing() -> None:
+    evidence = Evidence(account(read=(GIB, GIB)))
+    case = Case(jobs("rw=randread bs=4k size=1g direct=1"), said(read=direction(GIB, 10.0)), evidence, EXT4)
+    assert judge(case).verdict == "unproven"
+
+
+def test_small_commits_write_more_and_stay_sound() -> None:
+    """etcd's job: page rounding and the journal write two to three times what fio does."""
+    case = Case(
+        jobs("rw=write bs=2300 size=22m fdatasync=1 ioengine=sync"),
+        said(write=direction(22 * 1024**2, 20.0, 2300, p50_ns=9_000.0)),
+        counted(write=(22 * 1024**2, 60 * 1024**2, 60 * 1024**2)),
+        EXT4,
+    )
+    judgement = judge(case)
+    assert judgement.verdict == "sound"
+    assert "amplification" in {finding.rule for finding in judgement.findings}
+
+
+def test_a_short_trial_is_not_unstable() -> None:
+    figures = direction(GIB, 2.0, bandwidth_mean_bytes=1e8, bandwidth_stddev_bytes=9e7, samples=4)
+    case = Case(jobs("rw=write bs=1m size=1g end_fsync=1"), said(write=figures), counted(write=(GIB, GIB, GIB)), EXT4)
+    assert judge(case).verdict == "sound"

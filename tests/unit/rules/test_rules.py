@@ -1,0 +1,109 @@
+"""Every rule: an example that triggers it and a near miss that must not; prose, place and script complete."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from poolproof import process, rules
+from poolproof.errors import UsageError
+from poolproof.rules.catalogue import all_rules, rule
+from poolproof.rules.docs import markdown_of
+from poolproof.rules.judge import judge
+from poolproof.rules.model import Case, Rule
+from tests.unit.rules.examples import EXAMPLES, Example
+
+_ROOM = Path(rules.__path__[0])
+_NO_RULES = {"account", "catalogue", "docs", "flow", "judge", "model", "naming", "path", "reported", "reproduction"}
+_PAGE = Path(__file__).parents[3] / "docs" / "rules.md"
+
+_ALL = [(rule_id, number) for rule_id, examples in EXAMPLES.items() for number in range(len(examples))]
+
+
+def _example(rule_id: str, number: int) -> Example:
+    return EXAMPLES[rule_id][number]
+
+
+def _effects(case: Case, rule_id: str) -> set[str]:
+    return {finding.effect for finding in judge(case).findings if finding.rule == rule_id}
+
+
+@pytest.mark.parametrize(("rule_id", "number"), _ALL)
+def test_a_case_triggers_the_rule(rule_id: str, number: int) -> None:
+    example = _example(rule_id, number)
+    assert example.effect in _effects(example.case, rule_id), judge(example.case).findings
+
+
+@pytest.mark.parametrize(("rule_id", "number"), _ALL)
+def test_a_near_miss_does_not(rule_id: str, number: int) -> None:
+    example = _example(rule_id, number)
+    assert not _effects(example.near_miss, rule_id), judge(example.near_miss).findings
+
+
+def test_every_rule_has_examples() -> None:
+    assert set(EXAMPLES) == {each.id for each in all_rules()}
+
+
+def test_every_face_of_a_rule_is_triggered() -> None:
+    """A rule that looks at jobs and at results has an example for each."""
+    for each in all_rules():
+        cases = [example.case for example in EXAMPLES[each.id]]
+        if each.in_job is not None:
+            assert any(list(each.in_job(case)) for case in cases), each.id
+        if each.in_result is not None:
+            assert any(list(each.in_result(case)) for case in cases), each.id
+
+
+def test_a_rule_is_the_file_of_its_name() -> None:
+    files = {path.stem for path in _ROOM.glob("*.py")} - _NO_RULES - {"__init__"}
+    assert files == {each.id.replace("-", "_") for each in all_rules()}
+
+
+@pytest.mark.parametrize("each", all_rules(), ids=lambda each: each.id)
+def test_a_rule_is_complete(each: Rule) -> None:
+    assert all((each.title, each.wrong, each.shows, each.error, each.mend, each.sources, each.reproduce))
+    assert each.in_job or each.in_result
+    for text in (each.wrong, each.shows, each.error):
+        assert text.endswith((".", ")")), text
+
+
+@pytest.mark.parametrize("each", all_rules(), ids=lambda each: each.id)
+def test_a_script_is_one_that_a_shell_can_read(each: Rule) -> None:
+    process.run(["sh", "-n"], timeout_s=10.0, stdin=each.reproduce)
+    assert "fio" in each.reproduce
+
+
+def test_findings_carry_figures_and_a_fix() -> None:
+    for rule_id, number in _ALL:
+        for finding in judge(_example(rule_id, number).case).findings:
+            assert finding.message and finding.fix
+            assert not re.search(r"\b(F_w|F_r|D_w|D_r|RR|WR)\b", finding.message), finding.message
+            assert "None" not in finding.message, finding.message
+
+
+def test_the_whole_catalogue_is_covered() -> None:
+    named = {number for each in all_rules() for number in re.findall(r"#?A?\d+", each.catalogue)}
+    wanted = {f"#{number}" for number in range(1, 49)} | {f"A{number}" for number in range(1, 13)}
+    assert wanted - named == set()
+
+
+def test_an_unknown_rule_names_the_nearest() -> None:
+    assert rule("loop-cache").id == "loop-cache"
+    with pytest.raises(UsageError, match="did you mean `shared-file-numjobs`"):
+        rule("shared-file-numjob")
+
+
+def test_a_new_rule_is_one_new_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = (_ROOM / "sync_on_reads.py").read_text().replace('id="sync-on-reads"', 'id="brand-new"')
+    (tmp_path / "brand_new.py").write_text(source)
+    monkeypatch.setattr(rules, "__path__", [*rules.__path__, str(tmp_path)])
+    all_rules.cache_clear()
+    try:
+        assert "brand-new" in {each.id for each in all_rules()}
+    finally:
+        monkeypatch.undo()
+        all_rules.cache_clear()
+
+
+def test_the_page_is_what_the_rules_say() -> None:
+    assert _PAGE.read_text() == markdown_of(all_rules()), "write it anew: poolproof rules --markdown > docs/rules.md"
