@@ -79,10 +79,10 @@ def undo_leftovers(run: RunDirectory, host: Host) -> int:
     return standing
 
 
-def show(path: Path, *, as_json: bool) -> None:
-    """Print what a run has found so far."""
+def show(path: Path, *, as_json: bool, leaves: bool) -> None:
+    """Print what a run has found so far; `leaves`: every disk's share, not only where there are several."""
     run = RunDirectory.open(path)
-    _print_result(run, parse_campaign(run.record().campaign, str(path)), as_json=as_json)
+    _print_result(run, parse_campaign(run.record().campaign, str(path)), as_json=as_json, leaves=leaves)
 
 
 def dry_run_text(request: Request) -> str:
@@ -155,17 +155,19 @@ def _listener() -> Iterator[Listener]:
         yield PlainLines(sys.stderr)
 
 
-def _print_result(run: RunDirectory, campaign: Campaign, *, as_json: bool) -> None:
+def _print_result(run: RunDirectory, campaign: Campaign, *, as_json: bool, leaves: bool = False) -> None:
     cells = cells_of(run.trials(), campaign)
     if as_json:
         print(json.dumps(run_object(run.path, cells, campaign.baseline)))
         return
     from rich.console import Console
 
+    from poolproof.report.shares import print_shares
     from poolproof.report.table import print_table
 
     console = Console(highlight=False)
     if campaign.question:
         console.print(campaign.question, style="bold", markup=False)
     print_table(console, cells, campaign.baseline)
+    print_shares(console, cells, all_of_them=leaves, hint=f"poolproof show {run.path} --leaves")
     console.print(f"\nrun: {run.path}", markup=False, soft_wrap=True)

@@ -10,9 +10,10 @@ from poolproof.cli.run import Json
 
 def command(
     run: Annotated[Path, typer.Argument(help="The run directory.")],
+    leaves: Annotated[bool, typer.Option("--leaves", help="Every disk's share, on every layout.")] = False,
     as_json: Json = False,
 ) -> None:
     """Print what a run found: figures, verdicts, reasons."""
     from poolproof.cli.session import show
 
-    show(run, as_json=as_json)
+    show(run, as_json=as_json, leaves=leaves)

@@ -1,0 +1,44 @@
+"""Where the bytes went: each disk's part in what a cell read, wrote and stores, and how busy it was."""
+
+from collections.abc import Iterable, Sequence
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from poolproof.runs.summary import Cell, LeafShare
+
+_MOST_ROWS = 40
+
+
+def print_shares(console: Console, cells: Sequence[Cell], *, all_of_them: bool, hint: str) -> None:
+    """Print the shares of every layout over more than one disk; of all layouts if `all_of_them`.
+
+    A long list is cut off with `hint`, the command that prints it whole.
+    """
+    shown = [cell for cell in cells if len(cell.leaves) > 1 or (all_of_them and cell.leaves)]
+    rows = [row for cell in shown for row in _rows(cell)]
+    if not rows:
+        return
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold", title_justify="left")
+    table.add_column("where the bytes went", no_wrap=True)
+    for name in ("disk", "read", "written", "stored", "busy"):
+        table.add_column(name, justify="left" if name == "disk" else "right", no_wrap=True)
+    for row in rows if all_of_them else rows[:_MOST_ROWS]:
+        table.add_row(*row)
+    console.print()
+    console.print(table)
+    if len(rows) > _MOST_ROWS and not all_of_them:
+        console.print(f"… and {len(rows) - _MOST_ROWS} rows more: {hint}", markup=False, soft_wrap=True)
+
+
+def _rows(cell: Cell) -> Iterable[tuple[Text, ...]]:
+    for number, leaf in enumerate(cell.leaves):
+        place = f"{cell.workload} on {cell.layout}" if number == 0 else ""
+        yield (Text(place), *_leaf(leaf))
+
+
+def _leaf(leaf: LeafShare) -> Iterable[Text]:
+    yield Text(leaf.device)
+    for share in (leaf.read_share, leaf.write_share, leaf.stored_share, leaf.utilisation):
+        yield Text("–" if share is None else f"{share:.0%}")
