@@ -2,22 +2,15 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, partial
-from typing import TypeVar
+from functools import cached_property
 
 from poolproof.fio import engines, quantity
+from poolproof.fio.blocks import DEFAULT_BLOCK, block_sizes
 from poolproof.fio.extents import Extent, extents_of, most_sharers, union_bytes
 from poolproof.fio.filenames import split_filenames
-
-Value = TypeVar("Value")
+from poolproof.fio.quantity import attempt
 
 _MOST_CLONES = 4096  # fio's own limit, REAL_MAX_JOBS
-_DEFAULT_BLOCK = 4096
-_BLOCK_OPTIONS = (
-    ("bssplit", quantity.parse_block_split),
-    ("bsrange", quantity.parse_block_ranges),
-    ("bs", quantity.parse_block_sizes),
-)
 _ON_BY_DEFAULT = frozenset(
     {
         "randrepeat", "invalidate", "scramble_buffers", "do_verify", "create_serialize", "create_fsync",
@@ -51,13 +44,13 @@ class Job:
             return name in _ON_BY_DEFAULT
         if not value.strip():
             return True
-        number = _attempt(quantity.parse_bytes, value)
+        number = attempt(quantity.parse_bytes, value)
         return name in _ON_BY_DEFAULT if number is None else number != 0
 
     def number(self, name: str) -> int | None:
         """The first number of an option, None when it is unset, a percentage or unreadable."""
         value = self.options.get(name)
-        return None if value is None else _attempt(self._bytes, value.split(",")[0])
+        return None if value is None else attempt(self._bytes, value.split(",")[0])
 
     def percent(self, name: str) -> int | None:
         """20 for `size=20%`, None when it is unset or no percentage."""
@@ -157,7 +150,7 @@ class Job:
     def filesize_bytes(self) -> int | None:
         """The size of one file; the upper end where it is a range."""
         value = self.options.get("filesize")
-        span = None if value is None else _attempt(self._range, value)
+        span = None if value is None else attempt(self._range, value)
         return (span.high or None) if span else None
 
     @property
@@ -176,7 +169,8 @@ class Job:
 
     @property
     def directory(self) -> str | None:
-        return self.options.get("directory") or None
+        """The one directory of the job's files, as a path: without the backslash that fio wants before a colon."""
+        return (self.options.get("directory") or "").replace("\\:", ":") or None
 
     @property
     def offset_bytes(self) -> int:
@@ -288,7 +282,7 @@ class Job:
     def thinks(self) -> bool:
         """Pauses between I/Os."""
         value = self.options.get("thinktime")
-        return bool(value is not None and _attempt(lambda text: quantity.parse_time_us(text, 1), value))
+        return bool(value is not None and attempt(lambda text: quantity.parse_time_us(text, 1), value))
 
     @property
     def gtod_reduce(self) -> bool:
@@ -312,21 +306,11 @@ class Job:
 
     @cached_property
     def _block_spans(self) -> tuple[quantity.Span, ...]:
-        """The block sizes of the directions used; a split goes over a range, a range over a size."""
-        default = quantity.Span(_DEFAULT_BLOCK, _DEFAULT_BLOCK)
-        sizes = self._block_sizes or quantity.BlockSizes(None, None, None)
+        """The block sizes of the directions used; that of trims where it neither reads nor writes."""
+        sizes = block_sizes(self.options, self._kb_base)
         used = [sizes.read] if self.reads else []
         used += [sizes.write] if self.writes else []
-        return tuple(span if span and span.low > 0 else default for span in used or [sizes.trim])
-
-    @property
-    def _block_sizes(self) -> quantity.BlockSizes | None:
-        for name, parse in _BLOCK_OPTIONS:
-            value = self.options.get(name)
-            sizes = None if value is None else _attempt(partial(parse, kb_base=self._kb_base), value)
-            if sizes is not None:
-                return sizes
-        return None
+        return tuple(span if span and span.low > 0 else DEFAULT_BLOCK for span in used or [sizes.trim])
 
     @property
     def _kb_base(self) -> int:
@@ -340,7 +324,7 @@ class Job:
 
     def _seconds(self, name: str) -> float | None:
         value = self.options.get(name)
-        micros = None if value is None else _attempt(quantity.parse_time_us, value)
+        micros = None if value is None else attempt(quantity.parse_time_us, value)
         return None if micros is None else micros / 1e6
 
 
@@ -410,13 +394,6 @@ def _all_extents(jobs: tuple[Job, ...]) -> tuple[Extent, ...]:
     return tuple(extent for job in jobs for extent in job.extents)
 
 
-def _attempt(parse: Callable[[str], Value], text: str) -> Value | None:
-    try:
-        return parse(text)
-    except ValueError:
-        return None
-
-
 def _positive(text: str | None, parse: Callable[[str], int]) -> bool:
     """Any of the directions has a limit above 0."""
-    return text is not None and any(_attempt(parse, part) for part in text.split(","))
+    return text is not None and any(attempt(parse, part) for part in text.split(","))

@@ -1,10 +1,11 @@
 """The fio jobs of a cell: the workload's own options, what poolproof adds to them, and the job that fills the files."""
 
+import re
 from collections.abc import Mapping
 
 from poolproof.campaign.model import JobSpec, Measure, Workload
 from poolproof.errors import CampaignError
-from poolproof.fio.filenames import split_filenames
+from poolproof.fio.filenames import join_filenames, split_filenames
 from poolproof.fio.job import Job, JobFile
 from poolproof.fio.options import check_options, engines_of, known_options
 from poolproof.hosts.base import Host
@@ -50,7 +51,8 @@ def jobs_of(workload: Workload, measure: Measure, host: Host) -> JobFile:
 
 def placed(jobs: JobFile, directory: str) -> JobFile:
     """The same jobs with their files in `directory`, a path on the host."""
-    return JobFile(tuple(Job(job.name, {**job.options, "directory": directory}) for job in jobs.jobs))
+    escaped = join_filenames((directory,))
+    return JobFile(tuple(Job(job.name, {**job.options, "directory": escaped}) for job in jobs.jobs))
 
 
 def on_device(jobs: JobFile, path: str) -> JobFile:
@@ -124,9 +126,9 @@ def file_set(workload: Workload, jobs: JobFile) -> str:
 
     One that spoils its files (reused buffers that compress, trimmed holes) has them for itself.
     """
-    own = f"{workload.name}:" if any(_spoils(job) for job in jobs.jobs) else ""
+    own = f"{workload.name}," if any(_spoils(job) for job in jobs.jobs) else ""
     shapes = sorted({_shape_of(job) for job in jobs.jobs})
-    return (own + "+".join(shapes)).replace("/", "_")
+    return re.sub(r"[/:\\]", "_", own + "+".join(shapes))
 
 
 def _shape_of(job: Job) -> str:
