@@ -7,9 +7,13 @@ fio's parse.c.
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from poolproof.fio.arithmetic import evaluate
+
+Value = TypeVar("Value")
 
 _DECIMAL = re.compile(r"\s*([+-]?\d+)")
 _HEX = re.compile(r"\s*([+-]?(?:0[xX])?[0-9a-fA-F]+)")
@@ -36,6 +40,14 @@ class BlockSizes:
     read: Span | None
     write: Span | None
     trim: Span | None
+
+
+def attempt(parse: Callable[[str], Value], text: str) -> Value | None:
+    """What `parse` makes of the text; None where it raises ValueError, because fio would refuse it."""
+    try:
+        return parse(text)
+    except ValueError:
+        return None
 
 
 def parse_bytes(text: str, kb_base: int = 1024) -> int:

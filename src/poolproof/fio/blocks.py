@@ -1,0 +1,26 @@
+"""The block sizes that a job's options give, as fio reads them."""
+
+from collections.abc import Mapping
+from functools import partial
+
+from poolproof.fio import quantity
+
+DEFAULT_BLOCK = quantity.Span(4096, 4096)
+"""What fio takes where no option gives a size (HOWTO, `bs`)."""
+
+_STRONGEST_FIRST = (
+    ("bssplit", quantity.parse_block_split),
+    ("bsrange", quantity.parse_block_ranges),
+    ("bs", quantity.parse_block_sizes),
+)
+
+
+def block_sizes(options: Mapping[str, str], kb_base: int) -> quantity.BlockSizes:
+    """The sizes for reads, writes and trims, in bytes; None each where not given. A split goes over a range, a range
+    over a size; an option that fio would refuse counts as not given."""
+    for name, parse in _STRONGEST_FIRST:
+        value = options.get(name)
+        sizes = None if value is None else quantity.attempt(partial(parse, kb_base=kb_base), value)
+        if sizes is not None:
+            return sizes
+    return quantity.BlockSizes(None, None, None)
