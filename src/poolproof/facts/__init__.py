@@ -1,0 +1,1 @@
+"""Read-only probes of a host."""

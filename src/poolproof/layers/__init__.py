@@ -1,0 +1,1 @@
+"""One file per storage technology: how it is written, built, opened, closed and counted."""

@@ -1,0 +1,166 @@
+"""The code follows docs/architecture.md: rooms import one way, one gate starts programs, modules stay small."""
+
+import ast
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "src" / "poolproof"
+MODULES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(PACKAGE.rglob("*.py"))}
+LONGEST_LINES = 400
+DRAWERS = {"utils", "util", "helpers", "helper", "common", "misc", "supporting"}
+MAY_PRINT = {"cli", "report"}
+STARTERS = re.compile(r"system|popen|fork|forkpty|exec[lv]p?e?|spawn[lv]p?e?|posix_spawnp?|startfile")
+STARTING_MODULES = {"subprocess", "multiprocessing", "pty", "asyncio"}
+BESIDE_THE_PACKAGE = {"nbdkit"}  # what nbdkit itself gives to its plugin
+
+
+def _module_name(path: Path) -> str:
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+NAMES = {_module_name(path): path for path in MODULES}
+
+
+def _imported(path: Path) -> Iterator[str]:
+    """Every module that the file imports, also inside functions; of poolproof's own, down to the module."""
+    for node in _runs(MODULES[path]):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            assert node.level == 0, f"{path}: a relative import"
+            inner = [f"{node.module}.{alias.name}" for alias in node.names]
+            yield from (name if name in NAMES else node.module for name in inner)
+
+
+def _runs(node: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a module but for those that only a type checker reads."""
+    if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+        return
+    yield node
+    for child in ast.iter_child_nodes(node):
+        yield from _runs(child)
+
+
+def _room(module: str) -> str:
+    return module.split(".")[1] if "." in module else ""
+
+
+def _allowed() -> dict[str, set[str]]:
+    """The table of rooms in docs/architecture.md."""
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+)` \| [^|]+ \|([^|]*)\|$", text, re.MULTILINE)
+    return {room: {name.strip() for name in names.split(",") if name.strip()} for room, names in rows}
+
+
+def _own_imports() -> Iterator[tuple[str, str]]:
+    for name, path in NAMES.items():
+        yield from ((name, imported) for imported in _imported(path) if imported.split(".")[0] == "poolproof")
+
+
+def test_every_room_has_its_row_and_every_row_its_room() -> None:
+    rooms = {path.name.removesuffix(".py") for path in PACKAGE.iterdir() if not path.name.startswith("_")}
+    assert set(_allowed()) == rooms
+
+
+def test_a_row_names_only_rows_above_it() -> None:
+    seen: set[str] = set()
+    for room, names in _allowed().items():
+        assert names <= seen, f"{room} may import {names - seen}, which stand below it"
+        seen.add(room)
+
+
+def test_rooms_import_one_way() -> None:
+    allowed = _allowed()
+    wrong = [
+        f"{module} imports {imported}"
+        for module, imported in _own_imports()
+        if _room(module) and _room(imported) not in {"", _room(module), *allowed[_room(module)]}
+    ]
+    assert not wrong
+
+
+def test_no_circle_of_imports_between_modules() -> None:
+    open_: list[str] = []
+    done: set[str] = set()
+    graph: dict[str, set[str]] = {name: set() for name in NAMES}
+    for module, imported in _own_imports():
+        graph[module].add(imported)
+
+    def visit(module: str) -> None:
+        assert module not in open_, " -> ".join([*open_[open_.index(module) :], module])
+        if module in done:
+            return
+        open_.append(module)
+        for imported in sorted(graph[module] & set(NAMES)):
+            visit(imported)
+        done.add(open_.pop())
+
+    for name in NAMES:
+        visit(name)
+
+
+def test_only_the_gate_starts_programs() -> None:
+    wrong = []
+    for path, tree in MODULES.items():
+        if path == PACKAGE / "process.py":
+            continue
+        wrong += [f"{path}: {name}" for name in _imported(path) if name.split(".")[0] in STARTING_MODULES]
+        wrong += [
+            f"{path}:{node.lineno}: os.{node.attr}"
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Attribute)
+            and isinstance(node.value, ast.Name)
+            and node.value.id == "os"
+            and STARTERS.fullmatch(node.attr)
+        ]
+        wrong += [
+            f"{path}:{node.lineno}: from os import {alias.name}"
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom) and node.module == "os"
+            for alias in node.names
+            if STARTERS.fullmatch(alias.name)
+        ]
+    assert not wrong
+
+
+def test_no_module_is_a_drawer_for_everything() -> None:
+    assert not [path for path in MODULES if {path.stem, *path.relative_to(PACKAGE).parts} & DRAWERS]
+
+
+def test_no_module_is_too_long() -> None:
+    lengths = {str(path): len(path.read_text(encoding="utf-8").splitlines()) for path in MODULES}
+    assert not {path: lines for path, lines in lengths.items() if lines > LONGEST_LINES}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_module_says_what_it_holds(name: str) -> None:
+    assert ast.get_docstring(MODULES[NAMES[name]]), f"{NAMES[name]} has no docstring"
+
+
+def test_printing_is_for_the_rooms_that_talk_to_people() -> None:
+    wrong = [
+        f"{path}:{node.lineno}"
+        for path, tree in MODULES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and (
+            node.func.id in {"breakpoint", "pprint"}
+            or (node.func.id == "print" and path.relative_to(PACKAGE).parts[0] not in MAY_PRINT)
+        )
+    ]
+    assert not wrong
+
+
+def test_the_dependencies_are_those_that_the_code_imports() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    declared = {re.split(r"[<>=!~\[ ]", line)[0].split(".")[0] for line in project["dependencies"]}
+    imported = {name.split(".")[0] for path in MODULES for name in _imported(path)}
+    assert imported - set(sys.stdlib_module_names) - {"poolproof"} - BESIDE_THE_PACKAGE == declared
