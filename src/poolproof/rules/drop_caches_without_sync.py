@@ -38,6 +38,6 @@ RULE = Rule(
         trap="echo 3 > /proc/sys/vm/drop_caches\nfio --name=trap --filename=trap --rw=read --bs=1m --size=256m "
         "--invalidate=0",
         before="fio --name=fill --filename=trap --rw=write --bs=1m --size=256m --refill_buffers",
-        needs="Needs root. The first `counted` syncs: take it out to see the trap.",
+        needs="Needs root. Take out the `sync` before the first count to see the trap.",
     ),
 )

@@ -85,7 +85,7 @@ RULE = Rule(
         trap="fio --name=trap --filename=$loop --rw=randread --bs=4k --size=64m --direct=1 --ioengine=libaio "
         "--iodepth=16\nlosetup -d $loop",
         before="fio --name=fill --filename=trap --rw=write --bs=1m --size=64m --refill_buffers --end_fsync=1\n"
-        "loop=$(losetup -f --show trap)",
+        "loop=$(losetup -f --show --direct-io=off trap)",
         needs="Needs root.",
     ),
 )

@@ -64,7 +64,7 @@ RULE = Rule(
     in_result=_in_result,
     reproduce=script(
         trap="for run in 1 2; do fio --name=trap --filename=trap --rw=randread --bs=4k --size=1g --io_size=64m "
-        "--invalidate=0; counted; done",
+        '--invalidate=0; counted "after run $run"; done',
         before="fio --name=fill --filename=trap --rw=write --bs=1m --size=1g --refill_buffers --end_fsync=1\n"
         "sync; echo 1 | dd of=/proc/sys/vm/drop_caches status=none  # root; else wait until the cache is gone",
     ),
