@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from poolproof.runs.summary import Cell, LeafShare
+from poolproof.runs.summary import AccountSum, Cell, LeafShare
 
 _MOST_ROWS = 40
 
@@ -35,10 +35,13 @@ def print_shares(console: Console, cells: Sequence[Cell], *, all_of_them: bool, 
 def _rows(cell: Cell) -> Iterable[tuple[Text, ...]]:
     for number, leaf in enumerate(cell.leaves):
         place = f"{cell.workload} on {cell.layout}" if number == 0 else ""
-        yield (Text(place), *_leaf(leaf))
+        yield (Text(place), *_leaf(leaf, cell.account))
 
 
-def _leaf(leaf: LeafShare) -> Iterable[Text]:
+def _leaf(leaf: LeafShare, account: AccountSum | None) -> Iterable[Text]:
+    """A direction in which fio moved nothing is left out: a share of a few metadata blocks tells nothing."""
     yield Text(leaf.device)
-    for share in (leaf.read_share, leaf.write_share, leaf.stored_share, leaf.utilisation):
+    read = leaf.read_share if account and account.fio_read_bytes else None
+    written = leaf.write_share if account and account.fio_write_bytes else None
+    for share in (read, written, leaf.stored_share, leaf.utilisation):
         yield Text("–" if share is None else f"{share:.0%}")

@@ -1,0 +1,93 @@
+"""From the kernel's counters to the byte account: real `stat` lines, and arithmetic to be checked by hand."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from poolproof.devices.model import Below, Leaf
+from poolproof.evidence.account import Idle, Window, byte_account, leaf_uses
+from poolproof.evidence.counters import Counters, between, difference, parse_counters
+from poolproof.evidence.sampler import Reading, counter_paths, reading_at
+
+# /sys/class/block/vda/stat of a virtio disk, Linux 6.18
+LINUX_6_18 = (
+    "   18330      134  1482258     6207    27177    39349  9188176    64391        0    22416    77716"
+    "     2040        0 41243072     1141    10433     5975\n"
+)
+LINUX_4_15 = "  446216   784926  9550688  4382310   424847   312726   122902  65535    0  640516  4444236\n"
+
+
+def test_fields_of_a_current_kernel() -> None:
+    counters = parse_counters(LINUX_6_18)
+    assert counters is not None
+    assert (counters.read_ios, counters.read_bytes, counters.read_ms) == (18330, 1482258 * 512, 6207)
+    assert (counters.write_ios, counters.write_bytes, counters.busy_ms) == (27177, 9188176 * 512, 22416)
+    assert counters.flush_ios == 10433
+
+
+def test_an_old_kernel_counts_no_flushes_and_a_gone_device_nothing() -> None:
+    old = parse_counters(LINUX_4_15)
+    assert old is not None and old.flush_ios == 0 and old.write_ios == 424847
+    assert parse_counters("") is None
+
+
+@given(st.integers(0, 10**12), st.integers(0, 10**12), st.floats(0, 1))
+def test_between_lies_between(first: int, more: int, share: float) -> None:
+    earlier, later = Counters(read_bytes=first), Counters(read_bytes=first + more)
+    assert first <= between(earlier, later, share).read_bytes <= first + more
+    assert difference(later, earlier).read_bytes == more
+
+
+def leaf(name: str, below: str | None = None) -> Leaf:
+    return Leaf(name, f"/dev/{name}", f"/sys/{name}/stat", Below(below, f"/sys/{below}/stat") if below else None)
+
+
+def test_each_counter_file_is_read_once_with_the_disks_below_behind_the_leaves() -> None:
+    leaves = [leaf("a", "vda"), leaf("b", "vda"), leaf("c")]
+    assert counter_paths(leaves) == ("/sys/a/stat", "/sys/b/stat", "/sys/c/stat", "/sys/vda/stat")
+
+
+def test_the_window_counts_what_the_leaves_did_and_the_drain_only_more_writes() -> None:
+    leaves = [leaf("a", "vda"), leaf("b", "vda")]
+
+    def reading(at_s: float, a: Counters, b: Counters, disk: Counters) -> Reading:
+        return Reading(at_s, (a, b, disk))
+
+    window = Window(
+        start=reading(100.0, Counters(read_bytes=10), Counters(), Counters(read_bytes=5)),
+        end=reading(
+            102.0,
+            Counters(read_bytes=1010, read_ios=10, read_ms=500, busy_ms=500, write_bytes=100),
+            Counters(write_bytes=200, write_ios=2, write_ms=10, busy_ms=2500),
+            Counters(read_bytes=905),
+        ),
+        drained=reading(
+            103.5, Counters(read_bytes=1010, write_bytes=400), Counters(write_bytes=600), Counters(write_bytes=900)
+        ),
+    )
+    a, b = leaf_uses(leaves, window)
+    assert (a.read_bytes, a.write_bytes, a.drained_write_bytes) == (1000, 100, 400)
+    assert a.utilisation == 0.25
+    assert a.latency_s == pytest.approx(0.05)
+    assert (a.below_device, a.below_read_bytes, a.below_drained_write_bytes) == ("vda", 900, 900)
+    assert b.utilisation == 1.0, "busy milliseconds can exceed the window by a tick"
+    account = byte_account((2000, 500), (a, b), 2.0, window, Idle())
+    assert (account.leaf_read_bytes, account.leaf_write_bytes, account.leaf_drained_write_bytes) == (1000, 300, 1000)
+    assert account.read_ratio == 0.5
+    assert account.write_ratio == 1.0
+    assert account.write_ratio_at_end == pytest.approx(0.3)
+    assert (account.window_s, account.drain_s) == (2.0, 1.5)
+
+
+def test_idle_pauses_add_up_and_leave_the_disks_below_out() -> None:
+    quiet = Reading(10.0, (Counters(), Counters()))
+    busy = Reading(12.0, (Counters(read_bytes=400, write_bytes=100), Counters(read_bytes=10**9)))
+    idle = Idle().plus(quiet, busy, leaf_count=1).plus(busy, Reading(14.0, busy.counters), leaf_count=1)
+    assert (idle.seconds, idle.read_bytes, idle.write_bytes) == (4.0, 400, 100)
+
+
+def test_the_counters_at_a_moment_are_read_off_a_straight_line() -> None:
+    readings = [Reading(float(second), (Counters(read_bytes=second * 100),)) for second in range(5)]
+    assert reading_at(readings, 2.5).counters[0].read_bytes == 250
+    assert reading_at(readings, -1.0) is readings[0]
+    assert reading_at(readings, 99.0) is readings[-1]
