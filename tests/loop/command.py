@@ -1,0 +1,76 @@
+"""The `poolproof` command as its users run it: a program with arguments, output and an exit code."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+POOLPROOF = str(Path(sys.executable).with_name("poolproof"))
+_LIMIT_S = 110.0
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a poolproof said when it ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """What `--json` printed: the one object that is all of standard output."""
+        return json.loads(self.out)
+
+    @property
+    def error(self) -> dict[str, Any]:
+        """The error that `--json` printed; fails where there is none, or where a traceback came out."""
+        assert "Traceback" not in self.out + self.err, self.err
+        error: dict[str, Any] = self.json["error"]
+        assert error["exit_code"] == self.code
+        return error
+
+
+def ask(
+    *arguments: str, cwd: Path | None = None, env: Mapping[str, str] | None = None, before: Sequence[str] = ()
+) -> Answer:
+    """Run poolproof to its end. `env` changes the environment; `before` is a program that runs it, as setpriv."""
+    changed = {**os.environ, **(env or {})}
+    argv = [*before, POOLPROOF, *arguments]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=_LIMIT_S, cwd=cwd, env=changed, check=False)
+    return Answer(done.returncode, done.stdout, done.stderr)
+
+
+class Started:
+    """A poolproof that runs beside the test, to be watched, signalled or killed; its output goes to files."""
+
+    def __init__(self, folder: Path, *arguments: str) -> None:
+        self._out, self._err = folder / "started.out", folder / "started.err"
+        with self._out.open("w") as out, self._err.open("w") as err:
+            self._process = subprocess.Popen([POOLPROOF, *arguments], stdout=out, stderr=err, stdin=subprocess.DEVNULL)
+
+    @property
+    def running(self) -> bool:
+        return self._process.poll() is None
+
+    @property
+    def err(self) -> str:
+        """What it wrote to standard error so far."""
+        return self._err.read_text()
+
+    def signal(self, number: signal.Signals) -> None:
+        self._process.send_signal(number)
+
+    def kill(self) -> None:
+        """End poolproof itself with SIGKILL, as a crash would; what it started lives on."""
+        self._process.kill()
+        self._process.wait(10)
+
+    def wait(self, seconds: float = _LIMIT_S) -> Answer:
+        code = self._process.wait(seconds)
+        return Answer(code, self._out.read_text(), self._err.read_text())

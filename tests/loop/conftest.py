@@ -1,0 +1,36 @@
+"""What every test here has: root, and a ground that proves that nothing stays."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from tests.loop.ground import Ground
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _root() -> None:
+    """These tests build on loop devices. Without root they fail, for a test that did not run proves nothing."""
+    if os.geteuid() != 0:
+        pytest.fail("tests/loop needs root: sudo .venv/bin/pytest tests/loop", pytrace=False)
+
+
+@pytest.fixture
+def ground() -> Iterator[Ground]:
+    """A ground for one test."""
+    yield from _one_ground()
+
+
+@pytest.fixture(scope="module")
+def shared_ground() -> Iterator[Ground]:
+    """A ground for a whole module: one campaign, many looks at it."""
+    yield from _one_ground()
+
+
+def _one_ground() -> Iterator[Ground]:
+    made = Ground()
+    try:
+        yield made
+        assert made.traces() == []
+    finally:
+        made.close()

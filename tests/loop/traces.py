@@ -1,0 +1,50 @@
+"""What a run has left on the machine: loop devices, mounts, processes and files that bear its name.
+
+Others may use loop devices and run poolproof at the same time, so only what bears a text of our own counts.
+"""
+
+import os
+from pathlib import Path
+
+_STATE_PARENTS = ("/var/tmp", "/dev/shm")
+
+
+def traces_of(text: str) -> list[str]:
+    """Everything on the machine that names `text`: a run's label, or the directory in which it works."""
+    return [*_loops(text), *_mounts(text), *_processes(text), *_places(text)]
+
+
+def _loops(text: str) -> list[str]:
+    found = []
+    for file in Path("/sys/block").glob("loop*/loop/backing_file"):
+        backing = _read(file)
+        if text in backing:
+            found.append(f"loop device {file.parts[3]} on {backing.strip()}")
+    return found
+
+
+def _mounts(text: str) -> list[str]:
+    return [f"mount {line}" for line in Path("/proc/self/mounts").read_text().splitlines() if text in line]
+
+
+def _processes(text: str) -> list[str]:
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        said = _read(folder / "cmdline").replace("\0", " ")
+        if text in said and int(folder.name) not in (os.getpid(), os.getppid()):
+            found.append(f"process {folder.name}: {said}")
+    return found
+
+
+def _places(text: str) -> list[str]:
+    """State directories of that label; those under a test's own directory are looked for by the test."""
+    return [
+        str(path) for parent in _STATE_PARENTS for path in Path(parent).glob("poolproof-*") if path.name.endswith(text)
+    ]
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(errors="replace")
+    except OSError:
+        return ""
