@@ -95,7 +95,7 @@ class RunDirectory:
 
     def trial_directory(self, layout: str, workload: str, number: int) -> Path:
         """Where the files of one trial lie: cells/<layout>/<workload>/<n>; made when it is not there."""
-        path = self.path / "cells" / _file_name(layout) / _file_name(workload) / str(number)
+        path = self.path / "cells" / file_name(layout) / file_name(workload) / str(number)
         path.mkdir(parents=True, exist_ok=True)
         return path
 
@@ -119,6 +119,7 @@ def _pretty(value: object) -> bytes:
     return msgspec.json.format(msgspec.json.encode(value), indent=1) + b"\n"
 
 
-def _file_name(name: str) -> str:
+def file_name(name: str) -> str:
     """A name as one path component; brackets, commas and `=` stay readable."""
-    return quote(name, safe="[]=,.:@+{} ")
+    plain = quote(name, safe="[]=,.:@+{} ", errors="replace")
+    return plain.replace(".", "%2E") if plain in (".", "..") else plain

@@ -1,0 +1,110 @@
+"""The run directory: complete or absent, read back as written, refused by name when it is of another schema."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from poolproof.errors import RunError
+from poolproof.evidence.model import Account, LeafUse
+from poolproof.rules.model import Finding
+from poolproof.runs.directory import RunDirectory, file_name
+from poolproof.runs.model import Figures, RunRecord, Trial
+
+RECORD = RunRecord(
+    poolproof="0.1.0",
+    campaign="name: t\n",
+    label="abcd1234",
+    state_dir="/var/tmp/poolproof-abcd1234",
+    ram_dir="/dev/shm/poolproof-abcd1234",
+    seed=7,
+    host="local",
+    begun_at="2026-11-21T19:30:00+00:00",
+    facts={"kernel": "Linux 6.18"},
+    versions={"fio": "fio-3.33"},
+)
+
+
+def trial(number: int = 1, layout: str = "raid1", workload: str = "grid[rw=read,bs=4k]") -> Trial:
+    return Trial(
+        layout=layout,
+        workload=workload,
+        number=number,
+        verdict="refuted",
+        findings=(Finding("loop-cache", "refutes", "0 of 64 MiB reached vda", "losetup --direct-io=on"),),
+        metric="iops",
+        figures=Figures(iops=1234.5, bandwidth_bytes=5e6, p99_ns=1.5e6),
+        account=Account(100, 0, 50, 0, 0, 2.0, 1.0, 0.1),
+        leaves=(LeafUse("a", 50, 0, 0, 5, 0, 0, 0.4, 0.001),),
+        stored_bytes={"a": 64},
+        seconds={"fio": 1.25},
+    )
+
+
+def test_what_was_written_comes_back(tmp_path: Path) -> None:
+    run = RunDirectory.create(tmp_path / "r", "name: t # mine\n", RECORD)
+    run.append(trial(1))
+    run.append(trial(2))
+    again = RunDirectory.open(tmp_path / "r")
+    assert again.record() == RECORD
+    assert again.trials() == (trial(1), trial(2))
+    assert (tmp_path / "r" / "campaign.yaml").read_text() == "name: t # mine\n"
+    assert not list((tmp_path / "r").rglob("*.part"))
+
+
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(cut=st.integers(0, 3000))
+def test_trials_cut_off_anywhere_lose_the_half_line_alone(tmp_path: Path, cut: int) -> None:
+    path = tmp_path / "r"
+    run = RunDirectory(path)
+    path.mkdir(exist_ok=True)
+    (path / "trials.jsonl").unlink(missing_ok=True)
+    for number in range(1, 4):
+        run.append(trial(number))
+    whole = (path / "trials.jsonl").read_bytes()
+    (path / "trials.jsonl").write_bytes(whole[:cut])
+    kept = whole[:cut].count(b"\n")
+    assert [entry.number for entry in run.trials()] == list(range(1, kept + 1))
+    run.append(trial(9))
+    assert [entry.number for entry in run.trials()] == [*range(1, kept + 1), 9]
+
+
+def test_another_schema_is_refused_with_the_command_that_mends_it(tmp_path: Path) -> None:
+    run = RunDirectory.create(tmp_path / "r", "", RECORD)
+    path = tmp_path / "r" / "run.json"
+    for schema, word in ((99, "newer poolproof"), (0, "older poolproof")):
+        path.write_text(json.dumps({**json.loads(path.read_text()), "schema": schema}))
+        with pytest.raises(RunError, match=word) as caught:
+            run.record()
+        assert caught.value.hint
+
+
+def test_a_damaged_line_is_named(tmp_path: Path) -> None:
+    run = RunDirectory.create(tmp_path / "r", "", RECORD)
+    run.append(trial())
+    with (tmp_path / "r" / "trials.jsonl").open("a") as file:
+        file.write('{"schema": 1, "layout": 3}\n')
+    with pytest.raises(RunError, match=r"trials\.jsonl, line 2 is damaged"):
+        run.trials()
+
+
+def test_a_directory_that_holds_something_is_never_written_to(tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("precious")
+    with pytest.raises(RunError, match="not empty"):
+        RunDirectory.create(tmp_path, "", RECORD)
+    with pytest.raises(RunError, match="no run directory"):
+        RunDirectory.open(tmp_path)
+
+
+def test_two_at_once_are_kept_apart(tmp_path: Path) -> None:
+    run = RunDirectory.create(tmp_path / "r", "", RECORD)
+    with run.locked(), pytest.raises(RunError, match="another poolproof"), RunDirectory.open(tmp_path / "r").locked():
+        pass
+
+
+@given(st.text(min_size=1, max_size=30))
+def test_any_name_becomes_one_path_component(name: str) -> None:
+    assert "/" not in file_name(name)
+    assert file_name(name) not in (".", "..")
