@@ -25,7 +25,7 @@ bench:
 
 docs:
 	@scripts/setup test
-	@.venv/bin/python scripts/docs
+	@scripts/docs
 
 lock:
 	@scripts/setup test

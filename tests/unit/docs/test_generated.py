@@ -1,0 +1,30 @@
+"""The pages that the code writes are the pages that stand in docs/, and no command or option is without its words."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer.main
+
+from poolproof.cli.main import app
+from poolproof.cli.reference import PAGES
+
+DOCS = Path(__file__).parents[3] / "docs"
+COMMANDS: dict[str, Any] = vars(typer.main.get_command(app))["commands"]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_page_is_up_to_date(name: str) -> None:
+    assert (DOCS / name).read_text(encoding="utf-8") == PAGES[name](), "run: make docs"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_and_all_its_options_say_what_they_do(name: str) -> None:
+    command = COMMANDS[name]
+    assert command.help
+    assert not [parameter.name for parameter in command.params if not parameter.help]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_speaks_to_machines(name: str) -> None:
+    assert "--json" in {option for parameter in COMMANDS[name].params for option in parameter.opts}
