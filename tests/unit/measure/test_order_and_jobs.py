@@ -1,0 +1,104 @@
+"""The order of trials and the jobs that fio gets: pure functions, no disks."""
+
+from collections import Counter
+
+import pytest
+
+from poolproof.campaign.flags import campaign_from_flags, parse_workload_flag
+from poolproof.campaign.model import Measure, Workload
+from poolproof.errors import CampaignError
+from poolproof.fio.job import JobFile
+from poolproof.hosts.local import LocalHost
+from poolproof.measure.jobs import ADDED, file_set, fill_job, jobs_of, on_device, placed
+from poolproof.measure.order import order_of_trials
+
+HOST = LocalHost()
+WORKLOADS = campaign_from_flags(
+    ["a | ext4"], ["a=file:1G"], ["w:rw=randread,bs={4k,16k,64k},size=64m", "etcd"]
+).workloads
+
+
+def workload(text: str) -> Workload:
+    (one,) = parse_workload_flag(text)
+    return one
+
+
+def jobs(text: str) -> JobFile:
+    return jobs_of(workload(text), Measure(time_s=3), HOST)
+
+
+def test_every_round_has_every_workload_once_and_the_seed_decides_the_order() -> None:
+    order = order_of_trials("a", WORKLOADS, 3, seed=5, done=())
+    for number in (1, 2, 3):
+        round_ = [entry[0].name for entry in order[(number - 1) * 4 : number * 4]]
+        assert Counter(round_) == Counter(entry.name for entry in WORKLOADS)
+    assert order == order_of_trials("a", WORKLOADS, 3, seed=5, done=())
+    orders = {tuple(entry[0].name for entry in order_of_trials("a", WORKLOADS, 3, seed, ())) for seed in range(20)}
+    assert len(orders) > 10, "other seeds give other orders"
+
+
+def test_a_resumed_run_goes_on_in_the_same_order() -> None:
+    whole = order_of_trials("a", WORKLOADS, 3, seed=5, done=())
+    done = {("a", entry.name, number) for entry, number in whole[:5]}
+    assert order_of_trials("a", WORKLOADS, 3, seed=5, done=done) == whole[5:]
+
+
+def test_what_poolproof_adds_gives_way_to_what_the_user_says() -> None:
+    (added,) = jobs("rw=randread,bs=16k").jobs
+    assert {name: added.options[name] for name in ADDED} == {name: value for name, (value, _) in ADDED.items()}
+    assert added.options["runtime"] == "3s"
+    (own,) = jobs("rw=write,bs=16k,direct=0,ioengine=psync,size=8m,randrepeat=1,refill_buffers=0,time_based=0").jobs
+    assert [own.options[name] for name in ADDED] == ["psync", "0", "8m", "0", "1", "0"]
+    assert "runtime" not in own.options, "a job that is not time-based ends when its work is done"
+
+
+def test_the_files_are_where_poolproof_puts_them() -> None:
+    (job,) = placed(jobs("rw=read,bs=1m"), "/mnt/x").jobs
+    assert job.options["directory"] == "/mnt/x"
+    for outside in ("directory=/srv", "filename=/etc/passwd", "filename=../up", "filename=a:/dev/sda"):
+        with pytest.raises(CampaignError, match=r"outside the layout|for poolproof to set"):
+            jobs(f"rw=read,bs=1m,{outside}")
+
+
+def test_the_fill_job_lays_out_the_same_files_and_nothing_else() -> None:
+    (fill,) = fill_job(placed(jobs("rw=randwrite,bs=4k,numjobs=4,size=32m,offset_increment=1m,iodepth=8"), "/m")).jobs
+    assert fill.options == {
+        "directory": "/m",
+        "size": "32m",
+        "numjobs": "4",
+        "offset_increment": "1m",
+        "rw": "read",
+        "bs": "1m",
+        "create_only": "1",
+        "fallocate": "none",
+        "ioengine": "psync",
+    }
+
+
+def test_workloads_share_their_files_unless_they_spoil_them() -> None:
+    def name(text: str) -> str:
+        return file_set(workload(text), jobs(text))
+
+    assert name("rw=read,bs=1m,size=64m") == name("rw=randwrite,bs=4k,size=64m,numjobs=8")
+    assert name("rw=read,bs=1m,size=64m") != name("rw=read,bs=1m,size=128m")
+    assert name("rw=read,bs=1m,size=64m") != name("rw=write,bs=1m,size=64m,refill_buffers=0"), "its data compress"
+    assert "/" not in name("rw=read,bs=1m,filename=a/b")
+
+
+def test_on_a_block_device_all_clones_share_the_device() -> None:
+    (job,) = on_device(jobs("rw=read,bs=1m,numjobs=8,nrfiles=4,size=64m"), "/dev/loop7").jobs
+    assert job.options["filename"] == "/dev/loop7"
+    assert "nrfiles" not in job.options and "directory" not in job.options
+    assert JobFile((job,)).shares_one_file
+
+
+def test_an_option_that_fio_does_not_know_is_refused_with_the_nearest() -> None:
+    with pytest.raises(CampaignError, match="no option 'iodepht'") as caught:
+        jobs("rw=read,bs=1m,iodepht=4")
+    assert "iodepth" in caught.value.hint
+
+
+def test_a_job_keeps_its_name_only_among_several() -> None:
+    assert [job.name for job in jobs("rw=read,bs=1m").jobs] == ["job"]
+    postgres = jobs_of(workload("postgres"), Measure(), HOST)
+    assert len({job.name for job in postgres.jobs}) == len(postgres.jobs) == 2

@@ -1,0 +1,111 @@
+"""What people read: refuted figures are never unmarked, and the table fits a terminal of 80 columns."""
+
+import io
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from poolproof.campaign.flags import campaign_from_flags
+from poolproof.evidence.model import Account, LeafUse
+from poolproof.measure.events import Listener
+from poolproof.report.lines import PlainLines
+from poolproof.report.shares import print_shares
+from poolproof.report.table import print_table
+from poolproof.report.words import MARKS, factor_text, half_width_text, trial_text, value_text
+from poolproof.rules.model import Finding, Verdict
+from poolproof.runs.interval import Interval
+from poolproof.runs.model import Figures, Trial
+from poolproof.runs.summary import Cell, cells_of
+
+CAMPAIGN = campaign_from_flags(["hdd=a | ext4", "pair=btrfs raid1 a b"], ["a=file:1G", "b=file:1G"], ["r:rw=randread"])
+
+
+def trial(layout: str, number: int, iops: float, verdict: Verdict = "sound") -> Trial:
+    finding = Finding(
+        "read-from-cache", "refutes" if verdict == "refuted" else "notes", "64 MiB came from RAM", "go cold"
+    )
+    return Trial(
+        layout=layout,
+        workload="r",
+        number=number,
+        verdict=verdict,
+        findings=(finding,),
+        metric="iops",
+        figures=Figures(iops=iops, bandwidth_bytes=iops * 4096),
+        account=Account(100, 0, 100, 0, 0, 1.0, 1.0, 0.0),
+        leaves=(LeafUse("a", 75, 5, 5, 1, 0, 0, 0.5, None), LeafUse("b", 25, 5, 5, 1, 0, 0, 0.125, None)),
+    )
+
+
+def cells(verdict: Verdict = "sound") -> tuple[Cell, ...]:
+    trials = [trial("hdd", 1, 100.0), trial("hdd", 2, 102.0), *(trial("pair", n, 210.0, verdict) for n in (1, 2))]
+    return cells_of(trials, CAMPAIGN)
+
+
+def printed(cells: tuple[Cell, ...]) -> str:
+    out = io.StringIO()
+    print_table(Console(file=out, width=80), cells, "hdd")
+    return out.getvalue()
+
+
+def test_a_sound_table_has_figure_interval_verdict_and_factor() -> None:
+    text = printed(cells())
+    assert "210 IOPS" in text and "✓ sound" in text
+    assert "+108%" in text
+    assert all(len(line) <= 80 for line in text.splitlines())
+
+
+def test_a_refuted_figure_stands_in_parentheses_with_its_reason_and_mend_and_no_factor() -> None:
+    text = printed(cells("refuted"))
+    assert "(210 IOPS)" in text and "✗ refuted" in text
+    assert "read-from-cache: 64 MiB came from RAM" in text and "mend: go cold" in text
+    assert "%" not in text.split("pair")[1].splitlines()[0].replace("0.0%", "")
+
+
+def test_shares_leave_out_a_direction_in_which_fio_moved_nothing() -> None:
+    out = io.StringIO()
+    print_shares(Console(file=out, width=80), cells(), all_of_them=False, hint="see more")
+    rows = [line.split() for line in out.getvalue().splitlines() if line.strip()]
+    assert rows[1][-5:] == ["a", "75%", "–", "–", "50%"]
+    assert rows[2][-5:] == ["b", "25%", "–", "–", "12%"]
+
+
+@pytest.mark.parametrize(
+    ("interval", "text"),
+    [
+        (Interval(0.85, 0.82, 0.88), "−15% (−18 … −12)"),
+        (Interval(1.25, 1.0, 1.5), "+25% (+0 … +50)"),
+        (Interval(18.9, 17.5, 20.5), "18.9× (17.5 … 20.5)"),
+        (Interval(0.5), "−50%"),
+    ],
+)
+def test_factors_in_words(interval: Interval, text: str) -> None:
+    assert factor_text(interval) == text
+
+
+def test_figures_in_words() -> None:
+    assert value_text(131.4, "iops") == "131 IOPS"
+    assert value_text(183e6, "bandwidth") == "183 MB/s"
+    assert value_text(9.5e6, "sync_p99") == "9.50 ms"
+    assert half_width_text(Interval(100.0, 98.5, 101.5)) == "1.5%"
+    assert half_width_text(Interval(100.0)) == ""
+    assert trial_text(trial("hdd", 1, 5.0, "failed")) == "no figure"
+
+
+def test_every_verdict_has_a_mark_of_its_own() -> None:
+    assert len(set(MARKS.values())) == 5
+
+
+def test_plain_lines_count_up_and_say_what_happened(tmp_path: Path) -> None:
+    path = tmp_path / "lines"
+    with path.open("w") as file:
+        lines: Listener = PlainLines(file)
+        lines.campaign_begins(2, 1)
+        lines.layout_begins("hdd", 2)
+        lines.trial_ends(trial("hdd", 1, 100.0))
+        lines.trial_ends(trial("hdd", 2, 100.0, "refuted"))
+    text = path.read_text().splitlines()
+    assert text[0] == "building hdd (2 trials)"
+    assert text[1].startswith("[2/3] hdd · r #1: 100 IOPS, sound, about ")
+    assert text[2] == "[3/3] hdd · r #2: 100 IOPS, refuted"
