@@ -4,10 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poolproof.devices.model import Below, Leaf
+from poolproof.devices.model import Leaf
 from poolproof.evidence.account import Idle, Window, byte_account, leaf_uses
 from poolproof.evidence.counters import Counters, between, difference, parse_counters
 from poolproof.evidence.sampler import Reading, counter_paths, reading_at
+from poolproof.facts.block import Below
 
 # /sys/class/block/vda/stat of a virtio disk, Linux 6.18
 LINUX_6_18 = (
