@@ -66,7 +66,7 @@ class _Reader:
 
     def read(self, text: str, first_line: int, depth: int = 0) -> None:
         """Every line of a file; those of an included file (`depth` above 0) all count as `first_line`."""
-        for offset, line in enumerate(text.splitlines()):
+        for offset, line in enumerate(text.split("\n")):
             self._line(line, first_line if depth else first_line + offset, depth)
 
     def _line(self, line: str, number: int, depth: int) -> None:

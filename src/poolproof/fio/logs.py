@@ -1,8 +1,8 @@
 """fio's logs: bandwidth, IOPS and latency over time, and histograms of completion latency.
 
-A line is `ms, value, direction, block size[, offset][, priority]`; bandwidth is KiB/s, latency ns (µs before fio 3), and
-direction 0 reads, 1 writes, 2 trims. A histogram line is `ms, direction, block size, count, count, …`. Source: HOWTO "Log
-file formats". A log of 100 MB is read in pieces into flat arrays: no object for each line.
+A line is `ms, value, direction, block size[, offset][, priority]`; bandwidth is KiB/s, latency ns (µs before fio 3);
+direction 0 reads, 1 writes, 2 trims. A histogram line is `ms, direction, block size, count, count, …`. Source: HOWTO
+"Log file formats". A log of 100 MB is read in pieces into flat arrays: no object for each line.
 """
 
 import re

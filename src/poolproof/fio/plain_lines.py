@@ -7,6 +7,8 @@ Tags and entities, `>` of quoted mail and Markdown, colours of a terminal and it
 import html
 import re
 
+from poolproof.fio.text_lines import without_cut_number
+
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 _IS_HTML = re.compile(
     r"<(?:html|body|pre|code|p|div|br|span|table|td|li)\b[^>]*>|&(?:lt|gt|amp|quot|nbsp|#\d+);", re.IGNORECASE
@@ -22,12 +24,16 @@ _QUOTE = re.compile(r"^(?:\s?>\s?)+(?=[^>]|$)")
 
 
 def plain_lines(text: str) -> list[tuple[int, str]]:
-    """(line number from 1, plain line) pairs, in order."""
+    """(line number from 1, plain line) pairs, in order. Where the text ends within a line, a number that may have lost
+    digits there is left out.
+    """
     is_html = _IS_HTML.search(text) is not None
     found: list[tuple[int, str]] = []
-    for number, line in enumerate(text.splitlines(), start=1):
-        for part in _parts(_ESCAPES.sub("", line), is_html):
+    for number, line in enumerate(text.split("\n"), start=1):
+        for part in _parts(_ESCAPES.sub("", line.rstrip("\r")), is_html):
             found.append((number, _QUOTE.sub("", part)))
+    if found and not text.endswith("\n"):
+        found[-1] = (found[-1][0], without_cut_number(found[-1][1]))
     return found
 
 

@@ -6,7 +6,7 @@ fio 3 writes `KiB` for 1024 and `kB` for 1000; fio 2 writes `KB` and means 1024 
 import re
 
 _NUMBER = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*([kKMGTPE]?)$")
-_AMOUNT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kKMGTPE]?)(i?)\s*(bit|[Bb]|)$")
+_AMOUNT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kKMGTPE]?)(i?)(bit|[Bb])$|\s*(0)$")
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5, "e": 6}
 
 
@@ -25,11 +25,15 @@ def number(text: str) -> float:
 def amount(text: str, plain: int) -> float:
     """Bytes in `800GiB`, `1024.0MB` or `3556Mbit`; a unit without the `i` counts in powers of `plain` (1000 or 1024).
 
+    A number without a unit is refused unless it is 0: it may be one that was cut off.
+
     Raises:
         ValueError: the text is no such amount.
     """
     match = _AMOUNT.match(text)
     if match is None:
         raise ValueError(f"{text!r} is no amount of bytes that fio prints")
+    if match[5]:
+        return 0.0
     is_bits = match[4] in ("bit", "b")
     return float(match[1]) * (1024.0 if match[3] else plain) ** _POWERS[match[2].lower()] / (8 if is_bits else 1)

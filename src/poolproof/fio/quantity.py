@@ -54,10 +54,12 @@ def parse_bytes(text: str, kb_base: int = 1024) -> int:
     """The bytes that fio makes of `text`.
 
     Raises:
-        ValueError: fio refuses it, or it is a percentage or negative, which is no number of bytes.
+        ValueError: fio refuses it, or it is a percentage, a count of zones or negative, which is no number of bytes.
     """
     if parse_percent(text) is not None:
         raise ValueError(f"{text!r} is a percentage, not a number of bytes")
+    if text.endswith("z"):
+        raise ValueError(f"{text!r} counts zones of a zoned device, not bytes")
     if text.startswith("("):
         return _whole(evaluate(text, lambda suffix: _byte_factor(suffix, kb_base)), text)
     return _whole(_leading_integer(text) * _byte_factor(_suffix(text), kb_base), text)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from poolproof.fio import text_lines as lines
 from poolproof.fio.figures import Direction, DiskUse, FioResult, JobResult, Latency
+from poolproof.fio.plain_lines import plain_lines
 
 _MOST_FOREIGN_LINES = 40  # between two parts of one run; forum posts put remarks in between
 
@@ -61,7 +62,7 @@ class _RunDraft:
 
 def read_text(text: str) -> tuple[FioResult, ...]:
     """Every run in the text, in order. Nothing is raised: what is not fio's output is passed over."""
-    return tuple(found.result for found in find_runs(enumerate(text.splitlines(), start=1)))
+    return tuple(found.result for found in find_runs(plain_lines(text)))
 
 
 def find_runs(numbered: Iterable[tuple[int, str]]) -> tuple[TextResult, ...]:
@@ -79,24 +80,25 @@ class _Reader:
     def __init__(self) -> None:
         self.found: list[TextResult] = []
         self._run = _RunDraft()
-        self._was_interrupted = False
+        self._foreign = 0
 
     def take(self, place: int, line: str) -> None:
         """Hand the line to the first kind that it fits; lines of no kind are left out."""
         if not line.strip():
             return
-        if self._run.last_line and place - self._run.last_line > _MOST_FOREIGN_LINES:
+        if self._foreign > _MOST_FOREIGN_LINES:
             self.finish()
         if any(kind(line) for kind in (self._head, self._job_line, self._figures, self._sums)):
             self._run.first_line = self._run.first_line or place
             self._run.last_line = place
-            self._was_interrupted = False
+            self._foreign = 0
         elif not lines.is_filling(line):
-            self._was_interrupted = True
+            self._foreign += 1
 
     def finish(self) -> None:
         """Close the run."""
         run, self._run = self._run, _RunDraft()
+        self._foreign = 0
         if run.has_figures():
             self.found.append(TextResult(_result(run), run.first_line, run.last_line, tuple(run.headers)))
 
@@ -221,7 +223,7 @@ class _Reader:
         other text stands between a figure and a job that has no name.
         """
         last = self._run.jobs[-1] if self._run.jobs else None
-        if last and fits(last) and not any(self._run.groups) and (last.name or not self._was_interrupted):
+        if last and fits(last) and not any(self._run.groups) and (last.name or not self._foreign):
             return last
         if self._run.has_figures():
             self.finish()

@@ -15,7 +15,7 @@ from poolproof.fio.printed import amount, number
 _DIRECTIONS = "read|write|trim|mixed"
 _JOB = re.compile(
     r"^\s*(?:<(?P<host>[^>\s]+)>\s*)?(?P<name>\S.*?)\s*: \(groupid=\s*(?P<group>-?\d+), jobs=\s*(?P<jobs>\d+)\):"
-    r"\s*err=\s*(?P<error>-?\d+)"
+    r"\s*err=\s*(?P<error>-?\d+)(?=\s*[:(])"
 )
 _HEADER = re.compile(
     r"^\s*(?:<(?P<host>[^>\s]+)>\s*)?(?P<name>\S.*?)\s*: \(g=\s*\d+\): rw=(?P<rw>[\w]+), "
@@ -35,17 +35,17 @@ _OLD_RATE = re.compile(
 )
 _LATENCY = re.compile(
     r"^\s*(?P<kind>slat|clat|lat|sync) \((?P<unit>nsec|usec|msec|sec)\)\s*: min=\s*(?P<min>[^,\s]+)\s*, "
-    r"max=\s*(?P<max>[^,\s]+)\s*,\s*avg=\s*(?P<avg>[^,\s]+)\s*,\s*stdev=\s*(?P<stdev>[\d.]+)"
+    r"max=\s*(?P<max>[^,\s]+)\s*,\s*avg=\s*(?P<avg>[^,\s]+)\s*,\s*stdev=\s*(?P<stdev>\d+\.\d\d)"
 )
 _PERCENTILE_HEAD = re.compile(r"^\s*(?P<kind>slat|clat|lat|sync) percentiles \((?P<unit>nsec|usec|msec|sec)\):")
 _PERCENTILES = re.compile(r"(\d+\.\d+)th=\[\s*(\d+)\s*\]")
 _SAMPLED_RATE = re.compile(
     r"^\s*bw\s*\(\s*(?P<unit>[kKMGT]?i?(?:B|bit|b))\s*/s\s*\)\s*: min=\s*(?P<min>[^,\s]+), max=\s*(?P<max>[^,\s]+), "
-    r"per=[^,]*, avg=\s*(?P<avg>[\d.]+), stdev=\s*(?P<stdev>[\d.]+)(?:, samples=\s*(?P<samples>\d+))?"
+    r"per=[^,]*, avg=\s*(?P<avg>[\d.]+), stdev=\s*(?P<stdev>\d+\.\d\d)(?:, samples=\s*(?P<samples>\d+))?"
 )
 _SAMPLED_IOPS = re.compile(
     r"^\s*iops\s*: min=\s*(?P<min>[^,\s]+), max=\s*(?P<max>[^,\s]+), avg=\s*(?P<avg>[\d.]+), "
-    r"stdev=\s*(?P<stdev>[\d.]+)(?:, samples=\s*(?P<samples>\d+))?"
+    r"stdev=\s*(?P<stdev>\d+\.\d\d)(?:, samples=\s*(?P<samples>\d+))?"
 )
 _CPU = re.compile(r"^\s*cpu\s*: usr=\s*(?P<user>[\d.]+)%, sys=\s*(?P<system>[\d.]+)%")
 _DEPTHS = re.compile(r"^\s*IO depths\s*: (?P<levels>.*)")
@@ -68,8 +68,9 @@ _VERSION = re.compile(r"^\s*(?:<[^>\s]+>\s*)?(fio[- ]v?\d+\.\d+[\w.-]*)\s*$")
 _FILLING = re.compile(
     r"^\s*(?:lat \((?:nsec|usec|msec|sec)\)\s*: .*=|submit\s*:|complete\s*:|latency\s*:|fsync/fdatasync/"
     r"|Disk stats|Starting \d|Jobs: |\.\.\.$|[(\[]\s*\.\.\.\s*[)\]]|Description\s*:|errors\s*:|zone resets|ss\s*:|```"
-    r"|.*: Laying out IO file)"
+    r"|.*: Laying out IO file|[\"{}\]])"
 )
+_AT_THE_CUT = re.compile(r"(?<=fio-)[\w.-]*$|(?<=samples=)\d*$|(?<=iodepth=)\d*$")
 _UNIT_NS = {"nsec": 1.0, "usec": 1e3, "msec": 1e6, "sec": 1e9}
 _SECTOR = 512
 
@@ -274,6 +275,11 @@ def version(line: str) -> str | None:
     return match[1] if match else None
 
 
+def without_cut_number(line: str) -> str:
+    """A text's last line without a number at its end that may have lost digits, unless its form shows it whole."""
+    return _AT_THE_CUT.sub("", line)
+
+
 def is_filling(line: str) -> bool:
     """A line that fio prints among those with figures, and marks of omission."""
     return _FILLING.match(line) is not None
@@ -308,9 +314,14 @@ def _header_sizes(text: str) -> str | None:
     """`(R) 4096B-4096B, (W) …` or `4K-4K/4K-4K/4K-4K` as bytes in the form of `bs=`; None where sizes vary."""
     ranges = re.findall(r"([\d.]+\s?[kKMG]?i?B?)-([\d.]+\s?[kKMG]?i?B?)", text)
     try:
-        spans = [(round(amount(low, 1024)), round(amount(high, 1024))) for low, high in ranges]
+        spans = [(_header_size(low), _header_size(high)) for low, high in ranges]
     except ValueError:
         return None
     if not spans or any(low != high for low, high in spans):
         return None
     return str(spans[0][0]) if len(set(spans)) == 1 else ",".join(str(low) for low, _ in spans)
+
+
+def _header_size(text: str) -> int:
+    """fio 2 left the `B` away."""
+    return round(amount(text if text.endswith("B") else f"{text}B", 1024))
