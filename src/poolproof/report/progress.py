@@ -6,6 +6,7 @@ from types import TracebackType
 from rich.console import Console, Group
 from rich.live import Live
 from rich.progress_bar import ProgressBar
+from rich.table import Table
 from rich.text import Text
 
 from poolproof.measure.events import Listener, LiveRates
@@ -21,7 +22,6 @@ class LiveScreen(Listener):
 
     def __init__(self, console: Console) -> None:
         self._console = console
-        self._live = Live(console=console, refresh_per_second=4, transient=True, get_renderable=self._render)
         self._total = 0
         self._done = 0
         self._done_here = 0
@@ -29,6 +29,8 @@ class LiveScreen(Listener):
         self._where = ""
         self._step = "prepare"
         self._rates: LiveRates | None = None
+        # Live asks for the first picture at once, so it comes last.
+        self._live = Live(console=console, refresh_per_second=4, transient=True, get_renderable=self._render)
 
     def __enter__(self) -> "LiveScreen":
         self._live.__enter__()
@@ -38,6 +40,10 @@ class LiveScreen(Listener):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._live.__exit__(kind, error, trace)
+
+    def refresh(self) -> None:
+        """Draw now, not at the next quarter of a second."""
+        self._live.refresh()
 
     def campaign_begins(self, trials_to_do: int, trials_done: int) -> None:
         self._total, self._done = trials_to_do + trials_done, trials_done
@@ -69,9 +75,10 @@ class LiveScreen(Listener):
         self._console.print(Text(f"warning: {message}", style="yellow"))
 
     def _render(self) -> Group:
-        done = Text(f"{self._done} of {self._total} trials{self._left()}")
+        top = Table.grid(padding=(0, 1))
         bar = ProgressBar(total=max(1, self._total), completed=self._done, width=40)
-        return Group(bar, done, Text(f"{self._where}: {self._step}", style="bold"), self._rate_line())
+        top.add_row(bar, f"{self._done} of {self._total} trials{self._left()}")
+        return Group(top, Text(f"{self._where}: {self._step}", style="bold"), self._rate_line())
 
     def _rate_line(self) -> Text:
         rates = self._rates
