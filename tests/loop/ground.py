@@ -63,12 +63,14 @@ class Ground:
         """Run fio by hand, without poolproof."""
         self.command("fio", "--eta=never", "--name=hand", *(f"--{name}={value}" for name, value in options.items()))
 
-    def loop_mount(self, name: str, kind: str, size: str, *losetup: str, options: str = "defaults") -> Path:
-        """A file system by hand, on a loop device over a file of this ground; taken down at the end."""
-        image, point = self.path / f"{name}.img", self.path / name
+    def loop_mount(
+        self, name: str, kind: str, size: str, *, direct_io: str = "on", within: Path | None = None, options: str = "rw"
+    ) -> Path:
+        """A file system by hand, on a loop device over a file `within` a directory; taken down at the end."""
+        image, point = (within or self.path) / f"{name}.img", self.path / name
         point.mkdir()
         self.command("truncate", "-s", size, str(image))
-        device = self.command("losetup", "--find", "--show", *losetup, str(image))
+        device = self.command("losetup", "--find", "--show", f"--direct-io={direct_io}", str(image))
         self._taken_down.append(["losetup", "--detach", device])
         self.command(f"mkfs.{kind}", "-q", device)
         self.command("mount", "-o", options, device, str(point))

@@ -83,7 +83,7 @@ def test_l01_a_file_that_a_write_job_left_half_written(ground: Ground) -> None:
 
 def test_l07_a_second_run_over_pages_that_stay_in_ram(ground: Ground) -> None:
     """The first run is by hand. Another program keeps its pages, so that no cooling takes them out of RAM."""
-    point = ground.loop_mount("disk", "ext4", "512M", "--direct-io=on")
+    point = ground.loop_mount("disk", "ext4", "512M")
     _fill(ground, point / "X", "128m")
     ground.fio(filename=point / "X", rw="randread", bs="4k", size="128m", invalidate=0)
     with _pinned(point / "X"):
@@ -95,7 +95,7 @@ def test_l07_a_second_run_over_pages_that_stay_in_ram(ground: Ground) -> None:
 
 def test_l08_what_an_earlier_run_left_in_ram_is_cooled_away(ground: Ground) -> None:
     """The same file, in RAM from end to end, and nobody holds it: poolproof drops it and both trials meet the disk."""
-    point = ground.loop_mount("disk", "ext4", "512M", "--direct-io=on")
+    point = ground.loop_mount("disk", "ext4", "512M")
     _fill(ground, point / "X", "128m")
     ground.fio(filename=point / "X", rw="read", bs="1m", size="128m", invalidate=0)
     cell = _only(ground, f"{_L07}, size: 128m, io_size: 16m, filename: X, randrepeat: 0", str(point), trials=2)
@@ -110,7 +110,9 @@ def test_l08_what_an_earlier_run_left_in_ram_is_cooled_away(ground: Ground) -> N
 def test_l09_l10_a_loop_device_with_and_without_a_cache_below(
     ground: Ground, case: str, direct_io: str, verdict: str
 ) -> None:
-    point = ground.loop_mount("disk", "ext4", "256M", f"--direct-io={direct_io}")
+    """The disk below the loop device is one of our own too, so that nobody else's reads hide the trap."""
+    below = ground.loop_mount("below", "ext4", "512M")
+    point = ground.loop_mount("disk", "ext4", "256M", within=below, direct_io=direct_io)
     _fill(ground, point / "X", "64m")
     cell = _only(ground, "rw: randread, bs: 4k, size: 64m, filename: X, iodepth: 16, time_based: 0", str(point))
     assert cell["verdict"] == verdict, (case, cell["findings"])
@@ -134,7 +136,7 @@ measure: {{trials: 1, time: 1s}}
 
 
 def test_l13_a_file_that_was_written_compressible(ground: Ground) -> None:
-    point = ground.loop_mount("disk", "btrfs", "1G", "--direct-io=on", options="compress=zstd:3")
+    point = ground.loop_mount("disk", "btrfs", "1G", options="compress=zstd:3")
     # btrfs doesn't compress what goes into space that was reserved before.
     ground.fio(filename=point / "X", rw="write", bs="4k", size="256m", fallocate="none", end_fsync=1)
     read = "rw: read, bs: 1m, size: 256m, filename: X, ioengine: psync, direct: 0, time_based: 0"
