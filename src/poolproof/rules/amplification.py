@@ -26,7 +26,7 @@ def _finding(flow: Flow, verb: str, why: str) -> Finding:
     return Finding(
         rule="amplification",
         effect="notes",
-        message=f"fio {verb} {flow.moved}; the disks {verb} {flow.counted} ({flow.ratio:.2g} × of {flow.wanted}): "
+        message=f"fio {verb} {flow.moved}; the disks {verb} {flow.counted} ({flow.ratio:.2g} times {flow.wanted}): "
         f"{why}. The figure is what an application would see, less than the disks could do",
         fix="for the disk's own speed use blocks as large as the file system's record and fewer commits; else leave it",
         weight=30,

@@ -22,7 +22,7 @@ def _background(case: Case, found: Account) -> Iterator[tuple[str, float, float,
         yield "read", found.idle_read_bytes_per_s, found.idle_read_bytes_per_s * found.window_s, read
     if wrote := writes(case):
         seconds = found.window_s + found.drain_s
-        yield "write", found.idle_write_bytes_per_s, found.idle_write_bytes_per_s * seconds, wrote
+        yield "wrote", found.idle_write_bytes_per_s, found.idle_write_bytes_per_s * seconds, wrote
 
 
 def _in_result(case: Case) -> Iterable[Finding]:
@@ -48,7 +48,7 @@ def _in_result(case: Case) -> Iterable[Finding]:
             effect="suspects" if hides else "notes",
             message=f"the disks {direction} {format_rate(rate)} while fio was not running, about {format_size(size)} "
             "in "
-            "the window: " + (doubt if hides else "the figure is held back by as much"),
+            "the window: " + (doubt if hides else "that may hold the figure back"),
             fix=_FIX,
             weight=70,
         )

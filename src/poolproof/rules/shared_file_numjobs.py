@@ -17,7 +17,7 @@ def _fix(case: Case) -> str:
     size = next(iter(sizes))
     if len(sizes) > 1 or size is None or size < case.job.sharers:
         return "directory= instead of filename= (a file per job), or offset_increment= so that each job has its part"
-    part = canonical_size(_round_down(size // case.job.sharers))
+    part = canonical_size(_round_down(size // case.job.sharers)).lower()
     return f"directory= instead of filename= (a file per job), or offset_increment={part} size={part}"
 
 

@@ -183,4 +183,4 @@ def test_without_counters_a_trap_is_suspect_and_a_control_unproven() -> None:
 def test_the_message_holds_the_arithmetic_and_the_fix_the_options() -> None:
     first = judge(_CASES["L02"].case).findings[0]
     assert first.message.startswith("8 jobs wrote 2 GiB to one file; 345 MiB reached the disks (17 %")
-    assert "offset_increment=32M size=32M" in first.fix
+    assert "offset_increment=32m size=32m" in first.fix

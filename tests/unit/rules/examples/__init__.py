@@ -1,0 +1,16 @@
+"""For each rule: a case that triggers it, with its effect, and a near miss that it must be silent about."""
+"about."""
+
+from collections.abc import Mapping
+
+from tests.unit.rules.examples import of_bytes, of_figures, of_jobs, of_targets
+from tests.unit.rules.examples.building import Example
+
+EXAMPLES: Mapping[str, tuple[Example, ...]] = {
+    **of_bytes.EXAMPLES,
+    **of_jobs.EXAMPLES,
+    **of_targets.EXAMPLES,
+    **of_figures.EXAMPLES,
+}
+
+__all__ = ["EXAMPLES", "Example"]

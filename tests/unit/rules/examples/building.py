@@ -1,0 +1,154 @@
+"""For each rule: a case that triggers it, with the effect it must have, and a near miss that it must be silent "
+"about."""
+
+from dataclasses import dataclass, replace
+
+from poolproof.evidence import model
+from poolproof.evidence.model import Evidence, Target, Zfs, ZfsUse
+from poolproof.fio.figures import FioResult, JobResult, Latency
+from poolproof.fio.job import Job, JobFile
+from poolproof.rules.model import Case, Effect
+from tests.unit.rules.making import (
+    EXT4,
+    GIB,
+    KIB,
+    MIB,
+    counted,
+    direction,
+    job,
+    jobs,
+    leaf,
+    said,
+)
+
+BTRFS = Target("btrfs", ram_bytes=8 * GIB, compression="zstd:3", record_bytes=128 * KIB)
+ZFS = Target("zfs", ram_bytes=8 * GIB, record_bytes=128 * KIB, zfs=Zfs(version="2.2.4-1"))
+MERGERFS = Target("fuse.mergerfs", ram_bytes=8 * GIB)
+NFS = Target("nfs4", ram_bytes=8 * GIB)
+TMPFS = Target("tmpfs", ram_bytes=8 * GIB, volatile=True)
+
+
+@dataclass(frozen=True)
+class Example:
+    """`case` makes the rule speak with `effect`; `near_miss` differs in the one thing that matters."""
+
+    case: Case
+    effect: Effect
+    near_miss: Case
+
+
+def lint_of(options: str, target: Target | None = EXT4, cold: bool = True) -> Case:
+    """A job before its run."""
+    return Case(jobs(options), target=target, cold=cold)
+
+
+def read_of(
+    options: str,
+    fio: float,
+    disk: float,
+    target: Target = EXT4,
+    *,
+    seconds: float = 10.0,
+    cold: bool = True,
+    **more: object,
+) -> Case:
+    """A run that read, with its account."""
+    result = said(read=direction(fio, seconds, **more))  # type: ignore[arg-type]
+    return Case(jobs(options), result, counted(read=(fio, disk)), target, cold)
+
+
+def write_of(
+    options: str,
+    fio: float,
+    at_end: float,
+    drained: float,
+    target: Target = EXT4,
+    *,
+    seconds: float = 10.0,
+    **more: object,
+) -> Case:
+    """A run that wrote, with its account."""
+    result = said(write=direction(fio, seconds, **more))  # type: ignore[arg-type]
+    return Case(jobs(options), result, counted(write=(fio, at_end, drained)), target)
+
+
+def uncounted(options: str, target: Target | None = EXT4, **directions: object) -> Case:
+    """A result without counters."""
+    return Case(jobs(options), said(**directions), target=target)  # type: ignore[arg-type]
+
+
+def with_files(case: Case, *files: model.TestFile) -> Case:
+    return replace(case, evidence=replace(case.evidence or Evidence(None), files=files))
+
+
+def with_leaves(case: Case, *leaves: model.LeafUse) -> Case:
+    return replace(case, evidence=replace(case.evidence or Evidence(None), leaves=leaves))
+
+
+def on_zfs(**properties: object) -> Target:
+    return replace(ZFS, zfs=Zfs(**{"version": "2.3.1", **properties}))  # type: ignore[arg-type]
+
+
+def with_zfs_use(case: Case, **moved: int) -> Case:
+    return replace(case, evidence=replace(case.evidence or Evidence(None), zfs=ZfsUse(**moved)))
+
+
+def with_syncs(case: Case, syncs: int, flushes: int) -> Case:
+    result = case.result or said()
+    timed = tuple(replace(each, syncs=syncs) for each in result.jobs)
+    return with_leaves(replace(case, result=replace(result, jobs=timed)), leaf(flush_ios=flushes))
+
+
+def with_idle(case: Case, write_bytes_per_s: float, idle_s: float = 3.0) -> Case:
+    evidence = case.evidence or Evidence(None)
+    assert evidence.account is not None
+    found = replace(evidence.account, idle_s=idle_s, idle_write_bytes_per_s=write_bytes_per_s, window_s=10.0)
+    return replace(case, evidence=replace(evidence, account=found))
+
+
+def loop(below_read_bytes: int) -> Case:
+    disk = leaf("loop0", read_bytes=GIB, below_device="vda", below_read_bytes=below_read_bytes,
+                below_drained_write_bytes=0)  # fmt: skip
+    return with_leaves(read_of("rw=randread bs=4k size=1g direct=1", GIB, GIB), disk)
+
+
+def latency(samples: int, p50_ns: float, mean_ns: float | None = None) -> Latency:
+    return Latency(samples=samples, mean_ns=mean_ns, percentiles_ns={50.0: p50_ns})
+
+
+def pair(busy: float, peer_busy: float, peer_bytes: int = GIB) -> Case:
+    """Two disks of a mirror, and how busy they were."""
+    first = leaf("hdd1", read_bytes=GIB, read_ios=9000, utilisation=busy, latency_s=0.012)
+    second = leaf("hdd2", read_bytes=peer_bytes, read_ios=9000, utilisation=peer_busy, latency_s=0.008)
+    return with_leaves(read_of("rw=randread bs=4k size=4g direct=1", 2 * GIB, 2 * GIB), first, second)
+
+
+def with_cpu(percent: float) -> Case:
+    case = read_of("rw=read bs=1m size=4g direct=1", 4 * GIB, 4 * GIB)
+    result = case.result or said()
+    jobs_of = tuple(replace(each, user_cpu_percent=10.0, system_cpu_percent=percent - 10) for each in result.jobs)
+    return replace(case, result=replace(result, jobs=jobs_of))
+
+
+def ramped(disk_bytes: float, window_s: float) -> Case:
+    case = read_of(
+        "rw=randread bs=4k size=1g direct=1 runtime=2 ramp_time=2 time_based=1", 16 * MIB, disk_bytes, seconds=2
+    )
+    evidence = case.evidence or Evidence(None)
+    assert evidence.account is not None
+    return replace(case, evidence=replace(evidence, account=replace(evidence.account, window_s=window_s)))
+
+
+def failed_with(error: int) -> Case:
+    parts = JobResult("job", error=error, read=direction(GIB, 10.0))
+    return Case(jobs("rw=read bs=1m size=1g"), FioResult("fio-3.33", (parts,)), None, EXT4)
+
+
+def named(name: str, options: str) -> Case:
+    return Case(JobFile((job(options, name),)), target=EXT4)
+
+
+def compressible(case: Case) -> Case:
+    """The same case with each job's data half compressible by intent."""
+    options = (Job(each.name, {**each.options, "buffer_compress_percentage": "50"}) for each in case.job.jobs)
+    return replace(case, job=JobFile(tuple(options)))

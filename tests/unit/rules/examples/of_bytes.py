@@ -1,0 +1,294 @@
+"""Examples for the rules about where the bytes went: caches, holes, overwrites, compression."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from poolproof.evidence import model
+from poolproof.fio.job import Job, JobFile
+from poolproof.rules.model import Case
+from tests.unit.rules.examples.building import (
+    BTRFS,
+    MERGERFS,
+    ZFS,
+    Example,
+    compressible,
+    lint_of,
+    loop,
+    on_zfs,
+    ramped,
+    read_of,
+    uncounted,
+    with_files,
+    with_idle,
+    write_of,
+)
+from tests.unit.rules.making import EXT4, GIB, MB, MIB, counted, direction
+
+_WRITE = "rw=write bs=1m size=4g end_fsync=1"
+_COMMIT = "rw=write bs=2300 size=220m fdatasync=1"
+_RANDOM_READ = "rw=randread bs=4k size=1g direct=1"
+_HOLE = model.TestFile("trap", GIB, hole_bytes=0, unwritten_bytes=900 * MIB)
+_FILLED = model.TestFile("trap", GIB, hole_bytes=0, unwritten_bytes=0)
+_VOLUME_READ = "rw=read bs=1m size=100g numjobs=8 filename=X iodepth=1"
+
+EXAMPLES: Mapping[str, tuple[Example, ...]] = {
+    "amplification": (
+        Example(
+            write_of(_COMMIT, 10 * MIB, 24 * MIB, 24 * MIB), "notes", write_of(_COMMIT, 10 * MIB, 12 * MIB, 12 * MIB)
+        ),
+        Example(read_of(_RANDOM_READ, GIB, 1.5 * GIB), "notes", read_of(_RANDOM_READ, GIB, 1.05 * GIB)),
+    ),
+    "background-io": (
+        Example(
+            with_idle(write_of(_WRITE, GIB, GIB, GIB), 30e6),
+            "suspects",
+            with_idle(write_of(_WRITE, GIB, GIB, GIB), 1e6),
+        ),
+        Example(
+            with_idle(write_of(_WRITE, GIB, 1.2 * GIB, 1.2 * GIB), 20e6),
+            "notes",
+            with_idle(write_of(_WRITE, GIB, 1.2 * GIB, 1.2 * GIB), 2e6),
+        ),
+        Example(
+            replace(
+                write_of(_WRITE, GIB, GIB, GIB),
+                evidence=replace(counted(write=(GIB, GIB, GIB)), busy_with=("a scrub",)),
+            ),
+            "suspects",
+            write_of(_WRITE, GIB, GIB, GIB),
+        ),
+    ),
+    "compressed-reads": (
+        Example(
+            read_of("rw=read bs=1m size=256m", 256 * MIB, 16 * MIB, BTRFS),
+            "refutes",
+            read_of("rw=read bs=1m size=256m", 256 * MIB, 250 * MIB, BTRFS),
+        ),
+        Example(
+            read_of("rw=read bs=1m size=256m", 256 * MIB, 130 * MIB, BTRFS),
+            "suspects",
+            compressible(read_of("rw=read bs=1m size=256m", 256 * MIB, 130 * MIB, BTRFS)),
+        ),
+    ),
+    "default-buffer-compressible": (
+        Example(
+            lint_of("rw=write bs=4k size=256m end_fsync=1", BTRFS),
+            "suspects",
+            lint_of("rw=write bs=4k size=256m end_fsync=1 refill_buffers=1", BTRFS),
+        ),
+        Example(
+            lint_of("rw=write bs=16k size=256m end_fsync=1 ioengine=libaio iodepth=4", BTRFS),
+            "suspects",
+            lint_of("rw=write bs=16k size=256m end_fsync=1 ioengine=libaio iodepth=16", BTRFS),
+        ),
+        Example(
+            write_of("rw=write bs=4k size=256m end_fsync=1", 256 * MIB, 17 * MIB, 17 * MIB, BTRFS),
+            "refutes",
+            write_of("rw=write bs=4k size=256m end_fsync=1", 256 * MIB, 256 * MIB, 256 * MIB, BTRFS),
+        ),
+        Example(
+            lint_of("rw=write bs=4k size=256m end_fsync=1", BTRFS),
+            "suspects",
+            lint_of("rw=write bs=4k size=256m end_fsync=1", replace(BTRFS, compression="off")),
+        ),
+    ),
+    "drop-caches-without-sync": (
+        Example(
+            Case(JobFile((Job("a", {"rw": "read", "exec_prerun": "echo 3 > drop_caches"}),))),
+            "suspects",
+            Case(JobFile((Job("a", {"rw": "read", "exec_prerun": "sync; echo 3 > drop_caches"}),))),
+        ),
+    ),
+    "invalidate-is-not-cold": (
+        Example(lint_of("rw=read size=64g", MERGERFS), "suspects", lint_of("rw=read size=64g direct=1", MERGERFS)),
+        Example(lint_of("rw=read size=64g invalidate=0"), "suspects", lint_of("rw=read size=64g")),
+        Example(lint_of("rw=read size=64g pre_read=1"), "suspects", lint_of("rw=read size=64g pre_read=1", cold=False)),
+    ),
+    "loop-cache": (
+        Example(
+            lint_of(_RANDOM_READ, replace(EXT4, loop_without_direct=("loop0",))), "suspects", lint_of(_RANDOM_READ)
+        ),
+        Example(loop(0), "refutes", loop(GIB)),
+    ),
+    "prior-file-reuse": (
+        Example(
+            with_files(lint_of("rw=read size=1g filename=trap"), _FILLED),
+            "notes",
+            with_files(lint_of("rw=write size=1g filename=trap end_fsync=1"), _FILLED),
+        ),
+    ),
+    "ramp-in-window": (
+        Example(ramped(8829 * 4096, 4.0), "notes", ramped(4005 * 4096, 2.0)),
+        Example(ramped(4005 * 4096, 4.0), "suspects", ramped(4005 * 4096, 2.1)),
+    ),
+    "random-coverage": (
+        Example(
+            lint_of("rw=randwrite bs=4k size=1g direct=1 norandommap=1"),
+            "notes",
+            lint_of("rw=randwrite bs=4k size=1g direct=1"),
+        ),
+    ),
+    "rare-sync": (
+        Example(
+            lint_of("rw=write bs=4k size=256m fsync=60000"),
+            "suspects",
+            lint_of("rw=write bs=4k size=256m fsync=60000 end_fsync=1"),
+        ),
+    ),
+    "read-from-cache": (
+        Example(
+            read_of("rw=read bs=1m size=1g", GIB, 100 * MIB),
+            "refutes",
+            read_of("rw=read bs=1m size=1g", GIB, 100 * MIB, cold=False),
+        ),
+        Example(
+            read_of("rw=read bs=1m size=1g", GIB, 0.7 * GIB),
+            "suspects",
+            read_of("rw=read bs=1m size=1g", GIB, 0.98 * GIB),
+        ),
+        Example(
+            read_of("rw=read bs=1m size=1g", GIB, 0.885 * GIB), "notes", read_of("rw=read bs=1m size=1g", GIB, GIB)
+        ),
+    ),
+    "recordsize-mismatch": (
+        Example(
+            lint_of("rw=randwrite bs=4k size=1g end_fsync=1", ZFS),
+            "notes",
+            lint_of("rw=randwrite bs=128k size=1g end_fsync=1", ZFS),
+        ),
+        Example(
+            read_of("rw=randread bs=4k size=1g", 64 * MIB, 1700 * MIB, ZFS),
+            "notes",
+            read_of("rw=randread bs=128k size=1g", 64 * MIB, 66 * MIB, ZFS),
+        ),
+        Example(
+            replace(
+                write_of("rw=randwrite bs=2300 size=1g end_fsync=1", GIB, GIB, GIB),
+                evidence=counted(read=(0, 0.5 * GIB), write=(GIB, GIB, GIB)),
+            ),
+            "notes",
+            replace(
+                write_of("rw=randwrite bs=4k size=1g end_fsync=1", GIB, GIB, GIB),
+                evidence=counted(read=(0, 0.5 * GIB), write=(GIB, GIB, GIB)),
+            ),
+        ),
+    ),
+    "repeated-offsets": (
+        Example(
+            lint_of("rw=randread bs=4k size=4g invalidate=0"),
+            "suspects",
+            lint_of("rw=randread bs=4k size=4g invalidate=0 randrepeat=0"),
+        ),
+        Example(
+            read_of("rw=randread bs=4k size=4g io_size=256m invalidate=0", 256 * MIB, 38 * 4096),
+            "refutes",
+            read_of("rw=randread bs=4k size=4g io_size=256m invalidate=0", 256 * MIB, 66113 * 4096),
+        ),
+    ),
+    "shared-file-numjobs": (
+        Example(
+            lint_of("rw=write bs=1m size=256m numjobs=8 filename=X end_fsync=1"),
+            "suspects",
+            lint_of("rw=write bs=1m size=32m offset_increment=32m numjobs=8 filename=X end_fsync=1"),
+        ),
+        Example(
+            lint_of("rw=write bs=1m size=256m numjobs=8 filename=X direct=1", None),
+            "suspects",
+            lint_of("rw=write bs=1m size=256m numjobs=8 filename=X direct=1", EXT4),
+        ),
+        Example(
+            lint_of("rw=write bs=1m size=256m numjobs=8 filename=X end_fsync=1"),
+            "suspects",
+            lint_of("rw=write bs=1m size=256m numjobs=8 directory=/data end_fsync=1"),
+        ),
+        Example(
+            lint_of("rw=randread bs=4k size=1g numjobs=4 filename=X"),
+            "notes",
+            lint_of("rw=randread bs=4k size=1g filename=X"),
+        ),
+        Example(
+            write_of("rw=write bs=1m size=256m numjobs=8 filename=X end_fsync=1", 2147 * MB, 362 * MB, 362 * MB),
+            "refutes",
+            write_of(
+                "rw=write bs=1m size=256m numjobs=8 filename=X end_fsync=1 direct=1", 2147 * MB, 2147 * MB, 2147 * MB
+            ),
+        ),
+        Example(
+            read_of("rw=read bs=1m size=1g numjobs=4 filename=X", 4295 * MB, 1074 * MB),
+            "refutes",
+            read_of("rw=read bs=1m size=1g numjobs=4 filename=X", 4295 * MB, 4295 * MB),
+        ),
+    ),
+    "size-below-cache": (
+        Example(lint_of("rw=read bs=1m size=1g"), "suspects", lint_of("rw=read bs=1m size=16g")),
+        Example(lint_of("rw=read bs=1m size=1g"), "suspects", lint_of("rw=read bs=1m size=1g direct=1")),
+        Example(
+            lint_of("rw=read bs=1m size=1g direct=1", ZFS),
+            "suspects",
+            lint_of("rw=write bs=1m size=1g end_fsync=1", ZFS),
+        ),
+        Example(
+            lint_of("rw=read size=4g", on_zfs(arc_max_bytes=4 * GIB)),
+            "suspects",
+            lint_of("rw=read size=4g", on_zfs(arc_max_bytes=GIB)),
+        ),
+    ),
+    "unique-extents": (
+        Example(
+            uncounted(_VOLUME_READ, read=direction(800 * GIB, 33.5, MIB)),
+            "suspects",
+            read_of(_VOLUME_READ, 800 * GIB, 800 * GIB, seconds=33.5),
+        ),
+        Example(
+            uncounted("rw=read bs=1m size=1g time_based=1 runtime=10", read=direction(16 * GIB, 10.0, MIB)),
+            "suspects",
+            uncounted("rw=read bs=1m size=1g time_based=1 runtime=10 direct=1", read=direction(16 * GIB, 10.0, MIB)),
+        ),
+    ),
+    "unwritten-read": (
+        Example(with_files(lint_of(_RANDOM_READ), _HOLE), "suspects", with_files(lint_of(_RANDOM_READ), _FILLED)),
+        Example(
+            with_files(read_of(_RANDOM_READ, GIB, 20 * MIB), _HOLE),
+            "refutes",
+            with_files(read_of("rw=randread bs=4k size=1g", GIB, 20 * MIB), _FILLED),
+        ),
+        Example(read_of(_RANDOM_READ, GIB, 20 * MIB), "refutes", read_of("rw=randread bs=4k size=1g", GIB, 20 * MIB)),
+    ),
+    "write-not-on-disk": (
+        Example(write_of(_WRITE, GIB, 0.1 * GIB, GIB), "refutes", write_of(_WRITE, GIB, 0.95 * GIB, GIB)),
+        Example(write_of(_WRITE, GIB, 0.7 * GIB, GIB), "suspects", write_of(_WRITE, GIB, 0.92 * GIB, GIB)),
+    ),
+    "write-vanished": (
+        Example(write_of(_WRITE, GIB, 0.1 * GIB, 0.1 * GIB), "refutes", write_of(_WRITE, GIB, GIB, GIB)),
+        Example(
+            replace(write_of(_WRITE, GIB, GIB, GIB), evidence=counted(write=(GIB, 1.2 * GIB, 1.2 * GIB), factor=2.0)),
+            "suspects",
+            replace(write_of(_WRITE, GIB, GIB, GIB), evidence=counted(write=(GIB, 2 * GIB, 2 * GIB), factor=2.0)),
+        ),
+    ),
+    "write-without-sync": (
+        Example(lint_of("rw=write bs=1m size=1g"), "suspects", lint_of("rw=write bs=1m size=1g end_fsync=1")),
+        Example(
+            lint_of("rw=write bs=1m size=1g direct=1", ZFS),
+            "suspects",
+            lint_of("rw=write bs=1m size=1g direct=1", None),
+        ),
+        Example(
+            write_of("rw=write bs=1m size=1g", 1074 * MB, 0, 1074 * MB),
+            "refutes",
+            write_of("rw=write bs=1m size=1g", 1074 * MB, 1074 * MB, 1074 * MB),
+        ),
+    ),
+    "zero-buffers": (
+        Example(
+            lint_of("rw=write bs=1m size=1g zero_buffers=1 end_fsync=1", BTRFS),
+            "suspects",
+            lint_of("rw=write bs=1m size=1g buffer_pattern=0xdeadbeef end_fsync=1", BTRFS),
+        ),
+        Example(
+            write_of("rw=write bs=1m size=256m zero_buffers=1 end_fsync=1", 256 * MIB, 8 * MIB, 8 * MIB, BTRFS),
+            "refutes",
+            write_of("rw=write bs=1m size=256m zero_buffers=1 end_fsync=1", 256 * MIB, 256 * MIB, 256 * MIB),
+        ),
+    ),
+}

@@ -1,0 +1,129 @@
+"""Examples for the rules about fio's own figures: latencies, rates, errors."""
+
+from collections.abc import Mapping
+
+from tests.unit.rules.examples.building import Example, failed_with, latency, lint_of, read_of, uncounted, with_cpu
+from tests.unit.rules.making import GIB, MIB, direction
+
+_WRITE = "rw=write bs=1m size=4g end_fsync=1"
+_RANDOM_READ = "rw=randread bs=4k size=1g direct=1"
+
+EXAMPLES: Mapping[str, tuple[Example, ...]] = {
+    "broken-clock": (
+        Example(
+            uncounted(_RANDOM_READ, read=direction(GIB, 10.0, mean_ns=0.0)),
+            "suspects",
+            uncounted(_RANDOM_READ, read=direction(GIB, 10.0, mean_ns=90_000.0)),
+        ),
+    ),
+    "cpu-bound-fio": (Example(with_cpu(98.0), "notes", with_cpu(60.0)),),
+    "few-samples": (
+        Example(
+            uncounted("rw=read bs=1m size=64m direct=1", read=direction(64 * MIB, 10.0, MIB, p50_ns=900_000.0)),
+            "notes",
+            uncounted("rw=read bs=1m size=4g direct=1", read=direction(4 * GIB, 10.0, MIB, p50_ns=900_000.0)),
+        ),
+    ),
+    "latency-floor": (
+        Example(
+            uncounted(_RANDOM_READ, read=direction(GIB, 10.0, p50_ns=1800.0)),
+            "refutes",
+            uncounted(_RANDOM_READ, read=direction(GIB, 10.0, p50_ns=82_000.0)),
+        ),
+        Example(
+            uncounted("rw=randread bs=4k size=1g", read=direction(GIB, 10.0, p50_ns=1100.0)),
+            "refutes",
+            uncounted("rw=randread bs=4k size=1g", read=direction(GIB, 10.0, p50_ns=70_000.0)),
+        ),
+        Example(
+            read_of("rw=read bs=4k size=1g", GIB, GIB, p50_ns=1000.0),
+            "notes",
+            read_of("rw=read bs=4k size=1g", GIB, GIB, p50_ns=1000.0, cold=False),
+        ),
+        Example(
+            uncounted("rw=write bs=4k size=1g fdatasync=1", write=direction(GIB, 10.0), sync=latency(10_000, 266.0)),
+            "refutes",
+            uncounted(
+                "rw=write bs=4k size=1g fdatasync=1 direct=1", write=direction(GIB, 10.0), sync=latency(10_000, 266.0)
+            ),
+        ),
+    ),
+    "littles-law": (
+        Example(
+            uncounted(
+                "rw=randread bs=4k direct=1 iodepth=4 ioengine=libaio",
+                read=direction(40_000 * 4096, 10.0, mean_ns=2_500_000.0),
+            ),
+            "refutes",
+            uncounted(
+                "rw=randread bs=4k direct=1 iodepth=16 ioengine=libaio",
+                read=direction(40_000 * 4096, 10.0, mean_ns=2_500_000.0),
+            ),
+        ),
+        Example(
+            uncounted(
+                "rw=randread bs=4k direct=1 iodepth=32 ioengine=libaio",
+                read=direction(40_000 * 4096, 10.0, mean_ns=1_000_000.0),
+            ),
+            "notes",
+            uncounted(
+                "rw=randread bs=4k direct=1 iodepth=32 ioengine=libaio rate_iops=4000",
+                read=direction(40_000 * 4096, 10.0, mean_ns=1_000_000.0),
+            ),
+        ),
+    ),
+    "rate-not-reached": (
+        Example(
+            uncounted("rw=randread bs=4k rate_iops=8000 direct=1", read=direction(40_000 * 4096, 10.0)),
+            "notes",
+            uncounted("rw=randread bs=4k rate_iops=4000 direct=1", read=direction(40_000 * 4096, 10.0)),
+        ),
+        Example(
+            lint_of("rw=randread bs=4k rate_iops=8000 rate_process=poisson"),
+            "notes",
+            lint_of("rw=randread bs=4k rate_iops=8000"),
+        ),
+    ),
+    "unstable": (
+        Example(
+            uncounted(
+                _WRITE,
+                write=direction(GIB, 10.0, MIB, bandwidth_mean_bytes=1e8, bandwidth_stddev_bytes=1.5e8, samples=40),
+            ),
+            "suspects",
+            uncounted(
+                _WRITE,
+                write=direction(GIB, 10.0, MIB, bandwidth_mean_bytes=1e8, bandwidth_stddev_bytes=1.5e8, samples=4),
+            ),
+        ),
+        Example(
+            uncounted(
+                _WRITE,
+                write=direction(GIB, 10.0, MIB, bandwidth_mean_bytes=1e8, bandwidth_stddev_bytes=4e7, samples=40),
+            ),
+            "notes",
+            uncounted(
+                _WRITE,
+                write=direction(GIB, 10.0, MIB, bandwidth_mean_bytes=1e8, bandwidth_stddev_bytes=1e7, samples=40),
+            ),
+        ),
+    ),
+    "work-done": (
+        Example(failed_with(5), "fails", failed_with(0)),
+        Example(
+            uncounted("rw=read bs=1m size=1g"),
+            "fails",
+            uncounted("rw=read bs=1m size=1g", read=direction(GIB, 10.0, MIB)),
+        ),
+        Example(
+            uncounted("rw=read bs=1m size=1g runtime=10 time_based=1", read=direction(GIB, 6.0, MIB)),
+            "fails",
+            uncounted("rw=read bs=1m size=1g runtime=10 time_based=1", read=direction(GIB, 10.0, MIB)),
+        ),
+        Example(
+            uncounted("rw=read bs=1m size=2g", read=direction(GIB, 10.0, MIB)),
+            "suspects",
+            uncounted("rw=read bs=1m size=2g io_size=1g", read=direction(GIB, 10.0, MIB)),
+        ),
+    ),
+}

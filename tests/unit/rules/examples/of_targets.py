@@ -1,0 +1,204 @@
+"""Examples for the rules about what the files stand on: file systems, disks, machines."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from poolproof.evidence.model import Evidence, Target
+from tests.unit.rules.examples.building import (
+    BTRFS,
+    MERGERFS,
+    NFS,
+    TMPFS,
+    ZFS,
+    Example,
+    lint_of,
+    on_zfs,
+    pair,
+    read_of,
+    uncounted,
+    with_leaves,
+    with_syncs,
+    with_zfs_use,
+    write_of,
+)
+from tests.unit.rules.making import EXT4, GIB, MIB, direction, leaf
+
+_WRITE = "rw=write bs=1m size=4g end_fsync=1"
+_COMMIT = "rw=write bs=2300 size=220m fdatasync=1"
+_RANDOM_READ = "rw=randread bs=4k size=1g direct=1"
+_VOLUME_READ = "rw=read bs=1m size=100g numjobs=8 filename=X iodepth=1"
+
+EXAMPLES: Mapping[str, tuple[Example, ...]] = {
+    "branch-placement": (
+        Example(
+            lint_of("rw=write bs=1m size=4g numjobs=4 directory=/pool end_fsync=1", MERGERFS),
+            "notes",
+            lint_of("rw=write bs=1m size=4g directory=/pool end_fsync=1", MERGERFS),
+        ),
+        Example(
+            with_leaves(write_of(_WRITE, GIB, GIB, GIB, MERGERFS), leaf("a", drained_write_bytes=GIB), leaf("b")),
+            "notes",
+            with_leaves(
+                write_of(_WRITE, GIB, GIB, GIB, MERGERFS),
+                leaf("a", drained_write_bytes=GIB // 2),
+                leaf("b", drained_write_bytes=GIB // 2),
+            ),
+        ),
+    ),
+    "btrfs-direct-writes": (
+        Example(
+            lint_of(f"{_WRITE} direct=1", replace(BTRFS, kernel=(6, 18))),
+            "notes",
+            lint_of(f"{_WRITE} direct=1", replace(BTRFS, kernel=(6, 18), mount_options=("rw", "nodatasum"))),
+        ),
+        Example(
+            lint_of(f"{_WRITE} direct=1", BTRFS), "notes", lint_of(f"{_WRITE} direct=1", replace(BTRFS, kernel=(6, 1)))
+        ),
+    ),
+    "flushes-missing": (
+        Example(
+            with_syncs(write_of(_COMMIT, 10 * MIB, 20 * MIB, 20 * MIB, replace(EXT4, write_through=False)), 4096, 12),
+            "notes",
+            with_syncs(write_of(_COMMIT, 10 * MIB, 20 * MIB, 20 * MIB, replace(EXT4, write_through=False)), 4096, 4095),
+        ),
+        Example(
+            with_syncs(write_of(_COMMIT, 10 * MIB, 20 * MIB, 20 * MIB, replace(EXT4, write_through=False)), 4096, 12),
+            "notes",
+            with_syncs(write_of(_COMMIT, 10 * MIB, 20 * MIB, 20 * MIB, replace(EXT4, write_through=True)), 4096, 0),
+        ),
+    ),
+    "guest-cache": (
+        Example(lint_of(_RANDOM_READ, replace(EXT4, in_guest=True)), "notes", lint_of(_RANDOM_READ)),
+        Example(
+            read_of(_RANDOM_READ, GIB, GIB, replace(EXT4, in_guest=True), p50_ns=18_000.0),
+            "notes",
+            read_of(_RANDOM_READ, GIB, GIB, replace(EXT4, in_guest=True), p50_ns=95_000.0),
+        ),
+    ),
+    "l2arc-cold": (
+        Example(
+            lint_of("rw=randread size=100g runtime=60 time_based=1", on_zfs(has_cache=True)),
+            "notes",
+            lint_of("rw=randread size=1g runtime=60 time_based=1", on_zfs(has_cache=True)),
+        ),
+        Example(
+            with_zfs_use(read_of("rw=randread bs=16k size=8g", 8 * GIB, 8 * GIB, ZFS), l2_write_bytes=GIB),
+            "notes",
+            with_zfs_use(read_of("rw=randread bs=16k size=8g", 8 * GIB, 8 * GIB, ZFS), l2_write_bytes=MIB),
+        ),
+    ),
+    "log-device-idle": (
+        Example(
+            lint_of(_WRITE, on_zfs(has_log=True)),
+            "notes",
+            lint_of("rw=write bs=4k size=1g fdatasync=1", on_zfs(has_log=True)),
+        ),
+        Example(
+            with_zfs_use(write_of(_COMMIT, GIB, GIB, GIB, on_zfs(has_log=True)), zil_slog_bytes=0),
+            "notes",
+            with_zfs_use(write_of(_COMMIT, GIB, GIB, GIB, on_zfs(has_log=True)), zil_slog_bytes=GIB),
+        ),
+    ),
+    "md-bitmap": (
+        Example(
+            lint_of("rw=randwrite bs=4k size=1g end_fsync=1", replace(EXT4, md_bitmap=True)),
+            "notes",
+            lint_of("rw=write bs=1m size=1g end_fsync=1", replace(EXT4, md_bitmap=True)),
+        ),
+    ),
+    "misaligned-sectors": (
+        Example(
+            lint_of(_WRITE, replace(ZFS, alignment_bytes=512, physical_block_bytes=4096)),
+            "notes",
+            lint_of(_WRITE, replace(ZFS, alignment_bytes=4096, physical_block_bytes=4096)),
+        ),
+    ),
+    "network-target": (Example(lint_of(_RANDOM_READ, NFS), "suspects", lint_of(_RANDOM_READ, EXT4)),),
+    "physical-ceiling": (
+        Example(
+            uncounted(
+                _VOLUME_READ, Target("zvol", ceiling_read_bytes_per_s=9.6e9), read=direction(800 * GIB, 33.516, MIB)
+            ),
+            "refutes",
+            uncounted(
+                _VOLUME_READ, Target("zvol", ceiling_read_bytes_per_s=9.6e9), read=direction(80 * GIB, 19.622, MIB)
+            ),
+        ),
+        Example(
+            uncounted(_RANDOM_READ, replace(EXT4, rotational=True, disks=2), read=direction(14_000 * 4096 * 10, 10.0)),
+            "refutes",
+            uncounted(_RANDOM_READ, replace(EXT4, rotational=True, disks=2), read=direction(700 * 4096 * 10, 10.0)),
+        ),
+    ),
+    "slow-leaf": (
+        Example(pair(0.97, 0.12), "notes", pair(0.97, 0.91)),
+        Example(pair(0.97, 0.12), "notes", pair(0.97, 0.02, peer_bytes=8 * MIB)),
+    ),
+    "smr": (
+        Example(
+            lint_of("rw=randwrite bs=4k size=64g end_fsync=1", replace(EXT4, zoned=True)),
+            "notes",
+            lint_of("rw=write bs=1m size=64g end_fsync=1", replace(EXT4, zoned=True)),
+        ),
+    ),
+    "thermal-throttle": (
+        Example(
+            replace(lint_of(_RANDOM_READ), evidence=Evidence(None, throttled_s=12.0)),
+            "notes",
+            replace(lint_of(_RANDOM_READ), evidence=Evidence(None, throttled_s=0.0)),
+        ),
+    ),
+    "trimmed-ssd": (
+        Example(
+            lint_of(_RANDOM_READ, replace(EXT4, discarded=True)),
+            "notes",
+            lint_of(_RANDOM_READ, replace(EXT4, discarded=False)),
+        ),
+        Example(
+            read_of(_RANDOM_READ, GIB, GIB, replace(EXT4, discarded=True)),
+            "suspects",
+            read_of(_RANDOM_READ, GIB, GIB, replace(EXT4, discarded=True, rotational=True)),
+        ),
+    ),
+    "volatile-target": (
+        Example(lint_of(_RANDOM_READ, TMPFS), "suspects", lint_of(_RANDOM_READ, EXT4)),
+        Example(
+            uncounted(_COMMIT, TMPFS, write=direction(MIB, 1.0)),
+            "refutes",
+            uncounted(_COMMIT, EXT4, write=direction(MIB, 1.0)),
+        ),
+    ),
+    "zfs-direct-ignored": (
+        Example(
+            lint_of("rw=randread bs=4k size=1g direct=1", ZFS),
+            "suspects",
+            lint_of("rw=randread bs=4k size=1g direct=1", on_zfs(direct="standard")),
+        ),
+        Example(
+            lint_of("rw=randwrite bs=4k size=1g direct=1 end_fsync=1", on_zfs()),
+            "suspects",
+            lint_of("rw=randwrite bs=128k size=1g direct=1 end_fsync=1", on_zfs()),
+        ),
+        Example(
+            lint_of("rw=randread bs=4k size=1g direct=1", on_zfs(is_zvol=True)),
+            "suspects",
+            lint_of("rw=randread bs=4k size=1g", on_zfs(is_zvol=True)),
+        ),
+        Example(
+            with_zfs_use(
+                uncounted(_RANDOM_READ, on_zfs(), read=direction(GIB, 10.0)), direct_read_bytes=0, arc_read_bytes=GIB
+            ),
+            "suspects",
+            with_zfs_use(
+                uncounted(_RANDOM_READ, on_zfs(), read=direction(GIB, 10.0)), direct_read_bytes=GIB, arc_read_bytes=0
+            ),
+        ),
+    ),
+    "zfs-sync-disabled": (
+        Example(
+            lint_of("rw=write bs=4k size=1g fdatasync=1", on_zfs(sync="disabled")),
+            "suspects",
+            lint_of("rw=write bs=4k size=1g fdatasync=1", on_zfs(sync="standard")),
+        ),
+    ),
+}
