@@ -1,0 +1,78 @@
+"""What a real run prints and keeps is what docs/json.md and docs/run-directory.md say."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.loop.ground import Ground
+from tests.unit.docs.pages import documented, keys_of_value, optional_parents
+
+CAMPAIGN = """
+name: formats
+devices:
+  a: {file: 512M}
+  b: {file: 512M}
+layouts:
+  one: a | ext4
+  two: btrfs raid1 a b
+workloads:
+  reads: {rw: randread, bs: 4k, size: 32m}
+  commits: {rw: write, bs: 4k, size: 8m, fdatasync: 1, ioengine: sync, direct: 0}
+  trap: {rw: write, bs: 1m, numjobs: 4, filename: shared, size: 16m, direct: 0, ioengine: psync, end_fsync: 1}
+measure: {time: 1s, trials: 2}
+baseline: one
+"""
+FREE = frozenset({"verdicts", "facts", "versions", "stored_bytes", "seconds", "leaves"})
+
+
+@pytest.fixture(scope="module")
+def printed(shared_ground: Ground) -> Any:
+    answer = shared_ground.ask(CAMPAIGN)
+    assert answer.code == 0, answer.err
+    return answer.json
+
+
+@pytest.fixture(scope="module")
+def directory(shared_ground: Ground, printed: Any) -> Path:
+    path = shared_ground.runs / "run"
+    assert Path(printed["run"]) == path
+    return path
+
+
+def test_the_object_of_a_run_is_the_documented_one(printed: Any) -> None:
+    keys = keys_of_value(printed, free=frozenset({"verdicts"}))
+    rows = documented("json.md", "The object of a run")
+    assert keys <= rows
+    assert rows <= keys | optional_parents(keys)
+
+
+@pytest.mark.parametrize("name", ["run.json", "trials.jsonl", "journal.jsonl"])
+def test_a_file_of_the_run_holds_documented_keys(directory: Path, name: str) -> None:
+    lines = [directory.joinpath(name).read_text()] if name.endswith(".json") else _lines(directory / name)
+    found = {key for line in lines for key in keys_of_value(json.loads(line), FREE - {"leaves"})}
+    assert found
+    assert found <= documented("run-directory.md", f"`{name}`")
+
+
+@pytest.mark.parametrize("name", ["evidence.json", "samples.jsonl"])
+def test_a_file_of_each_trial_holds_documented_keys(directory: Path, name: str) -> None:
+    files = sorted(directory.glob(f"cells/*/*/*/{name}"))
+    assert len(files) == 12
+    free = FREE if name == "samples.jsonl" else FREE - {"leaves"}
+    for file in files:
+        texts = [file.read_text()] if name.endswith(".json") else _lines(file)
+        rows = documented("run-directory.md", f"`{name}`")
+        assert all(keys_of_value(json.loads(text), free) <= rows for text in texts)
+
+
+def test_no_file_is_undocumented(directory: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "run-directory.md").read_text()
+    names = {path.name for path in directory.rglob("*") if path.is_file()}
+    assert {"run.json", "trials.jsonl", "journal.jsonl", "job.fio", "fio.json", "evidence.json"} <= names
+    assert not [name for name in names if f"  {name} " not in page]
+
+
+def _lines(path: Path) -> list[str]:
+    return path.read_text().splitlines()

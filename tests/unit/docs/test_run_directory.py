@@ -1,0 +1,53 @@
+"""docs/run-directory.md names every key that the types of a run can write, and no other."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from poolproof.evidence.counters import Counters
+from poolproof.evidence.model import Evidence
+from poolproof.provision.journal import SCHEMA as JOURNAL_SCHEMA
+from poolproof.provision.journal import Change, Undone
+from poolproof.runs.model import SCHEMA, RunRecord, Trial
+
+from .pages import DOCS, documented, keys_of_type, optional_parents
+
+FILES: dict[str, tuple[Any, ...]] = {
+    "run.json": (RunRecord,),
+    "trials.jsonl": (Trial,),
+    "evidence.json": (Evidence,),
+    "journal.jsonl": (Change, Undone),
+}
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_every_key_has_its_row(file: str) -> None:
+    written = {key for kind in FILES[file] for key in keys_of_type(kind)}
+    rows = documented("run-directory.md", f"`{file}`")
+    assert written <= rows
+    assert rows <= written | optional_parents(written)
+
+
+def test_the_samples_hold_the_counters() -> None:
+    counters = {f"leaves.*.{key}" for key in keys_of_type(Counters)}
+    assert documented("run-directory.md", "`samples.jsonl`") == counters | {"at_s"}
+
+
+def test_the_page_names_the_schema_that_is_written() -> None:
+    assert SCHEMA == JOURNAL_SCHEMA
+    assert f"this page is schema {SCHEMA}." in (DOCS / "run-directory.md").read_text(encoding="utf-8")
+
+
+def test_paths_of_a_type() -> None:
+    @dataclass(frozen=True)
+    class Inner:
+        low: float | None
+
+    @dataclass(frozen=True)
+    class Outer:
+        names: tuple[str, ...]
+        inner: tuple[Inner, ...]
+        free: dict[str, int]
+
+    assert keys_of_type(Outer) == {"names[]", "inner[].low", "free.*"}
