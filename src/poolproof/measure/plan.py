@@ -1,5 +1,6 @@
 """Everything that can be known before anything is built, checked: jobs, layouts, programs, room, disks."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -108,9 +109,14 @@ def _programs(campaign: Campaign) -> Iterable[str]:
 
 def _check_values(cells: Sequence[CellJobs], host: Host) -> None:
     """Have fio itself read all jobs, many at a time, since it takes a moment to start."""
-    jobs = [replace(job, name=cell.workload.name) for cell in cells for job in cell.jobs.jobs]
+    jobs = [replace(job, name=_section_name(cell.workload.name)) for cell in cells for job in cell.jobs.jobs]
     for first in range(0, len(jobs), _JOBS_AT_ONCE):
         check_values(JobFile(tuple(jobs[first : first + _JOBS_AT_ONCE])), host)
+
+
+def _section_name(workload: str) -> str:
+    """A workload's name as that of a section of a job file, where `]` would end it: `grid(bs=4k)`."""
+    return re.sub(r"[^\w=,.:()+-]", "_", workload.replace("[", "(").replace("]", ")"))
 
 
 def _check_room(planned: LayoutPlan, plan: Plan, ground: Ground) -> None:
