@@ -1,44 +1,60 @@
 """The campaign that a command line asks for: a file, or flags, or both."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from poolproof.campaign.document import Spot
 from poolproof.campaign.flags import campaign_from_flags
+from poolproof.campaign.measure import duration
 from poolproof.campaign.model import Campaign
 from poolproof.campaign.write import format_campaign
 from poolproof.campaign.yaml import read_campaign
 from poolproof.errors import UsageError
-from poolproof.units import parse_duration
 
 
-def campaign_asked(
-    path: Path | None,
-    layouts: Sequence[str] | None,
-    devices: Sequence[str] | None,
-    workloads: Sequence[str] | None,
-    time: str | None,
-    trials: int | None,
-    seed: int | None,
-) -> tuple[Campaign, str]:
+@dataclass(frozen=True)
+class Flags:
+    """A campaign said in words of the command line; None where a flag was not given."""
+
+    layouts: Sequence[str] | None
+    devices: Sequence[str] | None
+    workloads: Sequence[str] | None
+    baseline: str | None
+
+    @property
+    def given(self) -> bool:
+        """Whether any of them was."""
+        return bool(self.layouts or self.devices or self.workloads)
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What the command line changes of a campaign's `measure`; None where it changes nothing."""
+
+    time: str | None
+    trials: int | None
+    seed: int | None
+
+
+def campaign_asked(path: Path | None, flags: Flags, changes: Changes) -> tuple[Campaign, str]:
     """The campaign and its YAML text, as given where it came from a file.
 
     Raises:
         UsageError: neither a file nor flags, or both.
         CampaignError: a mistake in either.
     """
-    flags = [*(layouts or ()), *(devices or ()), *(workloads or ())]
-    if path is not None and flags:
+    if path is not None and flags.given:
         raise UsageError("a campaign file and --layout, --device or --workload were given", "leave one of them out")
-    if path is None and not flags:
+    if path is None and not flags.given:
         raise UsageError("nothing to run was given", "poolproof run CAMPAIGN.yaml, or: poolproof demo")
     if path is not None:
-        campaign, text = read_campaign(path), path.read_text(encoding="utf-8")
-    else:
-        campaign = campaign_from_flags(list(layouts or ()), list(devices or ()), list(workloads or ()))
-        text = format_campaign(campaign)
-    changed = _with_measure(campaign, time, trials, seed)
-    return changed, text
+        campaign = read_campaign(path)
+        return _changed(campaign, changes, flags.baseline), path.read_text(encoding="utf-8")
+    campaign = campaign_from_flags(
+        list(flags.layouts or ()), list(flags.devices or ()), list(flags.workloads or ()), baseline=flags.baseline
+    )
+    return _changed(campaign, changes, flags.baseline), format_campaign(campaign)
 
 
 def save_campaign(campaign: Campaign, path: Path) -> None:
@@ -55,24 +71,17 @@ def save_campaign(campaign: Campaign, path: Path) -> None:
         raise UsageError(f"{path} cannot be written: {error.strerror}", "name another file with --save") from None
 
 
-def _with_measure(campaign: Campaign, time: str | None, trials: int | None, seed: int | None) -> Campaign:
+def _changed(campaign: Campaign, changes: Changes, baseline: str | None) -> Campaign:
     measure = campaign.measure
-    if time is not None:
-        measure = replace(measure, time_s=_duration(time))
-    if trials is not None:
-        if trials < 1:
-            raise UsageError(f"--trials {trials}: a cell needs at least one trial", "--trials 3")
-        measure = replace(measure, trials=trials)
-    if seed is not None:
-        measure = replace(measure, seed=seed)
-    return replace(campaign, measure=measure)
-
-
-def _duration(text: str) -> float:
-    try:
-        seconds = parse_duration(text)
-    except ValueError as error:
-        raise UsageError(f"--time: {error}", "--time 10s") from None
-    if seconds <= 0:
-        raise UsageError("--time: a trial must last longer than nothing", "--time 10s")
-    return seconds
+    if changes.time is not None:
+        measure = replace(measure, time_s=duration(changes.time, Spot("--time")))
+    if changes.trials is not None:
+        if changes.trials < 1:
+            raise UsageError(f"--trials {changes.trials}: a cell needs at least one trial", "--trials 3")
+        measure = replace(measure, trials=changes.trials)
+    if changes.seed is not None:
+        measure = replace(measure, seed=changes.seed)
+    if baseline is not None and baseline not in {layout.name for layout in campaign.layouts}:
+        names = ", ".join(layout.name for layout in campaign.layouts)
+        raise UsageError(f"--baseline {baseline}: there is no such layout", f"the layouts are {names}")
+    return replace(campaign, measure=measure, baseline=baseline or campaign.baseline)

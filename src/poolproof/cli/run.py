@@ -25,6 +25,7 @@ def command(
     workload: Annotated[
         list[str] | None, typer.Option("--workload", "-w", metavar="WORKLOAD", help="A preset, or fio options.")
     ] = None,
+    baseline: Annotated[str | None, typer.Option("--baseline", help="The layout to compare the others with.")] = None,
     time: Annotated[str | None, typer.Option("--time", help="How long a trial lasts, as 10s.")] = None,
     trials: Annotated[int | None, typer.Option("--trials", help="Trials for each cell.")] = None,
     seed: Annotated[int | None, typer.Option("--seed", help="Seed of the order of trials.")] = None,
@@ -41,10 +42,10 @@ def command(
 
     poolproof run --layout 'btrfs raid1 a b' --device a=file:8G --device b=emulate:hdd-7200,8G --workload etcd
     """
-    from poolproof.cli.asked import campaign_asked, save_campaign
+    from poolproof.cli.asked import Changes, Flags, campaign_asked, save_campaign
     from poolproof.cli.session import Request, dry_run_text, start
 
-    asked, text = campaign_asked(campaign, layout, device, workload, time, trials, seed)
+    asked, text = campaign_asked(campaign, Flags(layout, device, workload, baseline), Changes(time, trials, seed))
     if save is not None:
         save_campaign(asked, save)
     request = Request(asked, text, out, work, frozenset(wipe or ()), as_json)

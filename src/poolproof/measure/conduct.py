@@ -43,6 +43,8 @@ def conduct(plan: Plan, host: Host, run: RunDirectory, listener: Listener) -> No
         )
         for layout in plan.campaign.layouts
     }
+    if not any(orders.values()):
+        return
     listener.campaign_begins(sum(map(len, orders.values())), len(done))
     try:
         apply(places(plan.site, with_ram=plan.uses_ram_files), host, journal, may_overwrite=frozenset())

@@ -11,6 +11,7 @@ from poolproof.process import Completed
 from poolproof.steps import Step, UndoDaemon
 
 _SLACK_S = 300.0
+_SLOWEST_BYTES_PER_S = 3e5  # a hard disk with random 4k I/O
 _FILL_FLOOR_BYTES_PER_S = 2e6
 _PIDFILE = "fio.pid"
 _REPORT = "fio.json"
@@ -55,8 +56,11 @@ def run_fio(host: Host, jobs: JobFile, scratch: str, *, live: bool, before: Call
 
 
 def _limit_s(jobs: JobFile) -> float:
+    """Long after the time asked for; a job that ends when its work is done gets what the slowest disk would take."""
     asked = max((job.runtime_s or 0.0) + job.ramp_s for job in jobs.jobs)
-    return 2 * asked + _SLACK_S
+    open_ended = [job for job in jobs.jobs if job.runtime_s is None]
+    work_bytes = sum((job.io_size_bytes or job.size_bytes or 0) * job.numjobs for job in open_ended)
+    return 2 * asked + _SLACK_S + work_bytes / _SLOWEST_BYTES_PER_S
 
 
 def _read_or_empty(host: Host, path: str) -> str:
