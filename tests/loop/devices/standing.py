@@ -5,10 +5,11 @@ import json
 import os
 import shutil
 import statistics
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+
+import pytest
 
 from poolproof.campaign.model import Device
 from poolproof.devices.model import DevicePlan, Site, Volume
@@ -23,7 +24,12 @@ from poolproof.steps import Step
 HOST = LocalHost()
 _TOLERANCE = 0.15
 _ROUNDS = 6
-_PAUSE_S = 1.0
+_QUIET_ALONE = 3300
+"""Reads per second of a model that takes no time, at depth 1: 0.3 ms for the way there and back."""
+
+_QUIET_TOGETHER = 7500
+"""The same at depth 8: a third more than any model asks for."""
+
 _PROGRAMS = ("losetup", "truncate", "touch", "tee", "nbdkit", "nbdfuse", "qemu-img", "qemu-nbd", "wipefs")
 
 
@@ -92,18 +98,30 @@ def fio(path: str, **options: object) -> Rate:
     )
 
 
-def close_to(expected: float, measure: Callable[[], float]) -> tuple[bool, str]:
-    """Whether the median of three measurements lies within 15 %.
+def is_quiet(free: str) -> bool:
+    """Whether the machine has the time to serve a model: `free` is a device whose model takes no time at all."""
+    alone = fio(free, rw="randread", bs="4k", iodepth=1, runtime="500ms").iops
+    together = fio(free, rw="randread", bs="4k", iodepth=8, runtime="500ms").iops
+    return alone >= _QUIET_ALONE and together >= _QUIET_TOGETHER
 
-    Where other work disturbs the machine a round of three may not; up to six rounds are tried. A model that is off by
-    itself is off in all of them.
+
+def compare(what: str, expected: float, measure: Callable[[], float], free: str) -> None:
+    """Pass when the median of three measurements lies within 15 % of what is expected, in one of six rounds.
+
+    A model that is off by itself is off in all of them. Where the machine is so busy that not one round was fair, by
+    what the `free` device does before and after it, nothing can be said, and the test is skipped aloud.
     """
-    rounds = []
+    told, fair = [], False
     for _ in range(_ROUNDS):
-        rounds.append(statistics.median(measure() for _ in range(3)))
-        if abs(rounds[-1] / expected - 1) <= _TOLERANCE:
-            break
-        time.sleep(_PAUSE_S)
-    off = rounds[-1] / expected - 1
-    told = ", ".join(f"{value:.0f}" for value in rounds)
-    return abs(off) <= _TOLERANCE, f"the model says {expected:.0f}, measured {told} ({off:+.0%})"
+        quiet = is_quiet(free)
+        value = statistics.median(measure() for _ in range(3))
+        off = value / expected - 1
+        told.append(f"{value:.0f} ({off:+.0%})")
+        if abs(off) <= _TOLERANCE:
+            print(f"{what}: the model says {expected:.0f}, measured {told[-1]}")
+            return
+        fair = fair or (quiet and is_quiet(free))
+    said = f"{what}: the model says {expected:.0f}, measured {', '.join(told)}"
+    if not fair:
+        pytest.skip(f"the machine is too busy to serve any model: {said}")
+    raise AssertionError(said)
