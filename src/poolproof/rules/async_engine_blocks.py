@@ -1,12 +1,13 @@
 """Asynchronous engines that wait all the same."""
 
 from collections.abc import Iterable
+from functools import partial
 
 from poolproof.fio.job import Job
 from poolproof.rules.model import Case, Finding, Rule
 from poolproof.rules.naming import who
 from poolproof.rules.path import is_zfs
-from poolproof.rules.reported import job_of, parts
+from poolproof.rules.reported import Part, each_part, job_of
 from poolproof.rules.reproduction import script
 from poolproof.units import format_duration
 
@@ -36,22 +37,25 @@ def _in_job(case: Case) -> Iterable[Finding]:
 
 
 def _in_result(case: Case) -> Iterable[Finding]:
-    for part in parts(case.result):
-        job, lat, slat = job_of(case, part), part.figures.lat, part.figures.slat
-        if job is None or job.iodepth <= 1 or job.engine_is_synchronous or not (lat and slat and lat.mean_ns):
-            continue
-        share = lat.mean_ns / job.iodepth
-        if slat.mean_ns is None or slat.mean_ns < _WAITED * share:
-            continue
-        yield Finding(
-            rule="async-engine-blocks",
-            effect="notes",
-            message=f"an I/O took {format_duration(slat.mean_ns / 1e9)} to submit and "
-            f"{format_duration(lat.mean_ns / 1e9)} in all, {job.iodepth} times {format_duration(share / 1e9)}: "
-            f"submission waits for the I/O, so the depth was 1 and the latency is {job.iodepth} × too high",
-            fix=_FIX,
-            weight=60,
-        )
+    yield from each_part(case.result, partial(_of_part, case))
+
+
+def _of_part(case: Case, part: Part) -> Finding | None:
+    job, lat, slat = job_of(case, part), part.figures.lat, part.figures.slat
+    if job is None or job.iodepth <= 1 or job.engine_is_synchronous or not (lat and slat and lat.mean_ns):
+        return None
+    share = lat.mean_ns / job.iodepth
+    if slat.mean_ns is None or slat.mean_ns < _WAITED * share:
+        return None
+    return Finding(
+        rule="async-engine-blocks",
+        effect="notes",
+        message=f"an I/O took {format_duration(slat.mean_ns / 1e9)} to submit and "
+        f"{format_duration(lat.mean_ns / 1e9)} in all, {job.iodepth} times {format_duration(share / 1e9)}: "
+        f"submission waits for the I/O, so the depth was 1 and the latency is {job.iodepth} × too high",
+        fix=_FIX,
+        weight=60,
+    )
 
 
 RULE = Rule(

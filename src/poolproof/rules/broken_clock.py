@@ -3,22 +3,25 @@
 from collections.abc import Iterable
 
 from poolproof.rules.model import Case, Finding, Rule
-from poolproof.rules.reported import parts
+from poolproof.rules.reported import Part, each_part
 from poolproof.rules.reproduction import script
 
 
 def _in_result(case: Case) -> Iterable[Finding]:
-    for part in parts(case.result):
-        latency = part.completion
-        if latency is None or not latency.samples or latency.mean_ns is None or latency.mean_ns > 0:
-            continue
-        yield Finding(
-            rule="broken-clock",
-            effect="suspects",
-            message=f"the mean latency of {latency.samples} {part.kind}s is 0: fio's clock did not move",
-            fix="fio --cpuclock-test; clocksource=clock_gettime; look at steal time in a virtual machine",
-            weight=60,
-        )
+    return each_part(case.result, _of_part)
+
+
+def _of_part(part: Part) -> Finding | None:
+    latency = part.completion
+    if latency is None or not latency.samples or latency.mean_ns is None or latency.mean_ns > 0:
+        return None
+    return Finding(
+        rule="broken-clock",
+        effect="suspects",
+        message=f"the mean latency of {latency.samples} {part.kind}s is 0: fio's clock did not move",
+        fix="fio --cpuclock-test; clocksource=clock_gettime; look at steal time in a virtual machine",
+        weight=60,
+    )
 
 
 RULE = Rule(

@@ -2,27 +2,31 @@
 
 from collections.abc import Iterable
 
+from poolproof.fio.figures import JobResult
 from poolproof.rules.model import Case, Finding, Rule
+from poolproof.rules.reported import each_job
 from poolproof.rules.reproduction import script
 
 _FULL_PERCENT = 90.0
 
 
 def _in_result(case: Case) -> Iterable[Finding]:
-    for job in case.result.jobs if case.result else ():
-        if job.user_cpu_percent is None or job.system_cpu_percent is None:
-            continue
-        used = job.user_cpu_percent + job.system_cpu_percent
-        if used >= _FULL_PERCENT:
-            yield Finding(
-                rule="cpu-bound-fio",
-                effect="notes",
-                message=f"job `{job.name}` used {used:.0f} % of a processor ({job.user_cpu_percent:.0f} % in fio, "
-                f"{job.system_cpu_percent:.0f} % in the kernel): the processor is the limit, not the disk",
-                fix="more numjobs (each with its own file), cpus_allowed, thread=1; without refill_buffers and verify "
-                "where the target does not compress; ioengine=null shows what fio alone can do",
-                weight=50,
-            )
+    return each_job(case.result, _of_job)
+
+
+def _of_job(job: JobResult) -> Finding | None:
+    user, system = job.user_cpu_percent, job.system_cpu_percent
+    if user is None or system is None or user + system < _FULL_PERCENT:
+        return None
+    return Finding(
+        rule="cpu-bound-fio",
+        effect="notes",
+        message=f"job `{job.name}` used {user + system:.0f} % of a processor ({user:.0f} % in fio, {system:.0f} % in "
+        "the kernel): the processor is the limit, not the disk",
+        fix="more numjobs (each with its own file), cpus_allowed, thread=1; without refill_buffers and verify where "
+        "the target does not compress; ioengine=null shows what fio alone can do",
+        weight=50,
+    )
 
 
 RULE = Rule(

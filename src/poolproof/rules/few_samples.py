@@ -2,22 +2,23 @@
 
 from collections.abc import Iterable
 
+from poolproof.fio.figures import Latency
 from poolproof.rules.model import Case, Finding, Rule
-from poolproof.rules.reported import parts
+from poolproof.rules.reported import each_job, each_part
 from poolproof.rules.reproduction import script
 
 _FOR_P99 = 1000
 
 
 def _in_result(case: Case) -> Iterable[Finding]:
-    for part in parts(case.result):
-        samples = part.completion.samples if part.completion and part.completion.percentiles_ns else None
-        if samples is not None and 0 < samples < _FOR_P99:
-            yield _finding(f"{samples} {part.kind}s", samples)
-    for job in case.result.jobs if case.result else ():
-        samples = job.sync.samples if job.sync and job.sync.percentiles_ns else None
-        if samples is not None and 1 < samples < _FOR_P99:
-            yield _finding(f"{samples} syncs", samples)
+    yield from each_part(case.result, lambda part: _of(part.completion, f"{part.kind}s", 1))
+    yield from each_job(case.result, lambda job: _of(job.sync, "syncs", 2))
+
+
+def _of(latency: Latency | None, what: str, least: int) -> Finding | None:
+    """`least`: fewer than that many were no series (end_fsync makes one sync)."""
+    samples = latency.samples if latency and latency.percentiles_ns else None
+    return _finding(f"{samples} {what}", samples) if samples is not None and least <= samples < _FOR_P99 else None
 
 
 def _finding(what: str, samples: int) -> Finding:

@@ -1,10 +1,11 @@
 """The cache of the hypervisor, below every counter of the guest."""
 
 from collections.abc import Iterable
+from functools import partial
 
 from poolproof.rules.flow import cold_reads
 from poolproof.rules.model import Case, Finding, Rule
-from poolproof.rules.reported import job_of, parts
+from poolproof.rules.reported import Part, each_part, job_of
 from poolproof.rules.reproduction import script
 from poolproof.units import format_duration
 
@@ -28,19 +29,23 @@ def _in_result(case: Case) -> Iterable[Finding]:
     flow = cold_reads(case)
     if case.target is None or not case.target.in_guest or flow is None or not flow.in_order:
         return
-    for part in parts(case.result):
-        job = job_of(case, part)
-        if job is None or part.kind != "read" or not (job.direct and job.is_random) or part.median_ns is None:
-            continue
-        if part.median_ns < _NAND_NS:
-            yield Finding(
-                rule="guest-cache",
-                effect="notes",
-                message=f"half of the random reads took less than {format_duration(part.median_ns / 1e9)}, faster than "
-                "flash through a hypervisor: its own cache may have answered, below the counters here",
-                fix=_FIX,
-                weight=55,
-            )
+    yield from each_part(case.result, partial(_of_part, case))
+
+
+def _of_part(case: Case, part: Part) -> Finding | None:
+    job = job_of(case, part)
+    if job is None or part.kind != "read" or not (job.direct and job.is_random) or part.median_ns is None:
+        return None
+    if part.median_ns >= _NAND_NS:
+        return None
+    return Finding(
+        rule="guest-cache",
+        effect="notes",
+        message=f"half of the random reads took less than {format_duration(part.median_ns / 1e9)}, faster than flash "
+        "through a hypervisor: its own cache may have answered, below the counters here",
+        fix=_FIX,
+        weight=55,
+    )
 
 
 RULE = Rule(

@@ -1,12 +1,14 @@
 """Latencies that no disk can have."""
 
 from collections.abc import Iterable
+from functools import partial
 
+from poolproof.fio.figures import JobResult
 from poolproof.fio.job import Job
 from poolproof.rules.flow import Flow, cold_reads, writes_at_end
 from poolproof.rules.model import Case, Effect, Finding, Rule
 from poolproof.rules.path import goes_past_ram
-from poolproof.rules.reported import Part, job_of, parts
+from poolproof.rules.reported import Part, each_job, each_part, job_named, job_of
 from poolproof.rules.reproduction import script
 from poolproof.units import format_duration
 
@@ -15,16 +17,14 @@ _MEMORY = "no disk answers in less than 5 µs, memory does"
 
 
 def _in_result(case: Case) -> Iterable[Finding]:
-    for part in parts(case.result):
-        if part.median_ns is not None and part.median_ns < _FLOOR_NS:
-            yield from _completion(case, part, part.median_ns)
-    for job in case.job.jobs:
-        yield from _syncs(case, job)
+    yield from each_part(case.result, partial(_completion, case))
+    yield from each_job(case.result, partial(_syncs, case))
 
 
-def _completion(case: Case, part: Part, median_ns: float) -> Iterable[Finding]:
-    if part.kind == "read" and not case.cold:
-        return
+def _completion(case: Case, part: Part) -> Finding | None:
+    median_ns = _median_of_all(part)
+    if median_ns is None or median_ns >= _FLOOR_NS or (part.kind == "read" and not case.cold):
+        return None
     flow = cold_reads(case) if part.kind == "read" else writes_at_end(case)
     job = job_of(case, part)
     effect = _effect(case, part, job, flow)
@@ -32,13 +32,19 @@ def _completion(case: Case, part: Part, median_ns: float) -> Iterable[Finding]:
     if effect == "notes":
         aside = "readahead" if part.kind == "read" else "copying into RAM"
         half += f". That is {aside}; the bandwidth is judged by the bytes, these latencies are not the disk's"
-    yield Finding(
+    return Finding(
         rule="latency-floor",
         effect=effect,
         message=half,
         fix="direct=1 for the disk's latency; fdatasync=1 and fio's sync percentiles for the latency of a commit",
         weight=60 if effect != "notes" else 20,
     )
+
+
+def _median_of_all(part: Part) -> float | None:
+    """About half of the I/Os took less, submission included: an engine that waits in submission has no more to wait."""
+    submission = part.figures.slat.mean_ns if part.figures.slat else None
+    return None if part.median_ns is None else part.median_ns + (submission or 0.0)
 
 
 def _effect(case: Case, part: Part, job: Job | None, flow: Flow | None) -> Effect:
@@ -53,23 +59,21 @@ def _effect(case: Case, part: Part, job: Job | None, flow: Flow | None) -> Effec
     return "refutes" if waits_for_disk or job.is_random else "notes"
 
 
-def _syncs(case: Case, job: Job) -> Iterable[Finding]:
+def _syncs(case: Case, result: JobResult) -> Finding | None:
     """A sync of fresh buffered data has to write. With direct=1 there may be nothing left to do, honestly."""
-    if not job.sync_every or job.direct or case.result is None:
-        return
-    for each in case.result.jobs:
-        median_ns = each.sync.percentiles_ns.get(50.0) if each.sync else None
-        if median_ns is None or median_ns >= _FLOOR_NS or (each.name != job.name and len(case.job.jobs) > 1):
-            continue
-        yield Finding(
-            rule="latency-floor",
-            effect="refutes",
-            message=f"half of the syncs took less than {format_duration(median_ns / 1e9)}: a sync that writes to a "
-            "disk takes more than 5 µs, these wrote nowhere",
-            fix="look for tmpfs, `sync=disabled`, eatmydata, or a mount with nobarrier; test on the disk that will "
-            "hold the data",
-            weight=85,
-        )
+    job = job_named(case, result.name)
+    median_ns = result.sync.percentiles_ns.get(50.0) if result.sync else None
+    if median_ns is None or median_ns >= _FLOOR_NS or job is None or not job.sync_every or job.direct:
+        return None
+    return Finding(
+        rule="latency-floor",
+        effect="refutes",
+        message=f"half of the syncs took less than {format_duration(median_ns / 1e9)}: a sync that writes to a disk "
+        "takes more than 5 µs, these wrote nowhere",
+        fix="look for tmpfs, `sync=disabled`, eatmydata, or a mount with nobarrier; test on the disk that will hold "
+        "the data",
+        weight=85,
+    )
 
 
 RULE = Rule(

@@ -1,11 +1,12 @@
 """Rate, latency and queue depth have to agree."""
 
 from collections.abc import Iterable
+from functools import partial
 
 from poolproof.fio.figures import JobResult
 from poolproof.rules.flow import proves
 from poolproof.rules.model import Case, Finding, Rule
-from poolproof.rules.reported import Part, job_of, parts
+from poolproof.rules.reported import Part, each_job, job_of, parts
 from poolproof.rules.reproduction import script
 from poolproof.units import format_count, format_duration
 
@@ -15,16 +16,19 @@ _SHORTEST_MS = 500
 
 
 def _in_result(case: Case) -> Iterable[Finding]:
-    for job in case.result.jobs if case.result else ():
-        mine = [part for part in parts(case.result) if part.job is job]
-        queue = _queue(case, job, mine)
-        in_flight = _in_flight(mine)
-        if queue is None or in_flight is None:
-            continue
-        if in_flight > _TOO_MANY * queue:
-            yield _impossible(case, mine, in_flight, queue)
-        elif in_flight < _TOO_FEW * queue and _keeps_queue_full(case, mine[0]):
-            yield _idle(in_flight, queue)
+    return each_job(case.result, partial(_of_job, case))
+
+
+def _of_job(case: Case, job: JobResult) -> Finding | None:
+    mine = [part for part in parts(case.result) if part.job is job]
+    queue, in_flight = _queue(case, job, mine), _in_flight(mine)
+    if queue is None or in_flight is None:
+        return None
+    if in_flight > _TOO_MANY * queue:
+        return _impossible(case, mine, in_flight, queue)
+    if in_flight < _TOO_FEW * queue and _keeps_queue_full(case, mine[0]):
+        return _idle(in_flight, queue)
+    return None
 
 
 def _in_flight(mine: list[Part]) -> float | None:

@@ -32,11 +32,16 @@ def goes_past_ram(job: Job, target: Target | None) -> bool | None:
     """
     if not job.direct:
         return False
-    if target is None:
+    if target is None or target.file_system in ("", "unknown"):
         return None
     if target.volatile or target.loop_without_direct or is_network(target):
         return False
     return None if is_zfs(target) else True
+
+
+def is_taken_at_its_word(job: Job, target: Target | None) -> bool:
+    """direct=1 on a target that nothing is known of: nearly every file system honours it, ZFS is the exception."""
+    return job.direct and goes_past_ram(job, target) is None and not is_zfs(target)
 
 
 def all_go_past_ram(case: Case) -> bool:

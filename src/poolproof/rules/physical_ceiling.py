@@ -9,7 +9,7 @@ from poolproof.rules.reported import Kind, bandwidth_bytes, job_of, parts
 from poolproof.rules.reproduction import script
 from poolproof.units import format_count, format_rate
 
-_OVER = 1.05
+_OVER = 1.01
 _SEEKS_MANY, _SEEKS_IMPOSSIBLE = 600, 1500
 _FIX = "find the cache: the ARC or page cache, the controller, the hypervisor; more data than it holds, read cold"
 
@@ -65,7 +65,7 @@ RULE = Rule(
     title="More than the disks can do",
     wrong="The rate is above what links and media can carry. Then a cache answered, also when every counter agrees: "
     "the memory of a controller or a hypervisor lies below the counters.",
-    shows="In a result: the rate is over 1.05 × the sum of the ceilings of the disks, where these are known; or random "
+    shows="In a result: the rate is over 1.01 × the sum of the ceilings of the disks, where these are known; or random "
     "reads of more than 600 a second for each disk that turns (over 1500 is proof). Ceilings: HDD 300 MB/s, SATA 560 "
     "MB/s, SAS3 1.2 GB/s, PCIe 3/4/5 ×4 3.5/7.3/14.5 GB/s.",
     error="High. Seen: 25.6 GB/s from three drives of 3.2 GB/s.",

@@ -1,11 +1,12 @@
 """A load that was asked for and not reached."""
 
 from collections.abc import Iterable
+from functools import partial
 
 from poolproof.fio.job import Job
 from poolproof.rules.model import Case, Finding, Rule
 from poolproof.rules.naming import who
-from poolproof.rules.reported import Part, job_of, parts
+from poolproof.rules.reported import Part, each_part, job_of
 from poolproof.rules.reproduction import script
 from poolproof.units import format_count
 
@@ -27,19 +28,24 @@ def _in_job(case: Case) -> Iterable[Finding]:
 
 
 def _in_result(case: Case) -> Iterable[Finding]:
-    for part in parts(case.result):
-        job = job_of(case, part)
-        asked = _asked_iops(job, part) if job else None
-        if asked and part.figures.iops is not None and part.figures.iops < _REACHED * asked:
-            yield Finding(
-                rule="rate-not-reached",
-                effect="notes",
-                message=f"{format_count(asked)} {part.kind}s a second were asked for, "
-                f"{format_count(part.figures.iops)} were reached: fio waits for an answer before it sends the next "
-                "request, so the percentiles leave out the time that late requests waited",
-                fix=_FIX,
-                weight=55,
-            )
+    yield from each_part(case.result, partial(_of_part, case))
+
+
+def _of_part(case: Case, part: Part) -> Finding | None:
+    job = job_of(case, part)
+    asked = _asked_iops(job, part) if job else None
+    reached = part.figures.iops
+    if not asked or reached is None or reached >= _REACHED * asked:
+        return None
+    return Finding(
+        rule="rate-not-reached",
+        effect="notes",
+        message=f"{format_count(asked)} {part.kind}s a second were asked for, {format_count(reached)} were reached: "
+        "fio waits for an answer before it sends the next request, so the percentiles leave out the time that late "
+        "requests waited",
+        fix=_FIX,
+        weight=55,
+    )
 
 
 def _asked_iops(job: Job, part: Part) -> int | None:

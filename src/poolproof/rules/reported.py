@@ -1,12 +1,12 @@
 """What fio reported of a run as a whole, and of each direction of each job."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 from poolproof.fio.figures import Direction, FioResult, JobResult, Latency
 from poolproof.fio.job import Job
-from poolproof.rules.model import Case
+from poolproof.rules.model import Case, Finding
 
 Kind = Literal["read", "write"]
 
@@ -48,6 +48,28 @@ def parts(result: FioResult | None) -> Iterator[Part]:
             yield Part(job, "write", job.write)
 
 
+def each_part(result: FioResult | None, look: Callable[[Part], Finding | None]) -> Iterator[Finding]:
+    """What `look` finds, once for each job and direction: the clones of a job all tell the same."""
+    told: set[tuple[str, Kind]] = set()
+    for part in parts(result):
+        if (part.job.name, part.kind) in told:
+            continue
+        finding = look(part)
+        if finding is not None:
+            told.add((part.job.name, part.kind))
+            yield finding
+
+
+def each_job(result: FioResult | None, look: Callable[[JobResult], Finding | None]) -> Iterator[Finding]:
+    """What `look` finds, once for each job, whatever the number of its clones."""
+    told: set[str] = set()
+    for job in result.jobs if result else ():
+        finding = look(job) if job.name not in told else None
+        if finding is not None:
+            told.add(job.name)
+            yield finding
+
+
 def _moved(figures: Direction) -> bool:
     return bool(figures.io_bytes or figures.ios or figures.bandwidth_bytes or figures.iops)
 
@@ -73,13 +95,22 @@ def ran_s(result: FioResult | None) -> float | None:
 
 
 def asked_s(case: Case) -> float | None:
-    """Seconds that the run was meant to take: as the campaign said, else the job."""
+    """Seconds that the longest job was meant to run: as the campaign said, else the job. To be compared with "
+    "`ran_s`."""
+    if len(case.job.phases) > 1:
+        spans = [job.runtime_s for job in case.job.jobs]
+        return max((span for span in spans if span), default=None) if all(spans) else None
     return case.asked_s if case.asked_s is not None else case.job.asked_s
 
 
 def job_of(case: Case, part: Part) -> Job | None:
     """The job that made a part: the one of its name, or the only one there is; None where that can't be told."""
-    named = [job for job in case.job.jobs if job.name == part.job.name]
+    return job_named(case, part.job.name)
+
+
+def job_named(case: Case, name: str) -> Job | None:
+    """The job of that name, or the only one there is."""
+    named = [job for job in case.job.jobs if job.name == name]
     if named:
         return named[0]
     return case.job.jobs[0] if len(case.job.jobs) == 1 else None

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from poolproof.rules.flow import cold_reads, writes
 from poolproof.rules.model import Case, Effect, Finding, Rule
-from poolproof.rules.path import all_go_past_ram
+from poolproof.rules.path import all_go_past_ram, is_taken_at_its_word
 from poolproof.rules.reported import Kind, moved_bytes
 from poolproof.rules.reproduction import script
 from poolproof.units import format_size
@@ -26,8 +26,8 @@ def _against(case: Case, kind: Kind, unique: int) -> Iterable[Finding]:
     moved = moved_bytes(case.result, kind)
     if moved is None or moved <= _MORE * unique:
         return
-    taken_at_its_word = case.target is None and all(job.direct for job in case.job.jobs)
-    effect: Effect = "notes" if taken_at_its_word else "suspects"
+    trusted = all(is_taken_at_its_word(job, case.target) for job in case.job.jobs)
+    effect: Effect = "notes" if trusted else "suspects"
     did, ram = (
         ("read", "serve all but the first pass") if kind == "read" else ("wrote", "take the repeats as overwrites")
     )

@@ -1,10 +1,11 @@
 """A rate that is no single number."""
 
 from collections.abc import Iterable
+from functools import partial
 
 from poolproof.rules.flow import proves
 from poolproof.rules.model import Case, Finding, Rule
-from poolproof.rules.reported import Part, parts
+from poolproof.rules.reported import Part, each_part
 from poolproof.rules.reproduction import script
 from poolproof.units import format_rate
 
@@ -14,23 +15,25 @@ _WILD = 1.0
 
 
 def _in_result(case: Case) -> Iterable[Finding]:
-    for part in parts(case.result):
-        spread = _spread(part)
-        if spread is None or spread <= _UNEVEN:
-            continue
-        figures = part.figures
-        low, high = figures.bandwidth_min_bytes, figures.bandwidth_max_bytes
-        span = f", from {format_rate(low)} to {format_rate(high)}" if low is not None and high is not None else ""
-        yield Finding(
-            rule="unstable",
-            effect="suspects" if spread > _WILD and not proves(case) else "notes",
-            message=f"the {part.kind} rate swings by {100 * spread:.0f} % of its mean of "
-            f"{format_rate(figures.bandwidth_mean_bytes or 0)}{span} ({figures.samples} samples): no single number "
-            "stands for it",
-            fix="ramp_time=15, a longer runtime, or steadystate=iops_slope:1% with ss_dur=60; look at the rate over "
-            "time",
-            weight=40,
-        )
+    return each_part(case.result, partial(_of_part, case))
+
+
+def _of_part(case: Case, part: Part) -> Finding | None:
+    spread = _spread(part)
+    if spread is None or spread <= _UNEVEN:
+        return None
+    figures = part.figures
+    low, high = figures.bandwidth_min_bytes, figures.bandwidth_max_bytes
+    span = f", from {format_rate(low)} to {format_rate(high)}" if low is not None and high is not None else ""
+    return Finding(
+        rule="unstable",
+        effect="suspects" if spread > _WILD and not proves(case) else "notes",
+        message=f"the {part.kind} rate swings by {100 * spread:.0f} % of its mean of "
+        f"{format_rate(figures.bandwidth_mean_bytes or 0)}{span} ({figures.samples} samples): no single number "
+        "stands for it",
+        fix="ramp_time=15, a longer runtime, or steadystate=iops_slope:1% with ss_dur=60; look at the rate over time",
+        weight=40,
+    )
 
 
 def _spread(part: Part) -> float | None:

@@ -8,7 +8,10 @@ from poolproof.rules.reproduction import script
 from poolproof.units import format_duration, format_size
 
 _SHORTEST_S = 1.0
-_UNCOUNTED = ("runtime", "number_ios", "fill_device", "loops", "time_based", "filesize")
+_UNCOUNTED = {
+    "runtime", "time_based", "steadystate", "exitall", "number_ios", "loops", "fill_device", "filesize", "nrfiles",
+    "offset", "offset_increment", "read_iolog", "zonesize", "verify",
+}  # fmt: skip
 
 
 def _in_result(case: Case) -> Iterable[Finding]:
@@ -54,7 +57,7 @@ def _asked_bytes(case: Case) -> int | None:
     total = 0
     for job in case.job.jobs:
         size = job.io_size_bytes or job.size_bytes
-        if size is None or any(name in job.options for name in _UNCOUNTED):
+        if size is None or _UNCOUNTED & job.options.keys():
             return None
         total += size * job.numjobs
     return total or None

@@ -2,25 +2,24 @@
 
 from collections.abc import Iterable
 
+from poolproof.evidence.model import Target
 from poolproof.fio.job import Job
 from poolproof.rules.flow import late_writes
 from poolproof.rules.model import Case, Finding, Rule
 from poolproof.rules.naming import who
-from poolproof.rules.path import goes_past_ram
+from poolproof.rules.path import goes_past_ram, is_taken_at_its_word
 from poolproof.rules.reproduction import script
 
 _FIX = "end_fsync=1 with a size of at least twice the dirty limit for throughput; fdatasync=1 for commit latency"
 
 
 def _unsafe(case: Case) -> list[Job]:
-    """Writers that never ask for durability and whose data stays in RAM for a while. direct=1 on an unknown target is
-    taken at its word: nearly every file system honours it.
-    """
-    return [
-        job
-        for job in case.job.jobs
-        if job.writes and not job.syncs and not (job.direct if case.target is None else goes_past_ram(job, case.target))
-    ]
+    """Writers that never ask for durability and whose data stays in RAM for a while."""
+    return [job for job in case.job.jobs if job.writes and not job.syncs and _stays_in_ram(job, case.target)]
+
+
+def _stays_in_ram(job: Job, target: Target | None) -> bool:
+    return not goes_past_ram(job, target) and not is_taken_at_its_word(job, target)
 
 
 def _in_job(case: Case) -> Iterable[Finding]:

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from poolproof.evidence.model import Evidence, LeafUse, Target, Zfs
+from poolproof.fio.figures import FioResult, JobResult, Latency
 from poolproof.fio.job import Job, JobFile
 from poolproof.rules.flow import proves
 from poolproof.rules.judge import judge, lint
@@ -187,3 +188,33 @@ def test_a_short_trial_is_not_unstable() -> None:
     figures = direction(GIB, 2.0, bandwidth_mean_bytes=1e8, bandwidth_stddev_bytes=9e7, samples=4)
     case = Case(jobs("rw=write bs=1m size=1g end_fsync=1"), said(write=figures), counted(write=(GIB, GIB, GIB)), EXT4)
     assert judge(case).verdict == "sound"
+
+
+def test_clones_that_tell_the_same_tell_it_once() -> None:
+    clone = JobResult("job", read=direction(GIB, 10.0, p50_ns=900.0))
+    case = Case(
+        jobs("rw=randread bs=4k size=1g numjobs=8 directory=d"), FioResult("fio-3.33", (clone,) * 8), None, EXT4
+    )
+    assert [finding.rule for finding in judge(case).findings].count("latency-floor") == 1
+
+
+def test_phases_that_follow_each_other_are_as_long_as_the_longest() -> None:
+    """Two jobs of 2 s, one after the other: the run takes 4 s, and no job runs for longer than 2."""
+    options = "bs=1m size=64g direct=1 runtime=2 time_based=1"
+    job = jobs(f"rw=read {options}", f"rw=read stonewall=1 {options}")
+    clones = tuple(JobResult(name, read=direction(GIB, 2.0)) for name in "ab")
+    case = Case(job, FioResult("fio-3.33", clones), counted(read=(2 * GIB, 2 * GIB)), EXT4, asked_s=4.0)
+    assert judge(case).verdict == "sound"
+
+
+def test_an_engine_that_waits_in_submission_has_short_completions_honestly() -> None:
+    """Direct writes that btrfs makes buffered: all the time is in slat, and clat is next to nothing."""
+    figures = direction(GIB, 10.0, p50_ns=700.0, slat=Latency(mean_ns=27_300.0))
+    case = Case(jobs("rw=randwrite bs=4k size=1g direct=1 ioengine=libaio"), said(write=figures), None, Target("btrfs"))
+    assert "latency-floor" not in {finding.rule for finding in judge(case).findings}
+
+
+def test_the_mended_form_of_a_shared_file_is_no_work_left_undone() -> None:
+    job = jobs("rw=write bs=1m size=128m offset_increment=32m numjobs=4 filename=X end_fsync=1")
+    case = Case(job, said(write=direction(4 * 32 * 1024**2, 10.0)), None, EXT4)
+    assert "work-done" not in {finding.rule for finding in judge(case).findings}

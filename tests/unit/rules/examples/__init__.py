@@ -1,5 +1,4 @@
-"""For each rule: a case that triggers it, with its effect, and a near miss that it must be silent about."""
-"about."""
+"""For each rule: cases that trigger it, with the effect, and near misses that it must be silent about."""
 
 from collections.abc import Mapping
 
