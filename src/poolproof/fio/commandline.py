@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from poolproof.fio.aliases import ALIASES
 from poolproof.fio.job import JobFile
-from poolproof.fio.job_draft import ALL_NAMES, JobDraft, Problem, resolve, unknown
+from poolproof.fio.job_draft import ALL_NAMES, MOST_PROBLEMS, JobDraft, Problem, resolve, unknown
 from poolproof.fio.option_names import JOB_SWITCHES, PROGRAM_OPTIONS, PROGRAM_SWITCHES
 
 _PROGRAM = re.compile(r"^(?:\S*/)?fio(?:[-_.]?v?\d[\w.-]*)?$")
@@ -93,6 +93,11 @@ class _Reader:
         else:
             self._current.put(name, value, self.line)
 
+    def unknown(self, name: str) -> None:
+        """Tell of an option that fio does not know."""
+        if len(self.problems) < MOST_PROBLEMS:
+            self.problems.append(unknown(name, self.line))
+
     def _start(self, name: str) -> None:
         if name == "global":
             self.shared = JobDraft("global", self.line, dict(self.shared.options), dict(self.shared.lines))
@@ -115,7 +120,7 @@ def _options(arguments: Sequence[str], reader: _Reader) -> Iterator[tuple[str, s
             given, equals, value = word.lstrip("-").partition("=")
             name = resolve(given, _ALL)
             if name is None:
-                reader.problems.append(unknown(given, reader.line))
+                reader.unknown(given)
                 name = given
             if equals or name in JOB_SWITCHES or name in PROGRAM_SWITCHES or name not in _ALL:
                 yield name, value

@@ -26,12 +26,14 @@ Format = Literal["json", "terse", "text"]
 Origin = Literal["command", "job file", "printed options", "header"]
 
 _FIO_WORD = re.compile(r"\bfio\b|fio[-_.]?\d")
+_OPTION_OR_FILE = re.compile(r"\s-{1,2}[a-zA-Z]|\.(?:fio|job|ini)\b")
 _INLINE = re.compile(r"`([^`]*\bfio[^`]*)`")
 _SECTION = re.compile(r"^\s*\[[^\[\]]+\]\s*(?:[;#].*)?$")
 _SETTING = re.compile(r"^\s*([a-z][\w-]*)\s*(?:=.*)?$")
 _TELLING = frozenset({"rw", "readwrite", "ioengine", "bs", "blocksize", "filename", "directory", "size", "iodepth"})
 _JOB_FILE_NAME = re.compile(r"\.(?:fio|job|ini|cfg|conf|txt)$")
 _MOST_CONTINUED = 60
+_LONGEST_COMMAND = 20_000
 _SAME_BYTES = 0.01
 
 Lines = Sequence[tuple[int, str]]
@@ -262,7 +264,7 @@ def _commands(numbered: Lines) -> Iterator[Command]:
         while numbered[last][1].rstrip().endswith("\\") and last + 1 < len(numbered) and last - place < _MOST_CONTINUED:
             last += 1
         joined = "\n".join(text for _, text in numbered[place : last + 1])
-        if _FIO_WORD.search(joined):
+        if len(joined) <= _LONGEST_COMMAND and _FIO_WORD.search(joined) and _OPTION_OR_FILE.search(joined):
             for command in _commands_in(joined, number):
                 yield replace(command, last_line=numbered[last][0])
         place = last + 1
@@ -284,9 +286,9 @@ def _names_job_files(command: Command) -> bool:
 def _job_files(numbered: Lines) -> Iterator[Made]:
     place = 0
     while place < len(numbered):
-        last = _job_file_end(numbered, place)
-        if last is None:
-            place += 1
+        last, is_job_file = _settings_end(numbered, place)
+        if not is_job_file:
+            place = last
             continue
         text = "\n".join(line for _, line in numbered[place:last])
         read = read_job_file(text, first_line=numbered[place][0])
@@ -295,12 +297,12 @@ def _job_files(numbered: Lines) -> Iterator[Made]:
         place = last
 
 
-def _job_file_end(numbered: Lines, place: int) -> int | None:
-    """Where the job file that starts at `place` ends; None where none starts."""
+def _settings_end(numbered: Lines, place: int) -> tuple[int, bool]:
+    """Where the sections that start at `place` end, at least one line on, and whether they are fio's."""
     if not _SECTION.match(numbered[place][1]):
-        return None
+        return place + 1, False
     settings: set[str] = set()
-    last = place
+    last = place + 1
     for index in range(place, len(numbered)):
         line = numbered[index][1]
         setting = _SETTING.match(line)
@@ -310,4 +312,4 @@ def _job_file_end(numbered: Lines, place: int) -> int | None:
             break
         if line.strip():
             last = index + 1
-    return last if len(settings) >= 2 and settings & _TELLING else None
+    return last, len(settings) >= 2 and bool(settings & _TELLING)

@@ -164,7 +164,12 @@ class Job:
 
     @property
     def filenames(self) -> tuple[str, ...]:
-        """The files of `filename=`, which `:` separates where no backslash stands before it."""
+        """The files of `filename=`, which `:` separates where no backslash stands before it.
+
+        Without one, a job named after a device works on that device, as fio has it.
+        """
+        if self.filename is None and self.name.startswith("/dev/") and (self.number("nrfiles") or 1) == 1:
+            return (self.name,)
         return split_filenames(self.filename or "")
 
     @property

@@ -3,20 +3,29 @@
 import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from poolproof.fio.aliases import ALIASES, canonical
 from poolproof.fio.job import Job
 from poolproof.fio.option_names import ENGINE_OPTIONS, JOB_OPTIONS, OTHER_RELEASES
+
+_LONGEST_NAME = 60
+MOST_PROBLEMS = 100
+"""Problems that are told of one source; more tell nothing new."""
 
 ALL_NAMES = JOB_OPTIONS | ENGINE_OPTIONS | OTHER_RELEASES | frozenset(ALIASES)
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Something that fio would refuse, and where; `line` counts from 1."""
+    """Something that fio would refuse, and where; `line` counts from 1.
+
+    `is_certain` False: an option of a name like no other, which another release or an engine of its own may know.
+    """
 
     line: int
     message: str
+    is_certain: bool = True
 
 
 @dataclass
@@ -50,6 +59,14 @@ def resolve(name: str, among: Iterable[str] = ALL_NAMES) -> str | None:
 
 
 def unknown(name: str, line: int) -> Problem:
-    """The problem of an option that fio does not know."""
-    near = difflib.get_close_matches(name, sorted(ALL_NAMES), n=1, cutoff=0.6)
-    return Problem(line, f"fio has no option {name!r}" + (f"; did you mean `{near[0]}`?" if near else ""))
+    """The problem of an option that is not among those known."""
+    near = _nearest(name[:_LONGEST_NAME])
+    if near is None:
+        return Problem(line, f"{name[:_LONGEST_NAME]!r} is no option of fio that is known here", is_certain=False)
+    return Problem(line, f"fio has no option {name!r}; did you mean `{near}`?")
+
+
+@lru_cache(maxsize=1024)
+def _nearest(name: str) -> str | None:
+    near = difflib.get_close_matches(name, sorted(ALL_NAMES), n=1, cutoff=0.8)
+    return near[0] if near else None

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from poolproof.fio.aliases import canonical
 from poolproof.fio.arithmetic import evaluate
 from poolproof.fio.job import JobFile
-from poolproof.fio.job_draft import ALL_NAMES, JobDraft, Problem, unknown
+from poolproof.fio.job_draft import ALL_NAMES, MOST_PROBLEMS, JobDraft, Problem, unknown
 
 _SECTION = re.compile(r"^\s*\[(?P<name>[^\n]*)\]")
 _INCLUDE = re.compile(r"^\s*include\s+(?P<path>\S+)\s*$")
@@ -94,18 +94,22 @@ class _Reader:
         if not text:
             return
         if self._section is None:
-            self.problems.append(Problem(number, f"{text!r} stands above the first [section]"))
+            self._tell(Problem(number, f"{text!r} stands above the first [section]"))
             return
         name, equals, value = text.partition("=")
         name = name.strip()
-        if name not in ALL_NAMES:
-            self.problems.append(unknown(name, number))
+        if name not in ALL_NAMES and len(self.problems) < MOST_PROBLEMS:
+            self._tell(unknown(name, number))
         self._section.put(canonical(name), self._substituted(value) if equals else "", number)
+
+    def _tell(self, problem: Problem) -> None:
+        if len(self.problems) < MOST_PROBLEMS:
+            self.problems.append(problem)
 
     def _read_included(self, path: str, number: int, depth: int) -> None:
         text = self._include(path) if self._include is not None and depth < _DEEPEST_INCLUDE else None
         if text is None:
-            self.problems.append(Problem(number, f"the file {path!r} that is included here cannot be read"))
+            self._tell(Problem(number, f"the file {path!r} that is included here cannot be read"))
         else:
             self.read(text, number, depth + 1)
 

@@ -21,7 +21,9 @@ from poolproof.fio.json_mending import mended
 _KIB = 1024
 _SECTOR = 512
 _MOST_NOTES = 200
-_START = re.compile(r'^[^\S\n]*\{\s*"|\{\s*"fio version"', re.MULTILINE)
+_MOST_FAILURES = 50  # damaged documents in one text; each costs a look at what follows it
+_START = re.compile(r'\{\s*"fio version"')
+_SORTED_START = re.compile(r"^\{", re.MULTILINE)  # where another program has put the keys in order
 _NO_NUMBER = re.compile(r":\s*[-+]?(?:nan|inf(?:inity)?)\b", re.IGNORECASE)
 _JSON_LINE = re.compile(r'\s*(?:["{}\[\],]|$)')
 
@@ -142,7 +144,7 @@ def find_documents(text: str, *, mend_cut_off: bool = False) -> tuple[Document, 
     """Every document of fio in the text and its place. `mend_cut_off` keeps what a cut-off one holds before the cut."""
     try:
         return (Document(_result(_DECODER.decode(text), ()), 0, len(text)),)
-    except (msgspec.DecodeError, UnicodeEncodeError):
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
         return _search(text, mend_cut_off)
 
 
@@ -153,19 +155,29 @@ def _no_json(text: str) -> str:
 
 def _search(text: str, mend_cut_off: bool) -> tuple[Document, ...]:
     """Documents among other text; the other text's lines become the notes of the last one."""
+    if '"fio version"' not in text:
+        return ()
+    return _search_from(text, _START, mend_cut_off) or _search_from(text, _SORTED_START, mend_cut_off)
+
+
+def _search_from(text: str, first: re.Pattern[str], mend_cut_off: bool) -> tuple[Document, ...]:
+    """The same for documents that start as `first` says."""
     decoder = json.JSONDecoder()
     found: list[tuple[_RawResult, int, int, bool]] = []
     notes: list[str] = []
-    done = 0
-    for start in (text.index("{", match.start()) for match in _START.finditer(text)):
+    done = failures = 0
+    for start in (match.start() for match in first.finditer(text)):
         if start < done:
             continue
+        if failures > _MOST_FAILURES or text.find('"fio version"', start) < 0:
+            break
         document, end, inside = _decode_at(decoder, text, start)
-        is_cut_off = document is None and mend_cut_off
+        is_cut_off = document is None and mend_cut_off and first is _START
         if is_cut_off:
             document, end = mended(text, start)
         raw = None if document is None else _converted(document)
         if raw is None:
+            failures += 1
             continue
         notes += _lines(text[done:start]) + inside
         found.append((raw, start, end, is_cut_off))
@@ -206,7 +218,7 @@ def _decode_mended(decoder: json.JSONDecoder, text: str, start: int) -> tuple[ob
 def _converted(document: object) -> _RawResult | None:
     try:
         return msgspec.convert(document, _RawResult)
-    except msgspec.ValidationError:
+    except (msgspec.ValidationError, RecursionError):
         return None
 
 

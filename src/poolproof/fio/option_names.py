@@ -49,14 +49,18 @@ block device-names dir load numruns prep test-duration threads
 """
 
 _OTHER_RELEASES = """
-apptag apptag_mask chunk_size container_uuid cpu_nodes cuda_io dataplacement deac direct_io dp_scheme fdp
-fdp_pli fdp_pli_select file_service gpu_dev_ids hdfsdirectory http_host http_mode http_pass http_s3_key
-http_s3_keyid http_s3_region http_s3_security_token http_s3_sse_customer_algorithm http_s3_sse_customer_key
-http_s3_storage_class http_swift_auth_token http_user http_verbose https job_start_clock_id libblkio_driver
-libblkio_path log_issue_time log_window_value md_per_io_size namenode nfs_url num_range pi_act pi_chk
-plid_select plids pool_uuid ramp_size rwmixcycle s3_sse single_instance softrandommap spr_cache_size
-spr_num_regions spr_op sprandom steadystate_check_interval thinkcycles use_os_rand verify_header_seed
-verify_mode verify_write_sequence write_mode xnvme_admin xnvme_async xnvme_dev_nsid xnvme_iovec xnvme_sync
+apptag apptag_mask busy_wait_polling chunk_size cont container_uuid cpu_nodes cpuchunks cuda_io dataplacement
+deac direct_io direct_write_to_pmem dp_scheme fdp fdp_pli fdp_pli_select file_service gpu_dev_id gpu_dev_ids
+hdfs_use_direct hdfsdirectory http_host http_mode http_pass http_s3_key http_s3_keyid http_s3_region
+http_s3_security_token http_s3_sse_customer_algorithm http_s3_sse_customer_key http_s3_storage_class
+http_swift_auth_token http_user http_verbose https initiator iodepth_mode job_start_clock_id libblkio_driver
+libblkio_force_enable_completion_eventfd libblkio_num_entries libblkio_path libblkio_pre_connect_props
+libblkio_pre_start_props libblkio_queue_size libblkio_vectored libblkio_wait_mode libblkio_write_zeroes_on_trim
+log_issue_time log_window_value md_per_io_size mss namenode nfs_url num_range object_class pi_act pi_chk
+plid_select plids pool_uuid ramp_size readfua rocm_io rwmixcycle s3_sse serverip single_instance softrandommap
+spr_cache_size spr_num_regions spr_op sprandom steadystate_check_interval svcl thinkcycles use_os_rand
+verify_header_seed verify_mode verify_write_sequence write_mode writefua xattr_count xattr_size xnvme_admin
+xnvme_async xnvme_dev_nsid xnvme_dev_subnqn xnvme_iovec xnvme_mem xnvme_sync
 """
 
 _PROGRAM_OPTIONS = """

@@ -12,6 +12,7 @@ from poolproof.fio import text_lines as lines
 from poolproof.fio.figures import Direction, DiskUse, FioResult, JobResult, Latency
 from poolproof.fio.plain_lines import plain_lines
 
+_LONGEST_LINE = 2000  # fio's own lines are far shorter
 _MOST_FOREIGN_LINES = 40  # between two parts of one run; forum posts put remarks in between
 
 
@@ -88,7 +89,9 @@ class _Reader:
             return
         if self._foreign > _MOST_FOREIGN_LINES:
             self.finish()
-        if any(kind(line) for kind in (self._head, self._job_line, self._figures, self._sums)):
+        if len(line) <= _LONGEST_LINE and any(
+            kind(line) for kind in (self._head, self._job_line, self._figures, self._sums)
+        ):
             self._run.first_line = self._run.first_line or place
             self._run.last_line = place
             self._foreign = 0

@@ -119,12 +119,12 @@ class PercentileHead:
 
 
 def job(line: str) -> JobLine | None:
-    match = _JOB.match(line)
+    match = _JOB.match(line) if "(groupid=" in line else None
     return JobLine(match["name"], max(1, int(match["jobs"])), int(match["error"]), match["host"]) if match else None
 
 
 def header(line: str) -> HeaderLine | None:
-    match = _HEADER.match(line)
+    match = _HEADER.match(line) if "(g=" in line else None
     if match is None:
         return None
     options = {"rw": match["rw"], "ioengine": match["engine"], "iodepth": match["iodepth"]}

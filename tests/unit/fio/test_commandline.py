@@ -92,6 +92,11 @@ def test_an_unknown_option_is_a_problem_with_a_hint() -> None:
     assert "iodepht" in problem.message and "`iodepth`" in problem.message
 
 
+def test_an_option_like_no_other_may_be_one_of_another_release() -> None:
+    (problem,) = command("fio --name=a --qqqqqqqq=4").problems
+    assert not problem.is_certain
+
+
 def test_a_value_that_is_missing_is_a_problem() -> None:
     (problem,) = command("fio --name=a --iodepth").problems
     assert "lacks its value" in problem.message

@@ -187,6 +187,11 @@ def test_phases_follow_each_other() -> None:
     assert JobFile((job("a", runtime=10), job("b"))).asked_s is None
 
 
+def test_a_job_named_after_a_device_works_on_it() -> None:
+    assert job("/dev/sdb", numjobs=2).shares_one_file
+    assert job("/dev/sdb", filename="x").filenames == ("x",)
+
+
 def test_names_with_colons() -> None:
     assert job(filename="a:b").filenames == ("a", "b")
     assert job(filename=r"/dev/disk/pci-0000\:00").filenames == ("/dev/disk/pci-0000:00",)
