@@ -115,7 +115,7 @@ def _build(conductor: _Conductor, name: str) -> ReadyLayout:
 
 
 def _apply(conductor: _Conductor, planned: LayoutPlan) -> None:
-    steps = (leash(conductor.plan.site.state_dir), *planned.steps)
+    steps = (*planned.steps, leash(conductor.plan.site.state_dir))
     apply(
         steps,
         conductor.host,

@@ -28,8 +28,11 @@ class FioRun:
 
 
 def leash(scratch: str) -> Step:
-    """The step that stands in the journal for every fio of a run: should poolproof die, `clean` ends that fio."""
-    return Step("run fio", ("true",), UndoDaemon(f"{scratch}/{_PIDFILE}", marker=f"{scratch}/{_JOB}"))
+    """The step that stands in the journal for every fio of a layout: should poolproof die, `clean` ends that fio.
+
+    It comes after the steps that build the layout, since what fio uses can't be taken down.
+    """
+    return Step("run fio", ("true",), UndoDaemon(f"{scratch}/{_PIDFILE}", marker=f"{scratch}/"))
 
 
 def report_path(scratch: str) -> str:
@@ -48,11 +51,14 @@ def run_fio(host: Host, jobs: JobFile, scratch: str, *, live: bool, before: Call
     host.run(["sh", "-c", 'rm -f "$1"; cat >"$0"', f"{scratch}/{_JOB}", report_path(scratch)], timeout_s=30, stdin=text)
     argv = ["fio", "--output-format=json+", f"--output={report_path(scratch)}", "--eta=never"]
     argv += ["--status-interval=1s"] if live else []
-    # The shell leaves fio's process number behind before it becomes fio.
-    held = ["sh", "-c", 'echo $$ >"$0"; exec "$@"', f"{scratch}/{_PIDFILE}", *argv, f"{scratch}/{_JOB}"]
     before()
-    completed = host.run(held, timeout_s=_limit_s(jobs), check=False)
+    completed = host.run(_held(scratch, [*argv, f"{scratch}/{_JOB}"]), timeout_s=_limit_s(jobs), check=False)
     return FioRun(text, _read_or_empty(host, report_path(scratch)), completed)
+
+
+def _held(scratch: str, argv: list[str]) -> list[str]:
+    """The same command on the leash: a shell leaves its process number behind before it becomes fio."""
+    return ["sh", "-c", 'echo $$ >"$0"; exec "$@"', f"{scratch}/{_PIDFILE}", *argv]
 
 
 def _limit_s(jobs: JobFile) -> float:
@@ -80,7 +86,7 @@ def fill_files(host: Host, jobs: JobFile, scratch: str, size_bytes: int) -> None
     host.run(["sh", "-c", 'cat >"$0"', path], timeout_s=30, stdin=render(jobs))
     limit_s = 60 + size_bytes / _FILL_FLOOR_BYTES_PER_S
     try:
-        completed = host.run(["fio", "--eta=never", path], timeout_s=limit_s, check=False)
+        completed = host.run(_held(scratch, ["fio", "--eta=never", path]), timeout_s=limit_s, check=False)
     except CommandError as error:
         raise FioError(f"the test files could not be laid out: {error.message}") from None
     if completed.returncode != 0:

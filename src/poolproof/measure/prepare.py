@@ -9,6 +9,7 @@ from poolproof.errors import CampaignError
 from poolproof.evidence.files import inspect, list_files
 from poolproof.fio.extents import extents_of
 from poolproof.fio.job import JobFile
+from poolproof.fio.render import render
 from poolproof.hosts.base import Host
 from poolproof.layers.tree import branches, busy_with, stored_per_leaf, write_factor
 from poolproof.measure.cool import flush
@@ -74,17 +75,15 @@ def _on_device(host: Host, layout: ReadyLayout, cells: Sequence[CellJobs], liste
 
 
 def _on_file_system(host: Host, layout: ReadyLayout, cells: Sequence[CellJobs], listener: Listener) -> list[_Placed]:
-    found = []
-    for cell in cells:
-        place = _place(host, layout, cell)
-        jobs = placed(cell.jobs, place)
-        if cell.workload.fill:
-            listener.step(f"fill the test files of {cell.workload.name}")
-            fill_files(host, fill_job(jobs), layout.scratch, jobs.unique_bytes or 0)
-        found.append((cell, place, jobs))
+    places = [_place(host, layout, cell) for cell in cells]
+    jobs = [placed(cell.jobs, place) for cell, place in zip(cells, places, strict=True)]
+    filling = {render(fill_job(entry)): entry for cell, entry in zip(cells, jobs, strict=True) if cell.workload.fill}
+    for number, entry in enumerate(filling.values(), start=1):
+        listener.step(f"fill the test files, {number} of {len(filling)}")
+        fill_files(host, fill_job(entry), layout.scratch, entry.unique_bytes or 0)
     return [
-        _Placed(cell.workload, jobs, list_files(host, place) if cell.workload.fill else _found_paths(cell.jobs, place))
-        for cell, place, jobs in found
+        _Placed(cell.workload, entry, list_files(host, place) if cell.workload.fill else _found_paths(cell.jobs, place))
+        for cell, place, entry in zip(cells, places, jobs, strict=True)
     ]
 
 
