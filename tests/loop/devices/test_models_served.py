@@ -1,7 +1,7 @@
 """Each model, served for real through nbdkit, nbdfuse and a loop device, against the model by itself.
 
 What fio measures must lie within 15 % of what the same model, fed the same kind of requests, says in `closed_loop`.
-The table in docs/emulated-disks.md comes from these tests: `pytest tests/loop/devices/test_models_served.py -rP`.
+The table in docs/emulated-disks.md comes from these tests: `pytest tests/loop/devices/test_models_served.py -rPs`.
 """
 
 import random
