@@ -49,15 +49,20 @@ def _in_result(case: Case) -> Iterable[Finding]:
     if not case.job.shares_one_file or all_go_past_ram(case):
         return
     written, read = writes(case), cold_reads(case)
-    if written and _explained(written, case.job.sharers):
+    if written and _explained(written, _times_over(case, written)):
         yield _finding(case, written, "wrote", "to", "reached the disks", "was overwritten in RAM")
-    if read and _explained(read, case.job.sharers):
+    if read and _explained(read, _times_over(case, read)):
         yield _finding(case, read, "read", "from", "came from the disks", "was read from RAM, where another job had it")
 
 
-def _explained(flow: Flow, sharers: int) -> bool:
-    """Sharing loses at most all but one part in `sharers`; far below that, something else is at work."""
-    return not flow.in_order and flow.ratio >= (1 - _NEAR) / sharers
+def _times_over(case: Case, flow: Flow) -> float:
+    """How often each byte was moved on average: once by each job, and again in each further pass over the file."""
+    return max(case.job.sharers, flow.moved_bytes / case.job.unique_bytes if case.job.unique_bytes else 0)
+
+
+def _explained(flow: Flow, times_over: float) -> bool:
+    """RAM can take all but one of the times that a byte was moved; far below that, something else is at work."""
+    return not flow.in_order and flow.ratio >= (1 - _NEAR) / times_over
 
 
 def _finding(case: Case, flow: Flow, did: str, preposition: str, arrived: str, rest: str) -> Finding:

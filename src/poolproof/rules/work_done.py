@@ -1,6 +1,7 @@
 """Whether the run did what it was asked to do."""
 
 from collections.abc import Iterable
+from os import strerror
 
 from poolproof.rules.model import Case, Finding, Rule
 from poolproof.rules.reported import asked_s, moved_bytes, parts, ran_s
@@ -19,7 +20,7 @@ def _in_result(case: Case) -> Iterable[Finding]:
         return
     errors = [job for job in case.result.jobs if job.error]
     if errors:
-        named = ", ".join(f"`{job.name}` ended with error {job.error}" for job in errors)
+        named = ", ".join(f"`{job.name}` ended with error {job.error} ({strerror(job.error)})" for job in errors)
         yield _finding(
             "fails", f"fio failed: job {named}", "run fio by hand with the kept job.fio and read its message"
         )

@@ -139,9 +139,9 @@ def ramped(disk_bytes: float, window_s: float) -> Case:
     return replace(case, evidence=replace(evidence, account=replace(evidence.account, window_s=window_s)))
 
 
-def failed_with(error: int) -> Case:
+def failed_with(error: int, options: str = "rw=read bs=1m size=1g", target: Target = EXT4) -> Case:
     parts = JobResult("job", error=error, read=direction(GIB, 10.0))
-    return Case(jobs("rw=read bs=1m size=1g"), FioResult("fio-3.33", (parts,)), None, EXT4)
+    return Case(jobs(options), FioResult("fio-3.33", (parts,)), None, target)
 
 
 def named(name: str, options: str) -> Case:

@@ -2,11 +2,21 @@
 
 from collections.abc import Mapping
 
-from tests.unit.rules.examples.building import Example, failed_with, latency, lint_of, read_of, uncounted, with_cpu
+from tests.unit.rules.examples.building import (
+    MERGERFS,
+    Example,
+    failed_with,
+    latency,
+    lint_of,
+    read_of,
+    uncounted,
+    with_cpu,
+)
 from tests.unit.rules.making import GIB, MIB, direction
 
 _WRITE = "rw=write bs=1m size=4g end_fsync=1"
 _RANDOM_READ = "rw=randread bs=4k size=1g direct=1"
+_DIRECT_WRITE = "rw=write bs=1m size=1g direct=1"
 
 EXAMPLES: Mapping[str, tuple[Example, ...]] = {
     "broken-clock": (
@@ -17,6 +27,10 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
         ),
     ),
     "cpu-bound-fio": (Example(with_cpu(98.0), "notes", with_cpu(60.0)),),
+    "direct-refused": (
+        Example(failed_with(22, _DIRECT_WRITE), "fails", failed_with(5, _DIRECT_WRITE)),
+        Example(failed_with(22, _DIRECT_WRITE, MERGERFS), "fails", failed_with(22, "rw=write bs=1m size=1g", MERGERFS)),
+    ),
     "few-samples": (
         Example(
             uncounted("rw=read bs=1m size=64m direct=1", read=direction(64 * MIB, 10.0, MIB, p50_ns=900_000.0)),

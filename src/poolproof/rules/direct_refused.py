@@ -1,0 +1,48 @@
+"""Direct I/O that the stack refuses, so that nothing is measured at all."""
+
+from collections.abc import Iterable
+from errno import EINVAL
+
+from poolproof.rules.model import Case, Finding, Rule
+from poolproof.rules.path import is_fuse
+from poolproof.rules.reproduction import script
+
+
+def _in_result(case: Case) -> Iterable[Finding]:
+    refused = case.result is not None and any(job.error == EINVAL for job in case.result.jobs)
+    if not refused or not any(job.direct for job in case.job.jobs):
+        return
+    yield Finding(
+        rule="direct-refused",
+        effect="fails",
+        message=f"with direct=1 the I/O was refused with `Invalid argument`: {_why(case)}",
+        fix="direct=0 with end_fsync=1 for writes; for reads direct=0 on a cold cache; or a bs= that the disk can take",
+        weight=90,
+    )
+
+
+def _why(case: Case) -> str:
+    if is_fuse(case.target) and case.job.writes:
+        return (
+            "a FUSE file system such as mergerfs hands the data of a write on from behind a header, at an address that "
+            "only some disks take for direct I/O (loop devices and virtio disks do not; see queue/dma_alignment)"
+        )
+    return "the file system knows no direct I/O, or bs= and offsets are no multiples of the disk's sector"
+
+
+RULE = Rule(
+    id="direct-refused",
+    title="Direct I/O is refused",
+    wrong="direct=1 asks the kernel to pass the job's own memory to the disk. Where file system or disk can't, each "
+    "I/O ends with `Invalid argument` and fio stops.",
+    shows="In a result: error 22 of a job with direct=1.",
+    error="None: there is no figure.",
+    mend="direct=0 with end_fsync=1, or the disk's own block size.",
+    sources=(
+        "measured here: mergerfs 2.33.5 on Linux 6.18, every write with direct=1 over loop and virtio disks",
+        "https://github.com/axboe/fio/issues/253",
+    ),
+    catalogue="#17, #18",
+    in_result=_in_result,
+    reproduce=script("fio --name=trap --filename=trap --rw=write --bs=2300 --size=4m --direct=1 || true"),
+)
