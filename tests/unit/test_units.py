@@ -1,0 +1,54 @@
+"""Sizes, durations and rates: there and back, and the words that people read."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from poolproof.units import (
+    canonical_size,
+    format_count,
+    format_duration,
+    format_rate,
+    format_size,
+    parse_duration,
+    parse_size,
+)
+
+
+@given(st.integers(0, 2**60))
+def test_a_size_in_its_shortest_spelling_reads_back_exactly(size: int) -> None:
+    assert parse_size(canonical_size(size)) == size
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("16G", 16 * 2**30), ("512m", 2**29), ("4096", 4096), ("1.5k", 1536), ("2TiB", 2**41), (" 8 GB ", 2**33)],
+)
+def test_sizes_are_powers_of_1024(text: str, size: int) -> None:
+    assert parse_size(text) == size
+
+
+@pytest.mark.parametrize("text", ["", "G", "1x", "-1G", "1 0", "0x10", "1e3"])
+def test_what_is_no_size_says_so(text: str) -> None:
+    with pytest.raises(ValueError, match="is no size"):
+        parse_size(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("10s", 10.0), ("500ms", 0.5), ("2m", 120.0), ("3", 3.0), ("1h", 3600.0), ("250us", 0.00025)]
+)
+def test_durations(text: str, seconds: float) -> None:
+    assert parse_duration(text) == pytest.approx(seconds)
+
+
+def test_what_is_no_duration_says_so() -> None:
+    with pytest.raises(ValueError, match="is no duration"):
+        parse_duration("soon")
+
+
+def test_figures_have_three_digits_and_a_unit() -> None:
+    assert [format_count(value) for value in (0, 7.5, 131, 14823, 1.2e6)] == ["0.00", "7.50", "131", "14.8k", "1.20M"]
+    assert [format_rate(value) for value in (183e6, 7.2e9, 999)] == ["183 MB/s", "7.20 GB/s", "999 B/s"]
+    assert [format_size(value) for value in (0, 512 * 2**20, 1.5 * 2**30)] == ["0 B", "512 MiB", "1.5 GiB"]
+    durations = [2.66e-7, 0.00125, 2.0, 150, 4320]
+    assert [format_duration(value) for value in durations] == ["266 ns", "1.25 ms", "2.0 s", "2 min 30 s", "1 h 12 min"]
