@@ -21,7 +21,8 @@ def parse_size(text: str) -> int:
     match = _SIZE.match(text)
     if match is None:
         raise ValueError(f"{text!r} is no size; write one such as 16G, 512M or 4096")
-    return int(float(match[1]) * 1024 ** _POWERS[match[2].lower()])
+    unit = 1024 ** _POWERS[match[2].lower()]
+    return int(match[1]) * unit if match[1].isdigit() else int(float(match[1]) * unit)
 
 
 def parse_duration(text: str) -> float:
