@@ -14,7 +14,7 @@ from poolproof.fio.job import JobFile
 from poolproof.fio.job_draft import ALL_NAMES, MOST_PROBLEMS, JobDraft, Problem, resolve, unknown
 from poolproof.fio.option_names import JOB_SWITCHES, PROGRAM_OPTIONS, PROGRAM_SWITCHES
 
-_PROGRAM = re.compile(r"^(?:\S*/)?fio(?:[-_.]?v?\d[\w.-]*)?$")
+_PROGRAM = re.compile(r"^(?:\S*/)?fio(?:[-_.]?v?\d[\w.-]*)?(?:\.exe)?$")
 _ALL = ALL_NAMES | PROGRAM_OPTIONS
 _OPERATORS = frozenset(["|", "||", "&", "&&", ";", ">", ">>", "<", "<<", ">&", "(", ")", "2>", "2>&1"])
 _NUMBER = re.compile(r"^-\d")

@@ -31,7 +31,9 @@ _INLINE = re.compile(r"`([^`]*\bfio[^`]*)`")
 _SECTION = re.compile(r"^\s*\[[^\[\]]+\]\s*(?:[;#].*)?$")
 _SETTING = re.compile(r"^\s*([a-z][\w-]*)\s*(?:=.*)?$")
 _TELLING = frozenset({"rw", "readwrite", "ioengine", "bs", "blocksize", "filename", "directory", "size", "iodepth"})
+_TELLING_PLACE = frozenset({"filename", "directory", "size", "runtime", "numjobs"})
 _JOB_FILE_NAME = re.compile(r"\.(?:fio|job|ini|cfg|conf|txt)$")
+_WRAPPED = re.compile(r"^\s*--[a-z]")
 _MOST_CONTINUED = 60
 _LONGEST_COMMAND = 20_000
 _SAME_BYTES = 0.01
@@ -253,6 +255,10 @@ def _agrees(own: JobFile, jobs: JobFile) -> bool:
 def _same_job(printed: Job, given: Job) -> bool:
     if any("$" in value for value in given.options.values()):
         return True
+    if any(
+        printed.options.get(name, value) != value for name, value in given.options.items() if name in _TELLING_PLACE
+    ):
+        return False
     same = printed.rw == given.rw and printed.engine == given.engine and printed.iodepth == given.iodepth
     return same and ("bs" not in printed.options or printed.bs_bytes == given.bs_bytes)
 
@@ -261,13 +267,20 @@ def _commands(numbered: Lines) -> Iterator[Command]:
     place = 0
     while place < len(numbered):
         number, last = numbered[place][0], place
-        while numbered[last][1].rstrip().endswith("\\") and last + 1 < len(numbered) and last - place < _MOST_CONTINUED:
+        while last + 1 < len(numbered) and last - place < _MOST_CONTINUED and _goes_on(numbered, place, last):
             last += 1
         joined = "\n".join(text for _, text in numbered[place : last + 1])
         if len(joined) <= _LONGEST_COMMAND and _FIO_WORD.search(joined) and _OPTION_OR_FILE.search(joined):
             for command in _commands_in(joined, number):
                 yield replace(command, last_line=numbered[last][0])
         place = last + 1
+
+
+def _goes_on(numbered: Lines, first: int, last: int) -> bool:
+    """A backslash ends the line, or a command of fio was wrapped and the next line starts with an option."""
+    if numbered[last][1].rstrip().endswith("\\"):
+        return True
+    return _FIO_WORD.search(numbered[first][1]) is not None and _WRAPPED.match(numbered[last + 1][1]) is not None
 
 
 def _commands_in(text: str, line: int) -> Iterator[Command]:

@@ -31,6 +31,7 @@ class _JobDraft:
     """A job while its lines come in. `latest` is the direction that latency lines belong to."""
 
     name: str = ""
+    group: int = 0
     jobs: int = 1
     error: int = 0
     host: str | None = None
@@ -122,30 +123,56 @@ class _Reader:
             return False
         if any(self._run.groups) or self._run.disks or self._repeats(job):
             self.finish()
-        self._run.jobs.append(_JobDraft(job.name, job.jobs, job.error, job.host))
+        self._run.jobs.append(_JobDraft(job.name, job.group, job.jobs, job.error, job.host))
         return True
 
     def _repeats(self, job: lines.JobLine) -> bool:
-        """Clones may share a name, groups of clones don't; a job without a name was a fragment by itself."""
+        """The job is of another run: clones may share a group, sums of clones don't; fio announces every job; and a
+        job without a name was a fragment by itself.
+        """
         before = self._run.jobs
-        return any(not draft.name or (draft.name == job.name and (draft.jobs > 1 or job.jobs > 1)) for draft in before)
+        if not before or job.name == "All clients":
+            return False
+        announced = {header.name for header in self._run.headers}
+        sums_group = any(draft.group == job.group and (draft.jobs > 1 or job.jobs > 1) for draft in before)
+        return sums_group or not before[-1].name or (bool(announced) and job.name not in announced)
 
     def _figures(self, line: str) -> bool:
         """Lines of a job's block."""
+        values = lines.percentiles(line)
+        if values:
+            return self._add_percentiles(values)
+        head = lines.percentile_head(line)
+        self._forget_head()
+        if head is not None:
+            self._job_for(lambda _: True).head = head
+            return True
         rate = lines.rate(line)
         if rate is not None:
             return self._rate(rate)
         latency = lines.latency(line)
         if latency is not None:
             return self._latency(latency)
-        if self._percentiles(line):
-            return True
         return self._sampled(line) or self._rest(line)
+
+    def _forget_head(self) -> None:
+        """Percentiles stand right below their head; under another one, such as `high prio … percentiles`, they are not
+        those of the direction.
+        """
+        if self._run.jobs:
+            self._run.jobs[-1].head = None
+
+    def _add_percentiles(self, values: dict[float, float]) -> bool:
+        job = self._run.jobs[-1] if self._run.jobs else None
+        if job is None or job.head is None:
+            return False
+        _add_percentiles(job, job.head, values)
+        return True
 
     def _rate(self, rate: lines.RateLine) -> bool:
         job = self._job_for(lambda draft: rate.direction not in draft.directions)
         job.directions[rate.direction] = rate.figures
-        job.latest, job.plain, job.head = rate.direction, rate.plain, None
+        job.latest, job.plain = rate.direction, rate.plain
         return True
 
     def _latency(self, line: lines.LatencyLine) -> bool:
@@ -155,18 +182,6 @@ class _Reader:
             return True
         job = self._job_for(lambda draft: _latency_of(draft, line.kind) is None)
         _set_latency(job, line.kind, line.latency)
-        return True
-
-    def _percentiles(self, line: str) -> bool:
-        head = lines.percentile_head(line)
-        if head is not None:
-            self._job_for(lambda _: True).head = head
-            return True
-        values = lines.percentiles(line)
-        job = self._run.jobs[-1] if self._run.jobs else None
-        if not values or job is None or job.head is None:
-            return False
-        _add_percentiles(job, job.head, values)
         return True
 
     def _sampled(self, line: str) -> bool:
@@ -187,7 +202,6 @@ class _Reader:
         if not self._run.jobs:
             return False
         job = self._run.jobs[-1]
-        job.head = None
         job.cpu = cpu or job.cpu
         job.depths = depths or job.depths
         if issued is not None:

@@ -80,6 +80,7 @@ class JobLine:
     """The first line of a job's block."""
 
     name: str
+    group: int
     jobs: int
     error: int
     host: str | None
@@ -120,7 +121,10 @@ class PercentileHead:
 
 def job(line: str) -> JobLine | None:
     match = _JOB.match(line) if "(groupid=" in line else None
-    return JobLine(match["name"], max(1, int(match["jobs"])), int(match["error"]), match["host"]) if match else None
+    if match is None:
+        return None
+    jobs = max(1, int(match["jobs"]))
+    return JobLine(match["name"], int(match["group"]), jobs, int(match["error"]), match["host"])
 
 
 def header(line: str) -> HeaderLine | None:

@@ -125,6 +125,21 @@ def test_commands_in_scripts_have_their_lines() -> None:
     assert [(found.line, found.last_line) for found in find_commands(script)] == [(3, 4), (6, 6)]
 
 
+def test_a_command_that_a_forum_wrapped_is_whole() -> None:
+    (command,) = find_commands("C:> fio.exe --name=a --rw=read\n--bs=4k --size=1G\nand then\n--numjobs=4\n")
+    assert dict(command.jobs.jobs[0].options) == {"rw": "read", "bs": "4k", "size": "1G"}
+    assert (command.line, command.last_line) == (1, 2)
+
+
+def test_printed_options_win_over_a_command_for_another_file() -> None:
+    (result,) = find_results(f"fio --name=etcd --rw=write --bs=2300 --ioengine=sync --size=8m --fdatasync=1\n{ETCD}")
+    assert result.made is not None and result.made.origin == "printed options"
+    (result,) = find_results(
+        f"fio --name=etcd --rw=write --bs=2300 --ioengine=sync --size=2m --fdatasync=1 --thread\n{ETCD}"
+    )
+    assert result.made is not None and result.made.origin == "command" and result.made.jobs.jobs[0].flag("thread")
+
+
 def test_text_without_fio_has_nothing() -> None:
     assert find_results("A pool of two disks reads at 24 GB/s, says its owner.\n") == ()
     assert find_commands("You start fio with --numjobs=8 and wait.\n") == ()

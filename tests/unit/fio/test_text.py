@@ -93,10 +93,33 @@ def test_quotations_apart_are_results_apart() -> None:
     ]
 
 
+def test_two_groups_of_clones_pasted_together_are_two_runs() -> None:
+    block = "{}: (groupid=0, jobs=4): err= 0: pid=1: Sat\n  read: IOPS=10, BW=40KiB/s (41kB/s)(400KiB/10000msec)\n"
+    assert [result.jobs[0].name for result in read_text(block.format("a") + block.format("b"))] == ["a", "b"]
+
+
+def test_groups_of_one_run_stay_together() -> None:
+    block = "{}: (groupid={}, jobs=4): err= 0: pid=1: Sat\n  read: IOPS=10, BW=40KiB/s (41kB/s)(400KiB/10000msec)\n"
+    (result,) = read_text(block.format("a", 0) + block.format("b", 1))
+    assert [job.name for job in result.jobs] == ["a", "b"]
+
+
 def test_an_error_and_a_description_belong_to_the_job() -> None:
     text = "j: (groupid=0, jobs=1): err= 5 (file:io_u.c:1787, func=io_u error, error=Input/output error): pid=1: Sat\n"
     (result,) = read_text(text + "  read: IOPS=10, BW=40KiB/s (41kB/s)(400KiB/10000msec)\n")
     assert result.jobs[0].error == 5
+
+
+def test_percentiles_of_one_priority_are_not_those_of_the_direction() -> None:
+    text = """\
+  read: IOPS=10, BW=40KiB/s (41kB/s)(400KiB/10000msec)
+    clat percentiles (usec):
+     |  1.00th=[   24], 99.00th=[   90]
+    high prio (10.00%) clat percentiles (usec):
+     |  1.00th=[    1], 99.00th=[    2]
+"""
+    clat = only_read(text).clat
+    assert clat is not None and clat.percentiles_ns == {1.0: 24e3, 99.0: 90e3}
 
 
 def test_numbers_as_fio_prints_them() -> None:
