@@ -47,18 +47,21 @@ def run_fio(host: Host, jobs: JobFile, scratch: str, *, live: bool, before: Call
         CommandTimedOut: fio was still running long after it should have ended; it was killed.
         ProgramMissing: no fio on the host.
     """
-    text = render(jobs)
-    host.run(["sh", "-c", 'rm -f "$1"; cat >"$0"', f"{scratch}/{_JOB}", report_path(scratch)], timeout_s=30, stdin=text)
-    argv = ["fio", "--output-format=json+", f"--output={report_path(scratch)}", "--eta=never"]
+    text, report = render(jobs), report_path(scratch)
+    argv = ["fio", "--output-format=json+", f"--output={report}", "--eta=never"]
     argv += ["--status-interval=1s"] if live else []
     before()
-    completed = host.run(_held(scratch, [*argv, f"{scratch}/{_JOB}"]), timeout_s=_limit_s(jobs), check=False)
-    return FioRun(text, _read_or_empty(host, report_path(scratch)), completed)
+    held = _held(scratch, f"{scratch}/{_JOB}", argv, clear=report)
+    completed = host.run(held, stdin=text, timeout_s=_limit_s(jobs), check=False)
+    return FioRun(text, _read_or_empty(host, report), completed)
 
 
-def _held(scratch: str, argv: list[str]) -> list[str]:
-    """The same command on the leash: a shell leaves its process number behind before it becomes fio."""
-    return ["sh", "-c", 'echo $$ >"$0"; exec "$@"', f"{scratch}/{_PIDFILE}", *argv]
+def _held(scratch: str, job: str, argv: list[str], *, clear: str = "/dev/null") -> list[str]:
+    """fio on the leash: a shell keeps the job file that comes on its input, empties the file `clear`, leaves its
+    process number behind and becomes fio. One shell for all, since every process that starts costs time.
+    """
+    script = 'cat >"$1" && : >"$2" && echo $$ >"$0" && job=$1 && shift 2 && exec "$@" "$job"'
+    return ["sh", "-c", script, f"{scratch}/{_PIDFILE}", job, clear, *argv]
 
 
 def _limit_s(jobs: JobFile) -> float:
@@ -82,11 +85,10 @@ def fill_files(host: Host, jobs: JobFile, scratch: str, size_bytes: int) -> None
     Raises:
         FioError: fio could not; in its own words.
     """
-    path = f"{scratch}/fill.fio"
-    host.run(["sh", "-c", 'cat >"$0"', path], timeout_s=30, stdin=render(jobs))
+    held = _held(scratch, f"{scratch}/fill.fio", ["fio", "--eta=never"])
     limit_s = 60 + size_bytes / _FILL_FLOOR_BYTES_PER_S
     try:
-        completed = host.run(_held(scratch, ["fio", "--eta=never", path]), timeout_s=limit_s, check=False)
+        completed = host.run(held, stdin=render(jobs), timeout_s=limit_s, check=False)
     except CommandError as error:
         raise FioError(f"the test files could not be laid out: {error.message}") from None
     if completed.returncode != 0:

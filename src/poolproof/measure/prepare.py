@@ -1,7 +1,7 @@
 """Lay out the test files of a layout's workloads, once for all that share them, and look at what lies there."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from poolproof.campaign.model import Workload
@@ -41,14 +41,17 @@ def prepare(host: Host, layout: ReadyLayout, cells: Sequence[CellJobs], listener
     placed_cells = laid_out(host, layout, cells, listener)
     flush(host, layout)
     stored = stored_per_leaf(layout.tree, host)
+    factor = write_factor(layout.node, stored)
+    busy = busy_with(layout.tree, host)
+    files = {paths: inspect(host, paths) for paths in {cell.paths for cell in placed_cells}}
     return {
         cell.workload.name: Prepared(
             workload=cell.workload,
             jobs=cell.jobs,
-            files=inspect(host, cell.paths),
-            write_factor=write_factor(layout.node, stored),
+            files=files[cell.paths],
+            write_factor=factor,
             stored_bytes=stored,
-            busy_with=busy_with(layout.tree, host),
+            busy_with=busy,
         )
         for cell in placed_cells
     }
@@ -76,13 +79,16 @@ def _on_device(host: Host, layout: ReadyLayout, cells: Sequence[CellJobs], liste
 
 def _on_file_system(host: Host, layout: ReadyLayout, cells: Sequence[CellJobs], listener: Listener) -> list[_Placed]:
     places = [_place(host, layout, cell) for cell in cells]
+    own = {place for cell, place in zip(cells, places, strict=True) if cell.workload.fill}
+    _make_places(host, layout, own)
     jobs = [placed(cell.jobs, place) for cell, place in zip(cells, places, strict=True)]
     filling = {render(fill_job(entry)): entry for cell, entry in zip(cells, jobs, strict=True) if cell.workload.fill}
     for number, entry in enumerate(filling.values(), start=1):
         listener.step(f"fill the test files, {number} of {len(filling)}")
         fill_files(host, fill_job(entry), layout.scratch, entry.unique_bytes or 0)
+    laid_out = {place: list_files(host, place) for place in own}
     return [
-        _Placed(cell.workload, entry, list_files(host, place) if cell.workload.fill else _found_paths(cell.jobs, place))
+        _Placed(cell.workload, entry, laid_out[place] if cell.workload.fill else _found_paths(cell.jobs, place))
         for cell, place, entry in zip(cells, places, jobs, strict=True)
     ]
 
@@ -90,10 +96,15 @@ def _on_file_system(host: Host, layout: ReadyLayout, cells: Sequence[CellJobs], 
 def _place(host: Host, layout: ReadyLayout, cell: CellJobs) -> str:
     if not cell.workload.fill:
         return _found_place(host, layout, cell)
-    name = file_set(cell.workload, cell.jobs)
-    # On every branch of a union, so that its create policy may choose among all of them for each file.
-    host.run(["mkdir", "-p", *(f"{branch}/{name}" for branch in branches(layout.tree))], timeout_s=_LIMIT_S)
-    return f"{layout.top}/{name}"
+    return f"{layout.top}/{file_set(cell.workload, cell.jobs)}"
+
+
+def _make_places(host: Host, layout: ReadyLayout, places: Collection[str]) -> None:
+    """Make the directories, on every branch of a union, so that its create policy may choose for each file."""
+    names = sorted(place.removeprefix(f"{layout.top}/") for place in places)
+    paths = [f"{branch}/{name}" for branch in branches(layout.tree) for name in names]
+    if paths:
+        host.run(["mkdir", "-p", *paths], timeout_s=_LIMIT_S)
 
 
 def _refuse_found(layout: ReadyLayout, cells: Sequence[CellJobs]) -> None:
