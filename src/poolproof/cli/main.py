@@ -4,12 +4,14 @@ import json
 import os
 import sys
 import traceback
+from typing import NoReturn
 
 import typer
+from typer.exceptions import TyperException
 
 from poolproof import __version__
 from poolproof.cli import check, clean, demo, devices, explain, presets, resume, rules, run, show
-from poolproof.errors import Interrupted, PoolproofError
+from poolproof.errors import Interrupted, PoolproofError, UsageError
 
 FAULT_EXIT_CODE = 70
 """poolproof itself is at fault (sysexits.h: EX_SOFTWARE)."""
@@ -42,11 +44,11 @@ def _options(
 def main() -> None:
     """Run the command line; ends the process with one of the documented exit codes."""
     try:
-        app()
+        code = app(sys.argv[1:] or ["--help"], standalone_mode=False)
     except PoolproofError as error:
         _fail(error.message, error.hint, error.exit_code)
-    except KeyboardInterrupt:
-        _fail("stopped", "", Interrupted.exit_code)
+    except TyperException as error:
+        _fail(error.format_message(), _help_for(sys.argv[1:]), UsageError.exit_code)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(0) from None
@@ -59,9 +61,19 @@ def main() -> None:
             "to see all of it: POOLPROOF_DEBUG=1 poolproof …; please report it",
             FAULT_EXIT_CODE,
         )
+    if code == Interrupted.exit_code:  # typer's way to hand on a Ctrl-C that nothing of ours caught
+        _fail("stopped; nothing was begun", "", code)
+    raise SystemExit(code or 0)
 
 
-def _fail(message: str, hint: str, code: int) -> None:
+def _help_for(arguments: list[str]) -> str:
+    """The command that says how the one that was mistaken is used."""
+    known = {command.name for command in app.registered_commands}
+    words = [word for word in arguments[:1] if word in known]
+    return " ".join(["poolproof", *words, "--help"])
+
+
+def _fail(message: str, hint: str, code: int) -> NoReturn:
     if "--json" in sys.argv[1:]:
         print(json.dumps({"error": {"message": message, "hint": hint, "exit_code": code}}))
     else:

@@ -14,6 +14,7 @@ from poolproof.campaign.model import Campaign
 from poolproof.campaign.write import format_campaign
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.cli.signals import end_in_order
+from poolproof.errors import Interrupted
 from poolproof.fio.version import fio_version
 from poolproof.hosts.base import Host
 from poolproof.hosts.local import LocalHost
@@ -134,8 +135,13 @@ def _free_path(name: str, now: datetime) -> Path:
 
 
 def _conduct(plan: Plan, host: Host, run: RunDirectory, *, as_json: bool) -> None:
-    with run.locked(), _listener() as listener:
-        conduct(plan, host, run, listener)
+    try:
+        with run.locked(), _listener() as listener:
+            conduct(plan, host, run, listener)
+    except KeyboardInterrupt:
+        raise Interrupted(
+            "stopped; everything was taken down, and what was finished is kept", f"poolproof resume {run.path}"
+        ) from None
     _print_result(run, plan.campaign, as_json=as_json)
 
 
