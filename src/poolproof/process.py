@@ -5,8 +5,9 @@ import os
 import shlex
 import signal
 import subprocess
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from poolproof.errors import CommandError
@@ -65,7 +66,7 @@ def run(
         CommandTimedOut: still running after `timeout_s` seconds.
     """
     begun = time.monotonic()
-    process = _start(argv, stdin is not None)
+    process = _start(argv, subprocess.DEVNULL if stdin is None else subprocess.PIPE)
     try:
         out, err = process.communicate(stdin, timeout=timeout_s)
     except subprocess.TimeoutExpired:
@@ -82,13 +83,102 @@ def run(
     return completed
 
 
-def _start(argv: Sequence[str], with_stdin: bool) -> subprocess.Popen[str]:
+def run_on_leash(argv: Sequence[str], *, timeout_s: float, stdin: str, grace_s: float) -> Completed:
+    """Run a program whose standard input stays open after `stdin`, for as long as the program is wanted.
+
+    At the limit, or when an exception (Ctrl-C) arrives, its input ends: the sign for it to end by itself, as a program
+    at the far end of an ssh must. One that has not within `grace_s` seconds is ended as by `run`.
+
+    Raises:
+        ProgramMissing: no such program.
+        CommandTimedOut: still running after `timeout_s` seconds.
+    """
+    begun = time.monotonic()
+    with _leash() as leash:
+        process = _start(argv, leash.end)
+        leash.tie(stdin)
+        try:
+            out, err = process.communicate(timeout=timeout_s)
+        except BaseException as error:
+            leash.drop()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.communicate(timeout=grace_s)
+            end_group(process)
+            if not isinstance(error, subprocess.TimeoutExpired):
+                raise
+            raise CommandTimedOut(f"`{shlex.join(argv)}` did not end within {timeout_s:g} s and was killed") from None
+    return Completed(tuple(argv), process.returncode, out, err, time.monotonic() - begun)
+
+
+@contextlib.contextmanager
+def lines_on_leash(argv: Sequence[str], *, stdin: str, grace_s: float) -> Iterator[Iterator[str]]:
+    """The lines that a program prints, until it ends or the context is left; its leash is as in `run_on_leash`.
+
+    Raises:
+        ProgramMissing: no such program.
+    """
+    with _leash() as leash:
+        process = _start(argv, leash.end, stderr=subprocess.DEVNULL)
+        leash.tie(stdin)
+        try:
+            yield _lines(process)
+        finally:
+            leash.drop()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(grace_s)
+            end_group(process)
+
+
+class _Leash:
+    """A pipe whose writing end is held here; `end` is the one for the program."""
+
+    def __init__(self) -> None:
+        self.end, self._held = os.pipe()
+
+    def tie(self, text: str) -> None:
+        """The program has its end: forget it here, and say the text, from a thread since a pipe can be full."""
+        os.close(self.end)
+        self.end = -1
+        if text:
+            threading.Thread(target=_say, args=(os.dup(self._held), text), name="leash", daemon=True).start()
+
+    def drop(self) -> None:
+        """End the program's input."""
+        for number in {self.end, self._held} - {-1}:
+            os.close(number)
+        self.end = self._held = -1
+
+
+def _say(pipe: int, text: str) -> None:
+    with open(pipe, "wb", buffering=0) as file, contextlib.suppress(OSError):
+        rest = memoryview(text.encode())
+        while rest:
+            rest = rest[file.write(rest) or 0 :]
+
+
+@contextlib.contextmanager
+def _leash() -> Iterator[_Leash]:
+    leash = _Leash()
+    try:
+        yield leash
+    finally:
+        leash.drop()
+
+
+def _lines(process: subprocess.Popen[str]) -> Iterator[str]:
+    """The lines until the program ends; also when that is from another thread, which closes the pipe."""
+    assert process.stdout is not None
+    with contextlib.suppress(ValueError, OSError):
+        yield from process.stdout
+
+
+def _start(argv: Sequence[str], stdin: int, stderr: int = subprocess.PIPE) -> subprocess.Popen[str]:
     try:
         return subprocess.Popen(
             list(argv),
-            stdin=subprocess.PIPE if with_stdin else subprocess.DEVNULL,
+            stdin=stdin,
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stderr=stderr,
             env={**os.environ, **_ENVIRONMENT, "PATH": f"{os.environ.get('PATH', os.defpath)}:{_SYSTEM_FOLDERS}"},
             start_new_session=True,
             text=True,

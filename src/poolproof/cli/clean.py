@@ -6,19 +6,16 @@ from typing import Annotated
 
 import typer
 
-from poolproof.cli.run import Json
+from poolproof.cli.run import Json, OnItsHost
 
 
 def command(
     run: Annotated[Path, typer.Argument(help="The run directory.")],
+    on: OnItsHost = None,
     as_json: Json = False,
 ) -> None:
     """Undo, from its journal, what a dead run left on the machine; its results stay."""
-    from poolproof.cli.session import undo_leftovers
-    from poolproof.hosts.local import LocalHost
-    from poolproof.runs.directory import RunDirectory
+    from poolproof.cli.session import clean
 
-    directory = RunDirectory.open(run)
-    with directory.locked():
-        undone = undo_leftovers(directory, LocalHost())
+    undone = clean(run, on=on)
     typer.echo(json.dumps({"undone": undone}) if as_json else f"{undone} changes undone; nothing of this run is left")

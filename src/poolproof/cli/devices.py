@@ -1,20 +1,21 @@
-"""`poolproof devices`: what this machine has, by the names to use in a campaign."""
+"""`poolproof devices`: what a machine has, by the names to use in a campaign."""
 
 import json
 
 import typer
 
-from poolproof.cli.run import Json
+from poolproof.cli.run import LOCAL, Json, On
 
 
-def command(as_json: Json = False) -> None:
-    """List the disks of this machine by the names to use in a campaign, and the models that can be emulated."""
+def command(on: On = LOCAL, as_json: Json = False) -> None:
+    """List the disks of this machine, or of another one, by the names to use in a campaign; and the models of disks."""
     from poolproof.devices.emulated.model import MODELS
     from poolproof.facts.block import block_devices
-    from poolproof.hosts.local import LocalHost
+    from poolproof.hosts.reach import reach
     from poolproof.units import format_size
 
-    disks = [disk for disk in block_devices(LocalHost()) if disk.kind == "disk"]
+    with reach(on) as host:
+        disks = [disk for disk in block_devices(host) if disk.kind == "disk"]
     if as_json:
         rows = [
             {"identity": disk.identity, "path": disk.path, "size_bytes": disk.size_bytes, "model": disk.model}

@@ -8,6 +8,17 @@ import typer
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")]
 Out = Annotated[Path | None, typer.Option("--out", help="Where to write the run. Default: runs/<name>-<time>.")]
 Work = Annotated[str, typer.Option("--work", help="Where images and mount points go, on the host.")]
+On = Annotated[
+    str,
+    typer.Option("--on", metavar="HOST", help="The machine to measure, as ssh names it: user@host, or an alias."),
+]
+OnItsHost = Annotated[
+    str | None,
+    typer.Option("--on", metavar="HOST", help="Another name of the run's host. Default: the one in run.json."),
+]
+LOCAL = "local"
+"""This machine, as `hosts.reach` and run.json call it."""
+
 Wipe = Annotated[
     list[str] | None,
     typer.Option("--wipe", metavar="IDENTITY", help="Permit this real disk to be overwritten; once for each."),
@@ -32,6 +43,7 @@ def command(
     out: Out = None,
     work: Work = "/var/tmp",
     wipe: Wipe = None,
+    on: On = LOCAL,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print every step; change nothing.")] = False,
     save: Annotated[Path | None, typer.Option("--save", help="Write the campaign as a file and go on.")] = None,
     as_json: Json = False,
@@ -48,7 +60,7 @@ def command(
     asked, text = campaign_asked(campaign, Flags(layout, device, workload, baseline), Changes(time, trials, seed))
     if save is not None:
         save_campaign(asked, save)
-    request = Request(asked, text, out, work, frozenset(wipe or ()), as_json)
+    request = Request(asked, text, out, work, frozenset(wipe or ()), as_json, on)
     if dry_run:
         typer.echo(dry_run_text(request))
         return

@@ -17,7 +17,7 @@ from poolproof.cli.signals import end_in_order
 from poolproof.errors import Interrupted
 from poolproof.fio.version import fio_version
 from poolproof.hosts.base import Host
-from poolproof.hosts.local import LocalHost
+from poolproof.hosts.reach import reach
 from poolproof.measure.conduct import conduct
 from poolproof.measure.events import Listener
 from poolproof.measure.plan import Places, Plan, make_plan, plan_layouts
@@ -32,7 +32,7 @@ from poolproof.runs.summary import cells_of
 
 @dataclass(frozen=True)
 class Request:
-    """What `run` was asked to do. `campaign_text` is the campaign as given."""
+    """What `run` was asked to do. `campaign_text` is the campaign as given, `on` the name of the host."""
 
     campaign: Campaign
     campaign_text: str
@@ -40,37 +40,47 @@ class Request:
     work: str
     wipe: frozenset[str]
     as_json: bool
+    on: str
 
 
 def start(request: Request) -> None:
     """Begin a run and see it to its end; prints its table or its JSON object."""
     end_in_order()
-    host = LocalHost()
-    plan = _plan(request, host)
-    run = _create(request, plan, host)
-    _conduct(plan, host, run, as_json=request.as_json)
+    with reach(request.on) as host:
+        plan = _plan(request, host)
+        run = _create(request, plan, host)
+        _conduct(plan, host, run, as_json=request.as_json)
 
 
-def go_on(path: Path, *, as_json: bool) -> None:
-    """Resume a run that was stopped: first undo what it left, then do what is not done."""
+def go_on(path: Path, *, as_json: bool, on: str | None = None) -> None:
+    """Resume a run that was stopped, on its host: first undo what it left, then do what is not done.
+
+    `on`: another name of the same host.
+    """
     end_in_order()
-    host = LocalHost()
     run = RunDirectory.open(path)
     record = run.record()
-    with run.locked():
-        undo_leftovers(run, host)
-    campaign = parse_campaign(record.campaign, str(run.path / "run.json"))
-    label_places = Places(record.label, record.state_dir, record.ram_dir)
-    plan = make_plan(campaign, host, label_places, record.seed, frozenset(record.allowed_disks))
-    _conduct(plan, host, run, as_json=as_json)
+    with reach(on or record.host) as host:
+        with run.locked():
+            _undo_leftovers(run, host)
+        campaign = parse_campaign(record.campaign, str(run.path / "run.json"))
+        label_places = Places(record.label, record.state_dir, record.ram_dir)
+        plan = make_plan(campaign, host, label_places, record.seed, frozenset(record.allowed_disks))
+        _conduct(plan, host, run, as_json=as_json)
 
 
-def undo_leftovers(run: RunDirectory, host: Host) -> int:
-    """Undo what a dead run left on the host; returns how many changes that were.
+def clean(path: Path, *, on: str | None = None) -> int:
+    """Undo what a dead run left on its host; returns how many changes that were. `on` as in `go_on`.
 
     Raises:
         BuildError: something can't be undone.
     """
+    run = RunDirectory.open(path)
+    with run.locked(), reach(on or run.record().host) as host:
+        return _undo_leftovers(run, host)
+
+
+def _undo_leftovers(run: RunDirectory, host: Host) -> int:
     from poolproof.provision.journal import Journal
     from poolproof.provision.undo import complain, undo_all
 
@@ -88,10 +98,10 @@ def show(path: Path, *, as_json: bool, leaves: bool) -> None:
 
 def dry_run_text(request: Request) -> str:
     """Every step that the run would take, as text; nothing is changed."""
-    host = LocalHost()
-    plan = _plan(request, host)
-    ground = look_around(host, plan.campaign, plan.nodes.values(), plan.site.state_dir)
-    return plan_text(places(plan.site, with_ram=plan.uses_ram_files), plan_layouts(plan, ground))
+    with reach(request.on) as host:
+        plan = _plan(request, host)
+        ground = look_around(host, plan.campaign, plan.nodes.values(), plan.site.state_dir)
+        return plan_text(places(plan.site, with_ram=plan.uses_ram_files), plan_layouts(plan, ground))
 
 
 def _plan(request: Request, host: Host) -> Plan:

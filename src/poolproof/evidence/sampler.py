@@ -2,16 +2,16 @@
 
 import bisect
 import threading
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 
 from poolproof.devices.model import Leaf
 from poolproof.evidence.counters import Counters, between, parse_counters
-from poolproof.hosts.base import Host, Tick
+from poolproof.hosts.base import FileMissing, Host, HostUnreachable, Tick
 
 _JOIN_S = 10.0
+_ONE_TICK_S = 60.0
 
 
 @dataclass(frozen=True)
@@ -69,13 +69,21 @@ def counter_paths(leaves: Sequence[Leaf]) -> tuple[str, ...]:
 
 
 def read_now(host: Host, leaves: Sequence[Leaf]) -> Reading:
-    """The counters at this moment.
+    """The counters at this moment by the host's clock: the first tick of a stream, so that it takes one command.
 
     Raises:
         FileMissing: a leaf is gone.
+        HostUnreachable: the link broke.
     """
-    texts = tuple(host.read(path) for path in counter_paths(leaves))
-    return _reading(time.time(), texts)
+    paths = counter_paths(leaves)
+    with host.stream(paths, _ONE_TICK_S) as ticks:
+        tick = next(iter(ticks), None)
+    if tick is None:
+        raise HostUnreachable(f"{host.name} gave no counters", "the link may have broken; see: poolproof devices")
+    gone = [path for path, text in zip(paths, tick.texts, strict=True) if not text]
+    if gone:
+        raise FileMissing(f"{', '.join(gone)} cannot be read")
+    return _reading(tick.at_s, tick.texts)
 
 
 def _reading(at_s: float, texts: Sequence[str]) -> Reading:

@@ -13,6 +13,10 @@ class FileMissing(HostError):
     """The file is not on the host, or may not be read."""
 
 
+class HostUnreachable(HostError):
+    """The link to the host broke, or was never made: what the host does now is not known."""
+
+
 @dataclass(frozen=True)
 class Tick:
     """The contents of the streamed files at one moment; `at_s`: the host's own clock, seconds since 1970.

@@ -1,0 +1,88 @@
+"""What runs at the far end of an ssh: a POSIX shell that starts the program, watches over it, and says how it ended.
+
+ssh itself can't tell a program's 255 from its own, nor end a program that was started through it, and a login shell may
+print words of its own. So each program is started by `_KEEPER`, which marks where the program's output begins, on both
+streams, and reports the exit code last, on standard error.
+
+The keeper holds the leash: as long as poolproof wants the program, the standard input of its ssh stays open. When it
+ends (the time limit, Ctrl-C, a poolproof that was killed, a broken link) the program's process group is ended: SIGTERM,
+SIGKILL 2 s later. A program that is fed gets the standard input itself and has no leash. Over all stands the limit,
+which the keeper watches too, should a link die unnoticed.
+"""
+
+import re
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+# `kill -TERM -- -PID` and `kill -s` are not for every shell's built-in kill: dash and busybox take only this spelling.
+_KEEPER = r"""
+mark=$1 limit=$2 fed=$3; shift 3
+export LC_ALL=C.UTF-8 LANG=C.UTF-8 TZ=UTC PATH="$PATH:/usr/sbin:/sbin"
+echo "$mark"; echo "$mark" >&2
+exec 3<&0 4>&2 </dev/null 2>/dev/null
+if [ "$fed" ]; then setsid "$@" <&3 3<&- 2>&4 4>&- & else setsid "$@" 3<&- 2>&4 4>&- & fi
+program=$!
+setsid sh -c '
+end() { kill -TERM "-$1" || kill -TERM "$1"; sleep 2; kill -KILL "-$1"; kill -KILL "$1"; }
+{ sleep "$2"; end "$1"; } &
+[ "$3" ] || { read -r _; end "$1"; }
+wait' sh "$program" "$limit" "$fed" <&3 3<&- >/dev/null 4>&- &
+watch=$!
+exec 3<&-
+wait "$program"; code=$?
+kill -KILL "-$watch" || kill -KILL "$watch"
+case $code in 126|127)
+    case $1 in */*) [ -f "$1" ] && [ -x "$1" ];; *) command -v "$1";; esac >/dev/null || code=absent$code
+esac
+echo "
+$mark $code" >&4
+"""
+_LONGEST_COMMAND_BYTES = 100_000  # Linux takes 131072 in one argument, and the login shell gets all in one
+_CODE = re.compile(r"(absent)?(\d+)\s*\Z")
+
+
+@dataclass(frozen=True)
+class Order:
+    """What ssh is asked to run there: the command line for the login shell, and what goes first over standard input."""
+
+    line: str
+    preface: str
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How the program ended: its own output; `code` None when the keeper gave no report.
+
+    `begun`: the keeper started. `absent`: there is no such program, or it may not be executed.
+    """
+
+    begun: bool
+    code: int | None
+    absent: bool
+    stdout: str
+    stderr: str
+
+
+def order(argv: Sequence[str], *, mark: str, limit_s: int, fed: bool, through: Sequence[str] = ()) -> Order:
+    """The order to run `argv` under a keeper, itself started by `through` (sudo).
+
+    An order too long for one argument comes over standard input; dd reads no byte beyond it.
+    """
+    keeper = ["sh", "-c", _KEEPER, "sh", mark, str(limit_s), "fed" if fed else ""]
+    line = "exec " + shlex.join([*through, *keeper, *argv])
+    length = len(line.encode())
+    if length <= _LONGEST_COMMAND_BYTES:
+        return Order(line, "")
+    return Order("exec sh -c " + shlex.quote(f'eval "$(dd bs=1 count={length} 2>/dev/null)"'), line)
+
+
+def outcome(stdout: str, stderr: str, mark: str) -> Outcome:
+    """What the program did, from all that came back; words before the mark are the login shell's."""
+    _, begun, out = stdout.partition(f"{mark}\n")
+    _, _, said = stderr.partition(f"{mark}\n")
+    err, reported, report = said.rpartition(f"\n{mark} ")
+    code = _CODE.match(report) if reported else None
+    if code is None:
+        return Outcome(bool(begun), None, False, out, said or stderr)
+    return Outcome(True, int(code[2]), bool(code[1]), out, err)

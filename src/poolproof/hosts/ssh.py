@@ -1,0 +1,164 @@
+"""A machine over SSH, by OpenSSH's own client: the user's configuration, agent and jump hosts work as they always do.
+
+Nothing is installed there and nothing stays. All commands share one connection, which is made again when it broke.
+"""
+
+import contextlib
+import math
+import secrets
+import shlex
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+
+from poolproof import process
+from poolproof.errors import CommandError, HostError, UsageError
+from poolproof.hosts import far_end, far_stream
+from poolproof.hosts.base import FileMissing, HostUnreachable, Tick
+
+_CONNECT_S = 15
+_FIRST_ANSWER_S = 60.0
+_GRACE_S = 5.0
+_READ_S = 60.0
+_CLOSE_S = 10.0
+_STREAM_S = 7 * 86400
+_IDLE_CONNECTION_S = 60
+_LONGEST_FOLDER = 70  # a socket's path has 107 bytes (unix(7)), of which ssh wants 17 more than the name while it binds
+_SSH_FAILED = 255
+_NO_SETSID = 127  # from the keeper at the far end; `sh` itself is there
+_TAIL_CHARACTERS = 600
+_OPTIONS = (
+    *("ControlMaster=auto", f"ControlPersist={_IDLE_CONNECTION_S}"),
+    *("BatchMode=yes", f"ConnectTimeout={_CONNECT_S}", "LogLevel=ERROR"),
+    # A link that is dead for a minute is broken; a busy machine may well be silent for some seconds.
+    *("ServerAliveInterval=15", "ServerAliveCountMax=4"),
+    # What the user's configuration may ask for at a terminal, and would disturb here.
+    *("RemoteCommand=none", "RequestTTY=no", "ClearAllForwardings=yes", "ForwardX11=no", "PermitLocalCommand=no"),
+)
+
+
+class SshHost:
+    """Commands and files of the machine at `destination`, whatever ssh takes: `user@host`, an alias, an ssh:// URL.
+
+    Commands run as root where that is possible: as the user if that is root, else through sudo if it asks nothing.
+    An exit code of 128 + n may also mean that signal n ended the program. To be used as a context; leaving it ends the
+    connection. `config` is a file to read in place of the user's own ssh_config.
+
+    Raises:
+        UsageError: the destination is an option.
+        HostUnreachable: no connection; so may every method.
+        HostError: no ssh here, or not the programs there that every command needs.
+    """
+
+    def __init__(self, destination: str, config: Path | None = None) -> None:
+        if not destination or destination.startswith("-"):
+            raise UsageError(f"{destination!r} is no destination for ssh", "write: --on user@host")
+        self.name = destination
+        self._mark = f"poolproof-{secrets.token_hex(8)}"
+        self._config = () if config is None else ("-F", str(config))
+        self._through: tuple[str, ...] = ()
+        self._folder = _private_folder()
+        try:
+            self._through = self._way_to_root()
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> "SshHost":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the connection and remove its socket."""
+        if (self._folder / "link").exists():
+            with contextlib.suppress(CommandError):
+                process.run([*self._ssh(), "-O", "exit", "--", self.name], timeout_s=_CLOSE_S, check=False)
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def run(
+        self, argv: Sequence[str], *, timeout_s: float, stdin: str | None = None, check: bool = True
+    ) -> process.Completed:
+        ended, far = self._ask(argv, timeout_s, stdin)
+        if far.absent:
+            if far.code == 127:
+                raise process.ProgramMissing(f"`{argv[0]}` is not installed on {self.name}")
+            raise CommandError(f"`{argv[0]}` may not be started by this user on {self.name}")
+        if far.code is None:
+            raise self._unreachable(argv, ended, far)
+        completed = process.Completed(tuple(argv), far.code, far.stdout, far.stderr, ended.elapsed_s)
+        if check and far.code != 0:
+            raise process.CommandFailed(completed)
+        return completed
+
+    def read(self, path: str) -> str:
+        completed = self.run(["cat", "--", path], timeout_s=_READ_S, check=False)
+        if completed.returncode != 0:
+            said = completed.stderr.strip().rpartition(": ")[2]
+            raise FileMissing(f"{path} cannot be read on {self.name}: {said}")
+        return completed.stdout
+
+    @contextlib.contextmanager
+    def stream(self, paths: Sequence[str], interval_s: float) -> Iterator[Iterator[Tick]]:
+        order = self._order(far_stream.loop(paths, interval_s), _STREAM_S, fed=False)
+        with process.lines_on_leash(self._command(order), stdin=order.preface, grace_s=_GRACE_S) as lines:
+            yield far_stream.ticks(lines, self._mark)
+
+    def _ask(
+        self, argv: Sequence[str], timeout_s: float, stdin: str | None
+    ) -> tuple[process.Completed, far_end.Outcome]:
+        order = self._order(argv, math.ceil(timeout_s) + 1, fed=stdin is not None)
+        command = self._command(order)
+        try:
+            if stdin is None:
+                ended = process.run_on_leash(command, timeout_s=timeout_s, stdin=order.preface, grace_s=_GRACE_S)
+            else:
+                ended = process.run(command, timeout_s=timeout_s, stdin=order.preface + stdin, check=False)
+        except process.CommandTimedOut:
+            raise process.CommandTimedOut(
+                f"`{shlex.join(argv)}` did not end within {timeout_s:g} s on {self.name} and was killed"
+            ) from None
+        except process.ProgramMissing:
+            raise HostError(
+                "ssh is not installed here", "Debian, Ubuntu: sudo apt-get install openssh-client"
+            ) from None
+        return ended, far_end.outcome(ended.stdout, ended.stderr, self._mark)
+
+    def _order(self, argv: Sequence[str], limit_s: int, *, fed: bool) -> far_end.Order:
+        return far_end.order(argv, mark=self._mark, limit_s=limit_s, fed=fed, through=self._through)
+
+    def _command(self, order: far_end.Order) -> list[str]:
+        return [*self._ssh(), "-T", "--", self.name, order.line]
+
+    def _ssh(self) -> list[str]:
+        options = (*_OPTIONS, f"ControlPath={str(self._folder).replace('%', '%%')}/link")
+        return ["ssh", *self._config, *(word for option in options for word in ("-o", option))]
+
+    def _way_to_root(self) -> tuple[str, ...]:
+        """What to start commands with, so that they run as root: nothing, or sudo."""
+        script = "[ $(id -u) = 0 ] || { sudo -n true && echo sudo; }; true"
+        asked = self.run(["sh", "-c", script], timeout_s=_FIRST_ANSWER_S, check=False)
+        if asked.returncode == _NO_SETSID:
+            raise HostError(f"{self.name} has no setsid", "Debian, Ubuntu: apt-get install util-linux there")
+        return ("sudo", "-n", "--") if asked.stdout.strip() == "sudo" else ()
+
+    def _unreachable(self, argv: Sequence[str], ended: process.Completed, far: far_end.Outcome) -> HostUnreachable:
+        said = far.stderr.strip()[-_TAIL_CHARACTERS:]
+        reason = f": {said}" if said else ""
+        try_it = f"ssh -v {shlex.quote(self.name)} true"
+        if far.begun:
+            return HostUnreachable(f"the link to {self.name} broke while `{shlex.join(argv)}` ran{reason}", try_it)
+        if ended.returncode == _SSH_FAILED:
+            return HostUnreachable(f"no connection to {self.name}{reason}", try_it)
+        return HostUnreachable(f"{self.name} gave no POSIX shell to `{shlex.join(argv)}`{reason}", try_it)
+
+
+def _private_folder() -> Path:
+    """A new directory for this user alone, at a path short enough for a socket."""
+    short = len(tempfile.gettempdir().encode()) <= _LONGEST_FOLDER
+    return Path(tempfile.mkdtemp(prefix="poolproof-ssh-", dir=None if short else "/tmp"))

@@ -1,0 +1,167 @@
+"""An sshd of our own on this machine, with keys and configuration of its own; nothing of the user's is touched."""
+
+import contextlib
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+_LIMIT_S = 10.0
+_SEPARATION = Path("/run/sshd")  # Debian's sshd wants this directory, which its service makes
+
+
+class Sshd:
+    """A running sshd. `config` is what a client needs in order to reach it; the alias there is `far`."""
+
+    def __init__(self, folder: Path, user: str = "root", set_up: str = "") -> None:
+        self._folder, self._user = folder, user
+        self.port = _free_port()
+        self.config = folder / "ssh_config"
+        for name in ("host_key", "user_key"):
+            _run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name))
+        (folder / "authorized_keys").write_text((folder / "user_key.pub").read_text())
+        (folder / "known_hosts").write_text(f"[127.0.0.1]:{self.port} {(folder / 'host_key.pub').read_text()}")
+        (folder / "sshd_config").write_text(self._server(set_up))
+        self.config.write_text(self._client())
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Listen; returns when a connection is taken."""
+        program = shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin") or "sshd"
+        argv = [program, "-D", "-e", "-f", str(self._folder / "sshd_config")]
+        with (self._folder / "sshd.log").open("ab") as log:
+            self._process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        deadline = time.monotonic() + _LIMIT_S
+        while not _listens(self.port):
+            assert time.monotonic() < deadline, (self._folder / "sshd.log").read_text()
+            time.sleep(0.05)
+
+    def stop(self) -> None:
+        """Take no more connections; those that stand live on."""
+        if self._process is not None:
+            self._process.terminate()
+            self._process.wait(_LIMIT_S)
+            self._process = None
+
+    def break_links(self) -> int:
+        """End every session by killing its sshd, as a reset of the network would; returns how many there were."""
+        assert self._process is not None
+        sessions = _children(self._process.pid)
+        for pid in sessions:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, 9)
+        for pid in {child for session in sessions for child in _children(session) if _is_sshd(child)}:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, 9)
+        return len(sessions)
+
+    def client_folder(self) -> Path:
+        """A directory for the front of PATH whose `ssh` reads our configuration and not the user's."""
+        folder = self._folder / "bin"
+        folder.mkdir(exist_ok=True)
+        script = folder / "ssh"
+        script.write_text(f'#!/bin/sh\nexec {shutil.which("ssh")} -F {self.config} "$@"\n')
+        script.chmod(0o755)
+        return folder
+
+    def _server(self, set_up: str) -> str:
+        return f"""
+Port {self.port}
+ListenAddress 127.0.0.1
+HostKey {self._folder}/host_key
+AuthorizedKeysFile {self._folder}/authorized_keys
+PidFile none
+StrictModes no
+UsePAM no
+PasswordAuthentication no
+PermitRootLogin prohibit-password
+PrintMotd no
+MaxStartups 100
+{set_up}
+"""
+
+    def _client(self) -> str:
+        return f"""
+Host far
+    HostName 127.0.0.1
+    Port {self.port}
+    User {self._user}
+    IdentityFile {self._folder}/user_key
+    IdentitiesOnly yes
+    UserKnownHostsFile {self._folder}/known_hosts
+    GlobalKnownHostsFile none
+    StrictHostKeyChecking yes
+"""
+
+
+@contextlib.contextmanager
+def sshd(user: str = "root", set_up: str = "") -> Iterator[Sshd]:
+    """An sshd for the length of the context; `set_up` are lines of its configuration."""
+    made = not _SEPARATION.exists()
+    _SEPARATION.mkdir(mode=0o755, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="poolproof-sshd-") as name:
+        folder = Path(name)
+        if user != "root":
+            folder.chmod(0o755)  # sshd reads the keys as the user who logs in
+        server = Sshd(folder, user, set_up)
+        server.start()
+        try:
+            yield server
+        finally:
+            server.break_links()
+            server.stop()
+    if made:
+        _SEPARATION.rmdir()
+
+
+@contextlib.contextmanager
+def user_without_root(*, sudo: bool) -> Iterator[str]:
+    """A user who is there only for the length of the context, with sudo that asks nothing, or without."""
+    name, rule = f"poolproof-{os.getpid()}", Path(f"/etc/sudoers.d/poolproof-{os.getpid()}")
+    _run("useradd", "--create-home", "--shell", "/bin/sh", "--password", "*", name)
+    try:
+        if sudo:
+            rule.write_text(f"{name} ALL=(ALL) NOPASSWD: ALL\n")
+            rule.chmod(0o440)
+        yield name
+    finally:
+        rule.unlink(missing_ok=True)
+        home = pwd.getpwnam(name).pw_dir
+        _run("userdel", "--remove", "--force", name)
+        assert not Path(home).exists()
+
+
+def _run(*argv: str) -> None:
+    subprocess.run(argv, check=True, timeout=60, capture_output=True)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    return port
+
+
+def _listens(port: int) -> bool:
+    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+        return True
+    return False
+
+
+def _children(pid: int) -> list[int]:
+    try:
+        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except OSError:
+        return []
+
+
+def _is_sshd(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip() in ("sshd", "sshd-session")
+    except OSError:
+        return False
