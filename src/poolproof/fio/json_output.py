@@ -20,6 +20,7 @@ from poolproof.fio.json_mending import mended
 
 _KIB = 1024
 _SECTOR = 512
+_LARGEST = 10**24
 _MOST_NOTES = 200
 _MOST_FAILURES = 50  # damaged documents in one text; each costs a look at what follows it
 _START = re.compile(r'\{\s*"fio version"')
@@ -230,12 +231,11 @@ def _result(raw: _RawResult, notes: tuple[str, ...]) -> FioResult:
     jobs = _without_total(raw.jobs or raw.client_stats or [])
     entries = Counter((job.jobname, job.groupid, job.hostname) for job in jobs)
     common = raw.global_options or {}
-    seconds = raw.timestamp
     return FioResult(
         version=raw.version,
         jobs=tuple(_job(job, common, entries[job.jobname, job.groupid, job.hostname]) for job in jobs),
         disks=tuple(_disk(disk) for disk in raw.disk_util or []),
-        timestamp_ms=_whole(raw.timestamp_ms) or (None if seconds is None else _whole(seconds * 1000)),
+        timestamp_ms=_whole(raw.timestamp_ms) or _whole(_times(raw.timestamp, 1000)),
         notes=notes,
     )
 
@@ -250,7 +250,7 @@ def _job(raw: _RawJob, common: Mapping[str, str | None], entries: int) -> JobRes
     sync = raw.sync.lat_ns if raw.sync else None
     return JobResult(
         name=raw.jobname,
-        error=int(raw.error),
+        error=_whole(raw.error) or 0,
         jobs=_clones(options, entries),
         options=options,
         read=_direction(raw.read),
@@ -263,15 +263,19 @@ def _job(raw: _RawJob, common: Mapping[str, str | None], entries: int) -> JobRes
         job_start_ms=_whole(raw.job_start),
         user_cpu_percent=_real(raw.usr_cpu),
         system_cpu_percent=_real(raw.sys_cpu),
-        depth_levels={level: float(share) for level, share in (raw.iodepth_level or {}).items() if share is not None},
+        depth_levels=_shares(raw.iodepth_level or {}),
         host=raw.hostname,
     )
+
+
+def _shares(raw: Mapping[str, Number | None]) -> dict[str, float]:
+    return {level: known for level, share in raw.items() if (known := _real(share)) is not None}
 
 
 def _clones(options: Mapping[str, str], entries: int) -> int:
     """Clones in one entry: `numjobs` where it has one entry only, as group_reporting makes it."""
     value = options.get("numjobs", "1")
-    numjobs = int(value) if value.isdecimal() and len(value) < 6 else 1
+    numjobs = int(value) if value.isascii() and value.isdecimal() and len(value) < 6 else 1
     return max(1, numjobs) if entries == 1 else 1
 
 
@@ -314,7 +318,8 @@ def _io_bytes(raw: _RawDirection) -> int | None:
     """Bytes moved. Without `io_kbytes` beside it, `io_bytes` is in KiB: fio before 2.99."""
     if raw.io_bytes is None:
         return None
-    return _whole(raw.io_bytes if raw.io_kbytes is not None or raw.bw_bytes is not None else raw.io_bytes * _KIB)
+    is_bytes = raw.io_kbytes is not None or raw.bw_bytes is not None
+    return _whole(_times(raw.io_bytes, _KIB)) if not is_bytes else _whole(raw.io_bytes)
 
 
 def _latency(raw: _RawLatency | None, factor: int) -> Latency | None:
@@ -338,9 +343,9 @@ def _percentiles(raw: Mapping[str, Number | None], factor: int) -> dict[float, f
     """fio 2 fills unused places of its list with `"0.00": 0`."""
     found = {}
     for name, value in raw.items():
-        percent = _percent(name)
-        if percent and value is not None:
-            found[percent] = float(value * factor)
+        percent, latency = _percent(name), _times(value, factor)
+        if percent and latency is not None:
+            found[percent] = latency
     return found
 
 
@@ -349,16 +354,20 @@ def _percent(name: str) -> float | None:
         value = float(name)
     except ValueError:
         return None
-    return value if 0 < value <= 100 else None
+    return value if 0 < value <= 100 else None  # false for NaN too
 
 
 def _bins(raw: Mapping[str, Number], factor: int) -> dict[int, int]:
     """Values and counts; json+ of fio 2 counted by index of the bin and told so with its constants."""
-    counted = {int(name): int(count) for name, count in raw.items() if name.isdecimal() and count}
+    counted = {int(name): int(count) for name, count in raw.items() if _is_bin(name) and count and _is_sane(count)}
     if "FIO_IO_U_PLAT_BITS" not in raw:
         return {value * factor: count for value, count in counted.items()}
-    bits = min(max(int(raw["FIO_IO_U_PLAT_BITS"]), 1), 2 * PLAT_BITS)
+    bits = min(max(_whole(raw["FIO_IO_U_PLAT_BITS"]) or PLAT_BITS, 1), 2 * PLAT_BITS)
     return {bin_value(index, bits) * factor: count for index, count in counted.items()}
+
+
+def _is_bin(name: str) -> bool:
+    return name.isascii() and name.isdecimal() and len(name) < 20
 
 
 def _disk(raw: _RawDisk) -> DiskUse:
@@ -373,12 +382,17 @@ def _disk(raw: _RawDisk) -> DiskUse:
 
 
 def _whole(value: Number | None) -> int | None:
-    return None if value is None or value != value or value in (float("inf"), float("-inf")) else int(value)
+    return int(value) if value is not None and _is_sane(value) else None
 
 
 def _real(value: Number | None) -> float | None:
-    return None if value is None else float(value)
+    return float(value) if value is not None and _is_sane(value) else None
 
 
 def _times(value: Number | None, factor: int) -> float | None:
-    return None if value is None else float(value * factor)
+    return float(value * factor) if value is not None and _is_sane(value) else None
+
+
+def _is_sane(value: Number) -> bool:
+    """A number that fio can have counted; false for NaN."""
+    return -_LARGEST < value < _LARGEST

@@ -7,6 +7,7 @@ import re
 
 _NUMBER = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*([kKMGTPE]?)$")
 _AMOUNT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kKMGTPE]?)(i?)(bit|[Bb])$|\s*(0)$")
+_LARGEST = 1e24
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5, "e": 6}
 
 
@@ -19,7 +20,7 @@ def number(text: str) -> float:
     match = _NUMBER.match(text)
     if match is None:
         raise ValueError(f"{text!r} is no number that fio prints")
-    return float(match[1]) * 1000.0 ** _POWERS[match[2].lower()]
+    return _sane(float(match[1]) * 1000.0 ** _POWERS[match[2].lower()], text)
 
 
 def amount(text: str, plain: int) -> float:
@@ -36,4 +37,11 @@ def amount(text: str, plain: int) -> float:
     if match[5]:
         return 0.0
     is_bits = match[4] in ("bit", "b")
-    return float(match[1]) * (1024.0 if match[3] else plain) ** _POWERS[match[2].lower()] / (8 if is_bits else 1)
+    factor = (1024.0 if match[3] else plain) ** _POWERS[match[2].lower()]
+    return _sane(float(match[1]) * factor / (8 if is_bits else 1), text)
+
+
+def _sane(value: float, text: str) -> float:
+    if abs(value) > _LARGEST:
+        raise ValueError(f"{text[:40]!r} is larger than anything that fio counts")
+    return value

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from poolproof.fio.figures import Direction, DiskUse, FioResult, JobResult, Latency
 
 _KIB = 1024
+_LARGEST = 1e24
+_LONGEST_NUMBER = 40
 _US = 1000.0
 _PERCENTILES = 20
 _BEFORE_PERCENTILES = 12
@@ -39,6 +41,8 @@ def read_terse(text: str) -> FioResult | None:
 def read_terse_line(line: str) -> FioResult | None:
     """One terse line as a result with one job; None when it has not the shape of its version."""
     fields = line.strip().split(";")
+    if any(len(field) > _LONGEST_NUMBER for field in fields[4:_SHORT]):
+        return None
     if not _START.match(line.strip()) or len(fields) < _SHORT:
         return None
     try:
@@ -94,15 +98,15 @@ def _direction(fields: Sequence[str], width: int) -> Direction | None:
         runtime_ms=runtime_ms,
         bandwidth_bytes=float(bandwidth_kib * _KIB),
         iops=float(iops),
-        bandwidth_min_bytes=float(bandwidth[0]) * _KIB,
-        bandwidth_max_bytes=float(bandwidth[1]) * _KIB,
-        bandwidth_mean_bytes=float(bandwidth[3]) * _KIB,
-        bandwidth_stddev_bytes=float(bandwidth[4]) * _KIB,
+        bandwidth_min_bytes=_real(bandwidth[0], _KIB),
+        bandwidth_max_bytes=_real(bandwidth[1], _KIB),
+        bandwidth_mean_bytes=_real(bandwidth[3], _KIB),
+        bandwidth_stddev_bytes=_real(bandwidth[4], _KIB),
         samples=int(bandwidth[5]) if is_long else None,
-        iops_min=float(bandwidth[6]) if is_long else None,
-        iops_max=float(bandwidth[7]) if is_long else None,
-        iops_mean=float(bandwidth[8]) if is_long else None,
-        iops_stddev=float(bandwidth[9]) if is_long else None,
+        iops_min=_real(bandwidth[6]) if is_long else None,
+        iops_max=_real(bandwidth[7]) if is_long else None,
+        iops_mean=_real(bandwidth[8]) if is_long else None,
+        iops_stddev=_real(bandwidth[9]) if is_long else None,
         slat=_latency(fields[4:8], ()),
         clat=_latency(fields[8:12], fields[_BEFORE_PERCENTILES:after]),
         lat=_latency(fields[after : after + 4], ()),
@@ -111,11 +115,11 @@ def _direction(fields: Sequence[str], width: int) -> Direction | None:
 
 def _latency(fields: Sequence[str], percentiles: Sequence[str]) -> Latency | None:
     """Minimum, maximum, mean and deviation; four zeros mean that it was not measured."""
-    low, high, mean, deviation = (float(field) * _US for field in fields)
+    low, high, mean, deviation = (_real(field, _US) for field in fields)
     if not high and not mean:
         return None
     found = [_PERCENTILE.match(field) for field in percentiles]
-    values = {float(match[1]): float(match[2]) * _US for match in found if match and float(match[1]) > 0}
+    values = {float(match[1]): float(match[2]) * _US for match in found if match and 0 < float(match[1]) <= 100}
     return Latency(min_ns=low, max_ns=high, mean_ns=mean, stddev_ns=deviation, percentiles_ns=values)
 
 
@@ -129,7 +133,13 @@ def _disks(fields: Sequence[str], place: int) -> tuple[DiskUse, ...]:
     return tuple(disks)
 
 
+def _real(field: str, factor: float = 1.0) -> float | None:
+    """A number; None for the `-nan` that fio prints of a deviation without samples."""
+    value = float(field) * factor
+    return value if abs(value) < _LARGEST else None
+
+
 def _percent(field: str) -> float:
     if not field.endswith("%"):
         raise ValueError(f"{field!r} is no percentage")
-    return float(field[:-1])
+    return _real(field[:-1]) or 0.0

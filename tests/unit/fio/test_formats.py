@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from poolproof.fio.figures import FioResult
@@ -115,6 +115,37 @@ def test_lines_that_are_missing_invent_no_figure(missing: set[int]) -> None:
 def test_no_damage_makes_a_traceback(start: int, length: int, inserted: str) -> None:
     damaged = NORMAL[:start] + inserted + NORMAL[start + length :]
     assert len(find_results(damaged)) <= 4
+
+
+TOKENS = [
+    "{",
+    "]",
+    '"fio version"',
+    "fio --name=a ",
+    "`",
+    "\\\n",
+    "> ",
+    "<b>",
+    "&lt;",
+    "\r",
+    "9" * 400,
+    "-nan",
+    "1e999",
+    "NaN",
+    "%=",
+]
+EVERYTHING = "\n".join(captured(name) for name in ("3.33-etcd.json", "3.33-terse-v5.txt")) + NORMAL
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.integers(0, len(EVERYTHING)), st.sampled_from(TOKENS), st.integers(0, 50)), max_size=6))
+def test_no_odd_word_anywhere_makes_a_traceback(changes: list[tuple[int, str, int]]) -> None:
+    text = EVERYTHING
+    for place, token, removed in changes:
+        text = text[:place] + token + text[place + removed :]
+    for found in find_results(text):
+        assert found.line <= found.last_line
+        assert all(abs(value) < 1e30 for value in figures_of(found.result).values())
 
 
 @given(st.text(alphabet=st.characters(codec="utf-8"), max_size=400))
