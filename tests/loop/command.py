@@ -1,17 +1,20 @@
 """The `poolproof` command as its users run it: a program with arguments, output and an exit code."""
 
+import contextlib
 import json
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 POOLPROOF = str(Path(sys.executable).with_name("poolproof"))
 _LIMIT_S = 110.0
+_POLL_S = 0.002
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,28 @@ class Started:
     def err(self) -> str:
         """What it wrote to standard error so far."""
         return self._err.read_text()
+
+    def await_program(self, name: str, word: str = "", seconds: float = 30.0) -> None:
+        """Wait until poolproof runs that program with an argument that holds the word."""
+        self.await_that(lambda: self._runs(name, word), f"it did not run {name} {word}", seconds)
+
+    def await_that(self, condition: Callable[[], bool], complaint: str, seconds: float = 30.0) -> None:
+        """Wait for a condition; fails when poolproof ends or the seconds are over before."""
+        deadline = time.monotonic() + seconds
+        while not condition():
+            assert self.running, f"{complaint}; poolproof ended and said: {self.err}{self._out.read_text()}"
+            assert time.monotonic() < deadline, f"{complaint} within {seconds} s"
+            time.sleep(_POLL_S)
+
+    def _runs(self, name: str, word: str) -> bool:
+        return any(Path(argv[0]).name == name and word in " ".join(argv) for argv in self._children())
+
+    def _children(self) -> list[list[str]]:
+        found = []
+        for list_ in Path(f"/proc/{self._process.pid}/task").glob("*/children"):
+            with contextlib.suppress(OSError):
+                found += [Path(f"/proc/{pid}/cmdline").read_text().split("\0") for pid in list_.read_text().split()]
+        return found
 
     def signal(self, number: signal.Signals) -> None:
         self._process.send_signal(number)

@@ -50,6 +50,15 @@ class Ground:
         """Run a campaign beside the test."""
         return Started(self.path, *self.words(self.campaign(text), run))
 
+    def resume(self, run: str = "run") -> Started:
+        """Go on with a run beside the test."""
+        return Started(self.path, "resume", str(self.runs / run), "--json")
+
+    def trial_lines(self, run: str = "run") -> list[str]:
+        """The finished trials of a run, as they stand on disk."""
+        file = self.runs / run / "trials.jsonl"
+        return file.read_text().splitlines() if file.exists() else []
+
     def label(self, run: str = "run") -> str:
         """The label of a run, which is in the name of everything that it makes."""
         label: str = json.loads((self.runs / run / "run.json").read_text())["label"]
