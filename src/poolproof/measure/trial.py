@@ -27,7 +27,9 @@ from poolproof.rules.model import Case, Finding
 from poolproof.runs.directory import RunDirectory
 from poolproof.runs.model import Trial
 
-_SAMPLE_S = 0.1
+SAMPLE_S = 0.1
+"""Seconds between two samples of the counters during a trial."""
+
 _IDLE_SHARE = 0.03
 _IDLE_LONGEST_S = 0.25
 
@@ -141,7 +143,7 @@ def _measure(bench: Bench, prepared: Prepared) -> _Measured:
     host, leaves, scratch = bench.host, bench.layout.leaves, bench.layout.scratch
     seconds = {"settle": _pause(bench)}
     bench.listener.step("measure")
-    sampler = Sampler(host, leaves, _SAMPLE_S)
+    sampler = Sampler(host, leaves, SAMPLE_S)
     start: list[Reading] = []
     live = bench.listener.wants_live
     watch = watching(host, report_path(scratch), sampler, bench.listener.live) if live else nullcontext()
