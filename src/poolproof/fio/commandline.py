@@ -21,10 +21,20 @@ _NUMBER = re.compile(r"^-\d")
 
 
 @dataclass(frozen=True)
+class Given:
+    """An option as it was given, by its first name, and the words that hold it: `first` to `last`, from 0."""
+
+    name: str
+    value: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
 class Command:
     """One call of fio. `files` are the job files it names, `program` its own options by their first names.
 
-    `line` and `last_line` are where it stands, from 1; `text` is it on one line.
+    `line` and `last_line` are where it stands, from 1; `text` is it on one line; `given` are all options in order.
     """
 
     jobs: JobFile
@@ -34,6 +44,7 @@ class Command:
     line: int = 1
     last_line: int = 1
     text: str = ""
+    given: tuple[Given, ...] = ()
 
     @property
     def runs(self) -> bool:
@@ -55,11 +66,18 @@ def read_command(text: str, line: int = 1) -> Command | None:
     return read_arguments(words, line, text=" ".join(["fio", *map(shlex.quote, words)]))
 
 
-def read_arguments(arguments: Sequence[str], line: int = 1, *, text: str = "") -> Command:
-    """The jobs in fio's arguments, without the program's name. Nothing is raised; see `problems`."""
+def read_arguments(
+    arguments: Sequence[str], line: int = 1, *, text: str = "", lines: Sequence[int] | None = None
+) -> Command:
+    """The jobs in fio's arguments, without the program's name. Nothing is raised; see `problems`.
+
+    `lines` has the line of each argument; without it, all stand on `line`.
+    """
     reader = _Reader(line)
-    for name, value in _options(arguments, reader):
-        reader.option(name, value)
+    given = []
+    for each in _options(arguments, reader, lines or [line] * len(arguments)):
+        reader.option(each.name, each.value)
+        given.append(each)
     jobs = JobFile(tuple(draft.job(shared) for draft, shared in reader.drafts))
     return Command(
         jobs,
@@ -67,9 +85,18 @@ def read_arguments(arguments: Sequence[str], line: int = 1, *, text: str = "") -
         tuple(reader.program),
         tuple(reader.problems),
         line,
-        line,
+        max(lines, default=line) if lines else line,
         text or shlex.join(arguments),
+        tuple(given),
     )
+
+
+def place_of_fio(words: Sequence[str]) -> int | None:
+    """Which word of a simple command calls fio; None where none does, or where no option or job file follows it."""
+    for place, word in enumerate(words):
+        if _PROGRAM.match(word) and _is_call(words[place + 1 :]):
+            return place
+    return None
 
 
 class _Reader:
@@ -107,27 +134,29 @@ class _Reader:
         self.drafts.append((self._current, self.shared))
 
 
-def _options(arguments: Sequence[str], reader: _Reader) -> Iterator[tuple[str, str]]:
-    """(first name, value) pairs; job files go to the reader."""
-    waiting: str | None = None
-    for word in arguments:
+def _options(arguments: Sequence[str], reader: _Reader, lines: Sequence[int]) -> Iterator[Given]:
+    """The options in order; job files and problems go to the reader, whose `line` is that of the option at hand."""
+    waiting: Given | None = None
+    for place, word in enumerate(arguments):
         if waiting is not None:
-            yield waiting, word
+            yield Given(waiting.name, word, waiting.first, place)
             waiting = None
-        elif not word.startswith("-") or word == "-" or _NUMBER.match(word):
+            continue
+        reader.line = lines[place]
+        if not word.startswith("-") or word == "-" or _NUMBER.match(word):
             reader.files.append(word)
+            continue
+        given, equals, value = word.lstrip("-").partition("=")
+        name = resolve(given, _ALL)
+        if name is None:
+            reader.unknown(given)
+            name = given
+        if equals or name in JOB_SWITCHES or name in PROGRAM_SWITCHES or name not in _ALL:
+            yield Given(name, value, place, place)
         else:
-            given, equals, value = word.lstrip("-").partition("=")
-            name = resolve(given, _ALL)
-            if name is None:
-                reader.unknown(given)
-                name = given
-            if equals or name in JOB_SWITCHES or name in PROGRAM_SWITCHES or name not in _ALL:
-                yield name, value
-            else:
-                waiting = name
+            waiting = Given(name, "", place, place)
     if waiting is not None:
-        reader.problems.append(Problem(reader.line, f"the option {waiting!r} lacks its value"))
+        reader.problems.append(Problem(reader.line, f"the option {waiting.name!r} lacks its value"))
 
 
 def _words(text: str) -> list[str]:
@@ -151,9 +180,14 @@ def _fio_words(words: Sequence[str]) -> list[str] | None:
         own = [part for part in words[place + 1 : ending] if part != "\\"]
         if ending < len(words) and words[ending].startswith(">") and own and own[-1] in ("1", "2"):
             own.pop()
-        if any(_is_known_option(part) for part in own) or _is_job_file_call(own):
+        if _is_call(own):
             return [part.rstrip("`") for part in own]
     return None
+
+
+def _is_call(words: Sequence[str]) -> bool:
+    """These can be the arguments of fio."""
+    return any(_is_known_option(word) for word in words) or _is_job_file_call(words)
 
 
 def _is_known_option(word: str) -> bool:
