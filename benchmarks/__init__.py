@@ -1,0 +1,1 @@
+"""What poolproof itself costs, as ratios measured within one run: `make bench`."""

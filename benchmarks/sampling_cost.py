@@ -1,0 +1,138 @@
+"""Whether sampling the counters slows fio down: one long run of fio while the sampler goes on and off in turn."""
+
+import math
+import shutil
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.result import Result
+from poolproof import process
+from poolproof.devices.model import Leaf
+from poolproof.evidence.sampler import Sampler
+from poolproof.hosts.local import LocalHost
+from poolproof.measure.trial import SAMPLE_S
+
+_LIMIT_PER_CENT = 1.0
+_LEAST_IOPS = 100_000
+_PAIRS = 150
+_PHASE_S = 0.4  # four samples
+_EDGE_S = 0.05  # what lies across a switch counts for neither side
+_WINDOW_S = 0.025
+_MOST_LEAVES = 4
+_SLACK_S = 60.0
+_Z95 = 1.96
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A stretch of the run, in seconds since 1970, with or without the sampler."""
+
+    sampled: bool
+    begun_s: float
+    ended_s: float
+
+
+def measure() -> Result:
+    """The median slow-down over adjacent pairs; its upper 95 % bound must keep the limit."""
+    with _folder() as folder, ThreadPoolExecutor(1) as pool:
+        fio = pool.submit(_run_fio, folder)
+        phases = _alternate(folder, fio)
+        fio.result()
+        rates = _rates(folder)
+    pairs = _pairs(phases, rates)
+    slower = sorted((1 - with_ / without) * 100 for with_, without in pairs)
+    low, high = _median_bounds(slower)
+    iops = statistics.median(without for _with, without in pairs)
+    if iops < _LEAST_IOPS:
+        raise SystemExit(f"the target makes {iops:.0f} IOPS, too few to tell")
+    detail = (
+        f"95 % interval {low:+.2f} … {high:+.2f} %, median {statistics.median(slower):+.2f} %, "
+        f"{len(slower)} pairs at {iops / 1000:.0f}k IOPS, {_leaf_count()} leaves every {SAMPLE_S * 1000:.0f} ms"
+    )
+    return Result("slow-down of fio by sampling, upper bound", high, _LIMIT_PER_CENT, " %", detail)
+
+
+@contextmanager
+def _folder() -> Iterator[Path]:
+    path = Path(tempfile.mkdtemp(prefix="poolproof-bench-", dir="/dev/shm"))
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path)
+
+
+def _run_fio(folder: Path) -> None:
+    """Random reads of a file in RAM, at hundreds of thousands of IOPS, with fio's own rate every 25 ms."""
+    run_s = 2 * _PAIRS * _PHASE_S + 2
+    argv = ["fio", "--name=ram", f"--filename={folder / 'file'}", "--size=64m", "--rw=randread", "--bs=4k"]
+    argv += ["--ioengine=psync", "--time_based", f"--runtime={run_s:.0f}s", "--norandommap", "--thread"]
+    argv += [f"--write_iops_log={folder / 'rate'}", f"--log_avg_msec={_WINDOW_S * 1000:.0f}", "--log_unix_epoch=1"]
+    process.run([*argv, "--eta=never", f"--output={folder / 'out'}"], timeout_s=run_s + _SLACK_S)
+
+
+def _alternate(folder: Path, fio: "Future[None]") -> list[Phase]:
+    """Sampler on and off, each pair in the other order than the one before."""
+    deadline = time.monotonic() + _SLACK_S
+    while not (folder / "out").exists() and not fio.done() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(1)
+    phases = []
+    for pair in range(_PAIRS):
+        phases += [_phase(sampled) for sampled in ((True, False) if pair % 2 else (False, True))]
+    return phases
+
+
+def _phase(sampled: bool) -> Phase:
+    begun = time.time()
+    if sampled:
+        with Sampler(LocalHost(), _leaves(), SAMPLE_S):
+            time.sleep(_PHASE_S)
+    else:
+        time.sleep(_PHASE_S)
+    return Phase(sampled, begun, time.time())
+
+
+def _leaves() -> list[Leaf]:
+    """Block devices of this machine, as many as a layout may well have."""
+    names = sorted(path.name for path in Path("/sys/class/block").iterdir())[:_MOST_LEAVES]
+    return [Leaf(name, f"/dev/{name}", f"/sys/class/block/{name}/stat") for name in names]
+
+
+def _leaf_count() -> int:
+    return len(_leaves())
+
+
+def _rates(folder: Path) -> list[tuple[float, float]]:
+    """fio's log: seconds since 1970 at the end of each window, and I/Os per second in it."""
+    (log,) = folder.glob("rate_iops*.log")
+    rows = [line.split(",") for line in log.read_text().splitlines()]
+    return [(int(row[0]) / 1000, float(row[1])) for row in rows]
+
+
+def _pairs(phases: Sequence[Phase], rates: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """The mean rate with and without the sampler, for each two phases that belong together."""
+    means = [_mean_rate(phase, rates) for phase in phases]
+    pairs = []
+    for first in range(0, len(phases), 2):
+        a, b = means[first], means[first + 1]
+        if a and b:
+            pairs.append((a, b) if phases[first].sampled else (b, a))
+    return pairs
+
+
+def _mean_rate(phase: Phase, rates: Sequence[tuple[float, float]]) -> float | None:
+    inside = [rate for at, rate in rates if phase.begun_s + _EDGE_S <= at - _WINDOW_S and at <= phase.ended_s - _EDGE_S]
+    return statistics.fmean(inside) if inside else None
+
+
+def _median_bounds(values: Sequence[float]) -> tuple[float, float]:
+    """A 95 % interval of the median that assumes no distribution: order statistics of the sign test (sorted input)."""
+    reach = math.ceil(_Z95 * math.sqrt(len(values)) / 2)
+    middle = len(values) // 2
+    return values[max(0, middle - reach)], values[min(len(values) - 1, middle + reach)]

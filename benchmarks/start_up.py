@@ -1,0 +1,41 @@
+"""What `poolproof --help` takes before it answers: time and memory."""
+
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+from benchmarks.result import Result
+
+_TRIES = 11
+_LIMIT_S = 0.25
+_LIMIT_MB = 60.0
+_TIME_LIMIT_S = 30.0
+
+
+def measure() -> list[Result]:
+    """The median wall time of several starts, and the largest memory of any."""
+    argv = [str(Path(sys.executable).with_name("poolproof")), "--help"]
+    seconds, peaks = zip(*(_start(argv) for _ in range(_TRIES)), strict=True)
+    detail = f"median of {_TRIES}, fastest {min(seconds):.3f} s, slowest {max(seconds):.3f} s"
+    return [
+        Result("time of poolproof --help", statistics.median(seconds), _LIMIT_S, " s", detail),
+        Result("memory of poolproof --help", max(peaks), _LIMIT_MB, " MB", "the largest resident set"),
+    ]
+
+
+_REPORT = """
+import resource, subprocess, sys, time
+begun = time.monotonic()
+subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True, timeout=30)
+print(time.monotonic() - begun, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+"""
+
+
+def _start(argv: list[str]) -> tuple[float, float]:
+    """Seconds and megabytes (10^6 bytes) of one start, by a process of its own that has no other child."""
+    done = subprocess.run(
+        [sys.executable, "-c", _REPORT, *argv], capture_output=True, text=True, check=True, timeout=_TIME_LIMIT_S
+    )
+    seconds, kibibytes = done.stdout.split()
+    return float(seconds), float(kibibytes) * 1024 / 1e6
