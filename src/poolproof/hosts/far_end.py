@@ -4,10 +4,10 @@ ssh itself can't tell a program's 255 from its own, nor end a program that was s
 print words of its own. So each program is started by `_KEEPER`, which marks where the program's output begins, on both
 streams, and reports the exit code last, on standard error.
 
-The keeper holds the leash: as long as poolproof wants the program, the standard input of its ssh stays open. When it
-ends (the time limit, Ctrl-C, a poolproof that was killed, a broken link) the program's process group is ended: SIGTERM,
-SIGKILL 2 s later. A program that is fed gets the standard input itself and has no leash. Over all stands the limit,
-which the keeper watches too, should a link die unnoticed.
+The program has a process group of its own and is on a leash: as long as poolproof wants it, the standard input of its
+ssh stays open. When that ends (the time limit, Ctrl-C, a poolproof that was killed, a broken link) the group is ended:
+SIGTERM, SIGKILL 2 s later. What the program is to read comes over the same input first, counted in bytes. Should a link
+die unnoticed, the keeper's own clock ends the program at its limit.
 """
 
 import re
@@ -15,23 +15,30 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-# `kill -TERM -- -PID` and `kill -s` are not for every shell's built-in kill: dash and busybox take only this spelling.
+# `kill -TERM -- -PID` and `kill -s` are not for every shell's built-in kill: this spelling is.
+# The shell that leads the group lives through SIGTERM, so that it can tell the exit code of the program.
 _KEEPER = r"""
 mark=$1 limit=$2 fed=$3; shift 3
 export LC_ALL=C.UTF-8 LANG=C.UTF-8 TZ=UTC PATH="$PATH:/usr/sbin:/sbin"
 echo "$mark"; echo "$mark" >&2
 exec 3<&0 4>&2 </dev/null 2>/dev/null
-if [ "$fed" ]; then setsid "$@" <&3 3<&- 2>&4 4>&- & else setsid "$@" 3<&- 2>&4 4>&- & fi
-program=$!
+strike='kill -TERM "-$1" && sleep 2 && kill -KILL "-$1"'
 setsid sh -c '
-end() { kill -TERM "-$1" || kill -TERM "$1"; sleep 2; kill -KILL "-$1"; kill -KILL "$1"; }
-{ sleep "$2"; end "$1"; } &
-[ "$3" ] || { read -r _; end "$1"; }
-wait' sh "$program" "$limit" "$fed" <&3 3<&- >/dev/null 4>&- &
-watch=$!
+    fed=$1 leash=$2; shift 2
+    trap : TERM
+    on_leash() { setsid sh -c "$leash" sh "$$" <&3 3<&- >/dev/null 4>&- & }
+    if [ "$fed" ]
+        then { head -c "$fed" <&3; on_leash; } | exec "$@" 2>&4 3<&- 4>&- &
+        else on_leash; exec "$@" 2>&4 3<&- 4>&- &
+    fi
+    while wait "$!"; code=$?; kill -0 "$!"; do :; done
+    exit "$code"' sh "$fed" "read -r _; $strike" "$@" &
+group=$!
+setsid sh -c "sleep \"\$2\"; $strike" sh "$group" "$limit" 3<&- >/dev/null 4>&- &
+clock=$!
 exec 3<&-
-wait "$program"; code=$?
-kill -KILL "-$watch" || kill -KILL "$watch"
+wait "$group"; code=$?
+kill -KILL "-$clock" || kill -KILL "$clock"
 case $code in 126|127)
     case $1 in */*) [ -f "$1" ] && [ -x "$1" ];; *) command -v "$1";; esac >/dev/null || code=absent$code
 esac
@@ -44,10 +51,10 @@ _CODE = re.compile(r"(absent)?(\d+)\s*\Z")
 
 @dataclass(frozen=True)
 class Order:
-    """What ssh is asked to run there: the command line for the login shell, and what goes first over standard input."""
+    """What ssh is asked to run there: the command line for the login shell, and what goes over standard input."""
 
     line: str
-    preface: str
+    stdin: str
 
 
 @dataclass(frozen=True)
@@ -64,17 +71,18 @@ class Outcome:
     stderr: str
 
 
-def order(argv: Sequence[str], *, mark: str, limit_s: int, fed: bool, through: Sequence[str] = ()) -> Order:
-    """The order to run `argv` under a keeper, itself started by `through` (sudo).
+def order(argv: Sequence[str], *, mark: str, limit_s: int, stdin: str | None, through: Sequence[str] = ()) -> Order:
+    """The order to run `argv`, reading `stdin`, under a keeper that is itself started by `through` (sudo).
 
     An order too long for one argument comes over standard input; dd reads no byte beyond it.
     """
-    keeper = ["sh", "-c", _KEEPER, "sh", mark, str(limit_s), "fed" if fed else ""]
+    fed = "" if stdin is None else str(len(stdin.encode()))
+    keeper = ["sh", "-c", _KEEPER, "sh", mark, str(limit_s), fed]
     line = "exec " + shlex.join([*through, *keeper, *argv])
     length = len(line.encode())
     if length <= _LONGEST_COMMAND_BYTES:
-        return Order(line, "")
-    return Order("exec sh -c " + shlex.quote(f'eval "$(dd bs=1 count={length} 2>/dev/null)"'), line)
+        return Order(line, stdin or "")
+    return Order("exec sh -c " + shlex.quote(f'eval "$(dd bs=1 count={length} 2>/dev/null)"'), line + (stdin or ""))
 
 
 def outcome(stdout: str, stderr: str, mark: str) -> Outcome:

@@ -105,20 +105,16 @@ class SshHost:
 
     @contextlib.contextmanager
     def stream(self, paths: Sequence[str], interval_s: float) -> Iterator[Iterator[Tick]]:
-        order = self._order(far_stream.loop(paths, interval_s), _STREAM_S, fed=False)
-        with process.lines_on_leash(self._command(order), stdin=order.preface, grace_s=_GRACE_S) as lines:
+        order = self._order(far_stream.loop(paths, interval_s), _STREAM_S)
+        with process.lines_on_leash(self._command(order), stdin=order.stdin, grace_s=_GRACE_S) as lines:
             yield far_stream.ticks(lines, self._mark)
 
     def _ask(
         self, argv: Sequence[str], timeout_s: float, stdin: str | None
     ) -> tuple[process.Completed, far_end.Outcome]:
-        order = self._order(argv, math.ceil(timeout_s) + 1, fed=stdin is not None)
-        command = self._command(order)
+        order = self._order(argv, math.ceil(timeout_s) + 1, stdin)
         try:
-            if stdin is None:
-                ended = process.run_on_leash(command, timeout_s=timeout_s, stdin=order.preface, grace_s=_GRACE_S)
-            else:
-                ended = process.run(command, timeout_s=timeout_s, stdin=order.preface + stdin, check=False)
+            ended = process.run_on_leash(self._command(order), timeout_s=timeout_s, stdin=order.stdin, grace_s=_GRACE_S)
         except process.CommandTimedOut:
             raise process.CommandTimedOut(
                 f"`{shlex.join(argv)}` did not end within {timeout_s:g} s on {self.name} and was killed"
@@ -129,8 +125,8 @@ class SshHost:
             ) from None
         return ended, far_end.outcome(ended.stdout, ended.stderr, self._mark)
 
-    def _order(self, argv: Sequence[str], limit_s: int, *, fed: bool) -> far_end.Order:
-        return far_end.order(argv, mark=self._mark, limit_s=limit_s, fed=fed, through=self._through)
+    def _order(self, argv: Sequence[str], limit_s: int, stdin: str | None = None) -> far_end.Order:
+        return far_end.order(argv, mark=self._mark, limit_s=limit_s, stdin=stdin, through=self._through)
 
     def _command(self, order: far_end.Order) -> list[str]:
         return [*self._ssh(), "-T", "--", self.name, order.line]
