@@ -1,0 +1,51 @@
+# Run by mmdebstrap over the whole tree ($1), as its root: check the ZFS module, make the initial RAM disk, take away
+# what only the build needed. BOOT and INIT hold the two programs.
+set -eu
+root=$1
+kernel=$(basename "$root"/lib/modules/*)
+module=$(chroot "$root" modinfo --set-version "$kernel" --field version zfs) || {
+    echo "poolproof-lab: DKMS built no ZFS module; its log ends so:" >&2
+    tail -n 30 "$root"/var/lib/dkms/zfs/*/build/make.log >&2
+    exit 1
+}
+echo "poolproof-lab: OpenZFS $module for Linux $kernel" >&2
+
+printf '%s' "$INIT" >"$root/sbin/lab-init"
+chmod 755 "$root/sbin/lab-init"
+echo lab >"$root/etc/hostname"
+printf '127.0.0.1 localhost lab\n' >"$root/etc/hosts"
+: >"$root/etc/fstab"
+
+disk=$(mktemp -d "$root/tmp/initrd.XXXXXX")
+mkdir "$disk/bin" "$disk/dev" "$disk/root" "$disk/modules"
+cp "$root/bin/busybox" "$disk/bin/busybox"
+printf '%s' "$BOOT" >"$disk/init"
+chmod 755 "$disk/init"
+number=10
+chroot "$root" modprobe --set-version "$kernel" --show-depends --all virtio_pci virtio_blk ext4 |
+    awk '$1 == "insmod" && !seen[$2]++ {print $2}' |
+    while read -r path; do
+        cp "$root$path" "$disk/modules/$number-$(basename "$path")"
+        number=$((number + 1))
+    done
+inside=${disk#"$root"}
+chroot "$root" sh -c "cd '$inside' && find . | cpio --quiet -o -H newc" | gzip -1 >"$root/boot/initrd"
+rm -rf "$disk"
+mv "$root/boot/vmlinuz-$kernel" "$root/boot/kernel"
+rm -f "$root"/boot/initrd.img-* "$root"/boot/System.map-* "$root"/vmlinuz* "$root"/initrd.img*
+
+# Not by dpkg: the package's own removal would take the module along.
+chroot "$root" dpkg-query --show --showformat '${Package}\n' |
+    grep -E '^(linux-(headers|kbuild|compiler)|gcc|cpp|binutils|make$|dkms$|zfs-dkms$|lib(c6|crypt|nsl|tirpc).*-dev|linux-libc-dev|lib(gcc|asan|tsan|lsan|ubsan|binutils|ctf|gprofng|cc1|isl|mpc|mpfr|itm|quadmath).*)' |
+    grep -vE '^libgcc-s1$|^gcc-[0-9]+-base$' |
+    while read -r package; do
+        chroot "$root" dpkg-query --listfiles "$package" | while read -r path; do
+            { [ -f "$root$path" ] || [ -L "$root$path" ]; } && rm -f "$root$path"
+        done
+    done || true
+rm -rf "$root"/usr/src/* "$root"/var/lib/dkms/* "$root"/usr/include "$root"/usr/lib/gcc \
+    "$root"/var/cache/apt/* "$root"/var/lib/apt/lists/* "$root"/usr/share/doc/* "$root"/usr/share/man/* "$root"/var/log/*
+for folder in sound drivers/gpu drivers/media drivers/infiniband drivers/usb; do
+    rm -rf "$root/lib/modules/$kernel/kernel/$folder"
+done
+chroot "$root" depmod "$kernel"

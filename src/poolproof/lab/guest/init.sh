@@ -1,0 +1,35 @@
+#!/bin/sh
+# The first process of a lab: devices, network, sshd, one line that says so. What it starts and what is orphaned, it reaps.
+export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+
+mount -t proc proc /proc
+mount -t sysfs sys /sys
+mount -t tmpfs -o mode=0755,nosuid run /run
+mkdir -p /run/lock /run/sshd /run/mount /dev/pts /dev/shm
+mount -t devpts -o gid=5,mode=620 pts /dev/pts
+mount -t tmpfs -o mode=1777 shm /dev/shm
+mount -t cgroup2 cgroup /sys/fs/cgroup
+hostname lab
+
+modprobe -a virtio_net virtio_scsi sd_mod
+ip link set lo up
+ip address add 10.0.2.15/24 dev eth0
+ip link set eth0 up
+
+/lib/systemd/systemd-udevd --daemon
+udevadm trigger --action=add
+# Their device nodes come with them, and programs look for those first.
+modprobe -a loop fuse dm_mod
+
+umask 077
+mkdir -p /root/.ssh
+key=$(sed -n 's/.*poolproof\.key=\([^ ]*\).*/\1/p' /proc/cmdline)
+echo "ssh-ed25519 $key" >/root/.ssh/authorized_keys
+umask 022
+ssh-keygen -q -t ed25519 -N '' -f /run/ssh_host_key
+/usr/sbin/sshd -h /run/ssh_host_key -o UsePAM=no -o UseDNS=no -o PasswordAuthentication=no -o MaxSessions=100 \
+    -o MaxStartups=100 -o PidFile=/run/sshd.pid
+udevadm settle --timeout=30
+
+echo "poolproof-lab: ready" >/dev/console
+while :; do sleep 3600; done
