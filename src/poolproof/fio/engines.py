@@ -15,6 +15,11 @@ SYNCHRONOUS: frozenset[str] = frozenset(
 NO_STORAGE: frozenset[str] = frozenset({"null", "cpuio", "net", "netsplice", "exec"})
 """Engines that move no bytes to or from storage."""
 
+PAGE_CACHE: frozenset[str] = frozenset(
+    {"sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "splice", "libaio", "io_uring", "posixaio"}
+)
+"""Engines that read and write files and block devices by the kernel's ordinary ways, where a page cache may answer."""
+
 
 def engine_name(value: str) -> str:
     """The engine that `ioengine=` names; `external:/some/path.so` is the engine `external`."""

@@ -98,6 +98,11 @@ class Job:
         return self.engine in engines.SYNCHRONOUS
 
     @property
+    def may_use_page_cache(self) -> bool:
+        """The engine does I/O on files and block devices where the kernel's page cache may stand in between."""
+        return self.engine in engines.PAGE_CACHE
+
+    @property
     def direct(self) -> bool:
         """O_DIRECT is asked for, by `direct`, `buffered=0` or `atomic`; the last of the first two wins, as in fio."""
         if self.flag("atomic"):

@@ -4,19 +4,20 @@ from collections.abc import Iterable
 from functools import partial
 
 from poolproof.fio.job import Job
-from poolproof.rules.model import Case, Finding, Rule
+from poolproof.rules.model import Case, Changes, Finding, Rule
 from poolproof.rules.naming import who
 from poolproof.rules.path import is_zfs
 from poolproof.rules.reported import Part, each_part, job_of
 from poolproof.rules.reproduction import script
 from poolproof.units import format_duration
 
+_SECTOR = 512
 _WAITED = 0.9
 _FIX = "direct=1; on ZFS, which has no asynchronous way, iodepth=1 and more numjobs, each with its own file"
 
 
 def _blocks(case: Case, job: Job) -> bool:
-    if job.iodepth <= 1:
+    if job.iodepth <= 1 or not (job.reads or job.writes):
         return False
     return (job.engine == "libaio" and not job.direct) or (job.engine in ("libaio", "io_uring") and is_zfs(case.target))
 
@@ -58,6 +59,12 @@ def _of_part(case: Case, part: Part) -> Finding | None:
     )
 
 
+def _mended(case: Case, job: Job) -> Changes:
+    """direct=1 is what libaio needs; ZFS, and blocks that direct I/O can't take, have a depth of 1."""
+    takes_direct = not is_zfs(case.target) and job.bs_bytes % _SECTOR == 0
+    return {"buffered": None, "direct": "1"} if takes_direct else {"iodepth": "1"}
+
+
 RULE = Rule(
     id="async-engine-blocks",
     title="An asynchronous engine that waits",
@@ -73,6 +80,8 @@ RULE = Rule(
     ),
     catalogue="#7, A8",
     in_job=_in_job,
+    options=("iodepth", "ioengine", "direct", "buffered"),
+    mended=_mended,
     in_result=_in_result,
     settled_by_account=False,
     reproduce=script(

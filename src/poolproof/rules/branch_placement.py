@@ -59,6 +59,7 @@ RULE = Rule(
     sources=("https://trapexit.github.io/mergerfs/ (benchmarking, policies)",),
     catalogue="#18",
     in_job=_in_job,
+    options=("numjobs", "nrfiles", "filename", "directory"),
     in_result=_in_result,
     settled_by_account=False,
     reproduce=script(

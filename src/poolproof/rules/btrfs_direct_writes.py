@@ -39,6 +39,7 @@ RULE = Rule(
     sources=("Linux commit 968f19c5b1b7",),
     catalogue="#41",
     in_job=_in_job,
+    options=("direct", "buffered"),
     settled_by_account=False,
     reproduce=script(
         "for depth in 1 32; do fio --name=trap --filename=trap --rw=randwrite --bs=4k --size=256m --io_size=32m "

@@ -31,5 +31,6 @@ RULE = Rule(
     sources=("https://fio.readthedocs.io/en/latest/fio_doc.html (filename)",),
     catalogue="#34",
     in_job=_in_job,
+    options=("filename",),
     reproduce=script("fio --name=trap --filename=trap-a:trap-b --rw=write --bs=4k --size=1m; ls -l trap-a trap-b"),
 )

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from poolproof.fio.job import Job
 from poolproof.rules.flow import compresses, writes
+from poolproof.rules.mending import always
 from poolproof.rules.model import Case, Finding, Rule
 from poolproof.rules.naming import who
 from poolproof.rules.reproduction import script
@@ -77,6 +78,8 @@ RULE = Rule(
     ),
     catalogue="#9, A3",
     in_job=_in_job,
+    options=("bs", "iodepth", "rw"),
+    mended=always(refill_buffers="1"),
     in_result=_in_result,
     reproduce=script(
         "fio --name=trap --filename=trap --rw=write --bs=4k --size=256m --end_fsync=1",

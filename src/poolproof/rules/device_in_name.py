@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-from poolproof.rules.model import Case, Finding, Rule
+from poolproof.fio.job import Job
+from poolproof.rules.model import Case, Changes, Finding, Rule
 from poolproof.rules.reproduction import script
 
 
@@ -19,6 +20,10 @@ def _in_job(case: Case) -> Iterable[Finding]:
             )
 
 
+def _mended(_case: Case, job: Job) -> Changes:
+    return {"filename": job.name}
+
+
 RULE = Rule(
     id="device-in-name",
     title="The device is only the job's name",
@@ -29,6 +34,8 @@ RULE = Rule(
     sources=("https://fio.readthedocs.io/en/latest/fio_doc.html (name, filename)",),
     catalogue="#34",
     in_job=_in_job,
+    options=("name",),
+    mended=_mended,
     settled_by_account=False,
     reproduce=script("fio --name=/trap --rw=write --bs=4k --size=1m; ls -l"),
 )

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterable
 
-from poolproof.rules.model import Case, Finding, Rule
+from poolproof.fio.job import Job
+from poolproof.rules.model import Case, Changes, Finding, Rule
 from poolproof.rules.reproduction import script
 
 _DROPS = re.compile(r"drop_caches")
@@ -18,9 +19,13 @@ def _in_job(case: Case) -> Iterable[Finding]:
                 rule="drop-caches-without-sync",
                 effect="suspects" if case.cold and job.reads else "notes",
                 message=f"exec_prerun drops the caches without a sync before it: dirty pages stay in RAM ({command})",
-                fix='exec_prerun="sync; echo 3 > /proc/sys/vm/drop_caches" (run by a shell)',
+                fix='exec_prerun="sync && echo 3 > /proc/sys/vm/drop_caches" (fio takes `;` for a comment)',
                 weight=45,
             )
+
+
+def _mended(_case: Case, job: Job) -> Changes:
+    return {"exec_prerun": f"sync && {job.text('exec_prerun')}"}
 
 
 RULE = Rule(
@@ -34,6 +39,8 @@ RULE = Rule(
     sources=("https://docs.kernel.org/admin-guide/sysctl/vm.html (drop_caches)",),
     catalogue="#45",
     in_job=_in_job,
+    options=("exec_prerun",),
+    mended=_mended,
     reproduce=script(
         trap="echo 3 > /proc/sys/vm/drop_caches\nfio --name=trap --filename=trap --rw=read --bs=1m --size=256m "
         "--invalidate=0",

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from poolproof.rules.mending import always
 from poolproof.rules.model import Case, Finding, Rule
 from poolproof.rules.naming import who
 from poolproof.rules.reproduction import script
@@ -31,6 +32,8 @@ RULE = Rule(
     sources=("https://fio.readthedocs.io/en/latest/fio_doc.html (gtod_reduce)",),
     catalogue="#8",
     in_job=_in_job,
+    options=("gtod_reduce", "disable_clat"),
+    mended=always(gtod_reduce=None, disable_clat=None),
     settled_by_account=False,
     reproduce=script(
         "for reduce in 0 1; do fio --name=trap --ioengine=null --size=100g --bs=4k --iodepth=16 --rw=randread "

@@ -60,6 +60,7 @@ RULE = Rule(
     sources=("Red Hat Virtualization Tuning Guide (disk caching)",),
     catalogue="#25, A6",
     in_job=_in_job,
+    options=("filename", "directory"),
     in_result=_in_result,
     reproduce=script(
         "for run in 1 2; do fio --name=trap --filename=trap --rw=randread --bs=4k --size=1g --io_size=64m --direct=1; "

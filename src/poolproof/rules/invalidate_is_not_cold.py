@@ -3,9 +3,10 @@
 from collections.abc import Iterable
 
 from poolproof.fio.job import Job
+from poolproof.rules.mending import always
 from poolproof.rules.model import Case, Finding, Rule
 from poolproof.rules.naming import who
-from poolproof.rules.path import goes_past_ram, is_fuse, is_network, is_zfs
+from poolproof.rules.path import is_fuse, is_network, is_zfs, may_end_in_ram
 from poolproof.rules.reproduction import script
 
 _FIX = (
@@ -16,7 +17,7 @@ _FIX = (
 
 def _reason(case: Case, job: Job) -> str | None:
     """Why the file may still be in RAM when the job starts."""
-    if not job.reads or goes_past_ram(job, case.target):
+    if not job.reads or not may_end_in_ram(job, case.target):
         return None
     if job.flag("pre_read"):
         return "pre_read=1 reads the whole file into RAM first"
@@ -55,6 +56,8 @@ RULE = Rule(
     sources=("fio filesetup.c, __file_invalidate_cache", "https://github.com/openzfs/zfs/issues/18684"),
     catalogue="#12, #18, #45, #47",
     in_job=_in_job,
+    options=("pre_read", "invalidate", "filename", "directory", "rw"),
+    mended=always(pre_read=None, invalidate=None),
     reproduce=script(
         trap="fio --name=trap --filename=trap --rw=read --bs=1m --size=256m",
         before="fio --name=fill --filename=trap --rw=write --bs=1m --size=256m --refill_buffers --end_fsync=1",

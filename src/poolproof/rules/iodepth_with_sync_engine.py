@@ -2,10 +2,13 @@
 
 from collections.abc import Iterable
 
-from poolproof.rules.model import Case, Finding, Rule
+from poolproof.fio.job import Job
+from poolproof.rules.model import Case, Changes, Finding, Rule
 from poolproof.rules.naming import who
+from poolproof.rules.path import is_zfs
 from poolproof.rules.reproduction import script
 
+_PLAIN = ("sync", "psync", "vsync", "pvsync", "pvsync2")
 _FIX = "ioengine=io_uring (or libaio) with direct=1, or iodepth=1 and as many numjobs, each with its own file"
 
 
@@ -26,6 +29,13 @@ def _in_job(case: Case) -> Iterable[Finding]:
         )
 
 
+def _mended(case: Case, job: Job) -> Changes:
+    """The asynchronous engine of the same kind; the depth that it really is where there is none."""
+    if job.engine not in _PLAIN or is_zfs(case.target):
+        return {"iodepth": "1"}
+    return {"ioengine": "libaio" if job.direct else "io_uring"}
+
+
 RULE = Rule(
     id="iodepth-with-sync-engine",
     title="iodepth without effect",
@@ -38,6 +48,8 @@ RULE = Rule(
     sources=("https://fio.readthedocs.io/en/latest/fio_doc.html (iodepth)", "fio backend.c"),
     catalogue="#6",
     in_job=_in_job,
+    options=("iodepth", "ioengine"),
+    mended=_mended,
     settled_by_account=False,
     reproduce=script(
         "for depth in 1 32; do fio --name=trap --filename=trap --rw=randread --bs=4k --size=256m --direct=1 "

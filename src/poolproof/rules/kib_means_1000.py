@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterable
 
-from poolproof.rules.model import Case, Finding, Rule
+from poolproof.fio.job import Job
+from poolproof.rules.model import Case, Changes, Finding, Rule
 from poolproof.rules.reproduction import script
 
 _IEC = re.compile(r"(?i)^(\d+)[kmgtp]ib$")
@@ -27,6 +28,11 @@ def _in_job(case: Case) -> Iterable[Finding]:
             )
 
 
+def _mended(_case: Case, job: Job) -> Changes:
+    """The size that the reader sees: fio's k is 1024."""
+    return {name: text[:-2] for name in _SIZES if _IEC.match(text := (job.text(name) or "").strip())}
+
+
 RULE = Rule(
     id="kib-means-1000",
     title="KiB that are 1000 bytes",
@@ -38,5 +44,7 @@ RULE = Rule(
     sources=("https://fio.readthedocs.io/en/latest/fio_doc.html (kb_base)",),
     catalogue="#33",
     in_job=_in_job,
+    options=("bs", "size", "io_size", "filesize", "offset", "offset_increment", "rate"),
+    mended=_mended,
     reproduce=script("rm -f trap; fio --name=trap --filename=trap --rw=write --bs=4k --size=1MiB; stat -c %s trap"),
 )

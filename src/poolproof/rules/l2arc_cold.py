@@ -55,6 +55,7 @@ RULE = Rule(
     sources=("man zfs.4 (l2arc_write_max)", "https://github.com/openzfs/zfs/issues/10687"),
     catalogue="#23",
     in_job=_in_job,
+    options=("runtime", "size"),
     in_result=_in_result,
     settled_by_account=False,
     reproduce=script(

@@ -53,6 +53,7 @@ RULE = Rule(
     sources=("man zfsprops (logbias, sync)", "https://www.truenas.com/docs/references/slog/"),
     catalogue="#21",
     in_job=_in_job,
+    options=("rw",),
     in_result=_in_result,
     settled_by_account=False,
     reproduce=script(

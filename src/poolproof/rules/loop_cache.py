@@ -80,6 +80,7 @@ RULE = Rule(
     sources=("measured cases L09, L10", "https://github.com/longhorn/longhorn-engine/issues/207"),
     catalogue="#17",
     in_job=_in_job,
+    options=("filename", "directory"),
     in_result=_in_result,
     reproduce=script(
         trap="fio --name=trap --filename=$loop --rw=randread --bs=4k --size=64m --direct=1 --ioengine=libaio "

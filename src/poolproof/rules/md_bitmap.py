@@ -38,6 +38,7 @@ RULE = Rule(
     sources=("https://louwrentius.com (md bitmap)", "https://blog.liw.fi (md bitmap)", "man md"),
     catalogue="#37",
     in_job=_in_job,
+    options=("bs", "rw"),
     settled_by_account=False,
     reproduce=script(
         "for bitmap in none internal; do mdadm --grow --bitmap=$bitmap /dev/md/trap; fio --name=trap --filename=trap "

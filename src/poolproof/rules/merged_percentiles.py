@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-from poolproof.rules.model import Case, Finding, Rule
+from poolproof.fio.job import Job
+from poolproof.rules.model import Case, Changes, Finding, Rule
 from poolproof.rules.reproduction import script
 
 _FIX = "leave out group_reporting and unified_rw_reporting, or new_group=1 between unlike jobs; --output-format=json+"
@@ -27,6 +28,10 @@ def _finding(message: str) -> Finding:
     return Finding("merged-percentiles", "notes", message, _FIX, 35)
 
 
+def _mended(_case: Case, job: Job) -> Changes:
+    return {"unified_rw_reporting": None} if job.is_mixed else {"new_group": "1"}
+
+
 RULE = Rule(
     id="merged-percentiles",
     title="One percentile for unlike jobs",
@@ -38,6 +43,8 @@ RULE = Rule(
     sources=("https://fio.readthedocs.io/en/latest/fio_doc.html (group_reporting)",),
     catalogue="#31",
     in_job=_in_job,
+    options=("unified_rw_reporting", "group_reporting"),
+    mended=_mended,
     settled_by_account=False,
     reproduce=script(
         "fio --group_reporting --filename=trap --size=256m --direct=1 --time_based --runtime=3 --name=a --rw=randread "

@@ -34,6 +34,7 @@ RULE = Rule(
     sources=("https://github.com/openzfs/zfs/issues/6040",),
     catalogue="#43",
     in_job=_in_job,
+    options=("filename", "directory"),
     settled_by_account=False,
     reproduce=script(
         "fio --name=trap --filename=trap --rw=randwrite --bs=4k --size=256m --io_size=32m --fdatasync=1",

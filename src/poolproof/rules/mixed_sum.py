@@ -31,6 +31,7 @@ RULE = Rule(
     sources=("https://github.com/masonr/yet-another-bench-script",),
     catalogue="#46",
     in_job=_in_job,
+    options=("rw",),
     reproduce=script(
         "fio --name=trap --filename=trap --rw=randrw --rwmixread=70 --bs=4k --size=256m --io_size=32m --direct=1"
     ),

@@ -1,15 +1,17 @@
 """What a rule sees and what it says. One pitfall is one file in this folder that defines `RULE`."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from poolproof.evidence.model import Evidence, Target
 from poolproof.fio.figures import FioResult
-from poolproof.fio.job import JobFile
+from poolproof.fio.job import Job, JobFile
 
 Effect = Literal["fails", "refutes", "suspects", "notes"]
 Verdict = Literal["sound", "unproven", "suspect", "refuted", "failed"]
+Changes = Mapping[str, str | None]
+"""Options of one job to set, and those to leave out (None)."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,9 @@ class Rule:
     `settled_by_account`: the trap changes where the bytes go, so that a byte account which proves the figure disproves
     the trap, and the suspicion of `in_job` is dropped then. False for a trap that leaves the bytes as they are (a queue
     depth that was never there): its suspicion becomes a note. See docs/verdicts.md.
+
+    `options`: those of fio that `in_job` looks at, the one to point at first. `mended`: the changes to a job that
+    `in_job` speaks of after which it is silent; empty where a person has to choose.
     """
 
     id: str
@@ -67,3 +72,5 @@ class Rule:
     in_result: Callable[[Case], Iterable[Finding]] | None = None
     reproduce: str = ""
     settled_by_account: bool = True
+    options: tuple[str, ...] = ()
+    mended: Callable[[Case, Job], Changes] | None = None

@@ -5,12 +5,16 @@ from collections.abc import Sequence
 from poolproof.fio.job import Job
 from poolproof.rules.model import Case
 
+_MOST_NAMES = 6
+
 
 def who(case: Case, jobs: Sequence[Job]) -> str:
     """The subject of a sentence, singular: `the job`, "job `a`", "each of the jobs `a`, `b`"."""
     if len(case.job.jobs) == 1:
         return "the job"
-    names = ", ".join(f"`{job.name}`" for job in jobs)
+    names = ", ".join(f"`{job.name}`" for job in jobs[:_MOST_NAMES])
+    if len(jobs) > _MOST_NAMES:
+        names += f" and {len(jobs) - _MOST_NAMES} more"
     return f"job {names}" if len(jobs) == 1 else f"each of the jobs {names}"
 
 

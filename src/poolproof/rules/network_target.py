@@ -32,6 +32,7 @@ RULE = Rule(
     sources=("man nfs (O_DIRECT)", "https://fio.readthedocs.io/en/latest/fio_doc.html (direct)"),
     catalogue="#47",
     in_job=_in_job,
+    options=("filename", "directory"),
     reproduce=script(
         "for run in 1 2; do fio --name=trap --filename=trap --rw=read --bs=1m --size=512m --direct=1; done",
         needs="On an NFS mount; findmnt names no disk there, count on the server.",

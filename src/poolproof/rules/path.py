@@ -1,5 +1,7 @@
 """The way that the bytes of a job take: past RAM or through it, as far as the target is known."""
 
+from dataclasses import replace
+
 from poolproof.evidence.model import Target
 from poolproof.fio.job import Job
 from poolproof.rules.model import Case
@@ -37,6 +39,17 @@ def goes_past_ram(job: Job, target: Target | None) -> bool | None:
     if target.volatile or target.loop_without_direct or is_network(target):
         return False
     return None if is_zfs(target) else True
+
+
+def may_end_in_ram(job: Job, target: Target | None) -> bool:
+    """Whether a page cache may answer: the engine works through the kernel, and nothing is sure to bypass it."""
+    return job.may_use_page_cache and not goes_past_ram(job, target)
+
+
+def with_direct(job: Job) -> Job:
+    """The same job with direct=1."""
+    options = {name: value for name, value in job.options.items() if name != "buffered"}
+    return replace(job, options={**options, "direct": "1"})
 
 
 def is_taken_at_its_word(job: Job, target: Target | None) -> bool:

@@ -32,6 +32,7 @@ RULE = Rule(
     sources=("fio filesetup.c",),
     catalogue="#35",
     in_job=_in_job,
+    options=("filename", "directory"),
     reproduce=script(
         trap="fio --name=trap --filename=trap --rw=read --bs=1m --size=256m",
         before="fio --name=fill --filename=trap --rw=randwrite --bs=4k --size=256m --fallocate=none --end_fsync=1",

@@ -38,6 +38,7 @@ RULE = Rule(
     sources=("https://fio.readthedocs.io/en/latest/fio_doc.html (norandommap)",),
     catalogue="#28",
     in_job=_in_job,
+    options=("norandommap", "random_distribution"),
     reproduce=script(
         "rm -f trap; fio --name=trap --filename=trap --rw=randwrite --bs=4k --size=64m --norandommap --end_fsync=1 "
         "--fallocate=none; du -k trap"

@@ -3,9 +3,10 @@
 from collections.abc import Iterable
 
 from poolproof.fio.job import Job
+from poolproof.rules.mending import always
 from poolproof.rules.model import Case, Finding, Rule
 from poolproof.rules.naming import who
-from poolproof.rules.path import goes_past_ram
+from poolproof.rules.path import may_end_in_ram
 from poolproof.rules.reproduction import script
 from poolproof.units import format_size
 
@@ -19,7 +20,7 @@ def _writes_of_clone(job: Job) -> int | None:
 
 def _is_rare(case: Case, job: Job) -> bool:
     every, writes = job.sync_every, _writes_of_clone(job)
-    if not job.writes or every is None or every < _RARE or goes_past_ram(job, case.target):
+    if not job.writes or every is None or every < _RARE or not may_end_in_ram(job, case.target):
         return False
     if job.syncs_at_end or job.writes_are_synchronous:
         return False
@@ -53,5 +54,7 @@ RULE = Rule(
     sources=("https://fio.readthedocs.io/en/latest/fio_doc.html (fsync)",),
     catalogue="#19",
     in_job=_in_job,
+    options=("fsync", "fdatasync"),
+    mended=always(end_fsync="1"),
     reproduce=script("fio --name=trap --filename=trap --rw=write --bs=4k --size=256m --fsync=60000"),
 )

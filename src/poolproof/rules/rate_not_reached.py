@@ -72,6 +72,7 @@ RULE = Rule(
     ),
     catalogue="#30",
     in_job=_in_job,
+    options=("rate_process", "rate_iops"),
     in_result=_in_result,
     settled_by_account=False,
     reproduce=script(

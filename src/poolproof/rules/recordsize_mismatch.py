@@ -31,7 +31,7 @@ def _is_partial(job: Job, unit: int) -> bool:
 def _in_job(case: Case) -> Iterable[Finding]:
     for job in case.job.jobs:
         unit = _unit(case)
-        if not _is_partial(job, unit) or job.commits_each_write:
+        if not job.may_use_page_cache or not _is_partial(job, unit) or job.commits_each_write:
             continue
         yield Finding(
             rule="recordsize-mismatch",
@@ -83,6 +83,7 @@ RULE = Rule(
     sources=("https://github.com/openzfs/zfs/issues/6040", "https://github.com/openzfs/zfs/issues/10830"),
     catalogue="#16, A4",
     in_job=_in_job,
+    options=("bs", "bsrange", "bssplit", "bs_unaligned"),
     in_result=_in_result,
     settled_by_account=False,
     reproduce=script(

@@ -4,9 +4,10 @@ from collections.abc import Iterable
 
 from poolproof.fio.job import Job
 from poolproof.rules.flow import cold_reads
+from poolproof.rules.mending import always
 from poolproof.rules.model import Case, Finding, Rule
 from poolproof.rules.naming import who
-from poolproof.rules.path import goes_past_ram, is_fuse, is_zfs
+from poolproof.rules.path import is_fuse, is_zfs, may_end_in_ram
 from poolproof.rules.reproduction import script
 
 _FIX = "cold caches before each run (and keep the seed for a fair comparison), or randrepeat=0"
@@ -16,7 +17,7 @@ def _repeating(case: Case) -> list[Job]:
     return [
         job
         for job in case.job.jobs
-        if job.reads and job.is_random and job.randrepeat and goes_past_ram(job, case.target) is not True
+        if job.reads and job.is_random and job.randrepeat and may_end_in_ram(job, case.target)
     ]
 
 
@@ -61,6 +62,8 @@ RULE = Rule(
     sources=("measured cases L07, L08", "https://fio.readthedocs.io/en/latest/fio_doc.html (randrepeat)"),
     catalogue="#13",
     in_job=_in_job,
+    options=("randrepeat", "invalidate", "rw"),
+    mended=always(randrepeat="0"),
     in_result=_in_result,
     reproduce=script(
         trap="for run in 1 2; do fio --name=trap --filename=trap --rw=randread --bs=4k --size=1g --io_size=64m "

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from poolproof.fio.job import Job
+from poolproof.rules.mending import always
 from poolproof.rules.model import Case, Finding, Rule
 from poolproof.rules.naming import who
 from poolproof.rules.reported import asked_s, moved_bytes, ran_s
@@ -70,6 +71,8 @@ RULE = Rule(
     ),
     catalogue="#2, A11",
     in_job=_in_job,
+    options=("runtime",),
+    mended=always(time_based="1"),
     in_result=_in_result,
     reproduce=script("fio --name=trap --filename=trap --rw=read --bs=1m --size=64m --runtime=30"),
 )

@@ -18,7 +18,10 @@ def _small(case: Case) -> list[Job]:
     return [
         job
         for job in case.job.jobs
-        if job.is_sequential and job.bs_max_bytes <= _SMALL_BYTES and not job.commits_each_write
+        if job.may_use_page_cache
+        and job.is_sequential
+        and job.bs_max_bytes <= _SMALL_BYTES
+        and not job.commits_each_write
     ]
 
 
@@ -63,6 +66,7 @@ RULE = Rule(
     sources=("https://github.com/axboe/fio/issues/41", "https://github.com/longhorn/longhorn/issues/7905"),
     catalogue="#15, #48",
     in_job=_in_job,
+    options=("bs", "bsrange", "bssplit", "rw"),
     in_result=_in_result,
     reproduce=script("fio --name=trap --filename=trap --rw=read --bs=4k --size=256m"),
 )

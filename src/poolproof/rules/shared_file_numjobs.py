@@ -2,13 +2,15 @@
 
 from collections.abc import Iterable
 
+from poolproof.fio.job import Job
 from poolproof.rules.flow import Flow, cold_reads, writes
-from poolproof.rules.model import Case, Finding, Rule
-from poolproof.rules.path import all_go_past_ram, goes_past_ram
+from poolproof.rules.model import Case, Changes, Finding, Rule
+from poolproof.rules.path import all_go_past_ram, may_end_in_ram
 from poolproof.rules.reproduction import script
 from poolproof.units import canonical_size
 
 _NEAR = 0.2
+_MOST_PARTS = 100
 
 
 def _fix(case: Case) -> str:
@@ -29,7 +31,7 @@ def _round_down(size_bytes: int) -> int:
 
 def _in_job(case: Case) -> Iterable[Finding]:
     movers = [job for job in case.job.jobs if job.reads or job.writes]
-    through_ram = [job for job in movers if not goes_past_ram(job, case.target)]
+    through_ram = [job for job in movers if may_end_in_ram(job, case.target)]
     if not case.job.shares_one_file or not through_ram or not (case.cold or case.job.writes):
         return
     verb = "write" if case.job.writes else "read"
@@ -79,6 +81,24 @@ def _finding(case: Case, flow: Flow, did: str, preposition: str, arrived: str, r
     )
 
 
+def _mended(_case: Case, job: Job) -> Changes:
+    """A part of the file for each clone; a file for each where the size is not known."""
+    clones = job.numjobs
+    if clones < 2:
+        return {}
+    if job.size_bytes is None and (job.filename or "").startswith("/dev/"):
+        return {"size": f"{100 // clones}%", "offset_increment": f"{100 // clones}%"} if clones <= _MOST_PARTS else {}
+    if job.size_bytes is None or job.size_bytes < clones:
+        return {"filename": None, "directory": _directory(job)}
+    part = canonical_size(_round_down(job.size_bytes // clones)).lower()
+    return {"size": part, "offset_increment": part}
+
+
+def _directory(job: Job) -> str:
+    place = (job.filename or "").rpartition("/")[0]
+    return job.directory or place or "."
+
+
 RULE = Rule(
     id="shared-file-numjobs",
     title="Several jobs share one file",
@@ -95,6 +115,8 @@ RULE = Rule(
     ),
     catalogue="#3, A1, A3",
     in_job=_in_job,
+    options=("numjobs", "filename"),
+    mended=_mended,
     in_result=_in_result,
     reproduce=script(
         "fio --name=trap --filename=trap --rw=write --bs=1m --size=128m --numjobs=8 --end_fsync=1 --group_reporting"

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterable
 
-from poolproof.rules.model import Case, Finding, Rule
+from poolproof.fio.job import Job
+from poolproof.rules.model import Case, Changes, Finding, Rule
 from poolproof.rules.naming import who
 from poolproof.rules.reproduction import script
 from poolproof.units import format_count, format_size
 
 _COMMITS = 50_000
+_LONG_S = 60.0
 
 
 def _in_job(case: Case) -> Iterable[Finding]:
@@ -29,6 +31,10 @@ def _in_job(case: Case) -> Iterable[Finding]:
             )
 
 
+def _mended(_case: Case, job: Job) -> Changes:
+    return {"time_based": "1", "runtime": f"{max(_LONG_S, job.runtime_s or 0):.0f}"}
+
+
 RULE = Rule(
     id="short-commit-test",
     title="A commit test of a few seconds",
@@ -43,5 +49,7 @@ RULE = Rule(
     ),
     catalogue="#20",
     in_job=_in_job,
+    options=("io_size", "size"),
+    mended=_mended,
     reproduce=script("fio --name=trap --filename=trap --rw=write --ioengine=sync --fdatasync=1 --size=22m --bs=2300"),
 )

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from poolproof.fio.job import Job
-from poolproof.rules.model import Case, Finding, Rule
+from poolproof.rules.model import Case, Changes, Finding, Rule
 from poolproof.rules.naming import who
 from poolproof.rules.reproduction import script
 from poolproof.units import format_size
@@ -37,6 +37,10 @@ def _in_job(case: Case) -> Iterable[Finding]:
     )
 
 
+def _mended(_case: Case, job: Job) -> Changes:
+    return {"ramp_time": "15", "time_based": "1", "runtime": f"{max(_LONG_S, job.runtime_s or 0):.0f}"}
+
+
 RULE = Rule(
     id="short-run-burst",
     title="A burst, not a rate",
@@ -49,6 +53,8 @@ RULE = Rule(
     sources=("man zfs.4 (zfs_txg_timeout)", "https://fio.readthedocs.io/en/latest/fio_doc.html (steadystate)"),
     catalogue="#14",
     in_job=_in_job,
+    options=("runtime", "io_size", "size", "rw"),
+    mended=_mended,
     reproduce=script(
         "for seconds in 2 30; do fio --name=trap --filename=trap --rw=write --bs=1m --size=4g --time_based "
         "--runtime=$seconds --end_fsync=1; done"

@@ -2,11 +2,14 @@
 
 from collections.abc import Iterable
 
-from poolproof.rules.model import Case, Finding, Rule
+from poolproof.fio.job import Job
+from poolproof.rules.model import Case, Changes, Finding, Rule
 from poolproof.rules.naming import who
-from poolproof.rules.path import goes_past_ram, is_zfs
+from poolproof.rules.path import goes_past_ram, is_zfs, may_end_in_ram, with_direct
 from poolproof.rules.reproduction import script
 from poolproof.units import canonical_size, format_size
+
+_SECTOR = 512
 
 
 def _cache_bytes(case: Case) -> tuple[int, str] | None:
@@ -20,7 +23,7 @@ def _cache_bytes(case: Case) -> tuple[int, str] | None:
 
 def _in_job(case: Case) -> Iterable[Finding]:
     cache, unique = _cache_bytes(case), case.job.unique_bytes
-    readers = [job for job in case.job.jobs if job.reads and not goes_past_ram(job, case.target)]
+    readers = [job for job in case.job.jobs if job.reads and may_end_in_ram(job, case.target)]
     if not case.cold or not readers or cache is None or unique is None or unique >= 2 * cache[0]:
         return
     cache_bytes, name = cache
@@ -33,6 +36,17 @@ def _in_job(case: Case) -> Iterable[Finding]:
         "honours it, or zfs_arc_max below half of the size",
         weight=60,
     )
+
+
+def _mended(case: Case, job: Job) -> Changes:
+    """direct=1 where it is honoured; else files of twice the memory, all clones together."""
+    if goes_past_ram(with_direct(job), case.target) and job.engine != "mmap" and job.bs_bytes % _SECTOR == 0:
+        return {"buffered": None, "direct": "1"}
+    cache = _cache_bytes(case)
+    if cache is None:
+        return {}
+    parts = 1 if job.filename else job.numjobs
+    return {"size": canonical_size(-(-2 * cache[0] // parts)), "filesize": None}
 
 
 RULE = Rule(
@@ -52,6 +66,8 @@ RULE = Rule(
     ),
     catalogue="#1",
     in_job=_in_job,
+    options=("size", "filesize", "direct", "buffered"),
+    mended=_mended,
     reproduce=script(
         trap="fio --name=trap --filename=trap --rw=randread --bs=4k --size=256m --invalidate=0",
         before="fio --name=fill --filename=trap --rw=write --bs=1m --size=256m --refill_buffers --end_fsync=1",

@@ -8,7 +8,7 @@ from poolproof.rules.reproduction import script
 from poolproof.units import format_duration
 
 _BUSY = 0.7
-_BUSIER = 2.0
+_BUSIER = 1.5
 _SLOWER = 5.0
 _FEWEST_IOS = 20
 _FAIR_SHARE = 0.5
@@ -61,7 +61,7 @@ RULE = Rule(
     id="slow-leaf",
     title="One disk holds the layout back",
     wrong="A mirror or a stripe is as fast as its slowest disk. One sick disk makes the whole layout look slow.",
-    shows="In evidence: a leaf was busy 70 % of the time or more and twice as much as any peer, or its requests took "
+    shows="In evidence: a leaf was busy 70 % of the time or more and 1.5 times as much as any peer, or its requests took "
     "five times as long, while its peers moved at least half as many bytes.",
     error="Low.",
     mend="Look at the disk (smartctl -x) and replace it, or accept that it is of a slower kind.",

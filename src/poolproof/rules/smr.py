@@ -31,6 +31,7 @@ RULE = Rule(
     sources=("https://github.com/aicodix/smr",),
     catalogue="#40",
     in_job=_in_job,
+    options=("rw",),
     settled_by_account=False,
     reproduce=script(
         "fio --name=trap --filename=trap --rw=randwrite --bs=4k --size=64g --direct=1 --time_based --runtime=7200",

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-from poolproof.rules.model import Case, Finding, Rule
+from poolproof.fio.job import Job
+from poolproof.rules.model import Case, Changes, Finding, Rule
 from poolproof.rules.naming import who
 from poolproof.rules.reproduction import script
 
@@ -25,6 +26,11 @@ def _in_job(case: Case) -> Iterable[Finding]:
         )
 
 
+def _mended(_case: Case, job: Job) -> Changes:
+    """The depth that it really is."""
+    return {"iodepth": str(job.sync_every or 1)}
+
+
 RULE = Rule(
     id="sync-at-depth",
     title="A sync empties the queue",
@@ -35,6 +41,8 @@ RULE = Rule(
     sources=("https://fio.readthedocs.io/en/latest/fio_doc.html (fsync)",),
     catalogue="#19",
     in_job=_in_job,
+    options=("iodepth", "fsync", "fdatasync"),
+    mended=_mended,
     settled_by_account=False,
     reproduce=script(
         "for depth in 1 32; do fio --name=trap --filename=trap --rw=randwrite --bs=4k --size=64m --io_size=4m "

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from poolproof.rules.mending import always
 from poolproof.rules.model import Case, Finding, Rule
 from poolproof.rules.naming import who
 from poolproof.rules.reproduction import script
@@ -29,6 +30,8 @@ RULE = Rule(
     sources=("https://fio.readthedocs.io/en/latest/fio_doc.html (sync)",),
     catalogue="#19",
     in_job=_in_job,
+    options=("sync", "fsync", "fdatasync", "end_fsync", "fsync_on_close", "sync_file_range"),
+    mended=always(sync=None, fsync=None, fdatasync=None, end_fsync=None, fsync_on_close=None, sync_file_range=None),
     reproduce=script(
         "for sync in 0 1; do fio --name=trap --filename=trap --rw=read --bs=1m --size=256m --sync=$sync; done"
     ),

@@ -48,6 +48,7 @@ RULE = Rule(
     sources=("https://github.com/openzfs/zfs/issues/10856", "https://github.com/spdk/spdk/issues/661"),
     catalogue="#38",
     in_job=_in_job,
+    options=("filename", "directory"),
     in_result=_in_result,
     settled_by_account=False,
     reproduce=script(

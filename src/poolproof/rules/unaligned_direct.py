@@ -2,11 +2,14 @@
 
 from collections.abc import Iterable
 
-from poolproof.rules.model import Case, Finding, Rule
+from poolproof.fio.job import Job
+from poolproof.rules.model import Case, Changes, Finding, Rule
 from poolproof.rules.naming import who
 from poolproof.rules.reproduction import script
+from poolproof.units import canonical_size
 
 _SECTOR = 512
+_PAGE = 4096
 
 
 def _in_job(case: Case) -> Iterable[Finding]:
@@ -22,6 +25,14 @@ def _in_job(case: Case) -> Iterable[Finding]:
         )
 
 
+def _mended(_case: Case, job: Job) -> Changes:
+    """Small records that are synced need no direct=1; other blocks go up to whole pages."""
+    if job.commits_each_write:
+        return {"direct": None, "buffered": None}
+    whole = -(-job.bs_max_bytes // _PAGE) * _PAGE
+    return {"bs": canonical_size(whole).lower(), "bsrange": None, "bssplit": None, "bs_unaligned": None}
+
+
 RULE = Rule(
     id="unaligned-direct",
     title="direct=1 with odd blocks",
@@ -32,6 +43,8 @@ RULE = Rule(
     sources=("man 2 open (O_DIRECT)",),
     catalogue="#20, #33",
     in_job=_in_job,
+    options=("bs", "bsrange", "bssplit", "bs_unaligned", "direct"),
+    mended=_mended,
     reproduce=script(
         "fio --name=trap --filename=trap --rw=write --bs=2300 --size=22m --direct=1 --fdatasync=1 || true"
     ),

@@ -82,6 +82,7 @@ RULE = Rule(
     ),
     catalogue="#11, A1",
     in_job=_in_job,
+    options=("filename", "directory", "rw"),
     in_result=_in_result,
     reproduce=script(
         trap="fio --name=trap --filename=trap --rw=randread --bs=4k --size=2g --direct=1 --ioengine=libaio "

@@ -31,6 +31,7 @@ RULE = Rule(
     sources=("https://fio.readthedocs.io/en/latest/fio_doc.html (verify)",),
     catalogue="#44",
     in_job=_in_job,
+    options=("verify",),
     settled_by_account=False,
     reproduce=script(
         "for verify in 0 crc32c; do fio --name=trap --filename=trap --rw=write --bs=1m --size=256m --end_fsync=1 "

@@ -42,6 +42,7 @@ RULE = Rule(
     sources=("measured cases L14, L15", "Linux mm/shmem.c, shmem_file_open"),
     catalogue="#17, #20",
     in_job=_in_job,
+    options=("filename", "directory"),
     in_result=_in_result,
     reproduce=script(
         "fio --name=trap --directory=/dev/shm --rw=randread --bs=4k --size=64m --direct=1 --ioengine=libaio "

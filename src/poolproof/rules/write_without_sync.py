@@ -5,9 +5,10 @@ from collections.abc import Iterable
 from poolproof.evidence.model import Target
 from poolproof.fio.job import Job
 from poolproof.rules.flow import late_writes
+from poolproof.rules.mending import always
 from poolproof.rules.model import Case, Finding, Rule
 from poolproof.rules.naming import who
-from poolproof.rules.path import goes_past_ram, is_taken_at_its_word
+from poolproof.rules.path import is_taken_at_its_word, may_end_in_ram
 from poolproof.rules.reproduction import script
 
 _FIX = "end_fsync=1 with a size of at least twice the dirty limit for throughput; fdatasync=1 for commit latency"
@@ -19,7 +20,7 @@ def _unsafe(case: Case) -> list[Job]:
 
 
 def _stays_in_ram(job: Job, target: Target | None) -> bool:
-    return not goes_past_ram(job, target) and not is_taken_at_its_word(job, target)
+    return may_end_in_ram(job, target) and not is_taken_at_its_word(job, target)
 
 
 def _in_job(case: Case) -> Iterable[Finding]:
@@ -66,6 +67,8 @@ RULE = Rule(
     ),
     catalogue="#4, A2",
     in_job=_in_job,
+    options=("direct", "buffered", "rw"),
+    mended=always(end_fsync="1"),
     in_result=_in_result,
     reproduce=script("fio --name=trap --filename=trap --rw=write --bs=1m --size=512m"),
 )

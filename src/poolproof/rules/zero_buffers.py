@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from poolproof.rules.flow import compresses, writes
+from poolproof.rules.mending import always
 from poolproof.rules.model import Case, Finding, Rule
 from poolproof.rules.naming import who
 from poolproof.rules.reproduction import script
@@ -49,6 +50,8 @@ RULE = Rule(
     sources=("https://fio.readthedocs.io/en/latest/fio_doc.html (zero_buffers)",),
     catalogue="#10, A3",
     in_job=_in_job,
+    options=("zero_buffers", "buffer_pattern"),
+    mended=always(zero_buffers=None, buffer_pattern=None, refill_buffers="1"),
     in_result=_in_result,
     reproduce=script(
         "fio --name=trap --filename=trap --rw=write --bs=1m --size=256m --zero_buffers --end_fsync=1",

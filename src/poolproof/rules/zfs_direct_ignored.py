@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from poolproof.fio.job import Job
 from poolproof.rules.flow import proves
-from poolproof.rules.model import Case, Finding, Rule
+from poolproof.rules.model import Case, Changes, Finding, Rule
 from poolproof.rules.naming import who
 from poolproof.rules.path import is_zfs
 from poolproof.rules.reproduction import script
@@ -74,6 +74,12 @@ def _in_result(case: Case) -> Iterable[Finding]:
         )
 
 
+def _mended(case: Case, job: Job) -> Changes:
+    """Saying what happens anyway. Where only the block size stands in the way, it is a person's choice."""
+    reasons = list(_reasons(case, job))
+    return {"direct": None, "buffered": None} if reasons and "records" not in reasons[0] else {}
+
+
 RULE = Rule(
     id="zfs-direct-ignored",
     title="direct=1 that ZFS does not honour",
@@ -86,6 +92,8 @@ RULE = Rule(
     sources=("man zfsprops (direct)", "https://github.com/openzfs/zfs/discussions/18507"),
     catalogue="#5, #22",
     in_job=_in_job,
+    options=("direct", "buffered"),
+    mended=_mended,
     in_result=_in_result,
     reproduce=script(
         trap="fio --name=trap --filename=trap --rw=randread --bs=4k --size=256m --direct=1\n"

@@ -32,6 +32,7 @@ RULE = Rule(
     sources=("man zfsprops (sync)",),
     catalogue="#19, #21",
     in_job=_in_job,
+    options=("sync", "fsync", "fdatasync", "end_fsync"),
     settled_by_account=False,
     reproduce=script(
         "fio --name=trap --filename=trap --rw=write --bs=4k --size=16m --fdatasync=1",

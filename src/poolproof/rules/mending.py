@@ -1,0 +1,11 @@
+"""Mends that are the same for every job."""
+
+from collections.abc import Callable
+
+from poolproof.fio.job import Job
+from poolproof.rules.model import Case, Changes
+
+
+def always(**options: str | None) -> Callable[[Case, Job], Changes]:
+    """These options to set, and those that are None to leave out."""
+    return lambda _case, _job: options
