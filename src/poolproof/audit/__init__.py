@@ -1,1 +1,1 @@
-"""Judging what others measured: fio's results found in any text, with what is known of where they were made."""
+"""Finished results, one's own or a stranger's: found in any text, judged by the same rules as live trials."""

@@ -18,7 +18,7 @@ _NOT_COMPRESSED = ("off", "none", "no", "0")
 
 @dataclass(frozen=True)
 class Context:
-    """The flags, read; None (for `devices` nothing) where a flag was not given. `compression` "" says that it is off."""
+    """The flags, read; None where a flag was not given. `compression` "" says that it is off."""
 
     file_system: str | None = None
     zfs: Zfs | None = None

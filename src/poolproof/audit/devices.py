@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from poolproof.errors import UsageError
 
 _PART = re.compile(
-    r"^(?:(?P<count>\d+)\s*[x×*]?\s*)?(?P<kind>[a-z][\w-]*)?(?:\s*[@:]?\s*(?P<rate>\d+(?:\.\d+)?)\s*(?P<unit>[kmgt]i?b)(?:/s|ps)?)?$"
+    r"^(?:(?P<count>\d+)(?:\s*[x×*]\s*|\s*(?=[a-z])))?(?P<kind>[a-z][\w-]*)?(?:\s*[@:]?\s*(?P<rate>\d+(?:\.\d+)?)\s*(?P<unit>[kmgt]i?b)(?:/s|ps)?)?$"
 )
 _CEILINGS = {
     "hdd": 300e6, "smr": 300e6, "ssd": 560e6, "sata": 560e6, "sata-ssd": 560e6, "sas": 1.2e9, "sas-ssd": 1.2e9,

@@ -1,0 +1,171 @@
+"""Every fio result in a text, judged with what the text itself tells and what the user said of the machine."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from poolproof.audit.beside import Beside, block_of, from_block, from_disk_use
+from poolproof.audit.charity import jobs_of
+from poolproof.audit.context import Context, target_of
+from poolproof.audit.estimate import estimate_of
+from poolproof.audit.iostat import DiskRates, find_disk_rates
+from poolproof.audit.missing import missing_of
+from poolproof.audit.model import Audited, Figures
+from poolproof.audit.prose import Statement, find_statements, largest_above
+from poolproof.audit.rerun import rerun_command
+from poolproof.audit.tables import find_tables
+from poolproof.errors import PoolproofError
+from poolproof.evidence.model import Target
+from poolproof.fio.figures import Direction, FioResult
+from poolproof.fio.find import Found, find_commands, find_results
+from poolproof.fio.merge import merge_jobs
+from poolproof.fio.render import render
+from poolproof.rules.judge import Judgement, judge
+from poolproof.rules.model import Case
+from poolproof.rules.naming import count
+from poolproof.units import format_rate
+
+_UNKNOWN = ""
+_DIRECTIONS = ("read", "write", "trim", "mixed")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What the user says of all results: the machine; `cold` False where RAM is meant to be a part of the figure."""
+
+    context: Context = field(default_factory=Context)
+    cold: bool = True
+
+
+@dataclass(frozen=True)
+class _Around:
+    """What a text holds beside its results."""
+
+    blocks: tuple[DiskRates, ...]
+    statements: tuple[Statement, ...]
+    starts: tuple[int, ...]
+
+    def next_start(self, line: int) -> float:
+        """The first line after `line` at which another result or command begins."""
+        return min((start for start in self.starts if start > line), default=float("inf"))
+
+
+def audit_text(source: str, text: str, setting: Setting = Setting()) -> tuple[Audited, ...]:
+    """Every result in the text, in order of lines. Nothing is raised: what is no result is passed over."""
+    runs = find_results(text)
+    tables = find_tables(text, [(found.line, found.last_line) for found in runs])
+    results = sorted([*runs, *tables], key=lambda found: (found.line, found.last_line))
+    if not results:
+        return ()
+    around = _around(text, results)
+    return tuple(_audited(source, found, around, setting) for found in results)
+
+
+def audit_result(source: str, found: Found, setting: Setting = Setting()) -> Audited:
+    """One result that stands alone."""
+    return _audited(source, found, _Around((), (), ()), setting)
+
+
+def _around(text: str, results: Sequence[Found]) -> _Around:
+    commands = [command.line for command in find_commands(text)]
+    return _Around(
+        find_disk_rates(text),
+        find_statements(text, [(found.line, found.last_line) for found in results]),
+        tuple(sorted({*commands, *(found.line for found in results)})),
+    )
+
+
+def _audited(source: str, found: Found, around: _Around, setting: Setting) -> Audited:
+    statement = largest_above(around.statements, found.line) if setting.context.devices is None else None
+    beside = _beside(found, around)
+    case = Case(
+        job=jobs_of(found.made, found.result),
+        result=found.result,
+        evidence=beside.evidence if beside else None,
+        target=_target(setting.context, statement),
+        cold=setting.cold,
+    )
+    judgement = _as_far_as_proven(judge(case), found.result)
+    return Audited(
+        source=source,
+        line=found.line,
+        last_line=found.last_line,
+        job=_job_name(found),
+        command=_command(found),
+        figures=figures_of(found.result),
+        verdict=judgement.verdict,
+        findings=judgement.findings,
+        known=tuple(_known(setting.context, statement, beside)),
+        missing=missing_of(found, case, setting.context),
+        estimate=estimate_of(case, judgement),
+        rerun=_rerun(found, case, judgement),
+    )
+
+
+def _beside(found: Found, around: _Around) -> Beside | None:
+    block = block_of(found, around.blocks, around.next_start(found.last_line))
+    return (from_block(found, block) if block else None) or from_disk_use(found.result)
+
+
+def _target(context: Context, statement: Statement | None) -> Target | None:
+    target = target_of(context)
+    if statement is None:
+        return target
+    return replace(
+        target or Target(_UNKNOWN),
+        ceiling_read_bytes_per_s=statement.ceiling.read_bytes_per_s,
+        ceiling_write_bytes_per_s=statement.ceiling.write_bytes_per_s,
+    )
+
+
+def _as_far_as_proven(judgement: Judgement, result: FioResult) -> Judgement:
+    """Quoted rates can show that reads came from the disks; of writes they don't know the layout's write factor."""
+    wrote = any(job.write is not None for job in result.jobs)
+    return replace(judgement, verdict="unproven") if judgement.verdict == "sound" and wrote else judgement
+
+
+def _known(context: Context, statement: Statement | None, beside: Beside | None) -> list[str]:
+    known = []
+    if context.devices is not None:
+        rate = format_rate(context.devices.ceiling_bytes_per_s)
+        known.append(f"--devices: {count(context.devices.disks, 'disk')}, at most {rate} together")
+    if statement is not None:
+        known.append(f"line {statement.line} says: “{statement.words}”: {statement.sum}")
+    if beside is not None:
+        known.append(beside.words)
+    return known
+
+
+def _job_name(found: Found) -> str:
+    """The names of the jobs, as the result or else the command has them."""
+    told = [job.name for job in found.result.jobs if job.name and not job.name.startswith("group ")]
+    given = [job.name for job in found.made.jobs.jobs] if found.made else []
+    return ", ".join(dict.fromkeys(told or given))
+
+
+def _command(found: Found) -> str | None:
+    """The command; for a job file, and for the options that fio printed, the job file."""
+    made = found.made
+    if made is None or made.origin == "header":
+        return None
+    if made.text:
+        return made.text
+    try:
+        return render(made.jobs).strip()
+    except PoolproofError:
+        return None
+
+
+def figures_of(result: FioResult) -> Figures:
+    """All jobs together, by direction."""
+    if not result.jobs:
+        return Figures({})
+    whole = merge_jobs(result.jobs)
+    parts: dict[str, Direction | None] = {name: getattr(whole, name) for name in _DIRECTIONS}
+    return Figures({name: part for name, part in parts.items() if part is not None}, whole.sync)
+
+
+def _rerun(found: Found, case: Case, judgement: Judgement) -> str | None:
+    """Only of a job that is known: fio's header line is too little."""
+    if found.made is None or found.made.origin == "header":
+        return None
+    return rerun_command(case, judgement.findings)
