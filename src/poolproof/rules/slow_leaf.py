@@ -61,8 +61,8 @@ RULE = Rule(
     id="slow-leaf",
     title="One disk holds the layout back",
     wrong="A mirror or a stripe is as fast as its slowest disk. One sick disk makes the whole layout look slow.",
-    shows="In evidence: a leaf was busy 70 % of the time or more and 1.5 times as much as any peer, or its requests took "
-    "five times as long, while its peers moved at least half as many bytes.",
+    shows="In evidence: a leaf was busy 70 % of the time or more and 1.5 times as much as any peer, or its requests "
+    "took five times as long, while its peers moved at least half as many bytes.",
     error="Low.",
     mend="Look at the disk (smartctl -x) and replace it, or accept that it is of a slower kind.",
     sources=("https://www.kernel.org/doc/html/latest/block/stat.html",),
