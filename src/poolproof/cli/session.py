@@ -16,7 +16,7 @@ from poolproof.campaign.yaml import parse_campaign
 from poolproof.cli.signals import end_in_order
 from poolproof.errors import Interrupted
 from poolproof.fio.version import fio_version
-from poolproof.hosts.base import Host
+from poolproof.hosts.base import Host, HostUnreachable
 from poolproof.hosts.reach import reach
 from poolproof.measure.conduct import conduct
 from poolproof.measure.events import Listener
@@ -152,6 +152,9 @@ def _conduct(plan: Plan, host: Host, run: RunDirectory, *, as_json: bool) -> Non
         raise Interrupted(
             "stopped; everything was taken down, and what was finished is kept", f"poolproof resume {run.path}"
         ) from None
+    except HostUnreachable as error:
+        again = f"poolproof resume {run.path}"
+        raise HostUnreachable(error.message, f"when this works again: {error.hint}; then: {again}") from None
     _print_result(run, plan.campaign, as_json=as_json)
 
 

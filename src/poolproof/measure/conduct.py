@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from poolproof.campaign.model import Workload
 from poolproof.errors import BuildError, PoolproofError
 from poolproof.facts.block import used_loops
-from poolproof.hosts.base import Host
+from poolproof.hosts.base import Host, HostUnreachable
 from poolproof.layers.tree import directories
 from poolproof.measure.events import Listener
 from poolproof.measure.fio_run import leash
@@ -29,10 +29,12 @@ _ATTEMPTS = 3
 def conduct(plan: Plan, host: Host, run: RunDirectory, listener: Listener) -> None:
     """Run every trial that is not done yet; at the end nothing of the run is left on the host.
 
-    A layout that can't be built makes its trials `failed`, and the run goes on.
+    A layout that can't be built makes its trials `failed`, and the run goes on. A host that can't be reached any more
+    ends the run: the trial at hand is `failed`, the others stay to be done.
 
     Raises:
         BuildError: something could not be taken down.
+        HostUnreachable: the link broke; if it can't be made again, the layout still stands there.
         KeyboardInterrupt: after everything was taken down.
     """
     journal = Journal(run.journal_path)
@@ -72,6 +74,8 @@ def _measure_layout(conductor: _Conductor, name: str, order: Sequence[tuple[Work
     try:
         layout = _build(conductor, name)
         _run_trials(conductor, layout, order, begun)
+    except HostUnreachable:
+        raise
     except PoolproofError as error:
         conductor.listener.warning(f"{name}: {error.message}")
         _fail_the_rest(conductor, name, [cell for cell in order if (cell[0].name, cell[1]) not in begun], error)

@@ -15,7 +15,7 @@ from poolproof.evidence.sampler import Reading, Sampler, read_now, reading_at
 from poolproof.fio.figures import FioResult
 from poolproof.fio.job import JobFile
 from poolproof.fio.json_output import read_json_stream
-from poolproof.hosts.base import Host
+from poolproof.hosts.base import Host, HostUnreachable
 from poolproof.measure.cool import cool, flush
 from poolproof.measure.events import Listener
 from poolproof.measure.figures import figures_of, moved_each_way
@@ -74,19 +74,31 @@ class _Measured:
 
 
 def run_trial(bench: Bench, prepared: Prepared, number: int) -> Trial:
-    """Run one trial to a verdict. Whatever goes wrong with it makes it `failed`; only Ctrl-C comes through."""
+    """Run one trial to a verdict. Whatever goes wrong with it makes it `failed`; only Ctrl-C comes through, and:
+
+    Raises:
+        HostUnreachable: the link to the host broke; the trial is written down as `failed`.
+    """
+    trial, broken = _attempt(bench, prepared, number)
+    bench.run.append(trial)
+    bench.listener.trial_ends(trial)
+    if broken is not None:
+        raise broken
+    return trial
+
+
+def _attempt(bench: Bench, prepared: Prepared, number: int) -> tuple[Trial, HostUnreachable | None]:
     workload = prepared.workload
     begun = datetime.now(UTC).isoformat(timespec="milliseconds")
     bench.listener.trial_begins(bench.layout.name, workload.name, number)
     directory = bench.run.trial_directory(bench.layout.name, workload.name, number)
+    broken = None
     try:
         trial = _measure_and_judge(bench, prepared, number, directory)
     except PoolproofError as error:
         trial = failed_trial(bench.layout.name, workload, number, error)
-    trial = replace(trial, begun_at=begun)
-    bench.run.append(trial)
-    bench.listener.trial_ends(trial)
-    return trial
+        broken = error if isinstance(error, HostUnreachable) else None
+    return replace(trial, begun_at=begun), broken
 
 
 def failed_trial(layout: str, workload: Workload, number: int, error: PoolproofError) -> Trial:
