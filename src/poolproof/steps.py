@@ -12,7 +12,10 @@ import msgspec
 
 
 class Holds(msgspec.Struct, frozen=True):
-    """True while the file at `path` exists and its content holds `text`."""
+    """True while the file at `path` exists and its content holds `text`.
+
+    With an empty `text`: while anything stands at `path`. It is not read then, so that it may be a device node.
+    """
 
     path: str
     text: str

@@ -43,8 +43,8 @@ class Site:
     """Where one run builds, and what its host can do.
 
     `state_dir` (images, sockets, pid files; on a real file system), `ram_dir` (images of emulated disks; on tmpfs) and
-    `mount_dir` are private to the run: no two runs share them. `programs` and `file_systems` are what the host has;
-    `is_root` whether commands run as root. `label` is at most 12 letters and digits, unique to the run, for names
+    `mount_dir` are private to the run: no two runs share them. `programs`, `file_systems` and `modules` (of the
+    kernel, those that some layer asked for) are what the host has; `is_root` whether commands run as root. `label` is at most 12 letters and digits, unique to the run, for names
     that the kernel keeps (pools, arrays).
     """
 
@@ -57,3 +57,4 @@ class Site:
     file_systems: frozenset[str]
     ram_bytes: int
     ram_free_bytes: int
+    modules: frozenset[str] = frozenset()

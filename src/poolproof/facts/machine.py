@@ -21,10 +21,11 @@ class Machine:
     is_root: bool
     programs: frozenset[str]
     file_systems: frozenset[str]
+    modules: frozenset[str] = frozenset()
 
 
-def survey(host: Host, programs: Iterable[str]) -> Machine:
-    """Look at the host; `programs` are those to look for on its PATH.
+def survey(host: Host, programs: Iterable[str], modules: Iterable[str] = ()) -> Machine:
+    """Look at the host; `programs` are those to look for on its PATH, `modules` those to look for in its kernel.
 
     Raises:
         CommandError: the host does not answer.
@@ -39,6 +40,7 @@ def survey(host: Host, programs: Iterable[str]) -> Machine:
         is_root=host.run(["id", "-u"], timeout_s=_LIMIT_S).stdout.strip() == "0",
         programs=_present(host, programs),
         file_systems=_file_systems(host),
+        modules=_modules(host, modules),
     )
 
 
@@ -60,6 +62,18 @@ def _present(host: Host, programs: Iterable[str]) -> frozenset[str]:
     script = 'PATH="$PATH:/usr/sbin:/sbin"; for name; do command -v "$name" >/dev/null && echo "$name"; done; true'
     found = host.run(["sh", "-c", script, "sh", *sorted(set(programs))], timeout_s=_LIMIT_S).stdout
     return frozenset(found.split())
+
+
+def _modules(host: Host, names: Iterable[str]) -> frozenset[str]:
+    """Those that are loaded, built in, or there to be loaded; nothing is loaded by asking."""
+    wanted = sorted(set(names))
+    if not wanted:
+        return frozenset()
+    script = (
+        'PATH="$PATH:/usr/sbin:/sbin"; for name; do '
+        '{ test -d "/sys/module/$name" || modprobe -n -q "$name"; } 2>/dev/null && echo "$name"; done; true'
+    )
+    return frozenset(host.run(["sh", "-c", script, "sh", *wanted], timeout_s=_LIMIT_S).stdout.split())
 
 
 def _file_systems(host: Host) -> frozenset[str]:

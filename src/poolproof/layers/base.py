@@ -8,6 +8,7 @@ from typing import Any, Generic, TypeVar
 from poolproof.campaign.expression import Argument
 from poolproof.devices.model import Site, Volume
 from poolproof.errors import CampaignError
+from poolproof.evidence.model import Target
 from poolproof.hosts.base import Host
 from poolproof.steps import Step
 
@@ -53,13 +54,15 @@ class Plan:
 
     `make` runs once (mkfs, create), `open` after it and after each `close` (mount, import); every step of both carries
     its undo. `close` (unmount, export) leaves the data in place; closing and opening all layers of a layout leaves
-    nothing of it in RAM. `volume` is what the layer offers once open.
+    nothing of it in RAM. `volume` is what the layer offers once open. `flush` writes out what the layer holds in RAM;
+    where it is empty, a directory is flushed by syncfs, and a block device has nothing of its own.
     """
 
     make: tuple[Step, ...]
     open: tuple[Step, ...]
     close: tuple[Step, ...]
     volume: Volume
+    flush: tuple[Step, ...] = ()
 
 
 Spec = TypeVar("Spec")
@@ -80,6 +83,9 @@ class Layer(ABC, Generic[Spec]):
     packages: tuple[str, ...] = ()
     """The Debian packages that bring those programs."""
 
+    module_packages: tuple[str, ...] = ()
+    """The Debian packages that bring the kernel modules."""
+
     file_system: str | None = None
     """The kernel file system that mounting needs, as /proc/filesystems names it."""
 
@@ -88,9 +94,6 @@ class Layer(ABC, Generic[Spec]):
 
     offers_block: bool = False
     """Whether the layer offers a block device; otherwise a directory."""
-
-    not_built: str = ""
-    """What the layer takes to be built, where this version of poolproof only reads and checks it; else empty."""
 
     @abstractmethod
     def read(self, reading: Reading) -> LayerNode:
@@ -107,6 +110,10 @@ class Layer(ABC, Generic[Spec]):
         Raises:
             HostError: the host cannot build this layer.
         """
+
+    def modules(self, spec: Spec) -> tuple[str, ...]:
+        """The kernel modules that building takes, as modprobe names them."""
+        return ()
 
     @abstractmethod
     def write_factor(self, spec: Spec, inputs: Sequence[float]) -> float:
@@ -133,5 +140,20 @@ class Layer(ABC, Generic[Spec]):
 
     def busy_with(self, spec: Spec, volume: Volume, inputs: Sequence[Volume], host: Host) -> str | None:
         """What the layer is doing by itself just now (resync, scrub, balance), None when it is quiet."""
+        del spec, volume, inputs, host
+        return None
+
+    def describe(self, spec: Spec, volume: Volume, inputs: Sequence[Volume], host: Host, target: Target) -> Target:
+        """The target of a layout that stands on this layer, with what only this layer knows; asked while open."""
+        del spec, volume, inputs, host
+        return target
+
+    def cached_bytes(self, spec: Spec, volume: Volume, host: Host) -> int | None:
+        """Bytes of data in a cache of the layer's own, beside the page cache; None where that can't be told."""
+        del spec, volume, host
+        return 0
+
+    def doubts(self, spec: Spec, volume: Volume, inputs: Sequence[Volume], host: Host) -> str | None:
+        """What does not stand as the layout asked for, though nothing failed; None when all does. Asked while open."""
         del spec, volume, inputs, host
         return None

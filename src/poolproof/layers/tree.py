@@ -6,18 +6,22 @@ Everything here walks the tree; what a technology does stands in its own file.
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from poolproof.campaign.caret import mistake_in
 from poolproof.campaign.expression import Argument, Expression, Group, Stage, Word
 from poolproof.campaign.nearest import did_you_mean
 from poolproof.devices.model import Leaf, Site, Volume
 from poolproof.errors import CampaignError, HostError
+from poolproof.evidence.model import Target
 from poolproof.hosts.base import Host
-from poolproof.layers.base import DeviceNode, LayerNode, Node, Plan, Reading
+from poolproof.layers.base import DeviceNode, Layer, LayerNode, Node, Plan, Reading
 from poolproof.layers.catalogue import all_layers
 from poolproof.layers.directory import Dir
 from poolproof.layers.file_bytes import file_bytes
 from poolproof.steps import Step
+
+_FLUSH_LIMIT_S = 600.0
 
 
 @dataclass(frozen=True)
@@ -35,12 +39,14 @@ class TreePlan:
     """How a layout comes to stand on its devices.
 
     `make` builds and opens everything from the bottom up. `close` then `open` is the way to cool it: all layers are
-    closed from the top down and opened again from the bottom up, and nothing of the layout stays in RAM.
+    closed from the top down and opened again from the bottom up, and nothing of the layout stays in RAM. `flush` writes
+    out what is dirty, from the top down, and leaves everything open.
     """
 
     make: tuple[Step, ...]
     close: tuple[Step, ...]
     open: tuple[Step, ...]
+    flush: tuple[Step, ...]
     top: Standing
 
     @property
@@ -170,14 +176,27 @@ def plan_tree(node: Node, volumes: Mapping[str, Volume], site: Site, name: str) 
     """
     top = _stand(node, volumes, site, _names(node, name))
     if top.plan is None:
-        return TreePlan((), (_drop_block_cache(top.volume.path),), (), top)
+        return TreePlan((), (_drop_block_cache(top.volume.path),), (), (_sync(top.volume),), top)
     plans = [standing.plan for standing in _from_bottom(top) if standing.plan is not None]
     return TreePlan(
         make=tuple(step for plan in plans for step in (*plan.make, *plan.open)),
         close=tuple(step for plan in reversed(plans) for step in plan.close),
         open=tuple(step for plan in plans for step in plan.open),
+        flush=tuple(step for plan in reversed(plans) for step in _flush(plan, is_top=plan is top.plan)),
         top=top,
     )
+
+
+def _flush(plan: Plan, *, is_top: bool) -> tuple[Step, ...]:
+    """A block device has pages of its own only where fio writes to it: at the top."""
+    if plan.volume.is_block:
+        return (*plan.flush, _sync(plan.volume)) if is_top else ()
+    return plan.flush or (_sync(plan.volume),)
+
+
+def _sync(volume: Volume) -> Step:
+    whole = () if volume.is_block else ("--file-system",)
+    return Step(f"write out {volume.path}", ("sync", *whole, volume.path), timeout_s=_FLUSH_LIMIT_S)
 
 
 def _stand(node: Node, volumes: Mapping[str, Volume], site: Site, names: Iterator[str]) -> Standing:
@@ -233,12 +252,9 @@ def needs(node: Node, site: Site) -> None:
     """
     layers = list(dict.fromkeys(entry.layer for entry in layer_nodes(node)))
     without_programs = [layer for layer in layers if not site.programs.issuperset(layer.programs)]
+    lacking = {entry.layer: entry.layer.modules(entry.spec) for entry in layer_nodes(node)}
+    without_modules = [layer for layer, names in lacking.items() if not site.modules.issuperset(names)]
     missing = [
-        f"{layer.word} is not built by this version of poolproof: it takes {layer.not_built}"
-        for layer in layers
-        if layer.not_built
-    ]
-    missing += [
         f"{layer.word} needs {', '.join(sorted(set(layer.programs) - site.programs))}" for layer in without_programs
     ]
     missing += [
@@ -246,10 +262,18 @@ def needs(node: Node, site: Site) -> None:
         for layer in layers
         if layer.file_system is not None and layer.file_system not in site.file_systems
     ]
+    missing += [
+        f"{layer.word} needs the kernel module {', '.join(sorted(set(lacking[layer]) - site.modules))}, "
+        "and this kernel has none"
+        for layer in without_modules
+    ]
     if not site.is_root and any(layer.needs_root for layer in layers):
         missing.append("building needs root")
     if missing:
-        packages = dict.fromkeys(package for layer in without_programs for package in layer.packages)
+        packages = dict.fromkeys(
+            [package for layer in without_programs for package in layer.packages]
+            + [package for layer in without_modules for package in layer.module_packages]
+        )
         raise HostError(f"this host cannot build the layout: {'; '.join(missing)}", _mend(packages, site.is_root))
 
 
@@ -258,6 +282,11 @@ def _mend(packages: Iterable[str], is_root: bool) -> str:
     if named:
         return f"on Debian or Ubuntu: {'' if is_root else 'sudo '}apt install {named}"
     return "" if is_root else "run poolproof under sudo, or use a layout `dir PATH`, which needs no root"
+
+
+def modules(node: Node) -> frozenset[str]:
+    """The kernel modules that building the layout takes."""
+    return frozenset(name for entry in layer_nodes(node) for name in entry.layer.modules(entry.spec))
 
 
 def write_factor(node: Node, landed: Mapping[str, int] | None = None) -> float:
@@ -322,9 +351,34 @@ def _stored(standing: Standing, total_bytes: int, host: Host) -> Iterator[tuple[
 
 def busy_with(plan: TreePlan, host: Host) -> tuple[str, ...]:
     """What the layers of an open layout are doing by themselves just now (resync, balance); empty when all is quiet."""
-    said = []
+    said = [
+        layer.busy_with(node.spec, standing.volume, below, host) for node, layer, standing, below in _layers_of(plan)
+    ]
+    return tuple(dict.fromkeys(text for text in said if text))
+
+
+def doubts(plan: TreePlan, host: Host) -> tuple[str, ...]:
+    """What does not stand as the layout asked for, though building it succeeded."""
+    said = [layer.doubts(node.spec, standing.volume, below, host) for node, layer, standing, below in _layers_of(plan)]
+    return tuple(dict.fromkeys(text for text in said if text))
+
+
+def describe(plan: TreePlan, host: Host, target: Target) -> Target:
+    """The target with what the layers of an open layout know of it, from the bottom up."""
+    for node, layer, standing, below in _layers_of(plan):
+        target = layer.describe(node.spec, standing.volume, below, host, target)
+    return target
+
+
+def cached_bytes(plan: TreePlan, host: Host) -> int | None:
+    """Bytes of data in caches of the layers' own, beside the page cache; None where a layer can't tell."""
+    counts = [layer.cached_bytes(node.spec, standing.volume, host) for node, layer, standing, _ in _layers_of(plan)]
+    known = [count for count in counts if count is not None]
+    return sum(known) if len(known) == len(counts) else None
+
+
+def _layers_of(plan: TreePlan) -> Iterator[tuple[LayerNode, Layer[Any], Standing, list[Volume]]]:
+    """The layers of an open layout from the bottom up, each with the volumes below it."""
     for standing in _from_bottom(plan.top):
         if isinstance(standing.node, LayerNode):
-            below = [entry.volume for entry in standing.inputs]
-            said.append(standing.node.layer.busy_with(standing.node.spec, standing.volume, below, host))
-    return tuple(dict.fromkeys(text for text in said if text))
+            yield standing.node, standing.node.layer, standing, [entry.volume for entry in standing.inputs]

@@ -13,6 +13,8 @@ Spec = TypeVar("Spec")
 class UnbuiltLayer(Layer[Spec]):
     """A layer whose `plan` says what it takes. `not_built` names it."""
 
+    not_built: str
+
     def plan(self, spec: Spec, inputs: Sequence[Volume], site: Site, name: str) -> NoReturn:
         missing = sorted(set(self.programs) - site.programs)
         there = f"; this host has no {', '.join(missing)}" if missing else ""

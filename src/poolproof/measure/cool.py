@@ -7,11 +7,14 @@ from poolproof.errors import BuildError
 from poolproof.evidence.counters import parse_counters
 from poolproof.evidence.files import resident_bytes
 from poolproof.hosts.base import Host
+from poolproof.layers.tree import cached_bytes
 from poolproof.measure.ready import ReadyLayout
 from poolproof.provision.apply import repeat
+from poolproof.units import format_size
 
-_FLUSH_LIMIT_S = 600.0
 _QUIET_LIMIT_S = 30.0
+_EMPTY_BYTES = 32 * 1024**2
+_EMPTY_LIMIT_S = 20.0
 _DROP_LIMIT_S = 60.0
 _POLL_S = 0.02
 
@@ -22,11 +25,9 @@ def flush(host: Host, layout: ReadyLayout) -> None:
     A directory on somebody else's disk is only flushed: its disk may never be idle.
 
     Raises:
-        CommandTimedOut: not done within 10 minutes.
-        BuildError: a disk's queue does not empty.
+        BuildError: not done within 10 minutes, or a disk's queue does not empty.
     """
-    whole = [] if layout.is_block else ["--file-system"]
-    host.run(["sync", *whole, layout.top], timeout_s=_FLUSH_LIMIT_S)
+    repeat(layout.tree.flush, host)
     if layout.found is not None:
         return
     deadline = time.monotonic() + _QUIET_LIMIT_S
@@ -51,10 +52,11 @@ def cool(host: Host, layout: ReadyLayout, paths: Sequence[str]) -> tuple[int, ..
     are taken as found, are dropped one by one.
 
     Raises:
-        BuildError: the layout does not close or open, as when something else uses it.
+        BuildError: the layout does not close or open, as when something else uses it; or a cache does not empty.
     """
     repeat(layout.tree.close, host)
     repeat(layout.tree.open, host)
+    _await_empty_caches(host, layout)
     resident = resident_bytes(host, paths)
     if not resident or not any(resident):
         return resident
@@ -62,3 +64,15 @@ def cool(host: Host, layout: ReadyLayout, paths: Sequence[str]) -> tuple[int, ..
         # count=0 with nocache is coreutils' way to posix_fadvise(DONTNEED) a whole file.
         host.run(["dd", f"if={path}", "iflag=nocache", "count=0", "status=none"], timeout_s=_DROP_LIMIT_S)
     return resident_bytes(host, paths)
+
+
+def _await_empty_caches(host: Host, layout: ReadyLayout) -> None:
+    """Caches of the layers' own (the ARC) are empty but for what opening the layout read: 32 MiB at most."""
+    deadline = time.monotonic() + _EMPTY_LIMIT_S
+    while (held := cached_bytes(layout.tree, host)) is not None and held > _EMPTY_BYTES:
+        if time.monotonic() > deadline:
+            raise BuildError(
+                f"{layout.name}: a cache in RAM still holds {format_size(held)} of data after closing and opening it",
+                "for the ARC of ZFS see: grep -w data_size /proc/spl/kstat/zfs/arcstats",
+            )
+        time.sleep(_POLL_S)

@@ -14,7 +14,7 @@ from poolproof.fio.parse_only import check_values
 from poolproof.hosts.base import Host
 from poolproof.layers.base import Node
 from poolproof.layers.catalogue import all_layers
-from poolproof.layers.tree import capacity_bytes, devices, largest_file_bytes, needs, resolve
+from poolproof.layers.tree import capacity_bytes, devices, largest_file_bytes, modules, needs, resolve
 from poolproof.measure.jobs import file_set, jobs_of
 from poolproof.measure.prepare import CellJobs
 from poolproof.provision.layout import Ground, LayoutPlan, look_around, plan_layout
@@ -64,7 +64,7 @@ def make_plan(campaign: Campaign, host: Host, places: Places, seed: int, allowed
     nodes = {layout.name: _resolved(layout, campaign) for layout in campaign.layouts}
     cells = tuple(CellJobs(workload, jobs_of(workload, campaign.measure, host)) for workload in campaign.workloads)
     _check_values(cells, host)
-    machine = survey(host, _programs(campaign))
+    machine = survey(host, _programs(campaign), frozenset().union(*map(modules, nodes.values())))
     site = site_of(machine, places.label, places.state_dir, places.ram_dir)
     for node in nodes.values():
         needs(node, site)

@@ -27,6 +27,7 @@ def site_of(machine: Machine, label: str, state_dir: str, ram_dir: str) -> Site:
         file_systems=machine.file_systems,
         ram_bytes=machine.ram_bytes,
         ram_free_bytes=machine.ram_free_bytes,
+        modules=machine.modules,
     )
 
 
