@@ -67,7 +67,8 @@ def _figures(kind: str, path: Path) -> dict[str, Direction]:
         latencies = {name: histogram.latency(number) for name, number in _DIRECTIONS.items()}
         return {name: Direction(clat=latency) for name, latency in latencies.items() if latency.samples}
     log = read_log(path)
-    return {name: _of_series(kind, log, number) for name, number in _DIRECTIONS.items() if len(log.of(number))}
+    parts = {name: log.of(number) for name, number in _DIRECTIONS.items()}
+    return {name: _of_series(kind, part, _DIRECTIONS[name]) for name, part in parts.items() if len(part)}
 
 
 def _of_series(kind: str, log: SeriesLog, direction: int) -> Direction:
