@@ -1,23 +1,17 @@
 """A fio job file as values, and what its options mean: the one place that knows fio's defaults and interplay."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from poolproof.fio import engines, quantity
 from poolproof.fio.blocks import DEFAULT_BLOCK, block_sizes
+from poolproof.fio.defaults import ON_BY_DEFAULT
 from poolproof.fio.extents import Extent, extents_of, most_sharers, union_bytes
 from poolproof.fio.filenames import split_filenames
 from poolproof.fio.quantity import attempt
 
 _MOST_CLONES = 4096  # fio's own limit, REAL_MAX_JOBS
-_ON_BY_DEFAULT = frozenset(
-    {
-        "randrepeat", "invalidate", "scramble_buffers", "do_verify", "create_serialize", "create_fsync",
-        "allow_file_create", "unique_filename", "stats", "clat_percentiles", "disk_util", "per_job_logs", "buffered",
-        "verify_state_save", "trim_verify_zero",
-    }
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -41,11 +35,11 @@ class Job:
         """A switch: present without a value, or a number that is not 0. Unset gives fio's default."""
         value = self.options.get(name)
         if value is None:
-            return name in _ON_BY_DEFAULT
+            return name in ON_BY_DEFAULT
         if not value.strip():
             return True
         number = attempt(quantity.parse_bytes, value)
-        return name in _ON_BY_DEFAULT if number is None else number != 0
+        return name in ON_BY_DEFAULT if number is None else number != 0
 
     def number(self, name: str) -> int | None:
         """The first number of an option, None when it is unset, a percentage or unreadable."""
@@ -286,13 +280,13 @@ class Job:
 
     @property
     def rate_limited(self) -> bool:
-        return any(_positive(self.options.get(name), self._bytes) for name in ("rate", "rate_iops"))
+        limits = [part for name in ("rate", "rate_iops") for part in self.options.get(name, "0").split(",")]
+        return any(attempt(self._bytes, part) for part in limits)
 
     @property
     def thinks(self) -> bool:
         """Pauses between I/Os."""
-        value = self.options.get("thinktime")
-        return bool(value is not None and attempt(lambda text: quantity.parse_time_us(text, 1), value))
+        return bool(attempt(lambda text: quantity.parse_time_us(text, 1), self.options.get("thinktime") or "0"))
 
     @property
     def gtod_reduce(self) -> bool:
@@ -402,8 +396,3 @@ class JobFile:
 
 def _all_extents(jobs: tuple[Job, ...]) -> tuple[Extent, ...]:
     return tuple(extent for job in jobs for extent in job.extents)
-
-
-def _positive(text: str | None, parse: Callable[[str], int]) -> bool:
-    """Any of the directions has a limit above 0."""
-    return text is not None and any(attempt(parse, part) for part in text.split(","))
