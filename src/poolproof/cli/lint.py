@@ -1,0 +1,85 @@
+"""`poolproof lint`: see the traps in a job before it runs."""
+
+import json
+import os
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from poolproof.cli.audit import Compression, Devices, Fs, Ram, Recordsize
+from poolproof.cli.run import Json
+
+if TYPE_CHECKING:
+    from poolproof.lint.check import Where
+    from poolproof.lint.model import Diagnostic
+    from poolproof.lint.source import Source
+
+
+def command(
+    sources: Annotated[
+        list[str] | None,
+        typer.Argument(help="Job files, shell scripts, - for standard input; or -- and a fio command."),
+    ] = None,
+    fix: Annotated[
+        bool, typer.Option("--fix", help="Print the source with everything mended that has a mend.")
+    ] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="End with 1 for warnings as well as errors.")] = False,
+    sarif: Annotated[bool, typer.Option("--sarif", help="Print SARIF 2.1.0, for code hosts and editors.")] = False,
+    fs: Fs = None,
+    ram: Ram = None,
+    recordsize: Recordsize = None,
+    compression: Compression = None,
+    devices: Devices = None,
+    as_json: Json = False,
+) -> None:
+    """See the traps in a fio job before it runs: job files, command lines, shell scripts.
+
+    What is known of the place where the job would run sharpens it: its own path on this machine, or the flags.
+    Ends with 1 when anything is an error (with --strict also for a warning), else with 0.
+    """
+    from poolproof.audit.context import read_context
+    from poolproof.errors import UsageError
+    from poolproof.lint.check import lint
+    from poolproof.lint.places import Places
+    from poolproof.lint.sources import read_sources
+
+    if fix + sarif + as_json > 1:
+        raise UsageError("--fix, --sarif and --json each print something else", "choose one of them")
+    context = read_context(fs=fs, ram=ram, recordsize=recordsize, compression=compression, devices=devices or ())
+    read = read_sources(sources or [], os.environ)
+    where = Places(context).standing
+    if fix:
+        found = _fix(read, where)
+    else:
+        found = [each for source in read for each in lint(source, where)]
+        _print(found, as_json=as_json, sarif=sarif)
+    grave = ("error", "warning") if strict else ("error",)
+    if any(each.severity in grave for each in found):
+        raise typer.Exit(1)
+
+
+def _print(found: "list[Diagnostic]", *, as_json: bool, sarif: bool) -> None:
+    from poolproof.lint.sarif import sarif_of
+    from poolproof.report.diagnostics import lines_of
+
+    if as_json:
+        typer.echo(json.dumps([asdict(each) for each in found]))
+    elif sarif:
+        typer.echo(json.dumps(sarif_of(found), indent=2))
+    else:
+        typer.echo("\n".join(lines_of(found)))
+
+
+def _fix(read: "tuple[Source, ...]", where: "Where") -> "list[Diagnostic]":
+    """The mended text on standard output; what was mended and what is left on standard error."""
+    from poolproof.errors import UsageError
+    from poolproof.lint.check import mend
+    from poolproof.report.diagnostics import lines_of, mended_lines_of
+
+    if len(read) > 1:
+        raise UsageError("--fix prints one source", "name one at a time: poolproof lint --fix job.fio > mended.fio")
+    mended = mend(read[0], where)
+    typer.echo(mended.text, nl=False)
+    typer.echo("\n".join([*mended_lines_of(mended.mended), *lines_of(list(mended.left))]), err=True)
+    return list(mended.left)

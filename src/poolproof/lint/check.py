@@ -1,0 +1,159 @@
+"""Lint of a source, and its text mended."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from poolproof.lint.change import changed
+from poolproof.lint.grounds import Place, Standing, grounds_of
+from poolproof.lint.judged import Placed, placed
+from poolproof.lint.model import SEVERITIES, Diagnostic, Unit
+from poolproof.lint.source import Source
+from poolproof.lint.variables import unknown_in
+from poolproof.rules.model import Changes
+
+_ROUNDS = 8
+_RANK = {"error": 0, "warning": 1, "note": 2}
+_NAME_ONE = "give a job file, a script with fio in it, or `-- fio …`"
+_SET_IT = {
+    "job file": "set it in the environment that poolproof runs in, or write the value into the text",
+    "command": "give it one plain value in the script, or write the value into the command",
+}
+
+
+@dataclass(frozen=True)
+class Mended:
+    """The text after the mends, the findings of the rules that are silent now, and the findings that are left."""
+
+    text: str
+    mended: tuple[Diagnostic, ...]
+    left: tuple[Diagnostic, ...]
+
+
+Where = Callable[[Place], Standing]
+
+
+def nowhere(_: Place) -> Standing:
+    """Nothing is known of where the jobs stand."""
+    return None, None
+
+
+def lint(source: Source, where: Where = nowhere) -> tuple[Diagnostic, ...]:
+    """Everything to say of the source, in the order of its lines, the gravest first on each."""
+    units = source.units
+    found = [each for unit in units for each in _of_unit(source, unit, where)]
+    if not any(unit.jobs.jobs or unit.files for unit in units):
+        found += _without_jobs(source)
+    return tuple(sorted(dict.fromkeys(found), key=lambda each: (each.line, _RANK[each.severity])))
+
+
+def mend(source: Source, where: Where = nowhere) -> Mended:
+    """The source with everything mended that has a mend: a change is kept only if it takes its finding away, and brings
+    no other of its severity or worse.
+    """
+    before = lint(source, where)
+    for _ in range(_ROUNDS):
+        better = _mended_once(source, where)
+        if better.text == source.text:
+            break
+        source = better
+    left = lint(source, where)
+    still = {each.rule for each in left}
+    return Mended(source.text, tuple(each for each in before if each.rule not in still), left)
+
+
+def _of_unit(source: Source, unit: Unit, where: Where) -> Iterator[Diagnostic]:
+    yield from _problems(source, unit)
+    yield from _unknown(source, unit)
+    for each in placed(unit, grounds_of(unit, where)):
+        found = each.finding
+        severity = SEVERITIES[found.effect]
+        yield Diagnostic(source.name, each.line, found.rule, severity, found.message, found.fix)
+
+
+def _problems(source: Source, unit: Unit) -> Iterator[Diagnostic]:
+    for problem in unit.problems:
+        if problem.is_certain:
+            fix = "`fio --cmdhelp=OPTION` explains an option, `fio --parse-only FILE` checks a job file"
+            yield Diagnostic(source.name, problem.line, "refused-by-fio", "error", problem.message, fix)
+        else:
+            fix = "`fio --cmdhelp=all` and `fio --enghelp=ENGINE` list what the fio that will run it knows"
+            yield Diagnostic(source.name, problem.line, "unknown-option", "note", problem.message, fix)
+
+
+def _unknown(source: Source, unit: Unit) -> Iterator[Diagnostic]:
+    for job in unit.jobs.jobs:
+        for name, variable in unknown_in(job).items():
+            message = (
+                f"{name}={job.options[name]}: {variable} can't be known here; only what holds for any value is told"
+            )
+            yield Diagnostic(
+                source.name, job.lines.get(name, unit.line), "unknown-variable", "note", message, _SET_IT[unit.form]
+            )
+    for line, word in unit.unknown_words:
+        message = f"{word} may hold any option; only what holds with any of them is told"
+        yield Diagnostic(source.name, line, "unknown-variable", "note", message, _SET_IT[unit.form])
+
+
+def _without_jobs(source: Source) -> list[Diagnostic]:
+    if source.kind == "job file":
+        message, fix = "there is no job in it: fio would end with `No job(s) defined`", "add a section: [name]"
+        return [Diagnostic(source.name, 1, "refused-by-fio", "error", message, fix)]
+    message = "there is no call of fio in it"
+    return [Diagnostic(source.name, 1, "no-job", "note", message, _NAME_ONE)]
+
+
+def _mended_once(source: Source, where: Where) -> Source:
+    """Each mend tried by itself, on what the ones before it left."""
+    for number in range(len(source.units)):
+        for wanted in _wanted(source.units[number], where):
+            source = _tried(source, number, wanted, where)
+    return source
+
+
+def _wanted(unit: Unit, where: Where) -> list[Placed]:
+    return [each for each in placed(unit, grounds_of(unit, where)) if any(each.changes)]
+
+
+def _tried(source: Source, number: int, wanted: Placed, where: Where) -> Source:
+    """The source with the mend, all jobs at once or else one after the other; unchanged where it does not help."""
+    units = source.units
+    if number >= len(units):
+        return source
+    together = dict(zip(wanted.jobs, wanted.changes, strict=True))
+    single = [{place: changes} for place, changes in together.items()] if len(together) > 1 else []
+    for attempt in ({place: changes for place, changes in together.items() if changes}, *single):
+        better = _attempted(source, units[number], attempt)
+        if better is not None and _helps(source, better, number, wanted.finding.rule, where):
+            return better
+    return source
+
+
+def _attempted(source: Source, unit: Unit, changes: dict[int, Changes]) -> Source | None:
+    if any(place >= len(unit.jobs.jobs) for place in changes):
+        return None
+    needed = {place: _needed(unit, place, wanted) for place, wanted in changes.items()}
+    text = changed(source.text, unit, {place: wanted for place, wanted in needed.items() if wanted})
+    return None if text is None or text == source.text else replace(source, text=text)
+
+
+def _needed(unit: Unit, place: int, wanted: Changes) -> Changes:
+    """Without the options that stand there as they are wanted, and those to leave out that are not there."""
+    options = unit.jobs.jobs[place].options
+    return {name: value for name, value in wanted.items() if options.get(name) != value}
+
+
+def _helps(before: Source, after: Source, number: int, rule: str, where: Where) -> bool:
+    """Fewer jobs are to blame for the rule, and nothing grave has come instead."""
+    units = after.units
+    if number >= len(units) or len(units[number].problems) > len(before.units[number].problems):
+        return False
+    old, new = (placed(unit, grounds_of(unit, where)) for unit in (before.units[number], units[number]))
+    return _blamed(new, rule) < _blamed(old, rule) and _grave(new) <= _grave(old)
+
+
+def _blamed(found: Sequence[Placed], rule: str) -> int:
+    return sum(len(each.jobs) for each in found if each.finding.rule == rule)
+
+
+def _grave(found: Sequence[Placed]) -> int:
+    return sum(SEVERITIES[each.finding.effect] != "note" for each in found)
