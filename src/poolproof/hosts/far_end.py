@@ -24,17 +24,17 @@ echo "$mark"; echo "$mark" >&2
 exec 3<&0 4>&2 </dev/null 2>/dev/null
 strike='kill -TERM "-$1" && sleep 2 && kill -KILL "-$1"'
 setsid sh -c '
-    fed=$1 leash=$2; shift 2
+    fed=$1 leash=$2 mark=$3; shift 3
     trap : TERM
-    on_leash() { setsid sh -c "$leash" sh "$$" <&3 3<&- >/dev/null 4>&- & }
+    on_leash() { setsid sh -c "$leash" "$mark" "$$" <&3 3<&- >/dev/null 4>&- & }
     if [ "$fed" ]
         then { head -c "$fed" <&3; on_leash; } | exec "$@" 2>&4 3<&- 4>&- &
         else on_leash; exec "$@" 2>&4 3<&- 4>&- &
     fi
     while wait "$!"; code=$?; kill -0 "$!"; do :; done
-    exit "$code"' sh "$fed" "read -r _; $strike" "$@" &
+    exit "$code"' sh "$fed" "read -r _; $strike" "$mark" "$@" &
 group=$!
-setsid sh -c "sleep \"\$2\"; $strike" sh "$group" "$limit" 3<&- >/dev/null 4>&- &
+setsid sh -c "sleep \"\$2\"; $strike" "$mark" "$group" "$limit" 3<&- >/dev/null 4>&- &
 clock=$!
 exec 3<&-
 wait "$group"; code=$?

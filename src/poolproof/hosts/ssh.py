@@ -44,7 +44,8 @@ class SshHost:
 
     Commands run as root where that is possible: as the user if that is root, else through sudo if it asks nothing.
     An exit code of 128 + n may also mean that signal n ended the program. To be used as a context; leaving it ends the
-    connection. `config` is a file to read in place of the user's own ssh_config.
+    connection. `mark` is a word in the command lines of all that keeps watch there. `config` is a file to read in place
+    of the user's own ssh_config.
 
     Raises:
         UsageError: the destination is an option.
@@ -56,7 +57,7 @@ class SshHost:
         if not destination or destination.startswith("-"):
             raise UsageError(f"{destination!r} is no destination for ssh", "write: --on user@host")
         self.name = destination
-        self._mark = f"poolproof-{secrets.token_hex(8)}"
+        self.mark = f"poolproof-{secrets.token_hex(8)}"
         self._config = () if config is None else ("-F", str(config))
         self._through: tuple[str, ...] = ()
         self._folder = _private_folder()
@@ -107,7 +108,7 @@ class SshHost:
     def stream(self, paths: Sequence[str], interval_s: float) -> Iterator[Iterator[Tick]]:
         order = self._order(far_stream.loop(paths, interval_s), _STREAM_S)
         with process.lines_on_leash(self._command(order), stdin=order.stdin, grace_s=_GRACE_S) as lines:
-            yield far_stream.ticks(lines, self._mark)
+            yield far_stream.ticks(lines, self.mark)
 
     def _ask(
         self, argv: Sequence[str], timeout_s: float, stdin: str | None
@@ -123,10 +124,10 @@ class SshHost:
             raise HostError(
                 "ssh is not installed here", "Debian, Ubuntu: sudo apt-get install openssh-client"
             ) from None
-        return ended, far_end.outcome(ended.stdout, ended.stderr, self._mark)
+        return ended, far_end.outcome(ended.stdout, ended.stderr, self.mark)
 
     def _order(self, argv: Sequence[str], limit_s: int, stdin: str | None = None) -> far_end.Order:
-        return far_end.order(argv, mark=self._mark, limit_s=limit_s, stdin=stdin, through=self._through)
+        return far_end.order(argv, mark=self.mark, limit_s=limit_s, stdin=stdin, through=self._through)
 
     def _command(self, order: far_end.Order) -> list[str]:
         return [*self._ssh(), "-T", "--", self.name, order.line]

@@ -50,8 +50,7 @@ class Sshd:
 
     def break_links(self) -> int:
         """End every session by killing its sshd, as a reset of the network would; returns how many there were."""
-        assert self._process is not None
-        sessions = _children(self._process.pid)
+        sessions = _children(self._process.pid) if self._process is not None else []
         for pid in sessions:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, 9)
@@ -59,6 +58,11 @@ class Sshd:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, 9)
         return len(sessions)
+
+    def stop_all(self) -> None:
+        """Take no more connections, and break those that stand: the host is gone."""
+        self.break_links()
+        self.stop()
 
     def client_folder(self) -> Path:
         """A directory for the front of PATH whose `ssh` reads our configuration and not the user's."""
@@ -70,6 +74,7 @@ class Sshd:
         return folder
 
     def _server(self, set_up: str) -> str:
+        """SHLVL makes bash pass over the .bashrc of whoever runs the tests, which may take its time."""
         return f"""
 Port {self.port}
 ListenAddress 127.0.0.1
@@ -82,6 +87,7 @@ PasswordAuthentication no
 PermitRootLogin prohibit-password
 PrintMotd no
 MaxStartups 100
+SetEnv SHLVL=2
 {set_up}
 """
 
@@ -113,8 +119,7 @@ def sshd(user: str = "root", set_up: str = "") -> Iterator[Sshd]:
         try:
             yield server
         finally:
-            server.break_links()
-            server.stop()
+            server.stop_all()
     if made:
         _SEPARATION.rmdir()
 

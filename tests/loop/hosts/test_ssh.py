@@ -1,0 +1,164 @@
+"""What only a machine over SSH can meet: no connection, a link that breaks, a chatty shell, a user who is not root."""
+
+import stat
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from poolproof.errors import HostError, UsageError
+from poolproof.facts.machine import survey
+from poolproof.hosts.base import FileMissing, Host, HostUnreachable
+from poolproof.hosts.reach import reach
+from poolproof.hosts.ssh import SshHost
+from poolproof.process import CommandFailed
+from tests.loop.hosts.processes import await_true, running
+from tests.loop.hosts.sshd import Sshd, sshd, user_without_root
+
+_LIMIT_S = 30.0
+
+
+def test_nothing_stays_there_after_a_command_nor_here_after_the_host(
+    server: Sshd, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with tempfile.TemporaryDirectory(dir="/tmp") as place, monkeypatch.context() as patch:
+        patch.setattr(tempfile, "tempdir", place)
+        _use(server, Path(place))
+        assert not list(Path(place).iterdir())
+        await_true(lambda: not running(place))
+
+
+def _use(server: Sshd, place: Path) -> None:
+    with SshHost("far", server.config) as host:
+        (folder,) = place.iterdir()
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+        host.run(["true"], timeout_s=_LIMIT_S)
+        host.run(["cat"], timeout_s=_LIMIT_S, stdin="x")
+        with host.stream(["/proc/uptime"], 0.1) as ticks:
+            next(ticks)
+        await_true(lambda: not running(host.mark))
+        assert running(str(folder))
+
+
+def test_no_connection_is_one_clear_error(tmp_path: Path) -> None:
+    config = tmp_path / "config"
+    config.write_text("Host nowhere\n  HostName 127.0.0.1\n  Port 1\n")
+    with pytest.raises(HostUnreachable, match=r"no connection to nowhere: .*refused") as raised:
+        SshHost("nowhere", config)
+    assert raised.value.hint == "ssh -v nowhere true"
+    assert not running(str(config))
+
+
+def test_a_wrong_key_is_one_clear_error(server: Sshd, tmp_path: Path) -> None:
+    config = tmp_path / "config"
+    config.write_text(server.config.read_text().replace("user_key", "no_such_key"))
+    with pytest.raises(HostUnreachable, match="Permission denied"):
+        SshHost("far", config)
+
+
+def test_a_destination_is_no_option() -> None:
+    with pytest.raises(UsageError, match="ProxyCommand"):
+        SshHost("-oProxyCommand=touch /tmp/owned")
+
+
+def test_local_is_this_machine() -> None:
+    with reach("local") as host:
+        assert host.name == "local"
+
+
+def test_the_words_of_a_login_shell_are_not_the_program_s() -> None:
+    chatter = 'ForceCommand echo Welcome; echo "mind the gap" >&2; eval "$SSH_ORIGINAL_COMMAND"'
+    with sshd(set_up=chatter) as own, SshHost("far", own.config) as host:
+        completed = host.run(["sh", "-c", "echo out; echo err >&2; exit 3"], timeout_s=_LIMIT_S, check=False)
+        assert (completed.stdout, completed.stderr, completed.returncode) == ("out\n", "err\n", 3)
+        with host.stream(["/proc/uptime"], 0.1) as ticks:
+            assert next(ticks).texts[0]
+
+
+def test_a_host_that_gives_no_shell_says_so() -> None:
+    refuses = 'ForceCommand echo "This account is not available."; exit 1'
+    with sshd(set_up=refuses) as own, pytest.raises(HostUnreachable, match="no POSIX shell"):
+        SshHost("far", own.config)
+
+
+def test_a_link_that_breaks_ends_the_program_there_and_the_command_here() -> None:
+    with sshd() as own, SshHost("far", own.config) as host:
+        breaker = threading.Timer(1.0, own.break_links)
+        breaker.start()
+        begun = time.monotonic()
+        with pytest.raises(HostUnreachable, match="link to far broke while `sleep 4720` ran"):
+            host.run(["sleep", "4720"], timeout_s=_LIMIT_S)
+        assert time.monotonic() - begun < 15
+        await_true(lambda: not running("sleep 4720"))
+
+
+def test_the_program_s_own_255_is_no_broken_link(server: Sshd) -> None:
+    with SshHost("far", server.config) as host, pytest.raises(CommandFailed, match="ended with 255"):
+        host.run(["sh", "-c", "exit 255"], timeout_s=_LIMIT_S)
+
+
+def test_a_stream_ends_when_the_link_breaks_and_the_next_command_connects_anew() -> None:
+    with sshd() as own, SshHost("far", own.config) as host:
+        with host.stream(["/proc/uptime"], 0.1) as ticks:
+            next(ticks)
+            assert own.break_links() == 1
+            begun = time.monotonic()
+            assert len(list(ticks)) < 20
+            assert time.monotonic() - begun < 10
+        await_true(lambda: not running(host.mark))
+        assert host.run(["echo", "again"], timeout_s=_LIMIT_S).stdout == "again\n"
+
+
+def test_a_file_on_a_host_that_is_gone_is_not_called_missing() -> None:
+    """Else what is still mounted there would pass for taken down."""
+    with sshd() as own, SshHost("far", own.config) as host:
+        own.stop_all()
+        with pytest.raises(HostUnreachable) as raised:
+            host.read("/proc/self/mounts")
+    assert not isinstance(raised.value, FileMissing)
+
+
+def test_a_user_without_root_measures_as_that_user() -> None:
+    with user_without_root(sudo=False) as user, sshd(user) as own, SshHost("far", own.config) as host:
+        assert host.run(["id", "-un"], timeout_s=_LIMIT_S).stdout.strip() == user
+        assert not survey(host, ["fio"]).is_root
+        with pytest.raises(FileMissing, match="Permission denied"):
+            host.read("/etc/shadow")
+
+
+def test_a_user_with_sudo_is_root_there() -> None:
+    with user_without_root(sudo=True) as user, sshd(user) as own, SshHost("far", own.config) as host:
+        assert survey(host, ["fio"]).is_root
+        assert "root:" in host.read("/etc/shadow")
+
+
+def test_a_secret_on_the_input_is_on_no_command_line(server: Sshd) -> None:
+    secret = "correct horse battery staple"
+    seen: list[list[str]] = []
+    with SshHost("far", server.config) as host:
+        watcher = threading.Timer(0.7, lambda: seen.append(running(secret)))
+        watcher.start()
+        host.run(["sh", "-c", "cat >/dev/null; sleep 1.2"], timeout_s=_LIMIT_S, stdin=secret)
+        watcher.join()
+    assert seen == [[]]
+
+
+def test_a_host_without_setsid_says_what_to_install(tmp_path: Path) -> None:
+    """A shell whose PATH leads to nothing but what the far end itself needs."""
+    for program in ("sh", "id", "sleep", "head", "dd", "true"):
+        (tmp_path / program).symlink_to(Path("/usr/bin") / program)
+    given = 'echo "$SSH_ORIGINAL_COMMAND" | /bin/sed s,:/usr/sbin:/sbin,,'
+    only = f'ForceCommand PATH={tmp_path}; export PATH; eval "$({given})"'
+    with sshd(set_up=only) as own, pytest.raises(HostError, match="has no setsid") as raised:
+        SshHost("far", own.config)
+    assert "util-linux" in raised.value.hint
+
+
+def test_every_method_needs_no_more_than_one_connection(host: Host) -> None:
+    """Twenty commands in a row take well under the time that twenty connections would."""
+    begun = time.monotonic()
+    for _ in range(20):
+        host.run(["true"], timeout_s=_LIMIT_S)
+    assert time.monotonic() - begun < 10
