@@ -1,0 +1,51 @@
+"""What a command imports before it does anything: what is not imported costs no time and no memory."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+_LIMIT_S = 60
+_HEAVY = {"numpy", "scipy", "pandas", "polars", "altair", "duckdb", "pydantic", "jinja2", "matplotlib", "rich"}
+_NOT_FOR_HELP = _HEAVY | {"lark", "ruamel", "msgspec"}
+_MODULES = """
+import json, sys
+from poolproof.cli.main import main
+sys.argv[0] = "poolproof"
+try:
+    main()
+except SystemExit as end:
+    assert not end.code, end.code
+finally:
+    print("\\n" + json.dumps(sorted(sys.modules)))
+"""
+
+
+def _imported_by(*arguments: str) -> set[str]:
+    """The top names of all modules that a command has imported when it ends."""
+    argv = [sys.executable, "-c", _MODULES, *arguments]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=_LIMIT_S, check=True)
+    return {name.split(".")[0] for name in json.loads(done.stdout.splitlines()[-1])}
+
+
+@pytest.fixture
+def campaign(tmp_path: Path) -> Path:
+    path = tmp_path / "c.yaml"
+    path.write_text(f"layouts:\n  here: dir {tmp_path}\nworkloads:\n  reads: {{rw: read, bs: 4k, size: 1m}}\n")
+    return path
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["run", "--help"]], ids=" ".join)
+def test_help_imports_next_to_nothing(arguments: list[str]) -> None:
+    assert not _imported_by(*arguments) & _NOT_FOR_HELP
+
+
+def test_a_run_imports_nothing_heavy_before_it_measures(campaign: Path) -> None:
+    assert not _imported_by("run", str(campaign), "--dry-run", "--work", str(campaign.parent)) & _HEAVY
+
+
+def test_a_whole_run_for_machines_imports_nothing_heavy(campaign: Path, tmp_path: Path) -> None:
+    words = ["run", str(campaign), "--time", "200ms", "--trials", "1", "--json"]
+    assert not _imported_by(*words, "--out", str(tmp_path / "run"), "--work", str(tmp_path)) & _HEAVY
