@@ -17,4 +17,11 @@ def pointed(text: str, place: Place, message: str) -> str:
 def mistake_in(expression: Expression, place: Place, message: str, hint: str = "") -> CampaignError:
     """The error that names the file and line of a layout, where known, and points at `place` in it."""
     prefix = f"{expression.origin}: " if expression.origin else ""
-    return CampaignError(prefix + pointed(expression.text, place, message), hint)
+    return CampaignError(prefix + pointed(expression.text, place, message), hint or _how_to_check(expression.origin))
+
+
+def _how_to_check(origin: str) -> str:
+    file, _, line = origin.rpartition(":")
+    if file and line.isdigit():
+        return f"mend it, then check the campaign without running it: poolproof check {file}"
+    return "see what a run would do, without doing it: poolproof run … --dry-run"

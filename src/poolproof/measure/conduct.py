@@ -7,9 +7,9 @@ from poolproof.campaign.model import Workload
 from poolproof.errors import BuildError, PoolproofError
 from poolproof.facts.block import used_loops
 from poolproof.hosts.base import Host, HostUnreachable
-from poolproof.layers.tree import directories
 from poolproof.measure.events import Listener
 from poolproof.measure.fio_run import leash
+from poolproof.measure.found import found_directory
 from poolproof.measure.order import order_of_trials
 from poolproof.measure.plan import Plan, plan_one
 from poolproof.measure.prepare import prepare
@@ -130,14 +130,13 @@ def _apply(conductor: _Conductor, planned: LayoutPlan) -> None:
 
 
 def _ready(conductor: _Conductor, planned: LayoutPlan) -> ReadyLayout:
-    found = directories(planned.node)
     return ReadyLayout(
         name=planned.layout.name,
         node=planned.node,
         tree=planned.tree,
         target=target_of(conductor.host, planned.tree.volume, planned.tree.leaves, conductor.plan.machine),
         scratch=conductor.plan.site.state_dir,
-        found=found[0] if found else None,
+        found=found_directory(planned.node),
     )
 
 

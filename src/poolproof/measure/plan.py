@@ -15,8 +15,9 @@ from poolproof.hosts.base import Host
 from poolproof.layers.base import Node
 from poolproof.layers.catalogue import all_layers
 from poolproof.layers.tree import capacity_bytes, devices, largest_file_bytes, modules, needs, resolve
+from poolproof.measure.cells import CellJobs
+from poolproof.measure.found import check_found
 from poolproof.measure.jobs import file_set, jobs_of
-from poolproof.measure.prepare import CellJobs
 from poolproof.provision.layout import Ground, LayoutPlan, look_around, plan_layout
 from poolproof.provision.place import site_of
 from poolproof.units import format_size
@@ -70,6 +71,8 @@ def make_plan(campaign: Campaign, host: Host, places: Places, seed: int, allowed
         needs(node, site)
     plan = Plan(campaign, machine, site, nodes, cells, seed, allowed_disks)
     ground = look_around(host, campaign, tuple(nodes.values()), site.state_dir)
+    for name, node in nodes.items():
+        check_found(name, node, cells, host)
     for planned in plan_layouts(plan, ground):
         _check_room(planned, plan, ground)
     return plan

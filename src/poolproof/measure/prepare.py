@@ -5,16 +5,17 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from poolproof.campaign.model import Workload
-from poolproof.errors import CampaignError
 from poolproof.evidence.files import inspect, list_files
 from poolproof.fio.extents import extents_of
 from poolproof.fio.job import JobFile
 from poolproof.fio.render import render
 from poolproof.hosts.base import Host
 from poolproof.layers.tree import branches, busy_with, stored_per_leaf, write_factor
+from poolproof.measure.cells import CellJobs
 from poolproof.measure.cool import flush
 from poolproof.measure.events import Listener
 from poolproof.measure.fio_run import fill_files
+from poolproof.measure.found import found_paths
 from poolproof.measure.jobs import device_fill_job, file_set, fill_job, on_device, placed
 from poolproof.measure.ready import ReadyLayout
 from poolproof.measure.trial import Prepared
@@ -22,20 +23,11 @@ from poolproof.measure.trial import Prepared
 _LIMIT_S = 60.0
 
 
-@dataclass(frozen=True)
-class CellJobs:
-    """A workload with its jobs as this host's fio reads them, not placed on a layout yet."""
-
-    workload: Workload
-    jobs: JobFile
-
-
 def prepare(host: Host, layout: ReadyLayout, cells: Sequence[CellJobs], listener: Listener) -> dict[str, Prepared]:
     """Every workload ready to run on the layout, by its name.
 
     Raises:
         FioError: fio could not lay the files out.
-        CampaignError: `fill: false`, and the files are not there, or the layout has no files of its own.
     """
     laid_out = _on_device if layout.is_block else _on_file_system
     placed_cells = laid_out(host, layout, cells, listener)
@@ -68,7 +60,6 @@ class _Placed:
 
 def _on_device(host: Host, layout: ReadyLayout, cells: Sequence[CellJobs], listener: Listener) -> list[_Placed]:
     """All workloads share the device; what the largest of them touches is written once."""
-    _refuse_found(layout, [cell for cell in cells if not cell.workload.fill])
     listener.step(f"fill {layout.top}")
     jobs = [on_device(cell.jobs, layout.top) for cell in cells]
     ends = [extent.end for entry in jobs for job in entry.jobs for extent in extents_of(job)]
@@ -78,7 +69,7 @@ def _on_device(host: Host, layout: ReadyLayout, cells: Sequence[CellJobs], liste
 
 
 def _on_file_system(host: Host, layout: ReadyLayout, cells: Sequence[CellJobs], listener: Listener) -> list[_Placed]:
-    places = [_place(host, layout, cell) for cell in cells]
+    places = [_place(layout, cell) for cell in cells]
     own = {place for cell, place in zip(cells, places, strict=True) if cell.workload.fill}
     _make_places(host, layout, own)
     jobs = [placed(cell.jobs, place) for cell, place in zip(cells, places, strict=True)]
@@ -88,14 +79,14 @@ def _on_file_system(host: Host, layout: ReadyLayout, cells: Sequence[CellJobs], 
         fill_files(host, fill_job(entry), layout.scratch, entry.unique_bytes or 0)
     laid_out = {place: list_files(host, place) for place in own}
     return [
-        _Placed(cell.workload, entry, laid_out[place] if cell.workload.fill else _found_paths(cell.jobs, place))
+        _Placed(cell.workload, entry, laid_out[place] if cell.workload.fill else found_paths(cell.jobs, place))
         for cell, place, entry in zip(cells, places, jobs, strict=True)
     ]
 
 
-def _place(host: Host, layout: ReadyLayout, cell: CellJobs) -> str:
-    if not cell.workload.fill:
-        return _found_place(host, layout, cell)
+def _place(layout: ReadyLayout, cell: CellJobs) -> str:
+    if layout.found is not None and not cell.workload.fill:
+        return layout.found
     return f"{layout.top}/{file_set(cell.workload, cell.jobs)}"
 
 
@@ -105,36 +96,3 @@ def _make_places(host: Host, layout: ReadyLayout, places: Collection[str]) -> No
     paths = [f"{branch}/{name}" for branch in branches(layout.tree) for name in names]
     if paths:
         host.run(["mkdir", "-p", *paths], timeout_s=_LIMIT_S)
-
-
-def _refuse_found(layout: ReadyLayout, cells: Sequence[CellJobs]) -> None:
-    for cell in cells:
-        raise _built_empty(layout, cell)
-
-
-def _built_empty(layout: ReadyLayout, cell: CellJobs) -> CampaignError:
-    return CampaignError(
-        f"workload {cell.workload.name}: `fill: false` takes files as they are found, and {layout.name} is built empty",
-        "use it with a layout such as: dir /srv/data",
-    )
-
-
-def _found_place(host: Host, layout: ReadyLayout, cell: CellJobs) -> str:
-    """The directory of files that are taken as they are found."""
-    name = cell.workload.name
-    if layout.found is None:
-        raise _built_empty(layout, cell)
-    if cell.jobs.writes:
-        raise CampaignError(
-            f"workload {name}: `fill: false` takes files as they are found, and this workload would overwrite them",
-            "leave `fill: false` out: poolproof then writes to files of its own",
-        )
-    for path in _found_paths(cell.jobs, layout.found):
-        if host.run(["test", "-f", path], timeout_s=_LIMIT_S, check=False).returncode != 0:
-            raise CampaignError(f"workload {name}: {path} is not there", "name a file of that directory: filename=…")
-    return layout.found
-
-
-def _found_paths(jobs: JobFile, directory: str) -> tuple[str, ...]:
-    extents = [extent for job in placed(jobs, directory).jobs for extent in extents_of(job)]
-    return tuple(dict.fromkeys(extent.file for extent in extents))
