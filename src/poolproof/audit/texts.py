@@ -52,12 +52,20 @@ class _Around:
 def audit_text(source: str, text: str, setting: Setting = Setting()) -> tuple[Audited, ...]:
     """Every result in the text, in order of lines. Nothing is raised: what is no result is passed over."""
     runs = find_results(text)
+    if len(runs) == 1 and not _has_more(text, runs[0]):
+        return (audit_result(source, runs[0], setting),)
     tables = find_tables(text, [(found.line, found.last_line) for found in runs])
     results = sorted([*runs, *tables], key=lambda found: (found.line, found.last_line))
     if not results:
         return ()
     around = _around(text, results)
     return tuple(_audited(source, found, around, setting) for found in results)
+
+
+def _has_more(text: str, found: Found) -> bool:
+    """Whether anything stands before or after a result."""
+    lines = text.split("\n")
+    return any(line.strip() for line in (*lines[: found.line - 1], *lines[found.last_line :]))
 
 
 def audit_result(source: str, found: Found, setting: Setting = Setting()) -> Audited:

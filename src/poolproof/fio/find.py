@@ -71,6 +71,9 @@ def find_results(text: str) -> tuple[Found, ...]:
 
     A run printed in several formats counts once, as JSON; of the reports of `--status-interval` the last one counts.
     """
+    alone = _lone_document(text)
+    if alone is not None:
+        return (alone,)
     numbered = plain_lines(text)
     documents, rest = _documents(numbered)
     terse, rest = _terse(rest)
@@ -94,6 +97,21 @@ def find_commands(text: str) -> tuple[Command, ...]:
 def find_job_files(text: str) -> tuple[Made, ...]:
     """Every job file in the text, in order."""
     return tuple(_job_files(plain_lines(text)))
+
+
+def _lone_document(text: str) -> Found | None:
+    """The result of a text that is one whole JSON document and nothing else, as most files of results are."""
+    if not text.lstrip().startswith("{"):
+        return None
+    documents = list(find_documents(text))
+    if len(documents) != 1 or documents[0].is_cut_off:
+        return None
+    start, end = documents[0].start, documents[0].end
+    if text[:start].strip() or text[end:].strip():
+        return None
+    first, last = text.count("\n", 0, start) + 1, text.count("\n", 0, end) + 1
+    result = replace(documents[0].result, notes=())
+    return Found(result, first, last, "json", _printed_options(result, first))
 
 
 def _documents(numbered: Lines) -> tuple[list[Found], Lines]:
