@@ -4,13 +4,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-# Two-sided 95 % quantiles of Student's t for 1 to 30 degrees of freedom; any statistics handbook's table.
-_T95 = (
-    12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
-    2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
-    2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
-)  # fmt: skip
-_Z95 = 1.960
+from poolproof.runs.student import quantile
+
+CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
@@ -35,7 +31,7 @@ def mean_interval(values: Sequence[float]) -> Interval | None:
     if len(values) == 1:
         return Interval(mean)
     variance = math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
-    half = _t95(len(values) - 1) * math.sqrt(variance / len(values))
+    half = t_factor(len(values) - 1) * math.sqrt(variance / len(values))
     return Interval(mean, max(0.0, mean - half), mean + half)
 
 
@@ -54,14 +50,15 @@ def ratio_interval(values: Sequence[float], base: Sequence[float]) -> Interval |
     if sum(shares) == 0:
         return Interval(math.exp(difference), math.exp(difference), math.exp(difference))
     freedom = sum(shares) ** 2 / (shares[0] ** 2 / (len(upper) - 1) + shares[1] ** 2 / (len(lower) - 1))
-    half = _t95(max(1, math.floor(freedom))) * math.sqrt(sum(shares))
+    half = t_factor(freedom) * math.sqrt(sum(shares))
     return Interval(math.exp(difference), math.exp(difference - half), math.exp(difference + half))
+
+
+def t_factor(freedom: float) -> float:
+    """How many standard errors a two-sided 95 % interval reaches to each side."""
+    return quantile((1 + CONFIDENCE) / 2, freedom)
 
 
 def _variance(values: Sequence[float]) -> float:
     mean = math.fsum(values) / len(values)
     return math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
-
-
-def _t95(freedom: int) -> float:
-    return _T95[freedom - 1] if freedom <= len(_T95) else _Z95

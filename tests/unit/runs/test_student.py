@@ -1,0 +1,50 @@
+"""Student's t against the tables of handbooks, its own symmetry, and the normal distribution that it becomes."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from poolproof.runs.student import incomplete_beta, quantile, upper_tail
+
+# Two-sided 95 % and 99 %, one-sided 99.95 %: any handbook's table (NIST/SEMATECH e-Handbook, 1.3.6.7.2)
+TABLE = [
+    (0.975, 1, 12.706), (0.975, 2, 4.303), (0.975, 3, 3.182), (0.975, 10, 2.228), (0.975, 30, 2.042),
+    (0.995, 1, 63.657), (0.995, 4, 4.604), (0.995, 20, 2.845), (0.999, 5, 5.893), (0.999, 100, 3.174),
+    (0.9995, 2, 31.599), (0.9995, 8, 5.041), (0.90, 6, 1.440), (0.95, 40, 1.684),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("probability", "freedom", "t"), TABLE)
+def test_the_tables_of_handbooks(probability: float, freedom: int, t: float) -> None:
+    assert quantile(probability, freedom) == pytest.approx(t, abs=0.0006)
+    assert upper_tail(t, freedom) == pytest.approx(1 - probability, rel=0.002)
+
+
+@pytest.mark.parametrize("t", [0.1, 1.0, 7.5, 1e4, 1e9])
+def test_one_and_two_degrees_of_freedom_have_closed_forms(t: float) -> None:
+    assert upper_tail(t, 1) == pytest.approx(math.atan2(1, t) / math.pi, rel=1e-9)
+    root = math.sqrt(2 + t * t)
+    assert upper_tail(t, 2) == pytest.approx(1 / (root * (root + t)), rel=1e-9)
+
+
+@pytest.mark.parametrize("t", [0.5, 1.96, 4.0])
+def test_with_many_degrees_of_freedom_it_is_the_normal_distribution(t: float) -> None:
+    assert upper_tail(t, 1e7) == pytest.approx(math.erfc(t / math.sqrt(2)) / 2, rel=1e-5)
+
+
+@given(st.floats(0.5, 0.9999), st.floats(0.8, 500))
+def test_the_quantile_undoes_the_tail(probability: float, freedom: float) -> None:
+    assert upper_tail(quantile(probability, freedom), freedom) == pytest.approx(1 - probability, rel=1e-6)
+
+
+@given(st.floats(-50, 50), st.floats(0.8, 500))
+def test_both_tails_make_one(t: float, freedom: float) -> None:
+    assert upper_tail(t, freedom) + upper_tail(-t, freedom) == pytest.approx(1)
+
+
+def test_the_ends() -> None:
+    assert (upper_tail(math.inf, 3), upper_tail(-math.inf, 3), upper_tail(0, 3)) == (0.0, 1.0, 0.5)
+    assert (incomplete_beta(2, 3, 0), incomplete_beta(2, 3, 1)) == (0.0, 1.0)
+    assert incomplete_beta(2, 3, 0.4) == pytest.approx(0.5248)  # a binomial sum: P(at least 2 of 4 at 0.4)
