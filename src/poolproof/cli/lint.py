@@ -11,7 +11,7 @@ from poolproof.cli.audit import Compression, Devices, Fs, Ram, Recordsize
 from poolproof.cli.run import Json
 
 if TYPE_CHECKING:
-    from poolproof.lint.check import Where
+    from poolproof.lint.grounds import Where
     from poolproof.lint.model import Diagnostic
     from poolproof.lint.source import Source
 
@@ -40,6 +40,7 @@ def command(
     """
     from poolproof.audit.context import read_context
     from poolproof.errors import UsageError
+    from poolproof.hosts.local import LocalHost
     from poolproof.lint.check import lint
     from poolproof.lint.places import Places
     from poolproof.lint.sources import read_sources
@@ -48,7 +49,7 @@ def command(
         raise UsageError("--fix, --sarif and --json each print something else", "choose one of them")
     context = read_context(fs=fs, ram=ram, recordsize=recordsize, compression=compression, devices=devices or ())
     read = read_sources(sources or [], os.environ)
-    where = Places(context).standing
+    where = Places(context, LocalHost())
     if fix:
         found = _fix(read, where)
     else:

@@ -1,16 +1,17 @@
 """Lint of a source, and its text mended."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from poolproof.lint.change import changed
-from poolproof.lint.grounds import Place, Standing, grounds_of
+from poolproof.lint.grounds import Nowhere, Where, grounds_of
 from poolproof.lint.judged import Placed, placed
 from poolproof.lint.model import SEVERITIES, Diagnostic, Unit
 from poolproof.lint.source import Source
 from poolproof.lint.variables import unknown_in
 from poolproof.rules.model import Changes
 
+_NOWHERE = Nowhere()
 _ROUNDS = 8
 _RANK = {"error": 0, "warning": 1, "note": 2}
 _NAME_ONE = "give a job file, a script with fio in it, or `-- fio …`"
@@ -29,15 +30,7 @@ class Mended:
     left: tuple[Diagnostic, ...]
 
 
-Where = Callable[[Place], Standing]
-
-
-def nowhere(_: Place) -> Standing:
-    """Nothing is known of where the jobs stand."""
-    return None, None
-
-
-def lint(source: Source, where: Where = nowhere) -> tuple[Diagnostic, ...]:
+def lint(source: Source, where: Where = _NOWHERE) -> tuple[Diagnostic, ...]:
     """Everything to say of the source, in the order of its lines, the gravest first on each."""
     units = source.units
     found = [each for unit in units for each in _of_unit(source, unit, where)]
@@ -46,7 +39,7 @@ def lint(source: Source, where: Where = nowhere) -> tuple[Diagnostic, ...]:
     return tuple(sorted(dict.fromkeys(found), key=lambda each: (each.line, _RANK[each.severity])))
 
 
-def mend(source: Source, where: Where = nowhere) -> Mended:
+def mend(source: Source, where: Where = _NOWHERE) -> Mended:
     """The source with everything mended that has a mend: a change is kept only if it takes its finding away, and brings
     no other of its severity or worse.
     """

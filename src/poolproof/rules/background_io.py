@@ -25,6 +25,17 @@ def _background(case: Case, found: Account) -> Iterator[tuple[str, float, float,
         yield "wrote", found.idle_write_bytes_per_s, found.idle_write_bytes_per_s * seconds, wrote
 
 
+def _in_job(case: Case) -> Iterable[Finding]:
+    for busy in case.evidence.busy_with if case.evidence and case.result is None else ():
+        yield Finding(
+            rule="background-io",
+            effect="suspects",
+            message=f"the disks are busy with {busy} now: they would serve that as well as fio",
+            fix=_FIX,
+            weight=85,
+        )
+
+
 def _in_result(case: Case) -> Iterable[Finding]:
     for busy in case.evidence.busy_with if case.evidence else ():
         yield Finding(
@@ -66,6 +77,8 @@ RULE = Rule(
     mend=_FIX,
     sources=("https://blog.liw.fi (md resync)", "man mkfs.ext4 (lazy_itable_init)"),
     catalogue="#36",
+    in_job=_in_job,
+    options=("filename", "directory"),
     in_result=_in_result,
     reproduce=script(
         trap="fio --name=trap --filename=trap --rw=randread --bs=4k --size=256m --direct=1 --time_based --runtime=5",

@@ -31,7 +31,7 @@ def _in_job(case: Case) -> Iterable[Finding]:
 
 def _mended(case: Case, job: Job) -> Changes:
     """The asynchronous engine of the same kind; the depth that it really is where there is none."""
-    if job.engine not in _PLAIN or is_zfs(case.target):
+    if job.engine not in _PLAIN or job.commits_each_write or is_zfs(case.target):
         return {"iodepth": "1"}
     return {"ioengine": "libaio" if job.direct else "io_uring"}
 

@@ -10,6 +10,7 @@ from poolproof.rules.reproduction import script
 from poolproof.units import canonical_size, format_size
 
 _SECTOR = 512
+_GIB = 1024**3
 
 
 def _cache_bytes(case: Case) -> tuple[int, str] | None:
@@ -19,6 +20,12 @@ def _cache_bytes(case: Case) -> tuple[int, str] | None:
     if is_zfs(case.target) and case.target.zfs and case.target.zfs.arc_max_bytes:
         return case.target.zfs.arc_max_bytes, "the ARC's limit"
     return (case.target.ram_bytes, "RAM") if case.target.ram_bytes else None
+
+
+def _enough(cache_bytes: int) -> str:
+    """Twice the memory, in whole GiB where it has some."""
+    unit = _GIB if cache_bytes >= _GIB else _SECTOR
+    return canonical_size(-(-2 * cache_bytes // unit) * unit)
 
 
 def _in_job(case: Case) -> Iterable[Finding]:
@@ -32,7 +39,7 @@ def _in_job(case: Case) -> Iterable[Finding]:
         effect="suspects",
         message=f"{who(case, readers)} reads {format_size(unique)} through memory, and {name} is "
         f"{format_size(cache_bytes)}: whatever is cached is read from there",
-        fix=f"size={canonical_size(2 * cache_bytes)} or more in all (2 × {name}), or direct=1 where the file system "
+        fix=f"size={_enough(cache_bytes)} or more in all (2 × {name}), or direct=1 where the file system "
         "honours it, or zfs_arc_max below half of the size",
         weight=60,
     )
@@ -46,7 +53,7 @@ def _mended(case: Case, job: Job) -> Changes:
     if cache is None:
         return {}
     parts = 1 if job.filename else job.numjobs
-    return {"size": canonical_size(-(-2 * cache[0] // parts)), "filesize": None}
+    return {"size": _enough(-(-cache[0] // parts)), "filesize": None}
 
 
 RULE = Rule(

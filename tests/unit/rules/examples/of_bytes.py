@@ -58,6 +58,11 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             "suspects",
             write_of(_WRITE, GIB, GIB, GIB),
         ),
+        Example(
+            replace(lint_of(_WRITE), evidence=model.Evidence(None, busy_with=("resync of md0, 12.6% done",))),
+            "suspects",
+            replace(lint_of(_WRITE), evidence=model.Evidence(None)),
+        ),
     ),
     "compressed-reads": (
         Example(

@@ -37,6 +37,11 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             "notes",
             uncounted("rw=read bs=1m size=4g direct=1", read=direction(4 * GIB, 10.0, MIB, p50_ns=900_000.0)),
         ),
+        Example(
+            lint_of("rw=randread bs=4k size=64m direct=1 percentile_list=99:99.99"),
+            "notes",
+            lint_of("rw=randread bs=4k size=1g direct=1 percentile_list=99:99.99"),
+        ),
     ),
     "latency-floor": (
         Example(

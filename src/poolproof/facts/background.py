@@ -1,0 +1,30 @@
+"""What a host's disks are busy with by themselves: resync of md arrays, ext4's lazy initialisation."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from poolproof.hosts.base import FileMissing, Host
+
+_LIMIT_S = 20.0
+_ARRAY = re.compile(r"^(md\w+) : ", re.MULTILINE)
+_ACTION = re.compile(r"\b(resync|recovery|check|reshape|repair)\s*=\s*([\d.]+%)")
+
+
+def busy_with(host: Host, devices: Iterable[str]) -> tuple[str, ...]:
+    """Work that goes on by itself on those block devices (kernel names)."""
+    try:
+        mdstat = host.read("/proc/mdstat")
+    except FileMissing:
+        mdstat = ""
+    wanted = set(devices)
+    busy = [f"{action} of {array}, {done} done" for array, action, done in parse_mdstat(mdstat) if array in wanted]
+    threads = host.run(["ps", "-e", "-o", "comm="], timeout_s=_LIMIT_S, check=False).stdout.split()
+    return (*busy, *(["the lazy initialisation of an ext4"] if "ext4lazyinit" in threads else []))
+
+
+def parse_mdstat(text: str) -> Iterator[tuple[str, str, str]]:
+    """(array, action, share done) of each array that is at work: `("md0", "resync", "12.6%")`."""
+    parts = _ARRAY.split(text)
+    for name, rest in zip(parts[1::2], parts[2::2], strict=True):
+        for action, done in _ACTION.findall(rest):
+            yield name, action, done
