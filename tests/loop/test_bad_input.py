@@ -1,0 +1,200 @@
+"""Every kind of bad input ends in one clear error with the next command to type, its exit code, and a clean machine."""
+
+import os
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.loop.command import Answer, ask
+from tests.loop.ground import Ground
+
+_READS = "workloads: {reads: {rw: randread, size: 16m}}"
+_FINE = f"""
+devices: {{a: {{file: 256M}}, b: {{file: 256M}}}}
+layouts: {{one: a | ext4}}
+{_READS}
+measure: {{trials: 1, time: 200ms}}
+"""
+_USAGE, _CAMPAIGN, _HOST, _RUN, _FIO = 2, 3, 4, 7, 8
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """What to change in a campaign that is fine; the exit code; words that must be in the message, and in the hint."""
+
+    right: str
+    wrong: str
+    code: int
+    message: str
+    hint: str
+
+
+_MISTAKES = {
+    "unknown layer": Mistake("a | ext4", "a | ext5", _CAMPAIGN, "ext5", "ext4"),
+    "unknown option of a layer": Mistake("a | ext4", "a | ext4 no_such=1", _CAMPAIGN, "no_such", ""),
+    "unknown option of fio": Mistake("rw: randread", "rw: randread, iodepht: 4", _CAMPAIGN, "iodepht", ""),
+    "a value that fio refuses": Mistake("rw: randread", "rw: sideways", _CAMPAIGN, "sideways", ""),
+    "unknown device": Mistake("a | ext4", "c | ext4", _CAMPAIGN, "`c`", ""),
+    "unknown model": Mistake("file: 256M", "emulate: floppy, size: 256M", _CAMPAIGN, "floppy", "hdd-7200"),
+    "unknown key": Mistake("measure:", "mesure:", _CAMPAIGN, "did you mean `measure`", "workloads"),
+    "a device used twice": Mistake("a | ext4", "btrfs raid1 a a", _CAMPAIGN, "a", ""),
+    "larger than the target": Mistake("size: 16m", "size: 8g", _CAMPAIGN, "8 GiB", "size"),
+    "too small to format": Mistake("file: 256M", "file: 64K", _CAMPAIGN, "", ""),
+    "a path that is not there": Mistake("a | ext4", "dir /no/such", _HOST, "/no/such", "mkdir -p /no/such"),
+    "a disk that is not there": Mistake("file: 256M", "disk: no-disk", _CAMPAIGN, "no-disk", "poolproof devices"),
+    "a disk by its letter": Mistake("file: 256M", "disk: sda", _CAMPAIGN, "sda", ""),
+    "no mapping": Mistake(_FINE, "- just\n- a list\n", _CAMPAIGN, "mapping", "layouts"),
+    "no YAML": Mistake(_FINE, "layouts: {one: [", _CAMPAIGN, "YAML", ""),
+    "an empty file": Mistake(_FINE, "", _CAMPAIGN, "empty", "layouts"),
+    "no layouts": Mistake("layouts: {one: a | ext4}", "", _CAMPAIGN, "no layouts", "layouts"),
+    "no workloads": Mistake(_READS, "", _CAMPAIGN, "no workloads", "workloads"),
+    "an empty list of values": Mistake("rw: randread", "rw: []", _CAMPAIGN, "empty", "rw"),
+    "a file that is not there": Mistake(
+        "a | ext4}\nworkloads: {reads: {", "dir /srv}\nworkloads: {reads: {filename: none, fill: false, ",
+        _CAMPAIGN, "/srv/none is not there", "filename",
+    ),
+    "existing files of a new layout": Mistake("size: 16m", "size: 16m, fill: false", _CAMPAIGN, "fill: false", "dir"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", _MISTAKES)
+def test_a_mistake_in_a_campaign(ground: Ground, name: str) -> None:
+    mistake = _MISTAKES[name]
+    assert mistake.right in _FINE
+    answer = ground.ask(_FINE.replace(mistake.right, mistake.wrong))
+    _is_one_clear_error(answer, mistake.code, mistake.message, mistake.hint)
+    assert not (ground.runs / "run").exists()
+    assert ground.traces() == []
+
+
+def test_without_json_the_error_is_text_on_standard_error(ground: Ground) -> None:
+    words = ground.words(ground.campaign(_FINE.replace("a | ext4", "a | ext5")))
+    answer = ask(*[word for word in words if word != "--json"])
+    assert (answer.code, answer.out) == (_CAMPAIGN, "")
+    assert answer.err.startswith("poolproof: ")
+    assert "did you mean `ext4`" in answer.err
+    assert "Traceback" not in answer.err
+
+
+def test_a_campaign_file_that_is_not_there(ground: Ground) -> None:
+    answer = ask(*ground.words(ground.path / "nowhere.yaml"))
+    _is_one_clear_error(answer, _CAMPAIGN, "nowhere.yaml", "path")
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "message"),
+    [
+        ("run", _USAGE, "nothing to run"),
+        ("run --no-such-option", _USAGE, "--no-such-option"),
+        ("rnu", _USAGE, "Did you mean 'run'"),
+        ("show", _USAGE, "run"),
+        ("run -l 'a | ext4' -d a=file:1G -w etcd --time soon", _CAMPAIGN, "soon"),
+        ("run -l 'a | ext4' -d a=file:1G -w etcd --trials 0", _USAGE, "at least one"),
+        ("run -l 'a | ext4' -d a=file:1G", _CAMPAIGN, "workload"),
+    ],
+)
+def test_a_mistake_on_the_command_line(line: str, code: int, message: str) -> None:
+    _is_one_clear_error(ask(*shlex.split(line), "--json"), code, message, "")
+
+
+@pytest.mark.parametrize("command", ["resume", "clean", "show"])
+def test_a_run_that_is_not_there(ground: Ground, command: str) -> None:
+    _is_one_clear_error(ask(command, str(ground.runs / "none"), "--json"), _RUN, "none", "runs")
+
+
+def test_a_run_that_is_there_already(ground: Ground) -> None:
+    (ground.runs / "run").mkdir()
+    (ground.runs / "run" / "kept").write_text("mine")
+    _is_one_clear_error(ground.ask(_FINE), _RUN, "not empty", "--out")
+    assert (ground.runs / "run" / "kept").read_text() == "mine"
+    assert ground.traces() == []
+
+
+def test_fio_is_missing(ground: Ground) -> None:
+    answer = ask(*ground.words(ground.campaign(_FINE)), env={"PATH": str(_programs_but_fio(ground))})
+    _is_one_clear_error(answer, _FIO, "fio is not installed", "install")
+    assert ground.traces() == []
+
+
+@pytest.mark.parametrize("version", ["fio-2.1", "fio-3.5", "no version at all"])
+def test_fio_is_too_old(ground: Ground, version: str) -> None:
+    folder = _programs_but_fio(ground)
+    (folder / "fio").write_text(f"#!/bin/sh\necho {version}\n")
+    (folder / "fio").chmod(0o755)
+    answer = ask(*ground.words(ground.campaign(_FINE)), env={"PATH": str(folder)})
+    _is_one_clear_error(answer, _FIO, version, "install")
+    assert ground.traces() == []
+
+
+def test_no_room_for_the_test_files_in_a_directory(ground: Ground) -> None:
+    small = ground.loop_mount("small", "ext4", "64M")
+    answer = ground.ask(_FINE.replace("a | ext4", f"dir {small}").replace("16m", "100m"))
+    _is_one_clear_error(answer, _CAMPAIGN, "100 MiB", "size")
+    assert ground.traces() == []
+    assert [path.name for path in small.iterdir()] == ["lost+found"]
+
+
+def test_no_room_for_images_in_the_work_directory(ground: Ground) -> None:
+    """The file of a device is sparse, so what is on it may outgrow the disk below."""
+    ground.work = ground.mount_ram("small", "48M") / "work"
+    ground.work.mkdir()
+    answer = ground.ask(_FINE.replace("size: 16m", "size: 100m"))
+    _names_no_room(answer)
+    assert ground.traces() == []
+    assert list(ground.work.iterdir()) == []
+
+
+def test_the_target_fills_up_while_fio_writes(ground: Ground) -> None:
+    """Another program takes the room after the plan was made."""
+    small = ground.loop_mount("small", "ext4", "256M")
+    started = ground.start(_FINE.replace("a | ext4", f"dir {small}").replace("size: 16m", "size: 150m"))
+    started.await_that(lambda: (ground.runs / "run/run.json").exists(), "no run.json")
+    ground.command("fallocate", "-l", "150M", str(small / "other"))
+    _names_no_room(started.wait())
+    assert ground.traces() == []
+    assert sorted(path.name for path in small.iterdir()) == ["lost+found", "other"]
+
+
+def test_the_work_directory_is_not_there(ground: Ground) -> None:
+    ground.work = ground.path / "nowhere"
+    answer = ground.ask(_FINE)
+    assert answer.code != 0
+    assert "nowhere" in answer.error["message"]
+    assert ground.traces() == []
+
+
+def _is_one_clear_error(answer: Answer, code: int, message: str, hint: str) -> None:
+    assert answer.code == code, answer.out + answer.err
+    error = answer.error
+    assert message in error["message"] + error["hint"]
+    assert hint in error["hint"] + error["message"]
+    assert error["hint"], "no next command to type"
+
+
+def _names_no_room(answer: Answer) -> None:
+    """Told before anything was built, or by the trials that could not be made."""
+    assert "Traceback" not in answer.out + answer.err
+    if answer.code:
+        assert "space" in answer.error["message"] or "room" in answer.error["message"]
+        return
+    (cell,) = answer.json["cells"]
+    assert cell["verdict"] == "failed"
+    assert "No space left on device" in cell["findings"][0]["message"]
+
+
+def _programs_but_fio(ground: Ground) -> Path:
+    """A folder with every program of this machine but fio."""
+    folder = ground.path / "programs"
+    folder.mkdir()
+    for source in dict.fromkeys(Path(name).resolve() for name in os.environ["PATH"].split(":")):
+        for program in _files_of(source):
+            if program.name != "fio" and not (folder / program.name).exists():
+                (folder / program.name).symlink_to(program)
+    return folder
+
+
+def _files_of(folder: Path) -> Iterator[Path]:
+    return iter(folder.iterdir()) if folder.is_dir() else iter(())

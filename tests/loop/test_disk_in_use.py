@@ -1,0 +1,84 @@
+"""A real disk that is in use, holds something or is not permitted is refused, and stays as it is."""
+
+import contextlib
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.loop.command import Answer, ask
+from tests.loop.ground import Ground
+
+_BY_ID = Path("/dev/disk/by-id")
+_NAME = "poolproof-test-disk"
+_GUARD = 5
+_CAMPAIGN = f"""
+devices: {{a: {{disk: {_NAME}}}}}
+layouts: {{one: a | ext4}}
+workloads: {{reads: {{rw: randread, size: 16m}}}}
+"""
+
+
+@pytest.mark.parametrize("permitted", [(), ("--wipe", _NAME)], ids=["", "with --wipe"])
+def test_the_disk_that_this_machine_runs_on(ground: Ground, permitted: tuple[str, ...]) -> None:
+    """Only planned, for the case that the guard should fail: --dry-run passes the same guard and changes nothing."""
+    with _named(_a_mounted_disk(ground)):
+        answer = ask(*ground.words(ground.campaign(_CAMPAIGN)), *permitted, "--dry-run")
+    _is_refused(ground, answer)
+    assert "is mounted at" in answer.error["message"]
+    assert answer.error["hint"].startswith("umount ")
+
+
+@pytest.mark.parametrize("permitted", [(), ("--wipe", _NAME)], ids=["", "with --wipe"])
+def test_a_block_device_with_a_mounted_file_system(ground: Ground, permitted: tuple[str, ...]) -> None:
+    point = ground.loop_mount("used", "ext4", "64M")
+    (point / "kept").write_text("mine")
+    ground.command("sync", "-f", str(point))
+    image, device = (
+        ground.path / "used.img",
+        ground.command("findmnt", "--noheadings", "--output", "SOURCE", str(point)),
+    )
+    before = hashlib.sha256(image.read_bytes()).digest()
+    with _named(device):
+        answer = ask(*ground.words(ground.campaign(_CAMPAIGN)), *permitted)
+    _is_refused(ground, answer)
+    assert hashlib.sha256(image.read_bytes()).digest() == before
+
+
+def _is_refused(ground: Ground, answer: Answer) -> None:
+    assert answer.code == _GUARD, answer.out + answer.err
+    assert _NAME in answer.error["message"]
+    assert answer.error["hint"]
+    assert not (ground.runs / "run").exists()
+    assert ground.traces() == []
+
+
+@contextlib.contextmanager
+def _named(device: str) -> Iterator[None]:
+    """Give a block device a by-id name, as udev does where it runs."""
+    made = [folder for folder in (_BY_ID, _BY_ID.parent) if not folder.exists()]
+    _BY_ID.mkdir(parents=True, exist_ok=True)
+    link = _BY_ID / _NAME
+    link.symlink_to(device)
+    try:
+        yield
+    finally:
+        link.unlink()
+        for folder in made:
+            folder.rmdir()
+
+
+def _a_mounted_disk(ground: Ground) -> str:
+    listing = json.loads(ground.command("lsblk", "--json", "--output", "PATH,TYPE,MOUNTPOINTS"))
+    disks = [row for row in listing["blockdevices"] if row["type"] == "disk" and _mount_points(row)]
+    assert disks, "this machine shows no disk that is mounted"
+    path: str = disks[0]["path"]
+    return path
+
+
+def _mount_points(row: dict[str, Any]) -> list[str]:
+    own = [point for point in row["mountpoints"] if point]
+    return own + [point for child in row.get("children", []) for point in _mount_points(child)]

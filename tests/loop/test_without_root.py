@@ -1,0 +1,73 @@
+"""A user without root: directories work from beginning to end, and what needs root says so in one line."""
+
+import os
+
+import pytest
+
+from tests.loop.command import Answer, ask
+from tests.loop.ground import Ground
+
+_NOBODY = "65534"
+_READ = "+dac_read_search"
+_AS_NOBODY = (
+    *("setpriv", "--reuid", _NOBODY, "--regid", _NOBODY, "--clear-groups"),
+    # Python and its packages may lie in a home that others can't enter; reading is all that this permits.
+    *(f"--{which}-caps=-all,{_READ}" for which in ("inh", "ambient")),
+    f"--bounding-set=-all,{_READ}",
+)
+_WORKLOADS = """
+workloads:
+  reads: {rw: randread, bs: 4k, size: 32m}
+  writes: {rw: write, bs: 1m, size: 64m, direct: 0, ioengine: psync, end_fsync: 1}
+  lost: {rw: write, bs: 1m, size: 64m, direct: 0, ioengine: psync, time_based: 0}
+measure: {trials: 1, time: 500ms}
+"""
+_HOST = 4
+
+
+@pytest.fixture
+def open_ground(ground: Ground) -> Ground:
+    """A ground in which nobody may write. Its data lies on a disk of its own, whose counters no one else moves."""
+    ground.path.chmod(0o755)
+    ground.data = ground.loop_mount("disk", "ext4", "512M")
+    for folder in (ground.work, ground.runs, ground.data):
+        os.chown(folder, int(_NOBODY), int(_NOBODY))
+    return ground
+
+
+def test_a_directory_works_whole(open_ground: Ground) -> None:
+    answer = _run(open_ground, "layouts: {mine: 'dir {data}'}" + _WORKLOADS)
+    assert answer.code == 0, answer.out + answer.err
+    verdicts = {cell["workload"]: cell["verdict"] for cell in answer.json["cells"]}
+    assert verdicts == {"reads": "sound", "writes": "sound", "lost": "refuted"}
+    assert open_ground.traces() == []
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "devices: {a: {file: 1G}}\nlayouts: {one: a | ext4}",
+        "devices: {a: {emulate: nvme, size: 1G}}\nlayouts: {one: btrfs a}",
+        "layouts: {one: 'mergerfs (dir {data})'}",
+    ],
+    ids=["loop file", "emulated disk", "mount"],
+)
+def test_what_needs_root_says_so_in_one_line(open_ground: Ground, rest: str) -> None:
+    answer = _run(open_ground, rest + _WORKLOADS)
+    assert answer.code == _HOST, answer.out + answer.err
+    assert "needs root" in answer.error["message"]
+    assert "\n" not in answer.error["message"]
+    assert "dir" in answer.error["hint"]
+    assert not (open_ground.runs / "run").exists()
+    assert open_ground.traces() == []
+
+
+@pytest.mark.parametrize("line", ["devices", "presets", "rules", "explain loop-cache", "--help"])
+def test_what_needs_no_disk_works(line: str) -> None:
+    answer = ask(*line.split(), before=_AS_NOBODY)
+    assert answer.code == 0, answer.err
+    assert answer.out
+
+
+def _run(ground: Ground, text: str) -> Answer:
+    return ask(*ground.words(ground.campaign(text)), before=_AS_NOBODY, env={"HOME": str(ground.runs)})
