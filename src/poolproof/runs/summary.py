@@ -57,7 +57,11 @@ class Cell:
 
     def values(self) -> tuple[float, ...]:
         """The metric of each trial that did not fail."""
-        return _values(self.trials, self.metric)
+        return self.values_of(self.metric)
+
+    def values_of(self, metric: Metric) -> tuple[float, ...]:
+        """Any metric of each trial that did not fail; empty where fio did not measure it."""
+        return _values(self.trials, metric)
 
 
 def cells_of(trials: Sequence[Trial], campaign: Campaign) -> tuple[Cell, ...]:
