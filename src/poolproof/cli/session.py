@@ -14,7 +14,7 @@ from poolproof.campaign.model import Campaign
 from poolproof.campaign.write import format_campaign
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.cli.signals import end_in_order
-from poolproof.errors import Interrupted
+from poolproof.errors import Interrupted, RunError
 from poolproof.fio.version import fio_version
 from poolproof.hosts.base import Host, HostUnreachable
 from poolproof.hosts.reach import reach
@@ -60,6 +60,10 @@ def go_on(path: Path, *, as_json: bool, on: str | None = None) -> None:
     end_in_order()
     run = RunDirectory.open(path)
     record = run.record()
+    if record.imported:
+        raise RunError(
+            f"{path} was imported: others measured it, there is nothing to go on with", f"poolproof show {path}"
+        )
     with reach(on or record.host) as host:
         with run.locked():
             _undo_leftovers(run, host)

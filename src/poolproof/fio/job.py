@@ -53,7 +53,7 @@ class Job:
 
     # What is done: direction, pattern, engine
 
-    @property
+    @cached_property
     def rw(self) -> str:
         """The pattern without its modifier (`randread` for `randread:8`), `readwrite` as `rw`."""
         word = (self.options.get("rw") or "read").partition(":")[0].strip()
@@ -82,7 +82,7 @@ class Job:
     def is_sequential(self) -> bool:
         return not self.is_random
 
-    @property
+    @cached_property
     def engine(self) -> str:
         return engines.engine_name(self.options.get("ioengine") or engines.DEFAULT_ENGINE)
 
@@ -96,7 +96,7 @@ class Job:
         """The engine does I/O on files and block devices where the kernel's page cache may stand in between."""
         return self.engine in engines.PAGE_CACHE
 
-    @property
+    @cached_property
     def direct(self) -> bool:
         """O_DIRECT is asked for, by `direct`, `buffered=0` or `atomic`; the last of the first two wins, as in fio."""
         if self.flag("atomic"):
@@ -108,7 +108,7 @@ class Job:
                 return not self.flag("buffered")
         return False
 
-    @property
+    @cached_property
     def iodepth(self) -> int:
         return max(1, self.number("iodepth") or 1)
 
@@ -117,7 +117,7 @@ class Job:
         """Clones of this job, at most fio's limit of 4096."""
         return min(max(1, self.number("numjobs") or 1), _MOST_CLONES)
 
-    @property
+    @cached_property
     def queue(self) -> int:
         """I/Os that can be outstanding at once over all clones: an engine that waits in submission has one for each."""
         waits = self.engine_is_synchronous and self.text("io_submit_mode") != "offload"
@@ -125,7 +125,7 @@ class Job:
 
     # How large: blocks, sizes, places
 
-    @property
+    @cached_property
     def bs_bytes(self) -> int:
         """The smallest block of the directions used."""
         return min(span.low for span in self._block_spans)
@@ -161,7 +161,7 @@ class Job:
     def filename(self) -> str | None:
         return self.options.get("filename") or None
 
-    @property
+    @cached_property
     def filenames(self) -> tuple[str, ...]:
         """The files of `filename=`, which `:` separates where no backslash stands before it.
 
@@ -353,7 +353,7 @@ class JobFile:
         """Clones over all sections."""
         return sum(job.numjobs for job in self.jobs)
 
-    @property
+    @cached_property
     def queue(self) -> int:
         """I/Os that can be outstanding at once, in the fullest phase."""
         return max((sum(job.queue for job in phase) for phase in self.phases), default=0)
@@ -366,7 +366,7 @@ class JobFile:
     def writes(self) -> bool:
         return any(job.writes for job in self.jobs)
 
-    @property
+    @cached_property
     def sharers(self) -> int:
         """How many clones walk the same bytes at once; 1 when each has its own."""
         return max((most_sharers(_all_extents(phase)) for phase in self.phases), default=0)
@@ -376,7 +376,7 @@ class JobFile:
         """Several clones, of one section or of several, walk the same bytes of a file at once."""
         return self.sharers > 1
 
-    @property
+    @cached_property
     def unique_bytes(self) -> int | None:
         """U: bytes that the run can touch, each counted once; None when a size is not known here."""
         return union_bytes(_all_extents(self.jobs))

@@ -8,6 +8,7 @@ fio's parse.c.
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -23,6 +24,7 @@ _SEPARATORS = re.compile(r"[:\-,/]")
 _TIMES_US = {"s": 10**6, "m": 60 * 10**6, "h": 3600 * 10**6, "d": 86400 * 10**6}
 _DIRECTIONS = 3
 _TOO_LARGE = 1 << 63
+_remembered = lru_cache(maxsize=4096)  # thousands of results have the same few values
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,7 @@ def attempt(parse: Callable[[str], Value], text: str) -> Value | None:
         return None
 
 
+@_remembered
 def parse_bytes(text: str, kb_base: int = 1024) -> int:
     """The bytes that fio makes of `text`.
 
@@ -65,6 +68,7 @@ def parse_bytes(text: str, kb_base: int = 1024) -> int:
     return _whole(_leading_integer(text) * _byte_factor(_suffix(text), kb_base), text)
 
 
+@_remembered
 def parse_percent(text: str) -> int | None:
     """20 for `20%`, None for what is no percentage. fio takes whole per cents only."""
     if not _suffix(text).startswith("%"):
@@ -119,6 +123,7 @@ def parse_block_split(text: str, kb_base: int = 1024) -> BlockSizes:
     return _by_direction([_split(part, kb_base) for part in text.split(",")])
 
 
+@_remembered
 def parse_range(text: str, kb_base: int = 1024) -> Span:
     """A size or a range of sizes: `1m`, `1m-4m`.
 

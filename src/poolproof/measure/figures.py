@@ -8,14 +8,18 @@ from poolproof.runs.model import Figures
 
 
 def figures_of(result: FioResult) -> Figures:
-    """Rates summed and latency histograms merged over all jobs; trims count as neither read nor write."""
+    """Rates summed and latency histograms merged over all jobs; trims count as neither read nor write.
+
+    A rate is None where a part of it is not known, which happens in results of others.
+    """
     reads = [job.read for job in result.jobs if job.read is not None]
     writes = [job.write for job in result.jobs if job.write is not None]
-    latency = _merged(direction.clat or direction.lat for direction in reads + writes)
+    both = reads + writes + [job.mixed for job in result.jobs if job.mixed is not None]
+    latency = _merged(direction.clat or direction.lat for direction in both)
     sync = _merged(job.sync for job in result.jobs)
     return Figures(
-        iops=_iops(reads) + _iops(writes),
-        bandwidth_bytes=_bandwidth(reads) + _bandwidth(writes),
+        iops=_iops(both),
+        bandwidth_bytes=_bandwidth(both),
         read_iops=_iops(reads),
         write_iops=_iops(writes),
         read_bandwidth_bytes=_bandwidth(reads),
@@ -36,7 +40,7 @@ def moved_each_way(result: FioResult) -> tuple[int, int]:
 
 
 def _merged(latencies: Iterable[Latency | None]) -> Latency | None:
-    known = [latency for latency in latencies if latency is not None and latency.samples]
+    known = [latency for latency in latencies if latency is not None and latency.samples != 0]
     return merge_latency(known) if known else None
 
 
@@ -44,9 +48,14 @@ def _percentile(latency: Latency | None, per_cent: float) -> float | None:
     return None if latency is None else percentile(latency, per_cent)
 
 
-def _iops(directions: list[Direction]) -> float:
-    return sum(direction.iops or 0.0 for direction in directions)
+def _iops(directions: list[Direction]) -> float | None:
+    return _sum([direction.iops for direction in directions])
 
 
-def _bandwidth(directions: list[Direction]) -> float:
-    return sum(direction.bandwidth_bytes or 0.0 for direction in directions)
+def _bandwidth(directions: list[Direction]) -> float | None:
+    return _sum([direction.bandwidth_bytes for direction in directions])
+
+
+def _sum(rates: list[float | None]) -> float | None:
+    """The sum; 0 of nothing, None where a rate is not known."""
+    return None if None in rates else sum(rate or 0.0 for rate in rates)

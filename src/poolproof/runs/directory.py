@@ -2,7 +2,7 @@
 
 import contextlib
 import fcntl
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
@@ -92,6 +92,10 @@ class RunDirectory:
     def append(self, trial: Trial) -> None:
         """A trial is finished: on disk when this returns."""
         append_line(self._trials_path, msgspec.json.encode(trial))
+
+    def write_trials(self, trials: Iterable[Trial]) -> None:
+        """All trials of a run at once, in place of those that are there: complete on disk when this returns."""
+        write_whole(self._trials_path, b"".join(msgspec.json.encode(trial) + b"\n" for trial in trials))
 
     def trial_directory(self, layout: str, workload: str, number: int) -> Path:
         """Where the files of one trial lie: cells/<layout>/<workload>/<n>; made when it is not there."""

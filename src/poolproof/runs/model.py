@@ -18,12 +18,12 @@ class Figures:
     did not measure it.
     """
 
-    iops: float
-    bandwidth_bytes: float
-    read_iops: float = 0.0
-    write_iops: float = 0.0
-    read_bandwidth_bytes: float = 0.0
-    write_bandwidth_bytes: float = 0.0
+    iops: float | None
+    bandwidth_bytes: float | None
+    read_iops: float | None = 0.0
+    write_iops: float | None = 0.0
+    read_bandwidth_bytes: float | None = 0.0
+    write_bandwidth_bytes: float | None = 0.0
     p50_ns: float | None = None
     p99_ns: float | None = None
     p999_ns: float | None = None
@@ -52,6 +52,7 @@ class Trial:
     """One finished trial: a line of trials.jsonl. `number` counts from 1 within its cell.
 
     `figures` is None when fio gave none. `seconds` says how long each part took: cool, settle, fio, drain.
+    `source` (path:line) and `columns` (names of file and folders, options of the job) are those of an imported result.
     """
 
     layout: str
@@ -66,6 +67,8 @@ class Trial:
     stored_bytes: Mapping[str, int] = field(default_factory=dict)
     begun_at: str = ""
     seconds: Mapping[str, float] = field(default_factory=dict)
+    source: str = ""
+    columns: Mapping[str, str] = field(default_factory=dict)
     schema: int = SCHEMA
 
     @property
@@ -79,6 +82,7 @@ class RunRecord:
     """run.json: everything needed to go on with the run or to repeat it.
 
     `campaign` is the resolved campaign as YAML text. The directories are the run's own places on the machine.
+    `imported`: its trials were measured by others, and nothing of it can be run again.
     """
 
     poolproof: str
@@ -92,4 +96,5 @@ class RunRecord:
     facts: Mapping[str, str]
     versions: Mapping[str, str]
     allowed_disks: tuple[str, ...] = ()
+    imported: bool = False
     schema: int = SCHEMA

@@ -1,0 +1,162 @@
+"""The run directory of an import: results of others as trials, judged by the same rules as poolproof's own."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from poolproof import __version__
+from poolproof.audit.charity import jobs_of
+from poolproof.audit.context import target_of
+from poolproof.audit.logs import grouped, is_log, result_of_logs
+from poolproof.audit.sources import Unread, files_below, read_text
+from poolproof.audit.texts import Setting
+from poolproof.campaign.model import Metric
+from poolproof.campaign.workload import LARGE_BLOCK_BYTES
+from poolproof.errors import FioError, PoolproofError
+from poolproof.fio.find import Found, find_results
+from poolproof.fio.job import JobFile
+from poolproof.importing.campaign import campaign_text
+from poolproof.importing.cells import Placed, place
+from poolproof.importing.record import Record, common_folder, record_of
+from poolproof.measure.figures import figures_of
+from poolproof.rules.judge import judge
+from poolproof.rules.model import Case
+from poolproof.runs.directory import RunDirectory
+from poolproof.runs.model import Figures, RunRecord, Trial
+
+JobKey = tuple[tuple[str | tuple[str, str], ...], ...]
+
+
+@dataclass
+class Import:
+    """What became of an import: the run, its trials, and the files that could not be read or held no result."""
+
+    path: Path
+    trials: tuple[Trial, ...]
+    unread: list[Unread] = field(default_factory=list)
+
+
+def import_results(
+    sources: Sequence[Path], out: Path, setting: Setting, *, layout_from: str | None = None, name: str | None = None
+) -> Import:
+    """Make a run directory of every result in the files and folders.
+
+    Raises:
+        FioError: none of the files holds a result.
+        RunError: the directory is there already, or cannot be made.
+        UsageError: `layout_from` names nothing.
+    """
+    unread: list[Unread] = []
+    files = [file for source in sources for file in _files(source, unread)]
+    records = _records(files, unread)
+    if not records:
+        raise FioError("there is no fio result in what was given" + _first(unread), "see: poolproof audit FILES…")
+    placed = place(records, layout_from)
+    known: dict[JobKey, JobFile] = {}
+    trials = tuple(_trial(each, setting, known) for each in placed)
+    text = campaign_text(name or out.name, placed, {trial.workload: trial.metric for trial in trials})
+    run = RunDirectory.create(out, text, _run_record(text, placed))
+    run.write_trials(trials)
+    return Import(run.path, trials, unread)
+
+
+def _first(unread: Sequence[Unread]) -> str:
+    return f": {unread[0].source}: {unread[0].why}" if unread else ""
+
+
+def _files(source: Path, unread: list[Unread]) -> list[Path]:
+    try:
+        return list(files_below(source.resolve())) if source.is_dir() else [source.resolve()]
+    except OSError as error:
+        unread.append(Unread(str(source), error.strerror or str(error)))
+        return []
+
+
+def _records(files: Sequence[Path], unread: list[Unread]) -> list[Record]:
+    """Logs of a run of which the folder holds the whole result as well add nothing to it, and are left out."""
+    if not files:
+        return []
+    base = common_folder(files)
+    records = []
+    for file in files:
+        if not is_log(file):
+            records += _in_file(file, base, unread)
+    if not records:
+        for paths in grouped(file for file in files if is_log(file)).values():
+            records += _in_logs(paths, base, unread)
+    return records
+
+
+def _in_file(file: Path, base: Path, unread: list[Unread]) -> list[Record]:
+    try:
+        text = read_text(file)
+    except OSError as error:
+        unread.append(Unread(str(file), error.strerror or str(error)))
+        return []
+    found = find_results(text) if text is not None else ()
+    if not found:
+        unread.append(Unread(str(file), "it is binary" if text is None else "no fio result in it"))
+    return [record_of(file, base, each) for each in found]
+
+
+def _in_logs(paths: Sequence[Path], base: Path, unread: list[Unread]) -> list[Record]:
+    try:
+        found = Found(result_of_logs(paths), 1, 1, "text")
+    except PoolproofError as error:
+        unread.append(Unread(str(paths[0]), error.message))
+        return []
+    return [record_of(paths[0], base, found)]
+
+
+def _trial(placed: Placed, setting: Setting, known: dict[JobKey, JobFile]) -> Trial:
+    """`known` holds the jobs of results before: those of thousands of files are often the same few."""
+    record = placed.record
+    jobs = jobs_of(record.found.made, record.result)
+    jobs = known.setdefault(tuple((job.name, *job.options.items()) for job in jobs.jobs), jobs)
+    judgement = judge(Case(jobs, record.result, target=target_of(setting.context), cold=setting.cold))
+    figures = figures_of(record.result)
+    return Trial(
+        layout=placed.layout,
+        workload=placed.workload,
+        number=placed.number,
+        verdict=judgement.verdict,
+        findings=judgement.findings,
+        metric=_metric(jobs, figures),
+        figures=figures,
+        begun_at=record.begun_at,
+        source=f"{record.source}:{record.line}",
+        columns=record.columns,
+    )
+
+
+def _metric(jobs: JobFile, figures: Figures) -> Metric:
+    """The figure that the job is about, if the source holds it; else the first that it holds."""
+    wanted: tuple[Metric, ...] = (_usual_metric(jobs), "iops", "bandwidth", "p99")
+    return next((metric for metric in wanted if figures.metric(metric) is not None), wanted[0])
+
+
+def _usual_metric(jobs: JobFile) -> Metric:
+    """As in campaigns: bandwidth for large blocks in sequence, syncs where each write is committed, else IOPS."""
+    every = jobs.jobs
+    if every and all(job.sync_every == 1 for job in every):
+        return "sync_p99"
+    streams = every and all(job.is_sequential and job.bs_bytes >= LARGE_BLOCK_BYTES for job in every)
+    return "bandwidth" if streams else "iops"
+
+
+def _run_record(text: str, placed: Sequence[Placed]) -> RunRecord:
+    versions = sorted({each.record.result.version for each in placed if each.record.result.version})
+    return RunRecord(
+        poolproof=__version__,
+        campaign=text,
+        label="imported",
+        state_dir="",
+        ram_dir="",
+        seed=0,
+        host="",
+        begun_at=datetime.now().astimezone().isoformat(timespec="seconds"),
+        facts={},
+        versions={"poolproof": __version__, "fio": ", ".join(versions)},
+        imported=True,
+    )
