@@ -19,7 +19,10 @@ PIPELINE_S = 200e-6
 each service time. Measured at depth 1 on two cores of a virtual machine: 120 to 280 µs, the more the longer the
 processors slept between requests."""
 
-_PLUGIN = Path(__file__).parent / "emulated" / "plugin.py"
+PLUGIN = Path(__file__).parent / "emulated" / "plugin.py"
+"""The program that nbdkit runs."""
+_PACKAGE = ("poolproof", "devices", "emulated")
+_CARRIED = ("plugin.py", "model.py", "hdd.py", "ssd.py")
 _THREADS = 8
 
 
@@ -52,9 +55,11 @@ def plan(device: Device, source: Emulated, site: Site, loop: int, in_ram: bool, 
         *(f"model={model.name}", f"size={source.size_bytes}", f"store={store}"),
         *(f"seed={seed}", f"pipeline={PIPELINE_S:.6f}"),
     )
+    program, copies = (str(PLUGIN), ()) if site.is_here else _carried(site)
     steps = (
         clear(device.name, store, socket, pidfile, *fuse.leftovers),
-        _serve(device, model, socket, pidfile, settings),
+        *copies,
+        _serve(device, model, socket, pidfile, program, settings),
         *fuse.mount(device.name, socket),
         attach(loop, fuse.path, device.name),
         tell_rotation(loop, model.rotational, device.name),
@@ -62,10 +67,26 @@ def plan(device: Device, source: Emulated, site: Site, loop: int, in_ram: bool, 
     return DevicePlan(steps, loop_volume(loop, device.name, source.size_bytes, None))
 
 
-def _serve(device: Device, model: ModelKind, socket: str, pidfile: str, settings: tuple[str, ...]) -> Step:
+def _serve(
+    device: Device, model: ModelKind, socket: str, pidfile: str, program: str, settings: tuple[str, ...]
+) -> Step:
     return Step(
         title=f"serve {device.name} as {model.name}",
-        argv=("nbdkit", "-U", socket, "-P", pidfile, "-t", str(_THREADS), "python", str(_PLUGIN), *settings),
+        argv=("nbdkit", "-U", socket, "-P", pidfile, "-t", str(_THREADS), "python", program, *settings),
         undo=UndoDaemon(pidfile, socket),
         await_file=pidfile,
     )
+
+
+def _carried(site: Site) -> tuple[str, tuple[Step, ...]]:
+    """The plugin's path on another machine, and the steps that write it and what it imports into the run's own place.
+
+    Python takes directories without an `__init__.py` for packages too, and the plugin finds the others from its place.
+    """
+    folder = f"{site.state_dir}/model/{'/'.join(_PACKAGE)}"
+    write = 'mkdir -p "${0%/*}" && cat >"$0"'
+    steps = tuple(
+        Step(f"write {name}", ("sh", "-c", write, f"{folder}/{name}"), stdin=(PLUGIN.parent / name).read_text("utf-8"))
+        for name in _CARRIED
+    )
+    return f"{folder}/{PLUGIN.name}", steps

@@ -44,8 +44,9 @@ class Site:
 
     `state_dir` (images, sockets, pid files; on a real file system), `ram_dir` (images of emulated disks; on tmpfs) and
     `mount_dir` are private to the run: no two runs share them. `programs`, `file_systems` and `modules` (of the
-    kernel, those that some layer asked for) are what the host has; `is_root` whether commands run as root. `label` is at most 12 letters and digits, unique to the run, for names
-    that the kernel keeps (pools, arrays).
+    kernel, those that some layer asked for) are what the host has; `is_root` whether commands run as root. `label` is
+    at most 12 letters and digits, unique to the run, for names that the kernel keeps (pools, arrays). `is_here`: the
+    host is the machine on which poolproof itself runs.
     """
 
     label: str
@@ -57,4 +58,5 @@ class Site:
     file_systems: frozenset[str]
     ram_bytes: int
     ram_free_bytes: int
+    is_here: bool = True
     modules: frozenset[str] = frozenset()

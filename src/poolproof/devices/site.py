@@ -25,7 +25,10 @@ PROGRAMS = frozenset(_PACKAGES)
 def require(site: Site, what: str, *programs: str) -> None:
     """Raise a HostError unless the host has root and the programs that `what` needs."""
     if not site.is_root:
-        raise HostError(f"{what} needs root", "run the same command with sudo, or use a `dir` layout")
+        raise HostError(
+            f"{what} needs root",
+            "run it with sudo (over SSH: as root, or with a sudo there that asks no password), or use a `dir` layout",
+        )
     missing = [program for program in programs if program not in site.programs]
     if missing:
         packages = " ".join(dict.fromkeys(_PACKAGES[program] for program in missing))

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 # `kill -TERM -- -PID` and `kill -s` are not for every shell's built-in kill: this spelling is.
+# A leash that ends after the keeper did strikes nobody: a daemon may still be on its way out of the group.
 # The shell that leads the group lives through SIGTERM, so that it can tell the exit code of the program.
 _KEEPER = r"""
 mark=$1 limit=$2 fed=$3; shift 3
@@ -24,15 +25,15 @@ echo "$mark"; echo "$mark" >&2
 exec 3<&0 4>&2 </dev/null 2>/dev/null
 strike='kill -TERM "-$1" && sleep 2 && kill -KILL "-$1"'
 setsid sh -c '
-    fed=$1 leash=$2 mark=$3; shift 3
+    fed=$1 leash=$2 mark=$3 keeper=$4; shift 4
     trap : TERM
-    on_leash() { setsid sh -c "$leash" "$mark" "$$" <&3 3<&- >/dev/null 4>&- & }
+    on_leash() { setsid sh -c "$leash" "$mark" "$$" "$keeper" <&3 3<&- >/dev/null 4>&- & }
     if [ "$fed" ]
         then { head -c "$fed" <&3; on_leash; } | exec "$@" 2>&4 3<&- 4>&- &
         else on_leash; exec "$@" 2>&4 3<&- 4>&- &
     fi
     while wait "$!"; code=$?; kill -0 "$!"; do :; done
-    exit "$code"' sh "$fed" "read -r _; $strike" "$mark" "$@" &
+    exit "$code"' sh "$fed" "read -r _; kill -0 \"\$2\" && $strike" "$mark" "$$" "$@" &
 group=$!
 setsid sh -c "sleep \"\$2\"; $strike" "$mark" "$group" "$limit" 3<&- >/dev/null 4>&- &
 clock=$!

@@ -12,6 +12,7 @@ from poolproof.facts.machine import Machine, survey
 from poolproof.fio.job import JobFile
 from poolproof.fio.parse_only import check_values
 from poolproof.hosts.base import Host
+from poolproof.hosts.local import LocalHost
 from poolproof.layers.base import Node
 from poolproof.layers.catalogue import all_layers
 from poolproof.layers.tree import capacity_bytes, devices, largest_file_bytes, modules, needs, resolve
@@ -66,7 +67,7 @@ def make_plan(campaign: Campaign, host: Host, places: Places, seed: int, allowed
     cells = tuple(CellJobs(workload, jobs_of(workload, campaign.measure, host)) for workload in campaign.workloads)
     _check_values(cells, host)
     machine = survey(host, _programs(campaign), frozenset().union(*map(modules, nodes.values())))
-    site = site_of(machine, places.label, places.state_dir, places.ram_dir)
+    site = site_of(machine, places.label, places.state_dir, places.ram_dir, is_here=host.name == LocalHost.name)
     for node in nodes.values():
         needs(node, site)
     plan = Plan(campaign, machine, site, nodes, cells, seed, allowed_disks)

@@ -15,8 +15,8 @@ def new_label() -> str:
     return secrets.token_hex(4)
 
 
-def site_of(machine: Machine, label: str, state_dir: str, ram_dir: str) -> Site:
-    """The run's places with what the host can do."""
+def site_of(machine: Machine, label: str, state_dir: str, ram_dir: str, *, is_here: bool) -> Site:
+    """The run's places with what the host can do; `is_here`: the host is this machine."""
     return Site(
         label=label,
         state_dir=state_dir,
@@ -27,6 +27,7 @@ def site_of(machine: Machine, label: str, state_dir: str, ram_dir: str) -> Site:
         file_systems=machine.file_systems,
         ram_bytes=machine.ram_bytes,
         ram_free_bytes=machine.ram_free_bytes,
+        is_here=is_here,
         modules=machine.modules,
     )
 

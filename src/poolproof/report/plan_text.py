@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 from poolproof.provision.layout import LayoutPlan
 from poolproof.steps import Step, Undo, UndoCommand, UndoDaemon, UndoTree
 
+_LONGEST_INPUT = 1000
+
 
 def plan_text(first: Iterable[Step], layouts: Iterable[LayoutPlan]) -> str:
     """Every step of the layouts, in order; for `--dry-run`."""
@@ -24,7 +26,11 @@ def _steps(steps: Iterable[Step]) -> Iterator[str]:
 
 def _command(step: Step) -> str:
     text = shlex.join(step.argv)
-    return f"{text} <<< {shlex.quote(step.stdin)}" if step.stdin and not step.secret else text
+    if not step.stdin or step.secret:
+        return text
+    if len(step.stdin) > _LONGEST_INPUT:
+        return f"{text}  # it reads {len(step.stdin)} characters"
+    return f"{text} <<< {shlex.quote(step.stdin)}"
 
 
 def _undo_text(undo: Undo | None) -> str:

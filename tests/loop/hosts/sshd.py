@@ -3,6 +3,7 @@
 import contextlib
 import os
 import pwd
+import secrets
 import shutil
 import socket
 import subprocess
@@ -127,7 +128,8 @@ def sshd(user: str = "root", set_up: str = "") -> Iterator[Sshd]:
 @contextlib.contextmanager
 def user_without_root(*, sudo: bool) -> Iterator[str]:
     """A user who is there only for the length of the context, with sudo that asks nothing, or without."""
-    name, rule = f"poolproof-{os.getpid()}", Path(f"/etc/sudoers.d/poolproof-{os.getpid()}")
+    name = f"poolproof-{secrets.token_hex(3)}"
+    rule = Path("/etc/sudoers.d") / name
     _run("useradd", "--create-home", "--shell", "/bin/sh", "--password", "*", name)
     try:
         if sudo:

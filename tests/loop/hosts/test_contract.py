@@ -1,7 +1,6 @@
 """What every host does alike: commands to the letter, exit codes, limits, files, streams."""
 
 import itertools
-import os
 import signal
 import threading
 import time
@@ -14,6 +13,7 @@ from hypothesis import strategies as st
 from poolproof.errors import CommandError
 from poolproof.hosts.base import FileMissing, Host
 from poolproof.process import CommandFailed, CommandTimedOut, ProgramMissing
+from poolproof.steps import daemon
 from tests.loop.hosts.processes import await_true, running
 
 _LIMIT_S = 30.0
@@ -177,13 +177,14 @@ def test_ctrl_c_ends_the_program(host: Host) -> None:
 
 
 def test_a_daemon_lives_on_when_its_command_is_done(host: Host) -> None:
-    script = "setsid sleep 4716 >/dev/null 2>&1 </dev/null & echo $!"
-    pid = int(host.run(["sh", "-c", script], timeout_s=_LIMIT_S).stdout)
+    wanted = 5
     try:
-        host.run(["true"], timeout_s=_LIMIT_S)
-        assert running("sleep 4716")
+        for _ in range(wanted):
+            host.run(daemon(("sleep", "4716"), "/dev/null"), timeout_s=_LIMIT_S)
+        time.sleep(1)
+        assert len(running("sleep 4716")) == wanted
     finally:
-        os.kill(pid, signal.SIGKILL)
+        host.run(["pkill", "-f", "^sleep 4716$"], timeout_s=_LIMIT_S, check=False)
 
 
 def test_commands_side_by_side(host: Host) -> None:

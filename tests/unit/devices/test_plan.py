@@ -1,5 +1,6 @@
 """From a device and what is known of the host to the exact commands."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -94,6 +95,18 @@ def test_an_emulated_disk() -> None:
     rotation = plan.steps[-1]
     assert (rotation.argv, rotation.stdin) == (("tee", "/sys/block/loop40/queue/rotational"), "1\n")
     assert plan.volume.leaves[0].below is None
+
+
+def test_an_emulated_disk_of_another_machine_brings_its_program_along() -> None:
+    """Nothing is installed there: the files lie in the run's own place, and go with it."""
+    plan = plan_device(Device("rust", Emulated("hdd-7200", _GIB)), replace(_SITE, is_here=False), _FACTS)
+    there = f"{_S}/model/poolproof/devices/emulated"
+    carried = {step.argv[3]: step.stdin or "" for step in plan.steps if step.title.startswith("write ")}
+    assert set(carried) == {f"{there}/{name}.py" for name in ("plugin", "model", "hdd", "ssd")}
+    serve = next(step for step in plan.steps if step.argv[0] == "nbdkit")
+    assert serve.argv[8] == f"{there}/plugin.py"
+    needed = {name for text in carried.values() for name in re.findall(r"from poolproof\.([\w.]+) import", text)}
+    assert {f"{_S}/model/poolproof/{name.replace('.', '/')}.py" for name in needed} <= set(carried)
 
 
 def test_an_ssd_does_not_rotate() -> None:
