@@ -127,6 +127,13 @@ class Layer(ABC, Generic[Spec]):
         """Bytes of the largest single file that fits, given the same of each input, in bytes."""
         return self.capacity_bytes(spec, inputs)
 
+    def redundancy(self, spec: Spec, inputs: Sequence[int]) -> int:
+        """How many leaves may fail, whichever they are, without a byte of data lost, given the same of each input.
+
+        Unless a layer says otherwise each of its inputs holds data that no other has.
+        """
+        return min(inputs)
+
     def stored(
         self, spec: Spec, volume: Volume, inputs: Sequence[Volume], total_bytes: int, host: Host
     ) -> tuple[int, ...]:
@@ -157,3 +164,12 @@ class Layer(ABC, Generic[Spec]):
         """What does not stand as the layout asked for, though nothing failed; None when all does. Asked while open."""
         del spec, volume, inputs, host
         return None
+
+
+def survives(inputs: Sequence[int], losses: int) -> int:
+    """How many leaves may fail where any `losses` inputs may be lost; `inputs` says how many leaves each one survives.
+
+    The inputs that fail first are the weakest: a mirror of two mirrors survives three disks, not one.
+    """
+    killing = sorted(count + 1 for count in inputs)
+    return sum(killing[: losses + 1]) - 1

@@ -15,7 +15,7 @@ from poolproof.errors import HostError
 from poolproof.hosts.base import Host
 from poolproof.layers import arguments, mount
 from poolproof.layers.arguments import words
-from poolproof.layers.base import Layer, LayerNode, Plan, Reading
+from poolproof.layers.base import Layer, LayerNode, Plan, Reading, survives
 from poolproof.layers.btrfs_usage import data_bytes_by_device
 from poolproof.layers.options import ANY_MOUNT_FLAGS, Vocabulary, choose
 from poolproof.steps import Step
@@ -34,6 +34,11 @@ class Profile:
     step: int = 1
     copies: int = 1
     parity: int = 0
+
+    @property
+    def losses(self) -> int:
+        """How many devices may be lost, whichever they are; the copies of `dup` lie on one device."""
+        return self.parity if self.most_devices == 1 else self.parity + self.copies - 1
 
 
 # btrfs-progs 5.15 and later take raid0 on one device and raid10 on two
@@ -138,6 +143,11 @@ class BtrfsLayer(Layer[Btrfs]):
         least = (96 if len(inputs) == 1 else 48) * _MIB
         room = [max(least, min(size * 15 // 100, 2048 * _MIB)) for size in inputs]
         return _allocatable(spec.profile, [int(size * 0.99) - less for size, less in zip(inputs, room, strict=True)])
+
+    def redundancy(self, spec: Btrfs, inputs: Sequence[int]) -> int:
+        """That of data or of metadata, whichever is less: `raid1c3` with mkfs's own metadata survives one device."""
+        metadata = dict(spec.format).get("metadata", "raid1" if len(inputs) > 1 else "dup")
+        return survives(inputs, min(spec.profile.losses, _PROFILES[metadata].losses))
 
     def stored(
         self, spec: Btrfs, volume: Volume, inputs: Sequence[Volume], total_bytes: int, host: Host

@@ -325,6 +325,20 @@ def largest_file_bytes(node: Node, sizes: Mapping[str, int]) -> int:
     return node.layer.largest_file_bytes(node.spec, [largest_file_bytes(below, sizes) for below in node.inputs])
 
 
+def redundancy(node: Node) -> int | None:
+    """How many of the layout's devices may fail, whichever they are, without a byte lost.
+
+    None over an existing directory: what protects it below is not known.
+    """
+    if isinstance(node, DeviceNode):
+        return 0
+    inputs = [redundancy(below) for below in node.inputs]
+    known = [count for count in inputs if count is not None]
+    if isinstance(node.spec, Dir) or len(known) < len(inputs):
+        return None
+    return node.layer.redundancy(node.spec, known)
+
+
 def stored_per_leaf(plan: TreePlan, host: Host) -> dict[str, int]:
     """Bytes that the files of an open layout take on each leaf, by the leaf's name; data, not metadata.
 
