@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NoReturn
 
 from poolproof.errors import CommandError
 
@@ -189,6 +190,18 @@ def _start(argv: Sequence[str], stdin: int, stderr: int = subprocess.PIPE) -> su
         raise ProgramMissing(f"`{argv[0]}` is not installed here") from None
     except PermissionError:
         raise CommandError(f"`{argv[0]}` may not be started by this user") from None
+
+
+def become(argv: Sequence[str]) -> NoReturn:
+    """Let the program take this process's place, with its terminal: for a shell that a person types into.
+
+    Raises:
+        ProgramMissing: no such program.
+    """
+    try:
+        os.execvp(argv[0], list(argv))
+    except FileNotFoundError:
+        raise ProgramMissing(f"`{argv[0]}` is not installed here") from None
 
 
 def end_group(process: subprocess.Popen[str]) -> None:

@@ -10,7 +10,22 @@ import typer
 from typer.exceptions import TyperException
 
 from poolproof import __version__
-from poolproof.cli import audit, check, clean, demo, devices, explain, lint, presets, resume, rules, run, show
+from poolproof.cli import (
+    audit,
+    check,
+    clean,
+    demo,
+    devices,
+    explain,
+    import_,
+    lab,
+    lint,
+    presets,
+    resume,
+    rules,
+    run,
+    show,
+)
 from poolproof.errors import Interrupted, PoolproofError, UsageError
 
 FAULT_EXIT_CODE = 70
@@ -24,8 +39,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for module in (run, demo, resume, clean, show, lint, audit, check, devices, presets, rules, explain):
-    app.command(module.__name__.rpartition(".")[2])(module.command)
+for module in (run, demo, resume, clean, show, lint, audit, import_, check, devices, presets, rules, explain):
+    app.command(module.__name__.rpartition(".")[2].rstrip("_"))(module.command)
+app.add_typer(lab.app)
 
 
 def _version(wanted: bool) -> None:

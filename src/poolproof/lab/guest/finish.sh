@@ -2,6 +2,7 @@
 # what only the build needed. BOOT and INIT hold the two programs.
 set -eu
 root=$1
+NOT_NEEDED='^(linux-(headers|kbuild|compiler)|linux-libc-dev$|gcc|cpp|binutils|make$|dkms$|zfs-dkms$|lib.*-dev$|lib(gcc|asan|tsan|lsan|ubsan|cc1|isl|mpc|mpfr|itm|quadmath|binutils|ctf|gprofng))'
 kernel=$(basename "$root"/lib/modules/*)
 module=$(chroot "$root" modinfo --set-version "$kernel" --field version zfs) || {
     echo "poolproof-lab: DKMS built no ZFS module; its log ends so:" >&2
@@ -34,15 +35,12 @@ rm -rf "$disk"
 mv "$root/boot/vmlinuz-$kernel" "$root/boot/kernel"
 rm -f "$root"/boot/initrd.img-* "$root"/boot/System.map-* "$root"/vmlinuz* "$root"/initrd.img*
 
-# Not by dpkg: the package's own removal would take the module along.
-chroot "$root" dpkg-query --show --showformat '${Package}\n' |
-    grep -E '^(linux-(headers|kbuild|compiler)|gcc|cpp|binutils|make$|dkms$|zfs-dkms$|lib(c6|crypt|nsl|tirpc).*-dev|linux-libc-dev|lib(gcc|asan|tsan|lsan|ubsan|binutils|ctf|gprofng|cc1|isl|mpc|mpfr|itm|quadmath).*)' |
-    grep -vE '^libgcc-s1$|^gcc-[0-9]+-base$' |
-    while read -r package; do
-        chroot "$root" dpkg-query --listfiles "$package" | while read -r path; do
-            { [ -f "$root$path" ] || [ -L "$root$path" ]; } && rm -f "$root$path"
-        done
-    done || true
+# Not by dpkg: the package's own removal would take the module along. A listed folder may be a link, such as /lib.
+packages=$(chroot "$root" dpkg-query --show --showformat '${Package}\n' |
+    grep -E "$NOT_NEEDED" | grep -vE '^(libgcc-s1|gcc-[0-9]+-base)$')
+chroot "$root" dpkg-query --listfiles $packages | sort -u | while read -r path; do
+    [ -z "$path" ] || [ -d "$root$path" ] || echo "$root$path"
+done | xargs rm -f
 rm -rf "$root"/usr/src/* "$root"/var/lib/dkms/* "$root"/usr/include "$root"/usr/lib/gcc \
     "$root"/var/cache/apt/* "$root"/var/lib/apt/lists/* "$root"/usr/share/doc/* "$root"/usr/share/man/* "$root"/var/log/*
 for folder in sound drivers/gpu drivers/media drivers/infiniband drivers/usb; do

@@ -1,0 +1,130 @@
+"""The disks of a lab, and the exact words to nbdkit and QEMU."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from poolproof.campaign.device_source import parse_device_flag
+from poolproof.devices.emulate import PLUGIN
+from poolproof.errors import CampaignError, HostError
+from poolproof.lab.cache import Image
+from poolproof.lab.disks import LabDisk, Places, in_ram, plan_disks
+from poolproof.lab.qemu import Virtual, qemu_command
+
+PLACES = Places("/cache/lab/nas", "/dev/shm/poolproof-lab-nas")
+GIB = 1 << 30
+
+
+def planned(*flags: str, places: Places = PLACES) -> tuple[LabDisk, ...]:
+    return plan_disks([parse_device_flag(flag) for flag in flags], places, pipeline_s=0.0003)
+
+
+def test_an_emulated_disk_is_served_by_nbdkit() -> None:
+    (disk,) = planned("rust=emulate:hdd-7200,8G")
+    (serve,) = disk.steps
+    assert serve.argv == (
+        *("nbdkit", "-U", "/cache/lab/nas/rust.sock", "-P", "/cache/lab/nas/rust.nbd.pid", "-t", "16"),
+        *("python", str(PLUGIN), "model=hdd-7200", f"size={8 * GIB}"),
+        *("store=/dev/shm/poolproof-lab-nas/rust.store", "seed=1", "pipeline=0.000300"),
+    )
+
+
+def test_a_hard_disk_says_that_it_turns_and_what_it_is() -> None:
+    blockdev, backend, device, shape = planned("rust=emulate:hdd-7200,8G")[0].qemu(3)
+    assert (blockdev, device) == ("-blockdev", "-device")
+    assert json.loads(backend) == {
+        "node-name": "disk3",
+        "driver": "nbd",
+        "server": {"type": "unix", "path": "/cache/lab/nas/rust.sock"},
+        "discard": "unmap",
+    }
+    assert json.loads(shape) == {
+        "driver": "scsi-hd",
+        "bus": "scsi0.0",
+        "scsi-id": 3,
+        "drive": "disk3",
+        "serial": "rust",
+        "vendor": "LAB",
+        "product": "hdd-7200",
+        "rotation_rate": 7200,
+        "logical_block_size": 512,
+        "physical_block_size": 4096,
+    }
+
+
+@pytest.mark.parametrize("flag", ["a=emulate:sata-ssd,8G", "a=emulate:nvme,8G", "a=file:8G", "a=qcow2:8G"])
+def test_what_does_not_turn_says_so(flag: str) -> None:
+    (disk,) = planned(flag)
+    assert disk.rotation_rate == 1
+
+
+def test_images_are_opened_past_this_machines_page_cache() -> None:
+    for flag, driver in (("a=file:8G", "raw"), ("a=qcow2:8G", "qcow2")):
+        (disk,) = planned(flag)
+        assert disk.backend["driver"] == driver
+        assert disk.backend["cache"] == disk.backend["file"]["cache"] == {"direct": True}
+        assert disk.backend["discard"] == "unmap"
+
+
+def test_a_disk_is_named_by_its_serial_in_the_guest() -> None:
+    assert [disk.identity for disk in planned("a=emulate:hdd-7200,8G", "b=file:1G")] == [
+        "scsi-0LAB_hdd-7200_a",
+        "scsi-0LAB_file_b",
+    ]
+
+
+def test_the_machine_on_one_page() -> None:
+    machine = Virtual("nas", 2 * GIB, 2, 40022)
+    image = Image(Path("/cache/lab/images/zfs,2.1"))
+    argv = qemu_command(machine, "tcg", image, Path("/cache/lab/nas"), "AAAAC3", planned("a=file:1G"))
+    assert argv == (
+        *("qemu-system-x86_64", "-name", "poolproof-lab-nas", "-nodefaults", "-no-user-config"),
+        *("-display", "none", "-no-reboot", "-daemonize", "-pidfile", "/cache/lab/nas/qemu.pid"),
+        *("-machine", "pc", "-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "2", "-m", "2048M"),
+        *("-kernel", "/cache/lab/images/zfs,2.1/kernel", "-initrd", "/cache/lab/images/zfs,2.1/initrd", "-append"),
+        "console=ttyS0 quiet loglevel=4 panic=-1 net.ifnames=0 mitigations=off random.trust_cpu=on "
+        "poolproof.key=AAAAC3",
+        *("-serial", "file:/cache/lab/nas/console.log", "-drive"),
+        "file=/cache/lab/images/zfs,,2.1/disk.raw,format=raw,if=none,id=root,snapshot=on,cache=unsafe",
+        *("-device", "virtio-blk-pci,drive=root"),
+        *("-netdev", "user,id=net,restrict=on,hostfwd=tcp:127.0.0.1:40022-:22"),
+        *("-device", "virtio-net-pci,netdev=net,romfile=", "-device", "virtio-rng-pci"),
+        *("-object", "iothread,id=disks", "-device", "virtio-scsi-pci,id=scsi0,iothread=disks"),
+        *planned("a=file:1G")[0].qemu(0),
+    )
+
+
+def test_with_kvm_only_the_acceleration_differs() -> None:
+    machine, image = Virtual("nas", 2 * GIB, 2, 40022), Image(Path("/i"))
+    kvm, tcg = (qemu_command(machine, way, image, Path("/l"), "A", ()) for way in ("kvm", "tcg"))
+    assert set(kvm) ^ set(tcg) == {"kvm", "host", "tcg,thread=multi", "max"}
+
+
+def test_a_real_disk_cannot_be_a_labs() -> None:
+    with pytest.raises(CampaignError, match="a is a real disk"):
+        planned("a=disk:ata-X_1")
+
+
+def test_an_unknown_model_is_refused_before_anything_starts() -> None:
+    with pytest.raises(CampaignError, match="no model 'hdd-7300'"):
+        planned("a=emulate:hdd-7300,8G")
+
+
+def test_names_that_cannot_be_serials_are_refused() -> None:
+    with pytest.raises(CampaignError, match="case makes no difference"):
+        planned("a=file:1G", "A=file:1G")
+    with pytest.raises(CampaignError, match="more than 36 characters"):
+        planned(f"{'a' * 37}=file:1G")
+
+
+def test_a_folder_too_deep_for_a_socket_is_refused() -> None:
+    with pytest.raises(HostError, match="too long for a socket"):
+        planned("a=emulate:nvme,1G", places=Places("/" + "x" * 105, None))
+
+
+def test_emulated_disks_lie_in_ram_only_when_all_fit() -> None:
+    devices = [parse_device_flag(flag) for flag in ("a=emulate:nvme,1G", "b=emulate:nvme,2G", "c=file:8G")]
+    assert in_ram(devices, 3 * GIB)
+    assert not in_ram(devices, 3 * GIB - 1)
+    assert not in_ram(devices[2:], 3 * GIB)

@@ -1,0 +1,53 @@
+"""What an image is made of, and that its name says all of it."""
+
+from dataclasses import replace
+
+import pytest
+
+from poolproof.errors import HostError, UsageError
+from poolproof.lab.apt import Offer
+from poolproof.lab.apt_sources import AptSource
+from poolproof.lab.build import chosen
+from poolproof.lab.recipe import PACKAGES, Recipe, check_series
+
+SOURCE = AptSource("http://mirror.example/debian", "bookworm", ("main", "contrib"))
+RECIPE = Recipe("2.1", "bookworm", (SOURCE,))
+# apt-cache madison zfs-dkms on Debian 12 with its backports, November 2026
+OFFERS = (Offer("2.3.2-2~bpo12+2", "bookworm-backports"), Offer("2.1.11-1+deb12u1", "bookworm"))
+
+
+def test_the_same_recipe_has_the_same_name() -> None:
+    assert RECIPE.name == replace(RECIPE).name
+    assert RECIPE.name.startswith("zfs-2.1-bookworm-")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(RECIPE, series="2.3"),
+        replace(RECIPE, codename="trixie"),
+        replace(RECIPE, sources=(replace(SOURCE, uri="http://other.example/debian"),)),
+    ],
+)
+def test_another_recipe_has_another_name(other: Recipe) -> None:
+    assert other.name != RECIPE.name
+
+
+def test_every_storage_system_of_the_layouts_is_in_the_image() -> None:
+    wanted = {"zfs-dkms", "zfsutils-linux", "mdadm", "cryptsetup-bin", "lvm2", "btrfs-progs", "xfsprogs", "e2fsprogs"}
+    assert wanted | {"mergerfs", "fio", "openssh-server", "linux-image-cloud-amd64"} <= set(PACKAGES)
+
+
+@pytest.mark.parametrize(("series", "suite"), [("2.1", "bookworm"), ("2.3", "bookworm-backports")])
+def test_the_series_is_taken_from_the_suite_that_has_it(series: str, suite: str) -> None:
+    assert chosen(OFFERS, series).suite == suite
+
+
+def test_a_series_that_no_suite_has_is_refused_with_what_there_is() -> None:
+    with pytest.raises(HostError, match=r"no zfs-dkms 2\.1; they have 2\.3\.2-2~bpo12\+2 in bookworm-backports"):
+        chosen(OFFERS[:1], "2.1")
+
+
+def test_an_unknown_series_is_a_mistake_of_the_command_line() -> None:
+    with pytest.raises(UsageError, match="--zfs 9"):
+        check_series("9")
