@@ -7,7 +7,7 @@ from pathlib import Path
 from poolproof.audit.logs import grouped, is_log, result_of_logs
 from poolproof.audit.model import Audited
 from poolproof.audit.runs import audit_run, is_run
-from poolproof.audit.texts import Setting, audit_result, audit_text
+from poolproof.audit.texts import Setting, audit_text, audited, judge_result
 from poolproof.errors import PoolproofError
 from poolproof.fio.find import Found
 
@@ -110,4 +110,5 @@ def _take(audit: Audit, source: str, judge: Callable[[], Sequence[Audited]]) -> 
 
 
 def _of_logs(paths: Sequence[Path], setting: Setting) -> Audited:
-    return audit_result(str(paths[0]), Found(result_of_logs(paths), 1, 1, "text"), setting)
+    judged = judge_result(Found(result_of_logs(paths), 1, 1, "text"), setting)
+    return audited(str(paths[0]), judged, setting)

@@ -49,28 +49,63 @@ class _Around:
         return min((start for start in self.starts if start > line), default=float("inf"))
 
 
-def audit_text(source: str, text: str, setting: Setting = Setting()) -> tuple[Audited, ...]:
+@dataclass(frozen=True)
+class Judged:
+    """A result in a text with the case that was made of it, the judgement, and the facts from beside it."""
+
+    found: Found
+    case: Case
+    judgement: Judgement
+    known: tuple[str, ...] = ()
+
+
+def judge_text(text: str, setting: Setting) -> tuple[Judged, ...]:
     """Every result in the text, in order of lines. Nothing is raised: what is no result is passed over."""
     runs = find_results(text)
     if len(runs) == 1 and not _has_more(text, runs[0]):
-        return (audit_result(source, runs[0], setting),)
+        return (judge_result(runs[0], setting),)
     tables = find_tables(text, [(found.line, found.last_line) for found in runs])
     results = sorted([*runs, *tables], key=lambda found: (found.line, found.last_line))
     if not results:
         return ()
     around = _around(text, results)
-    return tuple(_audited(source, found, around, setting) for found in results)
+    return tuple(_judged(found, around, setting) for found in results)
+
+
+def judge_result(found: Found, setting: Setting) -> Judged:
+    """One result that stands alone."""
+    return _judged(found, _Around((), (), ()), setting)
+
+
+def audit_text(source: str, text: str, setting: Setting) -> tuple[Audited, ...]:
+    """Every result in the text with all that an audit says of it."""
+    return tuple(audited(source, judged, setting) for judged in judge_text(text, setting))
+
+
+def audited(source: str, judged: Judged, setting: Setting) -> Audited:
+    """What an audit says of a result."""
+    found, case, judgement = judged.found, judged.case, judged.judgement
+    return Audited(
+        source=source,
+        line=found.line,
+        last_line=found.last_line,
+        job=_job_name(found),
+        command=_command(found),
+        figures=figures_of(found.result),
+        verdict=judgement.verdict,
+        findings=judgement.findings,
+        known=judged.known,
+        missing=missing_of(found, case, setting.context),
+        estimate=estimate_of(case, judgement),
+        rerun=_rerun(found, case, judgement),
+    )
 
 
 def _has_more(text: str, found: Found) -> bool:
     """Whether anything stands before or after a result."""
-    lines = text.split("\n")
-    return any(line.strip() for line in (*lines[: found.line - 1], *lines[found.last_line :]))
-
-
-def audit_result(source: str, found: Found, setting: Setting = Setting()) -> Audited:
-    """One result that stands alone."""
-    return _audited(source, found, _Around((), (), ()), setting)
+    bare = text.lstrip()
+    first = 1 + text.count("\n", 0, len(text) - len(bare))
+    return (found.line, found.last_line) != (first, first + bare.rstrip().count("\n"))
 
 
 def _around(text: str, results: Sequence[Found]) -> _Around:
@@ -82,7 +117,7 @@ def _around(text: str, results: Sequence[Found]) -> _Around:
     )
 
 
-def _audited(source: str, found: Found, around: _Around, setting: Setting) -> Audited:
+def _judged(found: Found, around: _Around, setting: Setting) -> Judged:
     statement = largest_above(around.statements, found.line) if setting.context.devices is None else None
     beside = _beside(found, around)
     case = Case(
@@ -93,20 +128,7 @@ def _audited(source: str, found: Found, around: _Around, setting: Setting) -> Au
         cold=setting.cold,
     )
     judgement = _as_far_as_proven(judge(case), found.result)
-    return Audited(
-        source=source,
-        line=found.line,
-        last_line=found.last_line,
-        job=_job_name(found),
-        command=_command(found),
-        figures=figures_of(found.result),
-        verdict=judgement.verdict,
-        findings=judgement.findings,
-        known=tuple(_known(setting.context, statement, beside)),
-        missing=missing_of(found, case, setting.context),
-        estimate=estimate_of(case, judgement),
-        rerun=_rerun(found, case, judgement),
-    )
+    return Judged(found, case, judgement, tuple(_known(setting.context, statement, beside)))
 
 
 def _beside(found: Found, around: _Around) -> Beside | None:

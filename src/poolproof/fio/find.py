@@ -9,6 +9,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal
 
 from poolproof.fio.commandline import Command, read_command
@@ -204,8 +205,14 @@ def _directions(job: JobResult) -> tuple[Direction | None, ...]:
 
 def _printed_options(result: FioResult, line: int) -> Made | None:
     """The jobs as JSON lists their options; clones of one job are one job."""
-    jobs = {(job.name, tuple(job.options.items())): Job(job.name, job.options) for job in result.jobs if job.options}
-    return Made(JobFile(tuple(jobs.values())), "printed options", line) if jobs else None
+    jobs = dict.fromkeys((job.name, tuple(job.options.items())) for job in result.jobs if job.options)
+    return Made(JobFile(tuple(_same_job_again(*job) for job in jobs)), "printed options", line) if jobs else None
+
+
+@lru_cache(maxsize=1024)
+def _same_job_again(name: str, options: tuple[tuple[str, str], ...]) -> Job:
+    """One job for all results that print it: what a job keeps of its own arithmetic is kept for thousands of files."""
+    return Job(name, dict(options))
 
 
 def _header_jobs(headers: Sequence[HeaderLine], result: FioResult) -> Made | None:

@@ -3,7 +3,7 @@ in its place.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from poolproof.campaign.names import matrix_name, slug
@@ -44,7 +44,7 @@ def place(records: Sequence[Record], layout_from: str | None) -> tuple[Placed, .
     placed = []
     for record in sorted(records, key=lambda each: (each.begun_at, each.source, each.line)):
         layout = slug(name_of(record)) or _NO_LAYOUT
-        varies = tuple((axis, _readable(record.options.get(axis, "default"))) for axis in axes)
+        varies = tuple((axis, _readable(record.options[axis])) for axis in axes if axis in record.options)
         workload = matrix_name(FAMILY, varies)
         numbers[layout, workload] += 1
         placed.append(Placed(record, layout, workload, varies, numbers[layout, workload]))
@@ -103,23 +103,28 @@ def _by_place(records: Sequence[Record]) -> Callable[[Record], str]:
 
 
 def _by_folder(records: Sequence[Record]) -> Callable[[Record], str]:
-    """The folders that say more than the job's options do and than which repetition it is."""
+    """The folders that differ, and say more than the job's options do and than which repetition it is; where none does,
+    the innermost folder.
+    """
     levels = _telling_levels(records)
 
     def name(record: Record) -> str:
-        return "-".join(folder for depth, folder in enumerate(record.folders) if depth in levels)
+        telling = [folder for depth, folder in enumerate(record.folders) if depth in levels]
+        return "-".join(telling or record.folders[-1:])
 
     return name
 
 
 def _telling_levels(records: Iterable[Record]) -> set[int]:
     """Depths of folders that tell something: `4k` and `randrw75` of bench-fio only repeat the job's options."""
-    said: Mapping[int, set[bool]] = defaultdict(set)
+    repeats: dict[int, set[bool]] = defaultdict(set)
+    names: dict[int, set[str]] = defaultdict(set)
     for record in records:
         values = {value.lower() for value in record.options.values()} | _mixes(record)
         for depth, folder in enumerate(record.folders):
-            said[depth].add(folder.lower() in values or is_repetition(folder))
-    return {depth for depth, repeats in said.items() if repeats != {True}}
+            names[depth].add(folder)
+            repeats[depth].add(folder.lower() in values or is_repetition(folder))
+    return {depth for depth, found in names.items() if len(found) > 1 and repeats[depth] != {True}}
 
 
 def _mixes(record: Record) -> set[str]:

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from poolproof.audit.texts import Judged
 from poolproof.fio.figures import FioResult
 from poolproof.fio.find import Found
 
 _BENCH_FIO = re.compile(r"^(?P<rw>[a-z]+)-(?:iodepth-)?(?P<iodepth>\d+)-(?:numjobs-)?(?P<numjobs>\d+)$")
+_SIZE = re.compile(r"^\d+[kmgtp]i?b?$", re.IGNORECASE)
 _REPEAT = re.compile(r"[-_. ]?(?:run|trial|try|repeat|rep|loop|iter|n)?[-_. ]?\d{1,4}$", re.IGNORECASE)
 _IN_A_FOLDER = re.compile(r"^(?:run|trial|try|repeat|rep|loop|iter)[-_. ]?\d{1,4}$", re.IGNORECASE)
 
@@ -25,12 +27,12 @@ class Record:
     line: int
     folders: tuple[str, ...]
     stem: str
-    found: Found
+    judged: Judged
     options: Mapping[str, str]
 
     @property
     def result(self) -> FioResult:
-        return self.found.result
+        return self.judged.found.result
 
     @property
     def begun_at(self) -> str:
@@ -52,21 +54,23 @@ class Record:
         return _REPEAT.sub("", self.stem) or self.stem
 
 
-def record_of(path: Path, base: Path, found: Found) -> Record:
+def record_of(path: Path, base: Path, judged: Judged) -> Record:
     """A result found in a file below `base`."""
     inner = path.relative_to(base) if path.is_relative_to(base) else Path(path.name)
     stem = inner.name.partition(".")[0] or inner.name
-    options = {**_options_in_name(stem), **shared_options(found)}
-    return Record(str(path), found.line, inner.parent.parts, stem, found, options)
+    options = {**_options_in_name(stem), **_shared_options(judged.found)}
+    return Record(str(path), judged.found.line, inner.parent.parts or (base.name,), stem, judged, options)
 
 
-def shared_options(found: Found) -> dict[str, str]:
-    """What all jobs of the result have in common."""
+def _shared_options(found: Found) -> dict[str, str]:
+    """What all jobs of the result have in common; where nothing is known of a job, its name."""
     jobs = found.made.jobs.jobs if found.made is not None else ()
     if not jobs:
-        return {}
+        names = [job.name for job in found.result.jobs if job.name]
+        return {"name": names[0]} if names else {}
     first = {name: value for name, value in jobs[0].options.items() if name != "name"}
-    return {name: value for name, value in first.items() if all(job.options.get(name) == value for job in jobs)}
+    shared = {name: value for name, value in first.items() if all(job.options.get(name) == value for job in jobs)}
+    return {name: value.lower() if _SIZE.match(value) else value for name, value in shared.items()}
 
 
 def is_repetition(folder: str) -> bool:

@@ -6,26 +6,20 @@ from datetime import datetime
 from pathlib import Path
 
 from poolproof import __version__
-from poolproof.audit.charity import jobs_of
-from poolproof.audit.context import target_of
 from poolproof.audit.logs import grouped, is_log, result_of_logs
 from poolproof.audit.sources import Unread, files_below, read_text
-from poolproof.audit.texts import Setting
+from poolproof.audit.texts import Setting, judge_result, judge_text
 from poolproof.campaign.model import Metric
 from poolproof.campaign.workload import LARGE_BLOCK_BYTES
 from poolproof.errors import FioError, PoolproofError
-from poolproof.fio.find import Found, find_results
+from poolproof.fio.find import Found
 from poolproof.fio.job import JobFile
 from poolproof.importing.campaign import campaign_text
 from poolproof.importing.cells import Placed, place
 from poolproof.importing.record import Record, common_folder, record_of
 from poolproof.measure.figures import figures_of
-from poolproof.rules.judge import judge
-from poolproof.rules.model import Case
 from poolproof.runs.directory import RunDirectory
 from poolproof.runs.model import Figures, RunRecord, Trial
-
-JobKey = tuple[tuple[str | tuple[str, str], ...], ...]
 
 
 @dataclass
@@ -49,12 +43,11 @@ def import_results(
     """
     unread: list[Unread] = []
     files = [file for source in sources for file in _files(source, unread)]
-    records = _records(files, unread)
+    records = _records(files, setting, unread)
     if not records:
         raise FioError("there is no fio result in what was given" + _first(unread), "see: poolproof audit FILES…")
     placed = place(records, layout_from)
-    known: dict[JobKey, JobFile] = {}
-    trials = tuple(_trial(each, setting, known) for each in placed)
+    trials = tuple(_trial(each) for each in placed)
     text = campaign_text(name or out.name, placed, {trial.workload: trial.metric for trial in trials})
     run = RunDirectory.create(out, text, _run_record(text, placed))
     run.write_trials(trials)
@@ -73,7 +66,7 @@ def _files(source: Path, unread: list[Unread]) -> list[Path]:
         return []
 
 
-def _records(files: Sequence[Path], unread: list[Unread]) -> list[Record]:
+def _records(files: Sequence[Path], setting: Setting, unread: list[Unread]) -> list[Record]:
     """Logs of a run of which the folder holds the whole result as well add nothing to it, and are left out."""
     if not files:
         return []
@@ -81,48 +74,44 @@ def _records(files: Sequence[Path], unread: list[Unread]) -> list[Record]:
     records = []
     for file in files:
         if not is_log(file):
-            records += _in_file(file, base, unread)
+            records += _in_file(file, base, setting, unread)
     if not records:
         for paths in grouped(file for file in files if is_log(file)).values():
-            records += _in_logs(paths, base, unread)
+            records += _in_logs(paths, base, setting, unread)
     return records
 
 
-def _in_file(file: Path, base: Path, unread: list[Unread]) -> list[Record]:
+def _in_file(file: Path, base: Path, setting: Setting, unread: list[Unread]) -> list[Record]:
     try:
         text = read_text(file)
     except OSError as error:
         unread.append(Unread(str(file), error.strerror or str(error)))
         return []
-    found = find_results(text) if text is not None else ()
-    if not found:
+    judged = judge_text(text, setting) if text is not None else ()
+    if not judged:
         unread.append(Unread(str(file), "it is binary" if text is None else "no fio result in it"))
-    return [record_of(file, base, each) for each in found]
+    return [record_of(file, base, each) for each in judged]
 
 
-def _in_logs(paths: Sequence[Path], base: Path, unread: list[Unread]) -> list[Record]:
+def _in_logs(paths: Sequence[Path], base: Path, setting: Setting, unread: list[Unread]) -> list[Record]:
     try:
         found = Found(result_of_logs(paths), 1, 1, "text")
     except PoolproofError as error:
         unread.append(Unread(str(paths[0]), error.message))
         return []
-    return [record_of(paths[0], base, found)]
+    return [record_of(paths[0], base, judge_result(found, setting))]
 
 
-def _trial(placed: Placed, setting: Setting, known: dict[JobKey, JobFile]) -> Trial:
-    """`known` holds the jobs of results before: those of thousands of files are often the same few."""
+def _trial(placed: Placed) -> Trial:
     record = placed.record
-    jobs = jobs_of(record.found.made, record.result)
-    jobs = known.setdefault(tuple((job.name, *job.options.items()) for job in jobs.jobs), jobs)
-    judgement = judge(Case(jobs, record.result, target=target_of(setting.context), cold=setting.cold))
     figures = figures_of(record.result)
     return Trial(
         layout=placed.layout,
         workload=placed.workload,
         number=placed.number,
-        verdict=judgement.verdict,
-        findings=judgement.findings,
-        metric=_metric(jobs, figures),
+        verdict=record.judged.judgement.verdict,
+        findings=record.judged.judgement.findings,
+        metric=_metric(record.judged.case.job, figures),
         figures=figures,
         begun_at=record.begun_at,
         source=f"{record.source}:{record.line}",
