@@ -1,6 +1,7 @@
 """Campaigns through the command, on a machine over SSH: as on this one, and when the link breaks."""
 
 import json
+import signal
 from collections.abc import Iterator
 from typing import Any
 
@@ -131,6 +132,16 @@ def test_a_poolproof_that_is_killed_leaves_no_fio_there(ground: Ground, server: 
     assert ask("clean", str(ground.runs / "run")).code == 0
     assert ground.traces() == []
     server.break_links()  # what is left of its connection would end by itself in a minute
+
+
+@pytest.mark.usefixtures("server")
+def test_ctrl_c_takes_everything_down_there(ground: Ground) -> None:
+    started = _start(ground)
+    await_true(lambda: _fio_runs(ground), _LIMIT_S)
+    started.signal(signal.SIGINT)
+    answer = started.wait(_LIMIT_S)
+    assert answer.code == 130, answer.out + answer.err
+    assert ground.traces() == []
 
 
 def _run(ground: Ground, text: str, run: str = "run") -> Answer:
