@@ -1,5 +1,7 @@
 """Measure every claim, print a line for each; ends with 1 when a limit is broken."""
 
+import contextlib
+import os
 from collections.abc import Iterator
 
 from benchmarks import campaign_overhead, sampling_cost, start_up
@@ -22,4 +24,6 @@ def _print_all() -> bool:
 
 
 if __name__ == "__main__":
+    with contextlib.suppress(PermissionError):  # root only: what else runs here then disturbs less
+        os.nice(-10)
     raise SystemExit(0 if _print_all() else 1)
