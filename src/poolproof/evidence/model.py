@@ -83,7 +83,8 @@ class TestFile:
 class Zfs:
     """What ZFS says of the dataset or zvol under the test files. Properties in `zfs get`'s own words; None: not asked.
 
-    `version` as the module prints it ("2.2.4-1"). `has_log` and `has_cache`: the pool has a log or a cache vdev.
+    `version` as the module prints it ("2.2.4-1"). `has_log` and `has_cache`: a pool has a log or a cache vdev.
+    `pools` by name.
     """
 
     version: str | None = None
@@ -96,6 +97,7 @@ class Zfs:
     arc_max_bytes: int | None = None
     has_log: bool = False
     has_cache: bool = False
+    pools: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,10 @@
 
 Tiers are directories, the fastest first. `quota=` belongs to the tier before it, a share or a size, 100 % if not given.
 The keys of the section [Global] are written with dashes: `log-level`, `tier-period` (seconds), `copy-buffer-size`.
+
+autotierfs may crash or hang. So every command has a limit, its process is known by number to be ended if it must, the
+mount is given up lazily, and its database and socket (`Run Path`) lie with the run's own files and go with them. It is
+built and tested on captured facts only: no package brings it, and no test has run it.
 """
 
 import re
@@ -9,13 +13,37 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from poolproof.campaign.expression import Argument, Option
-from poolproof.layers import arguments
+from poolproof.devices.model import Site, Volume
+from poolproof.errors import CommandError
+from poolproof.hosts.base import Host
+from poolproof.layers import arguments, mount
 from poolproof.layers.arguments import words
-from poolproof.layers.base import LayerNode, Node, Reading
-from poolproof.layers.unbuilt import UnbuiltLayer
+from poolproof.layers.autotier_status import quotas_of
+from poolproof.layers.base import Layer, LayerNode, Node, Plan, Reading
+from poolproof.layers.file_bytes import file_bytes
+from poolproof.steps import Step, UndoDaemon, UndoTree, daemon, unmount
 from poolproof.units import parse_size
 
 _KEYS = words("log-level tier-period copy-buffer-size")
+_LIMIT_S = 60.0
+_QUOTA_TOLERANCE_PERCENT = 0.5
+_START = (
+    '"$@"; n=0; until mountpoint -q "$0"; do n=$((n + 1)); '
+    '[ "$n" -lt 300 ] || { echo "autotierfs has not mounted within 30 s" >&2; exit 1; }; sleep 0.1; done'
+)
+_IS_OURS = 'grep -q -F -- "$0" "/proc/$pid/cmdline" 2>/dev/null'
+_NOTE_PROCESS = (
+    f'for pid in $(pgrep -x autotierfs); do {_IS_OURS} && echo "$pid" >"$1" && exit 0; done; '
+    'echo "autotierfs has ended" >&2; exit 1'
+)
+_STOP = (
+    'n=0; until said=$(umount "$0" 2>&1); do n=$((n + 1)); '
+    '[ "$n" -lt 50 ] || { echo "$said" >&2; exit 1; }; sleep 0.1; done; '
+    'pid=$(cat "$1"); n=0; while grep -q -F -- "$2" "/proc/$pid/cmdline" 2>/dev/null; do n=$((n + 1)); '
+    '[ "$n" -ne 100 ] || kill -KILL "$pid"; '
+    '[ "$n" -lt 150 ] || { echo "autotierfs does not end" >&2; exit 1; }; sleep 0.1; done; '
+    'find "$3" -name adhoc.socket -delete'
+)
 _SHARE = re.compile(r"(\d+(?:\.\d+)?)%")
 
 
@@ -40,14 +68,13 @@ class Autotier:
     options: tuple[tuple[str, str], ...]
 
 
-class AutotierLayer(UnbuiltLayer[Autotier]):
+class AutotierLayer(Layer[Autotier]):
     """A FUSE file system that moves files between tiers by how often they are used."""
 
     word = "autotier"
     summary = "tiers of directories, fastest first: `autotier (nvme | ext4) quota=20% (hdd1 | ext4)`"
     programs = ("autotierfs", "autotier")
     file_system = "fuse"
-    not_built = "the programs autotierfs and autotier, which Debian does not package"
 
     def read(self, reading: Reading) -> LayerNode:
         if reading.below is not None:
@@ -74,6 +101,22 @@ class AutotierLayer(UnbuiltLayer[Autotier]):
         arguments.check_directories(reading, tiers, self.word)
         return LayerNode(self, Autotier(tuple(quotas), tuple(options.items())), tuple(node for _, node in tiers))
 
+    def plan(self, spec: Autotier, inputs: Sequence[Volume], site: Site, name: str) -> Plan:
+        point = mount.mount_point(site, name)
+        files = _Files.of(point)
+        sizes = [tier.size_bytes for tier in inputs if tier.size_bytes is not None]
+        return Plan(
+            make=(mount.make_mount_point(point), *_configure(spec, inputs, files)),
+            open=(_start(files, point), _note_process(files)),
+            close=(_stop(files, point),),
+            volume=Volume(
+                point,
+                False,
+                tuple(leaf for tier in inputs for leaf in tier.leaves),
+                self.capacity_bytes(spec, sizes) if len(sizes) == len(inputs) else None,
+            ),
+        )
+
     def write_factor(self, spec: Autotier, inputs: Sequence[float]) -> float:
         """Of the first write; moving a file to another tier writes it again."""
         return min(inputs)
@@ -84,6 +127,97 @@ class AutotierLayer(UnbuiltLayer[Autotier]):
     def largest_file_bytes(self, spec: Autotier, inputs: Sequence[int]) -> int:
         """New files land in the first tier, so they must fit there."""
         return inputs[0]
+
+    def stored(
+        self, spec: Autotier, volume: Volume, inputs: Sequence[Volume], total_bytes: int, host: Host
+    ) -> tuple[int, ...]:
+        """By what lies on each tier; 0 everywhere as long as there are no files."""
+        held = [file_bytes(tier.path, host) for tier in inputs]
+        return tuple(total_bytes * count // max(1, sum(held)) for count in held)
+
+    def doubts(self, spec: Autotier, volume: Volume, inputs: Sequence[Volume], host: Host) -> str | None:
+        """autotier was seen to take `20 %` for 2000 %, so the quotas are read back."""
+        try:
+            said = host.run(
+                ("autotier", "-c", _Files.of(volume.path).configuration, "status"), timeout_s=_LIMIT_S
+            ).stdout
+        except CommandError as error:
+            return f"autotier does not tell its quotas: {error.message}"
+        wrong = [
+            f"{_section(number)} has {found:g} % instead of {asked.percent:g} %"
+            for number, (asked, found) in enumerate(zip(spec.quotas, quotas_of(said), strict=False), start=1)
+            if asked.size_bytes is None and abs(found - asked.percent) > _QUOTA_TOLERANCE_PERCENT
+        ]
+        return f"autotier's quotas are not what was asked for: {'; '.join(wrong)}" if wrong else None
+
+
+@dataclass(frozen=True)
+class _Files:
+    """What belongs to one mount, beside it: configuration, database and socket, the daemon's output, its number."""
+
+    configuration: str
+    state: str
+    log: str
+    pidfile: str
+
+    @classmethod
+    def of(cls, point: str) -> "_Files":
+        return cls(*(f"{point}.{kind}" for kind in ("conf", "d", "log", "pid")))
+
+
+def _configure(spec: Autotier, tiers: Sequence[Volume], files: _Files) -> tuple[Step, ...]:
+    named = {key.replace("-", " ").title(): value for key, value in spec.options}
+    lines = ["[Global]", *(f"{key} = {value}" for key, value in named.items()), f"Run Path = {files.state}"]
+    for number, (tier, quota) in enumerate(zip(tiers, spec.quotas, strict=True), start=1):
+        lines += [f"[{_section(number)}]", f"Path = {tier.path}", f"Quota = {_written(quota)}"]
+    return (
+        Step(f"make {files.state}", ("mkdir", "-p", files.state), undo=UndoTree(files.state)),
+        Step(
+            "write the configuration of autotier",
+            ("tee", files.configuration),
+            stdin="\n".join(lines) + "\n",
+            undo=UndoTree(files.configuration),
+        ),
+    )
+
+
+def _start(files: _Files, point: str) -> Step:
+    """Started in a session of its own, its output in a file: a daemon that kept our pipe would be waited for."""
+    argv = ("autotierfs", "-c", files.configuration, point, "-o", "allow_other,default_permissions")
+    return Step(
+        f"mount autotier on {point}",
+        ("sh", "-c", _START, point, *daemon(argv, files.log)),
+        undo=unmount(point, fuse=True),
+        timeout_s=_LIMIT_S,
+        log=files.log,
+    )
+
+
+def _note_process(files: _Files) -> Step:
+    return Step(
+        "note the process of autotierfs",
+        ("sh", "-c", _NOTE_PROCESS, files.configuration, files.pidfile),
+        undo=UndoDaemon(files.pidfile, files.configuration),
+        timeout_s=_LIMIT_S,
+        log=files.log,
+    )
+
+
+def _stop(files: _Files, point: str) -> Step:
+    """Unmount, and wait for the process, which closes its database only then. A socket left would be in the way."""
+    return Step(
+        f"unmount {point}",
+        ("sh", "-c", _STOP, point, files.pidfile, files.configuration, files.state),
+        timeout_s=_LIMIT_S,
+    )
+
+
+def _section(number: int) -> str:
+    return f"tier{number}"
+
+
+def _written(quota: Quota) -> str:
+    return f"{quota.percent:g} %" if quota.size_bytes is None else f"{quota.size_bytes} B"
 
 
 def _quota(reading: Reading, argument: Argument, text: str) -> Quota:

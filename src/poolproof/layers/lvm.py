@@ -2,6 +2,9 @@
 
 The first word is the segment type, lvmraid(7), lvmthin(7) and lvmcache(7). For `cache` and `writecache` the fast device
 stands after `cachevol`. Options are those of lvcreate and lvconvert, by their long names.
+
+The volume takes all the room there is unless `size=` says less. A RAID volume is waited for until its copies are alike,
+or made with `nosync`. A cache keeps what it holds while the layout is closed: it is warm after it was filled.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,10 +12,18 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from poolproof.campaign.expression import Argument, Option, Word
+from poolproof.devices.model import Site, Volume
+from poolproof.errors import HostError
+from poolproof.hosts.base import Host
 from poolproof.layers import arguments
 from poolproof.layers.arguments import words
-from poolproof.layers.base import LayerNode, Node, Reading
-from poolproof.layers.unbuilt import UnbuiltLayer
+from poolproof.layers.base import Layer, LayerNode, Node, Plan, Reading
+from poolproof.layers.kernel_names import kernel_name
+from poolproof.layers.lvm_commands import await_sync, dismiss, lvm, sync_percent
+from poolproof.layers.patience import await_block, patiently
+from poolproof.layers.signatures import wipe
+from poolproof.steps import Holds, Step, UndoCommand
+from poolproof.units import format_size
 
 _FEWEST: Mapping[str, int] = MappingProxyType(
     {
@@ -43,7 +54,26 @@ _CHECKED: Mapping[str, frozenset[str]] = MappingProxyType(
         "zero": words("y n"),
     }
 )
+_MODULES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "linear": (),
+        "striped": (),
+        "thin": ("dm_thin_pool",),
+        "cache": ("dm_cache", "dm_cache_smq"),
+        "writecache": ("dm_writecache",),
+    }
+)
+_SHAPE = frozenset({"mirrors", "stripes"})
+_OF_GROUP = frozenset({"physicalextentsize"})
+_OF_CACHE = words("cachemode cachepolicy cachesettings chunksize writecache-settings")
+_OF_THIN = words("virtualsize")
+_RENAMED: Mapping[str, str] = MappingProxyType({"writecache-settings": "cachesettings"})
 _METADATA_BYTES = 8 * 1024**2
+_SMALLEST_BYTES = 16 * 1024**2
+_EXTENT_BYTES = 4 * 1024**2
+_LONGEST_NAME = 60  # a mapping is called GROUP-VOLUME with each dash doubled, in 127 letters
+_VOLUME = "volume"
+_SLOWEST_SYNC_BYTES_PER_S = 5e6
 
 
 @dataclass(frozen=True)
@@ -58,16 +88,21 @@ class Lvm:
     def value(self, key: str, default: str) -> str:
         return dict(self.options).get(key, default)
 
+    @property
+    def has_copies(self) -> bool:
+        """Whether there is something to sync."""
+        return self.kind in ("raid1", "raid5", "raid6", "raid10")
 
-class LvmLayer(UnbuiltLayer[Lvm]):
+
+class LvmLayer(Layer[Lvm]):
     """Volumes by the device mapper."""
 
     word = "lvm"
     summary = "a logical volume over devices: `lvm raid1 a b`, `lvm cache hdd1 cachevol nvme1`"
     programs = ("lvm",)
     packages = ("lvm2", "thin-provisioning-tools")
+    module_packages = ("linux-image-amd64",)
     offers_block = True
-    not_built = "the kernel module dm_mod and the program lvm"
 
     def read(self, reading: Reading) -> LayerNode:
         first = reading.arguments[0] if reading.arguments else None
@@ -83,6 +118,31 @@ class LvmLayer(UnbuiltLayer[Lvm]):
             raise reading.mistake(first, f"lvm {spec.kind} needs a fast device: lvm {spec.kind} hdd1 cachevol nvme1")
         arguments.check_blocks(reading, inputs, self.word)
         return LayerNode(self, spec, tuple(node for _, node in inputs))
+
+    def modules(self, spec: Lvm) -> tuple[str, ...]:
+        return ("dm_mod", *_MODULES.get(spec.kind, ("dm_raid",)))
+
+    def plan(self, spec: Lvm, inputs: Sequence[Volume], site: Site, name: str) -> Plan:
+        _check_sizes(inputs)
+        paths = [device.path for device in inputs]
+        sizes = [device.size_bytes for device in inputs if device.size_bytes is not None]
+        size = self.capacity_bytes(spec, sizes) if len(sizes) == len(inputs) else None
+        group = kernel_name(site, name, longest=_LONGEST_NAME)
+        node = f"/dev/{group}/{_VOLUME}"
+        settled = (_await_sync(f"{group}/{_VOLUME}", paths, max(sizes, default=0)),) if spec.has_copies else ()
+        activate = lvm("vgchange", paths, "--quiet", "--activate", "y", group)
+        return Plan(
+            make=(wipe(paths), *_group(spec, group, paths), *_volumes(spec, group, paths, size), *settled),
+            open=(Step(f"activate {group}", activate), Step(f"wait for {node}", await_block(node))),
+            close=(
+                Step(
+                    f"deactivate {group}",
+                    patiently(*lvm("vgchange", paths, "--quiet", "--activate", "n", group)),
+                    timeout_s=300,
+                ),
+            ),
+            volume=Volume(node, True, tuple(leaf for device in inputs for leaf in device.leaves), size),
+        )
 
     def write_factor(self, spec: Lvm, inputs: Sequence[float]) -> float:
         """raid5, raid6: of a full stripe. A write-back cache may write once or twice: the smaller bound.
@@ -117,6 +177,128 @@ class LvmLayer(UnbuiltLayer[Lvm]):
             case "thin":
                 return sum(slow) * 98 // 100
         return sum(slow)
+
+    def stored(
+        self, spec: Lvm, volume: Volume, inputs: Sequence[Volume], total_bytes: int, host: Host
+    ) -> tuple[int, ...]:
+        """Evenly over the devices of a RAID or striped volume; else by size, as if each were filled alike.
+
+        What a cache holds is there twice and is not counted.
+        """
+        slow = list(inputs[: len(inputs) - spec.fast])
+        if spec.kind in ("linear", "thin", *_CACHED):
+            sizes = [device.size_bytes or 1 for device in slow]
+            held = [total_bytes * size // sum(sizes) for size in sizes]
+        else:
+            held = [int(total_bytes * self.write_factor(spec, [1.0] * len(slow)) / len(slow))] * len(slow)
+        return (*held, *[0] * spec.fast)
+
+    def busy_with(self, spec: Lvm, volume: Volume, inputs: Sequence[Volume], host: Host) -> str | None:
+        if not spec.has_copies:
+            return None
+        percent = sync_percent(volume.path.removeprefix("/dev/"), [device.path for device in inputs], host)
+        return None if percent in (None, 100.0) else f"lvm syncs {volume.path}"
+
+
+def _group(spec: Lvm, group: str, paths: Sequence[str]) -> tuple[Step, ...]:
+    extent = [part for key, value in spec.options if key in _OF_GROUP for part in (f"--{key}", value)]
+    return (
+        Step(
+            f"make physical volumes of {', '.join(paths)}",
+            lvm("pvcreate", paths, "--yes", "--quiet", *paths),
+            overwrites=tuple(paths),
+        ),
+        Step(
+            f"make the volume group {group}",
+            lvm("vgcreate", paths, "--quiet", *extent, group, *paths),
+            undo=UndoCommand(dismiss(group, paths), Holds(f"/dev/{group}", ""), timeout_s=60),
+            overwrites=tuple(paths),
+        ),
+    )
+
+
+def _volumes(spec: Lvm, group: str, paths: Sequence[str], size_bytes: int | None) -> tuple[Step, ...]:
+    slow, fast = paths[: len(paths) - spec.fast], paths[len(paths) - spec.fast :]
+    if spec.kind == "thin":
+        return _thin(spec, group, paths, size_bytes)
+    if spec.kind in _CACHED:
+        return (
+            _create(spec, group, paths, _VOLUME, ("--type", "linear"), slow),
+            _create(Lvm("linear", 0, (), ()), group, paths, "fast", ("--type", "linear"), fast),
+            _attach(spec, group, paths),
+        )
+    return (_create(spec, group, paths, _VOLUME, _shape(spec, len(slow)), slow),)
+
+
+def _shape(spec: Lvm, count: int) -> tuple[str, ...]:
+    """The segment type with how many stripes and mirrors it takes to use all devices."""
+    told = dict(spec.options)
+    stripes = told.get("stripes", str(count - _PARITY.get(spec.kind, 0)))
+    match spec.kind:
+        case "raid1":
+            return ("--type", "raid1", "--mirrors", told.get("mirrors", str(count - 1)))
+        case "raid10":
+            mirrors = int(told.get("mirrors", "1"))
+            return (
+                *("--type", "raid10", "--mirrors", str(mirrors)),
+                *("--stripes", told.get("stripes", str(count // (mirrors + 1)))),
+            )
+        case "striped" | "raid0" | "raid5" | "raid6":
+            return ("--type", spec.kind, "--stripes", stripes)
+    return ("--type", spec.kind)
+
+
+def _create(spec: Lvm, group: str, devices: Sequence[str], name: str, shape: Sequence[str], on: Sequence[str]) -> Step:
+    """One logical volume on some devices of the group, as large as they allow unless `size=` says else."""
+    size = dict(spec.options).get("size")
+    room = ("--size", size) if size else ("--extents", "100%PVS")
+    apart = _SHAPE | _OF_GROUP | _OF_THIN | frozenset({"size"}) | (_OF_CACHE if spec.kind in _CACHED else frozenset())
+    named = [part for key, value in spec.options if key not in apart for part in (f"--{key}", value)]
+    flags = [f"--{flag}" for flag in spec.flags]
+    return Step(
+        f"make the {shape[1]} volume {group}/{name}",
+        lvm("lvcreate", devices, "--yes", "--quiet", "--name", name, *shape, *room, *named, *flags, group, *on),
+        timeout_s=300,
+    )
+
+
+def _thin(spec: Lvm, group: str, paths: Sequence[str], size_bytes: int | None) -> tuple[Step, ...]:
+    """A thin pool over all devices and one thin volume in it, as large as the pool unless `virtualsize=` says else."""
+    whole = (size_bytes or _EXTENT_BYTES) // _EXTENT_BYTES * _EXTENT_BYTES
+    virtual = dict(spec.options).get("virtualsize", f"{whole}b")
+    volume = ("--type", "thin", "--virtualsize", virtual, "--thinpool", f"{group}/pool")
+    return (
+        _create(spec, group, paths, "pool", ("--type", "thin-pool", "--poolmetadataspare", "n"), paths),
+        Step(
+            f"make the thin volume {group}/{_VOLUME}",
+            lvm("lvcreate", paths, "--yes", "--quiet", "--name", _VOLUME, *volume),
+            timeout_s=120,
+        ),
+    )
+
+
+def _attach(spec: Lvm, group: str, paths: Sequence[str]) -> Step:
+    named = [part for key, value in spec.options if key in _OF_CACHE for part in (f"--{_RENAMED.get(key, key)}", value)]
+    kind = ("--type", spec.kind, "--cachevol", "fast")
+    return Step(
+        f"attach the {spec.kind} to {group}/{_VOLUME}",
+        lvm("lvconvert", paths, "--yes", "--quiet", *kind, *named, f"{group}/{_VOLUME}"),
+        timeout_s=300,
+    )
+
+
+def _await_sync(volume: str, paths: Sequence[str], device_bytes: int) -> Step:
+    limit_s = 300 + device_bytes / _SLOWEST_SYNC_BYTES_PER_S
+    return Step(f"wait until {volume} has synced its devices", await_sync(volume, paths), timeout_s=limit_s)
+
+
+def _check_sizes(inputs: Sequence[Volume]) -> None:
+    for device in inputs:
+        if device.size_bytes is not None and device.size_bytes < _SMALLEST_BYTES:
+            raise HostError(
+                f"{device.path} has {format_size(device.size_bytes)}: too little for LVM's extents of 4 MiB",
+                "give the device a size of 16M or more in the campaign",
+            )
 
 
 def _members(reading: Reading, kind: str) -> tuple[Lvm, list[tuple[Argument | None, Node]]]:

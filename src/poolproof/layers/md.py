@@ -2,18 +2,28 @@
 
 The first word is the level, as mdadm names it. Options are those of `mdadm --create`, by their long names; bare words
 are its flags. After the word `write-mostly`, devices are write-mostly, as on mdadm's own command line.
+
+A new array is waited for until all its copies are alike; `assume-clean` says that they are. It is cooled by stopping
+and assembling it: raid4 to raid6 keep stripes in RAM.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from poolproof.campaign.expression import Argument, Option, Word
-from poolproof.errors import CampaignError
-from poolproof.layers import arguments
+from poolproof.devices.model import Site, Volume
+from poolproof.errors import CampaignError, HostError
+from poolproof.evidence.model import Target
+from poolproof.hosts.base import Host
+from poolproof.layers import arguments, md_commands
 from poolproof.layers.arguments import words
-from poolproof.layers.base import LayerNode, Node, Reading
-from poolproof.layers.unbuilt import UnbuiltLayer
+from poolproof.layers.base import Layer, LayerNode, Node, Plan, Reading
+from poolproof.layers.kernel_names import kernel_name
+from poolproof.layers.patience import await_block, unless_there
+from poolproof.layers.signatures import wipe
+from poolproof.steps import Holds, Step, UndoCommand
+from poolproof.units import format_size
 
 _LEVELS: Mapping[str, str] = MappingProxyType(
     {
@@ -43,7 +53,13 @@ _CHECKED: Mapping[str, frozenset[str]] = MappingProxyType(
         "consistency-policy": words("resync bitmap journal ppl"),
     }
 )
+_MODULES: Mapping[str, str] = MappingProxyType(
+    {"linear": "linear", "raid4": "raid456", "raid5": "raid456", "raid6": "raid456"}
+)
 _SUPERBLOCK_BYTES = 128 * 1024**2
+_SMALLEST_BYTES = 2 * 1024**2
+_LONGEST_NAME = 32  # of a superblock of version 1, md_p.h
+_SLOWEST_SYNC_BYTES_PER_S = 5e6
 
 
 @dataclass(frozen=True)
@@ -64,19 +80,24 @@ class Md:
         return int(self.value("layout", "n2")[1:])
 
     @property
+    def has_copies(self) -> bool:
+        """Whether there is something to sync: all levels but linear and raid0."""
+        return self.level not in ("linear", "raid0")
+
+    @property
     def spares(self) -> int:
         return int(self.value("spare-devices", "0"))
 
 
-class MdLayer(UnbuiltLayer[Md]):
+class MdLayer(Layer[Md]):
     """RAID by the kernel, over block devices."""
 
     word = "md"
     summary = "Linux software RAID over devices: `md raid1 nvme ssd bitmap=none`"
     programs = ("mdadm",)
     packages = ("mdadm",)
+    module_packages = ("linux-image-amd64",)
     offers_block = True
-    not_built = "the kernel module md_mod and the program mdadm"
 
     def read(self, reading: Reading) -> LayerNode:
         first = reading.arguments[0] if reading.arguments else None
@@ -88,6 +109,33 @@ class MdLayer(UnbuiltLayer[Md]):
         _check(reading, first, spec, len(inputs))
         arguments.check_blocks(reading, inputs, self.word)
         return LayerNode(self, spec, tuple(node for _, node in inputs))
+
+    def modules(self, spec: Md) -> tuple[str, ...]:
+        return ("md_mod", _MODULES.get(spec.level, spec.level))
+
+    def plan(self, spec: Md, inputs: Sequence[Volume], site: Site, name: str) -> Plan:
+        _check_sizes(inputs)
+        node = f"/dev/md/{kernel_name(site, name, longest=_LONGEST_NAME)}"
+        members = [device.path for device in inputs]
+        sizes = [device.size_bytes for device in inputs if device.size_bytes is not None]
+        settled = (_await_sync(node, max(sizes, default=0)),) if spec.has_copies else ()
+        return Plan(
+            make=(wipe(members), _create(spec, node, members), Step(f"wait for {node}", await_block(node)), *settled),
+            open=(
+                Step(
+                    f"assemble {node}",
+                    unless_there(node, "mdadm", "--assemble", "--quiet", node, *members),
+                    await_file=node,
+                ),
+            ),
+            close=(Step(f"stop {node}", md_commands.stop(node)),),
+            volume=Volume(
+                node,
+                True,
+                tuple(leaf for device in inputs for leaf in device.leaves),
+                self.capacity_bytes(spec, sizes) if len(sizes) == len(inputs) else None,
+            ),
+        )
 
     def write_factor(self, spec: Md, inputs: Sequence[float]) -> float:
         """raid4 to raid6: of a full stripe; a smaller write costs more."""
@@ -111,6 +159,59 @@ class MdLayer(UnbuiltLayer[Md]):
             case "raid10":
                 return smallest * len(active) // spec.copies
         return smallest * (len(active) - _PARITY[spec.level])
+
+    def stored(
+        self, spec: Md, volume: Volume, inputs: Sequence[Volume], total_bytes: int, host: Host
+    ) -> tuple[int, ...]:
+        """Evenly on all active devices, by md(4); an array of level linear is taken as filled evenly by size."""
+        active = len(inputs) - spec.spares
+        sizes = [device.size_bytes or 1 for device in inputs]
+        if spec.level == "linear":
+            return tuple(total_bytes * size // sum(sizes) for size in sizes)
+        each = int(total_bytes * self.write_factor(spec, [1.0] * len(inputs)) / active)
+        return (*[each] * active, *[0] * spec.spares)
+
+    def busy_with(self, spec: Md, volume: Volume, inputs: Sequence[Volume], host: Host) -> str | None:
+        action = md_commands.sync_action(volume.path, host) if spec.has_copies else None
+        return None if action in (None, "idle", "frozen") else f"md does a {action} of {volume.path}"
+
+    def describe(self, spec: Md, volume: Volume, inputs: Sequence[Volume], host: Host, target: Target) -> Target:
+        if not spec.has_copies:
+            return target
+        location = md_commands.bitmap_location(volume.path, host)
+        return replace(target, md_bitmap=None if location is None else location not in ("none", "file"))
+
+
+def _create(spec: Md, node: str, members: Sequence[str]) -> Step:
+    """`--run`: mdadm asks nothing. Flags for devices stand before those that they are for."""
+    named = [f"--{key}={value}" for key, value in spec.options]
+    first = min(spec.write_mostly, default=len(members))
+    marked = ("--write-mostly", *members[first:]) if spec.write_mostly else ()
+    return Step(
+        f"make {spec.level} of {', '.join(members)}",
+        (
+            *("mdadm", "--create", node, "--run", "--quiet", f"--level={spec.level}"),
+            *(f"--raid-devices={len(members) - spec.spares}", *named, *[f"--{flag}" for flag in spec.flags]),
+            *(*members[:first], *marked),
+        ),
+        undo=UndoCommand(md_commands.dismiss(node, members), Holds(node, "")),
+        timeout_s=120,
+        overwrites=tuple(members),
+    )
+
+
+def _await_sync(node: str, device_bytes: int) -> Step:
+    limit_s = 300 + device_bytes / _SLOWEST_SYNC_BYTES_PER_S
+    return Step(f"wait until {node} has synced its devices", md_commands.await_sync(node), timeout_s=limit_s)
+
+
+def _check_sizes(inputs: Sequence[Volume]) -> None:
+    for device in inputs:
+        if device.size_bytes is not None and device.size_bytes < _SMALLEST_BYTES:
+            raise HostError(
+                f"{device.path} has {format_size(device.size_bytes)}, too little for the superblock of md",
+                "give the device a size of 2M or more in the campaign",
+            )
 
 
 def _no_level(reading: Reading, first: Argument | None) -> CampaignError:

@@ -1,7 +1,7 @@
 """Properties of pools, datasets and volumes that a layout may set, by their names in zpoolprops(7) and zfsprops(7).
 
-Those that poolproof sets by itself (mountpoint, canmount, altroot …) and those that cannot be set at creation are left
-out. Values are checked where the manual gives a closed list; the rest is for zpool to judge.
+Those that poolproof sets by itself (mountpoint, altroot, cachefile, keyformat, keylocation …) and those that cannot be
+set at creation are left out. Values are checked where the manual gives a closed list; the rest is for zpool to judge.
 """
 
 import re
@@ -13,17 +13,17 @@ from poolproof.layers.arguments import check_values, unknown, words
 from poolproof.layers.base import Reading
 
 POOL = words(
-    "ashift autoexpand autoreplace autotrim cachefile comment compatibility dedup_table_quota delegation failmode "
+    "ashift autoexpand autoreplace autotrim comment compatibility dedup_table_quota delegation failmode "
     "listsnapshots multihost"
 )
 _SHARED = words(
-    "checksum compression copies dedup encryption keyformat keylocation logbias pbkdf2iters primarycache readonly "
-    "redundant_metadata refreservation reservation secondarycache snapdev sync prefetch"
+    "checksum compression copies dedup logbias primarycache readonly redundant_metadata refreservation reservation "
+    "secondarycache snapdev sync prefetch"
 )
 DATASET = _SHARED | words(
-    "aclinherit aclmode acltype atime casesensitivity devices direct dnodesize exec filesystem_limit longname nbmand "
-    "normalization overlay quota recordsize refquota relatime setuid sharenfs sharesmb snapdir snapshot_limit "
-    "special_small_blocks utf8only version vscan xattr zoned"
+    "aclinherit aclmode acltype atime casesensitivity devices direct dnodesize encryption exec filesystem_limit "
+    "longname nbmand normalization overlay quota recordsize refquota relatime setuid sharenfs sharesmb snapdir "
+    "snapshot_limit special_small_blocks utf8only version vscan xattr zoned"
 )
 VOLUME = _SHARED | words("snapshot_limit volblocksize volmode volthreading")
 
@@ -35,6 +35,7 @@ _CHECKED: Mapping[str, frozenset[str]] = MappingProxyType(
             words("atime autoexpand autoreplace autotrim delegation devices exec relatime setuid"), _ON_OFF
         ),
         "copies": words("1 2 3"),
+        "encryption": words("off on aes-128-ccm aes-192-ccm aes-256-ccm aes-128-gcm aes-192-gcm aes-256-gcm"),
         "direct": words("standard always disabled"),
         "dnodesize": words("legacy auto 1k 2k 4k 8k 16k"),
         "failmode": words("wait continue panic"),

@@ -65,6 +65,36 @@ class Vdev:
                 return smallest * (len(self.members) - self.spares) * self.data // (self.data + self.parity)
         return smallest
 
+    def stored(self, data_bytes: int) -> int:
+        """Bytes on each member when so much data lies on the vdev."""
+        match self.kind:
+            case "raidz":
+                return data_bytes // (len(self.members) - self.parity)
+            case "draid":
+                return data_bytes * (self.data + self.parity) // self.data // len(self.members)
+        return data_bytes
+
+    def data_in(self, allocated_bytes: int) -> int:
+        """Bytes of data where zpool says that so much is allocated: it counts parity, and a mirror's copies once."""
+        match self.kind:
+            case "raidz":
+                return allocated_bytes * (len(self.members) - self.parity) // len(self.members)
+            case "draid":
+                return allocated_bytes * self.data // (self.data + self.parity)
+        return allocated_bytes
+
+    def words(self, paths: Sequence[str]) -> tuple[str, ...]:
+        """The vdev as zpool reads it; `paths` are those of all inputs."""
+        members = tuple(paths[member] for member in self.members)
+        match self.kind:
+            case "mirror":
+                return ("mirror", *members)
+            case "raidz":
+                return (f"raidz{self.parity}", *members)
+            case "draid":
+                return (f"draid{self.parity}:{self.data}d:{len(members)}c:{self.spares}s", *members)
+        return members
+
     @property
     def survives(self) -> int:
         """How many devices may fail."""
@@ -89,6 +119,22 @@ class VdevTree:
     cache: tuple[int, ...] = ()
     spare: tuple[int, ...] = ()
     force: bool = False
+
+    def words(self, paths: Sequence[str]) -> tuple[str, ...]:
+        """The tree as zpool reads it; `paths` are those of all inputs."""
+        return (
+            *_section("", self.data, paths),
+            *_section("special", self.special, paths),
+            *_section("dedup", self.dedup, paths),
+            *_section("log", self.log, paths),
+            *_section("cache", tuple(Vdev("disk", (member,)) for member in self.cache), paths),
+            *_section("spare", tuple(Vdev("disk", (member,)) for member in self.spare), paths),
+        )
+
+    @property
+    def groups(self) -> tuple[Vdev, ...]:
+        """The vdevs of more than one device, whose devices ought to be of one size."""
+        return tuple(vdev for vdev in (*self.data, *self.special, *self.dedup, *self.log) if len(vdev.members) > 1)
 
 
 @dataclass
@@ -203,6 +249,13 @@ class VdevReader:
                 raise self._reading.mistake(
                     place, f"zpool refuses {second} beside {first} in one pool; write `-f` to force it, as zpool does"
                 )
+
+
+def _section(keyword: str, vdevs: Sequence[Vdev], paths: Sequence[str]) -> tuple[str, ...]:
+    """Single disks first: after `mirror` they would be taken for its members."""
+    disks_first = sorted(vdevs, key=lambda vdev: vdev.kind != "disk")
+    named = tuple(word for vdev in disks_first for word in vdev.words(paths))
+    return (keyword, *named) if keyword and named else named
 
 
 def _alike(first: Vdev, second: Vdev) -> bool:

@@ -1,17 +1,27 @@
 """A ZFS volume on a pool: `zfs mirror hdd1 hdd2 | zvol 100G volblocksize=16k`; `sparse` reserves no space for it.
 
-The size comes first; options are the volume's properties by their own names, zfsprops(7).
+The size comes first; options are the volume's properties by their own names, zfsprops(7). The volume goes with its
+pool: it is closed, opened and destroyed with it.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from poolproof.campaign.expression import Option, Word
-from poolproof.layers.base import LayerNode, Node, Reading
-from poolproof.layers.unbuilt import UnbuiltLayer
-from poolproof.layers.zfs import ZfsLayer
+from poolproof.devices.model import Site, Volume
+from poolproof.errors import HostError
+from poolproof.evidence.model import Target
+from poolproof.evidence.model import Zfs as ZfsFacts
+from poolproof.hosts.base import Host
+from poolproof.layers.base import Layer, LayerNode, Node, Plan, Reading
+from poolproof.layers.patience import await_block
+from poolproof.layers.zfs import ZfsLayer, compression_of, pool_of, read_properties
+from poolproof.layers.zfs_commands import flush_pool
 from poolproof.layers.zfs_properties import VOLUME, check_property
-from poolproof.units import parse_size
+from poolproof.steps import Step
+from poolproof.units import format_size, parse_size
+
+_DEVICES = "/dev/zvol/"
 
 
 @dataclass(frozen=True)
@@ -23,16 +33,15 @@ class Zvol:
     properties: tuple[tuple[str, str], ...]
 
 
-class ZvolLayer(UnbuiltLayer[Zvol]):
+class ZvolLayer(Layer[Zvol]):
     """A block device out of a pool."""
 
     word = "zvol"
     summary = "a volume of a pool: `zfs mirror a b | zvol 100G volblocksize=16k`"
     programs = ("zfs",)
     packages = ("zfsutils-linux",)
-    file_system = "zfs"
+    module_packages = ("zfs-dkms",)
     offers_block = True
-    not_built = "the kernel module zfs and the program zfs"
 
     def read(self, reading: Reading) -> LayerNode:
         pool = _pool(reading)
@@ -52,11 +61,66 @@ class ZvolLayer(UnbuiltLayer[Zvol]):
                     raise reading.mistake(argument, "expected `sparse` or a property: zvol 100G volblocksize=16k")
         return LayerNode(self, Zvol(_size_bytes(reading, size), sparse, tuple(properties.items())), (pool,))
 
+    def modules(self, spec: Zvol) -> tuple[str, ...]:
+        return ("zfs",)
+
+    def plan(self, spec: Zvol, inputs: Sequence[Volume], site: Site, name: str) -> Plan:
+        (pool,) = inputs
+        _check_room(spec, pool)
+        dataset = f"{pool_of(pool)}/{name}"
+        node = f"{_DEVICES}{dataset}"
+        return Plan(
+            make=(_create(spec, dataset),),
+            open=(Step(f"wait for {node}", await_block(node)),),
+            close=(),
+            # without this, syncing the device would write what is dirty to the log first
+            flush=(flush_pool(pool_of(pool)),),
+            volume=Volume(node, True, pool.leaves, spec.size_bytes),
+        )
+
     def write_factor(self, spec: Zvol, inputs: Sequence[float]) -> float:
         return inputs[0] * int(dict(spec.properties).get("copies", "1"))
 
     def capacity_bytes(self, spec: Zvol, inputs: Sequence[int]) -> int:
         return min(spec.size_bytes, inputs[0])
+
+    def describe(self, spec: Zvol, volume: Volume, inputs: Sequence[Volume], host: Host, target: Target) -> Target:
+        properties = read_properties(volume.path.removeprefix(_DEVICES), host)
+        return replace(
+            target,
+            record_bytes=int(properties["volblocksize"]),
+            compression=compression_of(properties),
+            zfs=replace(
+                target.zfs or ZfsFacts(),
+                is_zvol=True,
+                direct=None,
+                sync=properties.get("sync"),
+                logbias=properties.get("logbias"),
+                primarycache=properties.get("primarycache"),
+                dedup=properties.get("dedup"),
+            ),
+        )
+
+
+def _create(spec: Zvol, dataset: str) -> Step:
+    """Its undo is that of its pool."""
+    sparse = ("-s",) if spec.sparse else ()
+    named = [part for key, value in spec.properties for part in ("-o", f"{key}={value}")]
+    return Step(
+        f"create the volume {dataset}",
+        ("zfs", "create", *sparse, "-V", str(spec.size_bytes), *named, dataset),
+        timeout_s=120,
+    )
+
+
+def _check_room(spec: Zvol, pool: Volume) -> None:
+    """The estimate of the pool is from below by 5 %: only what surely does not fit is refused."""
+    if not spec.sparse and pool.size_bytes is not None and spec.size_bytes > pool.size_bytes * 100 // 95:
+        raise HostError(
+            f"a zvol of {format_size(spec.size_bytes)} does not fit its pool, which holds "
+            f"about {format_size(pool.size_bytes)}",
+            "make it smaller, or `sparse`, which reserves no space for it",
+        )
 
 
 def _pool(reading: Reading) -> Node:

@@ -7,6 +7,7 @@ from poolproof.campaign.model import Workload
 from poolproof.errors import BuildError, PoolproofError
 from poolproof.facts.block import used_loops
 from poolproof.hosts.base import Host, HostUnreachable
+from poolproof.layers.tree import describe, doubts
 from poolproof.measure.events import Listener
 from poolproof.measure.fio_run import leash
 from poolproof.measure.found import found_directory
@@ -130,11 +131,14 @@ def _apply(conductor: _Conductor, planned: LayoutPlan) -> None:
 
 
 def _ready(conductor: _Conductor, planned: LayoutPlan) -> ReadyLayout:
+    host, tree = conductor.host, planned.tree
+    for doubt in doubts(tree, host):
+        conductor.listener.warning(f"{planned.layout.name}: {doubt}")
     return ReadyLayout(
         name=planned.layout.name,
         node=planned.node,
-        tree=planned.tree,
-        target=target_of(conductor.host, planned.tree.volume, planned.tree.leaves, conductor.plan.machine),
+        tree=tree,
+        target=describe(tree, host, target_of(host, tree.volume, tree.leaves, conductor.plan.machine)),
         scratch=conductor.plan.site.state_dir,
         found=found_directory(planned.node),
     )

@@ -10,8 +10,9 @@ from pathlib import Path
 from poolproof.campaign.model import Measure, Workload
 from poolproof.errors import FioError, PoolproofError
 from poolproof.evidence.account import Idle, Window, byte_account, leaf_uses
-from poolproof.evidence.model import Evidence, TestFile
+from poolproof.evidence.model import Evidence, TestFile, ZfsUse
 from poolproof.evidence.sampler import Reading, Sampler, read_now, reading_at
+from poolproof.evidence.zfs import read_zfs, use_between
 from poolproof.fio.figures import FioResult
 from poolproof.fio.job import JobFile
 from poolproof.fio.json_output import read_json_stream
@@ -65,12 +66,16 @@ class Prepared:
 
 @dataclass(frozen=True)
 class _Measured:
-    """What came out of the window: fio's run, the counters at its bounds, all samples between, seconds of each part."""
+    """What came out of the window: fio's run, the counters at its bounds, all samples between, seconds of each part.
+
+    `zfs`: what ZFS's own counters moved by, fio's ramp among it.
+    """
 
     fio: FioRun
     window: Window
     samples: Sequence[Reading]
     seconds: Mapping[str, float]
+    zfs: ZfsUse | None
 
 
 def run_trial(bench: Bench, prepared: Prepared, number: int) -> Trial:
@@ -159,14 +164,17 @@ def _measure(bench: Bench, prepared: Prepared) -> _Measured:
     start: list[Reading] = []
     live = bench.listener.wants_live
     watch = watching(host, report_path(scratch), sampler, bench.listener.live) if live else nullcontext()
+    pools = bench.layout.target.zfs.pools if bench.layout.target.zfs else ()
+    zfs_start = read_zfs(host, pools)
     with sampler, watch:
         fio = run_fio(host, prepared.jobs, scratch, live=live, before=lambda: start.append(read_now(host, leaves)))
         end = read_now(host, leaves)
+    zfs = use_between(zfs_start, read_zfs(host, pools))
     bench.listener.step("drain to the disks")
     flush(host, bench.layout)
     drained = read_now(host, leaves)
     seconds |= {"fio": fio.completed.elapsed_s, "drain": drained.at_s - end.at_s}
-    return _Measured(fio, Window(start[0], end, drained), tuple(sampler.readings), seconds)
+    return _Measured(fio, Window(start[0], end, drained), tuple(sampler.readings), seconds, zfs)
 
 
 def _pause(bench: Bench) -> float:
@@ -201,7 +209,7 @@ def _evidence(
     files = prepared.files
     if resident is not None:
         files = tuple(replace(file, resident_bytes=pages) for file, pages in zip(files, resident, strict=True))
-    return Evidence(account, leaves, files, prepared.busy_with)
+    return Evidence(account, leaves, files, prepared.busy_with, measured.zfs)
 
 
 def _without_ramp(measured: _Measured, jobs: JobFile, result: FioResult) -> Window:

@@ -151,10 +151,44 @@ def test_needs_names_all_that_is_missing_and_how_to_get_it() -> None:
     assert raised.value.hint == "on Debian or Ubuntu: sudo apt install btrfs-progs e2fsprogs mergerfs"
 
 
-def test_needs_of_a_layer_that_is_not_built() -> None:
-    with pytest.raises(HostError, match="zfs is not built by this version of poolproof") as raised:
-        tree.needs(resolve("zfs mirror a b"), SITE)
-    assert raised.value.hint == "on Debian or Ubuntu: apt install zfsutils-linux"
+@pytest.mark.parametrize(
+    ("text", "lacking", "installs"),
+    [
+        (
+            "zfs mirror a b",
+            "zfs needs zfs, zpool; zfs needs the kernel module zfs, and this kernel has none",
+            "zfsutils-linux zfs-dkms",
+        ),
+        (
+            "md raid5 a b c",
+            "md needs mdadm; md needs the kernel module md_mod, raid456, and this kernel has none",
+            "mdadm linux-image-amd64",
+        ),
+        (
+            "a | luks integrity=hmac-sha256",
+            "luks needs cryptsetup; luks needs the kernel module dm_crypt, dm_integrity, and this kernel has none",
+            "cryptsetup-bin linux-image-amd64",
+        ),
+        (
+            "lvm cache a cachevol b",
+            "lvm needs lvm; lvm needs the kernel module dm_cache, dm_cache_smq, dm_mod, and this kernel has none",
+            "lvm2 thin-provisioning-tools linux-image-amd64",
+        ),
+        ("autotier (dir /a) (dir /b)", "autotier needs autotier, autotierfs", ""),
+    ],
+)
+def test_needs_of_a_technology_that_is_not_there(text: str, lacking: str, installs: str) -> None:
+    with pytest.raises(HostError) as raised:
+        tree.needs(resolve(text), SITE)
+    assert raised.value.message == f"this host cannot build the layout: {lacking}"
+    assert raised.value.hint == (f"on Debian or Ubuntu: apt install {installs}" if installs else "")
+
+
+def test_needs_of_a_kernel_that_has_the_module() -> None:
+    site = replace(SITE, programs=SITE.programs | {"mdadm"}, modules=frozenset({"md_mod", "raid1"}))
+    tree.needs(resolve("md raid1 a b | ext4"), site)
+    with pytest.raises(HostError, match="needs the kernel module raid10"):
+        tree.needs(resolve("md raid10 a b"), site)
 
 
 def test_a_directory_needs_nothing() -> None:

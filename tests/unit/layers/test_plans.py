@@ -166,23 +166,6 @@ def test_awkward_names_of_layouts_become_plain() -> None:
     assert built.volume.path == f"{MNT}/mirror-commit-5-bs-4k-ext4"
 
 
-@pytest.mark.parametrize(
-    ("text", "takes"),
-    [
-        ("zfs mirror a b", "the kernel module zfs and the programs zpool and zfs; this host has no zfs, zpool"),
-        ("md raid1 a b | ext4", "the kernel module md_mod and the program mdadm; this host has no mdadm"),
-        ("a | luks | ext4", "the kernel module dm_crypt"),
-        ("lvm linear a b", "the kernel module dm_mod"),
-        ("autotier (a | ext4) (b | ext4)", "the programs autotierfs and autotier"),
-    ],
-)
-def test_what_this_version_does_not_build_says_what_it_takes(text: str, takes: str) -> None:
-    with pytest.raises(HostError) as raised:
-        plan(text)
-    assert takes in raised.value.message
-    assert "does not build it yet" in raised.value.message
-
-
 def test_the_volume_of_a_file_system_is_its_mount() -> None:
     built = plan("a | ext4", site=replace(SITE, mount_dir="/mnt/poolproof"))
     assert isinstance(built.volume, Volume)

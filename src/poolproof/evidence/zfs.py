@@ -1,0 +1,67 @@
+"""ZFS's own counters around the window of a trial: what the ARC, the log and the cache device did. /proc/spl/kstat/zfs.
+
+Those of the ARC and of the log are one for all pools of the host; those of direct I/O (2.3 and later) are the pool's.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from poolproof.evidence.model import ZfsUse
+from poolproof.hosts.base import Host
+
+KSTATS = "/proc/spl/kstat/zfs"
+_ONE_TICK_S = 60.0
+
+
+@dataclass(frozen=True)
+class ZfsCounters:
+    """The counters at one moment, by the names that ZFS gives them; empty where there is no such file."""
+
+    arc: Mapping[str, int]
+    log: Mapping[str, int]
+    pools: tuple[Mapping[str, int], ...]
+
+
+def read_zfs(host: Host, pools: Sequence[str]) -> ZfsCounters | None:
+    """The counters now, in one command; None for a layout without a pool, and where they cannot be read."""
+    if not pools:
+        return None
+    paths = [f"{KSTATS}/{name}" for name in ("arcstats", "zil", *(f"{pool}/iostats" for pool in pools))]
+    with host.stream(paths, _ONE_TICK_S) as ticks:
+        tick = next(iter(ticks), None)
+    if tick is None:
+        return None
+    arc, log, *rest = (parse_kstat(text) for text in tick.texts)
+    return ZfsCounters(arc, log, tuple(rest))
+
+
+def use_between(start: ZfsCounters | None, end: ZfsCounters | None) -> ZfsUse | None:
+    """What the counters moved by; a counter that this release does not have is None."""
+    if start is None or end is None:
+        return None
+    pools = list(zip(start.pools, end.pools, strict=True))
+    return ZfsUse(
+        direct_read_bytes=_moved_in_all(pools, "direct_read_bytes"),
+        arc_read_bytes=_moved_in_all(pools, "arc_read_bytes"),
+        zil_commits=_moved(start.log, end.log, "zil_commit_count"),
+        zil_slog_bytes=_moved(start.log, end.log, "zil_itx_metaslab_slog_bytes"),
+        zil_normal_bytes=_moved(start.log, end.log, "zil_itx_metaslab_normal_bytes"),
+        l2_read_bytes=_moved(start.arc, end.arc, "l2_read_bytes"),
+        l2_write_bytes=_moved(start.arc, end.arc, "l2_write_bytes"),
+    )
+
+
+def parse_kstat(text: str) -> Mapping[str, int]:
+    """The numbers of a kstat file of named values: two lines of heading, then `name type data`."""
+    rows = [line.split() for line in text.splitlines()]
+    return {row[0]: int(row[2]) for row in rows if len(row) == 3 and row[1].isdigit() and row[2].lstrip("-").isdigit()}
+
+
+def _moved(start: Mapping[str, int], end: Mapping[str, int], name: str) -> int | None:
+    return end[name] - start[name] if name in start and name in end else None
+
+
+def _moved_in_all(pools: Sequence[tuple[Mapping[str, int], Mapping[str, int]]], name: str) -> int | None:
+    moved = [_moved(start, end, name) for start, end in pools]
+    known = [count for count in moved if count is not None]
+    return sum(known) if known and len(known) == len(moved) else None

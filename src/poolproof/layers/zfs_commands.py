@@ -1,0 +1,90 @@
+"""The command lines of zpool and zfs that make, open, close and take down a pool. Pure."""
+
+from collections.abc import Sequence
+
+from poolproof.evidence.zfs import KSTATS
+from poolproof.layers.patience import patiently, unless_there
+from poolproof.steps import Holds, Step, UndoCommand
+
+_PARAMETER = "/sys/module/zfs/parameters/zfs_arc_max"
+_ACTIVITIES = "initialize,replace,remove,resilver,trim"
+_WAIT_LIMIT_S = 3600.0
+
+_C_MAX = 'c_max() { while read -r n _ v; do [ "$n" = c_max ] && echo "$v"; done </proc/spl/kstat/zfs/arcstats; }; '
+# 0 means the default, but writing 0 does not bring the old limit back: that takes the limit in force before, first.
+_LIMIT_ARC = _C_MAX + (
+    '[ -e "$0" ] || echo "$(c_max) $(cat "$2")" >"$0"; echo "$1" >"$2"; [ "$(c_max)" = "$1" ] && exit 0; '
+    'echo "the ARC keeps its limit of $(c_max) bytes: zfs_arc_max must lie between its minimum and the RAM" >&2; exit 1'
+)
+_RESTORE_ARC = 'read -r limit before <"$0" && echo "$limit" >"$1" && echo "$before" >"$1" && rm -- "$0"'
+
+
+def load_module() -> Step:
+    """Nothing is undone: a module that was not there before harms nobody."""
+    return Step("load the kernel module zfs", ("modprobe", "zfs"), timeout_s=120)
+
+
+def limit_arc(size_bytes: int, note: str) -> Step:
+    """Cap the ARC; what was before is kept in the file `note` for the undo."""
+    undo = UndoCommand(("sh", "-c", _RESTORE_ARC, note, _PARAMETER), Holds(note, " "))
+    return Step(
+        f"limit the ARC to {size_bytes} bytes", ("sh", "-c", _LIMIT_ARC, note, str(size_bytes), _PARAMETER), undo
+    )
+
+
+def create(
+    pool: str,
+    root: str,
+    pool_properties: Sequence[tuple[str, str]],
+    dataset_properties: Sequence[tuple[str, str]],
+    vdevs: Sequence[str],
+    devices: Sequence[str],
+) -> Step:
+    """`-R`: mounted under `root`, and kept out of the cache file, so that no boot imports it.
+
+    `-f`: the devices were guarded already, and the vdev tree was checked; without it zpool would refuse what an earlier
+    pool left in a partition that it is about to make again.
+    """
+    named = [part for key, value in pool_properties for part in ("-o", f"{key}={value}")]
+    named += [part for key, value in dataset_properties for part in ("-O", f"{key}={value}")]
+    return Step(
+        f"create the pool {pool}",
+        ("zpool", "create", "-f", "-R", root, *named, pool, *vdevs),
+        undo=UndoCommand(
+            ("zpool", "destroy", "-f", pool),
+            Holds(f"{KSTATS}/{pool}", ""),
+            timeout_s=60,
+            last_resort=("zpool", "export", "-f", pool),
+        ),
+        timeout_s=300,
+        overwrites=tuple(devices),
+    )
+
+
+def wait_until_quiet(pool: str) -> Step:
+    """Resilver, removal, initialising and trim have ended."""
+    return Step(f"wait until {pool} is quiet", ("zpool", "wait", "-t", _ACTIVITIES, pool), timeout_s=_WAIT_LIMIT_S)
+
+
+def open_pool(pool: str, root: str, devices: Sequence[str]) -> Step:
+    """Import, unless it was only just created. `-l` loads keys; only the run's own devices are looked at."""
+    places = [part for device in devices for path in (device, _partition(device)) for part in ("-d", path)]
+    argv = ("zpool", "import", "-l", "-R", root, *places, pool)
+    return Step(f"import the pool {pool}", unless_there(f"{KSTATS}/{pool}", *argv), timeout_s=300)
+
+
+def close_pool(pool: str) -> Step:
+    """Export, which writes everything out and leaves nothing of the pool in the ARC. A busy pool is an error."""
+    return Step(f"export the pool {pool}", patiently("zpool", "export", pool), timeout_s=300)
+
+
+def flush_pool(pool: str) -> Step:
+    """Write out the open transaction group. A sync of the file system would write it to the log first."""
+    return Step(f"write out the pool {pool}", ("zpool", "sync", pool), timeout_s=600)
+
+
+def _partition(device: str) -> str:
+    """The first partition, which zpool makes on a whole disk for its data; it need not be there."""
+    if device.startswith("/dev/disk/"):
+        return f"{device}-part1"
+    return f"{device}p1" if device[-1].isdigit() else f"{device}1"

@@ -1,0 +1,59 @@
+"""What zpool and zfs print of a pool, and the kernel's counters of the ARC, as values. Pure."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+_BUSY = re.compile(r"^\s*(scan|remove|expand): (.*(?:in progress|Evacuation).*)$", re.MULTILINE)
+_DONE = re.compile(r"completed|canceled|paused", re.IGNORECASE)
+_VDEV_BUSY = re.compile(r"\((\d+% (?:initialized|trimmed)), started")
+
+
+@dataclass(frozen=True)
+class VdevSpace:
+    """A row of `zpool list -v`: how deep it stands below the pool (the pool itself 0), its name, allocated bytes.
+
+    `section` is the heading it stands under: empty for data, else `logs`, `cache`, `special`, `dedup` or `spare`.
+    """
+
+    depth: int
+    name: str
+    section: str
+    allocated_bytes: int | None
+
+
+def parse_list(text: str) -> tuple[VdevSpace, ...]:
+    """The rows of `zpool list -v -p` (2.1 to 2.3), headings left out.
+
+    Raises:
+        ValueError: the text is no such list.
+    """
+    header, *lines = text.splitlines() or [""]
+    columns = header.split()
+    if "ALLOC" not in columns:
+        raise ValueError(f"`zpool list -v` printed no column ALLOC: {header!r}")
+    rows: list[VdevSpace] = []
+    section = ""
+    for line in lines:
+        cells = line.split()
+        depth = (len(line) - len(line.lstrip())) // 2
+        if depth == 0 and rows:
+            section = cells[0]
+        else:
+            count = cells[columns.index("ALLOC")] if len(cells) > columns.index("ALLOC") else "-"
+            rows.append(VdevSpace(depth, cells[0], section, int(count) if count.isdigit() else None))
+    return tuple(rows)
+
+
+def busy_with(status: str) -> str | None:
+    """What a pool is doing by itself, from `zpool status -i -t`; None when it is quiet."""
+    for kind, said in _BUSY.findall(status):
+        if not _DONE.search(said):
+            return f"{kind}: {said.strip()}"
+    vdev = _VDEV_BUSY.search(status)
+    return f"{vdev[1]}" if vdev else None
+
+
+def parse_properties(text: str) -> Mapping[str, str]:
+    """The output of `zfs get -H -o property,value all`."""
+    return dict(line.split("\t", 1) for line in text.splitlines() if "\t" in line)

@@ -1,0 +1,34 @@
+"""A host that answers from a record of what real ones said."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+
+from poolproof.hosts.base import FileMissing, Tick
+from poolproof.process import CommandFailed, Completed
+
+
+@dataclass(frozen=True)
+class RecordedHost:
+    """`said` by whole argv, `files` by path. What it has no record of is an error."""
+
+    said: Mapping[tuple[str, ...], str] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+    name: str = "recorded"
+
+    def run(self, argv: Sequence[str], *, timeout_s: float, stdin: str | None = None, check: bool = True) -> Completed:
+        assert timeout_s > 0
+        assert stdin is None
+        known = tuple(argv) in self.said
+        completed = Completed(tuple(argv), 0 if known else 1, self.said.get(tuple(argv), ""), "", 0.0)
+        if check and not known:
+            raise CommandFailed(completed)
+        return completed
+
+    def read(self, path: str) -> str:
+        if path not in self.files:
+            raise FileMissing(f"{path} cannot be read")
+        return self.files[path]
+
+    def stream(self, paths: Sequence[str], interval_s: float) -> AbstractContextManager[Iterator[Tick]]:
+        raise AssertionError((paths, interval_s))
