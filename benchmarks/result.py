@@ -7,8 +7,8 @@ from dataclasses import dataclass
 class Result:
     """A figure beside its limit; `unit` follows both, `detail` says what it was made of.
 
-    `low` and `high` are its 95 % interval, where it has one. The claim stands when `high` keeps the limit, it falls when
-    `low` breaks it, and between the two this machine can't tell.
+    `low` and `high` are its 95 % interval, where it has one. The claim stands when `high` keeps the limit, and falls
+    when `low` breaks it; between the two this machine can't tell.
     """
 
     name: str
