@@ -79,7 +79,7 @@ def read_now(host: Host, leaves: Sequence[Leaf]) -> Reading:
     with host.stream(paths, _ONE_TICK_S) as ticks:
         tick = next(iter(ticks), None)
     if tick is None:
-        raise HostUnreachable(f"{host.name} gave no counters", "the link may have broken; see: poolproof devices")
+        raise HostUnreachable(f"{host.name} gave no counters", f"ssh -v {host.name} true")
     gone = [path for path, text in zip(paths, tick.texts, strict=True) if not text]
     if gone:
         raise FileMissing(f"{', '.join(gone)} cannot be read")
