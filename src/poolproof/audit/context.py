@@ -109,8 +109,8 @@ def _size(flag: str, text: str | None) -> int | None:
         return None
     try:
         size_bytes = parse_size(text)
-    except ValueError as error:
-        raise UsageError(f"{flag}: {error}") from None
+    except ValueError:
+        raise UsageError(f"{flag} {text!r} is no size", f"write one such as {flag} 64G") from None
     if size_bytes <= 0:
         raise UsageError(f"{flag} {text} is nothing", f"write a size such as {flag} 64G")
     return size_bytes

@@ -41,7 +41,10 @@ def _of_rule(unit: Unit, ground: Ground, rule: Rule) -> Iterator[Placed]:
     if rule.in_job is None:
         return
     cases = list(_cases(unit, ground))
-    found = [list(rule.in_job(case)) for case in cases]
+    first = list(rule.in_job(cases[0]))
+    if not first:
+        return
+    found = [first, *(list(rule.in_job(case)) for case in cases[1:])]
     blamed = _blamed(rule, cases[0])
     for number, finding in enumerate(found[0]):
         others = [each[number] for each in found[1:] if number < len(each)]

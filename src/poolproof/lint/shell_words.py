@@ -188,7 +188,7 @@ class _Reader:
                 self._line += character == "\n"
                 parts.append(character)
                 self._place += 1
-        self._place += 1
+        self._place = min(self._place + 1, len(self._text))
         return "".join(parts)
 
     def _escaped(self) -> str:

@@ -30,7 +30,7 @@ def _in_job(case: Case) -> Iterable[Finding]:
 
 def _mended(_case: Case, job: Job) -> Changes:
     """The size that the reader sees: fio's k is 1024."""
-    return {name: text[:-2] for name in _SIZES if _IEC.match(text := (job.text(name) or "").strip())}
+    return {name: text[:-2].lower() for name in _SIZES if _IEC.match(text := (job.text(name) or "").strip())}
 
 
 RULE = Rule(

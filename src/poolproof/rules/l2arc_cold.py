@@ -13,10 +13,11 @@ _FIX = "read the whole working set until l2_hits stop growing, then measure; or 
 
 
 def _in_job(case: Case) -> Iterable[Finding]:
-    zfs, seconds, size = case.target.zfs if case.target else None, asked_s(case), case.job.unique_bytes
-    if zfs is None or not zfs.has_cache or not case.job.reads or not seconds or not size:
+    zfs, seconds = case.target.zfs if case.target else None, asked_s(case)
+    if zfs is None or not zfs.has_cache or not case.job.reads or not seconds:
         return
-    if seconds * _FILL_BYTES_PER_S < size:
+    size = case.job.unique_bytes or 0
+    if 0 < seconds * _FILL_BYTES_PER_S < size:
         yield Finding(
             rule="l2arc-cold",
             effect="notes",

@@ -1,0 +1,47 @@
+"""fio's own collection of job files: from the installed package, else unpacked from Debian's, which is not committed."""
+
+import functools
+import gzip
+import tempfile
+from pathlib import Path
+
+from poolproof import process
+
+_PACKAGE = "fio-examples"
+_FOLDER = "usr/share/doc/fio/examples"
+_LIMIT_S = 120.0
+
+
+@functools.cache
+def fio_examples() -> dict[str, str]:
+    """Each job file by its name.
+
+    Raises:
+        CommandError: they are not installed and apt cannot fetch them.
+    """
+    installed = _read(Path("/") / _FOLDER)
+    if installed:
+        return installed
+    with tempfile.TemporaryDirectory() as folder:
+        argv = [
+            "sh",
+            "-c",
+            f'cd "$1" && apt-get -q download {_PACKAGE} && dpkg-deb -x {_PACKAGE}_*.deb .',
+            "sh",
+            folder,
+        ]
+        fetched = process.run(argv, timeout_s=_LIMIT_S, check=False)
+        if fetched.returncode != 0:
+            process.run(["apt-get", "-q", "update"], timeout_s=_LIMIT_S)
+            process.run(argv, timeout_s=_LIMIT_S)
+        return _read(Path(folder) / _FOLDER)
+
+
+def _read(folder: Path) -> dict[str, str]:
+    """The job files of a folder, also those that the package manager compressed."""
+    files = sorted(folder.glob("*.fio")) + sorted(folder.glob("*.fio.gz"))
+    return {
+        path.name.removesuffix(".gz"): (gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes())
+        .decode()
+        for path in files
+    }  # fmt: skip

@@ -1,0 +1,141 @@
+"""`poolproof lint` as its users run it: sources, output, exit codes, JSON and SARIF."""
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from poolproof.cli.main import main
+
+_TRAP = "[a]\nrw=write\nbs=1m\nsize=1g\n"
+_SOUND = "[a]\nrw=write\nbs=1m\nsize=1g\nend_fsync=1\n"
+_REFUSED = "[a]\nrw=write\nsize=1g\niodepht=4\n"
+_FS = ["--fs", "ext4"]
+
+Lint = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def lint(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Lint:
+    def run(*words: str, stdin: str = "") -> tuple[int, str, str]:
+        monkeypatch.setattr("sys.argv", ["poolproof", "lint", *words])
+        monkeypatch.setattr("sys.stdin", io.StringIO(stdin))
+        with pytest.raises(SystemExit) as ended:
+            main()
+        said = capsys.readouterr()
+        return int(ended.value.code or 0), said.out, said.err
+
+    return run
+
+
+@pytest.fixture
+def job_file(tmp_path: Path) -> Callable[[str], str]:
+    def write(text: str) -> str:
+        path = tmp_path / "job.fio"
+        path.write_text(text)
+        return str(path)
+
+    return write
+
+
+def test_a_finding_reads_like_a_compilers(lint: Lint, job_file: Callable[[str], str]) -> None:
+    path = job_file(_TRAP)
+    code, out, _ = lint(path, *_FS)
+    first, mend, *_, last = out.splitlines()
+    assert first.startswith(f"{path}:2: warning: write-without-sync: the job writes (buffered) and never syncs")
+    assert mend.startswith("  mend: end_fsync=1")
+    assert last == "1 warning"
+    assert code == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "plain", "strict"), [(_SOUND, 0, 0), (_TRAP, 0, 1), (_REFUSED, 1, 1), ("[a]\nrw=read\nsize=1g\n", 0, 0)]
+)
+def test_exit_codes(lint: Lint, job_file: Callable[[str], str], text: str, plain: int, strict: int) -> None:
+    assert lint(job_file(text), *_FS)[0] == plain
+    assert lint(job_file(text), "--strict", *_FS)[0] == strict
+
+
+def test_a_command_after_two_dashes(lint: Lint) -> None:
+    code, out, _ = lint(*_FS, "--", "fio", "--name=a", "--rw=write", "--size=1g")
+    assert code == 0
+    assert out.startswith("command line:1: warning: write-without-sync")
+
+
+def test_a_command_that_names_a_job_file(lint: Lint, job_file: Callable[[str], str]) -> None:
+    path = job_file(_TRAP)
+    assert f"{path}:2: warning: write-without-sync" in lint(*_FS, "--", "fio", path)[1]
+
+
+def test_standard_input(lint: Lint) -> None:
+    assert lint("-", *_FS, stdin=_TRAP)[1].startswith("<stdin>:2: warning: write-without-sync")
+    assert lint("-", *_FS, stdin="fio --name=a --rw=write --size=1g\n")[1].startswith("<stdin>:1: warning")
+
+
+def test_json_is_a_list_of_objects(lint: Lint, job_file: Callable[[str], str]) -> None:
+    path = job_file(_TRAP)
+    found = json.loads(lint(path, "--json", *_FS)[1])
+    assert [list(each) for each in found] == [["source", "line", "rule", "severity", "message", "fix"]]
+    assert (found[0]["source"], found[0]["line"], found[0]["severity"]) == (path, 2, "warning")
+    assert json.loads(lint(job_file(_SOUND), "--json", *_FS)[1]) == []
+
+
+def test_fix_prints_the_mended_job_and_nothing_else(lint: Lint, job_file: Callable[[str], str]) -> None:
+    code, out, err = lint(job_file(_TRAP), "--fix", *_FS)
+    assert (code, out) == (0, _SOUND)
+    assert "mended: write-without-sync" in err
+
+
+def test_fix_prints_a_command_in_its_own_form(lint: Lint) -> None:
+    out = lint("--fix", *_FS, "--", "fio", "--name=a b", "--rw=write", "--bs=1m", "--size=1g")[1]
+    assert out == "fio '--name=a b' --rw=write --bs=1m --size=1g --end_fsync=1\n"
+
+
+def test_mistakes_name_the_next_step(lint: Lint, job_file: Callable[[str], str]) -> None:
+    for words in ([], ["none.fio"], ["--fix", job_file(_TRAP), job_file(_TRAP)], ["--fix", "--sarif", "-"],
+                  ["-", "--ram", "much"], ["-", "--devices", "a floppy"], ["/"]):  # fmt: skip
+        code, out, err = lint(*words)
+        assert code == 2, words
+        assert not out
+        assert len(err.splitlines()) >= 2, err
+
+
+def test_the_path_of_the_job_on_this_machine_sharpens_it(lint: Lint, tmp_path: Path) -> None:
+    if not Path("/dev/shm").is_dir():
+        pytest.skip("no /dev/shm here")
+    command = ["fio", "--name=a", "--rw=randread", "--bs=4k", "--size=100t"]
+    assert "volatile-target" in lint("--", *command, "--directory=/dev/shm")[1]
+    assert "volatile-target" not in lint("--", *command, "--directory=/not/there")[1]
+    hole = tmp_path / "hole"
+    with hole.open("wb") as file:
+        file.truncate(1024**3)
+    assert "unwritten-read" in lint("--", *command, f"--filename={hole}")[1]
+
+
+def test_sarif_has_what_the_standard_requires(lint: Lint, job_file: Callable[[str], str]) -> None:
+    path = job_file(_TRAP + "iodepht=4\n")
+    log = json.loads(lint(path, "--sarif", *_FS)[1])
+    assert (log["version"], len(log["runs"])) == ("2.1.0", 1)
+    assert log["$schema"].endswith("sarif-schema-2.1.0.json")
+    run = log["runs"][0]
+    rules = run["tool"]["driver"]["rules"]
+    assert run["tool"]["driver"]["name"] == "poolproof"
+    assert len({rule["id"] for rule in rules}) == len(rules)
+    assert {(each["ruleId"], each["level"]) for each in run["results"]} == {
+        ("write-without-sync", "warning"), ("refused-by-fio", "error")
+    }  # fmt: skip
+    for each in run["results"]:
+        _check_result(each, rules, path)
+
+
+def _check_result(result: dict[str, Any], rules: list[dict[str, Any]], path: str) -> None:
+    """sarif-schema-2.1.0.json, `result`: message.text; a rule by index; a place with a uri and a line from 1."""
+    assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
+    assert result["level"] in {"none", "note", "warning", "error"}
+    assert result["message"]["text"]
+    place = result["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"] == path
+    assert place["region"]["startLine"] >= 1
