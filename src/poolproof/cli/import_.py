@@ -1,5 +1,6 @@
 """`poolproof import`: results of others as a run directory."""
 
+import gc
 import json
 from pathlib import Path
 from typing import Annotated
@@ -37,6 +38,7 @@ def command(
     from poolproof.errors import FioError
     from poolproof.importing.run import import_results
 
+    gc.disable()  # thousands of values that all live until the process ends
     context = read_context(fs=fs, ram=ram, recordsize=recordsize, compression=compression, devices=devices or ())
     done = import_results(sources, out, Setting(context, cold=not warm), layout_from=layout_from)
     layouts = dict.fromkeys(trial.layout for trial in done.trials)

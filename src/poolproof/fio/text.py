@@ -57,11 +57,13 @@ class _RunDraft:
     jobs: list[_JobDraft] = field(default_factory=list)
     groups: list[dict[str, Direction]] = field(default_factory=list)
     disks: list[DiskUse] = field(default_factory=list)
+    last_group: int = -1
     first_line: int = 0
     last_line: int = 0
 
     def has_figures(self) -> bool:
-        return any(_has_figures(job) for job in self.jobs) or any(self.groups)
+        """Or an error, which is a result as well."""
+        return any(_has_figures(job) or job.error for job in self.jobs) or any(self.groups)
 
 
 def read_text(text: str) -> tuple[FioResult, ...]:
@@ -212,8 +214,9 @@ class _Reader:
 
     def _sums(self, line: str) -> bool:
         """The group's sums and the disks."""
-        if lines.group_head(line):
-            self._group_head()
+        number = lines.group_head(line)
+        if number is not None:
+            self._group_head(number)
             return True
         group = lines.group(line)
         if group is not None:
@@ -224,10 +227,12 @@ class _Reader:
             return True
         return False
 
-    def _group_head(self) -> None:
-        if self._run.disks or (self._run.groups and not self._run.jobs):
+    def _group_head(self, number: int) -> None:
+        """Groups of a run count upwards: one that does not is of another run."""
+        if self._run.disks or (self._run.groups and (not self._run.jobs or number <= self._run.last_group)):
             self.finish()
         self._run.groups.append({})
+        self._run.last_group = number
 
     def _group(self, group: lines.RateLine) -> bool:
         """A sum belongs under its head; one without a head is a quotation, a result of its own."""

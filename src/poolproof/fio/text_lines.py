@@ -225,8 +225,10 @@ def issued(line: str) -> tuple[dict[str, int], int | None] | None:
     return ({"read": int(match["r"]), "write": int(match["w"]), "trim": int(match["d"])}, None) if match else None
 
 
-def group_head(line: str) -> bool:
-    return _GROUP_HEAD.match(line) is not None
+def group_head(line: str) -> int | None:
+    """The number of the group whose sums follow."""
+    match = _GROUP_HEAD.match(line)
+    return int(match["group"]) if match and len(match["group"]) < 7 else None
 
 
 def group(line: str) -> RateLine | None:
