@@ -14,6 +14,7 @@ from poolproof.cli import (
     audit,
     check,
     clean,
+    compare,
     demo,
     devices,
     explain,
@@ -21,6 +22,7 @@ from poolproof.cli import (
     lab,
     lint,
     presets,
+    rank,
     resume,
     rules,
     run,
@@ -39,7 +41,23 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for module in (run, demo, resume, clean, show, lint, audit, import_, check, devices, presets, rules, explain):
+for module in (
+    run,
+    demo,
+    resume,
+    clean,
+    show,
+    compare,
+    rank,
+    lint,
+    audit,
+    import_,
+    check,
+    devices,
+    presets,
+    rules,
+    explain,
+):
     app.command(module.__name__.rpartition(".")[2].rstrip("_"))(module.command)
 app.add_typer(lab.app)
 

@@ -55,6 +55,11 @@ def per_cent(share: float) -> str:
     return f"{value:.0f}%" if value >= 10 else f"{value:.1f}%"
 
 
+def per_cent_whole(share: float) -> str:
+    """A share as it would be asked for: `2%`, `0.5%`."""
+    return f"{share * 100:.3g}%"
+
+
 def factor_text(factor: Interval) -> str:
     """A figure beside the baseline's, with its interval: `−16% (−41 … +19)`; from 3× on as `18.9× (17.5 … 20.5)`."""
     if factor.mean >= 3:

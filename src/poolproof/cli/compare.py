@@ -1,0 +1,68 @@
+"""`poolproof compare`: what is faster, what is slower, what is the same, and what the trials can't tell."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from poolproof.cli.judging import Effect, MetricName
+from poolproof.cli.run import Json
+
+if TYPE_CHECKING:
+    from poolproof.compare.comparison import Side
+
+
+def command(
+    a: Annotated[Path, typer.Argument(metavar="A", help="A run: what to compare with.")],
+    b: Annotated[
+        Path | None, typer.Argument(metavar="[B]", help="Another run; without it --layouts names two of A.")
+    ] = None,
+    layouts: Annotated[
+        str | None, typer.Option("--layouts", metavar="X,Y", help="Compare layout Y (of B, or of A) with X of A.")
+    ] = None,
+    metric: MetricName = None,
+    effect: Effect = "2%",
+    fail_if_slower: Annotated[
+        str | None,
+        typer.Option("--fail-if-slower", metavar="SHARE", help="End with 1 if B is slower by more, as 5%."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Compare two runs, or two layouts of a run, cell by cell: faster, slower, same within the effect, undecided.
+
+    Exit code 1 with --fail-if-slower when a cell is surely slower by more than that, or has lost its figure.
+    """
+    from poolproof.cli.judging import metric_named, per_cent
+    from poolproof.compare.comparison import compare
+    from poolproof.compare.contract import comparison_object
+
+    limit = None if fail_if_slower is None else per_cent(fail_if_slower, "--fail-if-slower")
+    matters, chosen = per_cent(effect, "--effect"), metric_named(metric)
+    comparison = compare(*_sides(a, b, layouts), effect=matters, metric=chosen, limit=limit)
+    if as_json:
+        typer.echo(json.dumps(comparison_object(comparison)))
+    else:
+        from rich.console import Console
+
+        from poolproof.report.compared import print_comparison
+
+        print_comparison(Console(highlight=False), comparison)
+    if comparison.gate is not None and not comparison.gate.passed:
+        raise typer.Exit(1)
+
+
+def _sides(a: Path, b: Path | None, layouts: str | None) -> "tuple[Side, Side]":
+    from poolproof.compare.comparison import Side
+    from poolproof.compare.finished import read_run
+    from poolproof.compare.goal import split_names
+    from poolproof.errors import UsageError
+
+    if b is None and layouts is None:
+        raise UsageError("one run alone has nothing to be compared with", "name a second run, or --layouts X,Y")
+    names: list[str] | list[None] = [None, None] if layouts is None else split_names(layouts)
+    if len(names) != 2 or (b is None and names[0] == names[1]):
+        raise UsageError(f"--layouts {layouts}: expected the names of two layouts", "write --layouts X,Y")
+    run_a = read_run(a)
+    run_b = run_a if b is None else read_run(b)
+    return Side(run_a, names[0]), Side(run_b, names[1])

@@ -1,0 +1,42 @@
+"""`poolproof rank`: which layout is best for a goal, and what it gives beside speed."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from poolproof.cli.judging import Effect, MetricName
+from poolproof.cli.run import Json
+
+
+def command(
+    run: Annotated[Path, typer.Argument(help="The run directory.")],
+    goal: Annotated[
+        str | None, typer.Option("--goal", metavar="WORKLOAD", help="Rank by this workload. Default: the campaign's.")
+    ] = None,
+    weights: Annotated[
+        str | None, typer.Option("--weights", help="Rank by a mix of workloads, as etcd=2,media=1.")
+    ] = None,
+    metric: MetricName = None,
+    effect: Effect = "2%",
+    as_json: Json = False,
+) -> None:
+    """Put the layouts of a run in order, ties as ties, with the disks that may fail, room and write factor of each."""
+    from poolproof.cli.judging import metric_named, per_cent
+    from poolproof.compare.contract import ranking_object
+    from poolproof.compare.finished import read_run
+    from poolproof.compare.goal import find_goal
+    from poolproof.compare.ranking import rank
+
+    matters, chosen = per_cent(effect, "--effect"), metric_named(metric)
+    finished = read_run(run)
+    ranking = rank(finished, find_goal(finished.campaign, goal, weights), metric=chosen, effect=matters)
+    if as_json:
+        typer.echo(json.dumps(ranking_object(ranking)))
+        return
+    from rich.console import Console
+
+    from poolproof.report.ranked import print_ranking
+
+    print_ranking(Console(highlight=False), ranking)

@@ -1,0 +1,76 @@
+"""A run as comparing needs it: its record, its campaign, its cells, and which of them have a figure that counts."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from poolproof.campaign.model import Campaign, Metric, Workload
+from poolproof.campaign.workload_source import METRICS
+from poolproof.campaign.yaml import parse_campaign
+from poolproof.compare.welch import LogMean, log_mean
+from poolproof.runs.directory import RunDirectory
+from poolproof.runs.interval import Interval, mean_interval
+from poolproof.runs.model import RunRecord
+from poolproof.runs.summary import RANKABLE, Cell, cells_of
+
+
+@dataclass(frozen=True)
+class FinishedRun:
+    """A run directory, read. `cells` by layout and workload; a cell without a trial is not among them."""
+
+    path: Path
+    record: RunRecord
+    campaign: Campaign
+    cells: dict[tuple[str, str], Cell]
+
+    def workload(self, name: str) -> Workload | None:
+        """The campaign's workload of that name."""
+        return next((workload for workload in self.campaign.workloads if workload.name == name), None)
+
+    def has_layout(self, name: str) -> bool:
+        """Whether the campaign has a layout of that name."""
+        return any(layout.name == name for layout in self.campaign.layouts)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The figure of a cell that counts. `figure` is its mean over the trials, `log` what is tested."""
+
+    cell: Cell
+    metric: Metric
+    figure: Interval
+    log: LogMean
+    trials: int
+
+
+def read_run(path: Path) -> FinishedRun:
+    """The run in a directory, finished or not.
+
+    Raises:
+        RunError: no run, damaged, or of another schema.
+    """
+    directory = RunDirectory.open(path)
+    record = directory.record()
+    campaign = parse_campaign(record.campaign, f"{path}/run.json")
+    cells = cells_of(directory.trials(), campaign)
+    return FinishedRun(path, record, campaign, {(cell.layout, cell.workload): cell for cell in cells})
+
+
+def measured(cell: Cell | None, metric: Metric) -> Measured | str:
+    """The cell's figure; or in words why it has none that may be compared."""
+    if cell is None:
+        return "not measured"
+    if cell.verdict not in RANKABLE:
+        rules = [finding.rule for finding in cell.findings if finding.effect in ("refutes", "fails")]
+        return f"{cell.verdict} ({rules[0]})" if rules else cell.verdict
+    values = cell.values_of(metric)
+    figure, log = mean_interval(values), log_mean(values, metric)
+    if figure is None:
+        return f"no {metric} was measured"
+    return "a trial measured 0" if log is None else Measured(cell, metric, figure, log, len(values))
+
+
+def metrics_of(cells: Iterable[Cell]) -> frozenset[Metric]:
+    """The metrics that a trial of one of the cells has a figure for."""
+    all_cells = tuple(cells)
+    return frozenset(metric for metric in METRICS if any(cell.values_of(metric) for cell in all_cells))

@@ -1,0 +1,97 @@
+"""The mean of a few trials on the logarithmic scale, and how surely two of them differ: Welch's t-test.
+
+On logarithms a ratio is a difference, twice and half count alike, and a mix of workloads is a weighted mean. Source:
+Welch (1947), Biometrika 34, 28-35.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from poolproof.campaign.model import LOWER_IS_BETTER, Metric
+from poolproof.fio.histogram import RELATIVE_ERROR
+from poolproof.runs.interval import Interval, t_factor, welch_freedom
+from poolproof.runs.student import upper_tail
+
+BIN_VARIANCE = RELATIVE_ERROR**2 / 3
+"""Variance, on logarithms, of a latency that is known to its bin only: the same bin in every trial proves no more."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """The variance of one mean, with its degrees of freedom."""
+
+    variance: float
+    freedom: float
+
+
+@dataclass(frozen=True)
+class LogMean:
+    """The mean logarithm of trials, turned so that more is better. `parts` is None where one trial alone gave it."""
+
+    mean: float
+    parts: tuple[Part, ...] | None
+
+
+def log_mean(values: Sequence[float], metric: Metric) -> LogMean | None:
+    """The trials of one cell; None for no trials, and where one of them measured 0, which has no logarithm."""
+    if not values or min(values) <= 0:
+        return None
+    lower_is_better = metric in LOWER_IS_BETTER
+    logs = [-math.log(value) if lower_is_better else math.log(value) for value in values]
+    count, mean = len(logs), math.fsum(logs) / len(logs)
+    if count == 1:
+        return LogMean(mean, None)
+    variance = math.fsum((value - mean) ** 2 for value in logs) / (count - 1) / count
+    return LogMean(mean, (Part(max(variance, BIN_VARIANCE if lower_is_better else 0.0), count - 1),))
+
+
+def mixture(means: Iterable[tuple[float, LogMean]]) -> LogMean:
+    """The mean of several cells by their weights, which add up to 1: the logarithm of a geometric mean of speeds."""
+    total, parts, known = 0.0, [], True
+    for weight, each in means:
+        total += weight * each.mean
+        known = known and each.parts is not None
+        parts += [Part(weight**2 * part.variance, part.freedom) for part in each.parts or ()]
+    return LogMean(total, tuple(parts) if known else None)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How much better one mean is than another, on logarithms. `error` is None where there is no test."""
+
+    log: float
+    error: float | None
+    freedom: float
+
+    @property
+    def interval(self) -> Interval:
+        """How many times as fast, with its own 95 % interval: 2 is twice as fast, also for latencies."""
+        if self.error is None:
+            return Interval(math.exp(self.log))
+        half = t_factor(self.freedom) * self.error if self.error else 0.0
+        return Interval(math.exp(self.log), math.exp(self.log - half), math.exp(self.log + half))
+
+    def p_above(self, bound: float) -> float:
+        """How likely so high a difference is where the truth is no more than `bound`: small means, it is above."""
+        return self._tail(self.log - bound)
+
+    def p_below(self, bound: float) -> float:
+        """The same for a truth of `bound` or more: small means, it is below."""
+        return self._tail(bound - self.log)
+
+    def _tail(self, distance: float) -> float:
+        assert self.error is not None, "no test without an error"
+        if self.error == 0:  # rate-limited trials can agree to the last digit
+            return 0.0 if distance > 0 else 1.0
+        return upper_tail(distance / self.error, self.freedom)
+
+
+def difference(one: LogMean, other: LogMean) -> Difference:
+    """How much better `one` is than `other`; without a test where either is one trial's."""
+    log = one.mean - other.mean
+    if one.parts is None or other.parts is None:
+        return Difference(log, None, 0.0)
+    parts = [(part.variance, part.freedom) for part in (*one.parts, *other.parts)]
+    total = math.fsum(variance for variance, _ in parts)
+    return Difference(log, math.sqrt(total), welch_freedom(parts) if total else 1)

@@ -1,0 +1,161 @@
+"""A comparison in words: what was not the same, each cell's word with its interval, what was left out and why."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from poolproof.compare.comparison import ComparedCell, Comparison, Gate, Place, Side
+from poolproof.compare.decision import WORDS, Word
+from poolproof.compare.finished import Measured
+from poolproof.compare.unlike import Unlike
+from poolproof.report.words import MARKS, METRICS, factor_text, per_cent_whole, value_text
+
+_STYLES: dict[Word, str] = {"faster": "green", "slower": "red", "same": "default", "undecided": "yellow"}
+_MOST_PLACES = 6
+
+
+def print_comparison(console: Console, comparison: Comparison) -> None:
+    """Print two sides, what was not the same first."""
+    console.print(f"A  {_side(comparison.a)}", markup=False, soft_wrap=True)
+    console.print(f"B  {_side(comparison.b)}\n", markup=False, soft_wrap=True)
+    _print_unlike(console, comparison.unlike)
+    console.print(_table(comparison))
+    for line in _below(comparison):
+        console.print(line)
+
+
+def word_text(word: Word, effect: float) -> str:
+    """`same` says within what."""
+    return f"same within {per_cent_whole(effect)}" if word == "same" else word
+
+
+def figure_text(each: Measured) -> str:
+    """A figure with the mark of its verdict, where that is not sound."""
+    mark = "" if each.cell.verdict == "sound" else f" {MARKS[each.cell.verdict]}"
+    return value_text(each.figure.mean, each.metric) + mark
+
+
+def marks_text(cells: Iterable[Measured]) -> str | None:
+    """What the marks beside figures mean; None where there are none."""
+    verdicts = dict.fromkeys(each.cell.verdict for each in cells if each.cell.verdict != "sound")
+    return ", ".join(f"{MARKS[verdict]} {verdict}" for verdict in verdicts) or None
+
+
+def _side(side: Side) -> str:
+    return str(side.run.path) if side.layout is None else f"{side.run.path}, {side.layout}"
+
+
+def _print_unlike(console: Console, unlike: Sequence[Unlike]) -> None:
+    if not unlike:
+        console.print("Machine, versions and campaign were the same, as far as they are recorded.\n")
+        return
+    console.print("not the same:", style="bold")
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for name in ("", "A", "B"):
+        table.add_column(name, overflow="fold")
+    for each in unlike:
+        table.add_row(*(Text(text) for text in (f"  {each.what}", each.a, each.b)))
+    console.print(table)
+    console.print()
+
+
+def _table(comparison: Comparison) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column("", overflow="fold")
+    for name in ("A", "B"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("B is", no_wrap=True)
+    table.add_column("speed of B", no_wrap=True)
+    for workload in dict.fromkeys(cell.place.workload for cell in comparison.cells):
+        own = [cell for cell in comparison.cells if cell.place.workload == workload]
+        heading = f"{workload}, {METRICS[own[0].a.metric]}"
+        if own[0].place.layout is None:
+            table.add_row(heading, *_row(own[0], comparison.effect))
+            continue
+        table.add_row(Text(heading, style="bold"))
+        for cell in own:
+            table.add_row(Text(f"  {cell.place.layout}"), *_row(cell, comparison.effect))
+    return table
+
+
+def _row(cell: ComparedCell, effect: float) -> tuple[Text, ...]:
+    word = cell.decision.word
+    return (
+        Text(figure_text(cell.a)),
+        Text(figure_text(cell.b)),
+        Text(word_text(word, effect), style=_STYLES[word]),
+        Text(factor_text(cell.difference.interval)),
+    )
+
+
+def _below(comparison: Comparison) -> Iterator[Text | Padding]:
+    yield Text(f"\n{_count(comparison)}", style="bold")
+    yield from _notes(comparison)
+    if comparison.left_out:
+        yield Text("\nleft out:", style="bold")
+        for left in comparison.left_out:
+            yield _indented(f"{left.place}: {left.why}")
+    for name, places in (("A", comparison.only_a), ("B", comparison.only_b)):
+        if places:
+            yield Text(f"only in {name}: {_places(places)}")
+    if comparison.gate is not None:
+        yield from _gate(comparison.gate, len(comparison.cells))
+    yield Text(f"\n{_method(len(comparison.cells))}", style="bright_black")
+
+
+def _count(comparison: Comparison) -> str:
+    counts = Counter(cell.decision.word for cell in comparison.cells)
+    words = [f"{counts[word]} {word_text(word, comparison.effect)}" for word in WORDS if counts[word]]
+    return f"{_cells(len(comparison.cells))}: {', '.join(words)}"
+
+
+def _notes(comparison: Comparison) -> Iterator[Text]:
+    alone = [cell.place for cell in comparison.cells if cell.difference.error is None]
+    if alone:
+        yield Text(f"no interval, for one side has one trial: {_places(alone)}; measure with --trials 3 or more")
+    marks = marks_text(side for cell in comparison.cells for side in (cell.a, cell.b))
+    if marks:
+        yield Text(f"{marks}: see poolproof show RUN")
+
+
+def _gate(gate: Gate, cells: int) -> Iterator[Text | Padding]:
+    limit = per_cent_whole(gate.limit)
+    if gate.passed:
+        yield Text(f"\npassed: no cell is slower by more than {limit} with confidence", style="bold green")
+    else:
+        yield Text(f"\nfailed: --fail-if-slower {limit}", style="bold red")
+    for cell in gate.slower:
+        yield _indented(f"{cell.place} is slower: {factor_text(cell.difference.interval)}")
+    for left in gate.lost:
+        yield _indented(f"{left.place} has lost its figure: {left.why}")
+    if gate.open:
+        yield _indented(
+            f"in {len(gate.open)} of {_cells(cells)} the trials leave room for a slowdown of more than {limit}: "
+            f"{_places([cell.place for cell in gate.open])}; more trials narrow it"
+        )
+
+
+def _method(count: int) -> str:
+    if count == 1:
+        return "The word holds with 95% confidence: Welch's t-test on logarithms, trials as units."
+    return (
+        f"The words hold for all {count} cells together with 95% confidence: Welch's t-test on logarithms, trials as "
+        "units, corrected by Holm. Each interval is the 95% of its own cell."
+    )
+
+
+def _places(places: Sequence[Place]) -> str:
+    more = f" and {len(places) - _MOST_PLACES} more" if len(places) > _MOST_PLACES else ""
+    return ", ".join(str(place) for place in places[:_MOST_PLACES]) + more
+
+
+def _cells(count: int) -> str:
+    return f"{count} cell{'' if count == 1 else 's'}"
+
+
+def _indented(text: str) -> Padding:
+    return Padding(Text(text), (0, 0, 0, 2), expand=False)
