@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from poolproof.campaign.claims import Claim, places
 from poolproof.campaign.document import Spot
 from poolproof.campaign.layout import check_devices_once
 from poolproof.campaign.model import Campaign
@@ -28,6 +29,26 @@ def check_whole(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
     workloads = list(dict.fromkeys([*families, *(workload.name for workload in campaign.workloads)]))
     if campaign.goal is not None and campaign.goal not in workloads:
         raise _names_nothing(campaign.goal, "goal", "workload", workloads, spots["goal"])
+    for claim in campaign.expect:
+        _check_claim(claim, campaign, spots["expect"])
+
+
+def _check_claim(claim: Claim, campaign: Campaign, spot: Spot) -> None:
+    """A claim speaks of layouts, workloads and devices that the campaign has."""
+    known = {
+        "layout": [layout.name for layout in campaign.layouts],
+        "workload": [workload.name for workload in campaign.workloads],
+        "device": [device.name for device in campaign.devices],
+    }
+    for layout, workload, device in places(claim.that):
+        for what, name in (("layout", layout), ("workload", workload), ("device", device)):
+            if name is not None and name not in known[what]:
+                guess = did_you_mean(name, known[what])
+                raise spot.mistake(f"the claim `{claim.text}` names no {what} with `{name}`{guess}", _list(known[what]))
+
+
+def _list(names: list[str]) -> str:
+    return f"there is {listed(names[:_LISTED])}" if names else "there is none"
 
 
 def _check_cells(campaign: Campaign, spots: Mapping[str, Spot]) -> None:

@@ -1,3 +1,3 @@
 """Words of the campaign file that are kept for later versions."""
 
-LATER = ("expect", "until", "budget", "steady", "calibrate")
+LATER = ("until", "budget", "steady", "calibrate")

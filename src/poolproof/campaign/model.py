@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
+from poolproof.campaign.claims import Claim
 from poolproof.campaign.expression import Expression
 
 Metric = Literal["iops", "bandwidth", "p50", "p99", "p999", "sync_p99"]
@@ -125,3 +126,4 @@ class Campaign:
     measure: Measure
     baseline: str | None = None
     goal: str | None = None
+    expect: tuple[Claim, ...] = ()

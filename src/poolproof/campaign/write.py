@@ -34,6 +34,11 @@ def _lines(campaign: Campaign) -> Iterator[str]:
     for key, value in (("baseline", campaign.baseline), ("goal", campaign.goal)):
         if value is not None:
             yield f"{key}: {scalar(value)}"
+    if campaign.expect:
+        yield "expect:"
+    for claim in campaign.expect:
+        parts = (("claim", claim.claim), ("source", claim.source), ("that", claim.text))
+        yield f"  - {_mapping((key, scalar(text)) for key, text in parts)}"
 
 
 def _block(key: str, entries: Iterable[tuple[str, str]]) -> Iterator[str]:

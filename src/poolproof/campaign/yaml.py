@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from poolproof.campaign.check import check_whole
+from poolproof.campaign.claims import read_claims
 from poolproof.campaign.device_source import read_device
 from poolproof.campaign.document import Node, Scalar, Table, expect_scalar, expect_table, parse_document, unknown_key
 from poolproof.campaign.later import LATER
@@ -16,7 +17,7 @@ from poolproof.campaign.workload import expand_workload
 from poolproof.campaign.workload_source import read_workload
 from poolproof.errors import CampaignError
 
-KEYS = ("name", "question", "devices", "layouts", "workloads", "measure", "baseline", "goal")
+KEYS = ("name", "question", "devices", "layouts", "workloads", "measure", "baseline", "goal", "expect")
 _DEVICES = "write devices: {a: {file: 16G}, b: {emulate: hdd-7200, size: 16G}}"
 _LAYOUTS = "write layouts: {mirror: 'btrfs raid1 a b'}"
 _WORKLOADS = "write workloads: {etcd: etcd, reads: {rw: randread, bs: 16k}}"
@@ -61,7 +62,7 @@ def parse_campaign(text: str, origin: str) -> Campaign:
 
 
 def _campaign(table: Table, origin: str) -> Campaign:
-    measure = table.get("measure")
+    measure, expect = table.get("measure"), table.get("expect")
     return Campaign(
         name=_name(table, origin),
         question=_text(table, "question", "write question: Which layout is faster?") or "",
@@ -71,6 +72,7 @@ def _campaign(table: Table, origin: str) -> Campaign:
         measure=read_measure(measure) if measure else Measure(),
         baseline=_text(table, "baseline", "write baseline: NAME-OF-A-LAYOUT"),
         goal=_text(table, "goal", "write goal: NAME-OF-A-WORKLOAD"),
+        expect=read_claims(expect) if expect else (),
     )
 
 

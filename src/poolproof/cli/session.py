@@ -13,26 +13,30 @@ from poolproof import __version__
 from poolproof.campaign.model import Campaign
 from poolproof.campaign.write import format_campaign
 from poolproof.campaign.yaml import parse_campaign
+from poolproof.cli.ground import Ground, in_own_lab, on_host, own_lab_folder, reached
 from poolproof.cli.signals import end_in_order
 from poolproof.errors import Interrupted, RunError
 from poolproof.fio.version import fio_version
 from poolproof.hosts.base import Host, HostUnreachable
-from poolproof.hosts.reach import reach
 from poolproof.measure.conduct import conduct
 from poolproof.measure.events import Listener
 from poolproof.measure.plan import Places, Plan, make_plan, plan_layouts
 from poolproof.provision.layout import look_around
 from poolproof.provision.place import RAM_FILES, new_label, places
 from poolproof.report.plan_text import plan_text
+from poolproof.runs.claims import hold
 from poolproof.runs.contract import run_object
 from poolproof.runs.directory import RunDirectory
-from poolproof.runs.model import RunRecord
+from poolproof.runs.model import RunLab, RunRecord
 from poolproof.runs.summary import cells_of
 
 
 @dataclass(frozen=True)
 class Request:
-    """What `run` was asked to do. `campaign_text` is the campaign as given, `on` the name of the host."""
+    """What `run` was asked to do. `campaign_text` is the campaign as given, `on` the name of the host.
+
+    `lab`: the run starts a lab of its own, which lives on after it if `keep_lab`.
+    """
 
     campaign: Campaign
     campaign_text: str
@@ -41,15 +45,24 @@ class Request:
     wipe: frozenset[str]
     as_json: bool
     on: str
+    lab: RunLab | None = None
+    keep_lab: bool = False
 
 
 def start(request: Request) -> None:
     """Begin a run and see it to its end; prints its table or its JSON object."""
     end_in_order()
-    with reach(request.on) as host:
-        plan = _plan(request, host)
-        run = _create(request, plan, host)
-        _conduct(plan, host, run, as_json=request.as_json)
+    label = new_label()
+    with _ground(request, label) as ground:
+        plan = _plan(request, label, ground)
+        run = _create(request, plan, ground.host)
+        _conduct(plan, ground.host, run, as_json=request.as_json)
+
+
+def _ground(request: Request, label: str) -> contextlib.AbstractContextManager[Ground]:
+    if request.lab is not None:
+        return in_own_lab(request.lab, label, request.campaign, keep=request.keep_lab)
+    return on_host(request.on, request.campaign, request.wipe)
 
 
 def go_on(path: Path, *, as_json: bool, on: str | None = None) -> None:
@@ -64,13 +77,19 @@ def go_on(path: Path, *, as_json: bool, on: str | None = None) -> None:
         raise RunError(
             f"{path} was imported: others measured it, there is nothing to go on with", f"poolproof show {path}"
         )
-    with reach(on or record.host) as host:
+    campaign = parse_campaign(record.campaign, str(run.path / "run.json"))
+    if record.lab is not None:
         with run.locked():
-            _undo_leftovers(run, host)
-        campaign = parse_campaign(record.campaign, str(run.path / "run.json"))
+            _end_own_lab(run, record)
+        ground = in_own_lab(record.lab, record.label, campaign, keep=False)
+    else:
+        ground = on_host(on or record.host, campaign, frozenset(record.allowed_disks))
+    with ground as found:
+        with run.locked():
+            _undo_leftovers(run, found.host)
         label_places = Places(record.label, record.state_dir, record.ram_dir)
-        plan = make_plan(campaign, host, label_places, record.seed, frozenset(record.allowed_disks))
-        _conduct(plan, host, run, as_json=as_json)
+        plan = make_plan(found.campaign, found.host, label_places, record.seed, found.permitted)
+        _conduct(plan, found.host, run, as_json=as_json)
 
 
 def clean(path: Path, *, on: str | None = None) -> int:
@@ -80,8 +99,27 @@ def clean(path: Path, *, on: str | None = None) -> int:
         BuildError: something can't be undone.
     """
     run = RunDirectory.open(path)
-    with run.locked(), reach(on or run.record().host) as host:
+    record = run.record()
+    if record.lab is not None:
+        with run.locked():
+            return _end_own_lab(run, record)
+    with run.locked(), reached(on or record.host) as host:
         return _undo_leftovers(run, host)
+
+
+def _end_own_lab(run: RunDirectory, record: RunRecord) -> int:
+    """End the lab of a run with all that the run had made in it; returns how many changes are undone by that."""
+    from poolproof.lab.standing import remove
+    from poolproof.provision.journal import Journal
+
+    folder = own_lab_folder(record.label)
+    ended = len(Journal(folder / "journal.jsonl").standing()) if folder.exists() else 0
+    remove(folder)
+    journal = Journal(run.journal_path)
+    inside = journal.standing()
+    for change in inside:
+        journal.mark_undone(change)
+    return ended + len(inside)
 
 
 def _undo_leftovers(run: RunDirectory, host: Host) -> int:
@@ -102,18 +140,18 @@ def show(path: Path, *, as_json: bool, leaves: bool) -> None:
 
 def dry_run_text(request: Request) -> str:
     """Every step that the run would take, as text; nothing is changed."""
-    with reach(request.on) as host:
-        plan = _plan(request, host)
-        ground = look_around(host, plan.campaign, plan.nodes.values(), plan.site.state_dir)
-        return plan_text(places(plan.site, with_ram=plan.uses_ram_files), plan_layouts(plan, ground))
-
-
-def _plan(request: Request, host: Host) -> Plan:
     label = new_label()
+    with _ground(request, label) as ground:
+        plan = _plan(request, label, ground)
+        around = look_around(ground.host, plan.campaign, plan.nodes.values(), plan.site.state_dir)
+        return plan_text(places(plan.site, with_ram=plan.uses_ram_files), plan_layouts(plan, around))
+
+
+def _plan(request: Request, label: str, ground: Ground) -> Plan:
     label_places = Places(label, f"{request.work.rstrip('/')}/poolproof-{label}", f"{RAM_FILES}/poolproof-{label}")
     seed = request.campaign.measure.seed
     return make_plan(
-        request.campaign, host, label_places, secrets.randbelow(2**31) if seed is None else seed, request.wipe
+        ground.campaign, ground.host, label_places, secrets.randbelow(2**31) if seed is None else seed, ground.permitted
     )
 
 
@@ -136,6 +174,7 @@ def _create(request: Request, plan: Plan, host: Host) -> RunDirectory:
         },
         versions={"poolproof": __version__, "fio": str(fio_version(host))},
         allowed_disks=tuple(sorted(request.wipe)),
+        lab=request.lab,
     )
     return RunDirectory.create(request.out or _free_path(request.campaign.name, now), request.campaign_text, record)
 
@@ -180,11 +219,13 @@ def _listener() -> Iterator[Listener]:
 
 def _print_result(run: RunDirectory, campaign: Campaign, *, as_json: bool, leaves: bool = False) -> None:
     cells = cells_of(run.trials(), campaign)
+    claims = hold(campaign.expect, cells)
     if as_json:
-        print(json.dumps(run_object(run.path, cells, campaign.baseline)))
+        print(json.dumps(run_object(run.path, cells, campaign.baseline, claims)))
         return
     from rich.console import Console
 
+    from poolproof.report.claims import print_claims
     from poolproof.report.shares import print_shares
     from poolproof.report.table import print_table
 
@@ -192,5 +233,6 @@ def _print_result(run: RunDirectory, campaign: Campaign, *, as_json: bool, leave
     if campaign.question:
         console.print(campaign.question, style="bold", markup=False)
     print_table(console, cells, campaign.baseline)
+    print_claims(console, claims)
     print_shares(console, cells, all_of_them=leaves, hint=f"poolproof show {run.path} --leaves")
     console.print(f"\nrun: {run.path}", markup=False, soft_wrap=True)

@@ -5,13 +5,16 @@ from pathlib import Path
 from typing import Any
 
 from poolproof.rules.model import Finding
+from poolproof.runs.claims import Held
 from poolproof.runs.interval import Interval
 from poolproof.runs.summary import Cell, factor_to
 
 SCHEMA = 1
 
 
-def run_object(path: Path, cells: tuple[Cell, ...], baseline: str | None) -> dict[str, Any]:
+def run_object(
+    path: Path, cells: tuple[Cell, ...], baseline: str | None, claims: tuple[Held, ...] = ()
+) -> dict[str, Any]:
     """A finished run for machines. `verdicts` counts cells."""
     bases = {cell.workload: cell for cell in cells if cell.layout == baseline}
     return {
@@ -20,6 +23,18 @@ def run_object(path: Path, cells: tuple[Cell, ...], baseline: str | None) -> dic
         "verdicts": dict(Counter(cell.verdict for cell in cells)),
         "baseline": baseline,
         "cells": [_cell_object(cell, bases.get(cell.workload)) for cell in cells],
+        "claims": [_claim_object(held) for held in claims],
+    }
+
+
+def _claim_object(held: Held) -> dict[str, Any]:
+    return {
+        "claim": held.claim.claim,
+        "source": held.claim.source,
+        "expected": held.claim.text,
+        "measured": interval_object(held.measured),
+        "why": held.why,
+        "result": held.result,
     }
 
 

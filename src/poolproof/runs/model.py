@@ -78,6 +78,16 @@ class Trial:
 
 
 @dataclass(frozen=True)
+class RunLab:
+    """The lab that a run starts for itself: the series of OpenZFS, RAM, processors, `auto`, `kvm` or `tcg`."""
+
+    zfs: str
+    ram_bytes: int
+    processors: int
+    acceleration: str
+
+
+@dataclass(frozen=True)
 class RunRecord:
     """run.json: everything needed to go on with the run or to repeat it.
 
@@ -97,4 +107,5 @@ class RunRecord:
     versions: Mapping[str, str]
     allowed_disks: tuple[str, ...] = ()
     imported: bool = False
+    lab: RunLab | None = None
     schema: int = SCHEMA

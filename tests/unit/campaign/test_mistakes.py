@@ -41,7 +41,7 @@ PRESETS = "presets are backup, etcd, fileserver, media, postgres or vm"
         ("? [a]\n: b", "c.yaml:1: expected a word before `:`, found a list", "in quotes"),
         ("laoyuts: {}", "c.yaml:1: unknown key `laoyuts` in the campaign; did you mean `layouts`?", "expected name, "),
         ("budget: 1h", "c.yaml:1: `budget` is not in this version of poolproof", "take the line out"),
-        ("expect: {}", "c.yaml:1: `expect` is not in this version of poolproof", "take the line out"),
+        ("until: {}", "c.yaml:1: `until` is not in this version of poolproof", "take the line out"),
         ("workloads: {etcd: etcd}", "c.yaml:1: no cells: the campaign has no layouts", "add layouts:"),
         ("workloads: {etcd: etcd}\nlayouts: {}", "c.yaml:2: no cells: the campaign has no layouts", "add layouts:"),
         ("layouts: {one: dir /a}", "c.yaml:1: no cells: the campaign has no workloads", "add workloads:"),

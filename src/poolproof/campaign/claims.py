@@ -1,0 +1,228 @@
+"""Claims: what an experiment expects of its figures, as a tree. The grammar is claim.lark, its page docs/claims.md.
+
+Nothing is evaluated here, and nothing of Python: `runs/claims.py` looks the figures up.
+"""
+
+import functools
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from poolproof.campaign.caret import pointed
+from poolproof.campaign.document import Items, Node, Scalar, Spot, Table, expect_scalar, expect_table, unknown_key
+from poolproof.campaign.expression import Place
+from poolproof.campaign.nearest import did_you_mean, listed
+from poolproof.errors import CampaignError
+
+if TYPE_CHECKING:
+    from lark import Lark
+
+GRAMMAR_FILE = Path(__file__).with_name("claim.lark")
+FIGURES = ("iops", "bandwidth", "p50", "p99", "p999", "sync_p99", "read_ratio", "write_ratio")
+"""Figures of a cell: name(layout, workload). Latencies in seconds, bandwidth in bytes per second."""
+SHARES = ("read_share", "write_share", "stored_share", "utilisation")
+"""Figures of one device in a cell: name(layout, workload, device)."""
+VERDICTS = ("sound", "unproven", "suspect", "refuted", "failed")
+Relation = Literal["<=", ">=", "=", "<", ">"]
+Operator = Literal["add", "subtract", "multiply", "divide"]
+
+_EXAMPLE = "write a claim like: read_share(mirror, reads, ssd) = 50% ± 10%"
+_KEYS = ("claim", "source", "that")
+_UNITS = {
+    "": 1.0,
+    "%": 0.01,
+    "x": 1.0,
+    "k": 1e3,
+    "M": 1e6,
+    "ns": 1e-9,
+    "us": 1e-6,
+    "µs": 1e-6,
+    "ms": 1e-3,
+    "s": 1.0,
+    **{f"{prefix}B/s": 1000.0**power for power, prefix in enumerate(("", "k", "M", "G", "T"))},
+    **{f"{prefix}iB/s": 1024.0**power for power, prefix in enumerate(("k", "M", "G", "T"), start=1)},
+}
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A number with its unit worked in: 50% is 0.5, 10ms is 0.01, 100MB/s is 1e8."""
+
+    value: float
+    is_percent: bool = False
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of the run: what, of which layout, workload and, for a share, device."""
+
+    name: str
+    layout: str
+    workload: str
+    device: str | None = None
+
+
+@dataclass(frozen=True)
+class Operation:
+    """Two terms and what is done with them."""
+
+    operator: Operator
+    left: "Term"
+    right: "Term"
+
+
+Term = Quantity | Figure | Operation
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """`left relation right ± tolerance`. A tolerance in per cent is of the right side, unless that is itself a
+    per cent: then it is in points. 0 where none was written.
+    """
+
+    left: Term
+    relation: Relation
+    right: Term
+    tolerance: Quantity = Quantity(0.0)
+
+
+@dataclass(frozen=True)
+class IsVerdict:
+    """A cell has this verdict."""
+
+    layout: str
+    workload: str
+    verdict: str
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What somebody says of storage, where it was said, and how this campaign can tell. `text` is `that` as written."""
+
+    claim: str
+    source: str
+    text: str
+    that: Comparison | IsVerdict = field(compare=False)
+
+
+def places(that: Comparison | IsVerdict) -> tuple[tuple[str, str, str | None], ...]:
+    """The cells that a claim speaks of: layout, workload and, for a share, device."""
+    if isinstance(that, IsVerdict):
+        return ((that.layout, that.workload, None),)
+    figures = [*_figures(that.left), *_figures(that.right)]
+    return tuple((figure.layout, figure.workload, figure.device) for figure in figures)
+
+
+def _figures(term: Term) -> list[Figure]:
+    if isinstance(term, Operation):
+        return [*_figures(term.left), *_figures(term.right)]
+    return [term] if isinstance(term, Figure) else []
+
+
+def read_claims(node: Node) -> tuple[Claim, ...]:
+    """The list after `expect:`.
+
+    Raises:
+        CampaignError: no list, an unknown key, or a claim that can't be read.
+    """
+    if not isinstance(node, Items):
+        raise node.spot.mistake("expected a list of claims after `expect`", _EXAMPLE)
+    return tuple(
+        _claim(expect_table(item, "a claim", f"write - {{claim: …, source: …, that: …}}; {_EXAMPLE}"))
+        for item in node.values
+    )
+
+
+def _claim(table: Table) -> Claim:
+    for key, _ in table.entries:
+        if key.text not in _KEYS:
+            raise unknown_key(key, _KEYS, "a claim")
+    texts = {key: _text(table, key) for key in _KEYS}
+    that = parse_claim(texts["that"].text, texts["that"].spot)
+    return Claim(texts["claim"].text, texts["source"].text, texts["that"].text, that)
+
+
+def _text(table: Table, key: str) -> Scalar:
+    node = table.get(key)
+    if node is None:
+        raise table.spot.mistake(f"a claim has no `{key}`", _EXAMPLE if key == "that" else f"add {key}: …")
+    return expect_scalar(node, f"one text after `{key}`", _EXAMPLE)
+
+
+def parse_claim(text: str, spot: Spot) -> Comparison | IsVerdict:
+    """The tree of a claim.
+
+    Raises:
+        CampaignError: the text is no claim; the message points at the word.
+    """
+    from lark.exceptions import UnexpectedInput
+
+    try:
+        tree = _parser().parse(text)
+    except UnexpectedInput as error:
+        start = len(text) if error.pos_in_stream is None or error.pos_in_stream < 0 else error.pos_in_stream
+        raise _mistake(text, Place(start, start + 1), "expected a figure, a number or a relation", spot) from None
+    return _Reader(text, spot).claim(tree.children[0])
+
+
+@functools.cache
+def _parser() -> "Lark":
+    from lark import Lark
+
+    return Lark(GRAMMAR_FILE.read_text(encoding="utf-8"), parser="lalr")
+
+
+def _mistake(text: str, place: Place, message: str, spot: Spot, hint: str = _EXAMPLE) -> CampaignError:
+    return CampaignError(f"{spot}: {pointed(text, place, message)}", hint)
+
+
+class _Reader:
+    """lark's tree to ours."""
+
+    def __init__(self, text: str, spot: Spot) -> None:
+        self._text = text
+        self._spot = spot
+
+    def claim(self, tree: Any) -> Comparison | IsVerdict:
+        if tree.data == "verdict":
+            layout, workload, verdict = tree.children
+            if verdict not in VERDICTS:
+                raise self._unknown(verdict, "verdict", VERDICTS)
+            return IsVerdict(_name(layout), _name(workload), str(verdict))
+        left, relation, right, *tolerance = tree.children
+        within = _quantity(tolerance[0].children[0]) if tolerance else Quantity(0.0)
+        return Comparison(self._term(left), relation.value, self._term(right), within)
+
+    def _term(self, tree: Any) -> Term:
+        if tree.data == "quantity":
+            return _quantity(tree)
+        if tree.data == "figure":
+            return self._figure(tree)
+        left, right = tree.children
+        return Operation(tree.data, self._term(left), self._term(right))
+
+    def _figure(self, tree: Any) -> Figure:
+        word, *names = tree.children
+        if word not in (*FIGURES, *SHARES):
+            raise self._unknown(word, "figure", (*FIGURES, *SHARES))
+        wanted = 3 if word in SHARES else 2
+        if len(names) != wanted:
+            what = "(layout, workload, device)" if wanted == 3 else "(layout, workload)"
+            raise _mistake(self._text, Place(word.start_pos, word.end_pos), f"expected {word}{what}", self._spot)
+        return Figure(str(word), *(_name(name) for name in names))
+
+    def _unknown(self, word: Any, what: str, known: tuple[str, ...]) -> CampaignError:
+        message = f"`{word}` is no {what}{did_you_mean(str(word), known)}"
+        place = Place(word.start_pos, word.end_pos)
+        return _mistake(self._text, place, message, self._spot, f"expected {listed(known)}")
+
+
+def _name(tree: Any) -> str:
+    return str(tree.children[0]).strip('"')
+
+
+def _quantity(tree: Any) -> Quantity:
+    text = str(tree.children[0])
+    digits = len(text) - len(text.lstrip("0123456789."))
+    unit = text[digits:]
+    return Quantity(float(text[:digits]) * _UNITS[unit], is_percent=unit == "%")

@@ -1,0 +1,159 @@
+"""Claims held against the figures of a run: held, failed, or undecided where the interval straddles."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from poolproof.campaign.claims import Claim, Comparison, Figure, IsVerdict, Operation, Quantity, Term
+from poolproof.evidence.model import LeafUse
+from poolproof.runs.interval import Interval, mean_interval, ratio_interval
+from poolproof.runs.model import Trial
+from poolproof.runs.summary import RANKABLE, Cell
+
+Result = Literal["held", "failed", "undecided"]
+
+_LEAF: Mapping[str, Callable[[LeafUse], float]] = {
+    "read_share": lambda leaf: leaf.read_bytes,
+    "write_share": lambda leaf: leaf.drained_write_bytes,
+}
+_NS = 1e-9
+
+
+@dataclass(frozen=True)
+class Held:
+    """A claim with what was measured. `measured` is the left side; None where it has no figure, `why` says why."""
+
+    claim: Claim
+    result: Result
+    measured: Interval | None
+    why: str = ""
+
+
+class _NoFigure(Exception):
+    """A figure that the claim needs is not there, or must not be used."""
+
+
+def hold(claims: tuple[Claim, ...], cells: tuple[Cell, ...]) -> tuple[Held, ...]:
+    """Each claim with its result."""
+    by_place = {(cell.layout, cell.workload): cell for cell in cells}
+    return tuple(_hold(claim, by_place) for claim in claims)
+
+
+def _hold(claim: Claim, cells: Mapping[tuple[str, str], Cell]) -> Held:
+    try:
+        if isinstance(claim.that, IsVerdict):
+            cell = _cell(cells, claim.that.layout, claim.that.workload)
+            matches = cell.verdict == claim.that.verdict
+            return Held(claim, "held" if matches else "failed", None, f"it is {cell.verdict}")
+        left, right = _value(claim.that.left, cells), _value(claim.that.right, cells)
+    except _NoFigure as error:
+        return Held(claim, "undecided", None, str(error))
+    return Held(claim, _decide(claim.that, left, right), left)
+
+
+def _decide(that: Comparison, left: Interval, right: Interval) -> Result:
+    """Held where all of the measured interval satisfies the claim, failed where none of it does."""
+    slack = _slack(that, right)
+    low, high = _bounds(left)
+    least, most = _bounds(right)
+    match that.relation:
+        case "=":
+            held, failed = least - slack <= low and high <= most + slack, high < least - slack or low > most + slack
+        case "<" | "<=":
+            held, failed = high <= least + slack, low > most + slack
+        case _:
+            held, failed = low >= most - slack, high < least - slack
+    return "held" if held else "failed" if failed else "undecided"
+
+
+def _slack(that: Comparison, right: Interval) -> float:
+    """The tolerance in the unit of the right side: points where that is a per cent itself, else a share of it."""
+    in_points = isinstance(that.right, Quantity) and that.right.is_percent
+    relative = that.tolerance.is_percent and not in_points
+    return that.tolerance.value * right.mean if relative else that.tolerance.value
+
+
+def _bounds(interval: Interval) -> tuple[float, float]:
+    """A figure of one trial alone counts as a point."""
+    low, high = interval.low, interval.high
+    return (interval.mean, interval.mean) if low is None or high is None else (low, high)
+
+
+def _value(term: Term, cells: Mapping[tuple[str, str], Cell]) -> Interval:
+    if isinstance(term, Quantity):
+        return Interval(term.value, term.value, term.value)
+    if isinstance(term, Figure):
+        return _mean(_samples(term, cells))
+    if term.operator == "divide" and isinstance(term.left, Figure) and isinstance(term.right, Figure):
+        ratio = ratio_interval(_samples(term.left, cells), _samples(term.right, cells))
+        if ratio is not None:
+            return ratio
+    return _combined(term, _value(term.left, cells), _value(term.right, cells))
+
+
+def _mean(samples: tuple[float, ...]) -> Interval:
+    interval = mean_interval(samples)
+    assert interval is not None, "_samples never gives none"
+    return interval
+
+
+def _combined(term: Operation, left: Interval, right: Interval) -> Interval:
+    """Interval arithmetic: the widest that the bounds of both sides allow."""
+    (a, b), (c, d) = _bounds(left), _bounds(right)
+    if term.operator == "add":
+        return Interval(left.mean + right.mean, a + c, b + d)
+    if term.operator == "subtract":
+        return Interval(left.mean - right.mean, a - d, b - c)
+    if term.operator == "multiply":
+        corners = [a * c, a * d, b * c, b * d]
+        return Interval(left.mean * right.mean, min(corners), max(corners))
+    if c <= 0 <= d:
+        raise _NoFigure("it divides by what may be 0")
+    corners = [a / c, a / d, b / c, b / d]
+    return Interval(left.mean / right.mean, min(corners), max(corners))
+
+
+def _samples(figure: Figure, cells: Mapping[tuple[str, str], Cell]) -> tuple[float, ...]:
+    """One value for each trial that did not fail."""
+    cell = _cell(cells, figure.layout, figure.workload)
+    if figure.name in ("iops", "bandwidth", "p50", "p99", "p999", "sync_p99") and cell.verdict not in RANKABLE:
+        raise _NoFigure(f"the figure of {cell.workload} on {cell.layout} is {cell.verdict}")
+    found = [_of_trial(figure, trial) for trial in cell.trials if trial.verdict != "failed"]
+    samples = tuple(value for value in found if value is not None)
+    if not samples:
+        raise _NoFigure(f"{cell.workload} on {cell.layout} has no {figure.name}")
+    return samples
+
+
+def _of_trial(figure: Figure, trial: Trial) -> float | None:
+    match figure.name:
+        case "read_share" | "write_share":
+            return _share({leaf.device: _LEAF[figure.name](leaf) for leaf in trial.leaves}, figure.device)
+        case "stored_share":
+            return _share(trial.stored_bytes, figure.device)
+        case "utilisation":
+            return next((leaf.utilisation for leaf in trial.leaves if leaf.device == figure.device), None)
+        case "read_ratio":
+            return trial.account.read_ratio if trial.account else None
+        case "write_ratio":
+            return trial.account.write_ratio if trial.account else None
+        case "iops":
+            return trial.figures.iops if trial.figures else None
+        case "bandwidth":
+            return trial.figures.bandwidth_bytes if trial.figures else None
+        case "p50" | "p99" | "p999" | "sync_p99":
+            value = trial.figures.metric(figure.name) if trial.figures else None
+            return None if value is None else value * _NS
+    raise AssertionError(figure.name)
+
+
+def _share(counts: Mapping[str, float], device: str | None) -> float | None:
+    total = sum(counts.values())
+    return counts[device] / total if total and device is not None and device in counts else None
+
+
+def _cell(cells: Mapping[tuple[str, str], Cell], layout: str, workload: str) -> Cell:
+    try:
+        return cells[layout, workload]
+    except KeyError:
+        raise _NoFigure(f"{workload} on {layout} was not measured") from None
