@@ -52,10 +52,16 @@ def ask(
 class Started:
     """A poolproof that runs beside the test, to be watched, signalled or killed; its output goes to files."""
 
-    def __init__(self, folder: Path, *arguments: str) -> None:
+    def __init__(self, folder: Path, *arguments: str, path: str = "") -> None:
         self._out, self._err = folder / "started.out", folder / "started.err"
         with self._out.open("w") as out, self._err.open("w") as err:
-            self._process = subprocess.Popen([POOLPROOF, *arguments], stdout=out, stderr=err, stdin=subprocess.DEVNULL)
+            self._process = subprocess.Popen(
+                [POOLPROOF, *arguments],
+                stdout=out,
+                stderr=err,
+                stdin=subprocess.DEVNULL,
+                env={**os.environ, "PATH": path + os.environ["PATH"]},
+            )
 
     @property
     def running(self) -> bool:
@@ -79,7 +85,10 @@ class Started:
             time.sleep(_POLL_S)
 
     def _runs(self, name: str, word: str) -> bool:
-        return any(Path(argv[0]).name == name and word in " ".join(argv) for argv in self._children())
+        """A slow program is a script: its shell comes first."""
+        return any(
+            name in {Path(text).name for text in argv[:2]} and word in " ".join(argv) for argv in self._children()
+        )
 
     def _children(self) -> list[list[str]]:
         found = []

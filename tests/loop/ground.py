@@ -11,6 +11,7 @@ from tests.loop.command import Answer, Started, ask
 from tests.loop.traces import traces_of
 
 _LIMIT_S = 60.0
+SLOW_S = 0.3
 Cells = dict[tuple[str, str], dict[str, Any]]
 
 
@@ -46,9 +47,18 @@ class Ground:
         assert answer.code == 0, answer.out + answer.err
         return {(cell["layout"], cell["workload"]): cell for cell in answer.json["cells"]}
 
-    def start(self, text: str, run: str = "run") -> Started:
-        """Run a campaign beside the test."""
-        return Started(self.path, *self.words(self.campaign(text), run))
+    def start(self, text: str, *, slow: str = "") -> Started:
+        """Run a campaign beside the test. The program `slow` takes SLOW_S longer, so that its moment can be met."""
+        path = f"{self._slowed(slow)}:" if slow else ""
+        return Started(self.path, *self.words(self.campaign(text)), path=path)
+
+    def _slowed(self, program: str) -> Path:
+        folder = self.path / "slow"
+        folder.mkdir()
+        script = folder / program
+        script.write_text(f'#!/bin/sh\nsleep {SLOW_S}\nexec {shutil.which(program)} "$@"\n')
+        script.chmod(0o755)
+        return folder
 
     def resume(self, run: str = "run") -> Started:
         """Go on with a run beside the test."""

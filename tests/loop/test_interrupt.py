@@ -28,13 +28,28 @@ def test_a_signal_in_a_trial_ends_the_run_in_order(ground: Ground, number: signa
     _goes_on(ground)
 
 
-@pytest.mark.parametrize("moment", ["nbdkit", "mkfs.btrfs", "mount", "fio fill.fio", "umount"])
-def test_ctrl_c_while_building_filling_or_cooling(ground: Ground, moment: str) -> None:
-    started = ground.start(_CAMPAIGN)
-    name, _, word = moment.partition(" ")
-    started.await_program(name, word)
+@pytest.mark.parametrize("program", ["nbdkit", "mkfs.btrfs", "mount", "umount"])
+def test_ctrl_c_while_building_or_cooling(ground: Ground, program: str) -> None:
+    started = ground.start(_CAMPAIGN, slow=program)
+    started.await_program(program)
     started.signal(signal.SIGINT)
     _is_stopped(ground, started.wait(_SOON_S))
+
+
+def test_ctrl_c_while_filling(ground: Ground) -> None:
+    started = ground.start(_CAMPAIGN)
+    started.await_program("fio", "fill.fio")
+    started.signal(signal.SIGINT)
+    _is_stopped(ground, started.wait(_SOON_S))
+
+
+def test_ctrl_c_before_anything_is_built(ground: Ground) -> None:
+    """While the plan is made: fio is asked for its options, or the host for its disks."""
+    started = ground.start(_CAMPAIGN)
+    started.await_program("fio")
+    started.signal(signal.SIGINT)
+    _is_stopped(ground, started.wait(_SOON_S))
+    assert not (ground.runs / "run").exists()
 
 
 def test_a_second_ctrl_c_does_not_disturb_the_taking_down(ground: Ground) -> None:

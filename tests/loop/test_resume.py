@@ -7,7 +7,7 @@ import time
 import pytest
 
 from tests.loop.command import Answer, ask
-from tests.loop.ground import Ground
+from tests.loop.ground import SLOW_S, Ground
 from tests.loop.traces import traces_of
 
 _WORKLOADS = """
@@ -24,6 +24,7 @@ _CAMPAIGNS = {
 _KILLS = 5
 _LATEST_S = 4.0
 _SOON_S = 15.0
+_PAUSE_S = 0.5
 
 
 @pytest.mark.parametrize("kind", _CAMPAIGNS)
@@ -45,36 +46,39 @@ def test_a_run_that_is_killed_again_and_again_ends_with_the_same_cells(ground: G
     assert ground.trial_lines()[: len(kept)] == kept
 
 
-@pytest.mark.parametrize(
-    "moment",
-    [
-        "truncate",
-        "losetup --direct-io",
-        "mkfs.ext4",
-        "mount",
-        "fio fill",
-        "fio job",
-        "umount",
-        "fincore",
-        "rm --one-file-system",
-    ],
-)
-def test_clean_after_a_kill_leaves_nothing(ground: Ground, moment: str) -> None:
-    """Killed while that program runs: building, filling, in a trial, cooling, taking down."""
+@pytest.mark.parametrize("job", ["fill.fio", "job.fio"])
+def test_clean_after_a_kill_while_fio_runs(ground: Ground, job: str) -> None:
     started = ground.start(_CAMPAIGNS["loop file"])
-    name, _, word = moment.partition(" ")
-    started.await_program(name, word)
+    started.await_program("fio", job)
     started.kill()
     _clean(ground)
     assert ground.traces() == []
 
 
-@pytest.mark.parametrize("moment", ["nbdkit", "losetup --direct-io", "mkfs.ext4", "fio job", "kill"])
-def test_clean_after_a_kill_ends_what_serves_emulated_disks(ground: Ground, moment: str) -> None:
-    started = ground.start(_CAMPAIGNS["emulated"])
-    name, _, word = moment.partition(" ")
-    started.await_program(name, word)
-    started.kill()
+@pytest.mark.parametrize(
+    ("program", "word"),
+    [
+        ("truncate", ""),
+        ("losetup", "--direct-io"),
+        ("mkfs.ext4", ""),
+        ("mount", ""),
+        ("fincore", ""),
+        ("umount", ""),
+        ("rm", "--one-file-system"),
+    ],
+)
+def test_clean_after_a_kill_while_a_step_is_made_or_undone(ground: Ground, program: str, word: str) -> None:
+    """The program ends its work all the same, and nobody wrote down that it did."""
+    _kill_while(ground, "loop file", program, word)
+    _clean(ground)
+    assert ground.traces() == []
+
+
+@pytest.mark.parametrize(
+    ("program", "word"), [("nbdkit", ""), ("losetup", "--direct-io"), ("mkfs.ext4", ""), ("kill", "")]
+)
+def test_clean_after_a_kill_ends_what_serves_emulated_disks(ground: Ground, program: str, word: str) -> None:
+    _kill_while(ground, "emulated", program, word)
     _clean(ground)
     assert ground.traces() == []
 
@@ -142,6 +146,13 @@ def test_of_two_resumes_the_second_gives_way(ground: Ground) -> None:
     assert "another poolproof" in second.error["message"]
     assert "\n" not in second.error["message"]
     _is_whole(ground, first.wait(), "directory")
+
+
+def _kill_while(ground: Ground, kind: str, program: str, word: str) -> None:
+    started = ground.start(_CAMPAIGNS[kind], slow=program)
+    started.await_program(program, word)
+    started.kill()
+    time.sleep(SLOW_S + _PAUSE_S)
 
 
 def _clean(ground: Ground) -> None:
