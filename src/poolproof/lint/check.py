@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from poolproof.lint.change import changed
 from poolproof.lint.grounds import Nowhere, Where, grounds_of
 from poolproof.lint.judged import Placed, placed
-from poolproof.lint.model import SEVERITIES, Diagnostic, Unit
+from poolproof.lint.model import SEVERITIES, Diagnostic, Severity, Unit
 from poolproof.lint.source import Source
 from poolproof.lint.variables import unknown_in
-from poolproof.rules.model import Changes
+from poolproof.rules.model import Changes, Finding
 
 _NOWHERE = Nowhere()
 _ROUNDS = 8
@@ -57,10 +57,18 @@ def mend(source: Source, where: Where = _NOWHERE) -> Mended:
 def _of_unit(source: Source, unit: Unit, where: Where) -> Iterator[Diagnostic]:
     yield from _problems(source, unit)
     yield from _unknown(source, unit)
+    by_place: dict[tuple[int, str, Severity], list[Finding]] = {}
     for each in placed(unit, grounds_of(unit, where)):
-        found = each.finding
-        severity = SEVERITIES[found.effect]
-        yield Diagnostic(source.name, each.line, found.rule, severity, found.message, found.fix)
+        place = each.line, each.finding.rule, SEVERITIES[each.finding.effect]
+        by_place.setdefault(place, []).append(each.finding)
+    for (line, rule, severity), found in by_place.items():
+        yield Diagnostic(source.name, line, rule, severity, _message(found), found[0].fix)
+
+
+def _message(found: Sequence[Finding]) -> str:
+    """Of a rule that speaks of several jobs because of one line: what it says of the first, and how many there are."""
+    more = f" (and {len(found) - 1} more like it)" if len(found) > 1 else ""
+    return found[0].message + more
 
 
 def _problems(source: Source, unit: Unit) -> Iterator[Diagnostic]:

@@ -1,8 +1,8 @@
 """Several jobs that walk over the same bytes of one file."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
-from poolproof.fio.job import Job
+from poolproof.fio.job import Job, JobFile
 from poolproof.rules.flow import Flow, cold_reads, writes
 from poolproof.rules.model import Case, Changes, Finding, Rule
 from poolproof.rules.path import all_go_past_ram, may_end_in_ram
@@ -30,21 +30,34 @@ def _round_down(size_bytes: int) -> int:
 
 
 def _in_job(case: Case) -> Iterable[Finding]:
-    movers = [job for job in case.job.jobs if job.reads or job.writes]
-    through_ram = [job for job in movers if may_end_in_ram(job, case.target)]
-    if not case.job.shares_one_file or not through_ram or not (case.cold or case.job.writes):
+    sharers = _sharers(case, lambda _job: True)
+    if sharers < 2 or not (case.cold or case.job.writes):
         return
     verb = "write" if case.job.writes else "read"
-    sequential = any(job.is_sequential for job in through_ram)
-    order = "start at the same place" if sequential else "hit the same blocks now and then"
+    in_step = _sharers(case, _walks_forward) > 1
+    order = "start at the same place" if in_step else "hit the same blocks now and then"
     yield Finding(
         rule="shared-file-numjobs",
-        effect="suspects" if sequential else "notes",
-        message=f"{case.job.sharers} jobs {verb} the same bytes of one file and {order}: RAM can serve all but one of "
-        f"them, and the sum may be up to {case.job.sharers} × too high",
+        effect="suspects" if in_step else "notes",
+        message=f"{sharers} jobs {verb} the same bytes of one file and {order}: RAM can serve all but one of "
+        f"them, and the sum may be up to {sharers} × too high",
         fix=_fix(case),
         weight=80,
     )
+
+
+def _sharers(case: Case, counts: Callable[[Job], bool]) -> int:
+    """Clones that walk the same bytes at once, of the jobs that RAM may answer and that count."""
+    phases = (
+        [job for job in phase if (job.reads or job.writes) and may_end_in_ram(job, case.target) and counts(job)]
+        for phase in case.job.phases
+    )
+    return max((JobFile(tuple(phase)).sharers for phase in phases), default=0)
+
+
+def _walks_forward(job: Job) -> bool:
+    """In sequence, and not backwards as `rw=read:-8k` does."""
+    return job.is_sequential and not (job.text("rw") or "").partition(":")[2].strip().startswith("-")
 
 
 def _in_result(case: Case) -> Iterable[Finding]:

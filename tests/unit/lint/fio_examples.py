@@ -1,4 +1,4 @@
-"""fio's own collection of job files: from the installed package, else unpacked from Debian's, which is not committed."""
+"""fio's own collection of job files: of the installed package, else of Debian's, fetched and not kept."""
 
 import functools
 import gzip
@@ -39,9 +39,6 @@ def fio_examples() -> dict[str, str]:
 
 def _read(folder: Path) -> dict[str, str]:
     """The job files of a folder, also those that the package manager compressed."""
-    files = sorted(folder.glob("*.fio")) + sorted(folder.glob("*.fio.gz"))
-    return {
-        path.name.removesuffix(".gz"): (gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes())
-        .decode()
-        for path in files
-    }  # fmt: skip
+    plain = {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.fio"))}
+    packed = {path.stem: gzip.decompress(path.read_bytes()).decode() for path in sorted(folder.glob("*.fio.gz"))}
+    return {**plain, **packed}
