@@ -1,0 +1,24 @@
+"""What disks are busy with by themselves, from /proc/mdstat of Linux 6.1 (mdadm 4.2)."""
+
+from poolproof.facts.background import parse_mdstat
+
+_MDSTAT = """\
+Personalities : [raid1] [raid6] [raid5] [raid4]
+md1 : active raid1 loop3[1] loop2[0]
+      1046528 blocks super 1.2 [2/2] [UU]
+
+md0 : active raid1 loop1[1] loop0[0]
+      1046528 blocks super 1.2 [2/2] [UU]
+      [==>..................]  resync = 12.6% (132224/1046528) finish=0.4min speed=33056K/sec
+
+unused devices: <none>
+"""
+
+
+def test_an_array_at_work_is_named_with_how_far_it_is() -> None:
+    assert list(parse_mdstat(_MDSTAT)) == [("md0", "resync", "12.6%")]
+
+
+def test_idle_arrays_and_no_arrays() -> None:
+    assert list(parse_mdstat("Personalities : \nunused devices: <none>\n")) == []
+    assert list(parse_mdstat("")) == []
