@@ -1,7 +1,7 @@
 """What a source does not tell of a job, read in the job's favour: no finding may rest on an option that is not there.
 
 fio's header line knows direction, block size, engine and depth only. JSON leaves out switches that were given without
-a value, `stonewall` among them.
+a value, `stonewall` and `refill_buffers` among them.
 """
 
 from poolproof.fio.figures import FioResult, JobResult
@@ -18,7 +18,7 @@ def jobs_of(made: Made | None, result: FioResult) -> JobFile:
     if made.origin == "header":
         return JobFile(tuple(_from_header(job) for job in made.jobs.jobs))
     if made.origin == "printed options":
-        return _in_phases(made.jobs, result)
+        return _in_phases(JobFile(tuple(_with_switches(job) for job in made.jobs.jobs)), result)
     return made.jobs
 
 
@@ -28,6 +28,13 @@ def _from_header(job: Job) -> Job:
     if job.bs_bytes % _SECTOR == 0 and (job.is_random or job.iodepth > 1):
         assumed["direct"] = "1"
     return Job(job.name, {**assumed, **job.options}, job.line, job.lines)
+
+
+def _with_switches(job: Job) -> Job:
+    """A writer may have refilled its buffers: fio does not print that switch."""
+    if not job.writes or "refill_buffers" in job.options:
+        return job
+    return Job(job.name, {**job.options, "refill_buffers": "1"}, job.line, job.lines)
 
 
 def _in_phases(jobs: JobFile, result: FioResult) -> JobFile:

@@ -19,7 +19,7 @@ def _of_the_job(found: Found) -> Iterator[str]:
     elif found.made.origin == "header":
         yield "the command: of direct, size and files fio's own line says nothing"
     elif found.made.origin == "printed options":
-        yield "the command: switches without a value, such as time_based, are not printed"
+        yield "the command: switches without a value, such as refill_buffers, are not printed"
     variables = sorted({name for job in _jobs(found) for name, value in job.items() if "$" in value})
     if variables:
         yield f"what the variables in {', '.join(variables)} stood for"
