@@ -2,6 +2,7 @@
 
 import json
 import signal
+import tempfile
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,7 +21,7 @@ workloads:
   read: {rw: randread, bs: 4k, size: 128m}
   ramp: {rw: randread, bs: 4k, size: 128m, rate_iops: 2000, ramp_time: 1s}
   write: {rw: write, bs: 1m, size: 128m, end_fsync: 1}
-  trap: {rw: write, bs: 1m, size: 32m, numjobs: 8, filename: X, ioengine: psync, direct: 0, end_fsync: 1, time_based: 0}
+  trap: {rw: read, bs: 1m, size: 128m, numjobs: 4, filename: X, ioengine: psync, direct: 0, time_based: 0}
 measure: {trials: 1, time: 2s}
 """
 _LONG = """
@@ -39,8 +40,9 @@ measure: {trials: 1, time: 3s}
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Sshd]:
-    """An sshd whose configuration is what `ssh` reads."""
-    with sshd() as running_one:
+    """An sshd whose configuration is what `ssh` reads; sockets that a killed poolproof leaves go with it."""
+    with tempfile.TemporaryDirectory(prefix="poolproof-", dir="/tmp") as short, sshd() as running_one:
+        monkeypatch.setenv("TMPDIR", short)
         monkeypatch.setenv("PATH", str(running_one.client_folder()), prepend=":")
         yield running_one
 
