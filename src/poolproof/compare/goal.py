@@ -38,9 +38,7 @@ def find_goal(campaign: Campaign, goal: str | None, weights: str | None) -> Goal
     families = list(dict.fromkeys(workload.family for workload in campaign.workloads))
     chosen = goal or campaign.goal or (families[0] if len(families) == 1 else None)
     if chosen is None:
-        raise UsageError(
-            "rank by which workload? The campaign has no goal", f"--goal {families[0]}; {_known(campaign)}"
-        )
+        raise UsageError("the campaign has no goal to rank by", f"--goal {families[0]}; {_known(campaign)}")
     return _normal(campaign, {chosen: 1.0})
 
 

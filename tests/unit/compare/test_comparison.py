@@ -1,0 +1,169 @@
+"""Two runs cell by cell: what is compared, what is left out and named, what was not the same, what a gate says."""
+
+from pathlib import Path
+
+import pytest
+
+from poolproof.compare.comparison import Comparison, Place, Side, compare
+from poolproof.compare.finished import read_run
+from poolproof.compare.goal import split_names
+from poolproof.errors import RunError, UsageError
+
+from .making import CAMPAIGN, Values, changed, made, make_run
+
+BEFORE: Values = {
+    ("one", "reads"): [1000.0, 1010.0, 990.0],
+    ("pair", "reads"): [2000.0, 2010.0, 1990.0],
+    ("union", "reads"): [1500.0, 1504.0, 1496.0, 1501.0, 1499.0],
+    ("one", "etcd"): [2.0e6, 2.02e6, 1.98e6],
+    ("pair", "etcd"): [4.0e6, 4.4e6, 3.6e6],
+}
+AFTER: Values = {
+    ("one", "reads"): [1300.0, 1310.0, 1290.0],
+    ("pair", "reads"): [1500.0, 1510.0, 1490.0],
+    ("union", "reads"): [1501.0, 1503.0, 1498.0, 1500.0, 1499.0],
+    ("one", "etcd"): [1.0e6, 1.02e6, 0.98e6],
+    ("pair", "etcd"): [4.2e6, 4.6e6, 3.8e6],
+}
+
+
+def compared(a: Path, b: Path, **options: float) -> Comparison:
+    return compare(Side(read_run(a)), Side(read_run(b)), effect=0.02, limit=options.get("limit"))
+
+
+def words(comparison: Comparison) -> dict[str, str]:
+    return {str(cell.place): cell.decision.word for cell in comparison.cells}
+
+
+def test_every_cell_gets_its_word_and_less_latency_is_faster(tmp_path: Path) -> None:
+    found = compared(make_run(tmp_path / "a", BEFORE), make_run(tmp_path / "b", AFTER))
+    assert words(found) == {
+        "reads on one": "faster",
+        "etcd on one": "faster",
+        "reads on pair": "slower",
+        "etcd on pair": "undecided",
+        "reads on union": "same",
+    }
+    by_place = {str(cell.place): cell for cell in found.cells}
+    assert by_place["etcd on one"].difference.interval.mean == pytest.approx(2.0, rel=0.01)
+    assert by_place["reads on pair"].difference.interval.mean == pytest.approx(0.75, rel=0.01)
+
+
+def test_the_other_way_round_every_word_turns(tmp_path: Path) -> None:
+    a, b = make_run(tmp_path / "a", BEFORE), make_run(tmp_path / "b", AFTER)
+    turned = {"faster": "slower", "slower": "faster", "same": "same", "undecided": "undecided"}
+    assert words(compared(b, a)) == {place: turned[word] for place, word in words(compared(a, b)).items()}
+
+
+def test_refuted_failed_and_missing_cells_are_left_out_and_named(tmp_path: Path) -> None:
+    a = make_run(tmp_path / "a", BEFORE, bad={("one", "reads"): "refuted"})
+    b = make_run(
+        tmp_path / "b",
+        {place: values for place, values in AFTER.items() if place != ("pair", "reads")},
+        bad={("one", "reads"): "refuted", ("one", "etcd"): "failed"},
+    )
+    found = compared(a, b)
+    left = {str(each.place): (each.why, each.lost) for each in found.left_out}
+    assert left["reads on one"] == ("refuted (rule-refuted) in both", False)
+    assert left["etcd on one"] == ("failed (rule-failed) in B", True)
+    assert left["reads on pair"] == ("not measured in B", True)
+    assert left["stream on one"] == ("not measured in both", False)
+    assert set(words(found)) == {"etcd on pair", "reads on union"}
+
+
+def test_a_suspect_figure_is_compared_and_keeps_its_verdict(tmp_path: Path) -> None:
+    b = make_run(tmp_path / "b", AFTER, bad={("one", "reads"): "suspect"})
+    found = compared(make_run(tmp_path / "a", BEFORE), b)
+    assert found.cells[0].b.cell.verdict == "suspect"
+
+
+def test_one_trial_has_no_interval_and_no_word(tmp_path: Path) -> None:
+    found = compared(make_run(tmp_path / "a", BEFORE), make_run(tmp_path / "b", {("one", "reads"): [9000.0]}))
+    (cell,) = found.cells
+    assert (cell.decision.word, cell.decision.p, cell.difference.interval.low) == ("undecided", None, None)
+
+
+def test_runs_that_share_no_cell_are_one_clear_error(tmp_path: Path) -> None:
+    other = CAMPAIGN.replace("one:", "single:").replace("pair:", "twins:").replace("union:", "both:")
+    b = make_run(tmp_path / "b", {("single", "reads"): [1.0, 2.0]}, record=changed(other))
+    with pytest.raises(RunError, match=r"share no cell: A has reads on one, .* B has reads on single") as caught:
+        compared(make_run(tmp_path / "a", BEFORE), b)
+    assert "--layouts" in caught.value.hint
+
+
+def test_runs_whose_shared_cells_count_nowhere_are_an_error_with_the_reasons(tmp_path: Path) -> None:
+    b = make_run(tmp_path / "b", {("one", "reads"): [1.0, 2.0]}, bad={("one", "reads"): "failed"})
+    with pytest.raises(RunError, match=r"reads on one: failed \(rule-failed\) in B"):
+        compared(make_run(tmp_path / "a", BEFORE), b)
+
+
+def test_what_was_not_the_same_comes_with_both_values(tmp_path: Path) -> None:
+    other = (
+        CAMPAIGN.replace("bs: 4k", "bs: 16k").replace("time: 5s", "time: 9s").replace("b: {file: 2G}", "b: {file: 4G}")
+    )
+    other = other.replace("union: mergerfs (a | ext4) (b | ext4)", "union: mergerfs (a | ext4) (b | xfs)")
+    b = make_run(tmp_path / "b", AFTER, record=changed(other, kernel="Linux 6.18"))
+    found = {(each.what, each.a, each.b) for each in compared(make_run(tmp_path / "a", BEFORE), b).unlike}
+    assert found == {
+        ("kernel", "Linux 6.12", "Linux 6.18"),
+        ("time of a trial", "5 s", "9 s"),
+        ("device b", "{file: 2G}", "{file: 4G}"),
+        ("layout union", "mergerfs (a | ext4) (b | ext4)", "mergerfs (a | ext4) (b | xfs)"),
+        ("workload reads: bs", "4k", "16k"),
+    }
+
+
+def test_two_layouts_of_one_run(tmp_path: Path) -> None:
+    run = made(tmp_path / "a", BEFORE)
+    found = compare(Side(run, "one"), Side(run, "pair"), effect=0.02)
+    assert words(found) == {"reads": "faster", "etcd": "slower"}
+    assert [(each.what, each.a, each.b) for each in found.unlike] == [
+        ("layout", "one: a | ext4", "pair: btrfs raid1 a b")
+    ]
+    with pytest.raises(UsageError, match="has no layout `pare`; did you mean `pair`"):
+        Side(run, "pare")
+
+
+def test_workloads_of_unlike_metrics_are_not_compared_unless_one_is_named(tmp_path: Path) -> None:
+    other = changed(CAMPAIGN.replace("rw: randread, bs: 4k", "rw: randread, bs: 4k, metric: p99"))
+    a = Side(made(tmp_path / "a", BEFORE))
+    trials = {place: values for place, values in AFTER.items() if place[1] == "etcd"}
+    b = Side(read_run(make_run(tmp_path / "b", trials, record=other)))
+    left = {str(each.place): each.why for each in compare(a, b, effect=0.02).left_out}
+    assert left["reads on one"] == "A is about iops, B about p99; name one with --metric"
+    found = compare(a, b, effect=0.02, metric="bandwidth")
+    assert {cell.a.metric for cell in found.cells} == {"bandwidth"}
+    with pytest.raises(UsageError, match="--metric p999: no trial measured it"):
+        compare(a, b, effect=0.02, metric="p999")
+
+
+def test_a_gate_names_what_is_slower_what_is_lost_and_what_is_open(tmp_path: Path) -> None:
+    a = make_run(tmp_path / "a", BEFORE)
+    b = make_run(tmp_path / "b", AFTER, bad={("one", "etcd"): "refuted"})
+    gate = compared(a, b, limit=0.05).gate
+    assert gate is not None and not gate.passed
+    assert [str(cell.place) for cell in gate.slower] == ["reads on pair"]
+    assert [str(left.place) for left in gate.lost] == ["etcd on one"]
+    assert [str(cell.place) for cell in gate.open] == ["etcd on pair"]
+
+
+def test_a_gate_lets_a_smaller_slowdown_pass(tmp_path: Path) -> None:
+    gate = compared(make_run(tmp_path / "a", BEFORE), make_run(tmp_path / "b", AFTER), limit=0.4).gate
+    assert gate is not None and gate.passed
+
+
+def test_a_gate_that_can_tell_nothing_is_an_error(tmp_path: Path) -> None:
+    b = make_run(tmp_path / "b", {("one", "reads"): [10.0]})
+    with pytest.raises(RunError, match="nothing can be told with confidence"):
+        compared(make_run(tmp_path / "a", BEFORE), b, limit=0.05)
+
+
+def test_a_campaign_with_fewer_cells_is_compared_in_what_both_have(tmp_path: Path) -> None:
+    less = CAMPAIGN.replace("  union: mergerfs (a | ext4) (b | ext4)\n", "")
+    trials = {place: values for place, values in AFTER.items() if place[0] != "union"}
+    found = compared(make_run(tmp_path / "a", BEFORE), make_run(tmp_path / "b", trials, record=changed(less)))
+    assert Place("union", "reads") in found.only_a and not found.only_b
+
+
+def test_names_of_a_matrix_hold_commas() -> None:
+    assert split_names("a[x=1,y=2], b") == ["a[x=1,y=2]", "b"]
