@@ -6,6 +6,7 @@ from poolproof.errors import CampaignError
 from poolproof.fio.extents import extents_of
 from poolproof.fio.job import JobFile
 from poolproof.hosts.base import Host
+from poolproof.layers.arguments import is_block
 from poolproof.layers.base import Node
 from poolproof.layers.tree import directories
 from poolproof.measure.cells import CellJobs
@@ -28,12 +29,28 @@ def found_paths(jobs: JobFile, directory: str) -> tuple[str, ...]:
 def check_found(layout: str, node: Node, cells: Iterable[CellJobs], host: Host) -> None:
     """Return when every workload that takes files as they are can do so on this layout.
 
+    A layout that ends in a block device can be taken as it was made, unwritten, as long as no workload fills it.
+
     Raises:
         CampaignError: the layout is built empty, the workload writes, or a file is not there.
     """
-    for cell in cells:
+    every = tuple(cells)
+    if is_block(node):
+        _check_device(layout, every)
+        return
+    for cell in every:
         if not cell.workload.fill:
             _check_cell(layout, found_directory(node), cell, host)
+
+
+def _check_device(layout: str, cells: tuple[CellJobs, ...]) -> None:
+    as_made = [cell.workload.name for cell in cells if not cell.workload.fill]
+    filling = [cell.workload.name for cell in cells if cell.workload.fill]
+    if as_made and filling:
+        raise CampaignError(
+            f"workload {as_made[0]}: `fill: false` takes {layout} as it was made, and {filling[0]} fills it",
+            "put the one that takes it unwritten into a campaign of its own",
+        )
 
 
 def _check_cell(layout: str, directory: str | None, cell: CellJobs, host: Host) -> None:

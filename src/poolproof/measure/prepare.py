@@ -60,11 +60,12 @@ class _Placed:
 
 def _on_device(host: Host, layout: ReadyLayout, cells: Sequence[CellJobs], listener: Listener) -> list[_Placed]:
     """All workloads share the device; what the largest of them touches is written once."""
-    listener.step(f"fill {layout.top}")
     jobs = [on_device(cell.jobs, layout.top) for cell in cells]
-    ends = [extent.end for entry in jobs for job in entry.jobs for extent in extents_of(job)]
-    size_bytes = int(max((end for end in ends if not math.isinf(end)), default=0))
-    fill_files(host, device_fill_job(layout.top, size_bytes), layout.scratch, size_bytes)
+    if any(cell.workload.fill for cell in cells):
+        listener.step(f"fill {layout.top}")
+        ends = [extent.end for entry in jobs for job in entry.jobs for extent in extents_of(job)]
+        size_bytes = int(max((end for end in ends if not math.isinf(end)), default=0))
+        fill_files(host, device_fill_job(layout.top, size_bytes), layout.scratch, size_bytes)
     return [_Placed(cell.workload, entry, ()) for cell, entry in zip(cells, jobs, strict=True)]
 
 

@@ -120,7 +120,7 @@ sizes_bytes = st.integers(GIB, 100 * GIB)
 def test_btrfs_raid1_holds_no_more_than_two_copies_allow(a: int, b: int, c: int) -> None:
     held = tree.capacity_bytes(resolve("btrfs raid1 a b c"), {"a": a, "b": b, "c": c})
     ideal = min((a + b + c) // 2, a + b + c - max(a, b, c))
-    assert 0.8 * ideal < held <= ideal
+    assert 0.75 * ideal < held <= ideal  # of 1 GiB, 16 % go to metadata, and a chunk may stay unused
 
 
 @given(a=sizes_bytes, b=sizes_bytes, c=sizes_bytes)

@@ -1,0 +1,61 @@
+"""A file that serves as a vdev: `zfs mirror (rust | ext4 | file 2G) (ssd | ext4 | file 2G)`.
+
+ZFS takes files as vdevs, and cannot see whether the disk below them rotates. The file is sparse, and lies on the file
+system left of the `|`. It goes with that file system.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from poolproof.campaign.expression import Word
+from poolproof.devices.model import Site, Volume
+from poolproof.layers.arguments import check_directories
+from poolproof.layers.base import Layer, LayerNode, Plan, Reading
+from poolproof.steps import Step
+from poolproof.units import parse_size
+
+
+@dataclass(frozen=True)
+class File:
+    """Its length in bytes."""
+
+    size_bytes: int
+
+
+class FileLayer(Layer[File]):
+    """A sparse file on a file system, for a pool to use in place of a disk."""
+
+    word = "file"
+    summary = "a sparse file as a vdev: `rust | ext4 | file 2G`"
+    programs = ("truncate",)
+    packages = ("coreutils",)
+    offers_block = True
+
+    def read(self, reading: Reading) -> LayerNode:
+        if reading.below is None:
+            raise reading.mistake(None, "file lies on a file system: write (rust | ext4 | file 2G)")
+        check_directories(reading, [(None, reading.below)], self.word)
+        size, *more = reading.arguments or (None,)
+        if not isinstance(size, Word):
+            raise reading.mistake(size, "file needs a size: file 2G")
+        if more:
+            raise reading.mistake(more[0], "file takes a size and nothing else")
+        try:
+            return LayerNode(self, File(parse_size(size.text)), (reading.below,))
+        except ValueError as error:
+            raise reading.mistake(size, str(error)) from None
+
+    def plan(self, spec: File, inputs: Sequence[Volume], site: Site, name: str) -> Plan:
+        (directory,) = inputs
+        path = f"{directory.path}/{name}.vdev"
+        create = Step(f"create the file {path}", ("truncate", "-s", str(spec.size_bytes), path))
+        return Plan((create,), (), (), Volume(path, True, directory.leaves, spec.size_bytes))
+
+    def write_factor(self, spec: File, inputs: Sequence[float]) -> float:
+        return inputs[0]
+
+    def capacity_bytes(self, spec: File, inputs: Sequence[int]) -> int:
+        return min(spec.size_bytes, inputs[0])
+
+
+LAYER = FileLayer()

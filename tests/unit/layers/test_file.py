@@ -1,0 +1,41 @@
+"""A file as a vdev: where it lies, how long it is, and that only a pool may stand on it."""
+
+import pytest
+
+from poolproof.errors import CampaignError
+from poolproof.layers.tree import capacity_bytes, devices
+
+from .ground import GIB, SITE, plan, resolve
+
+
+def test_a_mirror_of_files_is_made_of_files_on_their_file_systems() -> None:
+    planned = plan("zfs mirror (a | ext4 | file 1G) (b | ext4 | file 1G)")
+    truncated = [step.argv for step in planned.make if step.argv[0] == "truncate"]
+    paths = [argv[-1] for argv in truncated]
+    assert [argv[:3] for argv in truncated] == [("truncate", "-s", str(GIB))] * 2
+    assert all(path.startswith(SITE.mount_dir) and path.endswith(".vdev") for path in paths)
+    (create,) = [step for step in planned.make if "zpool" in " ".join(step.argv) and "create" in " ".join(step.argv)]
+    assert all(path in " ".join(create.argv) for path in paths)
+    assert {leaf.name for leaf in planned.leaves} == {"a", "b"}, "bytes are counted at the disks below"
+
+
+def test_no_more_fits_than_the_file_or_the_disk_below_it_holds() -> None:
+    node = resolve("a | ext4 | file 1G")
+    assert devices(node) == ("a",)
+    assert capacity_bytes(node, {"a": 8 * GIB}) == GIB
+    assert capacity_bytes(node, {"a": GIB}) < GIB
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("file 1G", "file lies on a file system"),
+        ("a | file 1G", "file stands on directories"),
+        ("a | ext4 | file", "file needs a size"),
+        ("a | ext4 | file big", "is no size"),
+        ("a | ext4 | file 1G 2G", "a size and nothing else"),
+    ],
+)
+def test_mistakes(text: str, said: str) -> None:
+    with pytest.raises(CampaignError, match=said):
+        resolve(text)
