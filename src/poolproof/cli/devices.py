@@ -9,12 +9,12 @@ from poolproof.cli.run import LOCAL, Json, On
 
 def command(on: On = LOCAL, as_json: Json = False) -> None:
     """List the disks of this machine, or of another one, by the names to use in a campaign; and the models of disks."""
+    from poolproof.cli.ground import reached
     from poolproof.devices.emulated.model import MODELS
     from poolproof.facts.block import block_devices
-    from poolproof.hosts.reach import reach
     from poolproof.units import format_size
 
-    with reach(on) as host:
+    with reached(on) as host:
         disks = [disk for disk in block_devices(host) if disk.kind == "disk"]
     if as_json:
         rows = [

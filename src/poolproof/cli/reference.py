@@ -13,6 +13,12 @@ from poolproof.rules.catalogue import all_rules
 from poolproof.rules.docs import markdown_of
 
 _WIDTH = 100
+_ANSWERS_NO = (
+    "`audit`: a result is refuted or failed. `lint`: an error was found; with `--strict` a warning too.",
+    "`compare --fail-if-slower`: a cell is surely slower by more, or its figure in B is refuted or missing.",
+)
+"""Commands that did their work, and whose answer a script should stop at."""
+
 _MADE = "<!-- Written by `make docs` from {source}; a test compares. -->\n"
 
 
@@ -21,16 +27,25 @@ def cli_page() -> str:
     group: Any = typer.main.get_command(app)  # Any: typer keeps its own copy of click, without public names
     top = group.context_class(group, info_name="poolproof", terminal_width=_WIDTH)
     parts = ["# The command line\n", _MADE.format(source="the commands' own help"), _fenced(group.get_help(top))]
-    for name, command in group.commands.items():
-        context = group.context_class(command, info_name=name, parent=top, terminal_width=_WIDTH)
-        parts += [f"## poolproof {name}\n", _fenced(command.get_help(context))]
+    parts += _help_of(group, top)
     parts.append("How each can end: [exit-codes.md](exit-codes.md). What `--json` prints: [json.md](json.md).\n")
     return "\n".join(parts)
+
+
+def _help_of(group: Any, parent: Any) -> Iterator[str]:
+    """Each command of a group, and where it is a group itself, each of its own."""
+    for name, command in group.commands.items():
+        context = parent.__class__(command, info_name=name, parent=parent, terminal_width=_WIDTH)
+        yield f"## {context.command_path}\n"
+        yield _fenced(command.get_help(context))
+        if hasattr(command, "commands"):
+            yield from _help_of(command, context)
 
 
 def exit_codes_page() -> str:
     """Every way that a command can end, by its number."""
     rows = ["| 0 | | The command did what it was asked; a run with refuted or failed figures has completed too. |"]
+    rows += [f"| 1 | | {when} |" for when in _ANSWERS_NO]
     rows += [f"| {kind.exit_code} | `{kind.__name__}` | {_first_line(kind)} |" for kind in _kinds()]
     rows.append(f"| {FAULT_EXIT_CODE} | | poolproof itself is at fault; `POOLPROOF_DEBUG=1` shows where. |")
     return "\n".join(

@@ -5,12 +5,15 @@ from typing import Annotated
 
 import typer
 
+from poolproof.cli.lab_options import AUTO, PROCESSORS, RAM, SERIES, Acceleration, Processors, Ram, Series, lab_of_run
+from poolproof.errors import UsageError
+
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")]
 Out = Annotated[Path | None, typer.Option("--out", help="Where to write the run. Default: runs/<name>-<time>.")]
 Work = Annotated[str, typer.Option("--work", help="Where images and mount points go, on the host.")]
 On = Annotated[
     str,
-    typer.Option("--on", metavar="HOST", help="The machine to measure, as ssh names it: user@host, or an alias."),
+    typer.Option("--on", metavar="HOST", help="The machine to measure: user@host, or an alias of ssh; or lab:NAME."),
 ]
 OnItsHost = Annotated[
     str | None,
@@ -44,6 +47,14 @@ def command(
     work: Work = "/var/tmp",
     wipe: Wipe = None,
     on: On = LOCAL,
+    lab: Annotated[
+        bool, typer.Option("--lab", help="Run it in a lab, which is started for it and ends with it.")
+    ] = False,
+    zfs: Series = SERIES,
+    ram: Ram = RAM,
+    cpus: Processors = PROCESSORS,
+    accel: Acceleration = AUTO,
+    keep_lab: Annotated[bool, typer.Option("--keep-lab", help="Let the lab live on after the run.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print every step; change nothing.")] = False,
     save: Annotated[Path | None, typer.Option("--save", help="Write the campaign as a file and go on.")] = None,
     as_json: Json = False,
@@ -53,14 +64,20 @@ def command(
     Without a file, --layout, --device and --workload say what to run:
 
     poolproof run --layout 'btrfs raid1 a b' --device a=file:8G --device b=emulate:hdd-7200,8G --workload etcd
+
+    With --lab, the devices become disks of a virtual machine that has ZFS and all else; --zfs, --ram, --cpus and
+    --accel say what machine.
     """
     from poolproof.cli.asked import Changes, Flags, campaign_asked, save_campaign
     from poolproof.cli.session import Request, dry_run_text, start
 
+    if (lab or keep_lab) and on != LOCAL:
+        raise UsageError("--on and --lab were given: the run is in one place", "leave one of them out")
     asked, text = campaign_asked(campaign, Flags(layout, device, workload, baseline), Changes(time, trials, seed))
     if save is not None:
         save_campaign(asked, save)
-    request = Request(asked, text, out, work, frozenset(wipe or ()), as_json, on)
+    own_lab = lab_of_run(zfs, ram, cpus, accel) if lab or keep_lab else None
+    request = Request(asked, text, out, work, frozenset(wipe or ()), as_json, on, own_lab, keep_lab)
     if dry_run:
         typer.echo(dry_run_text(request))
         return

@@ -83,6 +83,11 @@ def plan_disks(devices: Sequence[Device], places: Places, *, pipeline_s: float =
     return tuple(_plan(device, places, pipeline_s, seed) for seed, device in enumerate(devices, start=1))
 
 
+def check_devices(devices: Sequence[Device]) -> None:
+    """Raise a CampaignError unless each of them can be a disk of a lab."""
+    plan_disks(devices, Places("", None))
+
+
 def _plan(device: Device, places: Places, pipeline_s: float, seed: int) -> LabDisk:
     source = device.source
     match source:

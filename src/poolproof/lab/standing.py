@@ -16,6 +16,7 @@ from poolproof.provision.journal import Journal
 from poolproof.provision.undo import undo_all
 
 SCHEMA = 1
+_TAIL_CHARACTERS = 800
 PREFIX = "lab:"
 """Before a lab's name where a host is named: `--on lab:NAME`."""
 
@@ -35,7 +36,8 @@ class Owner(msgspec.Struct, frozen=True):
 
 
 class LabRecord(msgspec.Struct, frozen=True):
-    """lab.json. `disks`: each device's name in the campaign and its by-id name in the guest.
+    """lab.json. `disks`: each device's name in the campaign and its by-id name in the guest;
+    `sources`: what each was asked to be.
 
     `owner`: None where the lab stays until it is stopped.
     """
@@ -48,6 +50,7 @@ class LabRecord(msgspec.Struct, frozen=True):
     ram_bytes: int
     processors: int
     disks: dict[str, str]
+    sources: dict[str, str]
     owner: Owner | None
     schema: int = SCHEMA
 
@@ -71,6 +74,10 @@ class Lab:
     @property
     def ssh_config(self) -> Path:
         return self.folder / "ssh_config"
+
+    def last_words(self) -> str:
+        """What its console said last."""
+        return last_words(self.folder)
 
     @property
     def state(self) -> State:
@@ -165,6 +172,15 @@ def orphans() -> tuple[Path, ...]:
     recorded = {lab.folder: lab for lab in labs()}
     folders = sorted(path.parent for path in (lab_folder() / "machines").glob("*/journal.jsonl"))
     return tuple(folder for folder in folders if _is_orphan(folder, recorded.get(folder)))
+
+
+def last_words(folder: Path) -> str:
+    """What the console of the machine in that folder said last."""
+    try:
+        text = (folder / "console.log").read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        text = ""
+    return f"its console said: {text[-_TAIL_CHARACTERS:] or 'nothing'}"
 
 
 def is_running(folder: Path) -> bool:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 
+from poolproof.campaign.device_source import format_source
 from poolproof.campaign.model import Device, Emulated, Qcow2
 from poolproof.errors import BuildError, HostError, UsageError
 from poolproof.hosts.local import LocalHost
@@ -19,7 +20,7 @@ from poolproof.lab.cache import Image, lab_folder, locked, private_key, public_k
 from poolproof.lab.disks import LabDisk, Places, in_ram, plan_disks
 from poolproof.lab.programs import START, require
 from poolproof.lab.qemu import READY, Accelerator, Virtual, qemu_command
-from poolproof.lab.standing import Lab, LabRecord, Owner, folder_of, is_running, remove, stop, this_process
+from poolproof.lab.standing import Lab, LabRecord, Owner, folder_of, is_running, last_words, remove, stop, this_process
 from poolproof.provision.apply import apply
 from poolproof.provision.journal import Journal
 from poolproof.steps import Step, UndoDaemon, UndoTree
@@ -30,8 +31,8 @@ _POLL_S = 0.1
 _START_QEMU_S = 30.0
 _PORTS_TO_TRY = 3
 _RAM_FILES = Path("/dev/shm")
-_TAIL_CHARACTERS = 800
 _LEAST_RAM_BYTES = 512 << 20
+_MOST_PROCESSORS = 64
 
 _SSH_CONFIG = """\
 Host *
@@ -74,6 +75,17 @@ def parse_ram(text: str) -> int:
     if size < _LEAST_RAM_BYTES:
         raise UsageError(f"--ram {text}: a lab needs {format_size(_LEAST_RAM_BYTES)} or more", "--ram 2G")
     return size
+
+
+def check_processors(count: int) -> int:
+    """The number of processors, if a lab can have so many.
+
+    Raises:
+        UsageError: it can't.
+    """
+    if not 1 <= count <= _MOST_PROCESSORS:
+        raise UsageError(f"--cpus {count}: a lab has 1 to {_MOST_PROCESSORS} processors", "--cpus 2")
+    return count
 
 
 def start(request: LabRequest, tell: Callable[[str], None]) -> Lab:
@@ -186,11 +198,10 @@ def _await_ready(folder: Path, deadline: float) -> str:
         text = console.read_text(encoding="utf-8", errors="replace")
         if READY in text:
             return ""
-        said = text.strip()[-_TAIL_CHARACTERS:] or "nothing"
         if not alive:
-            return f"the guest crashed; its console said: {said}"
+            return f"the guest crashed; {last_words(folder)}"
         if time.monotonic() > deadline:
-            return f"the guest did not say that it is ready in time; its console said: {said}"
+            return f"the guest did not say in time that it is ready; {last_words(folder)}"
         time.sleep(_POLL_S)
 
 
@@ -215,6 +226,7 @@ def _record(request: LabRequest, accelerator: Accelerator, port: int, disks: Seq
         ram_bytes=request.ram_bytes,
         processors=request.processors,
         disks={disk.name: disk.identity for disk in disks},
+        sources={device.name: format_source(device.source) for device in request.devices},
         owner=request.owner,
     )
 

@@ -1,5 +1,6 @@
 """The pages that the code writes are the pages that stand in docs/, and no command or option is without its words."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,18 @@ from poolproof.cli.main import app
 from poolproof.cli.reference import PAGES
 
 DOCS = Path(__file__).parents[3] / "docs"
-COMMANDS: dict[str, Any] = vars(typer.main.get_command(app))["commands"]
+
+
+def _commands(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:
+    """Every command by its words, those of a group included: `lab start`."""
+    for name, command in vars(group)["commands"].items():
+        if "commands" in vars(command):
+            yield from _commands(command, f"{before}{name} ")
+        else:
+            yield f"{before}{name}", command
+
+
+COMMANDS: dict[str, Any] = dict(_commands(typer.main.get_command(app)))
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from poolproof.cli.lab.options import Name
+from poolproof.cli.lab_options import Name
 from poolproof.cli.run import Json
 
 

@@ -4,7 +4,7 @@ import json
 
 import typer
 
-from poolproof.cli.lab.options import Name
+from poolproof.cli.lab_options import Name
 from poolproof.cli.run import Json
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from poolproof.cli.lab.options import AUTO, PROCESSORS, RAM, SERIES, Acceleration, Name, Processors, Ram, Series
+from poolproof.cli.lab_options import AUTO, PROCESSORS, RAM, SERIES, Acceleration, Name, Processors, Ram, Series
 from poolproof.cli.run import Json
 
 
@@ -32,7 +32,7 @@ def command(
     from poolproof.cli.signals import end_in_order
     from poolproof.lab.accelerate import check_wish
     from poolproof.lab.build import built
-    from poolproof.lab.start import LabRequest, parse_ram, start
+    from poolproof.lab.start import LabRequest, check_processors, parse_ram, start
 
     end_in_order()
     request = LabRequest(
@@ -41,7 +41,7 @@ def command(
         image=built(zfs),
         devices=tuple(parse_device_flag(text) for text in disk or ()),
         ram_bytes=parse_ram(ram),
-        processors=cpus,
+        processors=check_processors(cpus),
         wish=check_wish(accel),
         port=port,
     )

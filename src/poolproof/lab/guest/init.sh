@@ -20,6 +20,7 @@ ip link set eth0 up
 udevadm trigger --action=add
 # Their device nodes come with them, and programs look for those first.
 modprobe -a loop fuse dm_mod
+modprobe zfs &
 
 umask 077
 mkdir -p /root/.ssh
@@ -30,6 +31,7 @@ ssh-keygen -q -t ed25519 -N '' -f /run/ssh_host_key
 /usr/sbin/sshd -h /run/ssh_host_key -o UsePAM=no -o UseDNS=no -o PasswordAuthentication=no -o MaxSessions=100 \
     -o MaxStartups=100 -o PidFile=/run/sshd.pid
 udevadm settle --timeout=30
+wait
 
 echo "poolproof-lab: ready" >/dev/console
 while :; do sleep 3600; done
