@@ -8,7 +8,7 @@ from pathlib import Path
 from poolproof import __version__
 from poolproof.audit.logs import grouped, is_log, result_of_logs
 from poolproof.audit.sources import Unread, files_below, read_text
-from poolproof.audit.texts import Setting, judge_result, judge_text
+from poolproof.audit.texts import Judged, Setting, judge_result, judge_text
 from poolproof.campaign.model import Metric
 from poolproof.campaign.workload import LARGE_BLOCK_BYTES
 from poolproof.errors import FioError, PoolproofError
@@ -87,10 +87,16 @@ def _in_file(file: Path, base: Path, setting: Setting, unread: list[Unread]) -> 
     except OSError as error:
         unread.append(Unread(str(file), error.strerror or str(error)))
         return []
-    judged = judge_text(text, setting) if text is not None else ()
+    judged = [each for each in judge_text(text or "", setting) if _says_something(each)]
     if not judged:
         unread.append(Unread(str(file), "it is binary" if text is None else "no fio result in it"))
     return [record_of(file, base, each) for each in judged]
+
+
+def _says_something(judged: Judged) -> bool:
+    """It holds a figure or an error: of a document that was cut off early nothing is left."""
+    jobs = judged.found.result.jobs
+    return any(job.error or job.read or job.write or job.trim or job.mixed or job.sync for job in jobs)
 
 
 def _in_logs(paths: Sequence[Path], base: Path, setting: Setting, unread: list[Unread]) -> list[Record]:

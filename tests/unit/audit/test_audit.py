@@ -1,0 +1,135 @@
+"""What an audit says of fragments, tables, logs and sources, and that nothing makes a traceback."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from poolproof.audit.context import read_context
+from poolproof.audit.contract import audited_object
+from poolproof.audit.sources import audit_sources
+from poolproof.audit.texts import Setting, audit_text
+from poolproof.cli.main import app
+from poolproof.report.audited import audited_lines, summary_line
+
+CASES = Path(__file__).parent / "cases"
+TEXTS = [path.read_text(encoding="utf-8") for path in sorted(CASES.glob("*.*")) if path.suffix != ".toml"]
+KEYS = {"source", "line", "job", "command", "figures", "verdict", "findings"}
+
+
+def _none() -> bytes:
+    raise AssertionError("standard input was not asked for")
+
+
+def test_a_lone_latency_line_is_a_result_of_which_little_is_known() -> None:
+    (audited,) = audit_text("chat", "it was\n     lat (usec): min=12, max=900, avg=301.50, stdev=9.10\n", Setting())
+    assert audited.verdict == "unproven"
+    assert audited_object(audited)["figures"]["mixed"] == {
+        "io_bytes": None, "ios": None, "runtime_s": None, "bandwidth_bytes": None, "iops": None,
+        "latency_ns": {"mean": 301_500.0, "p50": None, "p99": None, "p999": None},
+    }  # fmt: skip
+    assert "rates and bytes" in audited.missing
+    assert audited.rerun is None
+
+
+def test_a_run_that_was_cut_off_says_so() -> None:
+    whole = (CASES / "cold-reads.json").read_text(encoding="utf-8")
+    (audited,) = audit_text("cut", whole[: int(len(whole) * 0.6)], Setting())
+    assert any("cut off" in gap for gap in audited.missing)
+
+
+def test_the_arithmetic_is_shown() -> None:
+    text = (CASES / "zvol-post.md").read_text(encoding="utf-8")
+    shown = "\n".join(line for audited in audit_text("post", text, Setting()) for line in audited_lines(audited, 500))
+    for part in (
+        "3 × 3.20 GB/s = 9.60 GB/s",
+        "800 GiB from one file; 101 GiB came from the disks",
+        "25.7 GB/s / 8 jobs = 3.21 GB/s",
+    ):
+        assert part in shown
+
+
+def test_the_command_to_run_again_is_mended() -> None:
+    text = (CASES / "zvol-post.md").read_text(encoding="utf-8")
+    again = audit_text("post", text, Setting())[0].rerun
+    assert again is not None
+    assert {"--size=12800m", "--offset_increment=12800m", "--numjobs=8"} <= set(again.split())
+
+
+def test_devices_that_the_user_names_take_the_place_of_what_the_text_says() -> None:
+    text = (CASES / "zvol-post.md").read_text(encoding="utf-8")
+    plenty = Setting(read_context(devices=["20x nvme 3.2GB/s"]))
+    assert [audited.verdict for audited in audit_text("post", text, plenty)][:3] == ["suspect", "suspect", "refuted"]
+
+
+def test_the_unit_of_a_table_is_the_one_that_its_iops_confirm() -> None:
+    rows = (
+        "config\tbs\tread-iops\tread-bw_MB\nbinary\t16k\t100\t1.5625\ndecimal\t16k\t100\t1.6384\nneither\t16k\t100\t9\n"
+    )
+    rates = [audited.figures.directions["read"].bandwidth_bytes for audited in audit_text("t", rows, Setting())]
+    assert rates == [1_638_400.0, 1_638_400.0, None]
+
+
+def test_logs_of_one_run_are_one_result(tmp_path: Path) -> None:
+    (tmp_path / "x_bw.1.log").write_text("".join(f"{at * 1000}, {1000 + at % 2}, 0, 0, 0\n" for at in range(20)))
+    (tmp_path / "x_clat.1.log").write_text("".join(f"{at}, {1000 * at}, 0, 4096, 0\n" for at in range(1, 101)))
+    audit = audit_sources([str(tmp_path)], Setting(), _none)
+    (audited,) = audit.results
+    figures = audited_object(audited)["figures"]["read"]
+    assert figures["bandwidth_bytes"] == pytest.approx(1000.5 * 1024)
+    assert figures["latency_ns"]["p99"] == pytest.approx(99_000, rel=0.01)
+
+
+def test_what_cannot_be_read_is_named_and_the_rest_is_judged(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text((CASES / "cold-reads.txt").read_text(encoding="utf-8"))
+    (tmp_path / "b.bin").write_bytes(b"\0\1\2")
+    missing = str(tmp_path / "none")
+    audit = audit_sources([str(tmp_path), missing], Setting(), _none)
+    assert [audited.verdict for audited in audit.results] == ["unproven"]
+    assert [unread.source for unread in audit.unread] == [missing]
+
+
+@pytest.mark.parametrize(("name", "code"), [("zvol-post.md", 1), ("mirror-post.md", 0), ("killed.txt", 1), ("no", 8)])
+def test_the_exit_code(name: str, code: int) -> None:
+    assert CliRunner().invoke(app, ["audit", str(CASES / name)]).exit_code == code
+
+
+def test_json_is_a_list_with_an_object_for_each_result() -> None:
+    done = CliRunner().invoke(app, ["audit", "--json", "-"], input=(CASES / "zvol-post.md").read_bytes())
+    objects = json.loads(done.stdout)
+    assert [each["source"] for each in objects] == ["stdin"] * 5
+    assert all(each.keys() >= KEYS for each in objects)
+    assert all({"rule", "message", "fix"} <= finding.keys() for each in objects for finding in each["findings"])
+
+
+def _audited_whole(text: str) -> None:
+    results = audit_text("fuzz", text, Setting())
+    json.dumps([audited_object(audited) for audited in results])
+    assert "\n".join(line for audited in results for line in audited_lines(audited, 80)) is not None
+    assert summary_line(results)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_no_damage_makes_a_traceback(data: st.DataObject) -> None:
+    text = data.draw(st.sampled_from(TEXTS))
+    start = data.draw(st.integers(0, max(len(text) - 1, 0)))
+    length = data.draw(st.integers(0, 4000))
+    junk = data.draw(st.text(max_size=20))
+    _audited_whole(text[:start] + junk + text[start + length :])
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from(TEXTS), st.integers(0, 200), st.integers(1, 12)), max_size=6))
+def test_no_mixture_of_lines_makes_a_traceback(pieces: list[tuple[str, int, int]]) -> None:
+    lines = [line for text, start, count in pieces for line in text.split("\n")[start : start + count]]
+    _audited_whole("\n".join(lines))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(alphabet='fio-= \n0123456789.kMGTi%B/s:|,;read writepoolDevicegz{}"', max_size=400))
+def test_no_text_makes_a_traceback(text: str) -> None:
+    _audited_whole(text)

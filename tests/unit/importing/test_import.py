@@ -1,0 +1,141 @@
+"""Results of others as a run directory: cells, columns, verdicts, what is left out."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from poolproof.audit.texts import Setting
+from poolproof.cli.main import app
+from poolproof.errors import FioError, RunError, UsageError
+from poolproof.importing.run import import_results
+from poolproof.runs.directory import RunDirectory
+from poolproof.runs.model import Trial
+
+RESULT: dict[str, Any] = json.loads(
+    (Path(__file__).parents[1] / "audit" / "cases" / "cold-reads.json").read_text(encoding="utf-8")
+)
+
+
+def _write(path: Path, stamp_s: int = 1_700_000_000, **options: str) -> None:
+    document = json.loads(json.dumps(RESULT))
+    document["jobs"][0]["job options"].update(options)
+    document["timestamp_ms"] = stamp_s * 1000
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(document))
+
+
+def _imported(source: Path, layout_from: str | None = None) -> tuple[Trial, ...]:
+    done = import_results([source], source.parent / "run", Setting(), layout_from=layout_from)
+    return RunDirectory.open(done.path).trials()
+
+
+def test_the_tree_of_bench_fio(tmp_path: Path) -> None:
+    for target in ("mirror", "raidz"):
+        for bs in ("4k", "1m"):
+            for depth in ("1", "16"):
+                for run in ("1", "2"):
+                    folder = tmp_path / "out" / target / bs / f"run-{run}"
+                    _write(folder / f"randread-{depth}-1.json", 1_700_000_000 + int(run), bs=bs, iodepth=depth)
+        _write(tmp_path / "out" / target / "randrw75" / "4k" / "randrw-16-1.json", rw="randrw", rwmixread="75", bs="4k")
+    trials = _imported(tmp_path / "out")
+    assert {trial.layout for trial in trials} == {"mirror", "raidz"}
+    assert {trial.workload for trial in trials if trial.layout == "raidz"} >= {
+        "fio[rw=randread,bs=4k,iodepth=16]",
+        "fio[rw=randread,bs=1m,iodepth=1]",
+    }
+    assert sorted(trial.number for trial in trials if trial.workload == "fio[rw=randread,bs=4k,iodepth=16]") == [
+        1,
+        1,
+        2,
+        2,
+    ]
+
+
+def test_folders_are_layouts_and_columns_keep_the_names(tmp_path: Path) -> None:
+    _write(tmp_path / "in" / "ssd" / "a.json")
+    _write(tmp_path / "in" / "hdd" / "a.json")
+    trials = _imported(tmp_path / "in")
+    assert {trial.layout for trial in trials} == {"ssd", "hdd"}
+    first = trials[0]
+    assert first.columns["folder1"] == first.layout
+    assert first.columns["file"] == "a"
+    assert first.columns["rw"] == "randread"
+    assert first.source.endswith("a.json:1")
+    assert first.begun_at.startswith("2023-11-14T22:13")
+
+
+def test_files_of_one_job_are_layouts_but_for_what_counts_them(tmp_path: Path) -> None:
+    for name in ("mirror-1", "mirror-2", "raidz-1"):
+        _write(tmp_path / "in" / f"{name}.json")
+    cells = {(trial.layout, trial.number) for trial in _imported(tmp_path / "in")}
+    assert cells == {("mirror", 1), ("mirror", 2), ("raidz", 1)}
+
+
+def test_an_option_can_name_the_layouts(tmp_path: Path) -> None:
+    for index, target in enumerate(("/mnt/a", "/mnt/b")):
+        _write(tmp_path / "in" / f"{index}.json", directory=target)
+    trials = _imported(tmp_path / "in", layout_from="directory")
+    assert {trial.layout for trial in trials} == {"mnt-a", "mnt-b"}
+
+
+def test_an_option_that_no_job_has_is_refused(tmp_path: Path) -> None:
+    _write(tmp_path / "in" / "a.json")
+    with pytest.raises(UsageError, match="no result has that option"):
+        _imported(tmp_path / "in", layout_from="iodepth_batch")
+
+
+def test_a_text_keeps_its_verdicts(tmp_path: Path) -> None:
+    post = Path(__file__).parents[1] / "audit" / "cases" / "zvol-post.md"
+    done = import_results([post], tmp_path / "run", Setting())
+    verdicts = sorted(trial.verdict for trial in done.trials)
+    assert verdicts == ["refuted", "refuted", "refuted", "sound", "unproven"]
+    assert {trial.metric for trial in done.trials} == {"bandwidth"}
+
+
+def test_a_figure_that_is_not_there_is_not_zero(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("READ: bw=17.6MiB/s (18.5MB/s), io=1024MiB (1074MB), run=58029-58029msec\n")
+    (trial,) = import_results([tmp_path / "a.txt"], tmp_path / "run", Setting()).trials
+    assert trial.figures is not None
+    assert trial.figures.iops is None
+    assert trial.figures.bandwidth_bytes == pytest.approx(17.6 * 1024**2)
+
+
+def test_logs_are_imported_where_there_is_nothing_else(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "x_clat.1.log").write_text("".join(f"{at}, {1000 * at}, 0, 4096, 0\n" for at in range(1, 101)))
+    (trial,) = _imported(tmp_path / "in")
+    assert trial.figures is not None
+    assert trial.figures.p99_ns == pytest.approx(99_000, rel=0.01)
+    assert trial.metric == "p99"
+
+
+def test_what_cannot_be_read_is_named_and_left_out(tmp_path: Path) -> None:
+    _write(tmp_path / "in" / "a.json")
+    (tmp_path / "in" / "b.json").write_text('{"fio version": "fio-3.33", "jobs": [')
+    (tmp_path / "in" / "c.png").write_bytes(b"\x89PNG\0\0")
+    done = CliRunner().invoke(
+        app, ["import", str(tmp_path / "in"), str(tmp_path / "no"), "--out", str(tmp_path / "run")]
+    )
+    assert done.exit_code == FioError.exit_code
+    assert len(RunDirectory.open(tmp_path / "run").trials()) == 1
+    assert all(name in done.stderr for name in ("b.json", "c.png", str(tmp_path / "no")))
+
+
+def test_nothing_to_import_makes_no_run(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("no figures here\n")
+    with pytest.raises(FioError, match="no fio result"):
+        import_results([tmp_path / "a.txt"], tmp_path / "run", Setting())
+    assert not (tmp_path / "run").exists()
+
+
+def test_show_reads_it_and_resume_refuses(tmp_path: Path) -> None:
+    _write(tmp_path / "in" / "ssd" / "a.json")
+    _write(tmp_path / "in" / "hdd" / "a.json")
+    import_results([tmp_path / "in"], tmp_path / "run", Setting())
+    shown = json.loads(CliRunner().invoke(app, ["show", "--json", str(tmp_path / "run")]).stdout)
+    assert sorted(cell["layout"] for cell in shown["cells"]) == ["hdd", "ssd"]
+    refused = CliRunner().invoke(app, ["resume", str(tmp_path / "run")])
+    assert isinstance(refused.exception, RunError)
