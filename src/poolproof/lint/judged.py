@@ -32,15 +32,20 @@ class Ground:
 
 def placed(unit: Unit, grounds: Sequence[Ground]) -> tuple[Placed, ...]:
     """Everything that the rules find in the unit, in the order of its lines."""
-    found = [each for ground in grounds for rule in all_rules() for each in _of_rule(unit, ground, rule)]
+    found = [each for ground in grounds for each in _on(unit, ground)]
     return tuple(sorted(found, key=lambda each: each.line))
 
 
-def _of_rule(unit: Unit, ground: Ground, rule: Rule) -> Iterator[Placed]:
+def _on(unit: Unit, ground: Ground) -> Iterator[Placed]:
+    cases = list(_cases(unit, ground))
+    for rule in all_rules():
+        yield from _of_rule(unit, ground, rule, cases)
+
+
+def _of_rule(unit: Unit, ground: Ground, rule: Rule, cases: Sequence[Case]) -> Iterator[Placed]:
     """A finding stands when it stands whatever the unknown variables are."""
     if rule.in_job is None:
         return
-    cases = list(_cases(unit, ground))
     first = list(rule.in_job(cases[0]))
     if not first:
         return

@@ -9,15 +9,21 @@ from poolproof.rules.reproduction import script
 
 def _in_job(case: Case) -> Iterable[Finding]:
     for job in case.job.jobs:
-        if job.name.startswith("/") and job.filename is None:
-            yield Finding(
-                rule="device-in-name",
-                effect="suspects",
-                message=f"the job is named {job.name} and has no filename: a name is no target, fio makes a file "
-                "called after it in the directory where it runs",
-                fix=f"--name=test --filename={job.name}",
-                weight=65,
-            )
+        if not job.name.startswith("/") or job.filename is not None:
+            continue
+        is_device = job.name.startswith("/dev/")
+        what = (
+            "fio works on that device where it is there, and elsewhere makes a file called after it"
+            if is_device
+            else "a name is no target, fio makes a file called after it in the directory where it runs"
+        )
+        yield Finding(
+            rule="device-in-name",
+            effect="notes" if is_device else "suspects",
+            message=f"the job is named {job.name} and has no filename: {what}",
+            fix=f"--name=test --filename={job.name}",
+            weight=65,
+        )
 
 
 def _mended(_case: Case, job: Job) -> Changes:
@@ -27,11 +33,15 @@ def _mended(_case: Case, job: Job) -> Changes:
 RULE = Rule(
     id="device-in-name",
     title="The device is only the job's name",
-    wrong="--name=/dev/sdb names the job. Without filename fio makes a file in the current directory and tests that.",
+    wrong="--name=/srv/file names the job. Without filename fio makes a file in the current directory and tests that. "
+    "The one exception is a device that is there: fio works on it.",
     shows="In a job: a name that begins with a slash, and no filename.",
     error="Another target than the reader thinks.",
     mend="--filename=/dev/disk/by-id/… as well.",
-    sources=("https://fio.readthedocs.io/en/latest/fio_doc.html (name, filename)",),
+    sources=(
+        "https://fio.readthedocs.io/en/latest/fio_doc.html (name, filename)",
+        "measured with fio 3.33: --name=/dev/loop0 reads that device",
+    ),
     catalogue="#34",
     in_job=_in_job,
     options=("name",),

@@ -34,7 +34,8 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
         Example(lint_of("rw=read size=1g filename=a:b"), "notes", lint_of("rw=read size=1g filename=a\\:b")),
     ),
     "device-in-name": (
-        Example(named("/dev/sdb", "rw=read bs=1m"), "suspects", named("/dev/sdb", "rw=read bs=1m filename=/dev/sdb")),
+        Example(named("/srv/f", "rw=read bs=1m"), "suspects", named("/srv/f", "rw=read bs=1m filename=/srv/f")),
+        Example(named("/dev/sdb", "rw=read bs=1m"), "notes", named("/dev/sdb", "rw=read bs=1m filename=/dev/sdb")),
     ),
     "gtod-reduce": (Example(lint_of("rw=randread direct=1 gtod_reduce=1"), "notes", lint_of("rw=randread direct=1")),),
     "iodepth-with-sync-engine": (
