@@ -91,7 +91,7 @@ class Lvm:
     @property
     def has_copies(self) -> bool:
         """Whether there is something to sync."""
-        return self.kind in ("raid1", "raid5", "raid6", "raid10")
+        return self.kind in ("raid1", "raid5", "raid6", "raid10") and "nosync" not in self.flags
 
 
 class LvmLayer(Layer[Lvm]):

@@ -3,15 +3,12 @@
 import pytest
 
 from poolproof.errors import CampaignError, HostError
-from poolproof.evidence.model import Target
 from poolproof.layers import tree
 from poolproof.layers.base import LayerNode
 from poolproof.layers.zfs import Zfs
-from poolproof.layers.zfs_report import busy_with, parse_list
 from poolproof.steps import Holds, Step, UndoCommand, UndoTree
 
 from .ground import DEVICES, GIB, MIB, SITE, device, plan, resolve
-from .recorded import RecordedHost
 
 MNT = "/run/poolproof/r1/mnt"
 POOL = "poolproof-r1-mix-zfs"

@@ -1,0 +1,53 @@
+"""LUKS: the exact commands; the key is nowhere to be seen."""
+
+import pytest
+
+from poolproof.steps import Holds, UndoCommand, UndoTree
+
+from .ground import GIB, MIB, plan
+
+KEY = "/run/poolproof/r1/ram.mix-luks.key"
+MAPPING = "poolproof-r1-mix-luks"
+FORMAT = ("cryptsetup", "luksFormat", "--batch-mode", "--key-file", KEY)
+OPEN = ("cryptsetup", "open", "--key-file", KEY)
+LEAST = ("--pbkdf", "pbkdf2", "--pbkdf-force-iterations", "1000")
+
+
+def test_a_device_is_encrypted_opened_and_closed() -> None:
+    built = plan("a | luks cipher=aes-xts-plain64 key-size=512 sector-size=4096 allow-discards | ext4")
+    key, wiped, formatted, opened = built.make[:4]
+    assert key.argv == ("sh", "-c", 'umask 077 && head -c 32 /dev/urandom >"$0"', KEY)
+    assert key.undo == UndoTree(KEY)
+    assert wiped.argv == ("wipefs", "-a", "-q", "/dev/a")
+    chosen = ("--type", "luks2", "--cipher", "aes-xts-plain64", "--key-size", "512", "--sector-size", "4096")
+    assert formatted.argv == (*FORMAT, *chosen, *LEAST, "/dev/a")
+    assert formatted.overwrites == ("/dev/a",)
+    assert opened.argv == (*OPEN, "--allow-discards", "/dev/a", MAPPING)
+    assert opened.undo == UndoCommand(("cryptsetup", "close", MAPPING), Holds(f"/dev/mapper/{MAPPING}", ""))
+    assert built.close[-1].argv[3:] == ("cryptsetup", "close", MAPPING)
+    assert built.open[0] == opened
+    assert built.block_paths == {f"/dev/mapper/{MAPPING}"}
+    assert [leaf.name for leaf in built.leaves] == ["a"]
+
+
+@pytest.mark.parametrize("said", ["iter-time=5000", "pbkdf=argon2id"])
+def test_whoever_names_the_stretching_gets_it(said: str) -> None:
+    formatted = plan(f"a | luks {said}").make[2].argv
+    assert "--pbkdf-force-iterations" not in formatted
+    assert f"--{said.split('=')[0]}" in formatted
+
+
+def test_integrity_writes_the_whole_device_and_takes_its_time() -> None:
+    formatted, opened = plan("a | luks integrity=hmac-sha256 integrity-no-journal", size_bytes=100 * GIB).make[2:4]
+    assert formatted.timeout_s > 3600
+    assert opened.argv[4] == "--integrity-no-journal"
+    formatted, opened = plan("a | luks integrity=hmac-sha256 integrity-no-wipe", size_bytes=100 * GIB).make[2:4]
+    assert formatted.argv[-2:] == ("--integrity-no-wipe", "/dev/a")
+    assert formatted.timeout_s < 3600
+    assert "--integrity-no-wipe" not in opened.argv
+
+
+def test_two_mappings_have_two_keys_and_two_names() -> None:
+    built = plan("zfs a log (b | luks) cache (c | luks)", size_bytes=512 * MIB)
+    made = [step for step in built.make if step.argv[:2] == ("cryptsetup", "open")]
+    assert len({step.argv[3] for step in made}) == len({step.argv[-1] for step in made}) == 2

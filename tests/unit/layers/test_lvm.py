@@ -1,0 +1,133 @@
+"""LVM: the exact commands, over the run's own devices alone."""
+
+import pytest
+
+from poolproof.layers import tree
+from poolproof.layers.base import DeviceNode
+from poolproof.steps import Holds, UndoCommand
+
+from .ground import MIB, plan
+from .recorded import RecordedHost
+
+GROUP = "poolproof-r1-mix-lvm"
+VOLUME = f"{GROUP}/volume"
+
+
+def config(*devices: str) -> str:
+    accepted = ",".join(f'"a|^/dev/{name}$|"' for name in devices)
+    return f'devices{{filter=[{accepted},"r|.*|"]types=["zvol",16]}}'
+
+
+def commands(text: str) -> list[tuple[str, ...]]:
+    """What lvm is told, without the filter."""
+    return [(step.argv[1], *step.argv[4:]) for step in plan(text).make if step.argv[0] == "lvm"]
+
+
+def created(text: str) -> list[str]:
+    told = [argv for argv in commands(text) if argv[0] in ("lvcreate", "lvconvert")]
+    return [" ".join(argv).replace(" --yes --quiet", "") for argv in told]
+
+
+@pytest.mark.parametrize(
+    ("text", "made"),
+    [
+        ("lvm linear a", [f"lvcreate --name volume --type linear --extents 100%PVS {GROUP} /dev/a"]),
+        (
+            "lvm striped a b stripesize=64k size=1G",
+            [f"lvcreate --name volume --type striped --stripes 2 --size 1G --stripesize 64k {GROUP} /dev/a /dev/b"],
+        ),
+        (
+            "lvm raid1 a b c nosync",
+            [
+                f"lvcreate --name volume --type raid1 --mirrors 2 --extents 100%PVS --nosync {GROUP} "
+                "/dev/a /dev/b /dev/c"
+            ],
+        ),
+        (
+            "lvm raid5 a b c",
+            [f"lvcreate --name volume --type raid5 --stripes 2 --extents 100%PVS {GROUP} /dev/a /dev/b /dev/c"],
+        ),
+        (
+            "lvm raid10 a b c d",
+            [
+                f"lvcreate --name volume --type raid10 --mirrors 1 --stripes 2 --extents 100%PVS {GROUP} "
+                "/dev/a /dev/b /dev/c /dev/d"
+            ],
+        ),
+        (
+            "lvm cache a b cachevol c cachemode=writeback chunksize=128k",
+            [
+                f"lvcreate --name volume --type linear --extents 100%PVS {GROUP} /dev/a /dev/b",
+                f"lvcreate --name fast --type linear --extents 100%PVS {GROUP} /dev/c",
+                f"lvconvert --type cache --cachevol fast --cachemode writeback --chunksize 128k {VOLUME}",
+            ],
+        ),
+        (
+            "lvm writecache a cachevol b writecache-settings=high_watermark=90",
+            [
+                f"lvcreate --name volume --type linear --extents 100%PVS {GROUP} /dev/a",
+                f"lvcreate --name fast --type linear --extents 100%PVS {GROUP} /dev/b",
+                f"lvconvert --type writecache --cachevol fast --cachesettings high_watermark=90 {VOLUME}",
+            ],
+        ),
+        (
+            "lvm thin a chunksize=64k zero=n virtualsize=5G",
+            [
+                "lvcreate --name pool --type thin-pool --poolmetadataspare n --extents 100%PVS --chunksize 64k "
+                f"--zero n {GROUP} /dev/a",
+                f"lvcreate --name volume --type thin --virtualsize 5G --thinpool {GROUP}/pool",
+            ],
+        ),
+    ],
+)
+def test_what_lvm_is_told(text: str, made: list[str]) -> None:
+    assert created(text) == made
+
+
+def test_only_the_runs_own_devices_are_looked_at() -> None:
+    told = [step.argv for step in (*plan("lvm linear a b").make,) if step.argv[0] == "lvm"]
+    assert {argv[2:4] for argv in told} == {("--config", config("a", "b"))}
+
+
+def test_a_group_is_made_activated_and_removed() -> None:
+    built = plan("lvm linear a b physicalextentsize=8m | ext4")
+    assert commands("lvm linear a b physicalextentsize=8m | ext4")[:2] == [
+        ("pvcreate", "--yes", "--quiet", "/dev/a", "/dev/b"),
+        ("vgcreate", "--quiet", "--physicalextentsize", "8m", GROUP, "/dev/a", "/dev/b"),
+    ]
+    (grouped,) = (step for step in built.make if step.argv[:2] == ("lvm", "vgcreate"))
+    assert isinstance(grouped.undo, UndoCommand)
+    assert grouped.undo.only_if == Holds(f"/dev/{GROUP}", "")
+    assert grouped.undo.argv[3:] == (GROUP, f"--config={config('a', 'b')}", "/dev/a", "/dev/b")
+    assert built.open[0].argv == ("lvm", "vgchange", "--config", config("a", "b"), "--quiet", "--activate", "y", GROUP)
+    assert built.close[-1].argv[-3:] == ("--activate", "n", GROUP)
+    assert built.block_paths == {f"/dev/{VOLUME}"}
+
+
+def test_copies_are_waited_for_unless_they_are_said_to_be_alike() -> None:
+    assert [step for step in plan("lvm raid1 a b").make if "synced" in step.title]
+    for text in ("lvm striped a b", "lvm raid1 a b nosync"):
+        assert not [step for step in plan(text).make if "synced" in step.title]
+
+
+def test_what_the_devices_hold() -> None:
+    for text, held in (
+        ("lvm raid1 a b", (90, 90)),
+        ("lvm striped a b", (45, 45)),
+        ("lvm raid5 a b c", (45, 45, 45)),
+        ("lvm linear a b", (45, 45)),
+        ("lvm cache a b cachevol c", (45, 45, 0)),
+    ):
+        built = plan(text)
+        node = built.top.node
+        assert not isinstance(node, DeviceNode)
+        inputs = [below.volume for below in built.top.inputs]
+        found = node.layer.stored(node.spec, built.volume, inputs, 90 * MIB, RecordedHost())
+        assert found == tuple(count * MIB for count in held), text
+
+
+def test_a_sync_under_way_is_told() -> None:
+    built = plan("lvm raid1 a b")
+    asked = ("lvm", "lvs", "--config", config("a", "b"), "--noheadings", "-o", "sync_percent", VOLUME)
+    assert tree.busy_with(built, RecordedHost({asked: "  43.75 \n"})) == (f"lvm syncs /dev/{VOLUME}",)
+    assert tree.busy_with(built, RecordedHost({asked: "  100.00 \n"})) == ()
