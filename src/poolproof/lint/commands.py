@@ -13,6 +13,7 @@ from poolproof.lint.shell_words import Script, Word, read_script
 from poolproof.lint.variables import UNKNOWN
 
 _DEEPEST = 3
+_NAMED_FIO = re.compile(r"\$\{?\w*fio\w*\}?", re.IGNORECASE)  # the program by a variable: $FIO, ${FIO_CMD}
 _SUBSTITUTED = re.compile(r"\$\(|`")  # read already, by the reader of words
 
 
@@ -32,7 +33,7 @@ def _of_documents(script: Script, surroundings: Surroundings) -> Iterator[Unit]:
 
 def _of_commands(script: Script, variables: Mapping[str, str], depth: int) -> Iterator[Unit]:
     for words in script.commands:
-        place = place_of_fio([word.text for word in words])
+        place = place_of_fio(["fio" if _NAMED_FIO.fullmatch(word.text) else word.text for word in words])
         if place is not None:
             unit = _unit(words[place + 1 :], words[place].line)
             if unit.jobs.jobs or unit.files or unit.problems or unit.unknown_words:

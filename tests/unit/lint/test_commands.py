@@ -32,10 +32,16 @@ def test_values_in_a_word_of_their_own() -> None:
 
 
 def test_what_stands_around_a_command() -> None:
-    for before in ("sudo ", "time ", "LC_ALL=C ", "taskset -c 0 ", "docker run --rm image ", "/usr/local/bin/"):
+    for before in ("sudo ", "time ", "LC_ALL=C ", "taskset -c 0 ", "docker run --rm image "):
         assert _unsynced(f"{before}fio --name=a --rw=write --size=1g\n") == [1], before
     for after in (" | tee log", " > out.json", " 2>&1", " && echo done", "; sleep 1", " &", " # rw=read"):
         assert _unsynced(f"fio --name=a --rw=write --size=1g{after}\n") == [1], after
+
+
+def test_fio_by_its_path_or_by_a_variable() -> None:
+    for program in ("/usr/local/bin/fio", "fio-3.33", "$FIO", '"${FIO_CMD}"'):
+        assert _unsynced(f"{program} --name=a --rw=write --size=1g\n") == [1], program
+    assert _rules("$TOOL --name=a --rw=write --size=1g\n") == {"no-job"}
 
 
 def test_a_command_for_another_shell() -> None:
