@@ -1,0 +1,145 @@
+"""Labs on disk: their names, their state by what runs, orphans, and what the campaign becomes inside of one."""
+
+import os
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from poolproof import process
+from poolproof.campaign.device_source import parse_device_flag
+from poolproof.campaign.model import Campaign, Disk, Measure
+from poolproof.errors import CampaignError, HostError, UsageError
+from poolproof.lab import accelerate, standing
+from poolproof.lab.campaign import own_disks, seen_from
+from poolproof.lab.standing import LabRecord, Owner
+from poolproof.provision.journal import Journal
+from poolproof.steps import Step, UndoDaemon
+
+HD = "emulate:hdd-7200,8G"
+RECORD = LabRecord(
+    name="nas",
+    series="2.1",
+    image="zfs-2.1-bookworm-0",
+    accelerator="tcg",
+    port=40022,
+    ram_bytes=2 << 30,
+    processors=2,
+    disks={"a": "scsi-0LAB_hdd-7200_a"},
+    sources={"a": "{emulate: hdd-7200, size: 8G}"},
+    owner=None,
+)
+
+
+@pytest.fixture
+def machines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path / "poolproof" / "lab" / "machines"
+
+
+def _lab(machines: Path, record: LabRecord, *, runs: bool) -> Path:
+    """A lab's folder; where it is to run, `sleep` stands for QEMU, with the folder in its arguments."""
+    folder = machines / record.name
+    folder.mkdir(parents=True)
+    (folder / "lab.json").write_bytes(msgspec.json.encode(record))
+    (folder / "console.log").write_text("Kernel panic - not syncing\n")
+    pidfile = folder / "qemu.pid"
+    Journal(folder / "journal.jsonl").record(Step("start", ("sleep",), UndoDaemon(str(pidfile), str(pidfile))))
+    if runs:
+        script = 'setsid sh -c "while sleep 1; do :; done" "$0" >/dev/null 2>&1 </dev/null & echo $!'
+        pidfile.write_text(process.run(["sh", "-c", script, str(pidfile)], timeout_s=10).stdout)
+    return folder
+
+
+def test_a_lab_runs_until_it_is_stopped(machines: Path) -> None:
+    folder = _lab(machines, RECORD, runs=True)
+    lab = standing.find("lab:nas")
+    assert (lab.state, lab.destination) == ("running", "lab:nas")
+    standing.stop(folder)
+    assert lab.state == "stopped"
+    assert not standing.is_running(folder)
+    standing.remove(folder)
+    assert standing.labs() == ()
+
+
+def test_a_machine_that_is_gone_has_crashed(machines: Path) -> None:
+    _lab(machines, RECORD, runs=False)
+    lab = standing.find("nas")
+    assert lab.state == "crashed"
+    assert "Kernel panic" in lab.last_words()
+
+
+def test_a_lab_whose_process_is_dead_is_an_orphan(machines: Path) -> None:
+    dead = Owner(os.getpid(), "1")  # this process did not begin at the first tick of the machine
+    folder = _lab(machines, msgspec.structs.replace(RECORD, owner=dead), runs=True)
+    try:
+        assert standing.find("nas").state == "orphan"
+        assert standing.orphans() == (folder,)
+    finally:
+        standing.remove(folder)
+    assert standing.orphans() == ()
+
+
+def test_a_lab_of_a_living_process_is_no_orphan(machines: Path) -> None:
+    folder = _lab(machines, msgspec.structs.replace(RECORD, owner=standing.this_process()), runs=True)
+    try:
+        assert standing.find("nas").state == "running"
+        assert standing.orphans() == ()
+    finally:
+        standing.remove(folder)
+
+
+def test_a_start_that_was_killed_leaves_an_orphan(machines: Path) -> None:
+    folder = _lab(machines, RECORD, runs=False)
+    (folder / "lab.json").unlink()
+    (folder / "starter").write_bytes(msgspec.json.encode(Owner(os.getpid(), "1")))
+    assert standing.orphans() == (folder,)
+    (folder / "starter").write_bytes(msgspec.json.encode(standing.this_process()))
+    assert standing.orphans() == ()
+
+
+def test_what_is_not_there_is_said_with_what_is(machines: Path) -> None:
+    _lab(machines, RECORD, runs=False)
+    with pytest.raises(HostError, match="there is no lab other; there are nas"):
+        standing.find("other")
+    with pytest.raises(HostError, match="no lab zfs-9"):
+        standing.remove_named("zfs-9")
+
+
+@pytest.mark.usefixtures("machines")
+@pytest.mark.parametrize("name", ["", "-x", "../etc", "a/b", "A", "x" * 32])
+def test_names_that_cannot_be_folders_are_refused(name: str) -> None:
+    with pytest.raises(UsageError, match="cannot name a lab"):
+        standing.find(name)
+
+
+def test_kvm_is_remembered_for_the_kernel_that_runs(machines: Path) -> None:
+    assert accelerate.remembered() is None
+    assert accelerate.to_try("kvm") == ("kvm",)
+    accelerate.remember(False, "no ready line")
+    memory = accelerate.remembered()
+    assert memory is not None
+    assert memory.kernel == os.uname().release
+    assert accelerate.to_try("auto") == ("tcg",)
+    assert machines.parent.exists()
+
+
+def test_an_unknown_acceleration_is_refused() -> None:
+    with pytest.raises(UsageError, match="--accel hvf"):
+        accelerate.check_wish("hvf")
+
+
+def _campaign(*flags: str) -> Campaign:
+    return Campaign("c", "", tuple(parse_device_flag(flag) for flag in flags), (), (), Measure())
+
+
+def test_devices_become_the_labs_own_disks() -> None:
+    campaign = seen_from(RECORD, _campaign(f"a={HD}", "b=file:1G"))
+    assert [device.source for device in campaign.devices][:1] == [Disk("scsi-0LAB_hdd-7200_a")]
+    assert campaign.devices[1] == parse_device_flag("b=file:1G")
+    assert own_disks(RECORD) == {"scsi-0LAB_hdd-7200_a"}
+
+
+def test_a_disk_of_another_kind_is_not_taken_for_the_device() -> None:
+    with pytest.raises(CampaignError, match="the lab nas has it as"):
+        seen_from(RECORD, _campaign("a=emulate:nvme,8G"))
