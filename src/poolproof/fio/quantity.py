@@ -8,8 +8,8 @@ fio's parse.c.
 
 import re
 from collections.abc import Callable
-from functools import lru_cache
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeVar
 
 from poolproof.fio.arithmetic import evaluate
