@@ -17,7 +17,7 @@ from poolproof.errors import HostError
 from poolproof.hosts.base import Host
 from poolproof.layers import arguments
 from poolproof.layers.arguments import words
-from poolproof.layers.base import Layer, LayerNode, Node, Plan, Reading
+from poolproof.layers.base import Layer, LayerNode, Node, Plan, Reading, survives
 from poolproof.layers.kernel_names import kernel_name
 from poolproof.layers.lvm_commands import await_sync, dismiss, lvm, sync_percent
 from poolproof.layers.patience import await_block, patiently
@@ -177,6 +177,20 @@ class LvmLayer(Layer[Lvm]):
             case "thin":
                 return sum(slow) * 98 // 100
         return sum(slow)
+
+    def redundancy(self, spec: Lvm, inputs: Sequence[int]) -> int:
+        """A write-back cache holds data that the slow device has not; lvmcache(7) writes through unless told."""
+        slow = inputs[: len(inputs) - spec.fast]
+        match spec.kind:
+            case "raid1":
+                return survives(slow, int(spec.value("mirrors", str(len(slow) - 1))))
+            case "raid10":
+                return survives(slow, int(spec.value("mirrors", "1")))
+            case "raid5" | "raid6":
+                return survives(slow, _PARITY[spec.kind])
+            case "cache" if spec.value("cachemode", "writethrough") != "writeback":
+                return min(slow)
+        return min(inputs)
 
     def stored(
         self, spec: Lvm, volume: Volume, inputs: Sequence[Volume], total_bytes: int, host: Host

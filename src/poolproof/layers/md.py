@@ -18,7 +18,7 @@ from poolproof.evidence.model import Target
 from poolproof.hosts.base import Host
 from poolproof.layers import arguments, md_commands
 from poolproof.layers.arguments import words
-from poolproof.layers.base import Layer, LayerNode, Node, Plan, Reading
+from poolproof.layers.base import Layer, LayerNode, Node, Plan, Reading, survives
 from poolproof.layers.kernel_names import kernel_name
 from poolproof.layers.patience import await_block, unless_there
 from poolproof.layers.signatures import wipe
@@ -159,6 +159,12 @@ class MdLayer(Layer[Md]):
             case "raid10":
                 return smallest * len(active) // spec.copies
         return smallest * (len(active) - _PARITY[spec.level])
+
+    def redundancy(self, spec: Md, inputs: Sequence[int]) -> int:
+        """A spare helps only once it has taken over, so it does not count."""
+        active = inputs[: len(inputs) - spec.spares]
+        copies = {"raid1": len(active), "raid10": spec.copies}.get(spec.level, 1)
+        return survives(active, _PARITY.get(spec.level, copies - 1))
 
     def stored(
         self, spec: Md, volume: Volume, inputs: Sequence[Volume], total_bytes: int, host: Host

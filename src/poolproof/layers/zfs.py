@@ -19,7 +19,7 @@ from poolproof.evidence.model import Zfs as ZfsFacts
 from poolproof.evidence.zfs import KSTATS, parse_kstat
 from poolproof.hosts.base import FileMissing, Host
 from poolproof.layers import arguments, mount, zfs_commands, zfs_report
-from poolproof.layers.base import Layer, LayerNode, Plan, Reading
+from poolproof.layers.base import Layer, LayerNode, Plan, Reading, survives
 from poolproof.layers.kernel_names import kernel_name
 from poolproof.layers.key_file import key_path, make_key
 from poolproof.layers.signatures import wipe
@@ -124,6 +124,11 @@ class ZfsLayer(Layer[Zfs]):
         raw = sum(vdev.capacity_bytes(usable) for vdev in spec.vdevs.data)
         slop = min(128 * _GIB, max(raw // 32, min(raw // 2, 128 * _MIB)))
         return (raw - slop) * 95 // 100 // spec.copies
+
+    def redundancy(self, spec: Zfs, inputs: Sequence[int]) -> int:
+        """The weakest of the vdevs that a pool can't do without: a log or a cache may fail, `copies` help no disk."""
+        needed = (*spec.vdevs.data, *spec.vdevs.special, *spec.vdevs.dedup)
+        return min(survives([inputs[member] for member in vdev.members], vdev.survives) for vdev in needed)
 
     def stored(
         self, spec: Zfs, volume: Volume, inputs: Sequence[Volume], total_bytes: int, host: Host
