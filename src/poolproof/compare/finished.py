@@ -9,7 +9,7 @@ from poolproof.campaign.workload_source import METRICS
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.compare.welch import LogMean, log_mean
 from poolproof.runs.directory import RunDirectory
-from poolproof.runs.interval import Interval, mean_interval
+from poolproof.runs.interval import Interval
 from poolproof.runs.model import RunRecord
 from poolproof.runs.summary import RANKABLE, Cell, cells_of
 
@@ -34,13 +34,17 @@ class FinishedRun:
 
 @dataclass(frozen=True)
 class Measured:
-    """The figure of a cell that counts. `figure` is its mean over the trials, `log` what is tested."""
+    """The figure of a cell that counts; `log` is what is tested."""
 
     cell: Cell
     metric: Metric
-    figure: Interval
     log: LogMean
     trials: int
+
+    @property
+    def figure(self) -> Interval:
+        """The geometric mean of the trials, so that the ratio of two figures is the ratio that was tested."""
+        return self.log.figure(self.metric)
 
 
 def read_run(path: Path) -> FinishedRun:
@@ -64,10 +68,10 @@ def measured(cell: Cell | None, metric: Metric) -> Measured | str:
         rules = [finding.rule for finding in cell.findings if finding.effect in ("refutes", "fails")]
         return f"{cell.verdict} ({rules[0]})" if rules else cell.verdict
     values = cell.values_of(metric)
-    figure, log = mean_interval(values), log_mean(values, metric)
-    if figure is None:
+    if not values:
         return f"no {metric} was measured"
-    return "a trial measured 0" if log is None else Measured(cell, metric, figure, log, len(values))
+    log = log_mean(values, metric)
+    return "a trial measured 0" if log is None else Measured(cell, metric, log, len(values))
 
 
 def metrics_of(cells: Iterable[Cell]) -> frozenset[Metric]:

@@ -32,6 +32,14 @@ class LogMean:
     mean: float
     parts: tuple[Part, ...] | None
 
+    def figure(self, metric: Metric) -> Interval:
+        """The geometric mean of the trials in the metric's own unit, with its 95 % interval: what tests compare."""
+        alone = difference(self, LogMean(0.0, ())).interval
+        if metric not in LOWER_IS_BETTER:
+            return alone
+        low, high = (None if bound is None else 1 / bound for bound in (alone.high, alone.low))
+        return Interval(1 / alone.mean, low, high)
+
 
 def log_mean(values: Sequence[float], metric: Metric) -> LogMean | None:
     """The trials of one cell; None for no trials, and where one of them measured 0, which has no logarithm."""

@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from poolproof.campaign.model import LOWER_IS_BETTER
+from poolproof.compare.finished import Measured
 from poolproof.compare.ranking import Pair, Ranked, Ranking
 from poolproof.report.compared import figure_text, marks_text, word_text
 from poolproof.report.words import METRICS, factor_text, half_width_text, per_cent_whole
@@ -15,6 +16,7 @@ from poolproof.units import format_size
 
 _MOST_TIES = 6
 _UNKNOWN = "–"
+_WIDEST = 9.0
 
 
 def print_ranking(console: Console, ranking: Ranking) -> None:
@@ -39,7 +41,7 @@ def _heading(ranking: Ranking) -> str:
 
 
 def _table(ranking: Ranking) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     table.add_column("place", no_wrap=True)
     table.add_column("layout", overflow="fold")
     only = ranking.goal.only
@@ -57,13 +59,21 @@ def _row(each: Ranked, only: str | None) -> Iterator[str]:
     yield str(each.first) if each.first == each.last else f"{each.first}–{each.last}"
     yield each.entry.layout
     if only is not None:
-        half = half_width_text(each.entry.cells[only].figure)
-        yield figure_text(each.entry.cells[only]) + (f" ±{half}" if half else "")
+        yield f"{figure_text(each.entry.cells[only])}{_scatter(each.entry.cells[only])}"
     yield "" if each.to_leader is None else factor_text(each.to_leader.interval)
     safety = each.safety
     yield _UNKNOWN if safety.redundancy is None else f"{safety.redundancy} of {safety.devices}"
     yield _UNKNOWN if safety.capacity_bytes is None else format_size(safety.capacity_bytes)
     yield f"{safety.write_factor:.3g}×"
+
+
+def _scatter(cell: Measured) -> str:
+    """Half the figure's interval; two trials far apart give numbers that no table has room for."""
+    half = cell.figure.half_width
+    if half is not None and half > _WIDEST * cell.figure.mean:
+        return f" ±>{per_cent_whole(_WIDEST)}"
+    text = half_width_text(cell.figure)
+    return f" ±{text}" if text else ""
 
 
 def _below(ranking: Ranking) -> Iterator[Text | Padding]:

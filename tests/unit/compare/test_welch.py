@@ -50,6 +50,17 @@ def test_a_latency_is_known_to_its_bin_only() -> None:
     assert difference(one, other).p_above(0) > 0.025
 
 
+def test_a_figure_is_the_geometric_mean_in_its_own_unit() -> None:
+    latency = log_mean([1e6, 4e6, 2e6], "p99")
+    assert latency is not None
+    figure = latency.figure("p99")
+    assert figure.mean == pytest.approx(2e6)
+    assert figure.low is not None and figure.high is not None
+    # t = 4.303 with 2 degrees of freedom, s = ln 2 on logarithms
+    assert math.log(figure.high / figure.mean) == pytest.approx(4.303 * math.log(2) / math.sqrt(3), rel=0.001)
+    assert figure.low * figure.high == pytest.approx(figure.mean**2)
+
+
 def test_rates_that_agree_to_the_last_digit_are_what_they_are() -> None:
     same = apart([2000.0, 2000.0], [2000.0, 2000.0])
     assert (same.interval.low, same.interval.high, same.p_above(0)) == (1.0, 1.0, 1.0)
