@@ -4,10 +4,14 @@ Source: `plat_idx_to_val` and `calc_clat_percentiles` in fio's stat.c, FIO_IO_U_
 """
 
 import math
+import sys
+from array import array
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from struct import pack, unpack
 
 PLAT_BITS = 6
+_EXACT_IN_FLOAT = 1 << 24
 RELATIVE_ERROR = 1 / 2 ** (PLAT_BITS + 1)
 
 DEFAULT_PERCENTILES = (
@@ -30,6 +34,22 @@ def bin_of(latency: int) -> int:
         return latency
     error_bits = latency.bit_length() - 1 - PLAT_BITS
     return (latency >> error_bits << error_bits) + (1 << error_bits) // 2
+
+
+def count_bins(latencies: Sequence[int]) -> Counter[int]:
+    """How many latencies each bin holds, as counting `bin_of` of each would, several times faster.
+
+    The upper half of a 32-bit float holds the power of two and seven bits of what follows it, one more than a bin has.
+    A float holds whole numbers below 2^24 exactly; the few above are counted one by one.
+    """
+    large = [latency for latency in latencies if latency >= _EXACT_IN_FLOAT or latency < 0]
+    small = [latency for latency in latencies if 0 <= latency < _EXACT_IN_FLOAT] if large else latencies
+    halves = memoryview(array("f", small)).cast("B").cast("H")
+    upper = halves[1::2] if sys.byteorder == "little" else halves[::2]
+    counted: Counter[int] = Counter(map(bin_of, large))
+    for half, count in Counter(upper.tolist()).items():
+        counted[bin_of(int(unpack(">f", pack(">HH", half, 0))[0]))] += count
+    return counted
 
 
 def percentiles_of(bins: Mapping[int, int], wanted: Iterable[float]) -> dict[float, float]:

@@ -7,7 +7,6 @@ direction 0 reads, 1 writes, 2 trims. A histogram line is `ms, direction, block 
 
 import re
 from array import array
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import compress
@@ -18,7 +17,7 @@ import msgspec
 
 from poolproof.errors import FioError
 from poolproof.fio.figures import Latency
-from poolproof.fio.histogram import DEFAULT_PERCENTILES, PLAT_BITS, add_bins, bin_of, bin_value, percentiles_of
+from poolproof.fio.histogram import DEFAULT_PERCENTILES, PLAT_BITS, add_bins, bin_value, count_bins, percentiles_of
 
 Kind = Literal["bw", "iops", "lat", "clat", "slat"]
 
@@ -124,7 +123,7 @@ def latency_of(log: SeriesLog, direction: int, *, nanoseconds: bool = True) -> L
     factor = 1 if nanoseconds else 1000
     if not values:
         return Latency(samples=0)
-    bins = Counter(map(bin_of, values) if nanoseconds else (bin_of(value * factor) for value in values))
+    bins = count_bins(values if nanoseconds else [value * factor for value in values])
     return Latency(
         samples=len(values),
         min_ns=float(min(values) * factor),
