@@ -23,7 +23,7 @@ from poolproof.measure.events import Listener
 from poolproof.measure.plan import Places, Plan, make_plan, plan_layouts
 from poolproof.provision.layout import look_around
 from poolproof.provision.place import RAM_FILES, new_label, places
-from poolproof.report.plan_text import plan_text
+from poolproof.report.plan_text import plan_object, plan_text
 from poolproof.runs.claims import hold
 from poolproof.runs.contract import run_object
 from poolproof.runs.directory import RunDirectory
@@ -139,12 +139,13 @@ def show(path: Path, *, as_json: bool, leaves: bool) -> None:
 
 
 def dry_run_text(request: Request) -> str:
-    """Every step that the run would take, as text; nothing is changed."""
+    """Every step that the run would take, as text or as one JSON object; nothing is changed."""
     label = new_label()
     with _ground(request, label) as ground:
         plan = _plan(request, label, ground)
         around = look_around(ground.host, plan.campaign, plan.nodes.values(), plan.site.state_dir)
-        return plan_text(places(plan.site, with_ram=plan.uses_ram_files), plan_layouts(plan, around))
+        once, layouts = places(plan.site, with_ram=plan.uses_ram_files), plan_layouts(plan, around)
+        return json.dumps(plan_object(once, layouts)) if request.as_json else plan_text(once, layouts)
 
 
 def _plan(request: Request, label: str, ground: Ground) -> Plan:

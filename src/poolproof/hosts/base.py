@@ -31,7 +31,9 @@ class Tick:
 class Host(Protocol):
     """A machine on which commands run."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """`local`, or where the host is reached: as given to --on."""
 
     def run(self, argv: Sequence[str], *, timeout_s: float, stdin: str | None = None, check: bool = True) -> Completed:
         """Run a program to its end.

@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from poolproof.provision.layout import LayoutPlan
 from poolproof.steps import Step, Undo, UndoCommand, UndoDaemon, UndoTree
@@ -16,6 +17,30 @@ def plan_text(first: Iterable[Step], layouts: Iterable[LayoutPlan]) -> str:
         lines += ["", f"# layout {planned.layout.name}", *_steps(planned.steps), "# to cool it between trials"]
         lines += [_command(step) for step in (*planned.tree.close, *planned.tree.open)]
     return "\n".join(lines)
+
+
+def plan_object(first: Iterable[Step], layouts: Iterable[LayoutPlan]) -> dict[str, Any]:
+    """The same for machines: `--dry-run --json`. A secret that a command reads is not shown."""
+    return {
+        "once": [_step_object(step) for step in first],
+        "layouts": [
+            {
+                "layout": planned.layout.name,
+                "steps": [_step_object(step) for step in planned.steps],
+                "cool": [_step_object(step) for step in (*planned.tree.close, *planned.tree.open)],
+            }
+            for planned in layouts
+        ],
+    }
+
+
+def _step_object(step: Step) -> dict[str, Any]:
+    return {
+        "title": step.title,
+        "argv": list(step.argv),
+        "stdin": None if step.secret else step.stdin,
+        "undo": _undo_text(step.undo).removeprefix("; undo: "),
+    }
 
 
 def _steps(steps: Iterable[Step]) -> Iterator[str]:
