@@ -3,6 +3,7 @@
 Those of the ARC and of the log are one for all pools of the host; those of direct I/O (2.3 and later) are the pool's.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -11,6 +12,7 @@ from poolproof.hosts.base import Host
 
 KSTATS = "/proc/spl/kstat/zfs"
 _ONE_TICK_S = 60.0
+_NUMBER = re.compile(r"^(\S+)[ \t]+[0-9]+[ \t]+(-?[0-9]+)[ \t]*$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -53,8 +55,7 @@ def use_between(start: ZfsCounters | None, end: ZfsCounters | None) -> ZfsUse | 
 
 def parse_kstat(text: str) -> Mapping[str, int]:
     """The numbers of a kstat file of named values: two lines of heading, then `name type data`."""
-    rows = [line.split() for line in text.splitlines()]
-    return {row[0]: int(row[2]) for row in rows if len(row) == 3 and row[1].isdigit() and row[2].lstrip("-").isdigit()}
+    return {name: int(value) for name, value in _NUMBER.findall(text)}
 
 
 def _moved(start: Mapping[str, int], end: Mapping[str, int], name: str) -> int | None:

@@ -4,8 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-_BUSY = re.compile(r"^\s*(scan|remove|expand): (.*(?:in progress|Evacuation).*)$", re.MULTILINE)
-_DONE = re.compile(r"completed|canceled|paused", re.IGNORECASE)
+_BUSY = re.compile(r"^\s*(?:scan|remove|expand): (.*\bin progress\b.*)$", re.MULTILINE)
 _VDEV_BUSY = re.compile(r"\((\d+% (?:initialized|trimmed)), started")
 
 
@@ -47,11 +46,8 @@ def parse_list(text: str) -> tuple[VdevSpace, ...]:
 
 def busy_with(status: str) -> str | None:
     """What a pool is doing by itself, from `zpool status -i -t`; None when it is quiet."""
-    for kind, said in _BUSY.findall(status):
-        if not _DONE.search(said):
-            return f"{kind}: {said.strip()}"
-    vdev = _VDEV_BUSY.search(status)
-    return f"{vdev[1]}" if vdev else None
+    found = _BUSY.search(status) or _VDEV_BUSY.search(status)
+    return found[1].strip() if found else None
 
 
 def parse_properties(text: str) -> Mapping[str, str]:
