@@ -45,8 +45,9 @@ class SeriesLog:
 
     def of(self, direction: int) -> "SeriesLog":
         """The samples of one direction."""
-        if self.directions.count(direction) == len(self):
-            return self
+        count = self.directions.count(direction)
+        if count in (0, len(self)):
+            return self if count else SeriesLog(array("q"), array("q"), array("q"))
         wanted = list(map(direction.__eq__, self.directions))
         return SeriesLog(
             array("q", compress(self.time_ms, wanted)),
