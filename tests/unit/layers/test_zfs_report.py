@@ -4,6 +4,7 @@ import pytest
 
 from poolproof.evidence.model import Target
 from poolproof.layers import tree
+from poolproof.layers.base import DeviceNode
 from poolproof.layers.zfs_report import busy_with, parse_list
 
 from .ground import MIB, plan
@@ -132,7 +133,7 @@ def rows_of(*vdevs: tuple[str, int]) -> RecordedHost:
 def test_what_lies_on_each_leaf(text: str, vdevs: list[tuple[str, int]], held: dict[str, float]) -> None:
     built = plan(text)
     node = built.top.node
-    assert not isinstance(node, tree.DeviceNode)
+    assert not isinstance(node, DeviceNode)
     inputs = [below.volume for below in built.top.inputs]
     found = node.layer.stored(node.spec, built.volume, inputs, 4 * MIB, rows_of(*vdevs))
     assert dict(zip(held, found, strict=True)) == pytest.approx({name: count * MIB for name, count in held.items()})
