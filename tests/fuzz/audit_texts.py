@@ -1,0 +1,33 @@
+"""Coverage-guided fuzzing of the readers: no input may make a traceback. Not part of the tests' own run.
+
+    pip install atheris
+    python tests/fuzz/audit_texts.py -max_total_time=600 CORPUS
+
+CORPUS is a folder to grow the inputs in; a copy of tests/unit/audit/cases is a good start.
+"""
+
+import json
+import sys
+
+import atheris
+
+with atheris.instrument_imports(include=["poolproof.fio", "poolproof.audit"]):
+    from poolproof.audit.contract import audited_object
+    from poolproof.audit.sources import as_text
+    from poolproof.audit.texts import Setting, audit_text
+    from poolproof.report.audited import audited_lines
+
+_MOST_BYTES = 20_000
+
+
+def one_input(content: bytes) -> None:
+    """Read, judge and print one input."""
+    results = audit_text("fuzz", as_text(content[:_MOST_BYTES]), Setting())
+    json.dumps([audited_object(audited) for audited in results])
+    for audited in results:
+        list(audited_lines(audited, 100))
+
+
+if __name__ == "__main__":
+    atheris.Setup(sys.argv, one_input)
+    atheris.Fuzz()
