@@ -19,7 +19,7 @@ from poolproof.hosts.base import Host
 from poolproof.lab import link, standing
 from poolproof.lab.build import built
 from poolproof.lab.start import LabRequest, start
-from poolproof.layers import tree
+from poolproof.layers import open_layout
 
 from .layer_bench import LayerBench
 
@@ -90,9 +90,9 @@ def test_what_was_written_is_read_from_the_disks_again(
     before = bench.read_bytes()
     assert bench.checksum(plan, _WRITTEN_MIB) == written
     assert bench.read_bytes() - before >= 0.98 * _WRITTEN_MIB * _MIB
-    assert tree.busy_with(plan, bench.host) == ()
+    assert open_layout.busy_with(plan, bench.host) == ()
     if shares is not None:
-        stored = tree.stored_per_leaf(plan, bench.host)
+        stored = open_layout.stored_per_leaf(plan, bench.host)
         for leaf, count in stored.items():
             assert count == pytest.approx(shares.get(leaf, 0) * _WRITTEN_MIB * _MIB, rel=0.25, abs=_MIB), leaf
 
@@ -110,14 +110,14 @@ def test_every_kind_of_vdev_is_what_zpool_takes(bench: LayerBench, text: str) ->
     plan = bench.build(text)
     assert "ONLINE" in bench.sh("zpool list -H -o health")
     bench.cool(plan)
-    assert tree.stored_per_leaf(plan, bench.host).keys() == set(_NAMES[: len(plan.leaves)])
+    assert open_layout.stored_per_leaf(plan, bench.host).keys() == set(_NAMES[: len(plan.leaves)])
 
 
 def test_a_pool_tells_of_itself_and_the_arc_gets_its_limit_back(bench: LayerBench) -> None:
     parameter = "cat /sys/module/zfs/parameters/zfs_arc_max; grep -w c_max /proc/spl/kstat/zfs/arcstats"
     before = bench.sh(f"modprobe zfs; {parameter}")
     plan = bench.build("zfs a log b recordsize=16k compression=zstd-3 ashift=12 sync=always arc_max=128M")
-    told = tree.describe(plan, bench.host, Target("zfs"))
+    told = open_layout.describe(plan, bench.host, Target("zfs"))
     assert (told.record_bytes, told.compression, told.alignment_bytes) == (16384, "zstd-3", 4096)
     assert told.zfs is not None
     assert (told.zfs.sync, told.zfs.has_log, told.zfs.has_cache) == ("always", True, False)

@@ -6,19 +6,15 @@ Everything here walks the tree; what a technology does stands in its own file.
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from poolproof.campaign.caret import mistake_in
 from poolproof.campaign.expression import Argument, Expression, Group, Stage, Word
 from poolproof.campaign.nearest import did_you_mean
 from poolproof.devices.model import Leaf, Site, Volume
 from poolproof.errors import CampaignError, HostError
-from poolproof.evidence.model import Target
-from poolproof.hosts.base import Host
-from poolproof.layers.base import DeviceNode, Layer, LayerNode, Node, Plan, Reading
+from poolproof.layers.base import DeviceNode, LayerNode, Node, Plan, Reading
 from poolproof.layers.catalogue import all_layers
 from poolproof.layers.directory import Dir
-from poolproof.layers.file_bytes import file_bytes
 from poolproof.steps import Step
 
 _FLUSH_LIMIT_S = 600.0
@@ -26,12 +22,16 @@ _FLUSH_LIMIT_S = 600.0
 
 @dataclass(frozen=True)
 class Standing:
-    """A node of a layout with the volume that it offers once built. `plan` is None for a device."""
+    """A node of a layout with the volume that it offers once built. `plan` is None for a device.
+
+    `name` is the layer's in the run.
+    """
 
     node: Node
     volume: Volume
     inputs: tuple["Standing", ...] = ()
     plan: Plan | None = None
+    name: str = ""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class TreePlan:
     @property
     def block_paths(self) -> frozenset[str]:
         """The block devices that the layout's own layers offer to those above them."""
-        standing = (entry for entry in _from_bottom(self.top) if entry.plan is not None)
+        standing = (entry for entry in from_bottom(self.top) if entry.plan is not None)
         return frozenset(entry.volume.path for entry in standing if entry.volume.is_block)
 
 
@@ -174,10 +174,14 @@ def plan_tree(node: Node, volumes: Mapping[str, Volume], site: Site, name: str) 
     Raises:
         HostError: a layer cannot be built here.
     """
-    top = _stand(node, volumes, site, _names(node, name))
+    return plan_of(stand(node, volumes, site, names_of(node, name)))
+
+
+def plan_of(top: Standing) -> TreePlan:
+    """The steps of a layout whose nodes are planned."""
     if top.plan is None:
         return TreePlan((), (_drop_block_cache(top.volume.path),), (), (_sync(top.volume),), top)
-    plans = [standing.plan for standing in _from_bottom(top) if standing.plan is not None]
+    plans = [standing.plan for standing in from_bottom(top) if standing.plan is not None]
     return TreePlan(
         make=tuple(step for plan in plans for step in (*plan.make, *plan.open)),
         close=tuple(step for plan in reversed(plans) for step in plan.close),
@@ -199,15 +203,17 @@ def _sync(volume: Volume) -> Step:
     return Step(f"write out {volume.path}", ("sync", *whole, volume.path), timeout_s=_FLUSH_LIMIT_S)
 
 
-def _stand(node: Node, volumes: Mapping[str, Volume], site: Site, names: Iterator[str]) -> Standing:
+def stand(node: Node, volumes: Mapping[str, Volume], site: Site, names: Iterator[str]) -> Standing:
+    """The nodes of a layout planned, from the bottom up; each layer takes the next name."""
     if isinstance(node, DeviceNode):
         return Standing(node, volumes[node.name])
-    inputs = tuple(_stand(below, volumes, site, names) for below in node.inputs)
-    plan = node.layer.plan(node.spec, [below.volume for below in inputs], site, next(names))
-    return Standing(node, plan.volume, inputs, plan)
+    inputs = tuple(stand(below, volumes, site, names) for below in node.inputs)
+    name = next(names)
+    plan = node.layer.plan(node.spec, [below.volume for below in inputs], site, name)
+    return Standing(node, plan.volume, inputs, plan, name)
 
 
-def _names(node: Node, name: str) -> Iterator[str]:
+def names_of(node: Node, name: str) -> Iterator[str]:
     """`mix-ext4`; where a layer's word comes more than once, `mix-ext4-1`, `mix-ext4-2`, from the bottom up."""
     plain = re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")
     words = [entry.layer.word for entry in layer_nodes(node)]
@@ -216,9 +222,10 @@ def _names(node: Node, name: str) -> Iterator[str]:
         yield f"{plain}-{word}{number}"
 
 
-def _from_bottom(top: Standing) -> Iterator[Standing]:
+def from_bottom(top: Standing) -> Iterator[Standing]:
+    """The nodes of a planned layout, each after what it stands on."""
     for below in top.inputs:
-        yield from _from_bottom(below)
+        yield from from_bottom(below)
     yield top
 
 
@@ -337,62 +344,3 @@ def redundancy(node: Node) -> int | None:
     if isinstance(node.spec, Dir) or len(known) < len(inputs):
         return None
     return node.layer.redundancy(node.spec, known)
-
-
-def stored_per_leaf(plan: TreePlan, host: Host) -> dict[str, int]:
-    """Bytes that the files of an open layout take on each leaf, by the leaf's name; data, not metadata.
-
-    Leaves that share a volume in a way poolproof cannot see (a directory on somebody else's RAID) are left out.
-    """
-    volume = plan.volume
-    total = (volume.size_bytes or 0) if volume.is_block else file_bytes(volume.path, host)
-    stored: dict[str, int] = {}
-    for name, count in _stored(plan.top, total, host):
-        stored[name] = stored.get(name, 0) + count
-    return stored
-
-
-def _stored(standing: Standing, total_bytes: int, host: Host) -> Iterator[tuple[str, int]]:
-    if isinstance(standing.node, DeviceNode):
-        if len(standing.volume.leaves) == 1:
-            yield standing.volume.leaves[0].name, total_bytes
-        return
-    below = [entry.volume for entry in standing.inputs]
-    counts = standing.node.layer.stored(standing.node.spec, standing.volume, below, total_bytes, host)
-    for entry, count in zip(standing.inputs, counts, strict=True):
-        yield from _stored(entry, count, host)
-
-
-def busy_with(plan: TreePlan, host: Host) -> tuple[str, ...]:
-    """What the layers of an open layout are doing by themselves just now (resync, balance); empty when all is quiet."""
-    said = [
-        layer.busy_with(node.spec, standing.volume, below, host) for node, layer, standing, below in _layers_of(plan)
-    ]
-    return tuple(dict.fromkeys(text for text in said if text))
-
-
-def doubts(plan: TreePlan, host: Host) -> tuple[str, ...]:
-    """What does not stand as the layout asked for, though building it succeeded."""
-    said = [layer.doubts(node.spec, standing.volume, below, host) for node, layer, standing, below in _layers_of(plan)]
-    return tuple(dict.fromkeys(text for text in said if text))
-
-
-def describe(plan: TreePlan, host: Host, target: Target) -> Target:
-    """The target with what the layers of an open layout know of it, from the bottom up."""
-    for node, layer, standing, below in _layers_of(plan):
-        target = layer.describe(node.spec, standing.volume, below, host, target)
-    return target
-
-
-def cached_bytes(plan: TreePlan, host: Host) -> int | None:
-    """Bytes of data in caches of the layers' own, beside the page cache; None where a layer can't tell."""
-    counts = [layer.cached_bytes(node.spec, standing.volume, host) for node, layer, standing, _ in _layers_of(plan)]
-    known = [count for count in counts if count is not None]
-    return sum(known) if len(known) == len(counts) else None
-
-
-def _layers_of(plan: TreePlan) -> Iterator[tuple[LayerNode, Layer[Any], Standing, list[Volume]]]:
-    """The layers of an open layout from the bottom up, each with the volumes below it."""
-    for standing in _from_bottom(plan.top):
-        if isinstance(standing.node, LayerNode):
-            yield standing.node, standing.node.layer, standing, [entry.volume for entry in standing.inputs]

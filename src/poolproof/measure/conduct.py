@@ -7,7 +7,7 @@ from poolproof.campaign.model import Workload
 from poolproof.errors import BuildError, PoolproofError
 from poolproof.facts.block import used_loops
 from poolproof.hosts.base import Host, HostUnreachable
-from poolproof.layers.tree import describe, doubts
+from poolproof.layers.open_layout import describe, doubts
 from poolproof.measure.events import Listener
 from poolproof.measure.fio_run import leash
 from poolproof.measure.found import found_directory

@@ -7,7 +7,7 @@ from poolproof.errors import BuildError
 from poolproof.evidence.counters import parse_counters
 from poolproof.evidence.files import resident_bytes
 from poolproof.hosts.base import Host
-from poolproof.layers.tree import cached_bytes
+from poolproof.layers.open_layout import cached_bytes
 from poolproof.measure.ready import ReadyLayout
 from poolproof.provision.apply import repeat
 from poolproof.units import format_size

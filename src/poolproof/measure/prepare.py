@@ -10,7 +10,8 @@ from poolproof.fio.extents import extents_of
 from poolproof.fio.job import JobFile
 from poolproof.fio.render import render
 from poolproof.hosts.base import Host
-from poolproof.layers.tree import branches, busy_with, stored_per_leaf, write_factor
+from poolproof.layers.open_layout import busy_with, stored_per_leaf
+from poolproof.layers.tree import branches, write_factor
 from poolproof.measure.cells import CellJobs
 from poolproof.measure.cool import flush
 from poolproof.measure.events import Listener

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from poolproof.layers import tree
+from poolproof.layers import open_layout, tree
 
 from .conftest import Bench
 
@@ -41,7 +41,7 @@ def test_a_file_survives_cooling_and_leaves_ram(bench: Bench, text: str, size_mi
 
     assert [bench.resident_bytes(path) for path in _copies(plan, "data")] == [0] * len(_copies(plan, "data"))
     assert file.read_bytes() == before
-    assert tree.busy_with(plan, bench.host) == ()
+    assert open_layout.busy_with(plan, bench.host) == ()
 
 
 def test_a_bare_device_is_cooled_too(bench: Bench) -> None:
@@ -76,7 +76,7 @@ def test_btrfs_stores_the_same_on_both_devices(bench: Bench, text: str) -> None:
     plan = bench.build(text)
     bench.write(plan, "data", 8)
     bench.cool(plan)
-    stored = tree.stored_per_leaf(plan, bench.host)
+    stored = open_layout.stored_per_leaf(plan, bench.host)
     assert stored == {"a": stored["b"], "b": stored["b"]}
     assert sum(stored.values()) == 8 * _MIB * tree.write_factor(plan.top.node)
 
@@ -87,7 +87,7 @@ def test_mergerfs_stores_where_the_files_lie(bench: Bench) -> None:
     plan = bench.build("mergerfs (a | ext4) (b | ext4) category.create=mfs")
     bench.write(plan, "data", 8)
     bench.cool(plan)
-    stored = tree.stored_per_leaf(plan, bench.host)
+    stored = open_layout.stored_per_leaf(plan, bench.host)
     assert stored["a"] == 0
     assert stored["b"] == pytest.approx(8 * _MIB, rel=0.01)
 
@@ -103,7 +103,7 @@ def test_mergerfs_keeps_paths_so_a_directory_is_made_on_each_branch(
         (Path(path) / "files").mkdir()
     for number in range(4):
         bench.write(plan, f"files/{number}", 8)
-    stored = tree.stored_per_leaf(plan, bench.host)
+    stored = open_layout.stored_per_leaf(plan, bench.host)
     assert sum(count > 0 for count in stored.values()) == branches_used
 
 
@@ -117,7 +117,7 @@ def test_an_existing_directory_is_left_as_it_was(bench: Bench) -> None:
     assert bench.resident_bytes(file) > 0
     bench.cool(plan)
     assert bench.resident_bytes(file) == 0
-    assert tree.stored_per_leaf(plan, bench.host) == {"disk": 8 * _MIB}
+    assert open_layout.stored_per_leaf(plan, bench.host) == {"disk": 8 * _MIB}
     assert bench.tear_down() == ()
     assert [entry.name for entry in data.iterdir()] == ["mine"]
 

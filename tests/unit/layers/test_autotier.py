@@ -2,7 +2,7 @@
 
 import pytest
 
-from poolproof.layers import tree
+from poolproof.layers import open_layout
 from poolproof.layers.autotier_status import quotas_of
 from poolproof.steps import UndoCommand, UndoDaemon, UndoTree, unmount
 
@@ -53,11 +53,11 @@ def test_it_is_mounted_in_the_background_and_expected_to_hang() -> None:
 def test_quotas_that_are_not_what_was_asked_for_are_told() -> None:
     built = plan(TEXT)
     asked = ("autotier", "-c", f"{POINT}.conf", "status")
-    assert tree.doubts(built, RecordedHost({asked: STATUS})) == (
+    assert open_layout.doubts(built, RecordedHost({asked: STATUS})) == (
         "autotier's quotas are not what was asked for: tier1 has 2000 % instead of 20 %",
     )
-    assert tree.doubts(built, RecordedHost({asked: STATUS.replace("2000.00", "20.00")})) == ()
-    (doubt,) = tree.doubts(built, RecordedHost())
+    assert open_layout.doubts(built, RecordedHost({asked: STATUS.replace("2000.00", "20.00")})) == ()
+    (doubt,) = open_layout.doubts(built, RecordedHost())
     assert "does not tell its quotas" in doubt
 
 

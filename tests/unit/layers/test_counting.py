@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from poolproof.errors import HostError
 from poolproof.hosts.base import Tick
-from poolproof.layers import tree
+from poolproof.layers import open_layout, tree
 from poolproof.layers.btrfs_usage import parse_device_usage
 from poolproof.process import Completed
 
@@ -78,7 +78,7 @@ def test_what_a_stack_stores_on_each_leaf() -> None:
             ("btrfs", "device", "usage", "-b", pool): usage,
         }
     )
-    assert tree.stored_per_leaf(built, host) == {"a": 2 * MIB, "b": 2 * MIB, "c": 2 * MIB}
+    assert open_layout.stored_per_leaf(built, host) == {"a": 2 * MIB, "b": 2 * MIB, "c": 2 * MIB}
 
 
 def test_a_balance_is_told() -> None:
@@ -90,7 +90,7 @@ def test_a_balance_is_told() -> None:
             ("btrfs", "scrub", "status", path): "",
         }
     )
-    assert tree.busy_with(built, host) == (f"btrfs balances {path}",)
+    assert open_layout.busy_with(built, host) == (f"btrfs balances {path}",)
 
 
 def test_branches_that_differ_take_the_smallest_factor_unless_told_where_bytes_landed() -> None:

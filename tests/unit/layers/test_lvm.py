@@ -2,7 +2,7 @@
 
 import pytest
 
-from poolproof.layers import tree
+from poolproof.layers import open_layout
 from poolproof.layers.base import DeviceNode
 from poolproof.steps import Holds, UndoCommand
 
@@ -129,5 +129,5 @@ def test_what_the_devices_hold() -> None:
 def test_a_sync_under_way_is_told() -> None:
     built = plan("lvm raid1 a b")
     asked = ("lvm", "lvs", "--config", config("a", "b"), "--noheadings", "-o", "sync_percent", VOLUME)
-    assert tree.busy_with(built, RecordedHost({asked: "  43.75 \n"})) == (f"lvm syncs /dev/{VOLUME}",)
-    assert tree.busy_with(built, RecordedHost({asked: "  100.00 \n"})) == ()
+    assert open_layout.busy_with(built, RecordedHost({asked: "  43.75 \n"})) == (f"lvm syncs /dev/{VOLUME}",)
+    assert open_layout.busy_with(built, RecordedHost({asked: "  100.00 \n"})) == ()

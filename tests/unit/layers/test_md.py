@@ -4,7 +4,7 @@ import pytest
 
 from poolproof.errors import HostError
 from poolproof.evidence.model import Target
-from poolproof.layers import md_commands, tree
+from poolproof.layers import md_commands, open_layout, tree
 from poolproof.layers.base import DeviceNode
 from poolproof.steps import Holds, Step, UndoCommand
 
@@ -102,12 +102,12 @@ def test_a_resync_and_a_bitmap_are_told() -> None:
     state = 'cd "/sys/block/$(basename "$(readlink -f "$0")")/md" && cat '
     action, location = (("sh", "-c", state + file, NODE) for file in ("sync_action", "bitmap/location"))
     busy = RecordedHost({action: "resync\n", location: "+8\n"})
-    assert tree.busy_with(built, busy) == (f"md does a resync of {NODE}",)
-    assert tree.describe(built, busy, Target("ext4")).md_bitmap is True
+    assert open_layout.busy_with(built, busy) == (f"md does a resync of {NODE}",)
+    assert open_layout.describe(built, busy, Target("ext4")).md_bitmap is True
     quiet = RecordedHost({action: "idle\n", location: "none\n"})
-    assert tree.busy_with(built, quiet) == ()
-    assert tree.describe(built, quiet, Target("ext4")).md_bitmap is False
-    assert tree.describe(built, RecordedHost(), Target("ext4")).md_bitmap is None
+    assert open_layout.busy_with(built, quiet) == ()
+    assert open_layout.describe(built, quiet, Target("ext4")).md_bitmap is False
+    assert open_layout.describe(built, RecordedHost(), Target("ext4")).md_bitmap is None
 
 
 def test_a_device_below_the_minimum() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from poolproof.evidence.model import Target
-from poolproof.layers import tree
+from poolproof.layers import open_layout
 from poolproof.layers.base import DeviceNode
 from poolproof.layers.zfs_report import busy_with, parse_list
 
@@ -142,7 +142,7 @@ def test_what_lies_on_each_leaf(text: str, vdevs: list[tuple[str, int]], held: d
 def test_the_target_of_a_dataset() -> None:
     files = {"/sys/module/zfs/version": "2.1.11-1+deb12u1\n", KSTATS: ARCSTATS}
     host = RecordedHost({get(POOL): PROPERTIES}, files)
-    told = tree.describe(plan("zfs mirror a b log c ashift=12"), host, Target("zfs"))
+    told = open_layout.describe(plan("zfs mirror a b log c ashift=12"), host, Target("zfs"))
     assert (told.record_bytes, told.compression, told.alignment_bytes) == (16384, "lz4", 4096)
     zfs = told.zfs
     assert zfs is not None
@@ -153,7 +153,7 @@ def test_the_target_of_a_dataset() -> None:
 
 def test_the_target_of_a_zvol() -> None:
     host = RecordedHost({get(POOL): PROPERTIES, get(f"{POOL}/mix-zvol"): VOLUME})
-    told = tree.describe(plan("zfs a cache b | zvol 1G | ext4"), host, Target("ext4"))
+    told = open_layout.describe(plan("zfs a cache b | zvol 1G | ext4"), host, Target("ext4"))
     assert (told.file_system, told.record_bytes, told.compression) == ("ext4", 8192, None)
     assert told.zfs is not None
     assert (told.zfs.is_zvol, told.zfs.sync, told.zfs.primarycache) == (True, "always", "metadata")
@@ -164,5 +164,5 @@ def test_the_target_of_a_zvol() -> None:
 def test_the_arc_tells_of_one_pool_only_when_it_is_alone() -> None:
     asked = ("zpool", "list", "-H", "-o", "name")
     built = plan("zfs a | zvol 1G | ext4")
-    assert tree.cached_bytes(built, RecordedHost({asked: f"{POOL}\n"}, {KSTATS: ARCSTATS})) == 29818880
-    assert tree.cached_bytes(built, RecordedHost({asked: f"rpool\n{POOL}\n"}, {KSTATS: ARCSTATS})) is None
+    assert open_layout.cached_bytes(built, RecordedHost({asked: f"{POOL}\n"}, {KSTATS: ARCSTATS})) == 29818880
+    assert open_layout.cached_bytes(built, RecordedHost({asked: f"rpool\n{POOL}\n"}, {KSTATS: ARCSTATS})) is None
