@@ -111,6 +111,17 @@ class Layer(ABC, Generic[Spec]):
             HostError: the host cannot build this layer.
         """
 
+    def core(self, node: LayerNode) -> LayerNode:
+        """The node without those of its inputs that can be added and removed while it stands (log and cache vdevs)."""
+        return node
+
+    def extend(self, spec: Spec, volume: Volume, inputs: Sequence[Volume], site: Site, name: str) -> tuple[Step, ...]:
+        """The steps, with their undo, by which the standing core of the layer becomes the whole, where it has a core.
+
+        `volume` and `inputs` are those of the whole layer.
+        """
+        raise NotImplementedError(f"{self.word} has nothing that can be added")
+
     def modules(self, spec: Spec) -> tuple[str, ...]:
         """The kernel modules that building takes, as modprobe names them."""
         return ()

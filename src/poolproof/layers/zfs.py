@@ -111,6 +111,24 @@ class ZfsLayer(Layer[Zfs]):
             ),
         )
 
+    def core(self, node: LayerNode) -> LayerNode:
+        assert isinstance(node.spec, Zfs)
+        gone = {member for vdev in node.spec.vdevs.removable for member in vdev.members}
+        inputs = tuple(below for number, below in enumerate(node.inputs) if number not in gone)
+        return LayerNode(self, replace(node.spec, vdevs=node.spec.vdevs.without_removable()), inputs)
+
+    def extend(self, spec: Zfs, volume: Volume, inputs: Sequence[Volume], site: Site, name: str) -> tuple[Step, ...]:
+        if not spec.vdevs.removable:
+            return ()
+        paths = [device.path for device in inputs]
+        removable = [[paths[member] for member in vdev.members] for vdev in spec.vdevs.removable]
+        flat = [path for vdev in removable for path in vdev]
+        note = f"{site.state_dir}/{name}.added"
+        return (
+            wipe(flat),
+            zfs_commands.add(pool_of(volume), spec.vdevs.added(paths), removable, note),
+        )
+
     def write_factor(self, spec: Zfs, inputs: Sequence[float]) -> float:
         """Of the data; what a log vdev takes of synchronous writes comes on top. Of unlike vdevs the smallest."""
         return min(vdev.write_factor(inputs) for vdev in spec.vdevs.data) * spec.copies

@@ -1,5 +1,6 @@
 """The command lines of zpool and zfs that make, open, close and take down a pool. Pure."""
 
+import shlex
 from collections.abc import Sequence
 
 from poolproof.evidence.zfs import KSTATS
@@ -56,6 +57,31 @@ def create(
             timeout_s=60,
             last_resort=("zpool", "export", "-f", pool),
         ),
+        timeout_s=300,
+        overwrites=tuple(devices),
+    )
+
+
+def add(pool: str, vdevs: Sequence[str], removable: Sequence[Sequence[str]], note: str) -> Step:
+    """Add log and cache vdevs to a standing pool. `removable`: the devices of each, for the undo that removes them.
+
+    A mirror is taken apart first, so that its last device can be removed by its own name. The file `note` stands as
+    long as the vdevs may be in the pool; what a first try of the undo has removed is no mistake in the next.
+    """
+    devices = [device for vdev in removable for device in vdev]
+    commands = [["zpool", "detach", pool, device] for vdev in removable for device in vdev[1:]]
+    commands += [["zpool", "remove", pool, vdev[0]] for vdev in removable]
+    named = shlex.join(part for device in devices for part in ("-e", device, "-e", _partition(device)))
+    script = (
+        f'test -e {KSTATS}/{pool} || {{ rm -- "$0"; exit 0; }}; '
+        f"said=$({{ {'; '.join(map(shlex.join, commands))}; }} 2>&1); zpool wait -t remove {pool}; "
+        f'if zpool status -P {pool} | tr -s "[:space:]" "\\n" | grep -q -x -F {named}; '
+        'then echo "$said" >&2; exit 1; else rm -- "$0"; fi'
+    )
+    return Step(
+        f"add log and cache devices to {pool}",
+        ("sh", "-c", 'note=$0; echo "$1" >"$note"; shift; exec zpool add -f "$@"', note, pool, pool, *vdevs),
+        undo=UndoCommand(("sh", "-c", script, note), Holds(note, pool), timeout_s=120),
         timeout_s=300,
         overwrites=tuple(devices),
     )

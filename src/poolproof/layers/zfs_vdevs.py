@@ -8,7 +8,7 @@ redundancy, unless the layout says `-f`.
 import itertools
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from poolproof.campaign.expression import Argument, Option, Word
@@ -130,6 +130,30 @@ class VdevTree:
             *_section("cache", tuple(Vdev("disk", (member,)) for member in self.cache), paths),
             *_section("spare", tuple(Vdev("disk", (member,)) for member in self.spare), paths),
         )
+
+    @property
+    def removable(self) -> tuple[Vdev, ...]:
+        """Log and cache vdevs: they come and go while the pool stands."""
+        return (*self.log, *(Vdev("disk", (member,)) for member in self.cache))
+
+    def added(self, paths: Sequence[str]) -> tuple[str, ...]:
+        """Log and cache vdevs as `zpool add` reads them."""
+        return VdevTree((), log=self.log, cache=self.cache).words(paths)
+
+    def without_removable(self) -> "VdevTree":
+        """The tree without log and cache vdevs, its inputs counted anew."""
+        gone = {member for vdev in self.removable for member in vdev.members}
+        kept = sorted(member for member in self._members() if member not in gone)
+
+        def anew(vdevs: tuple[Vdev, ...]) -> tuple[Vdev, ...]:
+            return tuple(replace(vdev, members=tuple(map(kept.index, vdev.members))) for vdev in vdevs)
+
+        spare = tuple(map(kept.index, self.spare))
+        return VdevTree(anew(self.data), anew(self.special), anew(self.dedup), spare=spare, force=self.force)
+
+    def _members(self) -> frozenset[int]:
+        vdevs = (*self.data, *self.special, *self.dedup, *self.removable)
+        return frozenset(self.spare).union(*(vdev.members for vdev in vdevs))
 
     @property
     def groups(self) -> tuple[Vdev, ...]:
