@@ -33,9 +33,7 @@ print(used.ru_utime + used.ru_stime, wall_s, used.ru_maxrss * 1024 / 1e6)
 
 
 def measure() -> list[Result]:
-    """Ratios to the limits. The time is that of the processor, of which an import uses one: other work on the machine
-    lengthens it least, and on a machine of its own it is the time that passes. The shortest of several.
-    """
+    """Ratios to the limits, by the time that passes: the shortest of several, since other work lengthens it."""
     folder = Path(tempfile.mkdtemp(prefix="poolproof-bench-", dir="/var/tmp"))
     try:
         return [*_of_files(folder), *_of_log(folder)]
@@ -71,12 +69,12 @@ def _of_log(folder: Path) -> Iterator[Result]:
 
 def _time(name: str, costs: Sequence[_Cost], limit_s: float, of_what: str) -> Result:
     busy_s, wall_s = min(cost.busy_s for cost in costs), min(cost.wall_s for cost in costs)
-    detail = f"{busy_s:.2f} s of the processor of {limit_s:g} s, {wall_s:.2f} s passed; {of_what}, the best of {_TRIES}"
-    return Result(name, busy_s / limit_s, 1.0, "×", detail)
+    detail = f"{wall_s:.2f} s of {limit_s:g} s, {busy_s:.2f} s of the processors; {of_what}, the best of {_TRIES}"
+    return Result(name, wall_s / limit_s, 1.0, "×", detail)
 
 
 def _import(source: Path, out: Path) -> _Cost:
-    """By a process of its own that has no other child."""
+    """By a process of its own that has no child but this one."""
     program = str(Path(sys.executable).with_name("poolproof"))
     argv = [sys.executable, "-c", _REPORT, program, "import", str(source), "--out", str(out)]
     done = subprocess.run(argv, capture_output=True, text=True, check=True, timeout=_TIME_LIMIT_S)

@@ -1,8 +1,11 @@
 """The run directory of an import: results of others as trials, judged by the same rules as poolproof's own."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 
 from poolproof import __version__
@@ -20,6 +23,9 @@ from poolproof.importing.record import Record, common_folder, record_of
 from poolproof.measure.figures import figures_of
 from poolproof.runs.directory import RunDirectory
 from poolproof.runs.model import Figures, RunRecord, Trial
+
+_WORTH_SHARING = 200
+_CHUNK = 50
 
 
 @dataclass
@@ -71,26 +77,36 @@ def _records(files: Sequence[Path], setting: Setting, unread: list[Unread]) -> l
     if not files:
         return []
     base = common_folder(files)
-    records = []
-    for file in files:
-        if not is_log(file):
-            records += _in_file(file, base, setting, unread)
+    records: list[Record] = []
+    for found, missed in _each([file for file in files if not is_log(file)], base, setting):
+        records += found
+        unread += missed
     if not records:
         for paths in grouped(file for file in files if is_log(file)).values():
             records += _in_logs(paths, base, setting, unread)
     return records
 
 
-def _in_file(file: Path, base: Path, setting: Setting, unread: list[Unread]) -> list[Record]:
+_Outcome = tuple[list[Record], list[Unread]]
+
+
+def _each(files: Sequence[Path], base: Path, setting: Setting) -> Iterable[_Outcome]:
+    """What is in each file, in order. Many files are shared out over the processors: each is read by itself."""
+    work = partial(_in_file, base=base, setting=setting)
+    if len(files) < _WORTH_SHARING:
+        return map(work, files)
+    with ProcessPoolExecutor(mp_context=get_context("fork")) as pool:
+        return list(pool.map(work, files, chunksize=_CHUNK))
+
+
+def _in_file(file: Path, base: Path, setting: Setting) -> _Outcome:
     try:
         text = read_text(file)
     except OSError as error:
-        unread.append(Unread(str(file), error.strerror or str(error)))
-        return []
+        return [], [Unread(str(file), error.strerror or str(error))]
     judged = [each for each in judge_text(text or "", setting) if _says_something(each)]
-    if not judged:
-        unread.append(Unread(str(file), "it is binary" if text is None else "no fio result in it"))
-    return [record_of(file, base, each) for each in judged]
+    missed = [] if judged else [Unread(str(file), "it is binary" if text is None else "no fio result in it")]
+    return [record_of(file, base, each) for each in judged], missed
 
 
 def _says_something(judged: Judged) -> bool:

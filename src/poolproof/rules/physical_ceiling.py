@@ -31,7 +31,7 @@ def _bandwidth(case: Case, kind: Kind, ceiling: float | None) -> Iterable[Findin
         rule="physical-ceiling",
         effect="refutes",
         message=f"the {kind} rate is {format_rate(rate)}; the disks give at most {format_rate(ceiling)} together, "
-        f"{rate / ceiling:.2g} times less: something else answered",
+        f"and the figure is {rate / ceiling:.3g} times that: something else answered",
         fix=_FIX,
         weight=88,
     )
