@@ -84,7 +84,9 @@ def build(recipe: Recipe, tell: Tell, *, anew: bool = False) -> Image:
         HostError: a program is missing, an archive lacks something, the disk is full, the module can't be built.
     """
     image = image_named(recipe.name)
-    with locked(lab_folder(), "build", "builds an image of the lab"):
+    if image.is_there and not anew:
+        return image
+    with locked(lab_folder(), recipe.name, "builds this image of the lab"):
         if image.is_there and not anew:
             return image
         require(BUILD, "building the lab's image")
@@ -111,7 +113,7 @@ class _Build:
 
     def _fetch(self) -> Offer:
         self.tell("fetching the packages")
-        apt = PrivateApt(lab_folder() / "apt", self.recipe.sources)
+        apt = PrivateApt(self.work / "apt", self.recipe.sources)
         apt.update()
         offer = chosen(apt.offers("zfs-dkms"), self.recipe.series)
         apt.prefer(self._preferences(offer))
@@ -127,7 +129,7 @@ class _Build:
         log, part = self.work / "tree.log", self.work / "tree.part"
         part.unlink(missing_ok=True)
         preferences = self._preferences(offer)
-        argv = command(self.recipe, mode(), lab_folder() / "apt" / "archives", preferences, part)
+        argv = command(self.recipe, mode(), self.work / "apt" / "archives", preferences, part)
         with _retold(log, self.tell):
             self._run(argv, log, _TREE_S, "make the tree of the lab's image")
         part.rename(tree)

@@ -26,7 +26,7 @@ from poolproof.provision.journal import Journal
 from poolproof.steps import Step, UndoDaemon, UndoTree
 from poolproof.units import format_size, parse_size
 
-_READY_S = 120.0
+_READY_S = 300.0
 _POLL_S = 0.1
 _START_QEMU_S = 30.0
 _PORTS_TO_TRY = 3
