@@ -1,18 +1,20 @@
 """Conduct a run: each layout in turn is built, filled, measured and taken down, whatever happens on the way."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from poolproof.campaign.model import Workload
 from poolproof.errors import BuildError, PoolproofError
 from poolproof.facts.block import used_loops
 from poolproof.hosts.base import Host, HostUnreachable
+from poolproof.layers.extend import core_of
 from poolproof.layers.open_layout import describe, doubts
 from poolproof.measure.events import Listener
 from poolproof.measure.fio_run import leash
 from poolproof.measure.found import found_directory
 from poolproof.measure.order import order_of_trials
-from poolproof.measure.plan import Plan, plan_one
+from poolproof.measure.plan import Plan, plan_core, plan_one, plan_rest
 from poolproof.measure.prepare import prepare
 from poolproof.measure.ready import ReadyLayout
 from poolproof.measure.target import target_of
@@ -25,6 +27,7 @@ from poolproof.provision.undo import complain, undo_all
 from poolproof.runs.directory import RunDirectory
 
 _ATTEMPTS = 3
+_Order = Sequence[tuple[Workload, int]]
 
 
 def conduct(plan: Plan, host: Host, run: RunDirectory, listener: Listener) -> None:
@@ -51,10 +54,8 @@ def conduct(plan: Plan, host: Host, run: RunDirectory, listener: Listener) -> No
     listener.campaign_begins(sum(map(len, orders.values())), len(done))
     try:
         apply(places(plan.site, with_ram=plan.uses_ram_files), host, journal, may_overwrite=frozenset())
-        for name, order in orders.items():
-            if order:
-                listener.layout_begins(name, len(order))
-                _measure_layout(_Conductor(plan, host, run, journal, listener), name, order)
+        for family in families(plan, [name for name, order in orders.items() if order]):
+            _measure_family(_Conductor(plan, host, run, journal, listener), {name: orders[name] for name in family})
     finally:
         leftovers = undo_all(journal, host, tell=listener.step)
     complain(leftovers, str(run.path))
@@ -69,18 +70,55 @@ class _Conductor:
     listener: Listener
 
 
-def _measure_layout(conductor: _Conductor, name: str, order: Sequence[tuple[Workload, int]]) -> None:
-    standing_before = {change.number for change in conductor.journal.standing()}
-    begun: set[tuple[str, int]] = set()
-    try:
-        layout = _build(conductor, name)
-        _run_trials(conductor, layout, order, begun)
-    except HostUnreachable:
-        raise
-    except PoolproofError as error:
-        conductor.listener.warning(f"{name}: {error.message}")
-        _fail_the_rest(conductor, name, [cell for cell in order if (cell[0].name, cell[1]) not in begun], error)
-    _take_down(conductor, standing_before)
+def families(plan: Plan, names: Sequence[str]) -> list[list[str]]:
+    """The layouts in their order. Neighbours that differ only in what a standing one can be given are a family.
+
+    Those are log and cache devices of a pool.
+    """
+    found: list[list[str]] = []
+    for name in names:
+        core = core_of(plan.nodes[name])
+        shares = bool(found) and core == core_of(plan.nodes[found[-1][-1]])
+        if shares and any(plan.nodes[member] != core for member in (name, *found[-1])):
+            found[-1].append(name)
+        else:
+            found.append([name])
+    return found
+
+
+def _measure_family(conductor: _Conductor, orders: Mapping[str, _Order]) -> None:
+    """Layouts that share a core: it is built once, and again after a failure. One alone is built whole."""
+    before = _standing(conductor)
+    core: LayoutPlan | None = None
+    for name, order in orders.items():
+        conductor.listener.layout_begins(name, len(order))
+        begun: set[tuple[str, int]] = set()
+        try:
+            if len(orders) > 1 and core is None:
+                core = _build(conductor, partial(plan_core, conductor.plan, conductor.host, name))
+            _measure_layout(conductor, name, order, begun, core)
+        except HostUnreachable:
+            raise
+        except PoolproofError as error:
+            conductor.listener.warning(f"{name}: {error.message}")
+            _fail_the_rest(conductor, name, [cell for cell in order if (cell[0].name, cell[1]) not in begun], error)
+            _take_down(conductor, before)
+            core = None
+    _take_down(conductor, before)
+
+
+def _measure_layout(
+    conductor: _Conductor, name: str, order: _Order, begun: set[tuple[str, int]], core: LayoutPlan | None
+) -> None:
+    """Build the layout, whole or over its core, measure it, and take down what was built here."""
+    before, plan, host = _standing(conductor), conductor.plan, conductor.host
+    planner = partial(plan_rest, plan, host, name, core) if core else partial(plan_one, plan, host, name)
+    _run_trials(conductor, _ready(conductor, _build(conductor, planner)), order, begun)
+    _take_down(conductor, before)
+
+
+def _standing(conductor: _Conductor) -> set[int]:
+    return {change.number for change in conductor.journal.standing()}
 
 
 def _take_down(conductor: _Conductor, keep: set[int]) -> None:
@@ -91,9 +129,7 @@ def _take_down(conductor: _Conductor, keep: set[int]) -> None:
     complain(leftovers, str(conductor.run.path))
 
 
-def _run_trials(
-    conductor: _Conductor, layout: ReadyLayout, order: Sequence[tuple[Workload, int]], begun: set[tuple[str, int]]
-) -> None:
+def _run_trials(conductor: _Conductor, layout: ReadyLayout, order: _Order, begun: set[tuple[str, int]]) -> None:
     plan, host = conductor.plan, conductor.host
     wanted = {workload.name for workload, _number in order}
     cells = [cell for cell in plan.cells if cell.workload.name in wanted]
@@ -104,14 +140,14 @@ def _run_trials(
         run_trial(bench, prepared[workload.name], number)
 
 
-def _build(conductor: _Conductor, name: str) -> ReadyLayout:
-    """Build the layout; if another program took one of its loop devices in the meantime, plan anew and try again."""
+def _build(conductor: _Conductor, planner: Callable[[], LayoutPlan]) -> LayoutPlan:
+    """Build what is planned; if another program took one of its loop devices meanwhile, plan anew and try again."""
     for attempt in range(1, _ATTEMPTS + 1):
-        planned = plan_one(conductor.plan, conductor.host, name)
-        before = {change.number for change in conductor.journal.standing()}
+        planned = planner()
+        before = _standing(conductor)
         try:
             _apply(conductor, planned)
-            return _ready(conductor, planned)
+            return planned
         except BuildError:
             _take_down(conductor, before)
             if attempt == _ATTEMPTS or not planned.loops & used_loops(conductor.host):
@@ -144,9 +180,7 @@ def _ready(conductor: _Conductor, planned: LayoutPlan) -> ReadyLayout:
     )
 
 
-def _fail_the_rest(
-    conductor: _Conductor, name: str, order: Sequence[tuple[Workload, int]], error: PoolproofError
-) -> None:
+def _fail_the_rest(conductor: _Conductor, name: str, order: _Order, error: PoolproofError) -> None:
     for workload, number in order:
         trial = failed_trial(name, workload, number, error)
         conductor.run.append(trial)

@@ -15,11 +15,12 @@ from poolproof.hosts.base import Host
 from poolproof.hosts.local import LocalHost
 from poolproof.layers.base import Node
 from poolproof.layers.catalogue import all_layers
+from poolproof.layers.extend import core_of
 from poolproof.layers.tree import capacity_bytes, devices, largest_file_bytes, modules, needs, resolve
 from poolproof.measure.cells import CellJobs
 from poolproof.measure.found import check_found
 from poolproof.measure.jobs import file_set, jobs_of
-from poolproof.provision.layout import Ground, LayoutPlan, look_around, plan_layout
+from poolproof.provision.layout import Ground, LayoutPlan, look_around, plan_layout, plan_over
 from poolproof.provision.place import site_of
 from poolproof.units import format_size
 
@@ -94,9 +95,38 @@ def plan_one(plan: Plan, host: Host, name: str) -> LayoutPlan:
         GuardError: a disk may not be written to.
         HostError: the host can't build it.
     """
-    layout = next(layout for layout in plan.campaign.layouts if layout.name == name)
+    return _plan_node(plan, host, name, plan.nodes[name])
+
+
+def plan_core(plan: Plan, host: Host, name: str) -> LayoutPlan:
+    """The steps of the layout's core: of what it shares with those that differ only in log and cache devices.
+
+    Raises:
+        GuardError: a disk may not be written to.
+        HostError: the host can't build it.
+    """
+    return _plan_node(plan, host, name, core_of(plan.nodes[name]))
+
+
+def plan_rest(plan: Plan, host: Host, name: str, core: LayoutPlan) -> LayoutPlan:
+    """The steps of what the layout has more than its core, which stands.
+
+    Raises:
+        GuardError: a disk may not be written to.
+        HostError: the host can't build it.
+    """
     ground = look_around(host, plan.campaign, (plan.nodes[name],), plan.site.state_dir)
-    return plan_layout(layout, plan.nodes[name], plan.campaign, plan.site, ground, plan.allowed_disks)
+    layout, node = _layout(plan, name), plan.nodes[name]
+    return plan_over(layout, node, core, plan.campaign, plan.site, ground, plan.allowed_disks)
+
+
+def _plan_node(plan: Plan, host: Host, name: str, node: Node) -> LayoutPlan:
+    ground = look_around(host, plan.campaign, (node,), plan.site.state_dir)
+    return plan_layout(_layout(plan, name), node, plan.campaign, plan.site, ground, plan.allowed_disks)
+
+
+def _layout(plan: Plan, name: str) -> Layout:
+    return next(layout for layout in plan.campaign.layouts if layout.name == name)
 
 
 def _resolved(layout: Layout, campaign: Campaign) -> Node:

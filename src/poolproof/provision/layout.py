@@ -11,6 +11,7 @@ from poolproof.errors import CommandError, HostError
 from poolproof.facts.block import Below, BlockFacts, LoopFacts, block_devices, device_under, free_nbds, loop_facts
 from poolproof.hosts.base import Host
 from poolproof.layers.base import Node
+from poolproof.layers.extend import plan_extension
 from poolproof.layers.tree import TreePlan, devices, directories, plan_tree
 from poolproof.steps import Step
 
@@ -82,6 +83,31 @@ def plan_layout(
     plans = plan_devices(used, site, facts)
     volumes = {device.name: plan.volume for device, plan in zip(used, plans, strict=True)}
     tree = plan_tree(node, {**ground.directories, **volumes}, site, layout.name)
+    return LayoutPlan(layout, node, plans, tree, frozenset(numbers))
+
+
+def plan_over(
+    layout: Layout,
+    node: Node,
+    core: LayoutPlan,
+    campaign: Campaign,
+    site: Site,
+    ground: Ground,
+    permitted: frozenset[str],
+) -> LayoutPlan:
+    """The plan of what a layout has more than its core, which stands; its `tree` closes and opens the whole.
+
+    Raises:
+        GuardError: a disk may not be written to.
+        HostError: the host can't build it.
+    """
+    standing = dict(zip(devices(core.node), (device.volume for device in core.devices), strict=True))
+    by_name = {device.name: device for device in campaign.devices}
+    added = [by_name[name] for name in devices(node) if name not in standing]
+    numbers = _free_loops(ground.loops, len(added))
+    plans = plan_devices(added, site, DeviceFacts(numbers, ground.nbds, ground.below_state, ground.disks, permitted))
+    volumes = {device.name: plan.volume for device, plan in zip(added, plans, strict=True)}
+    tree = plan_extension(core.tree, node, {**ground.directories, **standing, **volumes}, site, layout.name)
     return LayoutPlan(layout, node, plans, tree, frozenset(numbers))
 
 
