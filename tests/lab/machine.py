@@ -1,0 +1,76 @@
+"""A lab for tests, started and used by the command as its users do; and what it leaves on this machine."""
+
+import json
+import os
+import secrets
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from poolproof.lab.cache import lab_folder
+from tests.loop.command import POOLPROOF, Answer
+
+LIMIT_S = 900.0
+
+
+def poolproof(*arguments: str, env: dict[str, str] | None = None) -> Answer:
+    """Run poolproof to its end; a lab takes longer than a test's ordinary command."""
+    argv, changed = [POOLPROOF, *arguments], {**os.environ, **(env or {})}
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=LIMIT_S, env=changed, check=False)
+    return Answer(done.returncode, done.stdout, done.stderr)
+
+
+def new_name() -> str:
+    """A name that no lab has."""
+    return f"test-{secrets.token_hex(3)}"
+
+
+class Machine:
+    """A lab that stands, by the words of `lab start --json`."""
+
+    def __init__(self, name: str, *options: str) -> None:
+        self.name = name
+        answer = poolproof("lab", "start", name, "--json", *options)
+        assert answer.code == 0, answer.out + answer.err
+        self.said = answer.err
+        self.started: dict[str, Any] = answer.json
+        self.boot_processor_s = _processor_s(int((lab_folder() / "machines" / name / "qemu.pid").read_text()))
+
+    def run(self, *argv: str) -> Answer:
+        return poolproof("lab", "run", self.name, "--", *argv)
+
+    def ask(self, script: str) -> str:
+        """What a shell script prints there; fails where the script fails."""
+        answer = self.run("sh", "-c", script)
+        assert answer.code == 0, answer.err
+        return answer.out
+
+    def disks(self) -> dict[str, dict[str, Any]]:
+        """What lsblk says of each disk, by its serial."""
+        listing = self.ask("lsblk --json --bytes --nodeps --output SERIAL,SIZE,ROTA,MODEL,PHY-SEC,LOG-SEC,DISC-MAX")
+        return {row["serial"]: row for row in json.loads(listing)["blockdevices"] if row["serial"]}
+
+    def remove(self) -> None:
+        answer = poolproof("lab", "rm", self.name)
+        assert answer.code == 0, answer.err
+        assert list(traces(self.name)) == []
+
+
+def _processor_s(pid: int) -> float:
+    """Processor time of a process so far: utime and stime of proc_pid_stat(5)."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def traces(name: str) -> Iterator[str]:
+    """What is left of the lab of that name on this machine: processes, folders."""
+    folder = lab_folder() / "machines" / name
+    for cmdline in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = cmdline.read_text().split("\0")
+        except OSError:
+            continue
+        if any(f"{folder}/" in word for word in words) and words[0].startswith(("qemu", "nbdkit")):
+            yield " ".join(words)[:200]
+    yield from (str(path) for path in (folder, *Path("/dev/shm").glob(f"poolproof-lab-{name}-*")) if path.exists())

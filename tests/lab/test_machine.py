@@ -1,0 +1,156 @@
+"""A lab is what it is said to be: ready in time, its disks true, all systems real; each mishap is one error."""
+
+import json
+import os
+import re
+import signal
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from poolproof.lab.cache import lab_folder
+
+from .machine import Machine, new_name, poolproof, traces
+
+GIB = 1 << 30
+READY_S = 25.0
+"""On two idle processors. On busy ones, QEMU's own processor time must not be more."""
+
+DISKS = ("rust=emulate:hdd-7200,1G", "ssd=emulate:sata-ssd,2G", "plain=file:1G", "cow=qcow2:1G")
+MODULES = (
+    *(
+        "zfs",
+        "raid0",
+        "raid1",
+        "raid10",
+        "raid456",
+        "dm_crypt",
+        "dm_thin_pool",
+        "dm_cache_smq",
+        "dm_writecache",
+        "dm_raid",
+    ),
+    *("btrfs", "xfs", "ext4", "fuse", "loop"),
+)
+PROGRAMS = (
+    *("zpool", "zfs", "mdadm", "cryptsetup", "lvm", "thin_check", "cache_check", "mkfs.btrfs", "mkfs.xfs", "mkfs.ext4"),
+    *("mergerfs", "fio", "sfdisk", "wipefs", "losetup", "fincore", "filefrag", "blockdev"),
+)
+
+
+@pytest.fixture(scope="module")
+def lab() -> Iterator[Machine]:
+    made = Machine(new_name(), *(word for disk in DISKS for word in ("--disk", disk)))
+    try:
+        yield made
+    finally:
+        made.remove()
+
+
+def test_it_is_ready_in_time(lab: Machine) -> None:
+    seconds = float(re.findall(r"is ready after ([\d.]+) s", lab.said)[-1])
+    assert min(seconds, lab.boot_processor_s) < READY_S, f"{seconds} s, at a load of {os.getloadavg()}"
+
+
+def test_disks_say_what_they_are(lab: Machine) -> None:
+    disks = lab.disks()
+    assert {name: (row["size"], row["rota"], row["model"]) for name, row in disks.items()} == {
+        "rust": (GIB, True, "hdd-7200"),
+        "ssd": (2 * GIB, False, "sata-ssd"),
+        "plain": (GIB, False, "file"),
+        "cow": (GIB, False, "qcow2"),
+    }
+    assert {row["phy-sec"] for name, row in disks.items() if name in ("rust", "ssd")} == {4096}
+    assert all(row["disc-max"] > 0 for row in disks.values())
+
+
+def test_disks_have_the_names_that_were_told(lab: Machine) -> None:
+    there = lab.ask("ls /dev/disk/by-id").split()
+    assert set(lab.started["disks"]) == {"rust", "ssd", "plain", "cow"}
+    assert set(lab.started["disks"].values()) <= set(there)
+
+
+def test_devices_on_the_lab_lists_them(lab: Machine) -> None:
+    answer = poolproof("devices", "--on", lab.started["on"], "--json")
+    assert set(lab.started["disks"].values()) <= {row["identity"] for row in answer.json["disks"]}
+
+
+def test_a_pool_is_built_of_them(lab: Machine) -> None:
+    assert re.search(r"^zfs-2\.1\.\d+.*\nzfs-kmod-2\.1\.\d+", lab.ask("zpool version"))
+    rust, ssd = (f"/dev/disk/by-id/{lab.started['disks'][name]}" for name in ("rust", "ssd"))
+    lab.ask(f"zpool create -f tank mirror {rust} {ssd} && dd if=/dev/urandom of=/tank/x bs=1M count=8 conv=fsync")
+    try:
+        assert "ONLINE" in lab.ask("zpool export tank && zpool import -d /dev/disk/by-id tank && zpool status tank")
+    finally:
+        lab.ask(f"zpool destroy tank; for disk in {rust} {ssd}; do wipefs --all --quiet $disk-part* $disk; done")
+
+
+def test_every_storage_system_is_there(lab: Machine) -> None:
+    missing = f"for name in {' '.join(MODULES)}; do modprobe $name || echo $name; done"
+    absent = f"for name in {' '.join(PROGRAMS)}; do command -v $name >/dev/null || echo $name; done"
+    assert lab.ask(f"{missing} 2>/dev/null; {absent}") == ""
+
+
+def test_what_a_build_needs_is_not_there(lab: Machine) -> None:
+    assert lab.run("sh", "-c", "command -v gcc make; ls -A /usr/src").out == ""
+
+
+def test_it_has_no_network_but_the_way_in(lab: Machine) -> None:
+    assert lab.ask("ip route show default") == ""
+
+
+def test_output_and_exit_code_come_through(lab: Machine) -> None:
+    answer = lab.run("sh", "-c", "echo out; echo 'a  b' >&2; exit 7")
+    assert (answer.code, answer.out, answer.err) == (7, "out\n", "a  b\n")
+    assert lab.run("no-such-program").code == 9
+
+
+def test_a_name_is_taken_while_it_runs(lab: Machine) -> None:
+    answer = poolproof("lab", "start", lab.name, "--json")
+    assert answer.error["message"] == f"there is a lab {lab.name} already"
+
+
+def test_a_device_that_is_another_one_in_the_lab_is_refused(lab: Machine, tmp_path: Path) -> None:
+    flags = ("-l", "rust | ext4", "-d", "rust=emulate:nvme,1G", "-w", "rw=randread,bs=16k,size=16m")
+    answer = poolproof("run", *flags, "--on", lab.started["on"], "--out", str(tmp_path / "run"), "--json")
+    assert "has it as {emulate: hdd-7200, size: 1G}" in answer.error["message"]
+
+
+def test_a_port_in_use_is_one_error() -> None:
+    name = new_name()
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        answer = poolproof("lab", "start", name, "--port", str(port), "--accel", "tcg", "--json")
+    assert answer.error["message"] == f"port {port} of this machine is in use"
+    assert list(traces(name)) == []
+
+
+def test_without_qemu_the_error_names_the_package() -> None:
+    answer = poolproof("lab", "start", new_name(), "--json", env={"PATH": "/nowhere"})
+    assert "qemu-system-x86_64" in answer.error["message"]
+    assert "apt-get install" in answer.error["hint"]
+    assert "qemu-system-x86" in answer.error["hint"]
+
+
+def test_more_ram_than_there_is_is_one_error() -> None:
+    name = new_name()
+    answer = poolproof("lab", "start", name, "--ram", "4T", "--json")
+    assert "are free" in answer.error["message"]
+    assert list(traces(name)) == []
+
+
+def test_a_guest_that_crashed_is_told() -> None:
+    lab = Machine(new_name(), "--disk", "a=emulate:nvme,64M", "--ram", "1G")
+    try:
+        os.kill(int((lab_folder() / "machines" / lab.name / "qemu.pid").read_text()), signal.SIGKILL)
+        answer = lab.run("true")
+        assert answer.code == 4
+        assert "is not running: it is crashed" in answer.err
+        states = {row["name"]: row["state"] for row in json.loads(poolproof("lab", "list", "--json").out)["labs"]}
+        assert states[lab.name] == "crashed"
+    finally:
+        lab.remove()
