@@ -1,10 +1,11 @@
 # `make demo` and `make test` do their own set-up.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test bench docs lock
+.PHONY: help setup demo test test-lab bench docs lock
 
 help:
 	@echo "make demo    set up, then measure two emulated disks in four layouts (as root; about 3 minutes)"
 	@echo "make test    set up, then run all tests (as root)"
+	@echo "make test-lab  build the lab's image once, then run the tests that need a lab (20 to 30 minutes)"
 	@echo "make bench   what poolproof itself costs"
 	@echo "make docs    write the generated pages of docs/ anew"
 	@echo "make lock    write the lock files anew from pyproject.toml"
@@ -18,6 +19,9 @@ demo: setup
 test:
 	@scripts/setup test
 	@scripts/test
+
+test-lab:
+	@scripts/test-lab
 
 bench:
 	@scripts/setup test
