@@ -8,6 +8,7 @@ from poolproof.campaign.model import Workload
 from poolproof.errors import BuildError, PoolproofError
 from poolproof.facts.block import used_loops
 from poolproof.hosts.base import Host, HostUnreachable
+from poolproof.layers.base import Node
 from poolproof.layers.extend import core_of
 from poolproof.layers.open_layout import describe, doubts
 from poolproof.measure.events import Listener
@@ -54,11 +55,11 @@ def conduct(plan: Plan, host: Host, run: RunDirectory, listener: Listener) -> No
     listener.campaign_begins(sum(map(len, orders.values())), len(done))
     try:
         apply(places(plan.site, with_ram=plan.uses_ram_files), host, journal, may_overwrite=frozenset())
-        for family in families(plan, [name for name, order in orders.items() if order]):
+        for family in families(plan.nodes, [name for name, order in orders.items() if order]):
             _measure_family(_Conductor(plan, host, run, journal, listener), {name: orders[name] for name in family})
     finally:
-        leftovers = undo_all(journal, host, tell=listener.step)
-    complain(leftovers, str(run.path))
+        # Also after Ctrl-C: what is left on the machine is the more urgent thing to say.
+        complain(undo_all(journal, host, tell=listener.step), str(run.path))
 
 
 @dataclass(frozen=True)
@@ -70,16 +71,16 @@ class _Conductor:
     listener: Listener
 
 
-def families(plan: Plan, names: Sequence[str]) -> list[list[str]]:
+def families(nodes: Mapping[str, Node], names: Sequence[str]) -> list[list[str]]:
     """The layouts in their order. Neighbours that differ only in what a standing one can be given are a family.
 
     Those are log and cache devices of a pool.
     """
     found: list[list[str]] = []
     for name in names:
-        core = core_of(plan.nodes[name])
-        shares = bool(found) and core == core_of(plan.nodes[found[-1][-1]])
-        if shares and any(plan.nodes[member] != core for member in (name, *found[-1])):
+        core = core_of(nodes[name])
+        shares = bool(found) and core == core_of(nodes[found[-1][-1]])
+        if shares and any(nodes[member] != core for member in (name, *found[-1])):
             found[-1].append(name)
         else:
             found.append([name])

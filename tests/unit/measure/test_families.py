@@ -1,0 +1,27 @@
+"""Which layouts share what they have in common, and which are built anew each."""
+
+import pytest
+
+from poolproof.campaign.grammar import parse_expression
+from poolproof.layers.tree import resolve
+from poolproof.measure.conduct import families
+
+DEVICES = ("a", "b", "c", "d")
+
+
+@pytest.mark.parametrize(
+    ("layouts", "expected"),
+    [
+        (["zfs mirror a b", "zfs mirror a b log c", "zfs mirror a b cache (d | luks)"], ["012"]),
+        (["zfs mirror a b log c", "zfs mirror a b log d"], ["01"]),
+        (["zfs mirror a b", "btrfs raid1 a b", "zfs mirror a b log c"], ["0", "1", "2"]),
+        (["zfs mirror a b", "zfs mirror a b ashift=12 log c"], ["0", "1"]),
+        (["zfs a | zvol 1G | ext4", "zfs a log b | zvol 1G | ext4", "zfs a log b | zvol 1G | xfs"], ["01", "2"]),
+        # the same layout twice is asked for to be built twice
+        (["zfs a", "zfs a"], ["0", "1"]),
+        (["a | ext4", "a | ext4"], ["0", "1"]),
+    ],
+)
+def test_neighbours_that_differ_in_log_and_cache_are_a_family(layouts: list[str], expected: list[str]) -> None:
+    nodes = {str(number): resolve(parse_expression(text), DEVICES) for number, text in enumerate(layouts)}
+    assert ["".join(family) for family in families(nodes, list(nodes))] == expected
