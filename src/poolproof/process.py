@@ -7,9 +7,9 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 from poolproof.errors import CommandError
 
@@ -17,6 +17,9 @@ _ENVIRONMENT = {"LC_ALL": "C.UTF-8", "LANG": "C.UTF-8", "TZ": "UTC"}
 _SYSTEM_FOLDERS = "/usr/sbin:/sbin"  # losetup and mkfs live there; a user's PATH may not have them
 _GRACE_S = 2.0
 _TAIL_CHARACTERS = 1500
+
+Item = TypeVar("Item")
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True)
@@ -190,6 +193,8 @@ def _start(argv: Sequence[str], stdin: int, stderr: int = subprocess.PIPE) -> su
         raise ProgramMissing(f"`{argv[0]}` is not installed here") from None
     except PermissionError:
         raise CommandError(f"`{argv[0]}` may not be started by this user") from None
+    except OSError as error:
+        raise CommandError(f"`{argv[0]}` could not be started: {error.strerror}") from None
 
 
 def become(argv: Sequence[str]) -> NoReturn:
@@ -202,6 +207,18 @@ def become(argv: Sequence[str]) -> NoReturn:
         os.execvp(argv[0], list(argv))
     except FileNotFoundError:
         raise ProgramMissing(f"`{argv[0]}` is not installed here") from None
+
+
+def share_out(work: Callable[[Item], Made], items: Sequence[Item], *, chunk: int) -> list[Made]:
+    """The work on each item, in order, by copies of this process on all processors, `chunk` items at a time.
+
+    `work`, items and results cross between processes, so they must be picklable.
+    """
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    with ProcessPoolExecutor(mp_context=get_context("fork")) as pool:
+        return list(pool.map(work, items, chunksize=chunk))
 
 
 def end_group(process: subprocess.Popen[str]) -> None:

@@ -1,11 +1,9 @@
 """The run directory of an import: results of others as trials, judged by the same rules as poolproof's own."""
 
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from multiprocessing import get_context
 from pathlib import Path
 
 from poolproof import __version__
@@ -21,6 +19,7 @@ from poolproof.importing.campaign import campaign_text
 from poolproof.importing.cells import Placed, place
 from poolproof.importing.record import Record, common_folder, record_of
 from poolproof.measure.figures import figures_of
+from poolproof.process import share_out
 from poolproof.runs.directory import RunDirectory
 from poolproof.runs.model import Figures, RunRecord, Trial
 
@@ -95,8 +94,7 @@ def _each(files: Sequence[Path], base: Path, setting: Setting) -> Iterable[_Outc
     work = partial(_in_file, base=base, setting=setting)
     if len(files) < _WORTH_SHARING:
         return map(work, files)
-    with ProcessPoolExecutor(mp_context=get_context("fork")) as pool:
-        return list(pool.map(work, files, chunksize=_CHUNK))
+    return share_out(work, files, chunk=_CHUNK)
 
 
 def _in_file(file: Path, base: Path, setting: Setting) -> _Outcome:
