@@ -22,7 +22,7 @@ from poolproof.measure.conduct import conduct
 from poolproof.measure.events import Listener
 from poolproof.measure.plan import Places, Plan, make_plan, plan_layouts
 from poolproof.provision.layout import look_around
-from poolproof.provision.place import RAM_FILES, new_label, places
+from poolproof.provision.place import RAM_FILES, new_label, places, real_directory
 from poolproof.report.plan_text import plan_object, plan_text
 from poolproof.runs.claims import hold
 from poolproof.runs.contract import run_object
@@ -149,7 +149,8 @@ def dry_run_text(request: Request) -> str:
 
 
 def _plan(request: Request, label: str, ground: Ground) -> Plan:
-    label_places = Places(label, f"{request.work.rstrip('/')}/poolproof-{label}", f"{RAM_FILES}/poolproof-{label}")
+    work = real_directory(ground.host, request.work)
+    label_places = Places(label, f"{work.rstrip('/')}/poolproof-{label}", f"{RAM_FILES}/poolproof-{label}")
     seed = request.campaign.measure.seed
     return make_plan(
         ground.campaign, ground.host, label_places, secrets.randbelow(2**31) if seed is None else seed, ground.permitted

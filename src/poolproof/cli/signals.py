@@ -1,5 +1,6 @@
 """The first Ctrl-C, SIGTERM or hang-up ends the run in order; the next ones can't disturb the taking down."""
 
+import contextlib
 import signal
 import sys
 from types import FrameType
@@ -17,10 +18,16 @@ def _first(number: int, frame: FrameType | None) -> None:
     del number, frame
     for each in _SIGNALS:
         signal.signal(each, _later)
-    print("\npoolproof: stopping; taking everything down", file=sys.stderr, flush=True)
+    _say("\npoolproof: stopping; taking everything down")
     raise KeyboardInterrupt
 
 
 def _later(number: int, frame: FrameType | None) -> None:
     del number, frame
-    print("poolproof: still taking things down; this ends by itself", file=sys.stderr, flush=True)
+    _say("poolproof: still taking things down; this ends by itself")
+
+
+def _say(line: str) -> None:
+    """To whoever still listens: a closed terminal must not disturb the taking down."""
+    with contextlib.suppress(OSError, ValueError):
+        print(line, file=sys.stderr, flush=True)

@@ -55,8 +55,8 @@ class Journal:
 
     def mark_undone(self, change: Change) -> None:
         """Write down that a change has been taken back."""
-        self._append(Undone(change.number))
         self._standing.pop(change.number, None)
+        self._append(Undone(change.number))
 
     def standing(self) -> tuple[Change, ...]:
         """The changes that were not taken back, the newest first: the order in which to undo them."""

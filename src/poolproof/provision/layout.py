@@ -62,7 +62,7 @@ def look_around(host: Host, campaign: Campaign, nodes: Iterable[Node], state_dir
         loops=loops,
         nbds=free_nbds(host),
         disks=_disks(host, campaign),
-        below_state=next(iter(device_under(host, _parent(state_dir))), None),
+        below_state=_only(device_under(host, _parent(state_dir))),
         directories={path: _directory(host, path, loops) for node in nodes for path in directories(node)},
     )
 
@@ -120,20 +120,26 @@ def _disks(host: Host, campaign: Campaign) -> tuple[BlockFacts, ...]:
 def _directory(host: Host, path: str, loops: tuple[LoopFacts, ...]) -> Volume:
     """An existing directory as a volume: its leaves are the block devices that its file system lies on."""
     try:
-        free = host.run(["stat", "--file-system", "--format=%a %S", path], timeout_s=_LIMIT_S).stdout.split()
-        found = device_under(host, path)
+        real = host.run(["realpath", "--canonicalize-existing", path], timeout_s=_LIMIT_S).stdout.rstrip("\n")
+        free = host.run(["stat", "--file-system", "--format=%a %S", real], timeout_s=_LIMIT_S).stdout.split()
+        found = device_under(host, real)
     except CommandError:
         raise HostError(f"the directory {path} is not there", f"mkdir -p {path}") from None
     leaves = tuple(
         Leaf(below.device, f"/dev/{below.device}", below.counter, _below_loop(host, below, loops)) for below in found
     )
-    return Volume(path, False, leaves, int(free[0]) * int(free[1]))
+    return Volume(real, False, leaves, int(free[0]) * int(free[1]))
 
 
 def _below_loop(host: Host, device: Below, loops: tuple[LoopFacts, ...]) -> Below | None:
     """The disk that holds the file behind a loop device."""
     backing = next((loop.backing_file for loop in loops if f"loop{loop.number}" == device.device), None)
-    return next(iter(device_under(host, _parent(backing))), None) if backing else None
+    return _only(device_under(host, _parent(backing))) if backing else None
+
+
+def _only(found: tuple[Below, ...]) -> Below | None:
+    """The one disk below; of several none counts all the bytes, so none is looked at."""
+    return found[0] if len(found) == 1 else None
 
 
 def _parent(path: str) -> str:

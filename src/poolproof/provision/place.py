@@ -3,16 +3,34 @@
 import secrets
 
 from poolproof.devices.model import Site
+from poolproof.errors import HostError
 from poolproof.facts.machine import Machine
+from poolproof.hosts.base import Host
 from poolproof.steps import Step, UndoTree
 
 DEFAULT_WORK = "/var/tmp"
 RAM_FILES = "/dev/shm"
+_LIMIT_S = 20.0
 
 
 def new_label() -> str:
     """A short name that no other run has."""
     return secrets.token_hex(4)
+
+
+def real_directory(host: Host, path: str) -> str:
+    """The directory without links, as the kernel's table of mounts will name it.
+
+    Raises:
+        HostError: it is not there, or its name holds a blank or a backslash, which that table writes otherwise.
+    """
+    found = host.run(["realpath", "--canonicalize-existing", path], timeout_s=_LIMIT_S, check=False)
+    if found.returncode != 0:
+        raise HostError(f"the directory {path} is not there", f"mkdir -p {path}, or name another with --work")
+    real = found.stdout.rstrip("\n")
+    if any(character.isspace() or character == "\\" for character in real):
+        raise HostError(f"{real} has a blank or a backslash in its name", "name another with --work")
+    return real
 
 
 def site_of(machine: Machine, label: str, state_dir: str, ram_dir: str, *, is_here: bool) -> Site:

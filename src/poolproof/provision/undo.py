@@ -1,7 +1,8 @@
 """Take changes back, the newest first, each only while what it names is still ours; never wait without a limit."""
 
+import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from poolproof.errors import BuildError, CommandError
@@ -30,17 +31,34 @@ def undo_all(
     tell: Callable[[str], None] = lambda _title: None,
 ) -> tuple[Leftover, ...]:
     """Undo every standing change but those to `keep`; goes on past a failure and returns what is left."""
-    leftovers = []
+    leftovers: list[Leftover] = []
     for change in journal.standing():
         if keep(change):
             continue
         tell(f"undo: {change.title}")
-        reason = _undo(change.undo, host)
+        reason = _needed_by(leftovers, change.undo) or _attempt(change.undo, host)
         if reason:
             leftovers.append(Leftover(change, reason))
         else:
-            journal.mark_undone(change)
+            # A full disk must not keep the rest from being undone; undoing this one again does no harm.
+            with contextlib.suppress(OSError):
+                journal.mark_undone(change)
     return tuple(leftovers)
+
+
+def _needed_by(leftovers: Sequence[Leftover], undo: Undo) -> str | None:
+    """A directory stays while something that could not be undone has its pid file, note or image there."""
+    if not isinstance(undo, UndoTree):
+        return None
+    needing = [leftover for leftover in leftovers if f"{undo.path}/" in repr(leftover.change.undo)]
+    return f"kept, for this needs it: {needing[0].change.title}" if needing else None
+
+
+def _attempt(undo: Undo, host: Host) -> str | None:
+    try:
+        return _undo(undo, host)
+    except CommandError as error:
+        return error.message
 
 
 def complain(leftovers: tuple[Leftover, ...], run: str) -> None:

@@ -128,3 +128,29 @@ def test_a_tree_that_does_not_bear_our_name_is_never_removed(journal: Journal) -
     apply([Step("make", ("true",), UndoTree("/home/precious"))], HOST, journal, may_overwrite=NOTHING)
     (leftover,) = undo_all(journal, HOST)
     assert "does not bear poolproof's name" in leftover.reason
+
+
+def test_a_directory_stays_while_something_that_stands_has_its_pid_file_there(tmp_path: Path, journal: Journal) -> None:
+    place = tmp_path / "poolproof-c"
+    stuck = UndoCommand(("false",), Holds(f"{place}/owner", "ours"), timeout_s=0.2)
+    steps = [
+        Step("make c", ("mkdir", str(place)), UndoTree(str(place))),
+        Step("note", ("sh", "-c", f"echo ours >{place}/owner"), stuck),
+    ]
+    apply(steps, HOST, journal, may_overwrite=NOTHING)
+    leftovers = undo_all(journal, HOST)
+    assert [leftover.change.title for leftover in leftovers] == ["note", "make c"]
+    assert (place / "owner").exists(), "without it the next clean would believe that nothing stands"
+
+
+def test_an_undo_whose_program_hangs_does_not_keep_the_rest_from_being_undone(tmp_path: Path, journal: Journal) -> None:
+    gone = tmp_path / "poolproof-d"
+    no_such_program = UndoCommand(("no-such-program",), Holds("/proc/self/cmdline", ""), timeout_s=0.1)
+    steps = [
+        Step("make d", ("mkdir", str(gone)), UndoTree(str(gone))),
+        Step("odd", ("true",), no_such_program),
+    ]
+    apply(steps, HOST, journal, may_overwrite=NOTHING)
+    (leftover,) = undo_all(journal, HOST)
+    assert "not installed" in leftover.reason
+    assert not gone.exists()
