@@ -1,13 +1,14 @@
 """The test files as they stand: holes, unwritten extents, pages in RAM."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from poolproof.errors import CommandError
 from poolproof.evidence.model import TestFile
 from poolproof.hosts.base import Host
 
 _LIMIT_S = 60.0
+_MOST_PATHS = 1000
 _EXTENT = re.compile(r"^\s*\d+:\s+\d+\.\.\s*\d+:\s+\d+\.\.\s*\d+:\s+(\d+):(.*)$", re.MULTILINE)
 _BLOCKS_OF = re.compile(r"\((\d+) blocks? of (\d+) bytes\)")
 
@@ -38,16 +39,23 @@ def resident_bytes(host: Host, paths: Sequence[str]) -> tuple[int, ...] | None:
     """Bytes of each file that are in the page cache; None where `fincore` can't tell."""
     if not paths:
         return ()
+    argv = ["fincore", "--bytes", "--noheadings", "--output", "RES"]
     try:
-        completed = host.run(["fincore", "--bytes", "--noheadings", "--output", "RES", *paths], timeout_s=_LIMIT_S)
+        said = [host.run([*argv, *some], timeout_s=_LIMIT_S).stdout for some in _batches(paths)]
     except CommandError:
         return None
-    return tuple(int(line) for line in completed.stdout.split())
+    return tuple(int(line) for text in said for line in text.split())
+
+
+def _batches(paths: Sequence[str]) -> Iterator[Sequence[str]]:
+    """As many as a command line surely takes."""
+    for first in range(0, len(paths), _MOST_PATHS):
+        yield paths[first : first + _MOST_PATHS]
 
 
 def _sizes(host: Host, paths: Sequence[str]) -> list[tuple[int, int]]:
-    lines = host.run(["stat", "--format=%s %b %B", *paths], timeout_s=_LIMIT_S).stdout.splitlines()
-    rows = [[int(field) for field in line.split()] for line in lines]
+    said = [host.run(["stat", "--format=%s %b %B", *some], timeout_s=_LIMIT_S).stdout for some in _batches(paths)]
+    rows = [[int(field) for field in line.split()] for text in said for line in text.splitlines()]
     return [(size, blocks * block_bytes) for size, blocks, block_bytes in rows]
 
 

@@ -66,7 +66,7 @@ def _held(scratch: str, job: str, argv: list[str], *, clear: str = "/dev/null") 
 
 def _limit_s(jobs: JobFile) -> float:
     """Long after the time asked for; a job that ends when its work is done gets what the slowest disk would take."""
-    asked = max((job.runtime_s or 0.0) + job.ramp_s for job in jobs.jobs)
+    asked = sum(max((job.runtime_s or 0.0) + job.ramp_s for job in phase) for phase in jobs.phases)
     open_ended = [job for job in jobs.jobs if job.runtime_s is None]
     work_bytes = sum((job.io_size_bytes or job.size_bytes or 0) * job.numjobs for job in open_ended)
     return 2 * asked + _SLACK_S + work_bytes / _SLOWEST_BYTES_PER_S

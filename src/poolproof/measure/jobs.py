@@ -32,6 +32,13 @@ _SHAPE = (
     "offset_increment",
     "offset_align",
 )  # what decides which files a job has, and how long they are
+_ELSEWHERE = {
+    "opendir": "adds files that are not the layout's",
+    "read_iolog": "replays a log, which names files and devices of its own",
+    "exec_prerun": "starts a program",
+    "exec_postrun": "starts a program",
+}
+_COMPRESSIBLE = ("zero_buffers", "buffer_compress_percentage", "buffer_pattern", "dedupe_percentage")
 _NAMES_FILES = ("directory", "filename", "filename_format", "nrfiles", "filesize")
 _BASE_NAME = "job"
 
@@ -46,7 +53,12 @@ def jobs_of(workload: Workload, measure: Measure, host: Host) -> JobFile:
     specs = [_with_engine(spec) for spec in workload.jobs]
     given = check_options(specs, known_options(host, engines_of(specs)))
     alone = len(given.jobs) == 1
-    return JobFile(tuple(_job(_BASE_NAME if alone else job.name, job.options, workload, measure) for job in given.jobs))
+    names = [_BASE_NAME if alone else job.name for job in given.jobs]
+    jobs = JobFile(
+        tuple(_job(name, job.options, workload, measure) for name, job in zip(names, given.jobs, strict=True))
+    )
+    _refuse_hidden_ramp(jobs, workload)
+    return jobs
 
 
 def placed(jobs: JobFile, directory: str) -> JobFile:
@@ -76,7 +88,9 @@ def _job(name: str, given: Mapping[str, str], workload: Workload, measure: Measu
     options = {**added, **given}
     if options["time_based"] != "0":
         options.setdefault("runtime", f"{measure.time_s:g}s")
-    return Job(name, options)
+    job = Job(name, options)
+    _refuse_unmeasurable(job, workload)
+    return job
 
 
 def _refuse_own(given: Mapping[str, str], workload: Workload) -> None:
@@ -85,10 +99,35 @@ def _refuse_own(given: Mapping[str, str], workload: Workload) -> None:
             f"workload {workload.name}: `directory` is for poolproof to set: it puts the files on each layout",
             "leave it out; `filename` names a file there",
         )
-    if any(name.startswith("/") or ".." in name.split("/") for name in split_filenames(given.get("filename", ""))):
+    for option in ("filename", "filename_format"):
+        if any(name.startswith("/") or ".." in name.split("/") for name in split_filenames(given.get(option, ""))):
+            raise CampaignError(
+                f"workload {workload.name}: `{option}={given[option]}` lies outside the layout",
+                "give a bare name; to measure an existing place use the layout: dir /that/place",
+            )
+    elsewhere = [option for option in _ELSEWHERE if option in given]
+    if elsewhere:
         raise CampaignError(
-            f"workload {workload.name}: `filename={given['filename']}` lies outside the layout",
-            "give a bare name; to measure an existing place use the layout: dir /that/place",
+            f"workload {workload.name}: `{elsewhere[0]}` {_ELSEWHERE[elsewhere[0]]}",
+            "leave it out: a workload works on the files of its layout and on nothing else",
+        )
+
+
+def _refuse_unmeasurable(job: Job, workload: Workload) -> None:
+    """A share of a file that is not there yet is no size."""
+    if job.size_bytes is None or job.percent("offset") is not None:
+        raise CampaignError(
+            f"workload {workload.name}: `size` and `offset` in per cent are of a file that is not there yet",
+            "give them in bytes: size=1g",
+        )
+
+
+def _refuse_hidden_ramp(jobs: JobFile, workload: Workload) -> None:
+    """fio leaves out the ramp of each phase; the disks' counters can only be cut at the first."""
+    if len(jobs.phases) > 1 and any(job.ramp_s for job in jobs.jobs):
+        raise CampaignError(
+            f"workload {workload.name}: with `stonewall` and `ramp_time` nobody can tell which bytes were the ramp's",
+            "leave one of them out, or make two workloads of it",
         )
 
 
@@ -127,7 +166,8 @@ def file_set(workload: Workload, jobs: JobFile) -> str:
     One that spoils its files (reused buffers that compress, trimmed holes) has them for itself.
     """
     own = f"{workload.name}," if any(_spoils(job) for job in jobs.jobs) else ""
-    shapes = sorted({_shape_of(job) for job in jobs.jobs})
+    several = len(jobs.jobs) > 1
+    shapes = sorted({f"{job.name}," * several + _shape_of(job) for job in jobs.jobs})
     return re.sub(r"[/:\\]", "_", own + "+".join(shapes))
 
 
@@ -137,4 +177,6 @@ def _shape_of(job: Job) -> str:
 
 
 def _spoils(job: Job) -> bool:
-    return "trim" in job.rw or (job.writes and not job.refills_buffers)
+    """Whether it leaves data that compress, or holes, behind."""
+    compresses = not job.flag("refill_buffers") or any(option in job.options for option in _COMPRESSIBLE)
+    return "trim" in job.rw or (job.writes and compresses)

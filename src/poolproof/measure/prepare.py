@@ -10,7 +10,7 @@ from poolproof.fio.extents import extents_of
 from poolproof.fio.job import JobFile
 from poolproof.fio.render import render
 from poolproof.hosts.base import Host
-from poolproof.layers.open_layout import busy_with, stored_per_leaf
+from poolproof.layers.open_layout import stored_per_leaf
 from poolproof.layers.tree import branches, write_factor
 from poolproof.measure.cells import CellJobs
 from poolproof.measure.cool import flush
@@ -22,6 +22,7 @@ from poolproof.measure.ready import ReadyLayout
 from poolproof.measure.trial import Prepared
 
 _LIMIT_S = 60.0
+_REMOVE_LIMIT_S = 600.0
 
 
 def prepare(host: Host, layout: ReadyLayout, cells: Sequence[CellJobs], listener: Listener) -> dict[str, Prepared]:
@@ -35,7 +36,6 @@ def prepare(host: Host, layout: ReadyLayout, cells: Sequence[CellJobs], listener
     flush(host, layout)
     stored = stored_per_leaf(layout.tree, host)
     factor = write_factor(layout.node, stored)
-    busy = busy_with(layout.tree, host)
     files = {paths: inspect(host, paths) for paths in {cell.paths for cell in placed_cells}}
     return {
         cell.workload.name: Prepared(
@@ -44,7 +44,6 @@ def prepare(host: Host, layout: ReadyLayout, cells: Sequence[CellJobs], listener
             files=files[cell.paths],
             write_factor=factor,
             stored_bytes=stored,
-            busy_with=busy,
         )
         for cell in placed_cells
     }
@@ -97,4 +96,6 @@ def _make_places(host: Host, layout: ReadyLayout, places: Collection[str]) -> No
     names = sorted(place.removeprefix(f"{layout.top}/") for place in places)
     paths = [f"{branch}/{name}" for branch in branches(layout.tree) for name in names]
     if paths:
+        # What a layout before this one left on a pool that stayed would not be laid out again, and is fragmented.
+        host.run(["rm", "-rf", "--one-file-system", "--", *paths], timeout_s=_REMOVE_LIMIT_S)
         host.run(["mkdir", "-p", *paths], timeout_s=_LIMIT_S)

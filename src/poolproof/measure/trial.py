@@ -17,6 +17,7 @@ from poolproof.fio.figures import FioResult
 from poolproof.fio.job import JobFile
 from poolproof.fio.json_output import read_json_stream
 from poolproof.hosts.base import Host, HostUnreachable
+from poolproof.layers.open_layout import busy_with
 from poolproof.measure.cool import cool, flush
 from poolproof.measure.events import Listener
 from poolproof.measure.figures import figures_of, moved_each_way
@@ -33,6 +34,7 @@ SAMPLE_S = 0.1
 
 _IDLE_SHARE = 0.03
 _IDLE_LONGEST_S = 0.25
+_IDLE_FIRST = (0.11, 1.1)
 
 
 @dataclass
@@ -56,7 +58,6 @@ class Prepared:
     files: tuple[TestFile, ...]
     write_factor: float
     stored_bytes: Mapping[str, int]
-    busy_with: tuple[str, ...]
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -178,9 +179,10 @@ def _measure(bench: Bench, prepared: Prepared) -> _Measured:
 
 
 def _pause(bench: Bench) -> float:
-    """Watch the leaves for a moment while nothing of ours runs; returns its seconds."""
+    """Watch the leaves for a moment while nothing of ours runs, longer before the first trial; returns its seconds."""
+    share, longest_s = (_IDLE_SHARE, _IDLE_LONGEST_S) if bench.idle.seconds else _IDLE_FIRST
     before = read_now(bench.host, bench.layout.leaves)
-    time.sleep(min(_IDLE_LONGEST_S, _IDLE_SHARE * bench.measure.time_s))
+    time.sleep(min(longest_s, share * bench.measure.time_s))
     after = read_now(bench.host, bench.layout.leaves)
     bench.idle = bench.idle.plus(before, after, len(bench.layout.leaves))
     return after.at_s - before.at_s
@@ -209,7 +211,7 @@ def _evidence(
     files = prepared.files
     if resident is not None:
         files = tuple(replace(file, resident_bytes=pages) for file, pages in zip(files, resident, strict=True))
-    return Evidence(account, leaves, files, prepared.busy_with, measured.zfs)
+    return Evidence(account, leaves, files, busy_with(bench.layout.tree, bench.host), measured.zfs)
 
 
 def _without_ramp(measured: _Measured, jobs: JobFile, result: FioResult) -> Window:

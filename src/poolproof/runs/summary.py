@@ -100,14 +100,19 @@ def _cell(trials: tuple[Trial, ...]) -> Cell:
     )
 
 
+def _measured(trials: Iterable[Trial]) -> list[Trial]:
+    """Those that did not fail: a failed trial measured nothing that was asked."""
+    return [trial for trial in trials if trial.verdict != "failed"]
+
+
 def _values(trials: Iterable[Trial], metric: Metric) -> tuple[float, ...]:
-    figures = [trial.figures for trial in trials if trial.figures is not None and trial.verdict != "failed"]
+    figures = [trial.figures for trial in _measured(trials) if trial.figures is not None]
     values = [figure.metric(metric) for figure in figures]
     return tuple(value for value in values if value is not None)
 
 
 def _attribute(trials: Iterable[Trial], name: str) -> list[float]:
-    found = [getattr(trial.figures, name) for trial in trials if trial.figures is not None]
+    found = [getattr(trial.figures, name) for trial in _measured(trials) if trial.figures is not None]
     return [value for value in found if value is not None]
 
 
@@ -127,7 +132,7 @@ def _findings(trials: Sequence[Trial]) -> tuple[Finding, ...]:
 
 
 def _account(trials: Sequence[Trial]) -> AccountSum | None:
-    accounts = [trial.account for trial in trials if trial.account is not None]
+    accounts = [trial.account for trial in _measured(trials) if trial.account is not None]
     if not accounts:
         return None
     return AccountSum(
@@ -140,7 +145,7 @@ def _account(trials: Sequence[Trial]) -> AccountSum | None:
 
 
 def _leaves(trials: Sequence[Trial]) -> tuple[LeafShare, ...]:
-    uses = [leaf for trial in trials for leaf in trial.leaves]
+    uses = [leaf for trial in _measured(trials) for leaf in trial.leaves]
     names = tuple(dict.fromkeys(leaf.device for leaf in uses))
     read = {name: sum(leaf.read_bytes for leaf in uses if leaf.device == name) for name in names}
     written = {name: sum(leaf.drained_write_bytes for leaf in uses if leaf.device == name) for name in names}

@@ -102,3 +102,25 @@ def test_a_job_keeps_its_name_only_among_several() -> None:
     assert [job.name for job in jobs("rw=read,bs=1m").jobs] == ["job"]
     postgres = jobs_of(workload("postgres"), Measure(), HOST)
     assert len({job.name for job in postgres.jobs}) == len(postgres.jobs) == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("filename_format=../x", "outside the layout"),
+        ("read_iolog=log", "replays a log"),
+        ("opendir=/srv", "adds files"),
+        ("exec_prerun=reboot", "starts a program"),
+        ("size=50%", "in per cent"),
+    ],
+)
+def test_a_workload_keeps_to_the_files_of_its_layout(options: str, said: str) -> None:
+    with pytest.raises(CampaignError, match=said):
+        jobs(f"rw=read,bs=1m,{options}")
+
+
+def test_data_that_compress_spoil_the_files_for_others() -> None:
+    plain = file_set(workload("rw=write,bs=1m"), jobs("rw=write,bs=1m"))
+    for options in ("zero_buffers=1", "buffer_compress_percentage=50", "refill_buffers=0"):
+        text = f"rw=write,bs=1m,{options}"
+        assert file_set(workload(text), jobs(text)) != plain, options
