@@ -11,6 +11,7 @@ from poolproof.facts.machine import survey
 from poolproof.hosts.base import Host
 from poolproof.layers import tree
 from poolproof.layers.catalogue import all_layers
+from poolproof.layers.extend import plan_extension
 from poolproof.provision.apply import apply, repeat
 from poolproof.provision.journal import Journal
 from poolproof.provision.place import places, site_of
@@ -29,6 +30,7 @@ class LayerBench:
         self.volumes = {name: self._volume(name, path) for name, path in disks.items()}
         self.site = self._site()
         self._journal = Journal(folder / "journal.jsonl")
+        self._kept: frozenset[int] = frozenset()
         self.renew()
 
     def renew(self) -> None:
@@ -44,6 +46,19 @@ class LayerBench:
         ours = frozenset(volume.path for volume in self.volumes.values()) | plan.block_paths
         apply(plan.make, self.host, self._journal, may_overwrite=ours)
         return plan
+
+    def extend(self, core: tree.TreePlan, text: str) -> tree.TreePlan:
+        """The whole layout over its standing core."""
+        node = tree.resolve(parse_expression(text), list(self.volumes))
+        whole = plan_extension(core, node, self.volumes, self.site, "more")
+        self._kept = frozenset(change.number for change in self._journal.standing())
+        ours = frozenset(volume.path for volume in self.volumes.values()) | whole.block_paths
+        apply(whole.make, self.host, self._journal, may_overwrite=ours)
+        return whole
+
+    def retract(self) -> tuple[Leftover, ...]:
+        """Undo what the last extension brought."""
+        return undo_all(self._journal, self.host, keep=lambda change: change.number in self._kept)
 
     def cool(self, plan: tree.TreePlan) -> None:
         repeat(plan.close, self.host)

@@ -144,3 +144,20 @@ def test_a_layout_over_the_remains_of_others(bench: LayerBench) -> None:
         assert bench.build(text).volume.path
         assert bench.tear_down() == ()
         bench.renew()
+
+
+def test_a_standing_pool_gets_log_and_cache_devices_and_loses_them(bench: LayerBench) -> None:
+    core = bench.build("zfs a | zvol 400M | ext4")
+    written = bench.write(core, _WRITTEN_MIB)
+    for text in ("zfs a log (b | luks) cache c | zvol 400M | ext4", "zfs a log mirror b c | zvol 400M | ext4"):
+        whole = bench.extend(core, text)
+        assert "logs" in bench.sh("zpool status")
+        bench.cool(whole)
+        assert bench.checksum(whole, _WRITTEN_MIB) == written
+        assert bench.retract() == ()
+        status = bench.sh("zpool status -P")
+        assert "logs" not in status
+        assert "_file_b" not in status
+        assert "_file_c" not in status
+    bench.cool(core)
+    assert bench.checksum(core, _WRITTEN_MIB) == written
