@@ -3,6 +3,7 @@
 import contextlib
 import fcntl
 import os
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from poolproof import process
 from poolproof.errors import HostError
 
 _KEYGEN_S = 20.0
+_POLL_S = 0.05
 
 
 def lab_folder() -> Path:
@@ -69,18 +71,27 @@ def images() -> tuple[Image, ...]:
 
 
 @contextlib.contextmanager
-def locked(folder: Path, name: str, what: str) -> Iterator[None]:
+def locked(folder: Path, name: str, what: str, wait_s: float = 0.0) -> Iterator[None]:
     """Keep every other poolproof of this user out.
 
     Raises:
-        HostError: one is at it; `what` says at what.
+        HostError: one is at it, and still is after `wait_s` seconds; `what` says at what.
     """
+    deadline = time.monotonic() + wait_s
     with (folder / f".{name}.lock").open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise HostError(f"another poolproof {what}", "wait for it, or stop it with Ctrl-C") from None
+        while not _try_lock(file.fileno()):
+            if time.monotonic() >= deadline:
+                raise HostError(f"another poolproof {what}", "wait for it, or stop it with Ctrl-C")
+            time.sleep(_POLL_S)
         yield
+
+
+def _try_lock(file: int) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 def private_key() -> Path:

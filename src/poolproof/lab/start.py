@@ -3,8 +3,6 @@
 import contextlib
 import os
 import shutil
-import socket
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,23 +14,22 @@ from poolproof.campaign.model import Device, Emulated, Qcow2
 from poolproof.errors import BuildError, HostError, UsageError
 from poolproof.hosts.local import LocalHost
 from poolproof.lab import accelerate
-from poolproof.lab.cache import Image, lab_folder, locked, private_key, public_key
+from poolproof.lab.boot import Boot, boot
+from poolproof.lab.cache import Image, lab_folder, locked, private_key
 from poolproof.lab.disks import LabDisk, Places, in_ram, plan_disks
 from poolproof.lab.programs import START, require
-from poolproof.lab.qemu import READY, Accelerator, Virtual, qemu_command
-from poolproof.lab.standing import Lab, LabRecord, Owner, folder_of, is_running, last_words, remove, stop, this_process
+from poolproof.lab.qemu import Accelerator, Virtual
+from poolproof.lab.standing import Lab, LabRecord, Owner, folder_of, is_running, remove, stop, this_process
 from poolproof.provision.apply import apply
 from poolproof.provision.journal import Journal
-from poolproof.steps import Step, UndoDaemon, UndoTree
+from poolproof.steps import Step, UndoTree
 from poolproof.units import format_size, parse_size
 
-_READY_S = 300.0
-_POLL_S = 0.1
-_START_QEMU_S = 30.0
-_PORTS_TO_TRY = 3
 _RAM_FILES = Path("/dev/shm")
 _LEAST_RAM_BYTES = 512 << 20
 _MOST_PROCESSORS = 64
+_LOCK_S = 20.0  # taken for a moment only
+_LEAST_DISK_BYTES = 512 << 20
 
 _SSH_CONFIG = """\
 Host *
@@ -111,6 +108,7 @@ def start(request: LabRequest, tell: Callable[[str], None]) -> Lab:
 
 def _start(request: LabRequest, folder: Path, tell: Callable[[str], None]) -> Lab:
     _check_ram(request)
+    _check_disk(folder)
     places = _places(request, folder)
     disks = plan_disks(request.devices, places)
     journal, host = Journal(folder / "journal.jsonl"), LocalHost()
@@ -120,100 +118,19 @@ def _start(request: LabRequest, folder: Path, tell: Callable[[str], None]) -> La
         )
         apply([make], host, journal, may_overwrite=frozenset())
     apply((step for disk in disks for step in disk.steps), host, journal, may_overwrite=frozenset())
-    record = _boot(request, folder, disks, journal, tell)
-    lab = Lab(folder, record)
+    machine = Virtual(request.name, request.ram_bytes, request.processors, request.port or 0)
+    accelerator, port = boot(Boot(machine, request.image, folder, disks, journal), request.wish, tell)
+    return _written(Lab(folder, _record(request, accelerator, port, disks)))
+
+
+def _written(lab: Lab) -> Lab:
+    """Its way in, then its record: a lab that has one can be reached."""
+    record, folder = lab.record, lab.folder
     lab.ssh_config.write_text(_SSH_CONFIG.format(port=record.port, key=private_key(), folder=folder))
     beside = folder / "lab.json.part"
     beside.write_bytes(msgspec.json.format(msgspec.json.encode(record)))
     beside.rename(folder / "lab.json")
     return lab
-
-
-def _boot(
-    request: LabRequest, folder: Path, disks: Sequence[LabDisk], journal: Journal, tell: Callable[[str], None]
-) -> LabRecord:
-    """The machine with the first acceleration that brings it to its ready line."""
-    choices = accelerate.to_try(request.wish)
-    for last, accelerator in enumerate(choices, start=1 - len(choices)):
-        limit_s = accelerate.KVM_LIMIT_S if last < 0 else _READY_S
-        begun = time.monotonic()
-        port = _run_qemu(request, accelerator, folder, disks, journal, limit_s)
-        why_not = _await_ready(folder, begun + limit_s)
-        if accelerator == "kvm" and request.wish == "auto":
-            accelerate.remember(not why_not, why_not)
-        if not why_not:
-            tell(f"the lab {request.name} is ready after {time.monotonic() - begun:.1f} s ({accelerator})")
-            return _record(request, accelerator, port, disks)
-        _end_qemu(journal, folder)
-        if last < 0:
-            tell(f"KVM is there but does not work ({why_not.splitlines()[0]}); emulating from now on")
-    raise HostError(
-        f"the lab {request.name} did not become ready: {why_not}",
-        "poolproof lab start … --accel tcg" if request.wish == "kvm" else "poolproof lab build --anew",
-    )
-
-
-def _run_qemu(
-    request: LabRequest,
-    accelerator: Accelerator,
-    folder: Path,
-    disks: Sequence[LabDisk],
-    journal: Journal,
-    limit_s: float,
-) -> int:
-    """Start QEMU; returns the port. Another program may take a free port first: then another one is tried."""
-    del limit_s
-    tries = 1 if request.port is not None else _PORTS_TO_TRY
-    for left in reversed(range(tries)):
-        port = request.port if request.port is not None else _free_port()
-        machine = Virtual(request.name, request.ram_bytes, request.processors, port)
-        argv = qemu_command(machine, accelerator, request.image, folder, public_key(), disks)
-        with contextlib.suppress(FileNotFoundError):
-            (folder / "qemu.pid").unlink()
-        (folder / "console.log").write_text("")
-        pidfile = str(folder / "qemu.pid")
-        step = Step(
-            title=f"start the machine of {request.name}",
-            argv=argv,
-            undo=UndoDaemon(pidfile, pidfile),
-            await_file=pidfile,
-            timeout_s=_START_QEMU_S,
-        )
-        try:
-            apply([step], LocalHost(), journal, may_overwrite=frozenset())
-            return port
-        except BuildError as error:
-            if "host forwarding" not in error.message:
-                raise HostError(f"QEMU does not start: {_last_line(error.message)}") from None
-            if not left:
-                raise HostError(f"port {port} of this machine is in use", "leave --port out, or name another") from None
-    raise AssertionError("unreachable")
-
-
-def _await_ready(folder: Path, deadline: float) -> str:
-    """Empty when the guest said that it is ready; else why it is not."""
-    console = folder / "console.log"
-    while True:
-        alive = is_running(folder)
-        text = console.read_text(encoding="utf-8", errors="replace")
-        if READY in text:
-            return ""
-        if not alive:
-            return f"the guest crashed; {last_words(folder)}"
-        if time.monotonic() > deadline:
-            return f"the guest did not say in time that it is ready; {last_words(folder)}"
-        time.sleep(_POLL_S)
-
-
-def _end_qemu(journal: Journal, folder: Path) -> None:
-    from poolproof.provision.undo import undo_all
-
-    pidfile = str(folder / "qemu.pid")
-    undo_all(
-        journal,
-        LocalHost(),
-        keep=lambda change: not (isinstance(change.undo, UndoDaemon) and change.undo.pidfile == pidfile),
-    )
 
 
 def _record(request: LabRequest, accelerator: Accelerator, port: int, disks: Sequence[LabDisk]) -> LabRecord:
@@ -238,7 +155,7 @@ def _take_folder(name: str) -> Path:
         HostError: a lab of that name runs, or the disk is full.
     """
     folder = folder_of(name)
-    with locked(lab_folder(), "machines", "starts a lab at this moment"):
+    with locked(lab_folder(), "machines", "starts a lab at this moment", _LOCK_S):
         if folder.exists():
             _clear(folder)
         try:
@@ -283,22 +200,21 @@ def _check_ram(request: LabRequest) -> None:
         )
 
 
+def _check_disk(folder: Path) -> None:
+    free = shutil.disk_usage(folder).free
+    if free < _LEAST_DISK_BYTES:
+        raise HostError(
+            f"{folder} has {format_size(free)} left, too little for a lab",
+            "make room there, or set XDG_CACHE_HOME to a folder with more",
+        )
+
+
 def _available() -> int:
     lines = Path("/proc/meminfo").read_text().splitlines()
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:"))
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def _disk_programs(devices: Sequence[Device]) -> tuple[str, ...]:
     emulated = ("nbdkit",) if any(isinstance(device.source, Emulated) for device in devices) else ()
     qcow2 = ("qemu-img",) if any(isinstance(device.source, Qcow2) for device in devices) else ()
     return (*emulated, *qcow2)
-
-
-def _last_line(text: str) -> str:
-    return text.strip().splitlines()[-1]
