@@ -288,7 +288,9 @@ def _mend(packages: Iterable[str], is_root: bool) -> str:
     named = " ".join(packages)
     if named:
         return f"on Debian or Ubuntu: {'' if is_root else 'sudo '}apt install {named}"
-    return "" if is_root else "run poolproof under sudo, or use a layout `dir PATH`, which needs no root"
+    if not is_root:
+        return "run poolproof under sudo, or use a layout `dir PATH`, which needs no root"
+    return "Debian has no package for it: install it as its makers say, or measure on another host: --on user@host"
 
 
 def modules(node: Node) -> frozenset[str]:

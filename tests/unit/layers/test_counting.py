@@ -58,6 +58,9 @@ class RecordedHost:
         raise AssertionError((paths, interval_s))
 
 
+NO_PACKAGE = "Debian has no package for it: install it as its makers say, or measure on another host: --on user@host"
+
+
 def find(path: str) -> tuple[str, ...]:
     return ("find", path, "-xdev", "-type", "f", "-printf", "%b\\n")
 
@@ -181,7 +184,7 @@ def test_needs_of_a_technology_that_is_not_there(text: str, lacking: str, instal
     with pytest.raises(HostError) as raised:
         tree.needs(resolve(text), SITE)
     assert raised.value.message == f"this host cannot build the layout: {lacking}"
-    assert raised.value.hint == (f"on Debian or Ubuntu: apt install {installs}" if installs else "")
+    assert raised.value.hint == (f"on Debian or Ubuntu: apt install {installs}" if installs else NO_PACKAGE)
 
 
 def test_needs_of_a_kernel_that_has_the_module() -> None:
