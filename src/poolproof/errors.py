@@ -44,7 +44,7 @@ class GuardError(PoolproofError):
 
 
 class BuildError(PoolproofError):
-    """A layout could not be built, cooled or taken down."""
+    """A layout could not be built, cooled or taken down, or nothing at all of a campaign could be measured."""
 
     exit_code = 6
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from poolproof.campaign.document import Spot
 from poolproof.campaign.flags import campaign_from_flags
 from poolproof.campaign.measure import duration
-from poolproof.campaign.model import Campaign
+from poolproof.campaign.model import Campaign, Disk
 from poolproof.campaign.write import format_campaign
 from poolproof.campaign.yaml import read_campaign
 from poolproof.errors import UsageError
@@ -35,6 +35,32 @@ class Changes:
     time: str | None
     trials: int | None
     seed: int | None
+
+
+def split_words(words: Sequence[str]) -> tuple[Path | None, list[str]]:
+    """The campaign file among the words without a flag, and workloads that a shell made.
+
+    A shell takes the braces of an unquoted `--workload rw=randread,bs={4k,16k}` apart itself, and leaves all but the
+    first of the words that it makes of them without their flag.
+
+    Raises:
+        UsageError: more than one campaign file.
+    """
+    workloads = [word for word in words if "=" in word and not Path(word).exists()]
+    paths = [word for word in words if word not in workloads]
+    if len(paths) > 1:
+        raise UsageError(f"one campaign at a time, and {len(paths)} were given", f"poolproof run {paths[0]}")
+    return (Path(paths[0]) if paths else None), workloads
+
+
+def check_wipe(campaign: Campaign, identities: Sequence[str]) -> None:
+    """Permission to overwrite a disk is for disks that the campaign has.
+
+    Raises:
+        UsageError: it has none.
+    """
+    if not any(isinstance(device.source, Disk) for device in campaign.devices):
+        raise UsageError(f"--wipe {identities[0]}: the campaign uses no real disk", "leave --wipe out")
 
 
 def campaign_asked(path: Path | None, flags: Flags, changes: Changes) -> tuple[Campaign, str]:

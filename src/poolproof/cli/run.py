@@ -29,7 +29,7 @@ Wipe = Annotated[
 
 
 def command(
-    campaign: Annotated[Path | None, typer.Argument(help="The campaign's YAML file.")] = None,
+    campaign: Annotated[list[str] | None, typer.Argument(help="The campaign's YAML file.")] = None,
     layout: Annotated[
         list[str] | None, typer.Option("--layout", "-l", metavar="EXPRESSION", help="A layout; repeat for more.")
     ] = None,
@@ -68,12 +68,16 @@ def command(
     With --lab, the devices become disks of a virtual machine that has ZFS and all else; --zfs, --ram, --cpus and
     --accel say what machine.
     """
-    from poolproof.cli.asked import Changes, Flags, campaign_asked, save_campaign
+    from poolproof.cli.asked import Changes, Flags, campaign_asked, check_wipe, save_campaign, split_words
     from poolproof.cli.session import Request, dry_run_text, start
 
     if (lab or keep_lab) and on != LOCAL:
         raise UsageError("--on and --lab were given: the run is in one place", "leave one of them out")
-    asked, text = campaign_asked(campaign, Flags(layout, device, workload, baseline), Changes(time, trials, seed))
+    path, more = split_words(campaign or [])
+    flags = Flags(layout, device, [*(workload or ()), *more], baseline)
+    asked, text = campaign_asked(path, flags, Changes(time, trials, seed))
+    if wipe:
+        check_wipe(asked, wipe)
     if save is not None:
         save_campaign(asked, save)
     own_lab = lab_of_run(zfs, ram, cpus, accel) if lab or keep_lab else None

@@ -15,7 +15,8 @@ from poolproof.campaign.write import format_campaign
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.cli.ground import Ground, in_own_lab, on_host, own_lab_folder, reached
 from poolproof.cli.signals import end_in_order
-from poolproof.errors import Interrupted, RunError
+from poolproof.errors import BuildError, Interrupted, RunError
+from poolproof.facts.machine import mark_of
 from poolproof.fio.version import fio_version
 from poolproof.hosts.base import Host, HostUnreachable
 from poolproof.measure.conduct import conduct
@@ -85,6 +86,8 @@ def go_on(path: Path, *, as_json: bool, on: str | None = None) -> None:
     else:
         ground = on_host(on or record.host, campaign, frozenset(record.allowed_disks))
     with ground as found:
+        if record.lab is None:
+            _check_machine(path, record, found.host)
         with run.locked():
             _undo_leftovers(run, found.host)
         label_places = Places(record.label, record.state_dir, record.ram_dir)
@@ -104,7 +107,17 @@ def clean(path: Path, *, on: str | None = None) -> int:
         with run.locked():
             return _end_own_lab(run, record)
     with run.locked(), reached(on or record.host) as host:
+        _check_machine(path, record, host)
         return _undo_leftovers(run, host)
+
+
+def _check_machine(path: Path, record: RunRecord, host: Host) -> None:
+    """On another machine none of what the journal names would be found, and all of it be counted as undone."""
+    made_on, here = record.facts.get("machine", ""), mark_of(host)
+    if made_on and here and made_on != here:
+        raise RunError(
+            f"{path} was made on another machine than {host.name}", "go there, or name it with --on USER@HOST"
+        )
 
 
 def _end_own_lab(run: RunDirectory, record: RunRecord) -> int:
@@ -173,6 +186,7 @@ def _create(request: Request, plan: Plan, host: Host) -> RunDirectory:
             "distribution": plan.machine.distribution,
             "processors": str(plan.machine.processors),
             "ram_bytes": str(plan.machine.ram_bytes),
+            "machine": mark_of(host),
         },
         versions={"poolproof": __version__, "fio": str(fio_version(host))},
         allowed_disks=tuple(sorted(request.wipe)),
@@ -201,6 +215,7 @@ def _conduct(plan: Plan, host: Host, run: RunDirectory, *, as_json: bool) -> Non
         again = f"poolproof resume {run.path}"
         raise HostUnreachable(error.message, f"when this works again: {error.hint}; then: {again}") from None
     _print_result(run, plan.campaign, as_json=as_json)
+    _end_if_nothing(run, as_json=as_json)
 
 
 @contextlib.contextmanager
@@ -238,3 +253,25 @@ def _print_result(run: RunDirectory, campaign: Campaign, *, as_json: bool, leave
     print_claims(console, claims)
     print_shares(console, cells, all_of_them=leaves, hint=f"poolproof show {run.path} --leaves")
     console.print(f"\nrun: {run.path}", markup=False, soft_wrap=True)
+    done, wanted = sum(len(cell.trials) for cell in cells), _trials_wanted(campaign)
+    if done < wanted and not run.record().imported:
+        console.print(f"{done} of {wanted} trials are done; to go on: poolproof resume {run.path}", soft_wrap=True)
+
+
+def _trials_wanted(campaign: Campaign) -> int:
+    return len(campaign.layouts) * len(campaign.workloads) * campaign.measure.trials
+
+
+def _end_if_nothing(run: RunDirectory, *, as_json: bool) -> None:
+    """A run of which no trial came as far as a figure did not do what was asked: it ends as what kept it from that.
+
+    Raises:
+        BuildError: no trial has figures.
+    """
+    trials = run.trials()
+    if any(trial.figures is not None for trial in trials):
+        return
+    if as_json:
+        raise SystemExit(BuildError.exit_code)
+    finding = trials[0].findings[0]
+    raise BuildError(f"nothing could be measured: {finding.message}", finding.fix)

@@ -1,5 +1,6 @@
 """What a host is and has: kernel, RAM, root, programs, file systems. Read-only."""
 
+import hashlib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -42,6 +43,18 @@ def survey(host: Host, programs: Iterable[str], modules: Iterable[str] = ()) -> 
         file_systems=_file_systems(host),
         modules=_modules(host, modules),
     )
+
+
+def mark_of(host: Host) -> str:
+    """A mark that tells this machine from others and says nothing else of it; empty where it has no identity.
+
+    machine-id(5) asks that the id itself be kept private, so the mark is its digest.
+    """
+    try:
+        identity = host.read("/etc/machine-id").strip()
+    except FileMissing:
+        return ""
+    return hashlib.sha256(f"poolproof {identity}".encode()).hexdigest()[:16] if identity else ""
 
 
 def _distribution(host: Host) -> str:
