@@ -8,6 +8,7 @@ from poolproof.lint.grounds import Nowhere, Where, grounds_of
 from poolproof.lint.judged import Placed, placed
 from poolproof.lint.model import SEVERITIES, Diagnostic, Severity, Unit
 from poolproof.lint.source import Source
+from poolproof.lint.values import refused_values
 from poolproof.lint.variables import unknown_in
 from poolproof.rules.model import Changes, Finding
 
@@ -56,6 +57,7 @@ def mend(source: Source, where: Where = _NOWHERE) -> Mended:
 
 def _of_unit(source: Source, unit: Unit, where: Where) -> Iterator[Diagnostic]:
     yield from _problems(source, unit)
+    yield from _values(source, unit)
     yield from _unknown(source, unit)
     by_place: dict[tuple[int, str, Severity], list[Finding]] = {}
     for each in placed(unit, grounds_of(unit, where)):
@@ -78,7 +80,13 @@ def _problems(source: Source, unit: Unit) -> Iterator[Diagnostic]:
             yield Diagnostic(source.name, problem.line, "refused-by-fio", "error", problem.message, fix)
         else:
             fix = "`fio --cmdhelp=all` and `fio --enghelp=ENGINE` list what the fio that will run it knows"
-            yield Diagnostic(source.name, problem.line, "unknown-option", "note", problem.message, fix)
+            yield Diagnostic(source.name, problem.line, "unknown-option", "warning", problem.message, fix)
+
+
+def _values(source: Source, unit: Unit) -> Iterator[Diagnostic]:
+    for line, why in refused_values(unit):
+        fix = "`fio --cmdhelp=OPTION` says what an option takes"
+        yield Diagnostic(source.name, line, "refused-by-fio", "error", why, fix)
 
 
 def _unknown(source: Source, unit: Unit) -> Iterator[Diagnostic]:

@@ -71,7 +71,7 @@ def test_what_fio_would_refuse_is_an_error_at_its_line() -> None:
 
 
 def test_an_option_like_no_other_may_be_another_releases() -> None:
-    assert (3, "note", "unknown-option") in said("[a]\nrw=read\nquantum_entangle=1\nsize=1g\n")
+    assert (3, "warning", "unknown-option") in said("[a]\nrw=read\nquantum_entangle=1\nsize=1g\n")
 
 
 def test_line_ends_of_another_system() -> None:
