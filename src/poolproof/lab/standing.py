@@ -32,7 +32,7 @@ class Owner(msgspec.Struct, frozen=True):
 
     @property
     def is_alive(self) -> bool:
-        return _begun(self.pid) == self.begun
+        return self.begun != "" and _begun(self.pid) == self.begun
 
 
 class LabRecord(msgspec.Struct, frozen=True):
@@ -210,7 +210,9 @@ def _read(folder: Path) -> Lab | None:
 
 
 def _begun(pid: int) -> str:
+    """When a process began, in ticks since the machine did; empty for one that is dead, also if nobody reaped it."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return "" if fields[0] in "ZX" else fields[19]
     except (OSError, IndexError):
         return ""

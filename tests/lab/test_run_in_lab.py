@@ -1,0 +1,93 @@
+"""`run --lab`: a campaign's devices become a lab's disks, its figures are proven, and the lab ends with the run."""
+
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from poolproof.lab.cache import lab_folder
+from tests.loop.command import Started
+
+from .machine import poolproof, traces
+
+CAMPAIGN = """\
+name: tiny
+devices:
+  rust: {emulate: hdd-7200, size: 1G}
+  ssd: {emulate: sata-ssd, size: 1G}
+layouts:
+  one: ssd | ext4
+  both: btrfs raid1 rust ssd
+workloads:
+  read: {rw: randread, bs: 16k, direct: 1, size: 32m}
+measure: {time: 3s, trials: 1}
+"""
+
+
+@pytest.fixture
+def campaign(tmp_path: Path) -> Path:
+    path = tmp_path / "tiny.yaml"
+    path.write_text(CAMPAIGN)
+    return path
+
+
+@pytest.fixture(autouse=True)
+def _no_lab_stays() -> Iterator[None]:
+    before = _own_labs()
+    yield
+    left = _own_labs() - before
+    poolproof("clean")
+    assert left == set()
+
+
+def _own_labs() -> set[str]:
+    return {path.name for path in (lab_folder() / "machines").glob("run-*")}
+
+
+def test_a_tiny_campaign_is_sound(campaign: Path, tmp_path: Path) -> None:
+    answer = poolproof("run", str(campaign), "--lab", "--out", str(tmp_path / "run"), "--json")
+    assert answer.code == 0, answer.err
+    assert answer.json["verdicts"] == {"sound": 2}
+    for cell in answer.json["cells"]:
+        account = cell["account"]
+        assert account["leaf_read_bytes"] >= 0.9 * account["fio_read_bytes"] > 0
+    shown = poolproof("show", str(tmp_path / "run"), "--json")
+    assert shown.json["cells"] == answer.json["cells"]
+
+
+def test_a_run_killed_with_9_leaves_nothing_after_clean(campaign: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    begun = Started(tmp_path, "run", str(campaign), "--lab", "--out", str(run))
+    try:
+        begun.await_that((run / "journal.jsonl").exists, "it built nothing", seconds=300)
+    finally:
+        begun.signal(signal.SIGKILL)
+    (name,) = _own_labs()
+    assert any("qemu" in trace for trace in traces(name))
+    answer = poolproof("clean", str(run), "--json")
+    assert answer.code == 0, answer.err
+    assert answer.json["undone"] >= 4  # two disks, their place in RAM, the machine, and what was built inside
+    assert list(traces(name)) == []
+
+
+def test_a_run_killed_while_its_lab_starts_is_found_by_clean(campaign: Path, tmp_path: Path) -> None:
+    begun = Started(tmp_path, "run", str(campaign), "--lab", "--out", str(tmp_path / "run"))
+    try:
+        begun.await_that(lambda: any(_consoles()), "it started no machine", seconds=120)
+    finally:
+        begun.signal(signal.SIGKILL)
+    (name,) = _own_labs()
+    assert poolproof("clean", "--json").json["labs_ended"] == [name]
+    assert list(traces(name)) == []
+
+
+def _consoles() -> list[Path]:
+    return list((lab_folder() / "machines").glob("run-*/qemu.pid"))
+
+
+def test_a_real_disk_is_no_disk_of_a_lab(tmp_path: Path) -> None:
+    flags = ("-l", "a | ext4", "-d", "a=disk:ata-X_1", "-w", "rw=randread,bs=16k,size=16m")
+    answer = poolproof("run", *flags, "--lab", "--out", str(tmp_path / "run"), "--json")
+    assert answer.error["message"].startswith("device a is a real disk")
+    assert answer.code == 3
