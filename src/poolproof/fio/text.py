@@ -317,7 +317,7 @@ def _set_issued(job: _JobDraft, counts: dict[str, int], syncs: int | None) -> No
 
 def _result(run: _RunDraft) -> FioResult:
     jobs = [_job(draft, run.headers) for draft in run.jobs if _has_figures(draft) or draft.name]
-    if not jobs:
+    if not any(_has_figures(draft) or draft.error for draft in run.jobs) and any(run.groups):
         jobs = [_group_job(number, group) for number, group in enumerate(run.groups) if group]
     own = [job for job in jobs if job.name != "All clients"]
     return FioResult(version=run.version, jobs=tuple(own or jobs), disks=tuple(run.disks))
@@ -335,6 +335,7 @@ def _job(draft: _JobDraft, headers: list[lines.HeaderLine]) -> JobResult:
         name=draft.name,
         error=draft.error,
         jobs=draft.jobs,
+        job_runtime_ms=_idle_ms(draft),
         options=announced,
         read=directions.get("read"),
         write=directions.get("write"),
@@ -352,6 +353,13 @@ def _job(draft: _JobDraft, headers: list[lines.HeaderLine]) -> JobResult:
 def _moved(figures: Direction) -> bool:
     """A direction in which something happened, or of which it is not known that nothing did."""
     return bool(figures.io_bytes or figures.iops or figures.io_bytes is None)
+
+
+def _idle_ms(draft: _JobDraft) -> int | None:
+    """How long the job ran, where its lines say that it moved nothing; None of others, and where they do not tell."""
+    told = draft.directions.values()
+    spans = [figures.runtime_ms for figures in told if figures.runtime_ms is not None]
+    return max(spans) if spans and not any(_moved(figures) for figures in told) else None
 
 
 def _group_job(number: int, group: dict[str, Direction]) -> JobResult:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from os import strerror
 
+from poolproof.fio.figures import FioResult, JobResult
 from poolproof.rules.model import Case, Finding, Rule
 from poolproof.rules.reported import asked_s, moved_bytes, parts, ran_s
 from poolproof.rules.reproduction import script
@@ -24,11 +25,26 @@ def _in_result(case: Case) -> Iterable[Finding]:
         yield _finding(
             "fails", f"fio failed: job {named}", "run fio by hand with the kept job.fio and read its message"
         )
-    elif not any(parts(case.result)) and (case.job.reads or case.job.writes):
+    elif _says_that_nothing_moved(case.result) and (case.job.reads or case.job.writes):
         yield _finding("fails", "fio moved no data at all", "check filename, size and runtime of the job")
     else:
         yield from _time_done(case)
         yield from _bytes_done(case)
+
+
+def _says_that_nothing_moved(result: FioResult) -> bool:
+    """Every job tells of no bytes; a fragment that tells of none of them does not say that there were none."""
+    return bool(result.jobs) and all(_is_idle(job) for job in result.jobs)
+
+
+def _is_idle(job: JobResult) -> bool:
+    """0 bytes in each direction. Without any direction: run time or CPU, which fio prints below them, show that the
+    source holds the whole job.
+    """
+    directions = [part for part in (job.read, job.write, job.trim, job.mixed) if part is not None]
+    if directions:
+        return all(part.io_bytes == 0 for part in directions)
+    return job.job_runtime_ms is not None or job.user_cpu_percent is not None
 
 
 def _time_done(case: Case) -> Iterable[Finding]:
@@ -47,10 +63,16 @@ def _time_done(case: Case) -> Iterable[Finding]:
 def _bytes_done(case: Case) -> Iterable[Finding]:
     asked = _asked_bytes(case)
     read, wrote = moved_bytes(case.result, "read"), moved_bytes(case.result, "write")
-    if asked is None or read is None or wrote is None or read + wrote >= 0.95 * asked:
+    if asked is None or not _tells_all(case) or read is None or wrote is None or read + wrote >= 0.95 * asked:
         return
     message = f"the jobs ask for {format_size(asked)} in all, fio moved {format_size(read + wrote)}"
     yield _finding("suspects", message, "look for errors in fio's output, and for a file smaller than size=")
+
+
+def _tells_all(case: Case) -> bool:
+    """The result tells of each direction that the jobs have: a quoted line may be one of two."""
+    told = {part.kind for part in parts(case.result)}
+    return (not case.job.reads or "read" in told) and (not case.job.writes or "write" in told)
 
 
 def _asked_bytes(case: Case) -> int | None:

@@ -35,6 +35,39 @@ def test_a_lone_latency_line_is_a_result_of_which_little_is_known() -> None:
     assert audited.rerun is None
 
 
+def _rules(text: str) -> tuple[str, set[str]]:
+    (audited,) = audit_text("chat", text, Setting())
+    return audited.verdict, {finding.rule for finding in audited.findings}
+
+
+_COMMAND = "fio --name=a --rw=read --bs=1m --size=1g\n"
+
+
+def test_bytes_that_a_fragment_does_not_tell_are_not_none_at_all() -> None:
+    latency = "lat (usec): min=12, max=900, avg=51596.52, stdev=9.10\n"
+    verdict, rules = _rules(_COMMAND + latency)
+    assert verdict == "unproven"
+    assert "work-done" not in rules
+
+
+def test_one_direction_of_two_is_not_the_whole_work() -> None:
+    line = "  read: IOPS=100, BW=100MiB/s (105MB/s)(512MiB/5120msec)\n"
+    assert "work-done" not in _rules(_COMMAND.replace("=read", "=rw") + line)[1]
+
+
+def test_zero_bytes_that_are_told_are_a_failure() -> None:
+    line = "  read: IOPS=0, BW=0B/s (0B/s)(0B/10000msec)\n"
+    verdict, rules = _rules(_COMMAND + line)
+    assert verdict == "failed"
+    assert "work-done" in rules
+
+
+def test_a_rate_that_its_own_line_contradicts_is_doubted() -> None:
+    line = "  read: IOPS=200, BW={}(800GiB/33516msec)\n"
+    assert "figures-disagree" in _rules(line.format("200MiB/s (210MB/s)"))[1]
+    assert "figures-disagree" not in _rules(line.format("23.9GiB/s (25.6GB/s)"))[1]
+
+
 def test_a_run_that_was_cut_off_says_so() -> None:
     whole = (CASES / "cold-reads.json").read_text(encoding="utf-8")
     (audited,) = audit_text("cut", whole[: int(len(whole) * 0.6)], Setting())

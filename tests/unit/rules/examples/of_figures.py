@@ -127,10 +127,17 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             ),
         ),
     ),
+    "figures-disagree": (
+        Example(
+            uncounted("rw=read bs=1m", read=direction(800 * GIB, 33.516, MIB, bandwidth_bytes=200 * MIB)),
+            "suspects",
+            uncounted("rw=read bs=1m", read=direction(800 * GIB, 33.516, MIB, bandwidth_bytes=23.9 * GIB)),
+        ),
+    ),
     "work-done": (
         Example(failed_with(5), "fails", failed_with(0)),
         Example(
-            uncounted("rw=read bs=1m size=1g"),
+            uncounted("rw=read bs=1m size=1g", read=direction(0, 10.0, MIB)),
             "fails",
             uncounted("rw=read bs=1m size=1g", read=direction(GIB, 10.0, MIB)),
         ),
