@@ -123,7 +123,7 @@ class _Reader:
     def unknown(self, name: str) -> None:
         """Tell of an option that fio does not know."""
         if len(self.problems) < MOST_PROBLEMS:
-            self.problems.append(unknown(name, self.line))
+            self.problems.append(unknown(name, self.line, _ALL))
 
     def _start(self, name: str) -> None:
         if name == "global":

@@ -10,6 +10,7 @@ from poolproof.fio.job import Job
 from poolproof.fio.option_names import ENGINE_OPTIONS, JOB_OPTIONS, OTHER_RELEASES
 
 _LONGEST_NAME = 60
+_ALIKE = 0.75  # two letters of four changed places: `nmae`
 MOST_PROBLEMS = 100
 """Problems that are told of one source; more tell nothing new."""
 
@@ -58,15 +59,15 @@ def resolve(name: str, among: Iterable[str] = ALL_NAMES) -> str | None:
     return fitting.pop() if len(fitting) == 1 else None
 
 
-def unknown(name: str, line: int) -> Problem:
-    """The problem of an option that is not among those known."""
-    near = _nearest(name[:_LONGEST_NAME])
+def unknown(name: str, line: int, among: frozenset[str] = ALL_NAMES) -> Problem:
+    """The problem of an option that is not `among` those known."""
+    near = _nearest(name[:_LONGEST_NAME], among)
     if near is None:
         return Problem(line, f"{name[:_LONGEST_NAME]!r} is no option of fio that is known here", is_certain=False)
     return Problem(line, f"fio has no option {name!r}; did you mean `{near}`?")
 
 
 @lru_cache(maxsize=1024)
-def _nearest(name: str) -> str | None:
-    near = difflib.get_close_matches(name, sorted(ALL_NAMES), n=1, cutoff=0.8)
+def _nearest(name: str, among: frozenset[str]) -> str | None:
+    near = difflib.get_close_matches(name, sorted(among), n=1, cutoff=_ALIKE)
     return near[0] if near else None

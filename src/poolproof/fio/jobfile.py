@@ -21,6 +21,7 @@ _VARIABLE = re.compile(r"\$\{([^}]*)\}")
 _KEYWORD = re.compile(r"\$(ncpus|pagesize|mb_memory)")
 _COMMENT = re.compile(r"[#;]")
 _DEEPEST_INCLUDE = 8
+_LONGEST_SHOWN = 60
 
 
 @dataclass(frozen=True)
@@ -93,8 +94,11 @@ class _Reader:
     def _option(self, text: str, number: int) -> None:
         if not text:
             return
+        if text.startswith("["):
+            self._tell(Problem(number, f"{text[:_LONGEST_SHOWN]!r} opens no section: it lacks its `]`"))
+            return
         if self._section is None:
-            self._tell(Problem(number, f"{text!r} stands above the first [section]"))
+            self._tell(Problem(number, f"{text[:_LONGEST_SHOWN]!r} stands above the first [section]"))
             return
         name, equals, value = text.partition("=")
         name = name.strip()

@@ -16,7 +16,8 @@ RW_WORDS = (
 )  # fmt: skip
 
 ENGINE_WORDS = (
-    "aio", "cpp_null", "cpuio", "dev-dax", "dfs", "dircreate", "dirdelete", "dirstat", "e4defrag", "exec", "external", "falloc",
+    "aio", "cpp_null", "cpuio", "dev-dax", "dfs", "dircreate", "dirdelete", "dirstat", "e4defrag", "exec",
+    "external", "falloc",
     "filecreate", "filedelete", "fileoperations", "filestat", "ftruncate", "gfapi", "gfapi_async", "guasi", "http",
     "ime_aio", "ime_psync", "ime_psyncv", "io_uring", "io_uring_cmd", "libaio", "libblkio", "libcufile", "libhdfs",
     "libhipfile", "libiscsi", "libpmem", "libpmem2", "libzbc", "linuxaio", "mmap", "mtd", "nbd", "net", "netsplice",

@@ -7,7 +7,7 @@ from poolproof.lint.change import changed
 from poolproof.lint.grounds import Nowhere, Where, grounds_of
 from poolproof.lint.judged import Placed, placed
 from poolproof.lint.model import SEVERITIES, Diagnostic, Severity, Unit
-from poolproof.lint.source import Source
+from poolproof.lint.source import Source, is_text
 from poolproof.lint.values import refused_values
 from poolproof.lint.variables import unknown_in
 from poolproof.rules.model import Changes, Finding
@@ -33,6 +33,8 @@ class Mended:
 
 def lint(source: Source, where: Where = _NOWHERE) -> tuple[Diagnostic, ...]:
     """Everything to say of the source, in the order of its lines, the gravest first on each."""
+    if not is_text(source.text):
+        return (_not_text(source),)
     units = source.units
     found = [each for unit in units for each in _of_unit(source, unit, where)]
     if not any(unit.jobs.jobs or unit.files for unit in units):
@@ -53,6 +55,12 @@ def mend(source: Source, where: Where = _NOWHERE) -> Mended:
     left = lint(source, where)
     still = {each.rule for each in left}
     return Mended(source.text, tuple(each for each in before if each.rule not in still), left)
+
+
+def _not_text(source: Source) -> Diagnostic:
+    return Diagnostic(
+        source.name, 1, "not-text", "error", "it is no text, and so no job that fio could read", _NAME_ONE
+    )
 
 
 def _of_unit(source: Source, unit: Unit, where: Where) -> Iterator[Diagnostic]:
@@ -107,6 +115,8 @@ def _without_jobs(source: Source) -> list[Diagnostic]:
     if source.kind == "job file":
         message, fix = "there is no job in it: fio would end with `No job(s) defined`", "add a section: [name]"
         return [Diagnostic(source.name, 1, "refused-by-fio", "error", message, fix)]
+    if source.units:
+        return []
     message = "there is no call of fio in it"
     return [Diagnostic(source.name, 1, "no-job", "note", message, _NAME_ONE)]
 

@@ -10,6 +10,7 @@ from poolproof.fio.jobfile import read_job_file
 from poolproof.lint.model import Section, Setting, Unit
 
 _SECTION = re.compile(r"^\s*\[(?P<name>[^\n]*)\]")
+_UNCLOSED = re.compile(r"^\s*\[[^\s\[\]]+\s*$")  # no test of a shell: that has blanks
 _INCLUDE = re.compile(r"^\s*include\s+\S+\s*$")
 _OPTION = re.compile(r"^\s*(?P<text>[^#;\n]*[^#;\s])")
 _SETTING = re.compile(r"^\s*(?P<name>[a-z][\w-]*)\s*(?:=.*)?$")
@@ -25,10 +26,10 @@ class Surroundings:
 
 
 def is_job_file(text: str) -> bool:
-    """The first line that says something opens a section, or includes a file."""
+    """The first line that says something opens a section, if only with half its brackets, or includes a file."""
     for line in text.splitlines():
         if line.strip() and line.lstrip()[0] not in "#;":
-            return bool(_SECTION.match(line) or _INCLUDE.match(line))
+            return any(form.match(line) for form in (_SECTION, _UNCLOSED, _INCLUDE))
     return False
 
 

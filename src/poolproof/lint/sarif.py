@@ -14,6 +14,7 @@ _OWN = {
     "unknown-option": "An option that is not known here",
     "unknown-variable": "A variable that can't be known here",
     "no-job": "No job in it",
+    "not-text": "Not a text",
 }
 
 

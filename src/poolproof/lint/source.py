@@ -1,5 +1,6 @@
 """What is linted: a job file, a shell script, or a command line, by its name."""
 
+import re
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -9,6 +10,8 @@ from poolproof.lint.model import Unit
 
 Kind = Literal["job file", "script"]
 _JOB_FILE_NAMES = (".fio", ".job")
+_MOST_ODD = 0.05
+_NO_TEXT = re.compile("[\x01-\x08\x0e-\x1a\x1c-\x1f\ufffd]")  # control characters, and what could not be decoded
 
 
 @dataclass(frozen=True)
@@ -32,3 +35,8 @@ class Source:
         if self.kind == "job file":
             return (jobfiles.unit_of(self.text, self.surroundings),)
         return commands.units_of(self.text, self.surroundings)
+
+
+def is_text(text: str) -> bool:
+    """No zero bytes, and few characters that no text has; a comment in another encoding is still text."""
+    return "\0" not in text and len(_NO_TEXT.findall(text)) <= _MOST_ODD * len(text) + 2

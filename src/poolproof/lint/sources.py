@@ -1,5 +1,6 @@
 """The sources that a command line names, read: files, standard input, and a fio command after `--`."""
 
+import io
 import os
 import re
 import shlex
@@ -46,9 +47,15 @@ def _of_command(words: Sequence[str], environment: Mapping[str, str]) -> tuple[S
 
 def _of_name(name: str, environment: Mapping[str, str]) -> Source:
     if name == "-":
-        return Source("-", sys.stdin.read(), _surroundings(Path(), environment))
+        return Source("-", _standard_input(), _surroundings(Path(), environment))
     path = Path(name)
     return Source(name, _text(path), _surroundings(path.parent, environment))
+
+
+def _standard_input() -> str:
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(errors="replace")
+    return sys.stdin.read()
 
 
 def _text(path: Path) -> str:

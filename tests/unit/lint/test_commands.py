@@ -89,3 +89,9 @@ def test_a_misspelt_option() -> None:
 
 def test_a_script_without_fio() -> None:
     assert _said("ls -l\n") == [(1, "note", "no-job")]
+
+
+def test_a_call_whose_options_are_misspelt_is_a_call() -> None:
+    assert _said("fio --nmae=a --rw=read\n") == [(1, "error", "refused-by-fio")]
+    assert (1, "error", "refused-by-fio") in _said("fio --name=a --rw=read --size=1g --ouput=x\n")
+    assert _said("fio --quantum=1 --rw=read\n") == [(1, "warning", "unknown-option")]

@@ -74,6 +74,18 @@ def test_an_option_like_no_other_may_be_another_releases() -> None:
     assert (3, "warning", "unknown-option") in said("[a]\nrw=read\nquantum_entangle=1\nsize=1g\n")
 
 
+def test_a_section_that_is_not_closed() -> None:
+    assert (1, "error", "refused-by-fio") in said("[a\nrw=read\n", name="job")
+    assert (4, "error", "refused-by-fio") in said("[a]\nrw=read\nsize=1g\n[b\nrw=write\n")
+    assert said("[ -f x ] && true\n", name="x.sh")[0][1] == "note"
+
+
+def test_what_is_no_text() -> None:
+    junk = bytes(range(256)).decode(errors="replace")
+    assert said(junk) == said("[a]\nrw=read\0\n", name="x") == [(1, "error", "not-text")]
+    assert said("# caf\ufffd\n[a]\nrw=read\nbs=1m\nsize=1g\n") == []
+
+
 def test_line_ends_of_another_system() -> None:
     assert (2, "warning", "write-without-sync") in said("[a]\r\nrw=write\r\nsize=1g\r\nbs=1m\r\n")
 
