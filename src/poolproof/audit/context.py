@@ -1,5 +1,6 @@
 """What a user says of the machine that a job is for or a result came from: flags as a Target. Nothing is guessed."""
 
+import difflib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,6 +13,18 @@ from poolproof.units import parse_size
 _ZFS = re.compile(r"^(?P<kind>openzfs|zfs|zvol)(?:[-/ ]?(?P<version>\d+\.\d+\S*))?$")
 _IN_RAM = ("tmpfs", "ramfs", "devtmpfs")
 _FUSE = {"mergerfs": "fuse.mergerfs", "autotier": "fuse.autotier", "sshfs": "fuse.sshfs"}
+_KNOWN = frozenset(
+    {
+        "9p", "afs", "apfs", "autofs", "bcachefs", "beegfs", "btrfs", "ceph", "cifs", "devtmpfs", "ecryptfs", "erofs",
+        "exfat", "ext2", "ext3", "ext4", "f2fs", "fuse", "fuseblk", "gfs2", "gpfs", "hfs", "hfsplus", "hugetlbfs",
+        "iso9660", "jffs2", "jfs", "lustre", "minix", "msdos", "nfs", "nfs3", "nfs4", "nilfs2", "ntfs", "ntfs3",
+        "ocfs2", "orangefs", "overlay", "ramfs", "refs", "reiserfs", "smb3", "smbfs", "squashfs", "tmpfs", "ubifs", "udf", "ufs",
+        "vboxsf", "vfat", "virtiofs", "wekafs", "xfs", "zonefs", *_FUSE,
+    }
+)  # fmt: skip
+"""File systems by the names that kernels give them (Documentation/filesystems, `man 5 filesystems`)."""
+
+_LONGEST = 30
 _BTRFS_COMPRESSED_EXTENT_BYTES = 128 * 1024
 _NOT_COMPRESSED = ("off", "none", "no", "0")
 
@@ -97,9 +110,11 @@ def _file_system(text: str | None) -> tuple[str | None, Zfs | None]:
     if found is not None:
         is_zvol = found["kind"] == "zvol"
         return "zvol" if is_zvol else "zfs", Zfs(version=found["version"], is_zvol=is_zvol)
-    if not re.fullmatch(r"[a-z0-9][\w.]*", word):
+    if word not in _KNOWN and not re.fullmatch(r"fuse\.[a-z0-9][\w.-]*", word):
+        near = difflib.get_close_matches(word.partition("-")[0][:_LONGEST], sorted(_KNOWN | {"zfs", "zvol"}), n=1)
+        hint = f"did you mean {near[0]}? " if near else ""
         raise UsageError(
-            f"--fs {text!r} names no file system", "write one such as zfs-2.2, zvol-2.3, ext4, btrfs, nfs4"
+            f"--fs {text!r} names no file system", f"{hint}write one such as zfs-2.2, zvol-2.3, ext4, btrfs, nfs4"
         )
     return _FUSE.get(word, word), None
 

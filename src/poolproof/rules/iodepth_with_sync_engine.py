@@ -30,10 +30,10 @@ def _in_job(case: Case) -> Iterable[Finding]:
 
 
 def _mended(case: Case, job: Job) -> Changes:
-    """The asynchronous engine of the same kind; the depth that it really is where there is none."""
-    if job.engine not in _PLAIN or job.commits_each_write or is_zfs(case.target):
+    """An asynchronous engine past RAM; elsewhere the depth that it really is, for what is buffered has no true one."""
+    if job.engine not in _PLAIN or not job.direct or job.commits_each_write or is_zfs(case.target):
         return {"iodepth": "1"}
-    return {"ioengine": "libaio" if job.direct else "io_uring"}
+    return {"ioengine": "libaio"}
 
 
 RULE = Rule(

@@ -31,9 +31,12 @@ def _round_down(size_bytes: int) -> int:
 
 def _in_job(case: Case) -> Iterable[Finding]:
     sharers = _sharers(case, lambda _job: True)
-    if sharers < 2 or not (case.cold or case.job.writes):
+    if sharers < 2:
         return
-    verb = "write" if case.job.writes else "read"
+    by_writers = _written(case, sharers)
+    if not (case.cold or by_writers):
+        return
+    verb = "write" if by_writers else "read"
     in_step = _sharers(case, _walks_forward) > 1
     order = "start at the same place" if in_step else "hit the same blocks now and then"
     yield Finding(
@@ -53,6 +56,12 @@ def _sharers(case: Case, counts: Callable[[Job], bool]) -> int:
         for phase in case.job.phases
     )
     return max((JobFile(tuple(phase)).sharers for phase in phases), default=0)
+
+
+def _written(case: Case, sharers: int) -> bool:
+    """Writers are among those that share the most, be it that they alone do or that it is fewer without them."""
+    alone, without = _sharers(case, lambda job: job.writes), _sharers(case, lambda job: not job.writes)
+    return alone == sharers or without < sharers
 
 
 def _walks_forward(job: Job) -> bool:

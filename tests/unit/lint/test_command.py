@@ -103,6 +103,14 @@ def test_mistakes_name_the_next_step(lint: Lint, job_file: Callable[[str], str])
         assert len(err.splitlines()) >= 2, err
 
 
+def test_a_file_system_that_is_none_is_refused(lint: Lint, job_file: Callable[[str], str]) -> None:
+    for word, near in (("zsf", "zfs"), ("zsf-2.2", "zfs"), ("btfrs", "btrfs"), ("etx4", "ext4")):
+        code, out, err = lint(job_file(_SOUND), "--fs", word)
+        assert (code, out) == (2, "")
+        assert f"did you mean {near}?" in err
+    assert lint(job_file(_SOUND), "--fs", "fuse.unionfs-fuse")[0] == 0
+
+
 def test_the_path_of_the_job_on_this_machine_sharpens_it(lint: Lint, tmp_path: Path) -> None:
     if not Path("/dev/shm").is_dir():
         pytest.skip("no /dev/shm here")

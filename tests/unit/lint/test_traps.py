@@ -6,8 +6,9 @@ import pytest
 
 from poolproof.evidence import model
 from poolproof.evidence.model import Evidence, Target
+from poolproof.lint.check import lint
 from poolproof.lint.grounds import Nowhere, Where
-from tests.unit.lint.making import Standing, flags, job, rules, said
+from tests.unit.lint.making import Standing, flags, job, rules, said, source
 
 _GIB = 1024**3
 _EXT4 = Standing(Target("ext4", ram_bytes=8 * _GIB))
@@ -99,6 +100,24 @@ def test_unlike_jobs_in_one_group() -> None:
     assert "merged-percentiles" not in rules(text.replace("bs=1m", "bs=4k"))
 
 
+def test_a_shared_file_that_is_only_read() -> None:
+    shared = "[global]\nsize=1g\n[r]\nrw=read\nfilename=f\nnumjobs=8\n"
+    elsewhere = "[w]\nrw=write\nfilename=g\nend_fsync=1\n"
+    assert _message(shared + elsewhere, "shared-file-numjobs").startswith("8 jobs read ")
+    beside = elsewhere.replace("=g", "=f")
+    assert _message(shared + beside, "shared-file-numjobs").startswith("9 jobs write ")
+    writers = shared.replace("rw=read", "rw=write")
+    assert _message(writers, "shared-file-numjobs").startswith("8 jobs write ")
+
+
+def test_small_direct_reads_one_at_a_time_last_long() -> None:
+    slow = "rw=randread bs=4k direct=1 size=10g runtime=60"
+    assert "runtime-without-time-based" not in rules(job(slow))
+    assert "runtime-without-time-based" not in rules(job(f"{slow} iodepth=32"))  # psync has a depth of 1
+    for faster in (f"{slow} ioengine=libaio iodepth=32", slow.replace("4k", "1m"), slow.replace("10g", "1g")):
+        assert "runtime-without-time-based" in rules(job(faster)), faster
+
+
 def test_a_device_that_is_only_a_name() -> None:
     assert "device-in-name" in rules("[/srv/test]\nrw=read\nsize=1g\n")
     assert "device-in-name" not in rules("[test]\nfilename=/srv/test\nrw=read\nsize=1g\n")
@@ -109,3 +128,7 @@ def test_a_sound_job_is_left_in_peace() -> None:
     assert said(job(good), _EXT4) == []
     commit = "rw=write bs=2300 size=220m ioengine=sync fdatasync=1 directory=d"
     assert said(job(commit), _EXT4) == []
+
+
+def _message(text: str, rule: str) -> str:
+    return next(each.message for each in lint(source(text)) if each.rule == rule)
