@@ -18,8 +18,8 @@ _KNOWN = frozenset(
         "9p", "afs", "apfs", "autofs", "bcachefs", "beegfs", "btrfs", "ceph", "cifs", "devtmpfs", "ecryptfs", "erofs",
         "exfat", "ext2", "ext3", "ext4", "f2fs", "fuse", "fuseblk", "gfs2", "gpfs", "hfs", "hfsplus", "hugetlbfs",
         "iso9660", "jffs2", "jfs", "lustre", "minix", "msdos", "nfs", "nfs3", "nfs4", "nilfs2", "ntfs", "ntfs3",
-        "ocfs2", "orangefs", "overlay", "ramfs", "refs", "reiserfs", "smb3", "smbfs", "squashfs", "tmpfs", "ubifs", "udf", "ufs",
-        "vboxsf", "vfat", "virtiofs", "wekafs", "xfs", "zonefs", *_FUSE,
+        "ocfs2", "orangefs", "overlay", "ramfs", "refs", "reiserfs", "smb3", "smbfs", "squashfs", "tmpfs",
+        "ubifs", "udf", "ufs", "vboxsf", "vfat", "virtiofs", "wekafs", "xfs", "zonefs", *_FUSE,
     }
 )  # fmt: skip
 """File systems by the names that kernels give them (Documentation/filesystems, `man 5 filesystems`)."""

@@ -82,5 +82,5 @@ def _fix(read: "tuple[Source, ...]", where: "Where") -> "list[Diagnostic]":
         raise UsageError("--fix prints one source", "name one at a time: poolproof lint --fix job.fio > mended.fio")
     mended = mend(read[0], where)
     typer.echo(mended.text, nl=False)
-    typer.echo("\n".join([*mended_lines_of(mended.mended), *lines_of(list(mended.left))]), err=True)
+    typer.echo("\n".join([*mended_lines_of(mended.mended, mended.gone), *lines_of(list(mended.left))]), err=True)
     return list(mended.left)

@@ -24,11 +24,15 @@ _SET_IT = {
 
 @dataclass(frozen=True)
 class Mended:
-    """The text after the mends, the findings of the rules that are silent now, and the findings that are left."""
+    """The text after the mends, the findings that a change of their own took away, and the findings that are left.
+
+    `gone` are those that the mend of another took away, as direct=1 does where RAM was to blame.
+    """
 
     text: str
     mended: tuple[Diagnostic, ...]
     left: tuple[Diagnostic, ...]
+    gone: tuple[Diagnostic, ...] = ()
 
 
 def lint(source: Source, where: Where = _NOWHERE) -> tuple[Diagnostic, ...]:
@@ -47,14 +51,17 @@ def mend(source: Source, where: Where = _NOWHERE) -> Mended:
     no other of its severity or worse.
     """
     before = lint(source, where)
+    changed_for: set[str] = set()
     for _ in range(_ROUNDS):
-        better = _mended_once(source, where)
+        better = _mended_once(source, where, changed_for)
         if better.text == source.text:
             break
         source = better
     left = lint(source, where)
     still = {each.rule for each in left}
-    return Mended(source.text, tuple(each for each in before if each.rule not in still), left)
+    silent = [each for each in before if each.rule not in still]
+    mended = tuple(each for each in silent if each.rule in changed_for)
+    return Mended(source.text, mended, left, tuple(each for each in silent if each.rule not in changed_for))
 
 
 def _not_text(source: Source) -> Diagnostic:
@@ -121,11 +128,14 @@ def _without_jobs(source: Source) -> list[Diagnostic]:
     return [Diagnostic(source.name, 1, "no-job", "note", message, _NAME_ONE)]
 
 
-def _mended_once(source: Source, where: Where) -> Source:
-    """Each mend tried by itself, on what the ones before it left."""
+def _mended_once(source: Source, where: Where, changed_for: set[str]) -> Source:
+    """Each mend tried by itself, on what the ones before it left; `changed_for` takes the rules whose mend was kept."""
     for number in range(len(source.units)):
         for wanted in _wanted(source.units[number], where):
-            source = _tried(source, number, wanted, where)
+            better = _tried(source, number, wanted, where)
+            if better is not source:
+                changed_for.add(wanted.finding.rule)
+            source = better
     return source
 
 

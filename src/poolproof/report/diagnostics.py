@@ -17,10 +17,12 @@ def lines_of(found: Sequence[Diagnostic]) -> Iterator[str]:
     yield _counted(found)
 
 
-def mended_lines_of(mended: Sequence[Diagnostic]) -> Iterator[str]:
-    """One line for each finding that is gone."""
+def mended_lines_of(mended: Sequence[Diagnostic], gone: Sequence[Diagnostic] = ()) -> Iterator[str]:
+    """One line for each finding that is no more: by a change of its own, or `gone` with the change of another."""
     for each in mended:
         yield f"{_place(each)}: mended: {each.rule}"
+    for each in gone:
+        yield f"{_place(each)}: gone with another mend: {each.rule}"
 
 
 def _place(each: Diagnostic) -> str:

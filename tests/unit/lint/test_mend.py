@@ -136,3 +136,21 @@ def test_a_sound_job_comes_out_as_it_went_in() -> None:
     text = "[a]\nrw=randread\nbs=4k\nsize=16g\ndirect=1\nioengine=io_uring\niodepth=32\n"
     assert said(text) == []
     assert mended(text).text == text
+
+
+def test_what_is_said_to_be_mended_was_changed() -> None:
+    """direct=1 for the engine makes the shared file harmless on ext4, without a change of its own."""
+    text = "[a]\nioengine=libaio\niodepth=8\nrw=randwrite\nbs=4k\nfilename=f\nsize=1g\nnumjobs=4\nend_fsync=1\n"
+    after = mended(text, flags(fs="ext4"))
+    assert "direct=1" in after.text
+    assert "offset_increment" not in after.text
+    assert "async-engine-blocks" in {each.rule for each in after.mended}
+    assert "shared-file-numjobs" not in {each.rule for each in after.mended}
+    assert "shared-file-numjobs" in {each.rule for each in after.gone}
+
+
+def test_a_buffered_job_is_given_no_asynchronous_engine() -> None:
+    text = "[a]\nrw=randread\nbs=4k\nsize=16g\nioengine=sync\niodepth=32\n"
+    assert mended(text).text == text.replace("iodepth=32", "iodepth=1")
+    direct = text + "direct=1\n"
+    assert mended(direct).text == direct.replace("ioengine=sync", "ioengine=libaio")
