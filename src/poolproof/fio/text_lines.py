@@ -23,11 +23,11 @@ _HEADER = re.compile(
 )
 _NEW_RATE = re.compile(
     rf"^\s*(?P<direction>{_DIRECTIONS})\s*: IOPS=(?P<iops>[^,\s]+), BW=(?P<bw>[^\s(]+?)(?:/s)?\s*"
-    r"(?:\([^)]*\))?\s*\((?P<io>[^/()\s]+)/(?P<runtime>\d+)msec\)"
+    r"(?:\((?P<decimal>[^)]*)\))?\s*\((?P<io>[^/()\s]+)/(?P<runtime>\d+)msec\)"
 )
 _CUT_RATE = re.compile(
     rf"^\s*(?P<direction>{_DIRECTIONS})\s*: IOPS=(?P<iops>[\d.]+[kMG]?),? *"
-    r"(?:BW=(?P<bw>[\d.]+[kKMGT]?i?(?:B|bit|b)/s))?"
+    r"(?:BW=(?P<bw>[\d.]+[kKMGT]?i?(?:B|bit|b))/s(?: *\((?P<decimal>[^()\s]*)\))?)?"
 )
 _OLD_RATE = re.compile(
     rf"^\s*(?P<direction>{_DIRECTIONS})\s*:\s*io=\s*(?P<io>[^,\s]+?)\s*, bw=\s*(?P<bw>[^,]+?)/s\s*,"
@@ -53,7 +53,9 @@ _LEVEL = re.compile(r"(>=64|\d+)=\s*([\d.]+)%")
 _ISSUED = re.compile(r"^\s*issued rwts?\s*: total=(?P<total>[\d,]+) short=(?P<short>[\d,]+)")
 _OLD_ISSUED = re.compile(r"^\s*issued\s*: total=r=(?P<r>\d+)/w=(?P<w>\d+)/d=(?P<d>\d+)")
 _GROUP_HEAD = re.compile(r"^\s*Run status group (?P<group>\d+) \(all jobs\):")
-_NEW_GROUP = re.compile(r"^\s*(?P<direction>READ|WRITE|TRIM|MIXED): bw=(?P<bw>[^\s,(]+?)/s")
+_NEW_GROUP = re.compile(
+    r"^\s*(?P<direction>READ|WRITE|TRIM|MIXED): bw=(?P<bw>[^\s,(]+?)/s(?: *\((?P<decimal>[^()\s]*)\))?"
+)
 _GROUP_IO = re.compile(r"\bio=(?P<io>[^\s,(]+)")
 _GROUP_RUN = re.compile(r"\brun=(?P<low>\d+)-(?P<high>\d+)msec")
 _OLD_GROUP = re.compile(
@@ -73,6 +75,7 @@ _FILLING = re.compile(
 _AT_THE_CUT = re.compile(r"(?<=fio-)[\w.-]*$|(?<=samples=)\d*$|(?<=iodepth=)\d*$")
 _UNIT_NS = {"nsec": 1.0, "usec": 1e3, "msec": 1e6, "sec": 1e9}
 _SECTOR = 512
+_SAME_RATE = 0.05
 
 
 @dataclass(frozen=True)
@@ -252,7 +255,7 @@ def _new_group(line: str) -> RateLine | None:
     moved, lasted = _GROUP_IO.search(line), _GROUP_RUN.search(line)
     try:
         figures = Direction(
-            bandwidth_bytes=amount(match["bw"], 1000),
+            bandwidth_bytes=_stated_rate(match, 1000),
             io_bytes=round(amount(moved["io"], 1000)) if moved else None,
             runtime_ms=int(lasted["high"]) if lasted else None,
         )
@@ -295,7 +298,7 @@ def _whole_rate(match: re.Match[str], plain: int) -> RateLine | None:
     try:
         figures = Direction(
             io_bytes=round(amount(match["io"], plain)),
-            bandwidth_bytes=amount(match["bw"], plain),
+            bandwidth_bytes=_stated_rate(match, plain),
             iops=number(match["iops"]),
             runtime_ms=int(match["runtime"]),
         )
@@ -304,13 +307,29 @@ def _whole_rate(match: re.Match[str], plain: int) -> RateLine | None:
     return RateLine(match["direction"], figures, plain)
 
 
+def _stated_rate(match: re.Match[str], plain: int) -> float:
+    """The rate in bytes per second. Of fio 3's two, `23.9GiB/s (25.6GB/s)`, the one in powers of 1000, in which
+    poolproof prints rates as well: so its reader finds the figure that the text has.
+
+    Raises:
+        ValueError: it is no rate.
+    """
+    rate = amount(match["bw"], plain)
+    in_decimals = match.groupdict().get("decimal") or ""
+    try:
+        other = amount(in_decimals.removesuffix("/s"), 1000)
+    except ValueError:
+        return rate
+    return other if abs(other - rate) <= _SAME_RATE * rate else rate
+
+
 def _cut_rate(match: re.Match[str]) -> RateLine | None:
     """The line of fio 3 without its end. An IOPS that ends the line may have lost digits, and is left out."""
     is_whole = match["bw"] is not None or match.string[match.end("iops") :].lstrip().startswith(",")
     if not is_whole:
         return None
     try:
-        bandwidth = amount(match["bw"].removesuffix("/s"), 1000) if match["bw"] else None
+        bandwidth = _stated_rate(match, 1000) if match["bw"] else None
         return RateLine(match["direction"], Direction(iops=number(match["iops"]), bandwidth_bytes=bandwidth), 1000)
     except ValueError:
         return None

@@ -102,7 +102,8 @@ def test_what_is_cut_off_is_missing_and_never_wrong(length: int) -> None:
     for result in read_text(NORMAL[:length]):
         truth = job_figures(read_text(NORMAL)[0].jobs[0])
         for path, value in job_figures(result.jobs[0]).items():
-            assert truth[path] == value, path
+            rounding = 0.01 if "bandwidth" in str(path) else 0  # fio prints it twice, in MiB/s and in MB/s
+            assert value == pytest.approx(truth[path], rel=rounding, abs=0), path
 
 
 @given(st.sets(st.integers(0, NORMAL.count("\n"))))
