@@ -79,7 +79,7 @@ def _readable(value: str) -> str:
 
 def _layout_name(records: Sequence[Record], layout_from: str | None) -> Callable[[Record], str]:
     if layout_from == "file":
-        return lambda record: record.series
+        return _by_file(records)
     if layout_from == "folder":
         return _by_folder(records)
     if layout_from is not None:
@@ -99,7 +99,15 @@ def _by_place(records: Sequence[Record]) -> Callable[[Record], str]:
         return by_folder
     same_job = len({tuple(sorted(record.options.items())) for record in records}) == 1
     names = {record.series for record in records}
-    return (lambda record: record.series) if same_job and len(names) > 1 else by_folder
+    return _by_file(records) if same_job and len(names) > 1 else by_folder
+
+
+def _by_file(records: Sequence[Record]) -> Callable[[Record], str]:
+    """The files' names; without a number at their ends where all that differ in it only ran the same job."""
+    jobs: dict[str, set[tuple[tuple[str, str], ...]]] = defaultdict(set)
+    for record in records:
+        jobs[record.series].add(tuple(sorted(record.options.items())))
+    return lambda record: record.series if len(jobs[record.series]) == 1 else record.stem
 
 
 def _by_folder(records: Sequence[Record]) -> Callable[[Record], str]:

@@ -12,7 +12,8 @@ from poolproof.fio.find import Found
 
 _BENCH_FIO = re.compile(r"^(?P<rw>[a-z]+)-(?:iodepth-)?(?P<iodepth>\d+)-(?:numjobs-)?(?P<numjobs>\d+)$")
 _SIZE = re.compile(r"^\d+[kmgtp]i?b?$", re.IGNORECASE)
-_REPEAT = re.compile(r"[-_. ]?(?:run|trial|try|repeat|rep|loop|iter|n)?[-_. ]?\d{1,4}$", re.IGNORECASE)
+_COUNTERS = "run|trial|try|repeat|rep|loop|iter|n"
+_REPEAT = re.compile(rf"(?:[-_. ](?:{_COUNTERS}))?[-_. ]\d{{1,4}}$|[-_. ](?:{_COUNTERS})\d{{1,4}}$", re.IGNORECASE)
 _IN_A_FOLDER = re.compile(r"^(?:run|trial|try|repeat|rep|loop|iter)[-_. ]?\d{1,4}$", re.IGNORECASE)
 
 
@@ -50,7 +51,10 @@ class Record:
 
     @property
     def series(self) -> str:
-        """The file's name without what only counts repetitions: `mirror` of `mirror-run-2`."""
+        """The file's name without what only counts repetitions: `mirror` of `mirror-run-2`.
+
+        `r2` stays as it is: without a separator the number may be part of the name.
+        """
         return _REPEAT.sub("", self.stem) or self.stem
 
 

@@ -74,6 +74,29 @@ def test_files_of_one_job_are_layouts_but_for_what_counts_them(tmp_path: Path) -
     assert cells == {("mirror", 1), ("mirror", 2), ("raidz", 1)}
 
 
+@pytest.mark.parametrize(
+    ("names", "layouts"),
+    [
+        (("r1", "r2", "r3"), {"r1", "r2", "r3"}),
+        (("raidz1", "raidz2"), {"raidz1", "raidz2"}),
+        (("run-1", "run-2", "other_1"), {"run", "other"}),
+        (("x-run1", "x-run2", "y_run_1"), {"x", "y"}),
+    ],
+)
+def test_a_number_counts_repetitions_only_after_a_separator(
+    tmp_path: Path, names: tuple[str, ...], layouts: set[str]
+) -> None:
+    for name in names:
+        _write(tmp_path / "in" / f"{name}.json")
+    assert {trial.layout for trial in _imported(tmp_path / "in")} == layouts
+
+
+def test_files_of_different_jobs_keep_their_numbers(tmp_path: Path) -> None:
+    for number, depth in (("1", "4"), ("2", "8")):
+        _write(tmp_path / "in" / f"x-{number}.json", iodepth=depth)
+    assert {trial.layout for trial in _imported(tmp_path / "in", layout_from="file")} == {"x-1", "x-2"}
+
+
 def test_an_option_can_name_the_layouts(tmp_path: Path) -> None:
     for index, target in enumerate(("/mnt/a", "/mnt/b")):
         _write(tmp_path / "in" / f"{index}.json", directory=target)
@@ -100,7 +123,7 @@ def test_a_figure_that_is_not_there_is_not_zero(tmp_path: Path) -> None:
     (trial,) = import_results([tmp_path / "a.txt"], tmp_path / "run", Setting()).trials
     assert trial.figures is not None
     assert trial.figures.iops is None
-    assert trial.figures.bandwidth_bytes == pytest.approx(17.6 * 1024**2)
+    assert trial.figures.bandwidth_bytes == pytest.approx(18.5e6)
 
 
 def test_logs_are_imported_where_there_is_nothing_else(tmp_path: Path) -> None:
