@@ -15,6 +15,8 @@ def audited_object(audited: Audited) -> dict[str, Any]:
         "line": audited.line,
         "job": audited.job,
         "command": audited.command,
+        "command_line": audited.command_line,
+        "command_assumed": audited.is_assumed,
         "figures": figures_object(audited.figures),
         "verdict": audited.verdict,
         "findings": [finding_object(finding) for finding in audited.findings],

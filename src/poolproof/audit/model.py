@@ -35,8 +35,10 @@ class Audited:
     """One result and what it is worth.
 
     `source` and `line` (from 1) are where it stands; `job` names its jobs, `command` is what made it, as far as that is
-    there. `findings` come with the strongest first. `known` are facts from beside the result that were used, each with
-    its place; `missing` says what could not be judged, and how to tell it. `rerun` is the mended command.
+    there; `command_line` is the line it stands on, `is_assumed` says that it was taken from further above, with other
+    things between, because nothing contradicts it. `findings` come with the strongest first. `known` are facts from
+    beside the result that were used, each with its place; `missing` says what could not be judged, and how to tell it.
+    `rerun` is the mended command.
     """
 
     source: str
@@ -51,3 +53,5 @@ class Audited:
     missing: tuple[str, ...] = ()
     estimate: Estimate | None = None
     rerun: str | None = None
+    command_line: int | None = None
+    is_assumed: bool = False

@@ -25,6 +25,7 @@ from poolproof.rules.naming import count
 from poolproof.units import format_rate
 
 _UNKNOWN = ""
+_ADJACENT_LINES = 40  # what fio prints between its call and the first figure is shorter
 _DIRECTIONS = ("read", "write", "trim", "mixed")
 
 
@@ -38,11 +39,14 @@ class Setting:
 
 @dataclass(frozen=True)
 class _Around:
-    """What a text holds beside its results."""
+    """What a text holds beside its results. `starts`: lines of results and commands; `callers`: those of commands that
+    only name a job file, which stand between the file and its result.
+    """
 
     blocks: tuple[DiskRates, ...]
     statements: tuple[Statement, ...]
     starts: tuple[int, ...]
+    callers: frozenset[int] = frozenset()
 
     def next_start(self, line: int) -> float:
         """The first line after `line` at which another result or command begins."""
@@ -51,12 +55,15 @@ class _Around:
 
 @dataclass(frozen=True)
 class Judged:
-    """A result in a text with the case that was made of it, the judgement, and the facts from beside it."""
+    """A result in a text with the case that was made of it, the judgement, the facts from beside it, and whether its
+    command stands apart from it.
+    """
 
     found: Found
     case: Case
     judgement: Judgement
     known: tuple[str, ...] = ()
+    is_assumed: bool = False
 
 
 def judge_text(text: str, setting: Setting) -> tuple[Judged, ...]:
@@ -98,6 +105,8 @@ def audited(source: str, judged: Judged, setting: Setting) -> Audited:
         missing=missing_of(found, case, setting.context),
         estimate=estimate_of(case, judgement),
         rerun=_rerun(found, case, judgement),
+        command_line=_command_line(found),
+        is_assumed=judged.is_assumed,
     )
 
 
@@ -109,11 +118,12 @@ def _has_more(text: str, found: Found) -> bool:
 
 
 def _around(text: str, results: Sequence[Found]) -> _Around:
-    commands = [command.line for command in find_commands(text)]
+    commands = find_commands(text)
     return _Around(
         find_disk_rates(text),
         find_statements(text, [(found.line, found.last_line) for found in results]),
-        tuple(sorted({*commands, *(found.line for found in results)})),
+        tuple(sorted({*(command.line for command in commands), *(found.line for found in results)})),
+        frozenset(command.line for command in commands if not command.jobs.jobs),
     )
 
 
@@ -128,7 +138,23 @@ def _judged(found: Found, around: _Around, setting: Setting) -> Judged:
         cold=setting.cold,
     )
     judgement = _as_far_as_proven(judge(case), found.result)
-    return Judged(found, case, judgement, tuple(_known(setting.context, statement, beside)))
+    known = tuple(_known(setting.context, statement, beside))
+    return Judged(found, case, judgement, known, _is_assumed(found, around))
+
+
+def _is_assumed(found: Found, around: _Around) -> bool:
+    """The command stands above, but not right above: another result or command lies between, or too many lines."""
+    line = _command_line(found)
+    if line is None or found.made is None:
+        return False
+    last = line + found.made.text.count("\n")
+    between = any(last < start < found.line and start not in around.callers for start in around.starts)
+    return between or found.line - last > _ADJACENT_LINES
+
+
+def _command_line(found: Found) -> int | None:
+    """Where the command or job file stands that was found beside the result; None where the result told its own."""
+    return found.made.line if found.made is not None and found.made.origin in ("command", "job file") else None
 
 
 def _beside(found: Found, around: _Around) -> Beside | None:

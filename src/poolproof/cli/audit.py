@@ -18,6 +18,10 @@ Devices = Annotated[
     typer.Option("--devices", metavar="DISKS", help='The disks, as "3x nvme 3.2GB/s" or "14x hdd"; can be repeated.'),
 ]
 
+_NO_RESULT = (
+    "give a file or folder that holds fio's output; to make some: fio --output-format=json+ --output=result.json …"
+)
+
 
 def command(
     sources: Annotated[
@@ -34,7 +38,7 @@ def command(
 ) -> None:
     """Find fio results in any text and judge each: its verdict, the reasons, the command to run again.
 
-    Exit code 1 when a result is refuted or failed; 8 when a file could not be read.
+    Exit code 1 when a result is refuted or failed; 8 when a file could not be read, or nothing holds a result.
     """
     from poolproof.audit.context import read_context
     from poolproof.audit.contract import audited_object
@@ -52,11 +56,12 @@ def command(
         width = min(shutil.get_terminal_size((120, 24)).columns, 120)
         for audited in audit.results:
             typer.echo("\n".join(audited_lines(audited, width, colour=sys.stdout.isatty())) + "\n")
-        typer.echo(summary_line(audit.results))
+        if audit.results:
+            typer.echo(summary_line(audit.results))
     for unread in audit.unread:
         typer.echo(f"poolproof: {unread.source} cannot be read: {unread.why}", err=True)
-    for source in audit.without if not audit.results else ():
-        typer.echo(f"poolproof: no fio result in {source}", err=True)
+    if not audit.results:
+        raise FioError(f"there is no fio result in {', '.join(sources)}", _NO_RESULT)
     if any(audited.verdict in BAD for audited in audit.results):
         raise typer.Exit(1)
     if audit.unread:

@@ -22,7 +22,7 @@ def audited_lines(audited: Audited, width: int, *, colour: bool = False) -> Iter
     painted = f"\x1b[{_COLOURS[STYLES[audited.verdict]]}m{mark}\x1b[0m" if colour else mark
     yield f"{audited.source}:{audited.line}: {painted}: {audited.job or 'a result'}: {figures_text(audited.figures)}"
     if audited.command:
-        yield f"  made by: {_short(audited.command)}"
+        yield f"  {_made_by(audited)}: {_short(audited.command)}"
     for finding in audited.findings:
         yield from _finding(finding, width)
     for fact in audited.known:
@@ -32,7 +32,15 @@ def audited_lines(audited: Audited, width: int, *, colour: bool = False) -> Iter
     if audited.estimate is not None:
         yield from _wrapped("  honest figure: ", _estimate(audited), width)
     if audited.rerun and audited.verdict != "sound":
-        yield f"  run again: {audited.rerun}"
+        yield f"  run again{_if_assumed(audited)}: {audited.rerun}"
+
+
+def _made_by(audited: Audited) -> str:
+    return f"command assumed from line {audited.command_line}" if audited.is_assumed else "made by"
+
+
+def _if_assumed(audited: Audited) -> str:
+    return f" (if the command of line {audited.command_line} made it)" if audited.is_assumed else ""
 
 
 def summary_line(results: Sequence[Audited]) -> str:
@@ -43,7 +51,7 @@ def summary_line(results: Sequence[Audited]) -> str:
 
 
 def figures_text(figures: Figures) -> str:
-    """`read 25.7 GB/s, 24.4k IOPS, 800 GiB in 33.5 s`; what is not there is left out."""
+    """`read 25.6 GB/s, 24.4k IOPS, 800 GiB in 33.5 s`; what is not there is left out."""
     parts = [f"{'' if name == 'mixed' else name + ' '}{_direction(part)}" for name, part in figures.directions.items()]
     sync = percentile(figures.sync, 99.0) if figures.sync else None
     parts += [f"sync p99 {format_duration(sync / 1e9)}"] if sync is not None else []

@@ -13,6 +13,7 @@ from poolproof.audit.contract import audited_object
 from poolproof.audit.sources import audit_sources
 from poolproof.audit.texts import Setting, audit_text
 from poolproof.cli.main import app
+from poolproof.errors import FioError
 from poolproof.report.audited import audited_lines, summary_line
 
 CASES = Path(__file__).parent / "cases"
@@ -80,7 +81,7 @@ def test_the_arithmetic_is_shown() -> None:
     for part in (
         "3 × 3.20 GB/s = 9.60 GB/s",
         "800 GiB from one file; 101 GiB came from the disks",
-        "25.7 GB/s / 8 jobs = 3.21 GB/s",
+        "25.6 GB/s / 8 jobs = 3.20 GB/s",
     ):
         assert part in shown
 
@@ -125,9 +126,40 @@ def test_what_cannot_be_read_is_named_and_the_rest_is_judged(tmp_path: Path) -> 
     assert [unread.source for unread in audit.unread] == [missing]
 
 
-@pytest.mark.parametrize(("name", "code"), [("zvol-post.md", 1), ("mirror-post.md", 0), ("killed.txt", 1), ("no", 8)])
+@pytest.mark.parametrize(("name", "code"), [("zvol-post.md", 1), ("mirror-post.md", 0), ("killed.txt", 1)])
 def test_the_exit_code(name: str, code: int) -> None:
     assert CliRunner().invoke(app, ["audit", str(CASES / name)]).exit_code == code
+
+
+@pytest.mark.parametrize("content", [None, '{"a": 1}'])
+def test_without_a_result_it_says_so_and_what_to_do(tmp_path: Path, content: str | None) -> None:
+    if content is not None:
+        (tmp_path / "x.json").write_text(content)
+    done = CliRunner().invoke(app, ["audit", str(tmp_path / "x.json")])
+    assert isinstance(done.exception, FioError)
+    assert done.exception.exit_code == 8
+    assert "no fio result in" in done.exception.message
+    assert "fio --output-format=json+" in done.exception.hint
+    assert ("cannot be read" in done.stderr) == (content is None)
+
+
+def test_a_command_from_far_above_is_assumed() -> None:
+    line = "  read: IOPS=100, BW=100MiB/s (105MB/s)(1024MiB/10240msec)\n"
+    text = f"{_COMMAND}{line}\nand after I changed the pool, later that day:\n\n{line}"
+    near, far = audit_text("chat", text, Setting())
+    assert (near.is_assumed, far.is_assumed) == (False, True)
+    assert near.command_line == far.command_line == 1
+    assert "made by: fio" in "\n".join(audited_lines(near, 200))
+    shown = "\n".join(audited_lines(far, 200))
+    assert "command assumed from line 1: fio" in shown
+    assert "run again (if the command of line 1 made it): fio" in shown
+    assert audited_object(far)["command_assumed"] is True
+
+
+def test_the_call_of_a_job_file_does_not_part_it_from_its_result() -> None:
+    line = "  read: IOPS=100, BW=100MiB/s (105MB/s)(1024MiB/10240msec)\n"
+    (audited,) = audit_text("chat", f"[a]\nrw=read\nbs=1m\nsize=1g\n\n$ fio a.fio\n{line}", Setting())
+    assert (audited.command_line, audited.is_assumed) == (1, False)
 
 
 def test_json_is_a_list_with_an_object_for_each_result() -> None:
