@@ -50,18 +50,17 @@ def command(
 
     context = read_context(fs=fs, ram=ram, recordsize=recordsize, compression=compression, devices=devices or ())
     audit = audit_sources(sources, Setting(context, cold=not warm), sys.stdin.buffer.read)
+    for unread in audit.unread:
+        typer.echo(f"poolproof: {unread.source} cannot be read: {unread.why}", err=True)
+    if not audit.results:
+        raise FioError(f"there is no fio result in {', '.join(sources)}", _NO_RESULT)
     if as_json:
         typer.echo(json.dumps([audited_object(audited) for audited in audit.results]))
     else:
         width = min(shutil.get_terminal_size((120, 24)).columns, 120)
         for audited in audit.results:
             typer.echo("\n".join(audited_lines(audited, width, colour=sys.stdout.isatty())) + "\n")
-        if audit.results:
-            typer.echo(summary_line(audit.results))
-    for unread in audit.unread:
-        typer.echo(f"poolproof: {unread.source} cannot be read: {unread.why}", err=True)
-    if not audit.results:
-        raise FioError(f"there is no fio result in {', '.join(sources)}", _NO_RESULT)
+        typer.echo(summary_line(audit.results))
     if any(audited.verdict in BAD for audited in audit.results):
         raise typer.Exit(1)
     if audit.unread:
