@@ -105,21 +105,17 @@ def own_lab_folder(label: str) -> Path:
 
 def _start(wish: RunLab, label: str, campaign: Campaign, *, keep: bool) -> "Lab":
     from poolproof.lab.accelerate import check_wish
-    from poolproof.lab.build import USUALLY, Stopwatch, build, recipe_here
-    from poolproof.lab.cache import image_named
+    from poolproof.lab.build import built_or_build
     from poolproof.lab.disks import check_devices
     from poolproof.lab.standing import this_process
     from poolproof.lab.start import LabRequest, start
 
     acceleration = check_wish(wish.acceleration)
     check_devices(campaign.devices)
-    recipe = recipe_here(wish.zfs)
-    if not image_named(recipe.name).is_there:
-        _say(f"the lab's image with OpenZFS {wish.zfs} is not there yet: building it, {USUALLY}, once")
     request = LabRequest(
         name=f"{_OWN}{label}",
         series=wish.zfs,
-        image=build(recipe, Stopwatch(_say)),
+        image=built_or_build(wish.zfs, _say),
         devices=campaign.devices,
         ram_bytes=wish.ram_bytes,
         processors=wish.processors,

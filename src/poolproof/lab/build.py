@@ -14,7 +14,7 @@ from poolproof import process
 from poolproof.errors import CommandError, HostError
 from poolproof.lab.apt import Offer, PrivateApt
 from poolproof.lab.apt_sources import codename_of, configured, for_image
-from poolproof.lab.cache import Image, image_named, lab_folder, locked
+from poolproof.lab.cache import Image, image_named, images, lab_folder, locked
 from poolproof.lab.mmdebstrap import SIGNS, command, mode
 from poolproof.lab.programs import BUILD, require
 from poolproof.lab.recipe import BACKPORTS_PIN, PACKAGES, Recipe, check_series
@@ -66,13 +66,38 @@ def built(series: str) -> Image:
         UsageError: no such series.
         HostError: it has not been built.
     """
-    image = image_named(recipe_here(series).name)
+    image = _copied(series) or image_named(recipe_here(series).name)
     if not image.is_there:
         raise HostError(
             f"the lab's image with OpenZFS {series} has not been built",
             f"poolproof lab build --zfs {series} ({USUALLY}, once)",
         )
     return image
+
+
+def built_or_build(series: str, tell: Tell) -> Image:
+    """The image with that series of OpenZFS, built where it is not there; `tell` says so and how it goes on.
+
+    Raises:
+        UsageError: no such series.
+        HostError: as `build`.
+    """
+    copied = _copied(series)
+    if copied is not None:
+        return copied
+    recipe = recipe_here(series)
+    if not image_named(recipe.name).is_there:
+        tell(f"the lab's image with OpenZFS {series} is not there yet: building it, {USUALLY}, once")
+    return build(recipe, Stopwatch(tell))
+
+
+def _copied(series: str) -> Image | None:
+    """On a machine that can build no image: one of that series that was copied to it."""
+    try:
+        recipe_here(series)
+    except HostError:
+        return next((image for image in images() if image.folder.name.startswith(f"zfs-{series}-")), None)
+    return None
 
 
 def build(recipe: Recipe, tell: Tell, *, anew: bool = False) -> Image:

@@ -15,7 +15,7 @@ from poolproof.devices import emulate
 from poolproof.errors import CampaignError, HostError
 from poolproof.steps import Step, UndoDaemon
 
-PIPELINE_S = 300e-6
+PIPELINE_S = 500e-6
 """What a request costs from the guest's driver to the plugin and back, by emulation on two cores; docs/lab.md has the
 measurement."""
 

@@ -1,13 +1,14 @@
 """What an image is made of, and that its name says all of it."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from poolproof.errors import HostError, UsageError
 from poolproof.lab.apt import Offer
 from poolproof.lab.apt_sources import AptSource
-from poolproof.lab.build import chosen
+from poolproof.lab.build import built, chosen
 from poolproof.lab.recipe import PACKAGES, Recipe, check_series
 
 SOURCE = AptSource("http://mirror.example/debian", "bookworm", ("main", "contrib"))
@@ -51,3 +52,15 @@ def test_a_series_that_no_suite_has_is_refused_with_what_there_is() -> None:
 def test_an_unknown_series_is_a_mistake_of_the_command_line() -> None:
     with pytest.raises(UsageError, match="--zfs 9"):
         check_series("9")
+
+
+def test_where_no_image_can_be_built_a_copied_one_serves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr("poolproof.lab.build.configured", lambda: ())
+    with pytest.raises(HostError, match="no source here for the suite"):
+        built("2.1")
+    copied = tmp_path / "poolproof" / "lab" / "images" / "zfs-2.1-bookworm-0123456789"
+    copied.mkdir(parents=True)
+    assert built("2.1").folder == copied
+    with pytest.raises(HostError, match="no source here for the suite"):
+        built("2.3")
