@@ -7,6 +7,8 @@ from pathlib import Path
 
 from poolproof.errors import HostError
 
+ETC_APT = Path("/etc/apt")
+
 _LINE = re.compile(r"deb\s+(?:\[(?P<options>[^\]]*)\]\s+)?(?P<uri>\S+)\s+(?P<suite>\S+)\s+(?P<components>\S.*)")
 _NEEDED = ("main", "contrib")  # zfs-dkms is in contrib
 _BACKPORTS = "-backports"
@@ -28,7 +30,7 @@ class AptSource:
         return f"deb {options}{self.uri} {self.suite} {' '.join(self.components)}"
 
 
-def configured(etc_apt: Path = Path("/etc/apt")) -> tuple[AptSource, ...]:
+def configured(etc_apt: Path = ETC_APT) -> tuple[AptSource, ...]:
     """Every binary source in sources.list and sources.list.d, in apt's order; files that can't be read are left out."""
     parts = sorted((etc_apt / "sources.list.d").glob("*"))
     files = [etc_apt / "sources.list", *(path for path in parts if path.suffix in (".list", ".sources"))]

@@ -13,7 +13,7 @@ from pathlib import Path
 from poolproof import process
 from poolproof.errors import CommandError, HostError
 from poolproof.lab.apt import Offer, PrivateApt
-from poolproof.lab.apt_sources import codename_of, configured, for_image
+from poolproof.lab.apt_sources import ETC_APT, codename_of, configured, for_image
 from poolproof.lab.cache import Image, image_named, images, lab_folder, locked
 from poolproof.lab.mmdebstrap import SIGNS, command, mode
 from poolproof.lab.programs import BUILD, require
@@ -45,7 +45,7 @@ mke2fs -q -t ext4 -O ^has_journal -E lazy_itable_init=1,root_owner=0:0 -m 0 -L l
 Tell = Callable[[str], None]
 
 
-def recipe_here(series: str) -> Recipe:
+def recipe_here(series: str, etc_apt: Path = ETC_APT) -> Recipe:
     """The recipe by this machine's apt configuration.
 
     Raises:
@@ -56,17 +56,17 @@ def recipe_here(series: str) -> Recipe:
         codename = codename_of(Path("/etc/os-release").read_text(encoding="utf-8"))
     except OSError:
         codename = ""
-    return Recipe(check_series(series), codename, for_image(configured(), codename))
+    return Recipe(check_series(series), codename, for_image(configured(etc_apt), codename))
 
 
-def built(series: str) -> Image:
+def built(series: str, etc_apt: Path = ETC_APT) -> Image:
     """The image with that series of OpenZFS.
 
     Raises:
         UsageError: no such series.
         HostError: it has not been built.
     """
-    image = _copied(series) or image_named(recipe_here(series).name)
+    image = _copied(series, etc_apt) or image_named(recipe_here(series, etc_apt).name)
     if not image.is_there:
         raise HostError(
             f"the lab's image with OpenZFS {series} has not been built",
@@ -82,7 +82,7 @@ def built_or_build(series: str, tell: Tell) -> Image:
         UsageError: no such series.
         HostError: as `build`.
     """
-    copied = _copied(series)
+    copied = _copied(series, ETC_APT)
     if copied is not None:
         return copied
     recipe = recipe_here(series)
@@ -91,10 +91,10 @@ def built_or_build(series: str, tell: Tell) -> Image:
     return build(recipe, Stopwatch(tell))
 
 
-def _copied(series: str) -> Image | None:
+def _copied(series: str, etc_apt: Path) -> Image | None:
     """On a machine that can build no image: one of that series that was copied to it."""
     try:
-        recipe_here(series)
+        recipe_here(series, etc_apt)
     except HostError:
         return next((image for image in images() if image.folder.name.startswith(f"zfs-{series}-")), None)
     return None

@@ -56,11 +56,11 @@ def test_an_unknown_series_is_a_mistake_of_the_command_line() -> None:
 
 def test_where_no_image_can_be_built_a_copied_one_serves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr("poolproof.lab.build.configured", lambda: ())
+    etc_apt = tmp_path / "nothing"
     with pytest.raises(HostError, match="no source here for the suite"):
-        built("2.1")
+        built("2.1", etc_apt)
     copied = tmp_path / "poolproof" / "lab" / "images" / "zfs-2.1-bookworm-0123456789"
     copied.mkdir(parents=True)
-    assert built("2.1").folder == copied
+    assert built("2.1", etc_apt).folder == copied
     with pytest.raises(HostError, match="no source here for the suite"):
-        built("2.3")
+        built("2.3", etc_apt)
