@@ -157,7 +157,7 @@ class BtrfsLayer(Layer[Btrfs]):
         Chunks are up to 1 GiB: over several devices with `single`, a share is right within a chunk, no better.
         """
         chunks = data_bytes_by_device(volume.path, host)
-        held = [chunks.get(device.path, 0) for device in inputs]
+        held = [chunks.get(_kernel_path(device.path, host), 0) for device in inputs]
         copies = len(inputs) / (len(inputs) - spec.profile.parity) if spec.profile.parity else spec.profile.copies
         return tuple(int(total_bytes * copies * count / max(1, sum(held))) for count in held)
 
@@ -240,6 +240,13 @@ def _allocatable(profile: Profile, sizes: Sequence[int]) -> int:
         for at in room[:width]:
             free[at] -= taken
         data += piece * (width - profile.parity) // (1 if profile.most_devices == 1 else profile.copies)
+
+
+def _kernel_path(path: str, host: Host) -> str:
+    """btrfs tells devices by their kernel names; a real disk is planned by its by-id name, a link."""
+    if not path.startswith("/dev/disk/"):
+        return path
+    return host.run(("realpath", path), timeout_s=30).stdout.strip()
 
 
 LAYER = BtrfsLayer()
