@@ -175,11 +175,12 @@ def _is_one_clear_error(answer: Answer, code: int, message: str, hint: str) -> N
 
 
 def _names_no_room(answer: Answer) -> None:
-    """Told before anything was built, or by the trials that could not be made."""
+    """Told before anything was built, or by the trials that could not be made: then the run ends with 6."""
     assert "Traceback" not in answer.out + answer.err
-    if answer.code:
+    if "error" in answer.json:
         assert "space" in answer.error["message"] or "room" in answer.error["message"]
         return
+    assert answer.code == 6, answer.err
     (cell,) = answer.json["cells"]
     assert cell["verdict"] == "failed"
     assert "No space left on device" in cell["findings"][0]["message"]

@@ -23,6 +23,8 @@ workloads:
   trap: {rw: write, bs: 1m, numjobs: 4, filename: shared, size: 16m, direct: 0, ioengine: psync, end_fsync: 1}
 measure: {time: 1s, trials: 2}
 baseline: one
+expect:
+  - {claim: it reads, source: this test, that: "iops(two, reads) > 1"}
 """
 FREE = frozenset({"verdicts", "facts", "versions", "stored_bytes", "seconds", "leaves"})
 
