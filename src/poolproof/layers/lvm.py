@@ -73,6 +73,7 @@ _SMALLEST_BYTES = 16 * 1024**2
 _EXTENT_BYTES = 4 * 1024**2
 _LONGEST_NAME = 60  # a mapping is called GROUP-VOLUME with each dash doubled, in 127 letters
 _VOLUME = "volume"
+_INACTIVE = ("--activate", "n", "--zero", "n", "--wipesignatures", "n")  # as lvconvert wants what becomes a writecache
 _SLOWEST_SYNC_BYTES_PER_S = 5e6
 
 
@@ -236,9 +237,10 @@ def _volumes(spec: Lvm, group: str, paths: Sequence[str], size_bytes: int | None
     if spec.kind == "thin":
         return _thin(spec, group, paths, size_bytes)
     if spec.kind in _CACHED:
+        inactive = _INACTIVE if spec.kind == "writecache" else ()
         return (
             _create(spec, group, paths, _VOLUME, ("--type", "linear"), slow),
-            _create(Lvm("linear", 0, (), ()), group, paths, "fast", ("--type", "linear"), fast),
+            _create(Lvm("linear", 0, (), ()), group, paths, "fast", ("--type", "linear", *inactive), fast),
             _attach(spec, group, paths),
         )
     return (_create(spec, group, paths, _VOLUME, _shape(spec, len(slow)), slow),)

@@ -66,7 +66,8 @@ def created(text: str) -> list[str]:
             "lvm writecache a cachevol b writecache-settings=high_watermark=90",
             [
                 f"lvcreate --name volume --type linear --extents 100%PVS {GROUP} /dev/a",
-                f"lvcreate --name fast --type linear --extents 100%PVS {GROUP} /dev/b",
+                "lvcreate --name fast --type linear --activate n --zero n --wipesignatures n --extents 100%PVS "
+                f"{GROUP} /dev/b",
                 f"lvconvert --type writecache --cachevol fast --cachesettings high_watermark=90 {VOLUME}",
             ],
         ),
