@@ -32,9 +32,9 @@ from poolproof.runs.model import Trial
 SAMPLE_S = 0.1
 """Seconds between two samples of the counters during a trial."""
 
-_IDLE_SHARE = 0.03
+_IDLE_SHARE = 0.02
 _IDLE_LONGEST_S = 0.25
-_IDLE_FIRST = (0.11, 1.1)
+_IDLE_FIRST = (0.1, 1.05)
 
 
 @dataclass

@@ -105,18 +105,20 @@ class RunDirectory:
 
     def keep(self, directory: Path, name: str, value: object) -> None:
         """Write a value as a JSON file of a trial."""
-        write_whole(directory / name, _pretty(value))
+        write_whole(directory / name, _pretty(value), lasting=False)
 
     def keep_text(self, directory: Path, name: str, text: str) -> None:
         """Write a text file of a trial."""
-        write_whole(directory / name, text.encode())
+        write_whole(directory / name, text.encode(), lasting=False)
 
     def keep_samples(self, directory: Path, leaves: Sequence[str], readings: Sequence[Reading]) -> None:
         """Write samples.jsonl: a line a sample, its time and each leaf's counters."""
         rows = [
             {"at_s": reading.at_s, "leaves": dict(zip(leaves, reading.counters, strict=False))} for reading in readings
         ]
-        write_whole(directory / "samples.jsonl", b"".join(msgspec.json.encode(row) + b"\n" for row in rows))
+        write_whole(
+            directory / "samples.jsonl", b"".join(msgspec.json.encode(row) + b"\n" for row in rows), lasting=False
+        )
 
 
 def _pretty(value: object) -> bytes:

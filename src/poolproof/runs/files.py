@@ -12,8 +12,11 @@ from poolproof.errors import RunError
 Value = TypeVar("Value")
 
 
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file beside its place, sync it, rename it: a reader finds it complete or not at all."""
+def write_whole(path: Path, content: bytes, *, lasting: bool = True) -> None:
+    """Write a file beside its place, sync it, rename it: a reader finds it complete or not at all.
+
+    `lasting`: its name is on disk when this returns. Without, a power cut may leave it absent, never in part.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".{path.name}.part")
     with beside.open("wb") as file:
@@ -21,7 +24,8 @@ def write_whole(path: Path, content: bytes) -> None:
         file.flush()
         os.fsync(file.fileno())
     beside.rename(path)
-    sync_directory(path.parent)
+    if lasting:
+        sync_directory(path.parent)
 
 
 def append_line(path: Path, line: bytes) -> None:
