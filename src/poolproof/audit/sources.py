@@ -43,6 +43,7 @@ def audit_sources(names: Sequence[str], setting: Setting, stdin: Callable[[], by
         else:
             _take_path(audit, Path(name), setting, logs)
     for prefix, paths in grouped(logs).items():
+        # mypy cannot type a lambda whose default binds the loop variable.
         _take(audit, prefix, lambda paths=paths: (_of_logs(paths, setting),))  # type: ignore[misc]
     return audit
 

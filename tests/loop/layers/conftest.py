@@ -105,7 +105,7 @@ def _site(folder: Path) -> Site:
 @pytest.fixture
 def bench(tmp_path: Path) -> Iterator[Bench]:
     if os.geteuid() != 0:
-        pytest.skip("loop devices need root")
+        pytest.fail("loop devices need root: sudo make test")
     folder = tmp_path / "poolproof"
     folder.mkdir()
     made = Bench(folder)
