@@ -17,6 +17,7 @@ from poolproof.layers import arguments, mount
 from poolproof.layers.arguments import words
 from poolproof.layers.base import Layer, LayerNode, Plan, Reading
 from poolproof.layers.options import ANY_MOUNT_FLAGS, Vocabulary, choose
+from poolproof.layers.signatures import wipe
 from poolproof.steps import Step
 
 _FLAGS: Mapping[str, str] = MappingProxyType(
@@ -117,7 +118,7 @@ def _format(spec: Ext4, device: str) -> tuple[Step, ...]:
     flags = [part for key, flag in _FLAGS.items() if key in chosen for part in (flag, chosen[key])]
     listed = ",".join(f"{key}={value}" for key, value in extended.items())
     return (
-        Step(f"wipe old signatures from {device}", ("wipefs", "-a", "-q", device), overwrites=(device,)),
+        wipe((device,)),
         Step(
             f"make ext4 on {device}",
             ("mkfs.ext4", "-q", "-F", *flags, "-E", listed, device),

@@ -13,9 +13,9 @@ from poolproof.errors import HostError
 from poolproof.evidence.model import Target
 from poolproof.evidence.model import Zfs as ZfsFacts
 from poolproof.hosts.base import Host
-from poolproof.layers.base import Layer, LayerNode, Node, Plan, Reading
+from poolproof.layers.base import Layer, LayerNode, Plan, Reading
 from poolproof.layers.patience import await_block
-from poolproof.layers.zfs import ZfsLayer, compression_of, pool_of, read_properties
+from poolproof.layers.zfs import Zfs, ZfsLayer, compression_of, pool_of, read_properties
 from poolproof.layers.zfs_commands import flush_pool
 from poolproof.layers.zfs_properties import VOLUME, check_property
 from poolproof.steps import Step
@@ -26,11 +26,18 @@ _DEVICES = "/dev/zvol/"
 
 @dataclass(frozen=True)
 class Zvol:
-    """Size in bytes, whether it is sparse, and properties by name."""
+    """Size in bytes, whether it is sparse, properties by name, and how many copies its pool keeps of everything."""
 
     size_bytes: int
     sparse: bool
     properties: tuple[tuple[str, str], ...]
+    pool_copies: int = 1
+
+    @property
+    def copies_over_pool(self) -> float:
+        """How many times as many copies as its pool: a volume inherits `copies`, and its own takes the place of it."""
+        own = dict(self.properties).get("copies")
+        return 1.0 if own is None else int(own) / self.pool_copies
 
 
 class ZvolLayer(Layer[Zvol]):
@@ -59,7 +66,8 @@ class ZvolLayer(Layer[Zvol]):
                     properties[key] = value
                 case _:
                     raise reading.mistake(argument, "expected `sparse` or a property: zvol 100G volblocksize=16k")
-        return LayerNode(self, Zvol(_size_bytes(reading, size), sparse, tuple(properties.items())), (pool,))
+        copies = pool.spec.copies if isinstance(pool.spec, Zfs) else 1
+        return LayerNode(self, Zvol(_size_bytes(reading, size), sparse, tuple(properties.items()), copies), (pool,))
 
     def modules(self, spec: Zvol) -> tuple[str, ...]:
         return ("zfs",)
@@ -79,10 +87,16 @@ class ZvolLayer(Layer[Zvol]):
         )
 
     def write_factor(self, spec: Zvol, inputs: Sequence[float]) -> float:
-        return inputs[0] * int(dict(spec.properties).get("copies", "1"))
+        return inputs[0] * spec.copies_over_pool
 
     def capacity_bytes(self, spec: Zvol, inputs: Sequence[int]) -> int:
-        return min(spec.size_bytes, inputs[0])
+        return min(spec.size_bytes, int(inputs[0] / spec.copies_over_pool))
+
+    def stored(
+        self, spec: Zvol, volume: Volume, inputs: Sequence[Volume], total_bytes: int, host: Host
+    ) -> tuple[int, ...]:
+        """In bytes of the pool's own data, which multiplies them by the copies that it keeps itself."""
+        return (int(total_bytes * spec.copies_over_pool),)
 
     def describe(self, spec: Zvol, volume: Volume, inputs: Sequence[Volume], host: Host, target: Target) -> Target:
         properties = read_properties(volume.path.removeprefix(_DEVICES), host)
@@ -115,7 +129,8 @@ def _create(spec: Zvol, dataset: str) -> Step:
 
 def _check_room(spec: Zvol, pool: Volume) -> None:
     """The estimate of the pool is from below by 5 %: only what surely does not fit is refused."""
-    if not spec.sparse and pool.size_bytes is not None and spec.size_bytes > pool.size_bytes * 100 // 95:
+    reserved = spec.size_bytes * spec.copies_over_pool
+    if not spec.sparse and pool.size_bytes is not None and reserved > pool.size_bytes * 100 // 95:
         raise HostError(
             f"a zvol of {format_size(spec.size_bytes)} does not fit its pool, which holds "
             f"about {format_size(pool.size_bytes)}",
@@ -123,7 +138,7 @@ def _check_room(spec: Zvol, pool: Volume) -> None:
         )
 
 
-def _pool(reading: Reading) -> Node:
+def _pool(reading: Reading) -> LayerNode:
     if reading.below is None:
         raise reading.mistake(None, "zvol stands on a pool: zfs mirror a b | zvol 100G")
     if not (isinstance(reading.below, LayerNode) and isinstance(reading.below.layer, ZfsLayer)):

@@ -119,6 +119,23 @@ def test_the_factor_by_landed_bytes_accounts_for_all_of_them(mirrored: int, sing
 sizes_bytes = st.integers(GIB, 100 * GIB)
 
 
+@pytest.mark.parametrize(
+    ("text", "factor"),
+    [
+        ("zfs a copies=2 | zvol 1G", 2),
+        ("zfs a copies=2 | zvol 1G copies=2", 2),
+        ("zfs a copies=3 | zvol 1G copies=1", 1),
+        ("zfs mirror a b | zvol 1G copies=3 | ext4", 6),
+    ],
+)
+def test_a_volume_s_own_copies_take_the_place_of_its_pool_s(text: str, factor: int) -> None:
+    node, sizes = resolve(text), {"a": 8 * GIB, "b": 8 * GIB}
+    assert tree.write_factor(node) == factor
+    as_its_pool = tree.capacity_bytes(resolve("zfs a | zvol 64G"), sizes)
+    own = tree.capacity_bytes(resolve("zfs a copies=2 | zvol 64G copies=3"), sizes)
+    assert own == pytest.approx(as_its_pool / 3, rel=1e-6)
+
+
 @given(a=sizes_bytes, b=sizes_bytes, c=sizes_bytes)
 def test_btrfs_raid1_holds_no_more_than_two_copies_allow(a: int, b: int, c: int) -> None:
     held = tree.capacity_bytes(resolve("btrfs raid1 a b c"), {"a": a, "b": b, "c": c})
