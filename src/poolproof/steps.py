@@ -40,13 +40,23 @@ class UndoDaemon(msgspec.Struct, frozen=True, tag="daemon", tag_field="kind"):
     marker: str
 
 
+class UndoPrograms(msgspec.Struct, frozen=True, tag="programs", tag_field="kind"):
+    """End every process of these programs (`comm` names) whose command line holds `marker`.
+
+    For what may have been starting when poolproof was killed, and had not yet written its number down.
+    """
+
+    programs: tuple[str, ...]
+    marker: str
+
+
 class UndoTree(msgspec.Struct, frozen=True, tag="tree", tag_field="kind"):
     """Remove the directory `path`, which holds only what poolproof wrote; never across a mount point."""
 
     path: str
 
 
-Undo = UndoCommand | UndoDaemon | UndoTree
+Undo = UndoCommand | UndoDaemon | UndoPrograms | UndoTree
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from poolproof.fio.job import JobFile
 from poolproof.fio.render import render
 from poolproof.hosts.base import FileMissing, Host
 from poolproof.process import Completed
-from poolproof.steps import Step, UndoDaemon
+from poolproof.steps import Step, UndoPrograms
 
 _SLACK_S = 300.0
 _SLOWEST_BYTES_PER_S = 3e5  # a hard disk with random 4k I/O
@@ -30,9 +30,10 @@ class FioRun:
 def leash(scratch: str) -> Step:
     """The step that stands in the journal for every fio of a layout: should poolproof die, `clean` ends that fio.
 
-    It comes after the steps that build the layout, since what fio uses can't be taken down.
+    It comes after the steps that build the layout, since what fio uses can't be taken down. The shell that becomes fio
+    is ended too: it may have been starting when poolproof died.
     """
-    return Step("run fio", ("true",), UndoDaemon(f"{scratch}/{_PIDFILE}", marker=f"{scratch}/"))
+    return Step("run fio", ("true",), UndoPrograms(("fio", "sh"), marker=f"{scratch}/"))
 
 
 def report_path(scratch: str) -> str:

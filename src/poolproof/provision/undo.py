@@ -8,11 +8,21 @@ from dataclasses import dataclass
 from poolproof.errors import BuildError, CommandError
 from poolproof.hosts.base import FileMissing, Host
 from poolproof.provision.journal import Change, Journal
-from poolproof.steps import Holds, Undo, UndoCommand, UndoDaemon, UndoTree
+from poolproof.steps import Holds, Undo, UndoCommand, UndoDaemon, UndoPrograms, UndoTree
 
 _POLL_S = 0.1
 _TRY_S = 20.0
 _GRACE_S = 5.0
+_FIND_PROGRAMS = """
+read -r marker
+for process in /proc/[0-9]*; do
+    { read -r name <"$process/comm"; } 2>/dev/null || continue
+    for program; do
+        [ "$name" = "$program" ] || continue
+        tr '\\0' ' ' <"$process/cmdline" 2>/dev/null | grep -qF -e "$marker" && echo "${process#/proc/}"
+    done
+done
+true"""
 
 
 @dataclass(frozen=True)
@@ -77,6 +87,8 @@ def _undo(undo: Undo, host: Host) -> str | None:
             return _undo_command(undo, host)
         case UndoDaemon():
             return _end_daemon(undo, host)
+        case UndoPrograms():
+            return _end_programs(undo, host)
         case UndoTree():
             return _remove_tree(undo, host)
 
@@ -114,6 +126,26 @@ def _holds(condition: Holds, host: Host) -> bool:
         return condition.text in host.read(condition.path)
     except FileMissing:
         return False
+
+
+def _end_programs(undo: UndoPrograms, host: Host) -> str | None:
+    for signal, grace_s in (("TERM", _GRACE_S), ("KILL", _GRACE_S)):
+        deadline = time.monotonic() + grace_s
+        for pid in _processes_of(undo, host):
+            _signal(signal, pid, host)
+        while left := _processes_of(undo, host):
+            if time.monotonic() > deadline:
+                break
+            time.sleep(_POLL_S / 2)
+        if not left:
+            return None
+    return f"process {', '.join(left)} does not end"
+
+
+def _processes_of(undo: UndoPrograms, host: Host) -> tuple[str, ...]:
+    """The marker comes on standard input, so that the shell that looks for it does not find itself."""
+    argv = ["sh", "-c", _FIND_PROGRAMS, "sh", *undo.programs]
+    return tuple(host.run(argv, stdin=f"{undo.marker}\n", timeout_s=_TRY_S, check=False).stdout.split())
 
 
 def _end_daemon(undo: UndoDaemon, host: Host) -> str | None:

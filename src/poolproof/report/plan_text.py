@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from poolproof.provision.layout import LayoutPlan
-from poolproof.steps import Step, Undo, UndoCommand, UndoDaemon, UndoTree
+from poolproof.steps import Step, Undo, UndoCommand, UndoDaemon, UndoPrograms, UndoTree
 
 _LONGEST_INPUT = 1000
 
@@ -64,6 +64,8 @@ def _undo_text(undo: Undo | None) -> str:
             return f"; undo: {shlex.join(undo.argv)}"
         case UndoDaemon():
             return f"; undo: end the process in {undo.pidfile}"
+        case UndoPrograms():
+            return f"; undo: end every {undo.programs[0]} with {undo.marker} in its command line"
         case UndoTree():
             return f"; undo: remove {undo.path}"
         case None:

@@ -1,6 +1,7 @@
 """Labs on disk: their names, their state by what runs, orphans, and what the campaign becomes inside of one."""
 
 import os
+import time
 from pathlib import Path
 
 import msgspec
@@ -47,8 +48,18 @@ def _lab(machines: Path, record: LabRecord, *, runs: bool) -> Path:
     Journal(folder / "journal.jsonl").record(Step("start", ("sleep",), UndoDaemon(str(pidfile), str(pidfile))))
     if runs:
         script = 'setsid sh -c "while sleep 1; do :; done" "$0" >/dev/null 2>&1 </dev/null & echo $!'
-        pidfile.write_text(process.run(["sh", "-c", script, str(pidfile)], timeout_s=10).stdout)
+        number = process.run(["sh", "-c", script, str(pidfile)], timeout_s=10).stdout
+        pidfile.write_text(number)
+        _await_argument(int(number), str(pidfile))
     return folder
+
+
+def _await_argument(number: int, argument: str) -> None:
+    """A process that was just forked bears its parent's arguments until it has become the program asked for."""
+    limit = time.monotonic() + 10
+    while argument not in Path(f"/proc/{number}/cmdline").read_text().split("\0")[3:4]:
+        assert time.monotonic() < limit, "the stand-in for QEMU did not start"
+        time.sleep(0.01)
 
 
 def test_a_lab_runs_until_it_is_stopped(machines: Path) -> None:

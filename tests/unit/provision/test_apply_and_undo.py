@@ -12,7 +12,7 @@ from poolproof.hosts.local import LocalHost
 from poolproof.provision.apply import apply
 from poolproof.provision.journal import Journal
 from poolproof.provision.undo import complain, undo_all
-from poolproof.steps import Holds, Step, UndoCommand, UndoDaemon, UndoTree, daemon
+from poolproof.steps import Holds, Step, UndoCommand, UndoDaemon, UndoPrograms, UndoTree, daemon
 
 HOST = LocalHost()
 NOTHING: frozenset[str] = frozenset()
@@ -122,6 +122,30 @@ def test_a_process_that_only_has_the_old_number_is_left_alone(tmp_path: Path, jo
     finally:
         stranger.kill()
         stranger.wait(10)
+
+
+def test_programs_are_ended_by_what_their_command_lines_hold(tmp_path: Path, journal: Journal) -> None:
+    """Two of them do; one has another name, one another folder."""
+    os.mkfifo(tmp_path / "wait")
+    (tmp_path / "log").touch()
+    ours = [
+        subprocess.Popen(["sh", "-c", "read -r _ <$0/wait; exec sleep 300", f"{tmp_path}/"], start_new_session=True),
+        subprocess.Popen(["sleep", "300.5"], start_new_session=True),
+    ]
+    strangers = [
+        subprocess.Popen(["tail", "-f", f"{tmp_path}/log"]),
+        subprocess.Popen(["sleep", "300.25"]),
+    ]
+    try:
+        undos = (UndoPrograms(("fio", "sh"), f"{tmp_path}/"), UndoPrograms(("sleep",), "300.5"))
+        apply([Step("run", ("true",), undo) for undo in undos], HOST, journal, may_overwrite=NOTHING)
+        assert undo_all(journal, HOST) == ()
+        assert [process.wait(10) < 0 for process in ours] == [True, True]
+        assert [process.poll() for process in strangers] == [None, None]
+    finally:
+        for process in ours + strangers:
+            process.kill()
+            process.wait(10)
 
 
 def test_a_tree_that_does_not_bear_our_name_is_never_removed(journal: Journal) -> None:

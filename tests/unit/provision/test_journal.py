@@ -8,11 +8,12 @@ from hypothesis import strategies as st
 
 from poolproof.errors import RunError
 from poolproof.provision.journal import Journal, outstanding
-from poolproof.steps import Holds, Step, UndoCommand, UndoDaemon, UndoTree
+from poolproof.steps import Holds, Step, UndoCommand, UndoDaemon, UndoPrograms, UndoTree
 
 UNDOS = (
     UndoCommand(("umount", "/mnt/a b"), Holds("/proc/self/mounts", " /mnt/a b "), last_resort=("umount", "-l", "/x")),
     UndoDaemon("/run/a.pid", "a.sock"),
+    UndoPrograms(("fio", "sh"), "/run/a/"),
     UndoTree("/var/tmp/poolproof-1"),
 )
 
@@ -28,7 +29,7 @@ def test_standing_changes_come_back_newest_first_with_their_undos(tmp_path: Path
     journal.mark_undone(journal.standing()[1])
     again = Journal(tmp_path / "journal.jsonl")
     assert [change.title for change in again.standing()] == ["change 3", "change 1", "change 0"]
-    assert [change.undo for change in again.standing()] == [UNDOS[0], UNDOS[1], UNDOS[0]]
+    assert [change.undo for change in again.standing()] == [UNDOS[3], UNDOS[1], UNDOS[0]]
 
 
 def test_a_step_without_undo_is_not_written_down(tmp_path: Path) -> None:
