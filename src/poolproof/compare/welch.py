@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from poolproof.campaign.model import LOWER_IS_BETTER, Metric
 from poolproof.fio.histogram import RELATIVE_ERROR
 from poolproof.runs.interval import Interval, t_factor, welch_freedom
-from poolproof.runs.student import upper_tail
+from poolproof.student import upper_tail
 
 BIN_VARIANCE = RELATIVE_ERROR**2 / 3
 """Variance, on logarithms, of a latency that is known to its bin only: the same bin in every trial proves no more."""

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from poolproof.runs.student import quantile
+from poolproof.student import quantile
 
 CONFIDENCE = 0.95
 

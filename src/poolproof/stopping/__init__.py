@@ -1,0 +1,1 @@
+"""When a figure is known: warm-up, intervals of correlated samples, stationarity, trials together."""
