@@ -1,10 +1,12 @@
 """The fio jobs of a cell: the workload's own options, what poolproof adds to them, and the job that fills the files."""
 
+import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from poolproof.campaign.model import JobSpec, Measure, Workload
 from poolproof.errors import CampaignError
+from poolproof.fio.extents import extents_of
 from poolproof.fio.filenames import join_filenames, split_filenames
 from poolproof.fio.job import Job, JobFile
 from poolproof.fio.options import check_options, engines_of, known_options
@@ -70,6 +72,12 @@ def placed(jobs: JobFile, directory: str) -> JobFile:
 def on_device(jobs: JobFile, path: str) -> JobFile:
     """The same jobs on a block device. There is no file for each clone there: all of them share the device."""
     return JobFile(tuple(Job(job.name, {**_without_files(job), "filename": path}) for job in jobs.jobs))
+
+
+def device_reach_bytes(jobs: Iterable[JobFile]) -> int:
+    """How far into a block device the jobs go that are placed on it: the end of the furthest byte that one touches."""
+    ends = [extent.end for entry in jobs for job in entry.jobs for extent in extents_of(job)]
+    return int(max((end for end in ends if not math.isinf(end)), default=0))
 
 
 def _without_files(job: Job) -> dict[str, str]:

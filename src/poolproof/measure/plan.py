@@ -19,7 +19,7 @@ from poolproof.layers.extend import core_of
 from poolproof.layers.tree import capacity_bytes, devices, largest_file_bytes, modules, needs, resolve
 from poolproof.measure.cells import CellJobs
 from poolproof.measure.found import check_found
-from poolproof.measure.jobs import file_set, jobs_of
+from poolproof.measure.jobs import device_reach_bytes, file_set, jobs_of, on_device
 from poolproof.provision.layout import Ground, LayoutPlan, look_around, plan_layout, plan_over
 from poolproof.provision.place import site_of
 from poolproof.units import format_size
@@ -160,12 +160,7 @@ def _check_room(planned: LayoutPlan, plan: Plan, ground: Ground) -> None:
         CampaignError: they don't.
     """
     sizes = _sizes(planned, ground)
-    sets = {file_set(cell.workload, cell.jobs): 0 for cell in plan.cells if cell.workload.fill}
-    for cell in plan.cells:
-        if cell.workload.fill:
-            place = file_set(cell.workload, cell.jobs)
-            sets[place] = max(sets[place], cell.jobs.unique_bytes or 0)
-    needed, room = sum(sets.values()), capacity_bytes(planned.node, sizes)
+    needed, room = _needed_bytes(planned, plan), capacity_bytes(planned.node, sizes)
     if needed > room:
         raise CampaignError(
             f"layout {planned.layout.name} holds about {format_size(room)}; "
@@ -173,6 +168,18 @@ def _check_room(planned: LayoutPlan, plan: Plan, ground: Ground) -> None:
             "give the devices a larger `size`, or the workloads a smaller one",
         )
     _check_largest(planned, plan, largest_file_bytes(planned.node, sizes))
+
+
+def _needed_bytes(planned: LayoutPlan, plan: Plan) -> int:
+    """Workloads whose files are alike share them; on a block device they share all."""
+    filled = [cell for cell in plan.cells if cell.workload.fill]
+    if planned.tree.volume.is_block:
+        return device_reach_bytes(on_device(cell.jobs, planned.tree.volume.path) for cell in filled)
+    sets: dict[str, int] = {}
+    for cell in filled:
+        place = file_set(cell.workload, cell.jobs)
+        sets[place] = max(sets.get(place, 0), cell.jobs.unique_bytes or 0)
+    return sum(sets.values())
 
 
 def _check_largest(planned: LayoutPlan, plan: Plan, room: int) -> None:

@@ -1,12 +1,10 @@
 """Lay out the test files of a layout's workloads, once for all that share them, and look at what lies there."""
 
-import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from poolproof.campaign.model import Workload
 from poolproof.evidence.files import inspect, list_files
-from poolproof.fio.extents import extents_of
 from poolproof.fio.job import JobFile
 from poolproof.fio.render import render
 from poolproof.hosts.base import Host
@@ -17,7 +15,7 @@ from poolproof.measure.cool import flush
 from poolproof.measure.events import Listener
 from poolproof.measure.fio_run import fill_files
 from poolproof.measure.found import found_paths
-from poolproof.measure.jobs import device_fill_job, file_set, fill_job, on_device, placed
+from poolproof.measure.jobs import device_fill_job, device_reach_bytes, file_set, fill_job, on_device, placed
 from poolproof.measure.ready import ReadyLayout
 from poolproof.measure.trial import Prepared
 
@@ -63,8 +61,7 @@ def _on_device(host: Host, layout: ReadyLayout, cells: Sequence[CellJobs], liste
     jobs = [on_device(cell.jobs, layout.top) for cell in cells]
     if any(cell.workload.fill for cell in cells):
         listener.step(f"fill {layout.top}")
-        ends = [extent.end for entry in jobs for job in entry.jobs for extent in extents_of(job)]
-        size_bytes = int(max((end for end in ends if not math.isinf(end)), default=0))
+        size_bytes = device_reach_bytes(jobs)
         fill_files(host, device_fill_job(layout.top, size_bytes), layout.scratch, size_bytes)
     return [_Placed(cell.workload, entry, ()) for cell, entry in zip(cells, jobs, strict=True)]
 

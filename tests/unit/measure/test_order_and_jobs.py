@@ -9,7 +9,7 @@ from poolproof.campaign.model import Measure, Workload
 from poolproof.errors import CampaignError
 from poolproof.fio.job import JobFile
 from poolproof.hosts.local import LocalHost
-from poolproof.measure.jobs import ADDED, file_set, fill_job, jobs_of, on_device, placed
+from poolproof.measure.jobs import ADDED, device_reach_bytes, file_set, fill_job, jobs_of, on_device, placed
 from poolproof.measure.order import order_of_trials
 
 HOST = LocalHost()
@@ -90,6 +90,14 @@ def test_on_a_block_device_all_clones_share_the_device() -> None:
     assert job.options["filename"] == "/dev/loop7"
     assert "nrfiles" not in job.options and "directory" not in job.options
     assert JobFile((job,)).shares_one_file
+
+
+def test_workloads_on_a_block_device_need_as_much_of_it_as_the_furthest_one() -> None:
+    together = on_device(jobs("rw=read,bs=1m,numjobs=4,size=300m"), "/dev/zd0")
+    apart = on_device(jobs("rw=write,bs=1m,numjobs=4,size=200m,offset_increment=200m"), "/dev/zd0")
+    assert device_reach_bytes([together]) == 300 * 1024**2
+    assert device_reach_bytes([together, apart]) == 800 * 1024**2
+    assert device_reach_bytes([]) == 0
 
 
 def test_an_option_that_fio_does_not_know_is_refused_with_the_nearest() -> None:
