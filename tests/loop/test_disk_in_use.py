@@ -11,6 +11,7 @@ import pytest
 
 from tests.loop.command import Answer, ask
 from tests.loop.ground import Ground
+from tests.unit.docs.pages import documented, keys_of_value
 
 _BY_ID = Path("/dev/disk/by-id")
 _NAME = "poolproof-test-disk"
@@ -46,6 +47,18 @@ def test_a_block_device_with_a_mounted_file_system(ground: Ground, permitted: tu
         answer = ask(*ground.words(ground.campaign(_CAMPAIGN)), *permitted)
     _is_refused(ground, answer)
     assert hashlib.sha256(image.read_bytes()).digest() == before
+
+
+def test_the_list_of_disks_says_who_uses_each(ground: Ground) -> None:
+    path = _a_mounted_disk(ground)
+    found = ask("devices", "--json").json
+    (disk,) = [disk for disk in found["disks"] if disk["path"] == path]
+    assert not disk["usable"]
+    assert disk["state"].startswith(("mounted at ", "in use as swap"))
+    assert disk["hint"].startswith(("umount ", "swapoff "))
+    assert keys_of_value(found, free=frozenset({"models"})) <= documented("json.md", "`poolproof devices --json`")
+    (line,) = [line for line in ask("devices").out.splitlines() if line.split()[:1] == [path]]
+    assert line.endswith(disk["state"])
 
 
 def _is_refused(ground: Ground, answer: Answer) -> None:

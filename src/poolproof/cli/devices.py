@@ -1,30 +1,67 @@
-"""`poolproof devices`: what a machine has, by the names to use in a campaign."""
+"""`poolproof devices`: what a machine has, by the names to use in a campaign, and which of its disks could be used."""
 
 import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from poolproof.cli.run import LOCAL, Json, On
 
+if TYPE_CHECKING:
+    from poolproof.facts.block import BlockFacts
+
 
 def command(on: On = LOCAL, as_json: Json = False) -> None:
-    """List the disks of this machine, or of another one, by the names to use in a campaign; and the models of disks."""
+    """List the disks of this machine, or of another one, by the names to use in a campaign; and the models of disks.
+
+    Of each disk: what it holds or who uses it. Only one that is free and empty can be used, and only with --wipe.
+    """
     from poolproof.cli.ground import reached
     from poolproof.devices.emulated.model import MODELS
     from poolproof.facts.block import block_devices
-    from poolproof.units import format_size
 
     with reached(on) as host:
         disks = [disk for disk in block_devices(host) if disk.kind == "disk"]
     if as_json:
-        rows = [
-            {"identity": disk.identity, "path": disk.path, "size_bytes": disk.size_bytes, "model": disk.model}
-            for disk in disks
-        ]
-        typer.echo(json.dumps({"disks": rows, "models": {name: model.summary for name, model in MODELS.items()}}))
+        models = {name: model.summary for name, model in MODELS.items()}
+        typer.echo(json.dumps({"disks": [_object(disk) for disk in disks], "models": models}))
         return
-    for disk in disks:
-        name = f"disk:{disk.identity}" if disk.identity else "(bears no identity, so poolproof can't name it)"
-        typer.echo(f"{disk.path}  {format_size(disk.size_bytes)}  {disk.model}  {name}")
-    for name, model in MODELS.items():
-        typer.echo(f"emulate:{name}  {model.summary}")
+    for line in _columns([_row(disk) for disk in disks]):
+        typer.echo(line)
+    typer.echo("")
+    for line in _columns([(f"emulate:{name}", model.summary) for name, model in MODELS.items()]):
+        typer.echo(line)
+
+
+def _object(disk: "BlockFacts") -> dict[str, Any]:
+    from poolproof.devices.guard import refusal, state
+
+    refused = refusal(disk)
+    return {
+        "identity": disk.identity,
+        "path": disk.path,
+        "size_bytes": disk.size_bytes,
+        "model": disk.model,
+        "serial": disk.serial,
+        "rotational": disk.rotational,
+        "usable": refused is None and bool(disk.identity),
+        "state": state(disk),
+        "hint": refused.hint if refused else "",
+    }
+
+
+def _row(disk: "BlockFacts") -> tuple[str, ...]:
+    from poolproof.devices.guard import state
+    from poolproof.units import format_size
+
+    name = f"disk:{disk.identity}" if disk.identity else "(bears no identity: no campaign can name it)"
+    turns = "turns" if disk.rotational else "solid state"
+    return (disk.path, format_size(disk.size_bytes), disk.model, turns, name, state(disk))
+
+
+def _columns(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    """Each row as a line with its words below each other; a column that is empty in all rows is left out."""
+    kept = [column for column in zip(*rows, strict=True) if any(column)]
+    widths = [max(map(len, column)) for column in kept]
+    return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in zip(*kept, strict=True)]

@@ -20,13 +20,21 @@ def check_disk(disk: BlockFacts, permitted: frozenset[str], *, needed_bytes: int
     _refuse_unpermitted(disk, permitted)
 
 
-def refusal(disk: BlockFacts) -> str | None:
-    """Why the disk would be refused even if it were permitted; None when it is free and empty."""
+def refusal(disk: BlockFacts) -> GuardError | None:
+    """How the disk would be refused even if it were permitted; None when it is free and empty."""
     try:
         _refuse_used(disk)
     except GuardError as error:
-        return error.message
+        return error
     return None
+
+
+def state(disk: BlockFacts) -> str:
+    """What the disk holds or who uses it, in a few words: `free and empty`, `mounted at /srv/media: /dev/sda1`."""
+    refused = refusal(disk)
+    return (
+        "free and empty" if refused is None else refused.message.removeprefix(f"{_called(disk)} ").removeprefix("is ")
+    )
 
 
 def _refuse_used(disk: BlockFacts) -> None:

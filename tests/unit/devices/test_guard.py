@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from poolproof.devices.guard import check_disk, refusal
+from poolproof.devices.guard import check_disk, refusal, state
 from poolproof.errors import GuardError
 
 from .captured import server, server_disk
@@ -82,3 +82,25 @@ def test_one_flaw_is_enough(changes: dict[str, object], message: str) -> None:
 
 def test_only_the_free_disk_of_the_server_has_nothing_against_it() -> None:
     assert [disk.name for disk in server() if refusal(disk) is None] == ["sdd"]
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("nvme0n1", "mounted at /boot/efi: /dev/nvme0n1p1"),
+        ("sda", "in use as swap: /dev/md0"),
+        ("sdb", "a member of the ZFS pool tank"),
+        ("sdc", "open as /dev/mapper/vault"),
+        ("sdd", "free and empty"),
+        ("sdf", "has partitions: /dev/sdf1"),
+        ("sdg", "mounted at /srv/media"),
+    ],
+)
+def test_what_a_disk_holds_in_a_few_words(name: str, said: str) -> None:
+    assert state(server_disk(name)) == said
+
+
+def test_only_a_disk_that_is_free_and_empty_would_not_be_refused() -> None:
+    assert {disk.name for disk in server() if state(disk) == "free and empty"} == {
+        disk.name for disk in server() if refusal(disk) is None
+    }
