@@ -11,8 +11,8 @@ MOST_TRIALS = 10_000
 _EXAMPLE = "write measure: {time: 10s, trials: 3}"
 
 
-def read_measure(node: Node) -> Measure:
-    """How each cell is measured.
+def read_measure(node: Node, default: Measure | None = None) -> Measure:
+    """How each cell is measured; what is not said is as in `default`.
 
     Raises:
         CampaignError: an unknown key, a value of a wrong type or out of its range.
@@ -22,7 +22,7 @@ def read_measure(node: Node) -> Measure:
         if key.text not in KEYS:
             raise unknown_key(key, KEYS, "`measure`", LATER)
     given = {key.text: value for key, value in table.entries}
-    default = Measure()
+    default = default or Measure()
     return Measure(
         time_s=_time(given["time"]) if "time" in given else default.time_s,
         trials=_count(given["trials"], "trials", 1, MOST_TRIALS) if "trials" in given else default.trials,

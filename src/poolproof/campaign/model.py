@@ -115,6 +115,17 @@ class Measure:
 
 
 @dataclass(frozen=True)
+class Quick:
+    """A campaign's small form, for `--quick`: its `measure`, and the workloads that are left with options that change.
+
+    Without `workloads` all are left, as they are.
+    """
+
+    measure: Measure
+    workloads: tuple[tuple[str, OptionValues], ...] = ()
+
+
+@dataclass(frozen=True)
 class Campaign:
     """What a user asks for. Every layout runs under every workload; each pair is a cell."""
 
@@ -127,3 +138,4 @@ class Campaign:
     baseline: str | None = None
     goal: str | None = None
     expect: tuple[Claim, ...] = ()
+    quick: Quick | None = None

@@ -61,6 +61,18 @@ def check_size(request: WorkloadRequest, spot: Spot) -> WorkloadRequest:
     return request
 
 
+def read_options(table: Table, where: str) -> OptionValues:
+    """fio's options with their values, lists too, and none of the keys that are poolproof's own.
+
+    Raises:
+        CampaignError: such a key, a name or a value that can't be fio's.
+    """
+    for key, _ in table.entries:
+        if key.text in OWN_KEYS:
+            raise key.spot.mistake(f"`{key.text}` cannot stand in {where}", "only fio's options can: bs: 4k")
+    return _options(table, skip=(), where=where)
+
+
 def option_text(value: Scalar, key: str) -> str:
     """One value of a fio option as fio reads it: true and false become 1 and 0, all else stays as written."""
     if value.as_flag is not None:

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from poolproof.campaign.device_source import format_source
 from poolproof.campaign.grammar import format_expression
-from poolproof.campaign.model import Campaign, Layout, Measure, OptionValues, Workload, WorkloadRequest
+from poolproof.campaign.model import Campaign, Layout, Measure, OptionValues, Quick, Workload, WorkloadRequest
 from poolproof.campaign.scalar import scalar
 
 _Item = TypeVar("_Item")
@@ -34,6 +34,8 @@ def _lines(campaign: Campaign) -> Iterator[str]:
     for key, value in (("baseline", campaign.baseline), ("goal", campaign.goal)):
         if value is not None:
             yield f"{key}: {scalar(value)}"
+    if campaign.quick is not None:
+        yield f"quick: {_quick(campaign.quick)}"
     if campaign.expect:
         yield "expect:"
     for claim in campaign.expect:
@@ -99,6 +101,12 @@ def _measure(measure: Measure) -> str:
     if measure.seed is not None:
         entries.append(("seed", str(measure.seed)))
     return _mapping(entries)
+
+
+def _quick(quick: Quick) -> str:
+    workloads = [(name, _mapping(_options(changes))) for name, changes in quick.workloads]
+    entries = [("workloads", _mapping(workloads))] if workloads else []
+    return _mapping([*entries, ("measure", _measure(quick.measure))])
 
 
 def _seconds(time_s: float) -> str:

@@ -13,11 +13,12 @@ from poolproof.campaign.layout import make_layouts
 from poolproof.campaign.measure import read_measure
 from poolproof.campaign.model import Campaign, Device, Layout, Measure, Workload
 from poolproof.campaign.names import NAME_RULE, is_name, slug
+from poolproof.campaign.quick import quick_of, read_quick
 from poolproof.campaign.workload import expand_workload
 from poolproof.campaign.workload_source import read_workload
 from poolproof.errors import CampaignError
 
-KEYS = ("name", "question", "devices", "layouts", "workloads", "measure", "baseline", "goal", "expect")
+KEYS = ("name", "question", "devices", "layouts", "workloads", "measure", "baseline", "goal", "expect", "quick")
 _DEVICES = "write devices: {a: {file: 16G}, b: {emulate: hdd-7200, size: 16G}}"
 _LAYOUTS = "write layouts: {mirror: 'btrfs raid1 a b'}"
 _WORKLOADS = "write workloads: {etcd: etcd, reads: {rw: randread, bs: 16k}}"
@@ -58,22 +59,31 @@ def parse_campaign(text: str, origin: str) -> Campaign:
             raise unknown_key(key, KEYS, "the campaign", LATER)
     campaign = _campaign(table, origin)
     check_whole(campaign, {key: table.spot_of(key) for key in KEYS})
+    if campaign.quick is not None:
+        check_whole(quick_of(campaign), {key: table.spot_of("quick") for key in KEYS})
     return campaign
 
 
 def _campaign(table: Table, origin: str) -> Campaign:
-    measure, expect = table.get("measure"), table.get("expect")
+    expect, quick, workloads = table.get("expect"), table.get("quick"), _workloads(table)
+    measure = _measure(table)
     return Campaign(
         name=_name(table, origin),
         question=_text(table, "question", "write question: Which layout is faster?") or "",
         devices=_devices(table),
         layouts=_layouts(table),
-        workloads=_workloads(table),
-        measure=read_measure(measure) if measure else Measure(),
+        workloads=workloads,
+        measure=measure,
         baseline=_text(table, "baseline", "write baseline: NAME-OF-A-LAYOUT"),
         goal=_text(table, "goal", "write goal: NAME-OF-A-WORKLOAD"),
         expect=read_claims(expect) if expect else (),
+        quick=read_quick(quick, workloads, measure) if quick else None,
     )
+
+
+def _measure(table: Table) -> Measure:
+    node = table.get("measure")
+    return read_measure(node) if node else Measure()
 
 
 def _name(table: Table, origin: str) -> str:

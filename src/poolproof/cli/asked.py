@@ -8,6 +8,7 @@ from poolproof.campaign.document import Spot
 from poolproof.campaign.flags import campaign_from_flags
 from poolproof.campaign.measure import duration
 from poolproof.campaign.model import Campaign, Disk
+from poolproof.campaign.quick import quick_of
 from poolproof.campaign.write import format_campaign
 from poolproof.campaign.yaml import read_campaign
 from poolproof.errors import UsageError
@@ -35,6 +36,7 @@ class Changes:
     time: str | None
     trials: int | None
     seed: int | None
+    quick: bool = False
 
 
 def split_words(words: Sequence[str]) -> tuple[Path | None, list[str]]:
@@ -98,6 +100,10 @@ def save_campaign(campaign: Campaign, path: Path) -> None:
 
 
 def _changed(campaign: Campaign, changes: Changes, baseline: str | None) -> Campaign:
+    if changes.quick:
+        if campaign.quick is None:
+            raise UsageError("--quick: the campaign has no `quick` part", "--time 2s --trials 1")
+        campaign = quick_of(campaign)
     measure = campaign.measure
     if changes.time is not None:
         measure = replace(measure, time_s=duration(changes.time, Spot("--time")))

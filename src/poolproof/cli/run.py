@@ -42,6 +42,9 @@ def command(
     baseline: Annotated[str | None, typer.Option("--baseline", help="The layout to compare the others with.")] = None,
     time: Annotated[str | None, typer.Option("--time", help="How long a trial lasts, as 10s.")] = None,
     trials: Annotated[int | None, typer.Option("--trials", help="Trials for each cell.")] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="The campaign's small form, as its `quick` part says.")
+    ] = False,
     seed: Annotated[int | None, typer.Option("--seed", help="Seed of the order of trials.")] = None,
     out: Out = None,
     work: Work = "/var/tmp",
@@ -75,7 +78,7 @@ def command(
         raise UsageError("--on and --lab were given: the run is in one place", "leave one of them out")
     path, more = split_words(campaign or [])
     flags = Flags(layout, device, [*(workload or ()), *more], baseline)
-    asked, text = campaign_asked(path, flags, Changes(time, trials, seed))
+    asked, text = campaign_asked(path, flags, Changes(time, trials, seed, quick))
     if wipe:
         check_wipe(asked, wipe)
     if save is not None:

@@ -1,0 +1,79 @@
+"""The `quick` part of a campaign file: a small form of the campaign, for a first look and for tests."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from poolproof.campaign.claims import Claim, places
+from poolproof.campaign.document import Node, Table, expect_table, unknown_key
+from poolproof.campaign.measure import read_measure
+from poolproof.campaign.model import Campaign, Measure, OptionValues, Quick, Workload, WorkloadRequest
+from poolproof.campaign.nearest import did_you_mean, listed
+from poolproof.campaign.workload import expand_workload
+from poolproof.campaign.workload_source import check_size, read_options
+
+KEYS = ("workloads", "measure")
+_EXAMPLE = "write quick: {workloads: {grid: {bs: 4k}}, measure: {time: 2s, trials: 1}}"
+
+
+def read_quick(node: Node, workloads: tuple[Workload, ...], measure: Measure) -> Quick:
+    """What `--quick` leaves of the campaign with these workloads, and changes of its `measure`.
+
+    Raises:
+        CampaignError: an unknown key, a workload that the campaign does not have, a value of a wrong type.
+    """
+    table = expect_table(node, "`quick`", _EXAMPLE)
+    for key, _ in table.entries:
+        if key.text not in KEYS:
+            raise unknown_key(key, KEYS, "`quick`")
+    asked, chosen = table.get("measure"), table.get("workloads")
+    return Quick(
+        measure=read_measure(asked, measure) if asked else measure,
+        workloads=tuple(_changes(expect_table(chosen, "`quick: workloads`", _EXAMPLE), workloads)) if chosen else (),
+    )
+
+
+def _changes(table: Table, workloads: tuple[Workload, ...]) -> Iterator[tuple[str, OptionValues]]:
+    requests = _requests(workloads)
+    for name, value in table.entries:
+        if name.text not in requests:
+            guess = did_you_mean(name.text, requests)
+            raise name.spot.mistake(f"the campaign has no workload `{name.text[:60]}`{guess}", listed(requests))
+        where = f"`quick` of workload `{name.text}`"
+        changes = read_options(expect_table(value, where, f"write {name.text}: {{}} to take it as it is"), where)
+        check_size(_changed(requests[name.text], changes), name.spot)
+        yield name.text, changes
+
+
+def quick_of(campaign: Campaign) -> Campaign:
+    """The small form of a campaign that has one; claims on cells that it lacks are left out."""
+    assert campaign.quick is not None, "the caller has looked"
+    workloads = campaign.workloads
+    if campaign.quick.workloads:
+        requests = _requests(workloads)
+        workloads = tuple(
+            workload
+            for name, changes in campaign.quick.workloads
+            for workload in expand_workload(name, _changed(requests[name], changes))
+        )
+    names = {workload.name for workload in workloads}
+    expect = tuple(claim for claim in campaign.expect if _workloads_of(claim) <= names)
+    return replace(campaign, workloads=workloads, measure=campaign.quick.measure, expect=expect, quick=None)
+
+
+def _workloads_of(claim: Claim) -> set[str]:
+    return {workload for _layout, workload, _device in places(claim.that)}
+
+
+def _requests(workloads: tuple[Workload, ...]) -> dict[str, WorkloadRequest]:
+    """What each family was made from."""
+    return {workload.family: workload.request for workload in workloads if workload.request is not None}
+
+
+def _changed(request: WorkloadRequest, changes: OptionValues) -> WorkloadRequest:
+    """The workload with these options in all its sections, in place of those that it had."""
+    new = dict(changes)
+    jobs = tuple(
+        (section, tuple((key, values) for key, values in options if key not in new))
+        for section, options in request.jobs
+    )
+    return replace(request, options=tuple({**dict(request.options), **new}.items()), jobs=jobs)
