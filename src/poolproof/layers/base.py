@@ -122,6 +122,16 @@ class Layer(ABC, Generic[Spec]):
         """
         raise NotImplementedError(f"{self.word} has nothing that can be added")
 
+    def can_become(self, standing: LayerNode, wanted: LayerNode) -> bool:
+        """Whether the layer can be made the wanted one while it stands, by taking inputs in and giving inputs up."""
+        return False
+
+    def become(
+        self, standing: LayerNode, old: Sequence[Volume], wanted: LayerNode, new: Sequence[Volume], volume: Volume
+    ) -> tuple[Step, ...]:
+        """The steps by which it does, where it can. `old` and `new` are the inputs of the two, `volume` stays."""
+        raise NotImplementedError(f"{self.word} stays what it is")
+
     def modules(self, spec: Spec) -> tuple[str, ...]:
         """The kernel modules that building takes, as modprobe names them."""
         return ()

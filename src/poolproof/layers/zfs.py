@@ -4,6 +4,8 @@ After `zfs` comes the vdev tree of `zpool create`, in its order and words (zfs_v
 pool and of the dataset, by their own names (zfs_properties.py): no name is in both. `-f` is zpool's own. One option
 more, `arc_max=1G`, sets the module parameter zfs_arc_max while the layout stands.
 
+Log and cache vdevs are added and removed, and leaves of mirrors attached and detached, while the pool stands.
+
 The pool's name is that of its mount point. It is cooled by export and import, which leaves nothing of it in the ARC; a
 cache vdev keeps what it holds, unless l2arc_rebuild_enabled is 0.
 """
@@ -23,6 +25,7 @@ from poolproof.layers.base import Layer, LayerNode, Plan, Reading, survives
 from poolproof.layers.kernel_names import kernel_name
 from poolproof.layers.key_file import key_path, make_key
 from poolproof.layers.signatures import wipe
+from poolproof.layers.zfs_mirrors import Exchange, exchanges
 from poolproof.layers.zfs_properties import DATASET, POOL, check_property
 from poolproof.layers.zfs_vdevs import Vdev, VdevReader, VdevTree
 from poolproof.steps import Step
@@ -129,6 +132,24 @@ class ZfsLayer(Layer[Zfs]):
             zfs_commands.add(pool_of(volume), spec.vdevs.added(paths), removable, note),
         )
 
+    def can_become(self, standing: LayerNode, wanted: LayerNode) -> bool:
+        return _exchanges(standing, wanted) is not None
+
+    def become(
+        self, standing: LayerNode, old: Sequence[Volume], wanted: LayerNode, new: Sequence[Volume], volume: Volume
+    ) -> tuple[Step, ...]:
+        """All that is new is attached and has its data before anything is given up."""
+        pool, found = pool_of(volume), _exchanges(standing, wanted) or ()
+        attached = [(old[each.anchor].path, new[member].path) for each in found for member in each.attached]
+        detached = [old[member].path for each in found for member in each.detached]
+        arriving = (wipe([path for _, path in attached]),) if attached else ()
+        return (
+            *arriving,
+            *(zfs_commands.attach(pool, anchor, path) for anchor, path in attached),
+            *((zfs_commands.wait_until_quiet(pool),) if attached else ()),
+            *(zfs_commands.detach(pool, path) for path in detached),
+        )
+
     def write_factor(self, spec: Zfs, inputs: Sequence[float]) -> float:
         """Of the data; what a log vdev takes of synchronous writes comes on top. Of unlike vdevs the smallest."""
         return min(vdev.write_factor(inputs) for vdev in spec.vdevs.data) * spec.copies
@@ -194,6 +215,15 @@ class ZfsLayer(Layer[Zfs]):
         """File data in the ARC. It is one for all pools: with others imported it tells nothing of this one."""
         others = set(host.run(("zpool", "list", "-H", "-o", "name"), timeout_s=_LIMIT_S).stdout.split())
         return _arcstats(host).get("data_size") if others == {pool_of(volume)} else None
+
+
+def _exchanges(standing: LayerNode, wanted: LayerNode) -> tuple[Exchange, ...] | None:
+    """None where the pools differ in more than the leaves of their mirrors."""
+    old, new = standing.spec, wanted.spec
+    assert isinstance(old, Zfs)
+    if not isinstance(new, Zfs) or replace(old, vdevs=new.vdevs) != new:
+        return None
+    return exchanges(old.vdevs, standing.inputs, new.vdevs, wanted.inputs)
 
 
 def pool_of(volume: Volume) -> str:

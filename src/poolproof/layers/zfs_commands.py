@@ -51,15 +51,38 @@ def create(
     return Step(
         f"create the pool {pool}",
         ("zpool", "create", "-f", "-R", root, *named, pool, *vdevs),
-        undo=UndoCommand(
-            ("zpool", "destroy", "-f", pool),
-            Holds(f"{KSTATS}/{pool}", ""),
-            timeout_s=60,
-            last_resort=("zpool", "export", "-f", pool),
-        ),
+        undo=_destroy(pool),
         timeout_s=300,
         overwrites=tuple(devices),
     )
+
+
+def _destroy(pool: str) -> UndoCommand:
+    return UndoCommand(
+        ("zpool", "destroy", "-f", pool),
+        Holds(f"{KSTATS}/{pool}", ""),
+        timeout_s=60,
+        last_resort=("zpool", "export", "-f", pool),
+    )
+
+
+def attach(pool: str, beside: str, device: str) -> Step:
+    """Make the device a mirror of the one that it stands beside.
+
+    Its undo ends the whole pool: the other may have been detached since, and the device below can go only after that.
+    """
+    return Step(
+        f"attach {device} to {pool}",
+        ("zpool", "attach", "-f", pool, beside, device),
+        undo=_destroy(pool),
+        timeout_s=300,
+        overwrites=(device,),
+    )
+
+
+def detach(pool: str, device: str) -> Step:
+    """Take a device out of its mirror. The undo of the pool does for this too."""
+    return Step(f"detach {device} from {pool}", ("zpool", "detach", pool, device), timeout_s=120)
 
 
 def add(pool: str, vdevs: Sequence[str], removable: Sequence[Sequence[str]], note: str) -> Step:

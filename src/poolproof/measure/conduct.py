@@ -9,13 +9,15 @@ from poolproof.errors import BuildError, PoolproofError
 from poolproof.facts.block import used_loops
 from poolproof.hosts.base import Host, HostUnreachable
 from poolproof.layers.base import Node
+from poolproof.layers.change import can_become
 from poolproof.layers.extend import core_of
 from poolproof.layers.open_layout import describe, doubts
+from poolproof.layers.tree import devices
 from poolproof.measure.events import Listener
 from poolproof.measure.fio_run import leash
 from poolproof.measure.found import found_directory
 from poolproof.measure.order import order_of_trials
-from poolproof.measure.plan import Plan, plan_core, plan_one, plan_rest
+from poolproof.measure.plan import Plan, plan_core, plan_next_core, plan_one, plan_rest
 from poolproof.measure.prepare import prepare
 from poolproof.measure.ready import ReadyLayout
 from poolproof.measure.target import target_of
@@ -72,31 +74,41 @@ class _Conductor:
 
 
 def families(nodes: Mapping[str, Node], names: Sequence[str]) -> list[list[str]]:
-    """The layouts in their order. Neighbours that differ only in what a standing one can be given are a family.
+    """The layouts in their order. Neighbours of which one becomes the next while it stands are a family.
 
-    Those are log and cache devices of a pool.
+    They differ in log and cache devices of a pool, or in the leaves of its mirrors. A device that was given up on the
+    way is not taken in again within a family: as long as the family stands, so does what it was.
     """
     found: list[list[str]] = []
     for name in names:
-        core = core_of(nodes[name])
-        shares = bool(found) and core == core_of(nodes[found[-1][-1]])
-        if shares and any(nodes[member] != core for member in (name, *found[-1])):
+        if found and _goes_on(nodes, found[-1], name):
             found[-1].append(name)
         else:
             found.append([name])
     return found
 
 
+def _goes_on(nodes: Mapping[str, Node], family: Sequence[str], name: str) -> bool:
+    before, after = core_of(nodes[family[-1]]), core_of(nodes[name])
+    given_up = {device for member in family for device in devices(core_of(nodes[member]))} - set(devices(before))
+    if not given_up.isdisjoint(devices(nodes[name])):
+        return False
+    if before != after:
+        return can_become(before, after)
+    # the same layout twice, with nothing to add, is asked for to be built twice
+    return any(nodes[member] != after for member in (name, *family) if core_of(nodes[member]) == after)
+
+
 def _measure_family(conductor: _Conductor, orders: Mapping[str, _Order]) -> None:
-    """Layouts that share a core: it is built once, and again after a failure. One alone is built whole."""
+    """Layouts with a core that is built once, changed in place, and built anew after a failure. One alone is whole."""
     before = _standing(conductor)
     core: LayoutPlan | None = None
     for name, order in orders.items():
         conductor.listener.layout_begins(name, len(order))
         begun: set[tuple[str, int]] = set()
         try:
-            if len(orders) > 1 and core is None:
-                core = _build(conductor, partial(plan_core, conductor.plan, conductor.host, name))
+            if len(orders) > 1:
+                core = _core(conductor, name, core, before)
             _measure_layout(conductor, name, order, begun, core)
         except HostUnreachable:
             raise
@@ -106,6 +118,20 @@ def _measure_family(conductor: _Conductor, orders: Mapping[str, _Order]) -> None
             _take_down(conductor, before)
             core = None
     _take_down(conductor, before)
+
+
+def _core(conductor: _Conductor, name: str, core: LayoutPlan | None, before: set[int]) -> LayoutPlan:
+    """The layout's core, standing: built, or made of the one that stands. If that fails, built after all."""
+    plan, host = conductor.plan, conductor.host
+    if core is not None and core.node == core_of(plan.nodes[name]):
+        return core
+    if core is not None:
+        try:
+            return _build(conductor, partial(plan_next_core, plan, host, name, core))
+        except BuildError as error:
+            conductor.listener.warning(f"{name}: {error.message}; it is built anew")
+            _take_down(conductor, before)
+    return _build(conductor, partial(plan_core, plan, host, name))
 
 
 def _measure_layout(

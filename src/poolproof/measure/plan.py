@@ -20,7 +20,7 @@ from poolproof.layers.tree import capacity_bytes, devices, largest_file_bytes, m
 from poolproof.measure.cells import CellJobs
 from poolproof.measure.found import check_found
 from poolproof.measure.jobs import device_reach_bytes, file_set, jobs_of, on_device
-from poolproof.provision.layout import Ground, LayoutPlan, look_around, plan_layout, plan_over
+from poolproof.provision.layout import Ground, LayoutPlan, look_around, plan_changed, plan_layout, plan_over
 from poolproof.provision.place import site_of
 from poolproof.units import format_size
 
@@ -106,6 +106,18 @@ def plan_core(plan: Plan, host: Host, name: str) -> LayoutPlan:
         HostError: the host can't build it.
     """
     return _plan_node(plan, host, name, core_of(plan.nodes[name]))
+
+
+def plan_next_core(plan: Plan, host: Host, name: str, core: LayoutPlan) -> LayoutPlan:
+    """The steps by which the core that stands becomes that of the layout: leaves of mirrors attached and detached.
+
+    Raises:
+        GuardError: a disk may not be written to.
+        HostError: the host can't build it.
+    """
+    node = core_of(plan.nodes[name])
+    ground = look_around(host, plan.campaign, (node,), plan.site.state_dir)
+    return plan_changed(_layout(plan, name), node, core, plan.campaign, plan.site, ground, plan.allowed_disks)
 
 
 def plan_rest(plan: Plan, host: Host, name: str, core: LayoutPlan) -> LayoutPlan:

@@ -11,6 +11,7 @@ from poolproof.errors import CommandError, HostError
 from poolproof.facts.block import Below, BlockFacts, LoopFacts, block_devices, device_under, free_nbds, loop_facts
 from poolproof.hosts.base import Host
 from poolproof.layers.base import Node
+from poolproof.layers.change import plan_change
 from poolproof.layers.extend import plan_extension
 from poolproof.layers.tree import TreePlan, devices, directories, plan_tree
 from poolproof.steps import Step
@@ -101,14 +102,54 @@ def plan_over(
         GuardError: a disk may not be written to.
         HostError: the host can't build it.
     """
-    standing = dict(zip(devices(core.node), (device.volume for device in core.devices), strict=True))
+    standing = _standing_volumes(core)
+    added, numbers = _plan_added(node, standing, campaign, site, ground, permitted)
+    volumes = {name: plan.volume for name, plan in added.items()}
+    tree = plan_extension(core.tree, node, {**ground.directories, **standing, **volumes}, site, layout.name)
+    return LayoutPlan(layout, node, tuple(added.values()), tree, frozenset(numbers))
+
+
+def plan_changed(
+    layout: Layout,
+    node: Node,
+    core: LayoutPlan,
+    campaign: Campaign,
+    site: Site,
+    ground: Ground,
+    permitted: frozenset[str],
+) -> LayoutPlan:
+    """The plan by which what stands becomes `node`, which it can; it has all devices of it, new ones with their steps.
+
+    Raises:
+        GuardError: a disk may not be written to.
+        HostError: the host can't build it.
+    """
+    standing = _standing_volumes(core)
+    added, numbers = _plan_added(node, standing, campaign, site, ground, permitted)
+    plans = tuple(added.get(name) or DevicePlan((), standing[name]) for name in devices(node))
+    volumes = dict(zip(devices(node), (plan.volume for plan in plans), strict=True))
+    tree = plan_change(core.tree, node, {**ground.directories, **volumes}, site, layout.name)
+    return LayoutPlan(layout, node, plans, tree, frozenset(numbers))
+
+
+def _standing_volumes(core: LayoutPlan) -> dict[str, Volume]:
+    return dict(zip(devices(core.node), (device.volume for device in core.devices), strict=True))
+
+
+def _plan_added(
+    node: Node,
+    standing: Mapping[str, Volume],
+    campaign: Campaign,
+    site: Site,
+    ground: Ground,
+    permitted: frozenset[str],
+) -> tuple[dict[str, DevicePlan], tuple[int, ...]]:
+    """The devices of the layout that do not stand yet, by name, and the loop numbers that they may take."""
     by_name = {device.name: device for device in campaign.devices}
     added = [by_name[name] for name in devices(node) if name not in standing]
     numbers = _free_loops(ground.loops, len(added))
     plans = plan_devices(added, site, DeviceFacts(numbers, ground.nbds, ground.below_state, ground.disks, permitted))
-    volumes = {device.name: plan.volume for device, plan in zip(added, plans, strict=True)}
-    tree = plan_extension(core.tree, node, {**ground.directories, **standing, **volumes}, site, layout.name)
-    return LayoutPlan(layout, node, plans, tree, frozenset(numbers))
+    return {device.name: plan for device, plan in zip(added, plans, strict=True)}, numbers
 
 
 def _disks(host: Host, campaign: Campaign) -> tuple[BlockFacts, ...]:

@@ -20,8 +20,15 @@ DEVICES = ("a", "b", "c", "d")
         # the same layout twice is asked for to be built twice
         (["zfs a", "zfs a"], ["0", "1"]),
         (["a | ext4", "a | ext4"], ["0", "1"]),
+        (["zfs a", "zfs mirror a b", "zfs b"], ["012"]),
+        (["zfs (a | luks)", "zfs mirror (a | luks) b", "zfs mirror b c log d", "zfs c"], ["0123"]),
+        # a disk that was detached still stands with what it was
+        (["zfs a", "zfs mirror a b", "zfs b", "zfs mirror a b"], ["012", "3"]),
+        (["zfs mirror a b", "zfs a", "zfs a log b"], ["01", "2"]),
+        (["zfs a", "zfs b"], ["0", "1"]),
+        (["zfs a", "zfs mirror a b", "zfs mirror a b"], ["01", "2"]),
     ],
 )
-def test_neighbours_that_differ_in_log_and_cache_are_a_family(layouts: list[str], expected: list[str]) -> None:
+def test_neighbours_of_which_one_becomes_the_next_are_a_family(layouts: list[str], expected: list[str]) -> None:
     nodes = {str(number): resolve(parse_expression(text), DEVICES) for number, text in enumerate(layouts)}
     assert ["".join(family) for family in families(nodes, list(nodes))] == expected
