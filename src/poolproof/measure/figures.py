@@ -6,6 +6,8 @@ from poolproof.fio.figures import Direction, FioResult, Latency
 from poolproof.fio.merge import merge_latency, percentile
 from poolproof.runs.model import Figures
 
+_SAMPLES = 4
+
 
 def figures_of(result: FioResult) -> Figures:
     """Rates summed and latency histograms merged over all jobs; trims count as neither read nor write.
@@ -29,6 +31,7 @@ def figures_of(result: FioResult) -> Figures:
         p999_ns=_percentile(latency, 99.9),
         sync_p50_ns=_percentile(sync, 50.0),
         sync_p99_ns=_percentile(sync, 99.0),
+        swing=max((swing for direction in both if (swing := _swing(direction)) is not None), default=None),
     )
 
 
@@ -46,6 +49,12 @@ def _merged(latencies: Iterable[Latency | None]) -> Latency | None:
 
 def _percentile(latency: Latency | None, per_cent: float) -> float | None:
     return None if latency is None else percentile(latency, per_cent)
+
+
+def _swing(direction: Direction) -> float | None:
+    """Standard deviation over mean of fio's samples of the rate (every 500 ms); None where there are too few."""
+    mean, deviation = direction.bandwidth_mean_bytes, direction.bandwidth_stddev_bytes
+    return None if (direction.samples or 0) < _SAMPLES or not mean or deviation is None else deviation / mean
 
 
 def _iops(directions: list[Direction]) -> float | None:

@@ -7,16 +7,24 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from poolproof.report.words import MARKS, METRICS, STYLES, factor_text, half_width_text, value_text
+from poolproof.report.words import MARKS, METRICS, STYLES, factor_text, groups_text, half_width_text, value_text
 from poolproof.rules.model import Finding
 from poolproof.runs.interval import Interval
 from poolproof.runs.summary import Cell, factor_to
+
+_TWO_GROUPS = "Their mean describes none of them: something that differs from trial to trial decides."
+_ONE_GROUP = (
+    "more trials show how often each comes; then find what decides. btrfs raid1 picks the mirror by the process that "
+    "reads (more of them: numjobs=4), a union the branch by where a file was put, a drive by its own cache."
+)
 
 
 def print_table(console: Console, cells: Sequence[Cell], baseline: str | None) -> None:
     """Print the figures of a run, then why those that are not sound are not."""
     console.print(_table(cells, baseline))
     for block in _reasons(cells):
+        console.print(block)
+    for block in _disagreements(cells):
         console.print(block)
     for note in _notes(cells):
         console.print(note)
@@ -78,10 +86,24 @@ def _reasons(cells: Iterable[Cell]) -> Iterable[RenderableType]:
         yield Group(heading, *(_finding(finding) for finding in first.findings if finding.effect != "notes"))
 
 
+def _disagreements(cells: Iterable[Cell]) -> Iterable[RenderableType]:
+    """The cells whose trials fall in two groups: what decides between them is not what was measured."""
+    for cell in cells:
+        groups = cell.groups()
+        if len(groups) > 1:
+            heading = Text(f"\n! {cell.workload} on {cell.layout}: ", style="bold")
+            heading.append(f"its trials fall in two groups, {groups_text(groups, cell.metric)}", style="bold")
+            heading.stylize(STYLES["suspect"], 0, 2)
+            yield Group(heading, Padding(Text(_TWO_GROUPS), (0, 0, 0, 2)), Padding(_mend(_ONE_GROUP), (0, 0, 0, 4)))
+
+
+def _mend(fix: str) -> Text:
+    return Text("mend: ", style="cyan").append(fix, style="default")
+
+
 def _finding(finding: Finding) -> RenderableType:
     text = Text(finding.rule, style="bold").append(f": {finding.message}", style="default")
-    mend = Text("mend: ", style="cyan").append(finding.fix, style="default")
-    return Group(Padding(text, (0, 0, 0, 2)), Padding(mend, (0, 0, 0, 4)))
+    return Group(Padding(text, (0, 0, 0, 2)), Padding(_mend(finding.fix), (0, 0, 0, 4)))
 
 
 def _notes(cells: Iterable[Cell]) -> Iterable[RenderableType]:

@@ -1,7 +1,10 @@
 """Figures, verdicts and factors in the words that people read."""
 
+from collections.abc import Sequence
+
 from poolproof.campaign.model import Metric
 from poolproof.rules.model import Verdict
+from poolproof.runs.groups import Group
 from poolproof.runs.interval import Interval
 from poolproof.runs.model import Trial
 from poolproof.units import format_count, format_duration, format_rate
@@ -47,6 +50,11 @@ def half_width_text(interval: Interval) -> str:
     if interval.half_width is None or not interval.mean:
         return ""
     return per_cent(interval.half_width / interval.mean)
+
+
+def groups_text(groups: Sequence[Group], metric: Metric) -> str:
+    """Groups of trials: `12 MB/s ×2 and 240 MB/s ×1`."""
+    return " and ".join(f"{value_text(group.mean, metric)} ×{group.trials}" for group in groups)
 
 
 def per_cent(share: float) -> str:

@@ -46,6 +46,7 @@ def _cell_object(cell: Cell, base: Cell | None) -> dict[str, Any]:
         "trials": len(cell.trials),
         "metric": cell.metric,
         "figure": interval_object(cell.figure),
+        "groups": [{"mean": group.mean, "trials": group.trials} for group in cell.groups()],
         "factor_to_baseline": interval_object(factor_to(cell, base)) if base else None,
         "iops": interval_object(cell.iops),
         "bandwidth_bytes": interval_object(cell.bandwidth),

@@ -14,8 +14,9 @@ SCHEMA = 1
 class Figures:
     """What one trial measured, all jobs and directions together. Nanoseconds, bytes per second, I/Os per second.
 
-    Latencies are completion latencies of reads and writes; `sync_*` those of fsync and fdatasync calls. None where fio
-    did not measure it.
+    Latencies are completion latencies of reads and writes; `sync_*` those of fsync and fdatasync calls. `swing`: the
+    standard deviation of the rate within the trial over its mean, the widest of its jobs and directions. None where
+    fio did not measure it.
     """
 
     iops: float | None
@@ -29,6 +30,7 @@ class Figures:
     p999_ns: float | None = None
     sync_p50_ns: float | None = None
     sync_p99_ns: float | None = None
+    swing: float | None = None
 
     def metric(self, metric: Metric) -> float | None:
         """The figure that a metric names: I/Os per second, bytes per second or nanoseconds."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from poolproof.campaign.model import Campaign, Metric
 from poolproof.rules.model import Finding, Verdict
+from poolproof.runs.groups import Group, groups_of
 from poolproof.runs.interval import Interval, mean_interval, ratio_interval
 from poolproof.runs.model import Trial
 
@@ -62,6 +63,10 @@ class Cell:
     def values_of(self, metric: Metric) -> tuple[float, ...]:
         """Any metric of each trial that did not fail; empty where fio did not measure it."""
         return _values(self.trials, metric)
+
+    def groups(self) -> tuple[Group, ...]:
+        """The trials that did not fail by how they agree: one group, or two where a mean of all describes neither."""
+        return groups_of(self.values(), max(_attribute(self.trials, "swing"), default=0.0))
 
 
 def cells_of(trials: Sequence[Trial], campaign: Campaign) -> tuple[Cell, ...]:

@@ -64,6 +64,18 @@ def test_a_refuted_figure_stands_in_parentheses_with_its_reason_and_mend_and_no_
     assert "%" not in text.split("pair")[1].splitlines()[0].replace("0.0%", "")
 
 
+def test_trials_in_two_groups_are_named_with_both_figures_and_what_to_do() -> None:
+    trials = [trial("hdd", number, iops) for number, iops in enumerate((100.0, 102.0, 2000.0), start=1)]
+    text = printed(cells_of(trials, CAMPAIGN))
+    assert "! r on hdd: its trials fall in two groups, 101 IOPS ×2 and 2.00k IOPS ×1" in text
+    assert "mend: more trials" in text
+    assert all(len(line) <= 80 for line in text.splitlines())
+
+
+def test_trials_that_agree_are_not_spoken_of() -> None:
+    assert "two groups" not in printed(cells())
+
+
 def test_shares_leave_out_a_direction_in_which_fio_moved_nothing() -> None:
     out = io.StringIO()
     print_shares(Console(file=out, width=80), cells(), all_of_them=False, hint="see more")

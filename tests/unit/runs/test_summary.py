@@ -51,6 +51,16 @@ def test_a_cell_is_as_good_as_its_worst_trial_and_its_figure_leaves_failed_ones_
     assert cell.findings[1].message == "trial 1", "a rule that spoke twice is told once"
 
 
+def test_a_cell_says_into_which_groups_its_trials_fall() -> None:
+    trials = [trial("plain", "reads", number, iops) for number, iops in enumerate((12.0, 240.0, 12.0, 240.0), start=1)]
+    trials.append(trial("plain", "reads", 5, 5000.0, "failed"))
+    (cell,) = cells_of(trials, CAMPAIGN)
+    assert [group.mean for group in cell.groups()] == pytest.approx([12, 240])
+    assert [group.trials for group in cell.groups()] == [2, 2]
+    (printed,) = run_object(Path("run"), (cell,), None)["cells"]
+    assert [group["trials"] for group in printed["groups"]] == [2, 2]
+
+
 def test_shares_are_over_all_trials_and_add_up() -> None:
     (cell,) = cells_of([trial("plain", "reads", number, 100.0) for number in (1, 2)], CAMPAIGN)
     assert [leaf.read_share for leaf in cell.leaves] == pytest.approx([2 / 3, 1 / 3])
