@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from poolproof import __version__
 from poolproof.campaign.model import Campaign
@@ -30,6 +31,9 @@ from poolproof.runs.contract import run_object
 from poolproof.runs.directory import RunDirectory
 from poolproof.runs.model import RunLab, RunRecord
 from poolproof.runs.summary import cells_of
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 @dataclass(frozen=True)
@@ -252,10 +256,29 @@ def _print_result(run: RunDirectory, campaign: Campaign, *, as_json: bool, leave
     print_table(console, cells, campaign.baseline)
     print_claims(console, claims)
     print_shares(console, cells, all_of_them=leaves, hint=f"poolproof show {run.path} --leaves")
+    if campaign.goal is not None and len(campaign.layouts) > 1:
+        _print_choice(console, run.path)
     console.print(f"\nrun: {run.path}", markup=False, soft_wrap=True)
     done, wanted = sum(len(cell.trials) for cell in cells), _trials_wanted(campaign)
     if done < wanted and not run.record().imported:
         console.print(f"{done} of {wanted} trials are done; to go on: poolproof resume {run.path}", soft_wrap=True)
+
+
+def _print_choice(console: "Console", path: Path) -> None:
+    """The layouts in order by the campaign's goal, or why there is no order."""
+    from poolproof.compare.finished import read_run
+    from poolproof.compare.goal import find_goal
+    from poolproof.compare.ranking import LEAST_EFFECT, rank
+    from poolproof.report.ranked import print_ranking
+
+    finished = read_run(path)
+    console.print()
+    try:
+        ranking = rank(finished, find_goal(finished.campaign, None, None), metric=None, effect=LEAST_EFFECT)
+    except RunError as error:
+        console.print(error.message, markup=False)
+        return
+    print_ranking(console, ranking)
 
 
 def _trials_wanted(campaign: Campaign) -> int:

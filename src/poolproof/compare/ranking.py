@@ -21,6 +21,9 @@ from poolproof.errors import RunError, UsageError
 from poolproof.rules.model import Verdict
 from poolproof.runs.summary import WORST_FIRST
 
+LEAST_EFFECT = 0.02
+"""The least difference that matters, as a share, where nobody says another."""
+
 
 @dataclass(frozen=True)
 class Entry:
