@@ -84,7 +84,7 @@ class Zfs:
     """What ZFS says of the dataset or zvol under the test files. Properties in `zfs get`'s own words; None: not asked.
 
     `version` as the module prints it ("2.2.4-1"). `has_log` and `has_cache`: a pool has a log or a cache vdev.
-    `pools` by name.
+    `pools` by name. `objsets`: the kstat file of each dataset, below /proc/spl/kstat/zfs.
     """
 
     version: str | None = None
@@ -98,6 +98,7 @@ class Zfs:
     has_log: bool = False
     has_cache: bool = False
     pools: tuple[str, ...] = ()
+    objsets: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -142,12 +143,36 @@ class Target:
 
 
 @dataclass(frozen=True)
+class DatasetUse:
+    """What passed a dataset in the window, by its own counters (nread, nwritten): above the ARC."""
+
+    name: str
+    read_bytes: int
+    write_bytes: int
+
+
+@dataclass(frozen=True)
+class VdevUse:
+    """A top-level vdev after the trial, by `zpool list -v`.
+
+    `section`: empty for data, else `logs`, `cache`, `special`, `dedup` or `spare`. `allocated_bytes` has parity in it,
+    and a mirror's copies once.
+    """
+
+    pool: str
+    name: str
+    section: str
+    size_bytes: int | None
+    allocated_bytes: int | None
+
+
+@dataclass(frozen=True)
 class ZfsUse:
     """What the ZFS counters moved by in the window of a trial: /proc/spl/kstat/zfs. None: not counted here.
 
     `direct_read_bytes` and `arc_read_bytes` are from the pool's iostats (2.3 and later); `zil_slog_bytes` and
     `zil_normal_bytes` from zil_itx_metaslab_slog_bytes and zil_itx_metaslab_normal_bytes; `l2_read_bytes` and
-    `l2_write_bytes` from arcstats.
+    `l2_write_bytes` from arcstats. `vdevs`: how full each is once all is drained.
     """
 
     direct_read_bytes: int | None = None
@@ -157,6 +182,25 @@ class ZfsUse:
     zil_normal_bytes: int | None = None
     l2_read_bytes: int | None = None
     l2_write_bytes: int | None = None
+    datasets: tuple[DatasetUse, ...] = ()
+    vdevs: tuple[VdevUse, ...] = ()
+
+
+@dataclass(frozen=True)
+class Level:
+    """Bytes that passed one level of the stack in the window.
+
+    `layer`: `fio`, a layer by its word, `dataset`, `device` (a leaf), or `below` (the disk that a loop file lies on).
+    `depth` counts from 0, fio. `write_bytes` are those of when fio ended, `drained_write_bytes` those of when all was
+    flushed; None where the level is not counted then.
+    """
+
+    layer: str
+    name: str
+    depth: int
+    read_bytes: int
+    write_bytes: int
+    drained_write_bytes: int | None = None
 
 
 @dataclass(frozen=True)
@@ -164,6 +208,7 @@ class Evidence:
     """Everything that was counted for one trial. `busy_with`: what layers were doing by themselves (resync, scrub).
 
     `zfs`: the movement of ZFS's own counters. `throttled_s`: seconds that a leaf held itself back because of heat.
+    `levels`: the byte account level by level, from fio down; levels of one depth stand side by side.
     """
 
     account: Account | None
@@ -172,3 +217,4 @@ class Evidence:
     busy_with: tuple[str, ...] = ()
     zfs: ZfsUse | None = None
     throttled_s: float | None = None
+    levels: tuple[Level, ...] = ()

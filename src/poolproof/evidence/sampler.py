@@ -26,16 +26,18 @@ class Reading:
 class Sampler:
     """Samples the counter files from a thread of its own between entering and leaving the context.
 
-    `paths` are the leaves' counter files, those of the disks below loop files after them; `readings` grows meanwhile.
+    `paths` are the leaves' counter files, those of the disks below loop files after them, then `more`; `readings` grows
+    meanwhile.
     """
 
     host: Host
     leaves: Sequence[Leaf]
     interval_s: float
+    more: Sequence[str] = ()
     readings: list[Reading] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.paths = counter_paths(self.leaves)
+        self.paths = counter_paths(self.leaves, self.more)
         self._thread: threading.Thread | None = None
 
     def __enter__(self) -> "Sampler":
@@ -61,21 +63,21 @@ class Sampler:
         self.readings.append(_reading(tick.at_s, tick.texts))
 
 
-def counter_paths(leaves: Sequence[Leaf]) -> tuple[str, ...]:
-    """Each leaf's counter file, then the distinct ones below loop files."""
+def counter_paths(leaves: Sequence[Leaf], more: Sequence[str] = ()) -> tuple[str, ...]:
+    """Each leaf's counter file, then the distinct ones below loop files, then those of `more`, each once."""
     above = [leaf.counter for leaf in leaves]
     below = [leaf.below.counter for leaf in leaves if leaf.below is not None]
-    return tuple(dict.fromkeys(above + below))
+    return tuple(dict.fromkeys((*above, *below, *more)))
 
 
-def read_now(host: Host, leaves: Sequence[Leaf]) -> Reading:
+def read_now(host: Host, leaves: Sequence[Leaf], more: Sequence[str] = ()) -> Reading:
     """The counters at this moment by the host's clock: the first tick of a stream, so that it takes one command.
 
     Raises:
         FileMissing: a leaf is gone.
         HostUnreachable: the link broke.
     """
-    paths = counter_paths(leaves)
+    paths = counter_paths(leaves, more)
     with host.stream(paths, _ONE_TICK_S) as ticks:
         tick = next(iter(ticks), None)
     if tick is None:

@@ -5,13 +5,14 @@ Those of the ARC and of the log are one for all pools of the host; those of dire
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from poolproof.evidence.model import ZfsUse
+from poolproof.evidence.model import DatasetUse, ZfsUse
 from poolproof.hosts.base import Host
 
 KSTATS = "/proc/spl/kstat/zfs"
 _ONE_TICK_S = 60.0
+_NAME = re.compile(r"^dataset_name[ \t]+[0-9]+[ \t]+(\S.*)$", re.MULTILINE)
 _NUMBER = re.compile(r"^(\S+)[ \t]+[0-9]+[ \t]+(-?[0-9]+)[ \t]*$", re.MULTILINE)
 
 
@@ -22,19 +23,24 @@ class ZfsCounters:
     arc: Mapping[str, int]
     log: Mapping[str, int]
     pools: tuple[Mapping[str, int], ...]
+    datasets: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
 
-def read_zfs(host: Host, pools: Sequence[str]) -> ZfsCounters | None:
-    """The counters now, in one command; None for a layout without a pool, and where they cannot be read."""
+def read_zfs(host: Host, pools: Sequence[str], objsets: Sequence[str] = ()) -> ZfsCounters | None:
+    """The counters now, in one command; None for a layout without a pool, and where they cannot be read.
+
+    `objsets`: the kstat files of datasets, below KSTATS.
+    """
     if not pools:
         return None
-    paths = [f"{KSTATS}/{name}" for name in ("arcstats", "zil", *(f"{pool}/iostats" for pool in pools))]
+    paths = [f"{KSTATS}/{name}" for name in ("arcstats", "zil", *(f"{pool}/iostats" for pool in pools), *objsets)]
     with host.stream(paths, _ONE_TICK_S) as ticks:
         tick = next(iter(ticks), None)
     if tick is None:
         return None
     arc, log, *rest = (parse_kstat(text) for text in tick.texts)
-    return ZfsCounters(arc, log, tuple(rest))
+    named = {_name_of(text): parse_kstat(text) for text in tick.texts[2 + len(pools) :]}
+    return ZfsCounters(arc, log, tuple(rest[: len(pools)]), {name: said for name, said in named.items() if name})
 
 
 def use_between(start: ZfsCounters | None, end: ZfsCounters | None) -> ZfsUse | None:
@@ -50,12 +56,27 @@ def use_between(start: ZfsCounters | None, end: ZfsCounters | None) -> ZfsUse | 
         zil_normal_bytes=_moved(start.log, end.log, "zil_itx_metaslab_normal_bytes"),
         l2_read_bytes=_moved(start.arc, end.arc, "l2_read_bytes"),
         l2_write_bytes=_moved(start.arc, end.arc, "l2_write_bytes"),
+        datasets=tuple(
+            DatasetUse(
+                name,
+                _moved(start.datasets[name], said, "nread") or 0,
+                _moved(start.datasets[name], said, "nwritten") or 0,
+            )
+            for name, said in end.datasets.items()
+            if name in start.datasets
+        ),
     )
 
 
 def parse_kstat(text: str) -> Mapping[str, int]:
     """The numbers of a kstat file of named values: two lines of heading, then `name type data`."""
     return {name: int(value) for name, value in _NUMBER.findall(text)}
+
+
+def _name_of(text: str) -> str:
+    """The dataset that a kstat file is about; empty where it is about none."""
+    found = _NAME.search(text)
+    return found[1] if found else ""
 
 
 def _moved(start: Mapping[str, int], end: Mapping[str, int], name: str) -> int | None:

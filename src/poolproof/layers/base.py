@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 from poolproof.campaign.expression import Argument
 from poolproof.devices.model import Site, Volume
 from poolproof.errors import CampaignError
-from poolproof.evidence.model import Target
+from poolproof.evidence.model import Target, VdevUse
 from poolproof.hosts.base import Host
 from poolproof.steps import Step
 
@@ -175,6 +175,16 @@ class Layer(ABC, Generic[Spec]):
         """The target of a layout that stands on this layer, with what only this layer knows; asked while open."""
         del spec, volume, inputs, host
         return target
+
+    def vdevs(self, volume: Volume, host: Host) -> tuple[VdevUse, ...]:
+        """How full each vdev of a pool is; none for all that is no pool. Asked while open."""
+        del volume, host
+        return ()
+
+    def dataset(self, volume: Volume) -> str | None:
+        """The name by which ZFS counts what passes the layer's directory; None for all that is no pool."""
+        del volume
+        return None
 
     def cached_bytes(self, spec: Spec, volume: Volume, host: Host) -> int | None:
         """Bytes of data in a cache of the layer's own, beside the page cache; None where that can't be told."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from poolproof.devices.model import Volume
-from poolproof.evidence.model import Target
+from poolproof.evidence.model import Target, VdevUse
 from poolproof.hosts.base import Host
 from poolproof.layers.base import DeviceNode, Layer, LayerNode
 from poolproof.layers.file_bytes import file_bytes
@@ -61,6 +61,11 @@ def cached_bytes(plan: TreePlan, host: Host) -> int | None:
     counts = [layer.cached_bytes(node.spec, standing.volume, host) for node, layer, standing, _ in _layers_of(plan)]
     known = [count for count in counts if count is not None]
     return sum(known) if len(known) == len(counts) else None
+
+
+def vdev_uses(plan: TreePlan, host: Host) -> tuple[VdevUse, ...]:
+    """The vdevs of all pools of an open layout, and what is allocated on each."""
+    return tuple(vdev for _, layer, standing, _ in _layers_of(plan) for vdev in layer.vdevs(standing.volume, host))
 
 
 def _layers_of(plan: TreePlan) -> Iterator[tuple[LayerNode, Layer[Any], Standing, list[Volume]]]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from poolproof.campaign.expression import Option
 from poolproof.devices.model import Site, Volume
 from poolproof.errors import CommandError, HostError
-from poolproof.evidence.model import Target
+from poolproof.evidence.model import Target, VdevUse
 from poolproof.evidence.model import Zfs as ZfsFacts
 from poolproof.evidence.zfs import KSTATS, parse_kstat
 from poolproof.hosts.base import FileMissing, Host
@@ -173,9 +173,8 @@ class ZfsLayer(Layer[Zfs]):
         self, spec: Zfs, volume: Volume, inputs: Sequence[Volume], total_bytes: int, host: Host
     ) -> tuple[int, ...]:
         """By what `zpool list -v` says is allocated on each data vdev; nothing on log, cache, special, dedup, spare."""
-        said = host.run(("zpool", "list", "-v", "-p", pool_of(volume)), timeout_s=_LIMIT_S).stdout
         ordered = sorted(spec.vdevs.data, key=lambda vdev: vdev.kind != "disk")
-        shares = _shares(ordered, zfs_report.parse_list(said))
+        shares = _shares(ordered, _space_of(pool_of(volume), host))
         held = [0] * len(inputs)
         for vdev, share in zip(ordered, shares, strict=True):
             for member in vdev.members:
@@ -208,8 +207,17 @@ class ZfsLayer(Layer[Zfs]):
                 has_log=others.has_log or bool(spec.vdevs.log),
                 has_cache=others.has_cache or bool(spec.vdevs.cache),
                 pools=(*others.pools, pool),
+                objsets=(*others.objsets, *_objset(pool, properties)),
             ),
         )
+
+    def vdevs(self, volume: Volume, host: Host) -> tuple[VdevUse, ...]:
+        pool = pool_of(volume)
+        tops = [row for row in _space_of(pool, host) if row.depth == 1]
+        return tuple(VdevUse(pool, row.name, row.section, row.size_bytes, row.allocated_bytes) for row in tops)
+
+    def dataset(self, volume: Volume) -> str | None:
+        return pool_of(volume)
 
     def cached_bytes(self, spec: Zfs, volume: Volume, host: Host) -> int | None:
         """File data in the ARC. It is one for all pools: with others imported it tells nothing of this one."""
@@ -242,6 +250,12 @@ def read_properties(dataset: str, host: Host) -> Mapping[str, str]:
     except CommandError as error:
         raise HostError(f"the properties of {dataset} cannot be read: {error.message}", "zfs list") from None
     return zfs_report.parse_properties(said.stdout)
+
+
+def _objset(pool: str, properties: Mapping[str, str]) -> tuple[str, ...]:
+    """The file below KSTATS in which the dataset is counted."""
+    number = properties.get("objsetid", "")
+    return (f"{pool}/objset-{int(number):#x}",) if number.isdigit() else ()
 
 
 def compression_of(properties: Mapping[str, str]) -> str | None:
@@ -286,6 +300,10 @@ def _shares(vdevs: Sequence[Vdev], rows: Sequence[zfs_report.VdevSpace]) -> list
     found = [row.allocated_bytes or 0 for row in rows if row.depth == 1 and not row.section]
     data = [vdev.data_in(count) for count, vdev in zip(found, vdevs, strict=False)]
     return [count / max(1, sum(data)) for count in data]
+
+
+def _space_of(pool: str, host: Host) -> tuple[zfs_report.VdevSpace, ...]:
+    return zfs_report.parse_list(host.run(("zpool", "list", "-v", "-p", pool), timeout_s=_LIMIT_S).stdout)
 
 
 def _arcstats(host: Host) -> Mapping[str, int]:

@@ -1,7 +1,7 @@
 """What zpool and zfs print of a pool, and the kernel's counters of the ARC, as values. Pure."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 _BUSY = re.compile(r"^\s*(?:scan|remove|expand): (.*\bin progress\b.*)$", re.MULTILINE)
@@ -10,7 +10,7 @@ _VDEV_BUSY = re.compile(r"\((\d+% (?:initialized|trimmed)), started")
 
 @dataclass(frozen=True)
 class VdevSpace:
-    """A row of `zpool list -v`: how deep it stands below the pool (the pool itself 0), its name, allocated bytes.
+    """A row of `zpool list -v`: how deep it stands below the pool (the pool itself 0), its name, and bytes.
 
     `section` is the heading it stands under: empty for data, else `logs`, `cache`, `special`, `dedup` or `spare`.
     """
@@ -19,6 +19,7 @@ class VdevSpace:
     name: str
     section: str
     allocated_bytes: int | None
+    size_bytes: int | None = None
 
 
 def parse_list(text: str) -> tuple[VdevSpace, ...]:
@@ -29,7 +30,7 @@ def parse_list(text: str) -> tuple[VdevSpace, ...]:
     """
     header, *lines = text.splitlines() or [""]
     columns = header.split()
-    if "ALLOC" not in columns:
+    if not {"ALLOC", "SIZE"} <= set(columns):
         raise ValueError(f"`zpool list -v` printed no column ALLOC: {header!r}")
     rows: list[VdevSpace] = []
     section = ""
@@ -39,9 +40,13 @@ def parse_list(text: str) -> tuple[VdevSpace, ...]:
         if depth == 0 and rows:
             section = cells[0]
         else:
-            count = cells[columns.index("ALLOC")] if len(cells) > columns.index("ALLOC") else "-"
-            rows.append(VdevSpace(depth, cells[0], section, int(count) if count.isdigit() else None))
+            allocated, size = _number(cells, columns.index("ALLOC")), _number(cells, columns.index("SIZE"))
+            rows.append(VdevSpace(depth, cells[0], section, allocated, size))
     return tuple(rows)
+
+
+def _number(cells: Sequence[str], column: int) -> int | None:
+    return int(cells[column]) if len(cells) > column and cells[column].isdigit() else None
 
 
 def busy_with(status: str) -> str | None:

@@ -10,14 +10,16 @@ from pathlib import Path
 from poolproof.campaign.model import Measure, Workload
 from poolproof.errors import FioError, PoolproofError
 from poolproof.evidence.account import Idle, Window, byte_account, leaf_uses
-from poolproof.evidence.model import Evidence, TestFile, ZfsUse
-from poolproof.evidence.sampler import Reading, Sampler, read_now, reading_at
+from poolproof.evidence.levels import Place, levels_of
+from poolproof.evidence.model import Evidence, TestFile, Zfs, ZfsUse
+from poolproof.evidence.sampler import Reading, Sampler, counter_paths, read_now, reading_at
 from poolproof.evidence.zfs import read_zfs, use_between
 from poolproof.fio.figures import FioResult
 from poolproof.fio.job import JobFile
 from poolproof.fio.json_output import read_json_stream
 from poolproof.hosts.base import Host, HostUnreachable
-from poolproof.layers.open_layout import busy_with
+from poolproof.layers.counted import places_of
+from poolproof.layers.open_layout import busy_with, vdev_uses
 from poolproof.measure.cool import cool, flush
 from poolproof.measure.events import Listener
 from poolproof.measure.figures import figures_of, moved_each_way
@@ -69,7 +71,7 @@ class Prepared:
 class _Measured:
     """What came out of the window: fio's run, the counters at its bounds, all samples between, seconds of each part.
 
-    `zfs`: what ZFS's own counters moved by, fio's ramp among it.
+    `zfs`: what ZFS's own counters moved by, fio's ramp among it. `places`: where else bytes were counted.
     """
 
     fio: FioRun
@@ -77,6 +79,7 @@ class _Measured:
     samples: Sequence[Reading]
     seconds: Mapping[str, float]
     zfs: ZfsUse | None
+    places: Sequence[Place]
 
 
 def run_trial(bench: Bench, prepared: Prepared, number: int) -> Trial:
@@ -161,21 +164,27 @@ def _measure(bench: Bench, prepared: Prepared) -> _Measured:
     host, leaves, scratch = bench.host, bench.layout.leaves, bench.layout.scratch
     seconds = {"settle": _pause(bench)}
     bench.listener.step("measure")
-    sampler = Sampler(host, leaves, SAMPLE_S)
+    places = places_of(bench.layout.tree, host)
+    more = [path for place in places for path in place.counters]
+    sampler = Sampler(host, leaves, SAMPLE_S, more)
     start: list[Reading] = []
     live = bench.listener.wants_live
     watch = watching(host, report_path(scratch), sampler, bench.listener.live) if live else nullcontext()
-    pools = bench.layout.target.zfs.pools if bench.layout.target.zfs else ()
-    zfs_start = read_zfs(host, pools)
+    beneath = bench.layout.target.zfs or Zfs()
+    zfs_start = read_zfs(host, beneath.pools, beneath.objsets)
     with sampler, watch:
-        fio = run_fio(host, prepared.jobs, scratch, live=live, before=lambda: start.append(read_now(host, leaves)))
-        end = read_now(host, leaves)
-    zfs = use_between(zfs_start, read_zfs(host, pools))
+        fio = run_fio(
+            host, prepared.jobs, scratch, live=live, before=lambda: start.append(read_now(host, leaves, more))
+        )
+        end = read_now(host, leaves, more)
+    zfs = use_between(zfs_start, read_zfs(host, beneath.pools, beneath.objsets))
     bench.listener.step("drain to the disks")
     flush(host, bench.layout)
-    drained = read_now(host, leaves)
+    drained = read_now(host, leaves, more)
     seconds |= {"fio": fio.completed.elapsed_s, "drain": drained.at_s - end.at_s}
-    return _Measured(fio, Window(start[0], end, drained), tuple(sampler.readings), seconds, zfs)
+    if zfs is not None:
+        zfs = replace(zfs, vdevs=vdev_uses(bench.layout.tree, host))
+    return _Measured(fio, Window(start[0], end, drained), tuple(sampler.readings), seconds, zfs, places)
 
 
 def _pause(bench: Bench) -> float:
@@ -211,7 +220,15 @@ def _evidence(
     files = prepared.files
     if resident is not None:
         files = tuple(replace(file, resident_bytes=pages) for file, pages in zip(files, resident, strict=True))
-    return Evidence(account, leaves, files, busy_with(bench.layout.tree, bench.host), measured.zfs)
+    paths = counter_paths(bench.layout.leaves, [path for place in measured.places for path in place.counters])
+    return Evidence(
+        account=account,
+        leaves=leaves,
+        files=files,
+        busy_with=busy_with(bench.layout.tree, bench.host),
+        zfs=measured.zfs,
+        levels=levels_of(moved, measured.places, paths, window, measured.zfs),
+    )
 
 
 def _without_ramp(measured: _Measured, jobs: JobFile, result: FioResult) -> Window:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poolproof.evidence.model import ZfsUse
+from poolproof.evidence.model import DatasetUse, ZfsUse
 from poolproof.evidence.zfs import KSTATS, ZfsCounters, parse_kstat, read_zfs, use_between
 from poolproof.hosts.base import Tick
 from poolproof.process import Completed
@@ -35,6 +35,20 @@ arc_read_bytes                  4    4096
 direct_read_bytes               4    1048576
 """
 IOSTATS_2_1 = "\n".join(IOSTATS.splitlines()[:3])
+
+
+# /proc/spl/kstat/zfs/tank/objset-0x36 of OpenZFS 2.1.11
+OBJSET = """\
+31 1 0x01 7 2160 25936187710 1072523593010
+name                            type data
+dataset_name                    7    tank
+writes                          4    {writes}
+nwritten                        4    {written}
+reads                           4    12
+nread                           4    {read}
+nunlinks                        4    0
+nunlinked                       4    0
+"""
 
 
 class KstatHost:
@@ -85,6 +99,22 @@ def test_what_moved() -> None:
         l2_read_bytes=512,
         l2_write_bytes=8192,
     )
+
+
+def test_what_passed_a_dataset() -> None:
+    def at(read: int, written: int) -> ZfsCounters | None:
+        text = OBJSET.format(writes=3, written=written, read=read)
+        return read_zfs(KstatHost({f"{KSTATS}/tank/objset-0x36": text}), ["tank"], ["tank/objset-0x36"])
+
+    use = use_between(at(100, 1000), at(150, 3000))
+    assert use is not None
+    assert use.datasets == (DatasetUse("tank", 50, 2000),)
+
+
+def test_a_dataset_that_is_gone_is_left_out() -> None:
+    use = use_between(read(IOSTATS), read_zfs(KstatHost({}), ["tank"], ["tank/objset-0x36"]))
+    assert use is not None
+    assert use.datasets == ()
 
 
 def test_counters_that_a_release_does_not_have_are_not_known() -> None:

@@ -1,0 +1,59 @@
+"""The byte account level by level, from readings of the counters at each."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from poolproof.evidence.account import Window
+from poolproof.evidence.counters import Counters
+from poolproof.evidence.levels import DATASET, DEVICE, Place, levels_of
+from poolproof.evidence.model import DatasetUse, Level, ZfsUse
+from poolproof.evidence.sampler import Reading, counter_paths
+from tests.unit.layers.ground import device
+
+LEAVES = (*device("a").leaves, *device("b").leaves)
+A, B = (leaf.counter for leaf in LEAVES)
+ZVOL = "/sys/class/block/zd0/stat"
+
+
+def reading(at_s: float, *written: int) -> Reading:
+    return Reading(at_s, tuple(Counters(read_bytes=2 * count, write_bytes=count) for count in written))
+
+
+def test_each_level_from_fio_to_the_disks() -> None:
+    places = [
+        Place("zvol", "/dev/zvol/tank/v", 1, (ZVOL,)),
+        Place(DATASET, "tank", 2),
+        Place("zfs", "tank", 2, (A, B)),
+        Place(DEVICE, "a", 3, (A,)),
+        Place(DEVICE, "b", 3, (B,)),
+    ]
+    paths = counter_paths(LEAVES, [path for place in places for path in place.counters])
+    assert paths == (A, B, ZVOL)
+    window = Window(reading(0, 10, 20, 100), reading(1, 15, 30, 160), reading(2, 40, 50, 170))
+    use = ZfsUse(datasets=(DatasetUse("tank", 7, 8),))
+    assert levels_of((5, 60), places, paths, window, use) == (
+        Level("fio", "fio", 0, 5, 60),
+        Level("zvol", "/dev/zvol/tank/v", 1, 120, 60, 70),
+        Level("dataset", "tank", 2, 7, 8),
+        Level("zfs", "tank", 2, 30, 15, 60),
+        Level("device", "a", 3, 10, 5, 30),
+        Level("device", "b", 3, 20, 10, 30),
+    )
+
+
+def test_a_dataset_that_nobody_counted_is_left_out() -> None:
+    window = Window(reading(0), reading(1), reading(2))
+    assert [level.layer for level in levels_of((1, 1), [Place(DATASET, "tank", 1)], (), window, None)] == ["fio"]
+
+
+@given(st.lists(st.integers(0, 2**40), min_size=2, max_size=2), st.integers(0, 2**40))
+def test_a_pool_is_the_sum_of_its_devices(start: list[int], more: int) -> None:
+    window = Window(reading(0, *start), reading(1, *(count + more for count in start)), reading(2, *start))
+    _, pool, *devices = levels_of(
+        (0, 0),
+        [Place("zfs", "tank", 1, (A, B)), Place(DEVICE, "a", 2, (A,)), Place(DEVICE, "b", 2, (B,))],
+        counter_paths(LEAVES),
+        window,
+        None,
+    )
+    assert pool.write_bytes == sum(level.write_bytes for level in devices) == 2 * more
