@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from poolproof.cli.audit import Compression, Devices, Fs, Ram, Recordsize
-from poolproof.cli.run import Json
+from poolproof.cli.run import LOCAL, Json
 
 if TYPE_CHECKING:
+    from poolproof.lint.fio_there import Fio
     from poolproof.lint.grounds import Where
     from poolproof.lint.model import Diagnostic
     from poolproof.lint.source import Source
@@ -26,6 +27,9 @@ def command(
     ] = False,
     strict: Annotated[bool, typer.Option("--strict", help="End with 1 for warnings as well as errors.")] = False,
     sarif: Annotated[bool, typer.Option("--sarif", help="Print SARIF 2.1.0, for code hosts and editors.")] = False,
+    on: Annotated[
+        str, typer.Option("--on", metavar="HOST", help="Where it would run: user@host, an alias of ssh; or lab:NAME.")
+    ] = LOCAL,
     fs: Fs = None,
     ram: Ram = None,
     recordsize: Recordsize = None,
@@ -35,26 +39,30 @@ def command(
 ) -> None:
     """See the traps in a fio job before it runs: job files, command lines, shell scripts.
 
-    What is known of the place where the job would run sharpens it: its own path on this machine, or the flags.
+    What is known of the place where the job would run sharpens it: its own path on this machine or another one (--on),
+    or the flags. Where fio is there, values are also shown to it, which runs nothing.
     Ends with 1 when anything is an error (with --strict also for a warning), else with 0.
     """
     from poolproof.audit.context import read_context
+    from poolproof.cli.ground import reached
     from poolproof.errors import UsageError
-    from poolproof.hosts.local import LocalHost
     from poolproof.lint.check import lint
+    from poolproof.lint.fio_there import FioThere
+    from poolproof.lint.machine import keywords_of
     from poolproof.lint.places import Places
     from poolproof.lint.sources import read_sources
 
     if fix + sarif + as_json > 1:
         raise UsageError("--fix, --sarif and --json each print something else", "choose one of them")
     context = read_context(fs=fs, ram=ram, recordsize=recordsize, compression=compression, devices=devices or ())
-    read = read_sources(sources or [], os.environ)
-    where = Places(context, LocalHost())
-    if fix:
-        found = _fix(read, where)
-    else:
-        found = [each for source in read for each in lint(source, where)]
-        _print(found, as_json=as_json, sarif=sarif)
+    with reached(on) as host:
+        read = read_sources(sources or [], os.environ, keywords_of(host))
+        where, fio = Places(context, host), FioThere(host)
+        if fix:
+            found = _fix(read, where, fio)
+        else:
+            found = [each for source in read for each in lint(source, where, fio)]
+            _print(found, as_json=as_json, sarif=sarif)
     grave = ("error", "warning") if strict else ("error",)
     if any(each.severity in grave for each in found):
         raise typer.Exit(1)
@@ -72,7 +80,7 @@ def _print(found: "list[Diagnostic]", *, as_json: bool, sarif: bool) -> None:
         typer.echo("\n".join(lines_of(found)))
 
 
-def _fix(read: "tuple[Source, ...]", where: "Where") -> "list[Diagnostic]":
+def _fix(read: "tuple[Source, ...]", where: "Where", fio: "Fio") -> "list[Diagnostic]":
     """The mended text on standard output; what was mended and what is left on standard error."""
     from poolproof.errors import UsageError
     from poolproof.lint.check import mend
@@ -80,7 +88,7 @@ def _fix(read: "tuple[Source, ...]", where: "Where") -> "list[Diagnostic]":
 
     if len(read) > 1:
         raise UsageError("--fix prints one source", "name one at a time: poolproof lint --fix job.fio > mended.fio")
-    mended = mend(read[0], where)
+    mended = mend(read[0], where, fio)
     typer.echo(mended.text, nl=False)
     typer.echo("\n".join([*mended_lines_of(mended.mended, mended.gone), *lines_of(list(mended.left))]), err=True)
     return list(mended.left)

@@ -10,6 +10,7 @@ from poolproof.fio.job import Job
 from poolproof.fio.option_names import ENGINE_OPTIONS, JOB_OPTIONS, OTHER_RELEASES
 
 _LONGEST_NAME = 60
+_FAR = 0.5
 _ALIKE = 0.75  # two letters of four changed places: `nmae`
 MOST_PROBLEMS = 100
 """Problems that are told of one source; more tell nothing new."""
@@ -22,11 +23,14 @@ class Problem:
     """Something that fio would refuse, and where; `line` counts from 1.
 
     `is_certain` False: an option of a name like no other, which another release or an engine of its own may know.
+    `option`: the name of an option that is not known here. `fix`: what to type, where that is known.
     """
 
     line: int
     message: str
     is_certain: bool = True
+    option: str | None = None
+    fix: str = ""
 
 
 @dataclass
@@ -63,8 +67,11 @@ def unknown(name: str, line: int, among: frozenset[str] = ALL_NAMES) -> Problem:
     """The problem of an option that is not `among` those known."""
     near = _nearest(name[:_LONGEST_NAME], among)
     if near is None:
-        return Problem(line, f"{name[:_LONGEST_NAME]!r} is no option of fio that is known here", is_certain=False)
-    return Problem(line, f"fio has no option {name!r}; did you mean `{near}`?")
+        like = difflib.get_close_matches(name[:_LONGEST_NAME], sorted(among), n=1, cutoff=_FAR)
+        nearest = f"; the nearest is `{like[0]}`" if like else ""
+        message = f"{name[:_LONGEST_NAME]!r} is no option of fio that is known here{nearest}"
+        return Problem(line, message, is_certain=False, option=name)
+    return Problem(line, f"fio has no option {name!r}; did you mean `{near}`?", option=name)
 
 
 @lru_cache(maxsize=1024)

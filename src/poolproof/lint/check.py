@@ -4,15 +4,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from poolproof.lint.change import changed
+from poolproof.lint.fio_there import Fio, NoFio
 from poolproof.lint.grounds import Nowhere, Where, grounds_of
 from poolproof.lint.judged import Placed, placed
 from poolproof.lint.model import SEVERITIES, Diagnostic, Severity, Unit
+from poolproof.lint.refused import Told, refusals
 from poolproof.lint.source import Source, is_text
-from poolproof.lint.values import refused_values
 from poolproof.lint.variables import unknown_in
 from poolproof.rules.model import Changes, Finding
 
 _NOWHERE = Nowhere()
+_NO_FIO = NoFio()
 _ROUNDS = 8
 _RANK = {"error": 0, "warning": 1, "note": 2}
 _NAME_ONE = "give a job file, a script with fio in it, or `-- fio …`"
@@ -35,29 +37,29 @@ class Mended:
     gone: tuple[Diagnostic, ...] = ()
 
 
-def lint(source: Source, where: Where = _NOWHERE) -> tuple[Diagnostic, ...]:
-    """Everything to say of the source, in the order of its lines, the gravest first on each."""
+def lint(source: Source, where: Where = _NOWHERE, fio: Fio = _NO_FIO) -> tuple[Diagnostic, ...]:
+    """Everything to say of the source, in the order of its lines, the gravest first on each; `fio` would run it."""
     if not is_text(source.text):
         return (_not_text(source),)
     units = source.units
-    found = [each for unit in units for each in _of_unit(source, unit, where)]
+    found = [each for unit in units for each in _of_unit(source, unit, where, fio)]
     if not any(unit.jobs.jobs or unit.files for unit in units):
         found += _without_jobs(source)
     return tuple(sorted(dict.fromkeys(found), key=lambda each: (each.line, _RANK[each.severity])))
 
 
-def mend(source: Source, where: Where = _NOWHERE) -> Mended:
+def mend(source: Source, where: Where = _NOWHERE, fio: Fio = _NO_FIO) -> Mended:
     """The source with everything mended that has a mend: a change is kept only if it takes its finding away, and brings
     no other of its severity or worse.
     """
-    before = lint(source, where)
+    before = lint(source, where, fio)
     changed_for: set[str] = set()
     for _ in range(_ROUNDS):
         better = _mended_once(source, where, changed_for)
         if better.text == source.text:
             break
         source = better
-    left = lint(source, where)
+    left = lint(source, where, fio)
     still = {each.rule for each in left}
     silent = [each for each in before if each.rule not in still]
     mended = tuple(each for each in silent if each.rule in changed_for)
@@ -70,9 +72,8 @@ def _not_text(source: Source) -> Diagnostic:
     )
 
 
-def _of_unit(source: Source, unit: Unit, where: Where) -> Iterator[Diagnostic]:
-    yield from _problems(source, unit)
-    yield from _values(source, unit)
+def _of_unit(source: Source, unit: Unit, where: Where, fio: Fio) -> Iterator[Diagnostic]:
+    yield from refusals(Told(source.name, source.text, fio), unit)
     yield from _unknown(source, unit)
     by_place: dict[tuple[int, str, Severity], list[Finding]] = {}
     for each in placed(unit, grounds_of(unit, where)):
@@ -86,22 +87,6 @@ def _message(found: Sequence[Finding]) -> str:
     """Of a rule that speaks of several jobs because of one line: what it says of the first, and how many there are."""
     more = f" (and {len(found) - 1} more like it)" if len(found) > 1 else ""
     return found[0].message + more
-
-
-def _problems(source: Source, unit: Unit) -> Iterator[Diagnostic]:
-    for problem in unit.problems:
-        if problem.is_certain:
-            fix = "`fio --cmdhelp=OPTION` explains an option, `fio --parse-only FILE` checks a job file"
-            yield Diagnostic(source.name, problem.line, "refused-by-fio", "error", problem.message, fix)
-        else:
-            fix = "`fio --cmdhelp=all` and `fio --enghelp=ENGINE` list what the fio that will run it knows"
-            yield Diagnostic(source.name, problem.line, "unknown-option", "warning", problem.message, fix)
-
-
-def _values(source: Source, unit: Unit) -> Iterator[Diagnostic]:
-    for line, why in refused_values(unit):
-        fix = "`fio --cmdhelp=OPTION` says what an option takes"
-        yield Diagnostic(source.name, line, "refused-by-fio", "error", why, fix)
 
 
 def _unknown(source: Source, unit: Unit) -> Iterator[Diagnostic]:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from poolproof.fio.commandline import Command, place_of_fio, read_arguments
+from poolproof.fio.job_draft import ALL_NAMES, Problem
 from poolproof.fio.option_names import PROGRAM_OPTIONS
 from poolproof.lint.jobfiles import Surroundings, holds_options
 from poolproof.lint.jobfiles import unit_of as unit_of_job_file
@@ -13,6 +14,7 @@ from poolproof.lint.shell_words import Script, Word, read_script
 from poolproof.lint.variables import UNKNOWN
 
 _DEEPEST = 3
+_WITHOUT_JOBS = frozenset({"profile", "server", "client", "cmdhelp", "enghelp", "help", "version", "remote-config"})
 _NAMED_FIO = re.compile(r"\$\{?\w*fio\w*\}?", re.IGNORECASE)  # the program by a variable: $FIO, ${FIO_CMD}
 _SUBSTITUTED = re.compile(r"\$\(|`")  # read already, by the reader of words
 
@@ -59,7 +61,18 @@ def _unit(words: Sequence[Word], line: int) -> Unit:
     unknown = tuple((word.line, word.text) for word in words if _is_unknown(word))
     known = [word for word in words if not _is_unknown(word)]
     command = read_arguments([word.text for word in known], line, lines=[word.line for word in known])
-    return Unit("command", line, command.jobs, command.problems, command.files, _sections(command, known), unknown)
+    problems = (*command.problems, *([] if unknown else _without_name(command)))
+    return Unit("command", line, command.jobs, problems, command.files, _sections(command, known), unknown)
+
+
+def _without_name(command: Command) -> Iterator[Problem]:
+    """Options of jobs, and no job: only `--name` starts one. A profile and a server have jobs of their own."""
+    asked = {name for name, _value in command.program}
+    options = [given.name for given in command.given if given.name in ALL_NAMES - {"name"}]
+    misspelt = any("`name`" in problem.message for problem in command.problems)
+    if options and not command.runs and not misspelt and not asked & _WITHOUT_JOBS:
+        message = "there is no `--name`, and so no job: fio would print its help and run nothing"
+        yield Problem(command.line, message, fix="give the job a name: fio --name=job …")
 
 
 def _is_unknown(word: Word) -> bool:

@@ -1,10 +1,8 @@
-"""What the jobs stand on: as the flags say, and else as this machine tells of the paths of their files."""
+"""What the jobs stand on: as the flags say, and else as the host tells of the paths of their files."""
 
-import stat
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 
 from poolproof.audit.context import Context
 from poolproof.audit.context import target_of as told_by
@@ -17,21 +15,28 @@ from poolproof.facts.block import device_under
 from poolproof.facts.machine import Machine, survey
 from poolproof.facts.mountinfo import mount_of, parse_mountinfo
 from poolproof.facts.zfs import DatasetFacts, dataset_facts, volume_of
-from poolproof.hosts.base import Host
+from poolproof.hosts.base import Host, HostUnreachable
 from poolproof.lint.grounds import Place
+from poolproof.lint.paths import Standing, files_there, standing
 from poolproof.measure.target import target_of
 
 _MOST_FILES = 64
 
 
 class Places:
-    """Answers for each place, and remembers. What the host can't tell is not known; nothing is raised."""
+    """Answers for each place, and remembers. What the host can't tell is not known; nothing is raised but:
+
+    Raises:
+        HostUnreachable: the link to the host broke.
+    """
 
     def __init__(self, context: Context, host: Host) -> None:
         self._context = context
         self._host = host
-        self._found = cache(self._look)
-        self._leaves = cache(self._leaves_under)
+        self._standing = cache(self._stands)
+        self._target = cache(self._look)
+        self._leaves = cache(lambda place: _leaves(host, place))
+        self._files = cache(lambda paths: inspect(host, files_there(host, paths)[:_MOST_FILES]))
         self._busy = cache(lambda devices: busy_with(host, devices))
         self._machine: Callable[[], Machine] = cache(lambda: survey(host, ()))
 
@@ -39,73 +44,65 @@ class Places:
         """The target of the first file, or of the directory."""
         if self._context.file_system is not None:
             return told_by(self._context)
-        return told_by(self._context, self._found(_path(place)))
+        standing = self._standing(_path(place))
+        return told_by(self._context, None if standing is None else self._target(standing))
 
     def evidence(self, places: Sequence[Place]) -> Evidence | None:
         """The files that are there already, and what their disks are busy with; None where flags tell of elsewhere."""
         if self._context.file_system is not None:
             return None
-        paths = sorted({file for place in places for file in place.files if _is_there(Path(file))})
+        paths = sorted({file for place in places for file in place.files})
         try:
-            files = inspect(self._host, paths[:_MOST_FILES])
-            busy = self._busy(frozenset(leaf.name for place in places for leaf in self._leaves(_path(place))))
+            files = self._files(tuple(paths))
+            busy = self._busy(self._devices(places))
+        except HostUnreachable:
+            raise
         except PoolproofError:
             return None
         return Evidence(None, files=files, busy_with=busy) if files or busy else None
 
-    def _look(self, path: Path) -> Target | None:
-        standing = _standing(path)
-        if standing is None:
-            return None
+    def _devices(self, places: Sequence[Place]) -> frozenset[str]:
+        """The kernel names of the disks below."""
+        standing = {self._standing(_path(place)) for place in places}
+        return frozenset(leaf.name for each in standing if each is not None for leaf in self._leaves(each))
+
+    def _stands(self, path: str) -> Standing | None:
         try:
-            return _target(self._host, standing, self._machine())
+            return standing(self._host, path)
+        except HostUnreachable:
+            raise
         except PoolproofError:
             return None
 
-    def _leaves_under(self, path: Path) -> tuple[Leaf, ...]:
-        standing = _standing(path)
-        return () if standing is None else _leaves(self._host, standing)
-
-
-def _path(place: Place) -> Path:
-    return Path(place.files[0] if place.files else place.directory).absolute()
-
-
-def _standing(path: Path) -> Path | None:
-    """The file where it is there, else its directory; None where that is not there either, or no disk is behind it."""
-    for each in (path, path.parent):
+    def _look(self, place: Standing) -> Target | None:
         try:
-            mode = each.stat().st_mode
-        except (OSError, ValueError):
-            continue
-        return each.resolve() if stat.S_ISBLK(mode) or stat.S_ISREG(mode) or stat.S_ISDIR(mode) else None
-    return None
+            return _target(self._host, place, self._leaves(place), self._machine())
+        except HostUnreachable:
+            raise
+        except PoolproofError:
+            return None
 
 
-def _is_there(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except (OSError, ValueError):
-        return False
+def _path(place: Place) -> str:
+    return place.files[0] if place.files else place.directory or "."
 
 
-def _leaves(host: Host, path: Path) -> tuple[Leaf, ...]:
-    if path.is_block_device():
-        return (Leaf(path.name, str(path), f"/sys/class/block/{path.name}/stat"),)
-    below = device_under(host, str(path))
+def _leaves(host: Host, place: Standing) -> tuple[Leaf, ...]:
+    if place.is_block:
+        name = place.path.rpartition("/")[2]
+        return (Leaf(name, place.path, f"/sys/class/block/{name}/stat"),)
+    below = device_under(host, place.path)
     return tuple(Leaf(each.device, f"/dev/{each.device}", each.counter) for each in below)
 
 
-def _target(host: Host, path: Path, machine: Machine) -> Target:
-    leaves = _leaves(host, path)
-    volume = Volume(str(path), path.is_block_device(), leaves)
-    target = target_of(host, volume, leaves, machine)
-    facts = _zfs_below(host, path, volume.is_block, leaves)
+def _target(host: Host, place: Standing, leaves: tuple[Leaf, ...], machine: Machine) -> Target:
+    target = target_of(host, Volume(place.path, place.is_block, leaves), leaves, machine)
+    facts = _zfs_below(host, place, leaves)
     return target if facts is None else _on_zfs(target, facts, is_zvol=target.file_system != "zfs")
 
 
-def _zfs_below(host: Host, path: Path, is_block: bool, leaves: Sequence[Leaf]) -> DatasetFacts | None:
-    mount = None if is_block else mount_of(parse_mountinfo(host.read("/proc/self/mountinfo")), str(path))
+def _zfs_below(host: Host, place: Standing, leaves: Sequence[Leaf]) -> DatasetFacts | None:
+    mount = None if place.is_block else mount_of(parse_mountinfo(host.read("/proc/self/mountinfo")), place.path)
     if mount is not None and mount.file_system == "zfs":
         return dataset_facts(host, mount.source)
     volume = next(filter(None, (volume_of(host, leaf.path) for leaf in leaves)), None)

@@ -1,11 +1,11 @@
 """The sources that a command line names, read: files, standard input, and a fio command after `--`."""
 
 import io
-import os
 import re
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from poolproof.errors import UsageError
@@ -19,17 +19,30 @@ _PROGRAM = re.compile(r"^(?:\S*/)?fio(?:[-_.]?v?\d[\w.-]*)?$")
 _LARGEST_BYTES = 16 * 1024**2
 
 
-def read_sources(words: Sequence[str], environment: Mapping[str, str]) -> tuple[Source, ...]:
+def read_sources(
+    words: Sequence[str], environment: Mapping[str, str], keywords: Mapping[str, int]
+) -> tuple[Source, ...]:
     """Each file named, `-` for standard input; or all words as one command, with the job files that it names.
+
+    `keywords`: what fio would fill in for `$ncpus` and its like, where the jobs are to run.
 
     Raises:
         UsageError: nothing is named, or a file cannot be read.
     """
     if not words:
         raise UsageError("nothing to lint is named", "poolproof lint job.fio, or poolproof lint -- fio --name=…")
+    around = _Around(environment, keywords)
     if _is_command(words):
-        return _of_command(words, environment)
-    return tuple(_of_name(word, environment) for word in words)
+        return _of_command(words, around)
+    return tuple(_of_name(word, around) for word in words)
+
+
+@dataclass(frozen=True)
+class _Around:
+    """What all sources can draw upon."""
+
+    environment: Mapping[str, str]
+    keywords: Mapping[str, int]
 
 
 def _is_command(words: Sequence[str]) -> bool:
@@ -38,18 +51,18 @@ def _is_command(words: Sequence[str]) -> bool:
     )
 
 
-def _of_command(words: Sequence[str], environment: Mapping[str, str]) -> tuple[Source, ...]:
+def _of_command(words: Sequence[str], around: _Around) -> tuple[Source, ...]:
     text = words[0] if len(words) == 1 else shlex.join(words)
-    command = Source(COMMAND, text + "\n", _surroundings(Path(), environment))
+    command = Source(COMMAND, text + "\n", _surroundings(Path(), around))
     files = [name for unit in command.units for name in unit.files]
-    return (command, *(_of_name(name, environment) for name in files))
+    return (command, *(_of_name(name, around) for name in files))
 
 
-def _of_name(name: str, environment: Mapping[str, str]) -> Source:
+def _of_name(name: str, around: _Around) -> Source:
     if name == "-":
-        return Source("-", _standard_input(), _surroundings(Path(), environment))
+        return Source("-", _standard_input(), _surroundings(Path(), around))
     path = Path(name)
-    return Source(name, _text(path), _surroundings(path.parent, environment))
+    return Source(name, _text(path), _surroundings(path.parent, around))
 
 
 def _standard_input() -> str:
@@ -69,7 +82,7 @@ def _text(path: Path) -> str:
         ) from None
 
 
-def _surroundings(folder: Path, environment: Mapping[str, str]) -> Surroundings:
+def _surroundings(folder: Path, around: _Around) -> Surroundings:
     """Included files are looked for beside the file, then where fio would: in the working directory."""
 
     def include(name: str) -> str | None:
@@ -80,10 +93,4 @@ def _surroundings(folder: Path, environment: Mapping[str, str]) -> Surroundings:
                 continue
         return None
 
-    return Surroundings(environment, _machine(), include)
-
-
-def _machine() -> Mapping[str, int]:
-    """What fio fills in for `$ncpus`, `$pagesize` and `$mb_memory`."""
-    pages, page = os.sysconf("SC_PHYS_PAGES"), os.sysconf("SC_PAGE_SIZE")
-    return {"ncpus": os.cpu_count() or 1, "pagesize": page, "mb_memory": pages * page // 1024**2}
+    return Surroundings(around.environment, around.keywords, include)

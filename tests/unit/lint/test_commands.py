@@ -1,6 +1,9 @@
 """Command lines and shell scripts: jobs, lines, variables, what stands around fio."""
 
-from tests.unit.lint.making import rules, said
+import pytest
+
+from poolproof.lint.check import lint
+from tests.unit.lint.making import rules, said, source
 
 
 def _said(text: str) -> list[tuple[int, str, str]]:
@@ -94,4 +97,20 @@ def test_a_script_without_fio() -> None:
 def test_a_call_whose_options_are_misspelt_is_a_call() -> None:
     assert _said("fio --nmae=a --rw=read\n") == [(1, "error", "refused-by-fio")]
     assert (1, "error", "refused-by-fio") in _said("fio --name=a --rw=read --size=1g --ouput=x\n")
-    assert _said("fio --quantum=1 --rw=read\n") == [(1, "warning", "unknown-option")]
+    assert _said("fio --quantum=1 --rw=read\n") == [(1, "error", "refused-by-fio")] * 2
+
+
+@pytest.mark.parametrize("call", ["--rw=read --size=1g", "--name=global --bs=4k", "--output=x.json --bs=4k --direct=1"])
+def test_options_without_a_job_name(call: str) -> None:
+    (found,) = lint(source(f"fio {call}\n", "x.sh"))
+    assert (found.line, found.severity, found.rule) == (1, "error", "refused-by-fio")
+    assert "no `--name`" in found.message and "--name=" in found.fix
+
+
+@pytest.mark.parametrize("call", ["--version", "--enghelp=rbd", "--server", "--profile=act --device-names=/dev/sdb"])
+def test_calls_that_need_no_job_name(call: str) -> None:
+    assert not [each for each in _said(f"fio {call}\n") if each[1] == "error"]
+
+
+def test_a_call_whose_options_are_unknown_may_have_a_name() -> None:
+    assert not [each for each in _said('fio --rw=read "$@"\n') if each[1] == "error"]

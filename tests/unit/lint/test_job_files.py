@@ -1,5 +1,7 @@
 """Job files: inheritance, includes, variables, units; each finding at its line."""
 
+import pytest
+
 from tests.unit.lint.making import said, source
 
 
@@ -70,8 +72,20 @@ def test_what_fio_would_refuse_is_an_error_at_its_line() -> None:
     assert said("[global]\nrw=read\n") == [(1, "error", "refused-by-fio")]
 
 
-def test_an_option_like_no_other_may_be_another_releases() -> None:
-    assert (3, "warning", "unknown-option") in said("[a]\nrw=read\nquantum_entangle=1\nsize=1g\n")
+_ODD = "[a]\nrw=read\nquantum_entangle=1\nsize=1g\n"
+
+
+def test_an_option_like_no_other_is_an_error() -> None:
+    assert (3, "error", "refused-by-fio") in said(_ODD)
+
+
+@pytest.mark.parametrize(
+    "text", [f"# for fio-3.99\n{_ODD}", f"{_ODD}ioengine=external:/opt/own.so\n", f"{_ODD}ioengine=rbd\n"]
+)
+def test_an_option_may_be_another_releases_or_an_engines_own(text: str) -> None:
+    severities = {(severity, rule) for _, severity, rule in said(text)}
+    assert ("warning", "unknown-option") in severities
+    assert ("error", "refused-by-fio") not in severities
 
 
 def test_a_section_that_is_not_closed() -> None:

@@ -1,0 +1,106 @@
+"""The fio that would run the jobs: what it knows and refuses beyond what the tables here do."""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Protocol
+
+from poolproof.errors import PoolproofError
+from poolproof.fio.complaints import Complaint, complaints
+from poolproof.fio.job import Job
+from poolproof.fio.option_values import refusal
+from poolproof.fio.options import known_options
+from poolproof.fio.version import fio_version
+from poolproof.hosts.base import Host, HostUnreachable
+from poolproof.lint.model import Unit
+from poolproof.lint.variables import UNKNOWN
+
+_VERSION_SAID = re.compile(r"\bfio[- /]?v?(?:ersion)?[- ]?(\d+\.\d+)", re.IGNORECASE)
+
+
+class Fio(Protocol):
+    """A fio, or none."""
+
+    @property
+    def version(self) -> str | None:
+        """What it calls itself, `fio-3.33`; None where there is no fio."""
+
+    def names(self, engine: str) -> frozenset[str] | None:
+        """The options that it takes with that engine; None where that is not known."""
+
+    def complaints(self, unit: Unit) -> tuple[Complaint, ...]:
+        """What it has against values of the jobs of the unit."""
+
+
+class NoFio:
+    """No fio is there to be asked."""
+
+    version = None
+
+    def names(self, _engine: str) -> frozenset[str] | None:
+        return None
+
+    def complaints(self, _unit: Unit) -> tuple[Complaint, ...]:
+        return ()
+
+
+class FioThere:
+    """The fio of a host. Where it is missing or does not answer, it knows nothing, and nothing is raised but:
+
+    Raises:
+        HostUnreachable: the link to the host broke.
+    """
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self.names = cache(self._names)
+        self._version = cache(self._asked_version)
+
+    @property
+    def version(self) -> str | None:
+        return self._version()
+
+    def complaints(self, unit: Unit) -> tuple[Complaint, ...]:
+        known = [self.names(job.engine) for job in unit.jobs.jobs]
+        jobs = [_plain(job, names) for job, names in zip(unit.jobs.jobs, known, strict=True) if names is not None]
+        if not jobs or len(jobs) < len(known):
+            return ()
+        try:
+            return complaints(self._host, jobs)
+        except HostUnreachable:
+            raise
+        except PoolproofError:
+            return ()
+
+    def _names(self, engine: str) -> frozenset[str] | None:
+        try:
+            return known_options(self._host, [engine]).known(engine)
+        except HostUnreachable:
+            raise
+        except PoolproofError:
+            return None
+
+    def _asked_version(self) -> str | None:
+        try:
+            return str(fio_version(self._host))
+        except HostUnreachable:
+            raise
+        except PoolproofError:
+            return None
+
+
+def versions_said(text: str) -> Iterator[str]:
+    """The releases of fio that a text names, as `3.41`."""
+    return (match[1] for match in _VERSION_SAID.finditer(text))
+
+
+def _plain(job: Job, names: frozenset[str]) -> Job:
+    """With the options that are left to this fio: it has them, their values are known, and not refused already."""
+    return Job(
+        job.name,
+        {
+            name: value
+            for name, value in job.options.items()
+            if name in names and not UNKNOWN.search(value) and refusal(name, value) is None
+        },
+    )

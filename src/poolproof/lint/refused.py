@@ -1,0 +1,85 @@
+"""What fio would not take: options that it does not have, values that it refuses, and jobs that are not there."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from poolproof.fio.engines import PAGE_CACHE, SYNCHRONOUS
+from poolproof.fio.job_draft import Problem
+from poolproof.fio.option_names import JOB_OPTIONS, OTHER_RELEASES
+from poolproof.lint.fio_there import Fio, versions_said
+from poolproof.lint.model import Diagnostic, Severity, Unit
+from poolproof.lint.values import refused_values
+
+_REFUSED, _UNKNOWN = "refused-by-fio", "unknown-option"
+_EXPLAINED = "`fio --cmdhelp=OPTION` explains an option, `fio --parse-only FILE` checks a job file"
+_LISTED = "`fio --cmdhelp=all` and `fio --enghelp=ENGINE` list what the fio that will run it knows"
+_TAKES = "`fio --cmdhelp={name}` says what it takes"
+_WHOLE = PAGE_CACHE | SYNCHRONOUS
+"""Engines whose own options are all in the tables."""
+
+
+@dataclass(frozen=True)
+class Told:
+    """Where a unit stands, and the fio that would run it."""
+
+    source: str
+    text: str
+    fio: Fio
+
+
+def refusals(told: Told, unit: Unit) -> Iterator[Diagnostic]:
+    """Everything in the unit that fio would refuse, or may."""
+    for problem in unit.problems:
+        yield from _problem(told, unit, problem)
+    for line, why in refused_values(unit):
+        yield Diagnostic(told.source, line, _REFUSED, "error", why, "`fio --cmdhelp=OPTION` says what an option takes")
+    yield from _by_fio_itself(told, unit)
+    yield from _of_other_releases(told, unit)
+
+
+def _problem(told: Told, unit: Unit, problem: Problem) -> Iterator[Diagnostic]:
+    if problem.option is not None and _has(told, unit, problem.option):
+        return
+    if problem.is_certain or not _may_be_known(told, unit):
+        fix = problem.fix or (_LISTED if problem.option else _EXPLAINED)
+        yield Diagnostic(told.source, problem.line, _REFUSED, "error", problem.message, fix)
+    else:
+        yield Diagnostic(told.source, problem.line, _UNKNOWN, "warning", problem.message, _LISTED)
+
+
+def _has(told: Told, unit: Unit, option: str) -> bool:
+    """The fio there is newer than the tables."""
+    known = (told.fio.names(engine) for engine in unit.jobs.engines)
+    return any(option in names for names in known if names is not None)
+
+
+def _may_be_known(told: Told, unit: Unit) -> bool:
+    """The text speaks of another release, or an engine may have the option that the tables do not hold whole."""
+    here = told.fio.version
+    another = any(here is None or not here.startswith(f"fio-{version}") for version in versions_said(told.text))
+    return another or bool(unit.unknown_words) or not unit.jobs.engines <= _WHOLE
+
+
+def _by_fio_itself(told: Told, unit: Unit) -> Iterator[Diagnostic]:
+    found: dict[Diagnostic, None] = {}
+    for each in told.fio.complaints(unit):
+        job = unit.jobs.jobs[each.place]
+        setting = f"{each.name}={job.options[each.name].strip()}"
+        does = "refuses" if each.is_refused else "passes over"
+        message = f"{told.fio.version or 'fio'} {does} {setting}" + (f": {each.said}" if each.said else "")
+        severity: Severity = "error" if each.is_refused else "warning"
+        fix = _TAKES.format(name=each.name)
+        found[Diagnostic(told.source, job.lines.get(each.name, unit.line), _REFUSED, severity, message, fix)] = None
+    yield from found
+
+
+def _of_other_releases(told: Told, unit: Unit) -> Iterator[Diagnostic]:
+    """Options that fio has in some release, and not in the one that is there."""
+    found: dict[tuple[int, str], None] = {}
+    for job in unit.jobs.jobs:
+        names = told.fio.names(job.engine)
+        missing = (job.options.keys() & (JOB_OPTIONS | OTHER_RELEASES)) - names if names is not None else ()
+        found.update({(job.lines.get(name, unit.line), name): None for name in sorted(missing)})
+    for line, name in found:
+        message = f"{told.fio.version or 'the fio there'} has no option {name!r}; other releases of fio do"
+        yield Diagnostic(told.source, line, _UNKNOWN, "warning", message, _LISTED)

@@ -1,0 +1,78 @@
+"""`poolproof lint --on`: the jobs are judged by the machine on which they would run."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from poolproof.audit.context import read_context
+from poolproof.evidence.model import Target
+from poolproof.hosts.base import Host
+from poolproof.hosts.local import LocalHost
+from poolproof.lint.grounds import Place
+from poolproof.lint.machine import keywords_of
+from poolproof.lint.places import Places
+from tests.loop.command import ask
+from tests.loop.ground import Ground
+from tests.loop.hosts.sshd import Sshd, sshd
+
+_FLAGS = ("rw=randread", "bs=4k", "ioengine=libaio", "iodepth=8", "size=64m")
+
+
+@pytest.fixture
+def reachable(monkeypatch: pytest.MonkeyPatch) -> Iterator[Sshd]:
+    """An sshd whose configuration is what `ssh` reads."""
+    with sshd() as running:
+        monkeypatch.setenv("PATH", str(running.client_folder()), prepend=":")
+        yield running
+
+
+def test_every_host_tells_of_the_same_place_alike(host: Host, tmp_path: Path) -> None:
+    """The test's folder is for root alone; users without root are let in by sudo."""
+    file = tmp_path / "it's a file"
+    with file.open("wb") as opened:
+        opened.truncate(1024**2)
+    place = Place((str(file), f"{tmp_path}/none"), "")
+    here, there = (Places(read_context(), each) for each in (LocalHost(), host))
+    assert _lasting(there.target(place)) == _lasting(here.target(place))
+    found = there.evidence([place])
+    assert found is not None
+    assert [(each.path, each.hole_bytes) for each in found.files] == [(str(file), 1024**2)]
+    assert there.target(Place(("/not/there/a",), "")) is None
+    assert keywords_of(host) == keywords_of(LocalHost())
+
+
+def test_lint_says_there_what_it_says_here(reachable: Sshd, ground: Ground) -> None:
+    assert reachable.port
+    job = ground.path / "job.fio"
+    job.write_text("\n".join(["[a]", *_FLAGS, f"directory={ground.path}", "sync=zoo"]) + "\n")
+    here, there = ask("lint", str(job), "--json"), ask("lint", str(job), "--on", "far", "--json")
+    assert there.code == here.code == 1, there.err
+    found = json.loads(there.out)
+    assert found == json.loads(here.out)
+    assert [each["message"] for each in found if each["line"] == 8 and "refuses sync=zoo" in each["message"]]
+
+
+def test_a_machine_that_does_not_answer_is_one_clear_error(reachable: Sshd, ground: Ground) -> None:
+    reachable.stop()
+    job = ground.path / "job.fio"
+    job.write_text("[a]\nrw=read\nsize=1m\n")
+    answer = ask("lint", str(job), "--on", "far", "--json")
+    assert answer.code == 4
+    assert answer.error["hint"] == "ssh -v far true"
+
+
+def test_an_unknown_lab_is_one_clear_error(ground: Ground) -> None:
+    answer = ask(
+        "lint", "--on", "lab:none-of-this-name", "--json", "--", "fio", "--name=a", "--size=1m", cwd=ground.path
+    )
+    assert (answer.code, answer.error["exit_code"]) == (4, 4)
+    assert "none-of-this-name" in answer.error["message"]
+
+
+def _lasting(target: Target | None) -> Target:
+    """Without what hangs on the RAM that is free just now."""
+    assert target is not None
+    return replace(target, dirty_limit_bytes=None)
