@@ -11,6 +11,7 @@ from typing import Any
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
+from poolproof.campaign.later import OF_MEASURE
 from poolproof.campaign.nearest import did_you_mean, listed
 from poolproof.errors import CampaignError
 
@@ -132,6 +133,8 @@ def unknown_key(key: Scalar, known: Sequence[str], what: str, later: Sequence[st
     """The error for a key that `what` does not have; `later` holds those that a later version will."""
     if key.text in later:
         return key.spot.mistake(f"`{key.text}` is not in this version of poolproof", "take the line out")
+    if key.text in OF_MEASURE:
+        return key.spot.mistake(f"`{key.text}` stands in `measure`, not in {what}", "write measure: {until: 3%}")
     guess = did_you_mean(key.text, known)
     return key.spot.mistake(f"unknown key `{_short(key.text)}` in {what}{guess}", f"expected {listed(known)}")
 

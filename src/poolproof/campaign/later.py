@@ -1,3 +1,4 @@
-"""Words of the campaign file that are kept for later versions."""
+"""Words of the campaign file that are kept for later versions, and words that stand in another place."""
 
-LATER = ("until", "budget", "steady", "calibrate")
+LATER = ("budget", "calibrate")
+OF_MEASURE = ("until", "confidence", "steady", "trials")

@@ -7,6 +7,7 @@ from poolproof.campaign.claims import Claim
 from poolproof.campaign.expression import Expression
 
 Metric = Literal["iops", "bandwidth", "p50", "p99", "p999", "sync_p99"]
+Steady = Literal["poolproof", "snia", "fio"]
 LOWER_IS_BETTER: frozenset[Metric] = frozenset({"p50", "p99", "p999", "sync_p99"})
 
 
@@ -105,13 +106,44 @@ class Workload:
 
 
 @dataclass(frozen=True)
+class Until:
+    """Measure until the figure is known, not for a time: what `measure: {until: 3%}` asks for.
+
+    `tolerance` is the half width of the interval as a share of the mean, `confidence` how often the interval holds the
+    truth. A trial lasts from `min_s` to `max_s` seconds. `steady` names the criterion of a steady state.
+    """
+
+    tolerance: float = 0.03
+    confidence: float = 0.95
+    min_s: float = 3.0
+    max_s: float = 180.0
+    steady: Steady = "poolproof"
+
+
+@dataclass(frozen=True)
 class Measure:
-    """How each cell is measured: seconds per trial, number of trials, cold caches, the seed of the order."""
+    """How each cell is measured: seconds per trial, number of trials, cold caches, the seed of the order.
+
+    With `until`, trials end when the figure is known, and `time_s` counts for nothing; `most_trials` is how many a cell
+    may have where `trials` do not agree well enough. None: `trials` and no more.
+    """
 
     time_s: float = 10.0
     trials: int = 3
     cold: bool = True
     seed: int | None = None
+    most_trials: int | None = None
+    until: Until | None = None
+
+    @property
+    def trials_max(self) -> int:
+        """The most trials that a cell has."""
+        return self.trials if self.most_trials is None else self.most_trials
+
+    @property
+    def longest_s(self) -> float:
+        """Seconds of the longest trial that was asked for."""
+        return self.time_s if self.until is None else self.until.max_s
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from poolproof.campaign.device_source import format_source
 from poolproof.campaign.grammar import format_expression
-from poolproof.campaign.model import Campaign, Layout, Measure, OptionValues, Quick, Workload, WorkloadRequest
+from poolproof.campaign.model import Campaign, Layout, Measure, OptionValues, Quick, Until, Workload, WorkloadRequest
 from poolproof.campaign.scalar import scalar
 
 _Item = TypeVar("_Item")
@@ -97,10 +97,27 @@ def _options(options: OptionValues) -> list[tuple[str, str]]:
 
 
 def _measure(measure: Measure) -> str:
-    entries = [("time", _seconds(measure.time_s)), ("trials", str(measure.trials)), ("cold", _flag(measure.cold))]
+    entries = _until(measure.until) if measure.until else [("time", _seconds(measure.time_s))]
+    most = "" if measure.most_trials is None else f"..{measure.most_trials}"
+    entries += [("trials", f"{measure.trials}{most}"), ("cold", _flag(measure.cold))]
     if measure.seed is not None:
         entries.append(("seed", str(measure.seed)))
     return _mapping(entries)
+
+
+def _until(until: Until) -> list[tuple[str, str]]:
+    return [
+        ("until", _percent(until.tolerance)),
+        ("confidence", _percent(until.confidence)),
+        ("min", _seconds(until.min_s)),
+        ("max", _seconds(until.max_s)),
+        ("steady", until.steady),
+    ]
+
+
+def _percent(share: float) -> str:
+    """Exact: as many digits as the share has."""
+    return f"{(Decimal(repr(share)) * 100).normalize():f}%"
 
 
 def _quick(quick: Quick) -> str:

@@ -1,13 +1,14 @@
 """The campaign that a command line asks for: a file, or flags, or both."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from poolproof.campaign.document import Spot
+from poolproof.campaign.document import Scalar, Spot, Table
 from poolproof.campaign.flags import campaign_from_flags
-from poolproof.campaign.measure import duration
-from poolproof.campaign.model import Campaign, Disk
+from poolproof.campaign.measure import read_measure
+from poolproof.campaign.model import Campaign, Disk, Measure
 from poolproof.campaign.quick import quick_of
 from poolproof.campaign.write import format_campaign
 from poolproof.campaign.yaml import read_campaign
@@ -34,9 +35,13 @@ class Changes:
     """What the command line changes of a campaign's `measure`; None where it changes nothing."""
 
     time: str | None
-    trials: int | None
+    trials: str | None
     seed: int | None
     quick: bool = False
+    until: str | None = None
+    confidence: str | None = None
+    least: str | None = None
+    most: str | None = None
 
 
 def split_words(words: Sequence[str]) -> tuple[Path | None, list[str]]:
@@ -104,16 +109,29 @@ def _changed(campaign: Campaign, changes: Changes, baseline: str | None) -> Camp
         if campaign.quick is None:
             raise UsageError("--quick: the campaign has no `quick` part", "--time 2s --trials 1")
         campaign = quick_of(campaign)
-    measure = campaign.measure
-    if changes.time is not None:
-        measure = replace(measure, time_s=duration(changes.time, Spot("--time")))
-    if changes.trials is not None:
-        if changes.trials < 1:
-            raise UsageError(f"--trials {changes.trials}: a cell needs at least one trial", "--trials 3")
-        measure = replace(measure, trials=changes.trials)
-    if changes.seed is not None:
-        measure = replace(measure, seed=changes.seed)
+    measure = _measure(campaign.measure, changes)
     if baseline is not None and baseline not in {layout.name for layout in campaign.layouts}:
         names = ", ".join(layout.name for layout in campaign.layouts)
         raise UsageError(f"--baseline {baseline}: there is no such layout", f"the layouts are {names}")
     return replace(campaign, measure=measure, baseline=baseline or campaign.baseline)
+
+
+def _measure(measure: Measure, changes: Changes) -> Measure:
+    """As the flags say, read as if they stood in the file; the flags' own names are what a mistake is told by."""
+    if changes.trials is not None and re.fullmatch(r"-?\d+", changes.trials) and int(changes.trials) < 1:
+        raise UsageError(f"--trials {changes.trials}: a cell needs at least one trial", "--trials 3")
+    said = {
+        "time": changes.time,
+        "until": changes.until,
+        "confidence": changes.confidence,
+        "min": changes.least,
+        "max": changes.most,
+        "trials": changes.trials,
+        "seed": None if changes.seed is None else str(changes.seed),
+    }
+    entries = tuple(
+        (Scalar(key, True, Spot(f"--{key}")), Scalar(text, False, Spot(f"--{key}")))
+        for key, text in said.items()
+        if text is not None
+    )
+    return read_measure(Table(entries, Spot("--time")), measure) if entries else measure

@@ -41,7 +41,17 @@ def command(
     ] = None,
     baseline: Annotated[str | None, typer.Option("--baseline", help="The layout to compare the others with.")] = None,
     time: Annotated[str | None, typer.Option("--time", help="How long a trial lasts, as 10s.")] = None,
-    trials: Annotated[int | None, typer.Option("--trials", help="Trials for each cell.")] = None,
+    until: Annotated[
+        str | None, typer.Option("--until", help="Measure until the figure is known to within this, as 3%.")
+    ] = None,
+    confidence: Annotated[
+        str | None, typer.Option("--confidence", help="How sure that is, as 95%; with --until.")
+    ] = None,
+    least: Annotated[str | None, typer.Option("--min", help="The shortest trial, as 3s; with --until.")] = None,
+    most: Annotated[str | None, typer.Option("--max", help="The longest trial, as 180s; with --until.")] = None,
+    trials: Annotated[
+        str | None, typer.Option("--trials", help="Trials for each cell: 3; with --until also 2..6.")
+    ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="The campaign's small form, as its `quick` part says.")
     ] = False,
@@ -78,7 +88,7 @@ def command(
         raise UsageError("--on and --lab were given: the run is in one place", "leave one of them out")
     path, more = split_words(campaign or [])
     flags = Flags(layout, device, [*(workload or ()), *more], baseline)
-    asked, text = campaign_asked(path, flags, Changes(time, trials, seed, quick))
+    asked, text = campaign_asked(path, flags, Changes(time, trials, seed, quick, until, confidence, least, most))
     if wipe:
         check_wipe(asked, wipe)
     if save is not None:

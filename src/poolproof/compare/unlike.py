@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from poolproof.campaign.device_source import format_source
 from poolproof.campaign.grammar import format_expression
-from poolproof.campaign.model import Campaign, Workload
+from poolproof.campaign.model import Campaign, Measure, Workload
 from poolproof.compare.finished import FinishedRun
 from poolproof.units import format_size
 
@@ -56,10 +56,18 @@ def _fact(key: str, value: str) -> str:
 def _measure(campaign: Campaign) -> _Facts:
     measure = campaign.measure
     return {
-        "time of a trial": f"{measure.time_s:g} s",
-        "trials": str(measure.trials),
+        "time of a trial": _time(measure),
+        "trials": str(measure.trials) if measure.most_trials is None else f"{measure.trials}..{measure.most_trials}",
         "cold": str(measure.cold).lower(),
     }
+
+
+def _time(measure: Measure) -> str:
+    until = measure.until
+    if until is None:
+        return f"{measure.time_s:g} s"
+    known = f"until {100 * until.tolerance:g} % at {100 * until.confidence:g} %, {until.min_s:g} to {until.max_s:g} s"
+    return known if until.steady == "poolproof" else f"{known}, steady by {until.steady}"
 
 
 def _devices(campaign: Campaign) -> _Facts:

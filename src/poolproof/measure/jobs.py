@@ -95,7 +95,7 @@ def _job(name: str, given: Mapping[str, str], workload: Workload, measure: Measu
     added = {option: value for option, (value, _why) in ADDED.items() if option not in given}
     options = {**added, **given}
     if options["time_based"] != "0":
-        options.setdefault("runtime", f"{measure.time_s:g}s")
+        options.setdefault("runtime", f"{measure.longest_s:g}s")
     job = Job(name, options)
     _refuse_unmeasurable(job, workload)
     return job

@@ -19,6 +19,7 @@ from poolproof.campaign.model import (
     LoopFile,
     Measure,
     Qcow2,
+    Until,
     Workload,
     WorkloadRequest,
 )
@@ -70,6 +71,27 @@ _plain = expressions.map(format_expression).filter(lambda line: "{" not in line 
 _lines = st.sampled_from(["zfs a k={1,2}", "zfs {mirror,raidz1} a", "a\n | ext4"]) | _plain
 
 
+_seeds = st.none() | st.integers(0, 2**63 - 1)
+_fixed = st.builds(Measure, st.floats(1e-9, 604800.0), st.integers(1, 10_000), st.booleans(), _seeds)
+_untils = st.builds(
+    Until,
+    st.floats(1e-6, 0.5),
+    st.floats(0.5, 1.0, exclude_max=True),
+    st.floats(1e-9, 100.0),
+    st.floats(100.0, 604800.0),
+    st.sampled_from(["poolproof", "snia", "fio"]),
+)
+_adaptive = st.builds(
+    Measure,
+    st.just(10.0),
+    st.integers(1, 5_000),
+    st.booleans(),
+    _seeds,
+    st.none() | st.integers(5_000, 10_000),
+    _untils,
+)
+
+
 @st.composite
 def campaigns(draw: st.DrawFn) -> Campaign:
     layouts: list[Layout] = []
@@ -85,15 +107,7 @@ def campaigns(draw: st.DrawFn) -> Campaign:
         devices=tuple(Device(name, source) for name, source in sources.items()),
         layouts=tuple(layouts),
         workloads=tuple(workloads),
-        measure=draw(
-            st.builds(
-                Measure,
-                st.floats(1e-9, 604800.0),
-                st.integers(1, 10_000),
-                st.booleans(),
-                st.none() | st.integers(0, 2**63 - 1),
-            )
-        ),
+        measure=draw(_fixed | _adaptive),
         baseline=draw(st.none() | st.sampled_from([layout.name for layout in layouts])),
         goal=draw(st.none() | st.sampled_from([workload.name for workload in workloads])),
     )

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from poolproof.campaign.grammar import format_expression
-from poolproof.campaign.model import DeviceSource, Disk, Emulated, LoopFile, Measure, Qcow2
+from poolproof.campaign.model import DeviceSource, Disk, Emulated, LoopFile, Measure, Qcow2, Until
 from poolproof.campaign.yaml import parse_campaign, read_campaign
 from poolproof.errors import CampaignError
 
@@ -71,6 +71,37 @@ def test_what_is_left_out_has_its_default() -> None:
 def test_measure_is_read() -> None:
     found = campaign(rest="measure: {time: 500ms, trials: 5, cold: false, seed: 42}")
     assert found.measure == Measure(time_s=0.5, trials=5, cold=False, seed=42)
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("until: 3%", Measure(trials=2, most_trials=6, until=Until())),
+        ("until: 2.5 %, trials: 3", Measure(trials=3, until=Until(tolerance=0.025))),
+        ("until: 1%, trials: 1..9", Measure(trials=1, most_trials=9, until=Until(tolerance=0.01))),
+        (
+            "until: 3%, confidence: 99%, min: 500ms, max: 2m, trials: 2 .. 4, steady: snia, cold: false",
+            Measure(trials=2, most_trials=4, cold=False, until=Until(0.03, 0.99, 0.5, 120.0, "snia")),
+        ),
+    ],
+)
+def test_until_a_figure_is_known_is_read(written: str, meant: Measure) -> None:
+    assert campaign(rest=f"measure: {{{written}}}").measure == meant
+
+
+@pytest.mark.parametrize(
+    ("whole", "quick", "meant"),
+    [
+        ("until: 3%, max: 60s", "time: 2s", Measure(time_s=2.0, trials=2)),
+        ("until: 3%, max: 60s", "max: 9s", Measure(trials=2, most_trials=6, until=Until(max_s=9.0))),
+        ("until: 3%, trials: 4", "until: 10%", Measure(trials=4, until=Until(tolerance=0.1))),
+        ("time: 60s, trials: 5", "until: 10%", Measure(60.0, trials=2, most_trials=6, until=Until(tolerance=0.1))),
+    ],
+)
+def test_a_time_takes_the_place_of_until_and_until_of_a_time(whole: str, quick: str, meant: Measure) -> None:
+    found = campaign(rest=f"measure: {{{whole}}}\nquick: {{measure: {{{quick}}}}}")
+    assert found.quick is not None
+    assert found.quick.measure == meant
 
 
 def test_devices_that_no_layout_uses_are_fine() -> None:
