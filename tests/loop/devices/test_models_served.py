@@ -130,7 +130,11 @@ def test_failing_hdd_retries(site: Site, free: str) -> None:
 def test_ssd_random_reads(ssd: tuple[str, str], free: str) -> None:
     name, path = ssd
     compare(
-        f"{name}, random 16k reads, depth 1, IOPS", _random_reads(name, depth=1), lambda: _randread(path, 1).iops, free
+        f"{name}, random 16k reads, depth 1, IOPS",
+        _random_reads(name, depth=1),
+        lambda: _randread(path, 1).iops,
+        free,
+        one_at_a_time=True,
     )
 
 
@@ -160,6 +164,7 @@ def test_ssd_random_writes(ssd: tuple[str, str], free: str) -> None:
         expected,
         lambda: fio(path, rw="randwrite", bs="4k", iodepth=1).iops,
         free,
+        one_at_a_time=True,
     )
 
 
