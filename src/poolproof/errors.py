@@ -56,7 +56,7 @@ class RunError(PoolproofError):
 
 
 class FioError(PoolproofError):
-    """fio is missing or too old, or its output cannot be read."""
+    """fio is missing or too old, or its output cannot be read, or there is no result in it."""
 
     exit_code = 8
 

@@ -15,6 +15,7 @@ from poolproof.campaign.nearest import listed
 from poolproof.compare.decision import Decision, decide
 from poolproof.compare.finished import FinishedRun, Measured, measured, metrics_of
 from poolproof.compare.goal import Goal
+from poolproof.compare.reasons import in_groups
 from poolproof.compare.safety import Safety, safety
 from poolproof.compare.welch import Difference, LogMean, difference, mixture
 from poolproof.errors import RunError, UsageError
@@ -119,8 +120,8 @@ def rank(run: FinishedRun, goal: Goal, *, metric: Metric | None, effect: float) 
     metrics = {name: metric or own[name] for name in goal.weights}
     entries, excluded = _entries(run, goal, metrics)
     if not entries:
-        reasons = "; ".join(f"{each.layout}: {each.why}" for each in excluded)
-        raise RunError(f"no layout can be ranked: {reasons}", f"poolproof show {run.path}")
+        reasons = "; ".join(in_groups((each.layout, each.why) for each in excluded))
+        raise RunError(f"no layout can be ranked: {reasons or 'the run has none'}", f"poolproof show {run.path}")
     pairs = _pairs(entries, effect)
     layouts = {layout.name: layout for layout in run.campaign.layouts}
     ranked = tuple(
@@ -152,7 +153,7 @@ def _entries(run: FinishedRun, goal: Goal, metrics: Mapping[str, Metric]) -> tup
 
 def _why(found: Mapping[str, Measured | str], *, alone: bool) -> str:
     whys = [(name, each) for name, each in found.items() if isinstance(each, str)]
-    return "; ".join(why if alone else f"{name} {why}" for name, why in whys)
+    return whys[0][1] if alone else "; ".join(in_groups(whys, between=" "))
 
 
 def _pairs(entries: Sequence[Entry], effect: float) -> tuple[Pair, ...]:

@@ -10,6 +10,7 @@ from rich.text import Text
 from poolproof.campaign.model import LOWER_IS_BETTER
 from poolproof.compare.finished import Measured
 from poolproof.compare.ranking import Pair, Ranked, Ranking
+from poolproof.compare.reasons import in_groups
 from poolproof.report.compared import figure_text, marks_text, word_text
 from poolproof.report.words import METRICS, factor_text, half_width_text, per_cent_whole
 from poolproof.units import format_size
@@ -89,8 +90,8 @@ def _below(ranking: Ranking) -> Iterator[Text | Padding]:
         yield Text(f"{marks}: see poolproof show {ranking.run.path}")
     if ranking.excluded:
         yield Text("\nleft out:", style="bold")
-        for excluded in ranking.excluded:
-            yield Padding(Text(f"{excluded.layout}: {excluded.why}"), (0, 0, 0, 2), expand=False)
+        for line in in_groups((excluded.layout, excluded.why) for excluded in ranking.excluded):
+            yield Padding(Text(line), (0, 0, 0, 2), expand=False)
     yield Text(f"\n{_method(ranking)}", style="bright_black")
 
 

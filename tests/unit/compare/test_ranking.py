@@ -6,13 +6,16 @@ from pathlib import Path
 
 import pytest
 
+from poolproof.campaign.write import format_campaign
 from poolproof.campaign.yaml import parse_campaign
+from poolproof.compare.finished import read_run
 from poolproof.compare.goal import Goal, find_goal, parse_weights
 from poolproof.compare.ranking import Ranking, rank
+from poolproof.compare.reasons import in_groups
 from poolproof.compare.safety import safety
 from poolproof.errors import RunError, UsageError
 
-from .making import CAMPAIGN, Values, made
+from .making import CAMPAIGN, Values, changed, made, make_run
 
 CLEAR: Values = {
     ("one", "reads"): [1000.0, 1010.0, 990.0],
@@ -72,6 +75,26 @@ def test_refuted_and_failed_layouts_are_left_out_and_named(tmp_path: Path) -> No
     ]
 
 
+def test_where_nothing_can_be_ranked_alike_reasons_stand_together(tmp_path: Path) -> None:
+    commits, blocks = (",".join(f"{number}{unit}" for number in range(1, 41)) for unit in ("", "k"))
+    layouts = f"layouts: {{x: 'a | ext4 commit={{{commits}}}'}}\nworkloads: {{w: {{rw: read, bs: [{blocks}]}}}}\n"
+    campaign = parse_campaign("name: t\ndevices: {a: {file: 2G}}\n" + layouts, "t")
+    record = changed(format_campaign(campaign))
+    run = read_run(make_run(tmp_path / "r", {}, record=record))
+    with pytest.raises(RunError) as raised:
+        rank(run, find_goal(run.campaign, None, None), metric=None, effect=0.02)
+    assert "and 37 more: " in raised.value.message and "and 37 more not measured" in raised.value.message
+    assert len(raised.value.message) < 400
+
+
+def test_long_lists_of_reasons_are_cut_with_their_count() -> None:
+    whys = [(f"l{number}", f"failed (rule-{number % 9})") for number in range(90)]
+    lines = list(in_groups(whys))
+    assert lines[0] == "l0, l9, l18 and 7 more: failed (rule-0)"
+    assert (len(lines), lines[-1]) == (7, "30 more for 3 other reasons")
+    assert list(in_groups([("a", "not measured")], between=" ")) == ["a not measured"]
+
+
 def test_a_mix_weighs_ratios_whatever_the_metrics(tmp_path: Path) -> None:
     ranking = rank(made(tmp_path / "r", CLEAR), Goal({"reads": 0.5, "etcd": 0.5}), metric=None, effect=0.02)
     speeds = {each.entry.layout: math.exp(each.entry.score.mean) for each in ranking.ranked}
@@ -104,7 +127,7 @@ def test_the_size_of_a_real_disk_and_what_lies_under_a_directory_are_not_known()
 
 def test_no_layout_that_counts_is_an_error_with_reasons(tmp_path: Path) -> None:
     run = made(tmp_path / "r", {("one", "reads"): [1.0, 2.0]}, bad={("one", "reads"): "refuted"})
-    with pytest.raises(RunError, match=r"one: refuted \(rule-refuted\); pair: not measured"):
+    with pytest.raises(RunError, match=r"pair, union: not measured; one: refuted \(rule-refuted\)"):
         rank(run, READS, metric=None, effect=0.02)
 
 
