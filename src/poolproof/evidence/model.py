@@ -80,10 +80,23 @@ class TestFile:
 
 
 @dataclass(frozen=True)
+class MirrorSide:
+    """One side of a ZFS mirror: the disks below it, by name; whether one of them turns (None: the host does not say).
+
+    `is_file`: the vdev is a file on a file system, and no block device.
+    """
+
+    devices: tuple[str, ...]
+    turns: bool | None
+    is_file: bool
+
+
+@dataclass(frozen=True)
 class Zfs:
     """What ZFS says of the dataset or zvol under the test files. Properties in `zfs get`'s own words; None: not asked.
 
     `version` as the module prints it ("2.2.4-1"). `has_log` and `has_cache`: a pool has a log or a cache vdev.
+    `mirrors`: those among the data vdevs, side by side.
     `pools` by name. `objsets`: the kstat file of each dataset, below /proc/spl/kstat/zfs.
     """
 
@@ -97,6 +110,7 @@ class Zfs:
     arc_max_bytes: int | None = None
     has_log: bool = False
     has_cache: bool = False
+    mirrors: tuple[tuple[MirrorSide, ...], ...] = ()
     pools: tuple[str, ...] = ()
     objsets: tuple[str, ...] = ()
 

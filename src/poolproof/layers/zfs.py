@@ -27,6 +27,7 @@ from poolproof.layers.key_file import key_path, make_key
 from poolproof.layers.signatures import wipe
 from poolproof.layers.zfs_mirrors import Exchange, exchanges
 from poolproof.layers.zfs_properties import DATASET, POOL, check_property
+from poolproof.layers.zfs_sides import mirror_sides
 from poolproof.layers.zfs_vdevs import Vdev, VdevReader, VdevTree
 from poolproof.steps import Step
 from poolproof.units import format_size, parse_size
@@ -206,6 +207,7 @@ class ZfsLayer(Layer[Zfs]):
                 arc_max_bytes=_arcstats(host).get("c_max"),
                 has_log=others.has_log or bool(spec.vdevs.log),
                 has_cache=others.has_cache or bool(spec.vdevs.cache),
+                mirrors=(*others.mirrors, *mirror_sides(spec.vdevs.data, inputs, host)),
                 pools=(*others.pools, pool),
                 objsets=(*others.objsets, *_objset(pool, properties)),
             ),

@@ -18,6 +18,9 @@ _ONE_GROUP = (
     "reads (more of them: numjobs=4), a union the branch by where a file was put, a drive by its own cache."
 )
 
+_TOLD = 65
+"""Notes of this weight explain a figure: their words stand in the report."""
+
 
 def print_table(console: Console, cells: Sequence[Cell], baseline: str | None) -> None:
     """Print the figures of a run, then why those that are not sound are not."""
@@ -107,13 +110,16 @@ def _finding(finding: Finding) -> RenderableType:
 
 
 def _notes(cells: Iterable[Cell]) -> Iterable[RenderableType]:
-    noted: dict[str, list[str]] = {}
+    """Each rule with the first cell that it speaks of; those of weight say what they found there."""
+    noted: dict[str, list[tuple[str, Finding]]] = {}
     for cell in cells:
         for finding in cell.findings:
             if finding.effect == "notes":
-                noted.setdefault(finding.rule, []).append(f"{cell.workload} on {cell.layout}")
+                noted.setdefault(finding.rule, []).append((f"{cell.workload} on {cell.layout}", finding))
     if noted:
         yield Text("\nnotes, which change no verdict (poolproof explain RULE):", style="bright_black")
-    for rule, places in noted.items():
-        more = f" and {len(places) - 1} more" if len(places) > 1 else ""
-        yield Text(f"  {rule}: {places[0]}{more}", style="bright_black")
+    for rule, found in noted.items():
+        place, first = found[0]
+        more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+        said = f": {first.message}" if first.weight >= _TOLD else ""
+        yield Padding(Text(f"{rule}: {place}{more}{said}", style="bright_black"), (0, 0, 0, 2))

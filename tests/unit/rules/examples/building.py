@@ -90,7 +90,7 @@ def on_zfs(**properties: object) -> Target:
 
 
 def with_zfs_use(case: Case, **moved: int) -> Case:
-    return replace(case, evidence=replace(case.evidence or Evidence(None), zfs=ZfsUse(**moved)))
+    return replace(case, evidence=replace(case.evidence or Evidence(None), zfs=ZfsUse(**moved)))  # type: ignore[arg-type]
 
 
 def with_syncs(case: Case, syncs: int, flushes: int) -> Case:
@@ -121,6 +121,15 @@ def pair(busy: float, peer_busy: float, peer_bytes: int = GIB) -> Case:
     first = leaf("hdd1", read_bytes=GIB, read_ios=9000, utilisation=busy, latency_s=0.012)
     second = leaf("hdd2", read_bytes=peer_bytes, read_ios=9000, utilisation=peer_busy, latency_s=0.008)
     return with_leaves(read_of("rw=randread bs=4k size=4g direct=1", 2 * GIB, 2 * GIB), first, second)
+
+
+def unlike_mirror(*, is_file: bool, turns: tuple[bool | None, bool | None] = (True, False)) -> Case:
+    """A mirror of rust and an SSD, read at random, half from each."""
+    sides = tuple(
+        model.MirrorSide((name,), turning, is_file) for name, turning in zip(("rust", "ssd"), turns, strict=True)
+    )
+    case = read_of("rw=randread bs=16k size=1g", GIB, GIB, on_zfs(mirrors=(sides,)))
+    return with_leaves(case, leaf("rust", read_bytes=GIB // 2), leaf("ssd", read_bytes=GIB // 2))
 
 
 def with_cpu(percent: float) -> Case:

@@ -16,6 +16,7 @@ from tests.unit.rules.examples.building import (
     pair,
     read_of,
     uncounted,
+    unlike_mirror,
     with_leaves,
     with_syncs,
     with_zfs_use,
@@ -54,6 +55,15 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
         Example(
             lint_of(f"{_WRITE} direct=1", BTRFS), "notes", lint_of(f"{_WRITE} direct=1", replace(BTRFS, kernel=(6, 1)))
         ),
+    ),
+    "mirror-of-files": (
+        Example(unlike_mirror(is_file=True), "notes", unlike_mirror(is_file=False)),
+        Example(unlike_mirror(is_file=True), "notes", unlike_mirror(is_file=True, turns=(True, True))),
+    ),
+    "mirror-of-unlike-disks": (
+        Example(unlike_mirror(is_file=False), "notes", unlike_mirror(is_file=True)),
+        Example(unlike_mirror(is_file=False), "notes", unlike_mirror(is_file=False, turns=(False, False))),
+        Example(unlike_mirror(is_file=False), "notes", unlike_mirror(is_file=False, turns=(True, None))),
     ),
     "flushes-missing": (
         Example(

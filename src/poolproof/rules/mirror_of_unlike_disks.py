@@ -1,0 +1,49 @@
+"""A ZFS mirror of a disk that turns and one that does not: who serves the reads?"""
+
+from collections.abc import Iterable
+
+from poolproof.rules.mirror_reads import Mirror, mirrors_read
+from poolproof.rules.model import Case, Finding, Rule
+from poolproof.rules.reproduction import script
+
+_FIX = "nothing to mend: say that the reads are those of the disk that does not turn; writes still wait for both"
+
+
+def _in_result(case: Case) -> Iterable[Finding]:
+    yield from (_finding(mirror) for mirror in mirrors_read(case) if mirror.shows_what_turns)
+
+
+def _finding(mirror: Mirror) -> Finding:
+    return Finding(
+        rule="mirror-of-unlike-disks",
+        effect="notes",
+        message=f"ZFS sees that {mirror.turning} turns and {mirror.still} does not, and counts a seek as 5 requests in "
+        f"the queue of the one and as 1 in that of the other: the reads came from {mirror.shares}. Files as vdevs "
+        "would get equal parts",
+        fix=_FIX,
+        weight=70,
+    )
+
+
+RULE = Rule(
+    id="mirror-of-unlike-disks",
+    title="A mirror that reads from its SSD",
+    wrong="Nothing is wrong with the figure. But reads from a mirror of an SSD and a hard disk are nearly those of the "
+    "SSD alone: ZFS adds zfs_vdev_mirror_rotating_seek_inc (5) to the queue of a disk that turns, "
+    "zfs_vdev_mirror_non_rotating_seek_inc (1) to that of one that does not, and asks the shorter one.",
+    shows="In evidence: reads from a mirror whose sides are disks of which some turn and some do not.",
+    error="None; as a measure of the hard disk it is high.",
+    mend=_FIX,
+    sources=(
+        "https://github.com/openzfs/zfs/blob/zfs-2.1.11/module/zfs/vdev_mirror.c (vdev_mirror_load)",
+        "https://openzfs.github.io/openzfs-docs/man/master/4/zfs.4.html (zfs_vdev_mirror_rotating_seek_inc)",
+    ),
+    catalogue="",
+    in_result=_in_result,
+    settled_by_account=False,
+    reproduce=script(
+        "zpool create trap mirror /dev/disk/by-id/RUST /dev/disk/by-id/SSD; fio --name=trap --directory=/trap "
+        "--rw=randread --bs=16k --size=1g; zpool iostat -v trap",
+        needs="A hard disk and an SSD that may be overwritten.",
+    ),
+)

@@ -1,0 +1,50 @@
+"""ZFS mirrors of which some sides turn and others do not, as the rules read them: who served how much of the reads."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from poolproof.evidence.model import MirrorSide
+from poolproof.rules.model import Case
+
+
+@dataclass(frozen=True)
+class Mirror:
+    """A mirror of unlike sides that was read from. `turning` and `still` name the disks of each kind, in words.
+
+    `shares`: the part that each side had, in words. `hides_what_turns`: the sides that turn are files, and ZFS cannot
+    tell them from the others; `shows_what_turns`: none is a file.
+    """
+
+    turning: str
+    still: str
+    shares: str
+    hides_what_turns: bool
+    shows_what_turns: bool
+
+
+def mirrors_read(case: Case) -> Iterator[Mirror]:
+    """The mirrors of unlike sides below a case that read; none where it is not known what turns."""
+    zfs, evidence = case.target.zfs if case.target else None, case.evidence
+    if zfs is None or evidence is None or evidence.account is None or not evidence.account.fio_read_bytes:
+        return
+    read = {leaf.device: leaf.read_bytes for leaf in evidence.leaves}
+    for sides in zfs.mirrors:
+        moved = [sum(read.get(device, 0) for device in side.devices) for side in sides]
+        if {side.turns for side in sides} == {True, False} and sum(moved) > 0:
+            yield _mirror(sides, moved)
+
+
+def _mirror(sides: Sequence[MirrorSide], moved: Sequence[int]) -> Mirror:
+    turning = [side for side in sides if side.turns]
+    parts = [f"{_name(side)} {100 * count / sum(moved):.0f} %" for side, count in zip(sides, moved, strict=True)]
+    return Mirror(
+        turning=" and ".join(_name(side) for side in turning),
+        still=" and ".join(_name(side) for side in sides if not side.turns),
+        shares=", ".join(parts),
+        hides_what_turns=all(side.is_file for side in turning),
+        shows_what_turns=not any(side.is_file for side in sides),
+    )
+
+
+def _name(side: MirrorSide) -> str:
+    return "+".join(side.devices)
