@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 import msgspec
 
+_IN_BACKGROUND = ("sh", "-c", 'setsid "$@" >"$0" 2>&1 </dev/null &')
+
 
 class Holds(msgspec.Struct, frozen=True):
     """True while the file at `path` exists and its content holds `text`.
@@ -90,4 +92,10 @@ def unmount(mount_point: str, *, fuse: bool = False) -> UndoCommand:
 
 def daemon(argv: tuple[str, ...], log: str) -> tuple[str, ...]:
     """The argv that starts a program in the background, its output in `log`, its own session, no shell quoting."""
-    return ("sh", "-c", 'setsid "$@" >"$0" 2>&1 </dev/null &', log, *argv)
+    return (*_IN_BACKGROUND, log, *argv)
+
+
+def in_background(argv: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The program that an argv made by `daemon` leaves running; None of any other argv."""
+    head = len(_IN_BACKGROUND)
+    return argv[head + 1 :] if argv[:head] == _IN_BACKGROUND else None

@@ -145,8 +145,12 @@ def _undo_leftovers(run: RunDirectory, host: Host) -> int:
 
     journal = Journal(run.journal_path)
     standing = len(journal.standing())
-    complain(undo_all(journal, host), str(run.path))
+    complain(undo_all(journal, host, tell=_say), str(run.path))
     return standing
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
 
 
 def show(path: Path, *, as_json: bool, leaves: bool) -> None:

@@ -2,12 +2,13 @@
 
 import contextlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from poolproof.errors import BuildError, CommandError
 from poolproof.hosts.base import FileMissing, Host
 from poolproof.provision.journal import Change, Journal
+from poolproof.provision.under_way import await_landing
 from poolproof.steps import Holds, Undo, UndoCommand, UndoDaemon, UndoPrograms, UndoTree
 
 _POLL_S = 0.1
@@ -40,13 +41,16 @@ def undo_all(
     keep: Callable[[Change], bool] = lambda _change: False,
     tell: Callable[[str], None] = lambda _title: None,
 ) -> tuple[Leftover, ...]:
-    """Undo every standing change but those to `keep`; goes on past a failure and returns what is left."""
+    """Undo every standing change but those to `keep`; goes on past a failure and returns what is left.
+
+    A change that a killed poolproof left in the making is waited for first: undone too early, it would land later.
+    """
     leftovers: list[Leftover] = []
-    for change in journal.standing():
-        if keep(change):
-            continue
+    changes = [change for change in journal.standing() if not keep(change)]
+    late = _await_landing(changes, host, tell)
+    for change in changes:
         tell(f"undo: {change.title}")
-        reason = _needed_by(leftovers, change.undo) or _attempt(change.undo, host)
+        reason = late.get(change.number) or _needed_by(leftovers, change.undo) or _attempt(change.undo, host)
         if reason:
             leftovers.append(Leftover(change, reason))
         else:
@@ -54,6 +58,25 @@ def undo_all(
             with contextlib.suppress(OSError):
                 journal.mark_undone(change)
     return tuple(leftovers)
+
+
+def _await_landing(changes: Sequence[Change], host: Host, tell: Callable[[str], None]) -> Mapping[int, str]:
+    """Why a change can't be undone yet, by its number: its command still runs after all patience."""
+    late = await_landing(changes, lambda change: _has_landed(change.undo, host), host, tell=tell)
+    return {each.change.number: f"process {each.pid} is still making it" for each in late}
+
+
+def _has_landed(undo: Undo, host: Host) -> bool:
+    """Whether the change has landed: what its undo looks for is there."""
+    match undo:
+        case UndoCommand():
+            return _holds(undo.only_if, host)
+        case UndoDaemon():
+            return _pid_of(undo, host) is not None
+        case UndoPrograms():
+            return True
+        case UndoTree():
+            return _holds(Holds(undo.path, ""), host)
 
 
 def _needed_by(leftovers: Sequence[Leftover], undo: Undo) -> str | None:

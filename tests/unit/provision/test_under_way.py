@@ -1,0 +1,111 @@
+"""A command that outlives its poolproof is waited for before its change is undone, and never longer than the limit."""
+
+import os
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from poolproof.hosts.local import LocalHost
+from poolproof.provision.journal import Change, Journal
+from poolproof.provision.under_way import await_landing
+from poolproof.provision.undo import undo_all
+from poolproof.steps import Holds, Step, UndoCommand, UndoTree, daemon
+
+HOST = LocalHost()
+_MAKE = 'read -r go <"$1" && mkdir "$2"'
+
+
+class Orphan:
+    """A command of a killed poolproof: it makes the directory `made` once it is let."""
+
+    def __init__(self, folder: Path, argv: Sequence[str] = ()) -> None:
+        self._gate, self.made = folder / "gate", folder / "poolproof-made"
+        os.mkfifo(self._gate)
+        self.argv = tuple(argv) or ("sh", "-c", _MAKE, "sh", str(self._gate), str(self.made))
+        self.titles: list[str] = []
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        process = subprocess.Popen(self.argv, start_new_session=True)
+        try:
+            yield
+        finally:
+            process.kill()
+            process.wait(10)
+
+    def told(self, title: str) -> None:
+        """What await_landing says; the first word lets the command go on, so that it lands during the wait."""
+        self.titles.append(title)
+        if title.startswith("wait for process"):
+            self._gate.write_text("go\n")
+
+    def change(self, argv: tuple[str, ...] | None = None) -> Change:
+        return Change(1, "make it", argv or self.argv, UndoTree(str(self.made)))
+
+
+def has_landed(change: Change) -> bool:
+    assert isinstance(change.undo, UndoTree)
+    return Path(change.undo.path).exists()
+
+
+def test_a_change_in_the_making_is_waited_for_and_then_undone(tmp_path: Path) -> None:
+    orphan, journal = Orphan(tmp_path), Journal(tmp_path / "journal.jsonl")
+    journal.record(Step("make it", orphan.argv, UndoTree(str(orphan.made))))
+    with orphan.running():
+        assert undo_all(journal, HOST, tell=orphan.told) == ()
+    assert [title.split()[0] for title in orphan.titles] == ["wait", "undo:"]
+    assert not orphan.made.exists()
+    assert journal.standing() == ()
+
+
+def test_a_script_is_known_by_its_own_words_after_its_interpreter(tmp_path: Path) -> None:
+    orphan, script = Orphan(tmp_path), tmp_path / "slowly"
+    script.write_text(f"#!/bin/sh -e\n{_MAKE}\n")
+    script.chmod(0o755)
+    argv = ("slowly", *orphan.argv[4:])
+    orphan.argv = (str(script), *argv[1:])
+    with orphan.running():
+        assert await_landing([orphan.change(argv)], has_landed, HOST, tell=orphan.told) == ()
+    assert orphan.titles and orphan.made.exists()
+
+
+def test_a_daemon_is_waited_for_after_the_shell_that_started_it(tmp_path: Path) -> None:
+    orphan = Orphan(tmp_path)
+    with orphan.running():
+        change = orphan.change(daemon(orphan.argv, str(tmp_path / "log")))
+        assert await_landing([change], has_landed, HOST, tell=orphan.told) == ()
+    assert orphan.titles and orphan.made.exists()
+
+
+def test_what_still_runs_at_the_limit_is_named_and_its_change_stays_in_the_journal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("poolproof.provision.under_way.LIMIT_S", 0.2)
+    orphan, journal = Orphan(tmp_path), Journal(tmp_path / "journal.jsonl")
+    journal.record(Step("make it", orphan.argv, UndoTree(str(orphan.made))))
+    with orphan.running():
+        (left,) = undo_all(journal, HOST)
+    assert left.change.title == "make it" and "is still making it" in left.reason
+    assert len(journal.standing()) == 1
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [("sh", "-c", _MAKE, "sh", "/elsewhere", "/elsewhere/made"), ("no-such-program",), ("sh", "-c", _MAKE)],
+    ids=["the same program for somebody else", "another program", "fewer words"],
+)
+def test_the_process_of_another_is_not_waited_for(tmp_path: Path, argv: tuple[str, ...]) -> None:
+    orphan = Orphan(tmp_path)
+    with orphan.running():
+        assert await_landing([orphan.change(argv)], has_landed, HOST, limit_s=0, tell=orphan.told) == ()
+    assert orphan.titles == []
+
+
+def test_a_daemon_that_stands_is_not_waited_for(tmp_path: Path) -> None:
+    orphan = Orphan(tmp_path)
+    stands = Change(1, "serve", orphan.argv, UndoCommand(("true",), Holds(str(tmp_path), "")))
+    with orphan.running():
+        assert await_landing([stands], lambda _change: True, HOST, limit_s=0) == ()
