@@ -29,6 +29,7 @@ from poolproof.measure.ready import ReadyLayout
 from poolproof.rules.judge import judge
 from poolproof.rules.model import Case, Finding
 from poolproof.runs.directory import RunDirectory
+from poolproof.runs.kept import kept
 from poolproof.runs.model import Trial
 
 SAMPLE_S = 0.1
@@ -133,7 +134,7 @@ def _measure_and_judge(bench: Bench, prepared: Prepared, number: int, directory:
         asked_s=prepared.jobs.asked_s,
     )
     judgement = judge(case)
-    bench.run.keep(directory, "evidence.json", evidence)
+    bench.run.keep(directory, "evidence.json", kept(case))
     return Trial(
         layout=bench.layout.name,
         workload=workload.name,

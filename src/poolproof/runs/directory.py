@@ -11,6 +11,7 @@ import msgspec
 from poolproof.errors import RunError
 from poolproof.evidence.sampler import Reading
 from poolproof.runs.files import append_line, decode, sync_directory, whole_lines, write_whole
+from poolproof.runs.kept import Kept
 from poolproof.runs.model import SCHEMA, RunRecord, Trial
 
 
@@ -97,11 +98,31 @@ class RunDirectory:
         """All trials of a run at once, in place of those that are there: complete on disk when this returns."""
         write_whole(self._trials_path, b"".join(msgspec.json.encode(trial) + b"\n" for trial in trials))
 
+    def kept_files(self, trial: Trial) -> tuple[str, str, Kept] | None:
+        """The job, fio's whole report and what else the trial was judged by; None where one of them was not written.
+
+        Raises:
+            RunError: what was kept is damaged.
+        """
+        path = self._cell(trial.layout, trial.workload, trial.number)
+        texts = [path / name for name in ("job.fio", "fio.json")]
+        evidence = path / "evidence.json"
+        if not all(each.is_file() for each in (*texts, evidence)):
+            return None
+        job, report = (each.read_text(encoding="utf-8", errors="replace") for each in texts)
+        try:
+            return job, report, msgspec.json.decode(evidence.read_bytes(), type=Kept)
+        except msgspec.DecodeError as error:
+            raise RunError(f"{evidence} is damaged: {error}", "remove the file; the trial keeps its verdict") from None
+
     def trial_directory(self, layout: str, workload: str, number: int) -> Path:
         """Where the files of one trial lie: cells/<layout>/<workload>/<n>; made when it is not there."""
-        path = self.path / "cells" / file_name(layout) / file_name(workload) / str(number)
+        path = self._cell(layout, workload, number)
         path.mkdir(parents=True, exist_ok=True)
         return path
+
+    def _cell(self, layout: str, workload: str, number: int) -> Path:
+        return self.path / "cells" / file_name(layout) / file_name(workload) / str(number)
 
     def keep(self, directory: Path, name: str, value: object) -> None:
         """Write a value as a JSON file of a trial."""

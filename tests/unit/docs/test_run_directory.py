@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from poolproof.evidence.counters import Counters
-from poolproof.evidence.model import Evidence
 from poolproof.provision.journal import SCHEMA as JOURNAL_SCHEMA
 from poolproof.provision.journal import Change, Undone
+from poolproof.runs.kept import Kept
 from poolproof.runs.model import SCHEMA, RunRecord, Trial
 
 from .pages import DOCS, documented, keys_of_type, optional_parents
@@ -16,7 +16,7 @@ from .pages import DOCS, documented, keys_of_type, optional_parents
 FILES: dict[str, tuple[Any, ...]] = {
     "run.json": (RunRecord,),
     "trials.jsonl": (Trial,),
-    "evidence.json": (Evidence,),
+    "evidence.json": (Kept,),
     "journal.jsonl": (Change, Undone),
 }
 
