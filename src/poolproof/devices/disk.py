@@ -14,7 +14,14 @@ from poolproof.steps import Holds, Step, UndoCommand
 
 _BY_ID = "/dev/disk/by-id/"
 _KERNEL_NAME = re.compile(r"(/dev/)?((sd|hd|vd|xvd)[a-z]+\d*|(nvme\d+n|mmcblk|loop|ram|zram|md|dm-|sr|nbd)\d+(p\d+)?)")
-_WIPE_AND_FORGET = 'wipefs --all "$1" && rm -- "$0"'
+_WIPE_AND_FORGET = """
+disk=$1
+field() { echo $(lsblk --nodeps --noheadings --bytes --output "$1" "$disk"); }
+same() { [ -z "$1" ] || [ -z "$2" ] || [ "$1" = "$2" ]; }
+if [ "$(field SIZE)" = "$2" ] && same "$(field MAJ:MIN)" "$3" && same "$(field SERIAL)" "$4" && same "$(field WWN)" "$5"
+then wipefs --all "$disk" && rm -- "$0"
+else echo "$disk is not the disk that was claimed ($(cat "$0")), so nothing of it is wiped" >&2; exit 1
+fi"""
 
 PROGRAMS = ("wipefs", "tee")
 
@@ -60,14 +67,23 @@ def _claim(name: str, disk: BlockFacts, site: Site) -> Step:
     """The disk was empty: while the note of that stands, its signatures are this run's own and go at the end.
 
     The path is the by-id name where there is one, so that a disk which moved to another kernel name is not mistaken.
+    Before the wipe the disk must still be the one that was claimed: its size, serial and WWN, and its device number
+    where nothing but the kernel's name leads to it.
     """
     note = f"{site.state_dir}/{name}.claimed"
     return Step(
         title=f"claim the disk {disk.identity} as {name}",
         argv=("tee", note),
         stdin=f"{disk.identity}\n",
-        undo=UndoCommand(("sh", "-c", _WIPE_AND_FORGET, note, disk.stable_path), Holds(note, disk.identity)),
+        undo=UndoCommand(("sh", "-c", _WIPE_AND_FORGET, note, *_marks(disk)), Holds(note, disk.identity)),
     )
+
+
+def _marks(disk: BlockFacts) -> tuple[str, ...]:
+    """Path, size, device number, serial and WWN, as lsblk prints them; empty where they are not known or may change."""
+    number = "" if disk.by_id else disk.number
+    serial, wwn = (" ".join(text.split()) for text in (disk.serial, disk.wwn))
+    return (disk.stable_path, str(disk.size_bytes), number, serial, wwn)
 
 
 def _kernel_name_refused(name: str, wanted: str, disks: Sequence[BlockFacts]) -> CampaignError:

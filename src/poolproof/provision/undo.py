@@ -130,7 +130,12 @@ def _undo_command(undo: UndoCommand, host: Host) -> str | None:
         return None
     if undo.last_resort:
         said = _try(undo.last_resort, host)
-    return f"`{' '.join(undo.argv)}`: {said or 'no effect'}" if _holds(undo.only_if, host) else None
+    return f"`{_shown(undo.argv)}`: {said or 'no effect'}" if _holds(undo.only_if, host) else None
+
+
+def _shown(argv: tuple[str, ...]) -> str:
+    """A command in one line; of a script only its words."""
+    return " ".join(("sh", "…", *argv[3:]) if argv[:2] == ("sh", "-c") else argv)
 
 
 def _try(argv: tuple[str, ...], host: Host) -> str:

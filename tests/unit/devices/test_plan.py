@@ -12,7 +12,7 @@ from poolproof.errors import CampaignError, GuardError, HostError
 from poolproof.facts.block import Below, BlockFacts
 from poolproof.steps import Holds, Step, UndoCommand, UndoDaemon
 
-from .captured import server
+from .captured import server, server_disk
 
 _GIB = 1 << 30
 _BELOW = Below("vda", "/sys/class/block/vda/stat")
@@ -153,7 +153,10 @@ def test_a_real_disk_is_found_by_what_is_written_on_it(identity: str) -> None:
     (claim,) = plan.steps
     assert claim.argv == ("tee", f"{_S}/hdd1.claimed")
     assert isinstance(claim.undo, UndoCommand)
-    assert claim.undo.argv[-2:] == (f"{_S}/hdd1.claimed", path)
+    assert claim.undo.argv[3:] == (
+        *(f"{_S}/hdd1.claimed", path, str(server_disk("sdd").size_bytes)),
+        *("", "V1G0DDDD", "0x5000cca0dddd0000"),
+    )
     assert claim.undo.only_if == Holds(f"{_S}/hdd1.claimed", "ata-HGST_HUS726T4TALA6L4_V1G0DDDD")
     (leaf,) = plan.volume.leaves
     assert (plan.volume.path, leaf.counter) == (path, "/sys/class/block/sdd/stat")
@@ -211,3 +214,11 @@ def test_a_socket_path_that_the_kernel_cannot_hold_is_refused() -> None:
 
 def _store(step: Step) -> str:
     return next(text.removeprefix("store=") for text in step.argv if text.startswith("store="))
+
+
+def test_the_undo_of_a_claim_without_a_by_id_name_holds_the_device_number_too() -> None:
+    disk = replace(server_disk("sdd"), by_id=())
+    facts = replace(_FACTS, disks=(disk,))
+    (claim,) = plan_device(Device("hdd1", Disk("V1G0DDDD")), _SITE, facts).steps
+    assert isinstance(claim.undo, UndoCommand)
+    assert claim.undo.argv[4:7] == ("/dev/sdd", str(disk.size_bytes), disk.number)
