@@ -33,6 +33,6 @@ def _interval(interval: Interval, *, as_share: bool) -> str:
     def text(value: float) -> str:
         return f"{value:.1%}" if as_share else f"{value:.4g}"
 
-    if interval.low is None or interval.high is None:
+    if interval.low is None or interval.high is None or text(interval.low) == text(interval.high):
         return text(interval.mean)
     return f"{text(interval.mean)} ({text(interval.low)} … {text(interval.high)})"
