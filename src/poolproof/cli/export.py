@@ -1,0 +1,73 @@
+"""`poolproof export`: a run in the formats of other programs."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from poolproof.cli.run import Json
+
+if TYPE_CHECKING:
+    from poolproof.exporting.rows import Table
+
+
+def command(
+    run: Annotated[Path, typer.Argument(help="The run directory.")],
+    csv: Annotated[bool, typer.Option("--csv", help="A line for each cell.")] = False,
+    parquet: Annotated[bool, typer.Option("--parquet", help="The same with types, for DuckDB and pandas.")] = False,
+    dat: Annotated[bool, typer.Option("--dat", help="Data files with the gnuplot scripts that draw them.")] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="A table for a forum, with footnotes.")] = False,
+    openmetrics: Annotated[bool, typer.Option("--openmetrics", help="For Prometheus.")] = False,
+    influx: Annotated[bool, typer.Option("--influx", help="Line protocol, for InfluxDB.")] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="FILE|DIR", help="Where to. Default: text is printed, else named by the run."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Write a run in another format; refuted and failed figures stand apart in each (docs/export.md)."""
+    from poolproof.compare.finished import read_run
+    from poolproof.exporting.rows import table_of
+    from poolproof.exporting.written import FORMATS, default_place, write_export
+
+    flags = {
+        "csv": csv,
+        "parquet": parquet,
+        "dat": dat,
+        "markdown": markdown,
+        "openmetrics": openmetrics,
+        "influx": influx,
+    }
+    name = _the_one(flags)
+    table = table_of(read_run(run))
+    text = FORMATS[name].text
+    if text is not None and out is None and not as_json:
+        typer.echo(text(table), nl=False)
+        return
+    place = default_place(name, table) if out is None else out
+    written = write_export(name, table, place)
+    if as_json:
+        typer.echo(json.dumps(_export_object(name, table, written)))
+    else:
+        typer.echo(f"{place}: {len(written)} files" if len(written) != 1 else f"{place}")
+
+
+def _the_one(flags: dict[str, bool]) -> str:
+    from poolproof.errors import UsageError
+
+    chosen = [name for name, given in flags.items() if given]
+    if len(chosen) != 1:
+        named = " and ".join(f"--{name}" for name in chosen)
+        what = f"{named}: one format at a time" if chosen else "no format was named"
+        raise UsageError(what, "give one of " + ", ".join(f"--{name}" for name in flags))
+    return chosen[0]
+
+
+def _export_object(name: str, table: "Table", written: tuple[Path, ...]) -> dict[str, object]:
+    return {
+        "format": name,
+        "written": [str(path) for path in written],
+        "cells": len(table.rows),
+        "rejected": sum(not row.counts for row in table.rows),
+    }

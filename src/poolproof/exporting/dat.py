@@ -1,0 +1,136 @@
+"""Data files for gnuplot with the scripts that draw them: the plots of the cache-and-log benchmark, with intervals.
+
+Its author's files had `config bs read-iops write-iops read-bw write-bw`; these are the first six columns here too.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from poolproof.exporting.panels import Panel, block_size, panels_of
+from poolproof.exporting.rows import Row, Table
+from poolproof.runs.interval import Interval
+
+_MIB = 1024**2
+_KINDS = (("iops", "iops", 1.0), ("bw_MiB/s", "bandwidth_bytes_per_s", 1.0 / _MIB))
+_DIRECTIONS = ("read", "write")
+_FIGURES = [
+    (f"{way}-{short}", f"{way}_{column}", scale) for short, column, scale in _KINDS for way in _DIRECTIONS
+]  # fmt: skip
+_PLOTS = (("iops", "IOPS", 0), ("bandwidth-mebibytes", "MiB/s", 2))
+_FIRST_FIGURE, _FIRST_BOUND = 3, 7
+_BYTES_COLUMN = _FIRST_BOUND + 2 * len(_FIGURES)
+_UNKNOWN = "NaN"
+
+
+def dat_files(table: Table) -> dict[PurePosixPath, str]:
+    """Each file's text by its place: `sync/randread/randread-sync.dat` and the `.gnuplot` beside it."""
+    files = {}
+    for panel in panels_of(table.rows):
+        files[panel.folder / f"{panel.name}.dat"] = _data(panel)
+        files[panel.folder / f"{panel.name}.gnuplot"] = _script(panel)
+    return files
+
+
+def _data(panel: Panel) -> str:
+    """A block for each layout; a figure that does not count is `NaN`, and a comment says why."""
+    bounds = [f"{name}-{bound}" for name, _, _ in _FIGURES for bound in ("low", "high")]
+    header = ["config", "bs", *(name for name, _, _ in _FIGURES), *bounds, "bs_bytes", "trials", "verdict"]
+    blocks = ["\n".join(line for row in rows for line in _lines(row)) for rows in panel.lines.values()]
+    return f"# {chr(9).join(header)}\n\n" + "\n\n\n".join(blocks) + "\n"
+
+
+def _lines(row: Row) -> Iterator[str]:
+    if not row.counts:
+        why = "; ".join(f"{finding.rule}: {finding.message}" for finding in row.reasons)
+        yield f"# {row.verdict}: {_one_line(row.layout)} {block_size(row)}: {_one_line(why)}"
+    intervals = [(row.figures.get(column), scale) for _, column, scale in _FIGURES]
+    fields = [_text(row.layout), block_size(row), *(_mean(*each) for each in intervals)]
+    fields += [text for each in intervals for text in _bounds(*each)]
+    yield "\t".join([*fields, str(row.job.bs_bytes), str(row.trials), row.verdict])
+
+
+def _mean(interval: Interval | None, scale: float) -> str:
+    return _UNKNOWN if interval is None else _number(interval.mean * scale)
+
+
+def _bounds(interval: Interval | None, scale: float) -> tuple[str, str]:
+    """One trial alone has no interval: a bar of no length."""
+    if interval is None:
+        return (_UNKNOWN, _UNKNOWN)
+    low = interval.mean if interval.low is None else interval.low
+    high = interval.mean if interval.high is None else interval.high
+    return (_number(low * scale), _number(high * scale))
+
+
+def _number(value: float) -> str:
+    return f"{value:.10g}"
+
+
+def _script(panel: Panel) -> str:
+    sizes = {row.job.bs_bytes: block_size(row) for row in panel.rows}
+    tics = ", ".join(f"{_quoted(text)} {size}" for size, text in sorted(sizes.items()))
+    lines = [
+        f"# gnuplot {panel.name}.gnuplot",
+        'set datafile separator "\\t"',
+        "set terminal pngcairo noenhanced size 1000,600 font 'sans,11' linewidth 1.5",
+        "set logscale x 2",
+        f"set xrange [{min(sizes) * 0.8:g}:{max(sizes) * 1.25:g}]",
+        f"set xtics ({tics})",
+        "set xlabel 'block size'",
+        "set yrange [0:*]",
+        "set grid ytics linetype 1 linecolor rgb '#dddddd' linewidth 0.7",
+        "set border 3",
+        "set tics nomirror",
+        "set key outside right top",
+    ]
+    return "\n".join([*lines, *(line for plot in _plots(panel) for line in plot)]) + "\n"
+
+
+def _plots(panel: Panel) -> Iterator[list[str]]:
+    for kind, unit, first in _PLOTS:
+        for way in panel.directions:
+            at = first + _DIRECTIONS.index(way)
+            parts = list(_parts(panel, at))
+            if not parts:
+                yield [f"\n# {kind} {way}: no figure of it counts"]
+                continue
+            yield [
+                f"\nset output {_quoted(f'{panel.name}-{kind}-{way}.png')}",
+                f"set title {_title(panel, kind, way)}",
+                f"set ylabel {_quoted(unit)}",
+                "plot \\\n    " + ", \\\n    ".join(parts),
+            ]
+
+
+def _title(panel: Panel, kind: str, way: str) -> str:
+    """As its author wrote it, and how many points are left out because their figures do not count."""
+    title = _quoted(f"{panel.mode} {panel.sync} {kind} {way}")
+    left_out = Counter(row.verdict for row in panel.rows if not row.counts)
+    counts = ", ".join(f"{count} {verdict}" for verdict, count in left_out.items())
+    return f'{title}."\\n".{_quoted(f"left out: {counts}")}' if counts else title
+
+
+def _parts(panel: Panel, at: int) -> Iterator[str]:
+    """A line for each layout that has a figure which counts."""
+    column = _FIGURES[at][1]
+    low = _FIRST_BOUND + 2 * at
+    using = f"{_BYTES_COLUMN}:{_FIRST_FIGURE + at}:{low}:{low + 1}"
+    for index, (layout, rows) in enumerate(panel.lines.items()):
+        if any(column in row.figures for row in rows):
+            file = _quoted(f"{panel.name}.dat")
+            yield f"{file} index {index} using {using} with yerrorlines pointtype 7 title {_quoted(_one_line(layout))}"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _text(name: str) -> str:
+    """A name as a field; quoted where gnuplot would take it for a comment or for more than one field."""
+    plain = _one_line(name)
+    return plain if plain and not set(plain) & set('"#\\') else '"' + plain.replace('"', "''").replace("\\", "/") + '"'
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"

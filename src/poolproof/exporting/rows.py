@@ -1,0 +1,220 @@
+"""The cells of a run as flat rows, from which every format is made."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from poolproof.campaign.model import Campaign, Metric
+from poolproof.compare.finished import FinishedRun
+from poolproof.fio.job import Job
+from poolproof.rules.model import Finding, Verdict
+from poolproof.runs.interval import Interval, mean_interval
+from poolproof.runs.model import RunRecord, Trial
+from poolproof.runs.summary import RANKABLE, AccountSum, Cell
+
+FIGURES: Mapping[str, str] = {
+    "iops": "iops",
+    "read_iops": "read_iops",
+    "write_iops": "write_iops",
+    "bandwidth_bytes_per_s": "bandwidth_bytes",
+    "read_bandwidth_bytes_per_s": "read_bandwidth_bytes",
+    "write_bandwidth_bytes_per_s": "write_bandwidth_bytes",
+    "p50_ns": "p50_ns",
+    "p99_ns": "p99_ns",
+    "p999_ns": "p999_ns",
+    "sync_p50_ns": "sync_p50_ns",
+    "sync_p99_ns": "sync_p99_ns",
+}
+"""The figures of a cell by their column, each with the field of `Figures` that it is the mean of."""
+
+METRIC_COLUMNS: Mapping[Metric, str] = {
+    "iops": "iops",
+    "bandwidth": "bandwidth_bytes_per_s",
+    "p50": "p50_ns",
+    "p99": "p99_ns",
+    "p999": "p999_ns",
+    "sync_p99": "sync_p99_ns",
+}
+_MATRIX = re.compile(r"[\w.-]+\[([^\[\]\n]+)\]")
+_BARE = "choice"
+REJECTED = "rejected_"
+"""What a figure's column is called where the figure is refuted or failed: never the column of those that count."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One cell. `figures` are those that count, `rejected` those of a refuted or failed cell: one of both is empty.
+
+    `settings`: what the matrices of the layout and of the workload chose, by column. `options`: fio's, of the
+    workload's first job. `reasons` are the findings that made the verdict, the strongest first.
+    """
+
+    layout: str
+    workload: str
+    settings: Mapping[str, str]
+    options: Mapping[str, str]
+    metric: Metric
+    verdict: Verdict
+    trials: int
+    measured_at: str
+    figures: Mapping[str, Interval]
+    rejected: Mapping[str, Interval]
+    reasons: tuple[Finding, ...]
+    account: AccountSum | None
+
+    @property
+    def counts(self) -> bool:
+        """Whether the figures may be used: neither refuted nor failed."""
+        return self.verdict in RANKABLE
+
+    @property
+    def job(self) -> Job:
+        """The workload's first job, as fio reads its options."""
+        return Job(self.workload, self.options)
+
+    @property
+    def figure(self) -> Interval | None:
+        """The workload's own metric, whether it counts or not."""
+        return (self.figures or self.rejected).get(METRIC_COLUMNS[self.metric])
+
+
+@dataclass(frozen=True)
+class Table:
+    """A run as rows. `settings` are the columns of all rows' matrices, in the campaign's order."""
+
+    path: Path
+    record: RunRecord
+    campaign: Campaign
+    rows: tuple[Row, ...]
+    settings: tuple[str, ...] = field(default=())
+
+    @property
+    def run(self) -> str:
+        """The run's name: its directory's."""
+        return self.path.resolve().name
+
+
+def table_of(run: FinishedRun) -> Table:
+    """Every cell of which a trial is done, in the campaign's order."""
+    places = _Places(run.campaign)
+    rows = tuple(_row(cell, places) for cell in run.cells.values())
+    settings = dict.fromkeys(name for row in rows for name in row.settings)
+    return Table(run.path, run.record, run.campaign, rows, tuple(settings))
+
+
+def plain_name(text: str) -> str:
+    """A name as column, label and tag: letters, digits and `_`."""
+    return re.sub(r"\W", "_", text, flags=re.ASCII) or _BARE
+
+
+class _Places:
+    """What the campaign says of layouts and workloads by name; of one that it does not have, what its name says."""
+
+    def __init__(self, campaign: Campaign) -> None:
+        self._layouts = {layout.name: layout.varies for layout in campaign.layouts}
+        self._workloads = {workload.name: workload for workload in campaign.workloads}
+
+    def settings(self, cell: Cell) -> dict[str, str]:
+        workload = self._workloads.get(cell.workload)
+        layout_varies = self._layouts.get(cell.layout)
+        named = [("layout", _in_name(cell.layout) if layout_varies is None else layout_varies)]
+        named.append(("workload", _in_name(cell.workload) if workload is None else workload.varies))
+        return {f"{of}_{plain_name(key)}": value for of, varies in named for key, value in varies}
+
+    def options(self, cell: Cell) -> dict[str, str]:
+        workload = self._workloads.get(cell.workload)
+        asked = dict(workload.jobs[0].options) if workload is not None else dict(_in_name(cell.workload))
+        return {**asked, **cell.trials[0].columns}
+
+
+def _in_name(name: str) -> Iterable[tuple[str, str]]:
+    """`grid[rw=read,bs=4k]` says what its matrix chose."""
+    match = _MATRIX.fullmatch(name)
+    parts = match[1].split(",") if match else []
+    return tuple((key if equals else "", value if equals else key) for key, equals, value in map(_split, parts))
+
+
+def _split(part: str) -> tuple[str, str, str]:
+    return part.partition("=")
+
+
+def _row(cell: Cell, places: _Places) -> Row:
+    figures = {name: interval for name, interval in _figures(cell.trials) if interval is not None}
+    counts = cell.verdict in RANKABLE
+    return Row(
+        layout=cell.layout,
+        workload=cell.workload,
+        settings=places.settings(cell),
+        options=places.options(cell),
+        metric=cell.metric,
+        verdict=cell.verdict,
+        trials=len(cell.trials),
+        measured_at=max(trial.begun_at for trial in cell.trials),
+        figures=figures if counts else {},
+        rejected={} if counts else figures,
+        reasons=tuple(finding for finding in cell.findings if finding.effect != "notes"),
+        account=cell.account,
+    )
+
+
+def _figures(trials: Sequence[Trial]) -> Iterator[tuple[str, Interval | None]]:
+    """Each figure as the mean of the trials that did not fail."""
+    measured = [trial.figures for trial in trials if trial.verdict != "failed" and trial.figures is not None]
+    for column, attribute in FIGURES.items():
+        found = [getattr(figures, attribute) for figures in measured]
+        yield column, mean_interval([value for value in found if value is not None])
+
+
+Column = Callable[[Row], object]
+
+
+def columns_of(table: Table) -> dict[str, Column]:
+    """Every column of a flat table by its name, with what gives its value: text, a number, true or false, or None."""
+    columns: dict[str, Column] = {
+        "run": lambda _: table.run,
+        "campaign": lambda _: table.campaign.name,
+        "layout": lambda row: row.layout,
+        "workload": lambda row: row.workload,
+    }
+    columns |= {name: _setting(name) for name in table.settings}
+    columns |= {
+        "metric": lambda row: row.metric,
+        "verdict": lambda row: row.verdict,
+        "counts": lambda row: row.counts,
+        "trials": lambda row: row.trials,
+    }
+    for name in FIGURES:
+        columns |= {name: _mean(name), f"{name}_low": _low(name), f"{name}_high": _high(name)}
+    columns |= {f"{REJECTED}{name}": _rejected(name) for name in FIGURES}
+    columns |= {name: _account(name) for name in AccountSum.__dataclass_fields__}
+    return columns | {
+        "rules": lambda row: " ".join(finding.rule for finding in row.reasons),
+        "why": lambda row: row.reasons[0].message if row.reasons else None,
+        "mend": lambda row: row.reasons[0].fix if row.reasons else None,
+        "measured_at": lambda row: row.measured_at or None,
+    }
+
+
+def _setting(name: str) -> Column:
+    return lambda row: row.settings.get(name)
+
+
+def _mean(name: str) -> Column:
+    return lambda row: row.figures[name].mean if name in row.figures else None
+
+
+def _low(name: str) -> Column:
+    return lambda row: row.figures[name].low if name in row.figures else None
+
+
+def _high(name: str) -> Column:
+    return lambda row: row.figures[name].high if name in row.figures else None
+
+
+def _rejected(name: str) -> Column:
+    return lambda row: row.rejected[name].mean if name in row.rejected else None
+
+
+def _account(name: str) -> Column:
+    return lambda row: getattr(row.account, name) if row.account else None
