@@ -19,6 +19,7 @@ def audited_object(audited: Audited) -> dict[str, Any]:
         "command_assumed": audited.is_assumed,
         "figures": figures_object(audited.figures),
         "verdict": audited.verdict,
+        "verdict_then": audited.was,
         "findings": [finding_object(finding) for finding in audited.findings],
         "known": list(audited.known),
         "missing": list(audited.missing),

@@ -38,7 +38,7 @@ class Audited:
     there; `command_line` is the line it stands on, `is_assumed` says that it was taken from further above, with other
     things between, because nothing contradicts it. `findings` come with the strongest first. `known` are facts from
     beside the result that were used, each with its place; `missing` says what could not be judged, and how to tell it.
-    `rerun` is the mended command.
+    `rerun` is the mended command. `was` is the verdict that a run directory holds of it, given when it was measured.
     """
 
     source: str
@@ -55,3 +55,9 @@ class Audited:
     rerun: str | None = None
     command_line: int | None = None
     is_assumed: bool = False
+    was: Verdict | None = None
+
+    @property
+    def has_changed(self) -> bool:
+        """The run directory holds another verdict."""
+        return self.was is not None and self.was != self.verdict

@@ -1,39 +1,102 @@
-"""The trials of a run directory as audited results: poolproof judged them when it measured them, by the same rules."""
+"""The trials of a run directory, judged again: from the job, fio's report and the evidence that each trial kept."""
 
 from pathlib import Path
 
+from poolproof.audit.context import target_of
+from poolproof.audit.estimate import estimate_of
 from poolproof.audit.model import Audited, Figures
-from poolproof.fio.figures import Direction, Latency
+from poolproof.audit.rerun import rerun_command
+from poolproof.audit.texts import Setting, figures_of
+from poolproof.errors import FioError
+from poolproof.fio.figures import Direction, FioResult, Latency
+from poolproof.fio.jobfile import read_job_file
+from poolproof.fio.json_output import read_json_stream
+from poolproof.rules.judge import judge
+from poolproof.rules.model import Case
 from poolproof.runs.directory import RunDirectory
 from poolproof.runs.model import Trial
+
+_OLDER = "its verdict as it was given: this run did not keep what it was judged by"
+_IMPORTED = "its verdict as it was given at the import; poolproof audit {source} judges the source"
 
 
 def is_run(path: Path) -> bool:
     return (path / "run.json").is_file()
 
 
-def audit_run(path: Path) -> tuple[Audited, ...]:
-    """Every trial, at its line of trials.jsonl.
+def audit_run(path: Path, setting: Setting) -> tuple[Audited, ...]:
+    """Every trial at its line of trials.jsonl, by the rules of today; a trial that kept too little has its old verdict.
 
     Raises:
         RunError: the run cannot be read.
     """
-    trials = RunDirectory.open(path).trials()
+    run = RunDirectory.open(path)
     source = str(path / "trials.jsonl")
-    return tuple(_audited(source, line, trial) for line, trial in enumerate(trials, start=1))
+    return tuple(_audited(run, source, line, trial, setting) for line, trial in enumerate(run.trials(), start=1))
 
 
-def _audited(source: str, line: int, trial: Trial) -> Audited:
+def _audited(run: RunDirectory, source: str, line: int, trial: Trial, setting: Setting) -> Audited:
+    case = _case(run, trial, setting)
+    if case is None or case.result is None:
+        return _as_given(source, line, trial)
+    judgement = judge(case)
     return Audited(
         source=source,
         line=line,
         last_line=line,
-        job=f"{trial.workload} on {trial.layout}, trial {trial.number}",
+        job=_name(trial),
+        command=None,
+        figures=figures_of(case.result),
+        verdict=judgement.verdict,
+        findings=judgement.findings,
+        estimate=estimate_of(case, judgement),
+        rerun=rerun_command(case, judgement.findings) if judgement.verdict != "sound" else None,
+        was=trial.verdict,
+    )
+
+
+def _case(run: RunDirectory, trial: Trial, setting: Setting) -> Case | None:
+    """What the trial was judged by; None where that is not all there."""
+    kept = run.kept_files(trial)
+    if kept is None or kept[2].target is None:
+        return None
+    job, report, evidence = kept
+    return Case(
+        job=read_job_file(job).jobs,
+        result=_last(report),
+        evidence=evidence,
+        target=target_of(setting.context, evidence.target),
+        cold=evidence.cold is not False and setting.cold,
+        asked_s=evidence.asked_s,
+    )
+
+
+def _last(report: str) -> FioResult | None:
+    try:
+        return next(reversed(read_json_stream(report)), None)
+    except FioError:
+        return None
+
+
+def _as_given(source: str, line: int, trial: Trial) -> Audited:
+    why = _IMPORTED.format(source=trial.source.rpartition(":")[0]) if trial.source else _OLDER
+    failed = trial.verdict == "failed" and not trial.source
+    return Audited(
+        source=source,
+        line=line,
+        last_line=line,
+        job=_name(trial),
         command=None,
         figures=_figures(trial),
         verdict=trial.verdict,
         findings=trial.findings,
+        known=() if failed else (why,),
+        was=trial.verdict,
     )
+
+
+def _name(trial: Trial) -> str:
+    return f"{trial.workload} on {trial.layout}, trial {trial.number}"
 
 
 def _figures(trial: Trial) -> Figures:

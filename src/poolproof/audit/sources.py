@@ -90,7 +90,7 @@ def _take_path(audit: Audit, path: Path, setting: Setting, logs: list[Path]) -> 
         audit.unread.append(Unread(str(path), error.strerror or str(error)))
         return
     if path.is_dir():
-        _take(audit, str(path), lambda: audit_run(path))
+        _take(audit, str(path), lambda: audit_run(path, setting))
     elif is_log(path):
         logs.append(path)
     else:

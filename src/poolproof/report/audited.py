@@ -23,6 +23,8 @@ def audited_lines(audited: Audited, width: int, *, colour: bool = False) -> Iter
     yield f"{audited.source}:{audited.line}: {painted}: {audited.job or 'a result'}: {figures_text(audited.figures)}"
     if audited.command:
         yield f"  {_made_by(audited)}: {_short(audited.command)}"
+    if audited.has_changed:
+        yield f"  changed: it was {audited.was} when it was measured"
     for finding in audited.findings:
         yield from _finding(finding, width)
     for fact in audited.known:
@@ -44,10 +46,12 @@ def _if_assumed(audited: Audited) -> str:
 
 
 def summary_line(results: Sequence[Audited]) -> str:
-    """`19 results: 7 refuted, 8 suspect, 4 unproven`."""
+    """`19 results: 7 refuted, 8 suspect, 4 unproven`; and how many verdicts of a run are others than they were."""
     counts = Counter(audited.verdict for audited in results)
     parts = [f"{counts[verdict]} {verdict}" for verdict in _WORST_FIRST if counts[verdict]]
-    return f"{len(results)} result{'' if len(results) == 1 else 's'}: {', '.join(parts) or 'none'}"
+    changed = sum(audited.has_changed for audited in results)
+    since = f"; {changed} with another verdict than when measured" if changed else ""
+    return f"{len(results)} result{'' if len(results) == 1 else 's'}: {', '.join(parts) or 'none'}{since}"
 
 
 def figures_text(figures: Figures) -> str:
