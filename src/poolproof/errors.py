@@ -4,16 +4,24 @@ Each class carries the exit code that `poolproof` ends with; docs/exit-codes.md 
 A traceback that reaches a user is a bug.
 """
 
+from typing import Self
+
 
 class PoolproofError(Exception):
     """Something went wrong that has no better name."""
 
     exit_code = 1
+    about = ""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
+
+    def concerning(self, word: str) -> Self:
+        """The same error, about that word of the campaign (an option, a layout): its line is told then."""
+        self.about = word
+        return self
 
     def __str__(self) -> str:
         return f"{self.message}\n  {self.hint}" if self.hint else self.message

@@ -1,6 +1,7 @@
 """Every kind of bad input ends in one clear error with the next command to type, its exit code, and a clean machine."""
 
 import os
+import re
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -41,6 +42,9 @@ _MISTAKES = {
     "unknown model": Mistake("file: 256M", "emulate: floppy, size: 256M", _CAMPAIGN, "floppy", "hdd-7200"),
     "unknown key": Mistake("measure:", "mesure:", _CAMPAIGN, "did you mean `measure`", "workloads"),
     "a device used twice": Mistake("a | ext4", "btrfs raid1 a a", _CAMPAIGN, "a", ""),
+    "unknown engine": Mistake("rw: randread", "rw: randread, ioengine: floppy", _FIO, "floppy", "--enghelp"),
+    "an option for poolproof to set": Mistake("rw: randread", "rw: read, directory: /srv", _CAMPAIGN, "directory", ""),
+    "a device too small for its layer": Mistake("a | ext4", "a | xfs", _HOST, "layout one: a has 256 MiB", "300M"),
     "larger than the target": Mistake("size: 16m", "size: 8g", _CAMPAIGN, "8 GiB", "size"),
     "too small to format": Mistake("file: 256M", "file: 64K", _CAMPAIGN, "", ""),
     "a path that is not there": Mistake("a | ext4", "dir /no/such", _HOST, "/no/such", "mkdir -p /no/such"),
@@ -66,6 +70,7 @@ def test_a_mistake_in_a_campaign(ground: Ground, name: str) -> None:
     assert mistake.right in _FINE
     answer = ground.ask(_FINE.replace(mistake.right, mistake.wrong))
     _is_one_clear_error(answer, mistake.code, mistake.message, mistake.hint)
+    assert re.match(rf"{re.escape(str(ground.path))}/c\.yaml(:\d+)?: ", answer.error["message"]), "where it stands"
     assert not (ground.runs / "run").exists()
     assert ground.traces() == []
 

@@ -27,9 +27,9 @@ def read_device(name: Scalar, value: Node) -> Device:
     if not is_name(name.text):
         raise name.spot.mistake(f"`{name.text}` cannot name a device", f"a name is {NAME_RULE}")
     if isinstance(value, Table):
-        return Device(name.text, _from_table(name.text, value))
+        return Device(name.text, _from_table(name.text, value), str(name.spot))
     if isinstance(value, Scalar) and not value.is_nothing:
-        return Device(name.text, _from_text(value.text, value.spot))
+        return Device(name.text, _from_text(value.text, value.spot), str(name.spot))
     raise value.spot.mistake(f"expected what `{name.text}` is, found {describe(value)}", _LONG)
 
 

@@ -106,7 +106,7 @@ def _request(text: str, spot: Spot) -> WorkloadRequest:
             raise spot.mistake(f"`{key}` stands twice", f"write its values in braces: {key}={{4k,16k}}")
         else:
             options[key] = _values(key, value, spot)
-    return WorkloadRequest(preset=preset, options=tuple(options.items()), metric=metric)
+    return WorkloadRequest(preset=preset, options=tuple(options.items()), metric=metric, spots=(("", str(spot)),))
 
 
 def _values(key: str, value: str, spot: Spot) -> tuple[str, ...]:

@@ -45,10 +45,11 @@ DeviceSource = Disk | LoopFile | Qcow2 | Emulated
 
 @dataclass(frozen=True)
 class Device:
-    """A block device that layouts may use, by the name that the campaign gave it."""
+    """A block device that layouts may use, by the name that the campaign gave it; `origin` is where it stands."""
 
     name: str
     source: DeviceSource
+    origin: str = field(default="", compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,7 @@ class WorkloadRequest:
     """A workload as it was written, before its matrix is multiplied: what `--save` writes down again.
 
     `options` go to every job section, over those of the preset; `jobs` names sections and what each has of its own.
+    `spots` says where each option stands (`bs`, `section.bs`), and under the empty name where the workload does.
     """
 
     preset: str | None = None
@@ -85,6 +87,7 @@ class WorkloadRequest:
     metric: Metric | None = None
     cold: bool | None = None
     fill: bool = True
+    spots: tuple[tuple[str, str], ...] = field(default=(), compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -139,6 +142,11 @@ class Measure:
     def trials_max(self) -> int:
         """The most trials that a cell has."""
         return self.trials if self.most_trials is None else self.most_trials
+
+    @property
+    def shortest_s(self) -> float:
+        """Seconds of the shortest trial that was asked for."""
+        return self.time_s if self.until is None else self.until.min_s
 
     @property
     def longest_s(self) -> float:

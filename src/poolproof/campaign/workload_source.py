@@ -1,6 +1,8 @@
 """Workloads as they are written in a campaign file: a preset's name, or fio's options with lists and sections."""
 
 import re
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import get_args
 
 from poolproof.campaign.document import (
@@ -38,9 +40,10 @@ def read_workload(name: Scalar, value: Node) -> WorkloadRequest:
     """
     check_family(name.text, name.spot)
     if isinstance(value, Scalar) and not value.is_nothing:
-        return WorkloadRequest(preset=known_preset(value.text, value.spot))
+        return WorkloadRequest(preset=known_preset(value.text, value.spot), spots=(("", str(name.spot)),))
     table = expect_table(value, f"workload `{name.text}`", _EXAMPLE)
-    return check_size(_from_table(name.text, table), name.spot)
+    request = _from_table(name.text, table)
+    return check_size(replace(request, spots=(("", str(name.spot)), *_spots(table))), name.spot)
 
 
 def check_family(name: str, spot: Spot) -> None:
@@ -112,6 +115,16 @@ def _from_table(name: str, table: Table) -> WorkloadRequest:
         cold=expect_flag(own["cold"], "cold") if "cold" in own else None,
         fill=expect_flag(own["fill"], "fill") if "fill" in own else True,
     )
+
+
+def _spots(table: Table) -> Iterator[tuple[str, str]]:
+    """Where each option stands; one of a job section under `section.option`."""
+    for key, value in table.entries:
+        if key.text == "jobs" and isinstance(value, Table):
+            sections = [(name.text, options) for name, options in value.entries if isinstance(options, Table)]
+            yield from ((f"{name}.{spot[0]}", spot[1]) for name, options in sections for spot in _spots(options))
+        else:
+            yield key.text, str(key.spot)
 
 
 def _preset(value: Node) -> str:

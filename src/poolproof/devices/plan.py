@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from poolproof.campaign.model import Device, DeviceSource, Disk, Emulated, LoopFile, Qcow2
+from poolproof.campaign.spots import standing_at
 from poolproof.devices import disk, emulate, file, qcow2
 from poolproof.devices.model import DevicePlan, Site
 from poolproof.facts.block import Below, BlockFacts
@@ -69,6 +70,13 @@ def programs_of(source: DeviceSource) -> tuple[str, ...]:
 
 
 def _plan(
+    device: Device, site: Site, facts: DeviceFacts, loop: int, nbds: Iterator[int], in_ram: bool, seed: int
+) -> DevicePlan:
+    with standing_at(device.origin):
+        return _plan_of_kind(device, site, facts, loop, nbds, in_ram, seed)
+
+
+def _plan_of_kind(
     device: Device, site: Site, facts: DeviceFacts, loop: int, nbds: Iterator[int], in_ram: bool, seed: int
 ) -> DevicePlan:
     source = device.source

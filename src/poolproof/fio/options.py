@@ -92,7 +92,7 @@ def _unknown(given: str, job: str, engine: str, table: OptionTable) -> CampaignE
         hint = f"did you mean `{near[0]}`? `fio --cmdhelp={near[0]}` explains it"
     else:
         hint = "`fio --cmdhelp=all` lists fio's options, `fio --enghelp=ENGINE` those of an engine"
-    return CampaignError(f"job {job!r}: fio has no option {given!r} with the engine {engine}", hint)
+    return CampaignError(f"job {job!r}: fio has no option {given!r} with the engine {engine}", hint).concerning(given)
 
 
 def _aliases_of(names: frozenset[str]) -> frozenset[str]:
@@ -133,7 +133,7 @@ def _asked_for_engine(host: Host, engine: str) -> frozenset[str]:
         raise FioError(
             f"{version} on {host.name} has no I/O engine {engine!r}",
             "`fio --enghelp` lists the engines it has; io_uring and libaio are asynchronous, psync is synchronous",
-        )
+        ).concerning("ioengine")
     return _names_listed(said)
 
 

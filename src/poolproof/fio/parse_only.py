@@ -1,5 +1,7 @@
 """fio's own check of a job's values, before anything is built."""
 
+import re
+
 from poolproof.errors import CampaignError
 from poolproof.fio.job import JobFile
 from poolproof.fio.render import render
@@ -20,7 +22,15 @@ def check_values(jobs: JobFile, host: Host) -> None:
         return
     said = (completed.stderr.strip() or completed.stdout.strip()).splitlines()
     complaint = "; ".join(line.strip() for line in said if not line.startswith(_NO_FAULT))[:1000]
+    option = _option_in(said, jobs)
     raise CampaignError(
         f"fio refuses the workload: {complaint or f'it ended with {completed.returncode}'}",
-        "`fio --cmdhelp=OPTION` says what an option takes",
-    )
+        f"`fio --cmdhelp={option or 'OPTION'}` says what an option takes",
+    ).concerning(option)
+
+
+def _option_in(said: list[str], jobs: JobFile) -> str:
+    """The option that fio names: `fio: failed parsing rw=randrea`, `iodepth: min value out of range`; else empty."""
+    options = {option for job in jobs.jobs for option in job.options}
+    words = [word for line in said for word in re.findall(r"\b(\w+)(?==|:)", line)]
+    return next((word for word in words if word in options), "")

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from poolproof.campaign.spots import standing_in
 from poolproof.errors import CampaignError
 from poolproof.fio.extents import extents_of
 from poolproof.fio.job import JobFile
@@ -40,7 +41,8 @@ def check_found(layout: str, node: Node, cells: Iterable[CellJobs], host: Host) 
         return
     for cell in every:
         if not cell.workload.fill:
-            _check_cell(layout, found_directory(node), cell, host)
+            with standing_in(cell.workload):
+                _check_cell(layout, found_directory(node), cell, host)
 
 
 def _check_device(layout: str, cells: tuple[CellJobs, ...]) -> None:

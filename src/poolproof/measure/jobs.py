@@ -106,19 +106,19 @@ def _refuse_own(given: Mapping[str, str], workload: Workload) -> None:
         raise CampaignError(
             f"workload {workload.name}: `directory` is for poolproof to set: it puts the files on each layout",
             "leave it out; `filename` names a file there",
-        )
+        ).concerning("directory")
     for option in ("filename", "filename_format"):
         if any(name.startswith("/") or ".." in name.split("/") for name in split_filenames(given.get(option, ""))):
             raise CampaignError(
                 f"workload {workload.name}: `{option}={given[option]}` lies outside the layout",
                 "give a bare name; to measure an existing place use the layout: dir /that/place",
-            )
+            ).concerning(option)
     elsewhere = [option for option in _ELSEWHERE if option in given]
     if elsewhere:
         raise CampaignError(
             f"workload {workload.name}: `{elsewhere[0]}` {_ELSEWHERE[elsewhere[0]]}",
             "leave it out: a workload works on the files of its layout and on nothing else",
-        )
+        ).concerning(elsewhere[0])
 
 
 def _refuse_unmeasurable(job: Job, workload: Workload) -> None:
@@ -127,7 +127,7 @@ def _refuse_unmeasurable(job: Job, workload: Workload) -> None:
         raise CampaignError(
             f"workload {workload.name}: `size` and `offset` in per cent are of a file that is not there yet",
             "give them in bytes: size=1g",
-        )
+        ).concerning("size")
 
 
 def _refuse_hidden_ramp(jobs: JobFile, workload: Workload) -> None:
@@ -136,7 +136,7 @@ def _refuse_hidden_ramp(jobs: JobFile, workload: Workload) -> None:
         raise CampaignError(
             f"workload {workload.name}: with `stonewall` and `ramp_time` nobody can tell which bytes were the ramp's",
             "leave one of them out, or make two workloads of it",
-        )
+        ).concerning("stonewall")
 
 
 def fill_job(jobs: JobFile) -> JobFile:

@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from poolproof.campaign.model import Campaign, Emulated, Layout
+from poolproof.campaign.model import Campaign, Emulated, Layout, Workload
+from poolproof.campaign.spots import standing_at, standing_in
 from poolproof.devices.model import Site
 from poolproof.devices.plan import programs_of
 from poolproof.errors import CampaignError
@@ -24,7 +25,7 @@ from poolproof.provision.layout import Ground, LayoutPlan, look_around, plan_cha
 from poolproof.provision.place import site_of
 from poolproof.units import format_size
 
-_JOBS_AT_ONCE = 32
+_CELLS_AT_ONCE = 32
 _ALWAYS_NEEDED = ("fio", "sync", "fincore", "filefrag", "dd", "find", "stat")
 
 
@@ -65,7 +66,7 @@ def make_plan(campaign: Campaign, host: Host, places: Places, seed: int, allowed
         FioError: no fio, or too old.
     """
     nodes = {layout.name: _resolved(layout, campaign) for layout in campaign.layouts}
-    cells = tuple(CellJobs(workload, jobs_of(workload, campaign.measure, host)) for workload in campaign.workloads)
+    cells = tuple(_cell(workload, campaign, host) for workload in campaign.workloads)
     _check_values(cells, host)
     machine = survey(host, _programs(campaign), frozenset().union(*map(modules, nodes.values())))
     site = site_of(machine, places.label, places.state_dir, places.ram_dir, is_here=host.name == LocalHost.name)
@@ -76,7 +77,8 @@ def make_plan(campaign: Campaign, host: Host, places: Places, seed: int, allowed
     for name, node in nodes.items():
         check_found(name, node, cells, host)
     for planned in plan_layouts(plan, ground):
-        _check_room(planned, plan, ground)
+        with standing_at(planned.layout.expression.origin):
+            _check_room(planned, plan, ground)
     return plan
 
 
@@ -153,11 +155,28 @@ def _programs(campaign: Campaign) -> Iterable[str]:
     }
 
 
+def _cell(workload: Workload, campaign: Campaign, host: Host) -> CellJobs:
+    with standing_in(workload):
+        return CellJobs(workload, jobs_of(workload, campaign.measure, host))
+
+
 def _check_values(cells: Sequence[CellJobs], host: Host) -> None:
-    """Have fio itself read all jobs, many at a time, since it takes a moment to start."""
-    jobs = [replace(job, name=_section_name(cell.workload.name)) for cell in cells for job in cell.jobs.jobs]
-    for first in range(0, len(jobs), _JOBS_AT_ONCE):
-        check_values(JobFile(tuple(jobs[first : first + _JOBS_AT_ONCE])), host)
+    """Have fio itself read all jobs, many at a time, as it takes a moment to start; to find a mistake, one by one."""
+    for first in range(0, len(cells), _CELLS_AT_ONCE):
+        together = cells[first : first + _CELLS_AT_ONCE]
+        try:
+            check_values(_named(together), host)
+        except CampaignError:
+            for cell in together:
+                with standing_in(cell.workload):
+                    check_values(_named((cell,)), host)
+            raise
+
+
+def _named(cells: Iterable[CellJobs]) -> JobFile:
+    return JobFile(
+        tuple(replace(job, name=_section_name(cell.workload.name)) for cell in cells for job in cell.jobs.jobs)
+    )
 
 
 def _section_name(workload: str) -> str:
@@ -198,11 +217,12 @@ def _check_largest(planned: LayoutPlan, plan: Plan, room: int) -> None:
     for cell in plan.cells:
         largest = max((job.size_bytes or 0) // max(1, job.nrfiles) for job in cell.jobs.jobs)
         if cell.workload.fill and largest > room:
-            raise CampaignError(
-                f"workload {cell.workload.name} has a file of {format_size(largest)}; "
-                f"layout {planned.layout.name} has no place larger than {format_size(room)}",
-                "a file must fit on one branch: give the branches a larger `size`, or the workload a smaller one",
-            )
+            with standing_in(cell.workload):
+                raise CampaignError(
+                    f"workload {cell.workload.name} has a file of {format_size(largest)}; "
+                    f"layout {planned.layout.name} has no place larger than {format_size(room)}",
+                    "a file must fit on one branch: give the branches a larger `size`, or the workload a smaller one",
+                ).concerning("size")
 
 
 def _sizes(planned: LayoutPlan, ground: Ground) -> dict[str, int]:

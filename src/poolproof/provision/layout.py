@@ -1,10 +1,13 @@
 """Plan one layout whole: its devices, its layers, and which devices its steps may write to."""
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count, islice
 
 from poolproof.campaign.model import Campaign, Disk, Layout
+from poolproof.campaign.spots import standing_at
 from poolproof.devices.model import DevicePlan, Leaf, Site, Volume
 from poolproof.devices.plan import DeviceFacts, plan_devices
 from poolproof.errors import CommandError, HostError
@@ -64,7 +67,7 @@ def look_around(host: Host, campaign: Campaign, nodes: Iterable[Node], state_dir
         nbds=free_nbds(host),
         disks=_disks(host, campaign),
         below_state=_only(device_under(host, _parent(state_dir))),
-        directories={path: _directory(host, path, loops) for node in nodes for path in directories(node)},
+        directories={path: _directory_of(campaign, host, path, loops) for node in nodes for path in directories(node)},
     )
 
 
@@ -83,7 +86,8 @@ def plan_layout(
     facts = DeviceFacts(numbers, ground.nbds, ground.below_state, ground.disks, permitted)
     plans = plan_devices(used, site, facts)
     volumes = {device.name: plan.volume for device, plan in zip(used, plans, strict=True)}
-    tree = plan_tree(node, {**ground.directories, **volumes}, site, layout.name)
+    with _in_the_campaigns_words(layout, volumes):
+        tree = plan_tree(node, {**ground.directories, **volumes}, site, layout.name)
     return LayoutPlan(layout, node, plans, tree, frozenset(numbers))
 
 
@@ -152,10 +156,29 @@ def _plan_added(
     return {device.name: plan for device, plan in zip(added, plans, strict=True)}, numbers
 
 
+@contextmanager
+def _in_the_campaigns_words(layout: Layout, volumes: Mapping[str, Volume]) -> Iterator[None]:
+    """A disk that is too small for its layer is a mistake of the campaign, which calls it by its own name for it."""
+    with standing_at(layout.expression.origin):
+        try:
+            yield
+        except HostError as error:
+            for name, volume in volumes.items():
+                error.message = re.sub(rf"{re.escape(volume.path)}(?!\w)", name, error.message)
+            error.message = f"layout {layout.name}: {error.message}"
+            raise error.concerning(layout.name) from None
+
+
 def _disks(host: Host, campaign: Campaign) -> tuple[BlockFacts, ...]:
     """Every block device of the host, if the campaign names a real disk; else none, since it wakes sleeping disks."""
     named = any(isinstance(device.source, Disk) for device in campaign.devices)
     return block_devices(host) if named else ()
+
+
+def _directory_of(campaign: Campaign, host: Host, path: str, loops: tuple[LoopFacts, ...]) -> Volume:
+    using = (layout for layout in campaign.layouts if path in layout.expression.text)
+    with standing_at(next((layout.expression.origin for layout in using), "")):
+        return _directory(host, path, loops)
 
 
 def _directory(host: Host, path: str, loops: tuple[LoopFacts, ...]) -> Volume:
@@ -165,7 +188,7 @@ def _directory(host: Host, path: str, loops: tuple[LoopFacts, ...]) -> Volume:
         free = host.run(["stat", "--file-system", "--format=%a %S", real], timeout_s=_LIMIT_S).stdout.split()
         found = device_under(host, real)
     except CommandError:
-        raise HostError(f"the directory {path} is not there", f"mkdir -p {path}") from None
+        raise HostError(f"the directory {path} is not there", f"mkdir -p {path}").concerning(path) from None
     leaves = tuple(
         Leaf(below.device, f"/dev/{below.device}", below.counter, _below_loop(host, below, loops)) for below in found
     )
