@@ -40,10 +40,11 @@ def _writes(
     return Case(jobs(options), result, counted(write=(fio, at_end, drained)), target)
 
 
-def _loop(below_read_bytes: int, cached: bool) -> Case:
+def _loop(below_read_bytes: int | None, cached: bool) -> Case:
     moved = 64 * MIB
-    disk = leaf("loop0", read_bytes=moved, below_device="vda", below_read_bytes=below_read_bytes,
-                below_drained_write_bytes=0)  # fmt: skip
+    below = None if below_read_bytes is None else "vda"
+    disk = leaf("loop0", read_bytes=moved, below_device=below, below_read_bytes=below_read_bytes,
+                below_drained_write_bytes=None if below is None else 0)  # fmt: skip
     target = Target("ext4", ram_bytes=8 * GIB, loop_without_direct=("loop0",) if cached else ())
     return Case(jobs(_L09), said(read=direction(moved, 0.2)), Evidence(account(read=(moved, moved)), (disk,)), target)
 
@@ -109,6 +110,10 @@ _CASES = {
     "L08-third": Labelled(_reads(f"{_L07} randrepeat=0", 256 * MIB, 61704 * 4096, 1.9), "sound"),
     "L08-fourth": Labelled(_reads(f"{_L07} randrepeat=0", 256 * MIB, 57995 * 4096, 1.7), "sound"),
     "L09": Labelled(_loop(0, cached=True), "refuted", "loop-cache"),
+    "L09, others on the disk below": Labelled(_loop(300 * MIB, cached=True), "suspect", "loop-cache"),
+    "L09, no disk below is known": Labelled(_loop(None, cached=True), "suspect", "loop-cache"),
+    "L09, the first time": Labelled(_loop(64 * MIB, cached=True), "sound"),
+    "L10, others on the disk below": Labelled(_loop(300 * MIB, cached=False), "sound"),
     "L10": Labelled(_loop(16384 * 4096, cached=False), "sound"),
     "L11": Labelled(
         _writes(
