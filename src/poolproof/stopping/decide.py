@@ -3,33 +3,51 @@
 import math
 from collections.abc import Sequence
 
+from poolproof.stopping.fio_steady import fio_steady
 from poolproof.stopping.looks import look_before
 from poolproof.stopping.model import Decision, Reason, Rule, Series
-from poolproof.student import quantile
+from poolproof.stopping.snia import snia_steady
+from poolproof.stopping.window import LEAST_SAMPLES, view
 
-_BATCHES = 10
+_TINY = 1e-9
 
 
 def decide(series: Series, rule: Rule) -> Decision:
     """What the series says at the last look that it has reached. Asking between two looks changes nothing."""
+    if rule.steady == "snia":
+        return snia_steady(series, rule)
+    if rule.steady != "poolproof":
+        return fio_steady(series, rule)
     look_s, next_s = look_before(rule, series.duration_s)
-    if look_s is None:
-        mean = math.fsum(series.values) / len(series.values) if series.values else None
-        reason = Reason("too-short", f"a trial lasts {rule.least_s:g} s at least", {"least_s": rule.least_s})
-        return Decision(False, False, mean, None, None, 0.0, series.duration_s, (reason,), next_s)
-    values = series.values[: round(look_s / series.interval_s)]
-    used_s = len(values) * series.interval_s
-    mean, half = _batched(values)
-    low, high = mean - half, mean + half
-    settled = half <= rule.until * mean
+    values = () if look_s is None else series.values[: math.floor(look_s / series.interval_s + _TINY)]
+    if len(values) < LEAST_SAMPLES:
+        return _too_short(series, rule, next_s)
+    return _at_look(values, series.interval_s, rule, next_s, is_first=look_s == rule.least_s)
+
+
+def _at_look(
+    values: Sequence[float], interval_s: float, rule: Rule, next_s: float | None, *, is_first: bool
+) -> Decision:
+    seen = view(values, interval_s, rule, is_first=is_first)
+    settled = not seen.unsteady and not seen.unknown
     done = settled or next_s is None
-    reasons = () if settled else (Reason("noise", "the interval is wider than the tolerance"),)
-    return Decision(done, settled, mean, low, high, 0.0, used_s, reasons, None if done else next_s)
+    bounds = None if seen.unsteady or seen.half is None else (max(0.0, seen.mean - seen.half), seen.mean + seen.half)
+    return Decision(
+        done=done,
+        settled=settled,
+        mean=seen.mean,
+        low=None if bounds is None else bounds[0],
+        high=None if bounds is None else bounds[1],
+        warmup_s=seen.warmup_s,
+        used_s=len(values) * interval_s,
+        reasons=seen.unsteady + seen.unknown,
+        next_s=None if done else next_s,
+    )
 
 
-def _batched(values: Sequence[float]) -> tuple[float, float]:
-    size = len(values) // _BATCHES
-    means = [math.fsum(values[i * size : (i + 1) * size]) / size for i in range(_BATCHES)]
-    mean = math.fsum(means) / _BATCHES
-    variance = math.fsum((value - mean) ** 2 for value in means) / (_BATCHES - 1)
-    return mean, quantile(0.975, _BATCHES - 1) * math.sqrt(variance / _BATCHES)
+def _too_short(series: Series, rule: Rule, next_s: float | None) -> Decision:
+    mean = math.fsum(series.values) / len(series.values) if series.values else None
+    least_s = max(rule.least_s, LEAST_SAMPLES * series.interval_s)
+    sentence = f"it takes {least_s:.3g} s at least, and {LEAST_SAMPLES} samples"
+    reason = Reason("too-short", sentence, {"least_s": least_s, "samples": len(series.values)})
+    return Decision(next_s is None, False, mean, None, None, 0.0, series.duration_s, (reason,), next_s)

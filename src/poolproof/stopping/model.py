@@ -8,8 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-Steady = Literal["poolproof", "snia", "fio"]
-ReasonName = Literal["too-short", "warm-up", "noise", "drift", "step", "burst", "bimodal", "periodic", "rounds"]
+Steady = Literal["poolproof", "snia", "fio", "fio-slope"]
+ReasonName = Literal[
+    "too-short", "idle", "warm-up", "drift", "step", "burst", "bimodal", "periodic", "few-samples", "noise", "criterion"
+]
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,18 @@
+"""A recorded or made series played to the stopping rule as a live trial would: look by look until it is done."""
+
+import math
+from collections.abc import Sequence
+
+from poolproof.stopping.decide import decide
+from poolproof.stopping.model import Decision, Rule, Series
+
+
+def play(values: Sequence[float], interval_s: float, rule: Rule) -> Decision:
+    """The decision at which the trial ends; where the series is shorter than the rule allows, that at its end."""
+    known, asked_s = tuple(values), rule.least_s
+    while True:
+        count = min(len(known), math.ceil(asked_s / interval_s - 1e-9))
+        decision = decide(Series(interval_s, known[:count]), rule)
+        if decision.done or decision.next_s is None or count == len(known):
+            return decision
+        asked_s = max(decision.next_s, (count + 1) * interval_s)

@@ -1,0 +1,89 @@
+"""`steady: snia`: the steady state of the SNIA Solid State Storage Performance Test Specification.
+
+Five rounds in which no round is further from another than 20 % of their average, and the best straight line through
+them rises or falls by at most 10 % of it (PTS 2.0.2, "steady state", 2020). At most 25 rounds. A round of the
+specification is one minute; here it is a 25th of the rule's `max`, so that `max: 25m` makes it that.
+"""
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+
+from poolproof.stopping.autoregression import long_run
+from poolproof.stopping.model import Decision, Reason, Rule, Series
+from poolproof.student import quantile
+
+WINDOW_ROUNDS = 5
+MOST_ROUNDS = 25
+_EXCURSION = 0.20
+_SLOPE = 0.10
+_TINY = 1e-9
+
+
+def snia_steady(series: Series, rule: Rule) -> Decision:
+    """Whether the last five rounds are steady; the mean and its interval are those of these rounds."""
+    round_s = rule.most_s / MOST_ROUNDS
+    rounds = min(MOST_ROUNDS, math.floor(series.duration_s / round_s + _TINY))
+    window = _window(series, round_s, rounds)
+    means = [math.fsum(part) / len(part) for part in window if part]
+    next_s = None if rounds == MOST_ROUNDS else (max(rounds + 1, WINDOW_ROUNDS)) * round_s
+    if len(means) < WINDOW_ROUNDS or rounds * round_s < rule.least_s - _TINY:
+        return _too_few(series, rounds, round_s, next_s)
+    reason = _unsteady(means)
+    settled = reason is None
+    mean = math.fsum(means) / len(means)
+    half = _half(means, [value for part in window for value in part], rule) if settled else None
+    return Decision(
+        done=settled or next_s is None,
+        settled=settled,
+        mean=mean,
+        low=None if half is None else mean - half,
+        high=None if half is None else mean + half,
+        warmup_s=(rounds - WINDOW_ROUNDS) * round_s,
+        used_s=rounds * round_s,
+        reasons=() if reason is None else (reason,),
+        next_s=None if settled else next_s,
+    )
+
+
+def _window(series: Series, round_s: float, rounds: int) -> list[tuple[float, ...]]:
+    """The samples of each of the last five rounds."""
+    bounds = [round(at * round_s / series.interval_s) for at in range(max(0, rounds - WINDOW_ROUNDS), rounds + 1)]
+    return [series.values[a:b] for a, b in pairwise(bounds)]
+
+
+def _unsteady(means: Sequence[float]) -> Reason | None:
+    average = math.fsum(means) / len(means)
+    excursion = max(means) - min(means)
+    slope = abs(_rise(means))
+    if average > 0 and excursion <= _EXCURSION * average and slope <= _SLOPE * average:
+        return None
+    if average <= 0:
+        return Reason("idle", "nothing moved")
+    figures = {"excursion": excursion / average, "slope": slope / average}
+    sentence = f"the last five rounds differ by {figures['excursion']:.0%} and their line by {figures['slope']:.0%}"
+    return Reason("criterion", f"{sentence}: SNIA allows 20 % and 10 %", figures)
+
+
+def _rise(means: Sequence[float]) -> float:
+    """What the straight line of least squares rises by from the first round to the last."""
+    middle = (len(means) - 1) / 2
+    spread = math.fsum((at - middle) ** 2 for at in range(len(means)))
+    return math.fsum((at - middle) * mean for at, mean in enumerate(means)) / spread * (len(means) - 1)
+
+
+def _half(means: Sequence[float], values: Sequence[float], rule: Rule) -> float:
+    """Half the interval of the mean: by its samples, or by the rounds as units where they say it is wider."""
+    average = math.fsum(means) / len(means)
+    deviation = math.sqrt(math.fsum((mean - average) ** 2 for mean in means) / (len(means) - 1))
+    by_rounds = quantile((1 + rule.confidence) / 2, len(means) - 1) * deviation / math.sqrt(len(means))
+    if len(values) < 4 * WINDOW_ROUNDS:
+        return by_rounds
+    return max(by_rounds, long_run(values).half_width(rule.confidence))
+
+
+def _too_few(series: Series, rounds: int, round_s: float, next_s: float | None) -> Decision:
+    mean = math.fsum(series.values) / len(series.values) if series.values else None
+    sentence = f"SNIA asks for {WINDOW_ROUNDS} rounds, here of {round_s:.3g} s; {rounds} have passed"
+    reason = Reason("too-short", sentence, {"rounds": rounds, "round_s": round_s})
+    return Decision(next_s is None, False, mean, None, None, 0.0, series.duration_s, (reason,), next_s)
