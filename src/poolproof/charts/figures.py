@@ -59,7 +59,10 @@ def figures(points: Sequence[FigurePoint], metric: Metric, *, layouts: Sequence[
     data = alt.InlineData(values=[asdict(point) for point in points])
     return (
         layers.properties(width=240, height=alt.Step(24), data=data)
-        .facet(facet=alt.Facet("workload:N", title=None, sort=None), columns=columns)
+        .facet(
+            facet=alt.Facet("workload:N", title=None, sort=list(dict.fromkeys(point.workload for point in points))),
+            columns=columns,
+        )
         .resolve_scale(x="independent")
         .resolve_axis(x="independent")
     )

@@ -33,5 +33,8 @@ def limit(distances: Sequence[Distance], *, layouts: Sequence[str], columns: int
     return (
         alt.layer(bars, all_of_it)
         .properties(width=240, height=alt.Step(22), data=data)
-        .facet(facet=alt.Facet("workload:N", title=None, sort=None), columns=columns)
+        .facet(
+            facet=alt.Facet("workload:N", title=None, sort=list(dict.fromkeys(each.workload for each in distances))),
+            columns=columns,
+        )
     )

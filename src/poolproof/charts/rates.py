@@ -42,17 +42,19 @@ def rates(points: Sequence[RatePoint], spans: Sequence[Span]) -> Any:
                 "rate:Q", title="bytes per second", axis=alt.Axis(format="~s", tickCount=5), scale=alt.Scale(zero=True)
             ),
             color=alt.Color("source:N", title=None, scale=colours, legend=alt.Legend(orient="top")),
-            strokeDash=alt.StrokeDash("source:N", title=None, scale=dashes),
+            strokeDash=alt.StrokeDash("source:N", scale=dashes, legend=None),
         )
     )
     return alt.layer(shaded(spans), line).resolve_scale(color="independent").properties(width=640, height=180)
 
 
 def shaded(spans: Sequence[Span]) -> Any:
-    """The stretches of time behind a chart: the window plain, what is around it grey."""
-    base = alt.Chart(alt.InlineData(values=[asdict(span) for span in spans], name="spans"))
+    """The stretches of time behind a chart: the window plain, what is around it grey and with its name."""
+    base = alt.Chart(alt.InlineData(values=[asdict(span) for span in spans], name="spans")).transform_filter(
+        "datum.name !== 'window'"
+    )
     ends = {"x": alt.X("from_s:Q", title="seconds from the window's start"), "x2": alt.X2("to_s:Q")}
-    grey = base.transform_filter("datum.name !== 'window'").mark_rect(color="#8b949e", opacity=0.18).encode(**ends)
+    grey = base.mark_rect(color="#8b949e", opacity=0.18).encode(**ends)
     names = base.mark_text(align="left", baseline="top", dx=3, dy=3, fontSize=10, opacity=0.8).encode(
         x=alt.X("from_s:Q"), y=alt.value(0), text="name:N"
     )

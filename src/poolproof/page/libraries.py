@@ -45,7 +45,7 @@ def _kept(folder: Path) -> str | None:
 def _made() -> str:
     import vl_convert
 
-    script: str = vl_convert.javascript_bundle(_SNIPPET)
+    script = "(() => {" + vl_convert.javascript_bundle(_SNIPPET) + "})();"  # its own names are one letter long
     return script.replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 

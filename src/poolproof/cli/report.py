@@ -1,0 +1,27 @@
+"""`poolproof report`: a run as one HTML page that can be mailed, or opened on a machine without network."""
+
+import webbrowser
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def command(
+    run: Annotated[Path, typer.Argument(help="The run directory.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", help="The file to write. Default: report.html in the run directory.")
+    ] = None,
+    open_it: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
+) -> None:
+    """Write a run as one self-contained page: the answer, every figure with its proof, all that repeats it."""
+    from poolproof.page.build import write_report
+    from poolproof.units import format_size
+
+    target = out or run / "report.html"
+    seen = write_report(run, target)
+    for gap in seen.gaps:
+        typer.echo(f"missing: {gap}", err=True)
+    typer.echo(f"{target} ({format_size(target.stat().st_size)})")
+    if open_it and not webbrowser.open(target.resolve().as_uri()):
+        typer.echo("no browser could be started here; open the file by hand", err=True)

@@ -1,0 +1,192 @@
+"""The first thing a page says: which layout is best, how surely, next to which, and what was left out."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from poolproof.charts.metrics import interval_text
+from poolproof.compare.goal import Goal, find_goal
+from poolproof.compare.ranking import Excluded, Ranked, Ranking, rank
+from poolproof.compare.reasons import in_groups
+from poolproof.errors import RunError, UsageError
+from poolproof.page.reading import Seen
+from poolproof.report.words import METRICS, factor_text, per_cent_whole
+from poolproof.rules.model import Finding
+from poolproof.runs.summary import RANKABLE, Cell
+from poolproof.units import format_duration
+
+EFFECT = 0.02
+_MOST_NAMED = 4
+
+
+@dataclass(frozen=True)
+class Answer:
+    """`sentence` answers the question; `rest` are further sentences: who else, what was left out, what it cost.
+
+    `workloads`: without a goal, the answer of each by itself, as (workload, sentence). `tone`: how sure it is.
+    """
+
+    sentence: str
+    rest: tuple[str, ...] = ()
+    workloads: tuple[tuple[str, str], ...] = ()
+    tone: str = "known"
+
+
+def answer(seen: Seen) -> Answer:
+    """The answer to the campaign's question, as far as the trials give one."""
+    if not seen.trials:
+        return Answer(
+            f"Nothing has been measured yet: none of {seen.wanted} trials is done.",
+            (f"To go on: poolproof resume {seen.path}",),
+            tone="nothing",
+        )
+    if not any(cell.verdict in RANKABLE and cell.values() for cell in seen.run.cells.values()):
+        return _nothing_counts(seen)
+    try:
+        goal = find_goal(seen.campaign, None, None)
+    except UsageError:
+        return _by_workload(seen)
+    return _by_goal(seen, goal)
+
+
+def _by_goal(seen: Seen, goal: Goal) -> Answer:
+    try:
+        ranking = rank(seen.run, goal, metric=None, effect=EFFECT)
+    except RunError as error:
+        return Answer(
+            f"No layout has all the figures that the goal asks for: {error.message.partition(': ')[2]}.",
+            (*_missing(seen), *_cost(seen)),
+            tone="nothing",
+        )
+    rest = (*_runner_up(ranking), *_safer(ranking), *_excluded(ranking.excluded), *_missing(seen), *_cost(seen))
+    return Answer(_best(ranking), rest, tone="known" if len(ranking.best) == 1 else "open")
+
+
+def _by_workload(seen: Seen) -> Answer:
+    """Without a goal each workload has its own answer."""
+    found = tuple((workload.name, _of_workload(seen, workload.name)) for workload in seen.campaign.workloads)
+    winners = {text.partition(":")[0] for _, text in found if ":" in text}
+    rest = ("The campaign names no goal: with `goal: WORKLOAD` there is one answer for all.",)
+    head = f"Each of {len(found)} workloads has its own best layout." if len(winners) > 1 else "One layout is best."
+    if len(found) == 1 or len(winners) <= 1:
+        head = f"{found[0][0]}: {found[0][1]}"
+    return Answer(head, (*rest, *_missing(seen), *_cost(seen)), found, tone="open")
+
+
+def _of_workload(seen: Seen, name: str) -> str:
+    """One workload by itself: `raid1: 410 IOPS (350 … 480)`, or why none."""
+    try:
+        ranking = rank(seen.run, Goal({name: 1.0}), metric=None, effect=EFFECT)
+    except RunError as error:
+        return f"no figure counts ({error.message.partition(': ')[2]})"
+    first = ranking.ranked[0]
+    figure = interval_text(first.entry.cells[name].figure, ranking.metrics[name])
+    names = _listed([each.entry.layout for each in ranking.best])
+    tie = "" if len(ranking.best) == 1 else " leads by its mean; the trials do not tell them apart"
+    return f"{names}: {figure}" if not tie else f"{names}: {first.entry.layout} with {figure}{tie}"
+
+
+def _best(ranking: Ranking) -> str:
+    first = ranking.ranked[0]
+    if len(ranking.ranked) == 1:
+        only = "is the only layout with figures that count"
+        return f"For {_goal(ranking)}, {first.entry.layout} {only}{_figure(first, ranking)}."
+    if len(ranking.best) == 1:
+        return f"For {_goal(ranking)}, {first.entry.layout} is best{_figure(first, ranking)}."
+    names = _listed([each.entry.layout for each in ranking.best])
+    why = "" if first.to_leader or _has_interval(ranking) else " (one trial each gives no interval)"
+    return (
+        f"For {_goal(ranking)}, the best is one of {names}: the trials do not tell them apart{why}. "
+        f"{first.entry.layout} leads by its mean{_figure(first, ranking)}."
+    )
+
+
+def _has_interval(ranking: Ranking) -> bool:
+    return all(pair.difference.error is not None for pair in ranking.pairs)
+
+
+def _goal(ranking: Ranking) -> str:
+    only = ranking.goal.only
+    if only is not None:
+        return only
+    names = list(ranking.goal.weights)
+    if len(names) > _MOST_NAMED:
+        return f"the mix of {len(names)} workloads"
+    return "the mix of " + " + ".join(f"{name} {per_cent_whole(ranking.goal.weights[name])}" for name in names)
+
+
+def _figure(each: Ranked, ranking: Ranking) -> str:
+    """The leader's own figure; a mix has none of its own."""
+    only = ranking.goal.only
+    if only is None:
+        return ""
+    metric = ranking.metrics[only]
+    return f": {METRICS[metric]} {interval_text(each.entry.cells[only].figure, metric)}"
+
+
+def _runner_up(ranking: Ranking) -> Iterator[str]:
+    others = (
+        [each for each in ranking.ranked if each not in ranking.best] if len(ranking.best) > 1 else ranking.ranked[1:]
+    )
+    if others and others[0].to_leader is not None:
+        speed = factor_text(others[0].to_leader.interval)
+        yield f"Next is {others[0].entry.layout}: speed {speed} beside {ranking.ranked[0].entry.layout}."
+
+
+def _safer(ranking: Ranking) -> Iterator[str]:
+    for each in ranking.safer[:1]:
+        if each.to_leader is not None:
+            disks = "a failed disk" if each.safety.redundancy == 1 else f"{each.safety.redundancy} failed disks"
+            yield f"To survive {disks}: {each.entry.layout}, {factor_text(each.to_leader.interval)} in speed."
+
+
+def _excluded(excluded: Sequence[Excluded]) -> Iterator[str]:
+    if excluded:
+        yield f"Left out: {'; '.join(in_groups((each.layout, each.why) for each in excluded))}."
+
+
+def _nothing_counts(seen: Seen) -> Answer:
+    """All cells are refuted or failed: say so, and what would mend most of them."""
+    findings = [finding for cell in seen.run.cells.values() for finding in _decisive(cell)]
+    rest = []
+    if findings:
+        most = max(findings, key=lambda finding: sum(other.rule == finding.rule for other in findings))
+        rest = [f"Most often because of {most.rule}: {most.message}.", f"To mend it: {most.fix}"]
+    count = len(seen.run.cells)
+    cells = "The only figure" if count == 1 else f"All {count} figures"
+    return Answer(
+        f"Nothing can be concluded. {cells} measured something else than the disks, or failed.",
+        (*rest, *_missing(seen), *_cost(seen)),
+        tone="nothing",
+    )
+
+
+def _decisive(cell: Cell) -> list[Finding]:
+    return [finding for finding in cell.findings if finding.effect in ("refutes", "fails")][:1]
+
+
+def _missing(seen: Seen) -> Iterator[str]:
+    done = len(seen.trials)
+    if done < seen.wanted and not seen.record.imported:
+        state = "the run is going on, or was stopped"
+        yield f"{done} of {seen.wanted} trials are done; {state}: poolproof resume {seen.path}"
+    if seen.campaign.measure.trials_max == 1 and done:
+        yield "Each cell has one trial: its figures have no interval, and no difference between them is sure."
+
+
+def _cost(seen: Seen) -> Iterator[str]:
+    """What was spent, beside what trials of a fixed length, as many and as long as allowed, would have taken."""
+    spent_s = sum(trial.seconds.get("fio", 0.0) for trial in seen.trials)
+    if not spent_s:
+        return
+    measure = seen.campaign.measure
+    fixed_s = len(seen.run.cells) * measure.trials_max * measure.longest_s
+    text = f"{len(seen.trials)} trials took fio {format_duration(spent_s)}"
+    if fixed_s > 1.2 * spent_s:
+        fixed = f"{measure.trials_max} × {format_duration(measure.longest_s)} for each cell"
+        text += f"; a fixed schedule of {fixed} would have taken {format_duration(fixed_s)}"
+    yield f"{text}."
+
+
+def _listed(names: list[str]) -> str:
+    shown = names if len(names) <= _MOST_NAMED else [*names[: _MOST_NAMED - 1], f"{len(names) - _MOST_NAMED + 1} more"]
+    return f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else shown[0]

@@ -1,0 +1,68 @@
+"use strict";
+// Vega charts: the specification comes with the page, rows are put in here; drawn when first seen, again by theme.
+P.theme = () => document.documentElement.dataset.theme || "light";
+P.drawn = new Map();
+
+// Rows by the names of a specification's data; data without a name is `points`.
+P.filled = (spec, rows) => {
+  const made = structuredClone(spec);
+  const walk = (node) => {
+    if (Array.isArray(node)) node.forEach(walk);
+    else if (node && typeof node === "object") {
+      if (node.data && "values" in node.data) node.data = { values: rows[node.data.name || "points"] || [] };
+      Object.values(node).forEach(walk);
+    }
+  };
+  walk(made);
+  return made;
+};
+
+P.widthFor = (holder) => Math.max(240, holder.clientWidth || 320);
+
+// draw: a function that gives { spec, rows, label }, called anew when the theme or the width changes.
+P.chart = (id, draw) => {
+  const holder = P.byId(id);
+  if (!holder) return;
+  P.drawn.set(id, draw);
+  holder.dataset.stale = "yes";
+  P.watcher.unobserve(holder);
+  P.watcher.observe(holder);
+};
+
+P.redraw = (id) => {
+  const holder = P.byId(id);
+  const draw = P.drawn.get(id);
+  if (!draw || holder.dataset.stale !== "yes") return;
+  holder.dataset.stale = "no";
+  const made = draw(holder);
+  holder.view?.finalize();
+  holder.view = null;
+  if (!made) {
+    holder.replaceChildren();
+    return;
+  }
+  const spec = { ...P.filled(made.spec, made.rows), config: P.data.specs.themes[P.theme()] };
+  if (P.theme() === "light") spec.config = { ...spec.config, background: "transparent" };
+  const turn = (holder.turn = (holder.turn || 0) + 1);
+  vegaEmbed(holder, spec, { renderer: "svg", actions: false, tooltip: { theme: P.theme() } }).then((result) => {
+    if (holder.turn !== turn) {
+      result.finalize();
+      return;
+    }
+    holder.view = result;
+    const svg = holder.querySelector("svg");
+    svg?.setAttribute("role", "img");
+    svg?.setAttribute("aria-label", made.label);
+    svg?.querySelectorAll("[role='graphics-object'], [role='graphics-symbol']").forEach((each) => each.removeAttribute("aria-label"));
+    svg?.querySelectorAll("g, path, text").forEach((each) => { each.removeAttribute("role"); each.removeAttribute("aria-roledescription"); each.removeAttribute("aria-label"); });
+    holder.dataset.ready = String(turn);
+  });
+};
+
+P.allStale = () => {
+  for (const id of P.drawn.keys()) P.chart(id, P.drawn.get(id));
+};
+
+P.watcher = new IntersectionObserver((entries) => {
+  for (const entry of entries) if (entry.isIntersecting) P.redraw(entry.target.id);
+}, { rootMargin: "300px" });

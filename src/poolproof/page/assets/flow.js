@@ -1,0 +1,183 @@
+"use strict";
+// The byte account as a flow: from fio on the left to each disk on the right; every width is bytes.
+P.svg = (tag, attributes = {}, ...children) => {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.append(...children);
+  return made;
+};
+
+P.FLOW = { tall: 170, node: 13, gap: 16, row: 46, top: 34 };
+
+// A band between two vertical stretches; its edges leave and arrive level.
+P.band = (x0, top0, bottom0, x1, top1, bottom1) => {
+  const m = (x0 + x1) / 2;
+  return `M${x0},${top0} C${m},${top0} ${m},${top1} ${x1},${top1} L${x1},${bottom1} C${m},${bottom1} ${m},${bottom0} ${x0},${bottom0} Z`;
+};
+
+P.drawFlows = (cell) => {
+  const holder = P.byId("flow");
+  const flows = cell.flows || [];
+  if (!flows.length) {
+    holder.replaceChildren(P.make("p", {}, cell.v === "failed"
+      ? "The trials failed: there is no account of their bytes."
+      : "No disk could be counted under this layout, so nobody can say where its bytes went."));
+    return;
+  }
+  holder.replaceChildren(...flows.flatMap((flow, number) => [
+    P.make("p", { class: "flow-verdict" }, `${P.did(flow)}: ${flow.verdict}.`),
+    P.drawFlow(flow, number, Math.max(320, holder.clientWidth || 800)),
+    flow.late ? P.make("p", { class: "quiet" }, `Striped at the disks: ${flow.late}.`) : "",
+  ]));
+};
+
+P.did = (flow) => (flow.direction === "read" ? "Reads" : "Writes");
+
+// Where everything stands, in pixels: heights are bytes times one scale.
+P.flowPlan = (flow, width) => {
+  const { tall, node, gap, row, top } = P.FLOW;
+  const kept = flow.kept_bytes || 0, lost = flow.lost_bytes || 0, extra = flow.extra_bytes || 0;
+  const below = kept * flow.factor + extra;
+  const scale = tall / Math.max(flow.fio_bytes, below, 1);
+  const narrow = width < 620;
+  const x = narrow
+    ? { fio: 0, split: 0.34 * width, copy: 0.44 * width, leaf: 0.6 * width }
+    : { fio: 130, split: 130 + 0.3 * (width - 400), copy: 130 + 0.5 * (width - 400), leaf: width - 250 };
+  const leaves = [];
+  let y = top;
+  for (const [name, bytes, late, under] of flow.leaves) {
+    const high = Math.max(bytes * scale, bytes ? 1.5 : 0);
+    leaves.push({ name, bytes, late: late || 0, under, top: y, high });
+    y += Math.max(high + gap, under ? row + 16 : row);
+  }
+  return { kept, lost, extra, below, scale, x, leaves, narrow, node, top, end: y };
+};
+
+P.drawFlow = (flow, number, width) => {
+  const plan = P.flowPlan(flow, width);
+  const colour = flow.direction === "read" ? "var(--read)" : "var(--write)";
+  const { x, top, scale, node, kept, lost, extra } = plan;
+  const h = (bytes) => (bytes > 0 ? Math.max(bytes * scale, 1.5) : 0);
+  const art = P.svg("g");
+  const words = P.svg("g");
+  const fioTop = plan.narrow ? top + 26 : top;
+  const stem = { top: fioTop, bottom: fioTop + h(kept) };
+  const leakTop = Math.max(stem.bottom + 22, fioTop + h(kept));
+  const copied = { top: fioTop, bottom: fioTop + h(kept * flow.factor) };
+  art.append(P.svg("rect", { x: x.fio, y: fioTop, width: node, height: h(flow.fio_bytes), rx: 2, fill: "var(--fio)" }));
+  if (kept) art.append(P.svg("path", { d: P.band(x.fio + node, stem.top, stem.bottom, x.copy, copied.top, copied.bottom), fill: colour, opacity: 0.55 }));
+  P.drawLeaves(plan, flow, art, words, colour, copied, number, width);
+  let bottom = Math.max(plan.end, fioTop + h(flow.fio_bytes) + 12);
+  if (lost && flow.lost) bottom = Math.max(bottom, P.drawLost(plan, flow, art, words, { fioTop, leakTop, stem, h, number, width }));
+  if (extra && flow.extra) bottom = Math.max(bottom, P.drawExtra(plan, flow, art, words, { copied, h, number, width }));
+  P.flowHeads(plan, flow, words, fioTop, copied, width);
+  const title = `${P.did(flow)}: fio moved ${P.size(flow.fio_bytes)}; ${flow.verdict}. ${flow.lost ? `${flow.lost}. ` : ""}${flow.extra ? `${flow.extra}.` : ""}`;
+  const tall = Math.ceil(bottom + 8);
+  return P.svg("svg", { viewBox: `0 0 ${width} ${tall}`, role: "img", "aria-label": title, class: "flow-art" }, P.flowDefs(number, colour), art, words);
+};
+
+P.flowDefs = (number, colour) => {
+  const hatch = (id, stroke) => P.svg("pattern", { id: `${id}${number}`, width: 7, height: 7, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
+    P.svg("rect", { width: 7, height: 7, fill: stroke, opacity: 0.28 }), P.svg("rect", { width: 2.6, height: 7, fill: stroke, opacity: 0.85 }));
+  const fade = P.svg("linearGradient", { id: `fade${number}`, x1: 0, x2: 1 },
+    P.svg("stop", { offset: "0.55", "stop-color": "white" }), P.svg("stop", { offset: "1", "stop-color": "black" }));
+  const comes = P.svg("linearGradient", { id: `comes${number}`, x1: 0, x2: 1 },
+    P.svg("stop", { offset: "0", "stop-color": "black" }), P.svg("stop", { offset: "0.5", "stop-color": "white" }));
+  const mask = (id, by) => P.svg("mask", { id: `${id}${number}`, maskContentUnits: "objectBoundingBox" },
+    P.svg("rect", { width: 1, height: 1, fill: `url(#${by}${number})` }));
+  return P.svg("defs", {}, hatch("lost", "var(--lost)"), hatch("extra", "var(--extra)"), hatch("late", colour), fade, comes, mask("away", "fade"), mask("in", "comes"));
+};
+
+P.drawLeaves = (plan, flow, art, words, colour, copied, number, width) => {
+  const { x, node, scale } = plan;
+  let from = copied.top;
+  for (const leaf of plan.leaves) {
+    const high = leaf.bytes * scale;
+    if (leaf.bytes) {
+      art.append(P.svg("path", { d: P.band(x.copy, from, from + Math.max(high, 1), x.leaf, leaf.top, leaf.top + leaf.high), fill: colour, opacity: flow.factor === 1 ? 0.55 : 0.38 }));
+      art.append(P.svg("rect", { x: x.leaf, y: leaf.top, width: node, height: leaf.high, rx: 2, fill: colour }));
+      const late = Math.min(leaf.late * scale, leaf.high);
+      if (late > 1) {
+        art.append(P.svg("rect", { x: x.leaf, y: leaf.top + leaf.high - late, width: node, height: late, fill: "var(--paper)" }));
+        art.append(P.svg("rect", { x: x.leaf, y: leaf.top + leaf.high - late, width: node, height: late, fill: `url(#late${number})`, stroke: colour }));
+      }
+    } else {
+      art.append(P.svg("rect", { x: x.leaf, y: leaf.top, width: node, height: 12, rx: 2, fill: "none", stroke: "var(--line)" }));
+    }
+    from += high;
+    const share = plan.below ? `, ${P.percent(leaf.bytes / plan.below)}` : "";
+    const at = x.leaf + node + 9;
+    words.append(P.fit(leaf.name, { x: at, y: leaf.top + 12, class: "big" }, width - at, 10));
+    words.append(P.svg("text", { x: at, y: leaf.top + 29 }, leaf.bytes ? `${P.size(leaf.bytes)}${share}` : "nothing"));
+    if (leaf.under) words.append(P.fit(leaf.under, { x: at, y: leaf.top + 45, class: "quietly" }, width - at, 7));
+  }
+};
+
+// What never came to a disk bends down and fades away; its name stands beside it.
+P.drawLost = (plan, flow, art, words, at) => {
+  const { x, node, lost } = plan;
+  const high = at.h(lost);
+  const to = { x: x.split + (plan.narrow ? 0 : 40), top: plan.narrow ? Math.max(at.leakTop, plan.end) : at.leakTop };
+  art.append(P.svg("path", { d: P.band(x.fio + node, at.stem.bottom, at.stem.bottom + high, to.x, to.top, to.top + high), fill: `url(#lost${at.number})`, mask: `url(#away${at.number})`, class: "leak" }));
+  const from = plan.narrow ? { x: 0, y: to.top + high + 22 } : { x: to.x + 14, y: Math.max(to.top + high / 2, plan.end > to.top + 10 && x.leaf < to.x + 420 ? plan.end + 8 : 0) };
+  const lines = P.lines(flow.lost, at.width - from.x, 8.1);
+  lines.forEach((line, number) => words.append(P.svg("text", { x: from.x, y: from.y + 18 * number, class: "lost-text" }, line)));
+  return Math.max(to.top + high, from.y + 18 * (lines.length - 1)) + 8;
+};
+
+// What the disks moved besides comes in from below and joins the way down.
+P.drawExtra = (plan, flow, art, words, at) => {
+  const { x, extra } = plan;
+  const high = at.h(extra);
+  const from = { x: x.split - 30, top: Math.max(plan.end, at.copied.bottom + 30) };
+  art.append(P.svg("path", { d: P.band(from.x, from.top, from.top + high, x.copy, at.copied.bottom, at.copied.bottom + high), fill: `url(#extra${at.number})`, mask: `url(#in${at.number})`, class: "extra" }));
+  const y = from.top + high + 20;
+  const start = plan.narrow ? 0 : 130;
+  const lines = P.lines(flow.extra, at.width - start, 8.1);
+  lines.forEach((line, number) => words.append(P.svg("text", { x: start, y: y + 18 * number, class: "extra-text" }, line)));
+  return y + 18 * (lines.length - 1) + 8;
+};
+
+P.flowHeads = (plan, flow, words, fioTop, copied, width) => {
+  const verb = flow.direction === "read" ? "read" : "wrote";
+  if (plan.narrow) {
+    words.append(P.svg("text", { x: 0, y: 14, class: "big" }, `fio ${verb} ${P.size(flow.fio_bytes)}`));
+  } else {
+    words.append(P.svg("text", { x: 118, y: fioTop + 14, "text-anchor": "end", class: "big" }, `fio ${verb}`));
+    words.append(P.svg("text", { x: 118, y: fioTop + 33, "text-anchor": "end" }, P.size(flow.fio_bytes)));
+    words.append(P.svg("text", { x: plan.x.leaf, y: 16, class: "quietly" }, flow.direction === "read" ? "the disks read" : "the disks wrote"));
+  }
+  if (flow.copies && !plan.narrow) {
+    words.append(P.svg("text", { x: plan.x.copy, y: 16, "text-anchor": "middle", class: "quietly" }, `× ${Number(flow.factor.toPrecision(3))} ${flow.copies.split(":")[0]}`));
+    words.append(P.svg("line", { x1: plan.x.copy, x2: plan.x.copy, y1: 22, y2: Math.max(copied.bottom, copied.top + 4), stroke: "var(--quiet)", "stroke-dasharray": "2 3" }));
+  }
+};
+
+// A text that is cut where it would leave the picture; the whole of it is its title.
+P.fit = (text, attributes, room, letter) => {
+  const most = Math.max(4, Math.floor(room / letter));
+  const made = P.svg("text", attributes, text.length > most ? `${text.slice(0, most - 1)}…` : text);
+  if (text.length > most) made.append(P.svg("title", {}, text));
+  return made;
+};
+
+P.lines = (text, room, letter) => {
+  const most = Math.max(16, Math.floor(room / letter));
+  const found = [];
+  for (const word of text.split(" ")) {
+    if (found.length && found.at(-1).length + word.length < most) found.push(`${found.pop()} ${word}`);
+    else found.push(word);
+  }
+  return found;
+};
+
+P.flowTable = (cell) => {
+  const rows = (cell.flows || []).flatMap((flow) => [
+    [`fio ${flow.direction === "read" ? "read" : "wrote"}`, P.size(flow.fio_bytes), ""],
+    ...(flow.lost ? [["lost on the way", P.size(flow.lost_bytes), flow.lost]] : []),
+    ...(flow.copies ? [["write factor", `× ${flow.factor}`, flow.copies]] : []),
+    ...(flow.extra ? [["besides", P.size(flow.extra_bytes), flow.extra]] : []),
+    ...flow.leaves.map(([name, bytes, late, under]) => [name, P.size(bytes), [late ? `${P.size(late)} after fio had ended` : "", under].filter(Boolean).join("; ")]),
+  ]);
+  P.byId("flow-table").replaceChildren(P.table(["where", "bytes", "what"], rows, "The byte account"));
+};

@@ -1,0 +1,143 @@
+"use strict";
+// The map: a table that is a grid; arrow keys walk, Enter opens.
+P.FEW = 9;
+
+P.drawMap = () => {
+  const { layouts, columns, cells } = P.data;
+  const at = new Map(cells.map((cell, number) => [`${cell.l} ${cell.w}`, number]));
+  const few = columns.length <= P.FEW;
+  const breaks = columns.map((column, number) => number > 0 && P.groupOf(column) !== P.groupOf(columns[number - 1]));
+  const table = P.make("table", { class: few ? "map few" : "map", role: "grid", "aria-label": "Map of all cells", "aria-rowcount": layouts.length + 1 });
+  table.append(P.mapHead(columns, breaks, few));
+  const body = P.make("tbody");
+  layouts.forEach((layout, l) => {
+    const row = P.make("tr", { role: "row" }, P.make("th", { scope: "row", role: "rowheader", title: layout }, layout));
+    columns.forEach((column, number) => row.append(P.mapCell(at.get(`${l} ${column.workload}`), layout, column, breaks[number], few)));
+    body.append(row);
+  });
+  table.append(body);
+  P.byId("map-grid").replaceChildren(table);
+  P.mapKeys(table);
+  P.mapLegend();
+};
+
+P.groupOf = (column) => (column.group ? `${column.family}: ${column.group}` : "");
+
+P.mapHead = (columns, breaks, few) => {
+  const head = P.make("thead");
+  if (columns.some((column) => column.group)) {
+    const groups = P.make("tr", { role: "row" }, P.make("td", { role: "presentation" }));
+    for (let from = 0; from < columns.length;) {
+      let to = from + 1;
+      while (to < columns.length && !breaks[to]) to += 1;
+      const several = new Set(columns.map((column) => column.family)).size > 1;
+      const name = columns[from].group ? (several ? P.groupOf(columns[from]) : columns[from].group) : "";
+      groups.append(P.make("th", { class: from ? "group break" : "group", colspan: to - from, scope: "colgroup", role: "columnheader" }, name));
+      from = to;
+    }
+    head.append(groups);
+  }
+  const row = P.make("tr", { role: "row" }, P.make("td", { role: "presentation" }));
+  columns.forEach((column, number) => {
+    const names = [few ? "" : "up", breaks[number] ? "break" : ""].join(" ").trim();
+    row.append(P.make("th", { scope: "col", role: "columnheader", class: names || null, title: P.data.workloads[column.workload] }, P.make("span", {}, column.label)));
+  });
+  head.append(row);
+  return head;
+};
+
+P.mapCell = (number, layout, column, breaks, few) => {
+  const side = breaks ? " break" : "";
+  if (number === undefined) {
+    return P.make("td", { class: `none${side}`, role: "gridcell", tabindex: "-1", "aria-label": `${P.data.workloads[column.workload]} on ${layout}: not measured` }, "·");
+  }
+  const cell = P.data.cells[number];
+  const share = cell.s === null ? "" : cell.s === 1 ? ", the best" : `, ${P.percent(cell.s)} of the best`;
+  const made = P.make("td", {
+    class: `v-${cell.v}${cell.c ? "" : " bare"}${side}`, role: "gridcell", tabindex: "-1", "data-cell": number,
+    "aria-label": `${P.nameOf(cell)}: ${cell.f}, ${cell.v}${share}`,
+  }, P.make("span", { class: cell.c ? "" : "mark", "aria-hidden": "true" }, cell.k));
+  if (cell.c) {
+    made.style.setProperty("--heat", cell.c);
+    made.style.setProperty("--on", cell.i);
+  }
+  if (few) made.append(` ${P.shortFigure(cell)}`);
+  return made;
+};
+
+// The figure without its interval; in parentheses where it must not be believed.
+P.shortFigure = (cell) => {
+  const plain = cell.f.replace(/^\[|\]$/g, "").replace(/ \(.*$/, "");
+  return cell.f.startsWith("[") ? `(${plain})` : plain;
+};
+
+P.mapKeys = (table) => {
+  const rows = [...table.tBodies[0].rows].map((row) => [...row.cells].slice(1));
+  const place = (cell) => [cell.parentElement.rowIndex - table.tHead.rows.length, cell.cellIndex - 1];
+  const focus = (r, c) => {
+    const next = rows[r]?.[c];
+    if (!next) return;
+    table.querySelector("td[tabindex='0']")?.setAttribute("tabindex", "-1");
+    next.setAttribute("tabindex", "0");
+    next.focus();
+  };
+  rows[0]?.[0]?.setAttribute("tabindex", "0");
+  table.addEventListener("keydown", (event) => {
+    const cell = event.target.closest("td[role='gridcell']");
+    if (!cell) return;
+    const [r, c] = place(cell);
+    const moves = {
+      ArrowRight: [r, c + 1], ArrowLeft: [r, c - 1], ArrowDown: [r + 1, c], ArrowUp: [r - 1, c],
+      Home: [event.ctrlKey ? 0 : r, 0], End: [event.ctrlKey ? rows.length - 1 : r, rows[0].length - 1],
+    };
+    if (moves[event.key]) {
+      event.preventDefault();
+      focus(...moves[event.key]);
+    } else if ((event.key === "Enter" || event.key === " ") && cell.dataset.cell) {
+      event.preventDefault();
+      P.open(Number(cell.dataset.cell), true);
+    } else if (event.key === "Escape") {
+      P.byId("tip").hidden = true;
+    }
+  });
+  table.addEventListener("click", (event) => {
+    const cell = event.target.closest("td[data-cell]");
+    if (cell) P.open(Number(cell.dataset.cell), true);
+  });
+  P.mapTips(table);
+};
+
+P.mapTips = (table) => {
+  const tip = P.byId("tip");
+  const show = (event) => {
+    const cell = event.target.closest?.("td[data-cell]");
+    if (!cell) return;
+    const about = P.data.cells[Number(cell.dataset.cell)];
+    tip.textContent = `${P.nameOf(about)}\n${about.f}\n${about.k} ${about.v}${about.s === null ? "" : about.s === 1 ? ", the best" : `, ${P.percent(about.s)} of the best`}`;
+    const box = cell.getBoundingClientRect();
+    tip.hidden = false;
+    const left = Math.min(box.left + window.scrollX, window.scrollX + document.documentElement.clientWidth - tip.offsetWidth - 8);
+    tip.style.left = `${Math.max(4, left)}px`;
+    tip.style.top = `${box.bottom + window.scrollY + 6}px`;
+  };
+  const hide = () => { tip.hidden = true; };
+  table.addEventListener("mouseover", show);
+  table.addEventListener("focusin", show);
+  table.addEventListener("mouseleave", hide);
+  table.addEventListener("focusout", hide);
+};
+
+P.mapLegend = () => {
+  const ramp = P.make("span", { class: "ramp", role: "img", "aria-label": "Colours from the best to a hundredth of it" });
+  ramp.style.background = `linear-gradient(to right, ${P.data.heat.join(", ")})`;
+  P.byId("map-legend").replaceChildren(
+    P.make("span", {}, "the best", ramp, "1/100 of it and less"),
+    ...[["✓", "sound"], ["?", "unproven"], ["!", "suspect"], ["✗", "refuted"], ["–", "failed"]]
+      .map(([mark, word]) => P.make("span", { class: `v-${word}` }, P.make("span", { class: "mark", "aria-hidden": "true" }, mark), ` ${word}`)));
+};
+
+P.markOpen = (number) => {
+  const grid = P.byId("map-grid");
+  grid.querySelector("td[aria-selected='true']")?.removeAttribute("aria-selected");
+  grid.querySelector(`td[data-cell='${number}']`)?.setAttribute("aria-selected", "true");
+};

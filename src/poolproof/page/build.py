@@ -1,0 +1,125 @@
+"""A run directory becomes one HTML file that needs nothing else: no server, no network, no poolproof."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from poolproof import __version__
+from poolproof.charts import look
+from poolproof.errors import RunError
+from poolproof.page.answer import answer
+from poolproof.page.cells import cell_rows, columns, finding_key, metrics_measured
+from poolproof.page.findings import groups
+from poolproof.page.libraries import vega_script
+from poolproof.page.limits import bare_layouts, distances
+from poolproof.page.reading import Seen, read
+from poolproof.page.repeat import repeat
+from poolproof.page.specs import specs
+from poolproof.page.template import asset, rendered
+from poolproof.page.through_time import Chosen, through_time
+from poolproof.report.claims import measured_text
+from poolproof.report.words import MARKS, METRICS
+from poolproof.runs.claims import hold
+from poolproof.runs.files import write_whole
+from poolproof.runs.summary import Cell
+
+SCRIPTS = ("words.js", "charts.js", "map.js", "flow.js", "cell.js", "page.js")
+
+
+def write_report(run: Path, out: Path) -> Seen:
+    """Write the page of a run to `out`; returns what of the run could be read.
+
+    Raises:
+        RunError: there is no run, or the page can't be written.
+    """
+    seen = read(run)
+    text = page(seen)
+    try:
+        write_whole(out, text.encode(errors="replace"))
+    except OSError as error:
+        raise RunError(f"{out} cannot be written: {error.strerror}", "name another with --out FILE") from None
+    return seen
+
+
+def page(seen: Seen) -> str:
+    """The page as text."""
+    cells = tuple(seen.run.cells.values())
+    chosen = through_time(seen, cells)
+    values = {
+        "seen": seen,
+        "answer": answer(seen),
+        "cells": cells,
+        "verdicts": [(verdict, MARKS[verdict], _count(cells, verdict)) for verdict in MARKS],
+        "groups": groups(cells),
+        "claims": [(held, MARKS_OF_CLAIMS[held.result], measured_text(held)) for held in _claims(seen, cells)],
+        "distances": distances(seen, cells),
+        "bare": bare_layouts(seen.campaign),
+        "repeat": repeat(seen),
+        "left_out": _left_out(chosen),
+        "version": __version__,
+        "style": asset("report.css"),
+        "scripts": [asset(name) for name in SCRIPTS],
+        "vega": vega_script() if cells else "",
+        "data": _data(seen, cells, chosen),
+    }
+    return rendered("report.html.j2", values)
+
+
+MARKS_OF_CLAIMS = {"held": "✓", "failed": "✗", "undecided": "?"}
+
+
+def _data(seen: Seen, cells: Sequence[Cell], chosen: Chosen) -> dict[str, Any]:
+    """All that the page's script draws from, once."""
+    findings = {finding_key(finding): finding for cell in cells for finding in cell.findings}
+    numbers = {key: number for number, key in enumerate(findings)}
+    metrics = metrics_measured(cells)
+    far = distances(seen, cells)
+    return {
+        "layouts": [layout.name for layout in seen.campaign.layouts],
+        "workloads": [workload.name for workload in seen.campaign.workloads],
+        "metric_of": [workload.metric for workload in seen.campaign.workloads],
+        "metrics": {metric: METRICS[metric] for metric in metrics},
+        "columns": columns(seen),
+        "cells": cell_rows(seen, cells, numbers),
+        "findings": [[each.rule, each.effect, each.message, each.fix] for each in findings.values()],
+        "series": [chosen.series.get((cell.layout, cell.workload), ()) for cell in cells],
+        "limit": [[each.layout, each.workload, each.share, each.of, each.text] for each in far],
+        "open": _first_to_open(cells),
+        "specs": specs(seen, metrics, far),
+        "heat": list(look.HEAT),
+        "series_colours": list(look.SERIES),
+    }
+
+
+def _first_to_open(cells: Sequence[Cell]) -> int:
+    """The cell whose bytes the page shows first: the one whose figure is furthest from what the disks did."""
+
+    def lost(number: int) -> tuple[bool, float]:
+        account = cells[number].account
+        if account is None:
+            return False, 0.0
+        expected = account.fio_read_bytes + account.fio_write_bytes * account.write_factor
+        counted = account.leaf_read_bytes + account.leaf_write_bytes
+        return cells[number].verdict == "refuted", abs(1 - counted / expected) if expected else 0.0
+
+    return max(range(len(cells)), key=lost) if cells else 0
+
+
+def _left_out(chosen: Chosen) -> list[str]:
+    """What the page does not show of the samples, in sentences."""
+    said = []
+    if chosen.one_trial_each:
+        said.append("Through time, the page keeps the first measured trial of each cell; all lie in the run directory.")
+    if chosen.left_out:
+        said.append(f"{chosen.left_out} series had no room; those that are not sound were kept first.")
+    if chosen.missing:
+        said.append(f"samples.jsonl is missing or damaged for {chosen.missing} trials: nothing to draw through time.")
+    return said
+
+
+def _claims(seen: Seen, cells: Sequence[Cell]) -> Sequence[Any]:
+    return hold(seen.campaign.expect, tuple(cells))
+
+
+def _count(cells: Sequence[Cell], verdict: str) -> int:
+    return sum(cell.verdict == verdict for cell in cells)

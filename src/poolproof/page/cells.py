@@ -1,0 +1,122 @@
+"""The cells of a run as the page's script reads them: columns of numbers, names and texts once each."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from poolproof.campaign.model import Metric
+from poolproof.campaign.workload_source import METRICS
+from poolproof.charts.latency import latency_points
+from poolproof.charts.map import Tile, heat_colour, tiles
+from poolproof.charts.metrics import axis_value, interval_text
+from poolproof.charts.places import panels, places
+from poolproof.charts.shares import disk_shares
+from poolproof.page.flow import Flow, flows
+from poolproof.page.numbers import short
+from poolproof.page.reading import Seen
+from poolproof.report.words import MARKS, value_text
+from poolproof.rules.model import Finding
+from poolproof.runs.interval import mean_interval
+from poolproof.runs.summary import Cell
+
+
+def metrics_measured(cells: Sequence[Cell]) -> tuple[Metric, ...]:
+    """The metrics of which some cell has a figure, the campaign's own first."""
+    own = dict.fromkeys(cell.metric for cell in cells)
+    found = [metric for metric in METRICS if any(cell.values_of(metric) for cell in cells)]
+    return tuple(sorted(found, key=lambda metric: (metric not in own, METRICS.index(metric))))
+
+
+def columns(seen: Seen) -> list[dict[str, Any]]:
+    """The workloads in the order of the map: those of one panel side by side, along their axis."""
+    placed = places(seen.campaign.workloads)
+    order = {panel: number for number, panel in enumerate(panels(placed.values()))}
+    families = list(dict.fromkeys(workload.family for workload in seen.campaign.workloads))
+    rows: list[dict[str, Any]] = []
+    for number, workload in enumerate(seen.campaign.workloads):
+        place = placed.get(workload.name)
+        rest = f", {place.rest}" if place and place.rest else ""
+        rows.append(
+            {
+                "workload": number,
+                "group": f"{place.panel}{rest}" if place else "",
+                "family": workload.family,
+                "label": place.at if place else workload.name,
+                "panel": place.panel if place else "",
+                "rest": f"{workload.family}{rest}" if place else "",
+                "at": place.at if place else "",
+                "order": place.order if place else 0,
+                "key": (
+                    families.index(workload.family),
+                    place.rest if place else "",
+                    order[place.panel] if place else 0,
+                    place.order if place else number,
+                ),
+            }
+        )
+    rows.sort(key=lambda row: row["key"])
+    return [{key: value for key, value in row.items() if key != "key"} for row in rows]
+
+
+def cell_rows(seen: Seen, cells: Sequence[Cell], finding_number: Mapping[tuple[str, ...], int]) -> list[dict[str, Any]]:
+    """Each cell: where it stands, its figure, verdict and colour, the flow of its bytes, its disks, its findings."""
+    layouts = {layout.name: number for number, layout in enumerate(seen.campaign.layouts)}
+    workloads = {workload.name: number for number, workload in enumerate(seen.campaign.workloads)}
+    metrics = metrics_measured(cells)
+    known = [cell for cell in cells if cell.layout in layouts and cell.workload in workloads]
+    return [
+        {
+            "l": layouts[cell.layout],
+            "w": workloads[cell.workload],
+            **_tile(tile),
+            "f": figure_text(cell),
+            "m": {metric: _values(cell, metric) for metric in metrics if cell.values_of(metric)},
+            "t": [_trial(trial_number, cell) for trial_number in range(len(cell.trials))],
+            "flows": [_flow(flow) for flow in flows(cell)],
+            "shares": [[row.disk, row.what, short(row.share), row.note] for row in disk_shares(cell)],
+            "lat": [[point.trial, point.percentile, short(point.seconds)] for point in latency_points([cell])],
+            "x": [finding_number[finding_key(finding)] for finding in cell.findings],
+        }
+        for cell, tile in zip(known, tiles(known), strict=True)
+    ]
+
+
+def finding_key(finding: Finding) -> tuple[str, ...]:
+    """What makes two findings the same to a reader."""
+    return finding.rule, finding.effect, finding.message, finding.fix
+
+
+def figure_text(cell: Cell) -> str:
+    """A figure that must not be believed stands in parentheses."""
+    if cell.figure is None:
+        return "no figure"
+    text = interval_text(cell.figure, cell.metric)
+    return f"[{text}]" if cell.verdict == "refuted" else text
+
+
+def _tile(tile: Tile) -> dict[str, Any]:
+    colour = None if tile.depth is None else heat_colour(tile.depth)
+    return {"v": tile.verdict, "k": tile.mark, "s": short(tile.share), "c": colour, "i": tile.ink}
+
+
+def _values(cell: Cell, metric: Metric) -> list[float | None]:
+    """Mean, low and high in the unit of the axis."""
+    figure = mean_interval(cell.values_of(metric))
+    assert figure is not None, "asked only of metrics that were measured"
+    bounds = (figure.mean, figure.low, figure.high)
+    return [None if each is None else short(axis_value(each, metric)) for each in bounds]
+
+
+def _trial(number: int, cell: Cell) -> list[Any]:
+    """Number, verdict and figure of one trial."""
+    trial = cell.trials[number]
+    value = trial.figures.metric(trial.metric) if trial.figures and trial.verdict != "failed" else None
+    return [trial.number, MARKS[trial.verdict], "no figure" if value is None else value_text(value, trial.metric)]
+
+
+def _flow(flow: Flow) -> dict[str, Any]:
+    made = asdict(flow)
+    for key in ("lost_bytes", "kept_bytes", "extra_bytes"):
+        made[key] = round(made[key])
+    made["leaves"] = [[leaf.device, leaf.moved_bytes, leaf.late_bytes, leaf.below] for leaf in flow.leaves]
+    return {key: value for key, value in made.items() if value not in ("", 0)} | {"fio_bytes": flow.fio_bytes}

@@ -1,0 +1,113 @@
+"""A run directory read as far as it can be: what is damaged, missing or of another schema is named and left out."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from poolproof.campaign.model import Campaign
+from poolproof.campaign.yaml import parse_campaign
+from poolproof.compare.finished import FinishedRun
+from poolproof.errors import CampaignError, RunError
+from poolproof.runs.directory import RunDirectory, file_name
+from poolproof.runs.files import decode, whole_lines
+from poolproof.runs.model import SCHEMA, RunRecord, Trial
+from poolproof.runs.summary import cells_of
+
+_UNKNOWN = "unknown"
+_NO_RECORD = RunRecord(_UNKNOWN, "", "", "", "", 0, _UNKNOWN, "", {}, {})
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A run as far as it could be read. `gaps` says in whole sentences what is missing, and what to type about it.
+
+    `given` is the campaign as its author wrote it; the resolved one where that file is gone.
+    """
+
+    path: Path
+    run: FinishedRun
+    given: str
+    trials: tuple[Trial, ...]
+    gaps: tuple[str, ...]
+
+    @property
+    def campaign(self) -> Campaign:
+        return self.run.campaign
+
+    @property
+    def record(self) -> RunRecord:
+        return self.run.record
+
+    @property
+    def wanted(self) -> int:
+        """How many trials the campaign asks for at least."""
+        return len(self.campaign.layouts) * len(self.campaign.workloads) * self.campaign.measure.trials
+
+    @property
+    def has_record(self) -> bool:
+        """Whether run.json could be read."""
+        return self.record is not _NO_RECORD
+
+    def trial_file(self, trial: Trial, name: str) -> Path:
+        """Where a file of a trial lies, or would lie."""
+        return self.path / "cells" / file_name(trial.layout) / file_name(trial.workload) / str(trial.number) / name
+
+
+def read(path: Path) -> Seen:
+    """What is there of a run.
+
+    Raises:
+        RunError: nothing says what was measured: neither run.json nor campaign.yaml can be read.
+    """
+    gaps: list[str] = []
+    record = _record(path, gaps)
+    given = _text(path / "campaign.yaml")
+    if given is None:
+        gaps.append("campaign.yaml is missing; the campaign shown is the resolved one of run.json.")
+    campaign = _campaign(path, record, given)
+    trials = _trials(path / "trials.jsonl", gaps)
+    cells = cells_of(trials, campaign)
+    run = FinishedRun(path, record or _NO_RECORD, campaign, {(cell.layout, cell.workload): cell for cell in cells})
+    return Seen(path, run, given or (record.campaign if record else ""), trials, tuple(gaps))
+
+
+def _record(path: Path, gaps: list[str]) -> RunRecord | None:
+    try:
+        return RunDirectory.open(path).record()
+    except RunError as error:
+        if not (path / "campaign.yaml").is_file():
+            raise
+        gaps.append(f"{error.message.rstrip('.')}: host, versions and seed are not known. {error.hint}")
+        return None
+
+
+def _campaign(path: Path, record: RunRecord | None, given: str | None) -> Campaign:
+    text, name = (record.campaign, "run.json") if record else (given or "", "campaign.yaml")
+    try:
+        return parse_campaign(text, f"{path}/{name}")
+    except CampaignError as error:
+        raise RunError(
+            f"the campaign of {path} cannot be read by this poolproof: {error.message}",
+            "it may be of a newer one: pip install --upgrade poolproof",
+        ) from None
+
+
+def _trials(path: Path, gaps: list[str]) -> tuple[Trial, ...]:
+    """The trials that can be read; the reasons of the others, each once with its count."""
+    found: list[Trial] = []
+    refused: dict[tuple[str, str], int] = {}
+    for line in whole_lines(path):
+        try:
+            found.append(decode(line, Trial, SCHEMA, "trials.jsonl"))
+        except RunError as error:
+            why = (error.message.split(": ")[0], error.hint)
+            refused[why] = refused.get(why, 0) + 1
+    for (message, hint), count in refused.items():
+        gaps.append(f"{count} {'trial is' if count == 1 else 'trials are'} left out, for {message}. {hint}")
+    return tuple(found)
+
+
+def _text(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None

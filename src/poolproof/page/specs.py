@@ -1,0 +1,44 @@
+"""The specifications of a page's charts, each without rows: the page puts in those that were chosen on it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from poolproof.campaign.model import Metric
+from poolproof.charts import look
+from poolproof.charts.curves import Scale, curves
+from poolproof.charts.figures import figures
+from poolproof.charts.latency import latencies
+from poolproof.charts.limit import Distance, limit
+from poolproof.charts.places import places
+from poolproof.charts.rates import rates
+from poolproof.charts.shares import shares
+from poolproof.charts.utilisation import utilisation
+from poolproof.page.reading import Seen
+
+_SCALES: tuple[Scale, ...] = ("log", "linear")
+
+
+def specs(seen: Seen, metrics: Sequence[Metric], distances: Sequence[Distance]) -> dict[str, Any]:
+    """By name. Curves by metric and scale where there is an axis to draw them over, figures by metric always."""
+    layouts = [layout.name for layout in seen.campaign.layouts]
+    made: dict[str, Any] = {
+        "rates": look.bare(rates((), ())),
+        "busy": look.bare(utilisation((), (), leaves=_leaves(seen))),
+        "latency": look.bare(latencies(())),
+        "shares": look.bare(shares(())),
+        "themes": {"light": look.config("light"), "dark": look.config("dark")},
+    }
+    for metric in metrics:
+        made[f"figures {metric}"] = look.bare(figures((), metric, layouts=layouts))
+        if places(seen.campaign.workloads):
+            for scale in _SCALES:
+                chart = curves((), metric, layouts=layouts, workloads=seen.campaign.workloads, scale=scale)
+                made[f"curves {metric} {scale}"] = look.bare(chart)
+    if distances:
+        made["limit"] = look.bare(limit(distances, layouts=layouts))
+    return made
+
+
+def _leaves(seen: Seen) -> list[str]:
+    found = [leaf.device for cell in seen.run.cells.values() for leaf in cell.leaves]
+    return list(dict.fromkeys(found))
