@@ -12,7 +12,7 @@ from poolproof.audit.iostat import DiskRates
 from poolproof.evidence.model import Account, Evidence, LeafUse
 from poolproof.fio.figures import FioResult
 from poolproof.fio.find import Found
-from poolproof.rules.reported import moved_bytes, ran_s
+from poolproof.rules.reported import lasted_s, moved_bytes
 from poolproof.units import format_duration, format_rate, format_size
 
 _NEAR_LINES = 60
@@ -43,7 +43,7 @@ def block_of(found: Found, blocks: Sequence[DiskRates], next_line: float) -> Dis
 
 def from_block(found: Found, block: DiskRates) -> Beside | None:
     """The account that the block's rates make over the run; None where fio's bytes or seconds are not there."""
-    seconds = ran_s(found.result)
+    seconds = lasted_s(found.result)
     read, wrote = moved_bytes(found.result, "read"), moved_bytes(found.result, "write")
     if not seconds or read is None or wrote is None:
         return None
@@ -61,7 +61,7 @@ def from_disk_use(result: FioResult) -> Beside | None:
     """fio's own disk statistics, where they contradict its figures: they hold the ramp and the layout as well, and so
     bound what the disks did from above. Without bytes a request counts 4 MiB, more than Linux sends.
     """
-    seconds = ran_s(result)
+    seconds = lasted_s(result)
     read, wrote = moved_bytes(result, "read"), moved_bytes(result, "write")
     if not result.disks or read is None or wrote is None or not seconds or seconds < _SHORTEST_S:
         return None

@@ -17,8 +17,8 @@ from poolproof.errors import PoolproofError
 from poolproof.evidence.model import Target
 from poolproof.fio.figures import Direction, FioResult
 from poolproof.fio.find import Found, find_commands, find_results
-from poolproof.fio.merge import merge_jobs
 from poolproof.fio.render import render
+from poolproof.fio.whole import whole
 from poolproof.rules.judge import Judgement, judge
 from poolproof.rules.model import Case
 from poolproof.rules.naming import count
@@ -215,9 +215,9 @@ def figures_of(result: FioResult) -> Figures:
     """All jobs together, by direction."""
     if not result.jobs:
         return Figures({})
-    whole = merge_jobs(result.jobs)
-    parts: dict[str, Direction | None] = {name: getattr(whole, name) for name in _DIRECTIONS}
-    return Figures({name: part for name, part in parts.items() if part is not None}, whole.sync)
+    together = whole(result)
+    parts: dict[str, Direction | None] = {name: getattr(together, name) for name in _DIRECTIONS}
+    return Figures({name: part for name, part in parts.items() if part is not None}, together.sync)
 
 
 def _rerun(found: Found, case: Case, judgement: Judgement) -> str | None:

@@ -56,7 +56,8 @@ class JobResult:
     A direction in which no I/O was done is None; `mixed` is there instead of the three under unified_rw_reporting, or
     where a fragment does not tell the direction.
     `syncs` counts fsync and fdatasync calls, `sync` is how long they took.
-    `depth_levels` maps "1", "2", ">=64" to per cent of I/Os. `host` is the machine, in client/server runs.
+    `depth_levels` maps "1", "2", ">=64" to per cent of I/Os. `host` is the machine, in client/server runs. `group`:
+    fio's number of the jobs that it sums together; a job that waits for those before it opens a new one.
     """
 
     name: str
@@ -75,6 +76,7 @@ class JobResult:
     system_cpu_percent: float | None = None
     depth_levels: Mapping[str, float] = field(default_factory=dict)
     host: str | None = None
+    group: int = 0
 
 
 @dataclass(frozen=True)
@@ -91,10 +93,14 @@ class DiskUse:
 
 @dataclass(frozen=True)
 class FioResult:
-    """One fio run. `timestamp_ms` is the wall clock at its end, as fio printed it."""
+    """One fio run. `timestamp_ms` is the wall clock at its end, as fio printed it.
+
+    `groups`: fio's own sums of each group, by direction, where it printed them (`Run status group`).
+    """
 
     version: str
     jobs: tuple[JobResult, ...]
     disks: tuple[DiskUse, ...] = ()
     timestamp_ms: int | None = None
     notes: tuple[str, ...] = ()
+    groups: Mapping[int, Mapping[str, Direction]] = field(default_factory=dict)

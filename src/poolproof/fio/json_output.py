@@ -265,6 +265,7 @@ def _job(raw: _RawJob, common: Mapping[str, str | None], entries: int) -> JobRes
         system_cpu_percent=_real(raw.sys_cpu),
         depth_levels=_shares(raw.iodepth_level or {}),
         host=raw.hostname,
+        group=_whole(raw.groupid) or 0,
     )
 
 

@@ -57,14 +57,14 @@ def _result(fields: Sequence[str]) -> FioResult:
     if named and not named.startswith("fio"):
         raise ValueError("the second field is no version of fio")
     place = 1 if version == "2" else 2
-    name, error = fields[place], int(fields[place + 2])
-    int(fields[place + 1])
+    name, group, error = fields[place], int(fields[place + 1]), int(fields[place + 2])
     width = _LONG if version == "5" else _SHORT
     directions, place = _directions(fields, place + 3, width)
     disks = _disks(fields, place + 5 + len(_DEPTHS) + _LATENCY_FIELDS)
     job = JobResult(
         name=name,
         error=error,
+        group=group,
         read=directions[0],
         write=directions[1] if len(directions) > 1 else None,
         trim=directions[2] if len(directions) > 2 else None,

@@ -55,7 +55,7 @@ class _RunDraft:
     version: str = ""
     headers: list[lines.HeaderLine] = field(default_factory=list)
     jobs: list[_JobDraft] = field(default_factory=list)
-    groups: list[dict[str, Direction]] = field(default_factory=list)
+    groups: dict[int, dict[str, Direction]] = field(default_factory=dict)
     disks: list[DiskUse] = field(default_factory=list)
     last_group: int = -1
     first_line: int = 0
@@ -63,7 +63,7 @@ class _RunDraft:
 
     def has_figures(self) -> bool:
         """Or an error, which is a result as well."""
-        return any(_has_figures(job) or job.error for job in self.jobs) or any(self.groups)
+        return any(_has_figures(job) or job.error for job in self.jobs) or any(self.groups.values())
 
 
 def read_text(text: str) -> tuple[FioResult, ...]:
@@ -125,7 +125,7 @@ class _Reader:
         job = lines.job(line)
         if job is None:
             return False
-        if any(self._run.groups) or self._run.disks or self._repeats(job):
+        if any(self._run.groups.values()) or self._run.disks or self._repeats(job):
             self.finish()
         self._run.jobs.append(_JobDraft(job.name, job.group, job.jobs, job.error, job.host))
         return True
@@ -231,15 +231,17 @@ class _Reader:
         """Groups of a run count upwards: one that does not is of another run."""
         if self._run.disks or (self._run.groups and (not self._run.jobs or number <= self._run.last_group)):
             self.finish()
-        self._run.groups.append({})
+        self._run.groups[number] = {}
         self._run.last_group = number
 
     def _group(self, group: lines.RateLine) -> bool:
         """A sum belongs under its head; one without a head is a quotation, a result of its own."""
-        if self._run.disks or not self._run.groups or group.direction in self._run.groups[-1]:
+        own = self._run.groups.get(self._run.last_group)
+        if self._run.disks or own is None or group.direction in own:
             self.finish()
-            self._run.groups.append({})
-        self._run.groups[-1][group.direction] = group.figures
+            own = self._run.groups[0] = {}
+            self._run.last_group = 0
+        own[group.direction] = group.figures
         return True
 
     def _job_for(self, fits: Callable[[_JobDraft], bool]) -> _JobDraft:
@@ -247,7 +249,7 @@ class _Reader:
         other text stands between a figure and a job that has no name.
         """
         last = self._run.jobs[-1] if self._run.jobs else None
-        if last and fits(last) and not any(self._run.groups) and (last.name or not self._foreign):
+        if last and fits(last) and not any(self._run.groups.values()) and (last.name or not self._foreign):
             return last
         if self._run.has_figures():
             self.finish()
@@ -317,10 +319,10 @@ def _set_issued(job: _JobDraft, counts: dict[str, int], syncs: int | None) -> No
 
 def _result(run: _RunDraft) -> FioResult:
     jobs = [_job(draft, run.headers) for draft in run.jobs if _has_figures(draft) or draft.name]
-    if not any(_has_figures(draft) or draft.error for draft in run.jobs) and any(run.groups):
-        jobs = [_group_job(number, group) for number, group in enumerate(run.groups) if group]
+    if not any(_has_figures(draft) or draft.error for draft in run.jobs) and any(run.groups.values()):
+        jobs = [_group_job(number, group) for number, group in run.groups.items() if group]
     own = [job for job in jobs if job.name != "All clients"]
-    return FioResult(version=run.version, jobs=tuple(own or jobs), disks=tuple(run.disks))
+    return FioResult(version=run.version, jobs=tuple(own or jobs), disks=tuple(run.disks), groups=run.groups)
 
 
 def _job(draft: _JobDraft, headers: list[lines.HeaderLine]) -> JobResult:
@@ -347,6 +349,7 @@ def _job(draft: _JobDraft, headers: list[lines.HeaderLine]) -> JobResult:
         system_cpu_percent=draft.cpu[1] if draft.cpu else None,
         depth_levels=draft.depths,
         host=draft.host,
+        group=draft.group,
     )
 
 
@@ -366,6 +369,7 @@ def _group_job(number: int, group: dict[str, Direction]) -> JobResult:
     """The sum of a group whose jobs were not quoted."""
     return JobResult(
         name=f"group {number}",
+        group=number,
         read=group.get("read"),
         write=group.get("write"),
         trim=group.get("trim"),

@@ -4,20 +4,21 @@ from collections.abc import Iterable
 
 from poolproof.fio.figures import Direction, FioResult, Latency
 from poolproof.fio.merge import merge_latency, percentile
+from poolproof.fio.whole import direction_of
 from poolproof.runs.model import Figures
 
 _SAMPLES = 4
 
 
 def figures_of(result: FioResult) -> Figures:
-    """Rates summed and latency histograms merged over all jobs; trims count as neither read nor write.
+    """Rates as fio sums jobs, latency histograms merged over all jobs; trims count as neither read nor write.
 
     A rate is None where a part of it is not known, which happens in results of others.
     """
-    reads = [job.read for job in result.jobs if job.read is not None]
-    writes = [job.write for job in result.jobs if job.write is not None]
-    both = reads + writes + [job.mixed for job in result.jobs if job.mixed is not None]
-    latency = _merged(direction.clat or direction.lat for direction in both)
+    parts = [part for job in result.jobs for part in (job.read, job.write, job.mixed) if part is not None]
+    latency = _merged(part.clat or part.lat for part in parts)
+    reads, writes, mixed = (_known(direction_of(result, name)) for name in ("read", "write", "mixed"))
+    both = reads + writes + mixed
     sync = _merged(job.sync for job in result.jobs)
     return Figures(
         iops=_iops(both),
@@ -31,7 +32,7 @@ def figures_of(result: FioResult) -> Figures:
         p999_ns=_percentile(latency, 99.9),
         sync_p50_ns=_percentile(sync, 50.0),
         sync_p99_ns=_percentile(sync, 99.0),
-        swing=max((swing for direction in both if (swing := _swing(direction)) is not None), default=None),
+        swing=max((swing for part in parts if (swing := _swing(part)) is not None), default=None),
     )
 
 
@@ -40,6 +41,10 @@ def moved_each_way(result: FioResult) -> tuple[int, int]:
     reads = sum(job.read.io_bytes or 0 for job in result.jobs if job.read is not None)
     writes = sum(job.write.io_bytes or 0 for job in result.jobs if job.write is not None)
     return reads, writes
+
+
+def _known(direction: Direction | None) -> list[Direction]:
+    return [] if direction is None else [direction]
 
 
 def _merged(latencies: Iterable[Latency | None]) -> Latency | None:

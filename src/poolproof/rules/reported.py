@@ -1,11 +1,12 @@
 """What fio reported of a run as a whole, and of each direction of each job."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from poolproof.fio.figures import Direction, FioResult, JobResult, Latency
 from poolproof.fio.job import Job
+from poolproof.fio.whole import group_directions
 from poolproof.rules.model import Case, Finding
 
 Kind = Literal["read", "write"]
@@ -81,17 +82,27 @@ def moved_bytes(result: FioResult | None, kind: Kind) -> int | None:
 
 
 def bandwidth_bytes(result: FioResult | None, kind: Kind) -> float | None:
-    """Bytes per second of one direction, summed over jobs; None where a part does not say."""
-    rates = [part.figures.bandwidth_bytes for part in parts(result) if part.kind == kind]
-    if not rates or any(rate is None for rate in rates):
+    """Bytes per second of one direction, of the fastest group of jobs; None where one does not say."""
+    groups = [each for each in group_directions(result, kind) if each is not None] if result else []
+    rates = [each.bandwidth_bytes for each in groups if _moved(each)]
+    if any(rate is None for rate in rates):
         return None
-    return sum(rate for rate in rates if rate is not None)
+    return max((rate for rate in rates if rate is not None), default=None)
 
 
 def ran_s(result: FioResult | None) -> float | None:
     """Seconds that the longest job ran; None where no part says."""
     spans = [part.figures.runtime_ms for part in parts(result) if part.figures.runtime_ms is not None]
     return max(spans) / 1000 if spans else None
+
+
+def lasted_s(result: FioResult | None) -> float | None:
+    """Seconds from the first group of jobs to the last, which run one after the other; None where none says."""
+    groups: dict[int, list[JobResult]] = {}
+    for job in result.jobs if result else ():
+        groups.setdefault(job.group, []).append(job)
+    spans = [ran_s(replace(result, jobs=tuple(jobs))) for jobs in groups.values() if result]
+    return sum(span for span in spans if span is not None) or None
 
 
 def asked_s(case: Case) -> float | None:

@@ -17,7 +17,7 @@ from poolproof.lint.source import Source
 
 _SCHEMA = json.loads((Path(__file__).parent / "sarif-2.1.0-rtm.5.json").read_text(encoding="utf-8"))
 _TEXTS = {
-    "job.fio": "[a]\nrw=write\nsize=1g\niodepth=32\nioengine=libaio\nruntime=60\n[b]\nrw=randread\nsize=1g\nnumjobs=8\n",
+    "job.fio": "[a]\nrw=write\nsize=1g\niodepth=8\nioengine=libaio\nruntime=9\n[b]\nrw=randread\nsize=1g\nnumjobs=8\n",
     "a b/ü#?.fio": "[a]\nquantum=1\nsync=zoo\nrw=reed\n",
     "C:\\jobs\\x.sh": "fio --rw=read\nfio --name=a $OPTIONS --size=${SIZE}\n",
     "-": "nothing\n",
