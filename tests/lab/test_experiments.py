@@ -1,0 +1,165 @@
+"""The seeds' experiments in their small form, in a lab: verdicts, claims and shares. Speeds are the machine's own.
+
+Each series of OpenZFS has one lab, whose disks are the devices of all experiments.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from poolproof.campaign.claims import places
+from poolproof.campaign.model import Campaign, DeviceSource, Emulated, Qcow2
+from poolproof.campaign.write import format_campaign
+from poolproof.campaign.yaml import read_campaign
+from poolproof.lab.build import build, recipe_here
+
+from .machine import Machine, new_name, poolproof
+
+EXPERIMENTS = Path(__file__).parents[2] / "experiments"
+BOTH = pytest.mark.parametrize("lab", ["2.1", "2.3"], indirect=True)
+OLDER = pytest.mark.parametrize("lab", ["2.1"], indirect=True)
+ON_BOTH = ("mirror-reads", "write-distribution", "shared-zvol", "fresh-zvol")
+ON_OLDER = ("tiers", "cache-and-log")
+RECORD_BYTES = 128 * 1024
+"""ZFS's default, in which mirror-reads reads."""
+LOGS = {"mirror-log": "nvme1", "mirror-cryptcache-cryptlog": "nvme2"}
+"""The log device of layouts that have one."""
+
+
+@pytest.fixture(scope="module")
+def lab(request: pytest.FixtureRequest) -> Iterator[Machine]:
+    """A lab of the series that the test asks for."""
+    series = str(request.param)
+    build(recipe_here(series), print)
+    machine = Machine(new_name(), "--zfs", series, *_disks(ON_BOTH if series != "2.1" else (*ON_BOTH, *ON_OLDER)))
+    try:
+        yield machine
+    finally:
+        machine.remove()
+
+
+def _disks(experiments: tuple[str, ...]) -> list[str]:
+    """Devices of one name are the same in all of them: else the lab could not have both."""
+    devices = [device for name in experiments for device in read_campaign(EXPERIMENTS / f"{name}.yaml").devices]
+    return [f"--disk={device.name}={_word(device.source)}" for device in dict.fromkeys(devices)]
+
+
+def _word(source: DeviceSource) -> str:
+    if isinstance(source, Emulated):
+        return f"emulate:{source.model},{source.size_bytes}"
+    assert isinstance(source, Qcow2)
+    return f"qcow2:{source.size_bytes}"
+
+
+class Result:
+    """What a run's `--json` says, by layout and workload."""
+
+    def __init__(self, said: dict[str, Any]) -> None:
+        self._cells = {(cell["layout"], cell["workload"]): cell for cell in said["cells"]}
+        self.path = Path(said["run"])
+        self.claims = {claim["expected"]: claim["result"] for claim in said["claims"]}
+
+    def cell(self, layout: str, workload: str) -> dict[str, Any]:
+        cell: dict[str, Any] = self._cells[layout, workload]
+        return cell
+
+    def verdict(self, layout: str, workload: str) -> str:
+        return str(self.cell(layout, workload)["verdict"])
+
+    def verdicts(self, workload: str) -> dict[str, str]:
+        return {layout: self.verdict(layout, name) for layout, name in self._cells if name == workload}
+
+    def share(self, what: str, layout: str, workload: str, device: str) -> float:
+        (leaf,) = (leaf for leaf in self.cell(layout, workload)["leaves"] if leaf["device"] == device)
+        return float(leaf[f"{what}_share"])
+
+    def notes(self, layout: str, workload: str) -> dict[str, str]:
+        return {each["rule"]: each["message"] for each in self.cell(layout, workload)["findings"]}
+
+
+def run(lab: Machine, experiment: str, tmp_path: Path, *layouts: str) -> Result:
+    """The small form of the experiment; of these layouts alone, where any are named."""
+    path = tmp_path / "campaign.yaml"
+    path.write_text(format_campaign(_only(read_campaign(EXPERIMENTS / f"{experiment}.yaml"), layouts)))
+    answer = poolproof("run", str(path), "--quick", "--on", f"lab:{lab.name}", "--out", str(tmp_path / "run"), "--json")
+    assert answer.code == 0, answer.err
+    return Result(answer.json)
+
+
+def _only(campaign: Campaign, layouts: tuple[str, ...]) -> Campaign:
+    kept = tuple(layout for layout in campaign.layouts if not layouts or layout.name in layouts)
+    names = {layout.name for layout in kept}
+    expect = tuple(claim for claim in campaign.expect if {layout for layout, _, _ in places(claim.that)} <= names)
+    return replace(campaign, layouts=kept, expect=expect)
+
+
+def scatter(cell: dict[str, Any]) -> float:
+    """How far a fair half may lie from 0.5 by chance, at four standard deviations: a slow machine does few reads."""
+    return 4 * 0.5 / math.sqrt(cell["account"]["leaf_read_bytes"] / RECORD_BYTES)
+
+
+@BOTH
+def test_a_mirror_of_files_reads_from_both_sides_and_one_of_disks_from_the_ssd(lab: Machine, tmp_path: Path) -> None:
+    result = run(lab, "mirror-reads", tmp_path, "rust-file", "files", "rust-disk", "disks")
+    assert set(result.verdicts("reads").values()) == {"sound"}
+    assert abs(result.share("read", "files", "reads", "ssd") - 0.5) <= scatter(result.cell("files", "reads"))
+    assert result.share("read", "disks", "reads", "ssd") >= 0.95
+    assert result.claims["read_share(disks, reads, ssd) = 50% ± 10%"] == "failed", "the source's conclusion"
+    assert result.claims["read_share(disks, reads, ssd) >= 95%"] == "held"
+    assert "ZFS takes every file for a disk that does not turn" in result.notes("files", "reads")["mirror-of-files"]
+    assert "ZFS sees that rust turns and ssd does not" in result.notes("disks", "reads")["mirror-of-unlike-disks"]
+    shown = " ".join(poolproof("show", str(result.path)).out.split())
+    assert "ZFS takes every file for a disk that does not turn" in shown
+    assert "ZFS sees that rust turns and ssd does not" in shown
+
+
+@BOTH
+def test_writes_go_where_there_is_room_and_not_where_it_is_fast(lab: Machine, tmp_path: Path) -> None:
+    result = run(lab, "write-distribution", tmp_path)
+    assert set(result.verdicts("fill").values()) == {"sound"}
+    assert {text: held for text, held in result.claims.items() if "share" in text and held != "held"} == {}
+
+
+@BOTH
+def test_jobs_that_share_a_zvol_are_refuted_and_those_apart_are_sound(lab: Machine, tmp_path: Path) -> None:
+    result = run(lab, "shared-zvol", tmp_path)
+    verdicts = {
+        name: result.verdict("pool", name) for name in ("shared-read", "shared-write", "apart-read", "apart-write")
+    }
+    assert verdicts == {
+        "shared-read": "refuted", "shared-write": "refuted", "apart-read": "sound", "apart-write": "sound"
+    }  # fmt: skip
+    assert set(result.claims.values()) == {"held"}
+
+
+@BOTH
+def test_a_volume_that_was_never_written_is_read_from_no_disk(lab: Machine, tmp_path: Path) -> None:
+    result = run(lab, "fresh-zvol", tmp_path)
+    assert result.verdict("fresh", "fresh-read") == "refuted"
+    assert set(result.claims.values()) == {"held"}
+
+
+@OLDER
+def test_every_tier_is_built_and_only_zfs_merges_what_jobs_overwrite(lab: Machine, tmp_path: Path) -> None:
+    result = run(lab, "tiers", tmp_path, "ext4", "zfs-mirror", "mergerfs-zfs", "mergerfs-raid1", "md-bitmap")
+    assert set(result.verdicts("apart").values()) == {"sound"}
+    assert result.verdict("zfs-mirror", "shared") == "refuted"
+    assert result.verdict("ext4", "shared") == "sound"
+    for mirror in ("zfs-mirror", "mergerfs-zfs", "mergerfs-raid1", "md-bitmap"):
+        assert result.share("write", mirror, "apart", "nvme1") == pytest.approx(0.5, abs=0.05)
+
+
+@OLDER
+def test_cache_and_log_are_swapped_and_etcd_decides(lab: Machine, tmp_path: Path) -> None:
+    result = run(lab, "cache-and-log", tmp_path, "mirror", "mirror-cache", *LOGS)
+    assert result.verdicts("etcd") == dict.fromkeys(("mirror", "mirror-cache", *LOGS), "sound")
+    for layout, device in LOGS.items():
+        assert result.share("write", layout, "etcd", device) > 0.2, layout
+    assert result.share("write", "mirror-cache", "etcd", "nvme1") < 0.2
+    ranking = poolproof("rank", str(result.path), "--json").json
+    assert ranking["layouts"][0]["layout"] in LOGS
+    assert "best: " in poolproof("show", str(result.path)).out
