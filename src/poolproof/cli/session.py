@@ -30,6 +30,7 @@ from poolproof.runs.claims import hold
 from poolproof.runs.contract import run_object
 from poolproof.runs.directory import RunDirectory
 from poolproof.runs.model import RunLab, RunRecord
+from poolproof.runs.settled import trials_ahead
 from poolproof.runs.summary import cells_of
 
 if TYPE_CHECKING:
@@ -263,8 +264,9 @@ def _print_result(run: RunDirectory, campaign: Campaign, *, as_json: bool, leave
     if campaign.goal is not None and len(campaign.layouts) > 1:
         _print_choice(console, run.path)
     console.print(f"\nrun: {run.path}", markup=False, soft_wrap=True)
-    done, wanted = sum(len(cell.trials) for cell in cells), _trials_wanted(campaign)
-    if done < wanted and not run.record().imported:
+    done, ahead = sum(len(cell.trials) for cell in cells), trials_ahead(run.trials(), campaign)
+    if ahead and not run.record().imported:
+        wanted = done + ahead
         console.print(f"{done} of {wanted} trials are done; to go on: poolproof resume {run.path}", soft_wrap=True)
 
 
@@ -283,10 +285,6 @@ def _print_choice(console: "Console", path: Path) -> None:
         console.print(error.message, markup=False)
         return
     print_ranking(console, ranking)
-
-
-def _trials_wanted(campaign: Campaign) -> int:
-    return len(campaign.layouts) * len(campaign.workloads) * campaign.measure.trials
 
 
 def _end_if_nothing(run: RunDirectory, *, as_json: bool) -> None:

@@ -65,6 +65,22 @@ class Plan:
     flush: tuple[Step, ...] = ()
 
 
+@dataclass(frozen=True)
+class WriteBack:
+    """A layer's own cycle of writing back what it holds in RAM: a turn ends after `seconds`, or sooner, when `bytes`
+    were written to it. None: by time alone.
+    """
+
+    seconds: float
+    bytes: int | None = None
+
+    def turn_s(self, bytes_per_s: float) -> float:
+        """Seconds of one turn at that rate of writes."""
+        if self.bytes is None or bytes_per_s <= 0:
+            return self.seconds
+        return min(self.seconds, self.bytes / bytes_per_s)
+
+
 Spec = TypeVar("Spec")
 
 
@@ -184,6 +200,11 @@ class Layer(ABC, Generic[Spec]):
     def dataset(self, volume: Volume) -> str | None:
         """The name by which ZFS counts what passes the layer's directory; None for all that is no pool."""
         del volume
+        return None
+
+    def write_back(self, spec: Spec, volume: Volume, host: Host) -> WriteBack | None:
+        """The cycle by which the layer writes back what it holds in RAM, direct I/O too; None where it has none."""
+        del spec, volume, host
         return None
 
     def cached_bytes(self, spec: Spec, volume: Volume, host: Host) -> int | None:

@@ -15,7 +15,7 @@ from poolproof.errors import HostError
 from poolproof.hosts.base import Host
 from poolproof.layers import arguments, mount
 from poolproof.layers.arguments import words
-from poolproof.layers.base import Layer, LayerNode, Plan, Reading, survives
+from poolproof.layers.base import Layer, LayerNode, Plan, Reading, WriteBack, survives
 from poolproof.layers.btrfs_usage import data_bytes_by_device
 from poolproof.layers.options import ANY_MOUNT_FLAGS, Vocabulary, choose
 from poolproof.steps import Step
@@ -73,6 +73,7 @@ _WORDS = Vocabulary(
 _MIB = 1024**2
 _SMALLEST_BYTES = 114 * _MIB
 _PIECES = 128
+_COMMIT_S = 30.0
 _MOST_PIECES = 2048
 
 
@@ -126,6 +127,11 @@ class BtrfsLayer(Layer[Btrfs]):
                 self.capacity_bytes(spec, sizes) if len(sizes) == len(inputs) else None,
             ),
         )
+
+    def write_back(self, spec: Btrfs, volume: Volume, host: Host) -> WriteBack | None:
+        """The transaction commit (btrfs(5), `commit`): what direct I/O writes goes at once, its metadata then."""
+        said = [option.partition("=")[2] for option in spec.mount if option.partition("=")[0] == "commit"]
+        return WriteBack(float(said[-1]) if said and said[-1].isdecimal() else _COMMIT_S)
 
     def write_factor(self, spec: Btrfs, inputs: Sequence[float]) -> float:
         profile = spec.profile

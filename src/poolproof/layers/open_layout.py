@@ -6,7 +6,7 @@ from typing import Any
 from poolproof.devices.model import Volume
 from poolproof.evidence.model import Target, VdevUse
 from poolproof.hosts.base import Host
-from poolproof.layers.base import DeviceNode, Layer, LayerNode
+from poolproof.layers.base import DeviceNode, Layer, LayerNode, WriteBack
 from poolproof.layers.file_bytes import file_bytes
 from poolproof.layers.tree import Standing, TreePlan, from_bottom
 
@@ -54,6 +54,12 @@ def describe(plan: TreePlan, host: Host, target: Target) -> Target:
     for node, layer, standing, below in _layers_of(plan):
         target = layer.describe(node.spec, standing.volume, below, host, target)
     return target
+
+
+def write_backs(plan: TreePlan, host: Host) -> tuple[WriteBack, ...]:
+    """The cycles by which the layers of an open layout write back what they hold in RAM."""
+    said = [layer.write_back(node.spec, standing.volume, host) for node, layer, standing, _ in _layers_of(plan)]
+    return tuple(each for each in said if each is not None)
 
 
 def cached_bytes(plan: TreePlan, host: Host) -> int | None:

@@ -21,13 +21,14 @@ from poolproof.evidence.model import Zfs as ZfsFacts
 from poolproof.evidence.zfs import KSTATS, parse_kstat
 from poolproof.hosts.base import FileMissing, Host
 from poolproof.layers import arguments, mount, zfs_commands, zfs_report
-from poolproof.layers.base import Layer, LayerNode, Plan, Reading, survives
+from poolproof.layers.base import Layer, LayerNode, Plan, Reading, WriteBack, survives
 from poolproof.layers.kernel_names import kernel_name
 from poolproof.layers.key_file import key_path, make_key
 from poolproof.layers.signatures import wipe
 from poolproof.layers.zfs_mirrors import Exchange, exchanges
 from poolproof.layers.zfs_properties import DATASET, POOL, check_property
 from poolproof.layers.zfs_sides import mirror_sides
+from poolproof.layers.zfs_txg import transaction_groups
 from poolproof.layers.zfs_vdevs import Vdev, VdevReader, VdevTree
 from poolproof.steps import Step
 from poolproof.units import format_size, parse_size
@@ -220,6 +221,9 @@ class ZfsLayer(Layer[Zfs]):
 
     def dataset(self, volume: Volume) -> str | None:
         return pool_of(volume)
+
+    def write_back(self, spec: Zfs, volume: Volume, host: Host) -> WriteBack | None:
+        return transaction_groups(host)
 
     def cached_bytes(self, spec: Zfs, volume: Volume, host: Host) -> int | None:
         """File data in the ARC. It is one for all pools: with others imported it tells nothing of this one."""

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from poolproof.campaign.model import Workload
 from poolproof.errors import BuildError, PoolproofError
 from poolproof.facts.block import used_loops
 from poolproof.hosts.base import Host, HostUnreachable
@@ -16,9 +15,10 @@ from poolproof.layers.tree import devices
 from poolproof.measure.events import Listener
 from poolproof.measure.fio_run import leash
 from poolproof.measure.found import found_directory
-from poolproof.measure.order import order_of_trials
+from poolproof.measure.order import Order
 from poolproof.measure.plan import Plan, plan_core, plan_next_core, plan_one, plan_rest
 from poolproof.measure.prepare import prepare
+from poolproof.measure.pulse import watched
 from poolproof.measure.ready import ReadyLayout
 from poolproof.measure.target import target_of
 from poolproof.measure.trial import Bench, failed_trial, run_trial
@@ -30,7 +30,6 @@ from poolproof.provision.undo import complain, undo_all
 from poolproof.runs.directory import RunDirectory
 
 _ATTEMPTS = 3
-_Order = Sequence[tuple[Workload, int]]
 
 
 def conduct(plan: Plan, host: Host, run: RunDirectory, listener: Listener) -> None:
@@ -45,19 +44,18 @@ def conduct(plan: Plan, host: Host, run: RunDirectory, listener: Listener) -> No
         KeyboardInterrupt: after everything was taken down.
     """
     journal = Journal(run.journal_path)
-    done = {trial.key for trial in run.trials()}
+    done, campaign = run.trials(), plan.campaign
     orders = {
-        layout.name: order_of_trials(
-            layout.name, plan.campaign.workloads, plan.campaign.measure.trials, plan.seed, done
-        )
-        for layout in plan.campaign.layouts
+        layout.name: Order(layout.name, campaign.workloads, campaign.measure, plan.seed, done)
+        for layout in campaign.layouts
     }
-    if not any(orders.values()):
+    ahead = {name: len(order.certain()) for name, order in orders.items()}
+    if not any(ahead.values()):
         return
-    listener.campaign_begins(sum(map(len, orders.values())), len(done))
+    listener.campaign_begins(sum(ahead.values()), len(done))
     try:
         apply(places(plan.site, with_ram=plan.uses_ram_files), host, journal, may_overwrite=frozenset())
-        for family in families(plan.nodes, [name for name, order in orders.items() if order]):
+        for family in families(plan.nodes, [name for name, count in ahead.items() if count]):
             _measure_family(_Conductor(plan, host, run, journal, listener), {name: orders[name] for name in family})
     finally:
         # Also after Ctrl-C: what is left on the machine is the more urgent thing to say.
@@ -99,22 +97,21 @@ def _goes_on(nodes: Mapping[str, Node], family: Sequence[str], name: str) -> boo
     return any(nodes[member] != after for member in (name, *family) if core_of(nodes[member]) == after)
 
 
-def _measure_family(conductor: _Conductor, orders: Mapping[str, _Order]) -> None:
+def _measure_family(conductor: _Conductor, orders: Mapping[str, Order]) -> None:
     """Layouts with a core that is built once, changed in place, and built anew after a failure. One alone is whole."""
     before = _standing(conductor)
     core: LayoutPlan | None = None
     for name, order in orders.items():
-        conductor.listener.layout_begins(name, len(order))
-        begun: set[tuple[str, int]] = set()
+        conductor.listener.layout_begins(name, len(order.certain()))
         try:
             if len(orders) > 1:
                 core = _core(conductor, name, core, before)
-            _measure_layout(conductor, name, order, begun, core)
+            _measure_layout(conductor, name, order, core)
         except HostUnreachable:
             raise
         except PoolproofError as error:
             conductor.listener.warning(f"{name}: {error.message}")
-            _fail_the_rest(conductor, name, [cell for cell in order if (cell[0].name, cell[1]) not in begun], error)
+            _fail_the_rest(conductor, order, error)
             _take_down(conductor, before)
             core = None
     _take_down(conductor, before)
@@ -134,13 +131,11 @@ def _core(conductor: _Conductor, name: str, core: LayoutPlan | None, before: set
     return _build(conductor, partial(plan_core, plan, host, name))
 
 
-def _measure_layout(
-    conductor: _Conductor, name: str, order: _Order, begun: set[tuple[str, int]], core: LayoutPlan | None
-) -> None:
+def _measure_layout(conductor: _Conductor, name: str, order: Order, core: LayoutPlan | None) -> None:
     """Build the layout, whole or over its core, measure it, and take down what was built here."""
     before, plan, host = _standing(conductor), conductor.plan, conductor.host
     planner = partial(plan_rest, plan, host, name, core) if core else partial(plan_one, plan, host, name)
-    _run_trials(conductor, _ready(conductor, _build(conductor, planner)), order, begun)
+    _run_trials(conductor, _ready(conductor, _build(conductor, planner)), order)
     _take_down(conductor, before)
 
 
@@ -156,15 +151,19 @@ def _take_down(conductor: _Conductor, keep: set[int]) -> None:
     complain(leftovers, str(conductor.run.path))
 
 
-def _run_trials(conductor: _Conductor, layout: ReadyLayout, order: _Order, begun: set[tuple[str, int]]) -> None:
+def _run_trials(conductor: _Conductor, layout: ReadyLayout, order: Order) -> None:
     plan, host = conductor.plan, conductor.host
-    wanted = {workload.name for workload, _number in order}
+    wanted = {workload.name for workload, _number in order.certain()}
     cells = [cell for cell in plan.cells if cell.workload.name in wanted]
-    prepared = prepare(host, layout, cells, conductor.listener)
-    bench = Bench(host, conductor.run, layout, plan.campaign.measure, conductor.listener)
-    for workload, number in order:
-        begun.add((workload.name, number))
-        run_trial(bench, prepared[workload.name], number)
+    with watched(host, layout.tree) as check_pulse:
+        prepared = prepare(host, layout, cells, conductor.listener)
+        measure, expected = plan.campaign.measure, order.certain()
+        bench = Bench(host, conductor.run, layout, measure, conductor.listener)
+        for workload, number in order.ahead():
+            if (workload, number) not in expected:
+                conductor.listener.trial_added(layout.name, workload.name)
+            order.add(run_trial(bench, prepared[workload.name], number))
+            check_pulse()
 
 
 def _build(conductor: _Conductor, planner: Callable[[], LayoutPlan]) -> LayoutPlan:
@@ -207,8 +206,9 @@ def _ready(conductor: _Conductor, planned: LayoutPlan) -> ReadyLayout:
     )
 
 
-def _fail_the_rest(conductor: _Conductor, name: str, order: _Order, error: PoolproofError) -> None:
-    for workload, number in order:
-        trial = failed_trial(name, workload, number, error)
+def _fail_the_rest(conductor: _Conductor, order: Order, error: PoolproofError) -> None:
+    for workload, number in order.certain():
+        trial = failed_trial(order.layout, workload, number, error)
         conductor.run.append(trial)
         conductor.listener.trial_ends(trial)
+        order.add(trial)

@@ -26,6 +26,9 @@ class Listener:
     def layout_begins(self, layout: str, trials_to_do: int) -> None:
         """A layout is about to be built."""
 
+    def trial_added(self, layout: str, workload: str) -> None:
+        """The trials of a cell do not agree yet: it gets one more than was planned."""
+
     def step(self, title: str) -> None:
         """What is happening now, in plain words."""
 

@@ -1,7 +1,6 @@
 """Start fio on a host, wait for it, bring its report home."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from poolproof.errors import CommandError, FioError
 from poolproof.fio.job import JobFile
@@ -13,18 +12,10 @@ from poolproof.steps import Step, UndoPrograms
 _SLACK_S = 300.0
 _SLOWEST_BYTES_PER_S = 3e5  # a hard disk with random 4k I/O
 _FILL_FLOOR_BYTES_PER_S = 2e6
+_INTERRUPT_S = 30.0
 _PIDFILE = "fio.pid"
 _REPORT = "fio.json"
 _JOB = "job.fio"
-
-
-@dataclass(frozen=True)
-class FioRun:
-    """A fio that ended: the job as fio read it, its whole report (empty when it wrote none) and how it ended."""
-
-    job_text: str
-    report: str
-    completed: Completed
 
 
 def leash(scratch: str) -> Step:
@@ -41,8 +32,12 @@ def report_path(scratch: str) -> str:
     return f"{scratch}/{_REPORT}"
 
 
-def run_fio(host: Host, jobs: JobFile, scratch: str, *, live: bool, before: Callable[[], None]) -> FioRun:
-    """Run the jobs to their end. `live`: fio writes its status each second; `before` is called right before it starts.
+def run_fio(
+    host: Host, jobs: JobFile, scratch: str, *, status_s: float | None, before: Callable[[], None]
+) -> tuple[str, Completed]:
+    """Run the jobs to their end; returns the job as fio read it, and how fio ended. The report lies at `report_path`.
+
+    `status_s`: how often fio reports meanwhile, None for not at all; `before` is called right before it starts.
 
     Raises:
         CommandTimedOut: fio was still running long after it should have ended; it was killed.
@@ -50,11 +45,24 @@ def run_fio(host: Host, jobs: JobFile, scratch: str, *, live: bool, before: Call
     """
     text, report = render(jobs), report_path(scratch)
     argv = ["fio", "--output-format=json+", f"--output={report}", "--eta=never"]
-    argv += ["--status-interval=1s"] if live else []
+    argv += [] if status_s is None else [f"--status-interval={round(status_s * 1000)}ms"]
     before()
     held = _held(scratch, f"{scratch}/{_JOB}", argv, clear=report)
-    completed = host.run(held, stdin=text, timeout_s=_limit_s(jobs), check=False)
-    return FioRun(text, _read_or_empty(host, report), completed)
+    return text, host.run(held, stdin=text, timeout_s=_limit_s(jobs), check=False)
+
+
+def interrupt_fio(host: Host, scratch: str) -> None:
+    """End the running fio in order: it closes its figures and writes its report. Nothing where it has ended already."""
+    script = 'read -r pid <"$1" && grep -aqF "$2" "/proc/$pid/cmdline" && kill -INT "$pid"; :'
+    host.run(["sh", "-c", script, "sh", f"{scratch}/{_PIDFILE}", f"{scratch}/"], timeout_s=_INTERRUPT_S, check=False)
+
+
+def whole_report(host: Host, scratch: str) -> str:
+    """All that the fio which ended wrote; empty where it wrote nothing."""
+    try:
+        return host.read(report_path(scratch))
+    except FileMissing:
+        return ""
 
 
 def _held(scratch: str, job: str, argv: list[str], *, clear: str = "/dev/null") -> list[str]:
@@ -71,13 +79,6 @@ def _limit_s(jobs: JobFile) -> float:
     open_ended = [job for job in jobs.jobs if job.runtime_s is None]
     work_bytes = sum((job.io_size_bytes or job.size_bytes or 0) * job.numjobs for job in open_ended)
     return 2 * asked + _SLACK_S + work_bytes / _SLOWEST_BYTES_PER_S
-
-
-def _read_or_empty(host: Host, path: str) -> str:
-    try:
-        return host.read(path)
-    except FileMissing:
-        return ""
 
 
 def fill_files(host: Host, jobs: JobFile, scratch: str, size_bytes: int) -> None:

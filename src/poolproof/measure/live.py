@@ -1,57 +1,140 @@
-"""While fio runs: its own rate beside the disks' rate, once a second."""
+"""While fio runs: its own rate beside the disks', told once a second; and its end, once its figure is known."""
 
 import contextlib
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from types import TracebackType
 
 from poolproof.errors import PoolproofError
 from poolproof.evidence.sampler import Sampler
-from poolproof.fio.json_output import read_json_stream
 from poolproof.hosts.base import Host
+from poolproof.layers.base import WriteBack
 from poolproof.measure.events import LiveRates
-from poolproof.measure.figures import moved_each_way
+from poolproof.measure.fio_report import FioReport
+from poolproof.measure.fio_run import interrupt_fio, report_path
+from poolproof.measure.status import Status, after_ramp, series_of
+from poolproof.stopping.decide import decide
+from poolproof.stopping.model import Decision, Rule
 
 _EVERY_S = 1.0
+_JOIN_S = 70.0  # a look at the host may take as long as the time limit of one
+_SHORTEST_PAUSE_S = 0.2
+_START_S = 0.3
 
 
-@contextlib.contextmanager
-def watching(host: Host, report: str, sampler: Sampler, tell: Callable[[LiveRates], None]) -> Iterator[None]:
-    """Tell the rates each second until the context is left. `report` is the file into which fio writes its status."""
-    stop = threading.Event()
-    thread = threading.Thread(target=_watch, args=(host, report, sampler, tell, stop), name="live", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        thread.join(10)
+@dataclass(frozen=True)
+class Ending:
+    """When a running fio is to be ended: as soon as `rule` calls its rate known, by bytes or by I/Os.
+
+    The series has one value for each `interval_s`; fio's ramp is not in it. `write_backs` are the write-back cycles of
+    what lies below, three turns of which a trial takes.
+    """
+
+    rule: Rule
+    by_bytes: bool
+    interval_s: float
+    ramp_s: float
+    write_backs: tuple[WriteBack, ...] = ()
+
+    @property
+    def most_s(self) -> float:
+        """Seconds that fio may take: as the rule says where every turn takes its full time."""
+        return self._with_turnover(max((each.seconds for each in self.write_backs), default=0.0)).most_s
+
+    def judge(self, statuses: list[Status], begun_at_s: float) -> Decision:
+        """What the rule says to fio's statuses so far."""
+        counting = after_ramp(statuses, self.ramp_s, begun_at_s)
+        series = series_of(counting, self.interval_s, by_bytes=self.by_bytes)
+        return decide(series, self._with_turnover(self._turnover_s(counting[-1] if counting else None)))
+
+    def _turnover_s(self, last: Status | None) -> float:
+        rate = last.write_bytes / last.ran_s if last else 0.0
+        return max((each.turn_s(rate) for each in self.write_backs), default=0.0)
+
+    def _with_turnover(self, turnover_s: float) -> Rule:
+        return replace(self.rule, turnover_s=turnover_s)
 
 
-def _watch(host: Host, report: str, sampler: Sampler, tell: Callable[[LiveRates], None], stop: threading.Event) -> None:
-    begun = time.monotonic()
-    fio_before: tuple[float, int] | None = None
-    while not stop.wait(_EVERY_S):
-        fio_now = _fio_bytes(host, report)
-        tell(LiveRates(time.monotonic() - begun, _rate(fio_before, fio_now), _leaf_rate(sampler)))
-        fio_before = fio_now or fio_before
+class Watch:
+    """Watches a fio from a thread of its own, from `begins` until the context is left.
+
+    `report` holds what fio said so far. `decision` is the one for which fio was ended, None as long as it was not.
+    """
+
+    def __init__(
+        self,
+        host: Host,
+        scratch: str,
+        sampler: Sampler,
+        tell: Callable[[LiveRates], None] | None = None,
+        ending: Ending | None = None,
+    ) -> None:
+        self.decision: Decision | None = None
+        self._host, self._scratch, self._sampler = host, scratch, sampler
+        self._tell, self._ending = tell, ending
+        self.report = FioReport(host, report_path(scratch), 0.0)
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._begun = self._due = 0.0
+
+    def __enter__(self) -> "Watch":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join(_JOIN_S)
+
+    def begins(self, at_s: float) -> None:
+        """fio is about to start; `at_s` is that moment by the host's clock."""
+        self.report.begun_at_s = at_s
+        self._begun = time.monotonic()
+        if self._ending is not None:
+            self._due = self._begun + _START_S + self._ending.ramp_s + self._ending.rule.min_s
+        if self._tell is not None or self._ending is not None:
+            self._thread = threading.Thread(target=self._watch, name="live", daemon=True)
+            self._thread.start()
+
+    def _watch(self) -> None:
+        while not self._stop.wait(self._pause_s()):
+            before = self.report.statuses[-1] if self.report.statuses else None
+            # A host that can't be asked just now is a matter for the thread that waits for fio.
+            with contextlib.suppress(PoolproofError):
+                self.report.read_on()
+                self._tell_rates(before)
+                self._end_if_known()
+
+    def _pause_s(self) -> float:
+        pauses = [] if self._tell is None else [_EVERY_S]
+        if self._ending is not None and self.decision is None:
+            pauses.append(max(_SHORTEST_PAUSE_S, self._due - time.monotonic()))
+        return min(pauses, default=_EVERY_S)
+
+    def _tell_rates(self, before: Status | None) -> None:
+        if self._tell is not None:
+            now = self.report.statuses[-1] if self.report.statuses else None
+            self._tell(LiveRates(time.monotonic() - self._begun, _rate(before, now), _leaf_rate(self._sampler)))
+
+    def _end_if_known(self) -> None:
+        if self._ending is None or self.decision is not None or time.monotonic() < self._due:
+            return
+        decision = self._ending.judge(self.report.statuses, self.report.begun_at_s)
+        if decision.done:
+            interrupt_fio(self._host, self._scratch)
+            self.decision = decision
+        elif decision.next_s is not None:
+            ran_s = self.report.statuses[-1].ran_s if self.report.statuses else 0.0
+            self._due = time.monotonic() + decision.next_s - ran_s
 
 
-def _fio_bytes(host: Host, report: str) -> tuple[float, int] | None:
-    """fio's clock in seconds and the bytes it has moved, by the last status in its report."""
-    try:
-        results = read_json_stream(host.read(report))
-    except PoolproofError:
+def _rate(before: Status | None, now: Status | None) -> float | None:
+    if before is None or now is None or now.at_s <= before.at_s or now.moved_bytes < before.moved_bytes:
         return None
-    if not results or results[-1].timestamp_ms is None:
-        return None
-    return results[-1].timestamp_ms / 1000, sum(moved_each_way(results[-1]))
-
-
-def _rate(before: tuple[float, int] | None, now: tuple[float, int] | None) -> float | None:
-    if before is None or now is None or now[0] <= before[0] or now[1] < before[1]:
-        return None
-    return (now[1] - before[1]) / (now[0] - before[0])
+    return (now.moved_bytes - before.moved_bytes) / (now.at_s - before.at_s)
 
 
 def _leaf_rate(sampler: Sampler) -> float:

@@ -1,22 +1,65 @@
-"""In which order the trials of a layout run."""
+"""In which order the trials of a layout run, and which of its cells need another."""
 
 import random
-from collections.abc import Collection, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from poolproof.campaign.model import Workload
+from poolproof.campaign.model import Measure, Workload
+from poolproof.runs.model import Trial
+from poolproof.runs.settled import needs_trial
 
 
-def order_of_trials(
-    layout: str, workloads: Sequence[Workload], trials: int, seed: int, done: Collection[tuple[str, str, int]]
-) -> tuple[tuple[Workload, int], ...]:
-    """Rounds in which each workload runs once, shuffled: a drift of the machine strikes all workloads alike.
+class Order:
+    """The trials of a layout that are ahead: rounds in which each workload runs once, shuffled.
 
-    The same seed gives the same order; what is done is left out of it, so a resumed run goes on where it was.
+    So a drift of the machine strikes all workloads alike. The same seed gives the same order. A workload whose figure
+    is known has no place in the rounds after that; so `add` must be told of each trial as it ends. `done` are trials
+    from before: a resumed run goes on where it was.
     """
-    chance = random.Random(f"{seed}:{layout}")
-    order: list[tuple[Workload, int]] = []
-    for number in range(1, trials + 1):
-        round_ = list(workloads)
-        chance.shuffle(round_)
-        order += [(workload, number) for workload in round_]
-    return tuple((workload, number) for workload, number in order if (layout, workload.name, number) not in done)
+
+    def __init__(
+        self, layout: str, workloads: Sequence[Workload], measure: Measure, seed: int, done: Iterable[Trial] = ()
+    ) -> None:
+        self.layout = layout
+        self._measure = measure
+        self._workloads = {workload.name: workload for workload in workloads}
+        self._trials: dict[str, dict[int, Trial]] = {name: {} for name in self._workloads}
+        chance = random.Random(f"{seed}:{layout}")
+        self._rounds: list[list[Workload]] = []
+        for _ in range(measure.trials_max):
+            round_ = list(workloads)
+            chance.shuffle(round_)
+            self._rounds.append(round_)
+        for trial in done:
+            if trial.layout == layout and trial.workload in self._trials:
+                self.add(trial)
+
+    def add(self, trial: Trial) -> None:
+        """The trial has ended."""
+        self._trials[trial.workload][trial.number] = trial
+
+    def ahead(self) -> Iterator[tuple[Workload, int]]:
+        """Each trial that is needed, at the moment when it is its turn: `add` it before asking for the next."""
+        for number, round_ in enumerate(self._rounds, start=1):
+            for workload in round_:
+                if number not in self._trials[workload.name] and self._is_needed(workload, number):
+                    yield workload, number
+
+    def certain(self) -> tuple[tuple[Workload, int], ...]:
+        """The trials that will run whatever comes: those of each cell's least number, and one where more are needed."""
+        return tuple(
+            (workload, number)
+            for number, round_ in enumerate(self._rounds, start=1)
+            for workload in round_
+            if self._is_certain(workload, number)
+        )
+
+    def _is_certain(self, workload: Workload, number: int) -> bool:
+        own = self._trials[workload.name]
+        follows = number <= self._measure.trials or number == max(own, default=0) + 1
+        return number not in own and follows and self._is_needed(workload, number)
+
+    def _is_needed(self, workload: Workload, number: int) -> bool:
+        if number <= self._measure.trials:
+            return True
+        before = [trial for _, trial in sorted(self._trials[workload.name].items())]
+        return needs_trial(before, self._measure)

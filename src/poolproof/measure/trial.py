@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,10 +21,19 @@ from poolproof.layers.counted import places_of
 from poolproof.layers.open_layout import busy_with, vdev_uses
 from poolproof.measure.cool import cool, flush
 from poolproof.measure.events import Listener
-from poolproof.measure.figures import figures_of, moved_each_way
-from poolproof.measure.fio_run import FioRun, report_path, run_fio
-from poolproof.measure.live import watching
+from poolproof.measure.figures import moved_each_way
+from poolproof.measure.fio_run import run_fio
+from poolproof.measure.live import Ending, Watch
 from poolproof.measure.ready import ReadyLayout
+from poolproof.measure.settle import (
+    FioRun,
+    ending_of,
+    gathered,
+    lasting,
+    series_text,
+    status_interval_s,
+    window_of,
+)
 from poolproof.rules.judge import judge
 from poolproof.rules.model import Case, Finding
 from poolproof.runs.directory import RunDirectory
@@ -35,6 +43,7 @@ from poolproof.runs.model import Trial
 SAMPLE_S = 0.1
 """Seconds between two samples of the counters during a trial."""
 
+_INTERRUPTED = 128  # fio's exit code after SIGINT (sig_int in its backend.c)
 _IDLE_SHARE = 0.02
 _IDLE_LONGEST_S = 0.25
 _IDLE_FIRST = (0.1, 1.05)
@@ -125,13 +134,14 @@ def _measure_and_judge(bench: Bench, prepared: Prepared, number: int, directory:
     _keep(bench, directory, measured)
     result = _result_of(measured.fio)
     evidence = _evidence(bench, prepared, measured, result, resident)
+    figures, settling = window_of(measured.fio, result, workload.metric)
     case = Case(
         job=prepared.jobs,
         result=result,
         evidence=evidence,
         target=bench.layout.target,
         cold=cold,
-        asked_s=prepared.jobs.asked_s,
+        asked_s=measured.fio.ran_s if measured.fio.ended else prepared.jobs.asked_s,
     )
     judgement = judge(case)
     bench.run.keep(directory, "evidence.json", kept(case))
@@ -142,11 +152,12 @@ def _measure_and_judge(bench: Bench, prepared: Prepared, number: int, directory:
         verdict=judgement.verdict,
         findings=judgement.findings,
         metric=workload.metric,
-        figures=figures_of(result),
+        figures=figures,
         account=evidence.account,
         leaves=evidence.leaves,
         stored_bytes=prepared.stored_bytes,
         seconds={"cool": cool_s, **measured.seconds},
+        settling=settling,
     )
 
 
@@ -169,30 +180,43 @@ def _measure(bench: Bench, prepared: Prepared) -> _Measured:
     more = [path for place in places for path in place.counters]
     sampler = Sampler(host, leaves, SAMPLE_S, more)
     start: list[Reading] = []
-    live = bench.listener.wants_live
-    watch = watching(host, report_path(scratch), sampler, bench.listener.live) if live else nullcontext()
+    ending, jobs = _ending(bench, prepared)
+    tell = bench.listener.live if bench.listener.wants_live else None
+    status_s = status_interval_s(jobs) if ending or tell else None
+    watch = Watch(host, scratch, sampler, tell, ending)
+
+    def begins() -> None:
+        start.append(read_now(host, leaves, more))
+        watch.begins(start[0].at_s)
+
     beneath = bench.layout.target.zfs or Zfs()
     zfs_start = read_zfs(host, beneath.pools, beneath.objsets)
     with sampler, watch:
-        fio = run_fio(
-            host, prepared.jobs, scratch, live=live, before=lambda: start.append(read_now(host, leaves, more))
-        )
+        ran = run_fio(host, jobs, scratch, status_s=status_s, before=begins)
         end = read_now(host, leaves, more)
     zfs = use_between(zfs_start, read_zfs(host, beneath.pools, beneath.objsets))
     bench.listener.step("drain to the disks")
     flush(host, bench.layout)
     drained = read_now(host, leaves, more)
+    fio = gathered(host, scratch, watch if status_s else None, ending, ran)
     seconds |= {"fio": fio.completed.elapsed_s, "drain": drained.at_s - end.at_s}
     if zfs is not None:
         zfs = replace(zfs, vdevs=vdev_uses(bench.layout.tree, host))
     return _Measured(fio, Window(start[0], end, drained), tuple(sampler.readings), seconds, zfs, places)
 
 
+def _ending(bench: Bench, prepared: Prepared) -> tuple[Ending | None, JobFile]:
+    """When fio is to be ended, None where nobody does; and the jobs, with as much time as they may take."""
+    workload, jobs = prepared.workload, prepared.jobs
+    ending = ending_of(bench.host, bench.layout, workload, jobs, bench.measure, workload.metric)
+    return ending, lasting(jobs, ending.most_s) if ending else jobs
+
+
 def _pause(bench: Bench) -> float:
     """Watch the leaves for a moment while nothing of ours runs, longer before the first trial; returns its seconds."""
     share, longest_s = (_IDLE_SHARE, _IDLE_LONGEST_S) if bench.idle.seconds else _IDLE_FIRST
     before = read_now(bench.host, bench.layout.leaves)
-    time.sleep(min(longest_s, share * bench.measure.time_s))
+    time.sleep(min(longest_s, share * bench.measure.shortest_s))
     after = read_now(bench.host, bench.layout.leaves)
     bench.idle = bench.idle.plus(before, after, len(bench.layout.leaves))
     return after.at_s - before.at_s
@@ -205,7 +229,8 @@ def _result_of(fio: FioRun) -> FioResult:
         FioError: it wrote none, or it complained of something that its report does not show.
     """
     results = read_json_stream(fio.report)
-    if not results or (fio.completed.returncode != 0 and not any(job.error for job in results[-1].jobs)):
+    failed = fio.completed.returncode not in ((0, _INTERRUPTED) if fio.ended else (0,))
+    if not results or (failed and not any(job.error for job in results[-1].jobs)):
         said = (fio.completed.stderr.strip() or fio.completed.stdout.strip() or "nothing")[-600:]
         raise FioError(f"fio ended with {fio.completed.returncode}; it said: {said}", "see job.fio beside its report")
     return results[-1]
@@ -250,5 +275,9 @@ def _keep(bench: Bench, directory: Path, measured: _Measured) -> None:
     """Write down what was seen: the job, fio's whole report, the samples."""
     bench.run.keep_text(directory, "job.fio", measured.fio.job_text)
     bench.run.keep_text(directory, "fio.json", measured.fio.report)
+    if measured.fio.warm_up:
+        bench.run.keep_text(directory, "warm-up.json", measured.fio.warm_up)
+    if measured.fio.statuses:
+        bench.run.keep_text(directory, "series.jsonl", series_text(measured.fio.statuses))
     names = [leaf.name for leaf in bench.layout.leaves]
     bench.run.keep_samples(directory, names, measured.samples)

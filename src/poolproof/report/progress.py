@@ -52,6 +52,9 @@ class LiveScreen(Listener):
     def layout_begins(self, layout: str, trials_to_do: int) -> None:  # noqa: ARG002 - the screen counts by itself
         self._where = layout
 
+    def trial_added(self, layout: str, workload: str) -> None:  # noqa: ARG002 - the count is all
+        self._total += 1
+
     def step(self, title: str) -> None:
         self._step = title
 

@@ -50,10 +50,37 @@ class Figures:
 
 
 @dataclass(frozen=True)
+class Unsettled:
+    """Why a figure is not known well enough: a name (`drift`, `noise`, …) and a sentence."""
+
+    name: str
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Settling:
+    """How a trial ended that went on until its figure was known.
+
+    `settled`: it is known, by its own series, to within the tolerance: from `low_share` to `high_share` of the rate's
+    mean, with the confidence asked for. Else `reasons` say what kept it from that. The trial's figures are those of the
+    seconds from `warmup_s` to `ran_s`; `whole` is the metric by fio's own count, the warm-up in it.
+    """
+
+    settled: bool
+    warmup_s: float
+    ran_s: float
+    low_share: float | None = None
+    high_share: float | None = None
+    reasons: tuple[Unsettled, ...] = ()
+    whole: float | None = None
+
+
+@dataclass(frozen=True)
 class Trial:
     """One finished trial: a line of trials.jsonl. `number` counts from 1 within its cell.
 
     `figures` is None when fio gave none. `seconds` says how long each part took: cool, settle, fio, drain.
+    `settling` is None for a trial of a fixed time.
     `source` (path:line) and `columns` (names of file and folders, options of the job) are those of an imported result.
     """
 
@@ -69,6 +96,7 @@ class Trial:
     stored_bytes: Mapping[str, int] = field(default_factory=dict)
     begun_at: str = ""
     seconds: Mapping[str, float] = field(default_factory=dict)
+    settling: Settling | None = None
     source: str = ""
     columns: Mapping[str, str] = field(default_factory=dict)
     schema: int = SCHEMA

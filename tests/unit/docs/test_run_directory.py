@@ -1,11 +1,14 @@
 """docs/run-directory.md names every key that the types of a run can write, and no other."""
 
+import json
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
 from poolproof.evidence.counters import Counters
+from poolproof.measure.settle import series_text
+from poolproof.measure.status import Status
 from poolproof.provision.journal import SCHEMA as JOURNAL_SCHEMA
 from poolproof.provision.journal import Change, Undone
 from poolproof.runs.kept import Kept
@@ -32,6 +35,11 @@ def test_every_key_has_its_row(file: str) -> None:
 def test_the_samples_hold_the_counters() -> None:
     counters = {f"leaves.*.{key}" for key in keys_of_type(Counters)}
     assert documented("run-directory.md", "`samples.jsonl`") == counters | {"at_s"}
+
+
+def test_the_series_holds_what_is_written() -> None:
+    (line,) = series_text([Status(at_s=1.0, ran_s=1.0)]).splitlines()
+    assert documented("run-directory.md", "`series.jsonl`") == set(json.loads(line))
 
 
 def test_the_page_names_the_schema_that_is_written() -> None:

@@ -1,21 +1,25 @@
 """The order of trials and the jobs that fio gets: pure functions, no disks."""
 
 from collections import Counter
+from collections.abc import Iterable
 
 import pytest
 
 from poolproof.campaign.flags import campaign_from_flags, parse_workload_flag
-from poolproof.campaign.model import Measure, Workload
+from poolproof.campaign.model import Measure, Until, Workload
 from poolproof.errors import CampaignError
 from poolproof.fio.job import JobFile
 from poolproof.hosts.local import LocalHost
 from poolproof.measure.jobs import ADDED, device_reach_bytes, file_set, fill_job, jobs_of, on_device, placed
-from poolproof.measure.order import order_of_trials
+from poolproof.measure.order import Order
+from poolproof.runs.model import Figures, Settling, Trial, Unsettled
 
 HOST = LocalHost()
 WORKLOADS = campaign_from_flags(
     ["a | ext4"], ["a=file:1G"], ["w:rw=randread,bs={4k,16k,64k},size=64m", "etcd"]
 ).workloads
+THREE = Measure(trials=3)
+ADAPTIVE = Measure(trials=2, most_trials=5, until=Until(tolerance=0.03))
 
 
 def workload(text: str) -> Workload:
@@ -27,20 +31,66 @@ def jobs(text: str) -> JobFile:
     return jobs_of(workload(text), Measure(time_s=3), HOST)
 
 
+def order(seed: int = 5, done: Iterable[Trial] = (), measure: Measure = THREE) -> Order:
+    return Order("a", WORKLOADS, measure, seed, done)
+
+
+def whole(order: Order, figure: float = 100.0) -> list[tuple[str, int]]:
+    """All trials of an order, each ended with that figure."""
+    found = []
+    for entry, number in order.ahead():
+        order.add(trial(entry.name, number, figure))
+        found.append((entry.name, number))
+    return found
+
+
+def trial(name: str, number: int, figure: float | None, *, settled: bool = True) -> Trial:
+    settling = Settling(settled, 0.0, 3.0, 0.99, 1.01, () if settled else (Unsettled("drift", "it drifts"),))
+    figures = None if figure is None else Figures(figure, figure * 4096)
+    return Trial("a", name, number, "failed" if figure is None else "sound", (), "iops", figures, settling=settling)
+
+
 def test_every_round_has_every_workload_once_and_the_seed_decides_the_order() -> None:
-    order = order_of_trials("a", WORKLOADS, 3, seed=5, done=())
+    found = whole(order())
     for number in (1, 2, 3):
-        round_ = [entry[0].name for entry in order[(number - 1) * 4 : number * 4]]
+        round_ = [name for name, _ in found[(number - 1) * 4 : number * 4]]
         assert Counter(round_) == Counter(entry.name for entry in WORKLOADS)
-    assert order == order_of_trials("a", WORKLOADS, 3, seed=5, done=())
-    orders = {tuple(entry[0].name for entry in order_of_trials("a", WORKLOADS, 3, seed, ())) for seed in range(20)}
+    assert found == whole(order())
+    orders = {tuple(name for name, _ in whole(order(seed))) for seed in range(20)}
     assert len(orders) > 10, "other seeds give other orders"
 
 
 def test_a_resumed_run_goes_on_in_the_same_order() -> None:
-    whole = order_of_trials("a", WORKLOADS, 3, seed=5, done=())
-    done = {("a", entry.name, number) for entry, number in whole[:5]}
-    assert order_of_trials("a", WORKLOADS, 3, seed=5, done=done) == whole[5:]
+    found = whole(order())
+    done = [trial(name, number, 100.0) for name, number in found[:5]]
+    resumed = order(done=done)
+    assert [(entry.name, number) for entry, number in resumed.certain()] == found[5:]
+    assert whole(resumed) == found[5:]
+
+
+def test_a_cell_has_trials_until_they_agree() -> None:
+    adaptive = order(measure=ADAPTIVE)
+    restless = WORKLOADS[1].name
+    found = []
+    for entry, number in adaptive.ahead():
+        adaptive.add(trial(entry.name, number, 100.0 * number if entry.name == restless else 100.0 + 0.01 * number))
+        found.append((entry.name, number))
+    assert Counter(name for name, _ in found) == {entry.name: 5 if entry.name == restless else 2 for entry in WORKLOADS}
+    assert adaptive.certain() == ()
+
+
+def test_what_a_killed_run_found_decides_what_it_still_needs() -> None:
+    restless, calm, begun, failed = (entry.name for entry in WORKLOADS)
+    done = [trial(restless, 1, 100.0), trial(restless, 2, 200.0), trial(calm, 1, 100.0), trial(calm, 2, 100.1)]
+    done += [trial(begun, 1, 100.0), trial(failed, 1, None), trial(failed, 2, None)]
+    ahead = {(entry.name, number) for entry, number in order(measure=ADAPTIVE, done=done).certain()}
+    assert ahead == {(restless, 3), (begun, 2)}, "trials that all failed are not repeated without end"
+
+
+def test_a_fixed_number_of_trials_is_made_whatever_they_say() -> None:
+    exactly = order(measure=Measure(trials=3, until=Until()))
+    assert len(exactly.certain()) == 3 * len(WORKLOADS)
+    assert len(whole(exactly)) == 3 * len(WORKLOADS)
 
 
 def test_what_poolproof_adds_gives_way_to_what_the_user_says() -> None:

@@ -1,0 +1,45 @@
+"""fio's report on a host, read piece by piece while it grows, and whole reports out of it at the end."""
+
+from dataclasses import dataclass, field
+
+from poolproof.hosts.base import Host
+from poolproof.measure.status import WANTED, Status, Statuses
+
+_LIMIT_S = 60.0
+_CLOCKS_S = 0.05
+_LINES = 'tail -c "+$2" "$1" | grep -abE "$3"; :'
+_PIECE = 'tail -c "+$2" "$1" | head -c "$3"'
+
+
+@dataclass
+class FioReport:
+    """The file into which the running fio writes report after report. `statuses` are those read so far.
+
+    What is older than `begun_at_s`, when fio was about to start by the host's clock, is of another run.
+    """
+
+    host: Host
+    path: str
+    begun_at_s: float
+    statuses: list[Status] = field(default_factory=list)
+
+    def read_on(self) -> None:
+        """Read what came since the last time: only lines with totals, so that little passes over a network.
+
+        Raises:
+            CommandError: the host could not be asked.
+        """
+        offset = self.statuses[-1].end if self.statuses else 0
+        found = self.host.run(["sh", "-c", _LINES, "sh", self.path, str(offset + 1), WANTED], timeout_s=_LIMIT_S)
+        reader = Statuses()
+        reader.feed(found.stdout.splitlines(), offset)
+        self.statuses += [status for status in reader.found if status.at_s >= self.begun_at_s - _CLOCKS_S]
+
+    def document(self, status: Status) -> str:
+        """The whole report of which a status was read.
+
+        Raises:
+            CommandError: the host could not be asked.
+        """
+        start, length = str(status.start + 1), str(status.end - status.start)
+        return self.host.run(["sh", "-c", _PIECE, "sh", self.path, start, length], timeout_s=_LIMIT_S).stdout
