@@ -36,6 +36,11 @@ def quantile(probability: float, freedom: float) -> float:
     return (low + high) / 2
 
 
+def f_upper_tail(f: float, upper: float, lower: float) -> float:
+    """The probability that a ratio of two variances of these degrees of freedom is f or more by chance (DLMF 8.17)."""
+    return incomplete_beta(lower / 2, upper / 2, lower / (lower + upper * f)) if f > 0 else 1.0
+
+
 def incomplete_beta(a: float, b: float, x: float) -> float:
     """The regularised incomplete beta function I(x; a, b), for 0 ≤ x ≤ 1."""
     if x <= 0 or x >= 1:

@@ -1,14 +1,23 @@
-"""The trials of a cell together: their mean, its interval, and whether they agree."""
+"""The trials of a cell together: their mean, its interval, and whether they agree.
+
+The trials are the units: what differs from trial to trial (where the files lie, what the machine does besides, which
+mode a disk is in) is not seen inside any of them. Student's t over few of them is wide; with the typical `Spread` of
+the campaign's other cells it is a moderated t. No trial tells more than its own samples do: their standard error
+bounds the deviation from below, so that two trials which happen to be alike do not pass for a known figure.
+"""
 
 import math
 from collections.abc import Sequence
 
-from poolproof.stopping.model import Between, Rule, TrialMean
-from poolproof.student import quantile
+from poolproof.stopping.model import Between, Rule, Spread, TrialMean
+from poolproof.student import f_upper_tail, quantile
+
+_DOUBT = 0.01
+_WITHIN_FREEDOM = 30
 
 
-def across(trials: Sequence[TrialMean], rule: Rule) -> Between:
-    """The interval of the mean over trials, the trials as units.
+def across(trials: Sequence[TrialMean], rule: Rule, spread: Spread | None = None) -> Between:
+    """The interval of the mean over trials, the trials as units. `spread`: of the campaign's cells, where known.
 
     Raises:
         ValueError: there is no trial.
@@ -21,14 +30,43 @@ def across(trials: Sequence[TrialMean], rule: Rule) -> Between:
     if count == 1:
         return Between(rule.trials_max == 1, False, mean, None, None, None, within, False)
     deviation = math.sqrt(math.fsum((trial.mean - mean) ** 2 for trial in trials) / (count - 1))
-    half = quantile((1 + rule.confidence) / 2, count - 1) * deviation / math.sqrt(count)
-    known = count >= rule.trials_min and half <= rule.until * mean
-    done = known or count >= rule.trials_max
-    return Between(done, known, mean, mean - half, mean + half, deviation, within, False)
+    half = _half(deviation, within, mean, count, rule, spread)
+    known = count >= rule.trials_min and mean > 0 and half <= rule.until * mean
+    return Between(
+        done=known or count >= rule.trials_max,
+        known=known,
+        mean=mean,
+        low=max(0.0, mean - half),
+        high=mean + half,
+        between_sd=deviation,
+        within_se=within,
+        disagree=_disagree(trials, deviation, within, mean, rule),
+    )
+
+
+def _half(deviation: float, within: float | None, mean: float, count: int, rule: Rule, spread: Spread | None) -> float:
+    """Half the interval; from the third trial on wider, since each further trial is a further chance to stop."""
+    freedom, variance = float(count - 1), deviation**2
+    if spread is not None:
+        variance = (freedom * variance + spread.freedom * (spread.deviation * mean) ** 2) / (freedom + spread.freedom)
+        freedom += spread.freedom
+    bounded = max(math.sqrt(variance), within or 0.0)
+    half = quantile((1 + rule.confidence) / 2, math.floor(freedom)) * bounded / math.sqrt(count)
+    return half * (1 + 1 / math.sqrt(2 * freedom) / 2) if count > rule.trials_min else half
 
 
 def _within(trials: Sequence[TrialMean], rule: Rule) -> float | None:
     """The root mean square of the standard errors that the trials' own series gave."""
-    factor = 2 * quantile((1 + rule.confidence) / 2, 1000)
+    factor = 2 * quantile((1 + rule.confidence) / 2, _WITHIN_FREEDOM)
     errors = [(t.high - t.low) / factor for t in trials if t.low is not None and t.high is not None]
     return math.sqrt(math.fsum(error**2 for error in errors) / len(errors)) if errors else None
+
+
+def _disagree(trials: Sequence[TrialMean], deviation: float, within: float | None, mean: float, rule: Rule) -> bool:
+    """Whether the trials differ by more than chance within them (an F-test at 1 %), and by more than the tolerance."""
+    means = [trial.mean for trial in trials]
+    if within is None or max(means) - min(means) <= rule.until * mean:
+        return False
+    if within == 0:
+        return True
+    return f_upper_tail((deviation / within) ** 2, len(trials) - 1, _WITHIN_FREEDOM) < _DOUBT

@@ -17,6 +17,7 @@ _SHARE_OF_MEDIAN = 0.25
 _MOST_OF_TIME = 0.25
 _GAPS = 100
 _LEVEL = 1 / 3
+_LEVEL_BEGINS = 3
 
 
 @dataclass(frozen=True)
@@ -54,11 +55,11 @@ def bursts(values: Sequence[float], start: int, until: float) -> Bursts | None:
 
 
 def _first_counted(far: Sequence[int], start: int) -> int:
-    """The first sample that may be a burst: `start` where the warm-up is a level of its own, or begins far away."""
+    """The first sample that may be a burst: `start` where the warm-up began far away, be it a level or a ramp."""
     before = [at for at in far if at < start]
-    is_level = len(before) >= _LEVEL * start
-    begins_far = before == list(range(len(before)))
-    return start if is_level or begins_far else 0
+    is_level = len(before) >= _LEVEL * start and before[0] < _LEVEL_BEGINS
+    is_ramp = before == list(range(len(before)))
+    return start if is_level or is_ramp else 0
 
 
 def _episodes(far: Sequence[int], gap: int) -> int:

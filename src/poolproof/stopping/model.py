@@ -114,6 +114,14 @@ class TrialMean:
 
 
 @dataclass(frozen=True)
+class Spread:
+    """How much trials of a cell differ on this machine: the typical deviation, relative, and its degrees of freedom."""
+
+    deviation: float
+    freedom: float
+
+
+@dataclass(frozen=True)
 class Between:
     """The trials of a cell together.
 
