@@ -1,11 +1,12 @@
 # `make demo` and `make test` do their own set-up.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-lab bench docs lock
+.PHONY: help setup demo test test-lab fuzz bench docs lock
 
 help:
 	@echo "make demo    set up, then measure two emulated disks in four layouts (as root; about 3 minutes)"
 	@echo "make test    set up, then run all tests (as root)"
 	@echo "make test-lab  build the lab's image once, then run the tests that need a lab (20 to 30 minutes)"
+	@echo "make fuzz    look for inputs that make a traceback (a minute; make fuzz SECONDS=600 for ten)"
 	@echo "make bench   what poolproof itself costs"
 	@echo "make docs    write the generated pages of docs/ anew"
 	@echo "make lock    write the lock files anew from pyproject.toml"
@@ -22,6 +23,10 @@ test:
 
 test-lab:
 	@scripts/test-lab
+
+fuzz:
+	@scripts/setup test
+	@scripts/fuzz $(SECONDS)
 
 bench:
 	@scripts/setup test

@@ -1,9 +1,6 @@
 """Coverage-guided fuzzing of the readers: no input may make a traceback. Not part of the tests' own run.
 
-    pip install atheris
-    python tests/fuzz/audit_texts.py -max_total_time=600 CORPUS
-
-CORPUS is a folder to grow the inputs in; a copy of tests/unit/audit/cases is a good start.
+`make fuzz` runs it for a minute, from the captured outputs of the tests; `make fuzz SECONDS=600` for ten.
 """
 
 import json

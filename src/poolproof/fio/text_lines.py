@@ -47,9 +47,9 @@ _SAMPLED_IOPS = re.compile(
     r"^\s*iops\s*: min=\s*(?P<min>[^,\s]+), max=\s*(?P<max>[^,\s]+), avg=\s*(?P<avg>[\d.]+), "
     r"stdev=\s*(?P<stdev>\d+\.\d\d)(?:, samples=\s*(?P<samples>\d+))?"
 )
-_CPU = re.compile(r"^\s*cpu\s*: usr=\s*(?P<user>[\d.]+)%, sys=\s*(?P<system>[\d.]+)%")
+_CPU = re.compile(r"^\s*cpu\s*: usr=\s*(?P<user>\d+(?:\.\d+)?)%, sys=\s*(?P<system>\d+(?:\.\d+)?)%")
 _DEPTHS = re.compile(r"^\s*IO depths\s*: (?P<levels>.*)")
-_LEVEL = re.compile(r"(>=64|\d+)=\s*([\d.]+)%")
+_LEVEL = re.compile(r"(>=64|\d+)=\s*(\d+(?:\.\d+)?)%")
 _ISSUED = re.compile(r"^\s*issued rwts?\s*: total=(?P<total>[\d,]+) short=(?P<short>[\d,]+)")
 _OLD_ISSUED = re.compile(r"^\s*issued\s*: total=r=(?P<r>\d+)/w=(?P<w>\d+)/d=(?P<d>\d+)")
 _GROUP_HEAD = re.compile(r"^\s*Run status group (?P<group>\d+) \(all jobs\):")
@@ -65,7 +65,7 @@ _OLD_GROUP = re.compile(
 _DISK = re.compile(
     r"^\s*(?P<name>[\w!.-]+): ios=(?P<reads>\d+)/(?P<writes>\d+)(?:, sectors=(?P<rs>\d+)/(?P<ws>\d+))?, merge="
 )
-_UTILISATION = re.compile(r"\butil=\s*([\d.]+)%")
+_UTILISATION = re.compile(r"\butil=\s*(\d+(?:\.\d+)?)%")
 _VERSION = re.compile(r"^\s*(?:<[^>\s]+>\s*)?(fio[- ]v?\d+\.\d+[\w.-]*)\s*$")
 _FILLING = re.compile(
     r"^\s*(?:lat \((?:nsec|usec|msec|sec)\)\s*: .*=|submit\s*:|complete\s*:|latency\s*:|fsync/fdatasync/"
