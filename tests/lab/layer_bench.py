@@ -1,34 +1,68 @@
 """Layouts built on the disks of a running lab: made, written to, cooled, counted, and taken down without a trace."""
 
+import itertools
 import secrets
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from poolproof.campaign.grammar import parse_expression
-from poolproof.devices.model import Leaf, Site, Volume
-from poolproof.facts.machine import survey
+from poolproof.devices.model import Leaf, Volume
+from poolproof.facts.machine import Machine, survey
 from poolproof.hosts.base import Host
 from poolproof.layers import tree
 from poolproof.layers.catalogue import all_layers
+from poolproof.layers.change import plan_change
 from poolproof.layers.extend import plan_extension
 from poolproof.provision.apply import apply, repeat
 from poolproof.provision.journal import Journal
 from poolproof.provision.place import places, site_of
 from poolproof.provision.undo import Leftover, undo_all
+from poolproof.steps import Step
 
 _LIMIT_S = 120.0
-_MIB = 1024**2
+_SECTOR = 512
 _MODULES = ("zfs", "md_mod", "dm_mod", "dm_crypt")
 
 
-class LayerBench:
-    """One run's place on the lab machine: its disks by name, its journal, and the layouts that it builds."""
+@dataclass(frozen=True)
+class LabGround:
+    """What is asked of the lab machine once for all tests: its disks by name, and what it can do."""
 
-    def __init__(self, host: Host, disks: Mapping[str, str], folder: Path) -> None:
-        self.host = host
-        self.volumes = {name: self._volume(name, path) for name, path in disks.items()}
-        self.site = self._site()
+    host: Host
+    volumes: Mapping[str, Volume]
+    machine: Machine
+
+
+def ground_of(host: Host, disks: Mapping[str, str]) -> LabGround:
+    """The ground of a running lab. `disks`: the path of each by its name."""
+    programs = {program for layer in all_layers().values() for program in layer.programs}
+    return LabGround(host, volumes_of(host, disks), survey(host, programs, _MODULES))
+
+
+def volumes_of(host: Host, disks: Mapping[str, str]) -> dict[str, Volume]:
+    """Disks or partitions by their names, as devices of a campaign would be."""
+    asked = (
+        'for path; do node=$(readlink -f "$path"); echo "${node##*/} $(cat "/sys/class/block/${node##*/}/size")"; done'
+    )
+    said = host.run(("sh", "-c", asked, "sh", *disks.values()), timeout_s=_LIMIT_S).stdout.splitlines()
+    rows = {name: (path, *line.split()) for (name, path), line in zip(disks.items(), said, strict=True)}
+    return {
+        name: Volume(path, True, (Leaf(name, path, f"/sys/class/block/{kernel}/stat"),), int(sectors) * _SECTOR)
+        for name, (path, kernel, sectors) in rows.items()
+    }
+
+
+class LayerBench:
+    """One run's place on the lab machine: its journal, and the layouts that it builds."""
+
+    def __init__(self, ground: LabGround, folder: Path) -> None:
+        self.host, self.volumes = ground.host, dict(ground.volumes)
+        label = secrets.token_hex(4)
+        self.site = site_of(
+            ground.machine, label, f"/var/tmp/poolproof-{label}", f"/dev/shm/poolproof-{label}", is_here=False
+        )
         self._journal = Journal(folder / "journal.jsonl")
         self._kept: frozenset[int] = frozenset()
         self.renew()
@@ -37,14 +71,17 @@ class LayerBench:
         """Make the run's directory, also again after a tear-down."""
         apply(places(self.site, with_ram=False), self.host, self._journal, may_overwrite=frozenset())
 
+    def add_disks(self, disks: Mapping[str, str]) -> None:
+        """More devices, such as partitions: the path of each by its name."""
+        self.volumes |= volumes_of(self.host, disks)
+
     def plan(self, text: str) -> tree.TreePlan:
         node = tree.resolve(parse_expression(text), list(self.volumes))
         return tree.plan_tree(node, self.volumes, self.site, "bench")
 
     def build(self, text: str) -> tree.TreePlan:
         plan = self.plan(text)
-        ours = frozenset(volume.path for volume in self.volumes.values()) | plan.block_paths
-        apply(plan.make, self.host, self._journal, may_overwrite=ours)
+        self._apply(plan, plan.make)
         return plan
 
     def extend(self, core: tree.TreePlan, text: str) -> tree.TreePlan:
@@ -52,9 +89,27 @@ class LayerBench:
         node = tree.resolve(parse_expression(text), list(self.volumes))
         whole = plan_extension(core, node, self.volumes, self.site, "more")
         self._kept = frozenset(change.number for change in self._journal.standing())
-        ours = frozenset(volume.path for volume in self.volumes.values()) | whole.block_paths
-        apply(whole.make, self.host, self._journal, may_overwrite=ours)
+        self._apply(whole, whole.make)
         return whole
+
+    def change(self, standing: tree.TreePlan, text: str) -> tree.TreePlan:
+        """What stands becomes another layout in place."""
+        node = tree.resolve(parse_expression(text), list(self.volumes))
+        whole = plan_change(standing, node, self.volumes, self.site, "next")
+        self._apply(whole, whole.make)
+        return whole
+
+    def change_until(self, standing: tree.TreePlan, text: str, last: str) -> None:
+        """The same, as if the run had died in the step whose title starts with `last`, which was made."""
+        node = tree.resolve(parse_expression(text), list(self.volumes))
+        whole = plan_change(standing, node, self.volumes, self.site, "next")
+        steps = itertools.takewhile(lambda step: not step.title.startswith(last), whole.make)
+        (final,) = (step for step in whole.make if step.title.startswith(last))
+        self._apply(whole, (*steps, final))
+
+    def reopen_journal(self) -> None:
+        """Go on as another process would, that knows nothing but the file."""
+        self._journal = Journal(self._journal.path)
 
     def retract(self) -> tuple[Leftover, ...]:
         """Undo what the last extension brought."""
@@ -70,23 +125,21 @@ class LayerBench:
     def write(self, plan: tree.TreePlan, size_mib: int) -> str:
         """Random bytes, whole on the disks; returns their checksum."""
         path = self._data(plan)
-        self.sh(f"dd if=/dev/urandom of={path} bs=1M count={size_mib} conv=fsync status=none")
+        made = self.sh(f"dd if=/dev/urandom bs=1M count={size_mib} status=none | tee {path} | cksum; sync {path}")
         self.flush(plan)
-        return self.checksum(plan, size_mib)
+        return made.strip()
 
     def checksum(self, plan: tree.TreePlan, size_mib: int) -> str:
-        return self.sh(f"dd if={self._data(plan)} bs=1M count={size_mib} status=none | md5sum").split()[0]
+        return self.sh(f"dd if={self._data(plan)} bs=1M count={size_mib} status=none | cksum").strip()
 
     def sh(self, script: str) -> str:
         return self.host.run(("sh", "-c", script), timeout_s=_LIMIT_S).stdout
 
     def read_bytes(self) -> int:
         """Bytes read from all disks since they appeared."""
-        return sum(
-            int(self.host.read(leaf.counter).split()[2]) * 512
-            for volume in self.volumes.values()
-            for leaf in volume.leaves
-        )
+        counters = [leaf.counter for volume in self.volumes.values() for leaf in volume.leaves]
+        said = self.host.run(("cat", *counters), timeout_s=_LIMIT_S).stdout.splitlines()
+        return sum(int(line.split()[2]) * _SECTOR for line in said)
 
     def tear_down(self) -> tuple[Leftover, ...]:
         return undo_all(self._journal, self.host)
@@ -104,13 +157,6 @@ class LayerBench:
     def _data(self, plan: tree.TreePlan) -> str:
         return plan.volume.path if plan.volume.is_block else f"{plan.volume.path}/data"
 
-    def _volume(self, name: str, path: str) -> Volume:
-        kernel = self.sh(f"basename $(readlink -f {path})").strip()
-        size = int(self.host.run(("blockdev", "--getsize64", path), timeout_s=_LIMIT_S).stdout)
-        return Volume(path, True, (Leaf(name, path, f"/sys/class/block/{kernel}/stat"),), size)
-
-    def _site(self) -> Site:
-        label = secrets.token_hex(4)
-        programs = {program for layer in all_layers().values() for program in layer.programs}
-        machine = survey(self.host, programs, _MODULES)
-        return site_of(machine, label, f"/var/tmp/poolproof-{label}", f"/dev/shm/poolproof-{label}", is_here=False)
+    def _apply(self, plan: tree.TreePlan, steps: Iterable[Step]) -> None:
+        ours = frozenset(volume.path for volume in self.volumes.values()) | plan.block_paths
+        apply(steps, self.host, self._journal, may_overwrite=ours)

@@ -1,5 +1,7 @@
 """`run --lab`: a campaign's devices become a lab's disks, its figures are proven, and the lab ends with the run."""
 
+import contextlib
+import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -45,8 +47,8 @@ def _own_labs() -> set[str]:
     return {path.name for path in (lab_folder() / "machines").glob("run-*")}
 
 
-def test_a_tiny_campaign_is_sound(campaign: Path, tmp_path: Path) -> None:
-    answer = poolproof("run", str(campaign), "--lab", "--out", str(tmp_path / "run"), "--json")
+def test_a_tiny_campaign_is_sound_and_its_lab_can_be_kept(campaign: Path, tmp_path: Path) -> None:
+    answer = poolproof("run", str(campaign), "--lab", "--keep-lab", "--out", str(tmp_path / "run"), "--json")
     assert answer.code == 0, answer.err
     assert answer.json["verdicts"] == {"sound": 2}
     for cell in answer.json["cells"]:
@@ -54,6 +56,65 @@ def test_a_tiny_campaign_is_sound(campaign: Path, tmp_path: Path) -> None:
         assert account["leaf_read_bytes"] >= 0.9 * account["fio_read_bytes"] > 0
     shown = poolproof("show", str(tmp_path / "run"), "--json")
     assert shown.json["cells"] == answer.json["cells"]
+    (name,) = _own_labs()
+    try:
+        assert f"poolproof lab rm {name}" in answer.err
+        _breaks_the_link_and_resumes(campaign, tmp_path, name)
+    finally:
+        assert poolproof("lab", "rm", name).code == 0
+    assert list(traces(name)) == []
+
+
+def _breaks_the_link_and_resumes(campaign: Path, tmp_path: Path, name: str) -> None:
+    """In a trial, for good as far as the run can tell: the process that holds the shared connection is killed."""
+    run = tmp_path / "again"
+    begun = Started(tmp_path, "run", str(campaign), "--on", f"lab:{name}", "--out", str(run), "--json")
+    begun.await_program("ssh", "job.fio", seconds=300)
+    masters = _masters(name)
+    assert masters
+    for pid in masters:
+        os.kill(pid, signal.SIGKILL)
+    answer = begun.wait(300)
+    assert "poolproof resume" in answer.error["hint"]
+    lines = (run / "trials.jsonl").read_text().splitlines()
+    assert ['"failed"' in line for line in lines] == [True]
+    resumed = poolproof("resume", str(run), "--json")
+    assert resumed.code == 0, resumed.err
+    assert sorted(cell["verdict"] for cell in resumed.json["cells"]) == ["failed", "sound"]
+    left = poolproof("lab", "run", name, "--", "sh", "-c", "grep poolproof /proc/mounts; ls -d /var/tmp/poolproof-*")
+    assert left.out == ""
+
+
+def _masters(name: str) -> list[int]:
+    """The processes that hold a connection to that lab; ssh calls them after their socket, its clients name both."""
+    words = {pid: argv for pid, argv in _processes() if argv}
+    config = str(lab_folder() / "machines" / name / "ssh_config")
+    clients = [argv for argv in words.values() if config in argv]
+    sockets = {
+        word.removeprefix("ControlPath=") for argv in clients for word in argv if word.startswith("ControlPath=")
+    }
+    return [pid for pid, argv in words.items() if any(argv[0].startswith(f"ssh: {socket} ") for socket in sockets)]
+
+
+def _processes() -> Iterator[tuple[int, list[str]]]:
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            yield int(folder.name), (folder / "cmdline").read_text().split("\0")
+
+
+def test_a_guest_that_crashes_in_a_trial_is_one_error_and_the_run_goes_on(campaign: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    begun = Started(tmp_path, "run", str(campaign), "--lab", "--out", str(run), "--json")
+    begun.await_program("ssh", "job.fio", seconds=400)
+    (name,) = _own_labs()
+    os.kill(int((lab_folder() / "machines" / name / "qemu.pid").read_text()), signal.SIGKILL)
+    answer = begun.wait(300)
+    assert answer.error["message"].startswith("the lab crashed: its console said")
+    assert "poolproof resume" in answer.error["hint"]
+    assert list(traces(name)) == []
+    resumed = poolproof("resume", str(run), "--json")
+    assert resumed.code == 0, resumed.err
+    assert {cell["layout"] for cell in resumed.json["cells"]} == {"one", "both"}
 
 
 def test_a_run_killed_with_9_leaves_nothing_after_clean(campaign: Path, tmp_path: Path) -> None:

@@ -3,9 +3,9 @@
 Tiers are directories, the fastest first. `quota=` belongs to the tier before it, a share or a size, 100 % if not given.
 The keys of the section [Global] are written with dashes: `log-level`, `tier-period` (seconds), `copy-buffer-size`.
 
-autotierfs may crash or hang. So every command has a limit, its process is known by number to be ended if it must, the
-mount is given up lazily, and its database and socket (`Run Path`) lie with the run's own files and go with them. It is
-built and tested on captured facts only: no package brings it, and no test has run it.
+autotierfs may crash or hang. So every command has a limit, its pulse is felt while it is measured, its process is known
+by number to be ended if it must, the mount is given up lazily, and its database and socket (`Run Path`) lie with the
+run's own files and go with them. No package brings it: it is tested on captured facts, and its hanging with a stand-in.
 """
 
 import re
@@ -19,7 +19,7 @@ from poolproof.hosts.base import Host
 from poolproof.layers import arguments, mount
 from poolproof.layers.arguments import words
 from poolproof.layers.autotier_status import quotas_of
-from poolproof.layers.base import Layer, LayerNode, Node, Plan, Reading
+from poolproof.layers.base import Layer, LayerNode, Node, Plan, Pulse, Reading
 from poolproof.layers.file_bytes import file_bytes
 from poolproof.steps import Step, UndoDaemon, UndoTree, daemon, unmount
 from poolproof.units import parse_size
@@ -115,6 +115,7 @@ class AutotierLayer(Layer[Autotier]):
                 tuple(leaf for tier in inputs for leaf in tier.leaves),
                 self.capacity_bytes(spec, sizes) if len(sizes) == len(inputs) else None,
             ),
+            pulse=Pulse(f"autotierfs on {point}", ("stat", "--file-system", point), _process(files)),
         )
 
     def write_factor(self, spec: Autotier, inputs: Sequence[float]) -> float:
@@ -197,10 +198,14 @@ def _note_process(files: _Files) -> Step:
     return Step(
         "note the process of autotierfs",
         ("sh", "-c", _NOTE_PROCESS, files.configuration, files.pidfile),
-        undo=UndoDaemon(files.pidfile, files.configuration),
+        undo=_process(files),
         timeout_s=_LIMIT_S,
         log=files.log,
     )
+
+
+def _process(files: _Files) -> UndoDaemon:
+    return UndoDaemon(files.pidfile, files.configuration)
 
 
 def _stop(files: _Files, point: str) -> Step:

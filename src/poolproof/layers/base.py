@@ -10,7 +10,7 @@ from poolproof.devices.model import Site, Volume
 from poolproof.errors import CampaignError
 from poolproof.evidence.model import Target, VdevUse
 from poolproof.hosts.base import Host
-from poolproof.steps import Step
+from poolproof.steps import Step, UndoDaemon
 
 
 @dataclass(frozen=True)
@@ -49,13 +49,23 @@ class Reading:
 
 
 @dataclass(frozen=True)
+class Pulse:
+    """A program that a layer runs as: the command that it answers at once while it lives, and how it is ended."""
+
+    program: str
+    ask: tuple[str, ...]
+    end: UndoDaemon
+
+
+@dataclass(frozen=True)
 class Plan:
     """How a layer comes to stand on its inputs.
 
     `make` runs once (mkfs, create), `open` after it and after each `close` (mount, import); every step of both carries
     its undo. `close` (unmount, export) leaves the data in place; closing and opening all layers of a layout leaves
     nothing of it in RAM. `volume` is what the layer offers once open. `flush` writes out what the layer holds in RAM;
-    where it is empty, a directory is flushed by syncfs, and a block device has nothing of its own.
+    where it is empty, a directory is flushed by syncfs, and a block device has nothing of its own. `pulse`: for a layer
+    that is a program which may hang.
     """
 
     make: tuple[Step, ...]
@@ -63,6 +73,7 @@ class Plan:
     close: tuple[Step, ...]
     volume: Volume
     flush: tuple[Step, ...] = ()
+    pulse: Pulse | None = None
 
 
 @dataclass(frozen=True)

@@ -87,6 +87,11 @@ def _needed_by(leftovers: Sequence[Leftover], undo: Undo) -> str | None:
     return f"kept, for this needs it: {needing[0].change.title}" if needing else None
 
 
+def undo_one(undo: Undo, host: Host) -> str | None:
+    """Undo a change on its own, as one that will be undone again; the reason why it could not be, None when it is."""
+    return _attempt(undo, host)
+
+
 def _attempt(undo: Undo, host: Host) -> str | None:
     try:
         return _undo(undo, host)
