@@ -47,7 +47,8 @@ def bursts(values: Sequence[float], start: int, until: float) -> Bursts | None:
     spread = statistics.median([abs(value - median) for value in values[start:]])
     limit = max(_DEVIATIONS * spread, _SHARE_OF_MEDIAN * abs(median))
     far = [at for at, value in enumerate(values) if abs(value - median) > limit]
-    far = [at for at in far if at >= _first_counted(far, start)]
+    counted = _first_counted(far, start)
+    far = [at for at in far if at >= counted]
     moved = math.fsum(values[at] - median for at in far) / (len(values) * mean)
     if not far or len(far) > _MOST_OF_TIME * len(values) or abs(moved) <= until / 2:
         return None
@@ -57,7 +58,7 @@ def bursts(values: Sequence[float], start: int, until: float) -> Bursts | None:
 def _first_counted(far: Sequence[int], start: int) -> int:
     """The first sample that may be a burst: `start` where the warm-up began far away, be it a level or a ramp."""
     before = [at for at in far if at < start]
-    is_level = len(before) >= _LEVEL * start and before[0] < _LEVEL_BEGINS
+    is_level = bool(before) and len(before) >= _LEVEL * start and before[0] < _LEVEL_BEGINS
     is_ramp = before == list(range(len(before)))
     return start if is_level or is_ramp else 0
 

@@ -13,7 +13,7 @@ from poolproof.stopping.period import LEAST_PERIODS, period, whole_periods, with
 from poolproof.stopping.trend import trend
 from poolproof.stopping.warmup import warm_up
 
-LEAST_SAMPLES = 20
+LEAST_SAMPLES = 12
 LEAST_EFFECTIVE = 12
 """Independent samples, bursts, or changes of speed, with fewer of which no interval is given."""
 
