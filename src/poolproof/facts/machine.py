@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from poolproof.facts.guest import is_guest
 from poolproof.hosts.base import FileMissing, Host
 
 _LIMIT_S = 20.0
@@ -12,7 +13,7 @@ _LIMIT_S = 20.0
 
 @dataclass(frozen=True)
 class Machine:
-    """The host as far as planning needs it."""
+    """The host as far as planning needs it. `is_guest`: it is a virtual machine; None where nothing tells."""
 
     kernel: str
     distribution: str
@@ -23,6 +24,7 @@ class Machine:
     programs: frozenset[str]
     file_systems: frozenset[str]
     modules: frozenset[str] = frozenset()
+    is_guest: bool | None = None
 
 
 def survey(host: Host, programs: Iterable[str], modules: Iterable[str] = ()) -> Machine:
@@ -42,6 +44,7 @@ def survey(host: Host, programs: Iterable[str], modules: Iterable[str] = ()) -> 
         programs=_present(host, programs),
         file_systems=_file_systems(host),
         modules=_modules(host, modules),
+        is_guest=is_guest(host),
     )
 
 

@@ -4,10 +4,12 @@ import re
 
 from poolproof.devices.model import Leaf, Volume
 from poolproof.evidence.model import Target
+from poolproof.facts.links import link_bytes_per_s
 from poolproof.facts.machine import Machine
 from poolproof.facts.mountinfo import Mount, mount_of, parse_mountinfo
 from poolproof.hosts.base import FileMissing, Host
 
+_ZONED = ("host-managed", "host-aware")  # an SMR disk that manages itself says "none", as any other
 _IN_RAM = ("tmpfs", "ramfs", "devtmpfs")
 _COMPRESSES = ("compress", "compress-force")
 _BTRFS_COMPRESSED_EXTENT_BYTES = 128 * 1024
@@ -21,7 +23,7 @@ def target_of(host: Host, volume: Volume, leaves: tuple[Leaf, ...], machine: Mac
     """The facts about an open layout; `volume` is what it offers, a directory by its absolute path without links."""
     mount = None if volume.is_block else mount_of(parse_mountinfo(host.read("/proc/self/mountinfo")), volume.path)
     mount = mount or _BARE
-    compression = _compression(mount)
+    compression, ceiling = _compression(mount), _ceiling(host, leaves)
     return Target(
         file_system=mount.file_system,
         ram_bytes=machine.ram_bytes,
@@ -35,7 +37,23 @@ def target_of(host: Host, volume: Volume, leaves: tuple[Leaf, ...], machine: Mac
         write_through=_of_all(host, leaves, "queue/write_cache", "write through"),
         dirty_limit_bytes=_dirty_limit(host, machine),
         mount_options=mount.options,
+        in_guest=machine.is_guest if any(_is_of_the_machine(leaf) for leaf in leaves) else None,
+        zoned=any(_queue(host, leaf, "queue/zoned") in _ZONED for leaf in leaves) or None,
+        ceiling_read_bytes_per_s=ceiling,
+        ceiling_write_bytes_per_s=ceiling,
     )
+
+
+def _is_of_the_machine(leaf: Leaf) -> bool:
+    """Whether the leaf lies on a disk that the machine was given; an emulated one has poolproof's own model below."""
+    return leaf.below is not None or not leaf.path.startswith("/dev/loop")
+
+
+def _ceiling(host: Host, leaves: tuple[Leaf, ...]) -> float | None:
+    """What the links of all leaves carry together; None where one is not known."""
+    rates = [link_bytes_per_s(host, leaf.counter.split("/")[-2]) for leaf in leaves]
+    known = [rate for rate in rates if rate is not None]
+    return sum(known) if known and len(known) == len(rates) else None
 
 
 def _compression(mount: Mount) -> str | None:

@@ -1,0 +1,28 @@
+"""A host that shows the files it was given, and answers the commands that it knows."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+
+from poolproof.hosts.base import FileMissing, Tick
+from poolproof.process import Completed
+
+
+class ToldHost:
+    """`files` by path, `said` by a command's last word; every other file is missing, every other command fails."""
+
+    name = "told"
+
+    def __init__(self, files: Mapping[str, str], said: Mapping[str, str] | None = None) -> None:
+        self._files, self._said = files, said or {}
+
+    def run(self, argv: Sequence[str], *, timeout_s: float, stdin: str | None = None, check: bool = True) -> Completed:
+        assert timeout_s > 0 and stdin is None and not check
+        return Completed(tuple(argv), 0 if argv[-1] in self._said else 1, self._said.get(argv[-1], ""), "", 0.0)
+
+    def read(self, path: str) -> str:
+        if path not in self._files:
+            raise FileMissing(path)
+        return self._files[path]
+
+    def stream(self, paths: Sequence[str], interval_s: float) -> AbstractContextManager[Iterator[Tick]]:
+        raise AssertionError((paths, interval_s))

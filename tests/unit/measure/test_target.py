@@ -1,0 +1,55 @@
+"""What a host tells of the disks under an open layout, and what it is not asked to guess."""
+
+import pytest
+
+from poolproof.devices.model import Leaf, Volume
+from poolproof.evidence.model import Target
+from poolproof.facts.block import Below
+from poolproof.facts.machine import Machine
+from poolproof.measure.target import target_of
+from tests.unit.facts.told import ToldHost
+
+_MOUNTS = "40 1 8:1 / /srv rw,relatime shared:1 - ext4 /dev/sda rw\n"
+_SATA = "/sys/devices/pci0000:00/0000:00:17.0/ata{}/host0/target0:0:0/0:0:0:0/block/sd{}"
+_BELOW = Below("vda", "/sys/class/block/vda/stat")
+
+
+def leaf(device: str, below: Below | None = None) -> Leaf:
+    return Leaf("d", f"/dev/{device}", f"/sys/class/block/{device}/stat", below)
+
+
+def target(*leaves: Leaf, files: dict[str, str] | None = None, guest: bool | None = None) -> Target:
+    places = {
+        "/sys/class/block/sda": _SATA.format(1, "a"),
+        "/sys/class/block/sdb": _SATA.format(2, "b"),
+        "/sys/class/block/loop0": "/sys/devices/virtual/block/loop0",
+    }
+    host = ToldHost({"/proc/self/mountinfo": _MOUNTS, **(files or {})}, places)
+    machine = Machine("Linux 6.18.5", "Debian", 4, 8 << 30, 4 << 30, True, frozenset(), frozenset(), is_guest=guest)
+    return target_of(host, Volume("/srv", False, leaves), leaves, machine)
+
+
+def test_the_links_of_all_leaves_carry_together() -> None:
+    found = target(leaf("sda"), leaf("sdb"))
+    assert (found.ceiling_read_bytes_per_s, found.ceiling_write_bytes_per_s) == (1200e6, 1200e6)
+
+
+def test_one_link_that_is_not_known_leaves_no_ceiling() -> None:
+    assert target(leaf("sda"), leaf("loop0")).ceiling_read_bytes_per_s is None
+    assert target().ceiling_read_bytes_per_s is None
+
+
+@pytest.mark.parametrize(("says", "zoned"), [("none\n", None), ("host-aware\n", True), ("host-managed\n", True)])
+def test_a_zoned_disk(says: str, zoned: bool | None) -> None:
+    """A shingled disk that manages itself says "none", so that proves nothing."""
+    assert target(leaf("sda"), leaf("sdb"), files={"/sys/class/block/sdb/queue/zoned": says}).zoned is zoned
+
+
+@pytest.mark.parametrize(
+    ("disk", "guest"),
+    [(leaf("sda"), True), (leaf("loop0", _BELOW), True), (leaf("loop0"), None)],
+    ids=["a disk", "a file on a disk", "an emulated disk, with its own model below"],
+)
+def test_a_guest_has_its_hosts_cache_below_the_disks_that_it_was_given(disk: Leaf, guest: bool | None) -> None:
+    assert target(disk, guest=True).in_guest is guest
+    assert target(disk, guest=None).in_guest is None
