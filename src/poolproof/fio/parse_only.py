@@ -4,6 +4,7 @@ import re
 
 from poolproof.errors import CampaignError
 from poolproof.fio.job import JobFile
+from poolproof.fio.option_values import refusal
 from poolproof.fio.render import render
 from poolproof.hosts.base import Host
 
@@ -23,9 +24,11 @@ def check_values(jobs: JobFile, host: Host) -> None:
     said = (completed.stderr.strip() or completed.stdout.strip()).splitlines()
     complaint = "; ".join(line.strip() for line in said if not line.startswith(_NO_FAULT))[:1000]
     option = _option_in(said, jobs)
+    values = [job.options[option] for job in jobs.jobs if option in job.options]
+    why = next((why for value in values if (why := refusal(option, value))), "")
     raise CampaignError(
         f"fio refuses the workload: {complaint or f'it ended with {completed.returncode}'}",
-        f"`fio --cmdhelp={option or 'OPTION'}` says what an option takes",
+        f"{why}{'; ' if why else ''}`fio --cmdhelp={option or 'OPTION'}` says what an option takes",
     ).concerning(option)
 
 

@@ -18,6 +18,7 @@ from poolproof.layers.directory import Dir
 from poolproof.steps import Step
 
 _FLUSH_LIMIT_S = 600.0
+_ADD = "give it as a device: under `devices:` in the campaign, or --device NAME=file:1G (poolproof run --help)"
 
 
 @dataclass(frozen=True)
@@ -126,7 +127,8 @@ class _Resolver:
                 return self._device(argument, text)
             case Word(text):
                 known = [*self._devices, *all_layers()]
-                raise self._mistake(argument, f"`{text}` is no device and no layer{did_you_mean(text, known)}")
+                guess = did_you_mean(text, known)
+                raise self._mistake(argument, f"`{text}` is no device and no layer{guess}", "" if guess else _ADD)
         raise self._mistake(argument, "expected a device or a layer, found an option")
 
     def _device(self, argument: Argument, name: str) -> DeviceNode:
@@ -135,8 +137,8 @@ class _Resolver:
         self._used.add(name)
         return DeviceNode(name)
 
-    def _mistake(self, argument: Argument, message: str) -> CampaignError:
-        return mistake_in(self._source, argument.place, message)
+    def _mistake(self, argument: Argument, message: str, hint: str = "") -> CampaignError:
+        return mistake_in(self._source, argument.place, message, hint)
 
 
 def _near_layer(argument: Argument) -> str:

@@ -7,7 +7,15 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from poolproof.report.words import MARKS, METRICS, STYLES, factor_text, groups_text, half_width_text, value_text
+from poolproof.report.words import (
+    MARKS,
+    STYLES,
+    factor_text,
+    groups_text,
+    half_width_text,
+    value_text,
+    workload_heading,
+)
 from poolproof.rules.model import Finding
 from poolproof.runs.interval import Interval
 from poolproof.runs.summary import Cell, factor_to
@@ -44,7 +52,7 @@ def _table(cells: Sequence[Cell], baseline: str | None) -> Table:
         table.add_column(Text(f"to {baseline}"), no_wrap=True)
     for workload in dict.fromkeys(cell.workload for cell in cells):
         own = [cell for cell in cells if cell.workload == workload]
-        table.add_row(Text(f"{workload}, {METRICS[own[0].metric]}", style="bold"))
+        table.add_row(Text(workload_heading(workload, own[0].metric), style="bold"))
         for cell in own:
             table.add_row(*_row(cell, bases.get(workload), with_factor=bool(bases)))
     return table
@@ -75,7 +83,10 @@ def _factor(factor: Interval | None) -> Text:
 
 
 def _reasons(cells: Iterable[Cell]) -> Iterable[RenderableType]:
-    """Why each cell that is not sound is not; cells with the same reasons and mends stand together."""
+    """Why each cell that is not sound is not; cells with the same reasons and mends stand together.
+
+    The figures are those of the first of them, and say so.
+    """
     groups: dict[tuple[str, ...], list[Cell]] = {}
     for cell in cells:
         if cell.verdict != "sound":
@@ -86,7 +97,8 @@ def _reasons(cells: Iterable[Cell]) -> Iterable[RenderableType]:
         places = ", ".join(cell.layout for cell in group)
         heading = Text(f"\n{MARKS[first.verdict]} {first.workload} on {places}: {first.verdict}", style="bold")
         heading.stylize(STYLES[first.verdict], 0, 1)
-        yield Group(heading, *(_finding(finding) for finding in first.findings if finding.effect != "notes"))
+        where = f" on {first.layout}" if len(group) > 1 else ""
+        yield Group(heading, *(_finding(finding, where) for finding in first.findings if finding.effect != "notes"))
 
 
 def _disagreements(cells: Iterable[Cell]) -> Iterable[RenderableType]:
@@ -104,8 +116,8 @@ def _mend(fix: str) -> Text:
     return Text("mend: ", style="cyan").append(fix, style="default")
 
 
-def _finding(finding: Finding) -> RenderableType:
-    text = Text(finding.rule, style="bold").append(f": {finding.message}", style="default")
+def _finding(finding: Finding, where: str) -> RenderableType:
+    text = Text(finding.rule, style="bold").append(f"{where}: {finding.message}", style="default")
     return Group(Padding(text, (0, 0, 0, 2)), Padding(_mend(finding.fix), (0, 0, 0, 4)))
 
 

@@ -1,8 +1,8 @@
 """Figures, verdicts and factors in the words that people read."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from poolproof.campaign.model import Metric
+from poolproof.campaign.model import LOWER_IS_BETTER, Metric
 from poolproof.rules.model import Verdict
 from poolproof.runs.groups import Group
 from poolproof.runs.interval import Interval
@@ -28,6 +28,13 @@ METRICS: dict[Metric, str] = {
     "p999": "p99.9 latency",
     "sync_p99": "p99 of fsync",
 }
+
+_FARTHEST = 100.0
+
+
+def workload_heading(workload: str, metric: Metric) -> str:
+    """What stands over a workload's figures: `reads, IOPS`; `etcd, p99 of fsync (less is better)`."""
+    return f"{workload}, {METRICS[metric]}{' (less is better)' if metric in LOWER_IS_BETTER else ''}"
 
 
 def value_text(value: float, metric: Metric) -> str:
@@ -69,21 +76,26 @@ def per_cent_whole(share: float) -> str:
 
 
 def factor_text(factor: Interval) -> str:
-    """A figure beside the baseline's, with its interval: `−16% (−41 … +19)`; from 3× on as `18.9× (17.5 … 20.5)`."""
+    """A figure beside the baseline's, with its interval: `−16% (−41 … +19)`; from 3× on as `18.9× (17.5 … 20.5)`.
+
+    An end a hundred times away from the mean says no more than that: `4× (<0.04 … >400)`.
+    """
     if factor.mean >= 3:
-        return f"{factor.mean:.3g}×{_range(factor, '.3g')}"
-    low, high = (None if bound is None else _change(bound) for bound in (factor.low, factor.high))
-    return f"{_signed(_change(factor.mean))}%{_range(Interval(_change(factor.mean), low, high), '+.0f')}"
+        return f"{factor.mean:.3g}×{_range(factor, '{:.3g}'.format)}"
+    return f"{_signed(_change(factor.mean))}%{_range(factor, lambda bound: _signed(_change(bound)))}"
 
 
 def _change(factor: float) -> float:
     return (factor - 1) * 100
 
 
-def _range(interval: Interval, form: str) -> str:
+def _range(interval: Interval, text: Callable[[float], str]) -> str:
     if interval.low is None or interval.high is None:
         return ""
-    return f" ({_signed(interval.low, form)} … {_signed(interval.high, form)})"
+    least, most = interval.mean / _FARTHEST, interval.mean * _FARTHEST
+    low = f"<{text(least)}" if interval.low < least else text(interval.low)
+    high = f">{text(most)}" if interval.high > most else text(interval.high)
+    return f" ({low} … {high})"
 
 
 def _signed(value: float, form: str = "+.0f") -> str:

@@ -7,13 +7,14 @@ import pytest
 from rich.console import Console
 
 from poolproof.campaign.flags import campaign_from_flags
+from poolproof.campaign.model import Metric
 from poolproof.evidence.model import Account, LeafUse
 from poolproof.measure.events import Listener, LiveRates
 from poolproof.report.lines import PlainLines
 from poolproof.report.progress import LiveScreen
 from poolproof.report.shares import print_shares
 from poolproof.report.table import print_table
-from poolproof.report.words import MARKS, factor_text, half_width_text, trial_text, value_text
+from poolproof.report.words import MARKS, factor_text, half_width_text, trial_text, value_text, workload_heading
 from poolproof.rules.model import Finding, Verdict
 from poolproof.runs.interval import Interval
 from poolproof.runs.model import Figures, Trial
@@ -76,6 +77,18 @@ def test_trials_that_agree_are_not_spoken_of() -> None:
     assert "two groups" not in printed(cells())
 
 
+def test_reasons_that_several_layouts_share_say_whose_figures_they_give() -> None:
+    trials = [trial(layout, number, 100.0, "refuted") for layout in ("hdd", "pair") for number in (1, 2)]
+    text = printed(cells_of(trials, CAMPAIGN))
+    assert text.count("64 MiB came from RAM") == 1
+    assert "✗ r on hdd, pair: refuted" in text and "read-from-cache on hdd: 64 MiB" in text
+
+
+@pytest.mark.parametrize(("metric", "text"), [("iops", "r, IOPS"), ("sync_p99", "r, p99 of fsync (less is better)")])
+def test_figures_of_which_less_is_better_say_so(metric: Metric, text: str) -> None:
+    assert workload_heading("r", metric) == text
+
+
 def test_shares_leave_out_a_direction_in_which_fio_moved_nothing() -> None:
     out = io.StringIO()
     print_shares(Console(file=out, width=80), cells(), all_of_them=False, hint="see more")
@@ -90,6 +103,9 @@ def test_shares_leave_out_a_direction_in_which_fio_moved_nothing() -> None:
         (Interval(0.85, 0.82, 0.88), "−15% (−18 … −12)"),
         (Interval(1.25, 1.0, 1.5), "+25% (+0 … +50)"),
         (Interval(18.9, 17.5, 20.5), "18.9× (17.5 … 20.5)"),
+        (Interval(4.0, 5.8e-6, 2.71e6), "4× (<0.04 … >400)"),
+        (Interval(250.0, 200.0, 300.0), "250× (200 … 300)"),
+        (Interval(1.5, 1e-3, 1e3), "+50% (<−98 … >+14900)"),
         (Interval(0.5), "−50%"),
     ],
 )
