@@ -8,10 +8,9 @@ import altair as alt
 
 from poolproof.campaign.model import Metric, Workload
 from poolproof.charts import look
-from poolproof.charts.metrics import axis_value, interval_text, label_expression, title
+from poolproof.charts.metrics import axis_value, figure_of, interval_text, label_expression, title
 from poolproof.charts.places import Place, panels, places
 from poolproof.rules.model import Verdict
-from poolproof.runs.interval import mean_interval
 from poolproof.runs.summary import RANKABLE, Cell
 
 Scale = Literal["log", "linear"]
@@ -88,7 +87,7 @@ def _lines(base: Any, metric: Metric, scale: Scale, layouts: Sequence[str]) -> A
     y = alt.Y(
         "line:Q",
         title=title(metric),
-        scale=alt.Scale(type=scale, zero=scale == "linear", nice=True),
+        scale=alt.Scale(type=scale, zero=True if scale == "linear" else alt.Undefined, nice=True),
         axis=alt.Axis(labelExpr=label_expression(metric), tickCount=5),
     )
     dash = alt.StrokeDash("layout:N", title="layout", scale=alt.Scale(**look.dash_scale(layouts)))
@@ -123,7 +122,7 @@ def _tooltip() -> list[Any]:
 
 
 def _point(cell: Cell, place: Place, metric: Metric) -> CurvePoint | None:
-    figure = mean_interval(cell.values_of(metric))
+    figure = figure_of(cell, metric)
     if figure is None:
         return None
     low, high = (None if each is None else axis_value(each, metric) for each in (figure.low, figure.high))

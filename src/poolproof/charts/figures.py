@@ -8,9 +8,8 @@ import altair as alt
 
 from poolproof.campaign.model import Metric
 from poolproof.charts import look
-from poolproof.charts.metrics import axis_value, interval_text, label_expression, title
+from poolproof.charts.metrics import axis_value, figure_of, interval_text, label_expression, title
 from poolproof.rules.model import Verdict
-from poolproof.runs.interval import mean_interval
 from poolproof.runs.summary import RANKABLE, Cell
 
 
@@ -69,7 +68,7 @@ def figures(points: Sequence[FigurePoint], metric: Metric, *, layouts: Sequence[
 
 
 def _point(cell: Cell, metric: Metric) -> FigurePoint | None:
-    figure = mean_interval(cell.values_of(metric))
+    figure = figure_of(cell, metric)
     if figure is None:
         return None
     low, high = (None if each is None else axis_value(each, metric) for each in (figure.low, figure.high))

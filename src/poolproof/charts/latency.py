@@ -13,6 +13,9 @@ from poolproof.report.words import METRICS
 from poolproof.runs.summary import Cell
 
 _PERCENTILES: tuple[Metric, ...] = ("p50", "p99", "p999", "sync_p99")
+PERCENTILES = tuple(METRICS[name] for name in _PERCENTILES)
+"""What they are called on the axis, from the least to the most."""
+
 _NS = 1e-9
 
 
@@ -39,7 +42,6 @@ def latency_points(cells: Iterable[Cell]) -> tuple[LatencyPoint, ...]:
 
 def latencies(points: Sequence[LatencyPoint]) -> Any:
     """The chart: a logarithmic axis, because a p99.9 is often a hundred medians."""
-    order = [METRICS[name] for name in _PERCENTILES]
     return (
         alt.Chart(alt.InlineData(values=[asdict(point) for point in points]))
         .mark_point(size=80, strokeWidth=2, color=look.READ)
@@ -50,7 +52,7 @@ def latencies(points: Sequence[LatencyPoint]) -> Any:
                 scale=alt.Scale(type="log"),
                 axis=alt.Axis(labelExpr=label_expression("p99"), tickCount=5),
             ),
-            y=alt.Y("percentile:N", title=None, sort=order),
+            y=alt.Y("percentile:N", title=None, sort=list(PERCENTILES)),
             shape=alt.Shape("trial:N", title=None, legend=alt.Legend(orient="top")),
             tooltip=[alt.Tooltip("trial:N"), alt.Tooltip("percentile:N"), alt.Tooltip("seconds:Q", format=".3s")],
         )

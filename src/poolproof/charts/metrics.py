@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 from poolproof.campaign.model import LOWER_IS_BETTER, Metric
 from poolproof.report.words import METRICS, value_text
-from poolproof.runs.interval import Interval
+from poolproof.runs.interval import Interval, mean_interval
+from poolproof.runs.summary import Cell
 
 _UNITS: Mapping[Metric, str] = {"iops": "", "bandwidth": "B/s"}
 
@@ -12,6 +13,11 @@ _UNITS: Mapping[Metric, str] = {"iops": "", "bandwidth": "B/s"}
 def axis_value(value: float, metric: Metric) -> float:
     """A figure in the unit of its axis: I/Os per second, bytes per second, or seconds (figures have nanoseconds)."""
     return value / 1e9 if metric in LOWER_IS_BETTER else value
+
+
+def figure_of(cell: Cell, metric: Metric) -> Interval | None:
+    """The cell's figure in any metric: its own one as it is printed everywhere; None where it was not measured."""
+    return cell.figure if metric == cell.metric else mean_interval(cell.values_of(metric))
 
 
 def label_expression(metric: Metric) -> str:

@@ -39,7 +39,10 @@ def rates(points: Sequence[RatePoint], spans: Sequence[Span]) -> Any:
         .encode(
             x=_seconds(),
             y=alt.Y(
-                "rate:Q", title="bytes per second", axis=alt.Axis(format="~s", tickCount=5), scale=alt.Scale(zero=True)
+                "rate:Q",
+                title="bytes per second",
+                axis=alt.Axis(format="~s", tickCount=5, minExtent=48),
+                scale=alt.Scale(zero=True),
             ),
             color=alt.Color("source:N", title=None, scale=colours, legend=alt.Legend(orient="top")),
             strokeDash=alt.StrokeDash("source:N", scale=dashes, legend=None),

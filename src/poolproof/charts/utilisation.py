@@ -27,7 +27,12 @@ def utilisation(points: Sequence[BusyPoint], spans: Sequence[Span], *, leaves: S
         .mark_line(interpolate="step-after", strokeWidth=1.8)
         .encode(
             x=x,
-            y=alt.Y("busy:Q", title="busy", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%", tickCount=3)),
+            y=alt.Y(
+                "busy:Q",
+                title="busy",
+                scale=alt.Scale(domain=[0, 1]),
+                axis=alt.Axis(format="%", tickCount=3, minExtent=48),
+            ),
             color=alt.Color(
                 "leaf:N",
                 title=None,

@@ -63,26 +63,38 @@ def _by_goal(seen: Seen, goal: Goal) -> Answer:
 
 def _by_workload(seen: Seen) -> Answer:
     """Without a goal each workload has its own answer."""
-    found = tuple((workload.name, _of_workload(seen, workload.name)) for workload in seen.campaign.workloads)
-    winners = {text.partition(":")[0] for _, text in found if ":" in text}
-    rest = ("The campaign names no goal: with `goal: WORKLOAD` there is one answer for all.",)
-    head = f"Each of {len(found)} workloads has its own best layout." if len(winners) > 1 else "One layout is best."
-    if len(found) == 1 or len(winners) <= 1:
-        head = f"{found[0][0]}: {found[0][1]}"
-    return Answer(head, (*rest, *_missing(seen), *_cost(seen)), found, tone="open")
+    found = {workload.name: _ranked(seen, workload.name) for workload in seen.campaign.workloads}
+    texts = tuple((name, each if isinstance(each, str) else _winner(each, name)) for name, each in found.items())
+    winners = {_only_best(each) for each in found.values()}
+    winner = winners.pop() if len(winners) == 1 else None
+    head = "No one layout is best: each workload has its own answer."
+    if winner:
+        head = f"{winner} is best under each of the {len(found)} workloads."
+    rest = "The campaign names no goal: with `goal: WORKLOAD` there is one answer for all."
+    return Answer(head, (rest, *_missing(seen), *_cost(seen)), texts, tone="known" if winner else "open")
 
 
-def _of_workload(seen: Seen, name: str) -> str:
-    """One workload by itself: `raid1: 410 IOPS (350 … 480)`, or why none."""
+def _ranked(seen: Seen, workload: str) -> Ranking | str:
+    """One workload by itself; in words why it has no ranking."""
     try:
-        ranking = rank(seen.run, Goal({name: 1.0}), metric=None, effect=EFFECT)
+        return rank(seen.run, Goal({workload: 1.0}), metric=None, effect=EFFECT)
     except RunError as error:
         return f"no figure counts ({error.message.partition(': ')[2]})"
+
+
+def _only_best(ranking: Ranking | str) -> str | None:
+    if isinstance(ranking, str) or len(ranking.best) > 1:
+        return None
+    return ranking.best[0].entry.layout
+
+
+def _winner(ranking: Ranking, workload: str) -> str:
     first = ranking.ranked[0]
-    figure = interval_text(first.entry.cells[name].figure, ranking.metrics[name])
-    names = _listed([each.entry.layout for each in ranking.best])
-    tie = "" if len(ranking.best) == 1 else " leads by its mean; the trials do not tell them apart"
-    return f"{names}: {figure}" if not tie else f"{names}: {first.entry.layout} with {figure}{tie}"
+    figure = interval_text(first.entry.cells[workload].figure, ranking.metrics[workload])
+    if len(ranking.best) == 1:
+        return f"{first.entry.layout}: {figure}"
+    others = _listed([each.entry.layout for each in ranking.best if each is not first])
+    return f"{first.entry.layout} leads with {figure}; the trials do not tell it from {others}"
 
 
 def _best(ranking: Ranking) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 from poolproof import __version__
 from poolproof.charts import look
+from poolproof.charts.latency import PERCENTILES
 from poolproof.errors import RunError
 from poolproof.page.answer import answer
 from poolproof.page.cells import cell_rows, columns, finding_key, metrics_measured
@@ -86,6 +87,7 @@ def _data(seen: Seen, cells: Sequence[Cell], chosen: Chosen) -> dict[str, Any]:
         "limit": [[each.layout, each.workload, each.share, each.of, each.text] for each in far],
         "open": _first_to_open(cells),
         "specs": specs(seen, metrics, far),
+        "percentiles": list(PERCENTILES),
         "heat": list(look.HEAT),
         "series_colours": list(look.SERIES),
     }

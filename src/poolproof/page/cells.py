@@ -6,9 +6,9 @@ from typing import Any
 
 from poolproof.campaign.model import Metric
 from poolproof.campaign.workload_source import METRICS
-from poolproof.charts.latency import latency_points
+from poolproof.charts.latency import PERCENTILES, latency_points
 from poolproof.charts.map import Tile, heat_colour, tiles
-from poolproof.charts.metrics import axis_value, interval_text
+from poolproof.charts.metrics import axis_value, figure_of, interval_text
 from poolproof.charts.places import panels, places
 from poolproof.charts.shares import disk_shares
 from poolproof.page.flow import Flow, flows
@@ -16,7 +16,6 @@ from poolproof.page.numbers import short
 from poolproof.page.reading import Seen
 from poolproof.report.words import MARKS, value_text
 from poolproof.rules.model import Finding
-from poolproof.runs.interval import mean_interval
 from poolproof.runs.summary import Cell
 
 
@@ -74,7 +73,7 @@ def cell_rows(seen: Seen, cells: Sequence[Cell], finding_number: Mapping[tuple[s
             "t": [_trial(trial_number, cell) for trial_number in range(len(cell.trials))],
             "flows": [_flow(flow) for flow in flows(cell)],
             "shares": [[row.disk, row.what, short(row.share), row.note] for row in disk_shares(cell)],
-            "lat": [[point.trial, point.percentile, short(point.seconds)] for point in latency_points([cell])],
+            "lat": _latencies(cell),
             "x": [finding_number[finding_key(finding)] for finding in cell.findings],
         }
         for cell, tile in zip(known, tiles(known), strict=True)
@@ -101,10 +100,18 @@ def _tile(tile: Tile) -> dict[str, Any]:
 
 def _values(cell: Cell, metric: Metric) -> list[float | None]:
     """Mean, low and high in the unit of the axis."""
-    figure = mean_interval(cell.values_of(metric))
+    figure = figure_of(cell, metric)
     assert figure is not None, "asked only of metrics that were measured"
     bounds = (figure.mean, figure.low, figure.high)
     return [None if each is None else short(axis_value(each, metric)) for each in bounds]
+
+
+def _latencies(cell: Cell) -> list[list[Any]]:
+    """For each percentile that was measured: its name's number, then the seconds of each trial."""
+    found: dict[str, list[Any]] = {}
+    for point in latency_points([cell]):
+        found.setdefault(point.percentile, []).append([int(point.trial.rpartition(" ")[2]), short(point.seconds)])
+    return [[PERCENTILES.index(name), values] for name, values in found.items()]
 
 
 def _trial(number: int, cell: Cell) -> list[Any]:

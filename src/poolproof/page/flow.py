@@ -90,7 +90,7 @@ def _reads(accounts: Sequence[Account], trials: Sequence[Trial], rules: Sequence
     moved = sum(leaf.moved_bytes for leaf in leaves)
     lost, extra = max(0, fio - moved), max(0, moved - fio)
     cause = _cause(rules, _READ_CAUSES, "read from RAM, not from a disk")
-    share = f"{_percent(moved / fio)} of what fio read came from the disks"
+    share = f"the disks read {_percent(moved / fio)} what fio did"
     return Flow(
         direction="read",
         fio_bytes=fio,
@@ -129,7 +129,7 @@ def _writes(accounts: Sequence[Account], trials: Sequence[Trial], rules: Sequenc
         extra=_named(extra, fio, "written besides", "journal, metadata, whole blocks around small writes"),
         leaves=leaves,
         late=f"{format_size(late)} reached a disk only after fio had ended" if late > _SMALLEST_SHARE * moved else "",
-        verdict=f"the disks wrote {_percent(moved / (fio * factor))} of what they should have for fio's bytes",
+        verdict=f"the disks wrote {_percent(moved / (fio * factor))} what they should have for fio's bytes",
     )
 
 
@@ -175,5 +175,8 @@ def _copies(factor: float) -> str:
 
 
 def _percent(share: float) -> str:
+    """`5.1 % of`, `20.4 times`."""
+    if share >= 2:
+        return f"{share:.3g} times"
     value = 100 * share
-    return f"{value:.0f} %" if value >= 10 else f"{value:.2g} %"
+    return f"{value:.0f} % of" if value >= 10 else f"{value:.2g} % of"

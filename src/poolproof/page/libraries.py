@@ -12,11 +12,11 @@ from pathlib import Path
 from poolproof.runs.files import write_whole
 
 _DIGEST_LETTERS = 32
-_SNIPPET = "window.vega = vega; window.vegaLite = vegaLite; window.vegaEmbed = vegaEmbed;"
+_SNIPPET = "window.vegaEmbed = vegaEmbed;"
 
 
 def vega_script() -> str:
-    """JavaScript that defines `vega`, `vegaLite` and `vegaEmbed`, about 900 kB; can stand inside a script element."""
+    """JavaScript that defines `vegaEmbed`, about 900 kB; it can stand inside a script element."""
     folder = _folder()
     kept = _kept(folder)
     if kept is None:

@@ -19,7 +19,7 @@ _SCALES: tuple[Scale, ...] = ("log", "linear")
 
 
 def specs(seen: Seen, metrics: Sequence[Metric], distances: Sequence[Distance]) -> dict[str, Any]:
-    """By name. Curves by metric and scale where there is an axis to draw them over, figures by metric always."""
+    """By name. Curves by metric and scale where there is an axis to draw them over, else figures by metric."""
     layouts = [layout.name for layout in seen.campaign.layouts]
     made: dict[str, Any] = {
         "rates": look.bare(rates((), ())),
@@ -28,15 +28,24 @@ def specs(seen: Seen, metrics: Sequence[Metric], distances: Sequence[Distance]) 
         "shares": look.bare(shares(())),
         "themes": {"light": look.config("light"), "dark": look.config("dark")},
     }
+    has_curves = bool(places(seen.campaign.workloads))
     for metric in metrics:
-        made[f"figures {metric}"] = look.bare(figures((), metric, layouts=layouts))
-        if places(seen.campaign.workloads):
-            for scale in _SCALES:
-                chart = curves((), metric, layouts=layouts, workloads=seen.campaign.workloads, scale=scale)
-                made[f"curves {metric} {scale}"] = look.bare(chart)
+        if has_curves:
+            made |= _curves(seen, metric, layouts)
+        else:
+            made[f"figures {metric}"] = look.bare(figures((), metric, layouts=layouts))
     if distances:
         made["limit"] = look.bare(limit(distances, layouts=layouts))
     return made
+
+
+def _curves(seen: Seen, metric: Metric, layouts: Sequence[str]) -> dict[str, Any]:
+    return {
+        f"curves {metric} {scale}": look.bare(
+            curves((), metric, layouts=layouts, workloads=seen.campaign.workloads, scale=scale)
+        )
+        for scale in _SCALES
+    }
 
 
 def _leaves(seen: Seen) -> list[str]:

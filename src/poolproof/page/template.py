@@ -27,4 +27,6 @@ def asset(name: str) -> str:
 def script_json(value: Any) -> str:
     """Compact JSON that can stand inside a script element: no name in a run can end it."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return "".join(_ESCAPES.get(letter, letter) for letter in text)
+    for letter, escape in _ESCAPES.items():
+        text = text.replace(letter, escape)
+    return text

@@ -4,7 +4,7 @@ import bisect
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -20,6 +20,7 @@ ROOM_NUMBERS = 150_000
 """Numbers of all series together: about 0.8 MB of a page."""
 _ALL_TRIALS_UP_TO = 150
 _MEGA = 1e6
+Line = TypeVar("Line")
 
 
 class Sample(msgspec.Struct):
@@ -27,6 +28,14 @@ class Sample(msgspec.Struct):
 
     at_s: float
     leaves: dict[str, Counters]
+
+
+class Report(msgspec.Struct):
+    """A line of series.jsonl: fio's own totals."""
+
+    at_s: float
+    read_bytes: int
+    write_bytes: int
 
 
 @dataclass(frozen=True)
@@ -66,16 +75,31 @@ def _first(cell: Cell) -> tuple[Trial, ...]:
 
 
 def _series(seen: Seen, trial: Trial, points: int) -> Mapping[str, Any] | None:
-    samples = _samples(whole_lines(seen.trial_file(trial, "samples.jsonl")))
+    samples = _whole(whole_lines(seen.trial_file(trial, "samples.jsonl")), Sample)
     if len(samples) < 2 or trial.account is None:
         return None
-    return series_of(samples, trial, points)
+    reports = _whole(whole_lines(seen.trial_file(trial, "series.jsonl")), Report)
+    return series_of(samples, trial, points) | fio_rates(reports, samples[-1].at_s - trial.account.window_s, points)
 
 
-def _samples(lines: Iterable[bytes]) -> list[Sample]:
-    """The samples in the order of time; a damaged line ends them."""
-    decoder = msgspec.json.Decoder(Sample)
-    found: list[Sample] = []
+def fio_rates(reports: Sequence[Report], start_s: float, points: int) -> dict[str, Any]:
+    """fio's own rate in MB/s, as (seconds from the window, rate); nothing where fio did not report on its way."""
+    picked = reports[:: max(1, -(-len(reports) // points))]
+    rates = [
+        [short(earlier.at_s - start_s), _rate(_moved(later) - _moved(earlier), later.at_s - earlier.at_s)]
+        for earlier, later in itertools.pairwise(picked)
+    ]
+    return {"fioRate": rates} if rates else {}
+
+
+def _moved(report: Report) -> int:
+    return report.read_bytes + report.write_bytes
+
+
+def _whole(lines: Iterable[bytes], kind: type[Line]) -> list[Line]:
+    """The lines in the order of time; a damaged one ends them."""
+    decoder = msgspec.json.Decoder(kind)
+    found: list[Line] = []
     for line in lines:
         try:
             found.append(decoder.decode(line))
@@ -105,6 +129,7 @@ def series_of(samples: Sequence[Sample], trial: Trial, points: int) -> dict[str,
         "fio": short((account.fio_read_bytes + account.fio_write_bytes) / account.window_s / _MEGA)
         if account.window_s
         else None,
+        "warm": short(trial.settling.warmup_s) if trial.settling else 0,
         "window": short(account.window_s),
         "drain": short(account.drain_s),
         "late": _rate(account.leaf_drained_write_bytes - account.leaf_write_bytes, account.drain_s),

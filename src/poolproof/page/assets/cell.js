@@ -50,7 +50,8 @@ P.trialChoices = (number) => {
 
 P.spans = (series) => {
   const spans = [{ name: "window", from_s: 0, to_s: series.window }];
-  if (series.t[0] < -0.02) spans.push({ name: "warm-up", from_s: series.t[0], to_s: 0 });
+  if (series.t[0] < -0.02) spans.push({ name: "before", from_s: series.t[0], to_s: 0 });
+  if (series.warm) spans.push({ name: "warm-up", from_s: 0, to_s: series.warm });
   if (series.drain > 0.005 * series.window) spans.push({ name: "drain", from_s: series.window, to_s: series.window + series.drain });
   return spans;
 };
@@ -80,7 +81,7 @@ P.drawTime = (number) => {
   const cell = P.data.cells[number];
   const series = (P.data.series[number] || [])[Number(P.byId("trial").value) || 0];
   const note = P.byId("time-note");
-  const wide = (spec, holder) => ({ ...spec, width: P.widthFor(holder) - 70 });
+  const wide = (spec, holder) => P.over({ ...structuredClone(spec), width: P.widthFor(holder) - 80 }, series);
   if (series) {
     const points = P.ratePoints(series, cell);
     const most = Math.max(...points.filter((point) => point.source !== "fio").map((point) => point.rate), 0);
@@ -91,9 +92,24 @@ P.drawTime = (number) => {
     note.textContent = "There are no samples of this cell in the page.";
     for (const id of ["rates-chart", "busy-chart"]) P.chart(id, () => null);
   }
-  const rows = cell.lat.map(([trial, percentile, seconds]) => ({ trial, percentile, seconds }));
+  const rows = P.latencies(cell);
   P.chart("latency-chart", (holder) => (rows.length ? { spec: { ...P.data.specs.latency, width: Math.min(620, P.widthFor(holder) - 130) }, rows: { points: rows }, label: `Latency percentiles of ${P.nameOf(cell)}` } : null));
   P.timeTables(cell, series);
+};
+
+// Both pictures over the same stretch of time.
+P.over = (spec, series) => {
+  const drain = series.drain > 0.005 * series.window ? series.drain : 0;
+  const domain = [Math.min(0, series.t[0]), series.window + drain];
+  const walk = (node) => {
+    if (Array.isArray(node)) node.forEach(walk);
+    else if (node && typeof node === "object") {
+      if (node.field === "at_s") node.scale = { ...node.scale, domain };
+      Object.values(node).forEach(walk);
+    }
+  };
+  walk(spec);
+  return spec;
 };
 
 P.busyPoints = (series) => Object.entries(series.u).flatMap(([leaf, values]) =>
@@ -130,10 +146,14 @@ P.seconds = (value) => {
   return `${Number((value / 1e-9).toPrecision(3))} ns`;
 };
 
+P.latencies = (cell) => cell.lat.flatMap(([name, values]) =>
+  values.map(([trial, seconds]) => ({ trial: `trial ${trial}`, percentile: P.data.percentiles[name], seconds })));
+
 P.timeTables = (cell, series) => {
   const holder = P.byId("time-table");
   const parts = [];
-  if (cell.lat.length) parts.push(P.table(["trial", "percentile", "latency"], cell.lat.map(([trial, name, value]) => [trial, name, P.seconds(value)]), "Latency percentiles"));
+  const latencies = P.latencies(cell).map((row) => [row.trial, row.percentile, P.seconds(row.seconds)]);
+  if (latencies.length) parts.push(P.table(["trial", "percentile", "latency"], latencies, "Latency percentiles"));
   if (series) {
     const names = Object.keys(series.u);
     const step = Math.max(1, Math.ceil(series.r.length / 25));

@@ -44,7 +44,7 @@ P.redraw = (id) => {
   const spec = { ...P.filled(made.spec, made.rows), config: P.data.specs.themes[P.theme()] };
   if (P.theme() === "light") spec.config = { ...spec.config, background: "transparent" };
   const turn = (holder.turn = (holder.turn || 0) + 1);
-  vegaEmbed(holder, spec, { renderer: "svg", actions: false, tooltip: { theme: P.theme() } }).then((result) => {
+  vegaEmbed(holder, spec, { renderer: "svg", actions: false, logLevel: 1, tooltip: { theme: P.theme() } }).then((result) => {
     if (holder.turn !== turn) {
       result.finalize();
       return;

@@ -105,7 +105,7 @@ P.drawLeaves = (plan, flow, art, words, colour, copied, number, width) => {
       art.append(P.svg("rect", { x: x.leaf, y: leaf.top, width: node, height: 12, rx: 2, fill: "none", stroke: "var(--line)" }));
     }
     from += high;
-    const share = plan.below ? `, ${P.percent(leaf.bytes / plan.below)}` : "";
+    const share = plan.below && plan.leaves.length > 1 ? `, ${P.percent(leaf.bytes / plan.below)}` : "";
     const at = x.leaf + node + 9;
     words.append(P.fit(leaf.name, { x: at, y: leaf.top + 12, class: "big" }, width - at, 10));
     words.append(P.svg("text", { x: at, y: leaf.top + 29 }, leaf.bytes ? `${P.size(leaf.bytes)}${share}` : "nothing"));

@@ -6,19 +6,48 @@ P.drawMap = () => {
   const { layouts, columns, cells } = P.data;
   const at = new Map(cells.map((cell, number) => [`${cell.l} ${cell.w}`, number]));
   const few = columns.length <= P.FEW;
-  const breaks = columns.map((column, number) => number > 0 && P.groupOf(column) !== P.groupOf(columns[number - 1]));
-  const table = P.make("table", { class: few ? "map few" : "map", role: "grid", "aria-label": "Map of all cells", "aria-rowcount": layouts.length + 1 });
-  table.append(P.mapHead(columns, breaks, few));
-  const body = P.make("tbody");
-  layouts.forEach((layout, l) => {
-    const row = P.make("tr", { role: "row" }, P.make("th", { scope: "row", role: "rowheader", title: layout }, layout));
-    columns.forEach((column, number) => row.append(P.mapCell(at.get(`${l} ${column.workload}`), layout, column, breaks[number], few)));
-    body.append(row);
+  const bands = P.bands(columns, few ? (innerWidth < 640 ? 118 : 150) : 24, P.byId("map-grid").clientWidth - Math.min(232, 20 + 7 * Math.max(...layouts.map((name) => name.length))));
+  const tables = bands.map((band, number) => {
+    const breaks = band.map((column, place) => place > 0 && P.groupOf(column) !== P.groupOf(band[place - 1]));
+    const name = bands.length > 1 ? `Map of all cells, part ${number + 1} of ${bands.length}` : "Map of all cells";
+    const table = P.make("table", { class: few ? "map few" : "map", role: "grid", "aria-label": name });
+    const body = P.make("tbody");
+    layouts.forEach((layout, l) => {
+      const row = P.make("tr", { role: "row" }, P.make("th", { scope: "row", role: "rowheader", title: layout }, layout));
+      band.forEach((column, place) => row.append(P.mapCell(at.get(`${l} ${column.workload}`), layout, column, breaks[place], few)));
+      body.append(row);
+    });
+    table.append(P.mapHead(band, breaks, few), body);
+    return table;
   });
-  table.append(body);
-  P.byId("map-grid").replaceChildren(table);
-  P.mapKeys(table);
+  P.byId("map-grid").replaceChildren(...tables);
+  P.mapKeys(tables);
   P.mapLegend();
+  if (P.cell >= 0) P.markOpen(P.cell);
+};
+
+// Columns in as many bands as the page is wide for; those of one group stay together.
+P.bands = (columns, wide, room) => {
+  const groups = [];
+  for (const column of columns) {
+    const same = column.group && groups.length && P.groupOf(groups.at(-1)[0]) === P.groupOf(column);
+    if (same) groups.at(-1).push(column);
+    else groups.push([column]);
+  }
+  const breaks = wide > 100 ? 0 : 6; // pixels between two groups
+  const bands = [];
+  let used = 0;
+  for (const group of groups) {
+    const needed = group.length * wide + breaks;
+    if (bands.length && used + needed <= room) {
+      bands.at(-1).push(...group);
+      used += needed;
+    } else {
+      bands.push([...group]);
+      used = needed;
+    }
+  }
+  return bands;
 };
 
 P.groupOf = (column) => (column.group ? `${column.family}: ${column.group}` : "");
@@ -71,24 +100,25 @@ P.shortFigure = (cell) => {
   return cell.f.startsWith("[") ? `(${plain})` : plain;
 };
 
-P.mapKeys = (table) => {
-  const rows = [...table.tBodies[0].rows].map((row) => [...row.cells].slice(1));
-  const place = (cell) => [cell.parentElement.rowIndex - table.tHead.rows.length, cell.cellIndex - 1];
+// All bands together are one field to walk in: down from the last layout goes on in the next band.
+P.mapKeys = (tables) => {
+  const rows = tables.flatMap((table) => [...table.tBodies[0].rows].map((row) => [...row.cells].slice(1)));
+  const places = new Map(rows.flatMap((row, r) => row.map((cell, c) => [cell, [r, c]])));
   const focus = (r, c) => {
-    const next = rows[r]?.[c];
+    const next = rows[r]?.[Math.min(c, rows[r].length - 1)];
     if (!next) return;
-    table.querySelector("td[tabindex='0']")?.setAttribute("tabindex", "-1");
+    P.byId("map-grid").querySelector("td[tabindex='0']")?.setAttribute("tabindex", "-1");
     next.setAttribute("tabindex", "0");
     next.focus();
   };
   rows[0]?.[0]?.setAttribute("tabindex", "0");
-  table.addEventListener("keydown", (event) => {
+  const keys = (event) => {
     const cell = event.target.closest("td[role='gridcell']");
     if (!cell) return;
-    const [r, c] = place(cell);
+    const [r, c] = places.get(cell);
     const moves = {
-      ArrowRight: [r, c + 1], ArrowLeft: [r, c - 1], ArrowDown: [r + 1, c], ArrowUp: [r - 1, c],
-      Home: [event.ctrlKey ? 0 : r, 0], End: [event.ctrlKey ? rows.length - 1 : r, rows[0].length - 1],
+      ArrowRight: [r, c + 1], ArrowLeft: [r, Math.max(0, c - 1)], ArrowDown: [r + 1, c], ArrowUp: [r - 1, c],
+      Home: [event.ctrlKey ? 0 : r, 0], End: [event.ctrlKey ? rows.length - 1 : r, Infinity],
     };
     if (moves[event.key]) {
       event.preventDefault();
@@ -99,12 +129,15 @@ P.mapKeys = (table) => {
     } else if (event.key === "Escape") {
       P.byId("tip").hidden = true;
     }
-  });
-  table.addEventListener("click", (event) => {
-    const cell = event.target.closest("td[data-cell]");
-    if (cell) P.open(Number(cell.dataset.cell), true);
-  });
-  P.mapTips(table);
+  };
+  for (const table of tables) {
+    table.addEventListener("keydown", keys);
+    table.addEventListener("click", (event) => {
+      const cell = event.target.closest("td[data-cell]");
+      if (cell) P.open(Number(cell.dataset.cell), true);
+    });
+    P.mapTips(table);
+  }
 };
 
 P.mapTips = (table) => {

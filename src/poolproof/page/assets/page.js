@@ -145,6 +145,7 @@ P.start = () => {
       if (innerWidth === width) return;
       width = innerWidth;
       P.allStale();
+      P.drawMap();
       P.drawFlows(P.data.cells[P.cell]);
     }, 150);
   });

@@ -1,0 +1,77 @@
+"""The sentence that a page begins with."""
+
+from pathlib import Path
+
+from poolproof.compare.goal import find_goal
+from poolproof.compare.ranking import rank
+from poolproof.page.answer import Answer, answer
+from poolproof.page.reading import read
+from tests.unit.page.making import CAMPAIGN, all_trials, make_run, trial
+
+
+def _answer(path: Path, **asked: object) -> Answer:
+    trials = asked.pop("trials", None)
+    made = make_run(path / "run", all_trials() if trials is None else trials, **asked)  # type: ignore[arg-type]
+    return answer(read(made))
+
+
+def test_the_best_is_the_rankings_best_with_its_figure(tmp_path: Path) -> None:
+    found = _answer(tmp_path)
+    run = read(tmp_path / "run").run
+    ranking = rank(run, find_goal(run.campaign, None, None), metric=None, effect=0.02)
+    assert ranking.ranked[0].entry.layout == "bare-a"
+    assert found.sentence.startswith("For reads, bare-a is best: IOPS 2.03k IOPS (")
+    assert found.tone == "known"
+    assert any(line.startswith("Next is pair: speed −25%") for line in found.rest)
+
+
+def test_a_refuted_layout_is_left_out_with_its_rule(tmp_path: Path) -> None:
+    trials = [each for each in all_trials() if (each.layout, each.workload) != ("one", "reads")]
+    trials += [trial("one", "reads", number, "refuted") for number in (1, 2)]
+    found = _answer(tmp_path, trials=trials)
+    assert "Left out: one: refuted (write-vanished)." in found.rest
+
+
+def test_one_trial_has_no_interval_and_says_so(tmp_path: Path) -> None:
+    campaign = CAMPAIGN.replace("trials: 2", "trials: 1")
+    found = _answer(tmp_path, trials=all_trials(trials=1), campaign=campaign)
+    assert "one trial" in found.sentence
+    assert found.tone == "open"
+    assert any("no difference between them is sure" in line for line in found.rest)
+
+
+def test_all_refuted_concludes_nothing_and_says_what_to_mend(tmp_path: Path) -> None:
+    found = _answer(tmp_path, trials=all_trials("refuted"))
+    assert found.sentence.startswith("Nothing can be concluded. All 6 figures")
+    assert "To mend it: write it anew" in found.rest
+    assert found.tone == "nothing"
+
+
+def test_nothing_measured_says_how_to_go_on(tmp_path: Path) -> None:
+    found = _answer(tmp_path, trials=[])
+    assert found.sentence == "Nothing has been measured yet: none of 12 trials is done."
+    assert found.rest == (f"To go on: poolproof resume {tmp_path / 'run'}",)
+
+
+def test_a_run_that_goes_on_says_how_far_it_is(tmp_path: Path) -> None:
+    found = _answer(tmp_path, trials=all_trials()[:5])
+    assert any(line.startswith("5 of 12 trials are done; the run is going on") for line in found.rest)
+
+
+def test_without_a_goal_every_workload_has_its_answer(tmp_path: Path) -> None:
+    found = _answer(tmp_path, campaign=CAMPAIGN.replace("goal: reads\n", ""))
+    assert found.sentence == "bare-a is best under each of the 2 workloads."
+    assert [name for name, _ in found.workloads] == ["reads", "stream"]
+
+
+def test_without_a_goal_and_without_one_winner_it_says_so(tmp_path: Path) -> None:
+    trials = [each for each in all_trials() if (each.layout, each.workload) != ("bare-a", "stream")]
+    found = _answer(tmp_path, campaign=CAMPAIGN.replace("goal: reads\n", ""), trials=trials)
+    assert found.sentence == "No one layout is best: each workload has its own answer."
+
+
+def test_a_longer_schedule_is_named_with_its_cost(tmp_path: Path) -> None:
+    campaign = CAMPAIGN.replace("time: 5s, trials: 2", "until: 3%, max: 60s, trials: 2..6")
+    found = _answer(tmp_path, campaign=campaign)
+    cost = [line for line in found.rest if "fixed schedule" in line]
+    assert cost == ["12 trials took fio 2 min; a fixed schedule of 6 × 1 min for each cell would have taken 36 min."]
