@@ -1,9 +1,9 @@
 """What the host's fio itself says against the values of jobs (`fio --parse-only`): nothing is opened, made or run.
 
 fio stops at the first job that it drops, so it is asked again without the options that it refused there, and of each of
-them alone for the words that it would take. Its words, of fio 3.33:
-`fio: failed parsing sync=zoo` and `fio: job a dropped` on standard error, the words that it would take on standard
-output; a number beyond its bounds that fio only passes over (`iodepth=-4`) is told without them.
+them alone for the words that it would take. Its words, of fio 3.33: `fio: failed parsing sync=zoo` and `fio: job a
+dropped` on standard error, the words that it would take on standard output; `Bad option <quantum=1>` for an option that
+it does not have; a number beyond its bounds that fio only passes over (`iodepth=-4`) is told without them.
 """
 
 import re
@@ -19,6 +19,7 @@ _LIMIT_S = 20.0
 _MOST_ASKED = 10
 _MOST_JOBS = 200
 _FAILED = re.compile(r"^fio: failed parsing (?P<name>[\w-]+)=(?P<value>.*)$", re.MULTILINE)
+_BAD = re.compile(r"^Bad option <(?P<name>[\w-]+)(?:=.*)?>$", re.MULTILINE)
 _DROPPED = re.compile(r"^fio: job j(?P<place>\d+) dropped", re.MULTILINE)
 _PASSED_OVER = re.compile(r"^(?P<name>[\w-]+): (?P<said>(?:min|max) value out of range: .*)$", re.MULTILINE)
 _WORD = re.compile(r"^(?:\s*valid values)?\s*: (\S+)", re.MULTILINE)
@@ -27,16 +28,20 @@ _NO_VALUE = re.compile(r"[\n\r\0#;]")
 
 @dataclass(frozen=True)
 class Complaint:
-    """One option of the job at `place` that fio refuses, or passes over where `is_refused` is False; in fio's words."""
+    """One option of the job at `place` that fio refuses, or passes over where `is_refused` is False; in fio's words.
+
+    `is_known` False: it is no option of this fio with the job's engine.
+    """
 
     place: int
     name: str
     said: str
     is_refused: bool
+    is_known: bool = True
 
 
 def complaints(host: Host, jobs: Sequence[Job]) -> tuple[Complaint, ...]:
-    """Everything that the fio there says against options, which it is to know; variables are to be filled in before.
+    """Everything that the fio there says against options of the jobs; variables are to be filled in before.
 
     Raises:
         ProgramMissing, CommandTimedOut: it has no fio, or one that does not answer.
@@ -75,6 +80,7 @@ def _rendered(jobs: Sequence[Job], refused: frozenset[tuple[int, str]]) -> str:
 def _hangs_on_the_host(name: str, value: str) -> bool:
     """A file that fio would look for, or what no job file can carry."""
     elsewhere = (name == "ioengine" and ("/" in value or value.startswith("external"))) or "'" in value
+    elsewhere = elsewhere or (name == "mem" and value.startswith("cuda"))  # of builds with CUDA
     return elsewhere or _NO_VALUE.search(value) is not None
 
 
@@ -83,6 +89,9 @@ def _told(jobs: Sequence[Job], err: str) -> Iterator[Complaint]:
     dropped = _DROPPED.search(err)
     if dropped is not None:
         place = int(dropped["place"])
+        for bad in _BAD.finditer(err, 0, dropped.start()):
+            if bad["name"] in jobs[place].options:
+                yield Complaint(place, bad["name"], "no such option", is_refused=True, is_known=False)
         for failed in _FAILED.finditer(err, 0, dropped.start()):
             if failed["name"] in jobs[place].options:
                 yield Complaint(place, failed["name"], ranges.pop(failed["name"], ""), is_refused=True)

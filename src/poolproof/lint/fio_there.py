@@ -8,6 +8,7 @@ from typing import Protocol
 from poolproof.errors import PoolproofError
 from poolproof.fio.complaints import Complaint, complaints
 from poolproof.fio.job import Job
+from poolproof.fio.option_names import JOB_OPTIONS, OTHER_RELEASES
 from poolproof.fio.option_values import refusal
 from poolproof.fio.options import known_options
 from poolproof.fio.version import fio_version
@@ -15,6 +16,7 @@ from poolproof.hosts.base import Host, HostUnreachable
 from poolproof.lint.model import Unit
 from poolproof.lint.variables import UNKNOWN
 
+_OF_JOBS = JOB_OPTIONS | OTHER_RELEASES
 _VERSION_SAID = re.compile(r"\bfio[- /]?v?(?:ersion)?[- ]?(\d+\.\d+)", re.IGNORECASE)
 
 
@@ -62,11 +64,10 @@ class FioThere:
 
     def complaints(self, unit: Unit) -> tuple[Complaint, ...]:
         known = [self.names(job.engine) for job in unit.jobs.jobs]
-        jobs = [_plain(job, names) for job, names in zip(unit.jobs.jobs, known, strict=True) if names is not None]
-        if not jobs or len(jobs) < len(known):
+        if not known or None in known:
             return ()
         try:
-            return complaints(self._host, jobs)
+            return complaints(self._host, [_plain(job, self.names(job.engine)) for job in unit.jobs.jobs])
         except HostUnreachable:
             raise
         except PoolproofError:
@@ -94,13 +95,17 @@ def versions_said(text: str) -> Iterator[str]:
     return (match[1] for match in _VERSION_SAID.finditer(text))
 
 
-def _plain(job: Job, names: frozenset[str]) -> Job:
-    """With the options that are left to this fio: it has them, their values are known, and not refused already."""
+def _plain(job: Job, names: frozenset[str] | None) -> Job:
+    """With the options that are left to this fio: those of some fio, with values that are known and not refused yet.
+
+    Options of other engines are left out: fio takes them from the globals of a job that has another engine.
+    """
+    judged = _OF_JOBS | (names or frozenset())
     return Job(
         job.name,
         {
             name: value
             for name, value in job.options.items()
-            if name in names and not UNKNOWN.search(value) and refusal(name, value) is None
+            if name in judged and not UNKNOWN.search(value) and refusal(name, value) is None
         },
     )

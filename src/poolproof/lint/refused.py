@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from poolproof.fio.engines import PAGE_CACHE, SYNCHRONOUS
+from poolproof.fio.job import Job
 from poolproof.fio.job_draft import Problem
-from poolproof.fio.option_names import JOB_OPTIONS, OTHER_RELEASES
 from poolproof.lint.fio_there import Fio, versions_said
 from poolproof.lint.model import Diagnostic, Severity, Unit
 from poolproof.lint.values import refused_values
@@ -34,7 +34,6 @@ def refusals(told: Told, unit: Unit) -> Iterator[Diagnostic]:
     for line, why in refused_values(unit):
         yield Diagnostic(told.source, line, _REFUSED, "error", why, "`fio --cmdhelp=OPTION` says what an option takes")
     yield from _by_fio_itself(told, unit)
-    yield from _of_other_releases(told, unit)
 
 
 def _problem(told: Told, unit: Unit, problem: Problem) -> Iterator[Diagnostic]:
@@ -64,6 +63,9 @@ def _by_fio_itself(told: Told, unit: Unit) -> Iterator[Diagnostic]:
     found: dict[Diagnostic, None] = {}
     for each in told.fio.complaints(unit):
         job = unit.jobs.jobs[each.place]
+        if not each.is_known:
+            found[_lacking(told, unit, job, each.name)] = None
+            continue
         setting = f"{each.name}={job.options[each.name].strip()}"
         does = "refuses" if each.is_refused else "passes over"
         message = f"{told.fio.version or 'fio'} {does} {setting}" + (f": {each.said}" if each.said else "")
@@ -73,13 +75,7 @@ def _by_fio_itself(told: Told, unit: Unit) -> Iterator[Diagnostic]:
     yield from found
 
 
-def _of_other_releases(told: Told, unit: Unit) -> Iterator[Diagnostic]:
-    """Options that fio has in some release, and not in the one that is there."""
-    found: dict[tuple[int, str], None] = {}
-    for job in unit.jobs.jobs:
-        names = told.fio.names(job.engine)
-        missing = (job.options.keys() & (JOB_OPTIONS | OTHER_RELEASES)) - names if names is not None else ()
-        found.update({(job.lines.get(name, unit.line), name): None for name in sorted(missing)})
-    for line, name in found:
-        message = f"{told.fio.version or 'the fio there'} has no option {name!r}; other releases of fio do"
-        yield Diagnostic(told.source, line, _UNKNOWN, "warning", message, _LISTED)
+def _lacking(told: Told, unit: Unit, job: Job, name: str) -> Diagnostic:
+    """An option that fio has in some release or with some engine, and not in this one."""
+    message = f"{told.fio.version or 'the fio there'} has no option {name!r} with the engine {job.engine}; others do"
+    return Diagnostic(told.source, job.lines.get(name, unit.line), _UNKNOWN, "warning", message, _LISTED)

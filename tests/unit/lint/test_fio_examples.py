@@ -2,7 +2,10 @@
 
 import pytest
 
+from poolproof.hosts.local import LocalHost
 from poolproof.lint.check import lint, mend
+from poolproof.lint.fio_there import FioThere
+from poolproof.lint.grounds import Nowhere
 from tests.unit.lint.fio_examples import fio_examples
 from tests.unit.lint.making import source
 
@@ -40,6 +43,14 @@ def test_none_has_an_error(examples: dict[str, str]) -> None:
     found = [each for name, text in examples.items() for each in lint(source(text, name))]
     assert not [each for each in found if each.severity == "error"]
     assert not [each for each in found if each.rule == "unknown-option"]
+
+
+def test_the_fio_of_this_machine_refuses_none(examples: dict[str, str]) -> None:
+    """An option of another release, or of a build with CUDA, is a warning."""
+    here = FioThere(LocalHost())
+    found = [each for name, text in examples.items() for each in lint(source(text, name), Nowhere(), here)]
+    assert not [each for each in found if each.severity == "error"]
+    assert not [each for each in found if each.rule == "refused-by-fio"]
 
 
 def test_every_warning_was_looked_at(examples: dict[str, str]) -> None:
