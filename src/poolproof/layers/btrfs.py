@@ -12,12 +12,14 @@ from types import MappingProxyType
 from poolproof.campaign.expression import Option, Word
 from poolproof.devices.model import Site, Volume
 from poolproof.errors import HostError
+from poolproof.evidence.model import Target
 from poolproof.hosts.base import Host
 from poolproof.layers import arguments, mount
 from poolproof.layers.arguments import words
 from poolproof.layers.base import Layer, LayerNode, Plan, Reading, WriteBack, survives
 from poolproof.layers.btrfs_usage import data_bytes_by_device
 from poolproof.layers.options import ANY_MOUNT_FLAGS, Vocabulary, choose
+from poolproof.layers.trimmed import after_mkfs
 from poolproof.steps import Step
 from poolproof.units import format_size
 
@@ -132,6 +134,9 @@ class BtrfsLayer(Layer[Btrfs]):
         """The transaction commit (btrfs(5), `commit`): what direct I/O writes goes at once, its metadata then."""
         said = [option.partition("=")[2] for option in spec.mount if option.partition("=")[0] == "commit"]
         return WriteBack(float(said[-1]) if said and said[-1].isdecimal() else _COMMIT_S)
+
+    def describe(self, spec: Btrfs, volume: Volume, inputs: Sequence[Volume], host: Host, target: Target) -> Target:
+        return after_mkfs(target, inputs, host)
 
     def write_factor(self, spec: Btrfs, inputs: Sequence[float]) -> float:
         profile = spec.profile

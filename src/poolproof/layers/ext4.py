@@ -12,12 +12,14 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from poolproof.devices.model import Site, Volume
+from poolproof.evidence.model import Target
 from poolproof.hosts.base import Host
 from poolproof.layers import arguments, mount
 from poolproof.layers.arguments import words
 from poolproof.layers.base import Layer, LayerNode, Plan, Reading
 from poolproof.layers.options import ANY_MOUNT_FLAGS, Vocabulary, choose
 from poolproof.layers.signatures import wipe
+from poolproof.layers.trimmed import after_mkfs
 from poolproof.steps import Step
 
 _FLAGS: Mapping[str, str] = MappingProxyType(
@@ -90,6 +92,9 @@ class Ext4Layer(Layer[Ext4]):
             close=(mount.close_mount(point),),
             volume=Volume(point, False, device.leaves, size),
         )
+
+    def describe(self, spec: Ext4, volume: Volume, inputs: Sequence[Volume], host: Host, target: Target) -> Target:
+        return after_mkfs(target, inputs, host)
 
     def write_factor(self, spec: Ext4, inputs: Sequence[float]) -> float:
         # data=journal writes every block to the journal first

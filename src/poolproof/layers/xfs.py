@@ -11,10 +11,13 @@ from types import MappingProxyType
 
 from poolproof.devices.model import Site, Volume
 from poolproof.errors import HostError
+from poolproof.evidence.model import Target
+from poolproof.hosts.base import Host
 from poolproof.layers import arguments, mount
 from poolproof.layers.arguments import words
 from poolproof.layers.base import Layer, LayerNode, Plan, Reading
 from poolproof.layers.options import ANY_MOUNT_FLAGS, Vocabulary, choose
+from poolproof.layers.trimmed import after_mkfs
 from poolproof.steps import Step
 from poolproof.units import format_size
 
@@ -90,6 +93,9 @@ class XfsLayer(Layer[Xfs]):
         """The device less its log (64 MiB to 2 GiB, mkfs.xfs 6.1) and 6 % for allocation groups and reserves."""
         (device,) = inputs
         return max(0, int(device * 0.94) - min(2048 * _MIB, max(64 * _MIB, device // 2048)))
+
+    def describe(self, spec: Xfs, volume: Volume, inputs: Sequence[Volume], host: Host, target: Target) -> Target:
+        return after_mkfs(target, inputs, host)
 
 
 def _check_size(device: Volume) -> None:

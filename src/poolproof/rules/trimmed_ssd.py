@@ -12,6 +12,12 @@ def _is_trimmed(case: Case) -> bool:
     return case.target is not None and bool(case.target.discarded) and case.target.rotational is not True
 
 
+def _are_filled(case: Case) -> bool:
+    """Whether the files were looked at before the reads, and had no block that was never written."""
+    files = case.evidence.files if case.evidence else ()
+    return bool(files) and not any(file.hole_bytes or file.unwritten_bytes for file in files)
+
+
 def _in_job(case: Case) -> Iterable[Finding]:
     if _is_trimmed(case) and (case.job.writes or case.result is None):
         yield Finding(
@@ -25,7 +31,8 @@ def _in_job(case: Case) -> Iterable[Finding]:
 
 
 def _in_result(case: Case) -> Iterable[Finding]:
-    if _is_trimmed(case) and case.result is not None and case.job.reads and not case.job.writes and case.cold:
+    reads_only = case.result is not None and case.job.reads and not case.job.writes and case.cold
+    if _is_trimmed(case) and reads_only and not _are_filled(case):
         yield Finding(
             rule="trimmed-ssd",
             effect="suspects",
