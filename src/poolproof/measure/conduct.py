@@ -28,6 +28,8 @@ from poolproof.provision.layout import LayoutPlan
 from poolproof.provision.place import places
 from poolproof.provision.undo import complain, undo_all
 from poolproof.runs.directory import RunDirectory
+from poolproof.runs.settled import spread_among
+from poolproof.stopping.model import Spread
 
 _ATTEMPTS = 3
 
@@ -45,10 +47,13 @@ def conduct(plan: Plan, host: Host, run: RunDirectory, listener: Listener) -> No
     """
     journal = Journal(run.journal_path)
     done, campaign = run.trials(), plan.campaign
-    orders = {
-        layout.name: Order(layout.name, campaign.workloads, campaign.measure, plan.seed, done)
-        for layout in campaign.layouts
-    }
+    orders: dict[str, Order] = {}
+
+    def spread() -> Spread | None:
+        return spread_among(cell for order in orders.values() for cell in order.cells())
+
+    for layout in campaign.layouts:
+        orders[layout.name] = Order(layout.name, campaign.workloads, campaign.measure, plan.seed, done, spread)
     ahead = {name: len(order.certain()) for name, order in orders.items()}
     if not any(ahead.values()):
         return

@@ -1,11 +1,12 @@
 """In which order the trials of a layout run, and which of its cells need another."""
 
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from poolproof.campaign.model import Measure, Workload
 from poolproof.runs.model import Trial
 from poolproof.runs.settled import needs_trial
+from poolproof.stopping.model import Spread
 
 
 class Order:
@@ -13,14 +14,20 @@ class Order:
 
     So a drift of the machine strikes all workloads alike. The same seed gives the same order. A workload whose figure
     is known has no place in the rounds after that; so `add` must be told of each trial as it ends. `done` are trials
-    from before: a resumed run goes on where it was.
+    from before: a resumed run goes on where it was. `spread` tells how much trials differ in the cells of the run.
     """
 
     def __init__(
-        self, layout: str, workloads: Sequence[Workload], measure: Measure, seed: int, done: Iterable[Trial] = ()
+        self,
+        layout: str,
+        workloads: Sequence[Workload],
+        measure: Measure,
+        seed: int,
+        done: Iterable[Trial] = (),
+        spread: Callable[[], Spread | None] = lambda: None,
     ) -> None:
         self.layout = layout
-        self._measure = measure
+        self._measure, self._spread = measure, spread
         self._workloads = {workload.name: workload for workload in workloads}
         self._trials: dict[str, dict[int, Trial]] = {name: {} for name in self._workloads}
         chance = random.Random(f"{seed}:{layout}")
@@ -61,5 +68,11 @@ class Order:
     def _is_needed(self, workload: Workload, number: int) -> bool:
         if number <= self._measure.trials:
             return True
-        before = [trial for _, trial in sorted(self._trials[workload.name].items())]
-        return needs_trial(before, self._measure)
+        return needs_trial(self._before(workload.name), self._measure, self._spread())
+
+    def _before(self, workload: str) -> list[Trial]:
+        return [trial for _, trial in sorted(self._trials[workload].items())]
+
+    def cells(self) -> list[list[Trial]]:
+        """The trials so far, cell by cell."""
+        return [self._before(name) for name in self._workloads]

@@ -35,7 +35,7 @@ class FioRun:
 
     `report` is everything that it wrote where that is no whole report. `decision` is None for a trial of a fixed time.
     `ended`: it was ended because of the decision. `warm_up` is its report where the window of the figure begins; empty
-    where that is the start.
+    where that is the start. `most_s`: how long it could have run.
     """
 
     job_text: str
@@ -45,6 +45,7 @@ class FioRun:
     decision: Decision | None = None
     ended: bool = False
     warm_up: str = ""
+    most_s: float = 0.0
 
     @property
     def ran_s(self) -> float:
@@ -114,6 +115,7 @@ def gathered(
         decision=decision,
         ended=watch.decision is not None,
         warm_up=report.document(first) if first else "",
+        most_s=ending.most_s,
     )
 
 
@@ -137,6 +139,7 @@ def window_of(fio: FioRun, result: FioResult, metric: Metric) -> tuple[Figures, 
         settled=decision.settled,
         warmup_s=decision.warmup_s,
         ran_s=fio.ran_s,
+        most_s=fio.most_s,
         low_share=_share(decision.low, decision.mean),
         high_share=_share(decision.high, decision.mean),
         reasons=reasons,

@@ -7,6 +7,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from poolproof.report.unsettled import spent_text, unsettled_blocks
 from poolproof.report.words import (
     MARKS,
     STYLES,
@@ -35,10 +36,14 @@ def print_table(console: Console, cells: Sequence[Cell], baseline: str | None) -
     console.print(_table(cells, baseline))
     for block in _reasons(cells):
         console.print(block)
+    for block in unsettled_blocks(cells):
+        console.print(block)
     for block in _disagreements(cells):
         console.print(block)
     for note in _notes(cells):
         console.print(note)
+    if spent := spent_text(cells):
+        console.print(Text(f"\n{spent}"))
 
 
 def _table(cells: Sequence[Cell], baseline: str | None) -> Table:
@@ -63,7 +68,7 @@ def _row(cell: Cell, base: Cell | None, *, with_factor: bool) -> list[Text]:
     row = [
         Text(f"  {cell.layout}"),
         Text(_figure(cell), style=style),
-        Text(half_width_text(cell.figure) if cell.figure else ""),
+        Text(half_width_text(cell.figure) if cell.figure and not cell.is_unsettled else ""),
         Text(f"{MARKS[cell.verdict]} {cell.verdict}", style=style),
     ]
     factor = factor_to(cell, base) if base is not None and base is not cell else None
@@ -74,6 +79,8 @@ def _figure(cell: Cell) -> str:
     """A figure that must not be believed stands in parentheses."""
     if cell.figure is None:
         return "no figure"
+    if cell.is_unsettled:
+        return "unsettled"
     text = value_text(cell.figure.mean, cell.metric)
     return f"({text})" if cell.verdict == "refuted" else text
 

@@ -49,7 +49,13 @@ def value_text(value: float, metric: Metric) -> str:
 def trial_text(trial: Trial) -> str:
     """The figure of one trial; a failed one has none."""
     value = trial.figures.metric(trial.metric) if trial.figures and trial.verdict != "failed" else None
-    return "no figure" if value is None else value_text(value, trial.metric)
+    if value is None:
+        return "no figure"
+    text = value_text(value, trial.metric)
+    settling = trial.settling
+    if settling is None or settling.settled:
+        return text
+    return f"about {text}, unsettled ({', '.join(reason.name for reason in settling.reasons)})"
 
 
 def half_width_text(interval: Interval) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 from poolproof.rules.model import Finding
 from poolproof.runs.claims import Held
 from poolproof.runs.interval import Interval
+from poolproof.runs.model import Unsettled
 from poolproof.runs.summary import Cell, factor_to
 
 SCHEMA = 1
@@ -23,6 +24,8 @@ def run_object(
         "verdicts": dict(Counter(cell.verdict for cell in cells)),
         "baseline": baseline,
         "cells": [_cell_object(cell, bases.get(cell.workload)) for cell in cells],
+        "seconds": _seconds(cells),
+        "fixed_s": sum(cell.settling.fixed_s for cell in cells if cell.settling) or None,
         "claims": [_claim_object(held) for held in claims],
     }
 
@@ -46,6 +49,10 @@ def _cell_object(cell: Cell, base: Cell | None) -> dict[str, Any]:
         "trials": len(cell.trials),
         "metric": cell.metric,
         "figure": interval_object(cell.figure),
+        "settled": None if cell.settling is None else cell.settling.settled,
+        "unsettled": [] if cell.settling is None else [_reason_object(each) for each in cell.settling.reasons],
+        "warmup_s": cell.warmup_s,
+        "seconds": dict(cell.seconds),
         "groups": [{"mean": group.mean, "trials": group.trials} for group in cell.groups()],
         "factor_to_baseline": interval_object(factor_to(cell, base)) if base else None,
         "iops": interval_object(cell.iops),
@@ -74,6 +81,15 @@ def _cell_object(cell: Cell, base: Cell | None) -> dict[str, Any]:
         "verdict": cell.verdict,
         "findings": [finding_object(finding) for finding in cell.findings],
     }
+
+
+def _seconds(cells: tuple[Cell, ...]) -> dict[str, float]:
+    parts = dict.fromkeys(part for cell in cells for part in cell.seconds)
+    return {part: sum(cell.seconds.get(part, 0.0) for cell in cells) for part in parts}
+
+
+def _reason_object(reason: Unsettled) -> dict[str, str]:
+    return {"name": reason.name, "sentence": reason.sentence}
 
 
 def interval_object(interval: Interval | None) -> dict[str, float | None] | None:

@@ -63,12 +63,14 @@ class Settling:
 
     `settled`: it is known, by its own series, to within the tolerance: from `low_share` to `high_share` of the rate's
     mean, with the confidence asked for. Else `reasons` say what kept it from that. The trial's figures are those of the
-    seconds from `warmup_s` to `ran_s`; `whole` is the metric by fio's own count, the warm-up in it.
+    seconds from `warmup_s` to `ran_s` of the `most_s` that it could have had; `whole` is the metric by fio's own count,
+    the warm-up in it.
     """
 
     settled: bool
     warmup_s: float
     ran_s: float
+    most_s: float
     low_share: float | None = None
     high_share: float | None = None
     reasons: tuple[Unsettled, ...] = ()

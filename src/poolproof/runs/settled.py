@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from poolproof.campaign.model import Campaign, Measure, Metric
 from poolproof.runs.model import Trial, Unsettled
 from poolproof.stopping.across import across
-from poolproof.stopping.model import Between, Rule, TrialMean
+from poolproof.stopping.model import Between, Rule, Spread, TrialMean
+from poolproof.stopping.spread import spread_of
 
 _BY_SERIES: frozenset[Metric] = frozenset({"iops", "bandwidth"})
 
@@ -16,13 +17,15 @@ class CellSettling:
     """What is known of a cell that is measured until its figure is known.
 
     `done`: no further trial is needed, or none is allowed. `settled`: the trials agree inside the tolerance, and each
-    of them settled; else `reasons` say what kept them from it.
+    of them settled; else `reasons` say what kept them from it. `fixed_s` is what fio would have taken for the least
+    number of trials, each as long as a trial may last.
     """
 
     done: bool
     settled: bool
     reasons: tuple[Unsettled, ...]
     between: Between | None
+    fixed_s: float
 
 
 def rule_of(measure: Measure) -> Rule:
@@ -45,11 +48,16 @@ def rule_of(measure: Measure) -> Rule:
     )
 
 
-def needs_trial(trials: Sequence[Trial], measure: Measure) -> bool:
-    """Whether a cell with these trials, in order, has another one ahead."""
+def spread_among(cells: Iterable[Sequence[Trial]]) -> Spread | None:
+    """How much trials differ in these cells of one run; None where they are too few to tell."""
+    return spread_of([_means_of(trials) for trials in cells])
+
+
+def needs_trial(trials: Sequence[Trial], measure: Measure, spread: Spread | None = None) -> bool:
+    """Whether a cell with these trials, in order, has another one ahead. `spread`: of all cells of the run."""
     if len(trials) < measure.trials:
         return True
-    settling = settling_of(trials, measure)
+    settling = settling_of(trials, measure, spread)
     return settling is not None and not settling.done and len(trials) < measure.trials_max
 
 
@@ -61,21 +69,27 @@ def trials_ahead(trials: Iterable[Trial], campaign: Campaign) -> int:
     for trial in trials:
         if (trial.layout, trial.workload) in done:
             done[trial.layout, trial.workload].append(trial)
-    measure = campaign.measure
-    return sum(max(measure.trials - len(own), int(needs_trial(own, measure))) for own in done.values())
+    measure, spread = campaign.measure, spread_among(done.values()) if campaign.measure.until else None
+    return sum(max(measure.trials - len(own), int(needs_trial(own, measure, spread))) for own in done.values())
 
 
-def settling_of(trials: Sequence[Trial], measure: Measure) -> CellSettling | None:
+def settling_of(trials: Sequence[Trial], measure: Measure, spread: Spread | None = None) -> CellSettling | None:
     """What the trials of one cell say together; None with a fixed time. Failed trials have no say."""
     if measure.until is None:
         return None
-    means = [mean for trial in trials if (mean := _mean_of(trial)) is not None]
+    longest = [trial.settling.most_s for trial in trials if trial.settling is not None]
+    fixed_s = measure.trials * max(longest, default=measure.until.max_s)
+    means = _means_of(trials)
     if not means:
         missing = Unsettled("no-figure", "no trial came as far as a figure")
-        return CellSettling(len(trials) >= measure.trials, False, (missing,), None)
-    between = across(means, rule_of(measure))
-    reasons = (*_between_reasons(between, measure), *_within_reasons(trials))
-    return CellSettling(between.done, between.known and not reasons, reasons, between)
+        return CellSettling(len(trials) >= measure.trials, False, (missing,), None, fixed_s)
+    between = across(means, rule_of(measure), spread)
+    reasons = (*_between_reasons(between, len(means), measure), *_within_reasons(trials))
+    return CellSettling(between.done, between.known and not reasons, reasons, between, fixed_s)
+
+
+def _means_of(trials: Iterable[Trial]) -> list[TrialMean]:
+    return [mean for trial in trials if (mean := _mean_of(trial)) is not None]
 
 
 def _mean_of(trial: Trial) -> TrialMean | None:
@@ -88,17 +102,16 @@ def _mean_of(trial: Trial) -> TrialMean | None:
     return TrialMean(value, value * settling.low_share, value * settling.high_share)
 
 
-def _between_reasons(between: Between, measure: Measure) -> tuple[Unsettled, ...]:
-    if between.disagree:
-        return (Unsettled("disagree", "the trials differ by more than their insides explain"),)
+def _between_reasons(between: Between, count: int, measure: Measure) -> tuple[Unsettled, ...]:
     if between.known:
         return ()
     if between.low is None or between.high is None:
         return (Unsettled("one-trial", "one trial alone has no interval"),)
     assert measure.until is not None, "the caller has looked"
     half = (between.high - between.low) / 2 / between.mean if between.mean else 0.0
-    wide = f"{measure.trials_max} trials know it to within {100 * half:.3g} %, not {100 * measure.until.tolerance:g} %"
-    return (Unsettled("trials", wide),)
+    wide = f"{count} trials know it to within {100 * half:.3g} %, not {100 * measure.until.tolerance:g} %"
+    apart = (Unsettled("disagree", "the trials differ by more than their insides explain"),)
+    return (*(apart if between.disagree else ()), Unsettled("trials", wide))
 
 
 def _within_reasons(trials: Sequence[Trial]) -> tuple[Unsettled, ...]:

@@ -8,6 +8,7 @@ from poolproof.rules.model import Finding, Verdict
 from poolproof.runs.groups import Group, groups_of
 from poolproof.runs.interval import Interval, mean_interval, ratio_interval
 from poolproof.runs.model import Trial
+from poolproof.runs.settled import CellSettling, settling_of, spread_among
 
 WORST_FIRST: tuple[Verdict, ...] = ("failed", "refuted", "suspect", "unproven", "sound")
 RANKABLE: frozenset[Verdict] = frozenset({"sound", "unproven", "suspect"})
@@ -40,6 +41,7 @@ class Cell:
     """One layout under one workload. Failed trials give no figures; `figure` is the workload's own metric.
 
     `verdict` is the worst of its trials; `findings` are those of all trials, each rule once, the strongest first.
+    `settling` is None where trials have a fixed time.
     """
 
     layout: str
@@ -55,6 +57,23 @@ class Cell:
     sync_latency_ns: Mapping[str, float | None]
     account: AccountSum | None
     leaves: tuple[LeafShare, ...]
+    settling: CellSettling | None = None
+
+    @property
+    def is_unsettled(self) -> bool:
+        """Its figure was to be known to within a tolerance, and is not: no mean of it is to be believed."""
+        return self.settling is not None and not self.settling.settled
+
+    @property
+    def seconds(self) -> Mapping[str, float]:
+        """How long each part of its trials took, together."""
+        parts = dict.fromkeys(part for trial in self.trials for part in trial.seconds)
+        return {part: sum(trial.seconds.get(part, 0.0) for trial in self.trials) for part in parts}
+
+    @property
+    def warmup_s(self) -> float | None:
+        """The longest warm-up that a trial's figures leave out; None where none was looked for."""
+        return max((trial.settling.warmup_s for trial in self.trials if trial.settling is not None), default=None)
 
     def values(self) -> tuple[float, ...]:
         """The metric of each trial that did not fail."""
@@ -76,7 +95,9 @@ def cells_of(trials: Sequence[Trial], campaign: Campaign) -> tuple[Cell, ...]:
     }
     for trial in trials:
         groups.setdefault((trial.layout, trial.workload), []).append(trial)
-    return tuple(_cell(tuple(sorted(group, key=lambda trial: trial.number))) for group in groups.values() if group)
+    ordered = [tuple(sorted(group, key=lambda trial: trial.number)) for group in groups.values() if group]
+    spread = spread_among(ordered) if campaign.measure.until else None
+    return tuple(_cell(group, settling_of(group, campaign.measure, spread)) for group in ordered)
 
 
 def factor_to(cell: Cell, base: Cell) -> Interval | None:
@@ -86,7 +107,7 @@ def factor_to(cell: Cell, base: Cell) -> Interval | None:
     return ratio_interval(cell.values(), base.values())
 
 
-def _cell(trials: tuple[Trial, ...]) -> Cell:
+def _cell(trials: tuple[Trial, ...], settling: CellSettling | None) -> Cell:
     first = trials[0]
     return Cell(
         layout=first.layout,
@@ -95,14 +116,23 @@ def _cell(trials: tuple[Trial, ...]) -> Cell:
         metric=first.metric,
         verdict=min((trial.verdict for trial in trials), key=WORST_FIRST.index),
         findings=_findings(trials),
-        figure=mean_interval(_values(trials, first.metric)),
+        figure=_figure(_values(trials, first.metric), settling),
         iops=mean_interval(_values(trials, "iops")),
         bandwidth=mean_interval(_values(trials, "bandwidth")),
         latency_ns={name: _mean(_attribute(trials, f"{name}_ns")) for name in ("p50", "p99", "p999")},
         sync_latency_ns={name: _mean(_attribute(trials, f"sync_{name}_ns")) for name in ("p50", "p99")},
         account=_account(trials),
         leaves=_leaves(trials),
+        settling=settling,
     )
+
+
+def _figure(values: Sequence[float], settling: CellSettling | None) -> Interval | None:
+    """The mean with its 95 % interval; with the confidence that was asked for, where one was."""
+    between = settling.between if settling else None
+    if between is None or between.low is None or between.high is None:
+        return mean_interval(values)
+    return Interval(between.mean, max(0.0, between.low), between.high)
 
 
 def _measured(trials: Iterable[Trial]) -> list[Trial]:

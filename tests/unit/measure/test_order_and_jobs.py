@@ -45,7 +45,7 @@ def whole(order: Order, figure: float = 100.0) -> list[tuple[str, int]]:
 
 
 def trial(name: str, number: int, figure: float | None, *, settled: bool = True) -> Trial:
-    settling = Settling(settled, 0.0, 3.0, 0.99, 1.01, () if settled else (Unsettled("drift", "it drifts"),))
+    settling = Settling(settled, 0.0, 3.0, 180.0, 0.9995, 1.0005, () if settled else (Unsettled("drift", "it drifts"),))
     figures = None if figure is None else Figures(figure, figure * 4096)
     return Trial("a", name, number, "failed" if figure is None else "sound", (), "iops", figures, settling=settling)
 
