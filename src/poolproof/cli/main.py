@@ -23,10 +23,12 @@ from poolproof.cli import (
     lab,
     lint,
     presets,
+    query,
     rank,
     resume,
     rules,
     run,
+    runs,
     show,
 )
 from poolproof.errors import Interrupted, PoolproofError, UsageError
@@ -50,6 +52,8 @@ for module in (
     show,
     compare,
     rank,
+    runs,
+    query,
     export,
     lint,
     audit,

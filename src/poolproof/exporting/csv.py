@@ -2,17 +2,23 @@
 
 import csv
 import io
+from collections.abc import Iterable, Sequence
 
 from poolproof.exporting.rows import Table, columns_of
 
 
 def csv_text(table: Table) -> str:
-    """The whole file. What was not measured is empty; a text that a spreadsheet would run as a formula gets a `'`."""
+    """The whole file; what was not measured is empty."""
     columns = columns_of(table)
+    return csv_lines(tuple(columns), ([value(row) for value in columns.values()] for row in table.rows))
+
+
+def csv_lines(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A heading and a line for each row; a text that a spreadsheet would run as a formula gets a `'` in front."""
     out = io.StringIO(newline="")
     writer = csv.writer(out)
     writer.writerow(columns)
-    writer.writerows([_field(value(row)) for value in columns.values()] for row in table.rows)
+    writer.writerows([_field(value) for value in row] for row in rows)
     return out.getvalue()
 
 

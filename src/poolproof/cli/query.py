@@ -1,0 +1,79 @@
+"""`poolproof query`: SQL over the trials of many runs."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from poolproof.cli.run import Json
+
+if TYPE_CHECKING:
+    from poolproof.querying.session import Answer, Session
+
+Runs = Annotated[Path, typer.Argument(metavar="DIR", help="A folder with runs, or one run.")]
+
+
+def command(
+    folder: Runs,
+    sql: Annotated[str, typer.Argument(metavar="SELECT", help='One "select …", in DuckDB\'s SQL.')],
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV instead of a table.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Ask all runs below a folder, in SQL: views runs, trials, cells, leaves, findings (docs/query.md).
+
+    It only reads, and nothing but the runs. What cannot be read is named and left out: then the exit code is 7.
+    """
+    from poolproof.errors import RunError, UsageError
+    from poolproof.querying.session import open_runs
+
+    if as_csv and as_json:
+        raise UsageError("--csv and --json were given", "leave one of them out")
+    with open_runs(folder) as session:
+        answer = session.ask(sql)
+        if as_json:
+            typer.echo(_json(answer, session))
+        elif as_csv:
+            typer.echo(_csv(answer), nl=False)
+        else:
+            _print_table(answer)
+        name_left_out(session, as_json=as_json)
+        _keep(session)
+        if session.left_out:
+            raise typer.Exit(RunError.exit_code)
+
+
+def name_left_out(session: "Session", *, as_json: bool) -> None:
+    """What could not be read, on standard error; an object for machines holds it itself."""
+    for each in () if as_json else session.left_out:
+        typer.echo(f"poolproof: left out {each.what}: {each.why}\n  {each.hint}", err=True)
+
+
+def _keep(session: "Session") -> None:
+    """After the answer, so that nobody waits for it: a copy that makes the next query quick."""
+    if session.is_worth_copies:
+        typer.echo("keeping a copy in columns, so that the next query is quick; Ctrl-C does no harm", err=True)
+        session.keep_copies()
+
+
+def _json(answer: "Answer", session: "Session") -> str:
+    from poolproof.querying.values import json_value
+
+    columns = [{"name": name, "type": kind} for name, kind in zip(answer.columns, answer.types, strict=True)]
+    rows = [[json_value(value) for value in row] for row in answer.rows]
+    left_out = [{"what": each.what, "why": each.why} for each in session.left_out]
+    return json.dumps({"schema": 1, "columns": columns, "rows": rows, "left_out": left_out}, allow_nan=False)
+
+
+def _csv(answer: "Answer") -> str:
+    from poolproof.exporting.csv import csv_lines
+    from poolproof.querying.values import text_value
+
+    return csv_lines(answer.columns, ([text_value(value) for value in row] for row in answer.rows))
+
+
+def _print_table(answer: "Answer") -> None:
+    from poolproof.querying.table import table_lines
+
+    for line in table_lines(answer):
+        typer.echo(line)

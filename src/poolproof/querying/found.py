@@ -1,0 +1,70 @@
+"""The runs below a folder, and what keeps those that cannot be read from being read."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from poolproof.errors import RunError
+from poolproof.runs.directory import RunDirectory
+from poolproof.runs.model import RunRecord
+
+_DEEPEST = 5
+
+
+@dataclass(frozen=True)
+class FoundRun:
+    """A run directory. `name` is its path below the folder that was searched; its own name where it is that folder."""
+
+    name: str
+    path: Path
+    record: RunRecord
+
+    @property
+    def trials_path(self) -> Path:
+        """Its trials.jsonl, which is absent until a trial is done."""
+        return self.path / "trials.jsonl"
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A run, or lines of one, that could not be read: what, why, and what to type."""
+
+    what: str
+    why: str
+    hint: str
+
+
+def find_runs(root: Path) -> tuple[tuple[FoundRun, ...], tuple[LeftOut, ...]]:
+    """Every run in or below a folder, by name, and those whose run.json cannot be read.
+
+    Raises:
+        RunError: the folder is not there, or no run is in it.
+    """
+    if not root.is_dir():
+        raise RunError(f"{root} is no folder", "name the folder that holds the runs, as: poolproof runs runs")
+    runs, left_out = [], []
+    for path in _run_paths(root.resolve()):
+        name = path.name if path == root.resolve() else str(path.relative_to(root.resolve()))
+        try:
+            runs.append(FoundRun(name, path, RunDirectory.open(path).record()))
+        except RunError as error:
+            left_out.append(LeftOut(name, error.message, error.hint))
+        except OSError as error:
+            left_out.append(LeftOut(name, f"run.json cannot be read: {error.strerror}", f"ls -l {path}/run.json"))
+    if not runs and not left_out:
+        raise RunError(f"no run is in {root}", "poolproof run makes one; another folder's runs: poolproof runs DIR")
+    return tuple(runs), tuple(left_out)
+
+
+def _run_paths(root: Path) -> Iterator[Path]:
+    """Folders with a run.json, by name; what lies inside a run is its own."""
+    top = len(root.parts)
+    for folder, below, files in os.walk(root):
+        path = Path(folder)
+        below.sort()
+        if "run.json" in files:
+            below.clear()
+            yield path
+        elif len(path.parts) - top >= _DEEPEST:
+            below.clear()
