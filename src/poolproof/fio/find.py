@@ -268,7 +268,8 @@ def _fits_directions(result: FioResult, jobs: JobFile) -> bool:
         return True
     reads = any(job.read is not None for job in result.jobs)
     writes = any(job.write is not None for job in result.jobs)
-    return (jobs.reads or not reads) and (jobs.writes or not writes)
+    syncs = any(job.sync is not None for job in result.jobs)
+    return (jobs.reads or not reads) and (jobs.writes or not (writes or syncs))
 
 
 def _agrees(own: JobFile, jobs: JobFile) -> bool:

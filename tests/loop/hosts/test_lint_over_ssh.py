@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -51,7 +52,7 @@ def test_lint_says_there_what_it_says_here(reachable: Sshd, ground: Ground) -> N
     here, there = ask("lint", str(job), "--json"), ask("lint", str(job), "--on", "far", "--json")
     assert there.code == here.code == 1, there.err
     found = json.loads(there.out)
-    assert found == json.loads(here.out)
+    assert _lasting_of(found) == _lasting_of(json.loads(here.out))
     assert [each["message"] for each in found if each["line"] == 8 and "refuses sync=zoo" in each["message"]]
 
 
@@ -76,3 +77,8 @@ def _lasting(target: Target | None) -> Target:
     """Without what hangs on the RAM that is free just now."""
     assert target is not None
     return replace(target, dirty_limit_bytes=None)
+
+
+def _lasting_of(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Without what the machine is busy with just now."""
+    return [each for each in found if each["rule"] != "background-io"]

@@ -198,3 +198,15 @@ def test_no_mixture_of_lines_makes_a_traceback(pieces: list[tuple[str, int, int]
 @given(st.text(alphabet='fio-= \n0123456789.kMGTi%B/s:|,;read writepoolDevicegz{}"', max_size=400))
 def test_no_text_makes_a_traceback(text: str) -> None:
     _audited_whole(text)
+
+
+def test_syncs_are_not_those_of_a_job_that_only_reads() -> None:
+    text = (
+        "$ fio --name=test --filename=/mnt/tank/f --rw=randread --bs=4k --size=1G\n"
+        "  read: IOPS=412k, BW=1611MiB/s (1689MB/s)(1024MiB/643msec)\n\nand etcd:\n"
+        "    fsync/fdatasync/sync_file_range:\n"
+        "      sync (usec): min=534, max=15766, avg=1273.08, stdev=1084.70\n"
+    )
+    read, sync = audit_text("post", text, Setting())
+    assert (read.job, read.command_line) == ("test", 1)
+    assert (sync.command, list(sync.figures.directions)) == (None, [])
