@@ -1,0 +1,133 @@
+"""Record long trials of campaigns, for the replay of the stopping rule: `python -m benchmarks.record CAMPAIGN…`.
+
+Each campaign is run by `poolproof run` with `min` and `max` alike, so that every trial lasts that long whatever the
+rule would say; the rates of its intervals go to benchmarks/recordings/. Needs what the campaign needs: root, and for
+`--lab` a lab. `--plan` only tells the cells and the time.
+"""
+
+import argparse
+import json
+import platform
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from benchmarks import recordings
+from benchmarks.recordings import Head, Recorded
+from poolproof import __version__, process
+from poolproof.campaign.grammar import format_expression
+from poolproof.campaign.model import Campaign, Workload
+from poolproof.campaign.yaml import parse_campaign
+from poolproof.errors import PoolproofError
+from poolproof.measure.status import Status, series_of
+from poolproof.runs.directory import RunDirectory
+from poolproof.runs.model import Trial
+
+_NEVER = "0.01%"
+_OVERHEAD_S = 4.0
+_LAYOUT_S = 45.0
+_LIMIT_FACTOR = 3
+_TXG_S = 5.0
+_TURNS = 3
+_INTERVAL_S = 0.25
+
+
+def main() -> int:
+    """Record each campaign, one after the other; a line for each."""
+    asked = _arguments()
+    try:
+        for path in asked.campaigns:
+            campaign = parse_campaign(path.read_text(encoding="utf-8"), str(path))
+            expected_s = _expected_s(campaign, asked.seconds, asked.trials)
+            cells = len(campaign.layouts) * len(campaign.workloads)
+            print(f"{campaign.name}: {cells} cells, about {expected_s / 60:.0f} min", flush=True)
+            if not asked.plan:
+                print(f"  {_record(path, campaign, asked, expected_s)}", flush=True)
+    except PoolproofError as error:
+        print(f"poolproof: {error}", file=sys.stderr)
+        return error.exit_code
+    return 0
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.record", description=__doc__)
+    parser.add_argument("campaigns", nargs="+", type=Path)
+    parser.add_argument("--seconds", type=float, default=60.0, help="of each trial [60]")
+    parser.add_argument("--trials", type=int, default=3, help="of each cell [3]")
+    parser.add_argument("--out", type=Path, default=recordings.FOLDER, help="where recordings go")
+    parser.add_argument("--lab", action="store_true", help="run in a lab")
+    parser.add_argument("--plan", action="store_true", help="only tell the cells and the time")
+    return parser.parse_args()
+
+
+def _expected_s(campaign: Campaign, seconds: float, trials: int) -> float:
+    cells = len(campaign.layouts) * len(campaign.workloads)
+    return cells * trials * (seconds + _OVERHEAD_S) + len(campaign.layouts) * _LAYOUT_S
+
+
+def _record(path: Path, campaign: Campaign, asked: argparse.Namespace, expected_s: float) -> str:
+    """Run the campaign and keep its series; what was written, in a line."""
+    folder = Path(tempfile.mkdtemp(prefix="poolproof-record-", dir="/var/tmp"))
+    try:
+        argv = [str(Path(sys.executable).with_name("poolproof")), "run", str(path), "--json"]
+        argv += ["--until", _NEVER, "--min", f"{asked.seconds:g}s", "--max", f"{asked.seconds:g}s"]
+        argv += ["--trials", str(asked.trials), "--out", str(folder / "run"), "--work", str(folder)]
+        argv += ["--lab"] if asked.lab else []
+        done = process.run(argv, timeout_s=600 + _LIMIT_FACTOR * expected_s, check=False)
+        if not (folder / "run" / "run.json").is_file():
+            raise PoolproofError(f"poolproof ended with {done.returncode}: {done.stderr.strip()[-600:]}", "mend that")
+        trials = list(_recorded(RunDirectory.open(folder / "run"), campaign, asked.seconds))
+        head = Head(campaign.name, __version__, datetime.now(UTC).isoformat(timespec="seconds"), platform.platform())
+        written = recordings.write(asked.out, head, trials)
+    finally:
+        shutil.rmtree(folder)
+    return f"{written.name}: {len(trials)} trials, {written.stat().st_size} bytes, in {done.elapsed_s / 60:.1f} min"
+
+
+def _recorded(run: RunDirectory, campaign: Campaign, seconds: float) -> Iterator[Recorded]:
+    """The trials of a run that gave figures, in the order of the campaign."""
+    workloads = {workload.name: workload for workload in campaign.workloads}
+    layouts = {layout.name: format_expression(layout.expression) for layout in campaign.layouts}
+    trials = [trial for trial in run.trials() if trial.verdict != "failed"]
+    for trial in sorted(trials, key=lambda trial: trial.key):
+        statuses = _statuses(run, trial)
+        if statuses:
+            yield _one(trial, workloads[trial.workload], layouts[trial.layout], statuses, seconds)
+
+
+def _one(trial: Trial, workload: Workload, expression: str, statuses: Sequence[Status], seconds: float) -> Recorded:
+    by_bytes = workload.metric == "bandwidth"
+    series = series_of(statuses, _INTERVAL_S, by_bytes=by_bytes)
+    writes = statuses[-1].write_bytes > 0
+    return Recorded(
+        layout=trial.layout,
+        workload=trial.workload,
+        trial=trial.number,
+        by="bytes" if by_bytes else "ios",
+        interval_s=series.interval_s,
+        turnover_s=_turnover_s(trial, expression, seconds) if writes else 0.0,
+        values=series.values,
+    )
+
+
+def _turnover_s(trial: Trial, expression: str, seconds: float) -> float:
+    """A turn of the write-back: what made the trial's longest time longer than was asked, else that of ZFS."""
+    most_s = trial.settling.most_s if trial.settling else seconds
+    if most_s > seconds:
+        return most_s / _TURNS
+    return _TXG_S if "zfs" in expression.split() else 0.0
+
+
+def _statuses(run: RunDirectory, trial: Trial) -> list[Status]:
+    """What fio reported while it ran: series.jsonl, as `measure/settle.py` writes it."""
+    path = run.trial_directory(*trial.key) / "series.jsonl"
+    if not path.is_file():
+        return []
+    return [Status(**json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,85 @@
+"""Recorded trials: one file per campaign, a line of JSON per trial, compressed; rates in equal intervals.
+
+The first line is a head: schema, campaign, poolproof's version, when, on what. A trial's line: `layout`, `workload`,
+`trial` (from 1), `by` (`bytes` or `ios` per second), `interval_s`, `turnover_s` (a turn of the layout's write-back; 0
+where nothing was written) and `values`, rounded to whole numbers.
+"""
+
+import gzip
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from poolproof.errors import RunError
+
+FOLDER = Path(__file__).parent
+SCHEMA = 1
+_ENDING = ".jsonl.gz"
+
+
+@dataclass(frozen=True)
+class Head:
+    """What was recorded, when and on what."""
+
+    campaign: str
+    poolproof: str
+    recorded_at: str
+    host: str
+    schema: int = SCHEMA
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """One recorded trial. `values` are rates per `interval_s` seconds, from the start of fio's clock."""
+
+    layout: str
+    workload: str
+    trial: int
+    by: str
+    interval_s: float
+    turnover_s: float
+    values: tuple[float, ...]
+
+    @property
+    def seconds(self) -> float:
+        """How long it lasted."""
+        return self.interval_s * len(self.values)
+
+    @property
+    def mean(self) -> float:
+        """Of the whole trial."""
+        return sum(self.values) / len(self.values)
+
+
+def write(folder: Path, head: Head, trials: Iterable[Recorded]) -> Path:
+    """Write a recording; the same trials give the same bytes."""
+    path = folder / f"{head.campaign}{_ENDING}"
+    lines = [asdict(head), *({**asdict(trial), "values": [round(v) for v in trial.values]} for trial in trials)]
+    text = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines)
+    path.write_bytes(gzip.compress(text.encode(), 9, mtime=0))
+    return path
+
+
+def paths(folder: Path) -> list[Path]:
+    """The recordings in a folder."""
+    return sorted(folder.glob(f"*{_ENDING}"))
+
+
+def read(path: Path) -> tuple[Head, tuple[Recorded, ...]]:
+    """A recording.
+
+    Raises:
+        RunError: it is of another schema.
+    """
+    lines = _lines(path)
+    head = Head(**next(lines))
+    if head.schema != SCHEMA:
+        raise RunError(f"{path} has schema {head.schema}, this reads {SCHEMA}", "record it again")
+    return head, tuple(Recorded(**{**line, "values": tuple(line["values"])}) for line in lines)
+
+
+def _lines(path: Path) -> Iterator[dict]:  # type: ignore[type-arg]
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        for line in file:
+            yield json.loads(line)
