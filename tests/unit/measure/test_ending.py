@@ -1,0 +1,104 @@
+"""When a running fio is ended: by its series, after its ramp, and after three turns of the write-back below it."""
+
+from poolproof.campaign.flags import parse_workload_flag
+from poolproof.campaign.model import Measure, Until, Workload
+from poolproof.hosts.base import FileMissing
+from poolproof.hosts.local import LocalHost
+from poolproof.layers.base import WriteBack
+from poolproof.layers.zfs_txg import transaction_groups
+from poolproof.measure.jobs import jobs_of
+from poolproof.measure.live import Ending
+from poolproof.measure.settle import lasting, status_interval_s
+from poolproof.measure.status import Status
+from poolproof.runs.settled import rule_of
+
+MEASURE = Measure(trials=2, most_trials=4, until=Until(tolerance=0.05, min_s=2.0, max_s=20.0))
+BEGUN_S = 1000.0
+
+
+def ending(ramp_s: float = 0.0, write_backs: tuple[WriteBack, ...] = ()) -> Ending:
+    return Ending(rule_of(MEASURE), by_bytes=False, interval_s=0.25, ramp_s=ramp_s, write_backs=write_backs)
+
+
+def steady(seconds: float, *, per_s: int = 400, from_s: float = BEGUN_S) -> list[Status]:
+    """What fio says each quarter of a second while it writes at one rate, with a little jitter of its clock."""
+    count = round(seconds * 4)
+    times = [number / 4 + 0.003 * (number % 3) for number in range(1, count + 1)]
+    return [Status(from_s + at, at, write_bytes=int(at * per_s * 4096), write_ios=int(at * per_s)) for at in times]
+
+
+def test_a_steady_rate_is_known_after_a_dozen_samples() -> None:
+    assert not ending().judge(steady(1.5), BEGUN_S).done
+    decision = ending().judge(steady(4.0), BEGUN_S)
+    assert decision.done and decision.settled
+
+
+def test_a_rate_that_never_settles_goes_on_to_the_most() -> None:
+    falling = [
+        Status(BEGUN_S + at, at, write_ios=int(4000 * at - 90 * at * at)) for at in (step / 4 for step in range(1, 81))
+    ]
+    assert not ending().judge(falling[:48], BEGUN_S).done
+    decision = ending().judge(falling, BEGUN_S)
+    assert decision.done and not decision.settled
+    assert decision.reasons
+
+
+def test_what_was_said_in_the_ramp_does_not_count() -> None:
+    in_ramp = steady(5.0, per_s=9000)
+    after = steady(4.0, from_s=BEGUN_S + 5.0)
+    decision = ending(ramp_s=5.0).judge([*in_ramp, *after], BEGUN_S)
+    assert decision.settled
+    assert decision.mean is not None and abs(decision.mean - 400) < 8
+
+
+def test_writes_last_three_turns_of_the_write_back_below() -> None:
+    turns = (WriteBack(5.0),)
+    assert ending(write_backs=turns).most_s == 20.0
+    assert not ending(write_backs=turns).judge(steady(12.0), BEGUN_S).done
+    assert ending(write_backs=turns).judge(steady(16.0), BEGUN_S).done
+    assert ending(write_backs=(WriteBack(30.0),)).most_s == 90.0, "also where that is more than the most"
+
+
+def test_a_turn_is_over_sooner_where_more_is_written() -> None:
+    assert WriteBack(5.0, 400 * 4096).turn_s(400 * 4096) == 1.0
+    assert WriteBack(5.0, 400 * 4096).turn_s(0.0) == 5.0
+    assert ending(write_backs=(WriteBack(5.0, 400 * 4096),)).judge(steady(4.0), BEGUN_S).done
+
+
+class _Module(LocalHost):
+    """A host whose ZFS module has these parameters."""
+
+    def __init__(self, **parameters: str) -> None:
+        self._parameters = parameters
+
+    def read(self, path: str) -> str:
+        try:
+            return self._parameters[path.rpartition("/")[2]] + "\n"
+        except KeyError:
+            raise FileMissing(path) from None
+
+
+def test_transaction_groups_as_the_module_has_them() -> None:
+    tuned = _Module(zfs_txg_timeout="10", zfs_dirty_data_max="4294967296", zfs_dirty_data_sync_percent="20")
+    assert transaction_groups(tuned) == WriteBack(10.0, 858993459)
+    assert transaction_groups(_Module()) == WriteBack(5.0, None)
+
+
+def workload(text: str) -> Workload:
+    (one,) = parse_workload_flag(text)
+    return one
+
+
+def test_more_clones_report_less_often() -> None:
+    def every(text: str) -> float:
+        return status_interval_s(jobs_of(workload(text), MEASURE, LocalHost()))
+
+    assert every("rw=read,bs=1m") == 0.25
+    assert every("rw=read,bs=1m,numjobs=16") == 0.5
+    assert every("rw=read,bs=1m,numjobs=64") == 1.0
+
+
+def test_a_trial_may_take_as_long_as_its_rule_says() -> None:
+    jobs = jobs_of(workload("rw=read,bs=1m"), MEASURE, LocalHost())
+    assert jobs.asked_s == 20.0
+    assert lasting(jobs, 90.0).asked_s == 90.0

@@ -1,0 +1,140 @@
+"""fio's reports while it runs become points in time, rates per interval and the figures of a window."""
+
+import gzip
+import math
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from poolproof.fio.json_output import find_documents, read_json, read_json_stream
+from poolproof.fio.merge import percentile
+from poolproof.hosts.local import LocalHost
+from poolproof.measure.figures import figures_of
+from poolproof.measure.fio_report import FioReport
+from poolproof.measure.status import Status, after_ramp, series_of
+from poolproof.measure.window import since
+
+CAPTURED = gzip.decompress(Path(__file__).with_name("captured").joinpath("3.33-status-ramp.json+.gz").read_bytes())
+BEGUN_S = 1795305652.3
+RAMP_S = 0.4
+HOST = LocalHost()
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> FioReport:
+    path = tmp_path_factory.mktemp("fio") / "fio.json"
+    path.write_bytes(CAPTURED)
+    report = FioReport(HOST, str(path), BEGUN_S)
+    report.read_on()
+    return report
+
+
+def test_each_report_of_fio_is_a_status_with_its_totals(whole: FioReport) -> None:
+    results = read_json_stream(CAPTURED.decode())
+    assert len(whole.statuses) == len(results) == 10
+    for status, result in zip(whole.statuses, results, strict=True):
+        reads = [job.read for job in result.jobs if job.read]
+        writes = [job.write for job in result.jobs if job.write]
+        both = [part.clat for part in (*reads, *writes) if part.clat and part.clat.samples]
+        syncs = [job.sync for job in result.jobs if job.sync]
+        assert status.at_s == (result.timestamp_ms or 0) / 1000
+        assert status.ran_s == max((part.runtime_ms or 0 for part in (*reads, *writes)), default=0) / 1000
+        assert status.read_bytes == sum(part.io_bytes or 0 for part in reads)
+        assert status.write_bytes == sum(part.io_bytes or 0 for part in writes)
+        assert status.read_ios == sum(part.ios or 0 for part in reads)
+        assert status.write_ios == sum(part.ios or 0 for part in writes)
+        assert status.latency_samples == sum(each.samples or 0 for each in both)
+        latency_ns = sum((each.samples or 0) * (each.mean_ns or 0) for each in both)
+        assert math.isclose(status.latency_ns, latency_ns, rel_tol=1e-9)
+        assert status.syncs == sum(each.samples or 0 for each in syncs)
+
+
+def test_the_place_of_a_status_is_that_of_its_whole_report(whole: FioReport) -> None:
+    documents = find_documents(CAPTURED.decode())
+    assert [(status.start, status.end) for status in whole.statuses] == [
+        (each.start, each.end + 1) for each in documents
+    ]
+    assert read_json(whole.document(whole.statuses[4])) == documents[4].result
+
+
+@given(cuts=st.lists(st.integers(0, len(CAPTURED)), min_size=1, max_size=3))
+def test_a_report_that_grows_is_read_piece_by_piece(tmp_path_factory: pytest.TempPathFactory, cuts: list[int]) -> None:
+    path = tmp_path_factory.mktemp("fio") / "fio.json"
+    report = FioReport(HOST, str(path), BEGUN_S)
+    for cut in (*sorted(cuts), len(CAPTURED)):
+        path.write_bytes(CAPTURED[:cut])
+        report.read_on()
+        assert all(status.end <= cut + 1 for status in report.statuses), "what is not complete waits"
+    again = FioReport(HOST, str(path), BEGUN_S)
+    again.read_on()
+    assert report.statuses == again.statuses
+
+
+def test_the_report_of_the_fio_before_is_not_this_ones(tmp_path: Path) -> None:
+    path = tmp_path / "fio.json"
+    path.write_bytes(CAPTURED)
+    report = FioReport(HOST, str(path), BEGUN_S + 60)
+    report.read_on()
+    assert report.statuses == []
+    FioReport(HOST, str(tmp_path / "none"), BEGUN_S).read_on()
+
+
+def test_the_clock_starts_anew_when_the_ramp_is_over(whole: FioReport) -> None:
+    counting = after_ramp(whole.statuses, RAMP_S, BEGUN_S)
+    assert [status.ran_s for status in counting] == [0.201, 0.4, 0.6, 0.801, 1.001, 1.202, 1.24]
+
+
+def test_a_steady_job_has_a_steady_series(whole: FioReport) -> None:
+    """Two clones of 600 reads and 600 writes each, held there by fio."""
+    series = series_of(after_ramp(whole.statuses, RAMP_S, BEGUN_S), 0.2, by_bytes=False)
+    assert len(series.values) == 6
+    assert all(abs(value - 2400) < 0.03 * 2400 for value in series.values)
+    by_bytes = series_of(after_ramp(whole.statuses, RAMP_S, BEGUN_S), 0.2, by_bytes=True)
+    assert all(abs(value - 2400 * 4096) < 0.05 * 2400 * 4096 for value in by_bytes.values)
+
+
+@given(
+    steps=st.lists(st.tuples(st.floats(0.2, 0.4), st.integers(0, 10_000)), min_size=2, max_size=60),
+    interval_s=st.sampled_from([0.25, 0.5, 1.0]),
+)
+def test_no_byte_is_lost_between_the_intervals(steps: list[tuple[float, int]], interval_s: float) -> None:
+    statuses, ran_s, moved = [], 0.0, 0
+    for more_s, more in steps:
+        ran_s, moved = ran_s + more_s, moved + more
+        statuses.append(Status(at_s=ran_s, ran_s=ran_s, read_bytes=moved))
+    series = series_of(statuses, interval_s, by_bytes=True)
+    assert abs(series.duration_s - ran_s) <= interval_s
+    assert min(series.values, default=0.0) >= 0
+    total = math.fsum(series.values) * interval_s
+    last = max(more / more_s for more_s, more in steps)
+    assert moved - total <= last * interval_s + 1e-6
+    assert total <= moved + 1e-6
+
+
+def test_a_series_of_nothing_is_empty() -> None:
+    assert series_of([], 0.25, by_bytes=True).values == ()
+    assert series_of([Status(1.0, 0.0)], 0.25, by_bytes=True).values == ()
+
+
+def test_a_window_has_what_happened_in_it_alone() -> None:
+    results = read_json_stream(CAPTURED.decode())
+    start, end = results[4], results[8]
+    window = since(start, end)
+    for before, after, between in zip(start.jobs, end.jobs, window.jobs, strict=True):
+        assert before.write and after.write and between.write
+        assert between.write.ios == (after.write.ios or 0) - (before.write.ios or 0)
+        assert between.write.runtime_ms == (after.write.runtime_ms or 0) - (before.write.runtime_ms or 0)
+        clat = between.write.clat
+        assert clat is not None and clat.samples == sum(clat.bins_ns.values())
+        assert percentile(clat, 50.0) is not None
+    assert abs((figures_of(window).iops or 0) - 2400) < 0.02 * 2400
+
+
+def test_the_figures_from_the_start_are_those_of_the_whole() -> None:
+    end = read_json_stream(CAPTURED.decode())[-1]
+    empty = read_json_stream(CAPTURED.decode())[0]
+    assert empty.jobs[0].write is not None
+    none = type(end)(end.version, tuple(type(job)(job.name) for job in end.jobs))
+    assert figures_of(since(none, end)) == figures_of(end)
