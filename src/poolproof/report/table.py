@@ -7,15 +7,17 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from poolproof.campaign.model import Metric
 from poolproof.report.unsettled import spent_text, unsettled_blocks
 from poolproof.report.words import (
     MARKS,
+    METRICS,
     STYLES,
     factor_text,
     groups_text,
     half_width_text,
     value_text,
-    workload_heading,
+    which_is_better,
 )
 from poolproof.rules.model import Finding
 from poolproof.runs.interval import Interval
@@ -57,10 +59,16 @@ def _table(cells: Sequence[Cell], baseline: str | None) -> Table:
         table.add_column(Text(f"to {baseline}"), no_wrap=True)
     for workload in dict.fromkeys(cell.workload for cell in cells):
         own = [cell for cell in cells if cell.workload == workload]
-        table.add_row(Text(workload_heading(workload, own[0].metric), style="bold"))
+        table.add_row(*_heading(workload, own[0].metric, columns=len(table.columns)))
         for cell in own:
             table.add_row(*_row(cell, bases.get(workload), with_factor=bool(bases)))
     return table
+
+
+def _heading(workload: str, metric: Metric, *, columns: int) -> list[Text]:
+    """The workload with its metric; which of the figures is the better stands in the last column, which has room."""
+    title = Text(f"{workload}, {METRICS[metric]}", style="bold")
+    return [title, *[Text()] * (columns - 2), Text(which_is_better(metric), style="bright_black")]
 
 
 def _row(cell: Cell, base: Cell | None, *, with_factor: bool) -> list[Text]:

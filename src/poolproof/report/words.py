@@ -32,9 +32,9 @@ METRICS: dict[Metric, str] = {
 _FARTHEST = 100.0
 
 
-def workload_heading(workload: str, metric: Metric) -> str:
-    """What stands over a workload's figures: `reads, IOPS`; `etcd, p99 of fsync (less is better)`."""
-    return f"{workload}, {METRICS[metric]}{' (less is better)' if metric in LOWER_IS_BETTER else ''}"
+def which_is_better(metric: Metric) -> str:
+    """A word where a larger figure is not the better one; else empty."""
+    return "less is better" if metric in LOWER_IS_BETTER else ""
 
 
 def value_text(value: float, metric: Metric) -> str:

@@ -1,6 +1,7 @@
 """What people read: refuted figures are never unmarked, and the table fits a terminal of 80 columns."""
 
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from poolproof.report.lines import PlainLines
 from poolproof.report.progress import LiveScreen
 from poolproof.report.shares import print_shares
 from poolproof.report.table import print_table
-from poolproof.report.words import MARKS, factor_text, half_width_text, trial_text, value_text, workload_heading
+from poolproof.report.words import MARKS, factor_text, half_width_text, trial_text, value_text, which_is_better
 from poolproof.rules.model import Finding, Verdict
 from poolproof.runs.interval import Interval
 from poolproof.runs.model import Figures, Trial
@@ -84,9 +85,18 @@ def test_reasons_that_several_layouts_share_say_whose_figures_they_give() -> Non
     assert "✗ r on hdd, pair: refuted" in text and "read-from-cache on hdd: 64 MiB" in text
 
 
-@pytest.mark.parametrize(("metric", "text"), [("iops", "r, IOPS"), ("sync_p99", "r, p99 of fsync (less is better)")])
+@pytest.mark.parametrize(("metric", "text"), [("iops", ""), ("bandwidth", ""), ("sync_p99", "less is better")])
 def test_figures_of_which_less_is_better_say_so(metric: Metric, text: str) -> None:
-    assert workload_heading("r", metric) == text
+    assert which_is_better(metric) == text
+
+
+def test_a_table_of_latencies_says_that_less_is_better_and_cuts_nothing_off_at_80_columns() -> None:
+    rates = [trial("hdd", 1, 100.0, "refuted"), trial("pair", 1, 2000.0), trial("pair", 2, 2100.0)]
+    slow = [replace(each, metric="sync_p99", figures=Figures(1.0, 1.0, sync_p99_ns=3e7)) for each in rates]
+    text = printed(cells_of(slow, CAMPAIGN))
+    (heading,) = [line for line in text.splitlines() if "p99 of fsync" in line]
+    assert heading.rstrip().endswith("less is better")
+    assert "…" not in text
 
 
 def test_shares_leave_out_a_direction_in_which_fio_moved_nothing() -> None:
