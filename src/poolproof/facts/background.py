@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 
+from poolproof.facts.mountinfo import parse_mountinfo
 from poolproof.hosts.base import FileMissing, Host
 
 _LIMIT_S = 20.0
@@ -18,8 +19,17 @@ def busy_with(host: Host, devices: Iterable[str]) -> tuple[str, ...]:
         mdstat = ""
     wanted = set(devices)
     busy = [f"{action} of {array}, {done} done" for array, action, done in parse_mdstat(mdstat) if array in wanted]
-    threads = host.run(["ps", "-e", "-o", "comm="], timeout_s=_LIMIT_S, check=False).stdout.split()
-    return (*busy, *(["the lazy initialisation of an ext4"] if "ext4lazyinit" in threads else []))
+    return (*busy, *(["the lazy initialisation of an ext4"] if _fills_inode_tables(host, wanted) else []))
+
+
+def _fills_inode_tables(host: Host, devices: set[str]) -> bool:
+    """One thread serves every ext4 of a machine, so it may be at work on another disk: it counts where one is here."""
+    mounts = parse_mountinfo(host.read("/proc/self/mountinfo"))
+    sources = [mount.source.rpartition("/")[2] for mount in mounts if mount.file_system == "ext4"]
+    if not any(source.startswith(device) for source in sources for device in devices):
+        return False
+    threads = host.run(("ps", "-e", "-o", "comm="), timeout_s=_LIMIT_S, check=False).stdout.split()
+    return "ext4lazyinit" in threads
 
 
 def parse_mdstat(text: str) -> Iterator[tuple[str, str, str]]:

@@ -1,6 +1,9 @@
 """What disks are busy with by themselves, from /proc/mdstat of Linux 6.1 (mdadm 4.2)."""
 
-from poolproof.facts.background import parse_mdstat
+import pytest
+
+from poolproof.facts.background import busy_with, parse_mdstat
+from tests.unit.layers.recorded import RecordedHost
 
 _MDSTAT = """\
 Personalities : [raid1] [raid6] [raid5] [raid4]
@@ -22,3 +25,15 @@ def test_an_array_at_work_is_named_with_how_far_it_is() -> None:
 def test_idle_arrays_and_no_arrays() -> None:
     assert list(parse_mdstat("Personalities : \nunused devices: <none>\n")) == []
     assert list(parse_mdstat("")) == []
+
+
+@pytest.mark.parametrize(
+    ("device", "said"), [("sda", ("the lazy initialisation of an ext4",)), ("sdb", ()), ("nvme0n1", ())]
+)
+def test_lazy_initialisation_is_only_that_of_a_disk_with_an_ext4(device: str, said: tuple[str, ...]) -> None:
+    mounts = "24 1 8:1 / / rw - ext4 /dev/sda1 rw\n29 24 8:16 / /srv rw - xfs /dev/sdb rw\n"
+    host = RecordedHost(
+        said={("ps", "-e", "-o", "comm="): "systemd\next4lazyinit\n"},
+        files={"/proc/self/mountinfo": mounts, "/proc/mdstat": _MDSTAT},
+    )
+    assert busy_with(host, [device]) == said
