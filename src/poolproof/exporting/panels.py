@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 
 from poolproof.campaign.names import slug
 from poolproof.exporting.rows import Row, plain_name
+from poolproof.fio.job import Job
 
 _AXES = ("rw", "readwrite", "bs", "blocksize", "sync")
 
@@ -51,9 +52,8 @@ def panels_of(rows: Iterable[Row]) -> tuple[Panel, ...]:
     families = {_family(row) for row in every}
     found: dict[tuple[str, str, tuple[str, ...]], list[Row]] = {}
     for row in every:
-        sync = "sync" if row.job.commits_each_write else "async"
         rest = ((slug(_family(row)),) if len(families) > 1 else ()) + _rest(row)
-        found.setdefault((sync, mode_of(row), rest), []).append(row)
+        found.setdefault((sync_of(row.job), mode_of(row.job), rest), []).append(row)
     return tuple(Panel(*key, tuple(own)) for key, own in found.items())
 
 
@@ -62,10 +62,15 @@ def block_size(row: Row) -> str:
     return re.sub(r"\s", "", row.options.get("bs", "4k"))
 
 
-def mode_of(row: Row) -> str:
-    """fio's word for what is done: `randread`."""
-    word = slug(row.options.get("rw", "read").partition(":")[0])
+def mode_of(job: Job) -> str:
+    """fio's word for what is done, in full: `randread`, `readwrite`."""
+    word = slug((job.text("rw") or job.text("readwrite") or "read").partition(":")[0])
     return {"rw": "readwrite"}.get(word, word) or "read"
+
+
+def sync_of(job: Job) -> str:
+    """`sync` where each write waits for the disk."""
+    return "sync" if job.commits_each_write else "async"
 
 
 def _family(row: Row) -> str:

@@ -1,0 +1,117 @@
+"""The charts of a run as PNG or SVG files, in folders by sync or async and by mode, one for each metric."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any, Literal
+
+from poolproof.campaign.model import Metric, Workload
+from poolproof.campaign.names import slug
+from poolproof.charts import look
+from poolproof.charts.curves import Scale, curve_points, curves
+from poolproof.charts.figures import figure_points, figures
+from poolproof.charts.places import Place, places
+from poolproof.compare.finished import FinishedRun, metrics_of
+from poolproof.exporting.panels import mode_of, sync_of
+from poolproof.fio.job import Job
+from poolproof.runs.summary import Cell
+
+Kind = Literal["png", "svg"]
+
+_ORDER: tuple[Metric, ...] = ("iops", "bandwidth", "p50", "p99", "p999", "sync_p99")
+_PNG_SCALE = 2.0
+_CURVE_SIZE = {"width": 620, "height": 380}
+_FIGURE_SIZE = {"width": 620}
+_PADDING = 14
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A chart and where its file goes, without an ending: `async/randread/randread-async-iops`."""
+
+    place: PurePosixPath
+    chart: Any
+    size: Mapping[str, int]
+
+
+def pictures(run: FinishedRun, scale: Scale = "log") -> Iterator[Picture]:
+    """Curves over what makes an axis, for each mode; for workloads without an axis the figure of each layout."""
+    cells = tuple(run.cells.values())
+    placed = places(run.campaign.workloads)
+    measured = metrics_of(cells)
+    for metric in (metric for metric in _ORDER if metric in measured):
+        for family in _families(run):
+            yield from _curves(run, family, cells, metric, scale)
+        for workload in run.campaign.workloads:
+            if workload.name not in placed:
+                yield from _figures(run, workload, cells, metric)
+
+
+def drawn(picture: Picture, kind: Kind) -> bytes:
+    """The file's content."""
+    import vl_convert
+
+    specification = look.dressed(picture.chart)
+    specification["spec"].update(picture.size)
+    specification["facet"]["header"] = {"labels": False}  # the title says it
+    specification["padding"] = _PADDING
+    if kind == "svg":
+        text: str = vl_convert.vegalite_to_svg(specification)
+        return text.encode()
+    image: bytes = vl_convert.vegalite_to_png(specification, scale=_PNG_SCALE)
+    return image
+
+
+def _curves(run: FinishedRun, family: str, cells: Sequence[Cell], metric: Metric, scale: Scale) -> Iterator[Picture]:
+    """One for each mode, and for each choice of what else varies."""
+    own = [workload for workload in run.campaign.workloads if workload.family == family]
+    placed = places(own)
+    for panel, rest in dict.fromkeys((place.panel, place.rest) for place in placed.values()):
+        members = [each for each in own if each.name in placed and _is(placed[each.name], panel, rest)]
+        names = {workload.name for workload in members}
+        points = curve_points([cell for cell in cells if cell.workload in names], members, metric)
+        if not points:
+            continue
+        chart = curves(points, metric, layouts=_layouts(run), workloads=members, scale=scale, columns=1)
+        what = ", ".join(part for part in (panel, rest) if part)
+        title = _title(run, what, sum(point.line is None for point in points))
+        distinct = (family if len(_families(run)) > 1 else "", rest.replace("=", "-"))
+        yield Picture(_place(members[0], distinct, metric), chart.properties(title=title), _CURVE_SIZE)
+
+
+def _figures(run: FinishedRun, workload: Workload, cells: Sequence[Cell], metric: Metric) -> Iterator[Picture]:
+    own = [cell for cell in cells if cell.workload == workload.name]
+    points = figure_points(own, metric)
+    if points:
+        chart = figures(points, metric, layouts=_layouts(run), columns=1)
+        title = _title(run, workload.name, sum(not point.believed for point in points))
+        yield Picture(_place(workload, (workload.name,), metric), chart.properties(title=title), _FIGURE_SIZE)
+
+
+def _is(place: Place, panel: str, rest: str) -> bool:
+    return (place.panel, place.rest) == (panel, rest)
+
+
+def _place(workload: Workload, distinct: Sequence[str], metric: Metric) -> PurePosixPath:
+    job = Job(workload.name, dict(workload.jobs[0].options))
+    sync, mode = sync_of(job), mode_of(job)
+    parts = (mode, sync, *map(slug, distinct), metric.replace("_", "-"))
+    return PurePosixPath(sync) / mode / "-".join(part for part in parts if part)
+
+
+def _title(run: FinishedRun, what: str, hollow: int) -> dict[str, object]:
+    """What was measured, how to read the marks, and what made it: a picture is posted alone."""
+    marks = "bars: 95 % intervals"
+    marks += f"; hollow: {hollow} refuted or failed, not to be believed" if hollow else ""
+    record = run.record
+    made = [f"poolproof {record.poolproof}", record.versions.get("fio", ""), record.facts.get("kernel", "")]
+    made_by = ", ".join(part for part in (*made, record.begun_at[:10]) if part)
+    return {"text": f"{run.campaign.name}: {what}", "subtitle": [marks, made_by], "subtitlePadding": 4, "offset": 12}
+
+
+def _layouts(run: FinishedRun) -> list[str]:
+    return [layout.name for layout in run.campaign.layouts]
+
+
+def _families(run: FinishedRun) -> list[str]:
+    return list(dict.fromkeys(workload.family for workload in run.campaign.workloads))
