@@ -1,7 +1,7 @@
 """Every layer that needs a kernel of its own, in the lab: built, written to, cooled, counted, undone.
 
 The lab is started for these tests and removed after them. POOLPROOF_LAB=NAME uses one that runs already and has the
-disks a to e of 1 GiB (`poolproof lab start NAME -d a=file:1G … -d e=file:1G`). A trial takes a minute or two under
+disks a to e of 320 MiB (`poolproof lab start NAME -d a=file:320M … -d e=file:320M`). A trial takes a minute or two under
 emulation, so each row is a technology or a kind of vdev, not an option.
 """
 
@@ -31,6 +31,7 @@ pytestmark = pytest.mark.timeout(1800)
 _MIB = 1024**2
 _NAMES = "abcde"
 _WRITTEN_MIB = 12
+_DISK_MIB = 320
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +42,7 @@ def ground() -> Iterator[LabGround]:
         with link.reached(standing.find(given)) as host:
             yield ground_of(host, disks)
         return
-    devices = tuple(Device(name, LoopFile(1024 * _MIB)) for name in _NAMES)
+    devices = tuple(Device(name, LoopFile(_DISK_MIB * _MIB)) for name in _NAMES)
     name = f"layers-{secrets.token_hex(3)}"
     # One processor: emulated, each program that starts costs less than with two.
     request = LabRequest(name, "2.1", built("2.1"), devices, 2048 * _MIB, 1, owner=standing.this_process())
@@ -69,8 +70,8 @@ def bench(ground: LabGround, tmp_path: Path) -> Iterator[LayerBench]:
     [
         ("zfs a b", {"a": 0.5, "b": 0.5}),
         ("zfs raidz1 a b c encryption=on", {"a": 0.5, "b": 0.5, "c": 0.5}),
-        ("zfs mirror a b log (c | luks) cache d arc_max=256M | zvol 400M volblocksize=16k | ext4", {"a": 1, "b": 1}),
-        ("zfs a | zvol 400M sparse", None),
+        ("zfs mirror a b log (c | luks) cache d arc_max=256M | zvol 100M volblocksize=16k | ext4", {"a": 1, "b": 1}),
+        ("zfs a | zvol 100M sparse", None),
         ("a | luks sector-size=4096 key-size=256 | xfs", {"a": 1}),
         ("md raid1 a write-mostly b bitmap=none | ext4", {"a": 1, "b": 1}),
         ("md raid5 a b c bitmap=internal bitmap-chunk=64M | ext4", {"a": 0.5, "b": 0.5, "c": 0.5}),
@@ -137,7 +138,7 @@ def test_every_other_level_is_made_and_in_sync(bench: LayerBench, text: str) -> 
 
 def test_partitions_serve_as_disks(bench: LayerBench) -> None:
     disk = bench.volumes["a"].path
-    bench.sh(f"printf ',400M\\n,400M\\n' | sfdisk -q {disk} && udevadm settle --timeout=30")
+    bench.sh(f"printf ',140M\\n,140M\\n' | sfdisk -q {disk} && udevadm settle --timeout=30")
     try:
         bench.add_disks({"p1": f"{disk}-part1", "p2": f"{disk}-part2"})
         plan = bench.build("zfs mirror p1 p2")
@@ -190,9 +191,9 @@ def test_a_layout_over_the_remains_of_others(bench: LayerBench) -> None:
 
 
 def test_a_standing_pool_gets_log_and_cache_devices_and_loses_them(bench: LayerBench) -> None:
-    core = bench.build("zfs a | zvol 400M | ext4")
+    core = bench.build("zfs a | zvol 100M | ext4")
     written = bench.write(core, _WRITTEN_MIB)
-    for text in ("zfs a log (b | luks) cache c | zvol 400M | ext4", "zfs a log mirror b c | zvol 400M | ext4"):
+    for text in ("zfs a log (b | luks) cache c | zvol 100M | ext4", "zfs a log mirror b c | zvol 100M | ext4"):
         whole = bench.extend(core, text)
         assert "logs" in bench.sh("zpool status")
         bench.cool(whole)
@@ -231,7 +232,7 @@ def test_a_run_that_dies_while_a_pool_changes_leaves_nothing(bench: LayerBench, 
 
 
 def test_every_level_is_counted(bench: LayerBench) -> None:
-    plan = bench.build("zfs mirror (a | luks) b | zvol 400M volblocksize=16k | ext4")
+    plan = bench.build("zfs mirror (a | luks) b | zvol 100M volblocksize=16k | ext4")
     places = places_of(plan, bench.host)
     assert [(place.layer, place.depth) for place in places] == [
         *(("zvol", 2), ("dataset", 3), ("zfs", 3), ("luks", 4), ("device", 5), ("device", 4)),

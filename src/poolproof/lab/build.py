@@ -15,7 +15,7 @@ from poolproof.errors import CommandError, HostError
 from poolproof.lab.apt import Offer, PrivateApt
 from poolproof.lab.apt_sources import ETC_APT, codename_of, configured, for_image
 from poolproof.lab.cache import Image, image_named, images, lab_folder, locked
-from poolproof.lab.mmdebstrap import SIGNS, command, mode
+from poolproof.lab.mmdebstrap import SIGNS, command, mode, scratch
 from poolproof.lab.programs import BUILD, require
 from poolproof.lab.recipe import BACKPORTS_PIN, PACKAGES, Recipe, check_series
 from poolproof.units import format_size
@@ -154,8 +154,9 @@ class _Build:
         log, part = self.work / "tree.log", self.work / "tree.part"
         part.unlink(missing_ok=True)
         preferences = self._preferences(offer)
-        argv = command(self.recipe, mode(), self.work / "apt" / "archives", preferences, part)
-        with _retold(log, self.tell):
+        how = mode()
+        with scratch(self.recipe.name) as place, _retold(log, self.tell):
+            argv = command(self.recipe, how, self.work / "apt" / "archives", preferences, part, place)
             self._run(argv, log, _TREE_S, "make the tree of the lab's image")
         part.rename(tree)
 

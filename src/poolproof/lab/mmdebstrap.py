@@ -1,8 +1,9 @@
 """The command that makes the image's tree of files."""
 
+import contextlib
 import os
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from poolproof import process
@@ -10,6 +11,8 @@ from poolproof.errors import CommandError, HostError
 from poolproof.lab.recipe import PACKAGES, Recipe, guest_program
 
 _TRY_S = 20.0
+_REMOVE_S = 300.0
+_SCRATCH = Path("/var/tmp")
 _NOT_WANTED = ("/usr/share/man/*", "/usr/share/locale/*", "/usr/share/doc/*")
 _ARCHIVES = "/var/cache/apt/archives"
 
@@ -43,13 +46,38 @@ def mode() -> str:
     )
 
 
-def command(recipe: Recipe, how: str, archives: Path, preferences: str, tree: Path) -> list[str]:
-    """The argv: packages from `archives` where they are there, the tree packed into `tree`.
+@contextlib.contextmanager
+def scratch(name: str) -> Iterator[Path]:
+    """A folder in which mmdebstrap makes the tree of that name, gone afterwards, and what a killed build left in it.
+
+    mmdebstrap removes its tree by itself, unless it is stopped: then there is no time. In /var/tmp, since the root of a
+    user namespace must be able to go there.
+    """
+    place = _SCRATCH / f"poolproof-build-{name}-{os.getuid()}"
+    _remove(place)
+    place.mkdir(mode=0o711)
+    place.chmod(0o711)
+    try:
+        yield place
+    finally:
+        _remove(place)
+
+
+def _remove(place: Path) -> None:
+    """The files belong to the users of a namespace, so one must do it that is root there."""
+    if not place.exists():
+        return
+    namespace = () if os.geteuid() == 0 else ("unshare", "--map-root-user", "--map-auto", "--")
+    process.run([*namespace, "rm", "-rf", "--one-file-system", str(place)], timeout_s=_REMOVE_S, check=False)
+
+
+def command(recipe: Recipe, how: str, archives: Path, preferences: str, tree: Path, place: Path) -> list[str]:
+    """The argv: packages from `archives` where they are there, the tree made in `place` and packed into `tree`.
 
     The hooks run outside of the tree, as its root, and get its path as $1.
     """
     return [
-        *("env", "TMPDIR=/var/tmp", "INITRD=No"),  # the image has an initial RAM disk of its own
+        *("env", f"TMPDIR={place}", "INITRD=No"),  # the image has an initial RAM disk of its own
         *("mmdebstrap", "--verbose", f"--mode={how}", "--variant=apt", "--architectures=amd64", "--format=tar"),
         *("--skip=download/empty", "--skip=essential/unlink", "--skip=output/dev"),
         *(f"--dpkgopt=path-exclude={pattern}" for pattern in _NOT_WANTED),

@@ -10,6 +10,7 @@ from poolproof.provision.journal import Journal
 from poolproof.steps import Step
 
 _POLL_S = 0.03
+_ASK_S = 60.0  # a question that a busy machine answers late
 
 
 def apply(
@@ -66,7 +67,7 @@ def _make(step: Step, host: Host) -> None:
 
 def _await(path: str, host: Host, timeout_s: float) -> None:
     deadline = time.monotonic() + timeout_s
-    while host.run(["test", "-s", path, "-o", "-b", path], timeout_s=10, check=False).returncode != 0:
+    while host.run(["test", "-s", path, "-o", "-b", path], timeout_s=_ASK_S, check=False).returncode != 0:
         if time.monotonic() > deadline:
             raise CommandError(f"{path} did not come into being within {timeout_s:g} s")
         time.sleep(_POLL_S)

@@ -12,6 +12,7 @@ from poolproof.provision.under_way import await_landing
 from poolproof.steps import Holds, Undo, UndoCommand, UndoDaemon, UndoPrograms, UndoTree
 
 _POLL_S = 0.1
+_ASK_S = 60.0  # a question that a busy machine answers late
 _TRY_S = 20.0
 _GRACE_S = 5.0
 _FIND_PROGRAMS = """
@@ -154,7 +155,7 @@ def _try(argv: tuple[str, ...], host: Host) -> str:
 
 def _holds(condition: Holds, host: Host) -> bool:
     if not condition.text:
-        return host.run(("test", "-e", condition.path), timeout_s=10, check=False).returncode == 0
+        return host.run(("test", "-e", condition.path), timeout_s=_ASK_S, check=False).returncode == 0
     try:
         return condition.text in host.read(condition.path)
     except FileMissing:
@@ -209,8 +210,8 @@ def _is_running(pid: str, marker: str, host: Host) -> bool:
 
 def _signal(signal: str, pid: str, host: Host) -> None:
     """Signal the process group that the process leads, else the process alone."""
-    if host.run(["kill", f"-{signal}", "--", f"-{pid}"], timeout_s=10, check=False).returncode != 0:
-        host.run(["kill", f"-{signal}", pid], timeout_s=10, check=False)
+    if host.run(["kill", f"-{signal}", "--", f"-{pid}"], timeout_s=_ASK_S, check=False).returncode != 0:
+        host.run(["kill", f"-{signal}", pid], timeout_s=_ASK_S, check=False)
 
 
 def _remove_tree(undo: UndoTree, host: Host) -> str | None:
