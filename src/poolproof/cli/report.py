@@ -1,10 +1,13 @@
 """`poolproof report`: a run as one HTML page that can be mailed, or opened on a machine without network."""
 
+import json
 import webbrowser
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from poolproof.cli.run import Json
 
 
 def command(
@@ -13,6 +16,7 @@ def command(
         Path | None, typer.Option("--out", help="The file to write. Default: report.html in the run directory.")
     ] = None,
     open_it: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Write a run as one self-contained page: the answer, every figure with its proof, all that repeats it."""
     from poolproof.page.build import write_report
@@ -20,8 +24,12 @@ def command(
 
     target = out or run / "report.html"
     seen = write_report(run, target)
-    for gap in seen.gaps:
-        typer.echo(f"missing: {gap}", err=True)
-    typer.echo(f"{target} ({format_size(target.stat().st_size)})")
+    size_bytes = target.stat().st_size
+    if as_json:
+        typer.echo(json.dumps({"report": str(target), "size_bytes": size_bytes, "missing": list(seen.gaps)}))
+    else:
+        for gap in seen.gaps:
+            typer.echo(f"missing: {gap}", err=True)
+        typer.echo(f"{target} ({format_size(size_bytes)})")
     if open_it and not webbrowser.open(target.resolve().as_uri()):
         typer.echo("no browser could be started here; open the file by hand", err=True)

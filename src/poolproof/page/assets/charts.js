@@ -53,14 +53,27 @@ P.redraw = (id) => {
     const svg = holder.querySelector("svg");
     svg?.setAttribute("role", "img");
     svg?.setAttribute("aria-label", made.label);
-    svg?.querySelectorAll("[role='graphics-object'], [role='graphics-symbol']").forEach((each) => each.removeAttribute("aria-label"));
-    svg?.querySelectorAll("g, path, text").forEach((each) => { each.removeAttribute("role"); each.removeAttribute("aria-roledescription"); each.removeAttribute("aria-label"); });
+    // One picture with one name: Vega's roles on every mark only make noise for those who listen.
+    for (const each of [holder, ...(svg?.querySelectorAll("*") ?? [])]) {
+      for (const name of ["role", "aria-roledescription", "aria-label"]) each.removeAttribute(name);
+    }
+    P.scrollable(holder);
     holder.dataset.ready = String(turn);
   });
 };
 
 P.allStale = () => {
   for (const id of P.drawn.keys()) P.chart(id, P.drawn.get(id));
+};
+
+// What is wider than its place can be scrolled by keyboard too.
+P.scrollable = (holder) => {
+  const wide = holder.scrollWidth > holder.clientWidth + 1;
+  const names = { tabindex: "0", role: "region", "aria-label": "Wider than the page: scroll with the arrow keys" };
+  for (const [name, value] of Object.entries(names)) {
+    if (wide) holder.setAttribute(name, value);
+    else holder.removeAttribute(name);
+  }
 };
 
 P.watcher = new IntersectionObserver((entries) => {

@@ -43,8 +43,8 @@ P.drawCurves = () => {
   const alone = rows.some((row) => row.low === null);
   P.byId("curves-note").textContent = [
     P.hasCurves ? "" : "No workload varies over block size here, so each has a panel of its own.",
-    refuted ? `${refuted} refuted ${refuted === 1 ? "figure is" : "figures are"} drawn hollow and unconnected.` : "",
-    alone ? "A figure of one trial has no interval." : "Bars are 95 % intervals.",
+    refuted ? `${refuted} refuted or failed ${refuted === 1 ? "figure is" : "figures are"} drawn hollow and unconnected.` : "",
+    `Bars are 95 % intervals${alone ? "; a figure of one trial has none" : ""}.`,
     rows.length ? "" : "Nothing is left to draw with these choices.",
   ].filter(Boolean).join(" ");
   P.chart("curves-chart", (holder) => {
@@ -150,6 +150,10 @@ P.start = () => {
     }, 150);
   });
   addEventListener("beforeprint", () => { for (const id of P.drawn.keys()) P.redraw(id); });
+  for (const details of document.querySelectorAll("details")) {
+    details.addEventListener("toggle", () => details.querySelectorAll(".scroll").forEach(P.scrollable));
+  }
+  document.querySelectorAll(".scroll").forEach(P.scrollable);
   document.documentElement.dataset.ready = "yes";
 };
 

@@ -1,0 +1,99 @@
+"""A browser, and pages made of runs: one with a bit of everything, one of 648 cells."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from benchmarks.generated_run import make_run as make_large_run
+from playwright.sync_api import Browser, sync_playwright
+
+from poolproof.page.build import write_report
+from poolproof.rules.model import Verdict
+from poolproof.runs.model import Trial
+from tests.unit.page.making import CAMPAIGN, all_trials, make_run, trial
+from tests.web.opened import Opened, open_page
+
+_PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
+MORE = """\
+  grid: {rw: [randread, randwrite], bs: [4k, 16k, 1m], sync: [0, 1], size: 64m}
+expect:
+  - {claim: half from each side, source: a test, that: "read_share(pair, reads, a) = 50% ± 2%"}
+  - {claim: never, source: a test, that: "iops(pair, reads) > 1M"}
+"""
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """The system's Chromium. Without it these tests fail, for a page that nobody opened proves nothing."""
+    program = next((found for name in _PROGRAMS if (found := shutil.which(name))), None)
+    if program is None:
+        pytest.fail("tests/web needs Chromium: scripts/setup test", pytrace=False)
+    with sync_playwright() as driver:
+        started = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="session")
+def small_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Sound, refuted, suspect and failed cells, curves and single workloads, claims, mixed directions."""
+    campaign = CAMPAIGN.replace("goal: reads\n", "").rstrip() + "\n"
+    head, tail = campaign.split("measure:")
+    campaign = f"{head}{MORE}goal: reads\nmeasure:{tail}"
+    grid = [
+        f"grid[rw={rw},bs={bs},sync={sync}]"
+        for rw in ("randread", "randwrite")
+        for bs in ("4k", "16k", "1m")
+        for sync in (0, 1)
+    ]
+    trials = all_trials()
+    for layout in ("one", "pair"):
+        for place, name in enumerate(grid):
+            verdict: Verdict = "refuted" if (layout, place) == ("one", 2) else "suspect" if place == 5 else "sound"
+            kind = "reads" if "randread" in name else "stream"
+            trials += [_renamed(trial(layout, kind, number, verdict), name) for number in (1, 2)]
+    trials[-1] = replace(trials[-1], verdict="failed", figures=None, account=None, leaves=())
+    return make_run(tmp_path_factory.mktemp("small") / "run", trials, campaign=campaign)
+
+
+@pytest.fixture(scope="session")
+def large_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The seeds' own campaign: 9 layouts by 72 workloads, three trials each."""
+    return make_large_run(tmp_path_factory.mktemp("large") / "run", with_files=1)
+
+
+@pytest.fixture(scope="session")
+def small_page(small_run: Path) -> Path:
+    return _written(small_run)
+
+
+@pytest.fixture(scope="session")
+def large_page(large_run: Path) -> Path:
+    return _written(large_run)
+
+
+@pytest.fixture
+def opened(browser: Browser) -> Iterator[Callable[..., Opened]]:
+    """Opens a page; at the end of the test it must have asked for nothing and complained of nothing."""
+    pages: list[Opened] = []
+
+    def opening(path: Path, **how: object) -> Opened:
+        pages.append(open_page(browser, path, **how))  # type: ignore[arg-type]
+        return pages[-1]
+
+    yield opening
+    for each in pages:
+        each.page.context.close()
+        assert each.complaints == []
+        assert each.requests == []
+
+
+def _written(run: Path) -> Path:
+    write_report(run, run / "report.html")
+    return run / "report.html"
+
+
+def _renamed(made: Trial, workload: str) -> Trial:
+    return replace(made, workload=workload, metric="bandwidth" if "bs=1m" in workload else "iops")

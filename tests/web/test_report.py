@@ -1,0 +1,296 @@
+"""The page of a run in a real browser: every control, the keyboard alone, screen readers, paper."""
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from poolproof.page.answer import answer
+from poolproof.page.build import write_report
+from poolproof.page.reading import read
+from poolproof.runs.summary import cells_of
+from poolproof.units import format_size
+from tests.unit.page.making import CAMPAIGN, all_trials, make_run
+from tests.web.opened import Opened
+
+pytestmark = pytest.mark.timeout(400)  # the first test of a page makes its run, and Vega's script
+
+Opening = Callable[..., Opened]
+CHARTS = ("curves-chart", "rates-chart", "busy-chart", "latency-chart", "shares-chart")
+
+
+def _serious(opened: Opened) -> list[str]:
+    """What axe-core calls serious or critical."""
+    found: dict[str, Any] = Axe().run(opened.page).response
+    return [
+        f"{each['id']}: {each['nodes'][0]['html'][:200]}"
+        for each in found["violations"]
+        if each["impact"] in ("serious", "critical")
+    ]
+
+
+def _all_drawn(opened: Opened) -> None:
+    for name in CHARTS:
+        opened.chart(name)
+
+
+def test_every_chart_is_drawn_in_its_turn(opened: Opening, small_page: Path) -> None:
+    page = opened(small_page)
+    for name in (*CHARTS, "limit-chart"):
+        assert page.chart(name).locator("svg").count() == 1
+    assert page.page.locator("#flow svg").count() == 1
+
+
+def test_a_page_of_648_cells_is_whole(opened: Opening, large_page: Path) -> None:
+    assert large_page.stat().st_size < 3_000_000
+    page = opened(large_page)
+    assert page.page.locator("#map-grid td[data-cell]").count() == 648
+    _all_drawn(page)
+
+
+@pytest.mark.parametrize("which", ["small", "large"])
+def test_the_answer_on_the_page_is_that_of_the_data(
+    opened: Opening, which: str, request: pytest.FixtureRequest
+) -> None:
+    run: Path = request.getfixturevalue(f"{which}_run")
+    page = opened(request.getfixturevalue(f"{which}_page"))
+    said = answer(read(run))
+    assert page.text("#answer .sentence") == re.sub(r"\s+", " ", said.sentence)
+    for line in said.rest:
+        assert re.sub(r"\s+", " ", line) in page.text("#answer")
+
+
+def test_a_click_on_the_map_leads_to_that_cells_account(opened: Opening, small_run: Path, small_page: Path) -> None:
+    page = opened(small_page)
+    seen = read(small_run)
+    for layout, workload in (("pair", "stream"), ("one", "grid[rw=randread,bs=16k,sync=0]")):
+        page.open_cell(layout, workload)
+        cell = next(
+            each for each in cells_of(seen.trials, seen.campaign) if (each.layout, each.workload) == (layout, workload)
+        )
+        assert cell.account is not None
+        moved = cell.account.fio_read_bytes + cell.account.fio_write_bytes
+        counted = cell.account.leaf_read_bytes + cell.account.leaf_write_bytes
+        assert page.text("#cell-head .cell-line").startswith(f"{workload} on {layout}:")
+        assert page.text("#cell-head .cell-line").endswith(cell.verdict)
+        picture = page.page.locator("#flow svg").get_attribute("aria-label") or ""
+        assert format_size(moved) in picture
+        page.page.locator("#flow-table").evaluate("it => { it.closest('details').open = true; }")
+        for leaf in cell.leaves:
+            assert f"{leaf.device} {format_size(counted / len(cell.leaves))}" in page.text("#flow-table")
+
+
+def test_a_refuted_cell_names_what_it_lost(opened: Opening, small_page: Path) -> None:
+    page = opened(small_page)
+    page.open_cell("one", "grid[rw=randread,bs=16k,sync=0]")
+    assert "100 MiB came from no disk" in page.text("#flow")
+    assert "refutes it: 50 MiB went missing" in page.text("#cell-findings")
+
+
+def test_widths_of_the_flow_are_bytes(opened: Opening, small_page: Path) -> None:
+    page = opened(small_page)
+    page.open_cell("pair", "stream")
+    heights = page.page.locator("#flow svg g rect[rx='2']").evaluate_all(
+        "all => all.map(it => it.height.baseVal.value)"
+    )
+    fio, first, second = heights
+    assert first == pytest.approx(fio, rel=0.01)
+    assert second == pytest.approx(fio, rel=0.01)
+
+
+def test_a_link_to_a_cell_opens_it(opened: Opening, small_page: Path) -> None:
+    page = opened(small_page, fragment="#cell=3")
+    data = json.loads(page.page.locator("#data").inner_text())
+    cell = data["cells"][3]
+    name = f"{data['workloads'][cell['w']]} on {data['layouts'][cell['l']]}"
+    assert page.text("#cell-head .cell-line").startswith(name)
+    page.page.locator(".places a").first.click()
+    assert page.text("#cell-head .cell-line").startswith(page.text(".places a >> nth=0"))
+
+
+def test_the_curves_follow_their_controls(opened: Opening, small_page: Path) -> None:
+    page = opened(small_page)
+    page.page.locator("#curves-table").evaluate("it => { it.closest('details').open = true; }")
+    page.chart("curves-chart")
+    whole = page.page.locator("#curves-table tbody tr").count()
+    for value in page.page.locator("#metric option").evaluate_all("all => all.map(it => it.value)"):
+        page.page.select_option("#metric", value)
+        for scale in ("linear", "log"):
+            page.page.select_option("#scale", scale)
+            page.chart("curves-chart")
+    page.page.select_option("#metric", "iops")
+    page.page.select_option("#mode", "randread, sync")
+    page.chart("curves-chart")
+    assert 0 < page.page.locator("#curves-table tbody tr").count() < whole
+    page.page.select_option("#mode", "")
+    page.page.locator("#layouts input").nth(1).uncheck()
+    page.chart("curves-chart")
+    assert "one" not in page.page.locator("#curves-table tbody tr th").all_inner_texts()
+    for number in (0, 2):
+        page.page.locator("#layouts input").nth(number).uncheck()
+    assert "Nothing is left to draw" in page.text("#curves-note")
+
+
+def test_refuted_points_are_hollow_and_counted(opened: Opening, small_page: Path) -> None:
+    page = opened(small_page)
+    page.page.select_option("#metric", "iops")
+    assert "2 refuted or failed figures are drawn hollow and unconnected" in page.text("#curves-note")
+    chart = page.chart("curves-chart")
+    points = chart.locator("g.mark-symbol.role-mark path")
+    hollow = [
+        fill
+        for fill in points.evaluate_all("all => all.map(it => getComputedStyle(it).fill)")
+        if fill in ("none", "rgba(0, 0, 0, 0)")
+    ]
+    assert len(hollow) == 2
+
+
+def test_the_cell_is_chosen_by_name_too(opened: Opening, small_page: Path) -> None:
+    page = opened(small_page)
+    page.page.select_option("#cell-layout", label="pair")
+    page.page.select_option("#cell-workload", label="reads")
+    assert page.text("#cell-head .cell-line").startswith("reads on pair:")
+    page.page.select_option("#trial", label="2")
+    page.chart("rates-chart")
+    assert page.text("#time-note").startswith("Trial 2.")
+    page.page.select_option("#cell-layout", label="bare-a")
+    page.page.select_option("#cell-workload", label="grid[rw=randread,bs=4k,sync=0]")
+    assert "was not measured" in page.text("#cell-head")
+
+
+def test_mends_and_campaign_are_copied_whole(opened: Opening, small_run: Path, small_page: Path) -> None:
+    page = opened(small_page)
+    page.page.evaluate("() => { navigator.clipboard.writeText = async (text) => { window.copied = text; }; }")
+    page.page.click("#copy-campaign")
+    page.page.wait_for_function("window.copied")
+    assert page.page.evaluate("window.copied") == (small_run / "campaign.yaml").read_text(encoding="utf-8")
+    page.page.locator(".mend .copy").first.click()
+    assert page.page.evaluate("window.copied") == "write it anew"
+
+
+def test_where_the_clipboard_is_closed_the_old_way_copies(opened: Opening, small_page: Path) -> None:
+    page = opened(small_page)
+    page.page.evaluate(
+        "() => { navigator.clipboard.writeText = async () => { throw new Error('closed'); };"
+        " document.execCommand = () => { window.copied = document.activeElement.value; return true; }; }"
+    )
+    page.page.click("#copy-campaign")
+    page.page.wait_for_function("window.copied")
+    assert "layouts:" in page.page.evaluate("window.copied")
+
+
+def test_the_theme_is_the_readers_and_can_be_changed(opened: Opening, small_page: Path) -> None:
+    page = opened(small_page, theme="dark")
+    theme = "document.documentElement.dataset.theme"
+    assert page.page.evaluate(theme) == "dark"
+    before = page.chart("curves-chart").locator("svg").inner_html()
+    page.page.click("#theme")
+    assert page.page.evaluate(theme) == "light"
+    assert page.chart("curves-chart").locator("svg").inner_html() != before
+
+
+@pytest.mark.parametrize("which", ["small", "large"])
+def test_the_keyboard_alone_suffices(opened: Opening, which: str, request: pytest.FixtureRequest) -> None:
+    page = opened(request.getfixturevalue(f"{which}_page"))
+    keys = page.page.keyboard
+    for _ in range(30):
+        keys.press("Tab")
+        if page.page.evaluate("document.activeElement.getAttribute('role')") == "gridcell":
+            break
+    focused = "document.activeElement.getAttribute('aria-label')"
+    first = page.page.evaluate(focused)
+    keys.press("ArrowRight")
+    keys.press("ArrowDown")
+    third = page.page.evaluate(focused)
+    assert third != first
+    keys.press("ArrowUp")
+    keys.press("ArrowLeft")
+    assert page.page.evaluate(focused) == first
+    keys.press("Control+End")
+    keys.press("Control+Home")
+    keys.press("ArrowDown")
+    keys.press("Enter")
+    opened_name = page.text("#cell-head .cell-line")
+    assert page.page.evaluate("document.activeElement.id") == "cell-head"
+    label = page.page.locator("#map-grid td[aria-selected='true']").get_attribute("aria-label") or ""
+    assert opened_name.startswith(label.split(":")[0])
+
+
+def test_the_map_tells_figure_and_interval_on_hover_and_focus(opened: Opening, small_page: Path) -> None:
+    page = opened(small_page)
+    page.page.locator("#map-grid td[aria-label^='reads on pair:']").hover()
+    assert re.search(r"reads on pair .*IOPS \(.*….*\) ✓ sound, 75 % of the best", page.text("#tip"))
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1200, 390])
+def test_axe_finds_nothing_serious(opened: Opening, small_page: Path, theme: str, width: int) -> None:
+    page = opened(small_page, theme=theme, width=width)
+    _all_drawn(page)
+    page.page.locator("details").evaluate_all("all => all.forEach(it => { it.open = true; })")
+    assert _serious(page) == []
+
+
+def test_axe_finds_nothing_serious_in_648_cells(opened: Opening, large_page: Path) -> None:
+    page = opened(large_page)
+    _all_drawn(page)
+    assert _serious(page) == []
+
+
+@pytest.mark.parametrize("which", ["small", "large"])
+@pytest.mark.parametrize("width", [360, 700, 1500])
+def test_nothing_hangs_over_the_edge(opened: Opening, which: str, width: int, request: pytest.FixtureRequest) -> None:
+    page = opened(request.getfixturevalue(f"{which}_page"), width=width)
+    _all_drawn(page)
+    assert page.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_on_paper_stands_what_can_be_read_there(opened: Opening, small_page: Path) -> None:
+    page = opened(small_page)
+    _all_drawn(page)
+    page.page.emulate_media(media="print")
+    assert not page.page.locator("nav").is_visible()
+    assert not page.page.locator("#theme").is_visible()
+    assert page.page.locator("#flow svg").is_visible()
+    assert len(page.page.pdf()) > 10_000
+
+
+def test_markup_in_a_run_stays_text(opened: Opening, tmp_path: Path) -> None:
+    evil = "</script><img src=x onerror=window.evil=1><script>window.evil=2</script>"
+    trials = [
+        replace(each, findings=tuple(replace(found, message=evil, fix=evil) for found in each.findings))
+        for each in all_trials("refuted")
+    ]
+    run = make_run(tmp_path / "run", trials, campaign=CAMPAIGN.replace("Which of the two?", f"'{evil}'"))
+    write_report(run, run / "report.html")
+    page = opened(run / "report.html")
+    _all_drawn(page)
+    assert page.page.evaluate("window.evil === undefined")
+    assert page.text("h1") == evil
+    assert evil in page.text("#cell-findings")
+
+
+@pytest.mark.parametrize("kind", ["empty", "going on", "one trial", "all refuted", "no files", "long names"])
+def test_a_run_that_is_not_whole_is_a_page_all_the_same(opened: Opening, kind: str, tmp_path: Path) -> None:
+    long = "x" * 100
+    trials = {
+        "empty": [],
+        "going on": all_trials()[:3],
+        "one trial": all_trials(trials=1),
+        "all refuted": all_trials("refuted"),
+        "long names": [replace(each, layout=long) if each.layout == "one" else each for each in all_trials()],
+    }.get(kind, all_trials())
+    campaign = CAMPAIGN.replace("one: a | ext4", f"{long}: a | ext4") if kind == "long names" else CAMPAIGN
+    run = make_run(tmp_path / "run", trials, campaign=campaign, samples=kind != "no files")
+    write_report(run, run / "report.html")
+    page = opened(run / "report.html", width=800)
+    assert page.text("#answer .sentence")
+    assert page.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    if kind != "empty":
+        page.chart("curves-chart")
+        assert page.text("#cell-head .cell-line")
