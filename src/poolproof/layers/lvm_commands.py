@@ -11,7 +11,7 @@ from poolproof.errors import CommandError
 from poolproof.hosts.base import Host
 
 _AWAIT_SYNC = (
-    'until said=$(lvm lvs --noheadings -o sync_percent "$@" 2>&1) && [ "$(echo $said)" = 100.00 ]; do sleep 0.3; done'
+    'until said=$(lvm lvs --noheadings -o sync_percent "$@" 2>&1) && [ "$(echo $said)" = 100.00 ]; do sleep 2; done'
 )
 _DISMISS = 'config=$1; shift; lvm vgremove --yes --force "$config" "$0" && lvm pvremove --yes "$config" "$@"'
 _LIMIT_S = 30.0

@@ -16,7 +16,7 @@ _STATE = 'cd "/sys/block/$(basename "$(readlink -f "$0")")/md" && '
 # Right after it was made an array may be idle because its resync has yet to begin: its end is told by resync_start.
 _AWAIT_SYNC = _STATE + (
     'until read a <sync_action && [ "$a" = idle ] && read r <resync_start && [ "$r" = none ] && '
-    'read d <degraded && [ "$d" = 0 ]; do sleep 0.2; done'
+    'read d <degraded && [ "$d" = 0 ]; do sleep 1; done'
 )
 _LIMIT_S = 30.0
 
