@@ -15,6 +15,8 @@ import pytest
 from tests.loop.command import ask
 from tests.loop.ground import Ground
 from tests.loop.hosts.sshd import sshd
+from tests.loop.test_documented_formats import OF_UNTIL, PRINTED_FREE
+from tests.unit.docs.pages import documented, keys_of_value
 
 _MOST_S = 40.0
 _STEADY = """
@@ -94,8 +96,11 @@ def test_the_counters_cover_what_fio_moved_in_its_whole_run(shared_ground: Groun
 
 
 def test_what_never_settles_is_called_unsettled(ground: Ground) -> None:
-    cells = ground.cells(_RESTLESS)
-    pauses = cells["one", "pauses"]
+    answer = ground.ask(_RESTLESS)
+    assert answer.code == 0, answer.out + answer.err
+    keys = keys_of_value(answer.json, free=PRINTED_FREE)
+    assert keys <= documented("json.md", "The object of a run") and keys >= OF_UNTIL
+    pauses = next(cell for cell in answer.json["cells"] if cell["workload"] == "pauses")
     assert pauses["settled"] is False
     assert pauses["unsettled"]
     shown = ask("show", str(ground.runs / "run")).out

@@ -86,9 +86,9 @@ def lasting(jobs: JobFile, seconds: float) -> JobFile:
 
 
 def gathered(
-    host: Host, scratch: str, watch: Watch | None, ending: Ending | None, ran: tuple[str, Completed]
+    host: Host, jobs: JobFile, scratch: str, watch: Watch | None, ending: Ending | None, ran: tuple[str, Completed]
 ) -> FioRun:
-    """What a fio has left: its last whole report, and that at the window's start.
+    """What a fio has left: its last whole report, what it said meanwhile, and its report at the window's start.
 
     `watch` is None where it did not report while it ran.
 
@@ -103,15 +103,17 @@ def gathered(
     if not report.statuses:
         return FioRun(job_text, whole_report(host, scratch), completed)
     last = report.document(report.statuses[-1])
-    run = FioRun(job_text, last, completed, tuple(report.statuses))
-    if ending is None:
-        return run
+    counting = after_ramp(report.statuses, max(job.ramp_s for job in jobs.jobs), report.begun_at_s)
+    run = FioRun(job_text, last, completed, counting)
+    return run if ending is None else _with_decision(run, watch, ending)
+
+
+def _with_decision(run: FioRun, watch: Watch, ending: Ending) -> FioRun:
+    report = watch.report
     decision = watch.decision or ending.judge(report.statuses, report.begun_at_s)
-    counting = after_ramp(report.statuses, ending.ramp_s, report.begun_at_s)
-    first = _at(counting, decision.warmup_s)
+    first = _at(run.statuses, decision.warmup_s)
     return replace(
         run,
-        statuses=counting,
         decision=decision,
         ended=watch.decision is not None,
         warm_up=report.document(first) if first else "",

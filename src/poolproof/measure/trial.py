@@ -44,6 +44,7 @@ SAMPLE_S = 0.1
 """Seconds between two samples of the counters during a trial."""
 
 _INTERRUPTED = 128  # fio's exit code after SIGINT (sig_int in its backend.c)
+_SERIES_FROM_S = 1.0
 _IDLE_SHARE = 0.02
 _IDLE_LONGEST_S = 0.25
 _IDLE_FIRST = (0.1, 1.05)
@@ -182,7 +183,8 @@ def _measure(bench: Bench, prepared: Prepared) -> _Measured:
     start: list[Reading] = []
     ending, jobs = _ending(bench, prepared)
     tell = bench.listener.live if bench.listener.wants_live else None
-    status_s = status_interval_s(jobs) if ending or tell else None
+    reports = ending or tell or (jobs.asked_s or 0.0) >= _SERIES_FROM_S
+    status_s = status_interval_s(jobs) if reports else None
     watch = Watch(host, scratch, sampler, tell, ending)
 
     def begins() -> None:
@@ -198,7 +200,7 @@ def _measure(bench: Bench, prepared: Prepared) -> _Measured:
     bench.listener.step("drain to the disks")
     flush(host, bench.layout)
     drained = read_now(host, leaves, more)
-    fio = gathered(host, scratch, watch if status_s else None, ending, ran)
+    fio = gathered(host, jobs, scratch, watch if status_s else None, ending, ran)
     seconds |= {"fio": fio.completed.elapsed_s, "drain": drained.at_s - end.at_s}
     if zfs is not None:
         zfs = replace(zfs, vdevs=vdev_uses(bench.layout.tree, host))
