@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
 def command(
     folder: Runs = Path("runs"),
+    page: Annotated[
+        Path | None,
+        typer.Option("--page", metavar="FILE.html", help="Write a page: each cell through versions and dates."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """List runs: when, which campaign, where, how many cells, their verdicts, going or finished.
@@ -30,30 +34,50 @@ def command(
         runs = listed_runs(session)
         if as_json:
             typer.echo(json.dumps(_object(runs, session)))
-        else:
+        elif page is None:
             _print(runs)
+        if page is not None:
+            _write_page(page, session, as_json=as_json)
         name_left_out(session, as_json=as_json)
         if session.left_out:
             raise typer.Exit(RunError.exit_code)
 
 
+def _write_page(out: Path, session: "Session", *, as_json: bool) -> None:
+    """A run of which too little can be read is left out by name, as one that a query cannot read."""
+    from poolproof.errors import PoolproofError
+    from poolproof.history.page import write_history
+    from poolproof.history.series import NamedRun
+    from poolproof.page.reading import read
+    from poolproof.querying.found import LeftOut
+
+    runs, gaps = [], []
+    for found in session.runs:
+        try:
+            seen = read(found.path)
+        except PoolproofError as error:
+            session.left_out.append(LeftOut(found.name, error.message, error.hint))
+        else:
+            runs.append(NamedRun(found.name, seen.run))
+            gaps += [f"{found.name}: {gap}" for gap in seen.gaps]
+    notes = [*(f"{each.what}: {each.why}" for each in session.left_out), *gaps]
+    series = write_history(runs, notes, out)
+    if not as_json:
+        typer.echo(f"{len(runs)} runs, {len(series)} cells: {out}")
+
+
 def _print(runs: "tuple[ListedRun, ...]") -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+    """Lines as long as they have to be: a name that is cut off cannot be typed."""
+    from poolproof.report.words import MARKS
 
-    from poolproof.report.words import MARKS, STYLES
-
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for name in ("run", "begun", "campaign", "host", "state", "cells", "trials", "verdicts"):
-        table.add_column(name, no_wrap=name != "run", overflow="fold", justify="right" if name == "trials" else "left")
+    rows = [("run", "begun", "campaign", "host", "state", "cells", "trials", "verdicts")]
     for each in runs:
-        record, verdicts = each.run.record, Text()
-        for verdict, count in each.verdicts.items():
-            verdicts.append(f"{MARKS[verdict]} {count} {verdict}  ", style=STYLES[verdict])
-        texts = (each.run.name, record.begun_at[:16].replace("T", " "), each.campaign, record.host, each.state)
-        table.add_row(*map(Text, texts), Text(_cells(each)), Text(str(each.trials)), verdicts)
-    Console(highlight=False).print(table)
+        verdicts = "  ".join(f"{MARKS[verdict]} {count} {verdict}" for verdict, count in each.verdicts.items())
+        begun, host = each.run.record.begun_at[:16].replace("T", " "), each.run.record.host
+        rows.append((each.run.name, begun, each.campaign, host, each.state, _cells(each), str(each.trials), verdicts))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        typer.echo("  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip())
 
 
 def _cells(each: "ListedRun") -> str:

@@ -24,7 +24,7 @@ from poolproof.runs.claims import hold
 from poolproof.runs.files import write_whole
 from poolproof.runs.summary import Cell
 
-SCRIPTS = ("words.js", "charts.js", "map.js", "flow.js", "cell.js", "page.js")
+SCRIPTS = ("words.js", "charts.js", "theme.js", "map.js", "flow.js", "cell.js", "page.js")
 
 
 def write_report(run: Path, out: Path) -> Seen:

@@ -1,13 +1,5 @@
 "use strict";
-// The page comes to life: theme, copying, the curves' controls, the choice of a cell.
-P.setTheme = (name) => {
-  document.documentElement.dataset.theme = name;
-  const button = P.byId("theme");
-  button.textContent = name === "dark" ? "Light" : "Dark";
-  button.setAttribute("aria-pressed", String(name === "dark"));
-  if (P.data) P.allStale();
-};
-
+// The page comes to life: copying, the curves' controls, the choice of a cell.
 P.curveRows = () => {
   const { columns, cells } = P.data;
   const metric = P.byId("metric").value;
@@ -123,8 +115,7 @@ P.drawLimit = () => {
 };
 
 P.start = () => {
-  P.setTheme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
-  P.byId("theme").addEventListener("click", () => P.setTheme(P.theme() === "dark" ? "light" : "dark"));
+  P.startTheme();
   document.addEventListener("click", (event) => {
     const button = event.target.closest("button.copy");
     if (button) P.copy(button.dataset.copy ?? P.byId(button.dataset.copyFrom).textContent, button);

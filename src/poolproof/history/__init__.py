@@ -1,0 +1,1 @@
+"""Cells through many runs: what changed, when, and with which versions."""
