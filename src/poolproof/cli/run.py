@@ -9,6 +9,7 @@ from poolproof.cli.lab_options import AUTO, PROCESSORS, RAM, SERIES, Acceleratio
 from poolproof.errors import UsageError
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")]
+Plain = Annotated[bool, typer.Option("--plain", help="Lines instead of the live screen, also on a terminal.")]
 Out = Annotated[Path | None, typer.Option("--out", help="Where to write the run. Default: runs/<name>-<time>.")]
 Work = Annotated[str, typer.Option("--work", help="Where images and mount points go, on the host.")]
 On = Annotated[
@@ -70,6 +71,7 @@ def command(
     keep_lab: Annotated[bool, typer.Option("--keep-lab", help="Let the lab live on after the run.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print every step; change nothing.")] = False,
     save: Annotated[Path | None, typer.Option("--save", help="Write the campaign as a file and go on.")] = None,
+    plain: Plain = False,
     as_json: Json = False,
 ) -> None:
     """Build each layout, run each workload on it, prove each figure, take all down.
@@ -94,7 +96,7 @@ def command(
     if save is not None:
         save_campaign(asked, save)
     own_lab = lab_of_run(zfs, ram, cpus, accel) if lab or keep_lab else None
-    request = Request(asked, text, out, work, frozenset(wipe or ()), as_json, on, own_lab, keep_lab)
+    request = Request(asked, text, out, work, frozenset(wipe or ()), as_json, on, own_lab, keep_lab, plain)
     if dry_run:
         typer.echo(dry_run_text(request))
         return

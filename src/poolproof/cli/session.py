@@ -4,7 +4,6 @@ import contextlib
 import json
 import secrets
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -14,6 +13,7 @@ from poolproof import __version__
 from poolproof.campaign.model import Campaign
 from poolproof.campaign.write import format_campaign
 from poolproof.campaign.yaml import parse_campaign
+from poolproof.cli.following import listening
 from poolproof.cli.ground import Ground, in_own_lab, on_host, own_lab_folder, reached
 from poolproof.cli.signals import end_in_order
 from poolproof.errors import BuildError, Interrupted, RunError
@@ -21,7 +21,6 @@ from poolproof.facts.machine import mark_of
 from poolproof.fio.version import fio_version
 from poolproof.hosts.base import Host, HostUnreachable
 from poolproof.measure.conduct import conduct
-from poolproof.measure.events import Listener
 from poolproof.measure.plan import Places, Plan, make_plan, plan_layouts
 from poolproof.provision.layout import look_around
 from poolproof.provision.place import RAM_FILES, new_label, places, real_directory
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
 class Request:
     """What `run` was asked to do. `campaign_text` is the campaign as given, `on` the name of the host.
 
-    `lab`: the run starts a lab of its own, which lives on after it if `keep_lab`.
+    `lab`: the run starts a lab of its own, which lives on after it if `keep_lab`. `plain`: no live screen.
     """
 
     campaign: Campaign
@@ -53,6 +52,7 @@ class Request:
     on: str
     lab: RunLab | None = None
     keep_lab: bool = False
+    plain: bool = False
 
 
 def start(request: Request) -> None:
@@ -62,7 +62,7 @@ def start(request: Request) -> None:
     with _ground(request, label) as ground:
         plan = _plan(request, label, ground)
         run = _create(request, plan, ground.host)
-        _conduct(plan, ground.host, run, as_json=request.as_json)
+        _conduct(plan, ground.host, run, as_json=request.as_json, plain=request.plain)
 
 
 def _ground(request: Request, label: str) -> contextlib.AbstractContextManager[Ground]:
@@ -71,10 +71,10 @@ def _ground(request: Request, label: str) -> contextlib.AbstractContextManager[G
     return on_host(request.on, request.campaign, request.wipe)
 
 
-def go_on(path: Path, *, as_json: bool, on: str | None = None) -> None:
+def go_on(path: Path, *, as_json: bool, on: str | None = None, plain: bool = False) -> None:
     """Resume a run that was stopped, on its host: first undo what it left, then do what is not done.
 
-    `on`: another name of the same host.
+    `on`: another name of the same host. `plain`: no live screen.
     """
     end_in_order()
     run = RunDirectory.open(path)
@@ -97,7 +97,7 @@ def go_on(path: Path, *, as_json: bool, on: str | None = None) -> None:
             _undo_leftovers(run, found.host)
         label_places = Places(record.label, record.state_dir, record.ram_dir)
         plan = make_plan(found.campaign, found.host, label_places, record.seed, found.permitted)
-        _conduct(plan, found.host, run, as_json=as_json)
+        _conduct(plan, found.host, run, as_json=as_json, plain=plain)
 
 
 def clean(path: Path, *, on: str | None = None) -> int:
@@ -157,7 +157,7 @@ def _say(line: str) -> None:
 def show(path: Path, *, as_json: bool, leaves: bool) -> None:
     """Print what a run has found so far; `leaves`: every disk's share, not only where there are several."""
     run = RunDirectory.open(path)
-    _print_result(run, parse_campaign(run.record().campaign, str(path)), as_json=as_json, leaves=leaves)
+    print_result(run, parse_campaign(run.record().campaign, str(path)), as_json=as_json, leaves=leaves)
 
 
 def dry_run_text(request: Request) -> str:
@@ -212,9 +212,9 @@ def _free_path(name: str, now: datetime) -> Path:
     return next(path for path in candidates if not path.exists())
 
 
-def _conduct(plan: Plan, host: Host, run: RunDirectory, *, as_json: bool) -> None:
+def _conduct(plan: Plan, host: Host, run: RunDirectory, *, as_json: bool, plain: bool) -> None:
     try:
-        with run.locked(), _listener() as listener:
+        with run.locked(), listening(run, plan.campaign, plain=plain or as_json) as listener:
             conduct(plan, host, run, listener)
     except KeyboardInterrupt:
         raise Interrupted(
@@ -223,27 +223,11 @@ def _conduct(plan: Plan, host: Host, run: RunDirectory, *, as_json: bool) -> Non
     except HostUnreachable as error:
         again = f"poolproof resume {run.path}"
         raise HostUnreachable(error.message, f"when this works again: {error.hint}; then: {again}") from None
-    _print_result(run, plan.campaign, as_json=as_json)
+    print_result(run, plan.campaign, as_json=as_json)
     _end_if_nothing(run, as_json=as_json)
 
 
-@contextlib.contextmanager
-def _listener() -> Iterator[Listener]:
-    """A live screen on a terminal, plain lines elsewhere; always on standard error, so that JSON stays alone."""
-    if sys.stderr.isatty():
-        from rich.console import Console
-
-        from poolproof.report.progress import LiveScreen
-
-        with LiveScreen(Console(stderr=True)) as screen:
-            yield screen
-    else:
-        from poolproof.report.lines import PlainLines
-
-        yield PlainLines(sys.stderr)
-
-
-def _print_result(run: RunDirectory, campaign: Campaign, *, as_json: bool, leaves: bool = False) -> None:
+def print_result(run: RunDirectory, campaign: Campaign, *, as_json: bool, leaves: bool = False) -> None:
     cells = cells_of(run.trials(), campaign)
     claims = hold(campaign.expect, cells)
     if as_json:

@@ -10,9 +10,8 @@ from rich.console import Console
 from poolproof.campaign.flags import campaign_from_flags
 from poolproof.campaign.model import Metric
 from poolproof.evidence.model import Account, LeafUse
-from poolproof.measure.events import Listener, LiveRates
+from poolproof.measure.events import Listener
 from poolproof.report.lines import PlainLines
-from poolproof.report.progress import LiveScreen
 from poolproof.report.shares import print_shares
 from poolproof.report.table import print_table
 from poolproof.report.words import MARKS, factor_text, half_width_text, trial_text, value_text, which_is_better
@@ -148,18 +147,3 @@ def test_plain_lines_count_up_and_say_what_happened(tmp_path: Path) -> None:
     assert text[0] == "building hdd (2 trials)"
     assert text[1].startswith("[2/3] hdd · r #1: 100 IOPS, sound, about ")
     assert text[2] == "[3/3] hdd · r #2: 100 IOPS, refuted"
-
-
-def test_the_live_screen_shows_both_rates_side_by_side() -> None:
-    out = io.StringIO()
-    console = Console(file=out, width=80, force_terminal=True, color_system=None)
-    with LiveScreen(console) as screen:
-        screen.campaign_begins(2, 0)
-        screen.trial_begins("hdd", "r", 1)
-        screen.step("measure")
-        screen.live(LiveRates(1.0, 1.2e9, 90e6))
-        screen.refresh()
-        screen.trial_ends(trial("hdd", 1, 100.0, "refuted"))
-    text = out.getvalue()
-    assert "fio says" in text and "1.20 GB/s" in text and "the disks say" in text and "90.0 MB/s" in text
-    assert "✗ refuted" in text and "read-from-cache" in text

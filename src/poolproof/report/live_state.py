@@ -1,0 +1,159 @@
+"""What a live screen shows: the run as its events have told it so far."""
+
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from poolproof.campaign.model import Campaign
+from poolproof.measure.events import Listener, LiveRates
+from poolproof.report.time_left import Pace, pace_of, time_left_s
+from poolproof.rules.model import Verdict
+from poolproof.runs.model import Trial
+from poolproof.runs.summary import WORST_FIRST
+
+_KEPT_RATES = 240
+_KEPT_NEWS = 50
+_STEPS = {
+    "measure": "fio is measuring",
+    "cool the caches": "cooling the caches",
+    "drain to the disks": "waiting until all is on the disks",
+}
+
+
+@dataclass(frozen=True)
+class News:
+    """Something that was found: the trial's verdict and its first finding; without a verdict a warning."""
+
+    text: str
+    verdict: Verdict | None = None
+
+
+class LiveState(Listener):
+    """Hears a run, or what follows one in its files; nothing in it draws.
+
+    `done` are the trials from before; `begun_s` is when the run began, seconds since 1970, now if None.
+    """
+
+    def __init__(
+        self,
+        campaign: Campaign,
+        done: Sequence[Trial] = (),
+        *,
+        begun_s: float | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.title = campaign.question or campaign.name
+        self.layouts = tuple(layout.name for layout in campaign.layouts)
+        self.workloads = tuple(workload.name for workload in campaign.workloads)
+        self.planned = campaign.measure.trials
+        self.layout = ""
+        self.at: tuple[str, str, int] | None = None
+        self.words = "preparing"
+        self.rates: deque[LiveRates] = deque(maxlen=_KEPT_RATES)
+        self.rates_of: tuple[str, str, int] | None = None
+        self.news: deque[News] = deque(maxlen=_KEPT_NEWS)
+        self.last: Trial | None = None
+        self._clock = clock
+        self._begun_s = clock() if begun_s is None else begun_s
+        self._since_s = self._stepped_s = self._begun_s
+        self._building = True
+        self._added: dict[tuple[str, str], int] = {}
+        self._verdicts: dict[tuple[str, str], list[Verdict]] = {}
+        self._worst: dict[tuple[str, str], Verdict] = {}
+        self._trials: list[Trial] = []
+        self._pace: Pace | None = None
+        for trial in done:
+            self._count(trial)
+
+    def layout_begins(self, layout: str, trials_to_do: int) -> None:  # noqa: ARG002 - the state counts by itself
+        self.layout, self.at, self.words = layout, None, "building"
+        self._building, self._since_s = True, self._now()
+
+    def trial_added(self, layout: str, workload: str) -> None:
+        self._added[layout, workload] = self._added.get((layout, workload), 0) + 1
+
+    def step(self, title: str) -> None:
+        self.words = _STEPS.get(title, title)
+        self._stepped_s = self._clock()
+
+    def trial_begins(self, layout: str, workload: str, number: int) -> None:
+        self.layout, self.at, self.words = layout, (layout, workload, number), "waiting for the disks to be quiet"
+        self._building, self._since_s = False, self._now()
+
+    def live(self, rates: LiveRates) -> None:
+        if self.rates_of != self.at:
+            self.rates.clear()
+            self.rates_of = self.at
+        self.rates.append(rates)
+
+    def trial_ends(self, trial: Trial) -> None:
+        self._count(trial)
+        self.last, self.at = trial, None
+        self._building, self._since_s = False, self._now()
+        if trial.verdict != "sound" and trial.findings:
+            first = trial.findings[0]
+            where = f"{trial.layout} · {trial.workload} #{trial.number}"
+            self.news.append(News(f"{where}: {first.message} ({first.rule})", trial.verdict))
+
+    def warning(self, message: str) -> None:
+        self.news.append(News(message))
+
+    def _count(self, trial: Trial) -> None:
+        cell = (trial.layout, trial.workload)
+        self._verdicts.setdefault(cell, []).append(trial.verdict)
+        self._worst[cell] = min(trial.verdict, self._worst.get(cell, "sound"), key=WORST_FIRST.index)
+        self._trials.append(trial)
+        self._pace = None
+
+    def began(self, at_s: float) -> None:
+        """What is at hand began at that time, seconds since 1970; for one who came later."""
+        self._since_s = self._stepped_s = at_s
+
+    def _now(self) -> float:
+        self._stepped_s = self._clock()
+        return self._stepped_s
+
+    def verdicts(self, layout: str, workload: str) -> Sequence[Verdict]:
+        """Those of a cell's trials so far."""
+        return self._verdicts.get((layout, workload), ())
+
+    def worst(self, layout: str, workload: str) -> Verdict | None:
+        """The verdict of a cell so far: the worst of its trials."""
+        return self._worst.get((layout, workload))
+
+    def wanted(self, layout: str, workload: str) -> int:
+        """How many trials the cell gets, as far as is known."""
+        return max(
+            self.planned + self._added.get((layout, workload), 0), len(self._verdicts.get((layout, workload), ()))
+        )
+
+    @property
+    def done(self) -> int:
+        """Trials that are finished."""
+        return len(self._trials)
+
+    @property
+    def total(self) -> int:
+        """Trials of the run, as far as is known."""
+        return sum(self.wanted(layout, workload) for layout in self.layouts for workload in self.workloads)
+
+    @property
+    def step_s(self) -> float:
+        """Seconds that the present step has taken so far."""
+        return max(0.0, self._clock() - self._stepped_s)
+
+    def left_s(self) -> float | None:
+        """Seconds until the run is done; None as long as nothing tells."""
+        ahead: dict[str, int] = {}
+        layouts = set()
+        for layout in self.layouts:
+            for workload in self.workloads:
+                missing = self.wanted(layout, workload) - len(self.verdicts(layout, workload))
+                if missing:
+                    ahead[workload] = ahead.get(workload, 0) + missing
+                    layouts.add(layout)
+        builds = len(layouts - (set() if self._building else {self.layout}))
+        if self._pace is None:
+            self._pace = pace_of(self._trials, self._begun_s)
+        return time_left_s(self._pace, ahead, builds, building=self._building, since_s=self._clock() - self._since_s)
