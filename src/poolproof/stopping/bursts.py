@@ -18,6 +18,7 @@ _MOST_OF_TIME = 0.25
 _GAPS = 100
 _LEVEL = 1 / 3
 _LEVEL_BEGINS = 3
+_LEVEL_BEGINS_SHARE = 0.1
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,9 @@ def bursts(values: Sequence[float], start: int, until: float) -> Bursts | None:
 def _first_counted(far: Sequence[int], start: int) -> int:
     """The first sample that may be a burst: `start` where the warm-up began far away, be it a level or a ramp."""
     before = [at for at in far if at < start]
-    is_level = bool(before) and len(before) >= _LEVEL * start and before[0] < _LEVEL_BEGINS
+    is_level = (
+        bool(before) and len(before) >= _LEVEL * start and before[0] < max(_LEVEL_BEGINS, start * _LEVEL_BEGINS_SHARE)
+    )
     is_ramp = before == list(range(len(before)))
     return start if is_level or is_ramp else 0
 

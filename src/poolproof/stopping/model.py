@@ -139,3 +139,8 @@ class Between:
     between_sd: float | None
     within_se: float | None
     disagree: bool
+
+    @property
+    def half_width(self) -> float | None:
+        """Half the interval's width; None without an interval."""
+        return None if self.low is None or self.high is None else (self.high - self.low) / 2

@@ -43,7 +43,7 @@ def period(values: Sequence[float], until: float) -> Period | None:
     if variance <= 0 or math.sqrt(variance) <= until * mean / 3:
         return None
     found = _peak([_correlation(centred, lag, variance) for lag in range(len(bins) // 2 + 1)], len(bins))
-    if found is None:
+    if found is None or not _comes_again(centred, found, variance):
         return None
     weight = math.sqrt(variance) * found / len(bins) / mean
     return Period(found * size, weight) if weight > until / 3 else None
@@ -64,6 +64,13 @@ def without_period(values: Sequence[float], found: Period) -> list[float]:
 
 def _correlation(centred: Sequence[float], lag: int, variance: float) -> float:
     return math.fsum(map(mul, centred, centred[lag:])) / (len(centred) - lag) / variance
+
+
+def _comes_again(centred: Sequence[float], lag: int, variance: float) -> bool:
+    """Whether two periods on, where the series is long enough, it is alike too: two bursts alone are no period."""
+    if LEAST_PERIODS * lag > len(centred):
+        return True
+    return max(_correlation(centred, at, variance) for at in (2 * lag - 1, 2 * lag, 2 * lag + 1)) > _HIGH / 2
 
 
 def _peak(correlations: Sequence[float], count: int) -> int | None:

@@ -15,7 +15,7 @@ from poolproof.student import quantile
 _BATCH = 5
 _LEAST_BATCHES = 10
 _LEAST_LEFT = 10
-_SIGNIFICANCE = 0.01
+_SIGNIFICANCE = 0.001
 _MOST_BINS = 300
 
 

@@ -1,10 +1,18 @@
 """What callers of the stopping rule rely on."""
 
-import pytest
+import random
 
-from poolproof.stopping.across import across
+import pytest
+from benchmarks.made_series import INTERVAL_S, correlated
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from poolproof.stopping.decide import decide
-from poolproof.stopping.model import Rule, Series, TrialMean
+from poolproof.stopping.looks import looks
+from poolproof.stopping.model import Rule, Series, Steady
+
+RATES = st.lists(st.one_of(st.just(0.0), st.floats(0, 1e12), st.integers(90, 110).map(float)), max_size=200)
+STEADY = st.sampled_from(["poolproof", "snia", "fio", "fio-slope"])
 
 
 def test_a_trial_is_not_done_before_its_least_time() -> None:
@@ -20,19 +28,73 @@ def test_a_constant_rate_is_known_at_the_first_look() -> None:
     assert (decision.low, decision.mean, decision.high) == (100, 100, 100)
 
 
+def test_three_seconds_of_reports_every_quarter_second_are_enough() -> None:
+    decision = decide(Series(0.25, tuple(100.0 + number % 2 for number in range(12))), Rule(min_s=3))
+    assert decision.settled and decision.used_s == 3
+
+
 def test_asking_between_two_looks_changes_nothing() -> None:
     values = tuple(100.0 + 40 * (i % 7) for i in range(40))
-    assert decide(Series(0.1, values[:37]), Rule(until=0.01)) == decide(Series(0.1, values[:31]), Rule(until=0.01))
+    rule = Rule(until=0.01)
+    assert decide(Series(0.1, values[:37]), rule) == decide(Series(0.1, values[:31]), rule)
+
+
+def test_looks_come_in_geometric_steps_and_the_last_at_the_most() -> None:
+    assert list(looks(Rule(min_s=3, max_s=7))) == [3, 3.75, 4.6875, 5.859375, 7]
+    assert list(looks(Rule(min_s=5, max_s=5))) == [5]
+
+
+def test_a_write_trial_lasts_three_turns_even_beyond_the_most() -> None:
+    rule = Rule(min_s=3, max_s=10, turnover_s=5)
+    assert (rule.least_s, rule.most_s) == (15, 15)
+    assert not decide(Series(0.1, (100.0,) * 149), rule).done
+    assert decide(Series(0.1, (100.0,) * 150), rule).settled
+
+
+def test_what_does_not_move_is_never_known() -> None:
+    decision = decide(Series(0.1, (0.0,) * 1800), Rule())
+    assert decision.done and not decision.settled and decision.low is None
+    assert [reason.name for reason in decision.reasons] == ["idle"]
+
+
+def test_a_noisy_figure_at_the_most_has_its_wide_interval() -> None:
+    values = correlated(random.Random(1), 0.0, 40)[:100]
+    decision = decide(Series(INTERVAL_S, tuple(values)), Rule(max_s=10))
+    assert decision.done and not decision.settled
+    assert [reason.name for reason in decision.reasons] == ["noise"]
+    assert decision.low is not None and decision.high is not None and decision.low < 100 < decision.high
+
+
+@settings(max_examples=150, deadline=None)
+@given(RATES, st.sampled_from([0.1, 0.25, 1.0]), STEADY, st.sampled_from([0.0, 2.0]))
+def test_whatever_is_measured_the_answer_is_consistent(
+    values: list[float], interval_s: float, steady: Steady, turnover_s: float
+) -> None:
+    rule = Rule(min_s=2, max_s=15, steady=steady, turnover_s=turnover_s)
+    decision = decide(Series(interval_s, tuple(values)), rule)
+    assert decision.settled == (not decision.reasons)
+    assert decision.done or decision.next_s is not None
+    assert decision.done or not decision.settled
+    assert 0 <= decision.warmup_s <= decision.used_s <= interval_s * len(values) + 1e-9
+    if decision.low is not None and decision.mean is not None and decision.high is not None:
+        assert 0 <= decision.low <= decision.mean <= decision.high
+    if decision.settled:
+        assert decision.low is not None and decision.used_s >= rule.least_s - 1e-9
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"until": 0.0}, {"until": 1.0}, {"confidence": 1.0}, {"min_s": 5.0, "max_s": 4.0}, {"trials_min": 0}]
+    "wrong",
+    [
+        {"until": 0.0},
+        {"until": 1.0},
+        {"confidence": 1.0},
+        {"min_s": 5.0, "max_s": 4.0},
+        {"turnover_s": -1.0},
+        {"trials_min": 0},
+        {"trials_min": 3, "trials_max": 2},
+    ],
+    ids=str,
 )
 def test_an_impossible_rule_is_no_rule(wrong: dict[str, float]) -> None:
     with pytest.raises(ValueError):
         Rule(**wrong)  # type: ignore[arg-type]
-
-
-def test_one_trial_alone_has_no_interval() -> None:
-    between = across([TrialMean(100, 99, 101)], Rule())
-    assert not between.done and between.low is None

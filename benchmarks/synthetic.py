@@ -1,0 +1,72 @@
+"""The stopping rule on series whose truth is known: `python -m benchmarks.synthetic [SERIES OF EACH KIND]`.
+
+For each kind: how often it settled, how often a settled interval held the truth, how often a settled figure was off by
+more than the tolerance (false-settled), and how long it took. `least` is the shortest trial that the rule allows: what
+happens later than a trial lasts cannot be seen in it.
+"""
+
+import random
+import statistics
+import sys
+from collections.abc import Sequence
+
+from benchmarks.made_series import INTERVAL_S, SHAPED, STATIONARY, Kind
+from benchmarks.playing import play
+from poolproof.stopping.model import Decision, Rule
+
+SEED = 5
+_USUAL = 200
+_TURNOVER_S = 10.0
+
+
+def decisions(kind: Kind, rule: Rule, count: int, seed: int = SEED) -> list[Decision]:
+    """Where the rule ended each of `count` series of a kind, made from the seed."""
+    rng = random.Random(seed)
+    return [play(kind.make(rng), INTERVAL_S, rule) for _ in range(count)]
+
+
+def coverage(kind: Kind, ended: Sequence[Decision]) -> float | None:
+    """The share of settled intervals that hold the truth; None where there is none."""
+    held = [
+        decision.low <= kind.truth <= decision.high
+        for decision in ended
+        if kind.truth is not None and decision.settled and decision.low is not None and decision.high is not None
+    ]
+    return sum(held) / len(held) if held else None
+
+
+def false_settled(kind: Kind, ended: Sequence[Decision], rule: Rule) -> float:
+    """The share of all series that settled on a figure further from the truth than the tolerance, or that has none."""
+    return sum(_is_false(kind, decision, rule) for decision in ended) / len(ended)
+
+
+def _is_false(kind: Kind, decision: Decision, rule: Rule) -> bool:
+    if not decision.settled or decision.mean is None:
+        return False
+    return kind.truth is None or abs(decision.mean / kind.truth - 1) > rule.until
+
+
+def _line(kind: Kind, rule: Rule, ended: Sequence[Decision]) -> str:
+    settled = sum(decision.settled for decision in ended) / len(ended)
+    held = coverage(kind, ended)
+    held_text = "" if held is None else f"{held:.1%}"
+    seconds = statistics.median(decision.used_s for decision in ended)
+    return (
+        f"| {kind.name} | {rule.least_s:g} s | {settled:.0%} | {held_text} | {false_settled(kind, ended, rule):.1%} "
+        f"| {seconds:.1f} s |"
+    )
+
+
+def main() -> int:
+    """Print the table."""
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else _USUAL
+    print("| series | least | settled | coverage | false-settled | median time |\n|---|---|---|---|---|---|")
+    short, long = Rule(), Rule(turnover_s=_TURNOVER_S)
+    for kind in (*STATIONARY, *SHAPED):
+        for rule in (short, long) if kind in SHAPED else (short,):
+            print(_line(kind, rule, decisions(kind, rule, count)), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,71 @@
+"""SNIA's and fio's own steady state."""
+
+import pytest
+
+from poolproof.stopping.decide import decide
+from poolproof.stopping.model import Decision, Rule, Series, Steady
+
+SNIA = Rule(min_s=1, max_s=250, steady="snia")  # rounds of 10 s
+
+
+def _rounds(*means: float, rule: Rule = SNIA) -> Decision:
+    return decide(Series(1.0, tuple(mean for mean in means for _ in range(10))), rule)
+
+
+def _seconds(rates: list[float], steady: Steady, until: float = 0.03) -> Decision:
+    return decide(Series(0.5, tuple(rate for rate in rates for _ in range(2))), Rule(until=until, steady=steady))
+
+
+def test_snia_asks_for_five_rounds() -> None:
+    decision = _rounds(100, 100, 100, 100)
+    assert not decision.done and decision.next_s == 50
+    assert [reason.name for reason in decision.reasons] == ["too-short"]
+
+
+def test_snia_allows_twenty_per_cent_between_rounds() -> None:
+    assert _rounds(100, 110, 91, 109, 92).settled
+    assert not _rounds(100, 111, 90, 110, 90).settled
+
+
+def test_snia_allows_a_line_of_ten_per_cent() -> None:
+    assert _rounds(95.1, 97.5, 100, 102.5, 104.9).settled
+    decision = _rounds(94, 97, 100, 103, 106)
+    assert not decision.settled
+    assert decision.reasons[0].figures["slope"] == pytest.approx(0.12)
+
+
+def test_snia_looks_at_the_last_five_rounds_only() -> None:
+    decision = _rounds(300, 200, 150, 100, 101, 100, 99, 100)
+    assert decision.settled and decision.warmup_s == 30 and decision.used_s == 80
+    assert decision.mean == pytest.approx(100)
+
+
+def test_snia_gives_up_after_twenty_five_rounds() -> None:
+    means = [100.0 * 1.1**number for number in range(25)]
+    assert not _rounds(*means[:24]).done
+    decision = _rounds(*means)
+    assert decision.done and not decision.settled and decision.low is None
+
+
+def test_fio_wants_every_second_of_its_window_near_the_mean() -> None:
+    assert _seconds([100, 102, 98] * 4, "fio").settled
+    decision = _seconds([100, 102, 95] * 4, "fio")
+    assert not decision.settled
+    assert decision.reasons[0].figures["off"] == pytest.approx(0.037, abs=0.001)
+
+
+def test_fio_forgets_what_left_its_window() -> None:
+    decision = _seconds([10.0] * 5 + [100.0] * 10, "fio")
+    assert decision.settled and decision.warmup_s == 5 and decision.mean == 100
+
+
+def test_fio_s_slope_is_per_second() -> None:
+    rising = [100.0 + 2 * number for number in range(10)]
+    assert _seconds(rising, "fio-slope", until=0.02).settled
+    assert not _seconds(rising, "fio-slope", until=0.015).settled
+    assert not _seconds(rising, "fio").settled
+
+
+def test_fio_ends_at_the_most() -> None:
+    decision = decide(Series(1.0, tuple(float(n % 2) for n in range(20))), Rule(max_s=20, steady="fio"))
+    assert decision.done and not decision.settled and decision.next_s is None

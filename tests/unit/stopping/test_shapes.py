@@ -1,0 +1,126 @@
+"""What is not stationary is called by its name, with its figures."""
+
+import math
+import random
+
+import pytest
+from benchmarks.made_series import correlated
+
+from poolproof.stopping.decide import decide
+from poolproof.stopping.model import Decision, Reason, Rule, Series
+from poolproof.stopping.period import period, whole_periods, without_period
+from poolproof.stopping.warmup import warm_up
+
+RULE = Rule(min_s=30, max_s=30)
+
+
+def _noise(count: int = 300, deviation: float = 1.0) -> list[float]:
+    return correlated(random.Random(8), 0.0, deviation)[:count]
+
+
+def _decide(values: list[float], rule: Rule = RULE) -> Decision:
+    return decide(Series(0.1, tuple(values)), rule)
+
+
+def _reason(values: list[float]) -> Reason:
+    decision = _decide(values)
+    assert decision.done and not decision.settled
+    assert decision.low is None and decision.high is None and decision.mean is not None
+    assert len(decision.reasons) == 1
+    return decision.reasons[0]
+
+
+def test_noise_alone_is_stationary() -> None:
+    assert _decide(_noise()).reasons == ()
+
+
+def test_a_drift_is_told_with_its_extent() -> None:
+    reason = _reason([value * (1 + 0.2 * at / 300) for at, value in enumerate(_noise())])
+    assert reason.name == "drift"
+    assert reason.figures["by"] == pytest.approx(0.2 / 1.1, abs=0.02)
+    assert "rises by 18%" in reason.sentence
+
+
+def test_a_step_is_told_with_its_time() -> None:
+    reason = _reason([value * (0.6 if at >= 200 else 1) for at, value in enumerate(_noise())])
+    assert reason.name == "step"
+    assert reason.figures["at_s"] == pytest.approx(20, abs=0.3)
+    assert "down by 46%" in reason.sentence
+
+
+def test_a_long_stall_is_luck() -> None:
+    reason = _reason([value * (0 if 140 <= at < 160 else 1) for at, value in enumerate(_noise())])
+    assert reason.name == "burst"
+    assert reason.figures["episodes"] == 1
+    assert "1 stall of 2 s" in reason.sentence
+
+
+def test_a_burst_is_told_from_a_stall() -> None:
+    values = [value * (3 if at in (100, 101, 180, 181) else 1) for at, value in enumerate(_noise())]
+    assert "2 bursts" in _reason(values).sentence
+
+
+def test_many_stalls_are_part_of_the_figure() -> None:
+    stalls = set(random.Random(4).sample(range(300), 30))
+    decision = _decide([value * (0.2 if at in stalls else 1) for at, value in enumerate(_noise())], Rule(min_s=30))
+    assert decision.low is not None
+    assert {reason.name for reason in decision.reasons} <= {"noise"}
+
+
+def test_two_speeds_that_change_seldom_have_no_mean() -> None:
+    spans = (30, 110, 25, 60, 75)  # unlike, so that no period is seen
+    levels = [level for number, span in enumerate(spans) for level in [0.7 + 0.6 * (number % 2)] * span]
+    reason = _reason([value * level for value, level in zip(_noise(), levels, strict=True)])
+    assert reason.name == "bimodal"
+    assert reason.figures["changes"] == 4
+    assert "two speeds, 86% apart" in reason.sentence
+
+
+def test_a_period_needs_to_be_seen_three_times() -> None:
+    values = [value * (1 + 0.3 * math.sin(2 * math.pi * at / 120)) for at, value in enumerate(_noise())]
+    reason = _reason(values)
+    assert reason.name == "periodic"
+    assert reason.figures["period_s"] == pytest.approx(12, abs=1)
+
+
+def test_whole_periods_make_the_mean() -> None:
+    saw = [value * (0.25 if at % 50 >= 40 else 1) for at, value in enumerate(_noise(330))]
+    decision = _decide(saw, Rule(min_s=33, max_s=33))
+    assert decision.settled
+    assert decision.mean == pytest.approx(85, rel=0.005)
+    assert decision.warmup_s == pytest.approx(3, abs=0.1)
+
+
+def test_a_period_taken_out_leaves_the_mean() -> None:
+    values = [100.0 + 5 * (at % 20) for at in range(210)]
+    found = period(values, 0.03)
+    assert found is not None and found.samples == 20
+    whole = whole_periods(values, found)
+    assert len(whole) == 200
+    assert without_period(whole, found) == pytest.approx([147.5] * 200)
+
+
+def test_a_warm_up_is_cut() -> None:
+    values = [value * (0.4 if at < 40 else 1) for at, value in enumerate(_noise())]
+    assert 38 <= warm_up(values, 0.03) <= 70
+    decision = _decide(values)
+    assert decision.settled and decision.mean == pytest.approx(100, rel=0.01)
+
+
+def test_a_start_that_chance_makes_is_not_cut() -> None:
+    cuts = [warm_up(correlated(random.Random(seed), 0.3, 6)[:100], 0.03) for seed in range(40)]
+    assert sum(cut > 0 for cut in cuts) <= 4
+
+
+def test_a_warm_up_that_lasts_too_long_is_none() -> None:
+    decision = _decide([value * (0.5 if at < 180 else 1) for at, value in enumerate(_noise())])
+    assert not decision.settled and decision.warmup_s == 0
+
+
+def test_samples_that_follow_each_other_too_closely_are_too_few() -> None:
+    rng, level, values = random.Random(12), 100.0, []
+    for _ in range(30):
+        level += 0.2 * (100 - level) / 10 + rng.gauss(0, 2)
+        values.append(level)
+    decision = _decide(values, Rule(min_s=3, max_s=3))
+    assert not decision.settled and decision.low is None

@@ -1,0 +1,125 @@
+"""Trials together: their interval, whether they agree, and what cells tell one another."""
+
+import random
+
+import pytest
+
+from poolproof.stopping.across import across
+from poolproof.stopping.model import Between, Rule, Spread, TrialMean
+from poolproof.stopping.spread import spread_of
+from poolproof.student import f_upper_tail
+
+
+def _trials(*means: float, within: float = 0.5) -> list[TrialMean]:
+    half = 2.042 * within
+    return [TrialMean(mean, mean - half, mean + half) for mean in means]
+
+
+def test_one_trial_alone_has_no_interval() -> None:
+    between = across(_trials(100), Rule())
+    assert not between.done and between.low is None and not between.disagree
+
+
+def test_one_trial_is_all_where_no_more_are_allowed() -> None:
+    between = across(_trials(100), Rule(trials_min=1, trials_max=1))
+    assert between.done and not between.known
+
+
+def test_nothing_can_be_said_without_a_trial() -> None:
+    with pytest.raises(ValueError):
+        across([], Rule())
+
+
+def test_the_interval_of_bare_means_is_student_s() -> None:
+    between = across([TrialMean(99), TrialMean(101)], Rule())
+    assert between.high == pytest.approx(100 + 12.706, abs=1e-3)
+    assert between.within_se is None and between.between_sd == pytest.approx(1.414, abs=1e-3)
+
+
+def test_trials_that_happen_to_be_alike_are_not_more_certain_than_their_insides() -> None:
+    between = across(_trials(100, 100.001, within=1.0), Rule())
+    assert not between.known
+    assert between.high == pytest.approx(100 + 12.706 / 2**0.5, rel=1e-3)
+
+
+def test_trials_end_at_the_most() -> None:
+    between = across(_trials(80, 120, 90, 110, 70, 130), Rule())
+    assert between.done and not between.known
+
+
+def test_trials_that_differ_more_than_their_insides_disagree() -> None:
+    assert across(_trials(90, 110, 91), Rule()).disagree
+    assert not across(_trials(90, 110, 91, within=8), Rule()).disagree
+    assert not across(_trials(99.5, 100.5, 100, within=0.05), Rule()).disagree  # within the tolerance
+
+
+def test_other_cells_make_two_trials_enough() -> None:
+    two = _trials(99.5, 100.5)
+    assert not across(two, Rule()).known
+    between = across(two, Rule(), Spread(0.007, 20))
+    assert between.known and between.half_width == pytest.approx(1.05, abs=0.05)
+
+
+def test_a_cell_that_differs_from_the_others_stays_unknown() -> None:
+    assert not across(_trials(90, 110), Rule(), Spread(0.007, 20)).known
+
+
+def test_the_typical_spread_is_found_again() -> None:
+    rng = random.Random(1)
+    spread = spread_of([_trials(rng.gauss(100, 1.5), rng.gauss(100, 1.5)) for _ in range(400)])
+    assert spread is not None
+    assert spread.deviation == pytest.approx(0.015, rel=0.1)
+    assert spread.freedom > 15
+
+
+def test_cells_that_differ_widely_tell_little_of_each_other() -> None:
+    rng = random.Random(6)
+    cells = []
+    for _ in range(200):
+        deviation = rng.lognormvariate(0, 1.5)
+        cells.append(_trials(*(rng.gauss(100, deviation) for _ in range(4))))
+    spread = spread_of(cells)
+    assert spread is not None and spread.freedom < 4
+
+
+def test_few_cells_tell_nothing() -> None:
+    assert spread_of([_trials(99, 101)] * 7) is None
+    assert spread_of([_trials(99)] * 20) is None
+
+
+@pytest.mark.parametrize("shared", [False, True], ids=["alone", "with the other cells"])
+def test_cells_ended_when_known_hold_the_truth(shared: bool) -> None:
+    rng, rule, held = random.Random(9), Rule(), []
+    for _ in range(12):
+        cells = [_Cell(rng, 0.8 * rng.lognormvariate(0, 0.6)) for _ in range(40)]
+        spread = spread_of([cell.trials for cell in cells]) if shared else None
+        held += [cell.measured(rule, spread) for cell in cells]
+    assert 0.92 <= sum(held) / len(held) <= (0.98 if shared else 1.0)
+
+
+class _Cell:
+    """A cell whose truth is 100, with two trials; more are made until its figure is known."""
+
+    def __init__(self, rng: random.Random, deviation: float) -> None:
+        self.rng, self.deviation = rng, (deviation**2 + 0.25) ** 0.5
+        self.trials = _trials(self._draw(), self._draw())
+
+    def _draw(self) -> float:
+        return self.rng.gauss(100, self.deviation)
+
+    def measured(self, rule: Rule, spread: Spread | None) -> bool:
+        between = self._between(rule, spread)
+        while not between.done:
+            self.trials += _trials(self._draw())
+            between = self._between(rule, spread)
+        assert between.low is not None and between.high is not None
+        return between.low <= 100 <= between.high
+
+    def _between(self, rule: Rule, spread: Spread | None) -> Between:
+        return across(self.trials, rule, spread)
+
+
+def test_the_tail_of_f_is_that_of_the_tables() -> None:
+    assert f_upper_tail(4.17, 1, 30) == pytest.approx(0.05, abs=2e-4)
+    assert f_upper_tail(5.39, 2, 30) == pytest.approx(0.01, abs=2e-4)
+    assert f_upper_tail(0, 2, 30) == 1
