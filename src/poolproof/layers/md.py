@@ -45,6 +45,7 @@ _KEYS = words(
     "bitmap bitmap-chunk chunk consistency-policy data-offset layout metadata size spare-devices write-behind "
     "write-journal"
 )
+_SIZES = words("bitmap-chunk chunk data-offset size")  # mdadm knows K, M and G, but no small ones
 _FLAGS = words("assume-clean failfast")
 _CHECKED: Mapping[str, frozenset[str]] = MappingProxyType(
     {
@@ -190,7 +191,7 @@ class MdLayer(Layer[Md]):
 
 def _create(spec: Md, node: str, members: Sequence[str]) -> Step:
     """`--run`: mdadm asks nothing. Flags for devices stand before those that they are for."""
-    named = [f"--{key}={value}" for key, value in spec.options]
+    named = [f"--{key}={value.upper() if key in _SIZES else value}" for key, value in spec.options]
     first = min(spec.write_mostly, default=len(members))
     marked = ("--write-mostly", *members[first:]) if spec.write_mostly else ()
     return Step(
