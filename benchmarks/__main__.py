@@ -4,13 +4,14 @@ import contextlib
 import os
 from collections.abc import Iterator
 
-from benchmarks import campaign_overhead, importing, sampling_cost, start_up
+from benchmarks import campaign_overhead, importing, querying, sampling_cost, start_up
 from benchmarks.result import Result
 
 
 def _results() -> Iterator[Result]:
     yield from start_up.measure()
     yield from importing.measure()
+    yield from querying.measure()
     yield sampling_cost.measure()
     yield campaign_overhead.measure()
 

@@ -8,7 +8,8 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from poolproof.exporting.rows import FIGURES, Row, Table
+from poolproof.exporting.columns import FIGURES
+from poolproof.exporting.rows import Row, Table
 
 MEASUREMENT = "poolproof"
 REJECTED_MEASUREMENT = "poolproof_rejected"

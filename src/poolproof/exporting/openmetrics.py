@@ -7,7 +7,8 @@ has a family of its own. Source: OpenMetrics 1.0.0, and the data model of Promet
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 
-from poolproof.exporting.rows import REJECTED, Row, Table
+from poolproof.exporting.columns import REJECTED
+from poolproof.exporting.rows import Row, Table
 from poolproof.runs.interval import Interval
 
 _NS = 1e-9

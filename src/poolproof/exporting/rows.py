@@ -7,26 +7,12 @@ from pathlib import Path
 
 from poolproof.campaign.model import Campaign, Metric
 from poolproof.compare.finished import FinishedRun
+from poolproof.exporting.columns import FIGURES, REJECTED
 from poolproof.fio.job import Job
 from poolproof.rules.model import Finding, Verdict
 from poolproof.runs.interval import Interval, mean_interval
 from poolproof.runs.model import RunRecord, Trial
 from poolproof.runs.summary import RANKABLE, AccountSum, Cell
-
-FIGURES: Mapping[str, str] = {
-    "iops": "iops",
-    "read_iops": "read_iops",
-    "write_iops": "write_iops",
-    "bandwidth_bytes_per_s": "bandwidth_bytes",
-    "read_bandwidth_bytes_per_s": "read_bandwidth_bytes",
-    "write_bandwidth_bytes_per_s": "write_bandwidth_bytes",
-    "p50_ns": "p50_ns",
-    "p99_ns": "p99_ns",
-    "p999_ns": "p999_ns",
-    "sync_p50_ns": "sync_p50_ns",
-    "sync_p99_ns": "sync_p99_ns",
-}
-"""The figures of a cell by their column, each with the field of `Figures` that it is the mean of."""
 
 METRIC_COLUMNS: Mapping[Metric, str] = {
     "iops": "iops",
@@ -38,8 +24,6 @@ METRIC_COLUMNS: Mapping[Metric, str] = {
 }
 _MATRIX = re.compile(r"[\w.-]+\[([^\[\]\n]+)\]")
 _BARE = "choice"
-REJECTED = "rejected_"
-"""What a figure's column is called where the figure is refuted or failed: never the column of those that count."""
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """A connection to DuckDB that sees the views over many runs, and nothing else: no file, no network, no extension."""
 
 import contextlib
+import re
 import tempfile
 import threading
 from collections.abc import Iterator, Sequence
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 _LONGEST_S = 600.0
 _MEMORY = "600MB"
+_NAMES_A_VIEW = re.compile("|".join(views.views()), re.IGNORECASE)
 _CONFIG = {
     "memory_limit": _MEMORY,
     "autoinstall_known_extensions": "false",
@@ -49,6 +51,7 @@ class Session:
         self._scratch = scratch
         self._direct: list[FoundRun] = []
         self._mended: dict[str, Path] = {}
+        self._unmade: dict[str, str] = {}
         self._connection = self._connect()
 
     def ask(self, sql: str) -> Answer:
@@ -61,14 +64,14 @@ class Session:
         import duckdb
 
         try:
-            return _answer(self._connection, sql)
+            return self._answer(sql)
         except duckdb.Error as error:
             if not self._mend():
                 raise _refused(error) from None
         self._connection.close()
         self._connection = self._connect()
         try:
-            return _answer(self._connection, sql)
+            return self._answer(sql)
         except duckdb.Error as error:
             raise _refused(error) from None
 
@@ -92,12 +95,19 @@ class Session:
         kept, direct = self._sources()
         parts = [copies.read(path) for path in kept]
         parts += [views.read_lines([str(path) for path in direct])] if direct else []
-        connection.execute(f"create view raw_trials as {' union all '.join(parts) or views.no_lines()}")
         self._fill_runs(connection)
-        for statement in (*views.macros(), views.placed_trials(), *views.views()):
+        for statement in (*views.macros(), views.placed_trials(" union all ".join(parts) or views.no_lines())):
             connection.execute(statement)
         _lock(connection, [*kept, *direct])
+        self._unmade = views.views()
         return connection
+
+    def _answer(self, sql: str) -> Answer:
+        """Views are made when a query names them: DuckDB opens every file for each that it makes."""
+        check_only_reads(self._connection, sql)
+        for name in [name for name in self._unmade if name in sql.lower() or not _NAMES_A_VIEW.search(sql)]:
+            self._connection.execute(f"create view {name} as {self._unmade.pop(name)}")
+        return _answer(self._connection, sql)
 
     def _sources(self) -> tuple[list[Path], list[Path]]:
         """Columnar copies to read, and files of lines."""
@@ -181,7 +191,6 @@ def _lock(connection: "DuckDBPyConnection", files: Sequence[Path]) -> None:
 def _answer(connection: "DuckDBPyConnection", sql: str) -> Answer:
     import duckdb
 
-    check_only_reads(connection, sql)
     timer = threading.Timer(_LONGEST_S, connection.interrupt)
     timer.start()
     try:

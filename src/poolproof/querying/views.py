@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from poolproof.evidence.model import Account, LeafUse
-from poolproof.exporting.rows import FIGURES, REJECTED
+from poolproof.exporting.columns import FIGURES, REJECTED
 from poolproof.rules.model import Finding
 from poolproof.runs.interval import t_factor
 from poolproof.runs.model import SCHEMA, Figures
@@ -110,26 +110,24 @@ def macros() -> Iterator[str]:
     )
 
 
-def views() -> Iterator[str]:
-    """The views over `raw_trials` (the lines of all files) and `run_files` (the run of each file)."""
-    yield f"create view runs as select {', '.join(RUN_COLUMNS)} from run_files order by begun_at, run"
-    yield f"create view trials as {_trials()}"
-    yield f"create view cells as {_cells()}"
-    yield (
-        f"create view leaves as select run, layout, workload, number, verdict, {_counts('verdict')} as counts, "
-        "unnest(leaves, recursive := true) from placed_trials"
-    )
-    yield (
-        "create view findings as select run, layout, workload, number, verdict, "
-        "unnest(findings, recursive := true) from placed_trials"
-    )
+def views() -> dict[str, str]:
+    """The definition of each view by its name, over `placed_trials` and `run_files`."""
+    named = "run, layout, workload, number, verdict"
+    leaves = "unnest(leaves, recursive := true)"
+    return {
+        "runs": f"select {', '.join(RUN_COLUMNS)} from run_files order by begun_at, run",
+        "trials": _trials(),
+        "cells": _cells(),
+        "leaves": f"select {named}, {_counts('verdict')} as counts, {leaves} from placed_trials",
+        "findings": f"select {named}, unnest(findings, recursive := true) from placed_trials",
+    }
 
 
-def placed_trials() -> str:
-    """The lines, each with its run."""
+def placed_trials(lines: str) -> str:
+    """The lines of all files, each with its run; `lines` is SQL that gives them."""
     return (
-        "create view placed_trials as select run_files.run as run, raw_trials.* exclude (filename) "
-        "from raw_trials join run_files on run_files.file = raw_trials.filename"
+        f"create view placed_trials as select run_files.run as run, lines.* exclude (filename) "
+        f"from ({lines}) as lines join run_files on run_files.file = lines.filename"
     )
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from poolproof.compare.finished import read_run
-from poolproof.exporting.rows import FIGURES, columns_of, table_of
+from poolproof.exporting.columns import FIGURES
+from poolproof.exporting.rows import columns_of, table_of
 from poolproof.querying.session import Session, open_runs
 from poolproof.runs.directory import RunDirectory
 from poolproof.runs.interval import t_factor
