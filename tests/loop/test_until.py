@@ -41,6 +41,16 @@ layouts: {one: a | ext4}
 workloads: {reads: {rw: randread, bs: 4k, size: 32m, rate_iops: 200}}
 measure: {until: 50%, min: 4s, max: 40s, trials: 2, seed: 5}
 """
+_BUDGET = """
+devices: {a: {file: 512M}}
+layouts: {one: a | ext4, two: a | xfs}
+workloads:
+  reads: {rw: randread, bs: 4k, size: 32m, rate_iops: 200}
+  other: {rw: randread, bs: 16k, size: 32m, rate_iops: 200}
+measure: {until: 0.001%, min: 1s, max: 20s, trials: 2..3, seed: 5}
+goal: reads
+budget: 40s
+"""
 
 
 @pytest.fixture(scope="module")
@@ -132,6 +142,22 @@ def test_ctrl_c_in_such_a_trial_ends_the_run_in_order(ground: Ground) -> None:
     answer = started.wait(30.0)
     assert answer.code == 130
     assert ground.trial_lines() == []
+
+
+def test_a_budget_goes_to_what_decides_the_goal(ground: Ground) -> None:
+    """No figure is ever known to within 0.001 %, so the time decides how far the race of two equals goes."""
+    cells = ground.cells(_BUDGET)
+    assert {name: cell["trials"] for name, cell in cells.items() if name[1] == "other"} == {
+        ("one", "other"): 2,
+        ("two", "other"): 2,
+    }
+    assert all(2 <= cell["trials"] <= 3 for cell in cells.values())
+    assert all(trial["settling"]["most_s"] < 20 for trial in _trials(ground)), "each has its share of the time"
+    assert all(cell["settled"] is False for cell in cells.values())
+    kept = ground.trial_lines()
+    answer = ground.resume().wait()
+    assert answer.code == 0, answer.err
+    assert ground.trial_lines()[: len(kept)] == kept
 
 
 @pytest.fixture

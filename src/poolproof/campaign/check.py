@@ -1,5 +1,6 @@
 """What must hold between the parts of a campaign, however it was written."""
 
+import math
 from collections.abc import Mapping
 
 from poolproof.campaign.claims import Claim, places
@@ -7,9 +8,11 @@ from poolproof.campaign.document import Spot
 from poolproof.campaign.layout import check_devices_once
 from poolproof.campaign.model import Campaign
 from poolproof.campaign.nearest import did_you_mean, listed
+from poolproof.units import format_duration
 
 MOST_CELLS = 100_000
 _LISTED = 8
+_NO_UNTIL = "write measure: {until: 3%, trials: 2..6}"
 
 
 def check_whole(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
@@ -29,6 +32,7 @@ def check_whole(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
     workloads = list(dict.fromkeys([*families, *(workload.name for workload in campaign.workloads)]))
     if campaign.goal is not None and campaign.goal not in workloads:
         raise _names_nothing(campaign.goal, "goal", "workload", workloads, spots["goal"])
+    _check_budget(campaign, spots)
     for claim in campaign.expect:
         _check_claim(claim, campaign, spots["expect"])
 
@@ -45,6 +49,25 @@ def _check_claim(claim: Claim, campaign: Campaign, spot: Spot) -> None:
             if name is not None and name not in known[what]:
                 guess = did_you_mean(name, known[what])
                 raise spot.mistake(f"the claim `{claim.text}` names no {what} with `{name}`{guess}", _list(known[what]))
+
+
+def _check_budget(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
+    """A budget is spent on what decides the goal, after the least of every cell."""
+    if campaign.budget_s is None:
+        return
+    measure, spot = campaign.measure, spots["budget"]
+    if measure.until is None:
+        raise spot.mistake("`budget` shares out time that trials take until their figure is known", _NO_UNTIL)
+    if campaign.goal is None and len({workload.family for workload in campaign.workloads}) > 1:
+        raise spot.mistake("`budget` is spent on what decides the goal, and there is none", "write goal: NAME")
+    trials = len(campaign.layouts) * len(campaign.workloads) * measure.trials
+    least_s = trials * measure.until.min_s
+    if campaign.budget_s < least_s:
+        raise spot.mistake(
+            f"a budget of {format_duration(campaign.budget_s)} is below the least: {trials} trials of "
+            f"{measure.until.min_s:g} s take fio alone {format_duration(least_s)}",
+            f"write budget: {math.ceil(least_s * 2)}s, which leaves room for building, or fewer trials",
+        )
 
 
 def _list(names: list[str]) -> str:

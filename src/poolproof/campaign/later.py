@@ -1,4 +1,4 @@
 """Words of the campaign file that are kept for later versions, and words that stand in another place."""
 
-LATER = ("budget", "calibrate")
+LATER = ("calibrate",)
 OF_MEASURE = ("until", "confidence", "steady", "trials")

@@ -125,13 +125,17 @@ def duration(text: str, spot: Spot, what: str = "time") -> float:
     except (ValueError, OverflowError):
         seconds = 0.0
     if not 0 < seconds <= LONGEST_S:
-        raise spot.mistake(
-            f"expected the {_WHICH_TIME[what]} of a trial, at most 7d, found `{text[:60]}`", f"write {what}: 10s"
-        )
+        example = "2h" if what == "budget" else "10s"
+        raise spot.mistake(f"expected {_WHICH_TIME[what]}, at most 7d, found `{text[:60]}`", f"write {what}: {example}")
     return seconds
 
 
-_WHICH_TIME = {"time": "time", "min": "shortest time", "max": "longest time"}
+_WHICH_TIME = {
+    "time": "the time of a trial",
+    "min": "the shortest time of a trial",
+    "max": "the longest time of a trial",
+    "budget": "the time of all trials together",
+}
 
 
 def _range(text: str, spot: Spot) -> tuple[int, int | None]:
@@ -171,7 +175,7 @@ def _time(node: Node) -> float:
 
 
 def _bound(node: Node, key: str) -> float:
-    scalar = expect_scalar(node, f"the {_WHICH_TIME[key]} of a trial", f"write {key}: 10s")
+    scalar = expect_scalar(node, _WHICH_TIME[key], f"write {key}: 10s")
     return duration(scalar.text, scalar.spot, key)
 
 

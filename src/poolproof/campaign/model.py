@@ -167,7 +167,10 @@ class Quick:
 
 @dataclass(frozen=True)
 class Campaign:
-    """What a user asks for. Every layout runs under every workload; each pair is a cell."""
+    """What a user asks for. Every layout runs under every workload; each pair is a cell.
+
+    `budget_s`: seconds that all trials together may take; None for as long as they need.
+    """
 
     name: str
     question: str
@@ -179,3 +182,11 @@ class Campaign:
     goal: str | None = None
     expect: tuple[Claim, ...] = ()
     quick: Quick | None = None
+    budget_s: float | None = None
+
+    @property
+    def goal_workloads(self) -> tuple[Workload, ...]:
+        """The workloads that decide which layout is best: those of the goal, or all without one."""
+        if self.goal is None:
+            return self.workloads
+        return tuple(each for each in self.workloads if self.goal in (each.family, each.name))

@@ -57,7 +57,9 @@ def quick_of(campaign: Campaign) -> Campaign:
         )
     names = {workload.name for workload in workloads}
     expect = tuple(claim for claim in campaign.expect if _workloads_of(claim) <= names)
-    return replace(campaign, workloads=workloads, measure=campaign.quick.measure, expect=expect, quick=None)
+    return replace(
+        campaign, workloads=workloads, measure=campaign.quick.measure, expect=expect, quick=None, budget_s=None
+    )
 
 
 def _workloads_of(claim: Claim) -> set[str]:

@@ -34,6 +34,8 @@ def _lines(campaign: Campaign) -> Iterator[str]:
     for key, value in (("baseline", campaign.baseline), ("goal", campaign.goal)):
         if value is not None:
             yield f"{key}: {scalar(value)}"
+    if campaign.budget_s is not None:
+        yield f"budget: {_seconds(campaign.budget_s)}"
     if campaign.quick is not None:
         yield f"quick: {_quick(campaign.quick)}"
     if campaign.expect:

@@ -10,7 +10,7 @@ from poolproof.campaign.device_source import read_device
 from poolproof.campaign.document import Node, Scalar, Table, expect_scalar, expect_table, parse_document, unknown_key
 from poolproof.campaign.later import LATER
 from poolproof.campaign.layout import make_layouts
-from poolproof.campaign.measure import read_measure
+from poolproof.campaign.measure import duration, read_measure
 from poolproof.campaign.model import Campaign, Device, Layout, Measure, Workload
 from poolproof.campaign.names import NAME_RULE, is_name, slug
 from poolproof.campaign.quick import quick_of, read_quick
@@ -18,7 +18,19 @@ from poolproof.campaign.workload import expand_workload
 from poolproof.campaign.workload_source import read_workload
 from poolproof.errors import CampaignError
 
-KEYS = ("name", "question", "devices", "layouts", "workloads", "measure", "baseline", "goal", "expect", "quick")
+KEYS = (
+    "name",
+    "question",
+    "devices",
+    "layouts",
+    "workloads",
+    "measure",
+    "baseline",
+    "goal",
+    "expect",
+    "quick",
+    "budget",
+)
 _DEVICES = "write devices: {a: {file: 16G}, b: {emulate: hdd-7200, size: 16G}}"
 _LAYOUTS = "write layouts: {mirror: 'btrfs raid1 a b'}"
 _WORKLOADS = "write workloads: {etcd: etcd, reads: {rw: randread, bs: 16k}}"
@@ -78,7 +90,13 @@ def _campaign(table: Table, origin: str) -> Campaign:
         goal=_text(table, "goal", "write goal: NAME-OF-A-WORKLOAD"),
         expect=read_claims(expect) if expect else (),
         quick=read_quick(quick, workloads, measure) if quick else None,
+        budget_s=_budget(table),
     )
+
+
+def _budget(table: Table) -> float | None:
+    text = _text(table, "budget", "write budget: 2h")
+    return None if text is None else duration(text, table.spot_of("budget"), "budget")
 
 
 def _measure(table: Table) -> Measure:

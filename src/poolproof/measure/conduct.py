@@ -20,6 +20,7 @@ from poolproof.measure.plan import Plan, plan_core, plan_next_core, plan_one, pl
 from poolproof.measure.prepare import prepare
 from poolproof.measure.pulse import watched
 from poolproof.measure.ready import ReadyLayout
+from poolproof.measure.schedule import Schedule, schedule_of
 from poolproof.measure.target import target_of
 from poolproof.measure.trial import Bench, failed_trial, run_trial
 from poolproof.provision.apply import apply
@@ -54,14 +55,18 @@ def conduct(plan: Plan, host: Host, run: RunDirectory, listener: Listener) -> No
 
     for layout in campaign.layouts:
         orders[layout.name] = Order(layout.name, campaign.workloads, campaign.measure, plan.seed, done, spread)
-    ahead = {name: len(order.certain()) for name, order in orders.items()}
-    if not any(ahead.values()):
+    schedule = schedule_of(campaign, orders)
+    ahead = {name: order.announce() for name, order in orders.items()}
+    if not any(ahead.values()) and not (schedule and schedule.racing()):
         return
     listener.campaign_begins(sum(ahead.values()), len(done))
     try:
         apply(places(plan.site, with_ram=plan.uses_ram_files), host, journal, may_overwrite=frozenset())
+        conductor = _Conductor(plan, host, run, journal, listener, schedule)
         for family in families(plan.nodes, [name for name, count in ahead.items() if count]):
-            _measure_family(_Conductor(plan, host, run, journal, listener), {name: orders[name] for name in family})
+            _measure_family(conductor, {name: orders[name] for name in family})
+        if schedule is not None:
+            _race(conductor, schedule, orders)
     finally:
         # Also after Ctrl-C: what is left on the machine is the more urgent thing to say.
         complain(undo_all(journal, host, tell=listener.step), str(run.path))
@@ -74,6 +79,18 @@ class _Conductor:
     run: RunDirectory
     journal: Journal
     listener: Listener
+    schedule: Schedule | None = None
+
+
+def _race(conductor: _Conductor, schedule: Schedule, orders: Mapping[str, Order]) -> None:
+    """What is left of the budget goes to the layouts that may still be the best, a trial of each at a time."""
+    while racing := schedule.racing():
+        for family in families(conductor.plan.nodes, racing):
+            if not schedule.affords(family):
+                return
+            for name in family:
+                orders[name].allow_one_more(schedule.goal)
+            _measure_family(conductor, {name: orders[name] for name in family})
 
 
 def families(nodes: Mapping[str, Node], names: Sequence[str]) -> list[list[str]]:
@@ -162,11 +179,12 @@ def _run_trials(conductor: _Conductor, layout: ReadyLayout, order: Order) -> Non
     cells = [cell for cell in plan.cells if cell.workload.name in wanted]
     with watched(host, layout.tree) as check_pulse:
         prepared = prepare(host, layout, cells, conductor.listener)
-        measure, expected = plan.campaign.measure, order.certain()
-        bench = Bench(host, conductor.run, layout, measure, conductor.listener)
+        bench = Bench(host, conductor.run, layout, plan.campaign.measure, conductor.listener)
         for workload, number in order.ahead():
-            if (workload, number) not in expected:
+            if order.is_new(workload, number):
                 conductor.listener.trial_added(layout.name, workload.name)
+            if conductor.schedule is not None:
+                bench.measure = conductor.schedule.measure()
             order.add(run_trial(bench, prepared[workload.name], number))
             check_pulse()
 

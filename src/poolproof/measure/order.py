@@ -36,6 +36,8 @@ class Order:
             round_ = list(workloads)
             chance.shuffle(round_)
             self._rounds.append(round_)
+        self._limits = dict.fromkeys(self._workloads, measure.trials_max)
+        self._announced: frozenset[tuple[str, int]] = frozenset()
         for trial in done:
             if trial.layout == layout and trial.workload in self._trials:
                 self.add(trial)
@@ -43,6 +45,24 @@ class Order:
     def add(self, trial: Trial) -> None:
         """The trial has ended."""
         self._trials[trial.workload][trial.number] = trial
+
+    def limit(self) -> None:
+        """For now each workload has the least number of trials and no more."""
+        self._limits = dict.fromkeys(self._workloads, self._measure.trials)
+
+    def allow_one_more(self, workloads: Iterable[str]) -> None:
+        """Each of these workloads may have one more trial than it had."""
+        for name in workloads:
+            self._limits[name] = min(self._measure.trials_max, max(self._trials[name], default=0) + 1)
+
+    def announce(self) -> int:
+        """How many trials are certain now; `is_new` tells later which are more than these."""
+        self._announced = frozenset((workload.name, number) for workload, number in self.certain())
+        return len(self._announced)
+
+    def is_new(self, workload: Workload, number: int) -> bool:
+        """Whether the trial was not announced."""
+        return (workload.name, number) not in self._announced
 
     def ahead(self) -> Iterator[tuple[Workload, int]]:
         """Each trial that is needed, at the moment when it is its turn: `add` it before asking for the next."""
@@ -68,10 +88,16 @@ class Order:
     def _is_needed(self, workload: Workload, number: int) -> bool:
         if number <= self._measure.trials:
             return True
-        return needs_trial(self._before(workload.name), self._measure, self._spread())
+        return number <= self._limits[workload.name] and needs_trial(
+            self._before(workload.name), self._measure, self._spread()
+        )
 
     def _before(self, workload: str) -> list[Trial]:
         return [trial for _, trial in sorted(self._trials[workload].items())]
+
+    def cells_of(self, workloads: Iterable[str]) -> list[list[Trial]]:
+        """The trials of these workloads so far, cell by cell."""
+        return [self._before(name) for name in workloads]
 
     def cells(self) -> list[list[Trial]]:
         """The trials so far, cell by cell."""

@@ -69,6 +69,8 @@ def trials_ahead(trials: Iterable[Trial], campaign: Campaign) -> int:
     for trial in trials:
         if (trial.layout, trial.workload) in done:
             done[trial.layout, trial.workload].append(trial)
+    if campaign.budget_s is not None:
+        return sum(max(campaign.measure.trials - len(own), 0) for own in done.values())
     measure, spread = campaign.measure, spread_among(done.values()) if campaign.measure.until else None
     return sum(max(measure.trials - len(own), int(needs_trial(own, measure, spread))) for own in done.values())
 
@@ -78,7 +80,7 @@ def settling_of(trials: Sequence[Trial], measure: Measure, spread: Spread | None
     if measure.until is None:
         return None
     longest = [trial.settling.most_s for trial in trials if trial.settling is not None]
-    fixed_s = measure.trials * max(longest, default=measure.until.max_s)
+    fixed_s = measure.trials * max([measure.until.max_s, *longest])
     means = _means_of(trials)
     if not means:
         missing = Unsettled("no-figure", "no trial came as far as a figure")

@@ -40,7 +40,7 @@ PRESETS = "presets are backup, etcd, fileserver, media, postgres or vm"
         ("[" * 1000, "c.yaml: lists and mappings stand too deep inside each other", ""),
         ("? [a]\n: b", "c.yaml:1: expected a word before `:`, found a list", "in quotes"),
         ("laoyuts: {}", "c.yaml:1: unknown key `laoyuts` in the campaign; did you mean `layouts`?", "expected name, "),
-        ("budget: 1h", "c.yaml:1: `budget` is not in this version of poolproof", "take the line out"),
+        ("calibrate: 1h", "c.yaml:1: `calibrate` is not in this version of poolproof", "take the line out"),
         ("until: 3%", "c.yaml:1: `until` stands in `measure`, not in the campaign", "write measure: {until: 3%}"),
         ("workloads: {etcd: etcd}", "c.yaml:1: no cells: the campaign has no layouts", "add layouts:"),
         ("workloads: {etcd: etcd}\nlayouts: {}", "c.yaml:2: no cells: the campaign has no layouts", "add layouts:"),
@@ -140,7 +140,7 @@ def test_mistakes_in_layouts(layout: str, message: str, hint: str) -> None:
         ("w: {rw: read, metric: p90}", "no metric is called `p90`; did you mean `p99`?", "metrics are iops"),
         ("w: {rw: read, cold: maybe}", "expected true or false after `cold`, found `maybe`", "write cold: true"),
         ("w: {rw: read, fill: 0}", "expected true or false after `fill`, found `0`", "write fill: true"),
-        ("w: {rw: read, budget: 5s}", "`budget` is not in this version of poolproof", "take the line out"),
+        ("w: {rw: read, calibrate: 5s}", "`calibrate` is not in this version of poolproof", "take the line out"),
         ("w: {jobs: [a]}", "expected `jobs` as a mapping, found a list", "write jobs: {log:"),
         ("w: {jobs: {}}", "`jobs` is empty", "name a section"),
         ("w: {jobs: {global: {rw: read}}}", "`global` cannot name a job section", "a name is"),
@@ -202,6 +202,8 @@ def test_mistakes_in_workloads(workload: str, message: str, hint: str) -> None:
         ("measure: {cold: 1}", "expected true or false after `cold`, found `1`", "write cold: true"),
         ("baseline: on", "baseline `on` names no layout; did you mean `one`?", "write baseline: one"),
         ("baseline: {a: b}", "expected one text after `baseline`, found a mapping", "write baseline: NAME"),
+        ("budget: soon", "expected the time of all trials together, at most 7d, found `soon`", "write budget: 2h"),
+        ("budget: 2h", "`budget` shares out time that trials take until their figure is known", "{until: 3%"),
         ("goal: etc", "goal `etc` names no workload; did you mean `etcd`?", "write goal: etcd"),
     ],
 )
@@ -281,3 +283,16 @@ def test_no_part_makes_anything_but_a_campaign_or_a_campaign_error(
     else:
         assert found.layouts
         assert found.workloads
+
+
+def test_a_budget_below_the_least_says_what_it_would_take() -> None:
+    rest = "measure: {until: 3%, min: 3s, trials: 2..6}\ngoal: w\nbudget: 20s"
+    error = mistake(text(layouts="one: dir /a\n  two: dir /b", workloads="w: {rw: read, bs: [4k, 16k]}", rest=rest))
+    assert "a budget of 20.0 s is below the least: 8 trials of 3 s take fio alone 24.0 s" in error.message
+    assert error.hint.startswith("write budget: 48s")
+
+
+def test_a_budget_without_a_goal_is_refused_where_there_are_several_families() -> None:
+    rest = "measure: {until: 3%}\nbudget: 1h"
+    error = mistake(text(workloads="w: {rw: read}\n  v: {rw: write}", rest=rest))
+    assert "`budget` is spent on what decides the goal, and there is none" in error.message

@@ -87,6 +87,21 @@ def test_what_a_killed_run_found_decides_what_it_still_needs() -> None:
     assert ahead == {(restless, 3), (begun, 2)}, "trials that all failed are not repeated without end"
 
 
+def test_with_a_budget_each_cell_has_its_least_and_then_what_it_is_allowed() -> None:
+    held = order(measure=ADAPTIVE)
+    held.limit()
+    first, second = WORKLOADS[0].name, WORKLOADS[1].name
+    for entry, number in held.ahead():
+        held.add(trial(entry.name, number, 100.0 * number))
+    assert held.certain() == ()
+    held.allow_one_more([first])
+    assert [(entry.name, number) for entry, number in held.certain()] == [(first, 3)]
+    assert all(held.is_new(entry, number) for entry, number in held.certain())
+    held.add(trial(first, 3, 100.0))
+    assert [len(cell) for cell in held.cells_of([first, second])] == [3, 2]
+    assert held.certain() == ()
+
+
 def test_a_fixed_number_of_trials_is_made_whatever_they_say() -> None:
     exactly = order(measure=Measure(trials=3, until=Until()))
     assert len(exactly.certain()) == 3 * len(WORKLOADS)

@@ -1,0 +1,96 @@
+"""How a budget of time is spent: the least on every cell, the rest where it decides which layout is best."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from poolproof.campaign.model import LOWER_IS_BETTER, Campaign, Measure
+from poolproof.measure.order import Order
+from poolproof.runs.model import Trial
+from poolproof.runs.settled import needs_trial, spread_among
+from poolproof.stopping.racing import Contender, out_of_race
+
+_SHARES = 4
+"""How many times its equal share of the time that is left a trial may take: most need far less."""
+
+
+def schedule_of(campaign: Campaign, orders: Mapping[str, Order]) -> "Schedule | None":
+    """The schedule of a campaign with a budget, None without one; all orders are held to the least from then on."""
+    if campaign.budget_s is None or campaign.measure.until is None:
+        return None
+    for order in orders.values():
+        order.limit()
+    return Schedule(campaign, orders, campaign.budget_s)
+
+
+class Schedule:
+    """Time that is left of a budget, and the race of layouts for it; trials from before a kill have been paid for."""
+
+    def __init__(self, campaign: Campaign, orders: Mapping[str, Order], budget_s: float) -> None:
+        self._campaign, self._orders = campaign, orders
+        self._ends = time.monotonic() + budget_s - sum(sum(trial.seconds.values()) for trial in self._trials())
+        self.goal = tuple(workload.name for workload in campaign.goal_workloads)
+
+    @property
+    def left_s(self) -> float:
+        """Seconds left; below 0 when the least took longer."""
+        return self._ends - time.monotonic()
+
+    def measure(self) -> Measure:
+        """How the next trial is measured: no longer than leaves every other one that is certain its least."""
+        measure = self._campaign.measure
+        assert measure.until is not None, "only such campaigns have a schedule"
+        ahead = max(1, sum(len(order.certain()) for order in self._orders.values()))
+        least_s = measure.until.min_s + self._overhead_s()
+        most_s = measure.until.min_s + _SHARES * max(0.0, self.left_s - ahead * least_s) / ahead
+        return replace(measure, until=replace(measure.until, max_s=min(measure.until.max_s, most_s)))
+
+    def racing(self) -> list[str]:
+        """The layouts that get one more trial of the goal's workloads: those that may be the best, while it is open.
+
+        None when one alone is left, or nothing of what is left needs a trial.
+        """
+        measure, spread = self._campaign.measure, spread_among(self._cells())
+        assert measure.until is not None, "only such campaigns have a schedule"
+        contenders = [each for each in map(self._contender, self._orders) if each is not None]
+        looks = measure.trials_max - measure.trials + 1
+        beaten = out_of_race(contenders, measure.until.confidence, looks, spread)
+        left = [each.name for each in contenders if each.name not in beaten]
+        if len(left) < 2:
+            return []
+        return [name for name in left if any(needs_trial(cell, measure, spread) for cell in self._goal_cells(name))]
+
+    def affords(self, layouts: Sequence[str]) -> bool:
+        """Whether one more trial of the goal's workloads on these fits into what is left, by what others took."""
+        taken = [sum(trial.seconds.values()) for name in layouts for cell in self._goal_cells(name) for trial in cell]
+        mean_s = sum(taken) / len(taken) if taken else self._campaign.measure.shortest_s
+        return self.left_s >= mean_s * len(layouts) * len(self.goal)
+
+    def _contender(self, name: str) -> Contender | None:
+        """None where a cell of the goal failed or is refuted: such a layout is no candidate."""
+        cells = self._goal_cells(name)
+        if any(trial.verdict in ("failed", "refuted") for cell in cells for trial in cell):
+            return None
+        return Contender(name, tuple(tuple(map(_goodness, cell)) for cell in cells))
+
+    def _goal_cells(self, name: str) -> list[list[Trial]]:
+        return self._orders[name].cells_of(self.goal)
+
+    def _overhead_s(self) -> float:
+        """What a trial takes beside fio, by the mean of those before."""
+        taken = [sum(trial.seconds.values()) - trial.seconds.get("fio", 0.0) for trial in self._trials()]
+        return sum(taken) / len(taken) if taken else 0.0
+
+    def _trials(self) -> list[Trial]:
+        return [trial for cell in self._cells() for trial in cell]
+
+    def _cells(self) -> list[list[Trial]]:
+        return [cell for order in self._orders.values() for cell in order.cells()]
+
+
+def _goodness(trial: Trial) -> float:
+    """The trial's figure where more is better, its inverse where less is; 0 without one."""
+    value = trial.figures.metric(trial.metric) if trial.figures else None
+    if not value:
+        return 0.0
+    return 1 / value if trial.metric in LOWER_IS_BETTER else value
