@@ -2,8 +2,9 @@
 
 White's rule (1997, Simulation 69, 323-334; the batches of five are Spratt's, 1998) cuts where the squared standard
 error of what remains is least. It always finds a least value; so the cut is made only where the part cut off differs
-from the rest by more than chance and by more than the tolerance. A cut in the second half of the series means that it
-has not warmed up yet (White, Cobb and Spratt 2000, WSC, 755-760).
+from the rest by more than chance and by more than the tolerance. A cut in the second half of the series is usually
+taken to mean that it has not warmed up yet (White, Cobb and Spratt 2000, WSC, 755-760); `window.py` asks for more: the
+cut may take a third.
 """
 
 import math
@@ -20,7 +21,7 @@ _MOST_BINS = 300
 
 
 def warm_up(values: Sequence[float], until: float) -> int:
-    """How many samples at the start are warm-up; more than half of them where the series still changes."""
+    """How many samples at the start are warm-up; a large share of them where it still changes."""
     cut = _cut(values)
     if cut == 0 or len(values) - cut < _LEAST_LEFT:
         return 0
