@@ -18,9 +18,7 @@ RULE = Rule(trials_max=3)
 
 def _trials(layout: str, workload: str, rng: random.Random, mean: float) -> list[Recorded]:
     return [
-        Recorded(
-            layout, workload, number, "ios", INTERVAL_S, 0.0, tuple(correlated(rng, 0.3, 0.02 * mean, mean)[:600])
-        )
+        Recorded(layout, workload, number, "ios", INTERVAL_S, 0.0, tuple(correlated(rng, 0.3, 0.02 * mean, mean)[:600]))
         for number in (1, 2, 3)
     ]
 
