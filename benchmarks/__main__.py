@@ -4,7 +4,7 @@ import contextlib
 import os
 from collections.abc import Iterator
 
-from benchmarks import campaign_overhead, importing, querying, sampling_cost, start_up
+from benchmarks import campaign_overhead, importing, querying, report, sampling_cost, start_up
 from benchmarks.result import Result
 
 
@@ -12,6 +12,7 @@ def _results() -> Iterator[Result]:
     yield from start_up.measure()
     yield from importing.measure()
     yield from querying.measure()
+    yield from report.measure()
     yield sampling_cost.measure()
     yield campaign_overhead.measure()
 

@@ -91,13 +91,13 @@ def _write_tree(tree: Path) -> int:
         depth, run = _DEPTHS[rest % 5], rest // 5
         path = tree / ("mirror", "raidz", "stripe")[run % 3] / bs / f"run-{run // 3 + 1}" / f"{mode}-{depth}-1.json"
         path.parent.mkdir(parents=True, exist_ok=True)
-        text = json.dumps(_document(mode, bs, depth, index, chance), indent=4)
+        text = json.dumps(fio_document(mode, bs, depth, index, chance), indent=4)
         path.write_text(text, encoding="utf-8")
         total += len(text)
     return total // _FILES
 
 
-def _document(mode: str, bs: str, depth: int, index: int, chance: random.Random) -> dict[str, object]:
+def fio_document(mode: str, bs: str, depth: int, index: int, chance: random.Random) -> dict[str, object]:
     """A run of fio 3.33: 60 s at depth / latency I/Os a second."""
     options = {"name": "bench", "rw": mode, "bs": bs, "iodepth": str(depth), "numjobs": "1", "direct": "1",
                "ioengine": "libaio", "size": "100g", "runtime": "60", "filename": "/mnt/pool/file"}  # fmt: skip

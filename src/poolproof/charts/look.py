@@ -15,6 +15,16 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross"
 READ, WRITE, FIO = "#0072b2", "#d55e00", "#7f7f7f"
 """Reads, writes, and what fio says of itself; the same everywhere."""
 
+LIGHTER: Mapping[str, str] = {
+    "#0072b2": "#4c8df6",
+    "#56b4e9": "#a5dcff",
+    "#d55e00": "#f0883e",
+    "#009e73": "#2fc79c",
+    "#8c6bb1": "#b99be0",
+    "#7f7f7f": "#a8a8a8",
+}
+"""What takes the place of a colour on a dark page."""
+
 HEAT = ("#08306b", "#2171b5", "#6baed6", "#c6dbef", "#fdd49e", "#fc8d59", "#b30000")
 """From the best of a workload to a hundredth of it and less: equal steps on a logarithmic scale."""
 HEAT_DECADES = 2.0
@@ -70,7 +80,16 @@ def config(theme: Theme) -> dict[str, Any]:
 
 def dressed(chart: Any, theme: Theme = "light") -> dict[str, Any]:
     """A chart as a Vega-Lite specification with its looks, ready to be drawn (vl_convert) or embedded."""
-    return {**bare(chart), "config": config(theme)}
+    return {**(bare(chart) if theme == "light" else _lighter(bare(chart))), "config": config(theme)}
+
+
+def _lighter(part: Any) -> Any:
+    """The same specification with colours that a dark page needs."""
+    if isinstance(part, dict):
+        return {key: _lighter(value) for key, value in part.items()}
+    if isinstance(part, list):
+        return [_lighter(each) for each in part]
+    return LIGHTER.get(part, part) if isinstance(part, str) else part
 
 
 def bare(chart: Any) -> dict[str, Any]:

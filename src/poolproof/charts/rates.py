@@ -58,10 +58,15 @@ def shaded(spans: Sequence[Span]) -> Any:
     )
     ends = {"x": alt.X("from_s:Q", title="seconds from the window's start"), "x2": alt.X2("to_s:Q")}
     grey = base.mark_rect(color="#8b949e", opacity=0.18).encode(**ends)
-    names = base.mark_text(align="left", baseline="top", dx=3, dy=3, fontSize=10, opacity=0.8).encode(
-        x=alt.X("from_s:Q"), y=alt.value(0), text="name:N"
-    )
-    return alt.layer(grey, names)
+    names = [
+        base.transform_filter(f"datum.name {'=' if last else '!'}== 'drain'")
+        .mark_text(
+            align="right" if last else "left", baseline="top", dx=-3 if last else 3, dy=3, fontSize=10, opacity=0.8
+        )
+        .encode(x=alt.X("to_s:Q" if last else "from_s:Q"), y=alt.value(0), text="name:N")
+        for last in (False, True)
+    ]
+    return alt.layer(grey, *names)
 
 
 def _seconds() -> Any:

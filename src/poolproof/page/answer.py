@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from poolproof.charts.metrics import interval_text
 from poolproof.compare.goal import Goal, find_goal
-from poolproof.compare.ranking import Excluded, Ranked, Ranking, rank
+from poolproof.compare.ranking import Entry, Excluded, Ranked, Ranking, rank
 from poolproof.compare.reasons import in_groups
 from poolproof.errors import RunError, UsageError
 from poolproof.page.reading import Seen
@@ -51,14 +51,40 @@ def answer(seen: Seen) -> Answer:
 def _by_goal(seen: Seen, goal: Goal) -> Answer:
     try:
         ranking = rank(seen.run, goal, metric=None, effect=EFFECT)
-    except RunError as error:
-        return Answer(
-            f"No layout has all the figures that the goal asks for: {error.message.partition(': ')[2]}.",
-            (*_missing(seen), *_cost(seen)),
-            tone="nothing",
-        )
-    rest = (*_runner_up(ranking), *_safer(ranking), *_excluded(ranking.excluded), *_missing(seen), *_cost(seen))
+    except RunError:
+        return _not_all(seen, goal)
+    rest = (
+        *_runner_up(ranking),
+        *_safer(ranking),
+        *_excluded(seen, goal, ranking.excluded),
+        *_missing(seen),
+        *_cost(seen),
+    )
     return Answer(_best(ranking), rest, tone="known" if len(ranking.best) == 1 else "open")
+
+
+def _not_all(seen: Seen, goal: Goal) -> Answer:
+    """No layout has a figure for each workload of the goal: then what can be said of each by itself."""
+    if goal.only is not None:
+        sentence = f"Nothing can be said of {goal.only}: {_ranked(seen, goal.only)}."
+        return Answer(sentence, (*_missing(seen), *_cost(seen)), tone="nothing")
+    rankings = [_ranked(seen, name) for name in goal.weights]
+    first = [each.layout for each in _firsts(rankings)]
+    wins = sorted(((first.count(name), name) for name in dict.fromkeys(first)), key=lambda win: -win[0])
+    said = [f"{name} in {count}" for count, name in wins[:_MOST_NAMED]]
+    counted = (
+        f"Of {len(goal.weights)} workloads, each by itself, these are best or level with the best: {', '.join(said)}."
+    )
+    left = _excluded(seen, goal, [Excluded(layout.name, "") for layout in seen.campaign.layouts])
+    rest = (*([counted] if said else []), *left, *_missing(seen), *_cost(seen))
+    sentence = f"No one layout can be called best: none has a figure that counts for all {len(goal.weights)} workloads."
+    return Answer(sentence, rest, tone="open" if said else "nothing")
+
+
+def _firsts(rankings: Sequence[Ranking | str]) -> Iterator[Entry]:
+    for ranking in rankings:
+        if not isinstance(ranking, str):
+            yield from (each.entry for each in ranking.best)
 
 
 def _by_workload(seen: Seen) -> Answer:
@@ -103,13 +129,21 @@ def _best(ranking: Ranking) -> str:
         only = "is the only layout with figures that count"
         return f"For {_goal(ranking)}, {first.entry.layout} {only}{_figure(first, ranking)}."
     if len(ranking.best) == 1:
-        return f"For {_goal(ranking)}, {first.entry.layout} is best{_figure(first, ranking)}."
+        return f"For {_goal(ranking)}, {first.entry.layout} is best{_figure(first, ranking)}{_lead(ranking)}."
     names = _listed([each.entry.layout for each in ranking.best])
     why = "" if first.to_leader or _has_interval(ranking) else " (one trial each gives no interval)"
     return (
         f"For {_goal(ranking)}, the best is one of {names}: the trials do not tell them apart{why}. "
         f"{first.entry.layout} leads by its mean{_figure(first, ranking)}."
     )
+
+
+def _lead(ranking: Ranking) -> str:
+    """Of a mix, which has no figure of its own: how far ahead the best is."""
+    following = ranking.ranked[1]
+    if ranking.goal.only is not None or following.to_leader is None:
+        return ""
+    return f"; {following.entry.layout} is next, {factor_text(following.to_leader.interval)} in speed"
 
 
 def _has_interval(ranking: Ranking) -> bool:
@@ -139,7 +173,8 @@ def _runner_up(ranking: Ranking) -> Iterator[str]:
     others = (
         [each for each in ranking.ranked if each not in ranking.best] if len(ranking.best) > 1 else ranking.ranked[1:]
     )
-    if others and others[0].to_leader is not None:
+    told = len(ranking.best) == 1 and ranking.goal.only is None
+    if others and others[0].to_leader is not None and not told:
         speed = factor_text(others[0].to_leader.interval)
         yield f"Next is {others[0].entry.layout}: speed {speed} beside {ranking.ranked[0].entry.layout}."
 
@@ -151,9 +186,22 @@ def _safer(ranking: Ranking) -> Iterator[str]:
             yield f"To survive {disks}: {each.entry.layout}, {factor_text(each.to_leader.interval)} in speed."
 
 
-def _excluded(excluded: Sequence[Excluded]) -> Iterator[str]:
-    if excluded:
-        yield f"Left out: {'; '.join(in_groups((each.layout, each.why) for each in excluded))}."
+def _excluded(seen: Seen, goal: Goal, excluded: Sequence[Excluded]) -> Iterator[str]:
+    """Who has no place, and why; of a mix of many, how many of its figures are lacking and what most of them are."""
+    if goal.only is not None or len(goal.weights) <= _MOST_NAMED:
+        whys = [(each.layout, each.why) for each in excluded]
+    else:
+        whys = [(each.layout, _lacking(seen, goal, each.layout)) for each in excluded]
+    if whys:
+        yield f"Left out: {'; '.join(in_groups(whys))}."
+
+
+def _lacking(seen: Seen, goal: Goal, layout: str) -> str:
+    cells = [seen.run.cells.get((layout, name)) for name in goal.weights]
+    words = ["not measured" if cell is None else cell.verdict for cell in cells]
+    bad = [word for word in words if word == "not measured" or word not in RANKABLE]
+    counts = ", ".join(f"{bad.count(word)} {word}" for word in dict.fromkeys(bad))
+    return f"{counts or 'some without a figure'} of {len(cells)}"
 
 
 def _nothing_counts(seen: Seen) -> Answer:

@@ -16,7 +16,7 @@ from poolproof.page.limits import bare_layouts, distances
 from poolproof.page.reading import Seen, read
 from poolproof.page.repeat import repeat
 from poolproof.page.specs import specs
-from poolproof.page.template import asset, rendered
+from poolproof.page.template import asset, rendered, script_sources
 from poolproof.page.through_time import Chosen, through_time
 from poolproof.report.claims import measured_text
 from poolproof.report.words import MARKS, METRICS
@@ -46,6 +46,7 @@ def page(seen: Seen) -> str:
     """The page as text."""
     cells = tuple(seen.run.cells.values())
     chosen = through_time(seen, cells)
+    scripts = [vega_script(), *(asset(name) for name in SCRIPTS)] if cells else [asset(name) for name in SCRIPTS]
     values = {
         "seen": seen,
         "answer": answer(seen),
@@ -59,8 +60,8 @@ def page(seen: Seen) -> str:
         "left_out": _left_out(chosen),
         "version": __version__,
         "style": asset("report.css"),
-        "scripts": [asset(name) for name in SCRIPTS],
-        "vega": vega_script() if cells else "",
+        "scripts": scripts,
+        "script_sources": script_sources(scripts),
         "data": _data(seen, cells, chosen),
     }
     return rendered("report.html.j2", values)
@@ -88,6 +89,7 @@ def _data(seen: Seen, cells: Sequence[Cell], chosen: Chosen) -> dict[str, Any]:
         "open": _first_to_open(cells),
         "specs": specs(seen, metrics, far),
         "percentiles": list(PERCENTILES),
+        "lighter": dict(look.LIGHTER),
         "heat": list(look.HEAT),
         "series_colours": list(look.SERIES),
     }

@@ -1,11 +1,13 @@
 """The sentence that a page begins with."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from poolproof.compare.goal import find_goal
 from poolproof.compare.ranking import rank
 from poolproof.page.answer import Answer, answer
 from poolproof.page.reading import read
+from poolproof.runs.model import Trial
 from tests.unit.page.making import CAMPAIGN, all_trials, make_run, trial
 
 
@@ -75,3 +77,33 @@ def test_a_longer_schedule_is_named_with_its_cost(tmp_path: Path) -> None:
     found = _answer(tmp_path, campaign=campaign)
     cost = [line for line in found.rest if "fixed schedule" in line]
     assert cost == ["12 trials took fio 2 min; a fixed schedule of 6 × 1 min for each cell would have taken 36 min."]
+
+
+MIX = CAMPAIGN.replace("{rw: randread, bs: 4k, size: 64m}", "{rw: [read, randread], bs: [4k, 8k, 16k], size: 64m}")
+
+
+def _mix(bad: str = "") -> list[Trial]:
+    """Trials of a goal of six workloads; the last one of the named layouts is refuted."""
+    names = [f"reads[rw={rw},bs={bs}]" for rw in ("read", "randread") for bs in ("4k", "8k", "16k")]
+    return [
+        replace(
+            trial(layout, "reads", number, "refuted" if layout in bad and name == names[-1] else "sound"), workload=name
+        )
+        for layout in ("bare-a", "one", "pair")
+        for name in names
+        for number in (1, 2)
+    ]
+
+
+def test_a_mix_is_answered_by_speed_and_by_what_is_lacking(tmp_path: Path) -> None:
+    found = _answer(tmp_path, campaign=MIX, trials=_mix("one"))
+    assert found.sentence.startswith("For the mix of 6 workloads, bare-a is best; pair is next, −25% (")
+    assert "Left out: one: 1 refuted of 6." in found.rest
+
+
+def test_where_every_layout_lacks_something_each_workload_speaks_for_itself(tmp_path: Path) -> None:
+    found = _answer(tmp_path, campaign=MIX, trials=_mix("bare-a one pair"))
+    assert found.sentence == "No one layout can be called best: none has a figure that counts for all 6 workloads."
+    assert "Of 6 workloads, each by itself, these are best or level with the best: bare-a in 5." in found.rest
+    assert "Left out: bare-a, one, pair: 1 refuted of 6." in found.rest
+    assert found.tone == "open"

@@ -17,6 +17,14 @@ P.filled = (spec, rows) => {
   return made;
 };
 
+// Colours that are too dark for a dark page have a lighter twin.
+P.inTheme = (spec) => {
+  if (P.theme() === "light") return spec;
+  let text = JSON.stringify(spec);
+  for (const [dark, light] of Object.entries(P.data.lighter)) text = text.replaceAll(`"${dark}"`, `"${light}"`);
+  return JSON.parse(text);
+};
+
 P.widthFor = (holder) => Math.max(240, holder.clientWidth || 320);
 
 // draw: a function that gives { spec, rows, label }, called anew when the theme or the width changes.
@@ -41,7 +49,7 @@ P.redraw = (id) => {
     holder.replaceChildren();
     return;
   }
-  const spec = { ...P.filled(made.spec, made.rows), config: P.data.specs.themes[P.theme()] };
+  const spec = { ...P.inTheme(P.filled(made.spec, made.rows)), config: P.data.specs.themes[P.theme()] };
   if (P.theme() === "light") spec.config = { ...spec.config, background: "transparent" };
   const turn = (holder.turn = (holder.turn || 0) + 1);
   vegaEmbed(holder, spec, { renderer: "svg", actions: false, logLevel: 1, tooltip: { theme: P.theme() } }).then((result) => {
@@ -66,10 +74,10 @@ P.allStale = () => {
   for (const id of P.drawn.keys()) P.chart(id, P.drawn.get(id));
 };
 
-// What is wider than its place can be scrolled by keyboard too.
+// What is larger than its place can be scrolled by keyboard too.
 P.scrollable = (holder) => {
-  const wide = holder.scrollWidth > holder.clientWidth + 1;
-  const names = { tabindex: "0", role: "region", "aria-label": "Wider than the page: scroll with the arrow keys" };
+  const wide = holder.scrollWidth > holder.clientWidth || holder.scrollHeight > holder.clientHeight;
+  const names = { tabindex: "0", role: "region", "aria-label": "Larger than its place: scroll with the arrow keys" };
   for (const [name, value] of Object.entries(names)) {
     if (wide) holder.setAttribute(name, value);
     else holder.removeAttribute(name);

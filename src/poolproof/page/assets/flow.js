@@ -65,7 +65,9 @@ P.drawFlow = (flow, number, width) => {
   const leakTop = Math.max(stem.bottom + 22, fioTop + h(kept));
   const copied = { top: fioTop, bottom: fioTop + h(kept * flow.factor) };
   art.append(P.svg("rect", { x: x.fio, y: fioTop, width: node, height: h(flow.fio_bytes), rx: 2, fill: "var(--fio)" }));
-  if (kept) art.append(P.svg("path", { d: P.band(x.fio + node, stem.top, stem.bottom, x.copy, copied.top, copied.bottom), fill: colour, opacity: 0.55 }));
+  const turn = x.split + (plan.narrow ? 0 : 46); // the copies spread only where the leak has faded
+  const flat = `M${x.fio + node},${stem.top} H${turn} V${stem.bottom} H${x.fio + node} Z`;
+  if (kept) art.append(P.svg("path", { d: `${flat} ${P.band(turn, stem.top, stem.bottom, x.copy, copied.top, copied.bottom)}`, fill: colour, opacity: 0.55 }));
   P.drawLeaves(plan, flow, art, words, colour, copied, number, width);
   let bottom = Math.max(plan.end, fioTop + h(flow.fio_bytes) + 12);
   if (lost && flow.lost) bottom = Math.max(bottom, P.drawLost(plan, flow, art, words, { fioTop, leakTop, stem, h, number, width }));

@@ -138,6 +138,7 @@ P.start = () => {
       P.allStale();
       P.drawMap();
       P.drawFlows(P.data.cells[P.cell]);
+      document.querySelectorAll(".scroll").forEach(P.scrollable);
     }, 150);
   });
   addEventListener("beforeprint", () => { for (const id of P.drawn.keys()) P.redraw(id); });
