@@ -31,7 +31,7 @@ def browser() -> Iterator[Browser]:
     if program is None:
         pytest.fail("tests/web needs Chromium: scripts/setup test", pytrace=False)
     with sync_playwright() as driver:
-        started = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        started = driver.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-dev-shm-usage"])
         yield started
         started.close()
 
