@@ -25,7 +25,7 @@ def seconds_for(graphs: int) -> float | None:
     program = _installed()
     if program is None:
         return None
-    folder = Path(tempfile.mkdtemp(prefix="poolproof-bench-", dir="/var/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="bench-report-", dir="/var/tmp"))
     try:
         modes = [_MODES[number % len(_MODES)] for number in range(graphs)]
         inputs = [_write(folder / str(number), mode) for number, mode in enumerate(modes)]

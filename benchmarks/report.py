@@ -23,7 +23,7 @@ _PANELS = 12
 
 def measure() -> Iterator[Result]:
     """The shortest of several, since other work lengthens it; the first one also fills the cache of Vega's script."""
-    folder = Path(tempfile.mkdtemp(prefix="poolproof-bench-", dir="/var/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="bench-report-", dir="/var/tmp"))
     try:
         run = make_run(folder / "run")
         page = run / "report.html"

@@ -13,6 +13,7 @@ from poolproof.charts.places import panels, places
 from poolproof.charts.shares import disk_shares
 from poolproof.page.flow import Flow, flows
 from poolproof.page.numbers import short
+from poolproof.page.on_the_way import on_the_way
 from poolproof.page.reading import Seen
 from poolproof.report.words import MARKS, value_text
 from poolproof.rules.model import Finding
@@ -74,6 +75,7 @@ def cell_rows(seen: Seen, cells: Sequence[Cell], finding_number: Mapping[tuple[s
             "flows": [_flow(flow) for flow in flows(cell)],
             "shares": [[row.disk, row.what, short(row.share), row.note] for row in disk_shares(cell)],
             "lat": _latencies(cell),
+            "way": _way(seen, cell),
             "x": [finding_number[finding_key(finding)] for finding in cell.findings],
         }
         for cell, tile in zip(known, tiles(known), strict=True)
@@ -96,6 +98,23 @@ def figure_text(cell: Cell) -> str:
 def _tile(tile: Tile) -> dict[str, Any]:
     colour = None if tile.depth is None else heat_colour(tile.depth)
     return {"v": tile.verdict, "k": tile.mark, "s": short(tile.share), "c": colour, "i": tile.ink}
+
+
+def _way(seen: Seen, cell: Cell) -> list[Any]:
+    """The trial's number, then layer, name, bytes read and bytes written (once flushed, where that was counted)."""
+    found = on_the_way(seen, cell)
+    if found is None:
+        return []
+    levels = [
+        [
+            level.layer,
+            level.name,
+            level.read_bytes,
+            level.write_bytes if level.drained_write_bytes is None else level.drained_write_bytes,
+        ]
+        for level in found.levels
+    ]
+    return [found.trial, levels]
 
 
 def _values(cell: Cell, metric: Metric) -> list[float | None]:

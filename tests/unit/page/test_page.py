@@ -11,6 +11,7 @@ import pytest
 
 from poolproof.cli.main import app
 from poolproof.errors import RunError
+from poolproof.evidence.model import Evidence, Level
 from poolproof.page.build import write_report
 from poolproof.page.reading import read
 from poolproof.page.template import script_json
@@ -244,3 +245,20 @@ def test_a_run_that_cannot_be_parsed_names_the_mend(tmp_path: Path) -> None:
     made = RunDirectory.create(tmp_path / "run", "nonsense: [", replace(RECORD, campaign="nonsense: ["))
     with pytest.raises(RunError, match="cannot be read by this poolproof"):
         read(made.path)
+
+
+def test_the_layers_between_fio_and_the_disks_are_told_where_they_were_counted(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "run", all_trials())
+    levels = (
+        Level("fio", "fio", 0, 0, 100),
+        Level("luks", "vault", 2, 0, 90, 95),
+        Level("dataset", "tank/a", 1, 0, 100),
+        Level("device", "a", 3, 0, 90, 95),
+    )
+    directory = RunDirectory.open(run)
+    kept = directory.trial_directory("one", "stream", 2)
+    directory.keep(kept, "evidence.json", Evidence(None, levels=levels))
+    data = _data(_page(run))
+    found = {(data["layouts"][cell["l"]], data["workloads"][cell["w"]]): cell["way"] for cell in data["cells"]}
+    assert found["one", "stream"] == [2, [["dataset", "tank/a", 0, 100], ["luks", "vault", 0, 95]]]
+    assert found["pair", "stream"] == []

@@ -24,11 +24,23 @@ P.drawFlows = (cell) => {
       : "No disk could be counted under this layout, so nobody can say where its bytes went."));
     return;
   }
+  const way = P.way(cell, flows);
   holder.replaceChildren(...flows.flatMap((flow, number) => [
     P.make("p", { class: "flow-verdict" }, `${P.did(flow)}: ${flow.verdict}.`),
     P.drawFlow(flow, number, Math.max(320, holder.clientWidth || 800)),
     flow.late ? P.make("p", { class: "quiet" }, `Striped at the disks: ${flow.late}.`) : "",
-  ]));
+  ]), ...(way ? [P.make("p", { class: "quiet" }, way)] : []));
+};
+
+// What the layers between fio and the disks counted, in words.
+P.way = (cell, flows) => {
+  const [trial, levels] = cell.way;
+  if (!levels) return "";
+  const moved = ([layer, name, read, written]) => {
+    const parts = [flows.some((flow) => flow.direction === "read") && `read ${P.size(read)}`, flows.some((flow) => flow.direction === "write") && `wrote ${P.size(written)}`];
+    return `${layer} ${name} ${parts.filter(Boolean).join(", ")}`;
+  };
+  return `On the way, in trial ${trial}: ${levels.map(moved).join("; ")}.`;
 };
 
 P.did = (flow) => (flow.direction === "read" ? "Reads" : "Writes");
@@ -181,5 +193,7 @@ P.flowTable = (cell) => {
     ...(flow.extra ? [["besides", P.size(flow.extra_bytes), flow.extra]] : []),
     ...flow.leaves.map(([name, bytes, late, under]) => [name, P.size(bytes), [late ? `${P.size(late)} after fio had ended` : "", under].filter(Boolean).join("; ")]),
   ]);
-  P.byId("flow-table").replaceChildren(P.table(["where", "bytes", "what"], rows, "The byte account"));
+  const [trial, levels] = cell.way;
+  const way = levels ? [P.table([`layer, in trial ${trial}`, "name", "read", "written"], levels.map(([layer, name, read, written]) => [layer, name, P.size(read), P.size(written)]), "The layers on the way")] : [];
+  P.byId("flow-table").replaceChildren(P.table(["where", "bytes", "what"], rows, "The byte account"), ...way);
 };
