@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 _LIMIT_S = 60
-_HEAVY = {"numpy", "scipy", "pandas", "polars", "altair", "duckdb", "pydantic", "jinja2", "matplotlib", "rich"}
+_WEB = {"starlette", "uvicorn", "anyio"}
+_HEAVY = _WEB | {"numpy", "scipy", "pandas", "polars", "altair", "duckdb", "pydantic", "jinja2", "matplotlib", "rich"}
 _NOT_FOR_HELP = _HEAVY | {"lark", "ruamel", "msgspec"}
 _MODULES = """
 import json, sys

@@ -4,27 +4,44 @@ import contextlib
 import os
 import sys
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from poolproof.campaign.model import Campaign
 from poolproof.measure.events import Listener
 from poolproof.runs.directory import RunDirectory
 
+if TYPE_CHECKING:
+    from poolproof.report.live_state import LiveState
+
 
 @contextlib.contextmanager
 def listening(run: RunDirectory, campaign: Campaign, *, plain: bool) -> Iterator[Listener]:
-    """A live screen on a terminal, unless lines are wanted; always on standard error, so that JSON stays alone."""
+    """A live screen of this process's own run on a terminal, unless lines are wanted."""
     if plain or not screen_is_possible():
-        from poolproof.report.lines import PlainLines
-
-        yield PlainLines(sys.stderr)
+        yield plain_lines()
         return
+    from poolproof.report.live_state import LiveState
+
+    with screen_of(LiveState(campaign, run.trials()), "Ctrl-C ends the run in order") as screen:
+        yield screen
+
+
+@contextlib.contextmanager
+def screen_of(state: "LiveState", hint: str) -> Iterator[Listener]:
+    """The live screen of a state, on standard error, so that JSON stays alone. `hint` says how to end."""
     from rich.console import Console
 
-    from poolproof.report.live_state import LiveState
     from poolproof.report.progress import LiveScreen
 
-    with LiveScreen(Console(file=sys.stderr), LiveState(campaign, run.trials())) as screen:
+    with LiveScreen(Console(file=sys.stderr), state, hint) as screen:
         yield screen
+
+
+def plain_lines() -> Listener:
+    """Lines on standard error."""
+    from poolproof.report.lines import PlainLines
+
+    return PlainLines(sys.stderr)
 
 
 def screen_is_possible() -> bool:

@@ -32,6 +32,7 @@ from poolproof.cli import (
     run,
     runs,
     show,
+    watch,
 )
 from poolproof.errors import Interrupted, PoolproofError, UsageError
 
@@ -50,6 +51,7 @@ for module in (
     run,
     demo,
     resume,
+    watch,
     clean,
     show,
     compare,

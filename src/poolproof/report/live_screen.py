@@ -9,8 +9,9 @@ from poolproof.measure.events import LiveRates
 from poolproof.report.live_map import counts_line, map_lines
 from poolproof.report.live_state import LiveState, News
 from poolproof.report.sparkline import sparkline
+from poolproof.report.time_left import whole_seconds
 from poolproof.report.words import MARKS, STYLES, trial_text
-from poolproof.units import format_duration, format_rate
+from poolproof.units import format_rate
 
 _QUIET = "bright_black"
 _BAR = ("━", "─")
@@ -70,18 +71,13 @@ def _left(state: LiveState) -> str:
     left_s = state.left_s()
     if left_s is None or state.done >= state.total:
         return ""
-    return f", about {_seconds(left_s)} left"
-
-
-def _seconds(value: float) -> str:
-    """Whole seconds: a tenth of one is nothing to look at."""
-    return format_duration(value) if value >= 60 else f"{max(1.0, value):.0f} s"
+    return f", about {whole_seconds(left_s)} left"
 
 
 def _step(state: LiveState) -> Text:
     where = f"{state.at[0]} · {state.at[1]} #{state.at[2]}" if state.at else state.layout
     line = Text(f"{where}: " if where else "", style="bold").append(state.words, style="default")
-    return line.append(f", {_seconds(state.step_s)}", style=_QUIET)
+    return line.append(f", {whole_seconds(state.step_s)}", style=_QUIET)
 
 
 def _rates(state: LiveState, width: int) -> list[Text]:

@@ -26,7 +26,7 @@ class LiveScreen(Listener):
 
     wants_live = True
 
-    def __init__(self, console: Console, state: LiveState, hint: str = "Ctrl-C ends the run in order") -> None:
+    def __init__(self, console: Console, state: LiveState, hint: str = "") -> None:
         self._console, self._state = console, state
         self._hint = hint
         self._lock = threading.RLock()

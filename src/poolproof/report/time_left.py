@@ -7,6 +7,7 @@ from datetime import datetime
 from itertools import pairwise
 
 from poolproof.runs.model import Trial
+from poolproof.units import format_duration
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,11 @@ def time_left_s(pace: Pace, ahead: Mapping[str, int], builds: int, *, building: 
     left_s = builds * build_s
     left_s += sum(count * pace.by_workload.get(workload, pace.trial_s) for workload, count in ahead.items())
     return left_s - min(max(0.0, since_s), build_s if building else pace.trial_s, left_s)
+
+
+def whole_seconds(value: float) -> str:
+    """A span of time without tenths, which are nothing to look at: `7 s`, `1 min 12 s`."""
+    return format_duration(value) if value >= 60 else f"{max(1.0, value):.0f} s"
 
 
 def begin_s(trial: Trial) -> float:

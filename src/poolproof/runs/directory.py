@@ -2,8 +2,10 @@
 
 import contextlib
 import fcntl
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import IO
 from urllib.parse import quote
 
 import msgspec
@@ -13,6 +15,9 @@ from poolproof.evidence.sampler import Reading
 from poolproof.runs.files import append_line, decode, sync_directory, whole_lines, write_whole
 from poolproof.runs.kept import Kept
 from poolproof.runs.model import SCHEMA, RunRecord, Trial
+
+_TRIES = 5
+_TRY_AGAIN_S = 0.02
 
 
 class RunDirectory:
@@ -61,13 +66,20 @@ class RunDirectory:
             RunError: another one is at it.
         """
         with (self.path / ".lock").open("w") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                raise RunError(
-                    f"another poolproof is working on {self.path}", "wait for it, or stop it with Ctrl-C"
-                ) from None
+            if not _locks(file):
+                raise RunError(f"another poolproof is working on {self.path}", "wait for it, or stop it with Ctrl-C")
             yield
+
+    def is_going(self) -> bool:
+        """Whether a poolproof works on it now: the lock is tried, shared, and given back at once."""
+        try:
+            with (self.path / ".lock").open("rb") as file:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        return False
 
     def record(self) -> RunRecord:
         """What run.json says.
@@ -140,6 +152,18 @@ class RunDirectory:
         write_whole(
             directory / "samples.jsonl", b"".join(msgspec.json.encode(row) + b"\n" for row in rows), lasting=False
         )
+
+
+def _locks(file: IO[str]) -> bool:
+    """Take the lock; one who only looks whether it is taken has it for a moment, so try more than once."""
+    for _ in range(_TRIES):
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            time.sleep(_TRY_AGAIN_S)
+        else:
+            return True
+    return False
 
 
 def _pretty(value: object) -> bytes:

@@ -1,0 +1,93 @@
+"use strict";
+// Follows the run: the report is loaded beside the one that is seen, brought to the same place, and takes its turn.
+const byId = (id) => document.getElementById(id);
+let shown = null;
+let coming = null;
+let wanted = 0;
+let have = 0;
+
+const place = (frame) => {
+  const inner = frame.contentDocument;
+  const controls = [...inner.querySelectorAll("select, input")].map((each) => [each.id, each.value, each.checked]);
+  return {
+    top: frame.contentWindow.scrollY,
+    left: frame.contentWindow.scrollX,
+    theme: inner.documentElement.dataset.theme,
+    open: [...inner.querySelectorAll("details")].map((each) => each.open),
+    controls,
+    focus: inner.activeElement ? inner.activeElement.id : "",
+  };
+};
+
+const restore = (frame, was) => {
+  const inner = frame.contentDocument;
+  if (was.theme && inner.documentElement.dataset.theme !== was.theme) inner.getElementById("theme")?.click();
+  const controls = [...inner.querySelectorAll("select, input")];
+  was.controls.forEach(([id, value, checked], number) => {
+    const now = id ? inner.getElementById(id) : controls.length === was.controls.length ? controls[number] : null;
+    if (!now) return;
+    const box = now.type === "checkbox";
+    if (box ? now.checked === checked : now.value === value) return;
+    if (!box && now.tagName === "SELECT" && ![...now.options].some((each) => each.value === value)) return;
+    if (box) now.checked = checked;
+    else now.value = value;
+    now.dispatchEvent(new frame.contentWindow.Event("change", { bubbles: true }));
+  });
+  const details = [...inner.querySelectorAll("details")];
+  if (details.length === was.open.length) details.forEach((each, number) => { each.open = was.open[number]; });
+  frame.contentWindow.scrollTo({ top: was.top, left: was.left, behavior: "instant" });
+  if (was.focus) inner.getElementById(was.focus)?.focus({ preventScroll: true });
+};
+
+const busy = () => {
+  // Nothing is taken from under the hand: a list that is open, a text that is marked.
+  if (byId("hold").checked) return true;
+  if (!shown || !shown.contentDocument) return false;
+  const chosen = shown.contentWindow.getSelection();
+  return (chosen && !chosen.isCollapsed) || shown.contentDocument.activeElement?.tagName === "SELECT";
+};
+
+const load = () => {
+  if (coming || have === wanted || (shown && busy())) return;
+  const number = wanted;
+  coming = document.createElement("iframe");
+  coming.className = "coming";
+  coming.title = "The report as it is now";
+  coming.addEventListener("load", () => {
+    if (shown) {
+      if (busy()) { coming.remove(); coming = null; return; }
+      restore(coming, place(shown));
+      shown.remove();
+    }
+    shown = coming;
+    coming = null;
+    have = number;
+    shown.classList.remove("coming");
+    document.documentElement.dataset.page = String(number);
+    document.title = shown.contentDocument?.title || "poolproof watch";
+    load();
+  });
+  coming.src = `report?${number}`;
+  byId("pages").append(coming);
+};
+
+const tell = (said) => {
+  const state = byId("state");
+  state.textContent = said.going ? "going" : "ended";
+  state.className = said.going ? "going" : "ended";
+  byId("progress").max = Math.max(1, said.total);
+  byId("progress").value = said.done;
+  if (byId("text").textContent !== said.text) byId("text").textContent = said.text;
+  byId("cells").textContent = said.cells;
+  wanted = said.page;
+  load();
+};
+
+const events = new EventSource("events");
+events.onmessage = (event) => tell(JSON.parse(event.data));
+events.onerror = () => {
+  byId("state").textContent = "poolproof watch has ended, or cannot be reached";
+  byId("state").className = "lost";
+};
+byId("hold").addEventListener("change", load);
+setInterval(load, 1000);

@@ -1,0 +1,1 @@
+"""Watching a run from outside: its files, and the server."""

@@ -1,0 +1,163 @@
+"""A run followed in its files: each trial once, what is at hand, its end; and nothing written."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+from poolproof.errors import RunError
+from poolproof.measure.events import Listener, LiveRates
+from poolproof.runs.directory import RunDirectory
+from poolproof.runs.model import Trial
+from poolproof.watching.follow import MEASURED, Follower
+from poolproof.watching.rates import rates_of
+from tests.unit.page.making import MIB, all_trials, make_run, readings, trial
+from tests.unit.watching.serving import LIMIT_S, POOLPROOF, going
+
+
+class Heard(Listener):
+    """Writes down what it is told."""
+
+    wants_live = True
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.rates: list[LiveRates] = []
+
+    def layout_begins(self, layout: str, trials_to_do: int) -> None:
+        self.lines.append(f"layout {layout} {trials_to_do}")
+
+    def trial_added(self, layout: str, workload: str) -> None:
+        self.lines.append(f"added {layout} {workload}")
+
+    def step(self, title: str) -> None:
+        self.lines.append(f"step {title}")
+
+    def trial_begins(self, layout: str, workload: str, number: int) -> None:
+        self.lines.append(f"begins {layout} {workload} {number}")
+
+    def live(self, rates: LiveRates) -> None:
+        self.rates.append(rates)
+
+    def trial_ends(self, ended: Trial) -> None:
+        self.lines.append(f"ends {ended.layout} {ended.workload} {ended.number}")
+
+    def warning(self, message: str) -> None:
+        self.lines.append(message)
+
+
+def test_each_trial_is_told_once_with_its_layout_and_its_rates(tmp_path: Path) -> None:
+    trials = all_trials()
+    path = make_run(tmp_path / "run", trials[:3])
+    with going(path) as run:
+        follower, heard = Follower(path), Heard()
+        assert [each.key for each in follower.before] == [each.key for each in trials[:3]]
+        assert follower.look(heard).going and not [line for line in heard.lines if line[:4] == "ends"]
+        for each in trials[3:5]:
+            run.append(each)
+            names = [disk.device for disk in each.leaves]
+            run.keep_samples(run.trial_directory(*each.key), names, list(readings(each)))
+        follower.look(heard)
+        follower.look(heard)
+    told = [line for line in heard.lines if line[:4] != "step"]
+    assert told == [
+        "begins bare-a stream 2",
+        "ends bare-a stream 2",
+        "layout one 4",
+        "begins one reads 1",
+        "ends one reads 1",
+    ]
+    assert len(heard.rates) == 22 and max(rate.leaf_bytes_per_s for rate in heard.rates) > 9 * MIB
+    assert not follower.look(heard).going
+
+
+def test_the_trial_whose_directory_stands_without_its_line_is_at_hand(tmp_path: Path) -> None:
+    path = make_run(tmp_path / "run", all_trials()[:1])
+    with going(path) as run:
+        os.utime(path / "trials.jsonl", (1000, 1000))
+        begun = run.trial_directory("bare-a", "stream", 1)
+        os.utime(begun, (2000, 2000))
+        follower, heard = Follower(path), Heard()
+        assert follower.look(heard).since_s == 2000
+        follower.look(heard)
+        assert heard.lines == ["begins bare-a stream 1", f"step {MEASURED}"]
+
+
+def test_between_trials_the_journal_tells_the_step(tmp_path: Path) -> None:
+    path = make_run(tmp_path / "run", all_trials()[:1])
+    with going(path):
+        os.utime(path / "trials.jsonl", (1000, 1000))
+        journal = path / "journal.jsonl"
+        journal.write_text('{"line":"change","number":1,"title":"make ext4 on a","argv":[],"undo":null}\n{"line":')
+        follower, heard = Follower(path), Heard()
+        follower.look(heard)
+        journal.write_text('{"line":"undone","number":1,"schema":1}\n')
+        follower.look(heard)
+        assert heard.lines == ["step make ext4 on a", "step taking down"]
+
+
+def test_a_trial_beyond_those_planned_is_told_as_added(tmp_path: Path) -> None:
+    path = make_run(tmp_path / "run", all_trials())
+    with going(path) as run:
+        follower, heard = Follower(path), Heard()
+        run.append(trial("pair", "reads", 3))
+        follower.look(heard)
+        assert heard.lines[:3] == ["added pair reads", "begins pair reads 3", "ends pair reads 3"]
+
+
+def test_a_half_line_waits_and_a_damaged_one_is_named(tmp_path: Path) -> None:
+    path = make_run(tmp_path / "run", [])
+    follower, heard = Follower(path), Heard()
+    whole = (make_run(tmp_path / "other", [trial("one", "reads")]) / "trials.jsonl").read_bytes()
+    with (path / "trials.jsonl").open("ab", buffering=0) as file:
+        file.write(whole[:40])
+        follower.look(heard)
+        assert heard.lines == []
+        file.write(whole[40:] + b"{}\n")
+        follower.look(heard)
+    assert "ends one reads 1" in heard.lines
+    assert heard.lines[-1] == "1 lines of trials.jsonl cannot be read; left out"
+
+
+def test_who_looks_whether_a_run_goes_on_keeps_nobody_from_it(tmp_path: Path) -> None:
+    run = RunDirectory.open(make_run(tmp_path / "run", []))
+    assert not run.is_going() and not (run.path / ".lock").exists()
+    with run.locked():
+        assert run.is_going()
+    assert not run.is_going()
+    with run.locked():
+        pass
+
+
+def test_rates_without_files_are_none(tmp_path: Path) -> None:
+    assert rates_of(tmp_path) == []
+    (tmp_path / "samples.jsonl").write_text("{damaged\n")
+    assert rates_of(tmp_path) == []
+
+
+def test_a_finished_run_shows_its_table_and_says_so(tmp_path: Path) -> None:
+    done = _watch(make_run(tmp_path / "run", all_trials()))
+    assert done.returncode == 0
+    assert "✓ sound" in done.stdout and done.stderr == "The run has ended.\n"
+
+
+def test_for_machines_the_end_is_the_object_of_the_run(tmp_path: Path) -> None:
+    done = _watch(make_run(tmp_path / "run", all_trials()), "--json")
+    assert done.returncode == 0 and len(json.loads(done.stdout)["cells"]) == 6
+
+
+def test_an_empty_run_says_how_to_go_on(tmp_path: Path) -> None:
+    done = _watch(make_run(tmp_path / "run", []))
+    assert done.returncode == 0 and "Traceback" not in done.stderr
+    assert "No poolproof works on this run; to go on: poolproof resume" in done.stderr
+
+
+def test_a_directory_that_is_no_run_is_refused(tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "missing"):
+        done = _watch(path)
+        assert done.returncode == RunError.exit_code and "is no run directory" in done.stderr
+
+
+def _watch(run: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    argv = [POOLPROOF, "watch", str(run), *words]
+    return subprocess.run(argv, capture_output=True, text=True, timeout=LIMIT_S, check=False)
