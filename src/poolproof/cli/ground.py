@@ -88,7 +88,8 @@ def in_own_lab(wish: RunLab, label: str, campaign: Campaign, *, keep: bool) -> I
     except HostUnreachable as error:
         if is_running(lab.folder):
             raise
-        raise HostError(f"the lab crashed: {lab.last_words()}", error.hint) from None
+        # the way to a machine that is gone never works again; what follows in the hint does
+        raise HostError(f"the lab crashed: {lab.last_words()}", error.hint.rpartition("then: ")[2]) from None
     finally:
         if keep:
             _say(f"the lab stays: poolproof lab ssh {lab.name}; its end: poolproof lab rm {lab.name}")
