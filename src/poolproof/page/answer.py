@@ -166,7 +166,8 @@ def _figure(each: Ranked, ranking: Ranking) -> str:
     if only is None:
         return ""
     metric = ranking.metrics[only]
-    return f": {METRICS[metric]} {interval_text(each.entry.cells[only].figure, metric)}"
+    name = "" if metric == "iops" else f"{METRICS[metric]} "
+    return f": {name}{interval_text(each.entry.cells[only].figure, metric)}"
 
 
 def _runner_up(ranking: Ranking) -> Iterator[str]:

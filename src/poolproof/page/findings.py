@@ -22,12 +22,16 @@ class Mend:
 
 @dataclass(frozen=True)
 class Group:
-    """What one rule found in the run. `places` are (number of the cell, its name); `more` how many are not named."""
+    """What one rule found in the run. `effects` counts the cells by what it did to their figure.
+
+    `places` are (number of the cell, its name); `more` how many are not named.
+    """
 
     rule: str
     title: str
     wrong: str
     effect: Effect
+    effects: tuple[tuple[Effect, int], ...]
     example: str
     mends: tuple[Mend, ...]
     places: tuple[tuple[int, str], ...]
@@ -56,11 +60,16 @@ def _group(name: str, found: Sequence[tuple[int, Cell, Finding]]) -> Group:
         title=title,
         wrong=wrong,
         effect=gravest.effect,
+        effects=tuple((effect, count) for effect in _EFFECTS if (count := _count(found, effect))),
         example=gravest.message,
         mends=tuple(mends[:3]),
         places=tuple((number, f"{cell.workload} on {cell.layout}") for number, cell, _ in found[:_MOST_PLACES]),
         more=max(0, len(found) - _MOST_PLACES),
     )
+
+
+def _count(found: Sequence[tuple[int, Cell, Finding]], effect: Effect) -> int:
+    return sum(finding.effect == effect for _, _, finding in found)
 
 
 def _words(name: str) -> tuple[str, str]:

@@ -22,7 +22,7 @@ def test_the_best_is_the_rankings_best_with_its_figure(tmp_path: Path) -> None:
     run = read(tmp_path / "run").run
     ranking = rank(run, find_goal(run.campaign, None, None), metric=None, effect=0.02)
     assert ranking.ranked[0].entry.layout == "bare-a"
-    assert found.sentence.startswith("For reads, bare-a is best: IOPS 2.03k IOPS (")
+    assert found.sentence.startswith("For reads, bare-a is best: 2.03k IOPS (")
     assert found.tone == "known"
     assert any(line.startswith("Next is pair: speed −25%") for line in found.rest)
 

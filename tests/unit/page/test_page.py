@@ -262,3 +262,9 @@ def test_the_layers_between_fio_and_the_disks_are_told_where_they_were_counted(t
     found = {(data["layouts"][cell["l"]], data["workloads"][cell["w"]]): cell["way"] for cell in data["cells"]}
     assert found["one", "stream"] == [2, [["dataset", "tank/a", 0, 100], ["luks", "vault", 0, 95]]]
     assert found["pair", "stream"] == []
+
+
+def test_findings_count_cells_by_what_they_did_to_the_figure(tmp_path: Path) -> None:
+    trials = [*all_trials()[:8], trial("pair", "reads", 1, "refuted"), trial("pair", "stream", 1, "suspect")]
+    page = _Elements(_page(make_run(tmp_path / "run", trials)))
+    assert "refutes 1 cell, suspects 1 cell" in page.text
