@@ -1,8 +1,8 @@
 """Every layer that needs a kernel of its own, in the lab: built, written to, cooled, counted, undone.
 
 The lab is started for these tests and removed after them. POOLPROOF_LAB=NAME uses one that runs already and has the
-disks a to e of 320 MiB (`poolproof lab start NAME -d a=file:320M … -d e=file:320M`). A trial takes a minute or two under
-emulation, so each row is a technology or a kind of vdev, not an option.
+disks a to e of 320 MiB (`poolproof lab start NAME -d a=file:320M … -d e=file:320M`). A trial takes a minute or two
+under emulation, so each row is a technology or a kind of vdev, not an option.
 """
 
 import os
