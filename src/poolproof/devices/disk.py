@@ -26,6 +26,11 @@ fi"""
 PROGRAMS = ("wipefs", "tee")
 
 
+def bare_identity(identity: str) -> str:
+    """An identity as identities are compared: without its directory, in lower case."""
+    return identity.removeprefix(_BY_ID).lower()
+
+
 def find_disk(name: str, identity: str, disks: Sequence[BlockFacts]) -> BlockFacts:
     """The disk that `identity` (by-id name, serial or WWN) names; `name` is the campaign's word for it.
 
@@ -35,7 +40,7 @@ def find_disk(name: str, identity: str, disks: Sequence[BlockFacts]) -> BlockFac
     wanted = identity.removeprefix(_BY_ID)
     if _KERNEL_NAME.fullmatch(wanted) or wanted.startswith("/"):
         raise _kernel_name_refused(name, wanted, disks)
-    found = [disk for disk in disks if wanted.lower() in {text.lower() for text in disk.identities}]
+    found = [disk for disk in disks if bare_identity(identity) in {text.lower() for text in disk.identities}]
     if not found:
         raise _not_found(name, wanted, disks)
     if len(found) > 1:

@@ -1,7 +1,7 @@
 """Block devices of a host, read-only: what they are, what they are called, what they hold, who uses them."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -86,17 +86,20 @@ class LoopFacts:
     direct_io: bool
 
 
-def block_devices(host: Host) -> tuple[BlockFacts, ...]:
+def block_devices(host: Host, examined: Collection[str] | None = None) -> tuple[BlockFacts, ...]:
     """Every block device that stands on no other, each with what stands on it; empty ones (no medium) are left out.
 
-    Disks that seem free are read for signatures, which wakes them where they sleep, and needs root.
+    Disks that seem free are read for signatures, which wakes them where they sleep, and needs root: all of them, or
+    those alone that one of the identities in `examined` names, in lower case.
 
     Raises:
         HostError: lsblk gives no JSON (util-linux before 2.27).
     """
     listing = host.run(["lsblk", "--json", "--bytes", "--output-all"], timeout_s=_LIMIT_S)
     devices = parse_lsblk(listing.stdout, _by_id_names(host))
-    return tuple(_examined(host, device) if _seems_free(device) else device for device in devices)
+    return tuple(
+        _examined(host, device) if _seems_free(device) and _is_named(device, examined) else device for device in devices
+    )
 
 
 def parse_lsblk(text: str, by_id: Mapping[str, tuple[str, ...]]) -> tuple[BlockFacts, ...]:
@@ -161,6 +164,10 @@ def _is_connected(host: Host, number: int) -> bool:
 
 def _seems_free(device: BlockFacts) -> bool:
     return device.kind == "disk" and not device.children and not device.mount_points
+
+
+def _is_named(device: BlockFacts, identities: Collection[str] | None) -> bool:
+    return identities is None or any(text.lower() in identities for text in device.identities)
 
 
 def _examined(host: Host, device: BlockFacts) -> BlockFacts:

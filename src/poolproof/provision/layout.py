@@ -1,13 +1,14 @@
 """Plan one layout whole: its devices, its layers, and which devices its steps may write to."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count, islice
 
 from poolproof.campaign.model import Campaign, Disk, Layout
 from poolproof.campaign.spots import standing_at
+from poolproof.devices.disk import bare_identity
 from poolproof.devices.model import DevicePlan, Leaf, Site, Volume
 from poolproof.devices.plan import DeviceFacts, plan_devices
 from poolproof.errors import CommandError, HostError
@@ -54,7 +55,7 @@ class LayoutPlan:
         return frozenset(device.volume.path for device in self.devices) | self.tree.block_paths
 
 
-def look_around(host: Host, campaign: Campaign, nodes: Iterable[Node], state_dir: str) -> Ground:
+def look_around(host: Host, campaign: Campaign, nodes: Collection[Node], state_dir: str) -> Ground:
     """The facts that planning the layouts needs.
 
     Raises:
@@ -65,7 +66,7 @@ def look_around(host: Host, campaign: Campaign, nodes: Iterable[Node], state_dir
     return Ground(
         loops=loops,
         nbds=free_nbds(host),
-        disks=_disks(host, campaign),
+        disks=_disks(host, campaign, nodes),
         below_state=_only(device_under(host, _parent(state_dir))),
         directories={path: _directory_of(campaign, host, path, loops) for node in nodes for path in directories(node)},
     )
@@ -169,10 +170,15 @@ def _in_the_campaigns_words(layout: Layout, volumes: Mapping[str, Volume]) -> It
             raise error.concerning(layout.name) from None
 
 
-def _disks(host: Host, campaign: Campaign) -> tuple[BlockFacts, ...]:
-    """Every block device of the host, if the campaign names a real disk; else none, since it wakes sleeping disks."""
-    named = any(isinstance(device.source, Disk) for device in campaign.devices)
-    return block_devices(host) if named else ()
+def _disks(host: Host, campaign: Campaign, nodes: Collection[Node]) -> tuple[BlockFacts, ...]:
+    """Every block device of the host, if the layouts stand on a real disk; else none.
+
+    Those alone are examined on which they stand: it wakes sleeping disks, and takes its time on a far host.
+    """
+    used = {name for node in nodes for name in devices(node)}
+    sources = [device.source for device in campaign.devices if device.name in used]
+    named = {bare_identity(source.identity) for source in sources if isinstance(source, Disk)}
+    return block_devices(host, named) if named else ()
 
 
 def _directory_of(campaign: Campaign, host: Host, path: str, loops: tuple[LoopFacts, ...]) -> Volume:
