@@ -82,19 +82,16 @@ class LiveState(Listener):
         self._building, self._since_s = False, self._now()
 
     def live(self, rates: LiveRates) -> None:
-        if self.rates_of != self.at:
+        trial = self.at or (self.last.key if self.last else None)
+        if self.rates_of != trial:
             self.rates.clear()
-            self.rates_of = self.at
+            self.rates_of = trial
         self.rates.append(rates)
 
     def trial_ends(self, trial: Trial) -> None:
         self._count(trial)
-        self.last, self.at = trial, None
+        self.at, self.words = None, "between two trials"
         self._building, self._since_s = False, self._now()
-        if trial.verdict != "sound" and trial.findings:
-            first = trial.findings[0]
-            where = f"{trial.layout} · {trial.workload} #{trial.number}"
-            self.news.append(News(f"{where}: {first.message} ({first.rule})", trial.verdict))
 
     def warning(self, message: str) -> None:
         self.news.append(News(message))
@@ -104,7 +101,11 @@ class LiveState(Listener):
         self._verdicts.setdefault(cell, []).append(trial.verdict)
         self._worst[cell] = min(trial.verdict, self._worst.get(cell, "sound"), key=WORST_FIRST.index)
         self._trials.append(trial)
-        self._pace = None
+        self._pace, self.last = None, trial
+        if trial.verdict != "sound" and trial.findings:
+            first = trial.findings[0]
+            where = f"{trial.layout} · {trial.workload} #{trial.number}"
+            self.news.append(News(f"{where}: {first.message} ({first.rule})", trial.verdict))
 
     def began(self, at_s: float) -> None:
         """What is at hand began at that time, seconds since 1970; for one who came later."""

@@ -67,6 +67,17 @@ def test_the_rates_of_the_last_trial_stay_and_are_named_as_its_own() -> None:
     assert "scale, of" not in text and "120 MB/s" not in text and "5.00 MB/s" in text
 
 
+def test_who_comes_later_sees_what_was_found_before() -> None:
+    state = LiveState(campaign(), [trial("l0", "w0", 1, "refuted"), trial("l0", "w1", 1)], clock=Clock())
+    state.live(LiveRates(1.0, 7e6, 5e6))
+    lines = screen(state)
+    assert "bytes per second, both to one scale, of l0 · w1 #1" in lines
+    assert lines[-2:] == [
+        "last: ✓ sound l0 · w1 #1: 1.00k IOPS",
+        "✗ l0 · w0 #1: 50 MiB went missing (write-vanished)",
+    ]
+
+
 def test_a_trial_added_to_a_cell_counts_at_once() -> None:
     state = measuring(Clock())
     state.trial_added("l0", "w0")

@@ -5,11 +5,15 @@ let shown = null;
 let coming = null;
 let wanted = 0;
 let have = 0;
+const DRAWN_MS = 700; // until the charts in view are drawn
 
 const place = (frame) => {
   const inner = frame.contentDocument;
   const controls = [...inner.querySelectorAll("select, input")].map((each) => [each.id, each.value, each.checked]);
+  // Of a page that grows, the place is the section under the upper edge, and how far down in it.
+  const sections = [...inner.querySelectorAll("section[id]")].map((each) => [each.id, each.getBoundingClientRect().top]);
   return {
+    section: sections.filter(([, top]) => top <= 1).pop() || null,
     top: frame.contentWindow.scrollY,
     left: frame.contentWindow.scrollX,
     theme: inner.documentElement.dataset.theme,
@@ -35,8 +39,14 @@ const restore = (frame, was) => {
   });
   const details = [...inner.querySelectorAll("details")];
   if (details.length === was.open.length) details.forEach((each, number) => { each.open = was.open[number]; });
-  frame.contentWindow.scrollTo({ top: was.top, left: was.left, behavior: "instant" });
+  scrollBack(frame, was);
   if (was.focus) inner.getElementById(was.focus)?.focus({ preventScroll: true });
+};
+
+const scrollBack = (frame, was) => {
+  const section = was.section && frame.contentDocument.getElementById(was.section[0]);
+  const top = section ? section.getBoundingClientRect().top + frame.contentWindow.scrollY - was.section[1] : was.top;
+  frame.contentWindow.scrollTo({ top, left: was.left, behavior: "instant" });
 };
 
 const busy = () => {
@@ -47,6 +57,17 @@ const busy = () => {
   return (chosen && !chosen.isCollapsed) || shown.contentDocument.activeElement?.tagName === "SELECT";
 };
 
+const swap = (number) => {
+  if (shown) shown.remove();
+  shown = coming;
+  coming = null;
+  have = number;
+  shown.classList.remove("coming");
+  document.documentElement.dataset.page = String(number);
+  document.title = shown.contentDocument?.title || "poolproof watch";
+  load();
+};
+
 const load = () => {
   if (coming || have === wanted || (shown && busy())) return;
   const number = wanted;
@@ -54,18 +75,13 @@ const load = () => {
   coming.className = "coming";
   coming.title = "The report as it is now";
   coming.addEventListener("load", () => {
-    if (shown) {
+    if (!shown) { swap(number); return; }
+    restore(coming, place(shown));
+    setTimeout(() => {
       if (busy()) { coming.remove(); coming = null; return; }
-      restore(coming, place(shown));
-      shown.remove();
-    }
-    shown = coming;
-    coming = null;
-    have = number;
-    shown.classList.remove("coming");
-    document.documentElement.dataset.page = String(number);
-    document.title = shown.contentDocument?.title || "poolproof watch";
-    load();
+      scrollBack(coming, place(shown));
+      swap(number);
+    }, DRAWN_MS);
   });
   coming.src = `report?${number}`;
   byId("pages").append(coming);
