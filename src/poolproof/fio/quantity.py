@@ -61,7 +61,7 @@ def parse_bytes(text: str, kb_base: int = 1024) -> int:
     """
     if parse_percent(text) is not None:
         raise ValueError(f"{text!r} is a percentage, not a number of bytes")
-    if text.endswith("z"):
+    if text.rstrip(",").endswith("z"):
         raise ValueError(f"{text!r} counts zones of a zoned device, not bytes")
     if text.startswith("("):
         return _whole(evaluate(text, lambda suffix: _byte_factor(suffix, kb_base)), text)

@@ -4,11 +4,11 @@ import random
 from pathlib import Path
 
 import pytest
-
 from benchmarks import recordings
 from benchmarks.made_series import INTERVAL_S, correlated
 from benchmarks.recordings import Head, Recorded
 from benchmarks.replay import FIXED_S, cells_of, replay, report, rotations
+
 from poolproof.errors import RunError
 from poolproof.stopping.model import Rule
 
