@@ -154,11 +154,12 @@ def test_every_tier_is_built_and_only_zfs_merges_what_jobs_overwrite(lab: Machin
 
 
 @OLDER
-def test_cache_and_log_are_swapped_and_etcd_decides(lab: Machine, tmp_path: Path) -> None:
+def test_cache_and_log_are_swapped_and_the_run_ends_with_a_choice_for_etcd(lab: Machine, tmp_path: Path) -> None:
     result = run(lab, "cache-and-log", tmp_path, "mirror", *LOGS)
     assert result.verdicts("etcd") == dict.fromkeys(("mirror", *LOGS), "sound")
     for layout, device in LOGS.items():
         assert result.share("write", layout, "etcd", device) > 0.2, layout
     ranking = poolproof("rank", str(result.path), "--json").json
-    assert ranking["layouts"][0]["layout"] in LOGS
+    assert [goal["workload"] for goal in ranking["goal"]] == ["etcd"]
+    assert {each["layout"] for each in ranking["layouts"]} == {"mirror", *LOGS}
     assert "best: " in poolproof("show", str(result.path)).out
