@@ -28,12 +28,23 @@ def test_idle_arrays_and_no_arrays() -> None:
 
 
 @pytest.mark.parametrize(
-    ("device", "said"), [("sda", ("the lazy initialisation of an ext4",)), ("sdb", ()), ("nvme0n1", ())]
+    ("device", "born", "said"),
+    [
+        ("sda", "1795300000", ("the lazy initialisation of an ext4",)),
+        ("sda", "1790000000", ()),
+        ("sda", "0", ()),
+        ("sdb", "1795300000", ()),
+        ("nvme0n1", "1795300000", ()),
+    ],
 )
-def test_lazy_initialisation_is_only_that_of_a_disk_with_an_ext4(device: str, said: tuple[str, ...]) -> None:
+def test_lazy_initialisation_is_that_of_a_new_ext4_on_the_disk(device: str, born: str, said: tuple[str, ...]) -> None:
     mounts = "24 1 8:1 / / rw - ext4 /dev/sda1 rw\n29 24 8:16 / /srv rw - xfs /dev/sdb rw\n"
     host = RecordedHost(
-        said={("ps", "-e", "-o", "comm="): "systemd\next4lazyinit\n"},
+        said={
+            ("ps", "-e", "-o", "comm="): "systemd\next4lazyinit\n",
+            ("stat", "-c", "%W", "--", "/"): f"{born}\n",
+            ("date", "+%s"): "1795310018\n",
+        },
         files={"/proc/self/mountinfo": mounts, "/proc/mdstat": _MDSTAT},
     )
     assert busy_with(host, [device]) == said
