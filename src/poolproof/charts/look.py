@@ -78,6 +78,11 @@ def config(theme: Theme) -> dict[str, Any]:
     }
 
 
+def for_pages() -> dict[str, Any]:
+    """What a page's own script needs to dress charts by its theme, as `dressed` does."""
+    return {"themes": {"light": config("light"), "dark": config("dark")}, "lighter": dict(LIGHTER)}
+
+
 def dressed(chart: Any, theme: Theme = "light") -> dict[str, Any]:
     """A chart as a Vega-Lite specification with its looks, ready to be drawn (vl_convert) or embedded."""
     return {**(bare(chart) if theme == "light" else _lighter(bare(chart))), "config": config(theme)}

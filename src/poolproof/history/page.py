@@ -63,7 +63,8 @@ def _data(runs: Sequence[NamedRun], series: Sequence[Series]) -> dict[str, Any]:
         "metrics": {metric: METRICS[metric] for metric in metrics},
         "marks": MARKS,
         "words": _WORDS,
-        "specs": {**specs, "themes": {"light": look.config("light"), "dark": look.config("dark")}},
+        "specs": specs,
+        "look": look.for_pages(),
     }
 
 

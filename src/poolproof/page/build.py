@@ -89,7 +89,7 @@ def _data(seen: Seen, cells: Sequence[Cell], chosen: Chosen) -> dict[str, Any]:
         "open": _first_to_open(cells),
         "specs": specs(seen, metrics, far),
         "percentiles": list(PERCENTILES),
-        "lighter": dict(look.LIGHTER),
+        "look": look.for_pages(),
         "heat": list(look.HEAT),
         "series_colours": list(look.SERIES),
     }

@@ -26,7 +26,6 @@ def specs(seen: Seen, metrics: Sequence[Metric], distances: Sequence[Distance]) 
         "busy": look.bare(utilisation((), (), leaves=_leaves(seen))),
         "latency": look.bare(latencies(())),
         "shares": look.bare(shares(())),
-        "themes": {"light": look.config("light"), "dark": look.config("dark")},
     }
     has_curves = bool(places(seen.campaign.workloads))
     for metric in metrics:

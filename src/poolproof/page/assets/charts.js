@@ -21,7 +21,7 @@ P.filled = (spec, rows) => {
 P.inTheme = (spec) => {
   if (P.theme() === "light") return spec;
   let text = JSON.stringify(spec);
-  for (const [dark, light] of Object.entries(P.data.lighter)) text = text.replaceAll(`"${dark}"`, `"${light}"`);
+  for (const [dark, light] of Object.entries(P.data.look.lighter)) text = text.replaceAll(`"${dark}"`, `"${light}"`);
   return JSON.parse(text);
 };
 
@@ -49,7 +49,7 @@ P.redraw = (id) => {
     holder.replaceChildren();
     return;
   }
-  const spec = { ...P.inTheme(P.filled(made.spec, made.rows)), config: P.data.specs.themes[P.theme()] };
+  const spec = { ...P.inTheme(P.filled(made.spec, made.rows)), config: P.data.look.themes[P.theme()] };
   if (P.theme() === "light") spec.config = { ...spec.config, background: "transparent" };
   const turn = (holder.turn = (holder.turn || 0) + 1);
   vegaEmbed(holder, spec, { renderer: "svg", actions: false, logLevel: 1, tooltip: { theme: P.theme() } }).then((result) => {
