@@ -81,10 +81,14 @@ class Result:
         return {each["rule"]: each["message"] for each in self.cell(layout, workload)["findings"]}
 
 
-def run(lab: Machine, experiment: str, tmp_path: Path, *layouts: str) -> Result:
-    """The small form of the experiment; of these layouts alone, where any are named."""
+def run(lab: Machine, experiment: str, tmp_path: Path, *layouts: str, workload: str = "") -> Result:
+    """The small form of the experiment; of these layouts and this workload alone, where any are named."""
+    campaign = _only(read_campaign(EXPERIMENTS / f"{experiment}.yaml"), layouts)
+    if workload:
+        assert campaign.quick is not None
+        campaign = replace(campaign, quick=replace(campaign.quick, workloads=((workload, ()),)))
     path = tmp_path / "campaign.yaml"
-    path.write_text(format_campaign(_only(read_campaign(EXPERIMENTS / f"{experiment}.yaml"), layouts)))
+    path.write_text(format_campaign(campaign))
     answer = poolproof("run", str(path), "--quick", "--on", f"lab:{lab.name}", "--out", str(tmp_path / "run"), "--json")
     assert answer.code == 0, answer.err
     return Result(answer.json)
@@ -94,7 +98,7 @@ def _only(campaign: Campaign, layouts: tuple[str, ...]) -> Campaign:
     kept = tuple(layout for layout in campaign.layouts if not layouts or layout.name in layouts)
     names = {layout.name for layout in kept}
     expect = tuple(claim for claim in campaign.expect if {layout for layout, _, _ in places(claim.that)} <= names)
-    return replace(campaign, layouts=kept, expect=expect)
+    return replace(campaign, layouts=kept, baseline=kept[0].name, expect=expect)
 
 
 def scatter(cell: dict[str, Any]) -> float:
@@ -104,7 +108,7 @@ def scatter(cell: dict[str, Any]) -> float:
 
 @BOTH
 def test_a_mirror_of_files_reads_from_both_sides_and_one_of_disks_from_the_ssd(lab: Machine, tmp_path: Path) -> None:
-    result = run(lab, "mirror-reads", tmp_path, "rust-file", "files", "disks")
+    result = run(lab, "mirror-reads", tmp_path, "files", "disks")
     assert set(result.verdicts("reads").values()) == {"sound"}
     assert abs(result.share("read", "files", "reads", "ssd") - 0.5) <= scatter(result.cell("files", "reads"))
     assert result.share("read", "disks", "reads", "ssd") >= 0.95
@@ -119,7 +123,7 @@ def test_a_mirror_of_files_reads_from_both_sides_and_one_of_disks_from_the_ssd(l
 
 @BOTH
 def test_writes_go_where_there_is_room_and_not_where_it_is_fast(lab: Machine, tmp_path: Path) -> None:
-    result = run(lab, "write-distribution", tmp_path)
+    result = run(lab, "write-distribution", tmp_path, "one-to-four", "unlike")
     assert set(result.verdicts("fill").values()) == {"sound"}
     assert {text: held for text, held in result.claims.items() if "share" in text and held != "held"} == {}
 
@@ -144,18 +148,18 @@ def test_a_volume_that_was_never_written_is_read_from_no_disk(lab: Machine, tmp_
 
 
 @OLDER
-def test_every_tier_is_built_and_only_zfs_merges_what_jobs_overwrite(lab: Machine, tmp_path: Path) -> None:
-    result = run(lab, "tiers", tmp_path, "ext4", "zfs-mirror", "mergerfs-zfs", "md-bitmap")
+def test_of_tiers_on_mirrors_only_zfs_merges_what_jobs_overwrite(lab: Machine, tmp_path: Path) -> None:
+    result = run(lab, "tiers", tmp_path, "ext4", "zfs-mirror", "md-bitmap")
     assert set(result.verdicts("apart").values()) == {"sound"}
     assert result.verdict("zfs-mirror", "shared") == "refuted"
     assert result.verdict("ext4", "shared") == "sound"
-    for mirror in ("zfs-mirror", "mergerfs-zfs", "md-bitmap"):
+    for mirror in ("zfs-mirror", "md-bitmap"):
         assert result.share("write", mirror, "apart", "nvme1") == pytest.approx(0.5, abs=0.05)
 
 
 @OLDER
 def test_cache_and_log_are_swapped_and_the_run_ends_with_a_choice_for_etcd(lab: Machine, tmp_path: Path) -> None:
-    result = run(lab, "cache-and-log", tmp_path, "mirror", *LOGS)
+    result = run(lab, "cache-and-log", tmp_path, "mirror", *LOGS, workload="etcd")
     assert result.verdicts("etcd") == dict.fromkeys(("mirror", *LOGS), "sound")
     for layout, device in LOGS.items():
         assert result.share("write", layout, "etcd", device) > 0.1, layout
