@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from poolproof.errors import RunError
 
@@ -79,7 +80,7 @@ def read(path: Path) -> tuple[Head, tuple[Recorded, ...]]:
     return head, tuple(Recorded(**{**line, "values": tuple(line["values"])}) for line in lines)
 
 
-def _lines(path: Path) -> Iterator[dict]:  # type: ignore[type-arg]
+def _lines(path: Path) -> Iterator[dict[str, Any]]:
     with gzip.open(path, "rt", encoding="utf-8") as file:
         for line in file:
             yield json.loads(line)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -29,10 +30,10 @@ _SIZE = 64 << 20
     [({}, False), ({"size_bytes": 2 * _SIZE}, True), ({"number": "7:1000001"}, True)],
     ids=["the same disk", "another size", "another device number"],
 )
-def test_only_the_disk_that_was_claimed_is_wiped(ground: Ground, changes: dict[str, object], stays: bool) -> None:
+def test_only_the_disk_that_was_claimed_is_wiped(ground: Ground, changes: dict[str, Any], stays: bool) -> None:
     with _stand_in(ground) as disk:
         journal = Journal(ground.path / "journal.jsonl")
-        apply([_claim(ground, replace(disk, **changes))], HOST, journal, may_overwrite=frozenset())  # type: ignore[arg-type]
+        apply([_claim(ground, replace(disk, **changes))], HOST, journal, may_overwrite=frozenset())
         ground.command("mkfs.ext4", "-q", disk.path)
         left = undo_all(journal, HOST)
         assert ("ext4" in ground.command("wipefs", "--no-act", disk.path)) == stays

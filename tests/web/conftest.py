@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from benchmarks.generated_run import make_run as make_large_run
@@ -79,8 +80,8 @@ def opened(browser: Browser) -> Iterator[Callable[..., Opened]]:
     """Opens a page; at the end of the test it must have asked for nothing and complained of nothing."""
     pages: list[Opened] = []
 
-    def opening(path: Path, **how: object) -> Opened:
-        pages.append(open_page(browser, path, **how))  # type: ignore[arg-type]
+    def opening(path: Path, **how: Any) -> Opened:
+        pages.append(open_page(browser, path, **how))
         return pages[-1]
 
     yield opening

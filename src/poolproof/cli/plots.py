@@ -25,7 +25,8 @@ def command(
     from poolproof.errors import RunError, UsageError
     from poolproof.exporting.pictures import Kind, drawn, pictures
 
-    kinds: list[Kind] = [*(["png"] if png else []), *(["svg"] if svg else [])]  # type: ignore[list-item]
+    asked: dict[Kind, bool] = {"png": png, "svg": svg}
+    kinds = [kind for kind, wanted in asked.items() if wanted]
     if not kinds:
         raise UsageError("no form was named", "give --png, --svg, or both")
     finished = read_run(run)

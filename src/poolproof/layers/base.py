@@ -138,27 +138,6 @@ class Layer(ABC, Generic[Spec]):
             HostError: the host cannot build this layer.
         """
 
-    def core(self, node: LayerNode) -> LayerNode:
-        """The node without those of its inputs that can be added and removed while it stands (log and cache vdevs)."""
-        return node
-
-    def extend(self, spec: Spec, volume: Volume, inputs: Sequence[Volume], site: Site, name: str) -> tuple[Step, ...]:
-        """The steps, with their undo, by which the standing core of the layer becomes the whole, where it has a core.
-
-        `volume` and `inputs` are those of the whole layer.
-        """
-        raise NotImplementedError(f"{self.word} has nothing that can be added")
-
-    def can_become(self, standing: LayerNode, wanted: LayerNode) -> bool:
-        """Whether the layer can be made the wanted one while it stands, by taking inputs in and giving inputs up."""
-        return False
-
-    def become(
-        self, standing: LayerNode, old: Sequence[Volume], wanted: LayerNode, new: Sequence[Volume], volume: Volume
-    ) -> tuple[Step, ...]:
-        """The steps by which it does, where it can. `old` and `new` are the inputs of the two, `volume` stays."""
-        raise NotImplementedError(f"{self.word} stays what it is")
-
     def modules(self, spec: Spec) -> tuple[str, ...]:
         """The kernel modules that building takes, as modprobe names them."""
         return ()

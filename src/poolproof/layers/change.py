@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from poolproof.devices.model import Site, Volume
+from poolproof.layers.adaptable import AdaptableLayer
 from poolproof.layers.base import LayerNode, Node
 from poolproof.layers.tree import Standing, TreePlan, from_bottom, names_of, plan_of, stand
 from poolproof.steps import Step
@@ -19,11 +20,15 @@ def can_become(standing: Node, wanted: Node) -> bool:
         return True
     if not (isinstance(standing, LayerNode) and isinstance(wanted, LayerNode)) or standing.layer != wanted.layer:
         return False
-    if standing.layer.can_become(standing, wanted):
+    if _adapts(standing, wanted):
         return True
     pairs = list(zip(standing.inputs, wanted.inputs, strict=False))
     alike = standing.spec == wanted.spec and len(standing.inputs) == len(wanted.inputs)
     return alike and all(can_become(before, after) for before, after in pairs)
+
+
+def _adapts(standing: LayerNode, wanted: LayerNode) -> bool:
+    return isinstance(wanted.layer, AdaptableLayer) and wanted.layer.can_become(standing, wanted)
 
 
 def plan_change(core: TreePlan, node: Node, volumes: Mapping[str, Volume], site: Site, name: str) -> TreePlan:
@@ -57,7 +62,7 @@ class _Changed:
             return before
         assert isinstance(before.node, LayerNode)
         assert isinstance(node, LayerNode)
-        if node.layer.can_become(before.node, node):
+        if _adapts(before.node, node):
             return self._become(before, before.node, node)
         inputs = tuple(self.into(entry, below) for entry, below in zip(before.inputs, node.inputs, strict=True))
         after = self._again(before, node, inputs)
@@ -75,6 +80,7 @@ class _Changed:
         )
         after = self._again(before, new, filled)
         had, gets = [entry.volume for entry in before.inputs], [entry.volume for entry in filled]
+        assert isinstance(new.layer, AdaptableLayer)
         self.steps += new.layer.become(old, had, new, gets, before.volume)
         return after
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from poolproof.devices.model import Site, Volume
+from poolproof.layers.adaptable import AdaptableLayer, without_addable
 from poolproof.layers.base import LayerNode, Node
 from poolproof.layers.tree import Standing, TreePlan, from_bottom, names_of, plan_of, stand
 from poolproof.steps import Step
@@ -16,7 +17,7 @@ def core_of(node: Node) -> Node:
     """The layout without what can be added to it while it stands; the layout itself where nothing can."""
     if not isinstance(node, LayerNode):
         return node
-    core = node.layer.core(node)
+    core = without_addable(node)
     return replace(core, inputs=tuple(core_of(below) for below in core.inputs))
 
 
@@ -47,13 +48,14 @@ class _Extended:
         if not isinstance(node, LayerNode):
             return core
         kept = iter(core.inputs)
-        cores = [core_of(below) for below in node.layer.core(node).inputs]
+        cores = [core_of(below) for below in without_addable(node).inputs]
         inputs = tuple(
             self.over(next(kept), below) if core_of(below) in cores else self._anew(below) for below in node.inputs
         )
         below = [entry.volume for entry in inputs]
         plan = node.layer.plan(node.spec, below, self.site, core.name)
         if len(inputs) > len(core.inputs):
+            assert isinstance(node.layer, AdaptableLayer)
             self.steps += node.layer.extend(node.spec, plan.volume, below, self.site, core.name)
         return Standing(node, plan.volume, inputs, plan, core.name)
 

@@ -21,7 +21,8 @@ from poolproof.evidence.model import Zfs as ZfsFacts
 from poolproof.evidence.zfs import KSTATS, parse_kstat
 from poolproof.hosts.base import FileMissing, Host
 from poolproof.layers import arguments, mount, zfs_commands, zfs_report
-from poolproof.layers.base import Layer, LayerNode, Plan, Reading, WriteBack, survives
+from poolproof.layers.adaptable import AdaptableLayer
+from poolproof.layers.base import LayerNode, Plan, Reading, WriteBack, survives
 from poolproof.layers.kernel_names import kernel_name
 from poolproof.layers.key_file import key_path, make_key
 from poolproof.layers.signatures import wipe
@@ -61,7 +62,7 @@ class Zfs:
         return int(dict(self.dataset).get("copies", "1"))
 
 
-class ZfsLayer(Layer[Zfs]):
+class ZfsLayer(AdaptableLayer[Zfs]):
     """A pool: the dataset is mounted, and `| zvol` makes a block device of it."""
 
     word = "zfs"

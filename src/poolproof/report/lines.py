@@ -26,7 +26,8 @@ class PlainLines(Listener):
     def layout_begins(self, layout: str, trials_to_do: int) -> None:
         self._say(f"building {layout} ({trials_to_do} trials)")
 
-    def trial_added(self, layout: str, workload: str) -> None:  # noqa: ARG002 - the count is all
+    def trial_added(self, layout: str, workload: str) -> None:
+        del layout, workload  # the count is all that a line shows
         self._total += 1
 
     def trial_ends(self, trial: Trial) -> None:

@@ -66,7 +66,8 @@ class LiveState(Listener):
         for trial in done:
             self._count(trial)
 
-    def layout_begins(self, layout: str, trials_to_do: int) -> None:  # noqa: ARG002 - the state counts by itself
+    def layout_begins(self, layout: str, trials_to_do: int) -> None:
+        del trials_to_do  # counted here from what has ended
         self.layout, self.at, self.words = layout, None, "building"
         self._building, self._since_s = True, self._now()
 

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _HEADERS = {
     "Cache-Control": "no-store",
@@ -85,13 +85,13 @@ class Guarded:
             return
         refusal = self._refusal(Request(scope))
 
-        async def with_headers(message: dict[str, object]) -> None:
+        async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 own = [(name.lower().encode(), value.encode()) for name, value in _HEADERS.items()]
-                message["headers"] = [*message.get("headers", ()), *own]  # type: ignore[misc]
+                message["headers"] = [*message.get("headers", ()), *own]
             await send(message)
 
-        await (refusal or self._app)(scope, receive, with_headers)  # type: ignore[arg-type]
+        await (refusal or self._app)(scope, receive, with_headers)
 
     def _refusal(self, request: Request) -> Response | None:
         if not self._access.knows_host(request.headers.get("host", "")):

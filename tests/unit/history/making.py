@@ -3,6 +3,8 @@
 from dataclasses import replace
 from pathlib import Path
 
+from poolproof.rules.model import Verdict
+
 from ..compare.making import CAMPAIGN, RECORD, Values, make_run
 
 DAYS = ("2026-11-01", "2026-11-08", "2026-11-15", "2026-11-22")
@@ -25,8 +27,8 @@ def make_history(root: Path) -> Path:
         record = replace(
             RECORD, campaign=CAMPAIGN, begun_at=f"{day}T10:00:00+00:00", versions={"poolproof": "0.1.0", "fio": fio}
         )
-        bad = {("pair", "reads"): "refuted"} if index == 1 else {}
-        make_run(root / f"run-{index + 1}", values, bad=bad, record=record)  # type: ignore[arg-type]  # a verdict
+        bad: dict[tuple[str, str], Verdict] = {("pair", "reads"): "refuted"} if index == 1 else {}
+        make_run(root / f"run-{index + 1}", values, bad=bad, record=record)
     return root
 
 

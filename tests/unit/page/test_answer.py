@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from poolproof.compare.goal import find_goal
 from poolproof.compare.ranking import rank
@@ -11,9 +12,9 @@ from poolproof.runs.model import Trial
 from tests.unit.page.making import CAMPAIGN, all_trials, make_run, trial
 
 
-def _answer(path: Path, **asked: object) -> Answer:
+def _answer(path: Path, **asked: Any) -> Answer:
     trials = asked.pop("trials", None)
-    made = make_run(path / "run", all_trials() if trials is None else trials, **asked)  # type: ignore[arg-type]
+    made = make_run(path / "run", all_trials() if trials is None else trials, **asked)
     return answer(read(made))
 
 

@@ -10,6 +10,7 @@ from poolproof.campaign.flags import campaign_from_flags
 from poolproof.campaign.model import Measure, Until
 from poolproof.report.table import print_table
 from poolproof.report.words import trial_text
+from poolproof.rules.model import Verdict
 from poolproof.runs.contract import run_object
 from poolproof.runs.model import Figures, Settling, Trial, Unsettled
 from poolproof.runs.settled import needs_trial, settling_of, trials_ahead
@@ -24,10 +25,10 @@ DRIFT = Unsettled("drift", "it falls by 30% over 60 s")
 
 def trial(layout: str, number: int, iops: float | None, *reasons: Unsettled) -> Trial:
     settling = Settling(not reasons, 0.5, 4.0, 60.0, 0.9995, 1.0005, reasons)
-    verdict = "failed" if iops is None else "sound"
+    verdict: Verdict = "failed" if iops is None else "sound"
     figures = None if iops is None else Figures(iops, iops * 4096)
     seconds = {"cool": 1.0, "fio": 5.0}
-    return Trial(layout, "r", number, verdict, (), "iops", figures, seconds=seconds, settling=settling)  # type: ignore[arg-type]
+    return Trial(layout, "r", number, verdict, (), "iops", figures, seconds=seconds, settling=settling)
 
 
 def cell(*trials: Trial) -> Cell:

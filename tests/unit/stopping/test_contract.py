@@ -1,6 +1,7 @@
 """What callers of the stopping rule rely on."""
 
 import random
+from typing import Any
 
 import pytest
 from benchmarks.made_series import INTERVAL_S, correlated
@@ -95,6 +96,6 @@ def test_whatever_is_measured_the_answer_is_consistent(
     ],
     ids=str,
 )
-def test_an_impossible_rule_is_no_rule(wrong: dict[str, float]) -> None:
+def test_an_impossible_rule_is_no_rule(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError):
-        Rule(**wrong)  # type: ignore[arg-type]
+        Rule(**wrong)
