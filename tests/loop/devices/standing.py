@@ -31,6 +31,9 @@ _QUIET_ALONE = 3300
 _QUIET_TOGETHER = 7500
 """The same at depth 8: a third more than any model asks for."""
 
+KNOWN_S = 400e-6
+"""What each request takes on the device that tells how long the way is: about as long as an emulated SSD takes."""
+
 _PROGRAMS = ("losetup", "truncate", "touch", "tee", "nbdkit", "nbdfuse", "qemu-img", "qemu-nbd", "wipefs")
 
 
@@ -106,21 +109,29 @@ def is_quiet(free: str) -> bool:
     return alone >= _QUIET_ALONE and together >= _QUIET_TOGETHER
 
 
+def measured_way_s(known: str, **options: object) -> float:
+    """The way to a model and back, seconds, by `known`: a device whose every request takes KNOWN_S, the plugin's sleep
+    and its waking with it. `options` are the job whose figure is to be compared, for a write goes another way than a
+    read."""
+    return 1 / fio(known, **options).iops - KNOWN_S
+
+
 def compare(
-    what: str, expected: float, measure: Callable[[], float], free: str, *, one_at_a_time: bool = False
+    what: str, expected: float, measure: Callable[[], float], free: str, *, way_s: Callable[[], float] | None = None
 ) -> None:
     """Pass when the median of three measurements lies within 15 % of what is expected, in one of six rounds.
 
     A model that is off by itself is off in all of them. Where the machine is so busy that not one round was fair, by
     what the `free` device does before and after it, nothing can be said, and the test is skipped aloud.
 
-    `one_at_a_time`: requests per second at depth 1. Each then takes as much less, or more, than the model says as the
-    way through this machine is shorter, or longer, than the one that the plugin takes off.
+    `way_s` measures the way to a model and back, seconds, where the figure is requests per second at depth 1: each then
+    takes as much less, or more, than the model says as this way is shorter, or longer, than the one that the plugin
+    takes off.
     """
     told, fair = [], False
     for _ in range(_ROUNDS):
         quiet = is_quiet(free)
-        here = _by_this_way(expected, free) if one_at_a_time else expected
+        here = expected if way_s is None else 1 / (1 / expected + way_s() - PIPELINE_S)
         value = statistics.median(measure() for _ in range(3))
         off = value / here - 1
         told.append(f"{value:.0f} ({off:+.0%})")
@@ -132,9 +143,3 @@ def compare(
     if not fair:
         pytest.skip(f"the machine is too busy to serve any model: {said}")
     raise AssertionError(said)
-
-
-def _by_this_way(expected: float, free: str) -> float:
-    """Requests per second where each waits for the one before it, by the way to a model that takes no time."""
-    way_s = 1 / fio(free, rw="randread", bs="4k", iodepth=1).iops
-    return 1 / (1 / expected + way_s - PIPELINE_S)

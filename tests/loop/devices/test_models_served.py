@@ -14,7 +14,7 @@ from poolproof.devices.emulated.closed_loop import Kind, Request, seconds_for
 from poolproof.devices.emulated.model import MODELS
 from poolproof.devices.model import Site
 
-from .standing import Rate, compare, fio, standing
+from .standing import KNOWN_S, Rate, compare, fio, measured_way_s, standing
 
 _SIZE = 1 << 30
 _SHORT = 64 << 20
@@ -23,6 +23,7 @@ _PIECE = 1 << 20
 """The block size of the sequential jobs; it reaches the model in one piece."""
 
 _NO_TIME = ("read_s=0", "write_s=0", "flush_s=0", "link_rate=1e12", "pipeline=0")
+_KNOWN_TIME = (f"read_s={KNOWN_S}", f"write_s={KNOWN_S}", "link_rate=1e12", "pipeline=0")
 _RETRIES = {"retry_share": "0.1", "retry_least_s": "0.03", "retry_most_s": "0.15"}
 """Retries so many and so short that a second of them has a stable mean."""
 
@@ -31,6 +32,13 @@ _RETRIES = {"retry_share": "0.1", "retry_least_s": "0.03", "retry_most_s": "0.15
 def free(site: Site) -> Iterator[str]:
     """A model that takes no time: what is left is the way to it."""
     with standing(Device("free", Emulated("nvme", _SIZE)), site, _NO_TIME) as volume:
+        yield volume.path
+
+
+@pytest.fixture(scope="module")
+def known(site: Site) -> Iterator[str]:
+    """A model that takes the same time for each request: what is more is the way to it."""
+    with standing(Device("known", Emulated("nvme", _SIZE)), site, _KNOWN_TIME) as volume:
         yield volume.path
 
 
@@ -127,14 +135,14 @@ def test_failing_hdd_retries(site: Site, free: str) -> None:
         )
 
 
-def test_ssd_random_reads(ssd: tuple[str, str], free: str) -> None:
+def test_ssd_random_reads(ssd: tuple[str, str], free: str, known: str) -> None:
     name, path = ssd
     compare(
         f"{name}, random 16k reads, depth 1, IOPS",
         _random_reads(name, depth=1),
         lambda: _randread(path, 1).iops,
         free,
-        one_at_a_time=True,
+        way_s=lambda: measured_way_s(known, rw="randread", bs="16k", iodepth=1),
     )
 
 
@@ -155,7 +163,7 @@ def test_ssd_link_is_the_ceiling(ssd: tuple[str, str], free: str) -> None:
     )
 
 
-def test_ssd_random_writes(ssd: tuple[str, str], free: str) -> None:
+def test_ssd_random_writes(ssd: tuple[str, str], free: str, known: str) -> None:
     name, path = ssd
     requests = _random("write", _SIZE, 4096)
     expected = len(requests) / seconds_for(MODELS[name].build(_SIZE), requests, 1)
@@ -164,7 +172,7 @@ def test_ssd_random_writes(ssd: tuple[str, str], free: str) -> None:
         expected,
         lambda: fio(path, rw="randwrite", bs="4k", iodepth=1).iops,
         free,
-        one_at_a_time=True,
+        way_s=lambda: measured_way_s(known, rw="randwrite", bs="4k", iodepth=1),
     )
 
 
