@@ -12,7 +12,8 @@ from poolproof.units import format_duration
 
 MOST_CELLS = 100_000
 _LISTED = 8
-_NO_UNTIL = "write measure: {until: 3%, trials: 2..6}"
+_NO_GOAL = "write goal: NAME, or --goal NAME"
+_NO_UNTIL = "write measure: {until: 3%, trials: 2..6}, or --until 3%"
 
 
 def check_whole(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
@@ -59,7 +60,9 @@ def _check_budget(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
     if measure.until is None:
         raise spot.mistake("`budget` shares out time that trials take until their figure is known", _NO_UNTIL)
     if campaign.goal is None and len({workload.family for workload in campaign.workloads}) > 1:
-        raise spot.mistake("`budget` is spent on what decides the goal, and there is none", "write goal: NAME")
+        raise spot.mistake(
+            "`budget` is spent on what decides the goal, and there is none", "write goal: NAME, or --goal NAME"
+        )
     trials = len(campaign.layouts) * len(campaign.workloads) * measure.trials
     least_s = trials * measure.until.min_s
     if campaign.budget_s < least_s:

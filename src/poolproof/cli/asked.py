@@ -5,13 +5,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from poolproof.campaign.check import check_whole
 from poolproof.campaign.document import Scalar, Spot, Table
 from poolproof.campaign.flags import campaign_from_flags
-from poolproof.campaign.measure import read_measure
+from poolproof.campaign.measure import duration, read_measure
 from poolproof.campaign.model import Campaign, Disk, Measure
 from poolproof.campaign.quick import quick_of
 from poolproof.campaign.write import format_campaign
-from poolproof.campaign.yaml import read_campaign
+from poolproof.campaign.yaml import KEYS, read_campaign
 from poolproof.errors import UsageError
 
 
@@ -32,7 +33,7 @@ class Flags:
 
 @dataclass(frozen=True)
 class Changes:
-    """What the command line changes of a campaign's `measure`; None where it changes nothing."""
+    """What the command line changes of a campaign's `measure`, `budget` and `goal`; None where it changes nothing."""
 
     time: str | None
     trials: str | None
@@ -42,6 +43,9 @@ class Changes:
     confidence: str | None = None
     least: str | None = None
     most: str | None = None
+    steady: str | None = None
+    budget: str | None = None
+    goal: str | None = None
 
 
 def split_words(words: Sequence[str]) -> tuple[Path | None, list[str]]:
@@ -113,7 +117,22 @@ def _changed(campaign: Campaign, changes: Changes, baseline: str | None) -> Camp
     if baseline is not None and baseline not in {layout.name for layout in campaign.layouts}:
         names = ", ".join(layout.name for layout in campaign.layouts)
         raise UsageError(f"--baseline {baseline}: there is no such layout", f"the layouts are {names}")
-    return replace(campaign, measure=measure, baseline=baseline or campaign.baseline)
+    changed = replace(
+        campaign,
+        measure=measure,
+        baseline=baseline or campaign.baseline,
+        goal=changes.goal or campaign.goal,
+        budget_s=_budget_s(campaign, changes),
+    )
+    check_whole(changed, {key: Spot(f"--{key}") for key in KEYS})
+    return changed
+
+
+def _budget_s(campaign: Campaign, changes: Changes) -> float | None:
+    """The budget; that of a file goes with its `until` where `--time` takes the place of that."""
+    if changes.budget is not None:
+        return duration(changes.budget, Spot("--budget"), "budget")
+    return None if changes.time is not None else campaign.budget_s
 
 
 def _measure(measure: Measure, changes: Changes) -> Measure:
@@ -126,6 +145,7 @@ def _measure(measure: Measure, changes: Changes) -> Measure:
         "confidence": changes.confidence,
         "min": changes.least,
         "max": changes.most,
+        "steady": changes.steady,
         "trials": changes.trials,
         "seed": None if changes.seed is None else str(changes.seed),
     }

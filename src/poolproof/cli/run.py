@@ -50,6 +50,15 @@ def command(
     ] = None,
     least: Annotated[str | None, typer.Option("--min", help="The shortest trial, as 3s; with --until.")] = None,
     most: Annotated[str | None, typer.Option("--max", help="The longest trial, as 180s; with --until.")] = None,
+    steady: Annotated[
+        str | None, typer.Option("--steady", help="What counts as steady: poolproof, snia or fio; with --until.")
+    ] = None,
+    budget: Annotated[
+        str | None, typer.Option("--budget", help="How long all trials may take, as 2h; with --until.")
+    ] = None,
+    goal: Annotated[
+        str | None, typer.Option("--goal", metavar="WORKLOAD", help="The workload that decides which layout is best.")
+    ] = None,
     trials: Annotated[
         str | None, typer.Option("--trials", help="Trials for each cell: 3; with --until also 2..6.")
     ] = None,
@@ -90,7 +99,8 @@ def command(
         raise UsageError("--on and --lab were given: the run is in one place", "leave one of them out")
     path, more = split_words(campaign or [])
     flags = Flags(layout, device, [*(workload or ()), *more], baseline)
-    asked, text = campaign_asked(path, flags, Changes(time, trials, seed, quick, until, confidence, least, most))
+    changes = Changes(time, trials, seed, quick, until, confidence, least, most, steady, budget, goal)
+    asked, text = campaign_asked(path, flags, changes)
     if wipe:
         check_wipe(asked, wipe)
     if save is not None:

@@ -1,0 +1,91 @@
+"""What the command line changes of a campaign, and the mistakes that it can make there."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from poolproof.campaign.model import Campaign
+from poolproof.campaign.write import format_campaign
+from poolproof.campaign.yaml import parse_campaign
+from poolproof.cli.asked import Changes, Flags, campaign_asked
+from poolproof.errors import CampaignError, UsageError
+
+CAMPAIGN = """\
+layouts: {one: dir /srv, two: dir /data}
+workloads: {grid: {rw: [read, randread], bs: 4k, size: 8m}, etcd: etcd}
+measure: {until: 3%, min: 3s, max: 60s, trials: 2..6}
+goal: etcd
+budget: 2h
+"""
+NOTHING = Changes(None, None, None)
+NO_FLAGS = Flags(None, None, None, None)
+
+
+def asked(tmp_path: Path, **changes: str) -> Campaign:
+    path = tmp_path / "c.yaml"
+    path.write_text(CAMPAIGN, encoding="utf-8")
+    return campaign_asked(path, NO_FLAGS, replace(NOTHING, **changes))[0]  # type: ignore[arg-type]
+
+
+def test_a_flag_takes_the_place_of_what_the_file_says(tmp_path: Path) -> None:
+    campaign = asked(tmp_path, until="5%", budget="30m", goal="grid", steady="snia")
+    assert campaign.measure.until is not None
+    assert (campaign.measure.until.tolerance, campaign.measure.until.steady) == (0.05, "snia")
+    assert (campaign.budget_s, campaign.goal) == (1800, "grid")
+
+
+def test_what_no_flag_names_stays(tmp_path: Path) -> None:
+    campaign = asked(tmp_path, trials="2..4")
+    assert (campaign.budget_s, campaign.goal, campaign.measure.most_trials) == (7200, "etcd", 4)
+
+
+def test_a_fixed_time_ends_the_budget_of_the_file_and_the_run_can_be_read_again(tmp_path: Path) -> None:
+    campaign = asked(tmp_path, time="5s")
+    assert campaign.budget_s is None and campaign.measure.until is None
+    assert parse_campaign(format_campaign(campaign), "run.json") == campaign
+
+
+@pytest.mark.parametrize(
+    ("changes", "message", "hint"),
+    [
+        ({"budget": "10s"}, "--budget: a budget of 10.0 s is below the least: 12 trials of 3 s take fio", "72s"),
+        ({"budget": "soon"}, "--budget: expected the time of all trials together", "write budget: 2h"),
+        ({"budget": "1h", "time": "3s"}, "--budget: `budget` shares out time", "until: 3%"),
+        ({"goal": "etdc"}, "--goal: goal `etdc` names no workload; did you mean `etcd`?", "grid, etcd"),
+        ({"until": "0%"}, "--until: expected how far from the truth", "write until: 3%"),
+        ({"until": "-3%"}, "--until: expected how far from the truth", "write until: 3%"),
+        ({"until": "3"}, "--until: expected how far from the truth", "write until: 3%"),
+        ({"until": "90%"}, "--until: expected how far from the truth", "write until: 3%"),
+        ({"confidence": "100%"}, "--confidence: expected a confidence from 50% to less than 100%", "95%"),
+        ({"max": "1s"}, "--max: max is below min: a trial lasts 3 s at least (`min`) and 1 s at most", "max: 180s"),
+        ({"min": "200s"}, "--min: max is below min: a trial lasts 200 s at least (`min`) and 60 s", "max: 200s"),
+        ({"min": "0"}, "--min: expected the shortest time of a trial", "write min: 10s"),
+        ({"steady": "sina"}, "--steady: expected", "write steady: snia"),
+        ({"trials": "6..2"}, "--trials: `6..2`: the most trials are fewer than the least", "trials: 2..6"),
+        ({"time": "3s", "until": "3%"}, "--time: `time` and `until` were given", "leave one of them out"),
+    ],
+)
+def test_a_mistake_is_told_by_the_flag_that_made_it(
+    tmp_path: Path, changes: dict[str, str], message: str, hint: str
+) -> None:
+    names = {"min": "least", "max": "most"}
+    with pytest.raises(CampaignError) as caught:
+        asked(tmp_path, **{names.get(key, key): value for key, value in changes.items()})
+    assert caught.value.message.startswith(message)
+    assert hint in caught.value.hint
+
+
+def test_a_budget_needs_a_goal_where_there_are_several_workloads() -> None:
+    flags = Flags(["dir /srv"], None, ["rw=read,bs=4k,size=8m", "rw=write,bs=4k,size=8m"], None)
+    with pytest.raises(CampaignError, match="--budget: `budget` is spent on what decides the goal, and there is none"):
+        campaign_asked(None, flags, replace(NOTHING, until="3%", budget="1h"))
+    campaign, _text = campaign_asked(None, flags, replace(NOTHING, until="3%", budget="1h", goal="read-4k-size8m"))
+    assert campaign.goal == "read-4k-size8m"
+
+
+def test_a_baseline_that_is_no_layout_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text(CAMPAIGN, encoding="utf-8")
+    with pytest.raises(UsageError, match="--baseline three: there is no such layout"):
+        campaign_asked(path, Flags(None, None, None, "three"), NOTHING)
