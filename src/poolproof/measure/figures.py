@@ -15,11 +15,10 @@ def figures_of(result: FioResult) -> Figures:
 
     A rate is None where a part of it is not known, which happens in results of others.
     """
-    parts = [part for job in result.jobs for part in (job.read, job.write, job.mixed) if part is not None]
-    latency = _merged(part.clat or part.lat for part in parts)
+    parts = _parts(result)
+    latency, sync = latency_of(result), sync_latency_of(result)
     reads, writes, mixed = (_known(direction_of(result, name)) for name in ("read", "write", "mixed"))
     both = reads + writes + mixed
-    sync = _merged(job.sync for job in result.jobs)
     return Figures(
         iops=_iops(both),
         bandwidth_bytes=_bandwidth(both),
@@ -34,6 +33,20 @@ def figures_of(result: FioResult) -> Figures:
         sync_p99_ns=_percentile(sync, 99.0),
         swing=max((swing for part in parts if (swing := _swing(part)) is not None), default=None),
     )
+
+
+def latency_of(result: FioResult) -> Latency | None:
+    """Completion latency of all jobs, reads and writes together; None when nothing was timed."""
+    return _merged(part.clat or part.lat for part in _parts(result))
+
+
+def sync_latency_of(result: FioResult) -> Latency | None:
+    """The same of fsync and fdatasync calls."""
+    return _merged(job.sync for job in result.jobs)
+
+
+def _parts(result: FioResult) -> list[Direction]:
+    return [part for job in result.jobs for part in (job.read, job.write, job.mixed) if part is not None]
 
 
 def moved_each_way(result: FioResult) -> tuple[int, int]:

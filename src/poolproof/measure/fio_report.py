@@ -1,5 +1,6 @@
 """fio's report on a host, read piece by piece while it grows, and whole reports out of it at the end."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from poolproof.hosts.base import Host
@@ -8,6 +9,10 @@ from poolproof.measure.status import WANTED, Status, Statuses
 _LIMIT_S = 60.0
 _CLOCKS_S = 0.05
 _LINES = 'tail -c "+$2" "$1" | grep -abE "$3"; :'
+_PIECES = (
+    "f=$1; shift; while [ $# -gt 0 ]; do "
+    'dd if="$f" bs=64K iflag=skip_bytes,count_bytes skip="$1" count="$2" status=none || exit; shift 2; done'
+)
 _PIECE = 'tail -c "+$2" "$1" | head -c "$3"'
 
 
@@ -43,3 +48,12 @@ class FioReport:
         """
         start, length = str(status.start + 1), str(status.end - status.start)
         return self.host.run(["sh", "-c", _PIECE, "sh", self.path, start, length], timeout_s=_LIMIT_S).stdout
+
+    def documents(self, statuses: Sequence[Status]) -> str:
+        """The whole reports of which these statuses were read, one after the other.
+
+        Raises:
+            CommandError: the host could not be asked.
+        """
+        places = [str(place) for status in statuses for place in (status.start, status.end - status.start)]
+        return self.host.run(["sh", "-c", _PIECES, "sh", self.path, *places], timeout_s=_LIMIT_S).stdout

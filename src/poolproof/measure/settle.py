@@ -14,6 +14,7 @@ from poolproof.fio.json_output import read_json_stream
 from poolproof.hosts.base import Host
 from poolproof.measure.figures import figures_of
 from poolproof.measure.fio_run import whole_report
+from poolproof.measure.latencies import Stretch, latencies
 from poolproof.measure.live import Ending, Watch
 from poolproof.measure.ready import ReadyLayout
 from poolproof.measure.status import Status, after_ramp, series_of
@@ -22,6 +23,7 @@ from poolproof.measure.window import since
 from poolproof.process import Completed
 from poolproof.runs.model import Figures, Settling, Unsettled
 from poolproof.runs.settled import rule_of
+from poolproof.stopping.fio_steady import rate_of
 from poolproof.stopping.model import Decision
 
 _STATUS_S = ((4, 0.25), (16, 0.5))  # clones, and how often all of them report: the more, the longer each report
@@ -35,7 +37,7 @@ class FioRun:
 
     `report` is everything that it wrote where that is no whole report. `decision` is None for a trial of a fixed time.
     `ended`: it was ended because of the decision. `warm_up` is its report where the window of the figure begins; empty
-    where that is the start. `most_s`: how long it could have run.
+    where that is the start. `most_s`: how long it could have run. `latencies`: its histograms, stretch by stretch.
     """
 
     job_text: str
@@ -46,6 +48,7 @@ class FioRun:
     ended: bool = False
     warm_up: str = ""
     most_s: float = 0.0
+    latencies: tuple[Stretch, ...] = ()
 
     @property
     def ran_s(self) -> float:
@@ -65,9 +68,10 @@ def ending_of(
     """When a trial of these jobs is to be ended; None where it lasts a fixed time, or ends when its work is done."""
     if measure.until is None or _ends_by_itself(workload, jobs):
         return None
+    rate = rate_of(measure.until.steady) or ("bytes" if metric == "bandwidth" else "ios")
     return Ending(
         rule=rule_of(measure),
-        by_bytes=metric == "bandwidth",
+        by_bytes=rate == "bytes",
         interval_s=status_interval_s(jobs),
         ramp_s=max(job.ramp_s for job in jobs.jobs),
         write_backs=turnovers(host, layout, jobs),
@@ -104,7 +108,7 @@ def gathered(
         return FioRun(job_text, whole_report(host, scratch), completed)
     last = report.document(report.statuses[-1])
     counting = after_ramp(report.statuses, max(job.ramp_s for job in jobs.jobs), report.begun_at_s)
-    run = FioRun(job_text, last, completed, counting)
+    run = FioRun(job_text, last, completed, counting, latencies=latencies(report, counting))
     return run if ending is None else _with_decision(run, watch, ending)
 
 

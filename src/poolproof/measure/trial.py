@@ -23,6 +23,7 @@ from poolproof.measure.cool import cool, flush
 from poolproof.measure.events import Listener
 from poolproof.measure.figures import moved_each_way
 from poolproof.measure.fio_run import run_fio
+from poolproof.measure.latencies import latency_text
 from poolproof.measure.live import Ending, Watch
 from poolproof.measure.ready import ReadyLayout
 from poolproof.measure.settle import (
@@ -281,5 +282,7 @@ def _keep(bench: Bench, directory: Path, measured: _Measured) -> None:
         bench.run.keep_text(directory, "warm-up.json", measured.fio.warm_up)
     if measured.fio.statuses:
         bench.run.keep_text(directory, "series.jsonl", series_text(measured.fio.statuses))
+    if measured.fio.latencies:
+        bench.run.keep_text(directory, "latency.jsonl", latency_text(measured.fio.latencies))
     names = [leaf.name for leaf in bench.layout.leaves]
     bench.run.keep_samples(directory, names, measured.samples)

@@ -7,10 +7,13 @@ from typing import Any
 import pytest
 
 from poolproof.evidence.counters import Counters
+from poolproof.measure.latencies import Stretch
 from poolproof.measure.settle import series_text
 from poolproof.measure.status import Status
 from poolproof.provision.journal import SCHEMA as JOURNAL_SCHEMA
 from poolproof.provision.journal import Change, Undone
+from poolproof.provision.owner import SCHEMA as OWNER_SCHEMA
+from poolproof.provision.owner import Owner
 from poolproof.runs.kept import Kept
 from poolproof.runs.model import SCHEMA, RunRecord, Trial
 
@@ -21,6 +24,7 @@ FILES: dict[str, tuple[Any, ...]] = {
     "trials.jsonl": (Trial,),
     "evidence.json": (Kept,),
     "journal.jsonl": (Change, Undone),
+    "owner.json": (Owner,),
 }
 
 
@@ -42,8 +46,12 @@ def test_the_series_holds_what_is_written() -> None:
     assert documented("run-directory.md", "`series.jsonl`") == set(json.loads(line))
 
 
+def test_a_stretch_holds_what_is_written() -> None:
+    assert documented("run-directory.md", "`latency.jsonl`") == keys_of_type(Stretch)
+
+
 def test_the_page_names_the_schema_that_is_written() -> None:
-    assert SCHEMA == JOURNAL_SCHEMA
+    assert SCHEMA == JOURNAL_SCHEMA == OWNER_SCHEMA
     assert f"this page is schema {SCHEMA}." in (DOCS / "run-directory.md").read_text(encoding="utf-8")
 
 
