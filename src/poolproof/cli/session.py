@@ -23,6 +23,7 @@ from poolproof.hosts.base import Host, HostUnreachable
 from poolproof.measure.conduct import conduct
 from poolproof.measure.plan import Places, Plan, make_plan, plan_layouts
 from poolproof.provision.layout import look_around
+from poolproof.provision.owner import owner_of
 from poolproof.provision.place import RAM_FILES, new_label, places, real_directory
 from poolproof.report.plan_text import plan_object, plan_text
 from poolproof.runs.claims import hold
@@ -166,7 +167,8 @@ def dry_run_text(request: Request) -> str:
     with _ground(request, label) as ground:
         plan = _plan(request, label, ground)
         around = look_around(ground.host, plan.campaign, plan.nodes.values(), plan.site.state_dir)
-        once, layouts = places(plan.site, with_ram=plan.uses_ram_files), plan_layouts(plan, around)
+        owner = owner_of(_path_of(request, datetime.now()))
+        once, layouts = places(plan.site, owner, with_ram=plan.uses_ram_files), plan_layouts(plan, around)
         return json.dumps(plan_object(once, layouts)) if request.as_json else plan_text(once, layouts)
 
 
@@ -201,12 +203,14 @@ def _create(request: Request, plan: Plan, host: Host) -> RunDirectory:
         allowed_disks=tuple(sorted(request.wipe)),
         lab=request.lab,
     )
-    return RunDirectory.create(request.out or _free_path(request.campaign.name, now), request.campaign_text, record)
+    return RunDirectory.create(_path_of(request, now), request.campaign_text, record)
 
 
-def _free_path(name: str, now: datetime) -> Path:
-    """runs/<name>-<date>-<time>; with seconds, then a number, where that is taken."""
-    base = Path("runs") / f"{name}-{now:%Y%m%d-%H%M}"
+def _path_of(request: Request, now: datetime) -> Path:
+    """As asked, or runs/<name>-<date>-<time>; with seconds, then a number, where that is taken."""
+    if request.out is not None:
+        return request.out
+    base = Path("runs") / f"{request.campaign.name}-{now:%Y%m%d-%H%M}"
     candidates = [base, base.with_name(f"{base.name}{now:%S}")]
     candidates += [base.with_name(f"{base.name}{now:%S}-{number}") for number in range(2, 100)]
     return next(path for path in candidates if not path.exists())

@@ -26,6 +26,7 @@ from poolproof.measure.trial import Bench, failed_trial, run_trial
 from poolproof.provision.apply import apply
 from poolproof.provision.journal import Journal
 from poolproof.provision.layout import LayoutPlan
+from poolproof.provision.owner import owner_of
 from poolproof.provision.place import places
 from poolproof.provision.undo import complain, undo_all
 from poolproof.runs.directory import RunDirectory
@@ -61,7 +62,8 @@ def conduct(plan: Plan, host: Host, run: RunDirectory, listener: Listener) -> No
         return
     listener.campaign_begins(sum(ahead.values()), len(done))
     try:
-        apply(places(plan.site, with_ram=plan.uses_ram_files), host, journal, may_overwrite=frozenset())
+        own_places = places(plan.site, owner_of(run.path), with_ram=plan.uses_ram_files)
+        apply(own_places, host, journal, may_overwrite=frozenset())
         conductor = _Conductor(plan, host, run, journal, listener, schedule)
         for family in families(plan.nodes, [name for name, count in ahead.items() if count]):
             _measure_family(conductor, {name: orders[name] for name in family})

@@ -6,6 +6,7 @@ from poolproof.devices.model import Site
 from poolproof.errors import HostError
 from poolproof.facts.machine import Machine
 from poolproof.hosts.base import Host
+from poolproof.provision.owner import Owner, name_owner
 from poolproof.steps import Step, UndoTree
 
 DEFAULT_WORK = "/var/tmp"
@@ -50,9 +51,9 @@ def site_of(machine: Machine, label: str, state_dir: str, ram_dir: str, *, is_he
     )
 
 
-def places(site: Site, *, with_ram: bool) -> tuple[Step, ...]:
-    """The steps that make the run's directories, for its user alone."""
-    steps = [_directory(site.state_dir)]
+def places(site: Site, owner: Owner, *, with_ram: bool) -> tuple[Step, ...]:
+    """The steps that make the run's directories, for its user alone; the first says whose they are."""
+    steps = [_directory(site.state_dir), name_owner(site.state_dir, owner)]
     if with_ram:
         steps.append(_directory(site.ram_dir))
     return tuple(steps)

@@ -1,0 +1,42 @@
+"""A state directory says whose it is: written by the run's own steps, read back from any host."""
+
+from pathlib import Path
+
+import pytest
+
+from poolproof.facts.machine import mark_of
+from poolproof.hosts.local import LocalHost
+from poolproof.provision.apply import apply
+from poolproof.provision.journal import Journal
+from poolproof.provision.owner import FILE, Owner, name_owner, owner_of, read_owner
+
+HOST = LocalHost()
+
+
+def test_what_a_run_writes_is_read_back(tmp_path: Path) -> None:
+    owner = owner_of(tmp_path / "runs with blanks" / "x")
+    apply([name_owner(str(tmp_path), owner)], HOST, Journal(tmp_path / "journal.jsonl"), may_overwrite=frozenset())
+    assert read_owner(str(tmp_path), HOST) == owner
+    assert owner.run == str(tmp_path.resolve() / "runs with blanks" / "x")
+    assert owner.machine == mark_of(HOST)
+    assert [path.name for path in tmp_path.iterdir()] == [FILE]
+
+
+def test_a_relative_run_is_named_from_the_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert owner_of(Path("runs/x")).run == str(tmp_path.resolve() / "runs/x")
+
+
+@pytest.mark.parametrize("text", [None, "", '{"run":"/r"', '{"run":"/r","host":"h","machine":"","schema":2}', "[]"])
+def test_what_is_no_such_file_names_nobody(tmp_path: Path, text: str | None) -> None:
+    if text is not None:
+        (tmp_path / FILE).write_text(text)
+    assert read_owner(str(tmp_path), HOST) is None
+
+
+def test_a_reader_finds_the_whole_file_or_none(tmp_path: Path) -> None:
+    (tmp_path / f"{FILE}.part").write_text('{"run":"/r","ho')
+    assert read_owner(str(tmp_path), HOST) is None
+    step = name_owner(str(tmp_path), Owner("/r", "h", ""))
+    HOST.run(step.argv, stdin=step.stdin, timeout_s=10)
+    assert read_owner(str(tmp_path), HOST) == Owner("/r", "h", "")
