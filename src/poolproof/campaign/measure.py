@@ -3,11 +3,13 @@
 import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
+from typing import get_args
 
 from poolproof.campaign.document import Node, Spot, Table, expect_flag, expect_scalar, expect_table, unknown_key
 from poolproof.campaign.later import LATER
-from poolproof.campaign.model import Measure, Steady, Until
+from poolproof.campaign.model import Measure, Until
 from poolproof.campaign.nearest import did_you_mean, listed
+from poolproof.stopping.model import Steady
 from poolproof.units import parse_duration
 
 UNTIL_KEYS = ("until", "confidence", "min", "max", "steady")
@@ -17,7 +19,7 @@ MOST_TRIALS = 10_000
 UNTIL_TRIALS = (2, 6)
 """How many trials a cell has with `until`, at least and at most, unless the campaign says."""
 
-_STEADY: Mapping[str, Steady] = {"poolproof": "poolproof", "snia": "snia", "fio": "fio"}
+_STEADY: tuple[Steady, ...] = get_args(Steady)
 _EXAMPLE = "write measure: {time: 10s, trials: 3}"
 _WIDEST = Decimal("0.5")
 _LEAST_CONFIDENCE = Decimal("0.5")
@@ -186,12 +188,13 @@ def _percent_of(node: Node, read: Callable[[str, Spot], float], example: str) ->
 
 def _steady(node: Node) -> Steady:
     scalar = expect_scalar(node, f"{listed(_STEADY)} after `steady`", "write steady: snia")
-    if scalar.text not in _STEADY:
+    found = next((steady for steady in _STEADY if steady == scalar.text), None)
+    if found is None:
         guess = did_you_mean(scalar.text, _STEADY)
         raise scalar.spot.mistake(
             f"expected {listed(_STEADY)} after `steady`, found `{scalar.text[:60]}`{guess}", "write steady: snia"
         )
-    return _STEADY[scalar.text]
+    return found
 
 
 def _count(node: Node, key: str, least: int, most: int) -> int:

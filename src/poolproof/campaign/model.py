@@ -5,9 +5,9 @@ from typing import Literal
 
 from poolproof.campaign.claims import Claim
 from poolproof.campaign.expression import Expression
+from poolproof.stopping.model import Steady
 
 Metric = Literal["iops", "bandwidth", "p50", "p99", "p999", "sync_p99"]
-Steady = Literal["poolproof", "snia", "fio"]
 LOWER_IS_BETTER: frozenset[Metric] = frozenset({"p50", "p99", "p999", "sync_p99"})
 
 

@@ -51,7 +51,8 @@ def command(
     least: Annotated[str | None, typer.Option("--min", help="The shortest trial, as 3s; with --until.")] = None,
     most: Annotated[str | None, typer.Option("--max", help="The longest trial, as 180s; with --until.")] = None,
     steady: Annotated[
-        str | None, typer.Option("--steady", help="What counts as steady: poolproof, snia or fio; with --until.")
+        str | None,
+        typer.Option("--steady", help="What counts as steady: poolproof, snia, fio, fio-slope; with --until."),
     ] = None,
     budget: Annotated[
         str | None, typer.Option("--budget", help="How long all trials may take, as 2h; with --until.")

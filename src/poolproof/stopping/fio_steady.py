@@ -1,19 +1,28 @@
-"""`steady: fio` and `fio-slope`: the steady state of fio's own `steadystate` option, with the rule's tolerance.
+"""`steady: fio` and its kin: the steady state of fio's own `steadystate` option, with the rule's tolerance.
 
 fio collects a rate each second in a rolling window (`ss_dur`, here the rule's `min`, ten seconds at least). `iops:3%`
 is attained when every second of the window is within 3 % of its mean; `iops_slope:3%` when the least-squares slope,
-per second, is within 3 % of it. Source: fio(1), steadystate, and steadystate.c.
+per second, is within 3 % of it; `bw` and `bw_slope` are the same of bytes. Source: fio(1), steadystate, and
+`steadystate_deviation` and `steadystate_slope` in steadystate.c.
 """
 
 import math
 from collections.abc import Sequence
+from typing import Literal
 
 from poolproof.stopping.autoregression import long_run
-from poolproof.stopping.model import Decision, Reason, Rule, Series
+from poolproof.stopping.model import Decision, Reason, Rule, Series, Steady
 
 _SECOND = 1.0
 _LEAST_WINDOW = 10
 _TINY = 1e-9
+
+
+def rate_of(steady: Steady) -> Literal["bytes", "ios"] | None:
+    """Which rate a criterion is about; None where it takes the one that the workload is compared by."""
+    if steady.startswith("fio-bw"):
+        return "bytes"
+    return "ios" if steady.startswith("fio-iops") else None
 
 
 def fio_steady(series: Series, rule: Rule) -> Decision:
@@ -52,10 +61,11 @@ def _unsteady(window: Sequence[float], per_second: int, rule: Rule) -> Reason | 
     mean = math.fsum(rates) / len(rates)
     if mean <= 0:
         return Reason("idle", "nothing moved")
-    off = (_slope(rates) if rule.steady == "fio-slope" else max(abs(rate - mean) for rate in rates)) / mean
+    by_slope = rule.steady.endswith("slope")
+    off = (_slope(rates) if by_slope else max(abs(rate - mean) for rate in rates)) / mean
     if off < rule.until:
         return None
-    what = "its slope is {:.1%} a second" if rule.steady == "fio-slope" else "a second is {:.1%} off the window's mean"
+    what = "its slope is {:.1%} a second" if by_slope else "a second is {:.1%} off the window's mean"
     sentence = f"{what.format(off)}; fio was asked for {rule.until:.1%}"
     return Reason("criterion", sentence, {"off": off, "until": rule.until})
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-Steady = Literal["poolproof", "snia", "fio", "fio-slope"]
+Steady = Literal["poolproof", "snia", "fio", "fio-slope", "fio-iops", "fio-iops-slope", "fio-bw", "fio-bw-slope"]
 ReasonName = Literal[
     "too-short", "idle", "warm-up", "drift", "step", "burst", "bimodal", "periodic", "few-samples", "noise", "criterion"
 ]

@@ -181,7 +181,11 @@ def test_mistakes_in_workloads(workload: str, message: str, hint: str) -> None:
         ("measure: {until: 3%, max: soon}", "expected the longest time of a trial, at most 7d, found", "max: 10s"),
         ("measure: {until: 3%, max: 1s}", "max is below min: a trial lasts 3 s at least (`min`) and 1 s", "max: 180s"),
         ("measure: {until: 3%, min: 4m}", "max is below min: a trial lasts 240 s at least", "write max: 240s"),
-        ("measure: {until: 3%, steady: sina}", "expected poolproof, snia or fio after `steady`, found `sina`; did", ""),
+        (
+            "measure: {until: 3%, steady: sina}",
+            "expected poolproof, snia, fio, fio-slope, fio-iops, fio-iops-slope, fio-bw or fio-bw-slope",
+            "snia",
+        ),
         ("measure: {trials: 2..6}", "`2..6`: only with `until` can it be told whether more trials", "write trials: 2"),
         ("measure: {until: 3%, trials: 6..2}", "`6..2`: the most trials are fewer than the least", "trials: 2..6"),
         ("measure: {until: 3%, trials: 2..}", "expected a whole number from 1 to 10000 after `trials`", "trials: 2..6"),
