@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import select
 import shlex
 import signal
 import subprocess
@@ -17,6 +18,7 @@ _ENVIRONMENT = {"LC_ALL": "C.UTF-8", "LANG": "C.UTF-8", "TZ": "UTC"}
 _SYSTEM_FOLDERS = "/usr/sbin:/sbin"  # losetup and mkfs live there; a user's PATH may not have them
 _GRACE_S = 2.0
 _TAIL_CHARACTERS = 1500
+_LONGEST_S = 2e6  # 23 days: poll(2) takes no more milliseconds than an int holds
 
 Item = TypeVar("Item")
 Made = TypeVar("Made")
@@ -61,8 +63,8 @@ def run(
 ) -> Completed:
     """Run a program to its end, in a process group of its own.
 
-    A program that outlives `timeout_s`, or is running when an exception (Ctrl-C) arrives, is ended with its whole
-    group: SIGTERM, then SIGKILL after 2 s.
+    A program that outlives `timeout_s` (23 days at most), or is running when an exception (Ctrl-C) arrives, is ended
+    with its whole group: SIGTERM, then SIGKILL after 2 s.
 
     Raises:
         ProgramMissing: no such program.
@@ -72,7 +74,7 @@ def run(
     begun = time.monotonic()
     process = _start(argv, subprocess.DEVNULL if stdin is None else subprocess.PIPE)
     try:
-        out, err = process.communicate(stdin, timeout=timeout_s)
+        out, err = process.communicate(stdin, timeout=min(timeout_s, _LONGEST_S))
     except subprocess.TimeoutExpired:
         end_group(process)
         raise CommandTimedOut(
@@ -102,7 +104,7 @@ def run_on_leash(argv: Sequence[str], *, timeout_s: float, stdin: str, grace_s: 
         process = _start(argv, leash.end)
         leash.tie(stdin)
         try:
-            out, err = process.communicate(timeout=timeout_s)
+            out, err = process.communicate(timeout=min(timeout_s, _LONGEST_S))
         except BaseException as error:
             leash.drop()
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -176,9 +178,30 @@ def _lines(process: subprocess.Popen[str]) -> Iterator[str]:
         yield from process.stdout
 
 
+class _Program(subprocess.Popen[str]):
+    """A program whose end is noticed at once; Popen's own wait with a limit looks for it every 1 to 50 ms."""
+
+    def wait(self, timeout: float | None = None) -> int:
+        if timeout is not None and self.returncode is None:
+            self._await_end(timeout)
+        return super().wait(timeout)
+
+    def _await_end(self, timeout_s: float) -> None:
+        try:
+            end = os.pidfd_open(self.pid)
+        except OSError:  # a kernel before 5.3, or somebody else waited for it meanwhile
+            return
+        try:
+            ended = select.poll()
+            ended.register(end, select.POLLIN)
+            ended.poll(min(max(0.0, timeout_s), _LONGEST_S) * 1000)
+        finally:
+            os.close(end)
+
+
 def _start(argv: Sequence[str], stdin: int, stderr: int = subprocess.PIPE) -> subprocess.Popen[str]:
     try:
-        return subprocess.Popen(
+        return _Program(
             list(argv),
             stdin=stdin,
             stdout=subprocess.PIPE,

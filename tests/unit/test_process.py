@@ -1,0 +1,44 @@
+"""The gate through which programs start: limits, ends, output."""
+
+import contextlib
+import threading
+from pathlib import Path
+
+import pytest
+
+from poolproof import process
+from poolproof.process import CommandTimedOut
+
+
+def test_a_limit_longer_than_the_kernel_takes_is_no_error() -> None:
+    """The limit of a job without a runtime follows its bytes: months for a large one."""
+    assert process.run(["echo", "done"], timeout_s=1e8).stdout == "done\n"
+
+
+def test_a_program_that_closed_its_output_is_waited_for_until_it_ends() -> None:
+    completed = process.run(["sh", "-c", "exec >&- 2>&-; sleep 0.1; exit 7"], timeout_s=30, check=False)
+    assert completed.returncode == 7
+    assert completed.elapsed_s >= 0.1
+
+
+def test_a_program_that_closed_its_output_is_ended_at_its_limit() -> None:
+    with pytest.raises(CommandTimedOut):
+        process.run(["sh", "-c", "exec >&- 2>&-; sleep 600"], timeout_s=0.2)
+
+
+def test_waiting_for_many_programs_at_once_leaves_no_handle_of_one() -> None:
+    threads = [threading.Thread(target=process.run, args=(["true"],), kwargs={"timeout_s": 60}) for _ in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert _pidfds() == 0
+
+
+def _pidfds() -> int:
+    """How many handles of processes this one holds open."""
+    found = 0
+    for entry in Path("/proc/self/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            found += "pidfd" in str(entry.readlink())
+    return found
