@@ -1,9 +1,10 @@
 """fio's report on a host, read piece by piece while it grows, and whole reports out of it at the end."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from poolproof.hosts.base import Host
+from poolproof.hosts.base import FileMissing, Host
 from poolproof.measure.status import WANTED, Status, Statuses
 
 _LIMIT_S = 60.0
@@ -13,6 +14,7 @@ _PIECES = (
     "f=$1; shift; while [ $# -gt 0 ]; do "
     'dd if="$f" bs=64K iflag=skip_bytes,count_bytes skip="$1" count="$2" status=none || exit; shift 2; done'
 )
+_WANTED = re.compile(WANTED.replace('[^"]', r'[^"\n]'), re.MULTILINE)  # grep looks at one line at a time
 _PIECE = 'tail -c "+$2" "$1" | head -c "$3"'
 
 
@@ -27,6 +29,21 @@ class FioReport:
     path: str
     begun_at_s: float
     statuses: list[Status] = field(default_factory=list)
+    _text: str = ""
+
+    def bring_home(self) -> None:
+        """Read all of it at once, so that nothing more has to be asked: for the short report of a fio that has ended.
+
+        Raises:
+            CommandError: the host could not be asked.
+        """
+        try:
+            self._text = self.host.read(self.path)
+        except FileMissing:
+            return
+        reader = Statuses()
+        reader.feed(f"{line.start()}:{line[0]}" for line in _WANTED.finditer(self._text))
+        self.statuses = self._ours(reader)
 
     def read_on(self) -> None:
         """Read what came since the last time: only lines with totals, so that little passes over a network.
@@ -38,7 +55,10 @@ class FioReport:
         found = self.host.run(["sh", "-c", _LINES, "sh", self.path, str(offset + 1), WANTED], timeout_s=_LIMIT_S)
         reader = Statuses()
         reader.feed(found.stdout.splitlines(), offset)
-        self.statuses += [status for status in reader.found if status.at_s >= self.begun_at_s - _CLOCKS_S]
+        self.statuses += self._ours(reader)
+
+    def _ours(self, reader: Statuses) -> list[Status]:
+        return [status for status in reader.found if status.at_s >= self.begun_at_s - _CLOCKS_S]
 
     def document(self, status: Status) -> str:
         """The whole report of which a status was read.
@@ -46,6 +66,8 @@ class FioReport:
         Raises:
             CommandError: the host could not be asked.
         """
+        if self._text:
+            return self._text[status.start : status.end]
         start, length = str(status.start + 1), str(status.end - status.start)
         return self.host.run(["sh", "-c", _PIECE, "sh", self.path, start, length], timeout_s=_LIMIT_S).stdout
 
@@ -55,5 +77,7 @@ class FioReport:
         Raises:
             CommandError: the host could not be asked.
         """
+        if self._text:
+            return "".join(map(self.document, statuses))
         places = [str(place) for status in statuses for place in (status.start, status.end - status.start)]
         return self.host.run(["sh", "-c", _PIECES, "sh", self.path, *places], timeout_s=_LIMIT_S).stdout

@@ -28,6 +28,7 @@ from poolproof.stopping.model import Decision
 
 _STATUS_S = ((4, 0.25), (16, 0.5))  # clones, and how often all of them report: the more, the longer each report
 _SELDOM_S = 1.0
+_SHORT_S = 5.0
 _SWING_S = 0.5
 
 
@@ -103,7 +104,10 @@ def gathered(
     if watch is None:
         return FioRun(job_text, whole_report(host, scratch), completed)
     report = watch.report
-    report.read_on()
+    if jobs.asked_s is not None and jobs.asked_s <= _SHORT_S:
+        report.bring_home()
+    else:
+        report.read_on()
     if not report.statuses:
         return FioRun(job_text, whole_report(host, scratch), completed)
     last = report.document(report.statuses[-1])

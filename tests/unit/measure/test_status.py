@@ -59,6 +59,20 @@ def test_the_place_of_a_status_is_that_of_its_whole_report(whole: FioReport) -> 
     assert read_json(whole.document(whole.statuses[4])) == documents[4].result
 
 
+def test_a_report_brought_home_says_the_same(whole: FioReport) -> None:
+    home = FioReport(HOST, whole.path, BEGUN_S)
+    home.bring_home()
+    assert home.statuses == whole.statuses
+    assert home.document(home.statuses[4]) == whole.document(whole.statuses[4])
+    assert home.documents(home.statuses[2:5]) == whole.documents(whole.statuses[2:5])
+
+
+def test_no_report_was_brought_home_of_a_fio_that_wrote_none(tmp_path: Path) -> None:
+    none = FioReport(HOST, str(tmp_path / "none"), BEGUN_S)
+    none.bring_home()
+    assert none.statuses == []
+
+
 @given(cuts=st.lists(st.integers(0, len(CAPTURED)), min_size=1, max_size=3))
 def test_a_report_that_grows_is_read_piece_by_piece(tmp_path_factory: pytest.TempPathFactory, cuts: list[int]) -> None:
     path = tmp_path_factory.mktemp("fio") / "fio.json"
