@@ -2,13 +2,11 @@
 
 import json
 import re
-import sys
 from pathlib import Path
 
 import pytest
 
-from poolproof.cli.main import main
-
+from ..command import Command
 from ..docs.pages import documented, keys_of_value, optional_parents
 from .making import CAMPAIGN, Values, changed, make_run
 from .test_comparison import AFTER, BEFORE
@@ -17,25 +15,8 @@ from .test_ranking import CLEAR
 GOLDEN = Path(__file__).parent / "golden"
 
 
-class Command:
-    """The command line, in this process. Paths in what it prints are those given, so that golden files fit."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-        self._patch = monkeypatch
-        self._capture = capsys
-
-    def __call__(self, *words: str) -> tuple[int, str, str]:
-        self._patch.setattr(sys, "argv", ["poolproof", *words])
-        with pytest.raises(SystemExit) as end:
-            main()
-        out, err = self._capture.readouterr()
-        return int(end.value.code or 0), out, err
-
-
 @pytest.fixture
 def poolproof(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setenv("NO_COLOR", "1")
     return Command(monkeypatch, capsys)
 
 

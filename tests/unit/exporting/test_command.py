@@ -1,32 +1,16 @@
 """`poolproof export` as it is typed."""
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
 
-from poolproof.cli.main import main
 from poolproof.runs.directory import RunDirectory
 
+from ..command import Command
 from .making import grid_run, nasty_run, table, trials_of
 
 FORMATS = ["csv", "parquet", "dat", "markdown", "openmetrics", "influx"]
-
-
-class Command:
-    """The command line, in this process: exit code, standard output, standard error."""
-
-    def __init__(self, patch: pytest.MonkeyPatch, capture: pytest.CaptureFixture[str]) -> None:
-        self._patch = patch
-        self._capture = capture
-
-    def __call__(self, *words: str) -> tuple[int, str, str]:
-        self._patch.setattr(sys, "argv", ["poolproof", *words])
-        with pytest.raises(SystemExit) as end:
-            main()
-        out, err = self._capture.readouterr()
-        return int(end.value.code or 0), out, err
 
 
 @pytest.fixture

@@ -4,41 +4,23 @@ import csv
 import fcntl
 import io
 import json
-import sys
 from pathlib import Path
 
 import pytest
 
-from poolproof.cli.main import main
 from poolproof.runs.directory import RunDirectory
 
+from ..command import Command
 from ..compare.making import make_run
 from ..exporting.making import grid_run, trials_of
 from .making import READS, folder_of_runs, set_schema
 
 
-class Command:
-    """The command line, in this process: exit code, standard output, standard error."""
-
-    def __init__(self, patch: pytest.MonkeyPatch, capture: pytest.CaptureFixture[str]) -> None:
-        self._patch = patch
-        self._capture = capture
-
-    def __call__(self, *words: str) -> tuple[int, str, str]:
-        self._patch.setattr(sys, "argv", ["poolproof", *words])
-        with pytest.raises(SystemExit) as end:
-            main()
-        out, err = self._capture.readouterr()
-        return int(end.value.code or 0), out, err
-
-
 @pytest.fixture
 def poolproof(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Command:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "160")
-    monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    return Command(monkeypatch, capsys)
+    return Command(monkeypatch, capsys, columns=160)
 
 
 BY_RUN = "select run, count(*) as trials, min(iops) as least from trials group by run order by run"
