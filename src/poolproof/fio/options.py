@@ -1,6 +1,7 @@
 """Which options the host's fio knows, and whether a workload's options are among them."""
 
 import difflib
+import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
@@ -17,6 +18,7 @@ _TIMEOUT_S = 20.0
 _FEWEST_OPTIONS = 50
 _JOB_OPTIONS: WeakKeyDictionary[Host, frozenset[str]] = WeakKeyDictionary()
 _ENGINE_OPTIONS: WeakKeyDictionary[Host, dict[str, frozenset[str]]] = WeakKeyDictionary()
+_ASKING_FOR_JOBS, _ASKING_FOR_ENGINES = threading.Lock(), threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,8 @@ def known_options(host: Host, engines: Iterable[str] = ()) -> OptionTable:
     Raises:
         FioError: fio is missing or too old, or has no such engine.
     """
-    return OptionTable(_job_options(host), {name: _engine_options(host, name) for name in engines})
+    fio_version(host)
+    return OptionTable(job_options(host), {name: engine_options(host, name) for name in engines})
 
 
 def check_options(jobs: Sequence[JobSpec], table: OptionTable) -> JobFile:
@@ -99,26 +102,39 @@ def _aliases_of(names: frozenset[str]) -> frozenset[str]:
     return frozenset(alias for alias, name in ALIASES.items() if name in names)
 
 
-def _job_options(host: Host) -> frozenset[str]:
-    if host not in _JOB_OPTIONS:
-        _JOB_OPTIONS[host] = _asked_for_job_options(host)
-    return _JOB_OPTIONS[host]
+def job_options(host: Host) -> frozenset[str]:
+    """The first names of the options that every job of the host's fio may have.
+
+    Raises:
+        CommandError: fio can't be asked.
+        FioError: what answered is no fio.
+    """
+    with _ASKING_FOR_JOBS:
+        if host not in _JOB_OPTIONS:
+            _JOB_OPTIONS[host] = _asked_for_job_options(host)
+        return _JOB_OPTIONS[host]
 
 
-def _engine_options(host: Host, engine: str) -> frozenset[str]:
-    asked = _ENGINE_OPTIONS.setdefault(host, {})
-    if engine not in asked:
-        asked[engine] = _asked_for_engine(host, engine)
-    return asked[engine]
+def engine_options(host: Host, engine: str) -> frozenset[str]:
+    """The options that only jobs with that engine may have.
+
+    Raises:
+        CommandError: fio can't be asked.
+        FioError: it has no such engine.
+    """
+    with _ASKING_FOR_ENGINES:
+        asked = _ENGINE_OPTIONS.setdefault(host, {})
+        if engine not in asked:
+            asked[engine] = _asked_for_engine(host, engine)
+        return asked[engine]
 
 
 def _asked_for_job_options(host: Host) -> frozenset[str]:
-    version = fio_version(host)
     said = host.run(["fio", "--cmdhelp=all"], timeout_s=_TIMEOUT_S, check=False).stdout
     names = _names_listed(said)
     if len(names) < _FEWEST_OPTIONS:
         raise FioError(
-            f"`fio --cmdhelp=all` of {version} on {host.name} listed only {len(names)} options",
+            f"`fio --cmdhelp=all` of {fio_version(host)} on {host.name} listed only {len(names)} options",
             "is another program called fio first on the PATH? `command -v fio` tells",
         )
     return names
@@ -127,11 +143,10 @@ def _asked_for_job_options(host: Host) -> frozenset[str]:
 def _asked_for_engine(host: Host, engine: str) -> frozenset[str]:
     if engine == "external":
         return frozenset()
-    version = fio_version(host)
     said = host.run(["fio", f"--enghelp={engine}"], timeout_s=_TIMEOUT_S, check=False).stdout
     if "not found" in said:
         raise FioError(
-            f"{version} on {host.name} has no I/O engine {engine!r}",
+            f"{fio_version(host)} on {host.name} has no I/O engine {engine!r}",
             "`fio --enghelp` lists the engines it has; io_uring and libaio are asynchronous, psync is synchronous",
         ).concerning("ioengine")
     return _names_listed(said)

@@ -1,6 +1,7 @@
 """The fio that a host has."""
 
 import re
+import threading
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
@@ -27,6 +28,7 @@ class FioVersion:
 
 
 _ASKED: WeakKeyDictionary[Host, FioVersion] = WeakKeyDictionary()
+_ASKING = threading.Lock()
 
 OLDEST_TO_RUN = FioVersion(3, 6)
 """The first release whose JSON holds the latency of fsync (`sync`), which the etcd preset is about; json+ is older."""
@@ -44,9 +46,10 @@ def fio_version(host: Host) -> FioVersion:
     Raises:
         FioError: fio is missing, too old, or not to be understood.
     """
-    if host not in _ASKED:
-        _ASKED[host] = _asked(host)
-    return _ASKED[host]
+    with _ASKING:
+        if host not in _ASKED:
+            _ASKED[host] = _asked(host)
+        return _ASKED[host]
 
 
 def _asked(host: Host) -> FioVersion:
