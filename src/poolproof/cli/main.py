@@ -1,4 +1,4 @@
-"""The `poolproof` command: all subcommands, and the one place where an error becomes text and an exit code."""
+"""The `poolproof` command: the one place where an error becomes text and an exit code."""
 
 import json
 import os
@@ -6,95 +6,26 @@ import sys
 import traceback
 from typing import NoReturn
 
-import typer
 from typer.exceptions import TyperException
 
-from poolproof import __version__
-from poolproof.cli import (
-    audit,
-    check,
-    clean,
-    compare,
-    demo,
-    devices,
-    explain,
-    export,
-    import_,
-    lab,
-    lint,
-    plots,
-    presets,
-    query,
-    rank,
-    report,
-    resume,
-    rules,
-    run,
-    runs,
-    show,
-    watch,
-)
+from poolproof.cli.commands import NAMES, app_for
 from poolproof.errors import Interrupted, PoolproofError, UsageError
 
 FAULT_EXIT_CODE = 70
 """poolproof itself is at fault (sysexits.h: EX_SOFTWARE)."""
 
-app = typer.Typer(
-    name="poolproof",
-    help="Storage benchmarks that prove what they measured.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
-for module in (
-    run,
-    demo,
-    resume,
-    watch,
-    clean,
-    show,
-    compare,
-    rank,
-    report,
-    runs,
-    query,
-    export,
-    plots,
-    lint,
-    audit,
-    import_,
-    check,
-    devices,
-    presets,
-    rules,
-    explain,
-):
-    app.command(module.__name__.rpartition(".")[2].rstrip("_"))(module.command)
-app.add_typer(lab.app)
-
-
-def _version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"poolproof {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def _options(
-    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version."),
-) -> None:
-    del version
-
 
 def main() -> None:
     """Run the command line; ends the process with one of the documented exit codes."""
     try:
-        code = app(sys.argv[1:] or ["--help"], standalone_mode=False)
+        arguments = sys.argv[1:] or ["--help"]
+        code = app_for(arguments)(arguments, standalone_mode=False)
     except PoolproofError as error:
         _fail(error.message, error.hint, error.exit_code)
     except TyperException as error:
         _fail(error.format_message(), _help_for(sys.argv[1:]), UsageError.exit_code)
+    except KeyboardInterrupt:  # while it was still starting
+        code = Interrupted.exit_code
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(0) from None
@@ -114,8 +45,7 @@ def main() -> None:
 
 def _help_for(arguments: list[str]) -> str:
     """The command that says how the one that was mistaken is used."""
-    known = {command.name for command in app.registered_commands}
-    words = [word for word in arguments[:1] if word in known]
+    words = [word for word in arguments[:1] if word in NAMES]
     return " ".join(["poolproof", *words, "--help"])
 
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import typer.main
 
-from poolproof.cli.main import FAULT_EXIT_CODE, app
+from poolproof.cli.commands import app_for
+from poolproof.cli.main import FAULT_EXIT_CODE
 from poolproof.errors import PoolproofError
 from poolproof.rules.catalogue import all_rules
 from poolproof.rules.docs import markdown_of
@@ -24,7 +25,7 @@ _MADE = "<!-- Written by `make docs` from {source}; a test compares. -->\n"
 
 def cli_page() -> str:
     """Every command with its help, as `--help` prints it."""
-    group: Any = typer.main.get_command(app)  # Any: typer keeps its own copy of click, without public names
+    group: Any = typer.main.get_command(app_for())  # Any: typer keeps its own copy of click, without public names
     top = group.context_class(group, info_name="poolproof", terminal_width=_WIDTH)
     parts = ["# The command line\n", _MADE.format(source="the commands' own help"), _fenced(group.get_help(top))]
     parts += _help_of(group, top)

@@ -12,7 +12,7 @@ from poolproof.audit.context import read_context
 from poolproof.audit.contract import audited_object
 from poolproof.audit.sources import audit_sources
 from poolproof.audit.texts import Setting, audit_text
-from poolproof.cli.main import app
+from poolproof.cli.commands import app_for
 from poolproof.errors import FioError
 from poolproof.report.audited import audited_lines, summary_line
 
@@ -128,14 +128,14 @@ def test_what_cannot_be_read_is_named_and_the_rest_is_judged(tmp_path: Path) -> 
 
 @pytest.mark.parametrize(("name", "code"), [("zvol-post.md", 1), ("mirror-post.md", 0), ("killed.txt", 1)])
 def test_the_exit_code(name: str, code: int) -> None:
-    assert CliRunner().invoke(app, ["audit", str(CASES / name)]).exit_code == code
+    assert CliRunner().invoke(app_for(), ["audit", str(CASES / name)]).exit_code == code
 
 
 @pytest.mark.parametrize("content", [None, '{"a": 1}'])
 def test_without_a_result_it_says_so_and_what_to_do(tmp_path: Path, content: str | None) -> None:
     if content is not None:
         (tmp_path / "x.json").write_text(content)
-    done = CliRunner().invoke(app, ["audit", str(tmp_path / "x.json")])
+    done = CliRunner().invoke(app_for(), ["audit", str(tmp_path / "x.json")])
     assert isinstance(done.exception, FioError)
     assert done.exception.exit_code == 8
     assert "no fio result in" in done.exception.message
@@ -163,7 +163,7 @@ def test_the_call_of_a_job_file_does_not_part_it_from_its_result() -> None:
 
 
 def test_json_is_a_list_with_an_object_for_each_result() -> None:
-    done = CliRunner().invoke(app, ["audit", "--json", "-"], input=(CASES / "zvol-post.md").read_bytes())
+    done = CliRunner().invoke(app_for(), ["audit", "--json", "-"], input=(CASES / "zvol-post.md").read_bytes())
     objects = json.loads(done.stdout)
     assert [each["source"] for each in objects] == ["stdin"] * 5
     assert all(each.keys() >= KEYS for each in objects)

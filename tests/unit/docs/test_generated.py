@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import typer.main
 
-from poolproof.cli.main import app
+from poolproof.cli.commands import app_for
 from poolproof.cli.reference import PAGES
 
 DOCS = Path(__file__).parents[3] / "docs"
@@ -22,7 +22,7 @@ def _commands(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:
             yield f"{before}{name}", command
 
 
-COMMANDS: dict[str, Any] = dict(_commands(typer.main.get_command(app)))
+COMMANDS: dict[str, Any] = dict(_commands(typer.main.get_command(app_for())))
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from poolproof.audit.texts import Setting
-from poolproof.cli.main import app
+from poolproof.cli.commands import app_for
 from poolproof.errors import FioError, RunError, UsageError
 from poolproof.importing.run import import_results
 from poolproof.runs.directory import RunDirectory
@@ -140,7 +140,7 @@ def test_what_cannot_be_read_is_named_and_left_out(tmp_path: Path) -> None:
     (tmp_path / "in" / "b.json").write_text('{"fio version": "fio-3.33", "jobs": [')
     (tmp_path / "in" / "c.png").write_bytes(b"\x89PNG\0\0")
     done = CliRunner().invoke(
-        app, ["import", str(tmp_path / "in"), str(tmp_path / "no"), "--out", str(tmp_path / "run")]
+        app_for(), ["import", str(tmp_path / "in"), str(tmp_path / "no"), "--out", str(tmp_path / "run")]
     )
     assert done.exit_code == FioError.exit_code
     assert len(RunDirectory.open(tmp_path / "run").trials()) == 1
@@ -158,7 +158,7 @@ def test_show_reads_it_and_resume_refuses(tmp_path: Path) -> None:
     _write(tmp_path / "in" / "ssd" / "a.json")
     _write(tmp_path / "in" / "hdd" / "a.json")
     import_results([tmp_path / "in"], tmp_path / "run", Setting())
-    shown = json.loads(CliRunner().invoke(app, ["show", "--json", str(tmp_path / "run")]).stdout)
+    shown = json.loads(CliRunner().invoke(app_for(), ["show", "--json", str(tmp_path / "run")]).stdout)
     assert sorted(cell["layout"] for cell in shown["cells"]) == ["hdd", "ssd"]
-    refused = CliRunner().invoke(app, ["resume", str(tmp_path / "run")])
+    refused = CliRunner().invoke(app_for(), ["resume", str(tmp_path / "run")])
     assert isinstance(refused.exception, RunError)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from poolproof.cli.main import app
+from poolproof.cli.commands import app_for
 from poolproof.errors import RunError
 from poolproof.evidence.model import Evidence, Level
 from poolproof.page.build import write_report
@@ -178,7 +178,7 @@ def test_a_place_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
 def test_the_command_says_where_the_page_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = make_run(tmp_path / "run", all_trials())
     (run / "run.json").unlink()
-    app(["report", str(run), "--out", str(tmp_path / "r.html")], standalone_mode=False)
+    app_for()(["report", str(run), "--out", str(tmp_path / "r.html")], standalone_mode=False)
     printed = capsys.readouterr()
     assert printed.out.startswith(f"{tmp_path / 'r.html'} (")
     assert "missing:" in printed.err
