@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 
+from poolproof.campaign.calibration import calibration_of
 from poolproof.campaign.claims import Claim, places
 from poolproof.campaign.document import Spot
 from poolproof.campaign.layout import check_devices_once
@@ -20,7 +21,8 @@ def check_whole(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
     """Check a campaign as a whole; `spots` says where each of its parts stands.
 
     Raises:
-        CampaignError: no cells at all, a device twice in one layout, a baseline or a goal that names nothing.
+        CampaignError: no cells at all, a device twice in one layout, a baseline or a goal that names nothing, a budget
+            below the least, nothing to calibrate.
     """
     _check_cells(campaign, spots)
     devices = {device.name for device in campaign.devices}
@@ -34,6 +36,7 @@ def check_whole(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
     if campaign.goal is not None and campaign.goal not in workloads:
         raise _names_nothing(campaign.goal, "goal", "workload", workloads, spots["goal"])
     _check_budget(campaign, spots)
+    _check_calibration(campaign, spots)
     for claim in campaign.expect:
         _check_claim(claim, campaign, spots["expect"])
 
@@ -71,6 +74,21 @@ def _check_budget(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
             f"{measure.until.min_s:g} s take fio alone {format_duration(least_s)}",
             f"write budget: {math.ceil(least_s * 2)}s, which leaves room for building, or fewer trials",
         )
+
+
+def _check_calibration(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
+    """Where disks are to be measured alone, there is one, and something to measure it by."""
+    if not campaign.measure.calibrate:
+        return
+    calibration, spot = calibration_of(campaign), spots["calibrate"]
+    if not calibration.layouts:
+        raise spot.mistake(
+            "`calibrate` measures disks alone, and no layout uses a device: a directory lies on disks that hold data",
+            "take `calibrate` out, or write devices: {a: {file: 16G}}",
+        )
+    if not calibration.workloads:
+        workload, why = next(iter(calibration.left_out.items()))
+        raise spot.mistake(f"`calibrate`: no workload can run on a bare disk: {workload} {why}", "take `calibrate` out")
 
 
 def _list(names: list[str]) -> str:

@@ -11,7 +11,6 @@ from typing import Any
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-from poolproof.campaign.later import OF_MEASURE
 from poolproof.campaign.nearest import did_you_mean, listed
 from poolproof.errors import CampaignError
 
@@ -19,6 +18,10 @@ _TRUE = ("true", "True", "TRUE")
 _FALSE = ("false", "False", "FALSE")
 _NOTHING = ("", "~", "null", "Null", "NULL")
 _UNFIT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
+_OF_MEASURE = {
+    **dict.fromkeys(("until", "confidence", "steady", "trials"), "until: 3%"),
+    "calibrate": "calibrate: true",
+}  # words that are looked for in other places than theirs, and how they are written there
 _QUOTES_HINT = "put a value that holds `: `, ` #`, `{` or `[` in quotes"
 
 
@@ -129,12 +132,11 @@ def expect_flag(node: Node, key: str) -> bool:
     return flag
 
 
-def unknown_key(key: Scalar, known: Sequence[str], what: str, later: Sequence[str] = ()) -> CampaignError:
-    """The error for a key that `what` does not have; `later` holds those that a later version will."""
-    if key.text in later:
-        return key.spot.mistake(f"`{key.text}` is not in this version of poolproof", "take the line out")
-    if key.text in OF_MEASURE:
-        return key.spot.mistake(f"`{key.text}` stands in `measure`, not in {what}", "write measure: {until: 3%}")
+def unknown_key(key: Scalar, known: Sequence[str], what: str) -> CampaignError:
+    """The error for a key that `what` does not have."""
+    if key.text in _OF_MEASURE:
+        hint = f"write measure: {{{_OF_MEASURE[key.text]}}}"
+        return key.spot.mistake(f"`{key.text}` stands in `measure`, not in {what}", hint)
     guess = did_you_mean(key.text, known)
     return key.spot.mistake(f"unknown key `{_short(key.text)}` in {what}{guess}", f"expected {listed(known)}")
 

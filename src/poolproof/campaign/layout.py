@@ -43,6 +43,11 @@ def check_devices_once(layout: Layout, devices: Collection[str]) -> None:
         used.add(word.text)
 
 
+def devices_of(layout: Layout, devices: Collection[str]) -> frozenset[str]:
+    """Which of the campaign's devices the layout uses."""
+    return frozenset(word.text for word in _words(layout.expression) if word.text in devices)
+
+
 def _words(expression: Expression) -> Iterator[Word]:
     for stage in expression.stages:
         if not _is_path(stage):

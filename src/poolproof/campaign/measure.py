@@ -6,14 +6,13 @@ from decimal import Decimal
 from typing import get_args
 
 from poolproof.campaign.document import Node, Spot, Table, expect_flag, expect_scalar, expect_table, unknown_key
-from poolproof.campaign.later import LATER
 from poolproof.campaign.model import Measure, Until
 from poolproof.campaign.nearest import did_you_mean, listed
 from poolproof.stopping.model import Steady
 from poolproof.units import parse_duration
 
 UNTIL_KEYS = ("until", "confidence", "min", "max", "steady")
-KEYS = ("time", *UNTIL_KEYS, "trials", "cold", "seed")
+KEYS = ("time", *UNTIL_KEYS, "trials", "cold", "seed", "calibrate")
 LONGEST_S = 7 * 86400
 MOST_TRIALS = 10_000
 UNTIL_TRIALS = (2, 6)
@@ -38,7 +37,7 @@ def read_measure(node: Node, default: Measure | None = None) -> Measure:
     table = expect_table(node, "`measure`", _EXAMPLE)
     for key, _ in table.entries:
         if key.text not in KEYS:
-            raise unknown_key(key, KEYS, "`measure`", LATER)
+            raise unknown_key(key, KEYS, "`measure`")
     given = {key.text: value for key, value in table.entries}
     default = default or Measure()
     _refuse_contradiction(table, default)
@@ -51,6 +50,7 @@ def read_measure(node: Node, default: Measure | None = None) -> Measure:
         seed=_count(given["seed"], "seed", 0, 2**63 - 1) if "seed" in given else default.seed,
         most_trials=most,
         until=until,
+        calibrate=expect_flag(given["calibrate"], "calibrate") if "calibrate" in given else default.calibrate,
     )
 
 

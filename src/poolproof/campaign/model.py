@@ -128,7 +128,8 @@ class Measure:
     """How each cell is measured: seconds per trial, number of trials, cold caches, the seed of the order.
 
     With `until`, trials end when the figure is known, and `time_s` counts for nothing; `most_trials` is how many a cell
-    may have where `trials` do not agree well enough. None: `trials` and no more.
+    may have where `trials` do not agree well enough. None: `trials` and no more. `calibrate`: before the layouts, each
+    disk alone is measured (`campaign/calibration.py`).
     """
 
     time_s: float = 10.0
@@ -137,6 +138,7 @@ class Measure:
     seed: int | None = None
     most_trials: int | None = None
     until: Until | None = None
+    calibrate: bool = False
 
     @property
     def trials_max(self) -> int:

@@ -15,9 +15,7 @@ from poolproof.campaign.document import (
     expect_flag,
     expect_scalar,
     expect_table,
-    unknown_key,
 )
-from poolproof.campaign.later import LATER
 from poolproof.campaign.model import Metric, OptionValues, WorkloadRequest
 from poolproof.campaign.names import NAME_RULE, is_name
 from poolproof.campaign.nearest import did_you_mean, listed
@@ -73,7 +71,7 @@ def read_options(table: Table, where: str) -> OptionValues:
     for key, _ in table.entries:
         if key.text in OWN_KEYS:
             raise key.spot.mistake(f"`{key.text}` cannot stand in {where}", "only fio's options can: bs: 4k")
-    return _options(table, skip=(), where=where)
+    return _options(table, skip=())
 
 
 def option_text(value: Scalar, key: str) -> str:
@@ -109,7 +107,7 @@ def _from_table(name: str, table: Table) -> WorkloadRequest:
     preset = _preset(own["preset"]) if "preset" in own else None
     return WorkloadRequest(
         preset=preset,
-        options=_options(table, skip=OWN_KEYS, where=f"workload `{name}`"),
+        options=_options(table, skip=OWN_KEYS),
         jobs=_jobs(own["jobs"], preset) if "jobs" in own else (),
         metric=known_metric(expect_scalar(own["metric"], "a metric", "write metric: p99")) if "metric" in own else None,
         cold=expect_flag(own["cold"], "cold") if "cold" in own else None,
@@ -132,13 +130,11 @@ def _preset(value: Node) -> str:
     return known_preset(scalar.text, scalar.spot)
 
 
-def _options(table: Table, skip: tuple[str, ...], where: str) -> OptionValues:
-    return tuple((key.text, _values(key, value, where)) for key, value in table.entries if key.text not in skip)
+def _options(table: Table, skip: tuple[str, ...]) -> OptionValues:
+    return tuple((key.text, _values(key, value)) for key, value in table.entries if key.text not in skip)
 
 
-def _values(key: Scalar, value: Node, where: str) -> tuple[str, ...]:
-    if key.text in LATER:
-        raise unknown_key(key, (), where, LATER)
+def _values(key: Scalar, value: Node) -> tuple[str, ...]:
     check_option_name(key)
     nodes = value.values if isinstance(value, Items) else (value,)
     if not nodes:
@@ -188,4 +184,4 @@ def _section(section: Scalar, options: Node) -> OptionValues:
             raise key.spot.mistake(
                 f"`{key.text}` belongs to the whole workload, not to {where}", "write it beside `jobs`"
             )
-    return _options(table, skip=(), where=where)
+    return _options(table, skip=())

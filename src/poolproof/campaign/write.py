@@ -30,14 +30,14 @@ def _lines(campaign: Campaign) -> Iterator[str]:
     yield from _block(
         "workloads", _families(campaign.workloads, lambda each: each.family, lambda each: _request(_request_of(each)))
     )
-    yield f"measure: {_measure(campaign.measure)}"
+    yield f"measure: {_measure(campaign.measure, Measure())}"
     for key, value in (("baseline", campaign.baseline), ("goal", campaign.goal)):
         if value is not None:
             yield f"{key}: {scalar(value)}"
     if campaign.budget_s is not None:
         yield f"budget: {_seconds(campaign.budget_s)}"
     if campaign.quick is not None:
-        yield f"quick: {_quick(campaign.quick)}"
+        yield f"quick: {_quick(campaign.quick, campaign.measure)}"
     if campaign.expect:
         yield "expect:"
     for claim in campaign.expect:
@@ -98,12 +98,14 @@ def _options(options: OptionValues) -> list[tuple[str, str]]:
     ]
 
 
-def _measure(measure: Measure) -> str:
+def _measure(measure: Measure, default: Measure) -> str:
     entries = _until(measure.until) if measure.until else [("time", _seconds(measure.time_s))]
     most = "" if measure.most_trials is None else f"..{measure.most_trials}"
     entries += [("trials", f"{measure.trials}{most}"), ("cold", _flag(measure.cold))]
     if measure.seed is not None:
         entries.append(("seed", str(measure.seed)))
+    if measure.calibrate != default.calibrate:
+        entries.append(("calibrate", _flag(measure.calibrate)))
     return _mapping(entries)
 
 
@@ -122,10 +124,10 @@ def _percent(share: float) -> str:
     return f"{(Decimal(repr(share)) * 100).normalize():f}%"
 
 
-def _quick(quick: Quick) -> str:
+def _quick(quick: Quick, of_campaign: Measure) -> str:
     workloads = [(name, _mapping(_options(changes))) for name, changes in quick.workloads]
     entries = [("workloads", _mapping(workloads))] if workloads else []
-    return _mapping([*entries, ("measure", _measure(quick.measure))])
+    return _mapping([*entries, ("measure", _measure(quick.measure, of_campaign))])
 
 
 def _seconds(time_s: float) -> str:

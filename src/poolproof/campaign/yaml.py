@@ -7,8 +7,16 @@ from pathlib import Path
 from poolproof.campaign.check import check_whole
 from poolproof.campaign.claims import read_claims
 from poolproof.campaign.device_source import read_device
-from poolproof.campaign.document import Node, Scalar, Table, expect_scalar, expect_table, parse_document, unknown_key
-from poolproof.campaign.later import LATER
+from poolproof.campaign.document import (
+    Node,
+    Scalar,
+    Spot,
+    Table,
+    expect_scalar,
+    expect_table,
+    parse_document,
+    unknown_key,
+)
 from poolproof.campaign.layout import make_layouts
 from poolproof.campaign.measure import duration, read_measure
 from poolproof.campaign.model import Campaign, Device, Layout, Measure, Workload
@@ -68,11 +76,11 @@ def parse_campaign(text: str, origin: str) -> Campaign:
     table = expect_table(root, "a campaign", _EMPTY)
     for key, _ in table.entries:
         if key.text not in KEYS:
-            raise unknown_key(key, KEYS, "the campaign", LATER)
+            raise unknown_key(key, KEYS, "the campaign")
     campaign = _campaign(table, origin)
-    check_whole(campaign, {key: table.spot_of(key) for key in KEYS})
+    check_whole(campaign, {key: table.spot_of(key) for key in KEYS} | {"calibrate": _spot_of_calibrate(table)})
     if campaign.quick is not None:
-        check_whole(quick_of(campaign), {key: table.spot_of("quick") for key in KEYS})
+        check_whole(quick_of(campaign), {key: table.spot_of("quick") for key in (*KEYS, "calibrate")})
     return campaign
 
 
@@ -92,6 +100,11 @@ def _campaign(table: Table, origin: str) -> Campaign:
         quick=read_quick(quick, workloads, measure) if quick else None,
         budget_s=_budget(table),
     )
+
+
+def _spot_of_calibrate(table: Table) -> Spot:
+    measure = table.get("measure")
+    return measure.spot_of("calibrate") if isinstance(measure, Table) else table.spot
 
 
 def _budget(table: Table) -> float | None:

@@ -46,6 +46,7 @@ class Changes:
     steady: str | None = None
     budget: str | None = None
     goal: str | None = None
+    calibrate: bool = False
 
 
 def split_words(words: Sequence[str]) -> tuple[Path | None, list[str]]:
@@ -114,6 +115,7 @@ def _changed(campaign: Campaign, changes: Changes, baseline: str | None) -> Camp
             raise UsageError("--quick: the campaign has no `quick` part", "--time 2s --trials 1")
         campaign = quick_of(campaign)
     measure = _measure(campaign.measure, changes)
+    measure = replace(measure, calibrate=measure.calibrate or changes.calibrate)
     if baseline is not None and baseline not in {layout.name for layout in campaign.layouts}:
         names = ", ".join(layout.name for layout in campaign.layouts)
         raise UsageError(f"--baseline {baseline}: there is no such layout", f"the layouts are {names}")
@@ -124,7 +126,7 @@ def _changed(campaign: Campaign, changes: Changes, baseline: str | None) -> Camp
         goal=changes.goal or campaign.goal,
         budget_s=_budget_s(campaign, changes),
     )
-    check_whole(changed, {key: Spot(f"--{key}") for key in KEYS})
+    check_whole(changed, {key: Spot(f"--{key}") for key in (*KEYS, "calibrate")})
     return changed
 
 

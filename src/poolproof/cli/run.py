@@ -63,6 +63,9 @@ def command(
     trials: Annotated[
         str | None, typer.Option("--trials", help="Trials for each cell: 3; with --until also 2..6.")
     ] = None,
+    calibrate: Annotated[
+        bool, typer.Option("--calibrate", help="Measure each disk alone first: the limit of all figures.")
+    ] = False,
     quick: Annotated[
         bool, typer.Option("--quick", help="The campaign's small form, as its `quick` part says.")
     ] = False,
@@ -100,7 +103,7 @@ def command(
         raise UsageError("--on and --lab were given: the run is in one place", "leave one of them out")
     path, more = split_words(campaign or [])
     flags = Flags(layout, device, [*(workload or ()), *more], baseline)
-    changes = Changes(time, trials, seed, quick, until, confidence, least, most, steady, budget, goal)
+    changes = Changes(time, trials, seed, quick, until, confidence, least, most, steady, budget, goal, calibrate)
     asked, text = campaign_asked(path, flags, changes)
     if wipe:
         check_wipe(asked, wipe)

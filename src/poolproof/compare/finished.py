@@ -11,17 +11,21 @@ from poolproof.compare.welch import LogMean, log_mean
 from poolproof.runs.directory import RunDirectory
 from poolproof.runs.interval import Interval
 from poolproof.runs.model import RunRecord
-from poolproof.runs.summary import RANKABLE, Cell, cells_of
+from poolproof.runs.summary import RANKABLE, Cell, bare_cells_of, cells_of
 
 
 @dataclass(frozen=True)
 class FinishedRun:
-    """A run directory, read. `cells` by layout and workload; a cell without a trial is not among them."""
+    """A run directory, read. `cells` by layout and workload; a cell without a trial is not among them.
+
+    `bare`: the disks that were measured alone, which are compared with nothing.
+    """
 
     path: Path
     record: RunRecord
     campaign: Campaign
     cells: dict[tuple[str, str], Cell]
+    bare: tuple[Cell, ...] = ()
 
     def workload(self, name: str) -> Workload | None:
         """The campaign's workload of that name."""
@@ -56,8 +60,9 @@ def read_run(path: Path) -> FinishedRun:
     directory = RunDirectory.open(path)
     record = directory.record()
     campaign = parse_campaign(record.campaign, f"{path}/run.json")
-    cells = cells_of(directory.trials(), campaign)
-    return FinishedRun(path, record, campaign, {(cell.layout, cell.workload): cell for cell in cells})
+    trials = directory.trials()
+    cells = {(cell.layout, cell.workload): cell for cell in cells_of(trials, campaign)}
+    return FinishedRun(path, record, campaign, cells, bare_cells_of(trials, campaign))
 
 
 def measured(cell: Cell | None, metric: Metric) -> Measured | str:

@@ -1,9 +1,10 @@
-"""Conduct a run: each layout in turn is built, filled, measured and taken down, whatever happens on the way."""
+"""Conduct a run: each bare disk where asked, then each layout is built, filled, measured and taken down."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
+from poolproof.campaign.model import Layout
 from poolproof.errors import BuildError, PoolproofError
 from poolproof.facts.block import used_loops
 from poolproof.hosts.base import Host, HostUnreachable
@@ -30,6 +31,7 @@ from poolproof.provision.owner import owner_of
 from poolproof.provision.place import places
 from poolproof.provision.undo import complain, undo_all
 from poolproof.runs.directory import RunDirectory
+from poolproof.runs.model import Trial
 from poolproof.runs.settled import spread_among
 from poolproof.stopping.model import Spread
 
@@ -48,25 +50,23 @@ def conduct(plan: Plan, host: Host, run: RunDirectory, listener: Listener) -> No
         KeyboardInterrupt: after everything was taken down.
     """
     journal = Journal(run.journal_path)
-    done, campaign = run.trials(), plan.campaign
-    orders: dict[str, Order] = {}
-
-    def spread() -> Spread | None:
-        return spread_among(cell for order in orders.values() for cell in order.cells())
-
-    for layout in campaign.layouts:
-        orders[layout.name] = Order(layout.name, campaign.workloads, campaign.measure, plan.seed, done, spread)
-    schedule = schedule_of(campaign, orders)
-    ahead = {name: order.announce() for name, order in orders.items()}
+    done = run.trials()
+    bare = _orders(plan, plan.calibration.layouts, done)
+    orders = _orders(plan, plan.campaign.layouts, done)
+    schedule = schedule_of(plan.campaign, orders)
+    ahead = {name: order.announce() for name, order in {**bare, **orders}.items()}
     if not any(ahead.values()) and not (schedule and schedule.racing()):
         return
     listener.campaign_begins(sum(ahead.values()), len(done))
     try:
         own_places = places(plan.site, owner_of(run.path), with_ram=plan.uses_ram_files)
         apply(own_places, host, journal, may_overwrite=frozenset())
-        conductor = _Conductor(plan, host, run, journal, listener, schedule)
-        for family in families(plan.nodes, [name for name, count in ahead.items() if count]):
-            _measure_family(conductor, {name: orders[name] for name in family})
+        conductor = _Conductor(plan, host, run, journal, listener)
+        _measure_all(conductor, bare, ahead)
+        if schedule is not None:
+            schedule.start()
+        conductor = replace(conductor, schedule=schedule)
+        _measure_all(conductor, orders, ahead)
         if schedule is not None:
             _race(conductor, schedule, orders)
     finally:
@@ -82,6 +82,24 @@ class _Conductor:
     journal: Journal
     listener: Listener
     schedule: Schedule | None = None
+
+
+def _orders(plan: Plan, layouts: Iterable[Layout], done: Sequence[Trial]) -> dict[str, Order]:
+    """The trials of each layout; how much trials differ is told by those of all these layouts."""
+    orders: dict[str, Order] = {}
+
+    def spread() -> Spread | None:
+        return spread_among(cell for order in orders.values() for cell in order.cells())
+
+    for layout in layouts:
+        workloads = [cell.workload for cell in plan.cells_of(layout.name)]
+        orders[layout.name] = Order(layout.name, workloads, plan.campaign.measure, plan.seed, done, spread)
+    return orders
+
+
+def _measure_all(conductor: _Conductor, orders: Mapping[str, Order], ahead: Mapping[str, int]) -> None:
+    for family in families(conductor.plan.nodes, [name for name in orders if ahead[name]]):
+        _measure_family(conductor, {name: orders[name] for name in family})
 
 
 def _race(conductor: _Conductor, schedule: Schedule, orders: Mapping[str, Order]) -> None:
@@ -178,7 +196,7 @@ def _take_down(conductor: _Conductor, keep: set[int]) -> None:
 def _run_trials(conductor: _Conductor, layout: ReadyLayout, order: Order) -> None:
     plan, host = conductor.plan, conductor.host
     wanted = {workload.name for workload, _number in order.certain()}
-    cells = [cell for cell in plan.cells if cell.workload.name in wanted]
+    cells = [cell for cell in plan.cells_of(layout.name) if cell.workload.name in wanted]
     with watched(host, layout.tree) as check_pulse:
         prepared = prepare(host, layout, cells, conductor.listener)
         bench = Bench(host, conductor.run, layout, plan.campaign.measure, conductor.listener)

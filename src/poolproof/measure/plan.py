@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+from poolproof.campaign.calibration import Calibration, calibrated_device, calibration_of
 from poolproof.campaign.model import Campaign, Emulated, Layout, Workload
 from poolproof.campaign.spots import standing_at, standing_in
 from poolproof.devices.model import Site
@@ -31,7 +32,10 @@ _ALWAYS_NEEDED = ("fio", "sync", "fincore", "filefrag", "dd", "find", "stat")
 
 @dataclass(frozen=True)
 class Plan:
-    """All that a run needs to know before it touches the machine."""
+    """All that a run needs to know before it touches the machine.
+
+    `nodes` are those of `layouts`; `cells` the campaign's workloads, `bare_cells` those that run on each disk alone.
+    """
 
     campaign: Campaign
     machine: Machine
@@ -40,6 +44,17 @@ class Plan:
     cells: tuple[CellJobs, ...]
     seed: int
     allowed_disks: frozenset[str]
+    calibration: Calibration = field(default_factory=Calibration)
+    bare_cells: tuple[CellJobs, ...] = ()
+
+    @property
+    def layouts(self) -> tuple[Layout, ...]:
+        """All that is built, in order: the bare disks that the others are held against, then the campaign's layouts."""
+        return (*self.calibration.layouts, *self.campaign.layouts)
+
+    def cells_of(self, layout: str) -> tuple[CellJobs, ...]:
+        """What runs on the layout of that name."""
+        return self.cells if calibrated_device(layout) is None else self.bare_cells
 
     @property
     def uses_ram_files(self) -> bool:
@@ -65,18 +80,22 @@ def make_plan(campaign: Campaign, host: Host, places: Places, seed: int, allowed
         GuardError: a disk may not be written to.
         FioError: no fio, or too old.
     """
-    nodes = {layout.name: _resolved(layout, campaign) for layout in campaign.layouts}
+    calibration = calibration_of(campaign)
+    nodes = {layout.name: _resolved(layout, campaign) for layout in (*calibration.layouts, *campaign.layouts)}
     cells = tuple(_cell(workload, campaign, host) for workload in campaign.workloads)
+    bare_cells = tuple(_cell(workload, campaign, host) for workload in calibration.workloads)
     _check_values(cells, host)
     machine = survey(host, _programs(campaign), frozenset().union(*map(modules, nodes.values())))
     site = site_of(machine, places.label, places.state_dir, places.ram_dir, is_here=host.name == LocalHost.name)
     for node in nodes.values():
         needs(node, site)
-    plan = Plan(campaign, machine, site, nodes, cells, seed, allowed_disks)
+    plan = Plan(campaign, machine, site, nodes, cells, seed, allowed_disks, calibration, bare_cells)
     ground = look_around(host, campaign, tuple(nodes.values()), site.state_dir)
     for name, node in nodes.items():
-        check_found(name, node, cells, host)
+        check_found(name, node, plan.cells_of(name), host)
     for planned in plan_layouts(plan, ground):
+        if calibrated_device(planned.layout.name) is not None:
+            continue  # what runs on a bare disk is cut to its size
         with standing_at(planned.layout.expression.origin):
             _check_room(planned, plan, ground)
     return plan
@@ -86,7 +105,7 @@ def plan_layouts(plan: Plan, ground: Ground) -> tuple[LayoutPlan, ...]:
     """Every layout's steps, as they would be now; each layout is planned as if it were alone, as it will be."""
     return tuple(
         plan_layout(layout, plan.nodes[layout.name], plan.campaign, plan.site, ground, plan.allowed_disks)
-        for layout in plan.campaign.layouts
+        for layout in plan.layouts
     )
 
 
@@ -140,7 +159,7 @@ def _plan_node(plan: Plan, host: Host, name: str, node: Node) -> LayoutPlan:
 
 
 def _layout(plan: Plan, name: str) -> Layout:
-    return next(layout for layout in plan.campaign.layouts if layout.name == name)
+    return next(layout for layout in plan.layouts if layout.name == name)
 
 
 def _resolved(layout: Layout, campaign: Campaign) -> Node:

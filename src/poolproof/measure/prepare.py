@@ -10,6 +10,7 @@ from poolproof.fio.render import render
 from poolproof.hosts.base import Host
 from poolproof.layers.open_layout import stored_per_leaf
 from poolproof.layers.tree import branches, write_factor
+from poolproof.measure.bare_jobs import on_bare_disk
 from poolproof.measure.cells import CellJobs
 from poolproof.measure.cool import flush
 from poolproof.measure.events import Listener
@@ -58,12 +59,18 @@ class _Placed:
 
 def _on_device(host: Host, layout: ReadyLayout, cells: Sequence[CellJobs], listener: Listener) -> list[_Placed]:
     """All workloads share the device; what the largest of them touches is written once."""
-    jobs = [on_device(cell.jobs, layout.top) for cell in cells]
+    jobs = [_on_block(layout, cell.jobs) for cell in cells]
     if any(cell.workload.fill for cell in cells):
         listener.step(f"fill {layout.top}")
         size_bytes = device_reach_bytes(jobs)
         fill_files(host, device_fill_job(layout.top, size_bytes), layout.scratch, size_bytes)
     return [_Placed(cell.workload, entry, ()) for cell, entry in zip(cells, jobs, strict=True)]
+
+
+def _on_block(layout: ReadyLayout, jobs: JobFile) -> JobFile:
+    if layout.is_bare_disk:
+        return on_bare_disk(jobs, layout.top, layout.tree.volume.size_bytes)
+    return on_device(jobs, layout.top)
 
 
 def _on_file_system(host: Host, layout: ReadyLayout, cells: Sequence[CellJobs], listener: Listener) -> list[_Placed]:

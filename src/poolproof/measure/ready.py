@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from poolproof.campaign.calibration import calibrated_device
 from poolproof.devices.model import Leaf
 from poolproof.evidence.model import Target
 from poolproof.layers.base import Node
@@ -31,6 +32,11 @@ class ReadyLayout:
     def is_block(self) -> bool:
         """Whether the layout ends in a block device, so that there are no test files."""
         return self.tree.volume.is_block
+
+    @property
+    def is_bare_disk(self) -> bool:
+        """Whether it is a disk alone, measured as the limit of what stands on it."""
+        return calibrated_device(self.name) is not None
 
     @property
     def leaves(self) -> tuple[Leaf, ...]:

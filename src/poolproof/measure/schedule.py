@@ -27,9 +27,13 @@ class Schedule:
     """Time that is left of a budget, and the race of layouts for it; trials from before a kill have been paid for."""
 
     def __init__(self, campaign: Campaign, orders: Mapping[str, Order], budget_s: float) -> None:
-        self._campaign, self._orders = campaign, orders
-        self._ends = time.monotonic() + budget_s - sum(sum(trial.seconds.values()) for trial in self._trials())
+        self._campaign, self._orders, self._budget_s = campaign, orders, budget_s
+        self.start()
         self.goal = tuple(workload.name for workload in campaign.goal_workloads)
+
+    def start(self) -> None:
+        """The budget runs from now on: what came before it, such as bare disks, is not of it."""
+        self._ends = time.monotonic() + self._budget_s - sum(sum(trial.seconds.values()) for trial in self._trials())
 
     @property
     def left_s(self) -> float:

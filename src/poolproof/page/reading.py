@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from poolproof.campaign.calibration import all_cells
 from poolproof.campaign.model import Campaign
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.compare.finished import FinishedRun
@@ -10,7 +11,7 @@ from poolproof.errors import CampaignError, RunError
 from poolproof.runs.directory import RunDirectory, file_name
 from poolproof.runs.files import decode, whole_lines
 from poolproof.runs.model import SCHEMA, RunRecord, Trial
-from poolproof.runs.summary import cells_of
+from poolproof.runs.summary import bare_cells_of, cells_of
 
 _UNKNOWN = "unknown"
 _NO_RECORD = RunRecord(_UNKNOWN, "", "", "", "", 0, _UNKNOWN, "", {}, {})
@@ -40,7 +41,7 @@ class Seen:
     @property
     def wanted(self) -> int:
         """How many trials the campaign asks for at least."""
-        return len(self.campaign.layouts) * len(self.campaign.workloads) * self.campaign.measure.trials
+        return sum(len(workloads) for _, workloads in all_cells(self.campaign)) * self.campaign.measure.trials
 
     @property
     def has_record(self) -> bool:
@@ -65,8 +66,8 @@ def read(path: Path) -> Seen:
         gaps.append("campaign.yaml is missing; the campaign shown is the resolved one of run.json.")
     campaign = _campaign(path, record, given)
     trials = _trials(path / "trials.jsonl", gaps)
-    cells = cells_of(trials, campaign)
-    run = FinishedRun(path, record or _NO_RECORD, campaign, {(cell.layout, cell.workload): cell for cell in cells})
+    cells = {(cell.layout, cell.workload): cell for cell in cells_of(trials, campaign)}
+    run = FinishedRun(path, record or _NO_RECORD, campaign, cells, bare_cells_of(trials, campaign))
     return Seen(path, run, given or (record.campaign if record else ""), trials, tuple(gaps))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from poolproof.campaign.calibration import all_cells
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.errors import PoolproofError
 from poolproof.querying.campaigns import campaign_name
@@ -89,4 +90,4 @@ def _wanted(campaign: str) -> tuple[int, int] | None:
         read = parse_campaign(campaign, "run.json")
     except PoolproofError:
         return None
-    return len(read.layouts) * len(read.workloads), read.measure.trials
+    return sum(len(workloads) for _, workloads in all_cells(read)), read.measure.trials

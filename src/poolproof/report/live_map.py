@@ -118,7 +118,8 @@ def _mark(state: LiveState, layout: str, workloads: Sequence[str]) -> Text:
         return Text(NOW, style="bold cyan")
     found: list[Verdict] = [each for name in workloads if (each := state.worst(layout, name)) is not None]
     if not found:
-        return Text(AHEAD, style=_QUIET)
+        ahead = any(state.wanted(layout, name) for name in workloads)
+        return Text(AHEAD if ahead else " ", style=_QUIET)
     worst = min(found, key=WORST_FIRST.index)
     return Text(MARKS[worst], style=STYLES[worst])
 

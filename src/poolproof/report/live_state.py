@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from poolproof.campaign.calibration import all_cells
 from poolproof.campaign.model import Campaign
 from poolproof.measure.events import Listener, LiveRates
 from poolproof.report.time_left import Pace, pace_of, time_left_s
@@ -44,9 +45,10 @@ class LiveState(Listener):
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.title = campaign.question or campaign.name
-        self.layouts = tuple(layout.name for layout in campaign.layouts)
+        cells = all_cells(campaign)
+        self.layouts = tuple(layout.name for layout, _ in cells)
         self.workloads = tuple(workload.name for workload in campaign.workloads)
-        self.planned = campaign.measure.trials
+        self._planned = {(layout.name, each.name): campaign.measure.trials for layout, own in cells for each in own}
         self.layout = ""
         self.at: tuple[str, str, int] | None = None
         self.words = "preparing"
@@ -125,10 +127,9 @@ class LiveState(Listener):
         return self._worst.get((layout, workload))
 
     def wanted(self, layout: str, workload: str) -> int:
-        """How many trials the cell gets, as far as is known."""
-        return max(
-            self.planned + self._added.get((layout, workload), 0), len(self._verdicts.get((layout, workload), ()))
-        )
+        """How many trials the cell gets, as far as is known; 0 where a disk alone has no such workload."""
+        cell = (layout, workload)
+        return max(self._planned.get(cell, 0) + self._added.get(cell, 0), len(self._verdicts.get(cell, ())))
 
     @property
     def done(self) -> int:

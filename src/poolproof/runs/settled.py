@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from poolproof.campaign.model import Campaign, Measure, Metric
+from poolproof.campaign.calibration import calibration_of
+from poolproof.campaign.model import Campaign, Layout, Measure, Metric, Workload
 from poolproof.runs.model import Trial, Unsettled
 from poolproof.stopping.across import across
 from poolproof.stopping.model import Between, Rule, Spread, TrialMean
@@ -62,17 +63,31 @@ def needs_trial(trials: Sequence[Trial], measure: Measure, spread: Spread | None
 
 
 def trials_ahead(trials: Iterable[Trial], campaign: Campaign) -> int:
-    """How many trials a run with these still has to make, at least."""
+    """How many trials a run with these still has to make, at least; those of disks alone are among them."""
+    calibration, every = calibration_of(campaign), tuple(trials)
+    bare = _by_cell(every, calibration.layouts, calibration.workloads)
+    own = _by_cell(every, campaign.layouts, campaign.workloads)
+    measure, has_budget = campaign.measure, campaign.budget_s is not None
+    return _ahead(bare, measure, least_only=False) + _ahead(own, measure, least_only=has_budget)
+
+
+def _by_cell(
+    trials: Iterable[Trial], layouts: Iterable[Layout], workloads: Sequence[Workload]
+) -> Sequence[Sequence[Trial]]:
     done: dict[tuple[str, str], list[Trial]] = {
-        (layout.name, workload.name): [] for layout in campaign.layouts for workload in campaign.workloads
+        (layout.name, workload.name): [] for layout in layouts for workload in workloads
     }
     for trial in trials:
         if (trial.layout, trial.workload) in done:
             done[trial.layout, trial.workload].append(trial)
-    if campaign.budget_s is not None:
-        return sum(max(campaign.measure.trials - len(own), 0) for own in done.values())
-    measure, spread = campaign.measure, spread_among(done.values()) if campaign.measure.until else None
-    return sum(max(measure.trials - len(own), int(needs_trial(own, measure, spread))) for own in done.values())
+    return tuple(done.values())
+
+
+def _ahead(cells: Sequence[Sequence[Trial]], measure: Measure, *, least_only: bool) -> int:
+    if least_only:
+        return sum(max(measure.trials - len(own), 0) for own in cells)
+    spread = spread_among(cells) if measure.until else None
+    return sum(max(measure.trials - len(own), int(needs_trial(own, measure, spread))) for own in cells)
 
 
 def settling_of(trials: Sequence[Trial], measure: Measure, spread: Spread | None = None) -> CellSettling | None:

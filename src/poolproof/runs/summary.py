@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 
-from poolproof.campaign.model import Campaign, Metric
+from poolproof.campaign.calibration import calibrated_device, calibration_of
+from poolproof.campaign.model import Campaign, Layout, Measure, Metric, Workload
 from poolproof.rules.model import Finding, Verdict
 from poolproof.runs.groups import Group, groups_of
 from poolproof.runs.interval import Interval, mean_interval, ratio_interval
@@ -89,15 +91,28 @@ class Cell:
 
 
 def cells_of(trials: Sequence[Trial], campaign: Campaign) -> tuple[Cell, ...]:
-    """The cells of which a trial is done, in the campaign's order: layouts, and within each its workloads."""
-    groups: dict[tuple[str, str], list[Trial]] = {
-        (layout.name, workload.name): [] for layout in campaign.layouts for workload in campaign.workloads
-    }
+    """The cells of which a trial is done, in the campaign's order: layouts, and within each its workloads.
+
+    Disks that were measured alone are not among them: they are nobody's competitors.
+    """
+    own = [trial for trial in trials if calibrated_device(trial.layout) is None]
+    return _cells(own, product(campaign.layouts, campaign.workloads), campaign.measure)
+
+
+def bare_cells_of(trials: Sequence[Trial], campaign: Campaign) -> tuple[Cell, ...]:
+    """The disks that were measured alone (`calibrate`), each under what stands for the campaign's workloads."""
+    calibration = calibration_of(campaign)
+    own = [trial for trial in trials if calibrated_device(trial.layout) is not None]
+    return _cells(own, product(calibration.layouts, calibration.workloads), campaign.measure)
+
+
+def _cells(trials: Iterable[Trial], places: Iterable[tuple[Layout, Workload]], measure: Measure) -> tuple[Cell, ...]:
+    groups: dict[tuple[str, str], list[Trial]] = {(layout.name, workload.name): [] for layout, workload in places}
     for trial in trials:
         groups.setdefault((trial.layout, trial.workload), []).append(trial)
     ordered = [tuple(sorted(group, key=lambda trial: trial.number)) for group in groups.values() if group]
-    spread = spread_among(ordered) if campaign.measure.until else None
-    return tuple(_cell(group, settling_of(group, campaign.measure, spread)) for group in ordered)
+    spread = spread_among(ordered) if measure.until else None
+    return tuple(_cell(group, settling_of(group, measure, spread)) for group in ordered)
 
 
 def factor_to(cell: Cell, base: Cell) -> Interval | None:

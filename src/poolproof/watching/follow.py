@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 
+from poolproof.campaign.calibration import all_cells
 from poolproof.campaign.model import Campaign
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.errors import RunError
@@ -49,6 +50,7 @@ class Follower:
         self.run = RunDirectory.open(path)
         self.record: RunRecord = self.run.record()
         self.campaign: Campaign = parse_campaign(self.record.campaign, str(self.run.path / "run.json"))
+        self._cells = {layout.name: [each.name for each in own] for layout, own in all_cells(self.campaign)}
         self._trials_path = self.run.path / "trials.jsonl"
         self._offset = 0
         self._done: dict[tuple[str, str], int] = {}
@@ -138,7 +140,8 @@ class Follower:
         if layout != self._layout:
             self._layout = layout
             done = sum(count for (name, _), count in self._done.items() if name == layout)
-            listener.layout_begins(layout, len(self.campaign.workloads) * self.campaign.measure.trials - done)
+            wanted = len(self._cells.get(layout, ())) * self.campaign.measure.trials
+            listener.layout_begins(layout, max(0, wanted - done))
 
     def _tell_present(self, listener: Listener) -> float | None:
         """What is at hand, by what was written last: the directory of a trial, or a line of the journal."""
@@ -163,9 +166,9 @@ class Follower:
         """The trial whose directory was made, and whose line is not there yet; the newest, if a crash left others."""
         written_s = _changed_s(self._trials_path) or 0.0
         found: list[tuple[float, Key]] = []
-        for layout in self.campaign.layouts:
-            for workload in self.campaign.workloads:
-                key = (layout.name, workload.name, self._done.get((layout.name, workload.name), 0) + 1)
+        for layout, workloads in self._cells.items():
+            for workload in workloads:
+                key = (layout, workload, self._done.get((layout, workload), 0) + 1)
                 changed_s = _changed_s(self._directory(key))
                 if changed_s is not None and changed_s >= written_s:
                     found.append((changed_s, key))

@@ -1,0 +1,118 @@
+"""What `measure: {calibrate: true}` asks for: each disk that a layout uses, alone and bare, under what fits a disk.
+
+These cells are the limit that the layouts are held against and no competitors of theirs: they stand beside the
+campaign's layouts, not among them, and no layout of a campaign can bear such a name.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from poolproof.campaign.expression import Expression, Stage, Word
+from poolproof.campaign.layout import devices_of
+from poolproof.campaign.model import Campaign, Device, JobSpec, Layout, Workload
+
+PREFIX = "bare:"
+
+_BLOCK_ENGINES = frozenset(
+    {"libaio", "linuxaio", "aio", "io_uring", "posixaio", "sync", "psync", "vsync", "pvsync", "pvsync2"}
+)
+_OF_FILES = frozenset(
+    {
+        "filename", "filename_format", "nrfiles", "filesize", "file_service_type", "file_append", "openfiles",
+        "fallocate", "fadvise_hint", "create_serialize", "create_fsync", "create_on_open", "unlink",
+        "unlink_each_loop", "overwrite", "pre_read", "offset", "offset_increment", "offset_align",
+    }
+)  # fmt: skip
+_OF_RAM = frozenset({"direct", "buffered", "invalidate"})
+_OF_CONTENT = frozenset(
+    {
+        "refill_buffers", "scramble_buffers", "zero_buffers", "buffer_pattern", "buffer_compress_percentage",
+        "buffer_compress_chunk", "dedupe_percentage", "dedupe_mode", "dedupe_working_set_percentage", "dedupe_global",
+    }
+)  # fmt: skip
+_DROPPED = _OF_FILES | _OF_RAM | _OF_CONTENT
+"""Options that a bare disk does not know, or that do not change what it does: it has no files, no RAM before it, and
+does not look at what is written."""
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """`layouts`: the bare disks, `bare:NAME`, in the order of the campaign's devices. `workloads`: what runs on each.
+
+    `stands_for`: by the name of a campaign's workload, that of the bare one; workloads of one shape share it.
+    `left_out`: by name, why a workload has none: what it is that a disk can't do, as the end of a sentence.
+    """
+
+    layouts: tuple[Layout, ...] = ()
+    workloads: tuple[Workload, ...] = ()
+    stands_for: Mapping[str, str] = field(default_factory=dict)
+    left_out: Mapping[str, str] = field(default_factory=dict)
+
+
+def calibration_of(campaign: Campaign) -> Calibration:
+    """The bare disks and their workloads; nothing where the campaign does not ask for it.
+
+    A workload's shape is its job sections: direction, blocks, depth, engine, size, syncs, rates. What concerns files,
+    the page cache and the bytes' content is left out of it, so that workloads which differ in nothing else are measured
+    once, under the name of the first of them.
+    """
+    if not campaign.measure.calibrate:
+        return Calibration()
+    names = {device.name for device in campaign.devices}
+    used = frozenset().union(*(devices_of(layout, names) for layout in campaign.layouts))
+    shapes: dict[tuple[JobSpec, ...], Workload] = {}
+    stands_for, left_out = {}, {}
+    for workload in campaign.workloads:
+        why = _unfit(workload)
+        if why:
+            left_out[workload.name] = why
+            continue
+        jobs = _shape(workload)
+        first = shapes.setdefault(jobs, replace(workload, jobs=jobs, cold=True))
+        stands_for[workload.name] = first.name
+    layouts = tuple(_bare(device) for device in campaign.devices if device.name in used)
+    return Calibration(layouts, tuple(shapes.values()), stands_for, left_out)
+
+
+def all_cells(campaign: Campaign) -> tuple[tuple[Layout, tuple[Workload, ...]], ...]:
+    """Every layout that a run of the campaign builds, in order, with what runs on it: the bare disks come first."""
+    calibration = calibration_of(campaign)
+    bare = ((layout, calibration.workloads) for layout in calibration.layouts)
+    return (*bare, *((layout, campaign.workloads) for layout in campaign.layouts))
+
+
+def bare_name(device: str) -> str:
+    """What the layout is called that is the device alone."""
+    return f"{PREFIX}{device}"
+
+
+def calibrated_device(layout: str) -> str | None:
+    """The device that a layout of this name is, measured alone; None for a layout of the campaign."""
+    return layout.removeprefix(PREFIX) if layout.startswith(PREFIX) else None
+
+
+def _bare(device: Device) -> Layout:
+    expression = Expression((Stage((Word(device.name),)),), device.name, device.origin)
+    return Layout(bare_name(device.name), expression)
+
+
+def _shape(workload: Workload) -> tuple[JobSpec, ...]:
+    names = [job.name for job in workload.jobs] if len(workload.jobs) > 1 else ["job"]
+    return tuple(
+        JobSpec(name, tuple(sorted((key, value) for key, value in job.options if key not in _DROPPED)))
+        for name, job in zip(names, workload.jobs, strict=True)
+    )
+
+
+def _unfit(workload: Workload) -> str:
+    """Why the workload can't run on a bare disk; empty where it can."""
+    if not workload.fill:
+        return "takes files as it finds them"
+    for job in workload.jobs:
+        options = dict(job.options)
+        engine = options.get("ioengine", "libaio")
+        if engine not in _BLOCK_ENGINES:
+            return f"uses ioengine={engine}, which does no I/O of its own on a disk"
+        if "trim" in options.get("rw", options.get("readwrite", "")):
+            return "trims, and a trimmed disk gives zeros to those after it"
+    return ""

@@ -1,0 +1,71 @@
+"""The jobs of a workload on a bare disk: past the page cache, in whole sectors, each clone in a region of its own."""
+
+import re
+from collections.abc import Mapping
+
+from poolproof.fio.job import Job, JobFile
+from poolproof.fio.quantity import attempt, parse_bytes
+
+_SECTOR_BYTES = 512
+_PAGE_BYTES = 4096
+_GRAIN_BYTES = 1024**2
+_SIZE = re.compile(r"(?<![/\w.])[\w.]+")  # in bs=4k,8k, bsrange=1k-8k, bssplit=4k/40:8k/60; what follows `/` is a share
+_BLOCKS = ("bs", "bsrange", "bssplit")
+_REPLACED = frozenset({"directory", "filename", "size", "offset", "offset_increment", "direct", "bs_unaligned"})
+
+
+def on_bare_disk(jobs: JobFile, path: str, size_bytes: int | None) -> JobFile:
+    """The same jobs on a disk of that size in bytes (None: not known, and then large enough).
+
+    Every clone of every section walks bytes of its own, as the files of a layout are, one region behind the other from
+    the disk's start; where they do not fit, all of them shrink alike. A block that is no whole number of sectors, which
+    only the page cache can write, becomes the whole pages (4 KiB) that a file system would write for it.
+    """
+    fitted = [_in_whole_sectors(job) for job in jobs.jobs]
+    lengths = _lengths(fitted, size_bytes)
+    start, placed = 0, []
+    for job, length in zip(fitted, lengths, strict=True):
+        placed.append(Job(job.name, {**_kept(job), **_region(job, path, start, length)}))
+        start += length * job.numjobs
+    return JobFile(tuple(placed))
+
+
+def _kept(job: Job) -> Mapping[str, str]:
+    return {name: value for name, value in job.options.items() if name not in _REPLACED}
+
+
+def _region(job: Job, path: str, start: int, length: int) -> Mapping[str, str]:
+    region = {"filename": path, "direct": "1", "size": str(length)}
+    if start:
+        region["offset"] = str(start)
+    if job.numjobs > 1:
+        region["offset_increment"] = str(length)
+    return region
+
+
+def _lengths(jobs: list[Job], size_bytes: int | None) -> list[int]:
+    """Bytes of each clone's region, by section: whole MiB, and never less than a block."""
+    wanted = [max(job.size_bytes or 0, job.bs_max_bytes) for job in jobs]
+    total = sum(length * job.numjobs for job, length in zip(jobs, map(_up, wanted), strict=True))
+    if size_bytes is None or total <= size_bytes:
+        return [_up(length) for length in wanted]
+    return [
+        max(int(length * size_bytes / total) // _GRAIN_BYTES * _GRAIN_BYTES, job.bs_max_bytes)
+        for job, length in zip(jobs, wanted, strict=True)
+    ]
+
+
+def _up(length: int) -> int:
+    return -(-length // _GRAIN_BYTES) * _GRAIN_BYTES
+
+
+def _in_whole_sectors(job: Job) -> Job:
+    blocks = {name: _SIZE.sub(_whole, job.options[name]) for name in _BLOCKS if name in job.options}
+    return Job(job.name, {**job.options, **blocks})
+
+
+def _whole(found: "re.Match[str]") -> str:
+    length = attempt(parse_bytes, found[0])
+    if not length or length % _SECTOR_BYTES == 0:
+        return found[0]
+    return str(-(-length // _PAGE_BYTES) * _PAGE_BYTES)

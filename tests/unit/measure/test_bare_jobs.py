@@ -1,0 +1,67 @@
+"""The jobs of a workload on a bare disk."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from poolproof.fio.job import Job, JobFile
+from poolproof.measure.bare_jobs import on_bare_disk
+
+MIB = 1024**2
+
+
+def job(**options: str) -> Job:
+    return Job("job", {"rw": "randread", "bs": "4k", "size": "64m", "ioengine": "libaio", **options})
+
+
+def alone(of: Job, size_bytes: int | None = 1024 * MIB) -> Job:
+    (placed,) = on_bare_disk(JobFile((of,)), "/dev/loop7", size_bytes).jobs
+    return placed
+
+
+def test_it_is_the_workload_itself_past_the_page_cache() -> None:
+    placed = alone(job(iodepth="8", direct="0", fdatasync="1", directory="/mnt", nrfiles="4"))
+    assert placed.direct
+    assert placed.filenames == ("/dev/loop7",)
+    assert (placed.iodepth, placed.sync_every, placed.bs_bytes, placed.size_bytes) == (8, 1, 4096, 64 * MIB)
+    assert placed.directory is None
+
+
+@pytest.mark.parametrize(
+    ("option", "asked", "found"),
+    [
+        ("bs", "2300", "4096"),
+        ("bs", "4k", "4k"),
+        ("bs", "512", "512"),
+        ("bs", "4k,2300", "4k,4096"),
+        ("bssplit", "2300/40:8k/60", "4096/40:8k/60"),
+        ("bssplit", "128k/100,128k/50:16k/50", "128k/100,128k/50:16k/50"),
+        ("bsrange", "1000-9000", "4096-12288"),
+    ],
+)
+def test_blocks_are_whole_sectors(option: str, asked: str, found: str) -> None:
+    assert alone(job(**{option: asked})).options[option] == found
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 8), st.integers(1, 512)), min_size=1, max_size=4),
+    st.integers(64, 4096),
+)
+def test_no_two_clones_share_a_byte_and_all_fit_on_the_disk(sections: list[tuple[int, int]], disk_mib: int) -> None:
+    jobs = JobFile(tuple(job(numjobs=str(clones), size=f"{mib}m", offset="3m") for clones, mib in sections))
+    placed = on_bare_disk(jobs, "/dev/loop7", disk_mib * MIB)
+    extents = sorted((extent.start, extent.end) for each in placed.jobs for extent in each.extents)
+    assert len(extents) == sum(clones for clones, _ in sections)
+    assert all(before[1] <= after[0] for before, after in pairwise(extents))
+    assert extents[-1][1] <= disk_mib * MIB
+    assert placed.sharers == 1
+
+
+def test_what_fits_keeps_its_size_and_what_does_not_shrinks_alike() -> None:
+    jobs = JobFile((job(size="300m"), job(size="100m", numjobs="3")))
+    large = on_bare_disk(jobs, "/dev/loop7", None)
+    assert [each.size_bytes for each in large.jobs] == [300 * MIB, 100 * MIB]
+    small = on_bare_disk(jobs, "/dev/loop7", 60 * MIB)
+    assert [each.size_bytes for each in small.jobs] == [30 * MIB, 10 * MIB]
