@@ -1,5 +1,6 @@
 """Run directories of any size, made without measuring: plausible figures, byte accounts and samples by a fixed seed."""
 
+import math
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -10,6 +11,8 @@ from poolproof.campaign.yaml import parse_campaign
 from poolproof.evidence.counters import Counters
 from poolproof.evidence.model import Account, Evidence, LeafUse
 from poolproof.evidence.sampler import Reading
+from poolproof.fio.histogram import bin_of
+from poolproof.measure.latencies import Stretch, latency_text
 from poolproof.rules.model import Finding, Verdict
 from poolproof.runs.directory import RunDirectory
 from poolproof.runs.model import Figures, RunRecord, Trial
@@ -49,6 +52,7 @@ goal: grid
 
 _WINDOW_S = 10.0
 _TICKS = 100
+_STRETCHES = 40
 _BEGAN_S = 1_795_300_000.0
 
 
@@ -226,6 +230,7 @@ def _keep(run: RunDirectory, trial: Trial, chance: random.Random) -> None:
     run.keep_text(directory, "job.fio", f"[job]\nsize=1g\n# {trial.workload}\n")
     if trial.leaves:
         run.keep_samples(directory, [leaf.device for leaf in trial.leaves], list(_readings(trial, chance)))
+        run.keep_text(directory, "latency.jsonl", latency_text(list(_stretches(trial))))
 
 
 def _readings(trial: Trial, chance: random.Random) -> Iterator[Reading]:
@@ -236,6 +241,21 @@ def _readings(trial: Trial, chance: random.Random) -> Iterator[Reading]:
         done += step
         share = done / whole
         yield Reading(_BEGAN_S + 0.1 * number, tuple(_counters(leaf, share, 100 * number) for leaf in trial.leaves))
+
+
+def _stretches(trial: Trial) -> Iterator[Stretch]:
+    """Latencies about the median, as many as were made in a stretch, the slowest of them rare."""
+    figures = trial.figures
+    assert figures is not None and figures.iops is not None and figures.p50_ns is not None
+    begins_s = _BEGAN_S + 0.5
+    step_s = _WINDOW_S / _STRETCHES
+    for number in range(_STRETCHES):
+        bins = {
+            bin_of(int(figures.p50_ns * 1.08**place)): count
+            for place in range(-30, 45)
+            if (count := round(figures.iops * step_s * math.exp(-((place / 9) ** 2)) / 16)) > 0
+        }
+        yield Stretch(begins_s + step_s * (number + 1), step_s * number, step_s * (number + 1), bins, {})
 
 
 def _counters(leaf: LeafUse, share: float, at_ms: int) -> Counters:

@@ -21,7 +21,7 @@ from tests.web.opened import Opened
 pytestmark = pytest.mark.timeout(400)  # the first test of a page makes its run, and Vega's script
 
 Opening = Callable[..., Opened]
-CHARTS = ("curves-chart", "rates-chart", "busy-chart", "latency-chart", "shares-chart")
+CHARTS = ("curves-chart", "rates-chart", "busy-chart", "latency-time-chart", "latency-chart", "shares-chart")
 
 
 def _serious(opened: Opened) -> list[str]:

@@ -45,7 +45,7 @@ def rates(points: Sequence[RatePoint], spans: Sequence[Span]) -> Any:
                 scale=alt.Scale(zero=True),
             ),
             color=alt.Color("source:N", title=None, scale=colours, legend=alt.Legend(orient="top")),
-            strokeDash=alt.StrokeDash("source:N", scale=dashes, legend=None),
+            strokeDash=alt.StrokeDash("source:N", title=None, scale=dashes),
         )
     )
     return alt.layer(shaded(spans), line).resolve_scale(color="independent").properties(width=640, height=180)

@@ -17,7 +17,7 @@ from poolproof.measure.fio_report import FioReport
 from poolproof.measure.status import Status
 
 MOST_STRETCHES = 40
-SHORTEST_S = 0.5
+SHORTEST_S = 0.25
 
 
 @dataclass(frozen=True)
@@ -55,11 +55,11 @@ def chosen_of(counting: Sequence[Status]) -> list[Status]:
     step_s = max(SHORTEST_S, counting[-1].ran_s / MOST_STRETCHES)
     chosen: list[Status] = []
     for status in counting:
-        if status.ran_s >= (chosen[-1].ran_s if chosen else 0.0) + 0.98 * step_s:
+        if status.ran_s >= (chosen[-1].ran_s if chosen else 0.0) + 0.9 * step_s:
             chosen.append(status)
-    if chosen and chosen[-1] is not counting[-1]:
-        chosen[-1] = counting[-1]
-    return chosen or [counting[-1]]
+    if chosen and counting[-1].ran_s < chosen[-1].ran_s + 0.5 * step_s:
+        chosen.pop()
+    return [*chosen, counting[-1]]
 
 
 def between(statuses: Sequence[Status], results: Sequence[FioResult]) -> tuple[Stretch, ...]:

@@ -9,8 +9,10 @@ from poolproof.compare.ranking import Entry, Excluded, Ranked, Ranking, rank
 from poolproof.compare.reasons import in_groups
 from poolproof.errors import RunError, UsageError
 from poolproof.page.reading import Seen
+from poolproof.report.raced import race_lines
 from poolproof.report.words import METRICS, factor_text, per_cent_whole
 from poolproof.rules.model import Finding
+from poolproof.runs.race import race_of
 from poolproof.runs.summary import RANKABLE, Cell
 from poolproof.units import format_duration
 
@@ -57,10 +59,11 @@ def _by_goal(seen: Seen, goal: Goal) -> Answer:
         *_runner_up(ranking),
         *_safer(ranking),
         *_excluded(seen, goal, ranking.excluded),
+        *_dropped(seen),
         *_missing(seen),
         *_cost(seen),
     )
-    return Answer(_best(ranking), rest, tone="known" if len(ranking.best) == 1 else "open")
+    return Answer(_best(seen, ranking), rest, tone="known" if len(ranking.best) == 1 else "open")
 
 
 def _not_all(seen: Seen, goal: Goal) -> Answer:
@@ -90,7 +93,7 @@ def _firsts(rankings: Sequence[Ranking | str]) -> Iterator[Entry]:
 def _by_workload(seen: Seen) -> Answer:
     """Without a goal each workload has its own answer."""
     found = {workload.name: _ranked(seen, workload.name) for workload in seen.campaign.workloads}
-    texts = tuple((name, each if isinstance(each, str) else _winner(each, name)) for name, each in found.items())
+    texts = tuple((name, each if isinstance(each, str) else _winner(seen, each, name)) for name, each in found.items())
     winners = {_only_best(each) for each in found.values()}
     winner = winners.pop() if len(winners) == 1 else None
     head = "No one layout is best: each workload has its own answer."
@@ -114,27 +117,34 @@ def _only_best(ranking: Ranking | str) -> str | None:
     return ranking.best[0].entry.layout
 
 
-def _winner(ranking: Ranking, workload: str) -> str:
+def _winner(seen: Seen, ranking: Ranking, workload: str) -> str:
     first = ranking.ranked[0]
-    figure = interval_text(first.entry.cells[workload].figure, ranking.metrics[workload])
+    figure = _figure_text(seen, first, workload)
     if len(ranking.best) == 1:
         return f"{first.entry.layout}: {figure}"
     others = _listed([each.entry.layout for each in ranking.best if each is not first])
     return f"{first.entry.layout} leads with {figure}; the trials do not tell it from {others}"
 
 
-def _best(ranking: Ranking) -> str:
+def _figure_text(seen: Seen, each: Ranked, workload: str) -> str:
+    """The cell's figure as all the page has it; the ranking's own is a mean of logarithms."""
+    cell = seen.run.cells[each.entry.layout, workload]
+    assert cell.figure is not None, "only what has a figure is ranked"
+    return interval_text(cell.figure, cell.metric)
+
+
+def _best(seen: Seen, ranking: Ranking) -> str:
     first = ranking.ranked[0]
     if len(ranking.ranked) == 1:
         only = "is the only layout with figures that count"
-        return f"For {_goal(ranking)}, {first.entry.layout} {only}{_figure(first, ranking)}."
+        return f"For {_goal(ranking)}, {first.entry.layout} {only}{_figure(seen, first, ranking)}."
     if len(ranking.best) == 1:
-        return f"For {_goal(ranking)}, {first.entry.layout} is best{_figure(first, ranking)}{_lead(ranking)}."
+        return f"For {_goal(ranking)}, {first.entry.layout} is best{_figure(seen, first, ranking)}{_lead(ranking)}."
     names = _listed([each.entry.layout for each in ranking.best])
     why = "" if first.to_leader or _has_interval(ranking) else " (one trial each gives no interval)"
     return (
         f"For {_goal(ranking)}, the best is one of {names}: the trials do not tell them apart{why}. "
-        f"{first.entry.layout} leads by its mean{_figure(first, ranking)}."
+        f"{first.entry.layout} leads by its mean{_figure(seen, first, ranking)}."
     )
 
 
@@ -160,14 +170,14 @@ def _goal(ranking: Ranking) -> str:
     return "the mix of " + " + ".join(f"{name} {per_cent_whole(ranking.goal.weights[name])}" for name in names)
 
 
-def _figure(each: Ranked, ranking: Ranking) -> str:
+def _figure(seen: Seen, each: Ranked, ranking: Ranking) -> str:
     """The leader's own figure; a mix has none of its own."""
     only = ranking.goal.only
     if only is None:
         return ""
     metric = ranking.metrics[only]
     name = "" if metric == "iops" else f"{METRICS[metric]} "
-    return f": {name}{interval_text(each.entry.cells[only].figure, metric)}"
+    return f": {name}{_figure_text(seen, each, only)}"
 
 
 def _runner_up(ranking: Ranking) -> Iterator[str]:
@@ -232,6 +242,13 @@ def _missing(seen: Seen) -> Iterator[str]:
         yield f"{done} of {seen.wanted} trials are done; {state}: poolproof resume {seen.path}"
     if seen.campaign.measure.trials_max == 1 and done:
         yield "Each cell has one trial: its figures have no interval, and no difference between them is sure."
+
+
+def _dropped(seen: Seen) -> Iterator[str]:
+    """Which layouts a budget gave no further trials, and how surely none of them was the best."""
+    race = race_of(seen.trials, seen.campaign)
+    if race is not None and race.dropped:
+        yield from (f"{line[0].upper()}{line[1:]}." for line in race_lines(race))
 
 
 def _cost(seen: Seen) -> Iterator[str]:

@@ -7,6 +7,7 @@ from typing import Any
 from poolproof import __version__
 from poolproof.charts import look
 from poolproof.charts.latency import PERCENTILES
+from poolproof.charts.latency_time import LINES
 from poolproof.errors import RunError
 from poolproof.page.answer import answer
 from poolproof.page.cells import cell_rows, columns, finding_key, metrics_measured
@@ -89,6 +90,7 @@ def _data(seen: Seen, cells: Sequence[Cell], chosen: Chosen) -> dict[str, Any]:
         "open": _first_to_open(cells),
         "specs": specs(seen, metrics, far),
         "percentiles": list(PERCENTILES),
+        "latency_lines": [line.name for line in LINES],
         "look": look.for_pages(),
         "heat": list(look.HEAT),
         "series_colours": list(look.SERIES),

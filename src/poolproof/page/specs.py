@@ -8,6 +8,7 @@ from poolproof.charts import look
 from poolproof.charts.curves import Scale, curves
 from poolproof.charts.figures import figures
 from poolproof.charts.latency import latencies
+from poolproof.charts.latency_time import latency_time
 from poolproof.charts.limit import Distance, limit
 from poolproof.charts.places import places
 from poolproof.charts.rates import rates
@@ -25,6 +26,7 @@ def specs(seen: Seen, metrics: Sequence[Metric], distances: Sequence[Distance]) 
         "rates": look.bare(rates((), ())),
         "busy": look.bare(utilisation((), (), leaves=_leaves(seen))),
         "latency": look.bare(latencies(())),
+        "latency time": look.bare(latency_time((), ())),
         "shares": look.bare(shares(())),
     }
     has_curves = bool(places(seen.campaign.workloads))

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from poolproof.evidence.counters import Counters
+from poolproof.page.latency_time import Stretch, latency_lines
 from poolproof.page.numbers import short
 from poolproof.page.reading import Seen
 from poolproof.runs.files import whole_lines
@@ -18,6 +19,10 @@ from poolproof.runs.summary import WORST_FIRST, Cell
 MOST_POINTS, FEWEST_POINTS = 200, 40
 ROOM_NUMBERS = 150_000
 """Numbers of all series together: about 0.8 MB of a page."""
+MOST_STEPS, FEWEST_STEPS = 40, 8
+ROOM_LATENCIES = 52_000
+"""The same for latencies through time."""
+_LATENCY_COLUMNS = 4
 _ALL_TRIALS_UP_TO = 150
 _MEGA = 1e6
 Line = TypeVar("Line")
@@ -56,11 +61,13 @@ def through_time(seen: Seen, cells: Sequence[Cell]) -> Chosen:
     chosen = [(cell, trial) for cell in ordered for trial in (cell.trials if all_trials else _first(cell))]
     columns = 2 + max((len(trial.leaves) for _, trial in chosen), default=0)
     most = ROOM_NUMBERS // (FEWEST_POINTS * columns)
-    points = max(FEWEST_POINTS, min(MOST_POINTS, ROOM_NUMBERS // (columns * max(1, len(chosen)))))
+    series_count = max(1, min(most, len(chosen)))
+    points = max(FEWEST_POINTS, min(MOST_POINTS, ROOM_NUMBERS // (columns * series_count)))
+    steps = max(FEWEST_STEPS, min(MOST_STEPS, ROOM_LATENCIES // (_LATENCY_COLUMNS * series_count)))
     found: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     missing = 0
     for cell, trial in chosen[:most]:
-        series = _series(seen, trial, points)
+        series = _series(seen, trial, points, steps)
         if series is not None:
             found.setdefault((cell.layout, cell.workload), []).append(series)
         elif trial.leaves:
@@ -74,12 +81,15 @@ def _first(cell: Cell) -> tuple[Trial, ...]:
     return next(((trial,) for trial in cell.trials if trial.leaves), ())
 
 
-def _series(seen: Seen, trial: Trial, points: int) -> Mapping[str, Any] | None:
+def _series(seen: Seen, trial: Trial, points: int, steps: int) -> Mapping[str, Any] | None:
     samples = _whole(whole_lines(seen.trial_file(trial, "samples.jsonl")), Sample)
     if len(samples) < 2 or trial.account is None:
         return None
     reports = _whole(whole_lines(seen.trial_file(trial, "series.jsonl")), Report)
-    return series_of(samples, trial, points) | fio_rates(reports, samples[-1].at_s - trial.account.window_s, points)
+    stretches = _whole(whole_lines(seen.trial_file(trial, "latency.jsonl")), Stretch)
+    window_s = samples[-1].at_s - trial.account.window_s
+    rates = series_of(samples, trial, points) | fio_rates(reports, window_s, points)
+    return rates | latency_lines(stretches, window_s, steps)
 
 
 def fio_rates(reports: Sequence[Report], start_s: float, points: int) -> dict[str, Any]:

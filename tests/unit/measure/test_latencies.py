@@ -40,7 +40,7 @@ def test_the_stretches_add_up_to_the_last_report(report: FioReport) -> None:
     found = latencies(report, counting)
     last = read_json_stream(CAPTURED.decode())[-1]
     both, syncs = latency_of(last), sync_latency_of(last)
-    assert both is not None and syncs is not None and len(found) == 2
+    assert both is not None and syncs is not None and len(found) >= 2
     assert sum((Counter(each.bins) for each in found), Counter()) == both.bins_ns
     assert sum((Counter(each.sync_bins) for each in found), Counter()) == syncs.bins_ns
     assert [each.from_s for each in found] == [0.0, *(each.ran_s for each in found[:-1])]
@@ -84,6 +84,6 @@ def test_stretches_are_even_few_and_reach_to_the_end(every_s: float, until_s: fl
     counting = [Status(number * every_s, number * every_s) for number in range(1, round(until_s / every_s) + 1)]
     chosen = chosen_of(counting)
     assert chosen[-1] is counting[-1]
-    assert len(chosen) <= MOST_STRETCHES + 1
+    assert len(chosen) <= 1.12 * MOST_STRETCHES + 1
     spans = [b.ran_s - a.ran_s for a, b in pairwise(chosen)]
-    assert not spans or max(spans) <= 2.5 * min(spans)
+    assert not spans or max(spans) <= 2 * min(spans)

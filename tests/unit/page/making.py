@@ -8,6 +8,7 @@ from poolproof.campaign.yaml import parse_campaign
 from poolproof.evidence.counters import Counters
 from poolproof.evidence.model import Account, LeafUse
 from poolproof.evidence.sampler import Reading
+from poolproof.measure.latencies import Stretch, latency_text
 from poolproof.rules.model import Effect, Finding, Verdict
 from poolproof.runs.directory import RunDirectory
 from poolproof.runs.model import Figures, RunRecord, Trial
@@ -106,7 +107,18 @@ def make_run(path: Path, trials: Iterable[Trial], *, campaign: str = CAMPAIGN, s
         run.keep_text(directory, "job.fio", f"[{each.workload}]\nrw=randread\n")
         if samples and each.leaves:
             run.keep_samples(directory, [disk.device for disk in each.leaves], list(readings(each)))
+            run.keep_text(directory, "latency.jsonl", latencies_text())
     return path
+
+
+def latencies_text() -> str:
+    """Ten seconds in which 900 I/Os a second take 1 ms and 100 take 5 ms; in the last second all are twice as slow."""
+    lines = []
+    for second in range(10):
+        slow = 2 if second == 9 else 1
+        stretch = Stretch(1002.0 + second, second, second + 1.0, {slow * 1_000_000: 900, slow * 5_000_000: 100}, {})
+        lines.append(stretch)
+    return latency_text(lines)
 
 
 def readings(each: Trial) -> list[Reading]:

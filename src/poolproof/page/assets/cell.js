@@ -87,14 +87,37 @@ P.drawTime = (number) => {
     const most = Math.max(...points.filter((point) => point.source !== "fio").map((point) => point.rate), 0);
     note.textContent = `Trial ${series.n}. ${series.fioRate ? "" : "The line of fio is its mean over the window. "}The disks' fastest moment was ${P.rate(most)}, fio's mean ${P.rate(series.fio * 1e6)}.`;
     P.chart("rates-chart", (holder) => ({ spec: wide(P.data.specs.rates, holder), rows: { points, spans: P.spans(series) }, label: `Rates through time of ${P.nameOf(cell)}; the table below has the same` }));
-    P.chart("busy-chart", (holder) => ({ spec: wide(P.busySpec(series), holder), rows: { points: P.busyPoints(series), spans: P.spans(series) }, label: `How busy each disk was, of ${P.nameOf(cell)}` }));
+    P.chart("busy-chart", (holder) => ({ spec: wide(P.only(P.data.specs.busy, "leaf", Object.keys(series.u)), holder), rows: { points: P.busyPoints(series), spans: P.spans(series) }, label: `How busy each disk was, of ${P.nameOf(cell)}` }));
   } else {
     note.textContent = "There are no samples of this cell in the page.";
     for (const id of ["rates-chart", "busy-chart"]) P.chart(id, () => null);
   }
+  P.drawLatencyTime(cell, series, wide);
   const rows = P.latencies(cell);
   P.chart("latency-chart", (holder) => (rows.length ? { spec: { ...P.data.specs.latency, width: Math.min(620, P.widthFor(holder) - 130) }, rows: { points: rows }, label: `Latency percentiles of ${P.nameOf(cell)}` } : null));
   P.timeTables(cell, series);
+};
+
+// Percentiles of what completed in each stretch, from the differences of fio's histograms.
+P.latencySteps = (series) => Object.entries(series.lat.lines).flatMap(([line, values]) => {
+  let last = 0;
+  return [...values, 0].map((value, number) => ({ at_s: series.lat.ends[number], line: P.data.latency_lines[line], seconds: (last = value || last) }));
+});
+
+P.latencyWords = (series, lines) => {
+  if (!series) return "";
+  if (!lines.length) return "There is no latency through time: fio told of it only at the end (a job that goes by its work, or of less than a second), or too few I/Os completed.";
+  const syncs = lines.some((line) => line.startsWith("sync"));
+  const lacking = P.data.latency_lines.filter((line) => !lines.includes(line) && (syncs || !line.startsWith("sync")));
+  return `Each step is the percentile of what completed in it alone, and as long as it takes for ten completions to be slower. ${lacking.length ? `Too few I/Os for ${lacking.join(" and ")}.` : ""}`;
+};
+
+P.drawLatencyTime = (cell, series, wide) => {
+  const lines = series?.lat ? Object.keys(series.lat.lines).map((line) => P.data.latency_lines[line]) : [];
+  P.byId("latency-note").textContent = P.latencyWords(series, lines);
+  P.chart("latency-time-chart", (holder) => (lines.length
+    ? { spec: P.only(wide(P.data.specs["latency time"], holder), "line", lines), rows: { points: P.latencySteps(series), spans: P.spans(series) }, label: `Latency percentiles through time of ${P.nameOf(cell)}; the table below has the same` }
+    : null));
 };
 
 // Both pictures over the same stretch of time.
@@ -115,14 +138,13 @@ P.over = (spec, series) => {
 P.busyPoints = (series) => Object.entries(series.u).flatMap(([leaf, values]) =>
   series.t.map((at, number) => ({ at_s: at, leaf, busy: (values[number] ?? values[number - 1] ?? 0) / 100 })));
 
-// Only this cell's disks in the legend, each in its own colour.
-P.busySpec = (series) => {
-  const made = structuredClone(P.data.specs.busy);
-  const names = Object.keys(series.u);
+// Only the names that are drawn in the legend, each in its own colour.
+P.only = (spec, field, names) => {
+  const made = structuredClone(spec);
   const narrow = (node) => {
     if (Array.isArray(node)) node.forEach(narrow);
     else if (node && typeof node === "object") {
-      if (node.field === "leaf" && node.scale) {
+      if (node.field === field && node.scale) {
         const { domain, range } = node.scale;
         node.scale = { domain: names, range: names.map((name) => range[domain.indexOf(name)]) };
       }
@@ -160,8 +182,16 @@ P.timeTables = (cell, series) => {
     const rows = series.r.map((_, number) => number).filter((number) => number % step === 0)
       .map((number) => [`${series.t[number]} s`, P.rate(series.r[number] * 1e6), P.rate(series.w[number] * 1e6), ...names.map((name) => `${series.u[name][number]} %`)]);
     parts.push(P.table(["time", "disks read", "disks wrote", ...names.map((name) => `${name} busy`)], rows, "Rates through time"));
+    if (series.lat) parts.push(P.latencyTable(series.lat));
   }
   holder.replaceChildren(...parts);
+};
+
+// A dash where the step before goes on.
+P.latencyTable = ({ ends, lines }) => {
+  const [names, values] = [Object.keys(lines).map((line) => P.data.latency_lines[line]), Object.values(lines)];
+  const rows = ends.slice(0, -1).map((end, number) => [`${end} s`, ...values.map((each) => (each[number] ? P.seconds(each[number]) : "–"))]);
+  return P.table(["from", ...names], rows, "Latency percentiles through time");
 };
 
 P.drawDisks = (cell) => {

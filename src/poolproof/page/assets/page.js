@@ -98,8 +98,8 @@ P.cellControls = () => {
 P.notMeasured = (l, w) => {
   P.byId("cell-head").replaceChildren(P.make("p", { class: "cell-line" }, `${P.data.workloads[w]} on ${P.data.layouts[l]} was not measured.`));
   for (const id of ["flow", "flow-table", "cell-findings", "time-table", "shares-table"]) P.byId(id).replaceChildren();
-  P.byId("time-note").textContent = "";
-  for (const id of ["rates-chart", "busy-chart", "latency-chart", "shares-chart"]) P.chart(id, () => null);
+  for (const id of ["time-note", "latency-note"]) P.byId(id).textContent = "";
+  for (const id of ["rates-chart", "busy-chart", "latency-time-chart", "latency-chart", "shares-chart"]) P.chart(id, () => null);
 };
 
 P.fromHash = (go) => {
