@@ -1,7 +1,8 @@
 """LVM's command lines, and the questions to an open volume. Pure but for those.
 
 LVM is told to look at the run's own devices only, by a filter: it neither touches nor waits for those of others, and
-whatever filter the host's lvm.conf has does not hide ours. `types` lets it use a zvol.
+whatever filter the host's lvm.conf has does not hide ours. `types` lets it use a zvol. It keeps no backup of what it did
+in /etc/lvm and starts no dmeventd: both would outlive the run.
 """
 
 import re
@@ -42,6 +43,7 @@ def sync_percent(volume: str, devices: Sequence[str], host: Host) -> float | Non
 
 
 def _only(devices: Sequence[str]) -> str:
-    """A sign that means something in a regular expression matches as any sign."""
+    """LVM's configuration. A sign that means something in a regular expression matches as any sign."""
     accepted = ",".join('"a|^' + re.sub(r"[^\w/-]", ".", path) + '$|"' for path in devices)
-    return f'devices{{filter=[{accepted},"r|.*|"]types=["zvol",16]}}'
+    only_ours = f'devices{{filter=[{accepted},"r|.*|"]types=["zvol",16]}}'
+    return only_ours + "backup{backup=0 archive=0}activation{monitoring=0}"

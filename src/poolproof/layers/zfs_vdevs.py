@@ -283,10 +283,8 @@ def _section(keyword: str, vdevs: Sequence[Vdev], paths: Sequence[str]) -> tuple
 
 
 def _alike(first: Vdev, second: Vdev) -> bool:
-    """Kinds that differ are accepted where they survive as many failures, disks never beside others."""
-    if first.kind != second.kind:
-        return "disk" not in (first.kind, second.kind) and first.survives == second.survives
-    return first.parity == second.parity and len(first.members) == len(second.members)
+    """What survives as many failures is alike, however wide it is; disks never beside others."""
+    return (first.kind == "disk") == (second.kind == "disk") and first.survives == second.survives
 
 
 def _vdev(reading: Reading, keyword: Word, members: tuple[int, ...]) -> Vdev:

@@ -15,7 +15,8 @@ VOLUME = f"{GROUP}/volume"
 
 def config(*devices: str) -> str:
     accepted = ",".join(f'"a|^/dev/{name}$|"' for name in devices)
-    return f'devices{{filter=[{accepted},"r|.*|"]types=["zvol",16]}}'
+    only_ours = f'devices{{filter=[{accepted},"r|.*|"]types=["zvol",16]}}'
+    return f"{only_ours}backup{{backup=0 archive=0}}activation{{monitoring=0}}"
 
 
 def commands(text: str) -> list[tuple[str, ...]]:

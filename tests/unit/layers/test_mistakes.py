@@ -93,6 +93,14 @@ def test_the_caret_stands_under_the_word(text: str, pointed_at: str, said: str) 
     assert line[carets.index("^") : carets.rindex("^") + 1] == pointed_at
 
 
+@pytest.mark.parametrize(
+    "text", ["zfs raidz1 a b raidz1 c d e", "zfs raidz2 a b c raidz2 d e f rust", "zfs mirror a b raidz1 c d e"]
+)
+def test_vdevs_that_survive_as_many_failures_stand_side_by_side(text: str) -> None:
+    """zpool of OpenZFS 2.1 and 2.3 takes raidz vdevs of unlike width."""
+    assert tree.devices(resolve(text))
+
+
 def test_a_device_named_like_a_layer() -> None:
     with pytest.raises(CampaignError, match="is the name of a layer"):
         tree.resolve(parse_expression("zfs a"), ["zfs", "a"])
