@@ -37,9 +37,9 @@ def meanwhile(work: Callable[[], None]) -> Iterator[None]:
     thread.start()
     try:
         yield
-    except PoolproofError:
+    except BaseException as error:
         thread.join()
-        if raised:
+        if raised and isinstance(error, PoolproofError):
             raise raised[0] from None
         raise
     thread.join()

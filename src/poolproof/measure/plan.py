@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from poolproof.campaign.calibration import Calibration, calibrated_device, calibration_of
 from poolproof.campaign.model import Campaign, Emulated, Layout, Workload
@@ -11,6 +12,7 @@ from poolproof.devices.model import Site
 from poolproof.devices.plan import programs_of
 from poolproof.errors import CampaignError
 from poolproof.facts.machine import Machine, survey
+from poolproof.fio.ahead import ask_ahead, meanwhile
 from poolproof.fio.job import JobFile
 from poolproof.fio.parse_only import check_values
 from poolproof.hosts.base import Host
@@ -21,9 +23,10 @@ from poolproof.layers.extend import core_of
 from poolproof.layers.tree import capacity_bytes, devices, largest_file_bytes, modules, needs, resolve
 from poolproof.measure.cells import CellJobs
 from poolproof.measure.found import check_found
-from poolproof.measure.jobs import device_reach_bytes, file_set, jobs_of, on_device
+from poolproof.measure.jobs import ADDED, device_reach_bytes, file_set, jobs_of, on_device
 from poolproof.provision.layout import Ground, LayoutPlan, look_around, plan_changed, plan_layout, plan_over
 from poolproof.provision.place import site_of
+from poolproof.rules.catalogue import all_rules
 from poolproof.units import format_size
 
 _CELLS_AT_ONCE = 32
@@ -80,25 +83,33 @@ def make_plan(campaign: Campaign, host: Host, places: Places, seed: int, allowed
         GuardError: a disk may not be written to.
         FioError: no fio, or too old.
     """
+    if host.name == LocalHost.name:  # elsewhere the link could be closed before the answers come
+        ask_ahead(host, ADDED["ioengine"][0])
     calibration = calibration_of(campaign)
     nodes = {layout.name: _resolved(layout, campaign) for layout in (*calibration.layouts, *campaign.layouts)}
     cells = tuple(_cell(workload, campaign, host) for workload in campaign.workloads)
     bare_cells = tuple(_cell(workload, campaign, host) for workload in calibration.workloads)
-    _check_values(cells, host)
-    machine = survey(host, _programs(campaign), frozenset().union(*map(modules, nodes.values())))
-    site = site_of(machine, places.label, places.state_dir, places.ram_dir, is_here=host.name == LocalHost.name)
-    for node in nodes.values():
-        needs(node, site)
-    plan = Plan(campaign, machine, site, nodes, cells, seed, allowed_disks, calibration, bare_cells)
-    ground = look_around(host, campaign, tuple(nodes.values()), site.state_dir)
-    for name, node in nodes.items():
+    with meanwhile(partial(_check_values, cells, host)):
+        machine = survey(host, _programs(campaign), frozenset().union(*map(modules, nodes.values())))
+        site = site_of(machine, places.label, places.state_dir, places.ram_dir, is_here=host.name == LocalHost.name)
+        plan = Plan(campaign, machine, site, nodes, cells, seed, allowed_disks, calibration, bare_cells)
+        _check_layouts(plan, host)
+        all_rules()  # they judge the first trial, and are read here while fio reads the jobs
+    return plan
+
+
+def _check_layouts(plan: Plan, host: Host) -> None:
+    """Whether the host has what the layouts need, and they have room for the files."""
+    for node in plan.nodes.values():
+        needs(node, plan.site)
+    ground = look_around(host, plan.campaign, tuple(plan.nodes.values()), plan.site.state_dir)
+    for name, node in plan.nodes.items():
         check_found(name, node, plan.cells_of(name), host)
     for planned in plan_layouts(plan, ground):
         if calibrated_device(planned.layout.name) is not None:
             continue  # what runs on a bare disk is cut to its size
         with standing_at(planned.layout.expression.origin):
             _check_room(planned, plan, ground)
-    return plan
 
 
 def plan_layouts(plan: Plan, ground: Ground) -> tuple[LayoutPlan, ...]:
