@@ -15,15 +15,10 @@ _POLL_S = 0.1
 _ASK_S = 60.0  # a question that a busy machine answers late
 _TRY_S = 20.0
 _GRACE_S = 5.0
-_FIND_PROGRAMS = """
+_FIND_PROGRAMS = r"""
 read -r marker
-for process in /proc/[0-9]*; do
-    { read -r name <"$process/comm"; } 2>/dev/null || continue
-    for program; do
-        [ "$name" = "$program" ] || continue
-        tr '\\0' ' ' <"$process/cmdline" 2>/dev/null | grep -qF -e "$marker" && echo "${process#/proc/}"
-    done
-done
+set -- $(grep -lxF -e "$(printf '%s\n' "$@")" /proc/[0-9]*/comm 2>/dev/null | sed 's/comm$/cmdline/')
+[ $# -gt 0 ] && printf '%s\n' "$marker" | grep -alF -f - "$@" 2>/dev/null | cut -d / -f 3
 true"""
 
 
@@ -48,6 +43,8 @@ def undo_all(
     """
     leftovers: list[Leftover] = []
     changes = [change for change in journal.standing() if not keep(change)]
+    if not changes:
+        return ()
     late = _await_landing(changes, host, tell)
     for change in changes:
         tell(f"undo: {change.title}")
@@ -165,9 +162,10 @@ def _holds(condition: Holds, host: Host) -> bool:
 def _end_programs(undo: UndoPrograms, host: Host) -> str | None:
     for signal, grace_s in (("TERM", _GRACE_S), ("KILL", _GRACE_S)):
         deadline = time.monotonic() + grace_s
-        for pid in _processes_of(undo, host):
+        left = _processes_of(undo, host)
+        for pid in left:
             _signal(signal, pid, host)
-        while left := _processes_of(undo, host):
+        while left and (left := _processes_of(undo, host)):
             if time.monotonic() > deadline:
                 break
             time.sleep(_POLL_S / 2)
