@@ -95,10 +95,15 @@ def _job(name: str, given: Mapping[str, str], workload: Workload, measure: Measu
     added = {option: value for option, (value, _why) in ADDED.items() if option not in given}
     options = {**added, **given}
     if options["time_based"] != "0":
-        options.setdefault("runtime", f"{measure.longest_s:g}s")
+        options.setdefault("runtime", runtime_text(measure.longest_s))
     job = Job(name, options)
     _refuse_unmeasurable(job, workload)
     return job
+
+
+def runtime_text(seconds: float) -> str:
+    """A time as fio's `runtime`: milliseconds where it is not whole, for fio drops what stands behind a point."""
+    return f"{seconds:g}s" if float(seconds).is_integer() else f"{max(1, round(seconds * 1000))}ms"
 
 
 def _refuse_own(given: Mapping[str, str], workload: Workload) -> None:

@@ -14,6 +14,7 @@ from poolproof.fio.json_output import read_json_stream
 from poolproof.hosts.base import Host
 from poolproof.measure.figures import figures_of
 from poolproof.measure.fio_run import whole_report
+from poolproof.measure.jobs import runtime_text
 from poolproof.measure.latencies import Stretch, latencies
 from poolproof.measure.live import Ending, Watch
 from poolproof.measure.ready import ReadyLayout
@@ -25,9 +26,11 @@ from poolproof.runs.model import Figures, Settling, Unsettled
 from poolproof.runs.settled import rule_of
 from poolproof.stopping.fio_steady import rate_of
 from poolproof.stopping.model import Decision
+from poolproof.stopping.window import LEAST_SAMPLES
 
 _STATUS_S = ((4, 0.25), (16, 0.5))  # clones, and how often all of them report: the more, the longer each report
 _SELDOM_S = 1.0
+_OFTENEST_S = 0.1
 _SHORT_S = 5.0
 _SWING_S = 0.5
 
@@ -57,10 +60,13 @@ class FioRun:
         return self.statuses[-1].ran_s if self.statuses else 0.0
 
 
-def status_interval_s(jobs: JobFile) -> float:
-    """How often fio reports while it runs."""
+def status_interval_s(jobs: JobFile, shortest_s: float) -> float:
+    """How often fio reports while it runs: as often as the shortest trial needs samples, where few clones report."""
     clones = sum(job.numjobs for job in jobs.jobs)
-    return next((seconds for most, seconds in _STATUS_S if clones <= most), _SELDOM_S)
+    usual = next((seconds for most, seconds in _STATUS_S if clones <= most), _SELDOM_S)
+    if clones > _STATUS_S[0][0]:
+        return usual
+    return max(_OFTENEST_S, min(usual, shortest_s / LEAST_SAMPLES))
 
 
 def ending_of(
@@ -73,7 +79,7 @@ def ending_of(
     return Ending(
         rule=rule_of(measure),
         by_bytes=rate == "bytes",
-        interval_s=status_interval_s(jobs),
+        interval_s=status_interval_s(jobs, measure.shortest_s),
         ramp_s=max(job.ramp_s for job in jobs.jobs),
         write_backs=turnovers(host, layout, jobs),
     )
@@ -87,7 +93,7 @@ def _ends_by_itself(workload: Workload, jobs: JobFile) -> bool:
 
 def lasting(jobs: JobFile, seconds: float) -> JobFile:
     """The same jobs with that runtime."""
-    return JobFile(tuple(Job(job.name, {**job.options, "runtime": f"{seconds:g}s"}) for job in jobs.jobs))
+    return JobFile(tuple(Job(job.name, {**job.options, "runtime": runtime_text(seconds)}) for job in jobs.jobs))
 
 
 def gathered(

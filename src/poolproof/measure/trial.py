@@ -143,7 +143,7 @@ def _measure_and_judge(bench: Bench, prepared: Prepared, number: int, directory:
         evidence=evidence,
         target=bench.layout.target,
         cold=cold,
-        asked_s=measured.fio.ran_s if measured.fio.ended else prepared.jobs.asked_s,
+        asked_s=measured.fio.ran_s if measured.fio.ended else measured.fio.most_s or prepared.jobs.asked_s,
     )
     judgement = judge(case)
     bench.run.keep(directory, "evidence.json", kept(case))

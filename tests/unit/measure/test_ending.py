@@ -91,7 +91,7 @@ def workload(text: str) -> Workload:
 
 def test_more_clones_report_less_often() -> None:
     def every(text: str) -> float:
-        return status_interval_s(jobs_of(workload(text), MEASURE, LocalHost()))
+        return status_interval_s(jobs_of(workload(text), MEASURE, LocalHost()), 3.0)
 
     assert every("rw=read,bs=1m") == 0.25
     assert every("rw=read,bs=1m,numjobs=16") == 0.5

@@ -12,6 +12,7 @@ from poolproof.fio.job import JobFile
 from poolproof.hosts.local import LocalHost
 from poolproof.measure.jobs import ADDED, device_reach_bytes, file_set, fill_job, jobs_of, on_device, placed
 from poolproof.measure.order import Order
+from poolproof.measure.settle import lasting, status_interval_s
 from poolproof.runs.model import Figures, Settling, Trial, Unsettled
 
 HOST = LocalHost()
@@ -115,6 +116,20 @@ def test_what_poolproof_adds_gives_way_to_what_the_user_says() -> None:
     (own,) = jobs("rw=write,bs=16k,direct=0,ioengine=psync,size=8m,randrepeat=1,refill_buffers=0,time_based=0").jobs
     assert [own.options[name] for name in ADDED] == ["psync", "0", "8m", "0", "1", "0"]
     assert "runtime" not in own.options, "a job that is not time-based ends when its work is done"
+
+
+@pytest.mark.parametrize(("asked_s", "said"), [(3.0, "3s"), (2.5, "2500ms"), (0.2, "200ms"), (8.7031, "8703ms")])
+def test_fio_is_never_told_a_fraction_of_a_second_which_it_would_drop(asked_s: float, said: str) -> None:
+    (job,) = jobs_of(workload("rw=randread,bs=16k"), Measure(time_s=asked_s), HOST).jobs
+    assert job.options["runtime"] == said
+    assert lasting(JobFile((job,)), asked_s).jobs[0].options["runtime"] == said
+    assert job.runtime_s == pytest.approx(asked_s, abs=0.001)
+
+
+def test_a_short_trial_is_reported_as_often_as_its_figure_needs_samples() -> None:
+    one, many = jobs("rw=randread,bs=16k"), jobs("rw=randread,bs=16k,numjobs=8")
+    assert [status_interval_s(one, shortest_s) for shortest_s in (3.0, 1.2, 0.5)] == pytest.approx([0.25, 0.1, 0.1])
+    assert status_interval_s(many, 1.2) == 0.5
 
 
 def test_the_files_are_where_poolproof_puts_them() -> None:
