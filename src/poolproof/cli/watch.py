@@ -72,7 +72,8 @@ def _serve(follower: "Follower", bind: str, port: int, *, as_json: bool) -> None
         _say("Open it in a browser on this machine. Ctrl-C ends it.")
     else:
         _say("Whoever has this address sees the run, and nothing on the way is encrypted. Ctrl-C ends it.")
-    serve(watched, standing, ended)
+    with follower.watching():
+        serve(watched, standing, ended)
 
 
 def _watch(follower: "Follower", *, plain: bool, as_json: bool) -> None:
@@ -100,7 +101,7 @@ def _follow(follower: "Follower", state: "LiveState", *, plain: bool) -> None:
         while follower.look(lines).going:
             time.sleep(_LOOK_S)
         return
-    with screen_of(state, "Ctrl-C ends the watching") as screen:
+    with follower.watching(), screen_of(state, "Ctrl-C ends the watching") as screen:
         follower.last_rates(screen)
         while (glance := follower.look(screen)).going:
             if glance.since_s is not None:

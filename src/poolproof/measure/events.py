@@ -18,7 +18,7 @@ class Listener:
     """Every method is called from the thread that measures, except `live`."""
 
     wants_live = False
-    """Whether to make fio report each second while it runs."""
+    """Whether `live` is to be called; others who watch are told in any case."""
 
     def campaign_begins(self, trials_to_do: int, trials_done: int) -> None:
         """The plan stands; that many trials are ahead, and so many are finished from before."""

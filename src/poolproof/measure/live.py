@@ -1,9 +1,8 @@
-"""While fio runs: its own rate beside the disks', told once a second; and its end, once its figure is known."""
+"""While fio runs: its own rate beside the disks', told once a second if anybody hears; its end once it is known."""
 
 import contextlib
 import threading
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from types import TracebackType
 
@@ -15,6 +14,7 @@ from poolproof.measure.events import LiveRates
 from poolproof.measure.fio_report import FioReport
 from poolproof.measure.fio_run import interrupt_fio, report_path
 from poolproof.measure.status import Status, after_ramp, series_of
+from poolproof.measure.teller import Teller
 from poolproof.stopping.decide import decide
 from poolproof.stopping.model import Decision, Rule
 
@@ -68,12 +68,12 @@ class Watch:
         host: Host,
         scratch: str,
         sampler: Sampler,
-        tell: Callable[[LiveRates], None] | None = None,
+        teller: Teller | None = None,
         ending: Ending | None = None,
     ) -> None:
         self.decision: Decision | None = None
         self._host, self._scratch, self._sampler = host, scratch, sampler
-        self._tell, self._ending = tell, ending
+        self._teller, self._ending = teller, ending
         self.report = FioReport(host, report_path(scratch), 0.0)
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
@@ -95,32 +95,43 @@ class Watch:
         self._begun = time.monotonic()
         if self._ending is not None:
             self._due = self._begun + _START_S + self._ending.ramp_s + self._ending.rule.min_s
-        if self._tell is not None or self._ending is not None:
+        if self._teller is not None or self._ending is not None:
             self._thread = threading.Thread(target=self._watch, name="live", daemon=True)
             self._thread.start()
 
     def _watch(self) -> None:
         while not self._stop.wait(self._pause_s()):
+            heard = self._teller is not None and self._teller.is_heard()
+            if not heard and not self._is_due:
+                continue
             before = self.report.statuses[-1] if self.report.statuses else None
             # A host that can't be asked just now is a matter for the thread that waits for fio.
             with contextlib.suppress(PoolproofError):
                 self.report.read_on()
-                self._tell_rates(before)
-                self._end_if_known()
+                if heard:
+                    self._tell_rates(before)
+                if self._is_due:
+                    self._end_if_known()
+
+    @property
+    def _is_due(self) -> bool:
+        """Whether the rule is to be asked."""
+        return self._ending is not None and self.decision is None and time.monotonic() >= self._due
 
     def _pause_s(self) -> float:
-        pauses = [] if self._tell is None else [_EVERY_S]
+        pauses = [] if self._teller is None else [_EVERY_S]
         if self._ending is not None and self.decision is None:
             pauses.append(max(_SHORTEST_PAUSE_S, self._due - time.monotonic()))
         return min(pauses, default=_EVERY_S)
 
     def _tell_rates(self, before: Status | None) -> None:
-        if self._tell is not None:
+        if self._teller is not None:
             now = self.report.statuses[-1] if self.report.statuses else None
-            self._tell(LiveRates(time.monotonic() - self._begun, _rate(before, now), _leaf_rate(self._sampler)))
+            elapsed_s = time.monotonic() - self._begun
+            self._teller.tell(LiveRates(elapsed_s, _rate(before, now), _leaf_rate(self._sampler)))
 
     def _end_if_known(self) -> None:
-        if self._ending is None or self.decision is not None or time.monotonic() < self._due:
+        if self._ending is None:
             return
         decision = self._ending.judge(self.report.statuses, self.report.begun_at_s)
         if decision.done:

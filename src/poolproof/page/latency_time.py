@@ -1,7 +1,6 @@
 """Latency percentiles through a trial: stretches put together until each percentile has enough I/Os to stand on."""
 
 import functools
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -52,9 +51,10 @@ def latency_lines(stretches: Sequence[Stretch], window_s: float, points: int) ->
     clock_s = min(each.at_s - each.ran_s for each in stretches) - window_s  # a report may come late, never early
     groups = list(_groups(stretches, points))
     bounds = [groups[0][0].from_s, *(group[-1].ran_s for group in groups)]
+    parts = {syncs: list(_parts(groups, syncs=syncs)) for syncs in (False, True)}
     lines: dict[str, list[float | None]] = {}
     for number, line in enumerate(LINES):
-        steps = {step.from_s: step.bins for step in enough(_parts(groups, syncs=line.syncs), line.per_cent)}
+        steps = {step.from_s: step.bins for step in enough(parts[line.syncs], line.per_cent)}
         if steps:
             lines[str(number)] = [short(_latency_s(steps.get(begin), line.per_cent)) for begin in bounds[:-1]]
     return {"lat": {"ends": [short(bound + clock_s) for bound in bounds], "lines": lines}} if lines else {}
@@ -69,12 +69,14 @@ def enough(parts: Iterable[Part], per_cent: float) -> Iterator[Part]:
     needed = round(100 * SLOWER / (100 - per_cent))
     ready: list[Part] = []
     held: list[Part] = []
+    lacking = needed
     for part in parts:
         held.append(part)
-        if sum(each.count for each in held) >= needed:
+        lacking -= part.count
+        if lacking <= 0:
             if ready:
                 yield _joined(ready)
-            ready, held = held, []
+            ready, held, lacking = held, [], needed
     if ready:
         yield _joined([*ready, *held])
 
@@ -82,9 +84,10 @@ def enough(parts: Iterable[Part], per_cent: float) -> Iterator[Part]:
 def _joined(parts: Sequence[Part]) -> Part:
     if len(parts) == 1:
         return parts[0]
-    bins: Counter[int] = Counter()
-    for part in parts:
-        bins.update(part.bins)
+    bins = dict(parts[0].bins)
+    for part in parts[1:]:
+        for value, count in part.bins.items():
+            bins[value] = bins.get(value, 0) + count
     return Part(parts[0].from_s, parts[-1].to_s, bins)
 
 

@@ -36,6 +36,8 @@ class LiveState(Listener):
     `done` are the trials from before; `begun_s` is when the run began, seconds since 1970, now if None.
     """
 
+    wants_live = True
+
     def __init__(
         self,
         campaign: Campaign,

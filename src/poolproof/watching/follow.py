@@ -1,5 +1,6 @@
 """A run followed in its files: what is new in them, told to a listener as the run itself would tell it."""
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -10,9 +11,10 @@ from poolproof.campaign.calibration import all_cells
 from poolproof.campaign.model import Campaign
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.errors import RunError
-from poolproof.measure.events import Listener
+from poolproof.measure.events import Listener, LiveRates
 from poolproof.runs.directory import RunDirectory, file_name
 from poolproof.runs.files import decode
+from poolproof.runs.live import LiveNotes
 from poolproof.runs.model import SCHEMA, RunRecord, Trial
 from poolproof.watching.rates import rates_of
 
@@ -56,9 +58,15 @@ class Follower:
         self._done: dict[tuple[str, str], int] = {}
         self._layout = self._step = ""
         self._at: Key | None = None
+        self._told_s = 0.0
+        self._notes = LiveNotes(self.run)
         self.before, _ = self._new_trials()
         for trial in self.before:
             self._count(trial)
+
+    def watching(self) -> AbstractContextManager[None]:
+        """As long as this lasts, the run writes down its rates while it measures, and `look` tells them."""
+        return self._notes.watched()
 
     @property
     def begun_s(self) -> float:
@@ -116,7 +124,8 @@ class Follower:
 
     def _tell_trial(self, trial: Trial, listener: Listener) -> None:
         self._begins(trial.key, listener)
-        self._tell_rates(trial, listener)
+        if not self._told_s:
+            self._tell_rates(trial, listener)
         self._count(trial)
         self._at = None
         listener.trial_ends(trial)
@@ -133,7 +142,7 @@ class Follower:
         self._enter(layout, listener)
         if number > self.campaign.measure.trials:
             listener.trial_added(layout, workload)
-        self._at, self._step = key, ""
+        self._at, self._step, self._told_s = key, "", 0.0
         listener.trial_begins(layout, workload, number)
 
     def _enter(self, layout: str, listener: Listener) -> None:
@@ -150,12 +159,22 @@ class Follower:
         if begun is not None and begun[1] >= (journal_s or 0.0):
             self._begins(begun[0], listener)
             self._tell_step(MEASURED, listener)
+            self._tell_live(listener)
             return begun[1]
         if self._at is not None or journal_s is None:
             return None
         ended_s = _changed_s(self._trials_path) or 0.0
         self._tell_step(_last_step(self.run.journal_path) if journal_s > ended_s else _BETWEEN, listener)
         return max(journal_s, ended_s)
+
+    def _tell_live(self, listener: Listener) -> None:
+        """The rates of the trial at hand that came since."""
+        if self._at is None or not listener.wants_live:
+            return
+        for line in self._notes.lines(self._at):
+            if line.elapsed_s > self._told_s:
+                self._told_s = line.elapsed_s
+                listener.live(LiveRates(line.elapsed_s, line.fio_bytes_per_s, line.leaf_bytes_per_s))
 
     def _tell_step(self, title: str, listener: Listener) -> None:
         if title and title != self._step:

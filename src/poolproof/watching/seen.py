@@ -11,11 +11,17 @@ from poolproof.report.live_state import LiveState
 from poolproof.report.time_left import whole_seconds
 from poolproof.report.words import MARKS
 from poolproof.runs.summary import WORST_FIRST
+from poolproof.units import format_rate
 from poolproof.watching.follow import Follower
 
 _SHORTEST_S = 2.0
+_RATES = 60
 _SHARE = 20
 """The page rests this many times as long as building it takes: this machine may be the measured one."""
+
+
+def _rate_text(bytes_per_s: int | None) -> str:
+    return "…" if bytes_per_s is None else format_rate(bytes_per_s)
 
 
 class Watched:
@@ -23,6 +29,7 @@ class Watched:
 
     def __init__(self, follower: Follower, clock: Callable[[], float] = time.monotonic) -> None:
         self.state = LiveState(follower.campaign, follower.before, begun_s=follower.begun_s or None)
+        follower.last_rates(self.state)
         self.going = follower.run.is_going()
         self._follower = follower
         self._clock = clock
@@ -54,6 +61,24 @@ class Watched:
             "total": state.total,
             "text": self._text(),
             "cells": "  ".join(counts),
+            "rates": self._rates(),
+        }
+
+    def _rates(self) -> dict[str, Any] | None:
+        """The last rates of a trial in bytes per second, fio's beside the disks'; None without any."""
+        state = self.state
+        if state.rates_of is None or not state.rates:
+            return None
+        layout, workload, number = state.rates_of
+        last = list(state.rates)[-_RATES:]
+        fio = [None if each.fio_bytes_per_s is None else round(each.fio_bytes_per_s) for each in last]
+        disks = [round(each.leaf_bytes_per_s) for each in last]
+        return {
+            "of": f"{layout} · {workload} #{number}",
+            "now": state.rates_of == state.at,
+            "fio": fio,
+            "disks": disks,
+            "words": [_rate_text(fio[-1]), _rate_text(disks[-1])],
         }
 
     def _text(self) -> str:

@@ -7,7 +7,9 @@ from pathlib import Path
 
 from poolproof.errors import RunError
 from poolproof.measure.events import Listener, LiveRates
+from poolproof.measure.teller import Teller
 from poolproof.runs.directory import RunDirectory
+from poolproof.runs.live import LiveNotes
 from poolproof.runs.model import Trial
 from poolproof.watching.follow import MEASURED, Follower
 from poolproof.watching.rates import rates_of
@@ -81,6 +83,46 @@ def test_the_trial_whose_directory_stands_without_its_line_is_at_hand(tmp_path: 
         assert follower.look(heard).since_s == 2000
         follower.look(heard)
         assert heard.lines == ["begins bare-a stream 1", f"step {MEASURED}"]
+
+
+def test_rates_of_the_trial_at_hand_are_told_while_it_runs(tmp_path: Path) -> None:
+    path = make_run(tmp_path / "run", all_trials()[:1])
+    with going(path) as run:
+        os.utime(path / "trials.jsonl", (1000, 1000))
+        run.trial_directory("bare-a", "stream", 1)
+        follower, heard = Follower(path), Heard()
+        teller = Teller(Listener(), run, ("bare-a", "stream", 1))
+        assert not teller.is_heard()
+        with follower.watching():
+            for second in range(1, 4):
+                assert teller.is_heard()
+                teller.tell(LiveRates(float(second), 2e6 * second, 3e6))
+                follower.look(heard)
+                follower.look(heard)
+            assert heard.rates == [LiveRates(float(second), 2e6 * second, 3e6) for second in range(1, 4)]
+            run.append(trial("bare-a", "stream", 1))
+            follower.look(heard)
+            assert heard.lines[-1] == "ends bare-a stream 1" and len(heard.rates) == 3
+        assert not teller.is_heard()
+
+
+def test_nothing_is_written_for_nobody_and_others_trials_are_not_this_ones(tmp_path: Path) -> None:
+    run = RunDirectory.open(make_run(tmp_path / "run", []))
+    notes = LiveNotes(run)
+    teller = Teller(Listener(), run, ("one", "reads", 1))
+    assert not teller.is_heard()
+    teller.tell(LiveRates(1.0, None, 3e6))
+    assert not (run.path / "live.jsonl").exists()
+    with notes.watched():
+        assert teller.is_heard()
+        teller.tell(LiveRates(2.0, None, 3e6))
+        assert [line.elapsed_s for line in notes.lines(("one", "reads", 1))] == [2.0]
+        assert notes.lines(("one", "reads", 2)) == []
+        with (run.path / "live.jsonl").open("ab") as file:
+            file.write(b'{"layout":"one","wor')
+        assert len(notes.lines(("one", "reads", 1))) == 1
+    notes.clear()
+    assert notes.lines(("one", "reads", 1)) == []
 
 
 def test_between_trials_the_journal_tells_the_step(tmp_path: Path) -> None:

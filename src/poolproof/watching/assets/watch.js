@@ -95,8 +95,33 @@ const tell = (said) => {
   byId("progress").value = said.done;
   if (byId("text").textContent !== said.text) byId("text").textContent = said.text;
   byId("cells").textContent = said.cells;
+  tellRates(said.rates);
   wanted = said.page;
   load();
+};
+
+// Both rates to one scale, a bar for each second: where they part, the figure is not what it seems.
+const bars = (id, values, top) => {
+  const width = 120 / Math.max(20, values.length);
+  byId(id).replaceChildren(...values.flatMap((value, number) => {
+    if (value === null || top <= 0) return [];
+    const bar = document.createElementNS("http://www.w3.org/2000/svg", "rect");
+    const high = Math.max(value > 0 ? 1 : 0, 24 * value / top);
+    for (const [name, size] of Object.entries({ x: number * width, y: 24 - high, width: Math.max(1, width - 0.5), height: high })) bar.setAttribute(name, size);
+    return [bar];
+  }));
+};
+
+const tellRates = (rates) => {
+  byId("rates").hidden = !rates;
+  if (!rates) return;
+  byId("rates").className = rates.now ? "" : "past";
+  byId("rates-of").textContent = `${rates.now ? "now" : "last"}: ${rates.of}`;
+  const top = Math.max(0, ...rates.fio.filter((value) => value !== null), ...rates.disks);
+  bars("fio", rates.fio, top);
+  bars("disks", rates.disks, top);
+  byId("fio-now").textContent = rates.words[0];
+  byId("disks-now").textContent = rates.words[1];
 };
 
 const events = new EventSource("events");
