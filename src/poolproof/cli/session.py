@@ -30,6 +30,7 @@ from poolproof.runs.claims import hold
 from poolproof.runs.contract import run_object
 from poolproof.runs.directory import RunDirectory
 from poolproof.runs.model import RunLab, RunRecord
+from poolproof.runs.race import race_of
 from poolproof.runs.settled import trials_ahead
 from poolproof.runs.summary import cells_of
 
@@ -233,13 +234,14 @@ def _conduct(plan: Plan, host: Host, run: RunDirectory, *, as_json: bool, plain:
 
 def print_result(run: RunDirectory, campaign: Campaign, *, as_json: bool, leaves: bool = False) -> None:
     cells = cells_of(run.trials(), campaign)
-    claims = hold(campaign.expect, cells)
+    claims, race = hold(campaign.expect, cells), race_of(run.trials(), campaign)
     if as_json:
-        print(json.dumps(run_object(run.path, cells, campaign.baseline, claims)))
+        print(json.dumps(run_object(run.path, cells, campaign.baseline, claims, race)))
         return
     from rich.console import Console
 
     from poolproof.report.claims import print_claims
+    from poolproof.report.raced import race_block
     from poolproof.report.shares import print_shares
     from poolproof.report.table import print_table
 
@@ -247,6 +249,8 @@ def print_result(run: RunDirectory, campaign: Campaign, *, as_json: bool, leaves
     if campaign.question:
         console.print(campaign.question, style="bold", markup=False)
     print_table(console, cells, campaign.baseline)
+    if race is not None:
+        console.print(race_block(race))
     print_claims(console, claims)
     print_shares(console, cells, all_of_them=leaves, hint=f"poolproof show {run.path} --leaves")
     if campaign.goal is not None and len(campaign.layouts) > 1:

@@ -4,11 +4,11 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from poolproof.campaign.model import LOWER_IS_BETTER, Campaign, Measure
+from poolproof.campaign.model import Campaign, Measure
 from poolproof.measure.order import Order
 from poolproof.runs.model import Trial
+from poolproof.runs.race import race_among
 from poolproof.runs.settled import needs_trial, spread_among
-from poolproof.stopping.racing import Contender, out_of_race
 
 _SHARES = 4
 """How many times its equal share of the time that is left a trial may take: most need far less."""
@@ -55,27 +55,17 @@ class Schedule:
         None when one alone is left, or nothing of what is left needs a trial.
         """
         measure, spread = self._campaign.measure, spread_among(self._cells())
-        assert measure.until is not None, "only such campaigns have a schedule"
-        contenders = [each for each in map(self._contender, self._orders) if each is not None]
-        looks = measure.trials_max - measure.trials + 1
-        beaten = out_of_race(contenders, measure.until.confidence, looks, spread)
-        left = [each.name for each in contenders if each.name not in beaten]
+        goal_cells = {name: self._goal_cells(name) for name in self._orders}
+        left = race_among(goal_cells, self.goal, measure, spread).left
         if len(left) < 2:
             return []
-        return [name for name in left if any(needs_trial(cell, measure, spread) for cell in self._goal_cells(name))]
+        return [name for name in left if any(needs_trial(cell, measure, spread) for cell in goal_cells[name])]
 
     def affords(self, layouts: Sequence[str]) -> bool:
         """Whether one more trial of the goal's workloads on these fits into what is left, by what others took."""
         taken = [sum(trial.seconds.values()) for name in layouts for cell in self._goal_cells(name) for trial in cell]
         mean_s = sum(taken) / len(taken) if taken else self._campaign.measure.shortest_s
         return self.left_s >= mean_s * len(layouts) * len(self.goal)
-
-    def _contender(self, name: str) -> Contender | None:
-        """None where a cell of the goal failed or is refuted: such a layout is no candidate."""
-        cells = self._goal_cells(name)
-        if any(trial.verdict in ("failed", "refuted") for cell in cells for trial in cell):
-            return None
-        return Contender(name, tuple(tuple(map(_goodness, cell)) for cell in cells))
 
     def _goal_cells(self, name: str) -> list[list[Trial]]:
         return self._orders[name].cells_of(self.goal)
@@ -90,11 +80,3 @@ class Schedule:
 
     def _cells(self) -> list[list[Trial]]:
         return [cell for order in self._orders.values() for cell in order.cells()]
-
-
-def _goodness(trial: Trial) -> float:
-    """The trial's figure where more is better, its inverse where less is; 0 without one."""
-    value = trial.figures.metric(trial.metric) if trial.figures else None
-    if not value:
-        return 0.0
-    return 1 / value if trial.metric in LOWER_IS_BETTER else value

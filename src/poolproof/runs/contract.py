@@ -8,13 +8,18 @@ from poolproof.rules.model import Finding
 from poolproof.runs.claims import Held
 from poolproof.runs.interval import Interval
 from poolproof.runs.model import Unsettled
+from poolproof.runs.race import Race
 from poolproof.runs.summary import Cell, factor_to
 
 SCHEMA = 1
 
 
 def run_object(
-    path: Path, cells: tuple[Cell, ...], baseline: str | None, claims: tuple[Held, ...] = ()
+    path: Path,
+    cells: tuple[Cell, ...],
+    baseline: str | None,
+    claims: tuple[Held, ...] = (),
+    race: Race | None = None,
 ) -> dict[str, Any]:
     """A finished run for machines. `verdicts` counts cells."""
     bases = {cell.workload: cell for cell in cells if cell.layout == baseline}
@@ -27,6 +32,29 @@ def run_object(
         "seconds": _seconds(cells),
         "fixed_s": sum(cell.settling.fixed_s for cell in cells if cell.settling) or None,
         "claims": [_claim_object(held) for held in claims],
+        "race": None if race is None else _race_object(race),
+    }
+
+
+def _race_object(race: Race) -> dict[str, Any]:
+    return {
+        "goal": list(race.goal),
+        "leader": race.leader,
+        "dropped": [
+            {
+                "layout": each.layout,
+                "leader": each.leader,
+                "trials": each.trials,
+                "leader_speed": {"mean": each.times, "low": each.least},
+            }
+            for each in race.dropped
+        ],
+        "left": list(race.left),
+        "excluded": list(race.excluded),
+        "risk": race.risk,
+        "pairs": race.pairs,
+        "looks": race.looks,
+        "test_risk": race.test_risk,
     }
 
 

@@ -26,6 +26,15 @@ class Contender:
 
 
 @dataclass(frozen=True)
+class Behind:
+    """Why a contender is not the best: the leader is `times` as fast, and `least` times or more at the race's risk."""
+
+    leader: str
+    times: float
+    least: float
+
+
+@dataclass(frozen=True)
 class _Score:
     mean: float
     variance: float
@@ -34,8 +43,8 @@ class _Score:
 
 def out_of_race(
     contenders: Sequence[Contender], confidence: float, looks: int, spread: Spread | None = None
-) -> Mapping[str, str]:
-    """The contenders that are not the best, each with the leader that it is worse than.
+) -> Mapping[str, Behind]:
+    """The contenders that are not the best, each with how far it is behind the leader.
 
     `looks` is how often this is asked at most. One without two trials of each workload stays in the race. `spread` is
     how much trials of one cell differ in this campaign.
@@ -49,17 +58,34 @@ def out_of_race(
     if len(scores) < 2:
         return {}
     leader = max(scores, key=lambda name: scores[name].mean)
-    risk = (1 - confidence) / ((len(contenders) - 1) * looks)
-    return {name: leader for name in scores if name != leader and _is_worse(scores[name], scores[leader], risk)}
+    risk = risk_of_a_test(confidence, len(contenders), looks)
+    found = {}
+    for name, score in scores.items():
+        least = _least_lead(scores[leader], score, risk)
+        if name != leader and least > 0:
+            found[name] = Behind(leader, math.exp(scores[leader].mean - score.mean), math.exp(least))
+    return found
 
 
-def _is_worse(score: _Score, leader: _Score, risk: float) -> bool:
+def leader_of(contenders: Sequence[Contender], spread: Spread | None = None) -> str | None:
+    """Who has the best mean of those with two trials of each workload; None where nobody has."""
+    scores = {each.name: score for each in contenders if (score := _score(each, spread)) is not None}
+    return max(scores, key=lambda name: scores[name].mean, default=None)
+
+
+def risk_of_a_test(confidence: float, contenders: int, looks: int) -> float:
+    """How likely the test of one pair at one look may err, so that all together err by 1 - confidence at most."""
+    return (1 - confidence) / (max(1, contenders - 1) * looks)
+
+
+def _least_lead(leader: _Score, score: _Score, risk: float) -> float:
+    """How far the leader is ahead at least, on logarithms, at that risk; 0 or less where it may not be ahead at all."""
     variance = score.variance + leader.variance
     if variance <= _LEAST:
-        return leader.mean - score.mean > math.sqrt(_LEAST)
+        return leader.mean - score.mean - math.sqrt(_LEAST)
     # Satterthwaite (1946), rounded down
     freedom = variance**2 / (score.variance**2 / score.freedom + leader.variance**2 / leader.freedom)
-    return leader.mean - score.mean > quantile(1 - risk, max(1, math.floor(freedom))) * math.sqrt(variance)
+    return leader.mean - score.mean - quantile(1 - risk, max(1, math.floor(freedom))) * math.sqrt(variance)
 
 
 def _score(contender: Contender, spread: Spread | None) -> _Score | None:

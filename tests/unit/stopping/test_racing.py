@@ -5,7 +5,7 @@ import random
 import pytest
 
 from poolproof.stopping.model import Spread
-from poolproof.stopping.racing import Contender, out_of_race
+from poolproof.stopping.racing import Contender, leader_of, out_of_race
 
 LOOKS = 5
 
@@ -16,7 +16,9 @@ def test_who_is_clearly_worse_leaves_the_race() -> None:
         Contender("near", ((99.0, 101.5, 98.0, 100.9),)),
         Contender("slow", ((50.0, 50.4, 50.2, 49.9),)),
     ]
-    assert out_of_race(race, 0.95, LOOKS) == {"slow": "fast"}
+    assert set(found := out_of_race(race, 0.95, LOOKS)) == {"slow"}
+    assert found["slow"].leader == leader_of(race) == "fast"
+    assert 1 < found["slow"].least < found["slow"].times == pytest.approx(2.0, rel=0.01)
 
 
 def test_a_goal_of_several_workloads_is_their_mean_by_ratio() -> None:
@@ -30,7 +32,7 @@ def test_a_goal_of_several_workloads_is_their_mean_by_ratio() -> None:
 def test_two_trials_alone_are_too_few_but_not_where_other_cells_tell_how_trials_differ() -> None:
     race = [Contender("a", ((100.0, 102.0),)), Contender("b", ((70.0, 71.0),))]
     assert out_of_race(race, 0.95, LOOKS) == {}
-    assert out_of_race(race, 0.95, LOOKS, Spread(0.02, 20.0)) == {"b": "a"}
+    assert out_of_race(race, 0.95, LOOKS, Spread(0.02, 20.0))["b"].leader == "a"
 
 
 @pytest.mark.parametrize("figures", [((),), ((5.0,),), ((5.0, 0.0, 4.0),), ((900.0, 901.0), (5.0,))])
@@ -43,7 +45,7 @@ def test_equal_figures_without_any_scatter_are_a_tie_and_unequal_ones_are_none()
     same = [Contender("a", ((7.0, 7.0, 7.0),)), Contender("b", ((7.0, 7.0, 7.0),))]
     assert out_of_race(same, 0.95, LOOKS) == {}
     apart = [Contender("a", ((7.0, 7.0, 7.0),)), Contender("b", ((6.0, 6.0, 6.0),))]
-    assert out_of_race(apart, 0.95, LOOKS) == {"b": "a"}
+    assert out_of_race(apart, 0.95, LOOKS)["b"].leader == "a"
 
 
 def test_the_true_best_is_dropped_no_more_often_than_was_promised() -> None:

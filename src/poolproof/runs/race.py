@@ -1,0 +1,104 @@
+"""The race of layouts for a budget: who leads, who was dropped and why, who may still be the best.
+
+Nothing of it is kept: it follows from the trials, as it did when each further trial was given out.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from poolproof.campaign.model import LOWER_IS_BETTER, Campaign, Measure
+from poolproof.runs.model import Trial
+from poolproof.runs.settled import spread_among
+from poolproof.stopping.model import Spread
+from poolproof.stopping.racing import Contender, leader_of, out_of_race, risk_of_a_test
+
+GoalCells = Mapping[str, Sequence[Sequence[Trial]]]
+"""By layout: the trials of each workload of the goal, in the goal's order."""
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """A layout that gets no further trial: after `trials` of each workload the leader was `times` as fast.
+
+    `least` is the lower bound of that at the risk of the race.
+    """
+
+    layout: str
+    leader: str
+    trials: int
+    times: float
+    least: float
+
+
+@dataclass(frozen=True)
+class Race:
+    """Where the race stands. `left` are the layouts that may be the best, the leader among them.
+
+    `excluded` have a failed or refuted cell and never ran. `risk` bounds the chance that the true best was dropped;
+    `test_risk` is that of each test of one of `pairs` pairs at one of `looks` looks.
+    """
+
+    goal: tuple[str, ...]
+    leader: str | None
+    dropped: tuple[Dropped, ...]
+    left: tuple[str, ...]
+    excluded: tuple[str, ...]
+    risk: float
+    pairs: int
+    looks: int
+    test_risk: float
+
+
+def race_of(trials: Iterable[Trial], campaign: Campaign) -> Race | None:
+    """The race of a run with these trials; None without a budget, or before anything was measured."""
+    if campaign.budget_s is None or campaign.measure.until is None:
+        return None
+    cells: dict[tuple[str, str], list[Trial]] = {
+        (layout.name, workload.name): [] for layout in campaign.layouts for workload in campaign.workloads
+    }
+    for trial in sorted(trials, key=lambda trial: trial.number):
+        cells.setdefault((trial.layout, trial.workload), []).append(trial)
+    if not any(cells.values()):
+        return None
+    goal = tuple(workload.name for workload in campaign.goal_workloads)
+    goal_cells = {layout.name: [cells[layout.name, name] for name in goal] for layout in campaign.layouts}
+    return race_among(goal_cells, goal, campaign.measure, spread_among(cells.values()))
+
+
+def race_among(goal_cells: GoalCells, goal: Sequence[str], measure: Measure, spread: Spread | None) -> Race:
+    """Who is out by these trials. `measure` is one with `until`."""
+    assert measure.until is not None, "a race needs intervals"
+    excluded = [name for name, cells in goal_cells.items() if _is_excluded(cells)]
+    contenders = [
+        Contender(name, tuple(tuple(map(goodness, cell)) for cell in cells))
+        for name, cells in goal_cells.items()
+        if name not in excluded
+    ]
+    looks = measure.trials_max - measure.trials + 1
+    beaten = out_of_race(contenders, measure.until.confidence, looks, spread)
+    return Race(
+        goal=tuple(goal),
+        leader=leader_of(contenders, spread),
+        dropped=tuple(
+            Dropped(name, each.leader, min(map(len, goal_cells[name])), each.times, each.least)
+            for name, each in beaten.items()
+        ),
+        left=tuple(each.name for each in contenders if each.name not in beaten),
+        excluded=tuple(excluded),
+        risk=1 - measure.until.confidence,
+        pairs=max(1, len(contenders) - 1),
+        looks=looks,
+        test_risk=risk_of_a_test(measure.until.confidence, len(contenders), looks),
+    )
+
+
+def goodness(trial: Trial) -> float:
+    """The trial's figure where more is better, its inverse where less is; 0 without one."""
+    value = trial.figures.metric(trial.metric) if trial.figures else None
+    if not value:
+        return 0.0
+    return 1 / value if trial.metric in LOWER_IS_BETTER else value
+
+
+def _is_excluded(cells: Iterable[Iterable[Trial]]) -> bool:
+    return any(trial.verdict in ("failed", "refuted") for cell in cells for trial in cell)

@@ -1,0 +1,96 @@
+"""The race for a budget as it stands in a run's trials: who was dropped, after how many, why, and how surely."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from poolproof.campaign.model import Campaign
+from poolproof.campaign.yaml import parse_campaign
+from poolproof.report.raced import race_lines
+from poolproof.runs.contract import run_object
+from poolproof.runs.model import Figures, Trial
+from poolproof.runs.race import Race, race_of
+from poolproof.runs.summary import cells_of
+from tests.unit.docs.pages import documented, keys_of_value
+
+CAMPAIGN = parse_campaign(
+    """\
+devices: {a: {file: 2G}}
+layouts: {slow: a | ext4, fast: a | xfs, near: a | btrfs, broken: a | ext4}
+workloads: {etcd: etcd, other: {rw: read, bs: 1m, size: 64m}}
+measure: {until: 3%, trials: 2..6}
+goal: etcd
+budget: 1h
+""",
+    "t",
+)
+
+
+def trial(layout: str, number: int, sync_ms: float, *, workload: str = "etcd", failed: bool = False) -> Trial:
+    figures = None if failed else Figures(500.0, 1e6, sync_p99_ns=sync_ms * 1e6)
+    return Trial(layout, workload, number, "failed" if failed else "sound", (), "sync_p99", figures)
+
+
+TRIALS = [
+    *(trial("slow", number, 30 + 0.05 * number) for number in (1, 2, 3)),
+    *(trial("fast", number, 10 + 0.01 * number) for number in (1, 2, 3, 4, 5)),
+    *(trial("near", number, 10.01 + 0.02 * number) for number in (1, 2, 3, 4, 5)),
+    trial("broken", 1, 5.0, failed=True),
+]
+
+
+@pytest.fixture
+def race() -> Race:
+    found = race_of(TRIALS, CAMPAIGN)
+    assert found is not None
+    return found
+
+
+def test_who_is_worse_than_the_leader_is_dropped_with_the_reason(race: Race) -> None:
+    (dropped,) = race.dropped
+    assert (dropped.layout, dropped.leader, dropped.trials) == ("slow", "fast", 3)
+    assert 2.5 < dropped.least < dropped.times < 3.2, "less latency is faster"
+    assert (race.leader, race.left, race.excluded) == ("fast", ("fast", "near"), ("broken",))
+
+
+def test_the_risk_of_all_tests_is_that_of_the_confidence_asked_for(race: Race) -> None:
+    assert race.risk == pytest.approx(0.05)
+    assert (race.pairs, race.looks) == (2, 5)
+    assert race.test_risk * race.pairs * race.looks == pytest.approx(race.risk)
+
+
+def test_the_words_name_who_why_after_how_many_trials_and_how_surely(race: Race) -> None:
+    text = "\n".join(race_lines(race))
+    assert "the race for etcd: fast leads" in text
+    assert "dropped after 3 trials of each workload: slow; fast is 3 times as fast" in text
+    assert "not told apart from it: near" in text
+    assert "not in the race: broken" in text
+    assert "the chance that the true best was dropped is 5% at most" in text
+    assert "2 pairs at up to 5 looks, each tested at 0.5 %" in text
+
+
+def test_before_two_trials_nobody_leads_and_nobody_is_dropped() -> None:
+    found = race_of([trial("fast", 1, 10.0)], CAMPAIGN)
+    assert found is not None
+    assert (found.leader, found.dropped) == (None, ())
+    assert "nobody has two trials" in next(race_lines(found))
+    assert race_of([], CAMPAIGN) is None
+
+
+def test_without_a_budget_there_is_no_race() -> None:
+    plain = parse_campaign("layouts: {one: dir /srv}\nworkloads: {etcd: etcd}\nmeasure: {until: 3%}", "t")
+    assert race_of([trial("one", 1, 10.0)], plain) is None
+    assert run_object_of(plain, [trial("one", 1, 10.0)])["race"] is None
+
+
+def test_machines_are_told_the_same_by_the_documented_keys(race: Race) -> None:
+    found = run_object_of(CAMPAIGN, TRIALS, race)
+    assert found["race"]["dropped"][0]["layout"] == "slow"
+    keys = {key for key in keys_of_value(found) if key.startswith("race.")}
+    assert keys == {row for row in documented("json.md", "The object of a run") if row.startswith("race.")}
+
+
+def run_object_of(campaign: Campaign, trials: Sequence[Trial], race: Race | None = None) -> dict[str, Any]:
+    return run_object(Path("run"), cells_of(trials, campaign), None, (), race)
