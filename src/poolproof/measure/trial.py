@@ -35,10 +35,12 @@ from poolproof.measure.settle import (
     status_interval_s,
     window_of,
 )
+from poolproof.measure.teller import Teller
 from poolproof.rules.judge import judge
 from poolproof.rules.model import Case, Finding
 from poolproof.runs.directory import RunDirectory
 from poolproof.runs.kept import kept
+from poolproof.runs.live import LiveNotes
 from poolproof.runs.model import Trial
 
 SAMPLE_S = 0.1
@@ -102,6 +104,7 @@ def run_trial(bench: Bench, prepared: Prepared, number: int) -> Trial:
     """
     trial, broken = _attempt(bench, prepared, number)
     bench.run.append(trial)
+    LiveNotes(bench.run).clear()
     bench.listener.trial_ends(trial)
     if broken is not None:
         raise broken
@@ -111,6 +114,7 @@ def run_trial(bench: Bench, prepared: Prepared, number: int) -> Trial:
 def _attempt(bench: Bench, prepared: Prepared, number: int) -> tuple[Trial, HostUnreachable | None]:
     workload = prepared.workload
     begun = datetime.now(UTC).isoformat(timespec="milliseconds")
+    LiveNotes(bench.run).clear()  # of a run that was killed
     bench.listener.trial_begins(bench.layout.name, workload.name, number)
     directory = bench.run.trial_directory(bench.layout.name, workload.name, number)
     broken = None
@@ -132,7 +136,7 @@ def _measure_and_judge(bench: Bench, prepared: Prepared, number: int, directory:
     workload = prepared.workload
     cold = bench.measure.cold if workload.cold is None else workload.cold
     resident, cool_s = _timed_cool(bench, prepared, cold)
-    measured = _measure(bench, prepared)
+    measured = _measure(bench, prepared, number)
     _keep(bench, directory, measured)
     result = _result_of(measured.fio)
     evidence = _evidence(bench, prepared, measured, result, resident)
@@ -174,7 +178,7 @@ def _timed_cool(bench: Bench, prepared: Prepared, cold: bool) -> tuple[tuple[int
     return resident, time.monotonic() - begun
 
 
-def _measure(bench: Bench, prepared: Prepared) -> _Measured:
+def _measure(bench: Bench, prepared: Prepared, number: int) -> _Measured:
     host, leaves, scratch = bench.host, bench.layout.leaves, bench.layout.scratch
     seconds = {"settle": _pause(bench)}
     bench.listener.step("measure")
@@ -183,10 +187,10 @@ def _measure(bench: Bench, prepared: Prepared) -> _Measured:
     sampler = Sampler(host, leaves, SAMPLE_S, more)
     start: list[Reading] = []
     ending, jobs = _ending(bench, prepared)
-    tell = bench.listener.live if bench.listener.wants_live else None
-    reports = ending or tell or (jobs.asked_s or 0.0) >= _SERIES_FROM_S
+    teller = Teller(bench.listener, bench.run, (bench.layout.name, prepared.workload.name, number))
+    reports = ending or teller.is_heard() or (jobs.asked_s or 0.0) >= _SERIES_FROM_S
     status_s = status_interval_s(jobs, bench.measure.shortest_s) if reports else None
-    watch = Watch(host, scratch, sampler, tell, ending)
+    watch = Watch(host, scratch, sampler, teller if reports else None, ending)
 
     def begins() -> None:
         start.append(read_now(host, leaves, more))
