@@ -3,7 +3,6 @@
 import contextlib
 import json
 import secrets
-import sys
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -13,8 +12,10 @@ from poolproof import __version__
 from poolproof.campaign.model import Campaign
 from poolproof.campaign.write import format_campaign
 from poolproof.campaign.yaml import parse_campaign
+from poolproof.cli.cleaning import check_machine, end_own_lab, undo_leftovers
 from poolproof.cli.following import listening
-from poolproof.cli.ground import Ground, in_own_lab, on_host, own_lab_folder, reached
+from poolproof.cli.ground import Ground, in_own_lab, on_host
+from poolproof.cli.left_behind import warn_of_the_dead
 from poolproof.cli.signals import end_in_order
 from poolproof.errors import BuildError, Interrupted, RunError
 from poolproof.facts.machine import mark_of
@@ -88,72 +89,18 @@ def go_on(path: Path, *, as_json: bool, on: str | None = None, plain: bool = Fal
     campaign = parse_campaign(record.campaign, str(run.path / "run.json"))
     if record.lab is not None:
         with run.locked():
-            _end_own_lab(run, record)
+            end_own_lab(run, record)
         ground = in_own_lab(record.lab, record.label, campaign, keep=False)
     else:
         ground = on_host(on or record.host, campaign, frozenset(record.allowed_disks))
     with ground as found:
         if record.lab is None:
-            _check_machine(path, record, found.host)
+            check_machine(path, record, found.host)
         with run.locked():
-            _undo_leftovers(run, found.host)
+            undo_leftovers(run, found.host)
         label_places = Places(record.label, record.state_dir, record.ram_dir)
         plan = make_plan(found.campaign, found.host, label_places, record.seed, found.permitted)
         _conduct(plan, found.host, run, as_json=as_json, plain=plain)
-
-
-def clean(path: Path, *, on: str | None = None) -> int:
-    """Undo what a dead run left on its host; returns how many changes that were. `on` as in `go_on`.
-
-    Raises:
-        BuildError: something can't be undone.
-    """
-    run = RunDirectory.open(path)
-    record = run.record()
-    if record.lab is not None:
-        with run.locked():
-            return _end_own_lab(run, record)
-    with run.locked(), reached(on or record.host) as host:
-        _check_machine(path, record, host)
-        return _undo_leftovers(run, host)
-
-
-def _check_machine(path: Path, record: RunRecord, host: Host) -> None:
-    """On another machine none of what the journal names would be found, and all of it be counted as undone."""
-    made_on, here = record.facts.get("machine", ""), mark_of(host)
-    if made_on and here and made_on != here:
-        raise RunError(
-            f"{path} was made on another machine than {host.name}", "go there, or name it with --on USER@HOST"
-        )
-
-
-def _end_own_lab(run: RunDirectory, record: RunRecord) -> int:
-    """End the lab of a run with all that the run had made in it; returns how many changes are undone by that."""
-    from poolproof.lab.standing import remove
-    from poolproof.provision.journal import Journal
-
-    folder = own_lab_folder(record.label)
-    ended = len(Journal(folder / "journal.jsonl").standing()) if folder.exists() else 0
-    remove(folder)
-    journal = Journal(run.journal_path)
-    inside = journal.standing()
-    for change in inside:
-        journal.mark_undone(change)
-    return ended + len(inside)
-
-
-def _undo_leftovers(run: RunDirectory, host: Host) -> int:
-    from poolproof.provision.journal import Journal
-    from poolproof.provision.undo import complain, undo_all
-
-    journal = Journal(run.journal_path)
-    standing = len(journal.standing())
-    complain(undo_all(journal, host, tell=_say), str(run.path))
-    return standing
-
-
-def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
 
 
 def show(path: Path, *, as_json: bool, leaves: bool) -> None:
@@ -218,6 +165,7 @@ def _path_of(request: Request, now: datetime) -> Path:
 
 
 def _conduct(plan: Plan, host: Host, run: RunDirectory, *, as_json: bool, plain: bool) -> None:
+    warn_of_the_dead(host)
     try:
         with run.locked(), listening(run, plan.campaign, plain=plain or as_json) as listener:
             conduct(plan, host, run, listener)

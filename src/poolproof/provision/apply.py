@@ -11,6 +11,8 @@ from poolproof.steps import Step
 
 _POLL_S = 0.03
 _ASK_S = 60.0  # a question that a busy machine answers late
+_NO_SERVER = "Transport endpoint is not connected"  # ENOTCONN: a FUSE mount whose server is dead
+_AMONG_THE_DEAD = "poolproof clean, which undoes what dead runs left: a mount whose server is dead is in the way"
 
 
 def apply(
@@ -60,7 +62,8 @@ def _make(step: Step, host: Host) -> None:
             _await(step.await_file, host, step.timeout_s)
     except CommandFailed as error:
         said = error.completed.stderr.strip() or error.completed.stdout.strip() or "nothing"
-        raise BuildError(f"could not {step.title}: `{step.argv[0]}` said: {said}{_logged(step, host)}") from None
+        hint = _AMONG_THE_DEAD if _NO_SERVER in said else ""
+        raise BuildError(f"could not {step.title}: `{step.argv[0]}` said: {said}{_logged(step, host)}", hint) from None
     except CommandError as error:
         raise BuildError(f"could not {step.title}: {error.message}{_logged(step, host)}", error.hint) from None
 

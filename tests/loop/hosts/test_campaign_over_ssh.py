@@ -131,7 +131,9 @@ def test_a_poolproof_that_is_killed_leaves_no_fio_there(ground: Ground, server: 
     await_true(lambda: _fio_runs(ground), _LIMIT_S)
     started.kill()
     await_true(lambda: not _fio_runs(ground))
-    assert ask("clean", str(ground.runs / "run")).code == 0
+    answer = ask("clean", "--on", "far", "--work", str(ground.work), "--json")
+    assert answer.code == 0, answer.out + answer.err
+    assert [undone["run"] for undone in answer.json["runs_undone"]] == [str(ground.runs / "run")]
     assert ground.traces() == []
     server.break_links()  # what is left of its connection would end by itself in a minute
 

@@ -178,3 +178,11 @@ def test_an_undo_whose_program_hangs_does_not_keep_the_rest_from_being_undone(tm
     (leftover,) = undo_all(journal, HOST)
     assert "not installed" in leftover.reason
     assert not gone.exists()
+
+
+def test_a_tool_that_stumbles_over_the_mount_of_a_dead_run_names_the_way_out(journal: Journal) -> None:
+    """The words of mkfs.btrfs 6.2 on a machine where the FUSE server of another run's loop file is dead."""
+    said = "ERROR: cannot check mount status of /dev/loop2: Transport endpoint is not connected"
+    with pytest.raises(BuildError, match="endpoint is not connected") as raised:
+        apply([Step("make it", ("sh", "-c", f"echo '{said}' >&2; exit 1"))], HOST, journal, may_overwrite=NOTHING)
+    assert raised.value.hint.startswith("poolproof clean,")

@@ -1,0 +1,286 @@
+"""Of the state directories on a host, only those of dead runs are undone; every other is left as it is, and named."""
+
+import contextlib
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from poolproof.cli.left_behind import Found, Undone, look, undo_the_dead, warn_of_the_dead
+from poolproof.hosts.local import LocalHost
+from poolproof.provision.apply import apply
+from poolproof.provision.journal import Journal
+from poolproof.provision.owner import FILE, Owner, name_owner, owner_of
+from poolproof.provision.state_dirs import state_directories
+from poolproof.runs.directory import RunDirectory
+from poolproof.steps import Holds, Step, UndoCommand, UndoTree
+
+from ..command import Command
+from ..compare.making import RECORD
+from ..facts.told import ToldHost
+
+HOST = LocalHost()
+LABEL = "0badcafe"
+
+
+class Place:
+    """A work directory in which runs leave what they were making when they died."""
+
+    def __init__(self, path: Path) -> None:
+        self.work, self.runs = path / "work", path / "runs"
+        self.work.mkdir()
+
+    def leave(self, label: str = LABEL, *steps: Step) -> RunDirectory:
+        """A dead run with a state directory, which says whose it is, and whatever else the steps make."""
+        state = str(self.work / f"poolproof-{label}")
+        record = replace(RECORD, label=label, state_dir=state, facts={})
+        run = RunDirectory.create(self.runs / label, record.campaign, record)
+        places = [Step("make it", ("mkdir", state), UndoTree(state)), name_owner(state, owner_of(run.path))]
+        with run.locked():
+            apply([*places, *steps], HOST, Journal(run.journal_path), may_overwrite=frozenset())
+        return run
+
+    def state(self, label: str = LABEL) -> Path:
+        return self.work / f"poolproof-{label}"
+
+    def clean(self) -> tuple[dict[str, Undone], dict[str, Found]]:
+        """What was undone and what is left of this place alone, by label; other runs may be on this machine."""
+        undone, left = undo_the_dead(HOST, str(self.work))
+        return (
+            {Path(each.state.path).name[-8:]: each for each in undone},
+            {Path(each.state.path).name[-8:]: each for each in left if self.work in Path(each.state.path).parents},
+        )
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path.resolve())
+
+
+def test_every_dead_run_is_undone_and_its_results_stay(place: Place) -> None:
+    first, second = place.leave("00000001"), place.leave("00000002")
+    undone, left = place.clean()
+    assert {label: (each.run, each.changes) for label, each in undone.items()} == {
+        "00000001": (str(first.path), 1),
+        "00000002": (str(second.path), 1),
+    }
+    assert left == {}
+    assert list(place.work.iterdir()) == []
+    assert (first.path / "run.json").exists()
+    assert place.clean() == ({}, {})
+
+
+def test_a_run_under_way_is_left_alone_and_can_be_undone_when_it_is_dead(place: Place) -> None:
+    run = place.leave()
+    with run.locked():
+        undone, left = place.clean()
+        assert undone == {}
+        assert left[LABEL].standing == "going"
+        assert str(run.path) in left[LABEL].why
+        assert place.state().is_dir()
+        assert len(Journal(run.journal_path).standing()) == 1
+    assert set(place.clean()[0]) == {LABEL}
+
+
+def test_one_that_cannot_be_undone_keeps_no_other_from_it(place: Place) -> None:
+    stuck = UndoCommand(("false",), Holds("/proc/self/mounts", " / "), timeout_s=0.0)
+    run = place.leave("00000001", Step("mount what sticks", ("true",), stuck))
+    place.leave("00000002")
+    undone, left = place.clean()
+    assert set(undone) == {"00000002"}
+    assert left["00000001"].standing == "failed"
+    assert "mount what sticks" in left["00000001"].why
+    assert left["00000001"].next[0].endswith(f"poolproof clean {run.path}")
+
+
+def _forget_the_run(run: RunDirectory) -> None:
+    for path in run.path.iterdir():
+        path.unlink()
+
+
+def _forget_the_journal(run: RunDirectory) -> None:
+    run.journal_path.unlink()
+
+
+def _put_another_run_there(run: RunDirectory) -> None:
+    _forget_the_run(run)
+    RunDirectory.create(run.path, RECORD.campaign, replace(RECORD, state_dir="/var/tmp/poolproof-99999999"))
+
+
+def _damage_the_run(run: RunDirectory) -> None:
+    (run.path / "run.json").write_text('{"schema":1,')
+
+
+def _say_nothing(run: RunDirectory) -> None:
+    Path(run.record().state_dir, FILE).unlink()
+
+
+def _count_it_as_undone(run: RunDirectory) -> None:
+    journal = Journal(run.journal_path)
+    for change in journal.standing():
+        journal.mark_undone(change)
+
+
+@pytest.mark.parametrize(
+    ("lose", "why"),
+    [
+        (_forget_the_run, "is gone"),
+        (_forget_the_journal, "the journal of its run"),
+        (_put_another_run_there, "another run is in its run directory"),
+        (_damage_the_run, "cannot be read"),
+        (_say_nothing, "does not say whose it is"),
+        (_count_it_as_undone, "does not name it any more"),
+    ],
+)
+def test_what_no_journal_leads_to_is_named_with_what_to_type(
+    place: Place, lose: Callable[[RunDirectory], None], why: str
+) -> None:
+    lose(place.leave())
+    undone, left = place.clean()
+    assert undone == {}
+    assert left[LABEL].standing == "lost"
+    assert why in left[LABEL].why
+    state = place.state()
+    assert left[LABEL].next == (
+        f"pgrep -af poolproof-{LABEL}",
+        f"rm -rf --one-file-system {state} /dev/shm/poolproof-{LABEL}",
+    )
+    assert state.is_dir()
+
+
+def test_a_run_driven_from_another_machine_is_left_to_that_machine(place: Place) -> None:
+    run = place.leave()
+    owner = Owner(str(run.path), "nas", "0123456789abcdef")
+    (place.state() / FILE).write_text(json.dumps({"run": owner.run, "host": owner.host, "machine": owner.machine}))
+    undone, left = place.clean()
+    if owner_of(run.path).machine:
+        assert undone == {}
+        assert (left[LABEL].standing, left[LABEL].next) == ("foreign", (f"there: poolproof clean {run.path}",))
+    else:  # nothing tells this machine from another one, and the run is there
+        assert set(undone) == {LABEL}
+
+
+def test_of_other_names_and_links_nothing_is_seen(place: Place, tmp_path: Path) -> None:
+    for name in ("poolproof-record-a1b2c3d4", "poolproof-ABCDEF01", "poolproof-0badcafe1", "0badcafe"):
+        (place.work / name).mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    (place.work / "poolproof-0badcafe").symlink_to(tmp_path / "elsewhere")
+    (place.work / "poolproof-00000003").write_text("a file")
+    assert place.clean() == ({}, {})
+
+
+def test_what_has_mounts_is_found_wherever_it_is_and_another_users_is_left_alone() -> None:
+    mounts = (
+        "/dev/fuse /mnt/w/poolproof-0badcafe/a.disk fuse rw 0 0\n"
+        "/dev/loop0 /mnt/w/poolproof-0badcafe/mnt/one-ext4 ext4 rw 0 0\n"
+        "/dev/sda1 /mnt/poolproof-record-a1b2c3d4 ext4 rw 0 0\n"
+    )
+    listed = "1000\n0 root /mnt/w/poolproof-0badcafe\n1000 me /mnt/w/poolproof-00000001\n"
+    host = ToldHost({"/proc/self/mounts": mounts}, {"/mnt/w": listed})
+    (found,) = look(host, None)
+    assert (found.state.path, found.standing) == ("/mnt/w/poolproof-0badcafe", "foreign")
+    assert found.state.is_mounted
+    assert found.state.is_elsewhere
+    assert found.next == ("as root: poolproof clean",)
+
+
+def test_a_dead_run_elsewhere_is_named_and_not_touched(place: Place, tmp_path: Path) -> None:
+    """Its mounts lead to it, but it is in no work directory that was to be looked into."""
+    run = place.leave()
+
+    class Mounted(LocalHost):
+        def read(self, path: str) -> str:
+            more = f"/dev/loop9 {place.state()}/mnt/one-ext4 ext4 rw 0 0\n" if path == "/proc/self/mounts" else ""
+            return super().read(path) + more
+
+    (found,) = [found for found in look(Mounted(), None) if found.state.path == str(place.state())]
+    assert (found.standing, found.next) == ("dead", (f"poolproof clean {run.path}",))
+    assert not any(each.run == str(run.path) for each in undo_the_dead(Mounted(), str(tmp_path))[0])
+    assert place.state().is_dir()
+
+
+@pytest.mark.parametrize("alive", [True, False])
+def test_before_it_builds_a_run_is_told_of_the_mounts_of_dead_runs(
+    place: Place, capsys: pytest.CaptureFixture[str], alive: bool
+) -> None:
+    run = place.leave()
+
+    class Mounted(LocalHost):
+        def read(self, path: str) -> str:
+            return (
+                f"/dev/fuse {place.state()}/a.disk fuse rw 0 0\n" if path == "/proc/self/mounts" else super().read(path)
+            )
+
+    with run.locked() if alive else contextlib.nullcontext():
+        warn_of_the_dead(Mounted())
+    said = capsys.readouterr().err
+    if alive:
+        assert said == ""
+    else:
+        assert said.startswith("warning: mounts of a dead run are on this machine")
+        assert said.endswith(f"to undo them: poolproof clean {run.path}\n")
+
+
+def test_a_machine_without_them_costs_no_more_than_a_look_at_its_mounts() -> None:
+    assert state_directories(ToldHost({"/proc/self/mounts": "/dev/sda1 / ext4 rw 0 0\n"}), None) == ()
+
+
+@pytest.fixture
+def poolproof(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, place: Place
+) -> Command:
+    """The command line, with labs and a default work directory of the test's own: others' dead runs are not its."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr("poolproof.provision.place.DEFAULT_WORK", str(place.work))
+    return Command(monkeypatch, capsys)
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_the_command_tells_what_it_undid_and_what_it_left(place: Place, poolproof: Command, named: bool) -> None:
+    dead, lost = place.leave("00000001"), place.leave("00000002")
+    _forget_the_journal(lost)
+    code, out, _err = poolproof("clean", *(("--work", str(place.work)) if named else ()))
+    assert code == 6
+    assert f"{dead.path}: 1 changes undone; nothing of this run is left" in out
+    assert f"left alone: {place.state('00000002')}: the journal of its run {lost.path} is gone" in out
+    assert f"  rm -rf --one-file-system {place.state('00000002')} /dev/shm/poolproof-00000002" in out
+
+
+def test_the_command_for_machines(place: Place, poolproof: Command) -> None:
+    dead, going = place.leave("00000001"), place.leave("00000002")
+    with going.locked():
+        code, out, _err = poolproof("clean", "--json")
+    said = json.loads(out)
+    assert code == 0
+    assert said["runs_undone"] == [{"run": str(dead.path), "state_dir": str(place.state("00000001")), "undone": 1}]
+    assert [each for each in said["left"] if each["run"] == str(going.path)] == [
+        {
+            "state_dir": str(place.state("00000002")),
+            "run": str(going.path),
+            "standing": "going",
+            "why": f"its run {going.path} is under way",
+            "next": [],
+        }
+    ]
+    assert said["labs_ended"] == []
+
+
+def test_nothing_left_is_said_as_well(poolproof: Command) -> None:
+    code, out, _err = poolproof("clean")
+    assert code == 0
+    assert "no lab outlived its run" in out
+
+
+def test_a_work_directory_that_is_not_there_is_an_error(place: Place, poolproof: Command) -> None:
+    code, _out, err = poolproof("clean", "--work", str(place.work / "none"))
+    assert code == 4
+    assert "is not there" in err
+
+
+def test_a_run_knows_its_work_directory_itself(place: Place, poolproof: Command) -> None:
+    code, _out, err = poolproof("clean", str(place.leave().path), "--work", str(place.work))
+    assert code == 2
+    assert "--work" in err
+    assert place.state().is_dir()
