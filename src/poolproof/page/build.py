@@ -13,7 +13,7 @@ from poolproof.page.answer import answer
 from poolproof.page.cells import cell_rows, columns, finding_key, metrics_measured
 from poolproof.page.findings import groups
 from poolproof.page.libraries import vega_script
-from poolproof.page.limits import bare_layouts, distances
+from poolproof.page.limits import Section, section
 from poolproof.page.reading import Seen, read
 from poolproof.page.repeat import repeat
 from poolproof.page.specs import specs
@@ -46,7 +46,7 @@ def write_report(run: Path, out: Path) -> Seen:
 def page(seen: Seen) -> str:
     """The page as text."""
     cells = tuple(seen.run.cells.values())
-    chosen = through_time(seen, cells)
+    chosen, limits = through_time(seen, cells), section(seen, cells)
     scripts = [vega_script(), *(asset(name) for name in SCRIPTS)] if cells else [asset(name) for name in SCRIPTS]
     values = {
         "seen": seen,
@@ -55,15 +55,14 @@ def page(seen: Seen) -> str:
         "verdicts": [(verdict, MARKS[verdict], _count(cells, verdict)) for verdict in MARKS],
         "groups": groups(cells),
         "claims": [(held, MARKS_OF_CLAIMS[held.result], measured_text(held)) for held in _claims(seen, cells)],
-        "distances": distances(seen, cells),
-        "bare": bare_layouts(seen.campaign),
+        "limits": limits,
         "repeat": repeat(seen),
         "left_out": _left_out(chosen),
         "version": __version__,
         "style": asset("report.css"),
         "scripts": scripts,
         "script_sources": script_sources(scripts),
-        "data": _data(seen, cells, chosen),
+        "data": _data(seen, cells, chosen, limits),
     }
     return rendered("report.html.j2", values)
 
@@ -71,12 +70,11 @@ def page(seen: Seen) -> str:
 MARKS_OF_CLAIMS = {"held": "✓", "failed": "✗", "undecided": "?"}
 
 
-def _data(seen: Seen, cells: Sequence[Cell], chosen: Chosen) -> dict[str, Any]:
+def _data(seen: Seen, cells: Sequence[Cell], chosen: Chosen, limits: Section) -> dict[str, Any]:
     """All that the page's script draws from, once."""
     findings = {finding_key(finding): finding for cell in cells for finding in cell.findings}
     numbers = {key: number for number, key in enumerate(findings)}
     metrics = metrics_measured(cells)
-    far = distances(seen, cells)
     return {
         "layouts": [layout.name for layout in seen.campaign.layouts],
         "workloads": [workload.name for workload in seen.campaign.workloads],
@@ -86,9 +84,9 @@ def _data(seen: Seen, cells: Sequence[Cell], chosen: Chosen) -> dict[str, Any]:
         "cells": cell_rows(seen, cells, numbers),
         "findings": [[each.rule, each.effect, each.message, each.fix] for each in findings.values()],
         "series": [chosen.series.get((cell.layout, cell.workload), ()) for cell in cells],
-        "limit": [[each.layout, each.workload, each.share, each.of, each.text] for each in far],
+        "limit": [[each.layout, each.workload, each.share, each.label, each.how] for each in limits.chart],
         "open": _first_to_open(cells),
-        "specs": specs(seen, metrics, far),
+        "specs": specs(seen, metrics, limits.chart),
         "percentiles": list(PERCENTILES),
         "latency_lines": [line.name for line in LINES],
         "look": look.for_pages(),

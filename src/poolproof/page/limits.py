@@ -1,55 +1,149 @@
-"""How near each figure is to its disks' own: those that the run measured bare, as a layout of the disk alone."""
+"""How near each figure is to what its disks can do: the section's rows, its chart's, and what must be said beside.
 
-from collections.abc import Mapping, Sequence
+The arithmetic, with its units, stands in `runs/limit.py`: a disk's load is what it moves for each byte of fio's, the
+limit of a layout is the least of bare / load over its disks, and a cell's share is its figure over that.
+"""
 
-from poolproof.campaign.expression import Expression, Word
-from poolproof.campaign.model import LOWER_IS_BETTER, Campaign, Metric
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from poolproof.campaign.calibration import calibrated_device, calibration_of
+from poolproof.campaign.model import LOWER_IS_BETTER, Metric
 from poolproof.charts.limit import Distance
+from poolproof.charts.metrics import interval_text
+from poolproof.compare.reasons import in_groups
 from poolproof.page.reading import Seen
-from poolproof.report.words import per_cent
+from poolproof.report.words import MARKS, per_cent, value_text
+from poolproof.rules.model import Verdict
+from poolproof.runs.limit import LeafLimit, Limit, bare_layouts, limits_of
 from poolproof.runs.summary import RANKABLE, Cell
 
-
-def bare_layouts(campaign: Campaign) -> Mapping[str, str]:
-    """By device, the layout that is that device and nothing else."""
-    devices = {device.name for device in campaign.devices}
-    found = {_only_word(layout.expression): layout.name for layout in campaign.layouts}
-    return {device: name for device, name in found.items() if device in devices}
+_MOST_OVER = 12
 
 
-def distances(seen: Seen, cells: Sequence[Cell]) -> tuple[Distance, ...]:
-    """Each figure that counts over the sum of its disks' bare figures; over the slowest one's where less is better.
+@dataclass(frozen=True)
+class Row:
+    """A cell in the section's table: its figure, its limit, the share of it, and how the limit comes about."""
 
-    Cells with a disk that was not measured bare under the same workload are left out.
+    layout: str
+    workload: str
+    verdict: Verdict
+    mark: str
+    figure: str
+    most: str
+    share: str
+    how: str
+
+
+@dataclass(frozen=True)
+class BareRow:
+    """What one disk gave alone, under one workload."""
+
+    disk: str
+    workload: str
+    figure: str
+    verdict: Verdict
+    mark: str
+    stands_for: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Section:
+    """`asked`: the campaign measures its disks alone. `over`: each cell of more than 100 %, in a sentence; `more_over`
+    counts those that are not named. `without`: which cells have no limit, and why.
     """
-    bare = bare_layouts(seen.campaign)
-    by_place = {(cell.layout, cell.workload): cell for cell in cells}
-    found = [_distance(cell, bare, by_place) for cell in cells if cell.layout not in bare.values()]
-    return tuple(each for each in found if each is not None)
+
+    asked: bool
+    bare: tuple[BareRow, ...]
+    stand_ins: Mapping[str, str]
+    rows: tuple[Row, ...]
+    chart: tuple[Distance, ...]
+    over: tuple[str, ...]
+    more_over: int
+    without: tuple[str, ...]
+
+    @property
+    def shared(self) -> bool:
+        """Whether a figure of a disk alone stands for more than one workload."""
+        return any(each.stands_for for each in self.bare)
 
 
-def _distance(cell: Cell, bare: Mapping[str, str], by_place: Mapping[tuple[str, str], Cell]) -> Distance | None:
-    disks = [leaf.device for leaf in cell.leaves]
-    own = [by_place.get((bare.get(disk, ""), cell.workload)) for disk in disks]
-    figures = [_figure(each) for each in own]
-    mine = _figure(cell)
-    if mine is None or not figures or any(figure is None for figure in figures):
-        return None
-    share = _share(mine, [figure for figure in figures if figure is not None], cell.metric)
-    return Distance(cell.layout, cell.workload, share, " + ".join(disks), f"{per_cent(share)} of {' + '.join(disks)}")
+def section(seen: Seen, cells: Sequence[Cell]) -> Section:
+    """All that the page says of its cells' limits; empty where the run measured no disk alone."""
+    found = limits_of(cells, seen.run.bare, seen.campaign)
+    own = [(cell, found.get((cell.layout, cell.workload))) for cell in cells]
+    known = [(cell, limit) for cell, limit in own if isinstance(limit, Limit)]
+    over = [_over(cell, limit) for cell, limit in known if limit.over]
+    return Section(
+        asked=seen.campaign.measure.calibrate,
+        bare=tuple(_bare_rows(seen)),
+        stand_ins={} if seen.campaign.measure.calibrate else bare_layouts(seen.campaign),
+        rows=tuple(_row(cell, limit) for cell, limit in known),
+        chart=tuple(_distance(cell, limit) for cell, limit in known if cell.verdict in RANKABLE),
+        over=tuple(over[:_MOST_OVER]),
+        more_over=max(0, len(over) - _MOST_OVER),
+        without=tuple(in_groups(_without(own), between=": ")),
+    )
 
 
-def _share(mine: float, bare: Sequence[float], metric: Metric) -> float:
-    return min(bare) / mine if metric in LOWER_IS_BETTER else mine / sum(bare)
+def _bare_rows(seen: Seen) -> Iterator[BareRow]:
+    stands_for = calibration_of(seen.campaign).stands_for
+    for cell in seen.run.bare:
+        others = tuple(name for name, bare in stands_for.items() if bare == cell.workload and name != cell.workload)
+        figure = interval_text(cell.figure, cell.metric) if cell.figure else "no figure"
+        disk = calibrated_device(cell.layout) or cell.layout
+        yield BareRow(disk, cell.workload, figure, cell.verdict, MARKS[cell.verdict], others)
 
 
-def _figure(cell: Cell | None) -> float | None:
-    if cell is None or cell.figure is None or cell.verdict not in RANKABLE or cell.figure.mean <= 0:
-        return None
-    return cell.figure.mean
+def _without(cells: Sequence[tuple[Cell, Limit | str | None]]) -> list[tuple[str, str]]:
+    """Name and reason; a layout that has no limit anywhere, for one reason, is named by itself."""
+    said = [(cell, limit) for cell, limit in cells if isinstance(limit, str)]
+    reasons: dict[str, list[str]] = {}
+    for cell, why in said:
+        reasons.setdefault(cell.layout, []).append(why)
+    counts = {layout: sum(cell.layout == layout for cell, _ in cells) for layout in reasons}
+    whole = {layout for layout, whys in reasons.items() if len(set(whys)) == 1 and len(whys) == counts[layout]}
+    named = [(cell.layout if cell.layout in whole else f"{cell.workload} on {cell.layout}", why) for cell, why in said]
+    return list(dict.fromkeys(named))
 
 
-def _only_word(expression: Expression) -> str:
-    """The one word that an expression consists of; empty where it has more."""
-    arguments = expression.stages[0].arguments if len(expression.stages) == 1 else ()
-    return arguments[0].text if len(arguments) == 1 and isinstance(arguments[0], Word) else ""
+def _row(cell: Cell, limit: Limit) -> Row:
+    assert cell.figure is not None, "what has a limit has a figure"
+    return Row(
+        layout=cell.layout,
+        workload=cell.workload,
+        verdict=cell.verdict,
+        mark=MARKS[cell.verdict],
+        figure=interval_text(cell.figure, cell.metric),
+        most=value_text(limit.most, cell.metric),
+        share=per_cent(limit.share),
+        how=_how(limit, cell.metric),
+    )
+
+
+def _how(limit: Limit, metric: Metric) -> str:
+    """`rust 181 IOPS ÷ 0.03 = 6.03k IOPS; ssd 1.17k IOPS ÷ 0.97 = 1.21k IOPS: ssd bounds it`."""
+    if metric in LOWER_IS_BETTER:
+        disks = ", ".join(f"{leaf.device} {value_text(leaf.bare, metric)}" for leaf in limit.leaves)
+        return f"{disks}: {limit.bound} is the quickest" if len(limit.leaves) > 1 else f"{disks} alone"
+    terms = "; ".join(_term(leaf, metric) for leaf in limit.leaves)
+    return f"{terms}: {limit.bound} bounds it" if len(limit.leaves) > 1 else terms
+
+
+def _term(leaf: LeafLimit, metric: Metric) -> str:
+    own = f"{leaf.device} {value_text(leaf.bare, metric)}"
+    result = "" if abs(leaf.load - 1) < 0.005 else f" = {value_text(leaf.bare / leaf.load, metric)}"
+    return f"{own} ÷ {leaf.load:.2g}{result}"
+
+
+def _over(cell: Cell, limit: Limit) -> str:
+    marked = f" ({cell.verdict})" if cell.verdict == "refuted" else ""
+    quicker = "quicker than" if cell.metric in LOWER_IS_BETTER else "more than"
+    return (
+        f"{cell.workload} on {cell.layout}{marked}: {per_cent(limit.share)}, {quicker} its disks give alone. "
+        f"{limit.over[0].upper()}{limit.over[1:]}."
+    )
+
+
+def _distance(cell: Cell, limit: Limit) -> Distance:
+    return Distance(cell.layout, cell.workload, limit.share, per_cent(limit.share), _how(limit, cell.metric))

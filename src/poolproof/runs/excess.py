@@ -9,22 +9,23 @@ _MISSING = 0.1
 _GATHERED = 1.5
 
 
-def why_over(cell: Cell) -> str:
+def why_over(cell: Cell, bare: Iterable[Cell]) -> str:
     """One sentence, without its full stop: RAM took the bytes, requests were gathered, or neither.
 
-    Bytes are said to be in RAM where more than a tenth of those expected of the disks (F for reads, F × P for writes
-    once drained) never moved; requests to be gathered where the disks' mean request is 1.5 times fio's or more.
+    `bare`: its disks measured alone. Bytes are said to be in RAM where more than a tenth of those expected of the disks
+    (F for reads, F × P for writes once drained) never moved; requests to be gathered where the mean request at the
+    disks is 1.5 times that of the bare disks or more.
     """
     missing = _missing(cell)
     if missing > _MISSING:
         return f"{missing:.0%} of its bytes never came to or from a disk: it is RAM that was measured"
-    sizes = _request_sizes(cell.trials)
-    if sizes is not None and sizes[1] >= _GATHERED * sizes[0]:
-        asked, made = (f"{size / 1024:.3g} KiB" for size in sizes)
-        return f"its disks moved {made} a request where fio asked for {asked}: the layout gathers them"
+    made, alone = _request_bytes(cell.trials), _request_bytes(trial for each in bare for trial in each.trials)
+    if made and alone and made >= _GATHERED * alone:
+        sizes = f"{made / 1024:.3g} KiB a request where the bare disks moved {alone / 1024:.3g} KiB"
+        return f"its disks moved {sizes}: the layout gathers requests"
     return (
-        "all its bytes moved, in requests no larger than fio's: they came in a better order, closer together, or with "
-        "more of them under way than on the bare disk"
+        "all its bytes moved, in requests as small as on the bare disks: they came in a better order, closer together, "
+        "or spread over several disks"
     )
 
 
@@ -41,14 +42,9 @@ def _missing(cell: Cell) -> float:
     return max((1 - got / wanted for wanted, got in pairs if wanted > _MISSING * moved), default=0.0)
 
 
-def _request_sizes(trials: Iterable[Trial]) -> tuple[float, float] | None:
-    """Bytes of fio's mean request and of the disks', flushes left out; None where one was not counted."""
-    asked_bytes = asked = made_bytes = made = 0.0
-    for trial in trials:
-        if trial.verdict == "failed" or trial.figures is None:
-            continue
-        asked_bytes += trial.figures.bandwidth_bytes or 0.0
-        asked += trial.figures.iops or 0.0
-        made_bytes += sum(leaf.read_bytes + leaf.write_bytes for leaf in trial.leaves)
-        made += sum(leaf.read_ios + leaf.write_ios - leaf.flush_ios for leaf in trial.leaves)
-    return (asked_bytes / asked, made_bytes / made) if asked > 0 and made > 0 else None
+def _request_bytes(trials: Iterable[Trial]) -> float | None:
+    """Bytes of the disks' mean request, flushes left out; None where none was counted."""
+    leaves = [leaf for trial in trials if trial.verdict != "failed" for leaf in trial.leaves]
+    moved = sum(leaf.read_bytes + leaf.write_bytes for leaf in leaves)
+    requests = sum(leaf.read_ios + leaf.write_ios - leaf.flush_ios for leaf in leaves)
+    return moved / requests if requests > 0 else None

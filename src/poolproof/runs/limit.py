@@ -15,13 +15,13 @@ direction add up to 1, to P for writes; that a layout moves more than it must is
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from poolproof.campaign.calibration import calibrated_device, calibration_of
 from poolproof.campaign.expression import Expression, Word
 from poolproof.campaign.model import LOWER_IS_BETTER, Campaign, Metric
 from poolproof.runs.excess import why_over
-from poolproof.runs.interval import mean_interval
+from poolproof.runs.interval import mean_interval, ratio_interval
 from poolproof.runs.summary import RANKABLE, Cell
 
 OVER = 1.05
@@ -46,7 +46,8 @@ class LeafLimit:
 class Limit:
     """`most`: the limit, in the unit of the metric. `share`: the figure over it, 1 being all that the disks give.
 
-    `bound`: the leaf that sets the limit. `over`: why a share of more than `OVER` can be, in words; empty below.
+    `bound`: the leaf that sets the limit. `over`: why a share of more than `OVER` can be, in words, or that it is not
+    sure; empty below.
     """
 
     most: float
@@ -108,24 +109,37 @@ def _limit(cell: Cell, bare: Mapping[Place, Cell], devices: set[str], unfit: str
     loads = _loads(cell)
     if isinstance(loads, str):
         return loads
-    figures = {device: _figure(bare.get((device, cell.workload)), device, cell.metric) for device in loads}
+    alone = {device: bare.get((device, cell.workload)) for device in loads}
+    figures = {device: _figure(each, device, cell.metric) for device, each in alone.items()}
     unknown = [figure for figure in figures.values() if isinstance(figure, str)]
     if unknown:
         return "; ".join(unknown)
     leaves = tuple(LeafLimit(device, float(figures[device]), load) for device, load in loads.items())
-    return _of_leaves(cell, cell.figure.mean, leaves)
+    found = _of_leaves(cell.figure.mean, cell.metric, leaves)
+    return replace(found, over=_over(cell, found, {name: each for name, each in alone.items() if each is not None}))
 
 
-def _of_leaves(cell: Cell, figure: float, leaves: tuple[LeafLimit, ...]) -> Limit:
-    """Raises nothing: some leaf carries bytes, and no bare figure is 0."""
-    if cell.metric in LOWER_IS_BETTER:
+def _of_leaves(figure: float, metric: Metric, leaves: tuple[LeafLimit, ...]) -> Limit:
+    if metric in LOWER_IS_BETTER:
         first = min(leaves, key=lambda leaf: leaf.bare)
-        most, share = first.bare, first.bare / figure
-    else:
-        first = min(leaves, key=lambda leaf: leaf.bare / leaf.load)
-        most = first.bare / first.load
-        share = figure / most
-    return Limit(most, share, first.device, leaves, why_over(cell) if share > OVER else "")
+        return Limit(first.bare, first.bare / figure, first.device, leaves)
+    first = min(leaves, key=lambda leaf: leaf.bare / leaf.load)
+    most = first.bare / first.load
+    return Limit(most, figure / most, first.device, leaves)
+
+
+def _over(cell: Cell, limit: Limit, alone: Mapping[str, Cell]) -> str:
+    """Why the share is so large; or that the trials, of the cell and of the disk alone, do not tell it from 1."""
+    if limit.share <= OVER:
+        return ""
+    ratio = ratio_interval(cell.values(), alone[limit.bound].values_of(cell.metric))
+    least, most = (ratio.low, ratio.high) if ratio is not None else (None, None)
+    if least is not None and most is not None:
+        load = next(leaf.load for leaf in limit.leaves if leaf.device == limit.bound)
+        lowest = 1 / most if cell.metric in LOWER_IS_BETTER else least * load
+        if lowest <= 1:
+            return "the trials do not tell it from 100%: more of them would"
+    return why_over(cell, alone.values())
 
 
 def _loads(cell: Cell) -> dict[str, float] | str:

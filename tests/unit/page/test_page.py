@@ -195,8 +195,8 @@ def test_without_bare_disks_the_page_says_how_to_get_them(tmp_path: Path) -> Non
     campaign = CAMPAIGN.replace("bare-a: a, ", "")
     trials = [each for each in all_trials() if each.layout != "bare-a"]
     page = _Elements(_page(make_run(tmp_path / "run", trials, campaign=campaign)))
-    assert "bare-a: a" in page.text
-    assert "This run did not measure its disks bare" in page.text
+    assert "This run did not measure its disks alone" in page.text
+    assert "measure: {calibrate: true}" in page.text
 
 
 def test_claims_stand_with_their_source_and_result(tmp_path: Path) -> None:

@@ -110,7 +110,7 @@ P.fromHash = (go) => {
 
 P.drawLimit = () => {
   if (!P.data.specs.limit) return;
-  const rows = P.data.limit.map(([layout, workload, share, of, text]) => ({ layout, workload, share, of, text }));
+  const rows = P.data.limit.map(([layout, workload, share, label, how]) => ({ layout, workload, share, label, how }));
   P.chart("limit-chart", (holder) => ({ spec: { ...P.data.specs.limit, columns: Math.max(1, Math.min(3, Math.floor(P.widthFor(holder) / 380))) }, rows: { points: rows }, label: "Distance to the limit; the table below has the same" }));
 };
 
