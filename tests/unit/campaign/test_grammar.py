@@ -1,15 +1,21 @@
 import sys
 
+import lark
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
+from poolproof.campaign import grammar
 from poolproof.campaign.expression import Expression, Group, Option, Place, Stage, Word
 from poolproof.campaign.grammar import format_expression, parse_expression
+from poolproof.campaign.tabulate import is_up_to_date
 from poolproof.errors import CampaignError
 from poolproof.process import run
 
 from .expressions import DESIGN_LINES, expressions
+
+_BY_TABLES, _BY_GRAMMAR = grammar._parser(), grammar.parser_of_grammar()
 
 
 @given(expressions)
@@ -123,3 +129,33 @@ def test_lark_is_not_imported_until_an_expression_is_parsed() -> None:
         "print(before, 'lark' in sys.modules)"
     )
     assert run([sys.executable, "-c", program], timeout_s=60).stdout == "False True\n"
+
+
+def test_the_tables_are_those_of_the_grammar() -> None:
+    assert is_up_to_date(), "run: make docs"
+
+
+@given(st.one_of(expressions.map(format_expression), st.text(st.sampled_from('ab1 |()={},."\t\n'), max_size=20)))
+def test_the_tables_read_what_the_grammar_reads(text: str) -> None:
+    assert _read_by(_BY_TABLES, text) == _read_by(_BY_GRAMMAR, text)
+
+
+def _read_by(parser: lark.Lark, text: str) -> object:
+    """The tree, or what was wrong at which place."""
+    try:
+        return parser.parse(text)
+    except UnexpectedToken as error:
+        return error.token, error.pos_in_stream, error.accepts
+    except UnexpectedCharacters as error:
+        return error.pos_in_stream
+
+
+def test_another_lark_reads_the_grammar_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    line = "zfs mirror (nvme1 | luks) ashift=12 | ext4"
+    by_tables = parse_expression(line)
+    monkeypatch.setattr(lark, "__version__", "0.0")
+    grammar._parser.cache_clear()
+    try:
+        assert parse_expression(line) == by_tables
+    finally:
+        grammar._parser.cache_clear()
