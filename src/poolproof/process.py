@@ -3,6 +3,7 @@
 import contextlib
 import os
 import select
+import selectors
 import shlex
 import signal
 import subprocess
@@ -18,6 +19,7 @@ _ENVIRONMENT = {"LC_ALL": "C.UTF-8", "LANG": "C.UTF-8", "TZ": "UTC"}
 _SYSTEM_FOLDERS = "/usr/sbin:/sbin"  # losetup and mkfs live there; a user's PATH may not have them
 _GRACE_S = 2.0
 _TAIL_CHARACTERS = 1500
+_READ_BYTES = 65536
 _LONGEST_S = 2e6  # 23 days: poll(2) takes no more milliseconds than an int holds
 
 Item = TypeVar("Item")
@@ -197,6 +199,90 @@ class _Program(subprocess.Popen[str]):
             ended.poll(min(max(0.0, timeout_s), _LONGEST_S) * 1000)
         finally:
             os.close(end)
+
+
+class Dialogue:
+    """A program that is talked with over its pipes, by one thread at a time.
+
+    `out` and `err` are the bytes that it said; to be cleared by whoever has taken them. When poolproof ends, so does
+    the input of the program.
+
+    Raises:
+        ProgramMissing: no such program.
+    """
+
+    def __init__(self, argv: Sequence[str]) -> None:
+        self.out, self.err = bytearray(), bytearray()
+        self._process = _start(argv, subprocess.PIPE)
+        assert self._process.stdin and self._process.stdout and self._process.stderr
+        self._input = self._process.stdin.fileno()
+        self._heard = {self._process.stdout.fileno(): self.out, self._process.stderr.fileno(): self.err}
+        for pipe in (self._input, *self._heard):
+            os.set_blocking(pipe, False)
+
+    def exchange(self, said: bytes, answered: Callable[[], bool], deadline: float) -> bool:
+        """Say it and listen until `answered` is true; false when the program ended both its streams before that.
+
+        Raises:
+            TimeoutError: neither by `deadline`, of time.monotonic.
+        """
+        rest = memoryview(said)
+        with selectors.DefaultSelector() as selector:
+            for pipe in self._heard:
+                selector.register(pipe, selectors.EVENT_READ)
+            if rest:
+                selector.register(self._input, selectors.EVENT_WRITE)
+            while not answered():
+                if not self._heard:
+                    return False
+                for pipe in _ready(selector, deadline):
+                    if pipe == self._input:
+                        rest = self._say(selector, rest)
+                    else:
+                        self._hear(selector, pipe)
+        return True
+
+    def end(self, grace_s: float) -> int:
+        """End its input, the sign for it to end; one that has not within `grace_s` seconds is ended. Its exit code."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        deadline = time.monotonic() + grace_s
+        with contextlib.suppress(TimeoutError):
+            self.exchange(b"", lambda: False, deadline)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(max(0.0, deadline - time.monotonic()))
+        end_group(self._process)
+        return self._process.returncode
+
+    def _hear(self, selector: selectors.BaseSelector, pipe: int) -> None:
+        text = os.read(pipe, _READ_BYTES)
+        if text:
+            self._heard[pipe] += text
+        else:
+            selector.unregister(pipe)
+            del self._heard[pipe]
+
+    def _say(self, selector: selectors.BaseSelector, rest: memoryview) -> memoryview:
+        """What is still to be said; nothing any more to a program that does not listen."""
+        try:
+            rest = rest[os.write(self._input, rest) :]
+        except BrokenPipeError:
+            rest = rest[:0]
+        if not rest:
+            selector.unregister(self._input)
+        return rest
+
+
+def _ready(selector: selectors.BaseSelector, deadline: float) -> list[int]:
+    """The pipes that can be read or written now.
+
+    Raises:
+        TimeoutError: none by `deadline`, or that is past.
+    """
+    left_s = deadline - time.monotonic()
+    if left_s <= 0:
+        raise TimeoutError
+    return [key.fd for key, _ in selector.select(min(left_s, _LONGEST_S))]
 
 
 def _start(argv: Sequence[str], stdin: int, stderr: int = subprocess.PIPE) -> subprocess.Popen[str]:

@@ -9,14 +9,16 @@ import secrets
 import shlex
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 
 from poolproof import process
 from poolproof.errors import CommandError, HostError, UsageError
-from poolproof.hosts import far_end, far_stream
+from poolproof.hosts import far_end, far_shell, far_stream
 from poolproof.hosts.base import FileMissing, HostUnreachable, Tick
+from poolproof.hosts.shells import NoSetsid, ShellBroke, Shells
 
 _CONNECT_S = 15
 _FIRST_ANSWER_S = 60.0
@@ -27,7 +29,6 @@ _STREAM_S = 7 * 86400
 _IDLE_CONNECTION_S = 60
 _LONGEST_FOLDER = 70  # a socket's path has 107 bytes (unix(7)), of which ssh wants 17 more than the name while it binds
 _SSH_FAILED = 255
-_NO_SETSID = 127  # from the keeper at the far end; `sh` itself is there
 _TAIL_CHARACTERS = 600
 _OPTIONS = (
     *("ControlMaster=auto", f"ControlPersist={_IDLE_CONNECTION_S}"),
@@ -61,8 +62,9 @@ class SshHost:
         self._config = () if config is None else ("-F", str(config))
         self._through: tuple[str, ...] = ()
         self._folder = _private_folder()
+        self._shells = Shells(self._command, self.mark)
         try:
-            self._through = self._way_to_root()
+            self._become_root()
         except BaseException:
             self.close()
             raise
@@ -77,6 +79,7 @@ class SshHost:
 
     def close(self) -> None:
         """End the connection and remove its socket."""
+        self._shells.close()
         if (self._folder / "link").exists():
             with contextlib.suppress(CommandError):
                 process.run([*self._ssh(), "-O", "exit", "--", self.name], timeout_s=_CLOSE_S, check=False)
@@ -85,14 +88,13 @@ class SshHost:
     def run(
         self, argv: Sequence[str], *, timeout_s: float, stdin: str | None = None, check: bool = True
     ) -> process.Completed:
-        ended, far = self._ask(argv, timeout_s, stdin)
+        begun = time.monotonic()
+        far = self._in_shell(argv, timeout_s, stdin) or self._on_its_own(argv, timeout_s, stdin)
         if far.absent:
             if far.code == 127:
                 raise process.ProgramMissing(f"`{argv[0]}` is not installed on {self.name}")
             raise CommandError(f"`{argv[0]}` may not be started by this user on {self.name}")
-        if far.code is None:
-            raise self._unreachable(argv, ended, far)
-        completed = process.Completed(tuple(argv), far.code, far.stdout, far.stderr, ended.elapsed_s)
+        completed = process.Completed(tuple(argv), far.code, far.stdout, far.stderr, time.monotonic() - begun)
         if check and far.code != 0:
             raise process.CommandFailed(completed)
         return completed
@@ -107,15 +109,41 @@ class SshHost:
     @contextlib.contextmanager
     def stream(self, paths: Sequence[str], interval_s: float) -> Iterator[Iterator[Tick]]:
         order = self._order(far_stream.loop(paths, interval_s), _STREAM_S)
-        with process.lines_on_leash(self._command(order), stdin=order.stdin, grace_s=_GRACE_S) as lines:
+        with process.lines_on_leash(self._command(order.line), stdin=order.stdin, grace_s=_GRACE_S) as lines:
             yield far_stream.ticks(lines, self.mark)
 
-    def _ask(
-        self, argv: Sequence[str], timeout_s: float, stdin: str | None
-    ) -> tuple[process.Completed, far_end.Outcome]:
-        order = self._order(argv, math.ceil(timeout_s) + 1, stdin)
+    def _in_shell(self, argv: Sequence[str], timeout_s: float, stdin: str | None) -> far_shell.Answer | None:
+        """Run it in a shell that stays; None for what such a shell does not take."""
+        deadline = time.monotonic() + timeout_s
+        with self._told(argv, timeout_s):
+            try:
+                return self._shells.ask(argv, limit_s=_limit_s(timeout_s), stdin=stdin, deadline=deadline)
+            except TimeoutError:
+                raise process.CommandTimedOut("") from None
+            except NoSetsid:
+                raise HostError(
+                    f"{self.name} has no setsid", "Debian, Ubuntu: apt-get install util-linux there"
+                ) from None
+            except ShellBroke as broke:
+                raise self._unreachable(argv, broke.begun, broke.code, broke.message) from None
+
+    def _on_its_own(self, argv: Sequence[str], timeout_s: float, stdin: str | None) -> far_shell.Answer:
+        """Run it by an ssh of its own."""
+        order = self._order(argv, _limit_s(timeout_s), stdin)
+        with self._told(argv, timeout_s):
+            ended = process.run_on_leash(
+                self._command(order.line), timeout_s=timeout_s, stdin=order.stdin, grace_s=_GRACE_S
+            )
+        far = far_end.outcome(ended.stdout, ended.stderr, self.mark)
+        if far.code is None:
+            raise self._unreachable(argv, far.begun, ended.returncode, far.stderr)
+        return far_shell.Answer(far.code, far.absent, far.stdout, far.stderr)
+
+    @contextlib.contextmanager
+    def _told(self, argv: Sequence[str], timeout_s: float) -> Iterator[None]:
+        """Errors in words of the command over there, not of the ssh."""
         try:
-            ended = process.run_on_leash(self._command(order), timeout_s=timeout_s, stdin=order.stdin, grace_s=_GRACE_S)
+            yield
         except process.CommandTimedOut:
             raise process.CommandTimedOut(
                 f"`{shlex.join(argv)}` did not end within {timeout_s:g} s on {self.name} and was killed"
@@ -124,35 +152,40 @@ class SshHost:
             raise HostError(
                 "ssh is not installed here", "Debian, Ubuntu: sudo apt-get install openssh-client"
             ) from None
-        return ended, far_end.outcome(ended.stdout, ended.stderr, self.mark)
 
     def _order(self, argv: Sequence[str], limit_s: int, stdin: str | None = None) -> far_end.Order:
         return far_end.order(argv, mark=self.mark, limit_s=limit_s, stdin=stdin, through=self._through)
 
-    def _command(self, order: far_end.Order) -> list[str]:
-        return [*self._ssh(), "-T", "--", self.name, order.line]
+    def _command(self, line: str) -> list[str]:
+        return [*self._ssh(), "-T", "--", self.name, line]
 
     def _ssh(self) -> list[str]:
         options = (*_OPTIONS, f"ControlPath={str(self._folder).replace('%', '%%')}/link")
         return ["ssh", *self._config, *(word for option in options for word in ("-o", option))]
 
-    def _way_to_root(self) -> tuple[str, ...]:
-        """What to start commands with, so that they run as root: nothing, or sudo."""
+    def _become_root(self) -> None:
+        """Find what to start commands with, so that they run as root: nothing, or sudo."""
         script = "[ $(id -u) = 0 ] || { sudo -n true && echo sudo; }; true"
         asked = self.run(["sh", "-c", script], timeout_s=_FIRST_ANSWER_S, check=False)
-        if asked.returncode == _NO_SETSID:
-            raise HostError(f"{self.name} has no setsid", "Debian, Ubuntu: apt-get install util-linux there")
-        return ("sudo", "-n", "--") if asked.stdout.strip() == "sudo" else ()
+        if asked.stdout.strip() == "sudo":
+            self._shells.close()
+            self._through = ("sudo", "-n", "--")
+            self._shells = Shells(self._command, self.mark, self._through)
 
-    def _unreachable(self, argv: Sequence[str], ended: process.Completed, far: far_end.Outcome) -> HostUnreachable:
-        said = far.stderr.strip()[-_TAIL_CHARACTERS:]
+    def _unreachable(self, argv: Sequence[str], begun: bool, code: int, said: str) -> HostUnreachable:
+        said = said.strip()[-_TAIL_CHARACTERS:]
         reason = f": {said}" if said else ""
         try_it = f"ssh -v {shlex.quote(self.name)} true"
-        if far.begun:
+        if begun:
             return HostUnreachable(f"the link to {self.name} broke while `{shlex.join(argv)}` ran{reason}", try_it)
-        if ended.returncode == _SSH_FAILED:
+        if code == _SSH_FAILED:
             return HostUnreachable(f"no connection to {self.name}{reason}", try_it)
         return HostUnreachable(f"{self.name} gave no POSIX shell to `{shlex.join(argv)}`{reason}", try_it)
+
+
+def _limit_s(timeout_s: float) -> int:
+    """When the clock over there ends what nobody here ended at its limit."""
+    return math.ceil(timeout_s) + 1
 
 
 def _private_folder() -> Path:

@@ -117,6 +117,21 @@ def test_output_and_errors_stay_apart(host: Host) -> None:
     assert (completed.stdout, completed.stderr) == ("out1out2", "err1err2")
 
 
+@pytest.mark.parametrize(
+    ("form", "text"),
+    [
+        ("end", "end"),
+        (r"a\000b\000", "a\0b\0"),
+        (r"\000\n\n", "\0\n\n"),
+        (r"\n", "\n"),
+        (r"\001\377\303\251 \n ", "\1\ufffdé \n "),
+    ],
+)
+def test_output_comes_back_to_the_byte(host: Host, form: str, text: str) -> None:
+    completed = host.run(["sh", "-c", 'printf "$0"; printf "$0" >&2', form], timeout_s=_LIMIT_S)
+    assert (completed.stdout, completed.stderr) == (text, text)
+
+
 def test_ten_megabytes_come_back_whole_on_both(host: Host) -> None:
     script = "yes 0123456789abcde | head -c 10000000; yes fedcba987654321 | head -c 10000000 >&2"
     completed = host.run(["sh", "-c", script], timeout_s=_LIMIT_S)

@@ -1,5 +1,7 @@
 """What only a machine over SSH can meet: no connection, a link that breaks, a chatty shell, a user who is not root."""
 
+import os
+import signal
 import stat
 import tempfile
 import threading
@@ -13,33 +15,37 @@ from poolproof.facts.machine import survey
 from poolproof.hosts.base import FileMissing, Host, HostUnreachable
 from poolproof.hosts.reach import reach
 from poolproof.hosts.ssh import SshHost
-from poolproof.process import CommandFailed
+from poolproof.process import CommandFailed, CommandTimedOut
 from tests.loop.hosts.processes import await_true, running
 from tests.loop.hosts.sshd import Sshd, sshd, user_without_root
 
 _LIMIT_S = 30.0
 
 
-def test_nothing_stays_there_after_a_command_nor_here_after_the_host(
+def test_only_a_shell_stays_there_after_a_command_and_nothing_after_the_host(
     server: Sshd, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with tempfile.TemporaryDirectory(dir="/tmp") as place, monkeypatch.context() as patch:
         patch.setattr(tempfile, "tempdir", place)
-        _use(server, Path(place))
+        mark = _use(server, Path(place))
         assert not list(Path(place).iterdir())
-        await_true(lambda: not running(place))
+        await_true(lambda: not running(place) and not running(mark))
 
 
-def _use(server: Sshd, place: Path) -> None:
+def _use(server: Sshd, place: Path) -> str:
+    """Use a host in every way; returns the mark of what it starts over there."""
     with SshHost("far", server.config) as host:
         (folder,) = place.iterdir()
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
         host.run(["true"], timeout_s=_LIMIT_S)
+        shell = set(running(host.mark))
         host.run(["cat"], timeout_s=_LIMIT_S, stdin="x")
+        host.run(["true"], timeout_s=3600, stdin="x" * 100_000)
         with host.stream(["/proc/uptime"], 0.1) as ticks:
             next(ticks)
-        await_true(lambda: not running(host.mark))
+        await_true(lambda: set(running(host.mark)) <= shell)
         assert running(str(folder))
+        return host.mark
 
 
 def test_no_connection_is_one_clear_error(tmp_path: Path) -> None:
@@ -111,6 +117,73 @@ def test_a_stream_ends_when_the_link_breaks_and_the_next_command_connects_anew()
         assert host.run(["echo", "again"], timeout_s=_LIMIT_S).stdout == "again\n"
 
 
+def _worker(host: SshHost) -> int:
+    """The shell that runs the commands: their parent."""
+    return int(host.run(["sh", "-c", "echo $PPID"], timeout_s=_LIMIT_S).stdout)
+
+
+def test_commands_share_one_shell(server: Sshd) -> None:
+    with SshHost("far", server.config) as host:
+        workers = [_worker(host) for _ in range(5)]
+        host.run(["cat"], timeout_s=3600, stdin="x" * 10_000)
+        assert {*workers, _worker(host)} == {workers[0]}
+        with pytest.raises(CommandTimedOut):
+            host.run(["sleep", "4721"], timeout_s=0.3)
+        assert _worker(host) != workers[0]
+
+
+def test_a_shell_that_died_between_two_commands_is_replaced(server: Sshd) -> None:
+    with SshHost("far", server.config) as host:
+        for _ in range(3):
+            os.kill(_worker(host), signal.SIGKILL)
+            time.sleep(0.05)
+            assert host.run(["echo", "again"], timeout_s=_LIMIT_S).stdout == "again\n"
+
+
+def test_a_command_whose_shell_died_is_not_run_again(server: Sshd, tmp_path: Path) -> None:
+    script = 'echo once >>"$0"; kill -KILL "$PPID"; sleep 4723'
+    with SshHost("far", server.config) as host:
+        with pytest.raises(HostUnreachable, match="broke while"):
+            host.run(["sh", "-c", script, str(tmp_path / "ran")], timeout_s=_LIMIT_S)
+        assert host.run(["echo", "again"], timeout_s=_LIMIT_S).stdout == "again\n"
+        await_true(lambda: not running("sleep 4723"))
+    assert (tmp_path / "ran").read_text() == "once\n"
+
+
+def test_a_link_that_breaks_amid_much_output_ends_the_program_and_gives_none_of_it() -> None:
+    with sshd() as own, SshHost("far", own.config) as host:
+        breaker = threading.Timer(1.0, own.break_links)
+        breaker.start()
+        with pytest.raises(HostUnreachable, match="link to far broke while `yes 4722` ran"):
+            host.run(["yes", "4722"], timeout_s=_LIMIT_S)
+        await_true(lambda: not running("yes 4722"))
+        assert host.run(["echo", "again"], timeout_s=_LIMIT_S).stdout == "again\n"
+
+
+def test_what_a_command_left_behind_does_not_speak_for_the_next(server: Sshd) -> None:
+    with SshHost("far", server.config) as host:
+        host.run(["sh", "-c", "{ sleep 0.3; echo late; echo late >&2; } &"], timeout_s=_LIMIT_S)
+        time.sleep(0.6)
+        completed = host.run(["echo", "mine"], timeout_s=_LIMIT_S)
+        assert (completed.stdout, completed.stderr) == ("mine\n", "")
+
+
+def test_more_commands_at_once_than_one_connection_has_shells(server: Sshd) -> None:
+    said: dict[int, str] = {}
+    with SshHost("far", server.config) as host:
+
+        def ask(number: int) -> None:
+            script = 'sleep 0.5; echo "$0"'
+            said[number] = host.run(["sh", "-c", script, str(number)], timeout_s=_LIMIT_S).stdout
+
+        threads = [threading.Thread(target=ask, args=(number,)) for number in range(7)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(_LIMIT_S)
+    assert said == {number: f"{number}\n" for number in range(7)}
+
+
 def test_a_file_on_a_host_that_is_gone_is_not_called_missing() -> None:
     """Else what is still mounted there would pass for taken down."""
     with sshd() as own, SshHost("far", own.config) as host:
@@ -147,7 +220,7 @@ def test_a_secret_on_the_input_is_on_no_command_line(server: Sshd) -> None:
 
 def test_a_host_without_setsid_says_what_to_install(tmp_path: Path) -> None:
     """A shell whose PATH leads to nothing but what the far end itself needs."""
-    for program in ("sh", "id", "sleep", "head", "dd", "true"):
+    for program in ("sh", "id", "sleep", "head", "dd", "cat", "true"):
         (tmp_path / program).symlink_to(Path("/usr/bin") / program)
     given = 'echo "$SSH_ORIGINAL_COMMAND" | /bin/sed s,:/usr/sbin:/sbin,,'
     only = f'ForceCommand PATH={tmp_path}; export PATH; eval "$({given})"'

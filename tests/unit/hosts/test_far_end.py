@@ -1,8 +1,6 @@
 """The far end without an ssh: its shell code under every shell that is here, and what is made of its words."""
 
 import shlex
-import shutil
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -13,17 +11,6 @@ from poolproof.process import run_on_leash
 
 _MARK = "poolproof-0123"
 _LIMIT_S = 20.0
-_SHELLS = [words for words in (["dash"], ["bash"], ["busybox", "sh"], ["ksh"], ["zsh"]) if shutil.which(words[0])]
-
-
-@pytest.fixture(params=_SHELLS, ids=" ".join)
-def shell(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """This shell is `sh`, for the login and for all that the far end starts."""
-    program, *arguments = request.param
-    script = tmp_path / "sh"
-    script.write_text(f'#!/bin/sh\nexec {shlex.join([shutil.which(program) or program, *arguments])} "$@"\n')
-    script.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
 
 
 def _ask(*argv: str, stdin: str | None = None, limit_s: int = 10) -> far_end.Outcome:

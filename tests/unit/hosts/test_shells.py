@@ -1,0 +1,143 @@
+"""Shells that stay, without an ssh: their code under every shell that is here, and what is made of its words."""
+
+import secrets
+import shlex
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from poolproof.hosts import far_shell
+from poolproof.hosts.far_shell import Answer
+from poolproof.hosts.shells import ShellBroke, Shells
+
+_MARK = "poolproof-0123"
+_LIMIT_S = 20.0
+
+
+@pytest.fixture
+def shells(shell: None) -> Iterator[Shells]:  # noqa: ARG001
+    """Shells of the kind that is the far end's."""
+    made = Shells(lambda line: ["sh", "-c", line], _MARK)
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+def _ask(shells: Shells, *argv: str, stdin: str | None = None, limit_s: int = 10) -> Answer | None:
+    return shells.ask(argv, limit_s=limit_s, stdin=stdin, deadline=time.monotonic() + _LIMIT_S)
+
+
+def test_one_command_after_the_other(shells: Shells) -> None:
+    script = 'echo "$1"; echo err >&2; exit 255'
+    assert _ask(shells, "sh", "-c", script, "sh", "it's $x\n") == Answer(255, False, "it's $x\n\n", "err\n")
+    assert _ask(shells, "printf", r"\000no end") == Answer(0, False, "\0no end", "")
+    workers = [_ask(shells, "sh", "-c", "echo $PPID") for _ in range(3)]
+    assert len(set(workers)) == 1
+
+
+@pytest.mark.parametrize("text", ["", "x", "it's\n$HOME é\n\n", "y" * 9_000])
+@pytest.mark.parametrize("limit_s", [10, 3600])
+def test_input_arrives_whole_and_ends(shells: Shells, text: str, limit_s: int) -> None:
+    assert _ask(shells, "cat", stdin=text, limit_s=limit_s) == Answer(0, False, text, "")
+    assert _ask(shells, "cat", limit_s=limit_s) == Answer(0, False, "", "")
+
+
+def test_a_word_of_the_shell_s_own_is_no_program(shells: Shells) -> None:
+    answer = _ask(shells, "exit", "7")
+    assert answer is not None and answer.code == 127
+    assert _ask(shells, "true") == Answer(0, False, "", "")
+
+
+def test_a_program_that_is_not_there_is_told_from_one_that_says_127(shells: Shells) -> None:
+    missing, own = _ask(shells, "poolproof-no-such-program"), _ask(shells, "sh", "-c", "exit 127")
+    assert missing is not None and (missing.code, missing.absent) == (127, True)
+    assert own == Answer(127, False, "", "")
+
+
+def test_a_program_that_a_signal_ended_says_so_and_the_shell_nothing(shells: Shells) -> None:
+    assert _ask(shells, "sh", "-c", "kill -KILL $$") == Answer(128 + 9, False, "", "")
+
+
+def test_what_outlives_the_time_is_ended_and_the_next_has_another_shell(shells: Shells, tmp_path: Path) -> None:
+    script = 'echo $$ >"$0"; trap "" TERM; while :; do sleep 0.1; done'
+    begun = time.monotonic()
+    with pytest.raises(TimeoutError):
+        shells.ask(["sh", "-c", script, str(tmp_path / "pid")], limit_s=9, stdin=None, deadline=begun + 1)
+    assert _ask(shells, "true") == Answer(0, False, "", "")
+    _await_end((tmp_path / "pid").read_text().strip())
+
+
+def test_the_clock_ends_what_nobody_else_does(shells: Shells, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(far_shell, "_WITHOUT_CLOCK_S", 0)
+    with pytest.raises(ShellBroke) as raised:
+        _ask(shells, "sleep", "4802", limit_s=1)
+    assert raised.value.begun
+
+
+def test_a_clock_is_gone_with_its_command(shells: Shells, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(far_shell, "_WITHOUT_CLOCK_S", 0)
+    limit_s = 100_000 + secrets.randbelow(900_000)
+    for _ in range(20):
+        assert _ask(shells, "true", limit_s=limit_s) == Answer(0, False, "", "")
+    deadline = time.monotonic() + _LIMIT_S
+    while _running(f"sleep\0{limit_s}"):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_what_a_shell_does_not_take() -> None:
+    assert far_shell.request(["cat"], limit_s=9, stdin="a\0b") is None
+    assert far_shell.request(["echo", "x" * 100_000], limit_s=9, stdin=None) is None
+
+
+def test_a_shell_that_never_stood_says_what_was_said_in_its_place() -> None:
+    refusing = Shells(lambda _line: ["sh", "-c", "echo Permission denied >&2; exit 255"], _MARK)
+    with pytest.raises(ShellBroke, match="Permission denied") as raised:
+        _ask(refusing, "true")
+    assert (raised.value.begun, raised.value.code) == (False, 255)
+
+
+@given(st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])), min_size=1), st.text())
+def test_a_request_holds_the_arguments_to_the_letter(words: list[str], fed: str) -> None:
+    request = far_shell.request(words, limit_s=9, stdin=None)
+    assert request is not None
+    assert shlex.split(request.line(7).decode()) == ["pp_run", "7", "", "", *words]
+    with_input = far_shell.request(words, limit_s=99, stdin=fed.replace("\0", ""))
+    assert with_input is not None
+    assert shlex.split(with_input.line(8).decode()) == ["pp_run", "8", "99", "fed", fed.replace("\0", ""), *words]
+
+
+@given(st.binary(max_size=40), st.binary(max_size=40), st.integers(1, 50))
+def test_a_reply_is_the_bytes_between_its_marks_however_they_come(before: bytes, said: bytes, piece: int) -> None:
+    whole = before + f"{_MARK} begin 3\n".encode() + said + f"{_MARK} end 3 126\n".encode()
+    out, err = bytearray(), bytearray()
+    reply = far_shell.Reply(3, _MARK, out, err)
+    for first in range(0, len(whole), piece):
+        assert not reply.ended()
+        out += whole[first : first + piece]
+        err += whole[first : first + piece]
+    assert reply.ended()
+    text = said.decode(errors="replace").replace("\r\n", "\n").replace("\r", "\n")
+    assert reply.answer() == Answer(126, False, text, text)
+
+
+def _await_end(pid: str) -> None:
+    deadline = time.monotonic() + _LIMIT_S
+    while Path(f"/proc/{pid}").exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def _running(text: str) -> bool:
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if text in (folder / "cmdline").read_text(errors="replace"):
+                return True
+        except OSError:
+            continue
+    return False
