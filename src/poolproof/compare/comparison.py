@@ -180,8 +180,8 @@ def _unlike(a: Side, b: Side) -> tuple[Unlike, ...]:
 def _gate(cells: Sequence[ComparedCell], left_out: Sequence[LeftOut], limit: float) -> Gate:
     if all(cell.difference.error is None for cell in cells):
         raise RunError(
-            "--fail-if-slower: no cell has two trials on both sides, so nothing can be told with confidence",
-            "measure again with --trials 3, or more",
+            "--fail-if-slower: no cell has two settled trials on both sides, so nothing can be told with confidence",
+            "measure again with --trials 3, or more; what does not settle, for longer (--max)",
         )
     decisions = decide([cell.difference for cell in cells], limit)
     slower = [cell for cell, decision in zip(cells, decisions, strict=True) if decision.word == "slower"]

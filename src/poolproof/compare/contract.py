@@ -70,7 +70,13 @@ def _cell(cell: ComparedCell) -> dict[str, Any]:
 
 
 def _measured(each: Measured) -> dict[str, Any]:
-    return {"figure": interval_object(each.figure), "trials": each.trials, "verdict": each.cell.verdict}
+    return {
+        "figure": interval_object(each.figure),
+        "trials": each.trials,
+        "settled": None if each.cell.settling is None else each.cell.settling.settled,
+        "unsteady": list(each.unsteady),
+        "verdict": each.cell.verdict,
+    }
 
 
 def _decision(decision: Decision) -> dict[str, Any]:

@@ -38,12 +38,16 @@ class FinishedRun:
 
 @dataclass(frozen=True)
 class Measured:
-    """The figure of a cell that counts; `log` is what is tested."""
+    """The figure of a cell that counts; `log` is what is tested.
+
+    `unsteady`: why nothing is tested, where its trials did not settle on a rate (`drift`, `step` …).
+    """
 
     cell: Cell
     metric: Metric
     log: LogMean
     trials: int
+    unsteady: tuple[str, ...] = ()
 
     @property
     def figure(self) -> Interval:
@@ -76,7 +80,10 @@ def measured(cell: Cell | None, metric: Metric) -> Measured | str:
     if not values:
         return f"no {metric} was measured"
     log = log_mean(values, metric)
-    return "a trial measured 0" if log is None else Measured(cell, metric, log, len(values))
+    if log is None:
+        return "a trial measured 0"
+    # that trials of one length agree on a rate which still changes says nothing of the rate: no test
+    return Measured(cell, metric, LogMean(log.mean, None) if cell.unsteady else log, len(values), cell.unsteady)
 
 
 def metrics_of(cells: Iterable[Cell]) -> frozenset[Metric]:

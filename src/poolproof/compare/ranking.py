@@ -2,6 +2,7 @@
 
 Every two layouts are compared (Welch's test on logarithms, Holm over all pairs). A layout's place is then a range: from
 1 + the number of layouts that are surely better, to the last place that leaves room for those that are surely worse.
+A layout whose figure did not settle is tested against none, and may have any place.
 All ranges hold the true places together with 95 % confidence. Source: Mogstad, Romano, Shaikh and Wilhelm (2024),
 Inference for Ranks, Review of Economic Studies 91, 476-518.
 """
@@ -33,6 +34,11 @@ class Entry:
     layout: str
     cells: Mapping[str, Measured]
     score: LogMean
+
+    @property
+    def unsteady(self) -> tuple[str, ...]:
+        """The workloads under which it did not settle: nothing is tested of it then."""
+        return tuple(name for name, each in self.cells.items() if each.unsteady)
 
     @property
     def verdict(self) -> Verdict:
@@ -98,12 +104,13 @@ class Ranking:
     def safer(self) -> tuple[Ranked, ...]:
         """For each number of failing disks that the leader would not survive, the fastest layout that does."""
         chosen: dict[str, Ranked] = {}
+        settled = [each for each in self.ranked if not each.entry.unsteady]
         survived = self.ranked[0].safety.redundancy
         if survived is None:
             return ()
-        for level in sorted({each.safety.redundancy or 0 for each in self.ranked}):
+        for level in sorted({each.safety.redundancy or 0 for each in settled}):
             if level > survived:
-                fastest = next(each for each in self.ranked if (each.safety.redundancy or 0) >= level)
+                fastest = next(each for each in settled if (each.safety.redundancy or 0) >= level)
                 chosen.setdefault(fastest.entry.layout, fastest)
         return tuple(chosen.values())
 
@@ -138,7 +145,7 @@ def rank(run: FinishedRun, goal: Goal, *, metric: Metric | None, effect: float) 
 
 
 def _entries(run: FinishedRun, goal: Goal, metrics: Mapping[str, Metric]) -> tuple[list[Entry], list[Excluded]]:
-    """Layouts with a figure for every workload of the goal, the best mean first; and those without."""
+    """Layouts with a figure for every workload of the goal, the best mean first, unsettled ones last; then the rest."""
     entries, excluded = [], []
     for layout in run.campaign.layouts:
         found = {name: measured(run.cells.get((layout.name, name)), metrics[name]) for name in goal.weights}
@@ -148,7 +155,7 @@ def _entries(run: FinishedRun, goal: Goal, metrics: Mapping[str, Metric]) -> tup
             entries.append(Entry(layout.name, cells, score))
         else:
             excluded.append(Excluded(layout.name, _why(found, alone=goal.only is not None)))
-    return sorted(entries, key=lambda entry: -entry.score.mean), excluded
+    return sorted(entries, key=lambda entry: (bool(entry.unsteady), -entry.score.mean)), excluded
 
 
 def _why(found: Mapping[str, Measured | str], *, alone: bool) -> str:

@@ -11,11 +11,15 @@ from rich.text import Text
 from poolproof.compare.comparison import ComparedCell, Comparison, Gate, Place, Side
 from poolproof.compare.decision import WORDS, Word
 from poolproof.compare.finished import Measured
+from poolproof.compare.reasons import in_groups
 from poolproof.compare.unlike import Unlike
 from poolproof.report.words import MARKS, METRICS, factor_text, per_cent_whole, value_text
 
 _STYLES: dict[Word, str] = {"faster": "green", "slower": "red", "same": "default", "undecided": "yellow"}
 _MOST_PLACES = 6
+
+UNSETTLED = "unsettled"
+"""In place of a figure that its trials did not settle on."""
 
 
 def print_comparison(console: Console, comparison: Comparison) -> None:
@@ -34,7 +38,9 @@ def word_text(word: Word, effect: float) -> str:
 
 
 def figure_text(each: Measured) -> str:
-    """A figure with the mark of its verdict, where that is not sound."""
+    """A figure with the mark of its verdict, where that is not sound; no figure where it did not settle."""
+    if each.unsteady:
+        return UNSETTLED
     mark = "" if each.cell.verdict == "sound" else f" {MARKS[each.cell.verdict]}"
     return value_text(each.figure.mean, each.metric) + mark
 
@@ -88,8 +94,13 @@ def _row(cell: ComparedCell, effect: float) -> tuple[Text, ...]:
         Text(figure_text(cell.a)),
         Text(figure_text(cell.b)),
         Text(word_text(word, effect), style=_STYLES[word]),
-        Text(factor_text(cell.difference.interval)),
+        Text("" if _unsteady(cell) else factor_text(cell.difference.interval)),
     )
+
+
+def _unsteady(cell: ComparedCell) -> tuple[str, ...]:
+    """Why nothing can be said of the cell: what kept either side from settling."""
+    return tuple(dict.fromkeys((*cell.a.unsteady, *cell.b.unsteady)))
 
 
 def _below(comparison: Comparison) -> Iterator[Text | Padding]:
@@ -114,7 +125,11 @@ def _count(comparison: Comparison) -> str:
 
 
 def _notes(comparison: Comparison) -> Iterator[Text]:
-    alone = [cell.place for cell in comparison.cells if cell.difference.error is None]
+    for line in in_groups(
+        (str(cell.place), ", ".join(_unsteady(cell))) for cell in comparison.cells if _unsteady(cell)
+    ):
+        yield Text(f"unsettled, so nothing is said: {line}; see poolproof show RUN")
+    alone = [cell.place for cell in comparison.cells if cell.difference.error is None and not _unsteady(cell)]
     if alone:
         yield Text(f"no interval, for one side has one trial: {_places(alone)}; measure with --trials 3 or more")
     marks = marks_text(side for cell in comparison.cells for side in (cell.a, cell.b))

@@ -61,7 +61,7 @@ def _row(each: Ranked, only: str | None) -> Iterator[str]:
     yield each.entry.layout
     if only is not None:
         yield f"{figure_text(each.entry.cells[only])}{_scatter(each.entry.cells[only])}"
-    yield "" if each.to_leader is None else factor_text(each.to_leader.interval)
+    yield "" if each.to_leader is None or each.entry.unsteady else factor_text(each.to_leader.interval)
     safety = each.safety
     yield _UNKNOWN if safety.redundancy is None else f"{safety.redundancy} of {safety.devices}"
     yield _UNKNOWN if safety.capacity_bytes is None else format_size(safety.capacity_bytes)
@@ -70,6 +70,8 @@ def _row(each: Ranked, only: str | None) -> Iterator[str]:
 
 def _scatter(cell: Measured) -> str:
     """Half the figure's interval; two trials far apart give numbers that no table has room for."""
+    if cell.unsteady:
+        return ""
     half = cell.figure.half_width
     if half is not None and half > _WIDEST * cell.figure.mean:
         return f" ±>{per_cent_whole(_WIDEST)}"
@@ -84,6 +86,7 @@ def _below(ranking: Ranking) -> Iterator[Text | Padding]:
         assert each.to_leader is not None, "the leader is no safer than itself"
         speed = factor_text(each.to_leader.interval)
         yield Text(f"the price of safety: to survive {_disks(each)}, {each.entry.layout}: {speed} beside {leader}")
+    yield from _unsettled(ranking)
     yield from _ties(ranking)
     marks = marks_text(cell for each in ranking.ranked for cell in each.entry.cells.values())
     if marks:
@@ -107,8 +110,18 @@ def _disks(each: Ranked) -> str:
     return "a failed disk" if count == 1 else f"{count} failed disks"
 
 
+def _unsettled(ranking: Ranking) -> Iterator[Text]:
+    """Which layouts may have any place, because their figure did not settle."""
+    for each in ranking.ranked:
+        whys = [(name, ", ".join(each.entry.cells[name].unsteady)) for name in each.entry.unsteady]
+        if whys:
+            said = whys[0][1] if ranking.goal.only is not None else "; ".join(in_groups(whys))
+            yield Text(f"unsettled, so its place is open: {each.entry.layout} ({said})")
+
+
 def _ties(ranking: Ranking) -> Iterator[Text]:
-    ties = [pair for pair in ranking.pairs if pair.is_tie]
+    unsettled = {each.entry.layout for each in ranking.ranked if each.entry.unsteady}
+    ties = [pair for pair in ranking.pairs if pair.is_tie and not {pair.better, pair.worse} & unsettled]
     if not ties:
         return
     more = f"; and {len(ties) - _MOST_TIES} more, see --json" if len(ties) > _MOST_TIES else ""

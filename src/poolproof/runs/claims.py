@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from poolproof.campaign.claims import Claim, Comparison, Figure, IsVerdict, Operation, Quantity, Term
+from poolproof.campaign.workload_source import METRICS
 from poolproof.evidence.model import LeafUse
 from poolproof.runs.interval import Interval, mean_interval, ratio_interval
 from poolproof.runs.model import Trial
@@ -116,8 +117,10 @@ def _combined(term: Operation, left: Interval, right: Interval) -> Interval:
 def _samples(figure: Figure, cells: Mapping[tuple[str, str], Cell]) -> tuple[float, ...]:
     """One value for each trial that did not fail."""
     cell = _cell(cells, figure.layout, figure.workload)
-    if figure.name in ("iops", "bandwidth", "p50", "p99", "p999", "sync_p99") and cell.verdict not in RANKABLE:
+    if figure.name in METRICS and cell.verdict not in RANKABLE:
         raise _NoFigure(f"the figure of {cell.workload} on {cell.layout} is {cell.verdict}")
+    if figure.name in METRICS and cell.unsteady:
+        raise _NoFigure(f"{cell.workload} on {cell.layout} is unsettled ({', '.join(cell.unsteady)})")
     found = [_of_trial(figure, trial) for trial in cell.trials if trial.verdict != "failed"]
     samples = tuple(value for value in found if value is not None)
     if not samples:

@@ -15,6 +15,9 @@ from poolproof.runs.settled import CellSettling, settling_of, spread_among
 WORST_FIRST: tuple[Verdict, ...] = ("failed", "refuted", "suspect", "unproven", "sound")
 RANKABLE: frozenset[Verdict] = frozenset({"sound", "unproven", "suspect"})
 
+_IMPRECISE = frozenset({"trials", "disagree", "one-trial", "noise", "no-figure"})
+"""Reasons for which a figure is not known well enough, though its rate stands still."""
+
 
 @dataclass(frozen=True)
 class LeafShare:
@@ -67,6 +70,16 @@ class Cell:
         return self.settling is not None and not self.settling.settled
 
     @property
+    def unsteady(self) -> tuple[str, ...]:
+        """Names of what kept its trials from a rate that stands: trials that agree then prove nothing of it.
+
+        Empty too where trials are merely too few or too far apart: of that an interval over trials tells.
+        """
+        if not self.is_unsettled or self.settling is None:
+            return ()
+        return tuple(each.name for each in self.settling.reasons if each.name not in _IMPRECISE)
+
+    @property
     def seconds(self) -> Mapping[str, float]:
         """How long each part of its trials took, together."""
         parts = dict.fromkeys(part for trial in self.trials for part in trial.seconds)
@@ -117,7 +130,7 @@ def _cells(trials: Iterable[Trial], places: Iterable[tuple[Layout, Workload]], m
 
 def factor_to(cell: Cell, base: Cell) -> Interval | None:
     """How many times the base's figure this one is; None where either is no figure to compare."""
-    if cell.verdict not in RANKABLE or base.verdict not in RANKABLE:
+    if cell.verdict not in RANKABLE or base.verdict not in RANKABLE or cell.unsteady or base.unsteady:
         return None
     return ratio_interval(cell.values(), base.values())
 

@@ -8,7 +8,7 @@ from poolproof.campaign.yaml import parse_campaign
 from poolproof.compare.finished import FinishedRun, read_run
 from poolproof.rules.model import Effect, Finding, Verdict
 from poolproof.runs.directory import RunDirectory
-from poolproof.runs.model import Figures, RunRecord, Trial
+from poolproof.runs.model import Figures, RunRecord, Settling, Trial, Unsettled
 
 CAMPAIGN = """\
 name: t
@@ -42,15 +42,28 @@ Values = Mapping[tuple[str, str], Sequence[float]]
 
 
 def make_run(
-    path: Path, values: Values, *, bad: Mapping[tuple[str, str], Verdict] | None = None, record: RunRecord = RECORD
+    path: Path,
+    values: Values,
+    *,
+    bad: Mapping[tuple[str, str], Verdict] | None = None,
+    record: RunRecord = RECORD,
+    unsettled: Mapping[tuple[str, str], str] | None = None,
 ) -> Path:
-    """A run directory whose trials have these figures, of a verdict of their own where `bad` says so."""
+    """A run directory whose trials have these figures, of a verdict of their own where `bad` says so.
+
+    `unsettled`: what kept the trials of a cell from settling; needs a record with `until`.
+    """
     run = RunDirectory.create(path, record.campaign, record)
     metrics = {workload.name: workload.metric for workload in parse_campaign(record.campaign, "t").workloads}
     for (layout, workload), figures in values.items():
         for number, value in enumerate(figures, start=1):
             verdict = (bad or {}).get((layout, workload), "sound")
-            run.append(_trial(layout, workload, number, value, verdict, metrics[workload]))
+            trial = _trial(layout, workload, number, value, verdict, metrics[workload])
+            reason = (unsettled or {}).get((layout, workload))
+            settling = Settling(
+                reason is None, 0, 3, 180, 0.99, 1.01, () if reason is None else (Unsettled(reason, "…"),)
+            )
+            run.append(trial if unsettled is None else replace(trial, settling=settling))
     return path
 
 

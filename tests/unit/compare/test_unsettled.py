@@ -1,0 +1,111 @@
+"""Figures that did not settle: named, never told apart with confidence, and no more than that kept from the others."""
+
+import io
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from poolproof.campaign.claims import Claim, parse_claim
+from poolproof.campaign.document import Spot
+from poolproof.compare.comparison import Side, compare
+from poolproof.compare.contract import comparison_object, ranking_object
+from poolproof.compare.finished import FinishedRun, read_run
+from poolproof.compare.goal import Goal
+from poolproof.compare.ranking import rank
+from poolproof.errors import RunError
+from poolproof.report.compared import print_comparison
+from poolproof.report.ranked import print_ranking
+from poolproof.runs.claims import hold
+from poolproof.runs.summary import factor_to
+
+from .making import CAMPAIGN, Values, changed, make_run
+
+UNTIL = changed(CAMPAIGN.replace("{time: 5s, trials: 3}", "{until: 3%, trials: 2..6}"))
+VALUES: Values = {
+    ("one", "reads"): [1000.0, 1001.0, 1002.0],
+    ("pair", "reads"): [2000.0, 2001.0, 2002.0],
+    ("union", "reads"): [500.0, 501.0, 500.5],
+}
+READS = Goal({"reads": 1.0})
+
+
+def run(path: Path, unsettled: Mapping[tuple[str, str], str], values: Values = VALUES) -> FinishedRun:
+    return read_run(make_run(path, values, record=UNTIL, unsettled=unsettled))
+
+
+def text_of(print_it: object, found: object) -> str:
+    out = io.StringIO()
+    print_it(Console(file=out, width=100), found)  # type: ignore[operator]  # one of the two printers
+    return " ".join(out.getvalue().split())
+
+
+def test_a_drifting_figure_is_undecided_though_its_trials_agree(tmp_path: Path) -> None:
+    a, b = (
+        run(tmp_path / "a", {}),
+        run(tmp_path / "b", {("pair", "reads"): "drift"}, {**VALUES, ("one", "reads"): [2e3] * 3}),
+    )
+    found = compare(Side(a), Side(b), effect=0.02)
+    words = {cell.place.layout: cell.decision.word for cell in found.cells}
+    assert words == {"one": "faster", "pair": "undecided", "union": "same"}
+    text = text_of(print_comparison, found)
+    assert "pair 2.00k IOPS unsettled undecided union" in text
+    assert "unsettled, so nothing is said: reads on pair: drift" in text
+    (pair,) = [cell for cell in comparison_object(found)["cells"] if cell["layout"] == "pair"]
+    assert (pair["a"]["settled"], pair["b"]["settled"], pair["b"]["unsteady"]) == (True, False, ["drift"])
+    assert pair["p"] is None and pair["speed"]["low"] is None
+
+
+def test_what_is_not_tested_does_not_widen_what_is(tmp_path: Path) -> None:
+    a = run(tmp_path / "a", {})
+    alone = compare(Side(a, "one"), Side(a, "union"), effect=0.02)
+    b = run(tmp_path / "b", {("pair", "reads"): "step"})
+    beside = compare(Side(b), Side(b), effect=0.02)
+    tested = [cell for cell in beside.cells if cell.decision.p is not None]
+    assert len(tested) == 2 and len(alone.cells) == 1
+    assert all(cell.decision.p_holm == pytest.approx(min(1.0, 2 * (cell.decision.p or 0))) for cell in tested[:1])
+
+
+def test_a_gate_leaves_unsettled_cells_open_and_fails_where_nothing_settled(tmp_path: Path) -> None:
+    a, b = run(tmp_path / "a", {}), run(tmp_path / "b", {("pair", "reads"): "drift"})
+    gate = compare(Side(a), Side(b), effect=0.02, limit=0.05).gate
+    assert gate is not None and gate.passed
+    assert [cell.place.layout for cell in gate.open] == ["pair"]
+    none = run(tmp_path / "c", dict.fromkeys(VALUES, "drift"))
+    with pytest.raises(RunError, match="no cell has two settled trials on both sides"):
+        compare(Side(a), Side(none), effect=0.02, limit=0.05)
+
+
+def test_an_unsettled_layout_may_have_any_place_and_is_named(tmp_path: Path) -> None:
+    ranking = rank(run(tmp_path / "r", {("pair", "reads"): "bimodal"}), READS, metric=None, effect=0.02)
+    assert {each.entry.layout: (each.first, each.last) for each in ranking.ranked} == {
+        "one": (1, 2),
+        "union": (2, 3),
+        "pair": (1, 3),
+    }
+    assert ranking.ranked[-1].entry.layout == "pair"
+    assert ranking.safer == (), "what did not settle has no price"
+    text = text_of(print_ranking, ranking)
+    assert "1–3 pair unsettled 1 of 2" in text
+    assert "best: one of one, pair; the trials do not tell which" in text
+    assert "unsettled, so its place is open: pair (bimodal)" in text
+    (pair,) = [each for each in ranking_object(ranking)["layouts"] if each["layout"] == "pair"]
+    assert pair["figures"][0]["unsteady"] == ["bimodal"]
+
+
+@pytest.mark.parametrize("reason", ["noise", "few-trials-is-no-name"])
+def test_only_a_rate_that_stands_still_is_tested(tmp_path: Path, reason: str) -> None:
+    ranking = rank(run(tmp_path / "r", {("pair", "reads"): reason}), READS, metric=None, effect=0.02)
+    places = {each.entry.layout: (each.first, each.last) for each in ranking.ranked}
+    assert places["pair"] == ((1, 1) if reason == "noise" else (1, 3))
+
+
+def test_no_factor_and_no_claim_rests_on_an_unsettled_figure(tmp_path: Path) -> None:
+    found = run(tmp_path / "r", {("pair", "reads"): "drift"})
+    one, pair = found.cells["one", "reads"], found.cells["pair", "reads"]
+    assert factor_to(pair, one) is None and factor_to(one, pair) is None
+    text = "iops(pair, reads) > 1"
+    claim = Claim("it is fast", "this test", text, parse_claim(text, Spot("test")))
+    (held,) = hold((claim,), tuple(found.cells.values()))
+    assert (held.result, held.why) == ("undecided", "reads on pair is unsettled (drift)")
