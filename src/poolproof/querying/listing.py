@@ -1,6 +1,5 @@
 """Each run with what it is about and how far it has come, for `poolproof runs`."""
 
-import fcntl
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ from poolproof.querying.campaigns import campaign_name
 from poolproof.querying.found import FoundRun
 from poolproof.querying.session import Session
 from poolproof.rules.model import Verdict
+from poolproof.runs.directory import RunDirectory
 from poolproof.runs.summary import WORST_FIRST
 
 State = Literal["going", "stopped", "finished", "imported"]
@@ -66,21 +66,9 @@ def _listed(run: FoundRun, found: list[tuple[Verdict, int, int, int]]) -> Listed
 def _state(run: FoundRun, *, whole: bool) -> State:
     if run.record.imported:
         return "imported"
-    if _is_locked(run):
+    if RunDirectory(run.path).is_going():
         return "going"
     return "finished" if whole else "stopped"
-
-
-def _is_locked(run: FoundRun) -> bool:
-    """Whether a poolproof writes to it now: the lock is tried, shared, and given back at once."""
-    try:
-        with (run.path / ".lock").open("rb") as file:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False
-    return False
 
 
 @functools.lru_cache(maxsize=256)
