@@ -1,26 +1,11 @@
 """A query reads the runs and nothing else, and writes nothing at all."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from poolproof.errors import UsageError
 from poolproof.querying.session import Session, open_runs
-
-from .making import folder_of_runs
-
-
-@pytest.fixture(scope="module")
-def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return folder_of_runs(tmp_path_factory.mktemp("runs"))
-
-
-@pytest.fixture(scope="module")
-def session(root: Path) -> Iterator[Session]:
-    with open_runs(root) as session:
-        yield session
-
 
 READS = [
     "select * from read_text('{secret}')",

@@ -8,25 +8,13 @@ import pytest
 from poolproof.compare.finished import read_run
 from poolproof.exporting.columns import FIGURES
 from poolproof.exporting.rows import columns_of, table_of
-from poolproof.querying.session import Session, open_runs
+from poolproof.querying.session import Session
 from poolproof.runs.directory import RunDirectory
 from poolproof.runs.interval import t_factor
 
 from ..docs.pages import section
-from .making import folder_of_runs
 
 VIEWS = ("runs", "trials", "cells", "leaves", "findings")
-
-
-@pytest.fixture(scope="module")
-def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return folder_of_runs(tmp_path_factory.mktemp("runs"))
-
-
-@pytest.fixture(scope="module")
-def session(root: Path) -> Iterator[Session]:
-    with open_runs(root) as session:
-        yield session
 
 
 @pytest.mark.parametrize("run", ["grid", "deeper/small", "nasty"])
