@@ -79,7 +79,7 @@ def _not_all(seen: Seen, goal: Goal) -> Answer:
         f"Of {len(goal.weights)} workloads, each by itself, these are best or level with the best: {', '.join(said)}."
     )
     left = _excluded(seen, goal, [Excluded(layout.name, "") for layout in seen.campaign.layouts])
-    rest = (*([counted] if said else []), *left, *_missing(seen), *_cost(seen))
+    rest = (*([counted] if said else []), *left, *_dropped(seen), *_missing(seen), *_cost(seen))
     sentence = f"No one layout can be called best: none has a figure that counts for all {len(goal.weights)} workloads."
     return Answer(sentence, rest, tone="open" if said else "nothing")
 
@@ -238,10 +238,17 @@ def _decisive(cell: Cell) -> list[Finding]:
 def _missing(seen: Seen) -> Iterator[str]:
     done = len(seen.trials)
     if done < seen.wanted and not seen.record.imported:
-        state = "the run is going on, or was stopped"
-        yield f"{done} of {seen.wanted} trials are done; {state}: poolproof resume {seen.path}"
+        yield f"{done} of {seen.wanted} trials are done; {_why_not_all(seen)}"
     if seen.campaign.measure.trials_max == 1 and done:
         yield "Each cell has one trial: its figures have no interval, and no difference between them is sure."
+
+
+def _why_not_all(seen: Seen) -> str:
+    if seen.is_going:
+        return "the run is going on."
+    budget_s = seen.campaign.budget_s
+    spent = "" if budget_s is None else f"the budget of {format_duration(budget_s)} did not reach further, or "
+    return f"{spent}the run was stopped: poolproof resume {seen.path}"
 
 
 def _dropped(seen: Seen) -> Iterator[str]:
@@ -252,15 +259,17 @@ def _dropped(seen: Seen) -> Iterator[str]:
 
 
 def _cost(seen: Seen) -> Iterator[str]:
-    """What was spent, beside what trials of a fixed length, as many and as long as allowed, would have taken."""
+    """What was spent, beside trials of a fixed length, as many and as long as allowed, where the run chose fewer."""
     spent_s = sum(trial.seconds.get("fio", 0.0) for trial in seen.trials)
     if not spent_s:
         return
     measure = seen.campaign.measure
-    fixed_s = len(seen.run.cells) * measure.trials_max * measure.longest_s
+    cells = len(seen.campaign.layouts) * len(seen.campaign.workloads)
+    fixed_s = cells * measure.trials_max * measure.longest_s
     text = f"{len(seen.trials)} trials took fio {format_duration(spent_s)}"
-    if fixed_s > 1.2 * spent_s:
-        fixed = f"{measure.trials_max} × {format_duration(measure.longest_s)} for each cell"
+    whole = len(seen.trials) >= seen.wanted or (seen.campaign.budget_s is not None and not seen.is_going)
+    if measure.until is not None and whole and fixed_s > spent_s:
+        fixed = f"{measure.trials_max} × {format_duration(measure.longest_s)} for each of {cells} cells"
         text += f"; a fixed schedule of {fixed} would have taken {format_duration(fixed_s)}"
     yield f"{text}."
 

@@ -44,6 +44,11 @@ class Seen:
         return sum(len(workloads) for _, workloads in all_cells(self.campaign)) * self.campaign.measure.trials
 
     @property
+    def is_going(self) -> bool:
+        """Whether a poolproof works on it just now."""
+        return RunDirectory(self.path).is_going()
+
+    @property
     def has_record(self) -> bool:
         """Whether run.json could be read."""
         return self.record is not _NO_RECORD

@@ -13,6 +13,7 @@ from rich.live import Live
 from poolproof.measure.events import Listener, LiveRates
 from poolproof.report.live_screen import screen_lines
 from poolproof.report.live_state import LiveState
+from poolproof.report.resized import on_resize
 from poolproof.runs.model import Trial
 
 _PER_SECOND = 2
@@ -47,6 +48,7 @@ class LiveScreen(Listener):
         self._stack.enter_context(contextlib.redirect_stderr(self._said))
         self._stack.callback(self._leave)
         self._live.__enter__()
+        self._stack.enter_context(on_resize(self._live.refresh))
         return self
 
     def __exit__(

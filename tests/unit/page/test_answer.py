@@ -8,6 +8,7 @@ from poolproof.compare.goal import find_goal
 from poolproof.compare.ranking import rank
 from poolproof.page.answer import Answer, answer
 from poolproof.page.reading import read
+from poolproof.runs.directory import RunDirectory
 from poolproof.runs.model import Trial
 from tests.unit.page.making import CAMPAIGN, all_trials, make_run, trial
 
@@ -56,9 +57,9 @@ def test_nothing_measured_says_how_to_go_on(tmp_path: Path) -> None:
     assert found.rest == (f"To go on: poolproof resume {tmp_path / 'run'}",)
 
 
-def test_a_run_that_goes_on_says_how_far_it_is(tmp_path: Path) -> None:
+def test_a_run_that_was_stopped_says_how_far_it_is(tmp_path: Path) -> None:
     found = _answer(tmp_path, trials=all_trials()[:5])
-    assert any(line.startswith("5 of 12 trials are done; the run is going on") for line in found.rest)
+    assert f"5 of 12 trials are done; the run was stopped: poolproof resume {tmp_path / 'run'}" in found.rest
 
 
 def test_without_a_goal_every_workload_has_its_answer(tmp_path: Path) -> None:
@@ -77,7 +78,32 @@ def test_a_longer_schedule_is_named_with_its_cost(tmp_path: Path) -> None:
     campaign = CAMPAIGN.replace("time: 5s, trials: 2", "until: 3%, max: 60s, trials: 2..6")
     found = _answer(tmp_path, campaign=campaign)
     cost = [line for line in found.rest if "fixed schedule" in line]
-    assert cost == ["12 trials took fio 2 min; a fixed schedule of 6 × 1 min for each cell would have taken 36 min."]
+    assert cost == [
+        "12 trials took fio 2 min; a fixed schedule of 6 × 1 min for each of 6 cells would have taken 36 min."
+    ]
+
+
+def test_a_fixed_schedule_is_not_held_against_itself_nor_against_a_part_of_a_run(tmp_path: Path) -> None:
+    fixed = _answer(tmp_path / "fixed")
+    assert "12 trials took fio 2 min." in fixed.rest
+    until = CAMPAIGN.replace("time: 5s, trials: 2", "until: 3%, max: 60s, trials: 2..6")
+    part = _answer(tmp_path / "part", campaign=until, trials=all_trials()[:3])
+    assert "3 trials took fio 30.0 s." in part.rest
+
+
+def test_whoever_was_dropped_from_a_race_is_named_with_why(tmp_path: Path) -> None:
+    campaign = CAMPAIGN.replace("time: 5s, trials: 2", "until: 3%, max: 60s, trials: 2..6").rstrip() + "\nbudget: 1h\n"
+    trials = [trial(layout, "reads", number) for layout in ("bare-a", "one", "pair") for number in (1, 2, 3, 4)]
+    found = _answer(tmp_path, campaign=campaign, trials=trials)
+    dropped = [line for line in found.rest if line.startswith("Dropped after")]
+    assert any("of each workload: one; bare-a is 2 times as fast" in line for line in dropped)
+
+
+def test_a_run_that_goes_on_is_not_called_stopped(tmp_path: Path) -> None:
+    path = make_run(tmp_path / "run", all_trials()[:3])
+    with RunDirectory.open(path).locked():
+        assert "3 of 12 trials are done; the run is going on." in answer(read(path)).rest
+    assert f"3 of 12 trials are done; the run was stopped: poolproof resume {path}" in answer(read(path)).rest
 
 
 MIX = CAMPAIGN.replace("{rw: randread, bs: 4k, size: 64m}", "{rw: [read, randread], bs: [4k, 8k, 16k], size: 64m}")

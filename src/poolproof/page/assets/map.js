@@ -61,7 +61,7 @@ P.mapHead = (columns, breaks, few) => {
       while (to < columns.length && !breaks[to]) to += 1;
       const several = new Set(columns.map((column) => column.family)).size > 1;
       const name = columns[from].group ? (several ? P.groupOf(columns[from]) : columns[from].group) : "";
-      groups.append(P.make("th", { class: from ? "group break" : "group", colspan: to - from, scope: "colgroup", role: "columnheader" }, name));
+      groups.append(P.make("th", { class: `${name ? "group" : ""}${from ? " break" : ""}`.trim() || null, colspan: to - from, scope: "colgroup", role: "columnheader" }, name));
       from = to;
     }
     head.append(groups);
