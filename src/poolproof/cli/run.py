@@ -97,7 +97,6 @@ def command(
     --accel say what machine.
     """
     from poolproof.cli.asked import Changes, Flags, campaign_asked, check_wipe, save_campaign, split_words
-    from poolproof.cli.session import Request, dry_run_text, start
 
     if (lab or keep_lab) and on != LOCAL:
         raise UsageError("--on and --lab were given: the run is in one place", "leave one of them out")
@@ -110,8 +109,21 @@ def command(
     if save is not None:
         save_campaign(asked, save)
     own_lab = lab_of_run(zfs, ram, cpus, accel) if lab or keep_lab else None
+    if own_lab is None and on == LOCAL:
+        _ask_fio()
+    from poolproof.cli.session import Request, dry_run_text, start
+
     request = Request(asked, text, out, work, frozenset(wipe or ()), as_json, on, own_lab, keep_lab, plain)
     if dry_run:
         typer.echo(dry_run_text(request))
         return
     start(request)
+
+
+def _ask_fio() -> None:
+    """Have the fio of this machine asked what every plan asks it, while what measures is imported."""
+    from poolproof.fio.ahead import ask_ahead
+    from poolproof.hosts.reach import HERE
+    from poolproof.measure.jobs import ADDED
+
+    ask_ahead(HERE, ADDED["ioengine"][0])

@@ -7,6 +7,8 @@ from poolproof.hosts.base import Host
 from poolproof.hosts.local import LocalHost
 
 LOCAL = LocalHost.name
+HERE = LocalHost()
+"""This machine: one object, so that what it was asked is known to all who reach it."""
 
 
 @contextlib.contextmanager
@@ -18,7 +20,7 @@ def reach(name: str) -> Iterator[Host]:
         HostError: it can't be reached.
     """
     if name == LOCAL:
-        yield LocalHost()
+        yield HERE
         return
     from poolproof.hosts.ssh import SshHost
 

@@ -1,5 +1,6 @@
 """Everything that can be known before anything is built, checked: jobs, layouts, programs, room, disks."""
 
+import importlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,7 +13,7 @@ from poolproof.devices.model import Site
 from poolproof.devices.plan import programs_of
 from poolproof.errors import CampaignError
 from poolproof.facts.machine import Machine, survey
-from poolproof.fio.ahead import ask_ahead, meanwhile
+from poolproof.fio.ahead import meanwhile
 from poolproof.fio.job import JobFile
 from poolproof.fio.parse_only import check_values
 from poolproof.hosts.base import Host
@@ -23,7 +24,7 @@ from poolproof.layers.extend import core_of
 from poolproof.layers.tree import capacity_bytes, devices, largest_file_bytes, modules, needs, resolve
 from poolproof.measure.cells import CellJobs
 from poolproof.measure.found import check_found
-from poolproof.measure.jobs import ADDED, device_reach_bytes, file_set, jobs_of, on_device
+from poolproof.measure.jobs import device_reach_bytes, file_set, jobs_of, on_device
 from poolproof.provision.layout import Ground, LayoutPlan, look_around, plan_changed, plan_layout, plan_over
 from poolproof.provision.place import site_of
 from poolproof.rules.catalogue import all_rules
@@ -83,8 +84,6 @@ def make_plan(campaign: Campaign, host: Host, places: Places, seed: int, allowed
         GuardError: a disk may not be written to.
         FioError: no fio, or too old.
     """
-    if host.name == LocalHost.name:  # elsewhere the link could be closed before the answers come
-        ask_ahead(host, ADDED["ioengine"][0])
     calibration = calibration_of(campaign)
     nodes = {layout.name: _resolved(layout, campaign) for layout in (*calibration.layouts, *campaign.layouts)}
     cells = tuple(_cell(workload, campaign, host) for workload in campaign.workloads)
@@ -94,8 +93,14 @@ def make_plan(campaign: Campaign, host: Host, places: Places, seed: int, allowed
         site = site_of(machine, places.label, places.state_dir, places.ram_dir, is_here=host.name == LocalHost.name)
         plan = Plan(campaign, machine, site, nodes, cells, seed, allowed_disks, calibration, bare_cells)
         _check_layouts(plan, host)
-        all_rules()  # they judge the first trial, and are read here while fio reads the jobs
+        _import_the_rest()
     return plan
+
+
+def _import_the_rest() -> None:
+    """What measures and judges, while fio reads the jobs: it would take its time when the first trial waits for it."""
+    importlib.import_module("poolproof.measure.trial")
+    all_rules()
 
 
 def _check_layouts(plan: Plan, host: Host) -> None:
