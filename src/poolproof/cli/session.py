@@ -21,7 +21,6 @@ from poolproof.errors import BuildError, Interrupted, RunError
 from poolproof.facts.machine import mark_of
 from poolproof.fio.version import fio_version
 from poolproof.hosts.base import Host, HostUnreachable
-from poolproof.measure.conduct import conduct
 from poolproof.measure.plan import Places, Plan, make_plan, plan_layouts
 from poolproof.provision.layout import look_around
 from poolproof.provision.owner import owner_of
@@ -165,6 +164,8 @@ def _path_of(request: Request, now: datetime) -> Path:
 
 
 def _conduct(plan: Plan, host: Host, run: RunDirectory, *, as_json: bool, plain: bool) -> None:
+    from poolproof.measure.conduct import conduct
+
     warn_of_the_dead(host)
     try:
         with run.locked(), listening(run, plan.campaign, plain=plain or as_json) as listener:
