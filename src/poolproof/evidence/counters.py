@@ -5,6 +5,7 @@ writes; requests in flight, busy milliseconds, queue milliseconds; the same four
 milliseconds. Older kernels print 11 or 15 of the 17.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 _SECTOR_BYTES = 512
@@ -45,33 +46,24 @@ def parse_counters(text: str) -> Counters | None:
 
 def difference(later: Counters, earlier: Counters) -> Counters:
     """What happened between two readings; `in_flight` is that of the later one."""
-    return Counters(
-        read_ios=later.read_ios - earlier.read_ios,
-        read_bytes=later.read_bytes - earlier.read_bytes,
-        read_ms=later.read_ms - earlier.read_ms,
-        write_ios=later.write_ios - earlier.write_ios,
-        write_bytes=later.write_bytes - earlier.write_bytes,
-        write_ms=later.write_ms - earlier.write_ms,
-        in_flight=later.in_flight,
-        busy_ms=later.busy_ms - earlier.busy_ms,
-        flush_ios=later.flush_ios - earlier.flush_ios,
-    )
+    return _of_both(earlier, later, lambda first, second: second - first)
 
 
 def between(earlier: Counters, later: Counters, share: float) -> Counters:
     """The counters at a moment between two readings (`share` 0 to 1 of the way), as if the work went on evenly."""
+    return _of_both(earlier, later, lambda first, second: first + round((second - first) * share))
 
-    def at(first: int, second: int) -> int:
-        return first + round((second - first) * share)
 
+def _of_both(earlier: Counters, later: Counters, total: Callable[[int, int], int]) -> Counters:
+    """Counters whose totals follow from those of both; `in_flight` is no total, and that of the later one."""
     return Counters(
-        read_ios=at(earlier.read_ios, later.read_ios),
-        read_bytes=at(earlier.read_bytes, later.read_bytes),
-        read_ms=at(earlier.read_ms, later.read_ms),
-        write_ios=at(earlier.write_ios, later.write_ios),
-        write_bytes=at(earlier.write_bytes, later.write_bytes),
-        write_ms=at(earlier.write_ms, later.write_ms),
+        read_ios=total(earlier.read_ios, later.read_ios),
+        read_bytes=total(earlier.read_bytes, later.read_bytes),
+        read_ms=total(earlier.read_ms, later.read_ms),
+        write_ios=total(earlier.write_ios, later.write_ios),
+        write_bytes=total(earlier.write_bytes, later.write_bytes),
+        write_ms=total(earlier.write_ms, later.write_ms),
         in_flight=later.in_flight,
-        busy_ms=at(earlier.busy_ms, later.busy_ms),
-        flush_ios=at(earlier.flush_ios, later.flush_ios),
+        busy_ms=total(earlier.busy_ms, later.busy_ms),
+        flush_ios=total(earlier.flush_ios, later.flush_ios),
     )
