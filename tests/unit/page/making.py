@@ -9,9 +9,12 @@ from poolproof.evidence.counters import Counters
 from poolproof.evidence.model import Account, LeafUse
 from poolproof.evidence.sampler import Reading
 from poolproof.measure.latencies import Stretch, latency_text
-from poolproof.rules.model import Effect, Finding, Verdict
+from poolproof.rules.model import Finding, Verdict
 from poolproof.runs.directory import RunDirectory
-from poolproof.runs.model import Figures, RunRecord, Trial
+from poolproof.runs.model import Figures, Trial
+
+from ..compare.making import EFFECTS
+from ..compare.making import RECORD as FIRST
 
 MIB = 1024**2
 CAMPAIGN = """\
@@ -25,20 +28,8 @@ workloads:
 goal: reads
 measure: {time: 5s, trials: 2}
 """
-RECORD = RunRecord(
-    poolproof="0.1.0",
-    campaign=CAMPAIGN,
-    label="abcd1234",
-    state_dir="/s",
-    ram_dir="/r",
-    seed=7,
-    host="local",
-    begun_at="2026-11-21T19:30:00+00:00",
-    facts={"kernel": "Linux 6.12", "ram_bytes": str(16 * 1024**3)},
-    versions={"poolproof": "0.1.0", "fio": "fio-3.39"},
-)
+RECORD = replace(FIRST, campaign=CAMPAIGN, versions={**FIRST.versions, "fio": "fio-3.39"})
 _SPEED = {"bare-a": 2000.0, "one": 1000.0, "pair": 1500.0}
-_EFFECTS: dict[Verdict, Effect] = {"refuted": "refutes", "failed": "fails", "suspect": "suspects"}
 
 
 def account(
@@ -66,7 +57,7 @@ def trial(
         leaf(name, int(reads * lost / len(names)), int(writes * lost * factor / len(names))) for name in names
     )
     iops = _SPEED.get(layout, 1000.0) * (1 + 0.01 * number)
-    effect = _EFFECTS.get(verdict)
+    effect = EFFECTS.get(verdict)
     return Trial(
         layout=layout,
         workload=workload,

@@ -10,11 +10,12 @@ from poolproof.campaign.model import Campaign
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.report.live_screen import screen_lines
 from poolproof.report.live_state import LiveState
-from poolproof.rules.model import Effect, Finding, Verdict
+from poolproof.rules.model import Finding, Verdict
 from poolproof.runs.model import Figures, Trial
 
+from ..compare.making import EFFECTS
+
 START_S = 1_800_000_000.0
-_EFFECTS: dict[Verdict, Effect] = {"refuted": "refutes", "failed": "fails", "suspect": "suspects"}
 
 
 @dataclass
@@ -45,7 +46,7 @@ def trial(
     took_s: float = 10.0,
     message: str = "50 MiB went missing",
 ) -> Trial:
-    effect = _EFFECTS.get(verdict)
+    effect = EFFECTS.get(verdict)
     return Trial(
         layout=layout,
         workload=workload,

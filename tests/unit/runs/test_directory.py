@@ -11,20 +11,9 @@ from poolproof.errors import RunError
 from poolproof.evidence.model import Account, LeafUse
 from poolproof.rules.model import Finding
 from poolproof.runs.directory import RunDirectory, file_name
-from poolproof.runs.model import Figures, RunRecord, Trial
+from poolproof.runs.model import Figures, Trial
 
-RECORD = RunRecord(
-    poolproof="0.1.0",
-    campaign="name: t\n",
-    label="abcd1234",
-    state_dir="/var/tmp/poolproof-abcd1234",
-    ram_dir="/dev/shm/poolproof-abcd1234",
-    seed=7,
-    host="local",
-    begun_at="2026-11-21T19:30:00+00:00",
-    facts={"kernel": "Linux 6.18"},
-    versions={"fio": "fio-3.33"},
-)
+from ..compare.making import RECORD
 
 
 def trial(number: int = 1, layout: str = "raid1", workload: str = "grid[rw=read,bs=4k]") -> Trial:
