@@ -29,10 +29,11 @@ from poolproof.report.plan_text import plan_object, plan_text
 from poolproof.runs.claims import hold
 from poolproof.runs.contract import run_object
 from poolproof.runs.directory import RunDirectory
+from poolproof.runs.limit import limits_of
 from poolproof.runs.model import RunLab, RunRecord
 from poolproof.runs.race import race_of
 from poolproof.runs.settled import trials_ahead
-from poolproof.runs.summary import cells_of
+from poolproof.runs.summary import bare_cells_of, cells_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -182,14 +183,16 @@ def _conduct(plan: Plan, host: Host, run: RunDirectory, *, as_json: bool, plain:
 
 
 def print_result(run: RunDirectory, campaign: Campaign, *, as_json: bool, leaves: bool = False) -> None:
-    cells = cells_of(run.trials(), campaign)
-    claims, race = hold(campaign.expect, cells), race_of(run.trials(), campaign)
+    trials = run.trials()
+    cells, bare = cells_of(trials, campaign), bare_cells_of(trials, campaign)
+    claims, race, limits = hold(campaign.expect, cells), race_of(trials, campaign), limits_of(cells, bare, campaign)
     if as_json:
-        print(json.dumps(run_object(run.path, cells, campaign.baseline, claims, race)))
+        print(json.dumps(run_object(run.path, cells, campaign.baseline, claims, race, bare=bare, limits=limits)))
         return
     from rich.console import Console
 
     from poolproof.report.claims import print_claims
+    from poolproof.report.limited import print_limits
     from poolproof.report.raced import race_block
     from poolproof.report.shares import print_shares
     from poolproof.report.table import print_table
@@ -197,7 +200,8 @@ def print_result(run: RunDirectory, campaign: Campaign, *, as_json: bool, leaves
     console = Console(highlight=False)
     if campaign.question:
         console.print(campaign.question, style="bold", markup=False)
-    print_table(console, cells, campaign.baseline)
+    print_table(console, cells, campaign.baseline, limits)
+    print_limits(console, cells, bare, limits)
     if race is not None:
         console.print(race_block(race))
     print_claims(console, claims)
@@ -205,7 +209,7 @@ def print_result(run: RunDirectory, campaign: Campaign, *, as_json: bool, leaves
     if campaign.goal is not None and len(campaign.layouts) > 1:
         _print_choice(console, run.path)
     console.print(f"\nrun: {run.path}", markup=False, soft_wrap=True)
-    done, ahead = sum(len(cell.trials) for cell in cells), trials_ahead(run.trials(), campaign)
+    done, ahead = sum(len(cell.trials) for cell in (*bare, *cells)), trials_ahead(trials, campaign)
     if ahead and not run.record().imported:
         wanted = done + ahead
         console.print(f"{done} of {wanted} trials are done; to go on: poolproof resume {run.path}", soft_wrap=True)

@@ -8,14 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from poolproof.campaign.calibration import calibrated_device, calibration_of
-from poolproof.campaign.model import LOWER_IS_BETTER, Metric
 from poolproof.charts.limit import Distance
 from poolproof.charts.metrics import interval_text
-from poolproof.compare.reasons import in_groups
 from poolproof.page.reading import Seen
+from poolproof.report.limited import doubt_text, how_text, over_text, without_limit
 from poolproof.report.words import MARKS, per_cent, value_text
 from poolproof.rules.model import Verdict
-from poolproof.runs.limit import LeafLimit, Limit, bare_layouts, limits_of
+from poolproof.runs.limit import Limit, bare_layouts, limits_of
 from poolproof.runs.summary import RANKABLE, Cell
 
 _MOST_OVER = 12
@@ -37,7 +36,7 @@ class Row:
 
 @dataclass(frozen=True)
 class BareRow:
-    """What one disk gave alone, under one workload."""
+    """What one disk gave alone, under one workload; `doubt` says why it is not sound."""
 
     disk: str
     workload: str
@@ -45,6 +44,7 @@ class BareRow:
     verdict: Verdict
     mark: str
     stands_for: tuple[str, ...]
+    doubt: str
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def section(seen: Seen, cells: Sequence[Cell]) -> Section:
     found = limits_of(cells, seen.run.bare, seen.campaign)
     own = [(cell, found.get((cell.layout, cell.workload))) for cell in cells]
     known = [(cell, limit) for cell, limit in own if isinstance(limit, Limit)]
-    over = [_over(cell, limit) for cell, limit in known if limit.over]
+    over = [over_text(cell, limit) for cell, limit in known if limit.over]
     return Section(
         asked=seen.campaign.measure.calibrate,
         bare=tuple(_bare_rows(seen)),
@@ -82,7 +82,7 @@ def section(seen: Seen, cells: Sequence[Cell]) -> Section:
         chart=tuple(_distance(cell, limit) for cell, limit in known if cell.verdict in RANKABLE),
         over=tuple(over[:_MOST_OVER]),
         more_over=max(0, len(over) - _MOST_OVER),
-        without=tuple(in_groups(_without(own), between=": ")),
+        without=without_limit(own),
     )
 
 
@@ -92,19 +92,7 @@ def _bare_rows(seen: Seen) -> Iterator[BareRow]:
         others = tuple(name for name, bare in stands_for.items() if bare == cell.workload and name != cell.workload)
         figure = interval_text(cell.figure, cell.metric) if cell.figure else "no figure"
         disk = calibrated_device(cell.layout) or cell.layout
-        yield BareRow(disk, cell.workload, figure, cell.verdict, MARKS[cell.verdict], others)
-
-
-def _without(cells: Sequence[tuple[Cell, Limit | str | None]]) -> list[tuple[str, str]]:
-    """Name and reason; a layout that has no limit anywhere, for one reason, is named by itself."""
-    said = [(cell, limit) for cell, limit in cells if isinstance(limit, str)]
-    reasons: dict[str, list[str]] = {}
-    for cell, why in said:
-        reasons.setdefault(cell.layout, []).append(why)
-    counts = {layout: sum(cell.layout == layout for cell, _ in cells) for layout in reasons}
-    whole = {layout for layout, whys in reasons.items() if len(set(whys)) == 1 and len(whys) == counts[layout]}
-    named = [(cell.layout if cell.layout in whole else f"{cell.workload} on {cell.layout}", why) for cell, why in said]
-    return list(dict.fromkeys(named))
+        yield BareRow(disk, cell.workload, figure, cell.verdict, MARKS[cell.verdict], others, doubt_text(cell))
 
 
 def _row(cell: Cell, limit: Limit) -> Row:
@@ -117,33 +105,9 @@ def _row(cell: Cell, limit: Limit) -> Row:
         figure=interval_text(cell.figure, cell.metric),
         most=value_text(limit.most, cell.metric),
         share=per_cent(limit.share),
-        how=_how(limit, cell.metric),
-    )
-
-
-def _how(limit: Limit, metric: Metric) -> str:
-    """`rust 181 IOPS ÷ 0.03 = 6.03k IOPS; ssd 1.17k IOPS ÷ 0.97 = 1.21k IOPS: ssd bounds it`."""
-    if metric in LOWER_IS_BETTER:
-        disks = ", ".join(f"{leaf.device} {value_text(leaf.bare, metric)}" for leaf in limit.leaves)
-        return f"{disks}: {limit.bound} is the quickest" if len(limit.leaves) > 1 else f"{disks} alone"
-    terms = "; ".join(_term(leaf, metric) for leaf in limit.leaves)
-    return f"{terms}: {limit.bound} bounds it" if len(limit.leaves) > 1 else terms
-
-
-def _term(leaf: LeafLimit, metric: Metric) -> str:
-    own = f"{leaf.device} {value_text(leaf.bare, metric)}"
-    result = "" if abs(leaf.load - 1) < 0.005 else f" = {value_text(leaf.bare / leaf.load, metric)}"
-    return f"{own} ÷ {leaf.load:.2g}{result}"
-
-
-def _over(cell: Cell, limit: Limit) -> str:
-    marked = f" ({cell.verdict})" if cell.verdict == "refuted" else ""
-    quicker = "quicker than" if cell.metric in LOWER_IS_BETTER else "more than"
-    return (
-        f"{cell.workload} on {cell.layout}{marked}: {per_cent(limit.share)}, {quicker} its disks give alone. "
-        f"{limit.over[0].upper()}{limit.over[1:]}."
+        how=how_text(limit, cell.metric),
     )
 
 
 def _distance(cell: Cell, limit: Limit) -> Distance:
-    return Distance(cell.layout, cell.workload, limit.share, per_cent(limit.share), _how(limit, cell.metric))
+    return Distance(cell.layout, cell.workload, limit.share, per_cent(limit.share), how_text(limit, cell.metric))

@@ -1,6 +1,7 @@
 """The table that a run ends with: each workload with its layouts, their figures, intervals, factors; then reasons."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
@@ -16,11 +17,12 @@ from poolproof.report.words import (
     factor_text,
     groups_text,
     half_width_text,
+    per_cent,
     value_text,
     which_is_better,
 )
 from poolproof.rules.model import Finding
-from poolproof.runs.interval import Interval
+from poolproof.runs.limit import Limit, Place
 from poolproof.runs.summary import Cell, factor_to
 
 _TWO_GROUPS = "Their mean describes none of them: something that differs from trial to trial decides."
@@ -33,9 +35,17 @@ _TOLD = 65
 """Notes of this weight explain a figure: their words stand in the report."""
 
 
-def print_table(console: Console, cells: Sequence[Cell], baseline: str | None) -> None:
-    """Print the figures of a run, then why those that are not sound are not."""
-    console.print(_table(cells, baseline))
+def print_table(
+    console: Console,
+    cells: Sequence[Cell],
+    baseline: str | None,
+    limits: Mapping[Place, Limit | str] = MappingProxyType({}),
+) -> None:
+    """Print the figures of a run, then why those that are not sound are not.
+
+    Where its disks were measured alone, a column has each figure's share of what they can do.
+    """
+    console.print(_table(cells, baseline, limits))
     for block in _reasons(cells):
         console.print(block)
     for block in unsettled_blocks(cells):
@@ -48,20 +58,27 @@ def print_table(console: Console, cells: Sequence[Cell], baseline: str | None) -
         console.print(Text(f"\n{spent}"))
 
 
-def _table(cells: Sequence[Cell], baseline: str | None) -> Table:
+def _table(cells: Sequence[Cell], baseline: str | None, limits: Mapping[Place, Limit | str]) -> Table:
     bases = {cell.workload: cell for cell in cells if cell.layout == baseline}
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column("", no_wrap=True)
     table.add_column("figure", justify="right", no_wrap=True)
     table.add_column("±", justify="right", no_wrap=True)
     table.add_column("verdict", no_wrap=True)
+    if limits:
+        table.add_column("of limit", justify="right", no_wrap=True)
     if bases:
         table.add_column(Text(f"to {baseline}"), no_wrap=True)
     for workload in dict.fromkeys(cell.workload for cell in cells):
         own = [cell for cell in cells if cell.workload == workload]
         table.add_row(*_heading(workload, own[0].metric, columns=len(table.columns)))
         for cell in own:
-            table.add_row(*_row(cell, bases.get(workload), with_factor=bool(bases)))
+            row = _row(cell)
+            if limits:
+                row.append(_share(limits.get((cell.layout, cell.workload))))
+            if bases:
+                row.append(_factor(cell, bases.get(workload)))
+            table.add_row(*row)
     return table
 
 
@@ -71,16 +88,18 @@ def _heading(workload: str, metric: Metric, *, columns: int) -> list[Text]:
     return [title, *[Text()] * (columns - 2), Text(which_is_better(metric), style="bright_black")]
 
 
-def _row(cell: Cell, base: Cell | None, *, with_factor: bool) -> list[Text]:
+def _row(cell: Cell) -> list[Text]:
     style = STYLES[cell.verdict]
-    row = [
+    return [
         Text(f"  {cell.layout}"),
         Text(_figure(cell), style=style),
         Text(half_width_text(cell.figure) if cell.figure and not cell.is_unsettled else ""),
         Text(f"{MARKS[cell.verdict]} {cell.verdict}", style=style),
     ]
-    factor = factor_to(cell, base) if base is not None and base is not cell else None
-    return [*row, _factor(factor)] if with_factor else row
+
+
+def _share(limit: Limit | str | None) -> Text:
+    return Text(per_cent(limit.share) if isinstance(limit, Limit) else "")
 
 
 def _figure(cell: Cell) -> str:
@@ -93,7 +112,8 @@ def _figure(cell: Cell) -> str:
     return f"({text})" if cell.verdict == "refuted" else text
 
 
-def _factor(factor: Interval | None) -> Text:
+def _factor(cell: Cell, base: Cell | None) -> Text:
+    factor = factor_to(cell, base) if base is not None and base is not cell else None
     return Text(factor_text(factor) if factor else "")
 
 

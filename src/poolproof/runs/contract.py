@@ -1,12 +1,16 @@
 """The object that `--json` prints: documented in docs/json.md, stable within a schema."""
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
+from poolproof.campaign.calibration import calibrated_device
 from poolproof.rules.model import Finding
 from poolproof.runs.claims import Held
 from poolproof.runs.interval import Interval
+from poolproof.runs.limit import Limit, Place
 from poolproof.runs.model import Unsettled
 from poolproof.runs.race import Race
 from poolproof.runs.summary import Cell, factor_to
@@ -20,15 +24,19 @@ def run_object(
     baseline: str | None,
     claims: tuple[Held, ...] = (),
     race: Race | None = None,
+    *,
+    bare: Sequence[Cell] = (),
+    limits: Mapping[Place, Limit | str] = MappingProxyType({}),
 ) -> dict[str, Any]:
-    """A finished run for machines. `verdicts` counts cells."""
+    """A finished run for machines. `verdicts` counts cells; `bare` and `limits` are those of `calibrate`."""
     bases = {cell.workload: cell for cell in cells if cell.layout == baseline}
     return {
         "schema": SCHEMA,
         "run": str(path),
         "verdicts": dict(Counter(cell.verdict for cell in cells)),
         "baseline": baseline,
-        "cells": [_cell_object(cell, bases.get(cell.workload)) for cell in cells],
+        "cells": [_cell_object(cell, bases.get(cell.workload), limits) for cell in cells],
+        "bare": [_bare_object(cell) for cell in bare],
         "seconds": _seconds(cells),
         "fixed_s": sum(cell.settling.fixed_s for cell in cells if cell.settling) or None,
         "claims": [_claim_object(held) for held in claims],
@@ -69,7 +77,35 @@ def _claim_object(held: Held) -> dict[str, Any]:
     }
 
 
-def _cell_object(cell: Cell, base: Cell | None) -> dict[str, Any]:
+def _bare_object(cell: Cell) -> dict[str, Any]:
+    return {
+        "device": calibrated_device(cell.layout),
+        "workload": cell.workload,
+        "trials": len(cell.trials),
+        "metric": cell.metric,
+        "figure": interval_object(cell.figure),
+        "verdict": cell.verdict,
+        "findings": [finding_object(finding) for finding in cell.findings],
+    }
+
+
+def _limit_object(limit: Limit | str | None) -> dict[str, Any] | None:
+    if limit is None:
+        return None
+    if isinstance(limit, str):
+        return {"most": None, "share": None, "bound": None, "leaves": [], "over": "", "why": limit}
+    leaves = [{"device": leaf.device, "bare": leaf.bare, "load": leaf.load} for leaf in limit.leaves]
+    return {
+        "most": limit.most,
+        "share": limit.share,
+        "bound": limit.bound,
+        "leaves": leaves,
+        "over": limit.over,
+        "why": "",
+    }
+
+
+def _cell_object(cell: Cell, base: Cell | None, limits: Mapping[Place, Limit | str]) -> dict[str, Any]:
     account = cell.account
     return {
         "layout": cell.layout,
@@ -83,6 +119,7 @@ def _cell_object(cell: Cell, base: Cell | None) -> dict[str, Any]:
         "seconds": dict(cell.seconds),
         "groups": [{"mean": group.mean, "trials": group.trials} for group in cell.groups()],
         "factor_to_baseline": interval_object(factor_to(cell, base)) if base else None,
+        "limit": _limit_object(limits.get((cell.layout, cell.workload))),
         "iops": interval_object(cell.iops),
         "bandwidth_bytes": interval_object(cell.bandwidth),
         "latency_ns": dict(cell.latency_ns),
