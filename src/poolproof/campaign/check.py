@@ -13,7 +13,6 @@ from poolproof.units import format_duration
 
 MOST_CELLS = 100_000
 _LISTED = 8
-_NO_GOAL = "write goal: NAME, or --goal NAME"
 _NO_UNTIL = "write measure: {until: 3%, trials: 2..6}, or --until 3%"
 
 

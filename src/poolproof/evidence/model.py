@@ -57,12 +57,6 @@ class Account:
         expected = self.fio_write_bytes * self.write_factor
         return self.leaf_drained_write_bytes / expected if expected else None
 
-    @property
-    def write_ratio_at_end(self) -> float | None:
-        """D_w / (F_w × P) at the moment fio ended: what had reached a disk when the figure was taken."""
-        expected = self.fio_write_bytes * self.write_factor
-        return self.leaf_write_bytes / expected if expected else None
-
 
 @dataclass(frozen=True)
 class TestFile:

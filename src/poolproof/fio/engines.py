@@ -12,9 +12,6 @@ SYNCHRONOUS: frozenset[str] = frozenset(
 )  # fmt: skip
 """Engines that return from submission only when the I/O is done: their queue is never deeper than 1."""
 
-NO_STORAGE: frozenset[str] = frozenset({"null", "cpuio", "net", "netsplice", "exec"})
-"""Engines that move no bytes to or from storage."""
-
 PAGE_CACHE: frozenset[str] = frozenset(
     {"sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "splice", "libaio", "io_uring", "posixaio"}
 )

@@ -10,7 +10,6 @@ from poolproof.hosts.base import Host
 
 _TIMEOUT_S = 20.0
 _NO_FAULT = ("fio: job",)
-_NO_CLOCK_TEST = "[global]\nclocksource=clock_gettime\n"  # with the clock named, fio 3.33 reads jobs in half the time
 
 
 def check_values(jobs: JobFile, host: Host) -> None:

@@ -24,11 +24,6 @@ _PERCENTILE = re.compile(r"(\d+(?:\.\d+)?)%=(\d+)$")
 _START = re.compile(r"^[2-5];")
 
 
-def is_terse(line: str) -> bool:
-    """The line is one job of terse output."""
-    return _START.match(line.strip()) is not None and read_terse_line(line) is not None
-
-
 def read_terse(text: str) -> FioResult | None:
     """All terse lines of a text as one result; None when there is none."""
     found = [result for line in text.splitlines() if (result := read_terse_line(line)) is not None]

@@ -5,7 +5,6 @@ a line says is in `text_lines.py`; here lines are gathered into jobs. A figure t
 job, and a line that no run can have in that place starts a new run.
 """
 
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
@@ -13,7 +12,6 @@ from poolproof.fio import text_lines as lines
 from poolproof.fio.figures import Direction, DiskUse, FioResult, JobResult, Latency
 from poolproof.fio.plain_lines import plain_lines
 
-_TOO_MANY_DIGITS = re.compile(r"\d{21}")
 _LONGEST_LINE = 2000  # fio's own lines are far shorter
 _MOST_FOREIGN_LINES = 40  # between two parts of one run; forum posts put remarks in between
 
@@ -255,11 +253,6 @@ class _Reader:
             self.finish()
         self._run.jobs.append(_JobDraft())
         return self._run.jobs[-1]
-
-
-def _may_be_fio(line: str) -> bool:
-    """fio's lines are short, and its whole numbers have at most 20 digits."""
-    return len(line) <= _LONGEST_LINE and _TOO_MANY_DIGITS.search(line) is None
 
 
 def _has_figures(job: _JobDraft) -> bool:

@@ -11,8 +11,6 @@ from poolproof.lab.apt_sources import AptSource
 SERIES = ("2.1", "2.3")
 """The series of OpenZFS that images are known to be built with."""
 
-DEFAULT_SERIES = "2.1"
-
 _KERNEL = ("linux-image-cloud-amd64", "linux-headers-cloud-amd64")
 _ZFS = ("zfs-dkms", "zfsutils-linux")
 _STORAGE = (

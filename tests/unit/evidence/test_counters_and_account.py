@@ -76,7 +76,6 @@ def test_the_window_counts_what_the_leaves_did_and_the_drain_only_more_writes() 
     assert (account.leaf_read_bytes, account.leaf_write_bytes, account.leaf_drained_write_bytes) == (1000, 300, 1000)
     assert account.read_ratio == 0.5
     assert account.write_ratio == 1.0
-    assert account.write_ratio_at_end == pytest.approx(0.3)
     assert (account.window_s, account.drain_s) == (2.0, 1.5)
 
 
