@@ -1,5 +1,7 @@
 """The `poolproof` command: the one place where an error becomes text and an exit code."""
 
+import atexit
+import gc
 import json
 import os
 import sys
@@ -14,9 +16,12 @@ from poolproof.errors import Interrupted, PoolproofError, UsageError
 FAULT_EXIT_CODE = 70
 """poolproof itself is at fault (sysexits.h: EX_SOFTWARE)."""
 
+_NEW_OBJECTS = 50_000
+
 
 def main() -> None:
     """Run the command line; ends the process with one of the documented exit codes."""
+    _spare_garbage()
     try:
         arguments = sys.argv[1:] or ["--help"]
         code = app_for(arguments)(arguments, standalone_mode=False)
@@ -41,6 +46,12 @@ def main() -> None:
     if code == Interrupted.exit_code:  # typer's way to hand on a Ctrl-C that nothing of ours caught
         _fail("stopped; nothing was begun", "", code)
     raise SystemExit(code or 0)
+
+
+def _spare_garbage() -> None:
+    """Look for garbage seldom, and not at the end: in modules is none, and looking took 8 % of the start and 60 ms."""
+    gc.set_threshold(_NEW_OBJECTS)
+    atexit.register(gc.freeze)
 
 
 def _help_for(arguments: list[str]) -> str:
