@@ -1,9 +1,9 @@
 """Undoing what one dead run left: on its host from its journal, or with the lab that was its own."""
 
-import sys
 from pathlib import Path
 
 from poolproof.cli.ground import own_lab_folder, reached
+from poolproof.cli.saying import say
 from poolproof.errors import RunError
 from poolproof.facts.machine import mark_of
 from poolproof.hosts.base import Host
@@ -61,9 +61,5 @@ def undo_leftovers(run: RunDirectory, host: Host) -> int:
     """
     journal = Journal(run.journal_path)
     standing = len(journal.standing())
-    complain(undo_all(journal, host, tell=_say), str(run.path))
+    complain(undo_all(journal, host, tell=say), str(run.path))
     return standing
-
-
-def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)

@@ -1,13 +1,13 @@
 """Where a run takes place: this machine, one over SSH, a lab that stands, or a lab that lives as long as the run."""
 
 import contextlib
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from poolproof.campaign.model import Campaign
+from poolproof.cli.saying import say
 from poolproof.errors import HostError
 from poolproof.hosts.base import Host, HostUnreachable
 from poolproof.hosts.reach import reach
@@ -92,7 +92,7 @@ def in_own_lab(wish: RunLab, label: str, campaign: Campaign, *, keep: bool) -> I
         raise HostError(f"the lab crashed: {lab.last_words()}", error.hint.rpartition("then: ")[2]) from None
     finally:
         if keep:
-            _say(f"the lab stays: poolproof lab ssh {lab.name}; its end: poolproof lab rm {lab.name}")
+            say(f"the lab stays: poolproof lab ssh {lab.name}; its end: poolproof lab rm {lab.name}")
         else:
             remove(lab.folder)
 
@@ -116,15 +116,11 @@ def _start(wish: RunLab, label: str, campaign: Campaign, *, keep: bool) -> "Lab"
     request = LabRequest(
         name=f"{_OWN}{label}",
         series=wish.zfs,
-        image=built_or_build(wish.zfs, _say),
+        image=built_or_build(wish.zfs, say),
         devices=campaign.devices,
         ram_bytes=wish.ram_bytes,
         processors=wish.processors,
         wish=acceleration,
         owner=None if keep else this_process(),
     )
-    return start(request, _say)
-
-
-def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
+    return start(request, say)

@@ -2,12 +2,12 @@
 
 import os
 import shlex
-import sys
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Literal
 
 from poolproof.cli.cleaning import clean
+from poolproof.cli.saying import say
 from poolproof.errors import PoolproofError
 from poolproof.facts.machine import mark_of
 from poolproof.hosts.base import Host
@@ -69,11 +69,9 @@ def warn_of_the_dead(host: Host) -> None:
         return
     paths = ", ".join(found.state.path for found in dead)
     ways = "; ".join(sorted({_way_out(found, host) for found in dead}))
-    print(
+    say(
         f"warning: mounts of a dead run are on this machine ({paths}): programs that look at all mounts can fail on "
-        f"them, as mkfs.btrfs does; to undo them: {ways}",
-        file=sys.stderr,
-        flush=True,
+        f"them, as mkfs.btrfs does; to undo them: {ways}"
     )
 
 
