@@ -68,6 +68,8 @@ class Step:
     `overwrites` names the block devices that the command writes to; the guard allows only devices of this run.
     `await_file` is a path that must come into being (and not be empty) before the step counts as done: the pid file of
     a daemon, a device node. `log` is a file on the host to quote when the step fails: what the daemon said.
+    `again_if`: words of the command by which it says that a device was not there just then; it is run again once udev
+    has made its nodes.
     """
 
     title: str
@@ -79,6 +81,7 @@ class Step:
     overwrites: tuple[str, ...] = ()
     await_file: str | None = None
     log: str | None = None
+    again_if: str = ""
 
 
 def unmount(mount_point: str, *, fuse: bool = False) -> UndoCommand:

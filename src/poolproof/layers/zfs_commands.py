@@ -10,6 +10,8 @@ from poolproof.steps import Holds, Step, UndoCommand
 _PARAMETER = "/sys/module/zfs/parameters/zfs_arc_max"
 _ACTIVITIES = "initialize,replace,remove,resilver,trim"
 _WAIT_LIMIT_S = 3600.0
+# zpool partitions a disk, and udev reads the new table again: for a moment the partition is gone. Said of ENXIO, libzfs.
+_NOT_THERE_YET = "currently unavailable"
 
 _C_MAX = 'c_max() { while read -r n _ v; do [ "$n" = c_max ] && echo "$v"; done </proc/spl/kstat/zfs/arcstats; }; '
 # 0 means the default, but writing 0 does not bring the old limit back: that takes the limit in force before, first.
@@ -54,6 +56,7 @@ def create(
         undo=_destroy(pool),
         timeout_s=300,
         overwrites=tuple(devices),
+        again_if=_NOT_THERE_YET,
     )
 
 
@@ -77,6 +80,7 @@ def attach(pool: str, beside: str, device: str) -> Step:
         undo=_destroy(pool),
         timeout_s=300,
         overwrites=(device,),
+        again_if=_NOT_THERE_YET,
     )
 
 
@@ -107,6 +111,7 @@ def add(pool: str, vdevs: Sequence[str], removable: Sequence[Sequence[str]], not
         undo=UndoCommand(("sh", "-c", script, note), Holds(note, pool), timeout_s=120),
         timeout_s=300,
         overwrites=tuple(devices),
+        again_if=_NOT_THERE_YET,
     )
 
 

@@ -1,5 +1,6 @@
 """Make the planned changes, one by one, each in the journal before it is made."""
 
+import contextlib
 import time
 from collections.abc import Callable, Iterable
 
@@ -10,6 +11,8 @@ from poolproof.provision.journal import Journal
 from poolproof.steps import Step
 
 _POLL_S = 0.03
+_ATTEMPTS = 3
+_SETTLE = ("udevadm", "settle", "--timeout=30")
 _ASK_S = 60.0  # a question that a busy machine answers late
 _NO_SERVER = "Transport endpoint is not connected"  # ENOTCONN: a FUSE mount whose server is dead
 _AMONG_THE_DEAD = "poolproof clean, which undoes what dead runs left: a mount whose server is dead is in the way"
@@ -57,7 +60,7 @@ def _guard(step: Step, may_overwrite: frozenset[str]) -> None:
 
 def _make(step: Step, host: Host) -> None:
     try:
-        host.run(step.argv, timeout_s=step.timeout_s, stdin=step.stdin)
+        _run(step, host, attempts=_ATTEMPTS if step.again_if else 1)
         if step.await_file is not None:
             _await(step.await_file, host, step.timeout_s)
     except CommandFailed as error:
@@ -66,6 +69,17 @@ def _make(step: Step, host: Host) -> None:
         raise BuildError(f"could not {step.title}: `{step.argv[0]}` said: {said}{_logged(step, host)}", hint) from None
     except CommandError as error:
         raise BuildError(f"could not {step.title}: {error.message}{_logged(step, host)}", error.hint) from None
+
+
+def _run(step: Step, host: Host, *, attempts: int) -> None:
+    try:
+        host.run(step.argv, timeout_s=step.timeout_s, stdin=step.stdin)
+    except CommandFailed as error:
+        if attempts == 1 or step.again_if not in error.completed.stdout + error.completed.stderr:
+            raise
+        with contextlib.suppress(CommandError):
+            host.run(_SETTLE, timeout_s=_ASK_S, check=False)
+        _run(step, host, attempts=attempts - 1)
 
 
 def _await(path: str, host: Host, timeout_s: float) -> None:

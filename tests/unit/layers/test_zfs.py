@@ -50,6 +50,7 @@ def step(steps: tuple[Step, ...], *argv: str) -> Step:
 def test_the_vdev_tree_in_the_words_of_zpool(text: str, vdevs: str) -> None:
     created = step(plan(text).make, "zpool", "create")
     assert created.argv == (*CREATE, POOL, *vdevs.split())
+    assert created.again_if in "cannot create 'tank': one or more devices is currently unavailable"
     assert set(created.overwrites) == {word for word in vdevs.split() if word.startswith("/")}
 
 

@@ -39,6 +39,33 @@ def test_a_failed_step_stops_the_rest_and_leaves_what_stands_in_the_journal(tmp_
     assert journal.standing() == ()
 
 
+UNAVAILABLE = "cannot create 'tank': one or more devices is currently unavailable"
+"""zpool create of OpenZFS 2.1.11, while udev read the partition table again that zpool had just written."""
+
+
+def counting(path: Path, said: str, *, until: int) -> tuple[str, ...]:
+    """A program that counts its runs in a file, and complains before the last of them."""
+    script = f'echo >>{path}; [ $(wc -l <{path}) -ge {until} ] || {{ echo "{said}" >&2; exit 1; }}'
+    return ("sh", "-c", script)
+
+
+def test_a_device_that_is_away_for_a_moment_is_asked_for_again(tmp_path: Path, journal: Journal) -> None:
+    runs = tmp_path / "runs"
+    step = Step("create", counting(runs, UNAVAILABLE, until=3), again_if="currently unavailable")
+    apply([step], HOST, journal, may_overwrite=NOTHING)
+    assert len(runs.read_text()) == 3
+
+
+def test_a_device_that_stays_away_and_any_other_complaint_are_errors(tmp_path: Path, journal: Journal) -> None:
+    away = Step("create", counting(tmp_path / "away", UNAVAILABLE, until=4), again_if="currently unavailable")
+    with pytest.raises(BuildError, match="one or more devices is currently unavailable"):
+        apply([away], HOST, journal, may_overwrite=NOTHING)
+    other = Step("create", counting(tmp_path / "other", "no such pool", until=2), again_if="currently unavailable")
+    with pytest.raises(BuildError, match="no such pool"):
+        apply([other], HOST, journal, may_overwrite=NOTHING)
+    assert len((tmp_path / "other").read_text()) == 1
+
+
 def test_a_step_that_hangs_is_ended_at_its_limit(journal: Journal) -> None:
     begun = time.monotonic()
     with pytest.raises(BuildError, match=r"did not end within 0\.3 s"):
