@@ -61,7 +61,7 @@ def test_the_answer_on_the_page_is_that_of_the_data(
     page = opened(request.getfixturevalue(f"{which}_page"))
     said = answer(read(run))
     assert page.text("#answer .sentence") == re.sub(r"\s+", " ", said.sentence)
-    for line in said.rest:
+    for line in (each.replace("`", "") for each in said.rest):
         assert re.sub(r"\s+", " ", line) in page.text("#answer")
 
 

@@ -17,7 +17,7 @@ from poolproof.watching.follow import Follower
 _SHORTEST_S = 2.0
 _RATES = 60
 _SHARE = 20
-"""The page rests this many times as long as building it takes: this machine may be the measured one."""
+"""The page rests this many times as long as building it keeps a processor: this machine may be the measured one."""
 
 
 def _rate_text(bytes_per_s: int | None) -> str:
@@ -100,8 +100,8 @@ class Watched:
         with self._lock:
             number = self._number
             if self._built is None or self._built[0] != number:
-                begun = self._clock()
+                begun = time.thread_time()
                 self._built = (number, page(read(self._follower.run.path)))
-                took_s = self._clock() - begun
+                took_s = time.thread_time() - begun
                 self._next_at = self._clock() + max(_SHORTEST_S, _SHARE * took_s)
             return self._built[1]

@@ -4,6 +4,8 @@ import csv
 import fcntl
 import io
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -169,3 +171,16 @@ def test_states_of_runs(poolproof: Command) -> None:
 def test_one_run_alone_may_be_asked(poolproof: Command) -> None:
     grid_run(Path("grid"))
     assert json.loads(poolproof("query", "grid", "select distinct run from trials", "--json")[1])["rows"] == [["grid"]]
+
+
+def test_a_process_that_asked_says_nothing_at_its_end(tmp_path: Path) -> None:
+    """What binds DuckDB complains of leaks where its modules are not taken down."""
+    folder_of_runs(tmp_path / "runs")
+    done = subprocess.run(
+        [str(Path(sys.executable).with_name("poolproof")), "query", str(tmp_path / "runs"), BY_RUN],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    assert done.stderr == ""

@@ -5,6 +5,8 @@ let shown = null;
 let coming = null;
 let wanted = 0;
 let have = 0;
+let touched = -Infinity;
+const CHOOSING_MS = 8000; // nobody can be asked whether a list is open; one that is, was touched not long ago
 const DRAWN_MS = 700; // until the charts in view are drawn
 
 const place = (frame) => {
@@ -54,7 +56,8 @@ const busy = () => {
   if (byId("hold").checked) return true;
   if (!shown || !shown.contentDocument) return false;
   const chosen = shown.contentWindow.getSelection();
-  return (chosen && !chosen.isCollapsed) || shown.contentDocument.activeElement?.tagName === "SELECT";
+  const choosing = shown.contentDocument.activeElement?.tagName === "SELECT" && performance.now() - touched < CHOOSING_MS;
+  return (chosen && !chosen.isCollapsed) || choosing;
 };
 
 const swap = (number) => {
@@ -63,6 +66,9 @@ const swap = (number) => {
   coming = null;
   have = number;
   shown.classList.remove("coming");
+  for (const kind of ["pointerdown", "keydown", "change"]) {
+    shown.contentDocument?.addEventListener(kind, () => { touched = performance.now(); });
+  }
   document.documentElement.dataset.page = String(number);
   document.title = shown.contentDocument?.title || "poolproof watch";
   load();
