@@ -1,12 +1,14 @@
 """Ctrl-C, twice, and SIGTERM: the run ends in order, keeps what was finished, and can be resumed."""
 
 import json
+import os
 import signal
+import subprocess
 import time
 
 import pytest
 
-from tests.loop.command import Answer, Started
+from tests.loop.command import POOLPROOF, Answer, Started
 from tests.loop.ground import Ground
 
 _CAMPAIGN = """
@@ -18,6 +20,7 @@ workloads:
 measure: {trials: 1, time: 1s, seed: 3}
 """
 _SOON_S = 30.0
+_LIMIT_S = 100.0
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
@@ -74,6 +77,19 @@ def test_ctrl_c_while_the_last_layout_is_taken_down(ground: Ground) -> None:
     assert answer.code in (0, 130)  # the run may have been over already
     assert ground.traces() == []
     _goes_on(ground)
+
+
+def test_a_run_goes_on_when_nobody_reads_its_progress_any_more(ground: Ground) -> None:
+    """As when the `tee` behind it was ended."""
+    words = ground.words(ground.campaign(_CAMPAIGN.replace("time: 1s", "time: 500ms")))
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w") as nobody:
+        done = subprocess.run(
+            [POOLPROOF, *words], stdout=subprocess.PIPE, stderr=nobody, timeout=_LIMIT_S, check=False, text=True
+        )
+    assert done.returncode == 0, done.stdout
+    assert len(ground.trial_lines()) == len(json.loads(done.stdout)["cells"]) == 4
 
 
 def _in_the_second_trial(ground: Ground) -> Started:

@@ -1,5 +1,6 @@
 """Progress as plain lines, for a pipe or a log file."""
 
+import contextlib
 import time
 from typing import TextIO
 
@@ -48,4 +49,6 @@ class PlainLines(Listener):
         return f", about {format_duration(left_s)} left"
 
     def _say(self, line: str) -> None:
-        print(line, file=self._stream, flush=True)
+        """A reader that is gone does not end a run."""
+        with contextlib.suppress(OSError, ValueError):
+            print(line, file=self._stream, flush=True)
