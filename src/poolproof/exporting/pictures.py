@@ -10,11 +10,15 @@ from poolproof.campaign.names import slug
 from poolproof.charts import look
 from poolproof.charts.curves import Scale, curve_points, curves
 from poolproof.charts.figures import figure_points, figures
+from poolproof.charts.limit import Distance
+from poolproof.charts.limit import limit as limit_chart
 from poolproof.charts.places import Place, places
 from poolproof.compare.finished import FinishedRun, metrics_of
 from poolproof.exporting.panels import mode_of, sync_of
 from poolproof.fio.job import Job
-from poolproof.runs.summary import Cell
+from poolproof.report.words import per_cent
+from poolproof.runs.limit import Limit, limits_of
+from poolproof.runs.summary import RANKABLE, Cell
 
 Kind = Literal["png", "svg"]
 
@@ -45,6 +49,7 @@ def pictures(run: FinishedRun, scale: Scale = "log") -> Iterator[Picture]:
         for workload in run.campaign.workloads:
             if workload.name not in placed:
                 yield from _figures(run, workload, cells, metric)
+    yield from _limits(run, cells)
 
 
 def drawn(picture: Picture, kind: Kind) -> bytes:
@@ -88,14 +93,34 @@ def _figures(run: FinishedRun, workload: Workload, cells: Sequence[Cell], metric
         yield Picture(_place(workload, (workload.name,), metric), chart.properties(title=title), _FIGURE_SIZE)
 
 
+def _limits(run: FinishedRun, cells: Sequence[Cell]) -> Iterator[Picture]:
+    """For each workload, how near its layouts are to what their disks can do; none where no disk was measured alone."""
+    found = limits_of(cells, run.bare, run.campaign)
+    for workload in run.campaign.workloads:
+        rows = [
+            Distance(cell.layout, cell.workload, limit.share, per_cent(limit.share), limit.bound)
+            for cell in cells
+            if cell.workload == workload.name and cell.verdict in RANKABLE
+            if isinstance(limit := found.get((cell.layout, cell.workload)), Limit)
+        ]
+        if rows:
+            title = _headed(run, workload.name, "of what its disks gave alone, by the bytes that each carries")
+            chart = limit_chart(rows, layouts=_layouts(run), columns=1)
+            yield Picture(_folder(workload, (workload.name,), "limit"), chart.properties(title=title), {})
+
+
 def _is(place: Place, panel: str, rest: str) -> bool:
     return (place.panel, place.rest) == (panel, rest)
 
 
 def _place(workload: Workload, distinct: Sequence[str], metric: Metric) -> PurePosixPath:
+    return _folder(workload, distinct, metric.replace("_", "-"))
+
+
+def _folder(workload: Workload, distinct: Sequence[str], what: str) -> PurePosixPath:
     job = Job(workload.name, dict(workload.jobs[0].options))
     sync, mode = sync_of(job), mode_of(job)
-    parts = (mode, sync, *map(slug, distinct), metric.replace("_", "-"))
+    parts = (mode, sync, *map(slug, distinct), what)
     return PurePosixPath(sync) / mode / "-".join(part for part in parts if part)
 
 
@@ -103,10 +128,19 @@ def _title(run: FinishedRun, what: str, hollow: int) -> dict[str, object]:
     """What was measured, how to read the marks, and what made it: a picture is posted alone."""
     marks = "bars: 95 % intervals"
     marks += f"; hollow: {hollow} refuted or failed, not to be believed" if hollow else ""
+    return _headed(run, what, marks)
+
+
+def _headed(run: FinishedRun, what: str, how_to_read: str) -> dict[str, object]:
     record = run.record
     made = [f"poolproof {record.poolproof}", record.versions.get("fio", ""), record.facts.get("kernel", "")]
     made_by = ", ".join(part for part in (*made, record.begun_at[:10]) if part)
-    return {"text": f"{run.campaign.name}: {what}", "subtitle": [marks, made_by], "subtitlePadding": 4, "offset": 12}
+    return {
+        "text": f"{run.campaign.name}: {what}",
+        "subtitle": [how_to_read, made_by],
+        "subtitlePadding": 4,
+        "offset": 12,
+    }
 
 
 def _layouts(run: FinishedRun) -> list[str]:

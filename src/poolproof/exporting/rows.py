@@ -11,6 +11,7 @@ from poolproof.exporting.columns import FIGURES, REJECTED
 from poolproof.fio.job import Job
 from poolproof.rules.model import Finding, Verdict
 from poolproof.runs.interval import Interval, mean_interval
+from poolproof.runs.limit import Limit, limits_of
 from poolproof.runs.model import RunRecord, Trial
 from poolproof.runs.summary import RANKABLE, AccountSum, Cell
 
@@ -31,7 +32,8 @@ class Row:
     """One cell. `figures` are those that count, `rejected` those of a refuted or failed cell: one of both is empty.
 
     `settings`: what the matrices of the layout and of the workload chose, by column. `options`: fio's, of the
-    workload's first job. `reasons` are the findings that made the verdict, the strongest first.
+    workload's first job. `reasons` are the findings that made the verdict, the strongest first. `limit`: what its disks
+    can do, where they were measured alone.
     """
 
     layout: str
@@ -46,6 +48,7 @@ class Row:
     rejected: Mapping[str, Interval]
     reasons: tuple[Finding, ...]
     account: AccountSum | None
+    limit: Limit | None = None
 
     @property
     def counts(self) -> bool:
@@ -82,7 +85,9 @@ class Table:
 def table_of(run: FinishedRun) -> Table:
     """Every cell of which a trial is done, in the campaign's order."""
     places = _Places(run.campaign)
-    rows = tuple(_row(cell, places) for cell in run.cells.values())
+    cells = tuple(run.cells.values())
+    limits = limits_of(cells, run.bare, run.campaign)
+    rows = tuple(_row(cell, places, limits.get((cell.layout, cell.workload))) for cell in cells)
     settings = dict.fromkeys(name for row in rows for name in row.settings)
     return Table(run.path, run.record, run.campaign, rows, tuple(settings))
 
@@ -123,7 +128,7 @@ def _split(part: str) -> tuple[str, str, str]:
     return part.partition("=")
 
 
-def _row(cell: Cell, places: _Places) -> Row:
+def _row(cell: Cell, places: _Places, limit: Limit | str | None) -> Row:
     figures = {name: interval for name, interval in _figures(cell.trials) if interval is not None}
     counts = cell.verdict in RANKABLE
     return Row(
@@ -139,6 +144,7 @@ def _row(cell: Cell, places: _Places) -> Row:
         rejected={} if counts else figures,
         reasons=tuple(finding for finding in cell.findings if finding.effect != "notes"),
         account=cell.account,
+        limit=limit if isinstance(limit, Limit) else None,
     )
 
 
@@ -172,6 +178,11 @@ def columns_of(table: Table) -> dict[str, Column]:
         columns |= {name: _mean(name), f"{name}_low": _low(name), f"{name}_high": _high(name)}
     columns |= {f"{REJECTED}{name}": _rejected(name) for name in FIGURES}
     columns |= {name: _account(name) for name in AccountSum.__dataclass_fields__}
+    if any(row.limit for row in table.rows):
+        columns |= {
+            "limit_share": lambda row: row.limit.share if row.limit else None,
+            "limit_bound": lambda row: row.limit.bound if row.limit else None,
+        }
     return columns | {
         "rules": lambda row: " ".join(finding.rule for finding in row.reasons),
         "why": lambda row: row.reasons[0].message if row.reasons else None,

@@ -1,0 +1,72 @@
+"""The section on the distance to the limit, in a real browser: what it shows of a run that measured its disks alone."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from poolproof.page.build import write_report
+from tests.unit.page.calibrated import make_calibrated
+from tests.web.opened import Opened
+
+pytestmark = pytest.mark.timeout(400)  # the first test of a page makes its run, and Vega's script
+
+Opening = Callable[..., Opened]
+
+
+@pytest.fixture(scope="module")
+def calibrated_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    run = make_calibrated(tmp_path_factory.mktemp("calibrated") / "run", with_cache=True)
+    write_report(run, run / "report.html")
+    return run / "report.html"
+
+
+def test_the_chart_has_a_bar_and_a_share_for_each_cell(opened: Opening, calibrated_page: Path) -> None:
+    page = opened(calibrated_page)
+    drawn = page.chart("limit-chart")
+    words = drawn.locator("svg text").all_text_contents()
+    assert {"reads", "stream", "one", "pair", "51%", "50%", "609%", "150%", "of what its disks can do"} <= set(words)
+    assert drawn.locator("svg g[class*='layer_0_marks'] path").count() == 4
+
+
+def test_the_section_says_what_is_more_than_the_disks_give(opened: Opening, calibrated_page: Path) -> None:
+    page = opened(calibrated_page)
+    said = page.text("#limit")
+    assert "this run measured each disk alone and bare" in said
+    assert "reads on pair: 609%, more than its disks give alone. 90% of its bytes never came to or from a disk" in said
+    assert page.page.locator("#limit-bare tbody tr").count() == 4
+    assert "a reads 2.00k IOPS" in page.text("#limit-bare")
+
+
+def test_the_table_behind_it_shows_how_each_limit_comes_about(opened: Opening, calibrated_page: Path) -> None:
+    page = opened(calibrated_page)
+    page.page.locator("#limit details summary").click()
+    rows = page.page.locator("#limit-table tbody tr")
+    assert rows.count() == 4
+    assert "a 2.00k IOPS ÷ 0.5 = 4.00k IOPS; b 1.00k IOPS ÷ 0.5 = 2.00k IOPS: b bounds it" in page.text("#limit-table")
+
+
+def test_the_map_and_the_answer_know_nothing_of_the_disks_alone(opened: Opening, calibrated_page: Path) -> None:
+    page = opened(calibrated_page)
+    assert page.page.locator("#map-grid td[data-cell]").count() == 4
+    assert "bare" not in page.text("#map") + page.text("#answer")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_serious_there(
+    opened: Opening, calibrated_page: Path, theme: Literal["light", "dark"]
+) -> None:
+    page = opened(calibrated_page, theme=theme)
+    page.chart("limit-chart")
+    found: dict[str, Any] = Axe().run(page.page, "#limit").response
+    assert [each["id"] for each in found["violations"] if each["impact"] in ("serious", "critical")] == []
+
+
+@pytest.mark.parametrize("width", [360, 700, 1500])
+def test_nothing_of_it_hangs_over_the_edge(opened: Opening, calibrated_page: Path, width: int) -> None:
+    page = opened(calibrated_page, width=width)
+    page.chart("limit-chart")
+    page.page.locator("#limit details summary").click()
+    assert page.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
