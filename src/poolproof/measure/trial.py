@@ -119,7 +119,8 @@ def _attempt(bench: Bench, prepared: Prepared, number: int) -> tuple[Trial, Host
     directory = bench.run.trial_directory(bench.layout.name, workload.name, number)
     broken = None
     try:
-        trial = _measure_and_judge(bench, prepared, number, directory)
+        with bench.run.together():
+            trial = _measure_and_judge(bench, prepared, number, directory)
     except PoolproofError as error:
         trial = failed_trial(bench.layout.name, workload, number, error)
         broken = error if isinstance(error, HostUnreachable) else None

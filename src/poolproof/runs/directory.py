@@ -5,16 +5,18 @@ import fcntl
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 from urllib.parse import quote
 
 import msgspec
 
 from poolproof.errors import RunError
-from poolproof.evidence.sampler import Reading
-from poolproof.runs.files import append_line, decode, sync_directory, whole_lines, write_whole
+from poolproof.runs.files import append_line, decode, sync_directory, whole_lines, write_together, write_whole
 from poolproof.runs.kept import Kept
 from poolproof.runs.model import SCHEMA, RunRecord, Trial
+
+if TYPE_CHECKING:  # it brings along all that reads a host
+    from poolproof.evidence.sampler import Reading
 
 _TRIES = 5
 _TRY_AGAIN_S = 0.02
@@ -27,6 +29,7 @@ class RunDirectory:
         self.path = path
         self.journal_path = path / "journal.jsonl"
         self._trials_path = path / "trials.jsonl"
+        self._together: dict[Path, bytes] | None = None
 
     @classmethod
     def create(cls, path: Path, campaign_text: str, record: RunRecord) -> "RunDirectory":
@@ -116,7 +119,7 @@ class RunDirectory:
         Raises:
             RunError: what was kept is damaged.
         """
-        path = self._cell(trial.layout, trial.workload, trial.number)
+        path = self.trial_path(trial.layout, trial.workload, trial.number)
         texts = [path / name for name in ("job.fio", "fio.json")]
         evidence = path / "evidence.json"
         if not all(each.is_file() for each in (*texts, evidence)):
@@ -129,29 +132,44 @@ class RunDirectory:
 
     def trial_directory(self, layout: str, workload: str, number: int) -> Path:
         """Where the files of one trial lie: cells/<layout>/<workload>/<n>; made when it is not there."""
-        path = self._cell(layout, workload, number)
+        path = self.trial_path(layout, workload, number)
         path.mkdir(parents=True, exist_ok=True)
         return path
 
-    def _cell(self, layout: str, workload: str, number: int) -> Path:
+    def trial_path(self, layout: str, workload: str, number: int) -> Path:
+        """Where they lie or would lie."""
         return self.path / "cells" / file_name(layout) / file_name(workload) / str(number)
+
+    @contextlib.contextmanager
+    def together(self) -> Iterator[None]:
+        """Files of a trial that are kept in here are written when it is left, all at once, also by an exception."""
+        self._together = {}
+        try:
+            yield
+        finally:
+            files, self._together = self._together, None
+            write_together(files)
 
     def keep(self, directory: Path, name: str, value: object) -> None:
         """Write a value as a JSON file of a trial."""
-        write_whole(directory / name, _pretty(value), lasting=False)
+        self._keep(directory / name, _pretty(value))
 
     def keep_text(self, directory: Path, name: str, text: str) -> None:
         """Write a text file of a trial."""
-        write_whole(directory / name, text.encode(), lasting=False)
+        self._keep(directory / name, text.encode())
 
-    def keep_samples(self, directory: Path, leaves: Sequence[str], readings: Sequence[Reading]) -> None:
+    def keep_samples(self, directory: Path, leaves: Sequence[str], readings: "Sequence[Reading]") -> None:
         """Write samples.jsonl: a line a sample, its time and each leaf's counters."""
         rows = [
             {"at_s": reading.at_s, "leaves": dict(zip(leaves, reading.counters, strict=False))} for reading in readings
         ]
-        write_whole(
-            directory / "samples.jsonl", b"".join(msgspec.json.encode(row) + b"\n" for row in rows), lasting=False
-        )
+        self._keep(directory / "samples.jsonl", b"".join(msgspec.json.encode(row) + b"\n" for row in rows))
+
+    def _keep(self, path: Path, content: bytes) -> None:
+        if self._together is None:
+            write_whole(path, content, lasting=False)
+        else:
+            self._together[path] = content
 
 
 def _locks(file: IO[str]) -> bool:

@@ -1,8 +1,10 @@
 """Files that are complete or absent, and schemas that are checked by name."""
 
 import os
+import threading
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 
 import msgspec
 
@@ -18,23 +20,54 @@ def write_whole(path: Path, content: bytes, *, lasting: bool = True) -> None:
     `lasting`: its name is on disk when this returns. Without, a power cut may leave it absent, never in part.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.part")
-    with beside.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    beside.rename(path)
+    with _beside(path).open("wb") as file:
+        _write_synced(file, content)
+    _beside(path).rename(path)
     if lasting:
         sync_directory(path.parent)
+
+
+def write_together(files: Mapping[Path, bytes]) -> None:
+    """As `write_whole` for each, not lasting; they are synced side by side, which takes hardly longer than one.
+
+    Raises:
+        OSError: one could not be written; others may stand.
+    """
+    raised: list[OSError] = []
+    threads = [
+        threading.Thread(target=_try_to_write, args=(path, content, raised), name="write")
+        for path, content in files.items()
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if raised:
+        raise raised[0]
+
+
+def _try_to_write(path: Path, content: bytes, raised: list[OSError]) -> None:
+    try:
+        write_whole(path, content, lasting=False)
+    except OSError as error:
+        raised.append(error)
+
+
+def _beside(path: Path) -> Path:
+    return path.with_name(f".{path.name}.part")
+
+
+def _write_synced(file: IO[bytes], content: bytes) -> None:
+    file.write(content)
+    file.flush()
+    os.fsync(file.fileno())
 
 
 def append_line(path: Path, line: bytes) -> None:
     """Append one line and sync it; a half line that a crash left is cut off first."""
     with path.open("ab+") as file:
         _cut_torn_end(file)
-        file.write(line + b"\n")
-        file.flush()
-        os.fsync(file.fileno())
+        _write_synced(file, line + b"\n")
 
 
 def _cut_torn_end(file: Any) -> None:

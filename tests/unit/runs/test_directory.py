@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from poolproof.errors import RunError
+from poolproof.errors import FioError, RunError
 from poolproof.evidence.model import Account, LeafUse
 from poolproof.rules.model import Finding
 from poolproof.runs.directory import RunDirectory, file_name
@@ -41,6 +41,31 @@ def test_what_was_written_comes_back(tmp_path: Path) -> None:
     assert again.trials() == (trial(1), trial(2))
     assert (tmp_path / "r" / "campaign.yaml").read_text() == "name: t # mine\n"
     assert not list((tmp_path / "r").rglob("*.part"))
+
+
+def test_files_kept_together_are_whole_when_the_context_is_left_by_an_error_too(tmp_path: Path) -> None:
+    run = RunDirectory.create(tmp_path / "r", "", RECORD)
+    folder = run.trial_directory("raid1", "reads", 1)
+    with pytest.raises(FioError), run.together():
+        for number in range(8):
+            run.keep_text(folder, f"{number}.txt", f"{number}" * 10_000)
+        assert not list(folder.iterdir())
+        raise FioError("fio was ended")
+    assert {path.name: path.read_text() for path in folder.iterdir()} == {
+        f"{number}.txt": f"{number}" * 10_000 for number in range(8)
+    }
+    run.keep_text(folder, "alone.txt", "at once")
+    assert (folder / "alone.txt").read_text() == "at once"
+
+
+def test_a_file_that_cannot_be_kept_keeps_no_other_from_it(tmp_path: Path) -> None:
+    run = RunDirectory.create(tmp_path / "r", "", RECORD)
+    folder = run.trial_directory("raid1", "reads", 1)
+    (folder / "taken.txt").mkdir()
+    with pytest.raises(OSError, match="taken"), run.together():
+        run.keep_text(folder, "taken.txt", "no")
+        run.keep_text(folder, "free.txt", "yes")
+    assert (folder / "free.txt").read_text() == "yes"
 
 
 @settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
