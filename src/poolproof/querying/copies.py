@@ -14,8 +14,8 @@ from pathlib import Path
 
 from poolproof.querying import views
 
-WORTH_IT_BYTES = 64_000_000
-GROUP_BYTES = 128_000_000
+WORTH_IT_BYTES = 16_000_000
+GROUP_BYTES = 16_000_000
 _UNUSED_S = 30 * 86_400.0
 _FORM = f"1 {views.RAW}"
 
