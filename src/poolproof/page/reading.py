@@ -8,7 +8,7 @@ from poolproof.campaign.model import Campaign
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.compare.finished import FinishedRun
 from poolproof.errors import CampaignError, RunError
-from poolproof.runs.directory import RunDirectory, file_name
+from poolproof.runs.directory import RunDirectory
 from poolproof.runs.files import decode, whole_lines
 from poolproof.runs.model import SCHEMA, RunRecord, Trial
 from poolproof.runs.summary import bare_cells_of, cells_of
@@ -55,7 +55,7 @@ class Seen:
 
     def trial_file(self, trial: Trial, name: str) -> Path:
         """Where a file of a trial lies, or would lie."""
-        return self.path / "cells" / file_name(trial.layout) / file_name(trial.workload) / str(trial.number) / name
+        return RunDirectory(self.path).trial_path(*trial.key) / name
 
 
 def read(path: Path) -> Seen:

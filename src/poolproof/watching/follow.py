@@ -12,7 +12,7 @@ from poolproof.campaign.model import Campaign
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.errors import RunError
 from poolproof.measure.events import Listener, LiveRates
-from poolproof.runs.directory import RunDirectory, file_name
+from poolproof.runs.directory import RunDirectory
 from poolproof.runs.files import decode
 from poolproof.runs.live import LiveNotes
 from poolproof.runs.model import SCHEMA, RunRecord, Trial
@@ -132,7 +132,7 @@ class Follower:
 
     def _tell_rates(self, trial: Trial, listener: Listener) -> None:
         if listener.wants_live:
-            for rates in rates_of(self._directory(trial.key)):
+            for rates in rates_of(self.run.trial_path(*trial.key)):
                 listener.live(rates)
 
     def _begins(self, key: Key, listener: Listener) -> None:
@@ -188,17 +188,13 @@ class Follower:
         for layout, workloads in self._cells.items():
             for workload in workloads:
                 key = (layout, workload, self._done.get((layout, workload), 0) + 1)
-                changed_s = _changed_s(self._directory(key))
+                changed_s = _changed_s(self.run.trial_path(*key))
                 if changed_s is not None and changed_s >= written_s:
                     found.append((changed_s, key))
         if not found:
             return None
         changed_s, key = max(found)
         return key, changed_s
-
-    def _directory(self, key: Key) -> Path:
-        layout, workload, number = key
-        return self.run.path / "cells" / file_name(layout) / file_name(workload) / str(number)
 
 
 def _changed_s(path: Path) -> float | None:
