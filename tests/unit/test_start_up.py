@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from poolproof.cli.commands import NAMES
+
 _LIMIT_S = 60
 _WEB = {"starlette", "uvicorn", "anyio"}
 _HEAVY = _WEB | {"numpy", "scipy", "pandas", "polars", "altair", "duckdb", "pydantic", "jinja2", "matplotlib", "rich"}
@@ -26,9 +28,13 @@ finally:
 
 def _imported_by(*arguments: str) -> set[str]:
     """The top names of all modules that a command has imported when it ends."""
+    return {name.split(".")[0] for name in _modules_of(*arguments)}
+
+
+def _modules_of(*arguments: str) -> set[str]:
     argv = [sys.executable, "-c", _MODULES, *arguments]
     done = subprocess.run(argv, capture_output=True, text=True, timeout=_LIMIT_S, check=True)
-    return {name.split(".")[0] for name in json.loads(done.stdout.splitlines()[-1])}
+    return set(json.loads(done.stdout.splitlines()[-1]))
 
 
 @pytest.fixture
@@ -50,3 +56,8 @@ def test_a_run_imports_nothing_heavy_before_it_measures(campaign: Path) -> None:
 def test_a_whole_run_for_machines_imports_nothing_heavy(campaign: Path, tmp_path: Path) -> None:
     words = ["run", str(campaign), "--time", "200ms", "--trials", "1", "--json"]
     assert not _imported_by(*words, "--out", str(tmp_path / "run"), "--work", str(tmp_path)) & _HEAVY
+
+
+def test_a_command_imports_no_other() -> None:
+    modules = {name: f"poolproof.cli.{name}{'_' if name == 'import' else ''}" for name in NAMES}
+    assert _modules_of("rules", "--help") & set(modules.values()) == {modules["rules"], modules["run"]}
