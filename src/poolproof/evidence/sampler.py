@@ -8,10 +8,9 @@ from types import TracebackType
 
 from poolproof.devices.model import Leaf
 from poolproof.evidence.counters import Counters, between, parse_counters
-from poolproof.hosts.base import FileMissing, Host, HostUnreachable, Tick
+from poolproof.hosts.base import FileMissing, Host, Tick
 
 _JOIN_S = 10.0
-_ONE_TICK_S = 60.0
 
 
 @dataclass(frozen=True)
@@ -71,17 +70,14 @@ def counter_paths(leaves: Sequence[Leaf], more: Sequence[str] = ()) -> tuple[str
 
 
 def read_now(host: Host, leaves: Sequence[Leaf], more: Sequence[str] = ()) -> Reading:
-    """The counters at this moment by the host's clock: the first tick of a stream, so that it takes one command.
+    """The counters at this moment by the host's clock.
 
     Raises:
         FileMissing: a leaf is gone.
         HostUnreachable: the link broke.
     """
     paths = counter_paths(leaves, more)
-    with host.stream(paths, _ONE_TICK_S) as ticks:
-        tick = next(iter(ticks), None)
-    if tick is None:
-        raise HostUnreachable(f"{host.name} gave no counters", f"ssh -v {host.name} true")
+    tick = host.look(paths)
     gone = [path for path, text in zip(paths, tick.texts, strict=True) if not text]
     if gone:
         raise FileMissing(f"{', '.join(gone)} cannot be read")

@@ -11,7 +11,6 @@ from poolproof.evidence.model import DatasetUse, ZfsUse
 from poolproof.hosts.base import Host
 
 KSTATS = "/proc/spl/kstat/zfs"
-_ONE_TICK_S = 60.0
 _NAME = re.compile(r"^dataset_name[ \t]+[0-9]+[ \t]+(\S.*)$", re.MULTILINE)
 _NUMBER = re.compile(r"^(\S+)[ \t]+[0-9]+[ \t]+(-?[0-9]+)[ \t]*$", re.MULTILINE)
 
@@ -27,19 +26,16 @@ class ZfsCounters:
 
 
 def read_zfs(host: Host, pools: Sequence[str], objsets: Sequence[str] = ()) -> ZfsCounters | None:
-    """The counters now, in one command; None for a layout without a pool, and where they cannot be read.
+    """The counters now, in one command; None for a layout without a pool.
 
     `objsets`: the kstat files of datasets, below KSTATS.
     """
     if not pools:
         return None
     paths = [f"{KSTATS}/{name}" for name in ("arcstats", "zil", *(f"{pool}/iostats" for pool in pools), *objsets)]
-    with host.stream(paths, _ONE_TICK_S) as ticks:
-        tick = next(iter(ticks), None)
-    if tick is None:
-        return None
-    arc, log, *rest = (parse_kstat(text) for text in tick.texts)
-    named = {_name_of(text): parse_kstat(text) for text in tick.texts[2 + len(pools) :]}
+    texts = host.look(paths).texts
+    arc, log, *rest = (parse_kstat(text) for text in texts)
+    named = {_name_of(text): parse_kstat(text) for text in texts[2 + len(pools) :]}
     return ZfsCounters(arc, log, tuple(rest[: len(pools)]), {name: said for name, said in named.items() if name})
 
 

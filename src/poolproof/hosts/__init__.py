@@ -1,1 +1,1 @@
-"""Where commands run. A host is three methods: run a command, read a file, stream counters."""
+"""Where commands run. A host is four methods: run a command, read a file, look at counters, stream them."""

@@ -19,7 +19,7 @@ class HostUnreachable(HostError):
 
 @dataclass(frozen=True)
 class Tick:
-    """The contents of the streamed files at one moment; `at_s`: the host's own clock, seconds since 1970.
+    """The contents of files at one moment; `at_s`: the host's own clock, seconds since 1970.
 
     A file that could not be read is an empty string.
     """
@@ -47,6 +47,13 @@ class Host(Protocol):
 
         Raises:
             FileMissing: no such file, or no permission.
+        """
+
+    def look(self, paths: Sequence[str]) -> Tick:
+        """What small files of /proc and /sys hold at this moment, in one command. Not for those of /proc/sys.
+
+        Raises:
+            HostUnreachable: the link broke.
         """
 
     def stream(self, paths: Sequence[str], interval_s: float) -> AbstractContextManager[Iterator[Tick]]:

@@ -17,6 +17,8 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from poolproof.hosts import far_stream
+
 FAREWELL = b"exit 0\n"
 _LONGEST_REQUEST_BYTES = 16384  # some shells read their script byte by byte
 _WITHOUT_CLOCK_S = 60
@@ -77,18 +79,27 @@ pp_run() {
     esac
     pp_say "end $number $code"
 }
+pp_look() {
+    number=$1 clock=$2; shift 2
+    pp_say "begin $number"
+    [ -z "$clock" ] || pp_clock_of_host
+    pp_texts "$@"
+    pp_say "end $number 0"
+}
 """
 
 
 @dataclass(frozen=True)
 class Request:
-    """A command to be run, as the worker is told it, but for its number."""
+    """What the worker is to do, but for the request's number. `feeds`: a program gets input."""
 
+    verb: str
     words: str
+    feeds: bool = False
 
     def line(self, number: int) -> bytes:
         """What the worker is told."""
-        return f"pp_run {number} {self.words}\n".encode()
+        return f"{self.verb} {number} {self.words}\n".encode()
 
 
 @dataclass(frozen=True)
@@ -125,7 +136,7 @@ def hello(out: bytearray, mark: str) -> Hello | None:
 
 def greeting(heard: Hello) -> bytes:
     """What it must be told first."""
-    return f"{heard.group}\n{_WORKER}".encode()
+    return f"{heard.group}\n{far_stream.ONCE}{_WORKER}".encode()
 
 
 def ping(number: int) -> bytes:
@@ -133,14 +144,20 @@ def ping(number: int) -> bytes:
     return f"pp_say begin {number}\n".encode()
 
 
-def request(argv: Sequence[str], *, limit_s: int, stdin: str | None) -> Request | None:
+def to_run(argv: Sequence[str], *, limit_s: int, stdin: str | None) -> Request | None:
     """The request to run `argv`; None for what has to go another way: too long, or input that a shell can't hold."""
     if stdin is not None and "\0" in stdin:
         return None
     limit = str(limit_s) if limit_s > _WITHOUT_CLOCK_S else ""
     fed = [] if stdin is None else [stdin]
     words = shlex.join([limit, "fed" if fed else "", *fed, *argv])
-    return None if len(words.encode()) > _LONGEST_REQUEST_BYTES else Request(words)
+    return None if len(words.encode()) > _LONGEST_REQUEST_BYTES else Request("pp_run", words, bool(fed))
+
+
+def to_look(paths: Sequence[str], *, clock: bool) -> Request | None:
+    """The request to tell what the files hold, and the time of the clock; None for more paths than it takes."""
+    words = shlex.join(["clock" if clock else "", *paths])
+    return None if len(words.encode()) > _LONGEST_REQUEST_BYTES else Request("pp_look", words)
 
 
 class Reply:

@@ -29,6 +29,10 @@ class LocalHost:
         except OSError as error:
             raise FileMissing(f"{path} cannot be read: {error.strerror}") from None
 
+    def look(self, paths: Sequence[str]) -> Tick:
+        at_s = time.time()
+        return Tick(at_s, tuple(_look(path) for path in paths))
+
     @contextlib.contextmanager
     def stream(self, paths: Sequence[str], interval_s: float) -> Iterator[Iterator[Tick]]:
         stop = threading.Event()
@@ -52,6 +56,13 @@ def _ticks(paths: Sequence[str], interval_s: float, stop: threading.Event) -> It
         for file in files:
             if file is not None:
                 os.close(file)
+
+
+def _look(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
 
 
 def _open(path: str) -> int | None:

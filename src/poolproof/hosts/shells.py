@@ -39,23 +39,20 @@ class Shells:
         self._idle: list[_Shell] = []
         self._all: set[_Shell] = set()
 
-    def ask(self, argv: Sequence[str], *, limit_s: int, stdin: str | None, deadline: float) -> far_shell.Answer | None:
-        """Run a program to its end; None for what a shell does not take, or when so many are at work already.
+    def ask(self, request: far_shell.Request, deadline: float) -> far_shell.Answer | None:
+        """Have it done; None for what no shell there can do, or when so many are at work already.
 
-        A shell that is found broken before it takes the command is replaced; the command is never run twice.
+        A shell that is found broken before it takes the request is replaced; nothing is ever done twice.
 
         Raises:
             ShellBroke: the link broke, or was never made.
             NoSetsid: the far end lacks it.
             TimeoutError: not done by `deadline`, of time.monotonic; the program was ended.
         """
-        request = far_shell.request(argv, limit_s=limit_s, stdin=stdin)
-        if request is None:
-            return None
         shell = self._take(deadline)
         if shell is None:
             return None
-        if stdin is not None and not shell.feeds:
+        if request.feeds and not shell.feeds:
             self._give_back(shell)
             return None
         try:
@@ -132,7 +129,7 @@ class _Shell:
         return time.monotonic() - self._heard_at < _FRESH_S or self._answers(b"", deadline)
 
     def ask(self, request: far_shell.Request, deadline: float) -> far_shell.Answer:
-        """Run the program to its end."""
+        """Have it done, to its end."""
         number = next(self._numbers)
         reply = self._reply(number)
         if not self._talk.exchange(request.line(number), reply.ended, deadline):

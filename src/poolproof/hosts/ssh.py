@@ -24,6 +24,8 @@ _CONNECT_S = 15
 _FIRST_ANSWER_S = 60.0
 _GRACE_S = 5.0
 _READ_S = 60.0
+_SMALL_FILES = "/sys/"
+_CLOCK_S = 60.0  # for how long the host's clock is known by its uptime
 _CLOSE_S = 10.0
 _STREAM_S = 7 * 86400
 _IDLE_CONNECTION_S = 60
@@ -61,6 +63,7 @@ class SshHost:
         self.mark = f"poolproof-{secrets.token_hex(8)}"
         self._config = () if config is None else ("-F", str(config))
         self._through: tuple[str, ...] = ()
+        self._zero_s, self._clock_until = 0.0, 0.0
         self._folder = _private_folder()
         self._shells = Shells(self._command, self.mark)
         try:
@@ -100,11 +103,33 @@ class SshHost:
         return completed
 
     def read(self, path: str) -> str:
+        if path.startswith(_SMALL_FILES) and (text := self.look([path]).texts[0]):
+            return text
         completed = self.run(["cat", "--", path], timeout_s=_READ_S, check=False)
         if completed.returncode != 0:
             said = completed.stderr.strip().rpartition(": ")[2]
             raise FileMissing(f"{path} cannot be read on {self.name}: {said}")
         return completed.stdout
+
+    def look(self, paths: Sequence[str]) -> Tick:
+        asked_at = time.monotonic()
+        request = far_shell.to_look(paths, clock=asked_at > self._clock_until)
+        answer = self._ask_shell(request, ["cat", *paths], _READ_S) if request else None
+        if answer is None:
+            return self._first_tick(paths)
+        zero_s = far_stream.clock(answer.stdout)
+        if zero_s is not None:
+            self._zero_s, self._clock_until = zero_s, asked_at + _CLOCK_S
+        tick = far_stream.tick(answer.stdout, self._zero_s)
+        if tick is None:
+            raise HostUnreachable(f"{self.name} did not tell its files", f"ssh -v {shlex.quote(self.name)} true")
+        return tick
+
+    def _first_tick(self, paths: Sequence[str]) -> Tick:
+        with self.stream(paths, _READ_S) as ticks:
+            for tick in ticks:
+                return tick
+        raise HostUnreachable(f"{self.name} did not tell its files", f"ssh -v {shlex.quote(self.name)} true")
 
     @contextlib.contextmanager
     def stream(self, paths: Sequence[str], interval_s: float) -> Iterator[Iterator[Tick]]:
@@ -114,10 +139,13 @@ class SshHost:
 
     def _in_shell(self, argv: Sequence[str], timeout_s: float, stdin: str | None) -> far_shell.Answer | None:
         """Run it in a shell that stays; None for what such a shell does not take."""
-        deadline = time.monotonic() + timeout_s
+        request = far_shell.to_run(argv, limit_s=_limit_s(timeout_s), stdin=stdin)
+        return self._ask_shell(request, argv, timeout_s) if request else None
+
+    def _ask_shell(self, request: far_shell.Request, argv: Sequence[str], timeout_s: float) -> far_shell.Answer | None:
         with self._told(argv, timeout_s):
             try:
-                return self._shells.ask(argv, limit_s=_limit_s(timeout_s), stdin=stdin, deadline=deadline)
+                return self._shells.ask(request, time.monotonic() + timeout_s)
             except TimeoutError:
                 raise process.CommandTimedOut("") from None
             except NoSetsid:

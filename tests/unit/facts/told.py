@@ -24,5 +24,8 @@ class ToldHost:
             raise FileMissing(path)
         return self._files[path]
 
+    def look(self, paths: Sequence[str]) -> Tick:
+        raise AssertionError(paths)
+
     def stream(self, paths: Sequence[str], interval_s: float) -> AbstractContextManager[Iterator[Tick]]:
         raise AssertionError((paths, interval_s))

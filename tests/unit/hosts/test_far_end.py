@@ -63,7 +63,7 @@ def _ticks(text: str) -> list[tuple[float, tuple[str, ...]]]:
 
 
 def test_a_tick_is_on_the_host_s_own_clock() -> None:
-    text = f"Welcome\n{_MARK}\nc1000.25 50.00\nt50.00\nf\n a\n b\nf\n+torn\nf\ne\nt50.20\nf\n a\nf\nf\ne\n"
+    text = f"Welcome\n{_MARK}\nc1000.25 49.96 50.04\nt50.00\nf\n a\n b\nf\n+torn\nf\ne\nt50.20\nf\n a\nf\nf\ne\n"
     first, second = _ticks(text)
     assert first == (1000.25, ("a\nb\n", "torn", ""))
     assert second[0] == pytest.approx(1000.45)
@@ -72,11 +72,11 @@ def test_a_tick_is_on_the_host_s_own_clock() -> None:
 
 @pytest.mark.parametrize("date", ["1000.%N", "1000."])
 def test_a_date_without_fractions_is_good_to_a_second(date: str) -> None:
-    ((at_s, texts),) = _ticks(f"{_MARK}\nc{date} 50.00\nt50.10\nf\ne\n")
+    ((at_s, texts),) = _ticks(f"{_MARK}\nc{date} 50.00 50.00\nt50.10\nf\ne\n")
     assert at_s == pytest.approx(1000.1)
     assert texts == ("",)
 
 
 def test_a_tick_that_was_cut_off_is_left_out() -> None:
-    assert _ticks(f"{_MARK}\nc1000.0 50.0\nt50.0\nf\n a\ne\nt50.1\nf\n a") == [(1000.0, ("a\n",))]
+    assert _ticks(f"{_MARK}\nc1000.0 50.0 50.0\nt50.0\nf\n a\ne\nt50.1\nf\n a") == [(1000.0, ("a\n",))]
     assert _ticks("no mark at all\n") == []

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poolproof.hosts import far_shell
+from poolproof.hosts import far_shell, far_stream
 from poolproof.hosts.far_shell import Answer
 from poolproof.hosts.shells import ShellBroke, Shells
 
@@ -29,7 +29,9 @@ def shells(shell: None) -> Iterator[Shells]:  # noqa: ARG001
 
 
 def _ask(shells: Shells, *argv: str, stdin: str | None = None, limit_s: int = 10) -> Answer | None:
-    return shells.ask(argv, limit_s=limit_s, stdin=stdin, deadline=time.monotonic() + _LIMIT_S)
+    request = far_shell.to_run(argv, limit_s=limit_s, stdin=stdin)
+    assert request is not None
+    return shells.ask(request, time.monotonic() + _LIMIT_S)
 
 
 def test_one_command_after_the_other(shells: Shells) -> None:
@@ -65,9 +67,10 @@ def test_a_program_that_a_signal_ended_says_so_and_the_shell_nothing(shells: She
 
 def test_what_outlives_the_time_is_ended_and_the_next_has_another_shell(shells: Shells, tmp_path: Path) -> None:
     script = 'echo $$ >"$0"; trap "" TERM; while :; do sleep 0.1; done'
-    begun = time.monotonic()
+    request = far_shell.to_run(["sh", "-c", script, str(tmp_path / "pid")], limit_s=9, stdin=None)
+    assert request is not None
     with pytest.raises(TimeoutError):
-        shells.ask(["sh", "-c", script, str(tmp_path / "pid")], limit_s=9, stdin=None, deadline=begun + 1)
+        shells.ask(request, time.monotonic() + 1)
     assert _ask(shells, "true") == Answer(0, False, "", "")
     _await_end((tmp_path / "pid").read_text().strip())
 
@@ -90,9 +93,25 @@ def test_a_clock_is_gone_with_its_command(shells: Shells, monkeypatch: pytest.Mo
         time.sleep(0.05)
 
 
+def test_a_look_at_files(shells: Shells, tmp_path: Path) -> None:
+    counter, torn = tmp_path / "it's a counter", tmp_path / "torn"
+    counter.write_text("one 1\n\n  two\\n\n")
+    torn.write_text("no line end")
+    request = far_shell.to_look([str(counter), "/no/such/file", str(torn)], clock=True)
+    assert request is not None
+    answer = shells.ask(request, time.monotonic() + _LIMIT_S)
+    assert answer is not None
+    tick = far_stream.tick(answer.stdout, 0.0)
+    assert tick is not None
+    assert tick.texts == ("one 1\n\n  two\\n\n", "", "no line end")
+    assert far_stream.clock(answer.stdout) is not None
+    assert abs(tick.at_s - time.time()) < _LIMIT_S
+    assert _ask(shells, "true") == Answer(0, False, "", "")
+
+
 def test_what_a_shell_does_not_take() -> None:
-    assert far_shell.request(["cat"], limit_s=9, stdin="a\0b") is None
-    assert far_shell.request(["echo", "x" * 100_000], limit_s=9, stdin=None) is None
+    assert far_shell.to_run(["cat"], limit_s=9, stdin="a\0b") is None
+    assert far_shell.to_run(["echo", "x" * 100_000], limit_s=9, stdin=None) is None
 
 
 def test_a_shell_that_never_stood_says_what_was_said_in_its_place() -> None:
@@ -104,10 +123,10 @@ def test_a_shell_that_never_stood_says_what_was_said_in_its_place() -> None:
 
 @given(st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])), min_size=1), st.text())
 def test_a_request_holds_the_arguments_to_the_letter(words: list[str], fed: str) -> None:
-    request = far_shell.request(words, limit_s=9, stdin=None)
+    request = far_shell.to_run(words, limit_s=9, stdin=None)
     assert request is not None
     assert shlex.split(request.line(7).decode()) == ["pp_run", "7", "", "", *words]
-    with_input = far_shell.request(words, limit_s=99, stdin=fed.replace("\0", ""))
+    with_input = far_shell.to_run(words, limit_s=99, stdin=fed.replace("\0", ""))
     assert with_input is not None
     assert shlex.split(with_input.line(8).decode()) == ["pp_run", "8", "99", "fed", fed.replace("\0", ""), *words]
 

@@ -54,6 +54,9 @@ class RecordedHost:
     def read(self, path: str) -> str:
         raise AssertionError(path)
 
+    def look(self, paths: Sequence[str]) -> Tick:
+        raise AssertionError(paths)
+
     def stream(self, paths: Sequence[str], interval_s: float) -> AbstractContextManager[Iterator[Tick]]:
         raise AssertionError((paths, interval_s))
 
