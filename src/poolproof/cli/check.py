@@ -14,6 +14,7 @@ def command(
     as_json: Json = False,
 ) -> None:
     """Read a campaign and its layout expressions, and say which cells it has."""
+    from poolproof.campaign.calibration import calibrated_device, calibration_of
     from poolproof.campaign.grammar import format_expression
     from poolproof.campaign.yaml import read_campaign
     from poolproof.layers.tree import resolve
@@ -30,6 +31,11 @@ def command(
     typer.echo(
         f"{asked.name}: {len(layouts)} layouts × {len(workloads)} workloads = {len(layouts) * len(workloads)} cells"
     )
+    calibration = calibration_of(asked)
+    if calibration.layouts:
+        disks = ", ".join(calibrated_device(layout.name) or "" for layout in calibration.layouts)
+        count = len(calibration.workloads)
+        typer.echo(f"  first each disk alone: {disks}, under {count} workload{'' if count == 1 else 's'}")
     for name, line in layouts.items():
         typer.echo(f"  layout {name}: {line}")
     for workload in workloads:

@@ -59,6 +59,7 @@ def _measure(campaign: Campaign) -> _Facts:
         "time of a trial": _time(measure),
         "trials": str(measure.trials) if measure.most_trials is None else f"{measure.trials}..{measure.most_trials}",
         "cold": str(measure.cold).lower(),
+        "calibrate": str(measure.calibrate).lower(),
     }
 
 

@@ -16,7 +16,7 @@ from poolproof.charts.places import Place, places
 from poolproof.compare.finished import FinishedRun, metrics_of
 from poolproof.exporting.panels import mode_of, sync_of
 from poolproof.fio.job import Job
-from poolproof.report.words import per_cent
+from poolproof.report.limited import share_text
 from poolproof.runs.limit import Limit, limits_of
 from poolproof.runs.summary import RANKABLE, Cell
 
@@ -98,7 +98,7 @@ def _limits(run: FinishedRun, cells: Sequence[Cell]) -> Iterator[Picture]:
     found = limits_of(cells, run.bare, run.campaign)
     for workload in run.campaign.workloads:
         rows = [
-            Distance(cell.layout, cell.workload, limit.share, per_cent(limit.share), limit.bound)
+            Distance(cell.layout, cell.workload, limit.share, share_text(limit), limit.bound)
             for cell in cells
             if cell.workload == workload.name and cell.verdict in RANKABLE
             if isinstance(limit := found.get((cell.layout, cell.workload)), Limit)

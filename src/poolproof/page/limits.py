@@ -11,8 +11,8 @@ from poolproof.campaign.calibration import calibrated_device, calibration_of
 from poolproof.charts.limit import Distance
 from poolproof.charts.metrics import interval_text
 from poolproof.page.reading import Seen
-from poolproof.report.limited import doubt_text, how_text, over_text, without_limit
-from poolproof.report.words import MARKS, per_cent, value_text
+from poolproof.report.limited import doubt_text, how_text, over_text, share_text, without_limit
+from poolproof.report.words import MARKS, value_text
 from poolproof.rules.model import Verdict
 from poolproof.runs.limit import Limit, bare_layouts, limits_of
 from poolproof.runs.summary import RANKABLE, Cell
@@ -63,6 +63,11 @@ class Section:
     without: tuple[str, ...]
 
     @property
+    def unsettled(self) -> bool:
+        """Whether some share is of figures that did not settle."""
+        return any(row.share.startswith("~") for row in self.rows)
+
+    @property
     def shared(self) -> bool:
         """Whether a figure of a disk alone stands for more than one workload."""
         return any(each.stands_for for each in self.bare)
@@ -104,10 +109,10 @@ def _row(cell: Cell, limit: Limit) -> Row:
         mark=MARKS[cell.verdict],
         figure=interval_text(cell.figure, cell.metric),
         most=value_text(limit.most, cell.metric),
-        share=per_cent(limit.share),
+        share=share_text(limit),
         how=how_text(limit, cell.metric),
     )
 
 
 def _distance(cell: Cell, limit: Limit) -> Distance:
-    return Distance(cell.layout, cell.workload, limit.share, per_cent(limit.share), how_text(limit, cell.metric))
+    return Distance(cell.layout, cell.workload, limit.share, share_text(limit), how_text(limit, cell.metric))

@@ -65,6 +65,11 @@ def _lines(cells: Sequence[tuple[Cell, Limit | str | None]]) -> Iterator[Rendera
     yield from (Padding(Text(line, style="bright_black"), (0, 0, 0, 2)) for line in without)
 
 
+def share_text(limit: Limit) -> str:
+    """The share in per cent; with a `~` where one of the figures behind it is not known as well as was asked for."""
+    return f"{'' if limit.settled else '~'}{per_cent(limit.share)}"
+
+
 def how_text(limit: Limit, metric: Metric) -> str:
     """`rust 181 IOPS ÷ 0.03 = 6.03k IOPS; ssd 1.17k IOPS ÷ 0.97 = 1.21k IOPS: ssd bounds it`."""
     if metric in LOWER_IS_BETTER:
@@ -85,7 +90,7 @@ def over_text(cell: Cell, limit: Limit) -> str:
     marked = f" ({cell.verdict})" if cell.verdict == "refuted" else ""
     quicker = "quicker than" if cell.metric in LOWER_IS_BETTER else "more than"
     return (
-        f"{cell.workload} on {cell.layout}{marked}: {per_cent(limit.share)}, {quicker} its disks give alone. "
+        f"{cell.workload} on {cell.layout}{marked}: {share_text(limit)}, {quicker} its disks give alone. "
         f"{limit.over[0].upper()}{limit.over[1:]}."
     )
 

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from poolproof.campaign.model import Metric
+from poolproof.report.limited import share_text
 from poolproof.report.unsettled import spent_text, unsettled_blocks
 from poolproof.report.words import (
     MARKS,
@@ -17,7 +18,6 @@ from poolproof.report.words import (
     factor_text,
     groups_text,
     half_width_text,
-    per_cent,
     value_text,
     which_is_better,
 )
@@ -99,7 +99,7 @@ def _row(cell: Cell) -> list[Text]:
 
 
 def _share(limit: Limit | str | None) -> Text:
-    return Text(per_cent(limit.share) if isinstance(limit, Limit) else "")
+    return Text(share_text(limit) if isinstance(limit, Limit) else "")
 
 
 def _figure(cell: Cell) -> str:

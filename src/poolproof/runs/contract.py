@@ -93,7 +93,7 @@ def _limit_object(limit: Limit | str | None) -> dict[str, Any] | None:
     if limit is None:
         return None
     if isinstance(limit, str):
-        return {"most": None, "share": None, "bound": None, "leaves": [], "over": "", "why": limit}
+        return {"most": None, "share": None, "bound": None, "leaves": [], "over": "", "settled": None, "why": limit}
     leaves = [{"device": leaf.device, "bare": leaf.bare, "load": leaf.load} for leaf in limit.leaves]
     return {
         "most": limit.most,
@@ -101,6 +101,7 @@ def _limit_object(limit: Limit | str | None) -> dict[str, Any] | None:
         "bound": limit.bound,
         "leaves": leaves,
         "over": limit.over,
+        "settled": limit.settled,
         "why": "",
     }
 

@@ -47,7 +47,7 @@ class Limit:
     """`most`: the limit, in the unit of the metric. `share`: the figure over it, 1 being all that the disks give.
 
     `bound`: the leaf that sets the limit. `over`: why a share of more than `OVER` can be, in words, or that it is not
-    sure; empty below.
+    sure; empty below. `settled`: the figure and the bare ones are known as well as `until` asks for.
     """
 
     most: float
@@ -55,6 +55,7 @@ class Limit:
     bound: str
     leaves: tuple[LeafLimit, ...]
     over: str = ""
+    settled: bool = True
 
 
 def limits_of(cells: Sequence[Cell], bare: Sequence[Cell], campaign: Campaign) -> Mapping[Place, Limit | str]:
@@ -116,7 +117,9 @@ def _limit(cell: Cell, bare: Mapping[Place, Cell], devices: set[str], unfit: str
         return "; ".join(unknown)
     leaves = tuple(LeafLimit(device, float(figures[device]), load) for device, load in loads.items())
     found = _of_leaves(cell.figure.mean, cell.metric, leaves)
-    return replace(found, over=_over(cell, found, {name: each for name, each in alone.items() if each is not None}))
+    bare_cells = {device: each for device, each in alone.items() if each is not None}
+    settled = not any(each.is_unsettled for each in (cell, *bare_cells.values()))
+    return replace(found, over=_over(cell, found, bare_cells), settled=settled)
 
 
 def _of_leaves(figure: float, metric: Metric, leaves: tuple[LeafLimit, ...]) -> Limit:

@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poolproof.campaign.yaml import parse_campaign
+from poolproof.report.limited import share_text
 from poolproof.runs.limit import LeafLimit, Limit, limits_of
-from poolproof.runs.model import Figures, Trial
-from poolproof.runs.settled import trials_ahead
+from poolproof.runs.model import Figures, Trial, Unsettled
+from poolproof.runs.settled import CellSettling, trials_ahead
 from poolproof.runs.summary import bare_cells_of, cells_of
 from tests.unit.runs.measured_alone import CAMPAIGN, TEXT, alone, limit_of, trial
 
@@ -111,6 +112,20 @@ def test_what_the_trials_do_not_tell_from_the_limit_is_not_called_more() -> None
     assert limit.over.startswith("the trials do not tell it from 100%")
     level = known(limit_of(RUST, trial("one", "reads", 104.0, {"rust": (100, 0)})))
     assert level.over == ""
+
+
+@pytest.mark.parametrize("unsettled", ["none", "the cell", "the disk"])
+def test_a_share_of_figures_that_did_not_settle_says_so(unsettled: str) -> None:
+    trials = [RUST, trial("one", "reads", 90.0, {"rust": (100, 0)})]
+    (cell,), (disk,) = cells_of(trials, CAMPAIGN), bare_cells_of(trials, CAMPAIGN)
+    drifts = CellSettling(True, False, (Unsettled("drift", "it falls"),), None, 10.0)
+    if unsettled == "the cell":
+        cell = replace(cell, settling=drifts)
+    if unsettled == "the disk":
+        disk = replace(disk, settling=drifts)
+    limit = known(limits_of([cell], [disk], CAMPAIGN)["one", "reads"])
+    assert limit.settled == (unsettled == "none")
+    assert share_text(limit) == ("90%" if unsettled == "none" else "~90%")
 
 
 @pytest.mark.parametrize(
