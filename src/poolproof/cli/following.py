@@ -17,12 +17,13 @@ if TYPE_CHECKING:
 @contextlib.contextmanager
 def listening(run: RunDirectory, campaign: Campaign, *, plain: bool) -> Iterator[Listener]:
     """A live screen of this process's own run on a terminal, unless lines are wanted."""
-    if plain or not screen_is_possible():
-        yield plain_lines()
-        return
     from poolproof.report.live_state import LiveState
 
-    with screen_of(LiveState(campaign, run.trials()), "Ctrl-C ends the run in order") as screen:
+    state = LiveState(campaign, run.trials())
+    if plain or not screen_is_possible():
+        yield plain_lines(state)
+        return
+    with screen_of(state, "Ctrl-C ends the run in order") as screen:
         yield screen
 
 
@@ -37,11 +38,11 @@ def screen_of(state: "LiveState", hint: str) -> Iterator[Listener]:
         yield screen
 
 
-def plain_lines() -> Listener:
-    """Lines on standard error."""
+def plain_lines(state: "LiveState") -> Listener:
+    """Lines on standard error; the state is told what they are."""
     from poolproof.report.lines import PlainLines
 
-    return PlainLines(sys.stderr)
+    return PlainLines(sys.stderr, state)
 
 
 def screen_is_possible() -> bool:

@@ -96,7 +96,7 @@ def _follow(follower: "Follower", state: "LiveState", *, plain: bool) -> None:
     from poolproof.cli.following import plain_lines, screen_is_possible, screen_of
 
     if plain or not screen_is_possible():
-        lines = plain_lines()
+        lines = plain_lines(state)
         lines.campaign_begins(state.total - state.done, state.done)
         while follower.look(lines).going:
             time.sleep(_LOOK_S)

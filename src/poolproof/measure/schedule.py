@@ -3,12 +3,14 @@
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from statistics import fmean
 
 from poolproof.campaign.model import Campaign, Measure
 from poolproof.measure.order import Order
 from poolproof.runs.model import Trial
 from poolproof.runs.race import race_among
 from poolproof.runs.settled import needs_trial, spread_among
+from poolproof.runs.timing import Took, took
 
 _SHARES = 4
 """How many times its equal share of the time that is left a trial may take: most need far less."""
@@ -33,7 +35,10 @@ class Schedule:
 
     def start(self) -> None:
         """The budget runs from now on: what came before it, such as bare disks, is not of it."""
-        self._ends = time.monotonic() + self._budget_s - sum(sum(trial.seconds.values()) for trial in self._trials())
+        self._begun_s = time.time()
+        before = self._took()
+        paid_s = sum(before.builds.values()) + sum(sum(trial.seconds.values()) for trial in self._trials())
+        self._ends = time.monotonic() + self._budget_s - paid_s
 
     @property
     def left_s(self) -> float:
@@ -62,10 +67,20 @@ class Schedule:
         return [name for name in left if any(needs_trial(cell, measure, spread) for cell in goal_cells[name])]
 
     def affords(self, layouts: Sequence[str]) -> bool:
-        """Whether one more trial of the goal's workloads on these fits into what is left, by what others took."""
-        taken = [sum(trial.seconds.values()) for name in layouts for cell in self._goal_cells(name) for trial in cell]
-        mean_s = sum(taken) / len(taken) if taken else self._campaign.measure.shortest_s
-        return self.left_s >= mean_s * len(layouts) * len(self.goal)
+        """Whether one more trial of the goal's workloads on these fits into what is left, by what it took before.
+
+        They are built anew for it, which counts as well.
+        """
+        found, measure = self._took(), self._campaign.measure
+        usual_s = fmean(found.builds.values()) if found.builds else 0.0
+        needed_s = sum(found.builds.get(name, usual_s) for name in layouts)
+        for name in layouts:
+            for workload in self.goal:
+                needed_s += fmean(found.trials.get((name, workload)) or (measure.shortest_s,))
+        return self.left_s >= needed_s
+
+    def _took(self) -> Took:
+        return took(sorted(self._trials(), key=lambda trial: trial.begun_at), self._begun_s)
 
     def _goal_cells(self, name: str) -> list[list[Trial]]:
         return self._orders[name].cells_of(self.goal)

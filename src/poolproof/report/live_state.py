@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from poolproof.campaign.calibration import all_cells
 from poolproof.campaign.model import Campaign
 from poolproof.measure.events import Listener, LiveRates
-from poolproof.report.time_left import Pace, pace_of, time_left_s
+from poolproof.report.time_left import Forecast, race_s, time_left_s
+from poolproof.report.trials_expected import in_the_race, likely
 from poolproof.rules.model import Verdict
 from poolproof.runs.model import Trial
 from poolproof.runs.summary import WORST_FIRST
+from poolproof.runs.timing import took
 
 _KEPT_RATES = 240
 _KEPT_NEWS = 50
@@ -66,7 +68,9 @@ class LiveState(Listener):
         self._verdicts: dict[tuple[str, str], list[Verdict]] = {}
         self._worst: dict[tuple[str, str], Verdict] = {}
         self._trials: list[Trial] = []
-        self._pace: Pace | None = None
+        self._campaign = campaign
+        self._forecast: Forecast | None = None
+        self._race: dict[tuple[str, str], int] = {}
         for trial in done:
             self._count(trial)
 
@@ -106,7 +110,7 @@ class LiveState(Listener):
         self._verdicts.setdefault(cell, []).append(trial.verdict)
         self._worst[cell] = min(trial.verdict, self._worst.get(cell, "sound"), key=WORST_FIRST.index)
         self._trials.append(trial)
-        self._pace, self.last = None, trial
+        self._forecast, self.last = None, trial
         if trial.verdict != "sound" and trial.findings:
             first = trial.findings[0]
             where = f"{trial.layout} · {trial.workload} #{trial.number}"
@@ -150,15 +154,20 @@ class LiveState(Listener):
 
     def left_s(self) -> float | None:
         """Seconds until the run is done; None as long as nothing tells."""
-        ahead: dict[str, int] = {}
-        layouts = set()
-        for layout in self.layouts:
-            for workload in self.workloads:
-                missing = self.wanted(layout, workload) - len(self.verdicts(layout, workload))
-                if missing:
-                    ahead[workload] = ahead.get(workload, 0) + missing
-                    layouts.add(layout)
-        builds = len(layouts - (set() if self._building else {self.layout}))
-        if self._pace is None:
-            self._pace = pace_of(self._trials, self._begun_s)
-        return time_left_s(self._pace, ahead, builds, building=self._building, since_s=self._clock() - self._since_s)
+        if self._forecast is None:
+            self._forecast = Forecast(self._campaign, took(self._trials, self._begun_s))
+            self._race = in_the_race(self._campaign, self._trials)
+        cells = [(layout, workload) for layout in self.layouts for workload in self.workloads]
+        wanted = {cell: self.wanted(*cell) for cell in cells}
+        counts = {cell: len(self.verdicts(*cell)) for cell in cells}
+        ahead = likely(self._campaign, wanted, counts, self.layout)
+        standing = set() if self._building else {self.layout}
+        at = self.layout if self._building else None if self.at is None else self.at[:2]
+        since_s = self._clock() - self._since_s
+        builds = {layout for layout, _workload in ahead} - standing
+        certain_s = time_left_s(self._forecast, ahead, builds, at=at, since_s=since_s)
+        if certain_s is None or self._campaign.budget_s is None:
+            return certain_s
+        budget_s = self._campaign.budget_s - (self._clock() - self._begun_s)
+        least_s = sum(map(self._forecast.build_s, builds)) + sum(ahead.values()) * self._campaign.measure.shortest_s
+        return min(certain_s + race_s(self._forecast, self._race), max(budget_s, least_s))

@@ -12,6 +12,7 @@ from poolproof.campaign.model import Metric
 from poolproof.evidence.model import Account, LeafUse
 from poolproof.measure.events import Listener
 from poolproof.report.lines import PlainLines
+from poolproof.report.live_state import LiveState
 from poolproof.report.shares import print_shares
 from poolproof.report.table import print_table
 from poolproof.report.words import MARKS, factor_text, half_width_text, trial_text, value_text, which_is_better
@@ -19,6 +20,8 @@ from poolproof.rules.model import Finding, Verdict
 from poolproof.runs.interval import Interval
 from poolproof.runs.model import Figures, Trial
 from poolproof.runs.summary import Cell, cells_of
+from tests.unit.report.live_runs import Clock, campaign
+from tests.unit.report.live_runs import trial as timed
 
 CAMPAIGN = campaign_from_flags(["hdd=a | ext4", "pair=btrfs raid1 a b"], ["a=file:1G", "b=file:1G"], ["r:rw=randread"])
 
@@ -135,15 +138,19 @@ def test_every_verdict_has_a_mark_of_its_own() -> None:
     assert len(set(MARKS.values())) == 5
 
 
-def test_plain_lines_count_up_and_say_what_happened(tmp_path: Path) -> None:
+def test_plain_lines_count_up_and_say_what_happened_and_what_is_left(tmp_path: Path) -> None:
     path = tmp_path / "lines"
     with path.open("w") as file:
-        lines: Listener = PlainLines(file)
-        lines.campaign_begins(2, 1)
-        lines.layout_begins("hdd", 2)
-        lines.trial_ends(trial("hdd", 1, 100.0))
-        lines.trial_ends(trial("hdd", 2, 100.0, "refuted"))
-    text = path.read_text().splitlines()
-    assert text[0] == "building hdd (2 trials)"
-    assert text[1].startswith("[2/3] hdd · r #1: 100 IOPS, sound, about ")
-    assert text[2] == "[3/3] hdd · r #2: 100 IOPS, refuted"
+        clock = Clock()
+        lines: Listener = PlainLines(file, LiveState(campaign(1, 1, 2), clock=clock))
+        lines.campaign_begins(2, 0)
+        lines.layout_begins("l0", 2)
+        for number in (1, 2):
+            lines.trial_begins("l0", "w0", number)
+            begun_s, clock.now_s = clock.now_s, clock.now_s + 10
+            lines.trial_ends(timed("l0", "w0", number, "refuted" if number == 2 else "sound", begun_s=begun_s))
+    assert path.read_text().splitlines() == [
+        "building l0 (2 trials)",
+        "[1/2] l0 · w0 #1: 1.00k IOPS, sound, about 10 s left",
+        "[2/2] l0 · w0 #2: 1.00k IOPS, refuted",
+    ]

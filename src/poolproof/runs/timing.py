@@ -1,0 +1,60 @@
+"""What the trials of a run took, and the building of its layouts between them."""
+
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
+
+from poolproof.runs.model import Trial
+
+_NIGHT_S = 3600.0
+_NIGHT_TIMES = 5
+
+
+@dataclass(frozen=True)
+class Took:
+    """Seconds: of the trials of each cell, cooling, draining and writing down among them; of building each layout."""
+
+    trials: Mapping[tuple[str, str], tuple[float, ...]]
+    builds: Mapping[str, float]
+
+
+def took(trials: Sequence[Trial], begun_s: float) -> Took:
+    """What a run with these trials took, in the order in which they ended.
+
+    `begun_s`: seconds since 1970 at which the building of the first layout began. Between trials of one layout lies
+    what writing them down took, between those of two the building, unless the run stood still meanwhile.
+    """
+    timed = [trial for trial in trials if trial.begun_at and trial.seconds]
+    if not timed:
+        return Took({}, {})
+    gaps = [(a.layout == b.layout, b.layout, begin_s(b) - end_s(a)) for a, b in pairwise(timed)]
+    between = _median([gap for same, _layout, gap in gaps if same and gap >= 0]) or 0.0
+    builds = [(timed[0].layout, begin_s(timed[0]) - begun_s)]
+    builds += [(layout, gap) for same, layout, gap in gaps if not same]
+    cells: dict[tuple[str, str], list[float]] = {}
+    for trial in timed:
+        cells.setdefault((trial.layout, trial.workload), []).append(sum(trial.seconds.values()) + between)
+    return Took({cell: tuple(found) for cell, found in cells.items()}, dict(_without_nights(builds)))
+
+
+def _without_nights(builds: Sequence[tuple[str, float]]) -> Iterator[tuple[str, float]]:
+    """A run may have been stopped and gone on with."""
+    usual = _median([gap for _layout, gap in builds if gap >= 0]) or 0.0
+    longest = max(_NIGHT_S, _NIGHT_TIMES * usual)
+    return ((layout, gap) for layout, gap in builds if 0 <= gap <= longest)
+
+
+def begin_s(trial: Trial) -> float:
+    """When a trial began, seconds since 1970; of a trial that says so."""
+    return datetime.fromisoformat(trial.begun_at).timestamp()
+
+
+def end_s(trial: Trial) -> float:
+    """When its last part was over."""
+    return begin_s(trial) + sum(trial.seconds.values())
+
+
+def _median(values: Sequence[float]) -> float | None:
+    return statistics.median(values) if values else None
