@@ -81,15 +81,11 @@ def plan_layout(
         GuardError: a disk may not be written to.
         HostError: the host can't build it.
     """
-    by_name = {device.name: device for device in campaign.devices}
-    used = [by_name[name] for name in devices(node)]
-    numbers = _free_loops(ground.loops, len(used))
-    facts = DeviceFacts(numbers, ground.nbds, ground.below_state, ground.disks, permitted)
-    plans = plan_devices(used, site, facts)
-    volumes = {device.name: plan.volume for device, plan in zip(used, plans, strict=True)}
+    added, numbers = _plan_added(node, {}, campaign, site, ground, permitted)
+    volumes = {name: plan.volume for name, plan in added.items()}
     with _in_the_campaigns_words(layout, volumes):
         tree = plan_tree(node, {**ground.directories, **volumes}, site, layout.name)
-    return LayoutPlan(layout, node, plans, tree, frozenset(numbers))
+    return LayoutPlan(layout, node, tuple(added.values()), tree, frozenset(numbers))
 
 
 def plan_over(
