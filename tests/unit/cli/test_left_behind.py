@@ -19,6 +19,7 @@ from poolproof.steps import Holds, Step, UndoCommand, UndoTree
 
 from ..command import Command
 from ..compare.making import RECORD
+from ..docs.pages import documented, keys_of_value
 from ..facts.told import ToldHost
 
 HOST = LocalHost()
@@ -265,6 +266,13 @@ def test_the_command_for_machines(place: Place, poolproof: Command) -> None:
         }
     ]
     assert said["labs_ended"] == []
+
+
+def test_the_page_of_json_has_every_key_and_no_other(place: Place, poolproof: Command) -> None:
+    place.leave("00000001")
+    _say_nothing(place.leave("00000002"))
+    said = json.loads(poolproof("clean", "--json")[1])
+    assert {*keys_of_value(said), "labs_ended[]"} == documented("json.md", "`poolproof clean --json`")
 
 
 def test_nothing_left_is_said_as_well(poolproof: Command) -> None:
