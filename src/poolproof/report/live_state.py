@@ -2,10 +2,10 @@
 
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from poolproof.campaign.calibration import all_cells
+from poolproof.campaign.calibration import all_cells, calibrated_device
 from poolproof.campaign.model import Campaign
 from poolproof.measure.events import Listener, LiveRates
 from poolproof.report.time_left import Forecast, race_s, time_left_s
@@ -157,9 +157,8 @@ class LiveState(Listener):
         if self._forecast is None:
             self._forecast = Forecast(self._campaign, took(self._trials, self._begun_s))
             self._race = in_the_race(self._campaign, self._trials)
-        cells = [(layout, workload) for layout in self.layouts for workload in self.workloads]
-        wanted = {cell: self.wanted(*cell) for cell in cells}
-        counts = {cell: len(self.verdicts(*cell)) for cell in cells}
+        wanted = {cell: self.wanted(*cell) for cell in self._planned}
+        counts = {cell: len(self.verdicts(*cell)) for cell in self._planned}
         ahead = likely(self._campaign, wanted, counts, self.layout)
         standing = set() if self._building else {self.layout}
         at = self.layout if self._building else None if self.at is None else self.at[:2]
@@ -168,6 +167,13 @@ class LiveState(Listener):
         certain_s = time_left_s(self._forecast, ahead, builds, at=at, since_s=since_s)
         if certain_s is None or self._campaign.budget_s is None:
             return certain_s
-        budget_s = self._campaign.budget_s - (self._clock() - self._begun_s)
+        budget_s = self._campaign.budget_s + self._alone_s(ahead) - (self._clock() - self._begun_s)
         least_s = sum(map(self._forecast.build_s, builds)) + sum(ahead.values()) * self._campaign.measure.shortest_s
         return min(certain_s + race_s(self._forecast, self._race), max(budget_s, least_s))
+
+    def _alone_s(self, ahead: Mapping[tuple[str, str], float]) -> float:
+        """What the disks alone took and will take, which no budget is spent on."""
+        assert self._forecast is not None, "asked for the time left"
+        done = (sum(trial.seconds.values()) for trial in self._trials if calibrated_device(trial.layout))
+        coming = (count * self._forecast.trial_s(*cell) for cell, count in ahead.items() if calibrated_device(cell[0]))
+        return sum(done) + sum(coming)

@@ -10,6 +10,7 @@ import math
 import statistics
 from collections.abc import Iterable, Iterator, Mapping
 
+from poolproof.campaign.calibration import all_cells
 from poolproof.campaign.device_source import format_source
 from poolproof.campaign.expression import Expression, Group, Word
 from poolproof.campaign.model import Campaign
@@ -103,7 +104,7 @@ def kinds_of(campaign: Campaign) -> Kinds:
                 sources.get(word, word) for word in _words(layout.expression) if word in sources or word.startswith("/")
             )
         )
-        for layout in campaign.layouts
+        for layout, _ in all_cells(campaign)
     }
 
 
