@@ -10,6 +10,7 @@ from poolproof.errors import PoolproofError
 from poolproof.evidence.sampler import Sampler
 from poolproof.hosts.base import Host
 from poolproof.layers.base import WriteBack
+from poolproof.measure.asked_metric import Percentile, with_percentile
 from poolproof.measure.events import LiveRates
 from poolproof.measure.fio_report import FioReport
 from poolproof.measure.fio_run import interrupt_fio, report_path
@@ -29,7 +30,7 @@ class Ending:
     """When a running fio is to be ended: as soon as `rule` calls its rate known, by bytes or by I/Os.
 
     The series has one value for each `interval_s`; fio's ramp is not in it. `write_backs` are the write-back cycles of
-    what lies below, three turns of which a trial takes.
+    what lies below, three turns of which a trial takes. `percentile`: what is asked for where that is no rate.
     """
 
     rule: Rule
@@ -37,11 +38,25 @@ class Ending:
     interval_s: float
     ramp_s: float
     write_backs: tuple[WriteBack, ...] = ()
+    percentile: Percentile | None = None
 
     @property
     def most_s(self) -> float:
         """Seconds that fio may take: as the rule says where every turn takes its full time."""
         return self._with_turnover(max((each.seconds for each in self.write_backs), default=0.0)).most_s
+
+    def judge_report(self, report: FioReport) -> Decision:
+        """What the rule says to the report so far, of the rate and, once that is known, of the percentile.
+
+        Raises:
+            CommandError: the host could not be asked.
+        """
+        decision = self.judge(report.statuses, report.begun_at_s)
+        if self.percentile is None or not decision.settled:
+            return decision
+        counting = after_ramp(report.statuses, self.ramp_s, report.begun_at_s)
+        rule = self._with_turnover(self._turnover_s(counting[-1]))
+        return with_percentile(decision, self.percentile, rule, report, counting)
 
     def judge(self, statuses: list[Status], begun_at_s: float) -> Decision:
         """What the rule says to fio's statuses so far."""
@@ -133,7 +148,7 @@ class Watch:
     def _end_if_known(self) -> None:
         if self._ending is None:
             return
-        decision = self._ending.judge(self.report.statuses, self.report.begun_at_s)
+        decision = self._ending.judge_report(self.report)
         if decision.done:
             interrupt_fio(self._host, self._scratch)
             self.decision = decision

@@ -12,6 +12,7 @@ from poolproof.fio.figures import FioResult
 from poolproof.fio.job import Job, JobFile
 from poolproof.fio.json_output import read_json_stream
 from poolproof.hosts.base import Host
+from poolproof.measure.asked_metric import percentile_of
 from poolproof.measure.figures import figures_of
 from poolproof.measure.fio_run import whole_report
 from poolproof.measure.jobs import runtime_text
@@ -82,6 +83,7 @@ def ending_of(
         interval_s=status_interval_s(jobs, measure.shortest_s),
         ramp_s=max(job.ramp_s for job in jobs.jobs),
         write_backs=turnovers(host, layout, jobs),
+        percentile=percentile_of(metric),
     )
 
 
@@ -124,7 +126,7 @@ def gathered(
 
 def _with_decision(run: FioRun, watch: Watch, ending: Ending) -> FioRun:
     report = watch.report
-    decision = watch.decision or ending.judge(report.statuses, report.begun_at_s)
+    decision = watch.decision or ending.judge_report(report)
     first = _at(run.statuses, decision.warmup_s)
     return replace(
         run,

@@ -15,7 +15,7 @@ from poolproof.runs.settled import CellSettling, settling_of, spread_among
 WORST_FIRST: tuple[Verdict, ...] = ("failed", "refuted", "suspect", "unproven", "sound")
 RANKABLE: frozenset[Verdict] = frozenset({"sound", "unproven", "suspect"})
 
-_IMPRECISE = frozenset({"trials", "disagree", "one-trial", "noise", "no-figure"})
+_IMPRECISE = frozenset({"trials", "disagree", "one-trial", "noise", "percentile", "no-figure"})
 """Reasons for which a figure is not known well enough, though its rate stands still."""
 
 

@@ -10,7 +10,18 @@ from typing import Literal
 
 Steady = Literal["poolproof", "snia", "fio", "fio-slope", "fio-iops", "fio-iops-slope", "fio-bw", "fio-bw-slope"]
 ReasonName = Literal[
-    "too-short", "idle", "warm-up", "drift", "step", "burst", "bimodal", "periodic", "few-samples", "noise", "criterion"
+    "too-short",
+    "idle",
+    "warm-up",
+    "drift",
+    "step",
+    "burst",
+    "bimodal",
+    "periodic",
+    "few-samples",
+    "noise",
+    "percentile",
+    "criterion",
 ]
 
 

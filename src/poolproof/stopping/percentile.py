@@ -1,0 +1,70 @@
+"""How well a percentile is known, from the histograms of the stretches of one trial.
+
+Sectioning (Asmussen and Glynn 2007, Stochastic Simulation, III.5; Nakayama 2014, ACM TOMACS 24, 19): the percentile of
+all is the figure, those of ten equal stretches, five at least, tell its error; a stretch keeps the correlation of what
+follows each other in it, as batch means do. Each must have ten samples beyond the percentile, or its own says little.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from poolproof.student import quantile
+
+MOST_PARTS, LEAST_PARTS = 10, 5
+LEAST_BEYOND = 10
+_BIN = 1 / 64
+"""Relative width of fio's bins: no percentile is known better than its bin (fio's stat.h, FIO_IO_U_PLAT_BITS)."""
+
+Histogram = Mapping[int, int]
+
+
+@dataclass(frozen=True)
+class Known:
+    """A percentile and half its interval, in the unit of the bins. `half` is None where the samples are too few."""
+
+    value: float
+    half: float | None
+
+
+def known(stretches: Sequence[Histogram], percent: float, confidence: float) -> Known | None:
+    """What equal stretches of a trial tell of a percentile; None without a sample."""
+    whole = _joined(stretches)
+    if not whole:
+        return None
+    value = percentile(whole, percent)
+    parts = _parts(stretches, percent)
+    if parts is None:
+        return Known(value, None)
+    squares = math.fsum((percentile(part, percent) - value) ** 2 for part in parts)
+    error = math.sqrt(squares / (len(parts) - 1) / len(parts))
+    return Known(value, max(quantile((1 + confidence) / 2, len(parts) - 1) * error, value * _BIN / 2))
+
+
+def percentile(histogram: Histogram, percent: float) -> float:
+    """The value of the bin that holds it."""
+    wanted, below = math.ceil(sum(histogram.values()) * percent / 100), 0
+    for value in sorted(histogram):
+        below += histogram[value]
+        if below >= wanted:
+            return float(value)
+    return float(max(histogram))
+
+
+def _parts(stretches: Sequence[Histogram], percent: float) -> list[Histogram] | None:
+    """As many parts of equal length as have samples enough each; None where not even the fewest have."""
+    for count in range(min(MOST_PARTS, len(stretches)), LEAST_PARTS - 1, -1):
+        bounds = [round(len(stretches) * part / count) for part in range(count + 1)]
+        parts = [_joined(stretches[a:b]) for a, b in pairwise(bounds)]
+        if all(sum(part.values()) * (1 - percent / 100) >= LEAST_BEYOND for part in parts):
+            return parts
+    return None
+
+
+def _joined(stretches: Sequence[Histogram]) -> Histogram:
+    whole: Counter[int] = Counter()
+    for each in stretches:
+        whole.update(each)
+    return whole

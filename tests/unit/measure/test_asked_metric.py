@@ -1,0 +1,74 @@
+"""A trial that is compared by a percentile goes on until that is known, from what fio itself wrote while it ran."""
+
+import gzip
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from poolproof.campaign.workload_source import METRICS
+from poolproof.hosts.local import LocalHost
+from poolproof.measure.asked_metric import bounds_of, percentile_of, with_percentile
+from poolproof.measure.fio_report import FioReport
+from poolproof.measure.status import Status, after_ramp
+from poolproof.stopping.model import Decision, Rule
+
+CAPTURED = Path(__file__).parent / "captured" / "3.33-status-ramp.json+.gz"
+RAMP_S = 0.4
+
+
+@pytest.fixture
+def report(tmp_path: Path) -> FioReport:
+    path = tmp_path / "fio.json"
+    path.write_bytes(gzip.decompress(CAPTURED.read_bytes()))
+    found = FioReport(LocalHost(), str(path), 0.0)
+    found.read_on()
+    return found
+
+
+def settled(used_s: float) -> Decision:
+    return Decision(True, True, 100.0, 99.0, 101.0, 0.0, used_s)
+
+
+def judged(report: FioReport, rule: Rule, used_s: float) -> Decision:
+    counting = after_ramp(report.statuses, RAMP_S, 0.0)
+    asked = percentile_of("p50")
+    assert asked is not None
+    return with_percentile(settled(used_s), asked, rule, report, counting)
+
+
+def test_a_percentile_within_the_tolerance_ends_the_trial(report: FioReport) -> None:
+    rule = Rule(until=0.9, min_s=1, max_s=60)
+    assert judged(report, rule, 2.0).settled
+
+
+def test_one_that_is_not_known_goes_on_to_the_next_look_and_at_last_says_so(report: FioReport) -> None:
+    rule = Rule(until=1e-6, min_s=1, max_s=60)
+    decision = judged(report, rule, 2.0)
+    assert not decision.done and not decision.settled
+    assert decision.next_s == pytest.approx(2.5)
+    assert [reason.name for reason in decision.reasons] == ["percentile"]
+    last = judged(report, rule, 60.0)
+    assert last.done and not last.settled and last.next_s is None
+
+
+def test_without_reports_the_rate_decides(report: FioReport) -> None:
+    asked = percentile_of("p99")
+    assert asked is not None
+    assert with_percentile(settled(2.0), asked, Rule(), report, ()) == settled(2.0)
+
+
+def test_stretches_are_even_and_end_now() -> None:
+    counting = [Status(1000 + number / 4, number / 4) for number in range(1, 102)]
+    bounds = bounds_of(counting, 5.0)
+    lengths = {round(b.ran_s - a.ran_s, 6) for a, b in pairwise(bounds)}
+    assert len(lengths) == 1 and 10 <= len(bounds) - 1 <= 20
+    assert bounds[-1] == counting[-1] and bounds[0].ran_s >= 5.0
+    assert bounds_of(counting[:1], 0.0) == []
+
+
+def test_every_metric_is_a_rate_or_a_percentile() -> None:
+    rates = [metric for metric in METRICS if percentile_of(metric) is None]
+    assert rates == ["iops", "bandwidth"]
+    syncs = percentile_of("sync_p99")
+    assert syncs is not None and syncs.of_syncs and syncs.percent == 99.0
