@@ -8,7 +8,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from poolproof.page.build import write_report
-from tests.unit.page.calibrated import make_calibrated
+from tests.unit.page.calibrated import CALIBRATED, disks_alone, make_calibrated
+from tests.unit.page.making import make_run
 from tests.web.opened import Opened
 
 pytestmark = pytest.mark.timeout(400)  # the first test of a page makes its run, and Vega's script
@@ -70,3 +71,11 @@ def test_nothing_of_it_hangs_over_the_edge(opened: Opening, calibrated_page: Pat
     page.chart("limit-chart")
     page.page.locator("#limit details summary").click()
     assert page.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_run_of_which_only_disks_alone_are_done_opens(opened: Opening, tmp_path: Path) -> None:
+    run = make_run(tmp_path / "run", disks_alone(), campaign=CALIBRATED)
+    write_report(run, run / "report.html")
+    page = opened(run / "report.html")
+    assert "No layout has been measured yet" in page.text("#answer .sentence")
+    assert page.page.locator("#limit-bare tbody tr").count() == 4

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from poolproof import __version__
+from poolproof.campaign.calibration import calibrated_device
 from poolproof.campaign.model import Campaign
 from poolproof.campaign.write import format_campaign
 from poolproof.campaign.yaml import parse_campaign
@@ -235,10 +236,12 @@ def _print_choice(console: "Console", path: Path) -> None:
 def _end_if_nothing(run: RunDirectory, *, as_json: bool) -> None:
     """A run of which no trial came as far as a figure did not do what was asked: it ends as what kept it from that.
 
+    Disks alone are not what was asked.
+
     Raises:
-        BuildError: no trial has figures.
+        BuildError: no trial of a layout has figures.
     """
-    trials = run.trials()
+    trials = [trial for trial in run.trials() if calibrated_device(trial.layout) is None]
     if any(trial.figures is not None for trial in trials):
         return
     if as_json:

@@ -1,6 +1,6 @@
 """The first thing a page says: which layout is best, how surely, next to which, and what was left out."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from poolproof.charts.metrics import interval_text
@@ -12,6 +12,7 @@ from poolproof.page.reading import Seen
 from poolproof.report.raced import race_lines
 from poolproof.report.words import METRICS, factor_text, per_cent_whole
 from poolproof.rules.model import Finding
+from poolproof.runs.model import Trial
 from poolproof.runs.race import race_of
 from poolproof.runs.summary import RANKABLE, Cell
 from poolproof.units import format_duration
@@ -35,12 +36,8 @@ class Answer:
 
 def answer(seen: Seen) -> Answer:
     """The answer to the campaign's question, as far as the trials give one."""
-    if not seen.trials:
-        return Answer(
-            f"Nothing has been measured yet: none of {seen.wanted} trials is done.",
-            (f"To go on: poolproof resume {seen.path}",),
-            tone="nothing",
-        )
+    if not seen.run.cells:
+        return _no_layout(seen)
     if not any(cell.verdict in RANKABLE and cell.values() for cell in seen.run.cells.values()):
         return _nothing_counts(seen)
     try:
@@ -48,6 +45,16 @@ def answer(seen: Seen) -> Answer:
     except UsageError:
         return _by_workload(seen)
     return _by_goal(seen, goal)
+
+
+def _no_layout(seen: Seen) -> Answer:
+    """Nothing is done yet, or only disks alone are."""
+    go_on = f"To go on: poolproof resume {seen.path}"
+    if not seen.trials:
+        sentence = f"Nothing has been measured yet: none of {seen.wanted} trials is done."
+        return Answer(sentence, (go_on,), tone="nothing")
+    sentence = f"No layout has been measured yet: {len(seen.trials)} of {seen.wanted} trials are done, of disks alone."
+    return Answer(sentence, () if seen.is_going else (go_on,), tone="nothing")
 
 
 def _by_goal(seen: Seen, goal: Goal) -> Answer:
@@ -260,18 +267,24 @@ def _dropped(seen: Seen) -> Iterator[str]:
 
 def _cost(seen: Seen) -> Iterator[str]:
     """What was spent, beside trials of a fixed length, as many and as long as allowed, where the run chose fewer."""
-    spent_s = sum(trial.seconds.get("fio", 0.0) for trial in seen.trials)
+    trials = [trial for cell in seen.run.cells.values() for trial in cell.trials]
+    spent_s, alone_s = _fio_s(trials), _fio_s(trial for cell in seen.run.bare for trial in cell.trials)
     if not spent_s:
         return
     measure = seen.campaign.measure
     cells = len(seen.campaign.layouts) * len(seen.campaign.workloads)
     fixed_s = cells * measure.trials_max * measure.longest_s
-    text = f"{len(seen.trials)} trials took fio {format_duration(spent_s)}"
+    text = f"{len(trials)} trials took fio {format_duration(spent_s)}"
+    text += f", and those of disks alone {format_duration(alone_s)}" if alone_s else ""
     whole = len(seen.trials) >= seen.wanted or (seen.campaign.budget_s is not None and not seen.is_going)
     if measure.until is not None and whole and fixed_s > spent_s:
         fixed = f"{measure.trials_max} × {format_duration(measure.longest_s)} for each of {cells} cells"
         text += f"; a fixed schedule of {fixed} would have taken {format_duration(fixed_s)}"
     yield f"{text}."
+
+
+def _fio_s(trials: Iterable[Trial]) -> float:
+    return sum(trial.seconds.get("fio", 0.0) for trial in trials)
 
 
 def _listed(names: list[str]) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from poolproof.campaign.calibration import calibrated_device
 from poolproof.campaign.grammar import format_expression
 from poolproof.campaign.model import Device, Disk, Emulated, LoopFile
 from poolproof.page.reading import Seen
@@ -34,7 +35,7 @@ class Repeat:
 
 def repeat(seen: Seen) -> Repeat:
     """What run.json, the campaign and the job files say."""
-    names = list(dict.fromkeys(trial.workload for trial in seen.trials))
+    names = list(dict.fromkeys(workload for _, workload in seen.run.cells))
     jobs = [_job(seen, name) for name in names[:_MOST_JOBS]]
     return Repeat(
         facts=tuple(_facts(seen)),
@@ -79,9 +80,9 @@ def _source(device: Device) -> str:
 
 
 def _job(seen: Seen, workload: str) -> Job | None:
-    """The job file of the first trial of a workload that has kept one."""
+    """The job file of the first trial of a workload that has kept one; on a layout, not on a disk alone."""
     for trial in seen.trials:
-        if trial.workload == workload:
+        if trial.workload == workload and calibrated_device(trial.layout) is None:
             path = seen.trial_file(trial, "job.fio")
             if path.is_file():
                 return Job(workload, path.read_text(encoding="utf-8", errors="replace"))

@@ -7,6 +7,7 @@ import pytest
 
 from poolproof.compare.finished import read_run
 from poolproof.page.answer import answer
+from poolproof.page.build import page
 from poolproof.page.limits import Section, section
 from poolproof.page.reading import read
 from tests.unit.page.calibrated import CALIBRATED, disks_alone, make_calibrated
@@ -61,6 +62,22 @@ def test_a_refuted_figure_stands_in_the_table_and_not_in_the_chart(tmp_path: Pat
     found = _section(make_run(tmp_path / "run", trials, campaign=CALIBRATED))
     assert [row.mark for row in found.rows] == ["✗"]
     assert found.chart == ()
+
+
+def test_a_run_of_which_only_disks_alone_are_done_is_a_page_all_the_same(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "run", disks_alone(), campaign=CALIBRATED)
+    said = answer(read(run))
+    assert said.sentence == "No layout has been measured yet: 8 of 16 trials are done, of disks alone."
+    text = page(read(run))
+    assert 'id="limit-bare"' in text
+    assert 'id="limit-chart"' not in text
+
+
+def test_the_jobs_that_repeat_the_run_are_those_of_layouts(tmp_path: Path) -> None:
+    run = make_calibrated(tmp_path / "run")
+    for file in run.glob("cells/bare:*/*/*/job.fio"):
+        file.write_text("[job]\nfilename=/dev/loop7\n")
+    assert "/dev/loop7" not in page(read(run))
 
 
 @pytest.mark.parametrize("with_layouts", [False, True])
