@@ -27,9 +27,10 @@ def command(
     as_json: Json = False,
 ) -> None:
     """Write a run in another format; refuted and failed figures stand apart in each (docs/export.md)."""
-    from poolproof.compare.finished import read_run
+    from poolproof.cli.parts import end_with_gaps, name_gaps
     from poolproof.exporting.rows import table_of
     from poolproof.exporting.written import FORMATS, default_place, write_export
+    from poolproof.page.reading import read
 
     flags = {
         "csv": csv,
@@ -40,17 +41,21 @@ def command(
         "influx": influx,
     }
     name = _the_one(flags)
-    table = table_of(read_run(run))
+    seen = read(run)
+    table = table_of(seen.run)
+    name_gaps(seen, as_json=as_json)
     text = FORMATS[name].text
     if text is not None and out is None and not as_json:
         typer.echo(text(table), nl=False)
+        end_with_gaps(seen)
         return
     place = default_place(name, table) if out is None else out
     written = write_export(name, table, place)
     if as_json:
-        typer.echo(json.dumps(_export_object(name, table, written)))
+        typer.echo(json.dumps(_export_object(name, table, written) | {"missing": list(seen.gaps)}))
     else:
         typer.echo(f"{place}: {len(written)} files" if len(written) != 1 else f"{place}")
+    end_with_gaps(seen)
 
 
 def _the_one(flags: dict[str, bool]) -> str:

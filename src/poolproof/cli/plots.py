@@ -21,26 +21,29 @@ def command(
 
     Refuted and failed figures are drawn hollow and no line passes through them.
     """
-    from poolproof.compare.finished import read_run
+    from poolproof.cli.parts import end_with_gaps, name_gaps
     from poolproof.errors import RunError, UsageError
     from poolproof.exporting.pictures import Kind, drawn, pictures
+    from poolproof.page.reading import read
 
     asked: dict[Kind, bool] = {"png": png, "svg": svg}
     kinds = [kind for kind, wanted in asked.items() if wanted]
     if not kinds:
         raise UsageError("no form was named", "give --png, --svg, or both")
-    finished = read_run(run)
+    seen = read(run)
+    name_gaps(seen, as_json=as_json)
     place = out or Path(f"{run.resolve().name}-plots")
     written = []
-    for picture in pictures(finished, "linear" if linear else "log"):
+    for picture in pictures(seen.run, "linear" if linear else "log"):
         for kind in kinds:
             written.append(_write(place / f"{picture.place}.{kind}", drawn(picture, kind)))
     if not written:
         raise RunError(f"{run} has no figure to draw yet", f"poolproof show {run}")
     if as_json:
-        typer.echo(json.dumps({"written": [str(path) for path in written]}))
+        typer.echo(json.dumps({"written": [str(path) for path in written], "missing": list(seen.gaps)}))
     else:
         typer.echo(f"{place}: {len(written)} files")
+    end_with_gaps(seen)
 
 
 def _write(path: Path, content: bytes) -> Path:

@@ -21,7 +21,8 @@ _NO_RECORD = RunRecord(_UNKNOWN, "", "", "", "", 0, _UNKNOWN, "", {}, {})
 class Seen:
     """A run as far as it could be read. `gaps` says in whole sentences what is missing, and what to type about it.
 
-    `given` is the campaign as its author wrote it; the resolved one where that file is gone.
+    `given` is the campaign as its author wrote it; the resolved one where that file is gone. `left_out` counts trials
+    that could not be read.
     """
 
     path: Path
@@ -29,6 +30,7 @@ class Seen:
     given: str
     trials: tuple[Trial, ...]
     gaps: tuple[str, ...]
+    left_out: int = 0
 
     @property
     def campaign(self) -> Campaign:
@@ -70,10 +72,10 @@ def read(path: Path) -> Seen:
     if given is None:
         gaps.append("campaign.yaml is missing; the campaign shown is the resolved one of run.json.")
     campaign = _campaign(path, record, given)
-    trials = _trials(path / "trials.jsonl", gaps)
+    trials, left_out = _trials(path / "trials.jsonl", gaps)
     cells = {(cell.layout, cell.workload): cell for cell in cells_of(trials, campaign)}
     run = FinishedRun(path, record or _NO_RECORD, campaign, cells, bare_cells_of(trials, campaign))
-    return Seen(path, run, given or (record.campaign if record else ""), trials, tuple(gaps))
+    return Seen(path, run, given or (record.campaign if record else ""), trials, tuple(gaps), left_out)
 
 
 def _record(path: Path, gaps: list[str]) -> RunRecord | None:
@@ -82,7 +84,10 @@ def _record(path: Path, gaps: list[str]) -> RunRecord | None:
     except RunError as error:
         if not (path / "campaign.yaml").is_file():
             raise
-        gaps.append(f"{error.message.rstrip('.')}: host, versions and seed are not known. {error.hint}")
+        if (path / "run.json").is_file():
+            gaps.append(f"{error.message.rstrip('.')}: host, versions and seed are not known. {error.hint}")
+        else:
+            gaps.append("run.json is missing: host, versions and seed are not known.")
         return None
 
 
@@ -97,8 +102,8 @@ def _campaign(path: Path, record: RunRecord | None, given: str | None) -> Campai
         ) from None
 
 
-def _trials(path: Path, gaps: list[str]) -> tuple[Trial, ...]:
-    """The trials that can be read; the reasons of the others, each once with its count."""
+def _trials(path: Path, gaps: list[str]) -> tuple[tuple[Trial, ...], int]:
+    """The trials that can be read, and how many can't; the reasons of these are gaps, each once with its count."""
     found: list[Trial] = []
     refused: dict[tuple[str, str], int] = {}
     for line in whole_lines(path):
@@ -109,7 +114,7 @@ def _trials(path: Path, gaps: list[str]) -> tuple[Trial, ...]:
             refused[why] = refused.get(why, 0) + 1
     for (message, hint), count in refused.items():
         gaps.append(f"{count} {'trial is' if count == 1 else 'trials are'} left out, for {message}. {hint}")
-    return tuple(found)
+    return tuple(found), sum(refused.values())
 
 
 def _text(path: Path) -> str | None:

@@ -78,20 +78,36 @@ def test_names_that_are_markup_do_no_harm(poolproof: Command, name: str) -> None
 
 
 @pytest.mark.parametrize(("schema", "word"), [(2, "newer"), (0, "older")])
-def test_another_schema_is_named(poolproof: Command, schema: int, word: str) -> None:
+@pytest.mark.parametrize("name", FORMATS)
+def test_trials_of_another_schema_are_named_and_the_rest_is_written(
+    poolproof: Command, name: str, schema: int, word: str
+) -> None:
     path = grid_run(Path("grid")) / "trials.jsonl"
-    path.write_text(path.read_text(encoding="utf-8").replace('"schema":1}', f'"schema":{schema}}}'), encoding="utf-8")
-    code, _, err = poolproof("export", "grid", "--csv")
-    assert code == 7
-    assert f"line 1 was written by a{'n' if word == 'older' else ''} {word} poolproof" in err
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    others = [line.replace('"schema":1}', f'"schema":{schema}}}') for line in lines[:2]]
+    path.write_text("".join([*others, *lines[2:]]), encoding="utf-8")
+    code, out, err = poolproof("export", "grid", f"--{name}", "--out", "it")
+    assert (code, out[:2]) == (7, "it")
+    assert f"missing: 2 trials are left out, for trials.jsonl was written by a{'n' * (word == 'older')} {word}" in err
+    assert Path("it").exists()
 
 
-def test_a_damaged_trial_is_named(poolproof: Command) -> None:
+def test_a_damaged_trial_is_left_out_and_counted(poolproof: Command) -> None:
     path = grid_run(Path("grid")) / "trials.jsonl"
     path.write_bytes(path.read_bytes().replace(b'"figures"', b'"figu', 1))
-    code, _, err = poolproof("export", "grid", "--csv")
+    code, out, err = poolproof("export", "grid", "--csv")
     assert code == 7
-    assert "trials.jsonl, line 1 is damaged" in err
+    assert err.startswith("missing: 1 trial is left out, for trials.jsonl is damaged")
+    assert len(out.splitlines()) == 36  # the heading, and all cells but one that had this trial alone
+
+
+def test_without_run_json_the_figures_are_there_all_the_same(poolproof: Command) -> None:
+    whole = table(grid_run(Path("grid")))
+    (Path("grid") / "run.json").unlink()
+    code, out, _ = poolproof("export", "grid", "--csv", "--json", "--out", "it")
+    said = json.loads(out)
+    assert (code, said["cells"]) == (7, len(whole.rows))
+    assert said["missing"] == ["run.json is missing: host, versions and seed are not known."]
 
 
 def test_a_run_still_going_gives_the_cells_that_are_done(tmp_path: Path) -> None:

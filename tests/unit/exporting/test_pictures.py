@@ -10,9 +10,10 @@ from poolproof.charts import look
 from poolproof.compare.finished import read_run
 from poolproof.exporting.pictures import drawn, pictures
 
+from ..command import Command
 from ..compare.making import make_run
 from .making import grid_run, nasty_run, trials_of
-from .test_command import Command, poolproof
+from .test_command import poolproof
 
 __all__ = ["poolproof"]
 METRICS = ("iops", "bandwidth", "p50", "p99")
