@@ -1,17 +1,21 @@
-"""What fio-plot, the peer that users have today, takes to draw graphs of the same results."""
+"""What fio-plot, the peer of today, takes to draw graphs: `python -m benchmarks.fio_plot 648` draws all of them."""
 
 import contextlib
 import json
 import random
+import resource
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 import venv
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from benchmarks.importing import fio_document
+from poolproof.units import format_duration
 
 VERSION = "1.1.21"
 _DEPTHS = (1, 2, 4, 8, 16, 64)
@@ -20,21 +24,42 @@ _INSTALL_LIMIT_S = 600
 _LIMIT_S = 120
 
 
-def seconds_for(graphs: int) -> float | None:
-    """Seconds that pass while fio-plot draws so many bar charts of six points; None where it can't be installed."""
-    program = _installed()
+@dataclass(frozen=True)
+class Peer:
+    """What fio-plot took for `drawn` graphs: seconds that passed, and seconds of the processors."""
+
+    drawn: int
+    seconds: float
+    busy_s: float
+
+    def words(self, graphs: int) -> str:
+        """What so many graphs take, by those that were drawn; each is a process of its own, so they add up."""
+        each = graphs / self.drawn
+        what = f"fio-plot {VERSION} takes {format_duration(each * self.seconds)} for {graphs} of its graphs"
+        busy = f"{format_duration(each * self.busy_s)} of the processors"
+        return f"{what}, {busy}" + ("" if graphs == self.drawn else f" ({self.drawn} drawn)")
+
+
+def drawn(graphs: int) -> Peer | None:
+    """Have fio-plot draw so many bar charts of six points each; None where it can't be installed."""
+    program = installed("fio-plot")
     if program is None:
         return None
     folder = Path(tempfile.mkdtemp(prefix="bench-report-", dir="/var/tmp"))
     try:
-        modes = [_MODES[number % len(_MODES)] for number in range(graphs)]
-        inputs = [_write(folder / str(number), mode) for number, mode in enumerate(modes)]
-        begun = time.monotonic()
-        for mode, results in zip(modes, inputs, strict=True):
-            _draw(program, results, mode)
-        return time.monotonic() - begun
+        inputs = {mode: _write(folder / mode, mode) for mode in _MODES}
+        before, begun = _busy_s(), time.monotonic()
+        for number in range(graphs):
+            mode = _MODES[number % len(_MODES)]
+            _draw(program, inputs[mode], mode)
+        return Peer(graphs, time.monotonic() - begun, _busy_s() - before)
     finally:
         shutil.rmtree(folder)
+
+
+def _busy_s() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def _draw(program: Path, results: Path, mode: str) -> None:
@@ -56,13 +81,19 @@ def _write(folder: Path, mode: str) -> Path:
     return folder
 
 
-def _installed() -> Path | None:
-    """fio-plot in an environment of its own, kept between runs, so that it is no dependency of ours."""
+def installed(name: str) -> Path | None:
+    """A program of fio-plot's package, in an environment of its own, kept between runs: it is no dependency of ours."""
     home = Path.home() / ".cache" / "poolproof" / f"fio-plot-{VERSION}"
-    program = home / "bin" / "fio-plot"
+    program = home / "bin" / name
     if not program.exists():
         with contextlib.suppress(OSError, subprocess.SubprocessError):
             venv.create(home, clear=True, with_pip=True)
             argv = [str(home / "bin" / "pip"), "install", "--quiet", f"fio-plot=={VERSION}"]
             subprocess.run(argv, capture_output=True, check=True, timeout=_INSTALL_LIMIT_S)
     return program if program.exists() else None
+
+
+if __name__ == "__main__":
+    asked = int(sys.argv[1]) if len(sys.argv) > 1 else 24
+    peer = drawn(asked)
+    print(peer.words(asked) if peer else "fio-plot cannot be installed here")
