@@ -244,6 +244,9 @@ class Dialogue:
 
     def end(self, grace_s: float) -> int:
         """End its input, the sign for it to end; one that has not within `grace_s` seconds is ended. Its exit code."""
+        ended = self._process.poll()
+        if ended is not None and not self._heard:
+            return ended
         assert self._process.stdin is not None
         self._process.stdin.close()
         deadline = time.monotonic() + grace_s

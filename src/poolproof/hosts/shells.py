@@ -4,7 +4,7 @@ import contextlib
 import itertools
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from poolproof.errors import CommandError
 from poolproof.hosts import far_shell
@@ -13,6 +13,9 @@ from poolproof.process import Dialogue
 _MOST = 4  # sshd lets one connection have ten sessions
 _GRACE_S = 5.0
 _FRESH_S = 0.02
+
+Ask = Callable[[far_shell.Request, float], far_shell.Answer | None]
+"""Has a request done by a moment of time.monotonic; None for what no shell can do."""
 
 
 class ShellBroke(CommandError):
@@ -49,19 +52,29 @@ class Shells:
             NoSetsid: the far end lacks it.
             TimeoutError: not done by `deadline`, of time.monotonic; the program was ended.
         """
+        with self.held(deadline) as ask:
+            return ask(request, deadline)
+
+    @contextlib.contextmanager
+    def held(self, deadline: float) -> Iterator[Ask]:
+        """One shell for the length of the context: what asks it, as `ask` does, but for a shell that is found broken.
+
+        Raises:
+            As `ask`.
+        """
         shell = self._take(deadline)
         if shell is None:
-            return None
-        if request.feeds and not shell.feeds:
-            self._give_back(shell)
-            return None
+            yield lambda _request, _deadline: None
+            return
         try:
-            answer = shell.ask(request, deadline)
+            yield shell.ask
+        except GeneratorExit:
+            self._give_back(shell)
+            raise
         except BaseException:
             self._forget(shell)
             raise
         self._give_back(shell)
-        return answer
 
     def close(self) -> None:
         """End them all, in order."""
@@ -128,8 +141,10 @@ class _Shell:
             return True
         return time.monotonic() - self._heard_at < _FRESH_S or self._answers(b"", deadline)
 
-    def ask(self, request: far_shell.Request, deadline: float) -> far_shell.Answer:
-        """Have it done, to its end."""
+    def ask(self, request: far_shell.Request, deadline: float) -> far_shell.Answer | None:
+        """Have it done, to its end; None for what it can't do."""
+        if request.feeds and not self.feeds:
+            return None
         number = next(self._numbers)
         reply = self._reply(number)
         if not self._talk.exchange(request.line(number), reply.ended, deadline):

@@ -9,23 +9,25 @@ import secrets
 import shlex
 import shutil
 import tempfile
+import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 
 from poolproof import process
 from poolproof.errors import CommandError, HostError, UsageError
-from poolproof.hosts import far_end, far_shell, far_stream
+from poolproof.hosts import far_end, far_shell, far_stream, looks
 from poolproof.hosts.base import FileMissing, HostUnreachable, Tick
+from poolproof.hosts.looks import Looks
 from poolproof.hosts.shells import NoSetsid, ShellBroke, Shells
 
 _CONNECT_S = 15
 _FIRST_ANSWER_S = 60.0
 _GRACE_S = 5.0
 _READ_S = 60.0
-_SMALL_FILES = "/sys/"
-_CLOCK_S = 60.0  # for how long the host's clock is known by its uptime
+# What the shell itself reads to the letter: text, and handed out byte by byte as well as whole (/proc/sys is not).
+_SMALL_FILES = ("/sys/", "/proc/spl/", "/proc/self/mount", "/proc/meminfo", "/proc/mdstat", "/proc/filesystems")
 _CLOSE_S = 10.0
 _STREAM_S = 7 * 86400
 _IDLE_CONNECTION_S = 60
@@ -63,7 +65,7 @@ class SshHost:
         self.mark = f"poolproof-{secrets.token_hex(8)}"
         self._config = () if config is None else ("-F", str(config))
         self._through: tuple[str, ...] = ()
-        self._zero_s, self._clock_until = 0.0, 0.0
+        self._looks = Looks()
         self._folder = _private_folder()
         self._shells = Shells(self._command, self.mark)
         try:
@@ -112,48 +114,51 @@ class SshHost:
         return completed.stdout
 
     def look(self, paths: Sequence[str]) -> Tick:
-        asked_at = time.monotonic()
-        request = far_shell.to_look(paths, clock=asked_at > self._clock_until)
-        answer = self._ask_shell(request, ["cat", *paths], _READ_S) if request else None
-        if answer is None:
-            return self._first_tick(paths)
-        zero_s = far_stream.clock(answer.stdout)
-        if zero_s is not None:
-            self._zero_s, self._clock_until = zero_s, asked_at + _CLOCK_S
-        tick = far_stream.tick(answer.stdout, self._zero_s)
+        with self._told(["cat", *paths], _READ_S):
+            tick = self._looks.look(self._shells.ask, paths)
+        if tick is None:
+            with contextlib.closing(self._looped(paths, _READ_S, threading.Event())) as ticks:
+                tick = next(ticks, None)
         if tick is None:
             raise HostUnreachable(f"{self.name} did not tell its files", f"ssh -v {shlex.quote(self.name)} true")
         return tick
 
-    def _first_tick(self, paths: Sequence[str]) -> Tick:
-        with self.stream(paths, _READ_S) as ticks:
-            for tick in ticks:
-                return tick
-        raise HostUnreachable(f"{self.name} did not tell its files", f"ssh -v {shlex.quote(self.name)} true")
-
     @contextlib.contextmanager
     def stream(self, paths: Sequence[str], interval_s: float) -> Iterator[Iterator[Tick]]:
+        stop = threading.Event()
+        ticks = self._ticks(paths, interval_s, stop)
+        try:
+            yield ticks
+        finally:
+            stop.set()
+            with contextlib.suppress(ValueError):  # another thread is in it, and will see that it is over
+                ticks.close()
+
+    def _ticks(self, paths: Sequence[str], interval_s: float, stop: threading.Event) -> Generator[Tick, None, None]:
+        """Look after look; where the link is too slow for that, those of a loop over there. A broken link ends it."""
+        with (
+            contextlib.suppress(CommandError, TimeoutError),
+            self._shells.held(time.monotonic() + _READ_S) as ask,
+        ):
+            yield from looks.ticks(ask, paths, interval_s, stop)
+            if not stop.is_set():
+                yield from self._looped(paths, interval_s, stop)
+
+    def _looped(self, paths: Sequence[str], interval_s: float, stop: threading.Event) -> Generator[Tick, None, None]:
         order = self._order(far_stream.loop(paths, interval_s), _STREAM_S)
         with process.lines_on_leash(self._command(order.line), stdin=order.stdin, grace_s=_GRACE_S) as lines:
-            yield far_stream.ticks(lines, self.mark)
+            for tick in far_stream.ticks(lines, self.mark):
+                yield tick
+                if stop.is_set():
+                    return
 
     def _in_shell(self, argv: Sequence[str], timeout_s: float, stdin: str | None) -> far_shell.Answer | None:
         """Run it in a shell that stays; None for what such a shell does not take."""
         request = far_shell.to_run(argv, limit_s=_limit_s(timeout_s), stdin=stdin)
-        return self._ask_shell(request, argv, timeout_s) if request else None
-
-    def _ask_shell(self, request: far_shell.Request, argv: Sequence[str], timeout_s: float) -> far_shell.Answer | None:
+        if request is None:
+            return None
         with self._told(argv, timeout_s):
-            try:
-                return self._shells.ask(request, time.monotonic() + timeout_s)
-            except TimeoutError:
-                raise process.CommandTimedOut("") from None
-            except NoSetsid:
-                raise HostError(
-                    f"{self.name} has no setsid", "Debian, Ubuntu: apt-get install util-linux there"
-                ) from None
-            except ShellBroke as broke:
-                raise self._unreachable(argv, broke.begun, broke.code, broke.message) from None
+            return self._shells.ask(request, time.monotonic() + timeout_s)
 
     def _on_its_own(self, argv: Sequence[str], timeout_s: float, stdin: str | None) -> far_shell.Answer:
         """Run it by an ssh of its own."""
@@ -172,7 +177,7 @@ class SshHost:
         """Errors in words of the command over there, not of the ssh."""
         try:
             yield
-        except process.CommandTimedOut:
+        except (process.CommandTimedOut, TimeoutError):
             raise process.CommandTimedOut(
                 f"`{shlex.join(argv)}` did not end within {timeout_s:g} s on {self.name} and was killed"
             ) from None
@@ -180,6 +185,10 @@ class SshHost:
             raise HostError(
                 "ssh is not installed here", "Debian, Ubuntu: sudo apt-get install openssh-client"
             ) from None
+        except NoSetsid:
+            raise HostError(f"{self.name} has no setsid", "Debian, Ubuntu: apt-get install util-linux there") from None
+        except ShellBroke as broke:
+            raise self._unreachable(argv, broke.begun, broke.code, broke.message) from None
 
     def _order(self, argv: Sequence[str], limit_s: int, stdin: str | None = None) -> far_end.Order:
         return far_end.order(argv, mark=self.mark, limit_s=limit_s, stdin=stdin, through=self._through)

@@ -55,6 +55,20 @@ def test_a_word_of_the_shell_s_own_is_no_program(shells: Shells) -> None:
     assert _ask(shells, "true") == Answer(0, False, "", "")
 
 
+def test_the_shell_s_own_test_says_what_the_program_would(shells: Shells, tmp_path: Path) -> None:
+    (tmp_path / "it's").write_text("x")
+    asked: tuple[list[str], ...] = (
+        ["-e", f"{tmp_path}/it's"],
+        ["-s", "/no", "-o", "-b", "/no"],
+        ["-d", str(tmp_path)],
+        ["1", "-eq", "x"],
+        [],
+    )
+    answers = [_ask(shells, "test", *words) for words in asked]
+    assert [answer.code for answer in answers if answer] == [0, 1, 0, 2, 1]
+    assert answers[3] is not None and answers[3].stderr
+
+
 def test_a_program_that_is_not_there_is_told_from_one_that_says_127(shells: Shells) -> None:
     missing, own = _ask(shells, "poolproof-no-such-program"), _ask(shells, "sh", "-c", "exit 127")
     assert missing is not None and (missing.code, missing.absent) == (127, True)
