@@ -126,7 +126,8 @@ def _between_reasons(between: Between, count: int, measure: Measure) -> tuple[Un
         return (Unsettled("one-trial", "one trial alone has no interval"),)
     assert measure.until is not None, "the caller has looked"
     half = (between.high - between.low) / 2 / between.mean if between.mean else 0.0
-    wide = f"{count} trials know it to within {100 * half:.3g} %, not {100 * measure.until.tolerance:g} %"
+    trials = "1 trial knows" if count == 1 else f"{count} trials know"
+    wide = f"{trials} it to within {100 * half:.3g} %, not {100 * measure.until.tolerance:g} %"
     apart = (Unsettled("disagree", "the trials differ by more than their insides explain"),)
     return (*(apart if between.disagree else ()), Unsettled("trials", wide))
 

@@ -2,8 +2,9 @@
 
 The trials are the units: what differs from trial to trial (where the files lie, what the machine does besides, which
 mode a disk is in) is not seen inside any of them. Student's t over few of them is wide; with the typical `Spread` of
-the campaign's other cells it is a moderated t. No trial tells more than its own samples do: their standard error
-bounds the deviation from below, so that two trials which happen to be alike do not pass for a known figure.
+the campaign's other cells it is a moderated t, which tells something of a single trial, too. No trial tells more than
+its own samples do: their standard error bounds the deviation from below, so that two trials which happen to be alike do
+not pass for a known figure.
 """
 
 import math
@@ -27,9 +28,9 @@ def across(trials: Sequence[TrialMean], rule: Rule, spread: Spread | None = None
     count = len(trials)
     mean = math.fsum(trial.mean for trial in trials) / count
     within = _within(trials, rule)
-    if count == 1:
+    if count == 1 and spread is None:
         return Between(rule.trials_max == 1, False, mean, None, None, None, within, False)
-    deviation = math.sqrt(math.fsum((trial.mean - mean) ** 2 for trial in trials) / (count - 1))
+    deviation = math.sqrt(math.fsum((trial.mean - mean) ** 2 for trial in trials) / max(1, count - 1))
     half = _half(deviation, within, mean, count, rule, spread)
     known = count >= rule.trials_min and mean > 0 and half <= rule.until * mean
     return Between(
@@ -38,7 +39,7 @@ def across(trials: Sequence[TrialMean], rule: Rule, spread: Spread | None = None
         mean=mean,
         low=max(0.0, mean - half),
         high=mean + half,
-        between_sd=deviation,
+        between_sd=deviation if count > 1 else None,
         within_se=within,
         disagree=_disagree(trials, deviation, within, mean, rule),
     )
@@ -51,7 +52,7 @@ def _half(deviation: float, within: float | None, mean: float, count: int, rule:
         variance = (freedom * variance + spread.freedom * (spread.deviation * mean) ** 2) / (freedom + spread.freedom)
         freedom += spread.freedom
     bounded = max(math.sqrt(variance), within or 0.0)
-    half = quantile((1 + rule.confidence) / 2, math.floor(freedom)) * bounded / math.sqrt(count)
+    half = quantile((1 + rule.confidence) / 2, max(1, math.floor(freedom))) * bounded / math.sqrt(count)
     return half * (1 + 1 / math.sqrt(2 * freedom) / 2) if count > rule.trials_min else half
 
 

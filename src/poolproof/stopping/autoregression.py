@@ -41,11 +41,6 @@ class LongRun:
         """Half the interval of the mean, in the unit of the series."""
         return quantile((1 + confidence) / 2, self.freedom) * self.standard_error
 
-    @property
-    def own_error(self) -> float:
-        """How much the standard error may itself be off, relative, by one of its own: that of a χ² of its freedom."""
-        return 1 / math.sqrt(2 * self.freedom)
-
 
 def long_run(values: Sequence[float]) -> LongRun:
     """Mean, standard error and effective number of the samples, of which there are ten or more."""

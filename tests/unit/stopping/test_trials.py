@@ -25,6 +25,15 @@ def test_one_trial_is_all_where_no_more_are_allowed() -> None:
     assert between.done and not between.known
 
 
+def test_of_one_trial_the_other_cells_tell_how_far_another_might_be() -> None:
+    between = across(_trials(100, within=0.1), Rule(trials_min=1), Spread(0.01, 20.0))
+    assert between.known and between.done
+    assert between.high == pytest.approx(100 + 2.086, abs=1e-3), "Student's t of the cells' freedom"
+    assert between.between_sd is None and not between.disagree
+    assert not across(_trials(100, within=5.0), Rule(trials_min=1), Spread(0.01, 20.0)).known, "its own samples scatter"
+    assert not across(_trials(100), Rule(trials_min=2), Spread(0.001, 20.0)).known, "two were asked for"
+
+
 def test_nothing_can_be_said_without_a_trial() -> None:
     with pytest.raises(ValueError):
         across([], Rule())
