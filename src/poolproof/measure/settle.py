@@ -62,7 +62,10 @@ class FioRun:
 
 
 def status_interval_s(jobs: JobFile, shortest_s: float) -> float:
-    """How often fio reports while it runs: as often as the shortest trial needs samples, where few clones report."""
+    """How often fio reports while it runs: as often as the shortest trial needs samples, where few clones report.
+
+    `shortest_s` is infinite where no decision waits for samples: each report takes fio some milliseconds.
+    """
     clones = sum(job.numjobs for job in jobs.jobs)
     usual = next((seconds for most, seconds in _STATUS_S if clones <= most), _SELDOM_S)
     if clones > _STATUS_S[0][0]:

@@ -190,7 +190,8 @@ def _measure(bench: Bench, prepared: Prepared, number: int) -> _Measured:
     ending, jobs = _ending(bench, prepared)
     teller = Teller(bench.listener, bench.run, (bench.layout.name, prepared.workload.name, number))
     reports = ending or teller.is_heard() or (jobs.asked_s or 0.0) >= _SERIES_FROM_S
-    status_s = status_interval_s(jobs, bench.measure.shortest_s) if reports else None
+    to_decide_s = bench.measure.shortest_s if ending else math.inf
+    status_s = status_interval_s(jobs, to_decide_s) if reports else None
     watch = Watch(host, scratch, sampler, teller if reports else None, ending)
 
     def begins() -> None:
