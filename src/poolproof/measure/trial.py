@@ -1,5 +1,6 @@
 """One trial: cool, settle, run fio between two readings of every counter, drain, judge, write down."""
 
+import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -104,8 +104,11 @@ def _by_workload(seen: Seen) -> Answer:
     winners = {_only_best(each) for each in found.values()}
     winner = winners.pop() if len(winners) == 1 else None
     head = "No one layout is best: each workload has its own answer."
+    counted = [name for name, each in found.items() if not isinstance(each, str)]
     if winner:
         head = f"{winner} is best under each of the {len(found)} workloads."
+    elif len(counted) == 1 and len(found) > 1:
+        head = f"Of {len(found)} workloads only {counted[0]} has a figure that counts. {dict(texts)[counted[0]]}."
     rest = "The campaign names no goal: with `goal: WORKLOAD` there is one answer for all."
     return Answer(head, (rest, *_missing(seen), *_cost(seen)), texts, tone="known" if winner else "open")
 
@@ -245,7 +248,7 @@ def _decisive(cell: Cell) -> list[Finding]:
 def _missing(seen: Seen) -> Iterator[str]:
     done = len(seen.trials)
     if done < seen.wanted and not seen.record.imported:
-        yield f"{done} of {seen.wanted} trials are done; {_why_not_all(seen)}"
+        yield f"{done} of {seen.wanted} trials {'is' if done == 1 else 'are'} done; {_why_not_all(seen)}"
     if seen.campaign.measure.trials_max == 1 and done:
         yield "Each cell has one trial: its figures have no interval, and no difference between them is sure."
 
@@ -274,7 +277,7 @@ def _cost(seen: Seen) -> Iterator[str]:
     measure = seen.campaign.measure
     cells = len(seen.campaign.layouts) * len(seen.campaign.workloads)
     fixed_s = cells * measure.trials_max * measure.longest_s
-    text = f"{len(trials)} trials took fio {format_duration(spent_s)}"
+    text = f"{len(trials)} trial{'s' * (len(trials) != 1)} took fio {format_duration(spent_s)}"
     text += f", and those of disks alone {format_duration(alone_s)}" if alone_s else ""
     whole = len(seen.trials) >= seen.wanted or (seen.campaign.budget_s is not None and not seen.is_going)
     if measure.until is not None and whole and fixed_s > spent_s:

@@ -85,7 +85,7 @@ def _record(path: Path, gaps: list[str]) -> RunRecord | None:
         if not (path / "campaign.yaml").is_file():
             raise
         if (path / "run.json").is_file():
-            gaps.append(f"{error.message.rstrip('.')}: host, versions and seed are not known. {error.hint}")
+            gaps.append(f"{error.message.rstrip('.')}: host, versions and seed are not known; to mend it: {error.hint}")
         else:
             gaps.append("run.json is missing: host, versions and seed are not known.")
         return None
@@ -113,7 +113,7 @@ def _trials(path: Path, gaps: list[str]) -> tuple[tuple[Trial, ...], int]:
             why = (error.message.split(": ")[0], error.hint)
             refused[why] = refused.get(why, 0) + 1
     for (message, hint), count in refused.items():
-        gaps.append(f"{count} {'trial is' if count == 1 else 'trials are'} left out, for {message}. {hint}")
+        gaps.append(f"{count} {'trial is' if count == 1 else 'trials are'} left out, for {message}; to mend it: {hint}")
     return tuple(found), sum(refused.values())
 
 

@@ -74,6 +74,13 @@ def test_without_a_goal_and_without_one_winner_it_says_so(tmp_path: Path) -> Non
     assert found.sentence == "No one layout is best: each workload has its own answer."
 
 
+def test_where_one_workload_alone_has_a_figure_the_answer_is_its(tmp_path: Path) -> None:
+    campaign = CAMPAIGN.replace("goal: reads\n", "")
+    found = _answer(tmp_path, campaign=campaign, trials=[trial("one", "reads")])
+    assert found.sentence.startswith("Of 2 workloads only reads has a figure that counts. one: 1.01k IOPS (one trial")
+    assert "1 trial took fio 10.0 s." in found.rest
+
+
 def test_a_longer_schedule_is_named_with_its_cost(tmp_path: Path) -> None:
     campaign = CAMPAIGN.replace("time: 5s, trials: 2", "until: 3%, max: 60s, trials: 2..6")
     found = _answer(tmp_path, campaign=campaign)

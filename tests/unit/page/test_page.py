@@ -18,6 +18,7 @@ from poolproof.page.template import script_json
 from poolproof.page.through_time import Report, Sample, fio_rates, series_of
 from poolproof.rules.model import Finding
 from poolproof.runs.directory import RunDirectory
+from poolproof.runs.model import Trial
 from tests.unit.page.making import CAMPAIGN, RECORD, all_trials, make_run, readings, trial
 
 
@@ -111,6 +112,14 @@ def test_an_empty_run_is_a_page_with_what_to_type(tmp_path: Path) -> None:
     assert "Nothing has been measured yet" in page.text
     assert "poolproof resume" in page.text
     assert "poolproof run campaign.yaml" in page.text
+
+
+@pytest.mark.parametrize("trials", [[], all_trials()], ids=["empty", "whole"])
+def test_every_link_within_the_page_leads_somewhere(tmp_path: Path, trials: list[Trial]) -> None:
+    elements = _Elements(_page(make_run(tmp_path / "run", trials))).elements
+    places = {attributes["id"] for _, attributes in elements if "id" in attributes}
+    links = [str(attributes["href"]) for tag, attributes in elements if tag == "a"]
+    assert {link[1:] for link in links if not link.startswith("#cell=")} <= places
 
 
 def test_all_refuted_still_shows_every_flow(tmp_path: Path) -> None:
