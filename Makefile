@@ -1,6 +1,6 @@
 # `make demo` and `make test` do their own set-up.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-lab fuzz bench docs lock
+.PHONY: help setup demo test test-lab fuzz bench bench-peer bench-grid docs lock
 
 help:
 	@echo "make demo    set up, then measure two emulated disks in four layouts (as root; about 3 minutes)"
@@ -8,6 +8,8 @@ help:
 	@echo "make test-lab  build the lab's image once, then run the tests that need a lab (20 to 30 minutes)"
 	@echo "make fuzz    look for inputs that make a traceback (a minute; make fuzz SECONDS=600 for ten)"
 	@echo "make bench   what poolproof itself costs"
+	@echo "make bench-peer  the same twelve cells by bench-fio and by poolproof (12 minutes and more)"
+	@echo "make bench-grid  cache-and-log, 657 cells in a lab, unattended (within 97 minutes)"
 	@echo "make docs    write the generated pages of docs/ anew"
 	@echo "make lock    write the lock files anew from pyproject.toml"
 
@@ -31,6 +33,14 @@ fuzz:
 bench:
 	@scripts/setup test
 	@.venv/bin/python -m benchmarks
+
+bench-peer:
+	@scripts/setup test
+	@.venv/bin/python -m benchmarks.bench_fio_peer
+
+bench-grid:
+	@scripts/setup test
+	@.venv/bin/python -m benchmarks.bench_grid
 
 docs:
 	@scripts/setup test

@@ -1,18 +1,20 @@
 """What must hold between the parts of a campaign, however it was written."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from poolproof.campaign.calibration import calibration_of
 from poolproof.campaign.claims import Claim, places
 from poolproof.campaign.document import Spot
 from poolproof.campaign.layout import check_devices_once
-from poolproof.campaign.model import Campaign
+from poolproof.campaign.model import LOWER_IS_BETTER, Campaign, Workload
 from poolproof.campaign.nearest import did_you_mean, listed
 from poolproof.units import format_duration
 
 MOST_CELLS = 100_000
 _LISTED = 8
+_SYNCS = ("fsync", "fdatasync")
+_UNTIMED = ("disable_clat", "gtod_reduce")
 _NO_UNTIL = "write measure: {until: 3%, trials: 2..6}, or --until 3%"
 
 
@@ -34,6 +36,8 @@ def check_whole(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
     workloads = list(dict.fromkeys([*families, *(workload.name for workload in campaign.workloads)]))
     if campaign.goal is not None and campaign.goal not in workloads:
         raise _names_nothing(campaign.goal, "goal", "workload", workloads, spots["goal"])
+    for workload in campaign.workloads:
+        _check_metric(workload, spots["workloads"])
     _check_budget(campaign, spots)
     _check_calibration(campaign, spots)
     for claim in campaign.expect:
@@ -52,6 +56,21 @@ def _check_claim(claim: Claim, campaign: Campaign, spot: Spot) -> None:
             if name is not None and name not in known[what]:
                 guess = did_you_mean(name, known[what])
                 raise spot.mistake(f"the claim `{claim.text}` names no {what} with `{name}`{guess}", _list(known[what]))
+
+
+def _check_metric(workload: Workload, spot: Spot) -> None:
+    """Whether its jobs give the figure that the workload is compared by, as far as their options tell."""
+    metric, where = workload.metric, f"workload {workload.name} is compared by {workload.metric}"
+    if metric == "sync_p99" and not _has(workload, _SYNCS):
+        raise spot.mistake(
+            f"{where}, and none of its jobs calls fsync or fdatasync", "add fdatasync: 1, or metric: p99"
+        )
+    if metric in LOWER_IS_BETTER - {"sync_p99"} and _has(workload, _UNTIMED):
+        raise spot.mistake(f"{where}, and fio takes no times of its I/Os", f"take out {' and '.join(_UNTIMED)}")
+
+
+def _has(workload: Workload, names: Collection[str]) -> bool:
+    return any(name in names and value not in ("0", "") for job in workload.jobs for name, value in job.options)
 
 
 def _check_budget(campaign: Campaign, spots: Mapping[str, Spot]) -> None:

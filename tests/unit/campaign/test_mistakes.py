@@ -299,3 +299,17 @@ def test_a_budget_without_a_goal_is_refused_where_there_are_several_families() -
     rest = "measure: {until: 3%}\nbudget: 1h"
     error = mistake(text(workloads="w: {rw: read}\n  v: {rw: write}", rest=rest))
     assert "`budget` is spent on what decides the goal, and there is none" in error.message
+
+
+@pytest.mark.parametrize(
+    ("options", "said", "hint"),
+    [
+        ("rw: read, metric: sync_p99", "compared by sync_p99, and none of its jobs calls fsync", "fdatasync: 1"),
+        ("rw: write, fsync: 0, metric: sync_p99", "compared by sync_p99, and none of its jobs calls", "metric: p99"),
+        ("rw: read, gtod_reduce: 1, metric: p99", "compared by p99, and fio takes no times of its I/Os", "gtod_reduce"),
+    ],
+)
+def test_a_metric_that_its_jobs_never_give_is_refused(options: str, said: str, hint: str) -> None:
+    with pytest.raises(CampaignError) as caught:
+        parse_campaign(f"layouts: {{one: dir /srv}}\nworkloads: {{w: {{{options}}}}}\n", "c.yaml")
+    assert said in caught.value.message and hint in caught.value.hint

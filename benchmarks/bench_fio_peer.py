@@ -1,0 +1,145 @@
+"""The same twelve cells by bench-fio, the peer, and by poolproof: `python -m benchmarks.bench_fio_peer [--seconds S]`.
+
+bench-fio (of the package fio-plot) runs each cell once for a fixed time, 60 s unless it is told otherwise; poolproof
+measures until each figure is known to within 3 %, a trial no longer than that. Both on one directory, direct, at the
+same depth and size. Prints what each took, and how far the figures of each cell lie apart.
+"""
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.fio_plot import VERSION, installed
+
+MODES = ("read", "randread", "write", "randwrite")
+BLOCKS = ("4k", "64k", "1m")
+_DEPTH = 4
+_SIZE = "256m"
+_SPARE_S = 60.0
+_MOST_TRIALS = 6
+
+Place = tuple[str, str]
+"""Mode and block size."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What one program took and found: I/Os per second by place; half an interval where it gives one."""
+
+    took_s: float
+    fio_s: float
+    iops: Mapping[Place, float]
+    half: Mapping[Place, float]
+    words: Mapping[Place, str]
+
+
+def by_bench_fio(program: Path, target: Path, out: Path, seconds: int) -> Measured:
+    """bench-fio's run of the twelve cells."""
+    argv = [str(program), "-d", str(target), "-t", "directory", "-s", _SIZE, "-o", str(out), "--destructive", "--quiet"]
+    argv += ["-b", *BLOCKS, "-m", *MODES, "--iodepth", str(_DEPTH), "--numjobs", "1", "--time-based"]
+    argv += ["--runtime", str(seconds)]
+    begun = time.monotonic()
+    subprocess.run(argv, capture_output=True, check=True, timeout=len(MODES) * len(BLOCKS) * (seconds + _SPARE_S))
+    took_s = time.monotonic() - begun
+    reports = {(mode, bs): _report(out, mode, bs) for mode in MODES for bs in BLOCKS}
+    fio_s = sum(report["jobs"][0]["job_runtime"] for report in reports.values()) / 1000
+    return Measured(took_s, fio_s, {place: _iops(report) for place, report in reports.items()}, {}, {})
+
+
+def _report(out: Path, mode: str, block: str) -> dict[str, Any]:
+    (path,) = [path for path in out.rglob(f"{mode}-{_DEPTH}-1.json") if block in path.parts]
+    document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return document
+
+
+def _iops(report: Mapping[str, Any]) -> float:
+    return sum(float(job[way]["iops"]) for job in report["jobs"] for way in ("read", "write"))
+
+
+def by_poolproof(target: Path, out: Path, seconds: int) -> Measured:
+    """The same by poolproof, until each figure is known."""
+    modes, blocks = ",".join(MODES), ",".join(BLOCKS)
+    argv = [str(Path(sys.executable).with_name("poolproof")), "run", "--layout", f"here=dir {target}"]
+    argv += ["--workload", f"grid:rw={{{modes}}},bs={{{blocks}}},iodepth={_DEPTH},size={_SIZE}"]
+    argv += ["--until", "3%", "--max", f"{seconds}s", "--min", f"{min(3, seconds)}s", "--out", str(out), "--json"]
+    limit_s = _MOST_TRIALS * len(MODES) * len(BLOCKS) * (seconds + _SPARE_S)
+    begun = time.monotonic()
+    done = subprocess.run(argv, capture_output=True, check=True, timeout=limit_s)
+    took_s = time.monotonic() - begun
+    printed = json.loads(done.stdout)
+    cells = {_place(cell["workload"]): cell for cell in printed["cells"]}
+    return Measured(
+        took_s,
+        printed["seconds"]["fio"],
+        {place: cell["iops"]["mean"] for place, cell in cells.items() if cell["iops"]},
+        {
+            place: _half(cell["iops"])
+            for place, cell in cells.items()
+            if cell["iops"] and cell["iops"]["low"] is not None
+        },
+        {place: _word(cell) for place, cell in cells.items()},
+    )
+
+
+def _place(workload: str) -> Place:
+    """From `grid[rw=read,bs=4k]`."""
+    options = dict(part.split("=") for part in workload.partition("[")[2].rstrip("]").split(","))
+    return options["rw"], options["bs"]
+
+
+def _half(interval: Mapping[str, float]) -> float:
+    return (interval["high"] - interval["low"]) / 2 / interval["mean"]
+
+
+def _word(cell: Mapping[str, Any]) -> str:
+    settled = "known" if cell["settled"] else f"unsettled ({', '.join(each['name'] for each in cell['unsettled'])})"
+    return f"{settled}, {cell['trials']} trials, {cell['verdict']}"
+
+
+def lines(peer: Measured, ours: Measured) -> Iterator[str]:
+    """The table and the two sums."""
+    yield "| cell | bench-fio, IOPS | poolproof, IOPS | ± | apart | poolproof says |\n|---|---|---|---|---|---|"
+    for place, theirs in peer.iops.items():
+        own = ours.iops.get(place)
+        half = f"{ours.half[place]:.1%}" if place in ours.half else ""
+        apart = "" if own is None else f"{own / theirs - 1:+.1%}"
+        figure = "none" if own is None else f"{own:.0f}"
+        yield f"| {' '.join(place)} | {theirs:.0f} | {figure} | {half} | {apart} | {ours.words.get(place, '')} |"
+    yield f"\nbench-fio {VERSION}: {peer.took_s:.0f} s, {peer.fio_s:.0f} s of it fio"
+    yield f"poolproof: {ours.took_s:.0f} s, {ours.fio_s:.0f} s of it fio: {peer.took_s / ours.took_s:.2f} times as fast"
+
+
+def main() -> int:
+    """Measure with both; 1 where bench-fio can't be installed."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.bench_fio_peer", description=__doc__)
+    parser.add_argument(
+        "--seconds", type=int, default=60, help="of each cell of bench-fio, and at most of a trial [60]"
+    )
+    parser.add_argument("--work", type=Path, default=Path("/var/tmp"), help="where the test files go [/var/tmp]")
+    asked = parser.parse_args()
+    program = installed("bench-fio")
+    if program is None:
+        print(f"fio-plot {VERSION} cannot be installed here", file=sys.stderr)
+        return 1
+    folder = Path(tempfile.mkdtemp(prefix="bench-peer-", dir=asked.work))
+    try:
+        target = folder / "target"
+        target.mkdir()
+        peer = by_bench_fio(program, target, folder / "peer", asked.seconds)
+        ours = by_poolproof(target, folder / "run", asked.seconds)
+    finally:
+        shutil.rmtree(folder)
+    print("\n".join(lines(peer, ours)))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

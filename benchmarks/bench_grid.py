@@ -1,0 +1,169 @@
+"""`cache-and-log` whole, 657 cells in a lab, unattended: `python -m benchmarks.bench_grid`; `--plan`: only the time.
+
+The seed's 648 cells of 180 s took 32.4 hours; a twentieth of that, 97 minutes, is the limit for all of it: lab, builds,
+swaps, cooling and draining. So every cell gets one trial and the rest of a budget decides the goal, etcd. A write trial
+lasts three transaction groups, which are 5 s each: 441 of them alone would break the limit. In this lab they are 1 s
+(zfs_txg_timeout=1), and the campaign's question says so, which stands at the head of its table and of its report.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+
+from poolproof.campaign.model import Campaign, Emulated, Measure, Until, Workload
+from poolproof.campaign.write import format_campaign
+from poolproof.campaign.yaml import read_campaign
+from poolproof.runs.directory import RunDirectory
+from poolproof.runs.timing import took
+from poolproof.units import format_duration
+
+CAMPAIGN = Path(__file__).parents[1] / "experiments" / "cache-and-log.yaml"
+LIMIT_S = 97 * 60.0
+FIXED_S = 648 * 180.0
+TXG_S = 1
+_TURNS = 3
+_MEASURE = Measure(trials=1, most_trials=6, until=Until(min_s=1.2, max_s=6.0))
+_BUDGET_S = 80 * 60.0
+_WRITES = ("write", "randwrite", "readwrite", "rw", "randrw")
+_LAB_LIMIT_S = 1800.0
+_SET_TXG = f"modprobe zfs && echo {TXG_S} > /sys/module/zfs/parameters/zfs_txg_timeout && cat /sys/module/zfs/version"
+
+
+def grid(budget_s: float) -> Campaign:
+    """The experiment as it is run here."""
+    asked = read_campaign(CAMPAIGN)
+    said = f"{asked.question.rstrip('?')}, with transaction groups of {TXG_S} s (zfs_txg_timeout={TXG_S})?"
+    return replace(asked, name=f"{asked.name}-grid", question=said, measure=_MEASURE, budget_s=budget_s, quick=None)
+
+
+@dataclass(frozen=True)
+class Expected:
+    """Seconds of a whole run, by parts, for so much beside fio for each trial and so much for each layout."""
+
+    reads: int
+    writes: int
+    layouts: int
+    beside_s: float
+    build_s: float
+    lab_s: float
+
+    @property
+    def least_fio_s(self) -> float:
+        """With each trial as short as it may be."""
+        assert _MEASURE.until is not None, "it is asked above"
+        return self.reads * _MEASURE.until.min_s + self.writes * max(_MEASURE.until.min_s, _TURNS * TXG_S)
+
+    @property
+    def trials(self) -> int:
+        return self.reads + self.writes
+
+    @property
+    def least_s(self) -> float:
+        """All of it, before the race for what is left."""
+        return self.lab_s + self.layouts * self.build_s + self.least_fio_s + self.trials * self.beside_s
+
+    @property
+    def most_beside_s(self) -> float:
+        """What may pass beside fio in each trial for the least to end within the limit."""
+        return (LIMIT_S - self.lab_s - self.layouts * self.build_s - self.least_fio_s) / self.trials
+
+    def lines(self) -> Iterator[str]:
+        """What to expect, part by part."""
+        yield f"{self.trials} cells: {self.reads} read, {self.writes} write"
+        yield f"  fio, at least: {format_duration(self.least_fio_s)}"
+        yield f"  beside it, {self.beside_s:g} s a trial: {format_duration(self.trials * self.beside_s)}"
+        yield f"  {self.layouts} layouts, {self.build_s:g} s each: {format_duration(self.layouts * self.build_s)}"
+        yield f"  the lab's start and end: {format_duration(self.lab_s)}"
+        word = "within" if self.least_s <= LIMIT_S else "OVER"
+        yield f"one trial of each: {format_duration(self.least_s)}, {word} the limit of {format_duration(LIMIT_S)}"
+        yield f"  it holds as long as a trial takes no more than {self.most_beside_s:.1f} s beside fio"
+
+
+def expected(campaign: Campaign, beside_s: float, build_s: float, lab_s: float) -> Expected:
+    """By what the campaign asks for; etcd's log is written, too."""
+    writes = sum(map(_writes, campaign.workloads))
+    layouts = len(campaign.layouts)
+    reads = len(campaign.workloads) - writes
+    return Expected(reads * layouts, writes * layouts, layouts, beside_s, build_s, lab_s)
+
+
+def _writes(workload: Workload) -> bool:
+    return any(value in _WRITES for job in workload.jobs for name, value in job.options if name in ("rw", "readwrite"))
+
+
+def spent(run: RunDirectory, wall_s: float) -> Iterator[str]:
+    """What a run took, part by part, against the limit and the seed's schedule."""
+    trials, begun_s = run.trials(), datetime.fromisoformat(run.record().begun_at).timestamp()
+    parts = dict.fromkeys(part for trial in trials for part in trial.seconds)
+    sums = {part: sum(trial.seconds.get(part, 0.0) for trial in trials) for part in parts}
+    sums["build and fill"] = sum(took(trials, begun_s).builds.values())
+    cells = len({trial.key[:2] for trial in trials})
+    yield f"{cells} cells, {len(trials)} trials"
+    for part, seconds in sums.items():
+        yield f"  {part}: {format_duration(seconds)}"
+    yield f"  the rest, lab and race's builds among it: {format_duration(max(0.0, wall_s - sum(sums.values())))}"
+    word = "within" if wall_s <= LIMIT_S else "OVER"
+    yield f"wall time: {format_duration(wall_s)}, {word} the limit of {format_duration(LIMIT_S)}"
+    yield f"the schedule of the seed takes {format_duration(FIXED_S)}: 1/{FIXED_S / wall_s:.1f} of it"
+
+
+def _disks(campaign: Campaign) -> Iterator[str]:
+    for device in campaign.devices:
+        assert isinstance(device.source, Emulated), "the experiment is for a lab"
+        yield "--disk"
+        yield f"{device.name}=emulate:{device.source.model},{device.source.size_bytes}"
+
+
+def _poolproof(words: Sequence[str], limit_s: float) -> int:
+    """Run poolproof with these words, its output seen; its exit code."""
+    program = str(Path(sys.executable).with_name("poolproof"))
+    return subprocess.run([program, *words], timeout=limit_s, check=False).returncode
+
+
+def _in_lab(campaign: Campaign, name: str, zfs: str, out: Path) -> int:
+    """Start a lab, set its transaction groups, run the campaign there, end the lab whatever happened."""
+    file = out.with_suffix(".yaml")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(format_campaign(campaign), encoding="utf-8")
+    code = _poolproof(["lab", "start", name, *_disks(campaign), "--zfs", zfs], _LAB_LIMIT_S)
+    if code:
+        return code
+    try:
+        code = _poolproof(["lab", "run", name, "--", "sh", "-c", _SET_TXG], _LAB_LIMIT_S)
+        words = ["run", str(file), "--on", f"lab:{name}", "--out", str(out), "--plain"]
+        return code or _poolproof(words, 4 * LIMIT_S)
+    finally:
+        _poolproof(["lab", "rm", name], _LAB_LIMIT_S)
+
+
+def main() -> int:
+    """Tell what to expect; run it and tell what it took. 1 where it took longer than the limit."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.bench_grid", description=__doc__)
+    parser.add_argument("--plan", action="store_true", help="only tell what to expect")
+    parser.add_argument("--beside", type=float, default=4.0, help="expected seconds of a trial beside fio [4]")
+    parser.add_argument("--build", type=float, default=45.0, help="expected seconds of building a layout [45]")
+    parser.add_argument("--lab", type=float, default=120.0, help="expected seconds of the lab's start and end [120]")
+    parser.add_argument("--budget", type=float, default=_BUDGET_S / 60, help="minutes of trials and builds [80]")
+    parser.add_argument("--zfs", default="2.1", help="OpenZFS in the lab [2.1]")
+    parser.add_argument("--out", type=Path, default=Path("runs") / f"bench-grid-{time.strftime('%Y%m%d-%H%M')}")
+    asked = parser.parse_args()
+    campaign = grid(asked.budget * 60)
+    print("\n".join(expected(campaign, asked.beside, asked.build, asked.lab).lines()), flush=True)
+    if asked.plan:
+        return 0
+    begun = time.monotonic()
+    code = _in_lab(campaign, f"grid-{os.getpid()}", asked.zfs, asked.out)
+    wall_s = time.monotonic() - begun
+    if (asked.out / "run.json").is_file():
+        print("\n".join(spent(RunDirectory.open(asked.out), wall_s)))
+    return code or int(wall_s > LIMIT_S)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
