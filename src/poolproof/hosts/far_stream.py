@@ -12,6 +12,8 @@ from poolproof.hosts.base import Tick
 
 # Sets `text` to the contents of the files named by the arguments, with the moment; `up` is that of the first reading.
 _TEXT = r"""
+    line_end="
+"
     read -r up _ </proc/uptime
     text="t$up$line_end"
     for file; do
@@ -22,8 +24,6 @@ _TEXT = r"""
     printf %s "${text}e$line_end"
 """
 _CLOCK = r"""
-line_end="
-"
 read -r up _ </proc/uptime
 now=$(date +%s.%N </dev/null)
 read -r after _ </proc/uptime

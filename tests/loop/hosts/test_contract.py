@@ -243,6 +243,21 @@ def test_a_look_shows_files_at_one_moment_of_the_host_s_clock(host: Host, tmp_pa
     assert all(float(tick.texts[2].split()[0]) > 0 for tick in ticks)
 
 
+def test_looks_side_by_side(host: Host) -> None:
+    """Each may be the first of its shell."""
+    seen: list[int] = []
+
+    def look() -> None:
+        seen.extend(host.look(["/proc/uptime"]).texts[0].count("\n") for _ in range(3))
+
+    threads = [threading.Thread(target=look) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(_LIMIT_S)
+    assert seen == [1] * 18
+
+
 def test_a_file_of_sysfs_is_read_as_any_other(host: Host) -> None:
     assert host.read("/sys/kernel/mm/transparent_hugepage/enabled").count("[") == 1
     with pytest.raises(FileMissing, match="No such file"):

@@ -107,6 +107,17 @@ def test_a_clock_is_gone_with_its_command(shells: Shells, monkeypatch: pytest.Mo
         time.sleep(0.05)
 
 
+def test_a_look_in_a_shell_that_never_told_the_clock(shells: Shells) -> None:
+    request = far_shell.to_look(["/proc/uptime", "/no"], clock=False)
+    assert request is not None
+    answer = shells.ask(request, time.monotonic() + _LIMIT_S)
+    assert answer is not None and far_stream.clock(answer.stdout) is None
+    tick = far_stream.tick(answer.stdout, 1000.0)
+    assert tick is not None
+    assert tick.at_s > 1000
+    assert (tick.texts[0].count("\n"), tick.texts[1]) == (1, "")
+
+
 def test_a_look_at_files(shells: Shells, tmp_path: Path) -> None:
     counter, torn = tmp_path / "it's a counter", tmp_path / "torn"
     counter.write_text("one 1\n\n  two\\n\n")
