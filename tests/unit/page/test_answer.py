@@ -141,3 +141,10 @@ def test_where_every_layout_lacks_something_each_workload_speaks_for_itself(tmp_
     assert "Of 6 workloads, each by itself, these are best or level with the best: bare-a in 5." in found.rest
     assert "Left out: bare-a, one, pair: 1 refuted of 6." in found.rest
     assert found.tone == "open"
+
+
+def test_a_layout_that_a_budget_dropped_is_named_with_why_and_at_what_risk(tmp_path: Path) -> None:
+    campaign = CAMPAIGN.replace("time: 5s, trials: 2", "until: 3%, trials: 2..6") + "budget: 1h\n"
+    found = _answer(tmp_path, trials=all_trials(trials=5), campaign=campaign)
+    assert any(line.startswith("Dropped after 5 trials of each workload: ") for line in found.rest)
+    assert any(line.startswith("The chance that the true best was dropped is 5% at most") for line in found.rest)
