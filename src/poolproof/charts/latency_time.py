@@ -27,7 +27,7 @@ LINES = (
     Line("sync p50", 50.0, True),
     Line("sync p99", 99.0, True),
 )
-_COLOURS = (look.READ, look.READ, look.READ, look.WRITE, look.WRITE)
+_COLOURS = (look.SERIES[0], look.SERIES[2], look.SERIES[3], look.WRITE, look.SERIES[4])
 _DASHES = ((1, 0), (6, 3), (2, 2), (1, 0), (6, 3))
 
 
@@ -65,4 +65,8 @@ def latency_time(points: Sequence[LatencyStep], spans: Sequence[Span]) -> Any:
             ),
         )
     )
-    return alt.layer(shaded(spans), drawn).resolve_scale(color="independent").properties(width=640, height=150)
+    return (
+        alt.layer(shaded(spans), drawn)
+        .resolve_scale(color="independent", strokeDash="independent")
+        .properties(width=640, height=150)
+    )

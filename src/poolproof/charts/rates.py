@@ -48,7 +48,11 @@ def rates(points: Sequence[RatePoint], spans: Sequence[Span]) -> Any:
             strokeDash=alt.StrokeDash("source:N", title=None, scale=dashes),
         )
     )
-    return alt.layer(shaded(spans), line).resolve_scale(color="independent").properties(width=640, height=180)
+    return (
+        alt.layer(shaded(spans), line)
+        .resolve_scale(color="independent", strokeDash="independent")
+        .properties(width=640, height=180)
+    )
 
 
 def shaded(spans: Sequence[Span]) -> Any:

@@ -39,7 +39,11 @@ def utilisation(points: Sequence[BusyPoint], spans: Sequence[Span], *, leaves: S
                 scale=alt.Scale(**look.series_scale(leaves, look.SERIES)),
                 legend=alt.Legend(orient="top"),
             ),
-            strokeDash=alt.StrokeDash("leaf:N", legend=None, scale=alt.Scale(**look.series_scale(leaves, look.DASHES))),
+            strokeDash=alt.StrokeDash("leaf:N", title=None, scale=alt.Scale(**look.series_scale(leaves, look.DASHES))),
         )
     )
-    return alt.layer(shaded(spans), line).resolve_scale(color="independent").properties(width=640, height=110)
+    return (
+        alt.layer(shaded(spans), line)
+        .resolve_scale(color="independent", strokeDash="independent")
+        .properties(width=640, height=110)
+    )
