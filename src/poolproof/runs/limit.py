@@ -89,11 +89,12 @@ def _bare_figures(cells: Sequence[Cell], bare: Sequence[Cell], campaign: Campaig
     if not campaign.measure.calibrate:
         devices = {layout: device for device, layout in bare_layouts(campaign).items()}
         return {(devices[cell.layout], cell.workload): cell for cell in cells if cell.layout in devices}
+    stands_for = calibration_of(campaign).stands_for
     own = {(calibrated_device(cell.layout) or "", cell.workload): cell for cell in bare}
     return {
         (device.name, workload): own[device.name, stands]
         for device in campaign.devices
-        for workload, stands in calibration_of(campaign).stands_for.items()
+        for workload, stands in stands_for.items()
         if (device.name, stands) in own
     }
 

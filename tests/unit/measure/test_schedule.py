@@ -1,5 +1,6 @@
 """A budget: what is left of it, and whether one more round of the race fits, building and all."""
 
+import time
 from datetime import UTC, datetime
 
 import pytest
@@ -62,3 +63,13 @@ def test_a_layout_alone_costs_its_own_building() -> None:
 def test_without_a_budget_there_is_no_schedule() -> None:
     plain = parse_campaign("layouts: {one: dir /a}\nworkloads: {r: {rw: read}}\nmeasure: {until: 3%}", "t")
     assert schedule_of(plain, {}) is None
+
+
+def test_what_comes_before_the_start_is_not_of_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As disks that are measured alone."""
+    found = schedule(1000, build_s=30.0)
+    before_s, now_s = found.left_s, time.monotonic()
+    monkeypatch.setattr(time, "monotonic", lambda: now_s + 500)
+    assert found.left_s == pytest.approx(before_s - 500, abs=5)
+    found.start()
+    assert found.left_s == pytest.approx(before_s, abs=5)
