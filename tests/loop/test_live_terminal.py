@@ -135,8 +135,11 @@ def test_lines_instead_of_the_screen(ground: Ground, word: str) -> None:
 def test_a_run_can_be_watched_from_another_terminal(ground: Ground) -> None:
     started = ground.start(_CAMPAIGN.replace("time: 2s", "time: 6s"))
     started.await_that(lambda: (ground.runs / "run" / ".lock").exists(), "it did not begin")
+    live = ground.runs / "run" / "live.jsonl"
     with terminal("watch", str(ground.runs / "run")) as shown:
+        shown.read_until(live.exists)  # the rates of the trial at hand, for those who watch
         assert shown.read_to_the_end() == 0
+        assert not live.exists()
         assert started.wait().code == 0
         assert shown.text.count(_ENTER) == shown.text.count(_LEAVE) == 1
         assert "reads, IOPS" in shown.after and "The run has ended." in shown.after

@@ -35,7 +35,7 @@ def rates(points: Sequence[RatePoint], spans: Sequence[Span]) -> Any:
     dashes = alt.Scale(domain=list(SOURCES), range=[[6, 3], [1, 0], [1, 0]])
     line = (
         alt.Chart(alt.InlineData(values=[asdict(point) for point in points], name="points"))
-        .mark_line(interpolate="step-after", strokeWidth=1.8)
+        .mark_line(interpolate="step-after", strokeWidth=1.8, clip=True)
         .encode(
             x=_seconds(),
             y=alt.Y(

@@ -36,9 +36,10 @@ class Sample(msgspec.Struct):
 
 
 class Report(msgspec.Struct):
-    """A line of series.jsonl: fio's own totals."""
+    """A line of series.jsonl: fio's own totals, after `ran_s` of its clock."""
 
     at_s: float
+    ran_s: float
     read_bytes: int
     write_bytes: int
 
@@ -93,17 +94,21 @@ def _series(seen: Seen, trial: Trial, points: int, steps: int) -> Mapping[str, A
 
 
 def fio_rates(reports: Sequence[Report], start_s: float, points: int) -> dict[str, Any]:
-    """fio's own rate in MB/s, as (seconds from the window, rate); nothing where fio did not report on its way."""
-    picked = reports[:: max(1, -(-len(reports) // points))]
+    """fio's own rate in MB/s, as (seconds from the window, rate), the last one once more at its end.
+
+    Nothing where fio did not report on its way. By fio's own clock, for its last report comes late.
+    """
+    if not reports:
+        return {}
+    clock_s = min(report.at_s - report.ran_s for report in reports) - start_s
+    moved = [(0.0, 0), *((report.ran_s, report.read_bytes + report.write_bytes) for report in reports)]
+    step = max(1, -(-len(moved) // points))
+    picked = [*moved[:-1:step], moved[-1]]
     rates = [
-        [short(earlier.at_s - start_s), _rate(_moved(later) - _moved(earlier), later.at_s - earlier.at_s)]
-        for earlier, later in itertools.pairwise(picked)
+        [short(clock_s + from_s), _rate(after - before, to_s - from_s)]
+        for (from_s, before), (to_s, after) in itertools.pairwise(picked)
     ]
-    return {"fioRate": rates} if rates else {}
-
-
-def _moved(report: Report) -> int:
-    return report.read_bytes + report.write_bytes
+    return {"fioRate": [*rates, [short(clock_s + picked[-1][0]), rates[-1][1]]]}
 
 
 def _whole(lines: Iterable[bytes], kind: type[Line]) -> list[Line]:

@@ -245,8 +245,10 @@ def test_fewer_points_keep_every_byte() -> None:
 
 
 def test_fios_own_rate_is_drawn_where_it_reported() -> None:
-    reports = [Report(100.0 + second, 2_000_000 * second, 1_000_000 * second) for second in range(4)]
-    assert fio_rates(reports, 100.0, 200) == {"fioRate": [[0, 3], [1, 3], [2, 3]]}
+    late = [0.0, 0.0, 0.0, 0.4]  # the last report is printed when all has been summed up
+    reports = [Report(101.0 + n + late[n], n + 1.0, 2_000_000 * (n + 1), 1_000_000 * (n + 1)) for n in range(4)]
+    assert fio_rates(reports, 99.5, 200) == {"fioRate": [[0.5, 3], [1.5, 3], [2.5, 3], [3.5, 3], [4.5, 3]]}
+    assert fio_rates(reports, 99.5, 3) == {"fioRate": [[0.5, 3], [2.5, 3], [4.5, 3]]}
     assert fio_rates([], 100.0, 200) == {}
 
 
