@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
+from poolproof.charts.look import SERIES
 from poolproof.exporting.panels import Panel, block_size, panels_of
 from poolproof.exporting.rows import Row, Table
 from poolproof.runs.interval import Interval
@@ -17,6 +18,8 @@ _DIRECTIONS = ("read", "write")
 _FIGURES = [
     (f"{way}-{short}", f"{way}_{column}", scale) for short, column, scale in _KINDS for way in _DIRECTIONS
 ]  # fmt: skip
+_POINTS = (7, 5, 9, 13, 11, 15)
+"""gnuplot's numbers of full points that can be told apart without colour; a hollow one means refuted elsewhere."""
 _PLOTS = (("iops", "IOPS", 0), ("bandwidth-mebibytes", "MiB/s", 2))
 _FIRST_FIGURE, _FIRST_BOUND = 3, 7
 _BYTES_COLUMN = _FIRST_BOUND + 2 * len(_FIGURES)
@@ -119,7 +122,14 @@ def _parts(panel: Panel, at: int) -> Iterator[str]:
     for index, (layout, rows) in enumerate(panel.lines.items()):
         if any(column in row.figures for row in rows):
             file = _quoted(f"{panel.name}.dat")
-            yield f"{file} index {index} using {using} with yerrorlines pointtype 7 title {_quoted(_one_line(layout))}"
+            title = _quoted(_one_line(layout))
+            yield f"{file} index {index} using {using} with yerrorlines {_style(index)} title {title}"
+
+
+def _style(index: int) -> str:
+    """The page's colours; when they run out, they begin again with another dash, and points are of other shapes."""
+    colour, round_ = SERIES[index % len(SERIES)], index // len(SERIES)
+    return f"linecolor rgb '{colour}' dashtype {round_ + 1} pointtype {_POINTS[index % len(_POINTS)]}"
 
 
 def _one_line(text: str) -> str:

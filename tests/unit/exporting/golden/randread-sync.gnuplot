@@ -15,14 +15,14 @@ set output 'randread-sync-iops-read.png'
 set title 'randread sync iops read'
 set ylabel 'IOPS'
 plot \
-    'randread-sync.dat' index 0 using 15:3:7:8 with yerrorlines pointtype 7 title 'mirror', \
-    'randread-sync.dat' index 1 using 15:3:7:8 with yerrorlines pointtype 7 title 'union[cache.files=off]', \
-    'randread-sync.dat' index 2 using 15:3:7:8 with yerrorlines pointtype 7 title 'union[cache.files=full]'
+    'randread-sync.dat' index 0 using 15:3:7:8 with yerrorlines linecolor rgb '#0072b2' dashtype 1 pointtype 7 title 'mirror', \
+    'randread-sync.dat' index 1 using 15:3:7:8 with yerrorlines linecolor rgb '#d55e00' dashtype 1 pointtype 5 title 'union[cache.files=off]', \
+    'randread-sync.dat' index 2 using 15:3:7:8 with yerrorlines linecolor rgb '#009e73' dashtype 1 pointtype 9 title 'union[cache.files=full]'
 
 set output 'randread-sync-bandwidth-mebibytes-read.png'
 set title 'randread sync bandwidth-mebibytes read'
 set ylabel 'MiB/s'
 plot \
-    'randread-sync.dat' index 0 using 15:5:11:12 with yerrorlines pointtype 7 title 'mirror', \
-    'randread-sync.dat' index 1 using 15:5:11:12 with yerrorlines pointtype 7 title 'union[cache.files=off]', \
-    'randread-sync.dat' index 2 using 15:5:11:12 with yerrorlines pointtype 7 title 'union[cache.files=full]'
+    'randread-sync.dat' index 0 using 15:5:11:12 with yerrorlines linecolor rgb '#0072b2' dashtype 1 pointtype 7 title 'mirror', \
+    'randread-sync.dat' index 1 using 15:5:11:12 with yerrorlines linecolor rgb '#d55e00' dashtype 1 pointtype 5 title 'union[cache.files=off]', \
+    'randread-sync.dat' index 2 using 15:5:11:12 with yerrorlines linecolor rgb '#009e73' dashtype 1 pointtype 9 title 'union[cache.files=full]'

@@ -15,14 +15,14 @@ set output 'write-async-iops-write.png'
 set title 'write async iops write'."\n".'left out: 2 refuted'
 set ylabel 'IOPS'
 plot \
-    'write-async.dat' index 0 using 15:4:9:10 with yerrorlines pointtype 7 title 'mirror', \
-    'write-async.dat' index 1 using 15:4:9:10 with yerrorlines pointtype 7 title 'union[cache.files=off]', \
-    'write-async.dat' index 2 using 15:4:9:10 with yerrorlines pointtype 7 title 'union[cache.files=full]'
+    'write-async.dat' index 0 using 15:4:9:10 with yerrorlines linecolor rgb '#0072b2' dashtype 1 pointtype 7 title 'mirror', \
+    'write-async.dat' index 1 using 15:4:9:10 with yerrorlines linecolor rgb '#d55e00' dashtype 1 pointtype 5 title 'union[cache.files=off]', \
+    'write-async.dat' index 2 using 15:4:9:10 with yerrorlines linecolor rgb '#009e73' dashtype 1 pointtype 9 title 'union[cache.files=full]'
 
 set output 'write-async-bandwidth-mebibytes-write.png'
 set title 'write async bandwidth-mebibytes write'."\n".'left out: 2 refuted'
 set ylabel 'MiB/s'
 plot \
-    'write-async.dat' index 0 using 15:6:13:14 with yerrorlines pointtype 7 title 'mirror', \
-    'write-async.dat' index 1 using 15:6:13:14 with yerrorlines pointtype 7 title 'union[cache.files=off]', \
-    'write-async.dat' index 2 using 15:6:13:14 with yerrorlines pointtype 7 title 'union[cache.files=full]'
+    'write-async.dat' index 0 using 15:6:13:14 with yerrorlines linecolor rgb '#0072b2' dashtype 1 pointtype 7 title 'mirror', \
+    'write-async.dat' index 1 using 15:6:13:14 with yerrorlines linecolor rgb '#d55e00' dashtype 1 pointtype 5 title 'union[cache.files=off]', \
+    'write-async.dat' index 2 using 15:6:13:14 with yerrorlines linecolor rgb '#009e73' dashtype 1 pointtype 9 title 'union[cache.files=full]'
