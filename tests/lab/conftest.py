@@ -1,12 +1,29 @@
-"""What every test here has: the lab's image, built once and kept in the user's cache."""
+"""What the tests here share: one lab for each series of OpenZFS, with the disks of all tests.
+
+POOLPROOF_KEEP_LABS=1 lets the labs live on, and the next session uses them again: `poolproof lab list`, `lab rm`.
+"""
+
+import os
+from collections.abc import Iterator
 
 import pytest
 
+from poolproof.campaign.model import DeviceSource, Emulated, LoopFile, Qcow2
+from poolproof.campaign.yaml import read_campaign
 from poolproof.lab.build import build, recipe_here
-from poolproof.lab.cache import Image
+from poolproof.lab.cache import lab_folder
+
+from .machine import Machine, new_name
+from .places import CAMPAIGNS, EXPERIMENTS
 
 LIMIT_S = 1800
-"""A test that boots a lab by emulation, on a machine that others use too."""
+"""A test that waits for a lab by emulation, on a machine that others use too."""
+
+OF_EXPERIMENTS = ("mirror-reads", "write-distribution", "shared-zvol", "tiers", "cache-and-log")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "zfs(*series): the series of OpenZFS whose labs the test wants; else 2.1 alone")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -15,7 +32,48 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.timeout(LIMIT_S))
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Every test says its series in one way, so that all of one series come together, on one machine."""
+    if "lab" in metafunc.fixturenames:
+        marker = metafunc.definition.get_closest_marker("zfs")
+        metafunc.parametrize("lab", marker.args if marker else ("2.1",), indirect=True, scope="session")
+
+
 @pytest.fixture(scope="session", autouse=True)
-def image() -> Image:
-    """The image with OpenZFS 2.1; minutes where it has not been built, nothing where it has."""
-    return build(recipe_here("2.1"), print)
+def _image() -> None:
+    """What labs of the tests' own start from; minutes where it has not been built, nothing where it has."""
+    build(recipe_here("2.1"), print)
+
+
+@pytest.fixture(scope="session")
+def lab(request: pytest.FixtureRequest) -> Iterator[Machine]:
+    """The lab of the series that the test asks for."""
+    series = str(request.param)
+    build(recipe_here(series), print)
+    kept = bool(os.environ.get("POOLPROOF_KEEP_LABS"))
+    name = f"kept-{series.replace('.', '-')}" if kept else new_name()
+    stands = kept and (lab_folder() / "machines" / name / "qemu.pid").exists()
+    machine = Machine(name) if stands else Machine.start(name, "--zfs", series, "--cpus=1", *_disks())
+    try:
+        yield machine
+    finally:
+        if not kept:
+            machine.remove()
+
+
+def _disks() -> list[str]:
+    """Devices of one name are the same in all campaigns: else the lab could not have both."""
+    paths = [EXPERIMENTS / f"{name}.yaml" for name in OF_EXPERIMENTS] + sorted(CAMPAIGNS.glob("*.yaml"))
+    devices = [device for path in paths for device in read_campaign(path).devices]
+    return [f"--disk={device.name}={_word(device.source)}" for device in dict.fromkeys(devices)]
+
+
+def _word(source: DeviceSource) -> str:
+    match source:
+        case Emulated():
+            return f"emulate:{source.model},{source.size_bytes}"
+        case Qcow2():
+            return f"qcow2:{source.size_bytes}"
+        case LoopFile():
+            return f"file:{source.size_bytes}"
+    raise AssertionError(f"{source} is no disk of a lab")

@@ -14,9 +14,9 @@ from poolproof.hosts.base import Host
 from poolproof.layers import tree
 from poolproof.layers.catalogue import all_layers
 from poolproof.layers.change import plan_change
-from poolproof.layers.extend import plan_extension
 from poolproof.provision.apply import apply, repeat
 from poolproof.provision.journal import Journal
+from poolproof.provision.owner import owner_of
 from poolproof.provision.place import places, site_of
 from poolproof.provision.undo import Leftover, undo_all
 from poolproof.steps import Step
@@ -63,17 +63,23 @@ class LayerBench:
         self.site = site_of(
             ground.machine, label, f"/var/tmp/poolproof-{label}", f"/dev/shm/poolproof-{label}", is_here=False
         )
+        self._disks = dict(ground.volumes)
+        self._built_on: set[str] = set()
         self._journal = Journal(folder / "journal.jsonl")
-        self._kept: frozenset[int] = frozenset()
         self.renew()
 
     def renew(self) -> None:
         """Make the run's directory, also again after a tear-down."""
-        apply(places(self.site, with_ram=False), self.host, self._journal, may_overwrite=frozenset())
+        apply(
+            places(self.site, owner_of(self._journal.path.parent), with_ram=False),
+            self.host,
+            self._journal,
+            may_overwrite=frozenset(),
+        )
 
-    def add_disks(self, disks: Mapping[str, str]) -> None:
-        """More devices, such as partitions: the path of each by its name."""
-        self.volumes |= volumes_of(self.host, disks)
+    def use(self, paths: Mapping[str, str]) -> None:
+        """These devices in place of the disks, such as partitions: the path of each by its name."""
+        self.volumes = volumes_of(self.host, paths)
 
     def plan(self, text: str) -> tree.TreePlan:
         node = tree.resolve(parse_expression(text), list(self.volumes))
@@ -84,23 +90,8 @@ class LayerBench:
         self._apply(plan, plan.make)
         return plan
 
-    def extend(self, core: tree.TreePlan, text: str) -> tree.TreePlan:
-        """The whole layout over its standing core."""
-        node = tree.resolve(parse_expression(text), list(self.volumes))
-        whole = plan_extension(core, node, self.volumes, self.site, "more")
-        self._kept = frozenset(change.number for change in self._journal.standing())
-        self._apply(whole, whole.make)
-        return whole
-
-    def change(self, standing: tree.TreePlan, text: str) -> tree.TreePlan:
-        """What stands becomes another layout in place."""
-        node = tree.resolve(parse_expression(text), list(self.volumes))
-        whole = plan_change(standing, node, self.volumes, self.site, "next")
-        self._apply(whole, whole.make)
-        return whole
-
     def change_until(self, standing: tree.TreePlan, text: str, last: str) -> None:
-        """The same, as if the run had died in the step whose title starts with `last`, which was made."""
+        """Make of what stands another layout in place, as a run that dies after the step whose title starts so."""
         node = tree.resolve(parse_expression(text), list(self.volumes))
         whole = plan_change(standing, node, self.volumes, self.site, "next")
         steps = itertools.takewhile(lambda step: not step.title.startswith(last), whole.make)
@@ -110,10 +101,6 @@ class LayerBench:
     def reopen_journal(self) -> None:
         """Go on as another process would, that knows nothing but the file."""
         self._journal = Journal(self._journal.path)
-
-    def retract(self) -> tuple[Leftover, ...]:
-        """Undo what the last extension brought."""
-        return undo_all(self._journal, self.host, keep=lambda change: change.number in self._kept)
 
     def cool(self, plan: tree.TreePlan) -> None:
         repeat(plan.close, self.host)
@@ -135,14 +122,23 @@ class LayerBench:
     def sh(self, script: str) -> str:
         return self.host.run(("sh", "-c", script), timeout_s=_LIMIT_S).stdout
 
-    def read_bytes(self) -> int:
-        """Bytes read from all disks since they appeared."""
-        counters = [leaf.counter for volume in self.volumes.values() for leaf in volume.leaves]
-        said = self.host.run(("cat", *counters), timeout_s=_LIMIT_S).stdout.splitlines()
-        return sum(int(line.split()[2]) * _SECTOR for line in said)
-
     def tear_down(self) -> tuple[Leftover, ...]:
         return undo_all(self._journal, self.host)
+
+    def moved(self) -> dict[str, tuple[int, int]]:
+        """Bytes read and bytes written of each device since it appeared, by its name."""
+        counters = [leaf.counter for volume in self.volumes.values() for leaf in volume.leaves]
+        said = self.host.run(("cat", *counters), timeout_s=_LIMIT_S).stdout.splitlines()
+        rows = [line.split() for line in said]
+        return {
+            name: (int(row[2]) * _SECTOR, int(row[6]) * _SECTOR) for name, row in zip(self.volumes, rows, strict=True)
+        }
+
+    def wipe(self) -> None:
+        """Erase the signatures that layouts left on whole disks, as a run does with those that it claimed."""
+        paths = [volume.path for name, volume in self._disks.items() if name in self._built_on]
+        if paths:
+            self.sh(f"wipefs --all --quiet {shlex.join(paths)} && udevadm settle")
 
     def traces(self) -> list[str]:
         """Whatever on the machine still bears the run's label, and signatures that could be taken for a layout."""
@@ -158,5 +154,6 @@ class LayerBench:
         return plan.volume.path if plan.volume.is_block else f"{plan.volume.path}/data"
 
     def _apply(self, plan: tree.TreePlan, steps: Iterable[Step]) -> None:
+        self._built_on.update(leaf.name for leaf in plan.leaves)
         ours = frozenset(volume.path for volume in self.volumes.values()) | plan.block_paths
         apply(steps, self.host, self._journal, may_overwrite=ours)

@@ -1,13 +1,16 @@
 """A lab for tests, started and used by the command as its users do; and what it leaves on this machine."""
 
 import json
+import math
 import os
+import re
 import secrets
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from poolproof.lab import standing
 from poolproof.lab.cache import lab_folder
 from tests.loop.command import POOLPROOF, Answer
 
@@ -27,15 +30,28 @@ def new_name() -> str:
 
 
 class Machine:
-    """A lab that stands, by the words of `lab start --json`."""
+    """A lab that stands, by its record; when it was started here, also how long that took."""
 
-    def __init__(self, name: str, *options: str) -> None:
+    def __init__(self, name: str) -> None:
         self.name = name
+        self.on = f"lab:{name}"
+        self.record = standing.find(name).record
+        self.ready_after_s = math.inf
+        self.boot_processor_s = math.inf
+
+    @classmethod
+    def start(cls, name: str, *options: str) -> "Machine":
         answer = poolproof("lab", "start", name, "--json", *options)
         assert answer.code == 0, answer.out + answer.err
-        self.said = answer.err
-        self.started: dict[str, Any] = answer.json
-        self.boot_processor_s = _processor_s(int((lab_folder() / "machines" / name / "qemu.pid").read_text()))
+        machine = cls(name)
+        machine.ready_after_s = float(re.findall(r"is ready after ([\d.]+) s", answer.err)[-1])
+        machine.boot_processor_s = processor_s(machine.qemu)
+        return machine
+
+    @property
+    def qemu(self) -> int:
+        """The process that is the machine."""
+        return int((standing.folder_of(self.name) / "qemu.pid").read_text())
 
     def run(self, *argv: str) -> Answer:
         return poolproof("lab", "run", self.name, "--", *argv)
@@ -45,6 +61,10 @@ class Machine:
         answer = self.run("sh", "-c", script)
         assert answer.code == 0, answer.err
         return answer.out
+
+    def write(self, path: str, text: str) -> None:
+        """A program there."""
+        self.ask(f"cat >{path} <<'END_OF_FILE'\n{text}\nEND_OF_FILE\nchmod 755 {path}")
 
     def disks(self) -> dict[str, dict[str, Any]]:
         """What lsblk says of each disk, by its serial."""
@@ -57,7 +77,7 @@ class Machine:
         assert list(traces(self.name)) == []
 
 
-def _processor_s(pid: int) -> float:
+def processor_s(pid: int) -> float:
     """Processor time of a process so far: utime and stime of proc_pid_stat(5)."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
@@ -74,3 +94,18 @@ def traces(name: str) -> Iterator[str]:
         if any(f"{folder}/" in word for word in words) and words[0].startswith(("qemu", "nbdkit")):
             yield " ".join(words)[:200]
     yield from (str(path) for path in (folder, *Path("/dev/shm").glob(f"poolproof-lab-{name}-*")) if path.exists())
+
+
+_LEFT = """
+exec 2>/dev/null
+grep -e poolproof -e " zfs " /proc/mounts; ls -d /var/tmp/poolproof* /dev/shm/poolproof* /etc/lvm/*/poolproof*
+ls /proc/spl/kstat/zfs | grep poolproof; ls /sys/block | grep -E '^(md|dm-|zd)'; losetup --all
+for disk in /dev/disk/by-id/scsi-0LAB_*; do [ -b "$disk" ] && wipefs --noheadings --parsable "$disk"; done
+ps -e -o args= | grep -e '[m]ergerfs' -e '[d]meventd' -e '[f]io '
+true
+"""
+
+
+def leftovers(lab: Machine) -> str:
+    """What runs have left in a lab: mounts, folders, pools, arrays, mappings, signatures on its disks, programs."""
+    return lab.ask(_LEFT)

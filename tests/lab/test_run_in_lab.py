@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from poolproof.lab import link, standing
 from poolproof.lab.cache import lab_folder
 from tests.loop.command import Started
 
@@ -23,7 +24,7 @@ layouts:
   both: btrfs raid1 rust ssd
 workloads:
   read: {rw: randread, bs: 16k, direct: 1, size: 32m}
-measure: {time: 3s, trials: 1}
+measure: {time: 6s, trials: 1}
 """
 
 
@@ -69,7 +70,7 @@ def _breaks_the_link_and_resumes(campaign: Path, tmp_path: Path, name: str) -> N
     """In a trial, for good as far as the run can tell: the process that holds the shared connection is killed."""
     run = tmp_path / "again"
     begun = Started(tmp_path, "run", str(campaign), "--on", f"lab:{name}", "--out", str(run), "--json")
-    begun.await_program("ssh", "job.fio", seconds=300)
+    _await_fio(begun, name)
     masters = _masters(name)
     assert masters
     for pid in masters:
@@ -83,6 +84,15 @@ def _breaks_the_link_and_resumes(campaign: Path, tmp_path: Path, name: str) -> N
     assert sorted(cell["verdict"] for cell in resumed.json["cells"]) == ["failed", "sound"]
     left = poolproof("lab", "run", name, "--", "sh", "-c", "grep poolproof /proc/mounts; ls -d /var/tmp/poolproof-*")
     assert left.out == ""
+
+
+def _await_fio(begun: Started, name: str) -> None:
+    """Wait until fio runs a trial in that lab."""
+    running = ("sh", "-c", "grep -aqs 'job[.]fio' /proc/[0-9]*/cmdline")
+    with link.reached(standing.find(name)) as host:
+        begun.await_that(
+            lambda: host.run(running, timeout_s=60, check=False).returncode == 0, "it ran no fio", seconds=300
+        )
 
 
 def _masters(name: str) -> list[int]:
@@ -105,8 +115,9 @@ def _processes() -> Iterator[tuple[int, list[str]]]:
 def test_a_guest_that_crashes_in_a_trial_is_one_error_and_the_run_goes_on(campaign: Path, tmp_path: Path) -> None:
     run = tmp_path / "run"
     begun = Started(tmp_path, "run", str(campaign), "--lab", "--out", str(run), "--json")
-    begun.await_program("ssh", "job.fio", seconds=400)
+    begun.await_that((run / "journal.jsonl").exists, "it built nothing", seconds=400)
     (name,) = _own_labs()
+    _await_fio(begun, name)
     os.kill(int((lab_folder() / "machines" / name / "qemu.pid").read_text()), signal.SIGKILL)
     answer = begun.wait(300)
     assert answer.error["message"].startswith("the lab crashed: its console said")

@@ -1,0 +1,45 @@
+"""What stands in a lab while a run lays out its test files, in the words of the storage systems' own tools."""
+
+import contextlib
+from collections.abc import Iterator
+
+from .machine import Machine
+
+_FIO = "/usr/local/bin/fio"
+_KEPT = "/run/observed"
+# Each tool is asked only where its kernel part has something to tell: every program that starts costs time.
+_OBSERVER = f"""#!/bin/sh
+look() {{
+    [ -e /proc/spl/kstat/zfs/arcstats ] && {{
+        zpool status -P
+        zpool list -v
+        zfs get -H -t filesystem,volume -s local -o property,value all
+        echo "arc_max $(cat /sys/module/zfs/parameters/zfs_arc_max)"
+    }}
+    grep -q ^md /proc/mdstat && {{
+        cat /proc/mdstat
+        mdadm --detail /dev/md/*
+        mdadm --examine-bitmap /dev/disk/by-id/scsi-0LAB_file_a
+    }}
+    set -- /dev/mapper/*-*
+    [ -e "$1" ] && {{ dmsetup table; lvs -a --noheadings -o lv_name,segtype,stripes,stripe_size,cache_mode,devices; }}
+}}
+for job; do :; done
+case $job in */fill.fio)
+    mkdir -p {_KEPT}
+    look >{_KEPT}/$(($(ls {_KEPT} | wc -l) + 1000)) 2>/dev/null </dev/null
+esac
+exec /usr/bin/fio "$@"
+"""
+
+
+@contextlib.contextmanager
+def observed(lab: Machine) -> Iterator[list[str]]:
+    """What was seen at each filling, in their order; the list is filled when the context ends."""
+    found: list[str] = []
+    lab.write(_FIO, _OBSERVER)
+    try:
+        yield found
+    finally:
+        said = lab.ask(f"for seen in {_KEPT}/*; do cat $seen; echo =====; done; rm -rf {_KEPT} {_FIO}")
+        found += said.split("=====\n")[:-1]

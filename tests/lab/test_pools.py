@@ -1,0 +1,133 @@
+"""Pools: every kind of vdev, over partitions; a limit for the ARC; a busy one; a run that dies while a pool changes."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from poolproof.errors import BuildError
+from poolproof.evidence.model import Target
+from poolproof.lab import link, standing
+from poolproof.layers import open_layout
+
+from .layer_bench import LabGround, LayerBench, ground_of
+from .machine import Machine
+
+BOTH = pytest.mark.zfs("2.1", "2.3")
+_MIB = 1024**2
+_WRITTEN_MIB = 8
+_HELD_MIB = 4
+_METADATA_MIB = 4
+
+
+@pytest.fixture(scope="session")
+def ground(lab: Machine) -> Iterator[LabGround]:
+    disks = {name: f"/dev/disk/by-id/{lab.record.disks[name]}" for name in "abcde"}
+    with link.reached(standing.find(lab.name)) as host:
+        yield ground_of(host, disks)
+
+
+@pytest.fixture
+def bench(ground: LabGround, tmp_path: Path) -> Iterator[LayerBench]:
+    made = LayerBench(ground, tmp_path)
+    try:
+        yield made
+    finally:
+        left = made.tear_down()
+    assert [f"{entry.change.title}: {entry.reason}" for entry in left] == []
+    assert made.traces() == []
+    made.wipe()
+
+
+@pytest.fixture(scope="module")
+def partitions(lab: Machine) -> Iterator[dict[str, str]]:
+    """Partitions by their names: zpool takes them as they are, where a whole disk has to be partitioned first."""
+    disks = [f"/dev/disk/by-id/{lab.record.disks[name]}" for name in "de"]
+    split = "; ".join(f"printf ',100M\\n,100M\\n,100M\\n' | sfdisk --quiet {disk}" for disk in disks)
+    named = {f"p{number}": f"{disks[number // 3]}-part{number % 3 + 1}" for number in range(6)}
+    there = " && ".join(f"[ -b {path} ]" for path in named.values())
+    lab.ask(f"{split}; for n in $(seq 60); do {there} && break; sleep 1; done; udevadm settle")
+    yield named
+    lab.ask(f"wipefs --all --quiet {' '.join(named.values())}; wipefs --all --quiet {' '.join(disks)}; udevadm settle")
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("text", "seen", "written"),
+    [
+        ("zfs raidz2 p0 p1 p2 p3 log p4", (r"raidz2-0\s+ONLINE", r"logs\s+\S+_e-part2\s+ONLINE"), ("p0 p1 p2 p3", 0.5)),
+        ("zfs raidz3 p0 p1 p2 p3 p4", (r"raidz3-0\s+ONLINE",), ("p0 p1 p2 p3 p4", 0.5)),
+        ("zfs draid1:1d:3c:1s p0 p1 p2", (r"draid1:1d:3c:1s-0", r"spares\s+draid1-0-0\s+AVAIL"), ("p0 p1 p2", 2 / 3)),
+        (
+            "zfs -f mirror p0 p1 special p2 dedup p3 spare p4",
+            (r"special\s+\S+_d-part3", r"dedup\s+\S+_e-part1", r"spares\s+\S+_e-part2\s+AVAIL"),
+            ("p0 p1", 1),
+        ),
+        ("zfs p0 | zvol 48M sparse volblocksize=128k", (r"d-part1\s+ONLINE",), ("p0", 1)),
+    ],
+    ids=["raidz2", "raidz3", "draid", "special", "zvol"],
+)
+def test_every_kind_of_vdev_over_partitions(
+    bench: LayerBench, partitions: dict[str, str], text: str, seen: tuple[str, ...], written: tuple[str, float]
+) -> None:
+    bench.use(partitions)
+    plan = bench.build(text)
+    status = bench.sh("zpool status -P")
+    for pattern in seen:
+        assert re.search(pattern, status), status
+    before = bench.moved()
+    summed = bench.write(plan, _WRITTEN_MIB)
+    wrote = {name: write - before[name][1] for name, (_, write) in bench.moved().items()}
+    members, part = written
+    for name in members.split():
+        assert part * _WRITTEN_MIB <= wrote[name] / _MIB <= part * _WRITTEN_MIB + _METADATA_MIB, wrote
+    bench.cool(plan)
+    before = bench.moved()
+    assert bench.checksum(plan, _WRITTEN_MIB) == summed
+    assert sum(read - before[name][0] for name, (read, _) in bench.moved().items()) >= 0.98 * _WRITTEN_MIB * _MIB
+    stored = open_layout.stored_per_leaf(plan, bench.host)
+    assert stored.keys() == {leaf.name for leaf in plan.leaves}
+
+
+@BOTH
+def test_a_pool_tells_of_itself_and_the_arc_gets_its_limit_back(lab: Machine, bench: LayerBench) -> None:
+    parameter = "cat /sys/module/zfs/parameters/zfs_arc_max; grep -w c_max /proc/spl/kstat/zfs/arcstats"
+    before = bench.sh(f"modprobe zfs; {parameter}")
+    plan = bench.build("zfs a log b recordsize=16k compression=zstd-3 ashift=12 sync=always encryption=on arc_max=128M")
+    written = bench.write(plan, _HELD_MIB)
+    bench.cool(plan)
+    assert (open_layout.cached_bytes(plan, bench.host) or 0) < _HELD_MIB * _MIB / 4
+    assert bench.checksum(plan, _HELD_MIB) == written
+    assert (open_layout.cached_bytes(plan, bench.host) or 0) >= 0.9 * _HELD_MIB * _MIB
+    told = open_layout.describe(plan, bench.host, Target("zfs"))
+    assert "aes-256-gcm" in bench.sh("zfs get -H -o value encryption")
+    assert (told.record_bytes, told.compression, told.alignment_bytes) == (16384, "zstd-3", 4096)
+    assert told.zfs is not None
+    assert (told.zfs.sync, told.zfs.has_log, told.zfs.has_cache) == ("always", True, False)
+    assert told.zfs.arc_max_bytes == 128 * _MIB
+    assert (told.zfs.version or "").startswith(lab.record.series)
+    assert bench.tear_down() == ()
+    assert bench.sh(parameter) == before
+
+
+@BOTH
+def test_a_busy_pool_is_a_clear_error(bench: LayerBench) -> None:
+    plan = bench.build("zfs a")
+    holder = f"cd {plan.volume.path} && {{ sleep 600 >/dev/null 2>&1 </dev/null & echo $!; }}"
+    pid = bench.sh(holder).strip()
+    try:
+        with pytest.raises(BuildError, match="busy"):
+            bench.cool(plan)
+    finally:
+        bench.sh(f"kill {pid}")
+
+
+@pytest.mark.parametrize("last", ["attach", "detach"])
+def test_a_run_that_dies_while_a_pool_changes_leaves_nothing(bench: LayerBench, last: str) -> None:
+    standing_pool = bench.build("zfs mirror (a | luks) b | zvol 100M | ext4")
+    bench.change_until(standing_pool, "zfs mirror (a | luks) (c | luks) | zvol 100M | ext4", last)
+    bench.reopen_journal()
+    assert bench.tear_down() == ()
+    assert bench.traces() == []
+    bench.renew()
