@@ -14,6 +14,7 @@ from poolproof.campaign.calibration import all_cells
 from poolproof.campaign.device_source import format_source
 from poolproof.campaign.expression import Expression, Group, Word
 from poolproof.campaign.model import Campaign
+from poolproof.report.least_trial import least_trials_s
 from poolproof.runs.timing import Took
 from poolproof.units import format_duration
 
@@ -28,6 +29,7 @@ class Forecast:
 
     def __init__(self, campaign: Campaign, found: Took) -> None:
         self._kinds, self._took = kinds_of(campaign), found
+        self._least = least_trials_s(campaign)
         self._means = {cell: statistics.fmean(times) for cell, times in found.trials.items()}
 
     @property
@@ -47,13 +49,21 @@ class Forecast:
         elsewhere = self._elsewhere(layout, workload)
         if elsewhere is None:
             here = [value for (name, _), value in self._means.items() if name == layout]
-            return statistics.fmean(here or self._means.values())
-        return elsewhere * self._factor(layout)
+            return max(self._least_s(layout, workload), statistics.fmean(here or self._means.values()))
+        return max(self._least_s(layout, workload), elsewhere * self._factor(layout))
+
+    def _least_s(self, layout: str, workload: str) -> float:
+        """What holds the trial up at least; 0 where others that are held up alike have shown how long that is."""
+        least_s = self._least.get((layout, workload), 0.0)
+        shown = any(self._least.get(cell, 0.0) >= least_s for cell in self._means if cell[1] == workload)
+        return 0.0 if shown else least_s
 
     def _elsewhere(self, layout: str, workload: str) -> float | None:
         """What the workload took on layouts like this one; None where no other had it."""
         others = {name: value for (name, each), value in self._means.items() if each == workload and name != layout}
-        return self._by_like(layout, others)
+        least_s = self._least.get((layout, workload), 0.0)
+        alike = {name: value for name, value in others.items() if self._least.get((name, workload), 0.0) == least_s}
+        return self._by_like(layout, alike or others)
 
     def _factor(self, layout: str) -> float:
         """How much longer trials took on this layout than on those like it, by the workloads that both had."""

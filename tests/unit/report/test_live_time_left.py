@@ -7,6 +7,7 @@ import pytest
 from benchmarks.time_left import Timed, kept, timed_trial
 
 from poolproof.campaign.yaml import parse_campaign
+from poolproof.report.least_trial import least_trials_s
 from poolproof.report.live_state import LiveState
 from poolproof.report.time_left import Forecast, kinds_of, race_s, time_left_s
 from poolproof.report.trials_expected import likely
@@ -69,6 +70,34 @@ def test_a_cell_speaks_for_itself_and_like_ones_for_one_that_has_no_trial() -> N
     assert known.trial_s("slow", "w") == pytest.approx(50 / 11 * 6 if 50 / 11 < 4 else 4 * 6), "rust is slow, in bounds"
     assert known.trial_s("other", "r") == pytest.approx(2 * 11.0), "its writes took twice as long"
     assert known.trial_s("mix", "r") == 50.0, "what is on a disk and a file takes as long as on the slower"
+
+
+def test_writes_last_three_turns_of_what_the_layout_holds_back() -> None:
+    adaptive = parse_campaign(
+        """\
+devices: {a: {file: 2G}, b: {file: 2G}}
+layouts: {plain: a | ext4, pair: btrfs raid1 a b, quick: a | btrfs commit=5, union: mergerfs (a | btrfs) (b | ext4)}
+workloads:
+  r: {rw: read, bs: 1m, size: 64m}
+  w: {rw: randwrite, bs: 4k, size: 64m}
+  held: {rw: write, bs: 1m, size: 64m, direct: 0}
+measure: {until: 3%}
+""",
+        "t",
+    )
+    least = least_trials_s(adaptive)
+    assert {name: least[name, "w"] for name in ("plain", "pair", "quick", "union")} == {
+        "plain": 0.0,
+        "pair": 90.0,
+        "quick": 15.0,
+        "union": 90.0,
+    }
+    assert (least["pair", "r"], least["plain", "held"]) == (0.0, 105.0)
+    known = Forecast(adaptive, Took({("plain", "w"): (6.0,), ("plain", "r"): (4.0,)}, {}))
+    assert known.trial_s("pair", "w") == 90.0 and known.trial_s("pair", "r") == 4.0
+    seen = Forecast(adaptive, Took({("plain", "w"): (6.0,), ("pair", "w"): (40.0,)}, {}))
+    assert seen.trial_s("union", "w") == 40.0, "the host's turns are shorter than usual: it was seen"
+    assert not least_trials_s(DISKS), "of trials of a fixed time nothing is held up"
 
 
 def test_a_layout_is_built_as_fast_as_those_on_the_same_devices() -> None:
