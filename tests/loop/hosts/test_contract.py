@@ -17,7 +17,7 @@ from poolproof.steps import daemon
 from tests.loop.hosts.processes import await_true, running
 
 _LIMIT_S = 30.0
-_CLOCKS_S = 0.25  # a `date` over there may wait for a processor
+_CLOCKS_S = 1.0  # a `date` over there may wait for a processor
 _WORDS = [
     "",
     " ",
