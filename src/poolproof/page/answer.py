@@ -53,7 +53,7 @@ def _no_layout(seen: Seen) -> Answer:
     if not seen.trials:
         sentence = f"Nothing has been measured yet: none of {seen.wanted} trials is done."
         return Answer(sentence, (go_on,), tone="nothing")
-    sentence = f"No layout has been measured yet: {len(seen.trials)} of {seen.wanted} trials are done, of disks alone."
+    sentence = f"No layout has been measured yet: {seen.done} of {seen.wanted} trials are done, of disks alone."
     return Answer(sentence, () if seen.is_going else (go_on,), tone="nothing")
 
 
@@ -151,7 +151,7 @@ def _best(seen: Seen, ranking: Ranking) -> str:
     if len(ranking.best) == 1:
         return f"For {_goal(ranking)}, {first.entry.layout} is best{_figure(seen, first, ranking)}{_lead(ranking)}."
     names = _listed([each.entry.layout for each in ranking.best])
-    why = "" if first.to_leader or _has_interval(ranking) else " (one trial each gives no interval)"
+    why = "" if first.to_leader or _has_interval(ranking) else " (one trial alone gives no interval)"
     return (
         f"For {_goal(ranking)}, the best is one of {names}: the trials do not tell them apart{why}. "
         f"{first.entry.layout} leads by its mean{_figure(seen, first, ranking)}."
@@ -246,10 +246,12 @@ def _decisive(cell: Cell) -> list[Finding]:
 
 
 def _missing(seen: Seen) -> Iterator[str]:
-    done = len(seen.trials)
+    done = seen.done
     if done < seen.wanted and not seen.record.imported:
         yield f"{done} of {seen.wanted} trials {'is' if done == 1 else 'are'} done; {_why_not_all(seen)}"
-    if seen.campaign.measure.trials_max == 1 and done:
+    elif seen.is_going:
+        yield "The run is going on: cells whose trials do not agree yet get more of them."
+    if seen.campaign.measure.trials_max == 1 and seen.trials:
         yield "Each cell has one trial: its figures have no interval, and no difference between them is sure."
 
 
@@ -279,8 +281,8 @@ def _cost(seen: Seen) -> Iterator[str]:
     fixed_s = cells * measure.trials_max * measure.longest_s
     text = f"{len(trials)} trial{'s' * (len(trials) != 1)} took fio {format_duration(spent_s)}"
     text += f", and those of disks alone {format_duration(alone_s)}" if alone_s else ""
-    whole = len(seen.trials) >= seen.wanted or (seen.campaign.budget_s is not None and not seen.is_going)
-    if measure.until is not None and whole and fixed_s > spent_s:
+    whole = not seen.is_going and (seen.done >= seen.wanted or seen.campaign.budget_s is not None)
+    if measure.until is not None and whole:
         fixed = f"{measure.trials_max} × {format_duration(measure.longest_s)} for each of {cells} cells"
         text += f"; a fixed schedule of {fixed} would have taken {format_duration(fixed_s)}"
     yield f"{text}."

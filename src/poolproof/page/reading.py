@@ -1,5 +1,6 @@
 """A run directory read as far as it can be: what is damaged, missing or of another schema is named and left out."""
 
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,6 +45,17 @@ class Seen:
     def wanted(self) -> int:
         """How many trials the campaign asks for at least."""
         return sum(len(workloads) for _, workloads in all_cells(self.campaign)) * self.campaign.measure.trials
+
+    @property
+    def done(self) -> int:
+        """How many of these are done; what a cell got beyond them does not make up for another's."""
+        found = Counter((trial.layout, trial.workload) for trial in self.trials)
+        least = self.campaign.measure.trials
+        return sum(
+            min(least, found[layout.name, workload.name])
+            for layout, workloads in all_cells(self.campaign)
+            for workload in workloads
+        )
 
     @property
     def is_going(self) -> bool:

@@ -106,6 +106,14 @@ def test_whoever_was_dropped_from_a_race_is_named_with_why(tmp_path: Path) -> No
     assert any("of each workload: one; bare-a is 2 times as fast" in line for line in dropped)
 
 
+def test_more_trials_of_one_cell_do_not_make_up_for_another_that_lacks_some(tmp_path: Path) -> None:
+    until = CAMPAIGN.replace("time: 5s, trials: 2", "until: 3%, max: 60s, trials: 2..6")
+    trials = [*all_trials()[:-1], *(trial("one", "reads", number) for number in (3, 4, 5))]
+    found = _answer(tmp_path, campaign=until, trials=trials)
+    assert any(line.startswith("11 of 12 trials are done; the run was stopped") for line in found.rest)
+    assert not any("fixed schedule" in line for line in found.rest)
+
+
 def test_a_run_that_goes_on_is_not_called_stopped(tmp_path: Path) -> None:
     path = make_run(tmp_path / "run", all_trials()[:3])
     with RunDirectory.open(path).locked():
