@@ -51,6 +51,7 @@ def _write_page(out: Path, session: "Session", *, as_json: bool) -> None:
     from poolproof.page.reading import read
     from poolproof.querying.found import LeftOut
 
+    named = {each.what.partition(",")[0] for each in session.left_out}
     runs, gaps = [], []
     for found in session.runs:
         try:
@@ -59,7 +60,8 @@ def _write_page(out: Path, session: "Session", *, as_json: bool) -> None:
             session.left_out.append(LeftOut(found.name, error.message, error.hint))
         else:
             runs.append(NamedRun(found.name, seen.run))
-            gaps += [f"{found.name}: {gap}" for gap in seen.gaps]
+            if seen.left_out and found.name not in named:
+                gaps += [f"{found.name}: {gap}" for gap in seen.gaps]
     notes = [*(f"{each.what}: {each.why}" for each in session.left_out), *gaps]
     series = write_history(runs, notes, out)
     if not as_json:
