@@ -14,7 +14,7 @@ from poolproof.units import format_duration
 MOST_CELLS = 100_000
 _LISTED = 8
 _SYNCS = ("fsync", "fdatasync")
-_UNTIMED = ("disable_clat", "gtod_reduce")
+_UNTIMED = ("gtod_reduce",)
 _NO_UNTIL = "write measure: {until: 3%, trials: 2..6}, or --until 3%"
 
 
