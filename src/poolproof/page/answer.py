@@ -271,21 +271,25 @@ def _dropped(seen: Seen) -> Iterator[str]:
 
 
 def _cost(seen: Seen) -> Iterator[str]:
-    """What was spent, beside trials of a fixed length, as many and as long as allowed, where the run chose fewer."""
+    """What was spent; where trials chose their length, beside the least number of them, each of the longest time."""
     trials = [trial for cell in seen.run.cells.values() for trial in cell.trials]
     spent_s, alone_s = _fio_s(trials), _fio_s(trial for cell in seen.run.bare for trial in cell.trials)
     if not spent_s:
         return
-    measure = seen.campaign.measure
-    cells = len(seen.campaign.layouts) * len(seen.campaign.workloads)
-    fixed_s = cells * measure.trials_max * measure.longest_s
     text = f"{len(trials)} trial{'s' * (len(trials) != 1)} took fio {format_duration(spent_s)}"
     text += f", and those of disks alone {format_duration(alone_s)}" if alone_s else ""
     whole = not seen.is_going and (seen.done >= seen.wanted or seen.campaign.budget_s is not None)
-    if measure.until is not None and whole:
-        fixed = f"{measure.trials_max} × {format_duration(measure.longest_s)} for each of {cells} cells"
-        text += f"; a fixed schedule of {fixed} would have taken {format_duration(fixed_s)}"
+    if seen.campaign.measure.until is not None and whole:
+        fixed = f"{seen.campaign.measure.trials} trials of each cell, each of the longest time"
+        text += f"; a fixed schedule, {fixed}, would have taken {format_duration(_fixed_s(seen))}"
     yield f"{text}."
+
+
+def _fixed_s(seen: Seen) -> float:
+    """As the table and --json have it."""
+    measure = seen.campaign.measure
+    cells = seen.run.cells.values()
+    return sum(cell.settling.fixed_s if cell.settling else measure.trials * measure.longest_s for cell in cells)
 
 
 def _fio_s(trials: Iterable[Trial]) -> float:

@@ -86,7 +86,8 @@ def test_a_longer_schedule_is_named_with_its_cost(tmp_path: Path) -> None:
     found = _answer(tmp_path, campaign=campaign)
     cost = [line for line in found.rest if "fixed schedule" in line]
     assert cost == [
-        "12 trials took fio 2 min; a fixed schedule of 6 × 1 min for each of 6 cells would have taken 36 min."
+        "12 trials took fio 2 min; a fixed schedule, 2 trials of each cell, each of the longest time, "
+        "would have taken 12 min."
     ]
 
 
