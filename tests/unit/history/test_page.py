@@ -7,8 +7,9 @@ from pathlib import Path
 
 from poolproof.runs.directory import RunDirectory
 
+from ..command import Command
 from ..exporting.making import nasty_run, trials_of
-from ..exporting.test_command import Command, poolproof
+from ..exporting.test_command import poolproof
 from ..querying.making import set_schema
 from .making import make_history
 
