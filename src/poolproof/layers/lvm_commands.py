@@ -1,8 +1,8 @@
 """LVM's command lines, and the questions to an open volume. Pure but for those.
 
 LVM is told to look at the run's own devices only, by a filter: it neither touches nor waits for those of others, and
-whatever filter the host's lvm.conf has does not hide ours. `types` lets it use a zvol. It keeps no backup of what it did
-in /etc/lvm and starts no dmeventd: both would outlive the run.
+whatever filter the host's lvm.conf has does not hide ours. `types` lets it use a zvol. It keeps no backup of what it
+did in /etc/lvm and starts no dmeventd: both would outlive the run.
 """
 
 import re

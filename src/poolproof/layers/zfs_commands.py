@@ -10,7 +10,7 @@ from poolproof.steps import Holds, Step, UndoCommand
 _PARAMETER = "/sys/module/zfs/parameters/zfs_arc_max"
 _ACTIVITIES = "initialize,replace,remove,resilver,trim"
 _WAIT_LIMIT_S = 3600.0
-# zpool partitions a disk, and udev reads the new table again: for a moment the partition is gone. Said of ENXIO, libzfs.
+# zpool partitions a disk, and udev reads the new table again: for a moment the partition is gone. libzfs, of ENXIO.
 _NOT_THERE_YET = "currently unavailable"
 
 _C_MAX = 'c_max() { while read -r n _ v; do [ "$n" = c_max ] && echo "$v"; done </proc/spl/kstat/zfs/arcstats; }; '
