@@ -19,6 +19,8 @@ _MIB = 1024**2
 _WRITTEN_MIB = 8
 _HELD_MIB = 4
 _METADATA_MIB = 4
+_COLD = 0.85
+"""What at least comes from the disks after cooling: udev reads the start of a new block device itself."""
 
 
 @pytest.fixture(scope="session")
@@ -81,11 +83,12 @@ def test_every_kind_of_vdev_over_partitions(
     wrote = {name: write - before[name][1] for name, (_, write) in bench.moved().items()}
     members, part = written
     for name in members.split():
-        assert part * _WRITTEN_MIB <= wrote[name] / _MIB <= part * _WRITTEN_MIB + _METADATA_MIB, wrote
+        # twice at most: what is synced may go to the intent log first
+        assert part * _WRITTEN_MIB <= wrote[name] / _MIB <= 2 * part * _WRITTEN_MIB + _METADATA_MIB, wrote
     bench.cool(plan)
     before = bench.moved()
     assert bench.checksum(plan, _WRITTEN_MIB) == summed
-    assert sum(read - before[name][0] for name, (read, _) in bench.moved().items()) >= 0.98 * _WRITTEN_MIB * _MIB
+    assert sum(read - before[name][0] for name, (read, _) in bench.moved().items()) >= _COLD * _WRITTEN_MIB * _MIB
     stored = open_layout.stored_per_leaf(plan, bench.host)
     assert stored.keys() == {leaf.name for leaf in plan.leaves}
 

@@ -157,8 +157,8 @@ class VdevTree:
 
     @property
     def groups(self) -> tuple[Vdev, ...]:
-        """The vdevs of more than one device, whose devices ought to be of one size."""
-        return tuple(vdev for vdev in (*self.data, *self.special, *self.dedup, *self.log) if len(vdev.members) > 1)
+        """The vdevs of more than one device, whose devices ought to be of one size; zpool leaves log vdevs out."""
+        return tuple(vdev for vdev in (*self.data, *self.special, *self.dedup) if len(vdev.members) > 1)
 
 
 @dataclass

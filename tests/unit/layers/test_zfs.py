@@ -169,6 +169,11 @@ def sized(text: str, **sizes_bytes: int) -> tree.TreePlan:
     return tree.plan_tree(node, volumes, SITE, "mix")
 
 
+def test_a_log_may_be_a_mirror_of_unequal_devices() -> None:
+    """zpool of OpenZFS 2.1 and 2.3 looks at no log when it compares sizes."""
+    assert sized("zfs a log mirror small big", small=GIB).volume.path
+
+
 @pytest.mark.parametrize(
     ("text", "sizes", "said"),
     [
