@@ -17,8 +17,8 @@ _KERNEL_NAME = re.compile(r"(/dev/)?((sd|hd|vd|xvd)[a-z]+\d*|(nvme\d+n|mmcblk|lo
 _WIPE_AND_FORGET = """
 disk=$1
 field() { echo $(lsblk --nodeps --noheadings --bytes --output "$1" "$disk"); }
-same() { [ -z "$1" ] || [ -z "$2" ] || [ "$1" = "$2" ]; }
-if [ "$(field SIZE)" = "$2" ] && same "$(field MAJ:MIN)" "$3" && same "$(field SERIAL)" "$4" && same "$(field WWN)" "$5"
+is() { [ -z "$2" ] && return; found=$(field "$1"); [ -z "$found" ] || [ "$found" = "$2" ]; }
+if [ "$(field SIZE)" = "$2" ] && is MAJ:MIN "$3" && is SERIAL "$4" && is WWN "$5"
 then wipefs --all "$disk" && rm -- "$0"
 else echo "$disk is not the disk that was claimed ($(cat "$0")), so nothing of it is wiped" >&2; exit 1
 fi"""
