@@ -4,7 +4,11 @@ Each class carries the exit code that `poolproof` ends with; docs/exit-codes.md 
 A traceback that reaches a user is a bug.
 """
 
+import errno
 from typing import Self
+
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""What the system calls a write for which there is no room: not poolproof's own fault."""
 
 
 class PoolproofError(Exception):

@@ -10,6 +10,9 @@ from dataclasses import dataclass
 
 import msgspec
 
+LET_GO_S = 5.0
+"""How long to try what fails while somebody lets go of a device late: udev, or FUSE after close() has returned."""
+
 _IN_BACKGROUND = ("sh", "-c", 'setsid "$@" >"$0" 2>&1 </dev/null &')
 
 
@@ -69,7 +72,8 @@ class Step:
     `await_file` is a path that must come into being (and not be empty) before the step counts as done: the pid file of
     a daemon, a device node. `log` is a file on the host to quote when the step fails: what the daemon said.
     `again_if`: words of the command by which it says that a device was not there just then; it is run again once udev
-    has made its nodes.
+    has made its nodes. `patience_s`: it is tried again for so long, whatever it says: somebody has only just let go of
+    a device. `unless`: a path where nothing stands as long as the step is to be done.
     """
 
     title: str
@@ -82,6 +86,13 @@ class Step:
     await_file: str | None = None
     log: str | None = None
     again_if: str = ""
+    patience_s: float = 0.0
+    unless: str = ""
+
+
+def await_block(node: str) -> Step:
+    """Wait up to 30 s for a block device's node."""
+    return Step(f"wait for {node}", ("true",), await_file=node, timeout_s=30.0)
 
 
 def unmount(mount_point: str, *, fuse: bool = False) -> UndoCommand:

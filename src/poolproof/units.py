@@ -74,6 +74,11 @@ def format_count(value: float) -> str:
     raise AssertionError("unreachable")
 
 
+def format_number_of(count: int, word: str) -> str:
+    """A count with its word, in the plural where that is right: `1 trial`, `3 trials`."""
+    return f"{count} {word}{'' if count == 1 else 's'}"
+
+
 def format_duration(seconds: float) -> str:
     """A span of time in the unit that fits: `266 ns`, `1.25 ms`, `2.0 s`, `1 h 12 min`."""
     if seconds < 60:

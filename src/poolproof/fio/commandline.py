@@ -118,7 +118,7 @@ class _Reader:
         elif name == "name":
             self._start(value)
         else:
-            self._current.put(name, value, self.line)
+            self._current.put_in_order(name, value, self.line)
 
     def unknown(self, name: str) -> None:
         """Tell of an option that fio does not know."""
@@ -127,7 +127,7 @@ class _Reader:
 
     def _start(self, name: str) -> None:
         if name == "global":
-            self.shared = JobDraft("global", self.line, dict(self.shared.options), dict(self.shared.lines))
+            self.shared = self.shared.copied(self.line)
             self._current = self.shared
             return
         self._current = JobDraft(name, self.line)

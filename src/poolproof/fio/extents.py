@@ -9,10 +9,32 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from poolproof.fio.job import Job
+
+class Walker(Protocol):
+    """What a job says of its files and of the bytes that it walks, as `fio.job.Job` does; None: not told."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def directory(self) -> str | None: ...
+    @property
+    def filenames(self) -> tuple[str, ...]: ...
+    @property
+    def nrfiles(self) -> int: ...
+    @property
+    def numjobs(self) -> int: ...
+    @property
+    def size_bytes(self) -> int | None: ...
+    @property
+    def filesize_bytes(self) -> int | None: ...
+    @property
+    def offset_bytes(self) -> int: ...
+    @property
+    def offset_increment_bytes(self) -> int: ...
+    def percent(self, name: str) -> int | None: ...
+    def text(self, name: str) -> str | None: ...
 
 
 @dataclass(frozen=True)
@@ -27,7 +49,7 @@ class Extent:
     scale: str = "bytes"
 
 
-def extents_of(job: "Job") -> tuple[Extent, ...]:
+def extents_of(job: Walker) -> tuple[Extent, ...]:
     """One extent for each clone and file of the job."""
     scale, offset, increment, length = _region(job)
     return tuple(
@@ -77,7 +99,7 @@ def _covered(extents: list[Extent]) -> float:
     return covered
 
 
-def _region(job: "Job") -> tuple[str, float, float, float]:
+def _region(job: Walker) -> tuple[str, float, float, float]:
     """(scale, offset, increment, length for each file). Offsets in per cent and sizes in bytes cannot be compared, so
     each such offset is a scale of its own: extents that start at the same per cent may share, others may not.
     """
@@ -92,13 +114,13 @@ def _region(job: "Job") -> tuple[str, float, float, float]:
     return _unknown(job)
 
 
-def _unknown(job: "Job") -> tuple[str, float, float, float]:
+def _unknown(job: Walker) -> tuple[str, float, float, float]:
     """A scale of its own; clones lie apart where there is an increment."""
     moves = bool(job.percent("offset_increment") or job.offset_increment_bytes)
     return f"from {job.text('offset')}, {job.text('size')}", 0.0, math.inf if moves else 0.0, math.inf
 
 
-def _length(job: "Job") -> float:
+def _length(job: Walker) -> float:
     """Bytes of each file that a clone walks; of all its files where it makes its own."""
     parts = len(job.filenames) or 1
     sizes = []
@@ -109,7 +131,7 @@ def _length(job: "Job") -> float:
     return min(sizes) if sizes else math.inf
 
 
-def _files(job: "Job", clone: int) -> list[str]:
+def _files(job: Walker, clone: int) -> list[str]:
     """The files of one clone. Without a `filename` the name holds the job's and the clone's number."""
     directory = (job.directory or "").rstrip("/")
     if job.filenames:

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 
 from poolproof.fio import engines, quantity
-from poolproof.fio.blocks import DEFAULT_BLOCK, block_sizes
+from poolproof.fio.blocks import DEFAULT_BLOCK, block_sizes, kb_base_of
 from poolproof.fio.defaults import ON_BY_DEFAULT
 from poolproof.fio.extents import Extent, extents_of, most_sharers, union_bytes
 from poolproof.fio.filenames import split_filenames
@@ -20,12 +20,14 @@ class Job:
 
     A property whose option fio would refuse answers as if the option were not set. `line` is where the section or the
     `--name` stands in its source, counted from 1, and `lines` where each option does; None and empty without a source.
+    `early_bases`: the kb_base by which fio had read an option before it came upon the job's own.
     """
 
     name: str
     options: Mapping[str, str]
     line: int | None = None
     lines: Mapping[str, int] = field(default_factory=dict, compare=False)
+    early_bases: Mapping[str, int] = field(default_factory=dict)
 
     def text(self, name: str) -> str | None:
         """The option's value as written, None when it is not set."""
@@ -44,12 +46,16 @@ class Job:
     def number(self, name: str) -> int | None:
         """The first number of an option, None when it is unset, a percentage or unreadable."""
         value = self.options.get(name)
-        return None if value is None else attempt(self._bytes, value.split(",")[0])
+        return None if value is None else self._bytes(name, value.split(",")[0])
 
     def percent(self, name: str) -> int | None:
         """20 for `size=20%`, None when it is unset or no percentage."""
         value = self.options.get(name)
         return None if value is None else quantity.parse_percent(value)
+
+    def kb_base(self, name: str) -> int:
+        """What `k` is in that option, 1024 or 1000: a kb_base does not reach back to what fio has read already."""
+        return self.early_bases.get(name, kb_base_of(self.options))
 
     # What is done: direction, pattern, engine
 
@@ -149,7 +155,8 @@ class Job:
     def filesize_bytes(self) -> int | None:
         """The size of one file; the upper end where it is a range."""
         value = self.options.get("filesize")
-        span = None if value is None else attempt(self._range, value)
+        parse = partial(quantity.parse_range, kb_base=self.kb_base("filesize"))
+        span = None if value is None else attempt(parse, value)
         return (span.high or None) if span else None
 
     @property
@@ -280,8 +287,8 @@ class Job:
 
     @property
     def rate_limited(self) -> bool:
-        limits = [part for name in ("rate", "rate_iops") for part in self.options.get(name, "0").split(",")]
-        return any(attempt(self._bytes, part) for part in limits)
+        names = ("rate", "rate_iops")
+        return any(self._bytes(name, part) for name in names for part in self.options.get(name, "0").split(","))
 
     @property
     def thinks(self) -> bool:
@@ -311,20 +318,13 @@ class Job:
     @cached_property
     def _block_spans(self) -> tuple[quantity.Span, ...]:
         """The block sizes of the directions used; that of trims where it neither reads nor writes."""
-        sizes = block_sizes(self.options, self._kb_base)
+        sizes = block_sizes(self.options, self.kb_base)
         used = [sizes.read] if self.reads else []
         used += [sizes.write] if self.writes else []
         return tuple(span if span and span.low > 0 else DEFAULT_BLOCK for span in used or [sizes.trim])
 
-    @property
-    def _kb_base(self) -> int:
-        return 1000 if (self.options.get("kb_base") or "").strip() == "1000" else 1024
-
-    def _bytes(self, text: str) -> int:
-        return quantity.parse_bytes(text, self._kb_base)
-
-    def _range(self, text: str) -> quantity.Span:
-        return quantity.parse_range(text, self._kb_base)
+    def _bytes(self, name: str, text: str) -> int | None:
+        return attempt(partial(quantity.parse_bytes, kb_base=self.kb_base(name)), text)
 
     def _seconds(self, name: str) -> float | None:
         value = self.options.get(name)
@@ -369,7 +369,7 @@ class JobFile:
     @cached_property
     def sharers(self) -> int:
         """How many clones walk the same bytes at once; 1 when each has its own."""
-        return max((most_sharers(_all_extents(phase)) for phase in self.phases), default=0)
+        return max((max(1, most_sharers(_all_extents(phase))) for phase in self.phases), default=0)
 
     @property
     def shares_one_file(self) -> bool:

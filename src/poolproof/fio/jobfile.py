@@ -3,7 +3,8 @@
 Source: `parse_jobs_ini` in fio's init.c; measured with `fio --debug=parse` of fio 3.33: a value ends at `#` or `;`, no
 quoting helps; a blank after `=` belongs to the value; `[global]` holds for all sections below it; section options go
 over global ones; `include FILE` reads another file in place; `${NAME}` is the environment's, `$ncpus`, `$pagesize` and
-`$mb_memory` the machine's, and a value with one of these is arithmetic.
+`$mb_memory` the machine's, and a value with one of these is arithmetic. Within a section fio reads `kb_base` first,
+wherever it stands (its priority in options.c); the globals it has read before.
 """
 
 import re
@@ -85,7 +86,7 @@ class _Reader:
 
     def _open(self, name: str, number: int) -> None:
         if name == "global":
-            self._shared = JobDraft("global", number, dict(self._shared.options), dict(self._shared.lines))
+            self._shared = self._shared.copied(number)
             self._section = self._shared
             return
         self._section = JobDraft(name, number)

@@ -7,14 +7,16 @@ from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
 from poolproof.campaign.model import JobSpec
+from poolproof.campaign.nearest import did_you_mean
 from poolproof.errors import CampaignError, FioError
 from poolproof.fio.aliases import ALIASES, canonical
 from poolproof.fio.engines import DEFAULT_ENGINE, engine_name
 from poolproof.fio.job import Job, JobFile
+from poolproof.fio.option_values import ENGINE_WORDS
 from poolproof.fio.version import fio_version
 from poolproof.hosts.base import Host
 
-_TIMEOUT_S = 20.0
+_TIMEOUT_S = 60.0
 _FEWEST_OPTIONS = 50
 _JOB_OPTIONS: WeakKeyDictionary[Host, frozenset[str]] = WeakKeyDictionary()
 _ENGINE_OPTIONS: WeakKeyDictionary[Host, dict[str, frozenset[str]]] = WeakKeyDictionary()
@@ -146,7 +148,7 @@ def _asked_for_engine(host: Host, engine: str) -> frozenset[str]:
     said = host.run(["fio", f"--enghelp={engine}"], timeout_s=_TIMEOUT_S, check=False).stdout
     if "not found" in said:
         raise FioError(
-            f"{fio_version(host)} on {host.name} has no I/O engine {engine!r}",
+            f"{fio_version(host)} on {host.name} has no I/O engine `{engine}`{did_you_mean(engine, ENGINE_WORDS)}",
             "`fio --enghelp` lists the engines it has; io_uring and libaio are asynchronous, psync is synchronous",
         ).concerning("ioengine")
     return _names_listed(said)

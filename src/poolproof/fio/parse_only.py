@@ -8,8 +8,9 @@ from poolproof.fio.option_values import refusal
 from poolproof.fio.render import render
 from poolproof.hosts.base import Host
 
-_TIMEOUT_S = 20.0
+_TIMEOUT_S = 60.0
 _NO_FAULT = ("fio: job",)
+_OUT_OF_RANGE = "value out of range"  # fio says so, and takes a negative number as if nothing had been given
 
 
 def check_values(jobs: JobFile, host: Host) -> None:
@@ -19,7 +20,7 @@ def check_values(jobs: JobFile, host: Host) -> None:
         CampaignError: fio refuses an option or a value; the message is fio's own complaint.
     """
     completed = host.run(["fio", "--parse-only", "-"], timeout_s=_TIMEOUT_S, stdin=render(jobs), check=False)
-    if completed.returncode == 0:
+    if completed.returncode == 0 and _OUT_OF_RANGE not in completed.stderr:
         return
     said = (completed.stderr.strip() or completed.stdout.strip()).splitlines()
     complaint = "; ".join(line.strip() for line in said if not line.startswith(_NO_FAULT))[:1000]

@@ -7,7 +7,8 @@ import re
 
 _NUMBER = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*([kKMGTPE]?)$")
 _AMOUNT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kKMGTPE]?)(i?)(bit|[Bb])$|\s*(0)$")
-_LARGEST = 1e24
+LARGEST = 1e24
+"""Above anything that fio counts."""
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5, "e": 6}
 
 
@@ -42,6 +43,6 @@ def amount(text: str, plain: int) -> float:
 
 
 def _sane(value: float, text: str) -> float:
-    if abs(value) > _LARGEST:
+    if abs(value) > LARGEST:
         raise ValueError(f"{text[:40]!r} is larger than anything that fio counts")
     return value

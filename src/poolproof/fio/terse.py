@@ -2,7 +2,8 @@
 
 Sizes and rates are KiB, latencies whole or fractional microseconds, `fio-3.33` or so stands second from version 3 on.
 Versions 4 and 5 hold trims, version 5 the samples of bandwidth and IOPS; version 2 holds trims or not, as fio's age has
-it, so directions are counted by their shape. Source: HOWTO "Terse output"; captured output of fio 3.33.
+it, so directions are counted by their shape. `unified_rw_reporting=both` adds the sum of all after them. Sources: HOWTO
+"Terse output"; `show_thread_status_terse_all` in fio's stat.c; captured output of fio 3.33.
 """
 
 import re
@@ -12,31 +13,23 @@ from poolproof.fio.figures import Direction, DiskUse, FioResult, JobResult, Late
 
 _KIB = 1024
 _LARGEST = 1e24
-_LONGEST_NUMBER = 40
+_TOO_LONG = re.compile(r"(?:[\d.]+%=)?-?\d{25}")
 _US = 1000.0
 _PERCENTILES = 20
 _BEFORE_PERCENTILES = 12
 _SHORT, _LONG = 41, 47
 _DEPTHS = ("1", "2", "4", "8", "16", "32", ">=64")
 _LATENCY_FIELDS = 22
+_MOST_DIRECTIONS = 4
 _DISK_FIELDS = 9
 _PERCENTILE = re.compile(r"(\d+(?:\.\d+)?)%=(\d+)$")
 _START = re.compile(r"^[2-5];")
 
 
-def read_terse(text: str) -> FioResult | None:
-    """All terse lines of a text as one result; None when there is none."""
-    found = [result for line in text.splitlines() if (result := read_terse_line(line)) is not None]
-    if not found:
-        return None
-    jobs = tuple(job for result in found for job in result.jobs)
-    return FioResult(version=found[0].version, jobs=jobs, disks=found[0].disks)
-
-
 def read_terse_line(line: str) -> FioResult | None:
     """One terse line as a result with one job; None when it has not the shape of its version."""
     fields = line.strip().split(";")
-    if any(len(field) > _LONGEST_NUMBER for field in fields[4:_SHORT]):
+    if any(map(_TOO_LONG.match, fields[4:])):
         return None
     if not _START.match(line.strip()) or len(fields) < _SHORT:
         return None
@@ -55,14 +48,18 @@ def _result(fields: Sequence[str]) -> FioResult:
     name, group, error = fields[place], int(fields[place + 1]), int(fields[place + 2])
     width = _LONG if version == "5" else _SHORT
     directions, place = _directions(fields, place + 3, width)
+    if version == "3" and len(directions) == _MOST_DIRECTIONS - 1:
+        directions.insert(2, None)
+    directions += [None] * (_MOST_DIRECTIONS - len(directions))
     disks = _disks(fields, place + 5 + len(_DEPTHS) + _LATENCY_FIELDS)
     job = JobResult(
         name=name,
         error=error,
         group=group,
         read=directions[0],
-        write=directions[1] if len(directions) > 1 else None,
-        trim=directions[2] if len(directions) > 2 else None,
+        write=directions[1],
+        trim=directions[2],
+        mixed=directions[3],
         user_cpu_percent=_percent(fields[place]),
         system_cpu_percent=_percent(fields[place + 1]),
         depth_levels={level: _percent(fields[place + 5 + index]) for index, level in enumerate(_DEPTHS)},
@@ -73,7 +70,7 @@ def _result(fields: Sequence[str]) -> FioResult:
 def _directions(fields: Sequence[str], place: int, width: int) -> tuple[list[Direction | None], int]:
     """The directions from `place` on, told by their percentiles, and where they end."""
     directions: list[Direction | None] = []
-    while len(directions) < 3 and "%=" in fields[place + _BEFORE_PERCENTILES]:
+    while len(directions) < _MOST_DIRECTIONS and "%=" in fields[place + _BEFORE_PERCENTILES]:
         directions.append(_direction(fields[place : place + width], width))
         place += width
     if not directions:

@@ -13,17 +13,21 @@ from poolproof.fio.figures import Direction, DiskUse, FioResult, JobResult, Late
 from poolproof.fio.plain_lines import plain_lines
 
 _LONGEST_LINE = 2000  # fio's own lines are far shorter
+_SUM = "All clients"  # what a client prints last of several jobs or servers
 _MOST_FOREIGN_LINES = 40  # between two parts of one run; forum posts put remarks in between
 
 
 @dataclass(frozen=True)
 class TextResult:
-    """A result and the lines, counted from 1, on which it was found. `headers` are the jobs as fio announced them."""
+    """A result and the lines, counted from 1, on which it was found. `headers` are the jobs as fio announced them,
+    `pids` the processes of those whose blocks are there.
+    """
 
     result: FioResult
     first_line: int
     last_line: int
     headers: tuple[lines.HeaderLine, ...] = ()
+    pids: tuple[str, ...] = ()
 
 
 @dataclass
@@ -31,6 +35,7 @@ class _JobDraft:
     """A job while its lines come in. `latest` is the direction that latency lines belong to."""
 
     name: str = ""
+    pid: str = ""
     group: int = 0
     jobs: int = 1
     error: int = 0
@@ -38,6 +43,7 @@ class _JobDraft:
     directions: dict[str, Direction] = field(default_factory=dict)
     latest: str | None = None
     loose: dict[str, Latency] = field(default_factory=dict)
+    sampled: Direction | None = None
     sync: Latency | None = None
     syncs: int | None = None
     cpu: tuple[float, float] | None = None
@@ -106,7 +112,8 @@ class _Reader:
         run, self._run = self._run, _RunDraft()
         self._foreign = 0
         if run.has_figures():
-            self.found.append(TextResult(_result(run), run.first_line, run.last_line, tuple(run.headers)))
+            pids = tuple(job.pid for job in run.jobs if job.pid.strip("0"))
+            self.found.append(TextResult(_result(run), run.first_line, run.last_line, tuple(run.headers), pids))
 
     def _head(self, line: str) -> bool:
         header, version = lines.header(line), lines.version(line)
@@ -123,9 +130,10 @@ class _Reader:
         job = lines.job(line)
         if job is None:
             return False
-        if any(self._run.groups.values()) or self._run.disks or self._repeats(job):
+        is_after = any(self._run.groups.values()) or bool(self._run.disks)
+        if (is_after and job.name != _SUM) or self._repeats(job):
             self.finish()
-        self._run.jobs.append(_JobDraft(job.name, job.group, job.jobs, job.error, job.host))
+        self._run.jobs.append(_JobDraft(job.name, job.pid, job.group, job.jobs, job.error, job.host))
         return True
 
     def _repeats(self, job: lines.JobLine) -> bool:
@@ -133,7 +141,7 @@ class _Reader:
         job without a name was a fragment by itself.
         """
         before = self._run.jobs
-        if not before or job.name == "All clients":
+        if not before or job.name == _SUM:
             return False
         announced = {header.name for header in self._run.headers}
         sums_group = any(draft.group == job.group and (draft.jobs > 1 or job.jobs > 1) for draft in before)
@@ -188,13 +196,15 @@ class _Reader:
 
     def _sampled(self, line: str) -> bool:
         job = self._run.jobs[-1] if self._run.jobs else None
-        known = job is not None and job.latest is not None
         sampled = lines.sampled_rate(line, job.plain if job else None) or lines.sampled_iops(line)
         if sampled is None:
             return False
-        if job is not None and known:
-            _merge_into(job, job.latest or "", sampled)
-        return known
+        if job is not None and job.latest is not None:
+            job.directions[job.latest] = _joined(job.directions[job.latest], sampled)
+        else:
+            job = self._job_for(lambda draft: draft.latest is None and not _share_figures(draft.sampled, sampled))
+            job.sampled = _joined(job.sampled or Direction(), sampled)
+        return True
 
     def _rest(self, line: str) -> bool:
         """CPU, depths, I/Os issued: the end of a job's block."""
@@ -247,7 +257,8 @@ class _Reader:
         other text stands between a figure and a job that has no name.
         """
         last = self._run.jobs[-1] if self._run.jobs else None
-        if last and fits(last) and not any(self._run.groups.values()) and (last.name or not self._foreign):
+        is_open = last is not None and (last.name == _SUM or not any(self._run.groups.values()))
+        if last and is_open and fits(last) and (last.name or not self._foreign):
             return last
         if self._run.has_figures():
             self.finish()
@@ -256,7 +267,7 @@ class _Reader:
 
 
 def _has_figures(job: _JobDraft) -> bool:
-    return bool(job.directions or job.loose or job.sync)
+    return bool(job.directions or job.loose or job.sync or job.sampled)
 
 
 def _latency_of(job: _JobDraft, kind: str) -> Latency | None:
@@ -296,10 +307,17 @@ def _add_percentiles(job: _JobDraft, head: lines.PercentileHead, values: dict[fl
         _set_latency(job, head.kind, latency)
 
 
-def _merge_into(job: _JobDraft, direction: str, sampled: Direction) -> None:
-    """Add the sampled rates to what the direction's own line said."""
-    known = {name: value for name, value in vars(sampled).items() if value is not None}
-    job.directions[direction] = replace(job.directions[direction], **known)
+def _joined(before: Direction, sampled: Direction) -> Direction:
+    """With the sampled rates added to what was known."""
+    return replace(before, **{name: value for name, value in vars(sampled).items() if value is not None})
+
+
+def _share_figures(before: Direction | None, more: Direction) -> bool:
+    """Both tell the bandwidth, or both the IOPS: they are of two jobs."""
+    if before is None:
+        return False
+    pairs = ((before.bandwidth_mean_bytes, more.bandwidth_mean_bytes), (before.iops_mean, more.iops_mean))
+    return any(None not in pair for pair in pairs)
 
 
 def _set_issued(job: _JobDraft, counts: dict[str, int], syncs: int | None) -> None:
@@ -314,7 +332,7 @@ def _result(run: _RunDraft) -> FioResult:
     jobs = [_job(draft, run.headers) for draft in run.jobs if _has_figures(draft) or draft.name]
     if not any(_has_figures(draft) or draft.error for draft in run.jobs) and any(run.groups.values()):
         jobs = [_group_job(number, group) for number, group in run.groups.items() if group]
-    own = [job for job in jobs if job.name != "All clients"]
+    own = [job for job in jobs if job.name != _SUM]
     return FioResult(version=run.version, jobs=tuple(own or jobs), disks=tuple(run.disks), groups=run.groups)
 
 
@@ -322,9 +340,9 @@ def _job(draft: _JobDraft, headers: list[lines.HeaderLine]) -> JobResult:
     directions: dict[str, Direction | None] = {
         name: figures if _moved(figures) else None for name, figures in draft.directions.items()
     }
-    if draft.loose:
-        loose = draft.loose
-        directions["mixed"] = Direction(slat=loose.get("slat"), clat=loose.get("clat"), lat=loose.get("lat"))
+    if draft.loose or draft.sampled:
+        loose, sampled = draft.loose, draft.sampled or Direction()
+        directions["mixed"] = replace(sampled, slat=loose.get("slat"), clat=loose.get("clat"), lat=loose.get("lat"))
     announced = next((header.options for header in headers if header.name == draft.name), {})
     return JobResult(
         name=draft.name,

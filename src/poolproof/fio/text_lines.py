@@ -6,32 +6,36 @@ to is `text.py`'s business. The words are those of show_ddir_status and its neig
 
 import contextlib
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from poolproof.fio.figures import Direction, DiskUse, Latency
-from poolproof.fio.printed import amount, number
+from poolproof.fio.printed import LARGEST, amount, number
+
+Value = TypeVar("Value")
 
 _DIRECTIONS = "read|write|trim|mixed"
 _JOB = re.compile(
-    r"^\s*(?:<(?P<host>[^>\s]+)>\s*)?(?P<name>\S.*?)\s*: \(groupid=\s*(?P<group>-?\d+), jobs=\s*(?P<jobs>\d+)\):"
-    r"\s*err=\s*(?P<error>-?\d+)(?=\s*[:(])"
+    r"^\s*(?:<(?P<host>[^>\s]+)>\s*)?(?P<name>\S.*?)\s*: "
+    r"\(groupid=\s*(?P<group>-?\d{1,9}), jobs=\s*(?P<jobs>\d{1,6})\):"
+    r"\s*err=\s*(?P<error>-?\d{1,9})(?=\s*[:(])(?::\s*pid=(?P<pid>\d+))?"
 )
 _HEADER = re.compile(
     r"^\s*(?:<(?P<host>[^>\s]+)>\s*)?(?P<name>\S.*?)\s*: \(g=\s*\d+\): rw=(?P<rw>[\w]+), "
     r"bs=(?P<bs>.*?), ioengine=(?P<engine>[^,\s]+), iodepth=(?P<iodepth>\d+)"
 )
 _NEW_RATE = re.compile(
-    rf"^\s*(?P<direction>{_DIRECTIONS})\s*: IOPS=(?P<iops>[^,\s]+), BW=(?P<bw>[^\s(]+?)(?:/s)?\s*"
-    r"(?:\((?P<decimal>[^)]*)\))?\s*\((?P<io>[^/()\s]+)/(?P<runtime>\d+)msec\)"
+    rf"^\s*(?P<direction>{_DIRECTIONS})\s*: IOPS=(?P<iops>\d[\d.,]*[kMG]?), BW=(?P<bw>[^\s(]+?)(?:/s)?\s*"
+    r"(?:\((?P<decimal>[^)]*)\))?\s*\((?P<io>[^/()\s]+)/(?P<runtime>\d{1,15})msec\)"
 )
 _CUT_RATE = re.compile(
-    rf"^\s*(?P<direction>{_DIRECTIONS})\s*: IOPS=(?P<iops>[\d.]+[kMG]?),? *"
+    rf"^\s*(?P<direction>{_DIRECTIONS})\s*: IOPS=(?P<iops>[\d.]+[kMG]?)(?![\d.]|,\d),? *"
     r"(?:BW=(?P<bw>[\d.]+[kKMGT]?i?(?:B|bit|b))/s(?: *\((?P<decimal>[^()\s]*)\))?)?"
 )
 _OLD_RATE = re.compile(
     rf"^\s*(?P<direction>{_DIRECTIONS})\s*:\s*io=\s*(?P<io>[^,\s]+?)\s*, bw=\s*(?P<bw>[^,]+?)/s\s*,"
-    r"\s*iops=\s*(?P<iops>[^,\s]+)\s*,\s*runt=\s*(?P<runtime>\d+)\s*msec"
+    r"\s*iops=\s*(?P<iops>[^,\s]+)\s*,\s*runt=\s*(?P<runtime>\d{1,15})\s*msec"
 )
 _LATENCY = re.compile(
     r"^\s*(?P<kind>slat|clat|lat|sync) \((?P<unit>nsec|usec|msec|sec)\)\s*: min=\s*(?P<min>[^,\s]+)\s*, "
@@ -50,20 +54,21 @@ _SAMPLED_IOPS = re.compile(
 _CPU = re.compile(r"^\s*cpu\s*: usr=\s*(?P<user>\d+(?:\.\d+)?)%, sys=\s*(?P<system>\d+(?:\.\d+)?)%")
 _DEPTHS = re.compile(r"^\s*IO depths\s*: (?P<levels>.*)")
 _LEVEL = re.compile(r"(>=64|\d+)=\s*(\d+(?:\.\d+)?)%")
-_ISSUED = re.compile(r"^\s*issued rwts?\s*: total=(?P<total>[\d,]+) short=(?P<short>[\d,]+)")
-_OLD_ISSUED = re.compile(r"^\s*issued\s*: total=r=(?P<r>\d+)/w=(?P<w>\d+)/d=(?P<d>\d+)")
+_ISSUED = re.compile(r"^\s*issued rwts?\s*: total=(?P<total>[\d,]{1,80}) short=(?P<short>[\d,]+)")
+_OLD_ISSUED = re.compile(r"^\s*issued\s*: total=r=(?P<r>\d{1,18})/w=(?P<w>\d{1,18})/d=(?P<d>\d{1,18})")
 _GROUP_HEAD = re.compile(r"^\s*Run status group (?P<group>\d+) \(all jobs\):")
 _NEW_GROUP = re.compile(
     r"^\s*(?P<direction>READ|WRITE|TRIM|MIXED): bw=(?P<bw>[^\s,(]+?)/s(?: *\((?P<decimal>[^()\s]*)\))?"
 )
 _GROUP_IO = re.compile(r"\bio=(?P<io>[^\s,(]+)")
-_GROUP_RUN = re.compile(r"\brun=(?P<low>\d+)-(?P<high>\d+)msec")
+_GROUP_RUN = re.compile(r"\brun=(?P<low>\d{1,15})-(?P<high>\d{1,15})msec")
 _OLD_GROUP = re.compile(
     r"^\s*(?P<direction>READ|WRITE|TRIM|MIXED): io=(?P<io>[^\s,]+), aggrb=(?P<bw>[^\s,]+?)/s, "
-    r".*?maxt=\s*(?P<runtime>\d+)msec"
+    r".*?maxt=\s*(?P<runtime>\d{1,15})msec"
 )
 _DISK = re.compile(
-    r"^\s*(?P<name>[\w!.-]+): ios=(?P<reads>\d+)/(?P<writes>\d+)(?:, sectors=(?P<rs>\d+)/(?P<ws>\d+))?, merge="
+    r"^\s*(?P<name>[\w!.-]+): ios=(?P<reads>\d{1,18})/(?P<writes>\d{1,18})"
+    r"(?:, sectors=(?P<rs>\d{1,18})/(?P<ws>\d{1,18}))?, merge="
 )
 _UTILISATION = re.compile(r"\butil=\s*(\d+(?:\.\d+)?)%")
 _VERSION = re.compile(r"^\s*(?:<[^>\s]+>\s*)?(fio[- ]v?\d+\.\d+[\w.-]*)\s*$")
@@ -87,6 +92,7 @@ class JobLine:
     jobs: int
     error: int
     host: str | None
+    pid: str
 
 
 @dataclass(frozen=True)
@@ -127,7 +133,7 @@ def job(line: str) -> JobLine | None:
     if match is None:
         return None
     jobs = max(1, int(match["jobs"]))
-    return JobLine(match["name"], int(match["group"]), jobs, int(match["error"]), match["host"])
+    return JobLine(match["name"], int(match["group"]), jobs, int(match["error"]), match["host"], match["pid"] or "")
 
 
 def header(line: str) -> HeaderLine | None:
@@ -169,7 +175,8 @@ def percentiles(line: str) -> dict[float, float]:
     """Percentages and values in the unit of the head above; empty when the line has none."""
     if not line.lstrip().startswith("|"):
         return {}
-    return {float(percent): float(value) for percent, value in _PERCENTILES.findall(line)}
+    found = ((float(percent), float(value)) for percent, value in _PERCENTILES.findall(line))
+    return {percent: value for percent, value in found if value < LARGEST}
 
 
 def sampled_rate(line: str, plain: int | None) -> Direction | None:
@@ -295,16 +302,23 @@ def is_filling(line: str) -> bool:
 
 
 def _whole_rate(match: re.Match[str], plain: int) -> RateLine | None:
+    """A figure that is not in fio's own form (`30,1k`, which someone translated) is None; with none left, no line."""
+    moved = _read(lambda: round(amount(match["io"], plain)))
+    figures = Direction(
+        io_bytes=moved,
+        bandwidth_bytes=_read(lambda: _stated_rate(match, plain)),
+        iops=_read(lambda: number(match["iops"])),
+        runtime_ms=int(match["runtime"]),
+    )
+    is_told = moved is not None or figures.bandwidth_bytes is not None or figures.iops is not None
+    return RateLine(match["direction"], figures, plain) if is_told else None
+
+
+def _read(parse: Callable[[], Value]) -> Value | None:
     try:
-        figures = Direction(
-            io_bytes=round(amount(match["io"], plain)),
-            bandwidth_bytes=_stated_rate(match, plain),
-            iops=number(match["iops"]),
-            runtime_ms=int(match["runtime"]),
-        )
+        return parse()
     except ValueError:
         return None
-    return RateLine(match["direction"], figures, plain)
 
 
 def _stated_rate(match: re.Match[str], plain: int) -> float:
@@ -314,13 +328,16 @@ def _stated_rate(match: re.Match[str], plain: int) -> float:
     Raises:
         ValueError: it is no rate.
     """
-    rate = amount(match["bw"], plain)
-    in_decimals = match.groupdict().get("decimal") or ""
-    try:
-        other = amount(in_decimals.removesuffix("/s"), 1000)
-    except ValueError:
+    rate = amount(_in_bytes(match["bw"]), plain)
+    other = _read(lambda: amount(_in_bytes((match.groupdict().get("decimal") or "").removesuffix("/s")), 1000))
+    if other is None:
         return rate
     return other if abs(other - rate) <= _SAME_RATE * rate else rate
+
+
+def _in_bytes(text: str) -> str:
+    """`679Mi` of the sum over all clients, where fio leaves the unit away, as `679MiB`."""
+    return f"{text}B" if re.search(r"[kKMGT]i?$", text) else text
 
 
 def _cut_rate(match: re.Match[str]) -> RateLine | None:

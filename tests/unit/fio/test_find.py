@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from poolproof.fio.find import find_commands, find_job_files, find_results
+from poolproof.fio.find import find_results
+from poolproof.fio.makers import find_commands, makers_in
+from poolproof.fio.plain_lines import plain_lines
 
 CAPTURED = Path(__file__).parent / "captured"
 ETCD = (CAPTURED / "3.33-etcd.json").read_text()
@@ -18,7 +20,7 @@ We built a pool and ran this on a fresh volume:
   (...)
     read: IOPS=20.0k, BW=19.5GiB/s (21.0GB/s)(800GiB/40960msec)
 
-Then with `fio --name=w --rw=write --size=1g --filename=/dev/pool/vol` we wrote:
+Then with `fio --name=w --rw=write --bs=1m --size=1g --filename=/dev/pool/vol` we wrote:
 
     write: IOPS=1000, BW=1000MiB/s (1049MB/s)(1024MiB/1024msec); 0 zone resets
 
@@ -64,11 +66,11 @@ def test_a_job_file_above_a_result_made_it() -> None:
     (result,) = find_results(text)
     assert result.made is not None and result.made.origin == "job file" and result.made.line == 4
     assert result.made.jobs.jobs[0].bs_bytes == 1 << 20
-    assert [made.line for made in find_job_files(text)] == [4]
+    assert [made.line for made in makers_in(plain_lines(text))] == [4]
 
 
 def test_other_peoples_sections_are_no_job_files() -> None:
-    assert find_job_files("[Tier 1]\nPath = /cache\nQuota = 20 %\n[x]\nname=3\n") == ()
+    assert makers_in(plain_lines("[Tier 1]\nPath = /cache\nQuota = 20 %\n[x]\nname=3\n")) == []
 
 
 def test_json_in_markdown_has_its_lines_and_its_options() -> None:

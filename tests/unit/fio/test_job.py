@@ -1,7 +1,7 @@
 """What the options of a job mean."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from poolproof.fio.job import Job, JobFile
@@ -200,6 +200,7 @@ def test_names_with_colons() -> None:
 NAMES = ["rw", "bs", "size", "offset", "numjobs", "iodepth", "fsync", "runtime", "filename", "sync"]
 
 
+@example({"offset": "10P", "size": "1"})
 @given(st.dictionaries(st.sampled_from(NAMES), st.text() | st.from_regex(r"[0-9]{1,22}[kmgp%:,-]?")))
 def test_no_value_makes_an_error(options: dict[str, str]) -> None:
     one = Job("j", options)

@@ -102,3 +102,17 @@ def test_the_installed_fio_reads_the_same_options(lines: list[str]) -> None:
     ours = [line.split(";")[0].split("#")[0].strip() for line in lines if "=" in line] + ["rw=read"]
     assert sorted(f"{name}={value}" for name, value in theirs) == sorted(ours)
     assert len(read_job_file(text).jobs.jobs) == 1 + sum(line in ("[a]", "[b b]") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("[a]\nsize=1g\nkb_base=1000\n", 10**9),
+        ("[global]\nsize=1g\nkb_base=1000\n[a]\nrw=read\n", 10**9),
+        ("[global]\nsize=1g\n[a]\nkb_base=1000\n", 1 << 30),
+        ("[global]\nsize=1g\nkb_base=1000\n[a]\nkb_base=1024\n", 10**9),
+    ],
+)
+def test_kb_base_comes_first_in_its_section_and_after_the_globals(text: str, size: int) -> None:
+    """fio sorts the options of a section by priority, and copies the globals with their sizes read (init.c)."""
+    assert read_job_file(text).jobs.jobs[0].size_bytes == size

@@ -1,5 +1,6 @@
 """fio's logs."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,15 @@ from hypothesis import strategies as st
 from poolproof.errors import FioError
 from poolproof.fio.histogram import bin_of
 from poolproof.fio.json_output import read_json
-from poolproof.fio.logs import READ, WRITE, kind_of, latency_of, per_second, read_histogram_log, read_log
+from poolproof.fio.logs import (
+    READ,
+    WRITE,
+    kind_of,
+    latency_of,
+    latency_unit_ns,
+    read_histogram_log,
+    read_log,
+)
 from poolproof.fio.merge import merge_latency
 
 CAPTURED = Path(__file__).parent / "captured"
@@ -25,7 +34,7 @@ def test_columns_by_direction(tmp_path: Path) -> None:
     read = read_log(log(tmp_path, "1, 100, 0, 4096, 0\n2, 200, 1, 4096, 0\n1003, 300, 0, 4096, 0\n"))
     assert (list(read.time_ms), list(read.values), list(read.directions)) == ([1, 2, 1003], [100, 200, 300], [0, 1, 0])
     assert list(read.of(WRITE).values) == [200]
-    assert per_second(read, READ) == [100.0, 300.0]
+    assert list(read.block_bytes) == [4096] * 3
 
 
 def test_a_priority_in_hexadecimal(tmp_path: Path) -> None:
@@ -39,9 +48,74 @@ def test_old_logs_have_four_columns(tmp_path: Path) -> None:
     assert list(read_log(log(tmp_path, "1, 100, 0, 4096\n2, 200, 0, 4096\n")).values) == [100, 200]
 
 
+_RATE = 8000.0
+_SLOW, _DEEP = 125, 4000  # µs that a request takes at depth 1 and at depth 32
+
+
+@pytest.mark.parametrize(
+    ("tail", "value", "rate", "unit_ns"),
+    [
+        (", 0", _SLOW, None, 1),  # the last column is a priority: fio 3.20 and later
+        (", 0x2001", _SLOW, None, 1),
+        (", 8192, 0x2001", _SLOW, None, 1),
+        ("", _SLOW, _RATE, 1000),
+        ("", 1000 * _SLOW, _RATE, 1),
+        (", 8192", _SLOW, _RATE, 1000),  # the last column is an offset
+        ("", _DEEP, _RATE, None),  # 32 in µs, or 0.032 in ns
+        ("", _SLOW, None, None),
+        ("", 1000 * _SLOW, None, None),  # a line for each ten requests
+        ("", 10_000 * _SLOW, None, 1),
+    ],
+)
+def test_the_unit_of_latencies(tmp_path: Path, tail: str, value: int, rate: float | None, unit_ns: int | None) -> None:
+    read = read_log(log(tmp_path, "".join(f"{at}, {value}, 0, 4096{tail}\n" for at in range(1000))))
+    assert latency_unit_ns(read, rate) == unit_ns
+    if unit_ns:
+        assert latency_of(read, READ, unit_ns).mean_ns == value * unit_ns
+
+
+def test_histograms_of_fio_2_are_in_microseconds(tmp_path: Path) -> None:
+    counts = [0] * (19 << 6)
+    counts[50] = 7
+    assert read_histogram_log(log(tmp_path, f"1, 0, 4096, {', '.join(map(str, counts))}\n")).latency(READ).bins_ns == {
+        50_000: 7
+    }
+
+
 def test_bad_lines_are_counted_and_a_cut_off_one_is_left_out(tmp_path: Path) -> None:
     read = read_log(log(tmp_path, "1, 100, 0, 4096, 0\nnonsense\n2, 200, 0, 4096, 0\n3, 30"))
     assert (list(read.values), read.bad_lines) == ([100, 200], 1)
+
+
+@pytest.mark.parametrize("number", [1 << 63, 10**30, 10**5000], ids=["65 bits", "100 bits", "5000 digits"])
+@pytest.mark.parametrize("column", range(4))
+def test_a_number_that_no_counter_holds_costs_its_line_only(tmp_path: Path, column: int, number: int) -> None:
+    sys.set_int_max_str_digits(0)
+    damaged = ["2", "200", "0", "4096"]
+    damaged[column] = str(number)
+    sys.set_int_max_str_digits(sys.int_info.default_max_str_digits)
+    read = read_log(log(tmp_path, f"1, 100, 0, 4096, 0\n{', '.join(damaged)}, 0\n3, 300, 0, 4096, 0\n"))
+    assert (list(read.values), read.bad_lines) == ([100, 300], 1)
+
+
+def test_a_priority_of_too_many_digits_costs_its_line_only(tmp_path: Path) -> None:
+    read = read_log(log(tmp_path, f"1, 100, 0, 4096, 0x2001\n2, 200, 0, 4096, 0x{'f' * 5000}\n"))
+    assert list(read.values) == [100, 200]
+
+
+def test_microseconds_too_long_for_64_bits_of_nanoseconds(tmp_path: Path) -> None:
+    read = read_log(log(tmp_path, f"1, 100, 0, 4096\n2, {(1 << 63) - 1}, 0, 4096\n"))
+    assert latency_of(read, READ, 1000).samples == 2
+
+
+def test_a_histogram_with_a_count_that_no_counter_holds(tmp_path: Path) -> None:
+    counts = ["0"] * (29 << 6)
+    rows = []
+    for count in ("7", "9" * 400, "-1"):
+        counts[50] = count
+        rows.append(f"1, 0, 4096, {', '.join(counts)}\n")
+    read = read_histogram_log(log(tmp_path, "".join(rows)))
+    assert (read.latency(READ).bins_ns, read.bad_lines) == ({50: 7}, 2)
 
 
 @pytest.mark.parametrize("text", ["", "hello\nworld\n", "1\n2\n"])

@@ -81,6 +81,8 @@ def test_a_prefix_of_several_is_refused() -> None:
 def test_an_engine_that_fio_lacks() -> None:
     with pytest.raises(FioError, match="nosuch"):
         known_options(HOST, ["nosuch"])
+    with pytest.raises(FioError, match="`libiao`; did you mean `libaio`"):
+        known_options(HOST, ["libiao"])
 
 
 @needs_fio
@@ -88,6 +90,8 @@ def test_values_are_checked_by_fio_itself() -> None:
     check_values(JobFile((Job("a", {"rw": "randread", "size": "1m"}),)), HOST)
     with pytest.raises(CampaignError, match="rw=randred"):
         check_values(JobFile((Job("a", {"rw": "randred"}),)), HOST)
+    with pytest.raises(CampaignError, match="iodepth: min value out of range: -4"):
+        check_values(JobFile((Job("a", {"rw": "randread", "iodepth": "-4"}),)), HOST)
 
 
 def test_a_job_file_has_what_is_shared_first() -> None:

@@ -134,4 +134,10 @@ def test_the_installed_fio_reads_the_same(text: str) -> None:
     if read is None:
         assert text.rstrip(",").endswith("z")
         return
-    assert quantity.parse_bytes(text) & 0xFFFFFFFF == int(read[1]) & 0xFFFFFFFF
+    size = quantity.attempt(quantity.parse_bytes, text)
+    if size is None:
+        assert re.match(r"(?:819[2-9]|8[2-9]\d\d|9\d{3})[pP]", text), (
+            "only what no longer fits 63 bits, where fio's own number wraps"
+        )
+        return
+    assert size & 0xFFFFFFFF == int(read[1]) & 0xFFFFFFFF
