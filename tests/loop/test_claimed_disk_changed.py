@@ -1,4 +1,6 @@
-"""A disk without a by-id name was claimed, and another stands in its place when it is given back: it stays whole."""
+"""A real disk is claimed while it is the one that was named, and empty; written to as long as it is that one; wiped at
+the end if it still is, and the machine was not started anew meanwhile. Else it stays whole, and that is said.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +12,9 @@ import msgspec
 import pytest
 
 from poolproof.campaign.model import Device, Disk
+from poolproof.devices.model import DevicePlan
 from poolproof.devices.plan import DeviceFacts, plan_device
+from poolproof.errors import BuildError, GuardError
 from poolproof.facts.block import BlockFacts
 from poolproof.facts.machine import survey
 from poolproof.hosts.local import LocalHost
@@ -25,28 +29,78 @@ HOST = LocalHost()
 _SIZE = 64 << 20
 
 
-@pytest.mark.parametrize(
-    ("changes", "stays"),
-    [({}, False), ({"size_bytes": 2 * _SIZE}, True), ({"number": "7:1000001"}, True)],
-    ids=["the same disk", "another size", "another device number"],
-)
-def test_only_the_disk_that_was_claimed_is_wiped(ground: Ground, changes: dict[str, Any], stays: bool) -> None:
+def test_the_disk_that_was_claimed_is_written_to_and_wiped(ground: Ground) -> None:
     with _stand_in(ground) as disk:
-        journal = Journal(ground.path / "journal.jsonl")
-        apply([_claim(ground, replace(disk, **changes))], HOST, journal, may_overwrite=frozenset())
+        journal, claimed = _claimed(ground, disk)
+        _make_ext4(journal, claimed)
+        assert _bears_ext4(ground, disk)
+        assert undo_all(journal, HOST) == ()
+        assert not _bears_ext4(ground, disk)
+
+
+@pytest.mark.parametrize("changes", [{"size_bytes": 2 * _SIZE}, {"number": "7:1000001"}], ids=["size", "device number"])
+def test_another_disk_is_not_claimed(ground: Ground, changes: dict[str, Any]) -> None:
+    with _stand_in(ground) as disk:
+        with pytest.raises(BuildError, match="is not the disk that was named"):
+            _claimed(ground, replace(disk, **changes))
+        assert not list(ground.path.glob("*.claimed"))
+
+
+def test_a_disk_that_is_not_empty_any_more_is_not_claimed(ground: Ground) -> None:
+    with _stand_in(ground) as disk:
         ground.command("mkfs.ext4", "-q", disk.path)
-        left = undo_all(journal, HOST)
-        assert ("ext4" in ground.command("wipefs", "--no-act", disk.path)) == stays
-        assert [leftover.reason.endswith("so nothing of it is wiped") for leftover in left] == [True] * stays
+        with pytest.raises(BuildError, match="not empty any more: it bears ext4"):
+            _claimed(ground, disk)
+        assert _bears_ext4(ground, disk)
 
 
-def _claim(ground: Ground, disk: BlockFacts) -> Step:
-    """The step of a run that claims the disk; its undo is not tried for long."""
-    site = site_of(survey(HOST, ("wipefs", "tee")), "t", str(ground.path), str(ground.path), is_here=True)
+def test_another_disk_in_its_place_is_neither_written_to_nor_wiped(ground: Ground) -> None:
+    with _stand_in(ground) as disk:
+        journal, claimed = _claimed(ground, disk)
+        ground.command("truncate", "-s", str(2 * _SIZE), str(ground.path / "disk.img"))
+        ground.command("losetup", "--set-capacity", disk.path)
+        with pytest.raises(GuardError, match="is not the disk that was named"):
+            _make_ext4(journal, claimed)
+        assert not _bears_ext4(ground, disk)
+        ground.command("mkfs.ext4", "-q", disk.path)
+        assert [left.reason.endswith("so nothing of it is written") for left in undo_all(journal, HOST)] == [True]
+        assert _bears_ext4(ground, disk)
+
+
+def test_what_stands_on_it_after_the_machine_was_started_anew_is_left_to_its_owner(ground: Ground) -> None:
+    with _stand_in(ground) as disk:
+        journal, claimed = _claimed(ground, disk)
+        _make_ext4(journal, claimed)
+        (note,) = ground.path.glob("*.claimed")
+        note.write_text(f"{disk.serial}\nthe boot before\n")
+        (left,) = undo_all(journal, HOST)
+        assert left.reason.endswith(f"when its data may go: wipefs --all {disk.path}")
+        assert _bears_ext4(ground, disk)
+        ground.command("wipefs", "--all", disk.path)
+        assert undo_all(journal, HOST) == ()
+
+
+def _claimed(ground: Ground, disk: BlockFacts) -> tuple[Journal, DevicePlan]:
+    """The disk claimed as a run does it; the undo is not tried for long."""
+    site = site_of(survey(HOST, ("wipefs",)), "t", str(ground.path), str(ground.path), is_here=True)
     facts = DeviceFacts(loops=(0,), disks=(disk,), permitted=frozenset({"SN-0001"}))
-    (claim,) = plan_device(Device("d", Disk("SN-0001")), site, facts).steps
+    plan = plan_device(Device("d", Disk("SN-0001")), site, facts)
+    (claim,) = plan.steps
     assert isinstance(claim.undo, UndoCommand)
-    return replace(claim, undo=msgspec.structs.replace(claim.undo, timeout_s=0.2))
+    journal = Journal(ground.path / "journal.jsonl")
+    short = replace(claim, undo=msgspec.structs.replace(claim.undo, timeout_s=0.2))
+    apply([short], HOST, journal, may_overwrite=frozenset())
+    return journal, plan
+
+
+def _make_ext4(journal: Journal, claimed: DevicePlan) -> None:
+    path = claimed.volume.path
+    step = Step("make ext4", ("mkfs.ext4", "-q", path), overwrites=(path,))
+    apply([step], HOST, journal, may_overwrite=frozenset({path}), still_it={path: claimed.still_it})
+
+
+def _bears_ext4(ground: Ground, disk: BlockFacts) -> bool:
+    return "ext4" in ground.command("wipefs", "--no-act", disk.path)
 
 
 @contextmanager

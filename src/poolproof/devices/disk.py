@@ -14,16 +14,36 @@ from poolproof.steps import Holds, Step, UndoCommand
 
 _BY_ID = "/dev/disk/by-id/"
 _KERNEL_NAME = re.compile(r"(/dev/)?((sd|hd|vd|xvd)[a-z]+\d*|(nvme\d+n|mmcblk|loop|ram|zram|md|dm-|sr|nbd)\d+(p\d+)?)")
-_WIPE_AND_FORGET = """
+_IS_IT = """
 disk=$1
 field() { echo $(lsblk --nodeps --noheadings --bytes --output "$1" "$disk"); }
 is() { [ -z "$2" ] && return; found=$(field "$1"); [ -z "$found" ] || [ "$found" = "$2" ]; }
-if [ "$(field SIZE)" = "$2" ] && is MAJ:MIN "$3" && is SERIAL "$4" && is WWN "$5"
-then wipefs --all "$disk" && rm -- "$0"
-else echo "$disk is not the disk that was claimed ($(cat "$0")), so nothing of it is wiped" >&2; exit 1
-fi"""
+if ! { [ "$(field SIZE)" = "$2" ] && is MAJ:MIN "$3" && is SERIAL "$4" && is WWN "$5"; }
+then echo "$disk is not the disk that was named ($0), so nothing of it is written" >&2; exit 1
+fi
+"""
+_CLAIM = (
+    _IS_IT
+    + """
+held=$(wipefs --no-act --noheadings --output TYPE "$disk") || exit 1
+[ -z "$held" ] || { echo "$disk is not empty any more: it bears" $held >&2; exit 1; }
+printf '%s\\n' "$0" "$(cat /proc/sys/kernel/random/boot_id)" >"$6"
+"""
+)
+_WIPE_AND_FORGET = (
+    _IS_IT
+    + """
+[ -n "$(wipefs --no-act "$disk")" ] || exec rm -- "$6"
+[ "$(sed -n 2p "$6")" = "$(cat /proc/sys/kernel/random/boot_id)" ] || {
+  echo "the machine was started anew since $disk was claimed, so what it bears may be yours;" \\
+    "when its data may go: wipefs --all $disk" >&2
+  exit 1
+}
+wipefs --all "$disk" && rm -- "$6"
+"""
+)
 
-PROGRAMS = ("wipefs", "tee")
+PROGRAMS = ("wipefs",)
 
 
 def bare_identity(identity: str) -> str:
@@ -65,23 +85,28 @@ def plan(
     require(site, f"{device.name} (the disk {disk.identity})", *PROGRAMS)
     check_disk(disk, permitted)
     leaf = Leaf(device.name, disk.stable_path, disk.counter)
-    return DevicePlan((_claim(device.name, disk, site),), Volume(disk.stable_path, True, (leaf,), disk.size_bytes))
+    volume = Volume(disk.stable_path, True, (leaf,), disk.size_bytes)
+    return DevicePlan((_claim(device.name, disk, site),), volume, _script(_IS_IT, disk))
 
 
 def _claim(name: str, disk: BlockFacts, site: Site) -> Step:
-    """The disk was empty: while the note of that stands, its signatures are this run's own and go at the end.
+    """The disk is still the one, and empty: while the note of that stands, its signatures are this run's own and go at
+    the end, unless the machine was started anew meanwhile: what stands there then may be somebody else's.
 
     The path is the by-id name where there is one, so that a disk which moved to another kernel name is not mistaken.
-    Before the wipe the disk must still be the one that was claimed: its size, serial and WWN, and its device number
-    where nothing but the kernel's name leads to it.
+    Before the wipe, as before each command that writes, the disk must be the one that was named: its size, serial and
+    WWN, and its device number where nothing but the kernel's name leads to it.
     """
     note = f"{site.state_dir}/{name}.claimed"
     return Step(
         title=f"claim the disk {disk.identity} as {name}",
-        argv=("tee", note),
-        stdin=f"{disk.identity}\n",
-        undo=UndoCommand(("sh", "-c", _WIPE_AND_FORGET, note, *_marks(disk)), Holds(note, disk.identity)),
+        argv=(*_script(_CLAIM, disk), note),
+        undo=UndoCommand((*_script(_WIPE_AND_FORGET, disk), note), Holds(note, disk.identity)),
     )
+
+
+def _script(text: str, disk: BlockFacts) -> tuple[str, ...]:
+    return ("sh", "-c", text, disk.identity, *_marks(disk))
 
 
 def _marks(disk: BlockFacts) -> tuple[str, ...]:

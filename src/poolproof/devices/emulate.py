@@ -13,7 +13,6 @@ from poolproof.steps import Step, UndoDaemon
 
 PROGRAMS = ("nbdkit", "nbdfuse", "losetup", "touch", "tee")
 
-
 PIPELINE_S = 200e-6
 """What a request costs on its way through loop device, FUSE, nbdfuse, socket, Python and back; the plugin takes it off
 each service time. Measured at depth 1 on two cores of a virtual machine: 120 to 280 µs, the more the longer the
@@ -21,6 +20,7 @@ processors slept between requests."""
 
 PLUGIN = Path(__file__).parent / "emulated" / "plugin.py"
 """The program that nbdkit runs."""
+
 _PACKAGE = ("poolproof", "devices", "emulated")
 _CARRIED = ("plugin.py", "model.py", "hdd.py", "ssd.py")
 _THREADS = 8

@@ -1,13 +1,12 @@
-"""A real disk is touched only when it is free, empty, large enough and permitted by name; here is the word on that."""
+"""A real disk is touched only when it is free, empty and permitted by name; here is the word on that."""
 
 from poolproof.errors import GuardError
 from poolproof.facts.block import BlockFacts
-from poolproof.units import format_size
 
 _SWAP = "[SWAP]"
 
 
-def check_disk(disk: BlockFacts, permitted: frozenset[str], *, needed_bytes: int = 0) -> None:
+def check_disk(disk: BlockFacts, permitted: frozenset[str]) -> None:
     """Return when the disk may be overwritten; `permitted` holds the identities given with `--wipe`.
 
     A disk that is in use or holds anything is refused whatever is permitted.
@@ -16,7 +15,6 @@ def check_disk(disk: BlockFacts, permitted: frozenset[str], *, needed_bytes: int
         GuardError: it may not be overwritten: why, and what to type next.
     """
     _refuse_used(disk)
-    _refuse_short(disk, needed_bytes)
     _refuse_unpermitted(disk, permitted)
 
 
@@ -89,14 +87,6 @@ def _refuse_content(disk: BlockFacts) -> None:
     held = disk.signatures or tuple(text for text in (disk.file_system, disk.partition_table) if text)
     if held:
         raise GuardError(f"{_called(disk)} is not empty: it bears {', '.join(held)}", _erase(disk))
-
-
-def _refuse_short(disk: BlockFacts, needed_bytes: int) -> None:
-    if disk.size_bytes < needed_bytes:
-        raise GuardError(
-            f"{_called(disk)} has {format_size(disk.size_bytes)}, and {format_size(needed_bytes)} are asked for",
-            "poolproof devices",
-        )
 
 
 def _refuse_unpermitted(disk: BlockFacts, permitted: frozenset[str]) -> None:

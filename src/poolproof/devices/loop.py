@@ -10,6 +10,7 @@ _CONNECTIONS = 8
 
 
 def loop_path(number: int) -> str:
+    """The node of the loop device of that number."""
     return f"/dev/loop{number}"
 
 

@@ -32,10 +32,14 @@ class Volume:
 
 @dataclass(frozen=True)
 class DevicePlan:
-    """The steps that bring a device up, in order, each with its undo, and what stands then."""
+    """The steps that bring a device up, in order, each with its undo, and what stands then.
+
+    `still_it`: a command that succeeds as long as the volume is what was named; empty where nobody else can take it.
+    """
 
     steps: tuple[Step, ...]
     volume: Volume
+    still_it: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

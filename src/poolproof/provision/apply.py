@@ -1,8 +1,10 @@
 """Make the planned changes, one by one, each in the journal before it is made."""
 
 import contextlib
+import math
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 
 from poolproof.errors import BuildError, CommandError, GuardError
 from poolproof.hosts.base import FileMissing, Host
@@ -11,6 +13,7 @@ from poolproof.provision.journal import Journal
 from poolproof.steps import Step
 
 _POLL_S = 0.03
+_AGAIN_S = 0.1
 _ATTEMPTS = 3
 _SETTLE = ("udevadm", "settle", "--timeout=30")
 _ASK_S = 60.0  # a question that a busy machine answers late
@@ -24,17 +27,20 @@ def apply(
     journal: Journal,
     *,
     may_overwrite: frozenset[str],
+    still_it: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
     tell: Callable[[str], None] = lambda _title: None,
 ) -> None:
-    """Run the steps in order.
+    """Run the steps in order. `still_it`: a command by device that is run before each step which writes to it.
 
     Raises:
-        GuardError: a step would write to a device that is not in `may_overwrite`; nothing of it was run.
+        GuardError: a step would write to a device that is not in `may_overwrite`, or that is another one now; nothing
+            of it was run.
         BuildError: a step failed or hung; those before it stand, and the journal knows them.
     """
     for step in steps:
         _guard(step, may_overwrite)
         tell(step.title)
+        check_still(step.title, [still_it[path] for path in step.overwrites if path in still_it], host)
         journal.record(step)
         _make(step, host)
 
@@ -58,9 +64,25 @@ def _guard(step: Step, may_overwrite: frozenset[str]) -> None:
         )
 
 
+def check_still(title: str, checks: Iterable[tuple[str, ...]], host: Host) -> None:
+    """Return when each of these commands succeeds: each device is still the one that was named.
+
+    Raises:
+        GuardError: one is not, or could not be asked; what `title` says is not to be done.
+    """
+    for check in checks:
+        try:
+            host.run(check, timeout_s=_ASK_S)
+        except CommandFailed as error:
+            said = error.completed.stderr.strip() or f"exit code {error.completed.returncode}"
+            raise GuardError(f"refused to {title}: {said}", "poolproof devices") from None
+
+
 def _make(step: Step, host: Host) -> None:
     try:
-        _run(step, host, attempts=_ATTEMPTS if step.again_if else 1)
+        if step.unless and _stands(step.unless, host):
+            return
+        _patiently(step, host)
         if step.await_file is not None:
             _await(step.await_file, host, step.timeout_s)
     except CommandFailed as error:
@@ -69,6 +91,23 @@ def _make(step: Step, host: Host) -> None:
         raise BuildError(f"could not {step.title}: `{step.argv[0]}` said: {said}{_logged(step, host)}", hint) from None
     except CommandError as error:
         raise BuildError(f"could not {step.title}: {error.message}{_logged(step, host)}", error.hint) from None
+
+
+def _stands(path: str, host: Host) -> bool:
+    return host.run(("test", "-e", path), timeout_s=_ASK_S, check=False).returncode == 0
+
+
+def _patiently(step: Step, host: Host) -> None:
+    deadline = math.inf
+    while True:
+        try:
+            return _run(step, host, attempts=_ATTEMPTS if step.again_if else 1)
+        except CommandFailed:
+            # from the first complaint on: a program may take longer than that to complain
+            deadline = min(deadline, time.monotonic() + step.patience_s)
+            if time.monotonic() >= deadline:
+                raise
+        time.sleep(_AGAIN_S)
 
 
 def _run(step: Step, host: Host, *, attempts: int) -> None:

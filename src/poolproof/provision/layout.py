@@ -18,6 +18,7 @@ from poolproof.layers.base import Node
 from poolproof.layers.change import plan_change
 from poolproof.layers.extend import plan_extension
 from poolproof.layers.tree import TreePlan, devices, directories, plan_tree
+from poolproof.provision.place import check_writable, directory_there
 from poolproof.steps import Step
 
 _LIMIT_S = 20.0
@@ -32,6 +33,16 @@ class Ground:
     disks: tuple[BlockFacts, ...]
     below_state: Below | None
     directories: Mapping[str, Volume]
+
+
+@dataclass(frozen=True)
+class Premises:
+    """What every plan of a layout starts from. `permitted`: the identities of the disks that may be overwritten."""
+
+    campaign: Campaign
+    site: Site
+    ground: Ground
+    permitted: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -54,12 +65,17 @@ class LayoutPlan:
         """The block devices that are this layout's own: its disks, and what its layers offer."""
         return frozenset(device.volume.path for device in self.devices) | self.tree.block_paths
 
+    @property
+    def still_it(self) -> Mapping[str, tuple[str, ...]]:
+        """By the path of a disk, the command that tells whether it is still the one that was named."""
+        return {device.volume.path: device.still_it for device in self.devices if device.still_it}
+
 
 def look_around(host: Host, campaign: Campaign, nodes: Collection[Node], state_dir: str) -> Ground:
     """The facts that planning the layouts needs.
 
     Raises:
-        HostError: a directory of a `dir` layout is not there.
+        HostError: a directory of a `dir` layout is not there, or can't be written to.
         CampaignError: a disk that the campaign names is not there.
     """
     loops = loop_facts(host)
@@ -72,31 +88,21 @@ def look_around(host: Host, campaign: Campaign, nodes: Collection[Node], state_d
     )
 
 
-def plan_layout(
-    layout: Layout, node: Node, campaign: Campaign, site: Site, ground: Ground, permitted: frozenset[str]
-) -> LayoutPlan:
+def plan_layout(layout: Layout, node: Node, premises: Premises) -> LayoutPlan:
     """The plan of one layout; a pure function of what was asked and what the host has.
 
     Raises:
         GuardError: a disk may not be written to.
         HostError: the host can't build it.
     """
-    added, numbers = _plan_added(node, {}, campaign, site, ground, permitted)
+    added, numbers = _plan_added(node, {}, premises)
     volumes = {name: plan.volume for name, plan in added.items()}
     with _in_the_campaigns_words(layout, volumes):
-        tree = plan_tree(node, {**ground.directories, **volumes}, site, layout.name)
+        tree = plan_tree(node, {**premises.ground.directories, **volumes}, premises.site, layout.name)
     return LayoutPlan(layout, node, tuple(added.values()), tree, frozenset(numbers))
 
 
-def plan_over(
-    layout: Layout,
-    node: Node,
-    core: LayoutPlan,
-    campaign: Campaign,
-    site: Site,
-    ground: Ground,
-    permitted: frozenset[str],
-) -> LayoutPlan:
+def plan_over(layout: Layout, node: Node, core: LayoutPlan, premises: Premises) -> LayoutPlan:
     """The plan of what a layout has more than its core, which stands; its `tree` closes and opens the whole.
 
     Raises:
@@ -104,21 +110,14 @@ def plan_over(
         HostError: the host can't build it.
     """
     standing = _standing_volumes(core)
-    added, numbers = _plan_added(node, standing, campaign, site, ground, permitted)
+    added, numbers = _plan_added(node, standing, premises)
     volumes = {name: plan.volume for name, plan in added.items()}
-    tree = plan_extension(core.tree, node, {**ground.directories, **standing, **volumes}, site, layout.name)
+    below = {**premises.ground.directories, **standing, **volumes}
+    tree = plan_extension(core.tree, node, below, premises.site, layout.name)
     return LayoutPlan(layout, node, tuple(added.values()), tree, frozenset(numbers))
 
 
-def plan_changed(
-    layout: Layout,
-    node: Node,
-    core: LayoutPlan,
-    campaign: Campaign,
-    site: Site,
-    ground: Ground,
-    permitted: frozenset[str],
-) -> LayoutPlan:
+def plan_changed(layout: Layout, node: Node, core: LayoutPlan, premises: Premises) -> LayoutPlan:
     """The plan by which what stands becomes `node`, which it can; it has all devices of it, new ones with their steps.
 
     Raises:
@@ -126,10 +125,10 @@ def plan_changed(
         HostError: the host can't build it.
     """
     standing = _standing_volumes(core)
-    added, numbers = _plan_added(node, standing, campaign, site, ground, permitted)
+    added, numbers = _plan_added(node, standing, premises)
     plans = tuple(added.get(name) or DevicePlan((), standing[name]) for name in devices(node))
     volumes = dict(zip(devices(node), (plan.volume for plan in plans), strict=True))
-    tree = plan_change(core.tree, node, {**ground.directories, **volumes}, site, layout.name)
+    tree = plan_change(core.tree, node, {**premises.ground.directories, **volumes}, premises.site, layout.name)
     return LayoutPlan(layout, node, plans, tree, frozenset(numbers))
 
 
@@ -138,18 +137,15 @@ def _standing_volumes(core: LayoutPlan) -> dict[str, Volume]:
 
 
 def _plan_added(
-    node: Node,
-    standing: Mapping[str, Volume],
-    campaign: Campaign,
-    site: Site,
-    ground: Ground,
-    permitted: frozenset[str],
+    node: Node, standing: Mapping[str, Volume], premises: Premises
 ) -> tuple[dict[str, DevicePlan], tuple[int, ...]]:
     """The devices of the layout that do not stand yet, by name, and the loop numbers that they may take."""
-    by_name = {device.name: device for device in campaign.devices}
+    ground = premises.ground
+    by_name = {device.name: device for device in premises.campaign.devices}
     added = [by_name[name] for name in devices(node) if name not in standing]
     numbers = _free_loops(ground.loops, len(added))
-    plans = plan_devices(added, site, DeviceFacts(numbers, ground.nbds, ground.below_state, ground.disks, permitted))
+    facts = DeviceFacts(numbers, ground.nbds, ground.below_state, ground.disks, premises.permitted)
+    plans = plan_devices(added, premises.site, facts)
     return {device.name: plan for device, plan in zip(added, plans, strict=True)}, numbers
 
 
@@ -186,11 +182,15 @@ def _directory_of(campaign: Campaign, host: Host, path: str, loops: tuple[LoopFa
 def _directory(host: Host, path: str, loops: tuple[LoopFacts, ...]) -> Volume:
     """An existing directory as a volume: its leaves are the block devices that its file system lies on."""
     try:
-        real = host.run(["realpath", "--canonicalize-existing", path], timeout_s=_LIMIT_S).stdout.rstrip("\n")
+        real = directory_there(host, path)
+        check_writable(host, real)
+    except HostError as error:
+        raise error.concerning(path) from None
+    try:
         free = host.run(["stat", "--file-system", "--format=%a %S", real], timeout_s=_LIMIT_S).stdout.split()
         found = device_under(host, real)
     except CommandError:
-        raise HostError(f"the directory {path} is not there", f"mkdir -p {path}").concerning(path) from None
+        raise HostError(f"the directory {path} went away", f"ls -ld {path}").concerning(path) from None
     leaves = tuple(
         Leaf(below.device, f"/dev/{below.device}", below.counter, _below_loop(host, below, loops)) for below in found
     )

@@ -11,6 +11,7 @@ from poolproof.steps import Step, UndoTree
 
 DEFAULT_WORK = "/var/tmp"
 RAM_FILES = "/dev/shm"
+_ANOTHER = ", or name another with --work"
 _LIMIT_S = 20.0
 
 
@@ -20,18 +21,48 @@ def new_label() -> str:
 
 
 def real_directory(host: Host, path: str) -> str:
-    """The directory without links, as the kernel's table of mounts will name it.
+    """The work directory without links, as the kernel's table of mounts will name it.
 
     Raises:
-        HostError: it is not there, or its name holds a blank or a backslash, which that table writes otherwise.
+        HostError: as `directory_there`, or its name holds a blank or a backslash, which that table writes otherwise.
     """
-    found = host.run(["realpath", "--canonicalize-existing", path], timeout_s=_LIMIT_S, check=False)
-    if found.returncode != 0:
-        raise HostError(f"the directory {path} is not there", f"mkdir -p {path}, or name another with --work")
-    real = found.stdout.rstrip("\n")
+    real = directory_there(host, path, instead=_ANOTHER)
     if any(character.isspace() or character == "\\" for character in real):
         raise HostError(f"{real} has a blank or a backslash in its name", "name another with --work")
     return real
+
+
+def directory_there(host: Host, path: str, *, instead: str = "") -> str:
+    """An existing directory without links. `instead`: what else the user can do if there is none.
+
+    Raises:
+        HostError: it is not there, or it is something else.
+    """
+    found = host.run(["realpath", "--canonicalize-existing", f"{path}/."], timeout_s=_LIMIT_S, check=False)
+    if "Not a directory" in found.stderr:
+        raise HostError(f"{path} is no directory", f"ls -ld {path}{instead}")
+    if found.returncode != 0:
+        raise HostError(f"the directory {path} is not there", f"mkdir -p {path}{instead}")
+    return found.stdout.rstrip("\n")
+
+
+def check_writable(host: Host, path: str, *, instead: str = "") -> None:
+    """Return when something can be made in the directory.
+
+    Raises:
+        HostError: it can't.
+    """
+    if host.run(["test", "-w", path], timeout_s=_LIMIT_S, check=False).returncode != 0:
+        raise HostError(f"the directory {path} cannot be written to", f"ls -ld {path}{instead}")
+
+
+def check_work(host: Host, state_dir: str) -> None:
+    """Return when the run's own directory can be made in the work directory.
+
+    Raises:
+        HostError: it can't.
+    """
+    check_writable(host, state_dir.rpartition("/")[0] or "/", instead=_ANOTHER)
 
 
 def site_of(machine: Machine, label: str, state_dir: str, ram_dir: str, *, is_here: bool) -> Site:

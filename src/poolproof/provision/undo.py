@@ -48,7 +48,7 @@ def undo_all(
     late = _await_landing(changes, host, tell)
     for change in changes:
         tell(f"undo: {change.title}")
-        reason = late.get(change.number) or _needed_by(leftovers, change.undo) or _attempt(change.undo, host)
+        reason = late.get(change.number) or _needed_by(leftovers, change.undo) or undo_one(change.undo, host)
         if reason:
             leftovers.append(Leftover(change, reason))
         else:
@@ -86,11 +86,7 @@ def _needed_by(leftovers: Sequence[Leftover], undo: Undo) -> str | None:
 
 
 def undo_one(undo: Undo, host: Host) -> str | None:
-    """Undo a change on its own, as one that will be undone again; the reason why it could not be, None when it is."""
-    return _attempt(undo, host)
-
-
-def _attempt(undo: Undo, host: Host) -> str | None:
+    """Undo one change, which the journal is not told of; the reason why it could not be, None when it is."""
     try:
         return _undo(undo, host)
     except CommandError as error:

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping
 import pytest
 
 from poolproof.campaign.model import Device, Emulated
-from poolproof.devices.emulated.closed_loop import Kind, Request, seconds_for
 from poolproof.devices.emulated.model import MODELS
 from poolproof.devices.model import Site
+from tests.closed_loop import Kind, Request, seconds_for
 
-from .standing import KNOWN_S, Rate, compare, fio, measured_way_s, standing
+from .standing import KNOWN_LONG_S, KNOWN_S, Rate, compare, fio, measured_way_s, standing
 
 _SIZE = 1 << 30
 _SHORT = 64 << 20
@@ -23,7 +23,6 @@ _PIECE = 1 << 20
 """The block size of the sequential jobs; it reaches the model in one piece."""
 
 _NO_TIME = ("read_s=0", "write_s=0", "flush_s=0", "link_rate=1e12", "pipeline=0")
-_KNOWN_TIME = (f"read_s={KNOWN_S}", f"write_s={KNOWN_S}", "link_rate=1e12", "pipeline=0")
 _RETRIES = {"retry_share": "0.1", "retry_least_s": "0.03", "retry_most_s": "0.15"}
 """Retries so many and so short that a second of them has a stable mean."""
 
@@ -38,7 +37,14 @@ def free(site: Site) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def known(site: Site) -> Iterator[str]:
     """A model that takes the same time for each request: what is more is the way to it."""
-    with standing(Device("known", Emulated("nvme", _SIZE)), site, _KNOWN_TIME) as volume:
+    with standing(Device("known", Emulated("nvme", _SIZE)), site, _taking(KNOWN_S)) as volume:
+        yield volume.path
+
+
+@pytest.fixture(scope="module")
+def slow(site: Site) -> Iterator[str]:
+    """The same, as slow as a disk."""
+    with standing(Device("slow", Emulated("nvme", _SIZE)), site, _taking(KNOWN_LONG_S)) as volume:
         yield volume.path
 
 
@@ -54,25 +60,41 @@ def ssd(request: pytest.FixtureRequest, site: Site) -> Iterator[tuple[str, str]]
         yield request.param, volume.path
 
 
-def test_hdd_random_reads(hdd: str, free: str) -> None:
+def test_hdd_random_reads(hdd: str, free: str, slow: str) -> None:
     expected = _random_reads("hdd-7200", depth=1)
     assert 110 < expected < 145, "a 7200 rpm disk reads about 75 to 140 random blocks a second"
-    compare("hdd-7200, random 16k reads, depth 1, IOPS", expected, lambda: _randread(hdd, 1).iops, free)
-
-
-def test_hdd_short_seeks_are_faster(hdd: str, free: str) -> None:
-    expected = _random_reads("hdd-7200", depth=1, span=_SHORT)
-    assert expected > 1.3 * _random_reads("hdd-7200", depth=1)
     compare(
-        "hdd-7200, random 16k reads within 64M, depth 1, IOPS", expected, lambda: _randread(hdd, 1, _SHORT).iops, free
+        "hdd-7200, random 16k reads, depth 1, IOPS",
+        expected,
+        lambda: _randread(hdd, 1).iops,
+        free,
+        way_s=lambda: _way_to_disk_s(slow),
     )
 
 
-def test_hdd_over_the_full_stroke_is_slower(site: Site, free: str) -> None:
+def test_hdd_short_seeks_are_faster(hdd: str, free: str, slow: str) -> None:
+    expected = _random_reads("hdd-7200", depth=1, span=_SHORT)
+    assert expected > 1.3 * _random_reads("hdd-7200", depth=1)
+    compare(
+        "hdd-7200, random 16k reads within 64M, depth 1, IOPS",
+        expected,
+        lambda: _randread(hdd, 1, _SHORT).iops,
+        free,
+        way_s=lambda: _way_to_disk_s(slow),
+    )
+
+
+def test_hdd_over_the_full_stroke_is_slower(site: Site, free: str, slow: str) -> None:
     expected = _random_reads("hdd-7200", depth=1, changes={"stroke": "1.0"})
     assert expected < 0.75 * _random_reads("hdd-7200", depth=1)
     with standing(Device("full", Emulated("hdd-7200", _SIZE)), site, ("stroke=1.0",)) as volume:
-        compare("hdd-7200 stroke=1.0, random 16k reads, IOPS", expected, lambda: _randread(volume.path, 1).iops, free)
+        compare(
+            "hdd-7200 stroke=1.0, random 16k reads, IOPS",
+            expected,
+            lambda: _randread(volume.path, 1).iops,
+            free,
+            way_s=lambda: _way_to_disk_s(slow),
+        )
 
 
 def test_hdd_queue_is_sorted(hdd: str, free: str) -> None:
@@ -122,7 +144,7 @@ def test_hdd_cache_takes_a_burst_of_random_writes(hdd: str) -> None:
     assert flushed.iops < 200
 
 
-def test_failing_hdd_retries(site: Site, free: str) -> None:
+def test_failing_hdd_retries(site: Site, free: str, slow: str) -> None:
     expected = _random_reads("hdd-failing", depth=1, changes=_RETRIES)
     assert expected < 0.6 * _random_reads("hdd-7200", depth=1)
     settings = tuple(f"{name}={value}" for name, value in _RETRIES.items())
@@ -132,6 +154,7 @@ def test_failing_hdd_retries(site: Site, free: str) -> None:
             expected,
             lambda: fio(volume.path, rw="randread", bs="16k", runtime=3).iops,
             free,
+            way_s=lambda: _way_to_disk_s(slow),
         )
 
 
@@ -142,7 +165,7 @@ def test_ssd_random_reads(ssd: tuple[str, str], free: str, known: str) -> None:
         _random_reads(name, depth=1),
         lambda: _randread(path, 1).iops,
         free,
-        way_s=lambda: measured_way_s(known, rw="randread", bs="16k", iodepth=1),
+        way_s=lambda: measured_way_s(known, KNOWN_S, rw="randread", bs="16k", iodepth=1),
     )
 
 
@@ -172,7 +195,7 @@ def test_ssd_random_writes(ssd: tuple[str, str], free: str, known: str) -> None:
         expected,
         lambda: fio(path, rw="randwrite", bs="4k", iodepth=1).iops,
         free,
-        way_s=lambda: measured_way_s(known, rw="randwrite", bs="4k", iodepth=1),
+        way_s=lambda: measured_way_s(known, KNOWN_S, rw="randwrite", bs="4k", iodepth=1),
     )
 
 
@@ -194,6 +217,14 @@ def test_the_order_of_the_models_holds(site: Site) -> None:
         with standing(Device("o", Emulated(name, _SIZE)), site) as volume:
             rates.append(fio(volume.path, rw="randread", bs="16k", iodepth=4, runtime=4).iops)
     assert rates == sorted(rates)
+
+
+def _taking(takes_s: float) -> tuple[str, ...]:
+    return f"read_s={takes_s}", f"write_s={takes_s}", "link_rate=1e12", "pipeline=0"
+
+
+def _way_to_disk_s(slow: str) -> float:
+    return measured_way_s(slow, KNOWN_LONG_S, rw="randread", bs="16k", iodepth=1)
 
 
 def _randread(path: str, depth: int, span: int = _SIZE) -> Rate:

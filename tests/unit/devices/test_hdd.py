@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poolproof.devices.emulated.closed_loop import Kind, Request, seconds_for
 from poolproof.devices.emulated.hdd import Hdd, HddParameters
+from tests.closed_loop import Kind, Request, seconds_for
 
 _SIZE = 1 << 30
 _TURN_S = 60 / 7200

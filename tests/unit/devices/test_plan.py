@@ -151,12 +151,12 @@ def test_a_real_disk_is_found_by_what_is_written_on_it(identity: str) -> None:
     plan = plan_device(Device("hdd1", Disk(identity)), _SITE, _FACTS)
     path = "/dev/disk/by-id/ata-HGST_HUS726T4TALA6L4_V1G0DDDD"
     (claim,) = plan.steps
-    assert claim.argv == ("tee", f"{_S}/hdd1.claimed")
+    size = str(server_disk("sdd").size_bytes)
+    marks = ("ata-HGST_HUS726T4TALA6L4_V1G0DDDD", path, size, "", "V1G0DDDD", "0x5000cca0dddd0000")
+    assert claim.argv[3:] == (*marks, f"{_S}/hdd1.claimed")
+    assert plan.still_it[3:] == marks
     assert isinstance(claim.undo, UndoCommand)
-    assert claim.undo.argv[3:] == (
-        *(f"{_S}/hdd1.claimed", path, str(server_disk("sdd").size_bytes)),
-        *("", "V1G0DDDD", "0x5000cca0dddd0000"),
-    )
+    assert claim.undo.argv[3:] == (*marks, f"{_S}/hdd1.claimed")
     assert claim.undo.only_if == Holds(f"{_S}/hdd1.claimed", "ata-HGST_HUS726T4TALA6L4_V1G0DDDD")
     (leaf,) = plan.volume.leaves
     assert (plan.volume.path, leaf.counter) == (path, "/sys/class/block/sdd/stat")

@@ -4,9 +4,9 @@ import random
 
 import pytest
 
-from poolproof.devices.emulated.closed_loop import Kind, Request, seconds_for
 from poolproof.devices.emulated.model import MODELS
 from poolproof.devices.emulated.ssd import Ssd, SsdParameters
+from tests.closed_loop import Kind, Request, seconds_for
 
 _PLAIN = SsdParameters(channels=4, read_s=1e-3, write_s=0.5e-3, flush_s=2e-3, link_rate=500e6)
 

@@ -66,6 +66,30 @@ def test_a_device_that_stays_away_and_any_other_complaint_are_errors(tmp_path: P
     assert len((tmp_path / "other").read_text()) == 1
 
 
+def test_a_step_is_tried_again_as_long_as_it_has_patience(tmp_path: Path, journal: Journal) -> None:
+    patient = Step("export", counting(tmp_path / "runs", "pool is busy", until=3), patience_s=5.0)
+    apply([patient], HOST, journal, may_overwrite=NOTHING)
+    assert len((tmp_path / "runs").read_text()) == 3
+    slow = ("sh", "-c", f"sleep 0.3; {counting(tmp_path / 'slow', 'pool is busy', until=2)[2]}")
+    apply([Step("export", slow, patience_s=0.2)], HOST, journal, may_overwrite=NOTHING)
+    assert len((tmp_path / "slow").read_text()) == 2, "a program that takes longer to complain gets its second try"
+    in_vain = Step("export", counting(tmp_path / "vain", "pool is busy", until=99), patience_s=0.3)
+    with pytest.raises(BuildError, match="could not export: `sh` said: pool is busy"):
+        apply([in_vain], HOST, journal, may_overwrite=NOTHING)
+    assert len((tmp_path / "vain").read_text()) > 1
+
+
+def test_a_step_is_left_out_where_its_work_stands_already(tmp_path: Path, journal: Journal) -> None:
+    made, stands = tmp_path / "made", tmp_path / "stands"
+    step = Step("import", ("touch", str(made)), unless=str(stands))
+    stands.touch()
+    apply([step], HOST, journal, may_overwrite=NOTHING)
+    assert not made.exists()
+    stands.unlink()
+    apply([step], HOST, journal, may_overwrite=NOTHING)
+    assert made.exists()
+
+
 def test_a_step_that_hangs_is_ended_at_its_limit(journal: Journal) -> None:
     begun = time.monotonic()
     with pytest.raises(BuildError, match=r"did not end within 0\.3 s"):

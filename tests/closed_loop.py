@@ -1,6 +1,4 @@
-"""What a model would deliver by itself: the rate at which it answers a queue that is kept full."""
-
-from __future__ import annotations
+"""What a model of a disk delivers by itself, without a device: a queue that is kept full, and no clock but its own."""
 
 import heapq
 from collections.abc import Iterable
