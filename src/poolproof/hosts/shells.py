@@ -2,6 +2,7 @@
 
 import contextlib
 import itertools
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -13,6 +14,7 @@ from poolproof.process import Dialogue
 _MOST = 4  # sshd lets one connection have ten sessions
 _GRACE_S = 5.0
 _FRESH_S = 0.02
+_DOUBT_S = 5.0
 
 Ask = Callable[[far_shell.Request, float], far_shell.Answer | None]
 """Has a request done by a moment of time.monotonic; None for what no shell can do."""
@@ -41,11 +43,13 @@ class Shells:
         self._lock = threading.Lock()
         self._idle: list[_Shell] = []
         self._all: set[_Shell] = set()
+        self._broke_at = -math.inf
 
     def ask(self, request: far_shell.Request, deadline: float) -> far_shell.Answer | None:
         """Have it done; None for what no shell there can do, or when so many are at work already.
 
-        A shell that is found broken before it takes the request is replaced; nothing is ever done twice.
+        A shell that is found broken before it takes the request is replaced; nothing is ever done twice. Where one
+        broke, all that share its link may have: for a while none is trusted for what it said a moment ago.
 
         Raises:
             ShellBroke: the link broke, or was never made.
@@ -92,7 +96,7 @@ class Shells:
             if shell is None:
                 return None
             try:
-                if shell.stands(deadline):
+                if shell.stands(deadline, doubt=time.monotonic() - self._broke_at < _DOUBT_S):
                     return shell
             except BaseException:
                 self._forget(shell)
@@ -117,6 +121,7 @@ class Shells:
     def _forget(self, shell: "_Shell") -> None:
         with self._lock:
             self._all.discard(shell)
+            self._broke_at = time.monotonic()
         shell.drop()
 
 
@@ -130,8 +135,8 @@ class _Shell:
         self._heard_at: float | None = None
         self.feeds = False
 
-    def stands(self, deadline: float) -> bool:
-        """Whether it answers; one that did a moment ago does. One that never did is waited for.
+    def stands(self, deadline: float, *, doubt: bool) -> bool:
+        """Whether it answers; without `doubt`, one that did a moment ago does. One that never did is waited for.
 
         Raises:
             ShellBroke: it never stood.
@@ -139,7 +144,8 @@ class _Shell:
         if self._heard_at is None:
             self._greet(deadline)
             return True
-        return time.monotonic() - self._heard_at < _FRESH_S or self._answers(b"", deadline)
+        fresh = not doubt and time.monotonic() - self._heard_at < _FRESH_S
+        return fresh or self._answers(b"", deadline)
 
     def ask(self, request: far_shell.Request, deadline: float) -> far_shell.Answer | None:
         """Have it done, to its end; None for what it can't do."""

@@ -212,7 +212,7 @@ class SshHost:
     def _unreachable(self, argv: Sequence[str], begun: bool, code: int, said: str) -> HostUnreachable:
         said = said.strip()[-_TAIL_CHARACTERS:]
         reason = f": {said}" if said else ""
-        try_it = f"ssh -v {shlex.quote(self.name)} true"
+        try_it = shlex.join(("ssh", *self._config, "-v", self.name, "true"))
         if begun:
             return HostUnreachable(f"the link to {self.name} broke while `{shlex.join(argv)}` ran{reason}", try_it)
         if code == _SSH_FAILED:

@@ -53,7 +53,7 @@ def test_no_connection_is_one_clear_error(tmp_path: Path) -> None:
     config.write_text("Host nowhere\n  HostName 127.0.0.1\n  Port 1\n")
     with pytest.raises(HostUnreachable, match=r"no connection to nowhere: .*refused") as raised:
         SshHost("nowhere", config)
-    assert raised.value.hint == "ssh -v nowhere true"
+    assert raised.value.hint == f"ssh -F {config} -v nowhere true"
     assert not running(str(config))
 
 
