@@ -7,6 +7,7 @@ from poolproof.campaign.expression import Argument, Option, Word
 from poolproof.campaign.nearest import did_you_mean, listed
 from poolproof.errors import CampaignError
 from poolproof.layers.base import LayerNode, Node, Reading
+from poolproof.units import parse_size
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,14 @@ def check_values(reading: Reading, options: Iterable[Word | Option], known: Mapp
         if isinstance(option, Option) and option.value not in known.get(option.key, (option.value,)):
             what = f"{did_you_mean(option.value, known[option.key])}; expected {listed(sorted(known[option.key]))}"
             raise reading.mistake(option, f"`{option.value}` is no value of {option.key}{what}")
+
+
+def size_of(text: str) -> int | None:
+    """Bytes in a size with its unit, as `512M`; None for all else: a bare number counts other units in each tool."""
+    try:
+        return parse_size(text) if text and text[-1] in "kKmMgGtT" else None
+    except ValueError:
+        return None
 
 
 def words(text: str) -> frozenset[str]:

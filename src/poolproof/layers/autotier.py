@@ -5,12 +5,14 @@ The keys of the section [Global] are written with dashes: `log-level`, `tier-per
 
 autotierfs may crash or hang. So every command has a limit, its pulse is felt while it is measured, its process is known
 by number to be ended if it must, the mount is given up lazily, and its database and socket (`Run Path`) lie with the
-run's own files and go with them. No package brings it: it is tested on captured facts, and its hanging with a stand-in.
+run's own files and go with them. No package brings it: this was tried with release 1.2.0 built by hand; the tests hold
+what was captured there, and its hanging with a stand-in.
 """
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
 from poolproof.campaign.expression import Argument, Option
 from poolproof.devices.model import Site, Volume
@@ -18,15 +20,17 @@ from poolproof.errors import CommandError
 from poolproof.hosts.base import Host
 from poolproof.layers import arguments, mount
 from poolproof.layers.arguments import words
-from poolproof.layers.autotier_status import quotas_of
+from poolproof.layers.autotier_status import SaidQuota, quotas_of
 from poolproof.layers.base import Layer, LayerNode, Node, Plan, Pulse, Reading
 from poolproof.layers.file_bytes import file_bytes
 from poolproof.steps import Step, UndoDaemon, UndoTree, daemon, unmount
-from poolproof.units import parse_size
+from poolproof.units import format_size, parse_size
 
-_KEYS = words("log-level tier-period copy-buffer-size")
+_SIZE_KEY = "copy-buffer-size"
+_KEYS = words(f"log-level tier-period {_SIZE_KEY}")
 _LIMIT_S = 60.0
 _QUOTA_TOLERANCE_PERCENT = 0.5
+_QUOTA_TOLERANCE = 0.01
 _START = (
     '"$@"; n=0; until mountpoint -q "$0"; do n=$((n + 1)); '
     '[ "$n" -lt 300 ] || { echo "autotierfs has not mounted within 30 s" >&2; exit 1; }; sleep 0.1; done'
@@ -89,7 +93,7 @@ class AutotierLayer(Layer[Autotier]):
                         raise reading.mistake(argument, "quota= stands after its tier, once")
                     quotas.append(_quota(reading, argument, value))
                 case Option(key, value) if key in _KEYS:
-                    options[key] = value
+                    options[key] = _size(reading, argument, value) if key == _SIZE_KEY else value
                 case Option():
                     raise arguments.unknown(reading, argument, "option of autotier", {"quota", *_KEYS})
                 case _:
@@ -137,7 +141,7 @@ class AutotierLayer(Layer[Autotier]):
         return tuple(total_bytes * count // max(1, sum(held)) for count in held)
 
     def doubts(self, spec: Autotier, volume: Volume, inputs: Sequence[Volume], host: Host) -> str | None:
-        """autotier was seen to take `20 %` for 2000 %, so the quotas are read back."""
+        """autotier takes a quota that it can't read for 100 % and a bare 20 for 2000 %, so the quotas are read back."""
         try:
             said = host.run(
                 ("autotier", "-c", _Files.of(volume.path).configuration, "status"), timeout_s=_LIMIT_S
@@ -145,9 +149,9 @@ class AutotierLayer(Layer[Autotier]):
         except CommandError as error:
             return f"autotier does not tell its quotas: {error.message}"
         wrong = [
-            f"{_section(number)} has {found:g} % instead of {asked.percent:g} %"
+            f"{_section(number)} has {difference}"
             for number, (asked, found) in enumerate(zip(spec.quotas, quotas_of(said), strict=False), start=1)
-            if asked.size_bytes is None and abs(found - asked.percent) > _QUOTA_TOLERANCE_PERCENT
+            if (difference := _difference(asked, found)) is not None
         ]
         return f"autotier's quotas are not what was asked for: {'; '.join(wrong)}" if wrong else None
 
@@ -222,7 +226,24 @@ def _section(number: int) -> str:
 
 
 def _written(quota: Quota) -> str:
-    return f"{quota.percent:g} %" if quota.size_bytes is None else f"{quota.size_bytes} B"
+    """Without an exponent, which autotier takes for no number and then for 100 %."""
+    return f"{Decimal(f'{quota.percent:g}'):f} %" if quota.size_bytes is None else f"{quota.size_bytes} B"
+
+
+def _difference(asked: Quota, found: SaidQuota) -> str | None:
+    if asked.size_bytes is None:
+        same = abs(found.percent - asked.percent) <= _QUOTA_TOLERANCE_PERCENT
+        return None if same else f"{found.percent:g} % instead of {asked.percent:g} %"
+    same = abs(found.size_bytes - asked.size_bytes) <= _QUOTA_TOLERANCE * asked.size_bytes
+    return None if same else f"{format_size(found.size_bytes)} instead of {format_size(asked.size_bytes)}"
+
+
+def _size(reading: Reading, argument: Argument, text: str) -> str:
+    """As autotier reads it: a size without its unit B is left at the default, and only its log tells."""
+    try:
+        return f"{parse_size(text)} B"
+    except ValueError:
+        raise reading.mistake(argument, f"`{text}` is no size; write one such as {_SIZE_KEY}=4M") from None
 
 
 def _quota(reading: Reading, argument: Argument, text: str) -> Quota:

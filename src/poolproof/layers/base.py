@@ -154,6 +154,11 @@ class Layer(ABC, Generic[Spec]):
         """Bytes of the largest single file that fits, given the same of each input, in bytes."""
         return self.capacity_bytes(spec, inputs)
 
+    def moves_what_is_written(self, spec: Spec) -> bool:
+        """Whether what is written again goes elsewhere, so that random writes leave a file in pieces: copy on write."""
+        del spec
+        return False
+
     def redundancy(self, spec: Spec, inputs: Sequence[int]) -> int:
         """How many leaves may fail, whichever they are, without a byte of data lost, given the same of each input.
 

@@ -138,6 +138,9 @@ class BtrfsLayer(Layer[Btrfs]):
     def describe(self, spec: Btrfs, volume: Volume, inputs: Sequence[Volume], host: Host, target: Target) -> Target:
         return after_mkfs(target, inputs, host)
 
+    def moves_what_is_written(self, spec: Btrfs) -> bool:
+        return "nodatacow" not in spec.mount
+
     def write_factor(self, spec: Btrfs, inputs: Sequence[float]) -> float:
         profile = spec.profile
         if profile.parity:

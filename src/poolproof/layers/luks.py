@@ -19,9 +19,8 @@ from poolproof.layers.base import Layer, LayerNode, Plan, Reading
 from poolproof.layers.kernel_names import kernel_name
 from poolproof.layers.key_file import key_path, make_key
 from poolproof.layers.options import Vocabulary, choose
-from poolproof.layers.patience import patiently
 from poolproof.layers.signatures import wipe
-from poolproof.steps import Holds, Step, UndoCommand
+from poolproof.steps import LET_GO_S, Holds, Step, UndoCommand
 from poolproof.units import format_size
 
 _WORDS = Vocabulary(
@@ -94,7 +93,7 @@ class LuksLayer(Layer[Luks]):
         return Plan(
             make=(make_key(key), wipe([device.path]), _format(spec, device, key)),
             open=(_open(spec, device.path, key, mapping),),
-            close=(Step(f"close {mapping}", patiently("cryptsetup", "close", mapping)),),
+            close=(Step(f"close {mapping}", ("cryptsetup", "close", mapping), patience_s=LET_GO_S),),
             volume=Volume(f"/dev/mapper/{mapping}", True, device.leaves, size),
         )
 

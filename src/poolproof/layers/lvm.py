@@ -16,13 +16,12 @@ from poolproof.devices.model import Site, Volume
 from poolproof.errors import HostError
 from poolproof.hosts.base import Host
 from poolproof.layers import arguments
-from poolproof.layers.arguments import words
+from poolproof.layers.arguments import size_of, words
 from poolproof.layers.base import Layer, LayerNode, Node, Plan, Reading, survives
 from poolproof.layers.kernel_names import kernel_name
 from poolproof.layers.lvm_commands import await_sync, dismiss, lvm, sync_percent
-from poolproof.layers.patience import await_block, patiently
 from poolproof.layers.signatures import wipe
-from poolproof.steps import Holds, Step, UndoCommand
+from poolproof.steps import LET_GO_S, Holds, Step, UndoCommand, await_block
 from poolproof.units import format_size
 
 _FEWEST: Mapping[str, int] = MappingProxyType(
@@ -89,6 +88,14 @@ class Lvm:
     def value(self, key: str, default: str) -> str:
         return dict(self.options).get(key, default)
 
+    def copies_of(self, count: int) -> int:
+        """How many copies a raid1 or raid10 of so many devices keeps: `mirrors=` and the first."""
+        return int(self.value("mirrors", "1" if self.kind == "raid10" else str(count - 1))) + 1
+
+    def stripes_of(self, count: int) -> int:
+        """Over how many of so many devices data is striped, parity apart."""
+        return int(self.value("stripes", str(count - _PARITY.get(self.kind, 0))))
+
     @property
     def has_copies(self) -> bool:
         """Whether there is something to sync."""
@@ -115,6 +122,7 @@ class LvmLayer(Layer[Lvm]):
         slow = len(inputs) - spec.fast
         if slow < _FEWEST[spec.kind]:
             raise reading.mistake(first, f"lvm {spec.kind} needs at least {_FEWEST[spec.kind]} devices, found {slow}")
+        _check_shape(reading, spec, slow)
         if spec.kind in _CACHED and not spec.fast:
             raise reading.mistake(first, f"lvm {spec.kind} needs a fast device: lvm {spec.kind} hdd1 cachevol nvme1")
         arguments.check_blocks(reading, inputs, self.word)
@@ -134,12 +142,13 @@ class LvmLayer(Layer[Lvm]):
         activate = lvm("vgchange", paths, "--quiet", "--activate", "y", group)
         return Plan(
             make=(wipe(paths), *_group(spec, group, paths), *_volumes(spec, group, paths, size), *settled),
-            open=(Step(f"activate {group}", activate), Step(f"wait for {node}", await_block(node))),
+            open=(Step(f"activate {group}", activate), await_block(node)),
             close=(
                 Step(
                     f"deactivate {group}",
-                    patiently(*lvm("vgchange", paths, "--quiet", "--activate", "n", group)),
+                    lvm("vgchange", paths, "--quiet", "--activate", "n", group),
                     timeout_s=300,
+                    patience_s=LET_GO_S,
                 ),
             ),
             volume=Volume(node, True, tuple(leaf for device in inputs for leaf in device.leaves), size),
@@ -152,29 +161,34 @@ class LvmLayer(Layer[Lvm]):
         """
         slow = inputs[: len(inputs) - spec.fast]
         match spec.kind:
-            case "raid1":
+            case "raid1" if spec.copies_of(len(slow)) == len(slow):
                 return sum(slow)
-            case "raid10":
-                return 2 * min(slow)
+            case "raid1" | "raid10":
+                return spec.copies_of(len(slow)) * min(slow)
             case "raid5" | "raid6":
-                return min(slow) * len(slow) / (len(slow) - _PARITY[spec.kind])
+                data = spec.stripes_of(len(slow))
+                return min(slow) * (data + _PARITY[spec.kind]) / data
             case "cache" | "writecache":
                 return min(inputs)
         return min(slow)
 
     def capacity_bytes(self, spec: Lvm, inputs: Sequence[int]) -> int:
-        """Less 8 MiB a device for labels and the rounding to extents of 4 MiB."""
+        """Less 8 MiB a device for labels and the rounding to extents of 4 MiB; at most `size=` or `virtualsize=`."""
+        most = size_of(spec.value("virtualsize" if spec.kind == "thin" else "size", ""))
+        room = self._room_bytes(spec, inputs)
+        return room if most is None else most if spec.kind == "thin" else min(room, most)
+
+    def _room_bytes(self, spec: Lvm, inputs: Sequence[int]) -> int:
+        """What the devices have for data."""
         slow = [max(0, size - _METADATA_BYTES) for size in inputs[: len(inputs) - spec.fast]]
         smallest = min(slow)
         match spec.kind:
-            case "raid1":
-                return smallest
-            case "raid10":
-                return smallest * (len(slow) // 2)
+            case "raid1" | "raid10":
+                return smallest * (len(slow) // spec.copies_of(len(slow)))
             case "striped" | "raid0":
-                return smallest * len(slow)
+                return smallest * spec.stripes_of(len(slow))
             case "raid5" | "raid6":
-                return smallest * (len(slow) - _PARITY[spec.kind])
+                return smallest * spec.stripes_of(len(slow))
             case "thin":
                 return sum(slow) * 98 // 100
         return sum(slow)
@@ -183,10 +197,8 @@ class LvmLayer(Layer[Lvm]):
         """A write-back cache holds data that the slow device has not; lvmcache(7) writes through unless told."""
         slow = inputs[: len(inputs) - spec.fast]
         match spec.kind:
-            case "raid1":
-                return survives(slow, int(spec.value("mirrors", str(len(slow) - 1))))
-            case "raid10":
-                return survives(slow, int(spec.value("mirrors", "1")))
+            case "raid1" | "raid10":
+                return survives(slow, spec.copies_of(len(slow)) - 1)
             case "raid5" | "raid6":
                 return survives(slow, _PARITY[spec.kind])
             case "cache" if spec.value("cachemode", "writethrough") != "writeback":
@@ -213,6 +225,24 @@ class LvmLayer(Layer[Lvm]):
             return None
         percent = sync_percent(volume.path.removeprefix("/dev/"), [device.path for device in inputs], host)
         return None if percent in (None, 100.0) else f"lvm syncs {volume.path}"
+
+
+def _check_shape(reading: Reading, spec: Lvm, count: int) -> None:
+    """Mirrors and stripes are numbers, and the devices suffice for them."""
+    given = {option.key: option for option in reading.arguments if isinstance(option, Option) and option.key in _SHAPE}
+    for key, option in given.items():
+        if not option.value.isdecimal() or int(option.value) < 1:
+            raise reading.mistake(option, f"`{option.value}` is no number of {key}; write {key}=1")
+    needs = {
+        "raid1": spec.copies_of(count),
+        "raid10": spec.copies_of(count) * int(spec.value("stripes", "1")),
+        **dict.fromkeys(("striped", "raid0", "raid5", "raid6"), spec.stripes_of(count) + _PARITY.get(spec.kind, 0)),
+    }.get(spec.kind, 0)
+    if given and needs > count:
+        option = next(iter(given.values()))
+        raise reading.mistake(
+            option, f"lvm {spec.kind} with {option.key}={option.value} needs {needs} devices, found {count}"
+        )
 
 
 def _group(spec: Lvm, group: str, paths: Sequence[str]) -> tuple[Step, ...]:
@@ -248,19 +278,15 @@ def _volumes(spec: Lvm, group: str, paths: Sequence[str], size_bytes: int | None
 
 def _shape(spec: Lvm, count: int) -> tuple[str, ...]:
     """The segment type with how many stripes and mirrors it takes to use all devices."""
-    told = dict(spec.options)
-    stripes = told.get("stripes", str(count - _PARITY.get(spec.kind, 0)))
+    copies = spec.copies_of(count)
     match spec.kind:
         case "raid1":
-            return ("--type", "raid1", "--mirrors", told.get("mirrors", str(count - 1)))
+            return ("--type", "raid1", "--mirrors", str(copies - 1))
         case "raid10":
-            mirrors = int(told.get("mirrors", "1"))
-            return (
-                *("--type", "raid10", "--mirrors", str(mirrors)),
-                *("--stripes", told.get("stripes", str(count // (mirrors + 1)))),
-            )
+            stripes = spec.value("stripes", str(count // copies))
+            return ("--type", "raid10", "--mirrors", str(copies - 1), "--stripes", stripes)
         case "striped" | "raid0" | "raid5" | "raid6":
-            return ("--type", spec.kind, "--stripes", stripes)
+            return ("--type", spec.kind, "--stripes", str(spec.stripes_of(count)))
     return ("--type", spec.kind)
 
 

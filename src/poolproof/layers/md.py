@@ -17,12 +17,11 @@ from poolproof.errors import CampaignError, HostError
 from poolproof.evidence.model import Target
 from poolproof.hosts.base import Host
 from poolproof.layers import arguments, md_commands
-from poolproof.layers.arguments import words
+from poolproof.layers.arguments import size_of, words
 from poolproof.layers.base import Layer, LayerNode, Node, Plan, Reading, survives
 from poolproof.layers.kernel_names import kernel_name
-from poolproof.layers.patience import await_block, unless_there
 from poolproof.layers.signatures import wipe
-from poolproof.steps import Holds, Step, UndoCommand
+from poolproof.steps import Holds, Step, UndoCommand, await_block
 from poolproof.units import format_size
 
 _LEVELS: Mapping[str, str] = MappingProxyType(
@@ -42,8 +41,7 @@ _FEWEST: Mapping[str, int] = MappingProxyType(
 )
 _PARITY: Mapping[str, int] = MappingProxyType({"raid4": 1, "raid5": 1, "raid6": 2})
 _KEYS = words(
-    "bitmap bitmap-chunk chunk consistency-policy data-offset layout metadata size spare-devices write-behind "
-    "write-journal"
+    "bitmap bitmap-chunk chunk consistency-policy data-offset layout metadata size spare-devices write-behind"
 )
 _SIZES = words("bitmap-chunk chunk data-offset size")  # mdadm knows K, M and G, but no small ones
 _FLAGS = words("assume-clean failfast")
@@ -121,12 +119,13 @@ class MdLayer(Layer[Md]):
         sizes = [device.size_bytes for device in inputs if device.size_bytes is not None]
         settled = (_await_sync(node, max(sizes, default=0)),) if spec.has_copies else ()
         return Plan(
-            make=(wipe(members), _create(spec, node, members), Step(f"wait for {node}", await_block(node)), *settled),
+            make=(wipe(members), _create(spec, node, members), await_block(node), *settled),
             open=(
                 Step(
                     f"assemble {node}",
-                    unless_there(node, "mdadm", "--assemble", "--quiet", node, *members),
+                    ("mdadm", "--assemble", "--quiet", node, *members),
                     await_file=node,
+                    unless=node,
                 ),
             ),
             close=(Step(f"stop {node}", md_commands.stop(node)),),
@@ -148,8 +147,13 @@ class MdLayer(Layer[Md]):
         return min(inputs) * active / (active - _PARITY.get(spec.level, 0))
 
     def capacity_bytes(self, spec: Md, inputs: Sequence[int]) -> int:
-        """Less 128 MiB a device for superblock, bitmap and the room that mdadm leaves for a reshape, or 1 % if less."""
+        """Less 128 MiB a device for superblock, bitmap and the room that mdadm leaves for a reshape, or 1 % if less.
+
+        Of each device `size=` is used, where that is given.
+        """
+        used = size_of(spec.value("size", ""))
         active = [max(0, size - min(_SUPERBLOCK_BYTES, size // 100 + 1024**2)) for size in inputs]
+        active = active if used is None else [min(size, used) for size in active]
         active = active[: len(active) - spec.spares]
         smallest = min(active)
         match spec.level:

@@ -300,6 +300,13 @@ def modules(node: Node) -> frozenset[str]:
     return frozenset(name for entry in layer_nodes(node) for name in entry.layer.modules(entry.spec))
 
 
+def moves_what_is_written(node: Node) -> bool:
+    """Whether any layer of it is copy-on-write: then reads of a file depend on who wrote to it before."""
+    if isinstance(node, DeviceNode):
+        return False
+    return node.layer.moves_what_is_written(node.spec) or any(map(moves_what_is_written, node.inputs))
+
+
 def write_factor(node: Node, landed: Mapping[str, int] | None = None) -> float:
     """P: bytes written to the leaves for each byte of data.
 

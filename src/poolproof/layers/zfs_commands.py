@@ -4,8 +4,7 @@ import shlex
 from collections.abc import Sequence
 
 from poolproof.evidence.zfs import KSTATS
-from poolproof.layers.patience import patiently, unless_there
-from poolproof.steps import Holds, Step, UndoCommand
+from poolproof.steps import LET_GO_S, Holds, Step, UndoCommand
 
 _PARAMETER = "/sys/module/zfs/parameters/zfs_arc_max"
 _ACTIVITIES = "initialize,replace,remove,resilver,trim"
@@ -124,12 +123,12 @@ def open_pool(pool: str, root: str, devices: Sequence[str]) -> Step:
     """Import, unless it was only just created. `-l` loads keys; only the run's own devices are looked at."""
     places = [part for device in devices for path in (device, _partition(device)) for part in ("-d", path)]
     argv = ("zpool", "import", "-l", "-R", root, *places, pool)
-    return Step(f"import the pool {pool}", unless_there(f"{KSTATS}/{pool}", *argv), timeout_s=300)
+    return Step(f"import the pool {pool}", argv, timeout_s=300, unless=f"{KSTATS}/{pool}")
 
 
 def close_pool(pool: str) -> Step:
     """Export, which writes everything out and leaves nothing of the pool in the ARC. A busy pool is an error."""
-    return Step(f"export the pool {pool}", patiently("zpool", "export", pool), timeout_s=300)
+    return Step(f"export the pool {pool}", ("zpool", "export", pool), timeout_s=300, patience_s=LET_GO_S)
 
 
 def flush_pool(pool: str) -> Step:

@@ -14,11 +14,10 @@ from poolproof.evidence.model import Target
 from poolproof.evidence.model import Zfs as ZfsFacts
 from poolproof.hosts.base import Host
 from poolproof.layers.base import Layer, LayerNode, Plan, Reading
-from poolproof.layers.patience import await_block
 from poolproof.layers.zfs import Zfs, ZfsLayer, compression_of, pool_of, read_properties
 from poolproof.layers.zfs_commands import flush_pool
 from poolproof.layers.zfs_properties import VOLUME, check_property
-from poolproof.steps import Step
+from poolproof.steps import Step, await_block
 from poolproof.units import format_size, parse_size
 
 _DEVICES = "/dev/zvol/"
@@ -79,7 +78,7 @@ class ZvolLayer(Layer[Zvol]):
         node = f"{_DEVICES}{dataset}"
         return Plan(
             make=(_create(spec, dataset),),
-            open=(Step(f"wait for {node}", await_block(node)),),
+            open=(await_block(node),),
             close=(),
             # without this, syncing the device would write what is dirty to the log first
             flush=(flush_pool(pool_of(pool)),),

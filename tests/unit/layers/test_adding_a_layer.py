@@ -5,8 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from poolproof.layers.catalogue import all_layers
-
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "adding-a-layer.md").read_text(encoding="utf-8")
 QUOTES = re.findall(r"<!-- (\S+) -->\n```python\n(.*?)\n```", PAGE, re.DOTALL)
@@ -19,8 +17,3 @@ def test_a_quote_stands_in_the_code(path: str, quote: str) -> None:
 
 def test_all_code_on_the_page_is_quoted() -> None:
     assert len(QUOTES) == PAGE.count("```python") > 0
-
-
-def test_the_table_of_options_has_every_layer() -> None:
-    rows = re.findall(r"^\| `(\w+)` \|", PAGE, re.MULTILINE)
-    assert sorted(rows) == sorted(all_layers())

@@ -1,9 +1,10 @@
-"""autotier: configuration and commands, as far as they can be known without the programs, which no package brings."""
+"""autotier: configuration and commands, as release 1.2.0 was seen to take them; no package brings its programs."""
 
 import pytest
 
+from poolproof.errors import CampaignError
 from poolproof.layers import open_layout
-from poolproof.layers.autotier_status import quotas_of
+from poolproof.layers.autotier_status import SaidQuota, quotas_of
 from poolproof.steps import UndoCommand, UndoDaemon, UndoTree, unmount
 
 from .ground import plan
@@ -13,19 +14,21 @@ MNT = "/run/poolproof/r1/mnt"
 POINT = f"{MNT}/mix-autotier"
 TEXT = "autotier (a | ext4) quota=20% (b | ext4) quota=5G tier-period=-1 log-level=0 copy-buffer-size=4M"
 
-# the table of release 1.2, by its source (process_status); the quota as the seed's author would have seen it
+# captured from release 1.2.0, whose tiers lay on one file system of 252 GiB
 STATUS = """\
-Tier         Size     Quota  Quota %       Use  Use %  Path
-combined    38.14 GiB    8.81 GiB    23.11 %    0.00 B      0.00 % /mnt/x
-tier1       19.07 GiB  381.47 GiB  2000.00 %    0.00 B      0.00 % /mnt/a
-tier2       19.07 GiB    5.00 GiB    26.22 %    0.00 B      0.00 % /mnt/b
+Tier        Size       Quota      Quota %     Use        Use % Path
+--------------------------------------------------------------------------------
+combined  503.94 GiB   55.39 GiB  10.99 %    4.77 MiB   0.00 % /tmp/autotier/t/mnt
+tier1     251.97 GiB   50.39 GiB  20.00 %    4.77 MiB   0.01 % /tmp/autotier/t/fast
+tier2     251.97 GiB    5.00 GiB   1.98 %    0.00   B   0.00 % /tmp/autotier/t/slow
+
 """
 
 
 def test_the_configuration() -> None:
     (written,) = (step for step in plan(TEXT).make if step.argv == ("tee", f"{POINT}.conf"))
     assert written.stdin == (
-        "[Global]\nTier Period = -1\nLog Level = 0\nCopy Buffer Size = 4M\n"
+        "[Global]\nTier Period = -1\nLog Level = 0\nCopy Buffer Size = 4194304 B\n"
         f"Run Path = {POINT}.d\n"
         f"[tier1]\nPath = {MNT}/mix-ext4-1\nQuota = 20 %\n"
         f"[tier2]\nPath = {MNT}/mix-ext4-2\nQuota = 5368709120 B\n"
@@ -53,10 +56,15 @@ def test_it_is_mounted_in_the_background_and_expected_to_hang() -> None:
 def test_quotas_that_are_not_what_was_asked_for_are_told() -> None:
     built = plan(TEXT)
     asked = ("autotier", "-c", f"{POINT}.conf", "status")
-    assert open_layout.doubts(built, RecordedHost({asked: STATUS})) == (
-        "autotier's quotas are not what was asked for: tier1 has 2000 % instead of 20 %",
-    )
-    assert open_layout.doubts(built, RecordedHost({asked: STATUS.replace("2000.00", "20.00")})) == ()
+    assert open_layout.doubts(built, RecordedHost({asked: STATUS})) == ()
+    # a bare `20` was seen to become 2000 %, and `5G` to become 100 %
+    for wrong, said in (
+        (STATUS.replace("20.00 %", "2000.00 %"), "tier1 has 2000 % instead of 20 %"),
+        (STATUS.replace("5.00 GiB   1.98 %", "251.97 GiB 100.00 %"), "tier2 has 252 GiB instead of 5 GiB"),
+    ):
+        assert open_layout.doubts(built, RecordedHost({asked: wrong})) == (
+            f"autotier's quotas are not what was asked for: {said}",
+        )
     (doubt,) = open_layout.doubts(built, RecordedHost())
     assert "does not tell its quotas" in doubt
 
@@ -67,4 +75,15 @@ def test_no_table_no_quotas(text: str) -> None:
 
 
 def test_the_table_of_the_status() -> None:
-    assert quotas_of(STATUS) == (2000.0, 26.22)
+    assert quotas_of(STATUS) == (SaidQuota(20.0, 50.39 * 1024**3), SaidQuota(1.98, 5.0 * 1024**3))
+
+
+def test_a_small_quota_is_written_without_an_exponent() -> None:
+    text = "autotier (a | ext4) quota=0.00001% (b | ext4)"
+    (written,) = (step for step in plan(text).make if step.argv[0] == "tee")
+    assert "Quota = 0.00001 %" in (written.stdin or "")
+
+
+def test_a_buffer_that_is_no_size_is_a_mistake() -> None:
+    with pytest.raises(CampaignError, match="`much` is no size"):
+        plan("autotier (a | ext4) (b | ext4) copy-buffer-size=much")

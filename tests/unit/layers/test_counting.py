@@ -227,3 +227,18 @@ def test_a_bare_device_needs_no_layer() -> None:
     node = resolve("a")
     tree.needs(node, SITE)
     assert tree.write_factor(node) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "moves"),
+    [
+        ("a | ext4", False),
+        ("mergerfs (a | ext4) (b | xfs)", False),
+        ("btrfs a", True),
+        ("btrfs a nodatacow", False),
+        ("mergerfs (a | ext4) (btrfs b)", True),
+        ("zfs a | zvol 1G | ext4", True),
+    ],
+)
+def test_a_layout_with_a_copy_on_write_layer_anywhere_moves_what_is_written(text: str, moves: bool) -> None:
+    assert tree.moves_what_is_written(resolve(text)) is moves

@@ -61,6 +61,9 @@ from .ground import capacity, factor, resolve
         ("md raid10 a b c d layout=f3", 3),
         ("md raid1 a write-mostly b write-behind=256", 2),
         ("lvm raid1 a b | ext4", 2),
+        ("lvm raid1 a b c mirrors=1", 2),
+        ("lvm raid10 a b c d e f mirrors=2 stripes=2", 3),
+        ("lvm raid5 a b c d stripes=2", 3 / 2),
         ("lvm raid6 a b c d e", 5 / 3),
         ("lvm cache hdd1 hdd2 cachevol nvme1 cachemode=writeback | ext4", 1),
         ("lvm thin a b chunksize=64k zero=n", 1),
@@ -120,6 +123,11 @@ def test_unequal_sizes() -> None:
     assert capacity("btrfs raid1 a b", **sizes) < 8 * gib
     assert capacity("md raid5 a b c", **sizes) < 16 * gib
     assert capacity("lvm linear a b", **sizes) > 27 * gib
+    assert capacity("lvm linear a b size=3G", **sizes) == 3 * gib
+    assert capacity("lvm thin a virtualsize=64G", **sizes) == 64 * gib
+    assert capacity("lvm raid1 a b c mirrors=1", **sizes) < 8 * gib
+    assert capacity("lvm striped a b c stripes=2", **sizes) < 16 * gib
+    assert capacity("md raid5 a b c size=2G", **sizes) == 4 * gib
     assert capacity("zfs c | zvol 10G", **sizes) == 10 * gib
     tiers = "autotier (a | ext4) quota=50% (b | ext4) quota=5G"
     assert capacity(tiers, **sizes) == capacity("a | ext4", **sizes) // 2 + 5 * gib

@@ -51,6 +51,7 @@ CASES = [
     ("lvm linear a b", 0),
     ("lvm striped a b", 0),
     ("lvm raid1 a b", 1),
+    ("lvm raid1 a b c mirrors=1", 1),
     ("lvm raid5 a b c", 1),
     ("lvm raid6 a b c d e", 2),
     ("lvm raid10 a b c d", 1),

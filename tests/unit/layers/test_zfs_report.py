@@ -161,8 +161,21 @@ def test_the_target_of_a_zvol() -> None:
     assert told.zfs.pools == (POOL,)
 
 
-def test_the_arc_tells_of_one_pool_only_when_it_is_alone() -> None:
-    asked = ("zpool", "list", "-H", "-o", "name")
-    built = plan("zfs a | zvol 1G | ext4")
-    assert open_layout.cached_bytes(built, RecordedHost({asked: f"{POOL}\n"}, {KSTATS: ARCSTATS})) == 29818880
-    assert open_layout.cached_bytes(built, RecordedHost({asked: f"rpool\n{POOL}\n"}, {KSTATS: ARCSTATS})) is None
+@pytest.mark.parametrize(
+    ("text", "imported", "held"),
+    [
+        ("zfs a | zvol 1G | ext4", [POOL], 29818880),
+        ("zfs a | zvol 1G | ext4", ["rpool", POOL], None),
+        ("zfs a | zvol 1G | ext4", ["rpool"], None),
+        ("mergerfs (zfs a) (zfs b)", [f"{POOL}-2", f"{POOL}-1"], 29818880),
+        ("mergerfs (zfs a) (zfs b)", [f"{POOL}-1", f"{POOL}-2", "poolproof-r2-mix-zfs"], None),
+        ("zfs a | zvol 1G | zfs", [f"{POOL}-1", f"{POOL}-2"], 29818880),
+    ],
+)
+def test_the_arc_tells_of_a_layouts_pools_when_no_others_are_imported(
+    text: str, imported: list[str], held: int | None
+) -> None:
+    """It is one for all of them, so it counts once."""
+    asked = ("sh", "-c", 'cd "$0" && for pool in */; do echo "${pool%/}"; done', KSTATS.rpartition("/")[0])
+    host = RecordedHost({asked: "".join(f"{pool}\n" for pool in imported)}, {KSTATS: ARCSTATS})
+    assert open_layout.cached_bytes(plan(text), host) == held
