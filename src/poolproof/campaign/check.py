@@ -7,8 +7,12 @@ from poolproof.campaign.calibration import calibration_of
 from poolproof.campaign.claims import Claim, places
 from poolproof.campaign.document import Spot
 from poolproof.campaign.layout import check_devices_once
-from poolproof.campaign.model import LOWER_IS_BETTER, Campaign, Workload
+from poolproof.campaign.least_trial import least_time
+from poolproof.campaign.model import LOWER_IS_BETTER, Campaign, Measure, Workload
 from poolproof.campaign.nearest import did_you_mean, listed
+from poolproof.stopping.across import least_half
+from poolproof.stopping.model import Rule
+from poolproof.stopping.percentile import BIN_DEVIATION, BIN_ERROR
 from poolproof.units import format_duration
 
 MOST_CELLS = 100_000
@@ -38,6 +42,7 @@ def check_whole(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
         raise _names_nothing(campaign.goal, "goal", "workload", workloads, spots["goal"])
     for workload in campaign.workloads:
         _check_metric(workload, spots["workloads"])
+        _check_tolerance(workload, campaign.measure, spots["workloads"])
     _check_budget(campaign, spots)
     _check_calibration(campaign, spots)
     for claim in campaign.expect:
@@ -69,6 +74,21 @@ def _check_metric(workload: Workload, spot: Spot) -> None:
         raise spot.mistake(f"{where}, and fio takes no times of its I/Os", f"take out {' and '.join(_UNTIMED)}")
 
 
+def _check_tolerance(workload: Workload, measure: Measure, spot: Spot) -> None:
+    """Whether its percentile can be known as well as `until` asks: fio counts latencies in bins."""
+    if measure.until is None or workload.metric not in LOWER_IS_BETTER:
+        return
+    rule = Rule(confidence=measure.until.confidence, trials_min=measure.trials, trials_max=measure.trials_max)
+    least = max(BIN_ERROR, least_half(rule, BIN_DEVIATION))
+    if measure.until.tolerance < least:
+        raise spot.mistake(
+            f"workload {workload.name} is compared by {workload.metric}, and `until` asks for "
+            f"{100 * measure.until.tolerance:g}% of it: fio counts latencies in bins, by which trials know it to "
+            f"{100 * least:.2g}% at best",
+            f"write until: {math.ceil(1000 * least) / 10:g}%, or metric: iops",
+        )
+
+
 def _has(workload: Workload, names: Collection[str]) -> bool:
     return any(name in names and value not in ("0", "") for job in workload.jobs for name, value in job.options)
 
@@ -84,13 +104,15 @@ def _check_budget(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
         raise spot.mistake(
             "`budget` is spent on what decides the goal, and there is none", "write goal: NAME, or --goal NAME"
         )
-    trials = len(campaign.layouts) * len(campaign.workloads) * measure.trials
-    least_s = trials * measure.until.min_s
-    if campaign.budget_s < least_s:
+    least = least_time(campaign)
+    if campaign.budget_s < least.total_s:
+        alike = least.shortest_s == least.longest_s
+        each = f"{least.shortest_s:g} s" if alike else f"{least.shortest_s:g} to {least.longest_s:g} s"
+        why = "" if alike else "; what a layout holds back is written three times over, and `runtime` is kept"
         raise spot.mistake(
-            f"a budget of {format_duration(campaign.budget_s)} is below the least: {trials} trials of "
-            f"{measure.until.min_s:g} s take fio alone {format_duration(least_s)}",
-            f"write budget: {math.ceil(least_s * 2)}s, which leaves room for building, or fewer trials",
+            f"a budget of {format_duration(campaign.budget_s)} is below the least: {least.trials} trials of {each} "
+            f"take fio alone {format_duration(least.total_s)}{why}",
+            f"write budget: {math.ceil(least.usual_s * 2)}s, which leaves room for building, or fewer trials",
         )
 
 

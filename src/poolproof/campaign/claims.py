@@ -109,8 +109,12 @@ def places(that: Comparison | IsVerdict) -> tuple[tuple[str, str, str | None], .
     """The cells that a claim speaks of: layout, workload and, for a share, device."""
     if isinstance(that, IsVerdict):
         return ((that.layout, that.workload, None),)
-    figures = [*_figures(that.left), *_figures(that.right)]
-    return tuple((figure.layout, figure.workload, figure.device) for figure in figures)
+    return tuple((figure.layout, figure.workload, figure.device) for figure in figures_of(that))
+
+
+def figures_of(that: Comparison) -> tuple[Figure, ...]:
+    """The figures on both sides of a comparison, in its order."""
+    return (*_figures(that.left), *_figures(that.right))
 
 
 def _figures(term: Term) -> list[Figure]:

@@ -58,7 +58,9 @@ def format_source(source: DeviceSource) -> str:
 
 def _from_text(text: str, spot: Spot) -> DeviceSource:
     kind, colon, rest = text.partition(":")
-    if not colon or kind not in KINDS:
+    if kind in KINDS and not colon:
+        raise spot.mistake(f"expected a `:` and more after `{kind}`, found nothing", _SHORT)
+    if kind not in KINDS:
         guess = did_you_mean(kind, KINDS)
         raise spot.mistake(f"expected {listed(KINDS)} before a `:`, found `{text}`{guess}", _SHORT)
     if kind == "emulate":

@@ -22,6 +22,7 @@ _OF_MEASURE = {
     **dict.fromkeys(("until", "confidence", "steady", "trials"), "until: 3%"),
     "calibrate": "calibrate: true",
 }  # words that are looked for in other places than theirs, and how they are written there
+_UNFIT_HINT = "save the file as UTF-8, without control characters"
 _QUOTES_HINT = "put a value that holds `: `, ` #`, `{` or `[` in quotes"
 
 
@@ -97,9 +98,13 @@ def parse_document(text: str, origin: str) -> Node | None:
     except MarkedYAMLError as error:
         raise _syntax(error, text, origin) from None
     except YAMLError as error:
-        raise CampaignError(f"{origin}: this is no text that YAML allows: {str(error).splitlines()[0]}") from None
+        raise CampaignError(
+            f"{origin}: this is no text that YAML allows: {str(error).splitlines()[0]}", _UNFIT_HINT
+        ) from None
     except RecursionError:
-        raise CampaignError(f"{origin}: lists and mappings stand too deep inside each other") from None
+        raise CampaignError(
+            f"{origin}: lists and mappings stand too deep inside each other", "a campaign has three levels or so"
+        ) from None
     except (ValueError, OverflowError, AttributeError, TypeError, IndexError, KeyError) as error:
         raise CampaignError(f"{origin}: this is no YAML: {error}", _QUOTES_HINT) from None
     return None if root is None else _Converter(origin).convert(root)
@@ -113,22 +118,36 @@ def describe(node: Node) -> str:
 
 
 def expect_table(node: Node, what: str, hint: str) -> Table:
+    """The node, if it is a mapping; `what` and `hint` are words for the error.
+
+    Raises:
+        CampaignError: it is none.
+    """
     if isinstance(node, Table):
         return node
     raise node.spot.mistake(f"expected {what} as a mapping, found {describe(node)}", hint)
 
 
 def expect_scalar(node: Node, what: str, hint: str) -> Scalar:
-    """A value that is one text, on one line, and not nothing."""
+    """A value that is one text, on one line, and not nothing.
+
+    Raises:
+        CampaignError: it is none.
+    """
     if not isinstance(node, Scalar) or node.is_nothing:
         raise node.spot.mistake(f"expected {what}, found {describe(node)}", hint)
     return node
 
 
-def expect_flag(node: Node, key: str) -> bool:
+def expect_flag(node: Node, key: str, expected: str = "true or false") -> bool:
+    """The value of a key that is true or false; `expected` names what else the key takes.
+
+    Raises:
+        CampaignError: it is neither.
+    """
     flag = node.as_flag if isinstance(node, Scalar) else None
     if flag is None:
-        raise node.spot.mistake(f"expected true or false after `{key}`, found {describe(node)}", f"write {key}: true")
+        raise node.spot.mistake(f"expected {expected} after `{key}`, found {describe(node)}", f"write {key}: true")
     return flag
 
 

@@ -61,8 +61,6 @@ def campaign_from_flags(
     devices: Sequence[str],
     workloads: Sequence[str],
     *,
-    name: str = "command-line",
-    question: str = "",
     measure: Measure | None = None,
     baseline: str | None = None,
     goal: str | None = None,
@@ -73,8 +71,8 @@ def campaign_from_flags(
         CampaignError: one of them holds a mistake, two have the same name, or there are no cells.
     """
     campaign = Campaign(
-        name=name,
-        question=question,
+        name="command-line",
+        question="",
         devices=tuple(parse_device_flag(text) for text in devices),
         layouts=tuple(layout for text in layouts for layout in parse_layout_flag(text)),
         workloads=tuple(workload for text in workloads for workload in parse_workload_flag(text)),

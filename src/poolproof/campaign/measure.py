@@ -3,9 +3,9 @@
 import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
-from typing import get_args
+from typing import Literal, get_args
 
-from poolproof.campaign.document import Node, Spot, Table, expect_flag, expect_scalar, expect_table, unknown_key
+from poolproof.campaign.document import Node, Scalar, Spot, Table, expect_flag, expect_scalar, expect_table, unknown_key
 from poolproof.campaign.model import Measure, Until
 from poolproof.campaign.nearest import did_you_mean, listed
 from poolproof.stopping.model import Steady
@@ -46,12 +46,18 @@ def read_measure(node: Node, default: Measure | None = None) -> Measure:
     return Measure(
         time_s=_time(given["time"]) if "time" in given else default.time_s,
         trials=least,
-        cold=expect_flag(given["cold"], "cold") if "cold" in given else default.cold,
+        cold=_cold(given["cold"]) if "cold" in given else default.cold,
         seed=_count(given["seed"], "seed", 0, 2**63 - 1) if "seed" in given else default.seed,
         most_trials=most,
         until=until,
         calibrate=expect_flag(given["calibrate"], "calibrate") if "calibrate" in given else default.calibrate,
     )
+
+
+def _cold(node: Node) -> bool | Literal["reads"]:
+    if isinstance(node, Scalar) and node.text == "reads":
+        return "reads"
+    return expect_flag(node, "cold", "true, false or reads")
 
 
 def _refuse_contradiction(table: Table, default: Measure) -> None:
@@ -100,9 +106,12 @@ def _tolerance(text: str, spot: Spot) -> float:
 
 
 def _confidence(text: str, spot: Spot) -> float:
-    """How often an interval holds the truth, from `95%`: from half to less than always."""
+    """How often an interval holds the truth, from `95%`: from half to less than always.
+
+    With so many nines that a float can't tell it from always, or its upper tail from none, it is always.
+    """
     share = _share(text)
-    if share is None or not _LEAST_CONFIDENCE <= share < 1:
+    if share is None or not _LEAST_CONFIDENCE <= share < 1 or (1 + float(share)) / 2 == 1:
         raise spot.mistake(
             f"expected a confidence from 50% to less than 100%, found `{text[:60]}`",
             f"write confidence: {_meant(text) or '95%'}",

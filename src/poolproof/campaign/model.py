@@ -129,16 +129,23 @@ class Measure:
 
     With `until`, trials end when the figure is known, and `time_s` counts for nothing; `most_trials` is how many a cell
     may have where `trials` do not agree well enough. None: `trials` and no more. `calibrate`: before the layouts, each
-    disk alone is measured (`campaign/calibration.py`).
+    disk alone is measured (`campaign/calibration.py`). `cold` "reads": caches are cold before what reads, and what only
+    writes begins at rest.
     """
 
     time_s: float = 10.0
     trials: int = 3
-    cold: bool = True
+    cold: bool | Literal["reads"] = True
     seed: int | None = None
     most_trials: int | None = None
     until: Until | None = None
     calibrate: bool = False
+
+    def is_cold(self, workload: Workload, *, reads: bool) -> bool:
+        """Whether trials of the workload, of which some job reads or none does, begin with cold caches."""
+        if workload.cold is not None:
+            return workload.cold
+        return reads if self.cold == "reads" else self.cold
 
     @property
     def trials_max(self) -> int:

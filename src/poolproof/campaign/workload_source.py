@@ -45,11 +45,21 @@ def read_workload(name: Scalar, value: Node) -> WorkloadRequest:
 
 
 def check_family(name: str, spot: Spot) -> None:
+    """Return when the name can be that of a workload, or of a matrix of them.
+
+    Raises:
+        CampaignError: it can't.
+    """
     if not is_name(name) or name == "global":
         raise spot.mistake(f"`{name}` cannot name a workload", f"a name is {NAME_RULE}; not `global`, fio's own word")
 
 
 def known_preset(name: str, spot: Spot) -> str:
+    """The name, if it is that of a preset.
+
+    Raises:
+        CampaignError: it is none.
+    """
     if name in presets():
         return name
     guess = did_you_mean(name, presets())
@@ -57,6 +67,11 @@ def known_preset(name: str, spot: Spot) -> str:
 
 
 def check_size(request: WorkloadRequest, spot: Spot) -> WorkloadRequest:
+    """The request, if its lists make no more than MOST_CELLS workloads.
+
+    Raises:
+        CampaignError: they do.
+    """
     if count_cells(request) > MOST_CELLS:
         raise spot.mistake(f"the lists make more than {MOST_CELLS} workloads", "shorten one of the lists")
     return request
@@ -86,6 +101,11 @@ def option_text(value: Scalar, key: str) -> str:
 
 
 def check_option_name(key: Scalar) -> None:
+    """Return when the key is spelled as an option of fio may be; whether there is such a one, fio itself is asked.
+
+    Raises:
+        CampaignError: it is not.
+    """
     if not _OPTION.fullmatch(key.text):
         raise key.spot.mistake(
             f"`{key.text[:60]}` is no name of a fio option", "fio lists them: fio --cmdhelp=all; write rw: randread"
@@ -93,6 +113,11 @@ def check_option_name(key: Scalar) -> None:
 
 
 def known_metric(value: Scalar) -> Metric:
+    """The metric of that name.
+
+    Raises:
+        CampaignError: there is none.
+    """
     for metric in METRICS:
         if metric == value.text:
             return metric

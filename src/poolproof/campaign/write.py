@@ -101,7 +101,10 @@ def _options(options: OptionValues) -> list[tuple[str, str]]:
 def _measure(measure: Measure, default: Measure) -> str:
     entries = _until(measure.until) if measure.until else [("time", _seconds(measure.time_s))]
     most = "" if measure.most_trials is None else f"..{measure.most_trials}"
-    entries += [("trials", f"{measure.trials}{most}"), ("cold", _flag(measure.cold))]
+    entries += [
+        ("trials", f"{measure.trials}{most}"),
+        ("cold", measure.cold if measure.cold == "reads" else _flag(measure.cold)),
+    ]
     if measure.seed is not None:
         entries.append(("seed", str(measure.seed)))
     if measure.calibrate != default.calibrate:

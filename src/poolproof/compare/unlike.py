@@ -12,6 +12,8 @@ from poolproof.units import format_size
 ABSENT = "–"
 _Facts = Mapping[str, str]
 
+_ALWAYS_THERE = ("poolproof", "fio")
+
 
 @dataclass(frozen=True)
 class Unlike:
@@ -26,6 +28,7 @@ def unlike(a: FinishedRun, b: FinishedRun) -> tuple[Unlike, ...]:
     """Every recorded difference that may move a figure. Names, places and the seed of the order move none."""
     return (
         *_differing(_machine(a), _machine(b)),
+        *_differing_where_both(_versions(a), _versions(b)),
         *_differing(_measure(a.campaign), _measure(b.campaign)),
         *_differing_where_both(_devices(a.campaign), _devices(b.campaign)),
         *_differing_where_both(_layouts(a.campaign), _layouts(b.campaign)),
@@ -42,7 +45,13 @@ def unlike_layouts(a: FinishedRun, layout_a: str, b: FinishedRun, layout_b: str)
 def _machine(run: FinishedRun) -> _Facts:
     record = run.record
     facts = {_words(key): _fact(key, value) for key, value in record.facts.items()}
-    return {"host": record.host, **facts, **{_words(key): value for key, value in record.versions.items()}}
+    always = {name: record.versions[name] for name in _ALWAYS_THERE if name in record.versions}
+    return {"host": record.host, **facts, **always}
+
+
+def _versions(run: FinishedRun) -> _Facts:
+    """Of the programs that built its layouts; another run may have had others."""
+    return {name: version for name, version in run.record.versions.items() if name not in _ALWAYS_THERE}
 
 
 def _words(key: str) -> str:

@@ -9,11 +9,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from poolproof.campaign.model import LOWER_IS_BETTER, Metric
-from poolproof.fio.histogram import RELATIVE_ERROR
-from poolproof.runs.interval import Interval, t_factor, welch_freedom
+from poolproof.runs.interval import Interval, t_factor
+from poolproof.stopping.freedom import welch_freedom
+from poolproof.stopping.percentile import BIN_DEVIATION
 from poolproof.student import upper_tail
 
-BIN_VARIANCE = RELATIVE_ERROR**2 / 3
+BIN_VARIANCE = BIN_DEVIATION**2
 """Variance, on logarithms, of a latency that is known to its bin only: the same bin in every trial proves no more."""
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from poolproof.campaign.claims import Claim, Comparison, Figure, IsVerdict, Operation, Quantity, Term
+from poolproof.campaign.claims import Claim, Comparison, Figure, IsVerdict, Operation, Quantity, Term, figures_of
 from poolproof.campaign.workload_source import METRICS
 from poolproof.evidence.model import LeafUse
 from poolproof.runs.interval import Interval, mean_interval, ratio_interval
@@ -22,7 +22,10 @@ _NS = 1e-9
 
 @dataclass(frozen=True)
 class Held:
-    """A claim with what was measured. `measured` is the left side; None where it has no figure, `why` says why."""
+    """A claim with what was measured. `measured` is the left side, None where it has no figure.
+
+    `why` says why there is none, or why nothing is decided though there is one.
+    """
 
     claim: Claim
     result: Result
@@ -49,7 +52,16 @@ def _hold(claim: Claim, cells: Mapping[tuple[str, str], Cell]) -> Held:
         left, right = _value(claim.that.left, cells), _value(claim.that.right, cells)
     except _NoFigure as error:
         return Held(claim, "undecided", None, str(error))
-    return Held(claim, _decide(claim.that, left, right), left)
+    alone = _of_one_trial(claim.that, cells)
+    return Held(claim, "undecided", left, alone) if alone else Held(claim, _decide(claim.that, left, right), left)
+
+
+def _of_one_trial(that: Comparison, cells: Mapping[tuple[str, str], Cell]) -> str:
+    """Which rate or latency was measured in one trial alone, which has no interval; empty where none was."""
+    for figure in figures_of(that):
+        if figure.name in METRICS and len(_samples(figure, cells)) == 1:
+            return f"{figure.name} of {figure.workload} on {figure.layout} is of one trial alone, without an interval"
+    return ""
 
 
 def _decide(that: Comparison, left: Interval, right: Interval) -> Result:
@@ -75,7 +87,7 @@ def _slack(that: Comparison, right: Interval) -> float:
 
 
 def _bounds(interval: Interval) -> tuple[float, float]:
-    """A figure of one trial alone counts as a point."""
+    """A ratio or share of one trial alone counts as a point: it counts bytes."""
     low, high = interval.low, interval.high
     return (interval.mean, interval.mean) if low is None or high is None else (low, high)
 

@@ -141,6 +141,7 @@ def _cell_object(cell: Cell, base: Cell | None, limits: Mapping[Place, Limit | s
                 "write_share": leaf.write_share,
                 "stored_share": leaf.stored_share,
                 "utilisation": leaf.utilisation,
+                "latency_s": leaf.latency_s,
             }
             for leaf in cell.leaves
         ],

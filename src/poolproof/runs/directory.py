@@ -2,6 +2,7 @@
 
 import contextlib
 import fcntl
+import stat
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -41,13 +42,14 @@ class RunDirectory:
         try:
             path.mkdir(parents=True, exist_ok=True)
             if any(path.iterdir()):
-                raise RunError(f"{path} is there already and not empty", "name another with --out")
+                to_go_on = f"; to go on with it: poolproof resume {path}" if (path / "run.json").is_file() else ""
+                raise RunError(f"{path} is there already and not empty", f"name another with --out{to_go_on}")
+            run = cls(path.resolve())
+            write_whole(run.path / "campaign.yaml", campaign_text.encode())
+            write_whole(run.path / "run.json", _pretty(record))
+            sync_directory(run.path.parent)
         except OSError as error:
             raise RunError(f"{path} cannot be made: {error.strerror}", "name another with --out") from None
-        run = cls(path.resolve())
-        write_whole(run.path / "campaign.yaml", campaign_text.encode())
-        write_whole(run.path / "run.json", _pretty(record))
-        sync_directory(run.path.parent)
         return run
 
     @classmethod
@@ -55,10 +57,10 @@ class RunDirectory:
         """An existing run.
 
         Raises:
-            RunError: the path is no run directory.
+            RunError: the path is no run directory, or this user may not look into it.
         """
-        if not (path / "run.json").is_file():
-            raise RunError(f"{path} is no run directory: it has no run.json", "list them with: ls -d runs/*/")
+        if not _is_file(path / "run.json"):
+            raise RunError(f"{path} is no run directory: it has no run.json", "poolproof runs lists those in runs/")
         return cls(path.resolve())
 
     @contextlib.contextmanager
@@ -66,9 +68,13 @@ class RunDirectory:
         """Keep every other poolproof from writing to this run.
 
         Raises:
-            RunError: another one is at it.
+            RunError: another one is at it, or this user may not write there.
         """
-        with (self.path / ".lock").open("w") as file:
+        try:
+            lock = (self.path / ".lock").open("w")
+        except OSError as error:
+            raise _refused(self.path, "written", error) from None
+        with lock as file:
             if not _locks(file):
                 raise RunError(f"another poolproof is working on {self.path}", "wait for it, or stop it with Ctrl-C")
             yield
@@ -88,18 +94,25 @@ class RunDirectory:
         """What run.json says.
 
         Raises:
-            RunError: damaged, or of another schema.
+            RunError: damaged, of another schema, or this user may not read it.
         """
         path = self.path / "run.json"
-        return decode(path.read_bytes(), RunRecord, SCHEMA, str(path))
+        try:
+            text = path.read_bytes()
+        except OSError as error:
+            raise _refused(path, "read", error) from None
+        return decode(text, RunRecord, SCHEMA, str(path))
 
     def trials(self) -> tuple[Trial, ...]:
         """The finished trials, in the order in which they ended.
 
         Raises:
-            RunError: a line is damaged, or of another schema.
+            RunError: a line is damaged, or of another schema, or this user may not read them.
         """
-        lines = whole_lines(self._trials_path)
+        try:
+            lines = whole_lines(self._trials_path)
+        except OSError as error:
+            raise _refused(self._trials_path, "read", error) from None
         return tuple(
             decode(line, Trial, SCHEMA, f"{self._trials_path}, line {number}")
             for number, line in enumerate(lines, start=1)
@@ -170,6 +183,29 @@ class RunDirectory:
             write_whole(path, content, lasting=False)
         else:
             self._together[path] = content
+
+
+def _is_file(path: Path) -> bool:
+    """Whether a file is there.
+
+    Raises:
+        RunError: that can't be told: this user may not enter its folder.
+    """
+    try:
+        return stat.S_ISREG(path.stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        raise _refused(path, "read", error) from None
+
+
+def _refused(path: Path, done: str, error: OSError) -> RunError:
+    """The system's refusal in words. A run belongs to the user who made it, and that is root wherever disks were."""
+    whose = "type it as the user whose run it is; as root: sudo poolproof …"
+    return RunError(
+        f"{path} cannot be {done}: {error.strerror}",
+        whose if isinstance(error, PermissionError) else f"ls -ld {path}; df -h {path}",
+    )
 
 
 def _locks(file: IO[str]) -> bool:

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from poolproof.stopping.freedom import welch_freedom
 from poolproof.student import quantile
 
 CONFIDENCE = 0.95
@@ -52,19 +53,6 @@ def ratio_interval(values: Sequence[float], base: Sequence[float]) -> Interval |
         return Interval(math.exp(difference), math.exp(difference), math.exp(difference))
     half = t_factor(welch_freedom(shares)) * math.sqrt(total)
     return Interval(math.exp(difference), math.exp(difference - half), math.exp(difference + half))
-
-
-def welch_freedom(shares: Sequence[tuple[float, float]]) -> float:
-    """Degrees of freedom of a sum of variances, each with its own: Satterthwaite (1946), Biometrics Bulletin 2, 110.
-
-    Rounded down, and 1 where one of two variances comes from two trials: as it stands the formula would make an
-    interval of 95 % hold 89 times in 100 for 2 trials against 5, and 94 to 95 for 3 against 3 or more.
-    """
-    total = math.fsum(share for share, _ in shares)
-    squares = math.fsum((share / total) ** 2 / freedom for share, freedom in shares if share)
-    if len(shares) == 2 and min(freedom for _, freedom in shares) == 1:
-        return 1
-    return max(1, math.floor(1 / squares + 1e-9))
 
 
 def t_factor(freedom: float) -> float:

@@ -6,11 +6,10 @@ Nothing of it is kept: it follows from the trials, as it did when each further t
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from poolproof.campaign.model import LOWER_IS_BETTER, Campaign, Measure
+from poolproof.campaign.model import LOWER_IS_BETTER, Campaign, Measure, Metric
 from poolproof.runs.model import Trial
-from poolproof.runs.settled import spread_among
-from poolproof.stopping.model import Spread
-from poolproof.stopping.racing import Contender, leader_of, out_of_race, risk_of_a_test
+from poolproof.runs.settled import Spreads, resolution_of, spread_among, unsteady_by
+from poolproof.stopping.racing import Contender, Figures, leader_of, out_of_race, risk_of_a_test
 
 GoalCells = Mapping[str, Sequence[Sequence[Trial]]]
 """By layout: the trials of each workload of the goal, in the goal's order."""
@@ -34,8 +33,10 @@ class Dropped:
 class Race:
     """Where the race stands. `left` are the layouts that may be the best, the leader among them.
 
-    `excluded` have a failed or refuted cell and never ran. `risk` bounds the chance that the true best was dropped;
-    `test_risk` is that of each test of one of `pairs` pairs at one of `looks` looks.
+    `excluded` have a failed or refuted cell and never ran. `unsteady` are those of `left` of which a trial did not
+    settle on a rate (`drift`, `step` …): they are tested against none, as in a ranking, lead nobody and are not
+    dropped. `risk` bounds the chance that the true best was dropped; `test_risk` is that of each test of one of `pairs`
+    pairs at one of `looks` looks.
     """
 
     goal: tuple[str, ...]
@@ -47,6 +48,7 @@ class Race:
     pairs: int
     looks: int
     test_risk: float
+    unsteady: tuple[str, ...] = ()
 
 
 def race_of(trials: Iterable[Trial], campaign: Campaign) -> Race | None:
@@ -65,20 +67,24 @@ def race_of(trials: Iterable[Trial], campaign: Campaign) -> Race | None:
     return race_among(goal_cells, goal, campaign.measure, spread_among(cells.values()))
 
 
-def race_among(goal_cells: GoalCells, goal: Sequence[str], measure: Measure, spread: Spread | None) -> Race:
-    """Who is out by these trials. `measure` is one with `until`."""
+def race_among(goal_cells: GoalCells, goal: Sequence[str], measure: Measure, spreads: Spreads) -> Race:
+    """Who is out by these trials. `measure` is one with `until`.
+
+    The race is looked at before each of its rounds and after the last, and there are as many rounds as a cell may have
+    trials beyond its least (`Schedule.begin_round`).
+    """
     assert measure.until is not None, "a race needs intervals"
     excluded = [name for name, cells in goal_cells.items() if _is_excluded(cells)]
     contenders = [
-        Contender(name, tuple(tuple(map(goodness, cell)) for cell in cells))
+        Contender(name, tuple(_figures(cell, spreads) for cell in cells))
         for name, cells in goal_cells.items()
         if name not in excluded
     ]
     looks = measure.trials_max - measure.trials + 1
-    beaten = out_of_race(contenders, measure.until.confidence, looks, spread)
+    beaten = out_of_race(contenders, measure.until.confidence, looks)
     return Race(
         goal=tuple(goal),
-        leader=leader_of(contenders, spread),
+        leader=leader_of(contenders),
         dropped=tuple(
             Dropped(name, each.leader, min(map(len, goal_cells[name])), each.times, each.least)
             for name, each in beaten.items()
@@ -89,7 +95,16 @@ def race_among(goal_cells: GoalCells, goal: Sequence[str], measure: Measure, spr
         pairs=max(1, len(contenders) - 1),
         looks=looks,
         test_risk=risk_of_a_test(measure.until.confidence, len(contenders), looks),
+        unsteady=tuple(each.name for each in contenders if any(map(unsteady_by, goal_cells[each.name]))),
     )
+
+
+def _figures(cell: Sequence[Trial], spreads: Spreads) -> Figures:
+    """What the race knows of a workload on a layout: nothing where a trial did not settle on a rate."""
+    if not cell or unsteady_by(cell):
+        return Figures(())
+    metric: Metric = cell[0].metric
+    return Figures(tuple(map(goodness, cell)), spreads.of(metric), resolution_of(metric))
 
 
 def goodness(trial: Trial) -> float:

@@ -1,6 +1,7 @@
 """Whether the trials of a cell have made its figure known, or what keeps them from it."""
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from poolproof.campaign.calibration import calibration_of
@@ -8,9 +9,28 @@ from poolproof.campaign.model import Campaign, Layout, Measure, Metric, Workload
 from poolproof.runs.model import Trial, Unsettled
 from poolproof.stopping.across import across
 from poolproof.stopping.model import Between, Rule, Spread, TrialMean
+from poolproof.stopping.percentile import BIN_DEVIATION
 from poolproof.stopping.spread import spread_of
 
 _BY_SERIES: frozenset[Metric] = frozenset({"iops", "bandwidth"})
+_IMPRECISE = frozenset({"noise", "percentile"})
+"""Reasons for which a trial's figure is not known well enough, though its rate stands still."""
+
+
+@dataclass(frozen=True)
+class Spreads:
+    """How much trials differ in the cells of one run: rates among rates, percentiles of latencies among percentiles.
+
+    A tail scatters several times as widely as the rate that it is the tail of, and steps from bin to bin. None where
+    the cells of the kind are too few to tell.
+    """
+
+    rates: Spread | None = None
+    percentiles: Spread | None = None
+
+    def of(self, metric: Metric) -> Spread | None:
+        """That of the metric's kind."""
+        return self.rates if metric in _BY_SERIES else self.percentiles
 
 
 @dataclass(frozen=True)
@@ -49,21 +69,36 @@ def rule_of(measure: Measure) -> Rule:
     )
 
 
-def spread_among(cells: Iterable[Sequence[Trial]]) -> Spread | None:
-    """How much trials differ in these cells of one run; None where they are too few to tell."""
-    return spread_of([_means_of(trials) for trials in cells])
+def resolution_of(metric: Metric) -> float:
+    """The least standard error that a mean of trials can have, relative: a percentile is known to its bin only."""
+    return 0.0 if metric in _BY_SERIES else BIN_DEVIATION
 
 
-def needs_trial(trials: Sequence[Trial], measure: Measure, spread: Spread | None = None) -> bool:
-    """Whether a cell with these trials, in order, has another one ahead. `spread`: of all cells of the run."""
+def spread_among(cells: Iterable[Sequence[Trial]]) -> Spreads:
+    """How much trials differ in these cells of one run."""
+    rates: list[list[TrialMean]] = []
+    percentiles: list[list[TrialMean]] = []
+    for trials in cells:
+        if trials:
+            (rates if trials[0].metric in _BY_SERIES else percentiles).append(_means_of(trials))
+    return Spreads(spread_of(rates), spread_of(percentiles, BIN_DEVIATION))
+
+
+def needs_trial(trials: Sequence[Trial], measure: Measure, spreads: Spreads | None = None) -> bool:
+    """Whether a cell with these trials, in order, has another one ahead. `spreads`: of all cells of the run."""
     if len(trials) < measure.trials:
         return True
-    settling = settling_of(trials, measure, spread)
+    settling = settling_of(trials, measure, spreads)
     return settling is not None and not settling.done and len(trials) < measure.trials_max
 
 
 def trials_ahead(trials: Iterable[Trial], campaign: Campaign) -> int:
-    """How many trials a run with these still has to make, at least; those of disks alone are among them."""
+    """How many trials a run with these still has to make, at least; those of disks alone are among them.
+
+    `trials` stand in the order in which they ended. Whether trials differ by more than was thought is learned to the
+    end of the run; yet nobody comes back to a layout that is over, so a cell that was known when the last trial of its
+    layout ended has none ahead but those of its least number.
+    """
     calibration, every = calibration_of(campaign), tuple(trials)
     bare = _by_cell(every, calibration.layouts, calibration.workloads)
     own = _by_cell(every, campaign.layouts, campaign.workloads)
@@ -71,26 +106,44 @@ def trials_ahead(trials: Iterable[Trial], campaign: Campaign) -> int:
     return _ahead(bare, measure, least_only=False) + _ahead(own, measure, least_only=has_budget)
 
 
-def _by_cell(
-    trials: Iterable[Trial], layouts: Iterable[Layout], workloads: Sequence[Workload]
-) -> Sequence[Sequence[Trial]]:
-    done: dict[tuple[str, str], list[Trial]] = {
+_Cells = Mapping[tuple[str, str], Sequence[tuple[int, Trial]]]
+"""By layout and workload: each trial with its place among all that ended."""
+
+
+def _by_cell(trials: Sequence[Trial], layouts: Iterable[Layout], workloads: Sequence[Workload]) -> _Cells:
+    done: dict[tuple[str, str], list[tuple[int, Trial]]] = {
         (layout.name, workload.name): [] for layout in layouts for workload in workloads
     }
-    for trial in trials:
+    for place, trial in enumerate(trials):
         if (trial.layout, trial.workload) in done:
-            done[trial.layout, trial.workload].append(trial)
-    return tuple(done.values())
+            done[trial.layout, trial.workload].append((place, trial))
+    return done
 
 
-def _ahead(cells: Sequence[Sequence[Trial]], measure: Measure, *, least_only: bool) -> int:
-    if least_only:
-        return sum(max(measure.trials - len(own), 0) for own in cells)
-    spread = spread_among(cells) if measure.until else None
-    return sum(max(measure.trials - len(own), int(needs_trial(own, measure, spread))) for own in cells)
+def _ahead(cells: _Cells, measure: Measure, *, least_only: bool) -> int:
+    missing = sum(max(measure.trials - len(own), 0) for own in cells.values())
+    if least_only or measure.until is None:
+        return missing
+    spreads = spread_among(_until(own) for own in cells.values())
+    wanted = [
+        place
+        for place, own in cells.items()
+        if len(own) >= measure.trials and needs_trial(_until(own), measure, spreads)
+    ]
+    return missing + sum(_was_open(place, cells, measure) for place in wanted)
 
 
-def settling_of(trials: Sequence[Trial], measure: Measure, spread: Spread | None = None) -> CellSettling | None:
+def _was_open(place: tuple[str, str], cells: _Cells, measure: Measure) -> bool:
+    """Whether the cell needed another trial by all that was known when the last one of its layout ended."""
+    last = max(at for (layout, _workload), own in cells.items() if layout == place[0] for at, _trial in own)
+    return needs_trial(_until(cells[place]), measure, spread_among(_until(own, last) for own in cells.values()))
+
+
+def _until(own: Sequence[tuple[int, Trial]], last: float = math.inf) -> list[Trial]:
+    return [trial for place, trial in own if place <= last]
+
+
+def settling_of(trials: Sequence[Trial], measure: Measure, spreads: Spreads | None = None) -> CellSettling | None:
     """What the trials of one cell say together; None with a fixed time. Failed trials have no say."""
     if measure.until is None:
         return None
@@ -100,9 +153,15 @@ def settling_of(trials: Sequence[Trial], measure: Measure, spread: Spread | None
     if not means:
         missing = Unsettled("no-figure", "no trial came as far as a figure")
         return CellSettling(len(trials) >= measure.trials, False, (missing,), None, fixed_s)
-    between = across(means, rule_of(measure), spread)
+    metric = trials[0].metric
+    between = across(means, rule_of(measure), (spreads or Spreads()).of(metric), resolution_of(metric))
     reasons = (*_between_reasons(between, len(means), measure), *_within_reasons(trials))
     return CellSettling(between.done, between.known and not reasons, reasons, between, fixed_s)
+
+
+def unsteady_by(trials: Sequence[Trial]) -> tuple[str, ...]:
+    """What kept trials of a cell from a rate that stands, by name: that they agree proves nothing of it then."""
+    return tuple(each.name for each in _within_reasons(trials) if each.name not in _IMPRECISE)
 
 
 def _means_of(trials: Iterable[Trial]) -> list[TrialMean]:

@@ -6,6 +6,7 @@ from itertools import product
 
 from poolproof.campaign.calibration import calibrated_device, calibration_of
 from poolproof.campaign.model import Campaign, Layout, Measure, Metric, Workload
+from poolproof.evidence.model import LeafUse
 from poolproof.rules.model import Finding, Verdict
 from poolproof.runs.groups import Group, groups_of
 from poolproof.runs.interval import Interval, mean_interval, ratio_interval
@@ -21,13 +22,17 @@ _IMPRECISE = frozenset({"trials", "disagree", "one-trial", "noise", "percentile"
 
 @dataclass(frozen=True)
 class LeafShare:
-    """One leaf's part in the bytes that a cell's leaves read, wrote and store (0 to 1), and its mean utilisation."""
+    """One leaf's part in the bytes that a cell's leaves read, wrote and store (0 to 1), and its mean utilisation.
+
+    `latency_s`: the mean time of a request at the disk, queue and all; None where it had none.
+    """
 
     device: str
     read_share: float | None
     write_share: float | None
     stored_share: float | None
     utilisation: float
+    latency_s: float | None = None
 
 
 @dataclass(frozen=True)
@@ -220,9 +225,17 @@ def _leaves(trials: Sequence[Trial]) -> tuple[LeafShare, ...]:
             write_share=_share(written, name),
             stored_share=_share(stored, name),
             utilisation=_mean([leaf.utilisation for leaf in uses if leaf.device == name]) or 0.0,
+            latency_s=_latency_s([leaf for leaf in uses if leaf.device == name]),
         )
         for name in names
     )
+
+
+def _latency_s(uses: Sequence[LeafUse]) -> float | None:
+    """Each trial's mean weighs as much as it had requests."""
+    timed = [(use.latency_s, use.read_ios + use.write_ios) for use in uses if use.latency_s is not None]
+    requests = sum(count for _, count in timed)
+    return sum(latency * count for latency, count in timed) / requests if requests else None
 
 
 def _share(bytes_by_name: Mapping[str, int], name: str) -> float | None:

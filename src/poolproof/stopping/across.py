@@ -4,21 +4,26 @@ The trials are the units: what differs from trial to trial (where the files lie,
 mode a disk is in) is not seen inside any of them. Student's t over few of them is wide; with the typical `Spread` of
 the campaign's other cells it is a moderated t, which tells something of a single trial, too. No trial tells more than
 its own samples do: their standard error bounds the deviation from below, so that two trials which happen to be alike do
-not pass for a known figure.
+not pass for a known figure. Percentiles come in bins: two trials in one bin know no more than the bin.
 """
 
 import math
 from collections.abc import Sequence
 
 from poolproof.stopping.model import Between, Rule, Spread, TrialMean
+from poolproof.stopping.spread import MOST_FREEDOM
 from poolproof.student import f_upper_tail, quantile
 
 _DOUBT = 0.01
 _WITHIN_FREEDOM = 30
+_LEAST_FREEDOM = 0.25  # of a spread that is next to nothing; its t is forty thousand
 
 
-def across(trials: Sequence[TrialMean], rule: Rule, spread: Spread | None = None) -> Between:
+def across(trials: Sequence[TrialMean], rule: Rule, spread: Spread | None = None, resolution: float = 0.0) -> Between:
     """The interval of the mean over trials, the trials as units. `spread`: of the campaign's cells, where known.
+
+    `resolution` is the least standard error that a mean can have, relative, however many trials it is of: that of the
+    bin in which a percentile lies.
 
     Raises:
         ValueError: there is no trial.
@@ -31,7 +36,8 @@ def across(trials: Sequence[TrialMean], rule: Rule, spread: Spread | None = None
     if count == 1 and spread is None:
         return Between(rule.trials_max == 1, False, mean, None, None, None, within, False)
     deviation = math.sqrt(math.fsum((trial.mean - mean) ** 2 for trial in trials) / max(1, count - 1))
-    half = _half(deviation, within, mean, count, rule, spread)
+    error = max(_error(deviation, within, mean, count, spread), resolution * mean)
+    half = _reach(count, rule, spread) * error
     known = count >= rule.trials_min and mean > 0 and half <= rule.until * mean
     return Between(
         done=known or count >= rule.trials_max,
@@ -45,15 +51,25 @@ def across(trials: Sequence[TrialMean], rule: Rule, spread: Spread | None = None
     )
 
 
-def _half(deviation: float, within: float | None, mean: float, count: int, rule: Rule, spread: Spread | None) -> float:
-    """Half the interval; from the third trial on wider, since each further trial is a further chance to stop."""
-    freedom, variance = float(count - 1), deviation**2
+def least_half(rule: Rule, resolution: float) -> float:
+    """The narrowest half interval, relative, that trials of this resolution can have, whatever other cells tell."""
+    most = Spread(resolution, MOST_FREEDOM)
+    return min(_reach(count, rule, most) for count in (rule.trials_min, rule.trials_max)) * resolution
+
+
+def _error(deviation: float, within: float | None, mean: float, count: int, spread: Spread | None) -> float:
+    """The standard error of the mean of the trials, not below that of their own samples."""
+    freedom, variance = count - 1, deviation**2
     if spread is not None:
         variance = (freedom * variance + spread.freedom * (spread.deviation * mean) ** 2) / (freedom + spread.freedom)
-        freedom += spread.freedom
-    bounded = max(math.sqrt(variance), within or 0.0)
-    half = quantile((1 + rule.confidence) / 2, max(1, math.floor(freedom))) * bounded / math.sqrt(count)
-    return half * (1 + 1 / math.sqrt(2 * freedom) / 2) if count > rule.trials_min else half
+    return max(math.sqrt(variance), within or 0.0) / math.sqrt(count)
+
+
+def _reach(count: int, rule: Rule, spread: Spread | None) -> float:
+    """Standard errors from the mean to either end; from the third trial on more, each a further chance to stop."""
+    freedom = count - 1 + (spread.freedom if spread is not None else 0.0)
+    reach = quantile((1 + rule.confidence) / 2, max(_LEAST_FREEDOM, freedom))
+    return reach * (1 + 1 / math.sqrt(2 * freedom) / 2) if count > rule.trials_min else reach
 
 
 def _within(trials: Sequence[TrialMean], rule: Rule) -> float | None:

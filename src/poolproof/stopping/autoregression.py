@@ -5,7 +5,7 @@ CACM 24, 233-245). An autoregressive model gives that spectrum from few samples 
 21-38): s² / (1 − Σφ)². Its order is chosen by the corrected criterion of Akaike (Hurvich and Tsai 1989, Biometrika 76,
 297-307). Least-squares and Yule-Walker coefficients are too small in short series, by (1 + 3φ) / n for one coefficient
 (Kendall 1954, Biometrika 41, 403-404), which alone would make intervals of 95 % hold 70 times in 100; it is corrected.
-docs/method.md has the coverage that was measured, beside that of batch means.
+docs/stopping.md has the coverage that was measured, beside that of batch means.
 """
 
 import math

@@ -1,8 +1,9 @@
 """Bursts and stalls that weigh: how many were seen, for a mean that rests on a few of them is luck.
 
 A sample is part of one where it is six robust deviations (1.4826 times the median absolute deviation: Hampel 1974, JASA
-69, 383-393) and a quarter of the median away from the median. What they move the mean by is known no better than their
-number, to 1/√k: the cache of a disk that fills once, a flush of dirty memory, one long stall.
+69, 383-393) and a quarter of the median away from the median: the cache of a disk that fills once, a flush of dirty
+memory, one long stall. Of k of them their number is known to 1/√k; few make no mean, and with more the interval of the
+mean has half their number as degrees of freedom.
 """
 
 import math

@@ -15,8 +15,10 @@ from poolproof.student import quantile
 
 MOST_PARTS, LEAST_PARTS = 10, 5
 LEAST_BEYOND = 10
-_BIN = 1 / 64
-"""Relative width of fio's bins: no percentile is known better than its bin (fio's stat.h, FIO_IO_U_PLAT_BITS)."""
+BIN_ERROR = 1 / 128
+"""Relative: half of fio's bins. No percentile is known better than its bin (fio's stat.h, FIO_IO_U_PLAT_BITS)."""
+BIN_DEVIATION = BIN_ERROR / math.sqrt(3)
+"""Relative standard deviation of what may lie anywhere in its bin: the same bin in every trial proves no more."""
 
 Histogram = Mapping[int, int]
 
@@ -40,7 +42,7 @@ def known(stretches: Sequence[Histogram], percent: float, confidence: float) -> 
         return Known(value, None)
     squares = math.fsum((percentile(part, percent) - value) ** 2 for part in parts)
     error = math.sqrt(squares / (len(parts) - 1) / len(parts))
-    return Known(value, max(quantile((1 + confidence) / 2, len(parts) - 1) * error, value * _BIN / 2))
+    return Known(value, max(quantile((1 + confidence) / 2, len(parts) - 1) * error, value * BIN_ERROR))
 
 
 def percentile(histogram: Histogram, percent: float) -> float:

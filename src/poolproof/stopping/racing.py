@@ -4,13 +4,16 @@ Racing (Maron and Moore 1994, "Hoeffding races", NIPS 6; with t-tests in place o
 have no known range: Birattari et al. 2002, GECCO) drops a contender as soon as it is worse than the leader with
 confidence. Each test of one pair at one look is made at (1 − confidence) / (pairs × looks), so that by Bonferroni's
 inequality all of them together drop the true best with a chance of 1 − confidence at most, however they depend on each
-other. Figures are compared on a logarithmic scale: a goal of several workloads is the mean of their logarithms.
+other, as far as each test errs no oftener than it says. With unequal numbers of trials that does not hold of each at
+risks so small; that whole races keep the promise all the same is simulated (docs/stopping.md). Figures are compared on
+a logarithmic scale: a goal of several workloads is the mean of their logarithms.
 """
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from poolproof.stopping.freedom import welch_freedom
 from poolproof.stopping.model import Spread
 from poolproof.student import quantile
 
@@ -18,11 +21,24 @@ _LEAST = 1e-12
 
 
 @dataclass(frozen=True)
+class Figures:
+    """What the trials of one workload on one layout gave: more is better, all above 0.
+
+    `spread` is how much trials differ in the cells of the campaign with figures of this kind. `resolution` is the
+    least standard error of their mean, relative, however many they are: that of the bin of a percentile.
+    """
+
+    trials: tuple[float, ...]
+    spread: Spread | None = None
+    resolution: float = 0.0
+
+
+@dataclass(frozen=True)
 class Contender:
-    """A layout by name and, for each workload of the goal, the figures of its trials: more is better, all above 0."""
+    """A layout by name and its figures for each workload of the goal."""
 
     name: str
-    figures: tuple[tuple[float, ...], ...]
+    figures: tuple[Figures, ...]
 
 
 @dataclass(frozen=True)
@@ -36,25 +52,23 @@ class Behind:
 
 @dataclass(frozen=True)
 class _Score:
+    """The mean of the logarithms over the workloads; the parts of its variance, each with its degrees of freedom."""
+
     mean: float
-    variance: float
-    freedom: float
+    parts: tuple[tuple[float, float], ...]
 
 
-def out_of_race(
-    contenders: Sequence[Contender], confidence: float, looks: int, spread: Spread | None = None
-) -> Mapping[str, Behind]:
+def out_of_race(contenders: Sequence[Contender], confidence: float, looks: int) -> Mapping[str, Behind]:
     """The contenders that are not the best, each with how far it is behind the leader.
 
-    `looks` is how often this is asked at most. One without two trials of each workload stays in the race. `spread` is
-    how much trials of one cell differ in this campaign.
+    `looks` is how often this is asked at most. One without two trials of each workload stays in the race.
 
     Raises:
         ValueError: no look, or a confidence that is none.
     """
     if looks < 1 or not 0 < confidence < 1:
         raise ValueError(f"{looks} looks with a confidence of {confidence:g}: at least one, and from 0 to 1")
-    scores = {each.name: score for each in contenders if (score := _score(each, spread)) is not None}
+    scores = _scores(contenders)
     if len(scores) < 2:
         return {}
     leader = max(scores, key=lambda name: scores[name].mean)
@@ -67,9 +81,9 @@ def out_of_race(
     return found
 
 
-def leader_of(contenders: Sequence[Contender], spread: Spread | None = None) -> str | None:
+def leader_of(contenders: Sequence[Contender]) -> str | None:
     """Who has the best mean of those with two trials of each workload; None where nobody has."""
-    scores = {each.name: score for each in contenders if (score := _score(each, spread)) is not None}
+    scores = _scores(contenders)
     return max(scores, key=lambda name: scores[name].mean, default=None)
 
 
@@ -80,35 +94,33 @@ def risk_of_a_test(confidence: float, contenders: int, looks: int) -> float:
 
 def _least_lead(leader: _Score, score: _Score, risk: float) -> float:
     """How far the leader is ahead at least, on logarithms, at that risk; 0 or less where it may not be ahead at all."""
-    variance = score.variance + leader.variance
+    parts = (*leader.parts, *score.parts)
+    variance = math.fsum(part for part, _ in parts)
     if variance <= _LEAST:
         return leader.mean - score.mean - math.sqrt(_LEAST)
-    # Satterthwaite (1946), rounded down
-    freedom = variance**2 / (score.variance**2 / score.freedom + leader.variance**2 / leader.freedom)
-    return leader.mean - score.mean - quantile(1 - risk, max(1, math.floor(freedom))) * math.sqrt(variance)
+    return leader.mean - score.mean - quantile(1 - risk, welch_freedom(parts)) * math.sqrt(variance)
 
 
-def _score(contender: Contender, spread: Spread | None) -> _Score | None:
-    """The mean of the logarithms over the workloads, and the variance of that mean."""
-    parts = [_part(figures, spread) for figures in contender.figures]
-    known = [part for part in parts if part is not None]
-    if not known or len(known) < len(parts):
+def _scores(contenders: Sequence[Contender]) -> Mapping[str, _Score]:
+    return {each.name: score for each in contenders if (score := _score(each)) is not None}
+
+
+def _score(contender: Contender) -> _Score | None:
+    cells, count = contender.figures, len(contender.figures)
+    if not cells or any(len(cell.trials) < 2 or min(cell.trials) <= 0 for cell in cells):
         return None
-    count = len(known)
-    variance = math.fsum(part.variance for part in known) / count**2
-    squares = math.fsum((part.variance / count**2) ** 2 / part.freedom for part in known)
-    freedom = variance**2 / squares if squares else math.fsum(part.freedom for part in known)
-    return _Score(math.fsum(part.mean for part in known) / count, variance, freedom)
+    means = [math.fsum(map(math.log, cell.trials)) / len(cell.trials) for cell in cells]
+    parts = [_part(cell, mean) for cell, mean in zip(cells, means, strict=True)]
+    return _Score(math.fsum(means) / count, tuple((variance / count**2, freedom) for variance, freedom in parts))
 
 
-def _part(figures: Sequence[float], spread: Spread | None) -> _Score | None:
-    if len(figures) < 2 or min(figures) <= 0:
-        return None
-    logs = [math.log(figure) for figure in figures]
-    mean = math.fsum(logs) / len(logs)
-    freedom = float(len(logs) - 1)
-    variance = math.fsum((each - mean) ** 2 for each in logs) / freedom
-    if spread is not None:
-        variance = (freedom * variance + spread.freedom * spread.deviation**2) / (freedom + spread.freedom)
-        freedom += spread.freedom
-    return _Score(mean, variance / len(logs), freedom)
+def _part(cell: Figures, mean: float) -> tuple[float, float]:
+    """The variance of the mean logarithm of one cell, and its degrees of freedom."""
+    count, freedom = len(cell.trials), float(len(cell.trials) - 1)
+    variance = math.fsum((math.log(each) - mean) ** 2 for each in cell.trials) / freedom
+    if cell.spread is not None:
+        variance = (freedom * variance + cell.spread.freedom * cell.spread.deviation**2) / (
+            freedom + cell.spread.freedom
+        )
+        freedom += cell.spread.freedom
+    return max(variance / count, cell.resolution**2), freedom

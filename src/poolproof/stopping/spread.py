@@ -13,28 +13,31 @@ from collections.abc import Sequence
 from poolproof.stopping.model import Spread, TrialMean
 
 _LEAST_CELLS = 8
-_MOST_FREEDOM = 30.0
+MOST_FREEDOM = 30.0
 _LEAST_DEVIATION = 1e-4
 
 
-def spread_of(cells: Sequence[Sequence[TrialMean]]) -> Spread | None:
-    """The typical deviation between trials, from all cells with two or more; None where fewer than eight have that."""
-    samples = [_sample(cell) for cell in cells if len(cell) > 1 and math.fsum(trial.mean for trial in cell) > 0]
+def spread_of(cells: Sequence[Sequence[TrialMean]], least: float = _LEAST_DEVIATION) -> Spread | None:
+    """The typical deviation between trials, from all cells with two or more; None where fewer than eight have that.
+
+    `least`: the deviation, relative, below which trials that are alike prove nothing, as those in one bin.
+    """
+    samples = [_sample(cell, least) for cell in cells if len(cell) > 1 and math.fsum(trial.mean for trial in cell) > 0]
     if len(samples) < _LEAST_CELLS:
         return None
     logs = [math.log(variance) - _digamma(freedom / 2) + math.log(freedom / 2) for variance, freedom in samples]
     centre = math.fsum(logs) / len(logs)
     scatter = math.fsum((value - centre) ** 2 for value in logs) / (len(logs) - 1)
     own = math.fsum(_trigamma(freedom / 2) for _, freedom in samples) / len(samples)
-    freedom = _MOST_FREEDOM if scatter <= own else min(_MOST_FREEDOM, 2 * _trigamma_inverse(scatter - own))
+    freedom = MOST_FREEDOM if scatter <= own else min(MOST_FREEDOM, 2 * _trigamma_inverse(scatter - own))
     return Spread(math.exp((centre + _digamma(freedom / 2) - math.log(freedom / 2)) / 2), freedom)
 
 
-def _sample(cell: Sequence[TrialMean]) -> tuple[float, int]:
+def _sample(cell: Sequence[TrialMean], least: float) -> tuple[float, int]:
     """(variance relative to the mean, degrees of freedom)."""
     mean = math.fsum(trial.mean for trial in cell) / len(cell)
     variance = math.fsum((trial.mean / mean - 1) ** 2 for trial in cell) / (len(cell) - 1)
-    return max(variance, _LEAST_DEVIATION**2), len(cell) - 1
+    return max(variance, least**2), len(cell) - 1
 
 
 def _digamma(x: float) -> float:

@@ -61,7 +61,7 @@ def view(values: Sequence[float], interval_s: float, rule: Rule, *, is_first: bo
 
     A rule that looks again and again stops when the interval is narrow, hence rather when it is narrow by chance. What
     that costs in coverage falls with the degrees of freedom (Woodroofe 1977, Annals of Statistics 5, 984-995); so from
-    the second look on the interval is widened by 4 over them. docs/method.md has the coverage that this was chosen by.
+    the second look on the interval is widened by 4 over them, chosen by the coverage in docs/stopping.md.
     """
     size = math.ceil(len(values) / _MOST_SAMPLES)
     values, interval_s = joined(values, size), interval_s * size

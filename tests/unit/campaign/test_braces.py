@@ -1,3 +1,5 @@
+"""Braces in layout expressions and option values multiply as bash has it, and mistakes in them are pointed at."""
+
 import itertools
 
 import pytest

@@ -12,6 +12,7 @@ from poolproof.campaign.measure import KEYS as MEASURE_KEYS
 from poolproof.campaign.presets import presets
 from poolproof.campaign.workload_source import METRICS, OWN_KEYS
 from poolproof.campaign.yaml import KEYS, parse_campaign
+from poolproof.layers.catalogue import all_layers
 
 DOCS = Path(__file__).parents[3] / "docs"
 EXPRESSIONS = (DOCS / "layout-expressions.md").read_text(encoding="utf-8")
@@ -40,6 +41,14 @@ def test_every_layout_on_the_page_is_canonical_and_expands(line: str) -> None:
     expression = parse_expression(line)
     assert format_expression(expression) == line
     assert len(expand(expression)) >= (2 if "{" in line else 1)
+
+
+def test_every_layer_has_its_row_with_its_own_words() -> None:
+    table = EXPRESSIONS.partition("\n## The layers\n")[2].partition("\n## ")[0].replace(r"\|", "BAR")
+    rows = dict(re.findall(r"^\| `(\w+)` \| ([^|]+) \|", table, re.MULTILINE))
+    assert {word: summary.replace("BAR", "|") for word, summary in rows.items()} == {
+        word: layer.summary for word, layer in all_layers().items()
+    }
 
 
 def test_the_grammar_on_the_page_is_the_grammar() -> None:

@@ -1,3 +1,5 @@
+"""A campaign said on the command line: names, matrices, and mistakes told with the flag to write."""
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

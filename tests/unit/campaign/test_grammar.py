@@ -1,3 +1,5 @@
+"""Layout expressions: text to a tree and back, mistakes under a caret, and the tables that stand for the grammar."""
+
 import sys
 
 import lark

@@ -174,7 +174,11 @@ def test_mistakes_in_workloads(workload: str, message: str, hint: str) -> None:
         ("measure: {until: 1m}", "expected how far from the truth a figure may be, in per cent", "write until: 3%"),
         ("measure: {until: [3%]}", "expected a percentage as in `until: 3%`, found a list", "write until: 3%"),
         ("measure: {until: 3%, confidence: 100%}", "expected a confidence from 50% to less than 100%", "95%"),
-        ("measure: {until: 3%, confidence: 99}", "expected a confidence from 50% to less", "write confidence: 99%"),
+        (
+            "measure: {until: 3%, confidence: 99}",
+            "expected a confidence from 50% to less than 100%",
+            "write confidence: 99%",
+        ),
         ("measure: {until: 3%, confidence: 49.9%}", "expected a confidence from 50% to less than 100%", "95%"),
         ("measure: {until: 3%, min: 0}", "expected the shortest time of a trial, at most 7d, found `0`", "min: 10s"),
         ("measure: {until: 3%, max: soon}", "expected the longest time of a trial, at most 7d, found", "max: 10s"),
@@ -202,7 +206,8 @@ def test_mistakes_in_workloads(workload: str, message: str, hint: str) -> None:
         ("measure: {trials: 2.5}", "expected a whole number from 1 to 10000 after `trials`, found `2.5`", ""),
         (f"measure: {{trials: {'1' * 5000}}}", "expected a whole number from 1 to 10000 after `trials`", ""),
         ("measure: {seed: -1}", "expected a whole number from 0 to", "write seed: 2"),
-        ("measure: {cold: 1}", "expected true or false after `cold`, found `1`", "write cold: true"),
+        ("measure: {cold: 1}", "expected true, false or reads after `cold`, found `1`", "write cold: true"),
+        ("measure: {cold: [reads]}", "expected true, false or reads after `cold`, found a list", "write cold: true"),
         ("baseline: on", "baseline `on` names no layout; did you mean `one`?", "write baseline: one"),
         ("baseline: {a: b}", "expected one text after `baseline`, found a mapping", "write baseline: NAME"),
         ("budget: soon", "expected the time of all trials together, at most 7d, found `soon`", "write budget: 2h"),
@@ -293,6 +298,75 @@ def test_a_budget_below_the_least_says_what_it_would_take() -> None:
     error = mistake(text(layouts="one: dir /a\n  two: dir /b", workloads="w: {rw: read, bs: [4k, 16k]}", rest=rest))
     assert "a budget of 20.0 s is below the least: 8 trials of 3 s take fio alone 24.0 s" in error.message
     assert error.hint.startswith("write budget: 48s")
+
+
+@pytest.mark.parametrize(
+    ("layout", "workload", "said", "hint"),
+    [
+        ("btrfs a", "{rw: write, bs: 4k}", "2 trials of 90 s take fio alone 3 min", "360s"),
+        ("btrfs commit=5 a", "{rw: write, bs: 4k}", "2 trials of 15 s take fio alone 30.0 s", "60s"),
+        ("btrfs a", "{rw: [read, write], bs: 4k}", "4 trials of 3 to 90 s take fio alone 3 min 6 s; what", "372s"),
+        ("zfs a", "{rw: write, bs: 4k, runtime: 60}", "2 trials of 60 s take fio alone 2 min", "240s"),
+        ("zfs a", "{rw: write, bs: 4k, runtime: 2m, ramp_time: 5s}", "2 trials of 125 s take fio alone", "500s"),
+        ("a | ext4", "{rw: read, bs: 4k, ramp_time: 30}", "2 trials of 33 s take fio alone", "132s"),
+    ],
+)
+def test_the_least_of_a_budget_counts_what_is_held_back_and_what_workloads_say(
+    layout: str, workload: str, said: str, hint: str
+) -> None:
+    rest = "measure: {until: 3%, min: 3s, trials: 2..6}\nbudget: 20s"
+    error = mistake(text(devices="a: {file: 2G}", layouts=f"one: {layout}", workloads=f"w: {workload}", rest=rest))
+    assert said in error.message
+    assert error.hint.startswith(f"write budget: {hint}")
+
+
+@pytest.mark.parametrize(
+    ("layout", "workload"),
+    [
+        ("zfs a", "{rw: write, bs: 4k}"),
+        ("a | ext4", "{rw: write, bs: 4k, direct: 0}"),
+        ("btrfs a", "{rw: read, bs: 4k}"),
+        ("btrfs a", "{rw: write, bs: 4k, time_based: 0, runtime: 60}"),
+    ],
+)
+def test_what_the_host_decides_or_the_work_refuses_no_budget(layout: str, workload: str) -> None:
+    """The groups of ZFS and the page cache turn over sooner where much is written, or where the host is set so."""
+    rest = "measure: {until: 3%, min: 3s, trials: 2..6}\nbudget: 7s"
+    asked = text(devices="a: {file: 2G}", layouts=f"one: {layout}", workloads=f"w: {workload}", rest=rest)
+    assert parse_campaign(asked, "c.yaml").budget_s == 7
+
+
+def test_what_hosts_usually_hold_back_is_in_the_budget_that_is_proposed() -> None:
+    rest = "measure: {until: 3%, min: 3s, trials: 2..6}\nbudget: 5s"
+    error = mistake(text(devices="a: {file: 2G}", layouts="one: zfs a", workloads="w: {rw: write, bs: 4k}", rest=rest))
+    assert "2 trials of 3 s take fio alone 6.0 s" in error.message
+    assert error.hint.startswith("write budget: 60s")
+
+
+@pytest.mark.parametrize("confidence", ["99.99999999999999999%", "99.99999999999999%", "100.0%"])
+def test_a_confidence_with_too_many_nines_is_always_and_refused(confidence: str) -> None:
+    error = mistake(text(rest=f"measure: {{until: 3%, confidence: {confidence}}}"))
+    assert "expected a confidence from 50% to less than 100%" in error.message
+
+
+@pytest.mark.parametrize(
+    ("measure", "least", "hint"),
+    [
+        ("until: 0.5%", "0.5% of it: fio counts latencies in bins, by which trials know it to 0.92% at best", "1%"),
+        ("until: 1%, confidence: 99%", "know it to 1.2% at best", "1.3%"),
+        ("until: 0.7%, confidence: 50%", "know it to 0.78% at best", "0.8%"),
+    ],
+)
+def test_a_percentile_cannot_be_known_better_than_its_bins(measure: str, least: str, hint: str) -> None:
+    error = mistake(text(workloads="etcd: etcd", rest=f"measure: {{{measure}, trials: 2..6}}"))
+    assert "workload etcd is compared by sync_p99, and `until` asks for" in error.message
+    assert least in error.message
+    assert error.hint == f"write until: {hint}, or metric: iops"
+
+
+def test_a_rate_may_be_asked_for_as_well_as_anybody_likes() -> None:
+    asked = text(workloads="etcd: {preset: etcd, metric: iops}", rest="measure: {until: 0.1%}")
+    assert parse_campaign(asked, "c.yaml").measure.until is not None
 
 
 def test_a_budget_without_a_goal_is_refused_where_there_are_several_families() -> None:

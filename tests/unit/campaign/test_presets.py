@@ -1,3 +1,5 @@
+"""Presets: one file each, with a source, in options that fio knows."""
+
 import pkgutil
 import shutil
 import sys

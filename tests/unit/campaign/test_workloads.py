@@ -1,3 +1,5 @@
+"""Workloads of a campaign file: options as written, matrices, sections, presets, and the metric of each."""
+
 import pytest
 
 from poolproof.campaign.model import JobSpec, Metric

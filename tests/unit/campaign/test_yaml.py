@@ -1,3 +1,5 @@
+"""A campaign file read whole: its parts, their short forms, what is left out, and where a mistake stands."""
+
 from pathlib import Path
 
 import pytest
@@ -71,6 +73,22 @@ def test_what_is_left_out_has_its_default() -> None:
 def test_measure_is_read() -> None:
     found = campaign(rest="measure: {time: 500ms, trials: 5, cold: false, seed: 42}")
     assert found.measure == Measure(time_s=0.5, trials=5, cold=False, seed=42)
+
+
+@pytest.mark.parametrize(
+    ("measure", "own", "cold"),
+    [
+        ("true", "", {"read": True, "write": True}),
+        ("false", "", {"read": False, "write": False}),
+        ("reads", "", {"read": True, "write": False}),
+        ("reads", ", cold: true", {"read": True, "write": True}),
+        ("true", ", cold: false", {"read": False, "write": False}),
+    ],
+)
+def test_a_workload_is_cold_as_it_says_and_else_as_measure_says(measure: str, own: str, cold: dict[str, bool]) -> None:
+    found = campaign(rest=f"measure: {{cold: {measure}}}", workloads=f"w: {{rw: read{own}}}")
+    (workload,) = found.workloads
+    assert {kind: found.measure.is_cold(workload, reads=kind == "read") for kind in cold} == cold
 
 
 @pytest.mark.parametrize(

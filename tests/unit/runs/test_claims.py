@@ -80,5 +80,7 @@ def test_what_was_not_measured_is_undecided() -> None:
     assert result("iops(mirror, reads) > 1", TRIALS[:3]) == "undecided: reads on mirror was not measured"
 
 
-def test_one_trial_alone_counts_as_a_point() -> None:
-    assert result("iops(raw, reads) = 100 ± 1%", TRIALS[:1]) == "held"
+def test_a_rate_of_one_trial_alone_decides_nothing_and_a_count_of_bytes_does() -> None:
+    said = "undecided: iops of reads on raw is of one trial alone, without an interval"
+    assert result("iops(raw, reads) = 100 ± 1%", TRIALS[:1]) == said
+    assert result("read_ratio(raw, reads) = 0.5", TRIALS[:1]) == "held"

@@ -1,6 +1,10 @@
 """The run directory: complete or absent, read back as written, refused by name when it is of another schema."""
 
+import contextlib
 import json
+import os
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,6 +13,7 @@ from hypothesis import strategies as st
 
 from poolproof.errors import FioError, RunError
 from poolproof.evidence.model import Account, LeafUse
+from poolproof.querying.found import find_runs
 from poolproof.rules.model import Finding
 from poolproof.runs.directory import RunDirectory, file_name
 from poolproof.runs.model import Figures, Trial
@@ -116,6 +121,59 @@ def test_two_at_once_are_kept_apart(tmp_path: Path) -> None:
     run = RunDirectory.create(tmp_path / "r", "", RECORD)
     with run.locked(), pytest.raises(RunError, match="another poolproof"), RunDirectory.open(tmp_path / "r").locked():
         pass
+
+
+@pytest.fixture
+def open_path() -> Iterator[Path]:
+    """A folder that every user may enter, as pytest's own are not."""
+    with tempfile.TemporaryDirectory(prefix="poolproof-test-", dir="/var/tmp") as name:
+        path = Path(name)
+        path.chmod(0o755)
+        yield path
+
+
+@contextlib.contextmanager
+def _closed(folder: Path, mode: int) -> Iterator[None]:
+    """To a user whom the folder's mode holds off: root, whom none does, is nobody meanwhile."""
+    was, is_root = folder.stat().st_mode, os.geteuid() == 0
+    folder.chmod(mode)
+    if is_root:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        if is_root:
+            os.seteuid(0)
+        folder.chmod(was)
+
+
+def test_a_run_of_another_user_is_refused_with_the_command_that_is_allowed(open_path: Path) -> None:
+    run = RunDirectory.create(open_path / "r", "", RECORD)
+    run.append(trial())
+    with _closed(run.path, 0o555):
+        with pytest.raises(RunError, match="r cannot be written: Permission denied") as caught, run.locked():
+            pass
+        assert "sudo poolproof" in caught.value.hint
+    with _closed(run.path, 0o000):
+        for read in (lambda: RunDirectory.open(run.path), run.record, run.trials):
+            with pytest.raises(RunError, match="cannot be read: Permission denied") as caught:
+                read()
+            assert "sudo poolproof" in caught.value.hint
+    assert run.trials() == (trial(),)
+
+
+def test_runs_that_are_closed_to_this_user_are_named_beside_the_others(open_path: Path) -> None:
+    RunDirectory.create(open_path / "mine", "", RECORD)
+    (open_path / "lost+found").mkdir(mode=0)
+    closed = RunDirectory.create(open_path / "roots", "", RECORD)
+    with _closed(closed.path, 0o000):
+        runs, left_out = find_runs(open_path)
+        with pytest.raises(RunError, match="roots cannot be looked into: Permission denied") as caught:
+            find_runs(closed.path)
+    assert [found.name for found in runs] == ["mine"]
+    assert [(each.what, each.why) for each in left_out] == [("roots", "it cannot be looked into: Permission denied")]
+    assert "sudo poolproof" in left_out[0].hint
+    assert "sudo poolproof" in caught.value.hint
 
 
 @given(st.text(min_size=1, max_size=30))

@@ -1,6 +1,7 @@
 """The race for a budget as it stands in a run's trials: who was dropped, after how many, why, and how surely."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from poolproof.campaign.model import Campaign
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.report.raced import race_lines
 from poolproof.runs.contract import run_object
-from poolproof.runs.model import Figures, Trial
+from poolproof.runs.model import Figures, Settling, Trial, Unsettled
 from poolproof.runs.race import Race, race_of
 from poolproof.runs.summary import cells_of
 from tests.unit.docs.pages import documented, keys_of_value
@@ -69,6 +70,22 @@ def test_the_words_name_who_why_after_how_many_trials_and_how_surely(race: Race)
     assert "not in the race: broken" in text
     assert "the chance that the true best was dropped is 5% at most" in text
     assert "2 pairs at up to 5 looks, each tested at 0.5 %" in text
+
+
+def drifting(layout: str, sync_ms: float, trials: int) -> list[Trial]:
+    unsettled = Settling(False, 0.0, 60.0, 60.0, reasons=(Unsettled("drift", "it falls"),))
+    return [replace(trial(layout, number, sync_ms), settling=unsettled) for number in range(1, trials + 1)]
+
+
+def test_what_did_not_settle_is_tested_against_none_as_in_a_ranking() -> None:
+    """Its trials agree, and are of a rate that still changes: it neither leads nor is dropped."""
+    slow = race_of([*TRIALS[3:], *drifting("slow", 30.0, 3)], CAMPAIGN)
+    assert slow is not None
+    assert (slow.dropped, slow.left, slow.unsteady) == ((), ("slow", "fast", "near"), ("slow",))
+    fast = race_of([*TRIALS, *drifting("fast", 1.0, 3)], CAMPAIGN)
+    assert fast is not None
+    assert (fast.leader, fast.unsteady) == ("near", ("fast",))
+    assert [each.leader for each in fast.dropped] == ["near"], "the others are tested as ever"
 
 
 def test_before_two_trials_nobody_leads_and_nobody_is_dropped() -> None:

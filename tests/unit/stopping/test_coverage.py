@@ -1,4 +1,4 @@
-"""Intervals hold as often as they say, on series whose truth is known; docs/method.md has the longer table."""
+"""Intervals hold as often as they say, on series whose truth is known; docs/stopping.md has the longer table."""
 
 import math
 import random

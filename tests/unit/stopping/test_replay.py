@@ -7,7 +7,7 @@ import pytest
 from benchmarks import recordings
 from benchmarks.made_series import INTERVAL_S, correlated
 from benchmarks.recordings import Head, Recorded
-from benchmarks.replay import FIXED_S, cells_of, replay, report, rotations
+from benchmarks.replay import FIXED_S, by_campaign, cells_of, replay, report, rotations
 
 from poolproof.errors import RunError
 from poolproof.stopping.model import Rule
@@ -33,16 +33,23 @@ def made() -> list[Recorded]:
 
 
 def test_a_recording_is_read_as_it_was_written(made: list[Recorded], tmp_path: Path) -> None:
-    path = recordings.write(tmp_path, HEAD, made)
+    path = recordings.write(tmp_path, HEAD.campaign, HEAD, made)
     head, trials = recordings.read(path)
     assert head == HEAD
     assert [trial.mean for trial in trials] == pytest.approx([trial.mean for trial in made], rel=1e-3)
     assert recordings.paths(tmp_path) == [path]
-    assert recordings.write(tmp_path, HEAD, made).read_bytes() == path.read_bytes()
+    assert recordings.write(tmp_path, HEAD.campaign, HEAD, made).read_bytes() == path.read_bytes()
+
+
+def test_the_layouts_of_a_campaign_may_be_recorded_one_by_one(made: list[Recorded], tmp_path: Path) -> None:
+    for layout in ("slow", "fast"):
+        recordings.write(tmp_path, f"made-{layout}", HEAD, [trial for trial in made if trial.layout == layout])
+    (cells,) = by_campaign(recordings.paths(tmp_path)).values()
+    assert cells.keys() == cells_of("made", made).keys()
 
 
 def test_a_recording_of_another_schema_is_refused(tmp_path: Path) -> None:
-    path = recordings.write(tmp_path, Head("made", "0", "", "", schema=99), [])
+    path = recordings.write(tmp_path, "other", Head("made", "0", "", "", schema=99), [])
     with pytest.raises(RunError):
         recordings.read(path)
 

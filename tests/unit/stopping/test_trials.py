@@ -7,7 +7,7 @@ import pytest
 from poolproof.stopping.across import across
 from poolproof.stopping.model import Between, Rule, Spread, TrialMean
 from poolproof.stopping.spread import spread_of
-from poolproof.student import f_upper_tail
+from poolproof.student import f_upper_tail, quantile
 
 
 def _trials(*means: float, within: float = 0.5) -> list[TrialMean]:
@@ -67,6 +67,12 @@ def test_other_cells_make_two_trials_enough() -> None:
     assert not across(two, Rule()).known
     between = across(two, Rule(), Spread(0.007, 20))
     assert between.known and between.half_width == pytest.approx(1.05, abs=0.05)
+
+
+def test_degrees_of_freedom_need_not_be_whole() -> None:
+    between = across(_trials(99, 101), Rule(), Spread(2**0.5 / 100, 0.7))
+    assert between.half_width == pytest.approx(quantile(0.975, 1.7), rel=1e-6), "5.1, where 12.7 is that of one degree"
+    assert across(_trials(99, 101), Rule(), Spread(2**0.5 / 100, 0.0)).half_width == pytest.approx(12.706, abs=1e-3)
 
 
 def test_a_cell_that_differs_from_the_others_stays_unknown() -> None:
