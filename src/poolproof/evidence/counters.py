@@ -13,7 +13,7 @@ _SECTOR_BYTES = 512
 
 @dataclass(frozen=True)
 class Counters:
-    """Totals since the device appeared. `flush_ios` are counted among `write_ios` too on most drivers (case L16)."""
+    """Totals since the device appeared. `flush_ios` are counted among `write_ios` too on most drivers."""
 
     read_ios: int = 0
     read_bytes: int = 0

@@ -212,11 +212,39 @@ class Level:
 
 
 @dataclass(frozen=True)
+class CpuUse:
+    """How one processor spent the time of a trial, shares of 1: `busy` in programs and the kernel, `iowait` idle while
+    something waited for a disk, `steal` taken by the hypervisor.
+    """
+
+    name: str
+    busy: float
+    iowait: float
+    steal: float
+
+
+@dataclass(frozen=True)
+class HostUse:
+    """The measured host's memory, bytes, and processors: right before fio, right after it, and when all was flushed.
+
+    `dirty` is what waits to be written back and what is being written.
+    """
+
+    cached_start_bytes: int
+    cached_end_bytes: int
+    dirty_start_bytes: int
+    dirty_end_bytes: int
+    dirty_drained_bytes: int
+    cpus: tuple[CpuUse, ...] = ()
+
+
+@dataclass(frozen=True)
 class Evidence:
     """Everything that was counted for one trial. `busy_with`: what layers were doing by themselves (resync, scrub).
 
     `zfs`: the movement of ZFS's own counters. `throttled_s`: seconds that a leaf held itself back because of heat.
-    `levels`: the byte account level by level, from fio down; levels of one depth stand side by side.
+    `levels`: the byte account level by level, from fio down; levels of one depth stand side by side. `host`: memory and
+    processors of the measured host.
     """
 
     account: Account | None
@@ -226,3 +254,4 @@ class Evidence:
     zfs: ZfsUse | None = None
     throttled_s: float | None = None
     levels: tuple[Level, ...] = ()
+    host: HostUse | None = None

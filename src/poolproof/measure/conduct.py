@@ -32,8 +32,7 @@ from poolproof.provision.place import places
 from poolproof.provision.undo import complain, undo_all
 from poolproof.runs.directory import RunDirectory
 from poolproof.runs.model import Trial
-from poolproof.runs.settled import spread_among
-from poolproof.stopping.model import Spread
+from poolproof.runs.settled import Spreads, spread_among
 
 _ATTEMPTS = 3
 
@@ -88,7 +87,7 @@ def _orders(plan: Plan, layouts: Iterable[Layout], done: Sequence[Trial]) -> dic
     """The trials of each layout; how much trials differ is told by those of all these layouts."""
     orders: dict[str, Order] = {}
 
-    def spread() -> Spread | None:
+    def spread() -> Spreads:
         return spread_among(cell for order in orders.values() for cell in order.cells())
 
     for layout in layouts:
@@ -105,11 +104,12 @@ def _measure_all(conductor: _Conductor, orders: Mapping[str, Order], ahead: Mapp
 def _race(conductor: _Conductor, schedule: Schedule, orders: Mapping[str, Order]) -> None:
     """What is left of the budget goes to the layouts that may still be the best, a trial of each at a time."""
     while racing := schedule.racing():
+        most = schedule.begin_round()
         for family in families(conductor.plan.nodes, racing):
             if not schedule.affords(family):
                 return
             for name in family:
-                orders[name].allow_one_more(schedule.goal)
+                orders[name].allow(schedule.goal, most)
             _measure_family(conductor, {name: orders[name] for name in family})
 
 
@@ -200,7 +200,7 @@ def _run_trials(conductor: _Conductor, layout: ReadyLayout, order: Order) -> Non
     with watched(host, layout.tree) as check_pulse:
         prepared = prepare(host, layout, cells, conductor.listener)
         bench = Bench(host, conductor.run, layout, plan.campaign.measure, conductor.listener)
-        for workload, number in order.ahead():
+        for workload, number in order.ahead(prepared):
             if order.is_new(workload, number):
                 conductor.listener.trial_added(layout.name, workload.name)
             if conductor.schedule is not None:
@@ -231,6 +231,7 @@ def _apply(conductor: _Conductor, planned: LayoutPlan) -> None:
         conductor.host,
         conductor.journal,
         may_overwrite=planned.may_overwrite,
+        still_it=planned.still_it,
         tell=conductor.listener.step,
     )
 
@@ -246,6 +247,7 @@ def _ready(conductor: _Conductor, planned: LayoutPlan) -> ReadyLayout:
         target=describe(tree, host, target_of(host, tree.volume, tree.leaves, conductor.plan.machine)),
         scratch=conductor.plan.site.state_dir,
         found=found_directory(planned.node),
+        still_it=tuple(planned.still_it.values()),
     )
 
 

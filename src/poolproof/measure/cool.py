@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 from poolproof.errors import BuildError
 from poolproof.evidence.counters import parse_counters
@@ -56,8 +57,10 @@ def cool(host: Host, layout: ReadyLayout, paths: Sequence[str]) -> tuple[int, ..
     """
     repeat(layout.tree.close, host)
     repeat(layout.tree.open, host)
-    _await_empty_caches(host, layout)
-    resident = resident_bytes(host, paths)
+    with ThreadPoolExecutor() as aside:
+        found = aside.submit(resident_bytes, host, paths)
+        _await_empty_caches(host, layout)
+    resident = found.result()
     if not resident or not any(resident):
         return resident
     for path in paths:

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable
 
-from poolproof.errors import CommandError, FioError
+from poolproof.errors import CommandError, FioError, HostError
 from poolproof.fio.job import JobFile
 from poolproof.fio.render import render
 from poolproof.hosts.base import FileMissing, Host
 from poolproof.process import Completed
 from poolproof.steps import Step, UndoPrograms
+from poolproof.units import format_size
 
 _SLACK_S = 300.0
 _SLOWEST_BYTES_PER_S = 3e5  # a hard disk with random 4k I/O
@@ -16,6 +17,7 @@ _INTERRUPT_S = 30.0
 _PIDFILE = "fio.pid"
 _REPORT = "fio.json"
 _JOB = "job.fio"
+_NO_SPACE = "No space left on device"
 
 
 def leash(scratch: str) -> Step:
@@ -33,11 +35,18 @@ def report_path(scratch: str) -> str:
 
 
 def run_fio(
-    host: Host, jobs: JobFile, scratch: str, *, status_s: float | None, before: Callable[[], None]
+    host: Host,
+    jobs: JobFile,
+    scratch: str,
+    *,
+    status_s: float | None,
+    before: Callable[[], None],
+    read_only: bool = False,
 ) -> tuple[str, Completed]:
     """Run the jobs to their end; returns the job as fio read it, and how fio ended. The report lies at `report_path`.
 
     `status_s`: how often fio reports meanwhile, None for not at all; `before` is called right before it starts.
+    `read_only`: fio itself refuses to write, and to lay out anew a file that is shorter than the job says.
 
     Raises:
         CommandTimedOut: fio was still running long after it should have ended; it was killed.
@@ -46,6 +55,7 @@ def run_fio(
     text, report = render(jobs), report_path(scratch)
     argv = ["fio", "--output-format=json+", f"--output={report}", "--eta=never"]
     argv += [] if status_s is None else [f"--status-interval={round(status_s * 1000)}ms"]
+    argv += ["--readonly"] if read_only else []
     before()
     held = _held(scratch, f"{scratch}/{_JOB}", argv, clear=report)
     return text, host.run(held, stdin=text, timeout_s=_limit_s(jobs), check=False)
@@ -86,6 +96,7 @@ def fill_files(host: Host, jobs: JobFile, scratch: str, size_bytes: int) -> None
 
     Raises:
         FioError: fio could not; in its own words.
+        HostError: there was no space left, on the layout or below it.
     """
     held = _held(scratch, f"{scratch}/fill.fio", ["fio", "--eta=never"])
     limit_s = 60 + size_bytes / _FILL_FLOOR_BYTES_PER_S
@@ -95,4 +106,10 @@ def fill_files(host: Host, jobs: JobFile, scratch: str, size_bytes: int) -> None
         raise FioError(f"the test files could not be laid out: {error.message}") from None
     if completed.returncode != 0:
         said = (completed.stderr.strip() or completed.stdout.strip())[-600:]
+        if _NO_SPACE in said:
+            raise HostError(
+                f"the test files could not be laid out: {_NO_SPACE}: they take {format_size(size_bytes)}, "
+                "on the layout and where its images lie",
+                f"make room (df -h {scratch.rpartition('/')[0]}), or name another place for the images with --work",
+            )
         raise FioError(f"the test files could not be laid out: fio said: {said}")

@@ -1,19 +1,25 @@
 """Workloads that take test files as they are found (`fill: false`): where they can run, and what must be there."""
 
+import math
 from collections.abc import Iterable
 
 from poolproof.campaign.spots import standing_in
 from poolproof.errors import CampaignError
 from poolproof.fio.extents import extents_of
-from poolproof.fio.job import JobFile
+from poolproof.fio.job import Job, JobFile
 from poolproof.hosts.base import Host
 from poolproof.layers.arguments import is_block
 from poolproof.layers.base import Node
 from poolproof.layers.tree import directories
 from poolproof.measure.cells import CellJobs
 from poolproof.measure.jobs import placed
+from poolproof.units import format_size
 
 _LIMIT_S = 60.0
+_READERS = ("libaio", "io_uring", "psync", "sync", "vsync", "pvsync", "pvsync2", "posixaio", "mmap", "splice")
+"""Engines that do nothing to a file but read it when they are told to; others delete it, cut it or move it about."""
+
+_REMOVES = ("unlink", "unlink_each_loop")
 
 
 def found_directory(node: Node) -> str | None:
@@ -33,7 +39,7 @@ def check_found(layout: str, node: Node, cells: Iterable[CellJobs], host: Host) 
     A layout that ends in a block device can be taken as it was made, unwritten, as long as no workload fills it.
 
     Raises:
-        CampaignError: the layout is built empty, the workload writes, or a file is not there.
+        CampaignError: the layout is built empty, the workload could change a file, or one is not there or too short.
     """
     every = tuple(cells)
     if is_block(node):
@@ -62,11 +68,51 @@ def _check_cell(layout: str, directory: str | None, cell: CellJobs, host: Host) 
             f"workload {name}: `fill: false` takes files as they are found, and {layout} is built empty",
             "use it with a layout such as: dir /srv/data",
         )
-    if cell.jobs.writes:
+    if any(job.writes or "trim" in job.rw for job in cell.jobs.jobs):
         raise CampaignError(
             f"workload {name}: `fill: false` takes files as they are found, and this workload would overwrite them",
             "leave `fill: false` out: poolproof then writes to files of its own",
         )
-    for path in found_paths(cell.jobs, directory):
-        if host.run(["test", "-f", path], timeout_s=_LIMIT_S, check=False).returncode != 0:
-            raise CampaignError(f"workload {name}: {path} is not there", "name a file of that directory: filename=…")
+    for job in cell.jobs.jobs:
+        _check_job(name, job)
+    for path, end in _reach(cell.jobs, directory).items():
+        _check_file(name, path, end, host)
+
+
+def _check_job(workload: str, job: Job) -> None:
+    """fio's own `--readonly` refuses neither of these."""
+    harm = [f"ioengine={job.engine}"] if job.engine not in _READERS else []
+    harm += [option for option in _REMOVES if job.flag(option)]
+    if harm:
+        raise CampaignError(
+            f"workload {workload}: `fill: false` takes files as they are found; `{harm[0]}` may change or remove them",
+            f"leave it out; engines that only read: {', '.join(_READERS)}",
+        ).concerning(harm[0].partition("=")[0])
+
+
+def _reach(jobs: JobFile, directory: str) -> dict[str, float]:
+    """How far into each file the jobs go, bytes."""
+    reach: dict[str, float] = {}
+    for job in placed(jobs, directory).jobs:
+        for extent in extents_of(job):
+            reach[extent.file] = max(reach.get(extent.file, 0.0), extent.end)
+    return reach
+
+
+def _check_file(workload: str, path: str, end: float, host: Host) -> None:
+    """The file is there, a file, and as long as the job: fio lays a shorter one out anew, over what it holds."""
+    asked = ["stat", "--dereference", "--format=%s %F", "--", path]
+    found = host.run(asked, timeout_s=_LIMIT_S, check=False)
+    size, _, kind = found.stdout.strip().partition(" ")
+    if found.returncode != 0 or not kind.startswith("regular"):
+        raise CampaignError(f"workload {workload}: {path} is not there", "name a file of that directory: filename=…")
+    if end > int(size):
+        raise CampaignError(
+            f"workload {workload}: {path} has {format_size(int(size))}, and the job goes to {_told(end)}: "
+            "fio would write the file anew, as long as that",
+            f"write size={size}, or less",
+        ).concerning("size")
+
+
+def _told(end: float) -> str:
+    return "an end that is not known" if math.isinf(end) else format_size(int(end))

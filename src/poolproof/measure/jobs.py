@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from poolproof.campaign.model import JobSpec, Measure, Workload
 from poolproof.errors import CampaignError
@@ -10,7 +10,9 @@ from poolproof.fio.extents import extents_of
 from poolproof.fio.filenames import join_filenames, split_filenames
 from poolproof.fio.job import Job, JobFile
 from poolproof.fio.options import check_options, engines_of, known_options
+from poolproof.fio.quantity import attempt, parse_range
 from poolproof.hosts.base import Host
+from poolproof.units import format_size
 
 ADDED: Mapping[str, tuple[str, str]] = {
     "ioengine": ("libaio", "so that iodepth means what it says"),
@@ -40,9 +42,16 @@ _ELSEWHERE = {
     "exec_prerun": "starts a program",
     "exec_postrun": "starts a program",
 }
+_ENGINES_ELSEWHERE = {
+    "exec": "starts a program",
+    "net": "sends its bytes over a network",
+    "netsplice": "sends its bytes over a network",
+}
+_LOG = re.compile(r"write_\w+")
 _COMPRESSIBLE = ("zero_buffers", "buffer_compress_percentage", "buffer_pattern", "dedupe_percentage")
 _NAMES_FILES = ("directory", "filename", "filename_format", "nrfiles", "filesize")
 _BASE_NAME = "job"
+_FILL_BLOCK_BYTES = 1 << 20
 
 
 def jobs_of(workload: Workload, measure: Measure, host: Host) -> JobFile:
@@ -118,20 +127,40 @@ def _refuse_own(given: Mapping[str, str], workload: Workload) -> None:
                 f"workload {workload.name}: `{option}={given[option]}` lies outside the layout",
                 "give a bare name; to measure an existing place use the layout: dir /that/place",
             ).concerning(option)
-    elsewhere = [option for option in _ELSEWHERE if option in given]
-    if elsewhere:
+    for option, what in _elsewhere(given):
         raise CampaignError(
-            f"workload {workload.name}: `{elsewhere[0]}` {_ELSEWHERE[elsewhere[0]]}",
+            f"workload {workload.name}: `{option}` {what}",
             "leave it out: a workload works on the files of its layout and on nothing else",
-        ).concerning(elsewhere[0])
+        ).concerning(option.partition("=")[0])
+
+
+def _elsewhere(given: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Options by which a job would do something outside its layout, with what that is."""
+    yield from ((option, what) for option, what in _ELSEWHERE.items() if option in given)
+    engine = given.get("ioengine", "")
+    if engine in _ENGINES_ELSEWHERE:
+        yield f"ioengine={engine}", _ENGINES_ELSEWHERE[engine]
+    logs = (option for option, value in given.items() if _LOG.fullmatch(option) and "/" in value)
+    yield from ((option, f"writes {given[option]}, which lies outside the layout") for option in logs)
 
 
 def _refuse_unmeasurable(job: Job, workload: Workload) -> None:
-    """A share of a file that is not there yet is no size."""
-    if job.size_bytes is None or job.percent("offset") is not None:
+    """A share of a file that is not there yet is no size, and one that holds no block can't be read or written."""
+    for option in ("size", "offset"):
+        if job.percent(option) is not None:
+            raise CampaignError(
+                f"workload {workload.name}: `{option}` in per cent is of a file that is not there yet",
+                f"give it in bytes: {option}=1g",
+            ).concerning(option)
+    if job.size_bytes is None:
         raise CampaignError(
-            f"workload {workload.name}: `size` and `offset` in per cent are of a file that is not there yet",
-            "give them in bytes: size=1g",
+            f"workload {workload.name}: `size={job.options['size']}` is no size of a file", "write size=1g"
+        ).concerning("size")
+    if job.size_bytes < job.bs_bytes:
+        raise CampaignError(
+            f"workload {workload.name}: fio reads `size={job.options['size']}` as {format_size(job.size_bytes)}, "
+            f"and a block has {format_size(job.bs_bytes)}",
+            "write a size of many blocks, such as size=1g",
         ).concerning("size")
 
 
@@ -170,15 +199,27 @@ def device_fill_job(path: str, size_bytes: int) -> JobFile:
 
 def _fill_options(job: Job) -> dict[str, str]:
     shape = {name: job.options[name] for name in _SHAPE if name in job.options}
-    return {**shape, "rw": "read", "bs": "1m", "create_only": "1", "fallocate": "none", "ioengine": "psync"}
+    layout = {"rw": "read", "bs": _fill_block(job), "create_only": "1", "fallocate": "none", "ioengine": "psync"}
+    return {**shape, **layout}
 
 
-def file_set(workload: Workload, jobs: JobFile) -> str:
+def _fill_block(job: Job) -> str:
+    """fio lays out no files of which all together are smaller than a block, nor a size that is."""
+    filesize = attempt(parse_range, job.options.get("filesize", ""))
+    smallest = min(job.size_bytes or _FILL_BLOCK_BYTES, (filesize and filesize.low) or _FILL_BLOCK_BYTES)
+    return "1m" if smallest >= _FILL_BLOCK_BYTES else str(smallest)
+
+
+def file_set(workload: Workload, jobs: JobFile, *, writers_apart: bool) -> str:
     """The name of the directory for a workload's files. Workloads of one name share their files, filled once.
 
-    One that spoils its files (reused buffers that compress, trimmed holes) has them for itself.
+    One that spoils its files (reused buffers that compress, trimmed holes) has them for itself. `writers_apart`: the
+    layout is copy-on-write, where reads of a file depend on what was written to it before: those that write share
+    files that nobody only reads.
     """
     own = f"{workload.name}," if any(_spoils(job) for job in jobs.jobs) else ""
+    if writers_apart and not own and any(job.writes for job in jobs.jobs):
+        own = "written,"
     several = len(jobs.jobs) > 1
     shapes = sorted({f"{job.name}," * several + _shape_of(job) for job in jobs.jobs})
     return re.sub(r"[/:\\]", "_", own + "+".join(shapes))

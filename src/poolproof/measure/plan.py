@@ -21,12 +21,21 @@ from poolproof.hosts.local import LocalHost
 from poolproof.layers.base import Node
 from poolproof.layers.catalogue import all_layers
 from poolproof.layers.extend import core_of
-from poolproof.layers.tree import capacity_bytes, devices, largest_file_bytes, modules, needs, resolve
+from poolproof.layers.tree import (
+    capacity_bytes,
+    devices,
+    largest_file_bytes,
+    layer_nodes,
+    modules,
+    moves_what_is_written,
+    needs,
+    resolve,
+)
 from poolproof.measure.cells import CellJobs
 from poolproof.measure.found import check_found
 from poolproof.measure.jobs import device_reach_bytes, file_set, jobs_of, on_device
-from poolproof.provision.layout import Ground, LayoutPlan, look_around, plan_changed, plan_layout, plan_over
-from poolproof.provision.place import site_of
+from poolproof.provision.layout import Ground, LayoutPlan, Premises, look_around, plan_changed, plan_layout, plan_over
+from poolproof.provision.place import check_work, site_of
 from poolproof.rules.catalogue import all_rules
 from poolproof.units import format_size
 
@@ -97,6 +106,16 @@ def make_plan(campaign: Campaign, host: Host, places: Places, seed: int, allowed
     return plan
 
 
+def check_expressions(campaign: Campaign) -> None:
+    """What can be known of the layouts before there is a host.
+
+    Raises:
+        CampaignError: an expression that can't work.
+    """
+    for layout in campaign.layouts:
+        _resolved(layout, campaign)
+
+
 def _import_the_rest() -> None:
     """What measures and judges, while fio reads the jobs: it would take its time when the first trial waits for it."""
     importlib.import_module("poolproof.measure.trial")
@@ -107,6 +126,7 @@ def _check_layouts(plan: Plan, host: Host) -> None:
     """Whether the host has what the layouts need, and they have room for the files."""
     for node in plan.nodes.values():
         needs(node, plan.site)
+    check_work(host, plan.site.state_dir)
     ground = look_around(host, plan.campaign, tuple(plan.nodes.values()), plan.site.state_dir)
     for name, node in plan.nodes.items():
         check_found(name, node, plan.cells_of(name), host)
@@ -119,10 +139,8 @@ def _check_layouts(plan: Plan, host: Host) -> None:
 
 def plan_layouts(plan: Plan, ground: Ground) -> tuple[LayoutPlan, ...]:
     """Every layout's steps, as they would be now; each layout is planned as if it were alone, as it will be."""
-    return tuple(
-        plan_layout(layout, plan.nodes[layout.name], plan.campaign, plan.site, ground, plan.allowed_disks)
-        for layout in plan.layouts
-    )
+    premises = _premises(plan, ground)
+    return tuple(plan_layout(layout, plan.nodes[layout.name], premises) for layout in plan.layouts)
 
 
 def plan_one(plan: Plan, host: Host, name: str) -> LayoutPlan:
@@ -153,8 +171,7 @@ def plan_next_core(plan: Plan, host: Host, name: str, core: LayoutPlan) -> Layou
         HostError: the host can't build it.
     """
     node = core_of(plan.nodes[name])
-    ground = look_around(host, plan.campaign, (node,), plan.site.state_dir)
-    return plan_changed(_layout(plan, name), node, core, plan.campaign, plan.site, ground, plan.allowed_disks)
+    return plan_changed(_layout(plan, name), node, core, _premises_now(plan, host, node))
 
 
 def plan_rest(plan: Plan, host: Host, name: str, core: LayoutPlan) -> LayoutPlan:
@@ -164,14 +181,21 @@ def plan_rest(plan: Plan, host: Host, name: str, core: LayoutPlan) -> LayoutPlan
         GuardError: a disk may not be written to.
         HostError: the host can't build it.
     """
-    ground = look_around(host, plan.campaign, (plan.nodes[name],), plan.site.state_dir)
     layout, node = _layout(plan, name), plan.nodes[name]
-    return plan_over(layout, node, core, plan.campaign, plan.site, ground, plan.allowed_disks)
+    return plan_over(layout, node, core, _premises_now(plan, host, node))
 
 
 def _plan_node(plan: Plan, host: Host, name: str, node: Node) -> LayoutPlan:
-    ground = look_around(host, plan.campaign, (node,), plan.site.state_dir)
-    return plan_layout(_layout(plan, name), node, plan.campaign, plan.site, ground, plan.allowed_disks)
+    return plan_layout(_layout(plan, name), node, _premises_now(plan, host, node))
+
+
+def _premises_now(plan: Plan, host: Host, node: Node) -> Premises:
+    """By what the host has at this moment."""
+    return _premises(plan, look_around(host, plan.campaign, (node,), plan.site.state_dir))
+
+
+def _premises(plan: Plan, ground: Ground) -> Premises:
+    return Premises(plan.campaign, plan.site, ground, plan.allowed_disks)
 
 
 def _layout(plan: Plan, name: str) -> Layout:
@@ -188,6 +212,16 @@ def _programs(campaign: Campaign) -> Iterable[str]:
         *(program for layer in all_layers().values() for program in layer.programs),
         *(program for device in campaign.devices for program in programs_of(device.source)),
     }
+
+
+def building_programs(plan: Plan) -> frozenset[str]:
+    """The programs by which the layouts are built, and their devices brought up."""
+    used = {name for node in plan.nodes.values() for name in devices(node)}
+    sources = (device.source for device in plan.campaign.devices if device.name in used)
+    of_layers = {
+        program for node in plan.nodes.values() for entry in layer_nodes(node) for program in entry.layer.programs
+    }
+    return frozenset(of_layers | {program for source in sources for program in programs_of(source)})
 
 
 def _cell(workload: Workload, campaign: Campaign, host: Host) -> CellJobs:
@@ -242,8 +276,9 @@ def _needed_bytes(planned: LayoutPlan, plan: Plan) -> int:
     if planned.tree.volume.is_block:
         return device_reach_bytes(on_device(cell.jobs, planned.tree.volume.path) for cell in filled)
     sets: dict[str, int] = {}
+    apart = moves_what_is_written(planned.node)
     for cell in filled:
-        place = file_set(cell.workload, cell.jobs)
+        place = file_set(cell.workload, cell.jobs, writers_apart=apart)
         sets[place] = max(sets.get(place, 0), cell.jobs.unique_bytes or 0)
     return sum(sets.values())
 

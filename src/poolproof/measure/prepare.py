@@ -9,7 +9,7 @@ from poolproof.fio.job import JobFile
 from poolproof.fio.render import render
 from poolproof.hosts.base import Host
 from poolproof.layers.open_layout import stored_per_leaf
-from poolproof.layers.tree import branches, write_factor
+from poolproof.layers.tree import branches, moves_what_is_written, write_factor
 from poolproof.measure.bare_jobs import on_bare_disk
 from poolproof.measure.cells import CellJobs
 from poolproof.measure.cool import flush
@@ -19,6 +19,7 @@ from poolproof.measure.found import found_paths
 from poolproof.measure.jobs import device_fill_job, device_reach_bytes, file_set, fill_job, on_device, placed
 from poolproof.measure.ready import ReadyLayout
 from poolproof.measure.trial import Prepared
+from poolproof.provision.apply import check_still
 
 _LIMIT_S = 60.0
 _REMOVE_LIMIT_S = 600.0
@@ -29,6 +30,7 @@ def prepare(host: Host, layout: ReadyLayout, cells: Sequence[CellJobs], listener
 
     Raises:
         FioError: fio could not lay the files out.
+        GuardError: a disk to be filled is another one now.
     """
     laid_out = _on_device if layout.is_block else _on_file_system
     placed_cells = laid_out(host, layout, cells, listener)
@@ -62,6 +64,7 @@ def _on_device(host: Host, layout: ReadyLayout, cells: Sequence[CellJobs], liste
     jobs = [_on_block(layout, cell.jobs) for cell in cells]
     if any(cell.workload.fill for cell in cells):
         listener.step(f"fill {layout.top}")
+        check_still(f"fill {layout.top}", layout.still_it, host)
         size_bytes = device_reach_bytes(jobs)
         fill_files(host, device_fill_job(layout.top, size_bytes), layout.scratch, size_bytes)
     return [_Placed(cell.workload, entry, ()) for cell, entry in zip(cells, jobs, strict=True)]
@@ -92,7 +95,8 @@ def _on_file_system(host: Host, layout: ReadyLayout, cells: Sequence[CellJobs], 
 def _place(layout: ReadyLayout, cell: CellJobs) -> str:
     if layout.found is not None and not cell.workload.fill:
         return layout.found
-    return f"{layout.top}/{file_set(cell.workload, cell.jobs)}"
+    apart = moves_what_is_written(layout.node)
+    return f"{layout.top}/{file_set(cell.workload, cell.jobs, writers_apart=apart)}"
 
 
 def _make_places(host: Host, layout: ReadyLayout, places: Collection[str]) -> None:

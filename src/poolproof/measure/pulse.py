@@ -4,7 +4,7 @@ import contextlib
 import threading
 from collections.abc import Callable, Iterator
 
-from poolproof.errors import BuildError, CommandError, PoolproofError
+from poolproof.errors import BuildError, PoolproofError
 from poolproof.hosts.base import Host
 from poolproof.layers.base import Pulse
 from poolproof.layers.tree import TreePlan, from_bottom
@@ -62,11 +62,15 @@ class _Watch:
                 self._feel(pulse)
 
     def _feel(self, pulse: Pulse) -> None:
-        """A complaint is an answer; a host that can't be asked is a matter for the thread that waits for fio."""
+        """A complaint is an answer; a host that can't be asked is a matter for the thread that waits for fio.
+
+        So is a link that breaks while what hangs is being ended: the layout is taken down over it, or can't be.
+        """
         try:
             self._host.run(pulse.ask, timeout_s=LIMIT_S, check=False)
         except CommandTimedOut:
             self._hung = pulse
-            undo_one(pulse.end, self._host)
-        except CommandError:
+            with contextlib.suppress(PoolproofError):
+                undo_one(pulse.end, self._host)
+        except PoolproofError:
             return

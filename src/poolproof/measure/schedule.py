@@ -32,6 +32,8 @@ class Schedule:
         self._campaign, self._orders, self._budget_s = campaign, orders, budget_s
         self.start()
         self.goal = tuple(workload.name for workload in campaign.goal_workloads)
+        most = max((len(cell) for name in orders for cell in self._goal_cells(name)), default=0)
+        self._most = max(campaign.measure.trials, most)
 
     def start(self) -> None:
         """The budget runs from now on: what came before it, such as bare disks, is not of it."""
@@ -49,19 +51,32 @@ class Schedule:
         """How the next trial is measured: no longer than leaves every other one that is certain its least."""
         measure = self._campaign.measure
         assert measure.until is not None, "only such campaigns have a schedule"
-        ahead = max(1, sum(len(order.certain()) for order in self._orders.values()))
-        least_s = measure.until.min_s + self._overhead_s()
-        most_s = measure.until.min_s + _SHARES * max(0.0, self.left_s - ahead * least_s) / ahead
+        ahead = [workload.name for order in self._orders.values() for workload, _number in order.certain()]
+        spare_s = max(0.0, self.left_s - self._least_s(ahead, measure.until.min_s))
+        most_s = measure.until.min_s + _SHARES * spare_s / max(1, len(ahead))
         return replace(measure, until=replace(measure.until, max_s=min(measure.until.max_s, most_s)))
+
+    def begin_round(self) -> int:
+        """A round of the race begins: how many trials a cell of the goal may have in it.
+
+        A layout that needed none in a round before may catch up, so that there are no more rounds than a cell may have
+        trials beyond its least, and the race looks no oftener than its risk is shared out for (`race_among`).
+        """
+        self._most += 1
+        return self._most
 
     def racing(self) -> list[str]:
         """The layouts that get one more trial of the goal's workloads: those that may be the best, while it is open.
 
-        None when one alone is left, or nothing of what is left needs a trial.
+        None when one alone is left, or nothing of what is left needs a trial. What did not settle gets none: further
+        trials do not make a figure of it that is tested.
         """
         measure, spread = self._campaign.measure, spread_among(self._cells())
+        if self._most >= measure.trials_max:
+            return []
         goal_cells = {name: self._goal_cells(name) for name in self._orders}
-        left = race_among(goal_cells, self.goal, measure, spread).left
+        race = race_among(goal_cells, self.goal, measure, spread)
+        left = [name for name in race.left if name not in race.unsteady]
         if len(left) < 2:
             return []
         return [name for name in left if any(needs_trial(cell, measure, spread) for cell in goal_cells[name])]
@@ -85,10 +100,30 @@ class Schedule:
     def _goal_cells(self, name: str) -> list[list[Trial]]:
         return self._orders[name].cells_of(self.goal)
 
-    def _overhead_s(self) -> float:
-        """What a trial takes beside fio, by the mean of those before."""
-        taken = [sum(trial.seconds.values()) - trial.seconds.get("fio", 0.0) for trial in self._trials()]
-        return sum(taken) / len(taken) if taken else 0.0
+    def _least_s(self, ahead: Sequence[str], min_s: float) -> float:
+        """What trials of these workloads take at least, with all around them, and the layouts to be built for them.
+
+        A trial lasts as long as the shortest before it of its workload, on any layout: longer than it must, perhaps,
+        but then too little is left to spare, the next is held to its least, and the estimate with it. Of a workload
+        that never ran nothing is known but what the others took.
+        """
+        found, ran = self._took(), self._ran_s()
+        usual_s = fmean(map(min, ran.values())) if ran else min_s
+        lasting_s = sum(min(ran.get(name, (usual_s,))) for name in ahead)
+        trials_s, counting_s = sum(map(sum, found.trials.values())), sum(map(sum, ran.values()))
+        beside_s = max(0.0, trials_s - counting_s) / max(1, sum(map(len, found.trials.values())))
+        begun = {layout for layout, _workload in found.trials}
+        builds = sum(1 for name, order in self._orders.items() if name not in begun and order.certain())
+        build_s = fmean(found.builds.values()) if found.builds else 0.0
+        return lasting_s + len(ahead) * beside_s + builds * build_s
+
+    def _ran_s(self) -> dict[str, list[float]]:
+        """By workload, how long each trial so far was measured."""
+        ran: dict[str, list[float]] = {}
+        for trial in self._trials():
+            if trial.settling is not None:
+                ran.setdefault(trial.workload, []).append(trial.settling.ran_s)
+        return ran
 
     def _trials(self) -> list[Trial]:
         return [trial for cell in self._cells() for trial in cell]

@@ -32,7 +32,7 @@ from poolproof.stopping.window import LEAST_SAMPLES
 _STATUS_S = ((4, 0.25), (16, 0.5))  # clones, and how often all of them report: the more, the longer each report
 _SELDOM_S = 1.0
 _OFTENEST_S = 0.1
-_SHORT_S = 5.0
+_SHORT_S = 10.0
 _SWING_S = 0.5
 
 
@@ -115,7 +115,7 @@ def gathered(
     if watch is None:
         return FioRun(job_text, whole_report(host, scratch), completed)
     report = watch.report
-    if jobs.asked_s is not None and jobs.asked_s <= _SHORT_S:
+    if completed.elapsed_s <= _SHORT_S:
         report.bring_home()
     else:
         report.read_on()

@@ -36,6 +36,7 @@ def target_of(host: Host, volume: Volume, leaves: tuple[Leaf, ...], machine: Mac
         rotational=_of_all(host, leaves, "queue/rotational", "1"),
         write_through=_of_all(host, leaves, "queue/write_cache", "write through"),
         dirty_limit_bytes=_dirty_limit(host, machine),
+        physical_block_bytes=_largest(host, leaves, "queue/physical_block_size"),
         mount_options=mount.options,
         in_guest=machine.is_guest if any(_is_of_the_machine(leaf) for leaf in leaves) else None,
         zoned=any(_queue(host, leaf, "queue/zoned") in _ZONED for leaf in leaves) or None,
@@ -76,6 +77,12 @@ def _of_all(host: Host, leaves: tuple[Leaf, ...], name: str, wanted: str) -> boo
     """Whether every leaf says so; None where one does not say."""
     said = [_queue(host, leaf, name) for leaf in leaves]
     return all(text == wanted for text in said) if said and None not in said else None
+
+
+def _largest(host: Host, leaves: tuple[Leaf, ...], name: str) -> int | None:
+    """The largest number that a leaf says; None where none does. One disk of large sectors makes small units costly."""
+    said = [_queue(host, leaf, name) for leaf in leaves]
+    return max((int(text) for text in said if text and text.isdigit()), default=None)
 
 
 def _version(kernel: str) -> tuple[int, int] | None:

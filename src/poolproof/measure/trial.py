@@ -3,6 +3,7 @@
 import math
 import time
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,8 +11,9 @@ from pathlib import Path
 from poolproof.campaign.model import Measure, Workload
 from poolproof.errors import FioError, PoolproofError
 from poolproof.evidence.account import Idle, Window, byte_account, leaf_uses
+from poolproof.evidence.host_use import HostReading, host_use, read_host
 from poolproof.evidence.levels import Place, levels_of
-from poolproof.evidence.model import Evidence, TestFile, Zfs, ZfsUse
+from poolproof.evidence.model import Evidence, TestFile, VdevUse, Zfs, ZfsUse
 from poolproof.evidence.sampler import Reading, Sampler, counter_paths, read_now, reading_at
 from poolproof.evidence.zfs import read_zfs, use_between
 from poolproof.fio.figures import FioResult
@@ -86,7 +88,9 @@ class Prepared:
 class _Measured:
     """What came out of the window: fio's run, the counters at its bounds, all samples between, seconds of each part.
 
-    `zfs`: what ZFS's own counters moved by, fio's ramp among it. `places`: where else bytes were counted.
+    `zfs`: what ZFS's own counters moved by, fio's ramp among it. `places`: where else bytes were counted. `busy_with`:
+    what the layers did by themselves right after fio; `vdevs`: what lay where after the drain. Both may have failed.
+    `host`: memory and processors before fio, after it, and after the drain.
     """
 
     fio: FioRun
@@ -95,6 +99,9 @@ class _Measured:
     seconds: Mapping[str, float]
     zfs: ZfsUse | None
     places: Sequence[Place]
+    busy_with: Future[tuple[str, ...]]
+    vdevs: Future[tuple[VdevUse, ...]]
+    host: tuple[HostReading, HostReading, HostReading]
 
 
 def run_trial(bench: Bench, prepared: Prepared, number: int) -> Trial:
@@ -136,7 +143,7 @@ def failed_trial(layout: str, workload: Workload, number: int, error: PoolproofE
 
 def _measure_and_judge(bench: Bench, prepared: Prepared, number: int, directory: Path) -> Trial:
     workload = prepared.workload
-    cold = bench.measure.cold if workload.cold is None else workload.cold
+    cold = bench.measure.is_cold(workload, reads=prepared.jobs.reads)
     resident, cool_s = _timed_cool(bench, prepared, cold)
     measured = _measure(bench, prepared, number)
     _keep(bench, directory, measured)
@@ -175,7 +182,8 @@ def _timed_cool(bench: Bench, prepared: Prepared, cold: bool) -> tuple[tuple[int
         flush(bench.host, bench.layout)
         return None, time.monotonic() - begun
     bench.listener.step("cool the caches")
-    flush(bench.host, bench.layout)
+    if bench.layout.found is not None or not bench.layout.tree.close:
+        flush(bench.host, bench.layout)  # else closing writes out all that is there; a directory only drops its pages
     resident = cool(bench.host, bench.layout, prepared.paths)
     return resident, time.monotonic() - begun
 
@@ -200,19 +208,25 @@ def _measure(bench: Bench, prepared: Prepared, number: int) -> _Measured:
         watch.begins(start[0].at_s)
 
     beneath = bench.layout.target.zfs or Zfs()
-    zfs_start = read_zfs(host, beneath.pools, beneath.objsets)
+    zfs_start, host_start = read_zfs(host, beneath.pools, beneath.objsets), read_host(host)
     with sampler, watch:
-        ran = run_fio(host, jobs, scratch, status_s=status_s, before=begins)
-        end = read_now(host, leaves, more)
+        as_found = bench.layout.found is not None and not prepared.workload.fill
+        ran = run_fio(host, jobs, scratch, status_s=status_s, before=begins, read_only=as_found)
+        end, host_end = read_now(host, leaves, more), read_host(host)
     zfs = use_between(zfs_start, read_zfs(host, beneath.pools, beneath.objsets))
     bench.listener.step("drain to the disks")
-    flush(host, bench.layout)
-    drained = read_now(host, leaves, more)
-    fio = gathered(host, jobs, scratch, watch if status_s else None, ending, ran)
+    # The disks are slow, and the programs that ask are too. A Ctrl-C waits for them, each has its limit.
+    with ThreadPoolExecutor() as aside:
+        report = aside.submit(gathered, host, jobs, scratch, watch if status_s else None, ending, ran)
+        busy = aside.submit(busy_with, bench.layout.tree, host)
+        flush(host, bench.layout)
+        drained, host_drained = read_now(host, leaves, more), read_host(host)
+        vdevs = aside.submit(vdev_uses, bench.layout.tree, host)
+    fio = report.result()
     seconds |= {"fio": fio.completed.elapsed_s, "drain": drained.at_s - end.at_s}
-    if zfs is not None:
-        zfs = replace(zfs, vdevs=vdev_uses(bench.layout.tree, host))
-    return _Measured(fio, Window(start[0], end, drained), tuple(sampler.readings), seconds, zfs, places)
+    window = Window(start[0], end, drained)
+    readings = (host_start, host_end, host_drained)
+    return _Measured(fio, window, tuple(sampler.readings), seconds, zfs, places, busy, vdevs, readings)
 
 
 def _ending(bench: Bench, prepared: Prepared) -> tuple[Ending | None, JobFile]:
@@ -261,14 +275,15 @@ def _evidence(
         account=account,
         leaves=leaves,
         files=files,
-        busy_with=busy_with(bench.layout.tree, bench.host),
-        zfs=measured.zfs,
+        busy_with=measured.busy_with.result(),
+        zfs=measured.zfs and replace(measured.zfs, vdevs=measured.vdevs.result()),
         levels=levels_of(moved, measured.places, paths, window, measured.zfs),
+        host=host_use(*measured.host),
     )
 
 
 def _without_ramp(measured: _Measured, jobs: JobFile, result: FioResult) -> Window:
-    """The window that fio's figures cover: it counts nothing of its ramp, the disks do (pitfall 32, case L17).
+    """The window that fio's figures cover: it counts nothing of its ramp, the disks do.
 
     The window starts as long before fio's last word as its longest job ran; the counters of that moment lie between
     two samples.

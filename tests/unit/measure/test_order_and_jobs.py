@@ -14,6 +14,8 @@ from poolproof.measure.jobs import ADDED, device_reach_bytes, file_set, fill_job
 from poolproof.measure.order import Order
 from poolproof.measure.settle import lasting, status_interval_s
 from poolproof.runs.model import Figures, Settling, Trial, Unsettled
+from poolproof.runs.settled import Spreads
+from poolproof.stopping.model import Spread
 
 HOST = LocalHost()
 WORKLOADS = campaign_from_flags(
@@ -95,12 +97,68 @@ def test_with_a_budget_each_cell_has_its_least_and_then_what_it_is_allowed() -> 
     for entry, number in held.ahead():
         held.add(trial(entry.name, number, 100.0 * number))
     assert held.certain() == ()
-    held.allow_one_more([first])
+    held.allow([first], 3)
     assert [(entry.name, number) for entry, number in held.certain()] == [(first, 3)]
     assert all(held.is_new(entry, number) for entry, number in held.certain())
     held.add(trial(first, 3, 100.0))
     assert [len(cell) for cell in held.cells_of([first, second])] == [3, 2]
     assert held.certain() == ()
+
+
+class _Jump:
+    """A spread of the run's cells that jumps once so many trials were asked about."""
+
+    def __init__(self) -> None:
+        self.spreads = Spreads(rates=Spread(0.001, 30.0))
+
+    def __call__(self) -> Spreads:
+        return self.spreads
+
+    def jump(self) -> None:
+        self.spreads = Spreads(rates=Spread(0.08, 30.0))
+
+
+def test_a_workload_that_was_known_when_the_layout_was_prepared_does_not_run_in_it() -> None:
+    """The goal has two workloads, and while one gets its trial the spread makes the other's figure unknown again."""
+    jump, (known, restless) = _Jump(), (WORKLOADS[0], WORKLOADS[1])
+    done = [trial(known.name, number, 100.0) for number in (1, 2)]
+    done += [trial(restless.name, number, 100.0 * number) for number in (1, 2)]
+    held = Order("a", [known, restless], ADAPTIVE, 5, done, jump)
+    held.limit()
+    held.allow([known.name, restless.name], 3)
+    prepared = {entry.name for entry, _ in held.certain()}
+    assert prepared == {restless.name}
+    ran = []
+    for entry, number in held.ahead(prepared):
+        held.add(trial(entry.name, number, 100.0))
+        ran.append((entry.name, number))
+        jump.jump()
+    assert ran == [(restless.name, 3)]
+    assert (known.name, 3) in {(entry.name, number) for entry, number in held.certain()}, "its turn comes with the next"
+
+
+def test_a_workload_that_paused_catches_up_and_no_number_is_left_out() -> None:
+    jump, (paused, restless) = _Jump(), (WORKLOADS[0], WORKLOADS[1])
+    both = Order("a", [paused, restless], ADAPTIVE, 5, (), jump)
+    ran = []
+    for entry, number in both.ahead():
+        both.add(trial(entry.name, number, 100.0 if entry is paused else 100.0 * number))
+        ran.append((entry.name, number))
+        if (restless.name, 4) in ran:
+            jump.jump()
+    assert ran.index((paused.name, 3)) > ran.index((restless.name, 4)), "it was known until then"
+    for each in (paused, restless):
+        numbers = [number for name, number in ran if name == each.name]
+        assert numbers == list(range(1, len(numbers) + 1))
+    assert both.certain() == ()
+
+
+def test_a_hole_that_an_older_run_left_is_filled() -> None:
+    name = WORKLOADS[0].name
+    done = [trial(name, number, 100.0 * number) for number in (1, 2, 4)]
+    one = Order("a", WORKLOADS[:1], ADAPTIVE, 5, done)
+    assert [number for _, number in one.certain()] == [3]
+    assert [number for _, number in whole(one)] == [3, 5]
 
 
 def test_a_fixed_number_of_trials_is_made_whatever_they_say() -> None:
@@ -155,14 +213,25 @@ def test_the_fill_job_lays_out_the_same_files_and_nothing_else() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("options", "block"),
+    [("size=64k", "65536"), ("size=1m,nrfiles=100", "1m"), ("size=8m,filesize=4k-8k,nrfiles=4", "4096")],
+)
+def test_files_smaller_than_the_block_that_fills_them(options: str, block: str) -> None:
+    (fill,) = fill_job(placed(jobs(f"rw=read,bs=4k,{options}"), "/m")).jobs
+    assert fill.options["bs"] == block
+
+
 def test_workloads_share_their_files_unless_they_spoil_them() -> None:
-    def name(text: str) -> str:
-        return file_set(workload(text), jobs(text))
+    def name(text: str, *, apart: bool = False) -> str:
+        return file_set(workload(text), jobs(text), writers_apart=apart)
 
     assert name("rw=read,bs=1m,size=64m") == name("rw=randwrite,bs=4k,size=64m,numjobs=8")
     assert name("rw=read,bs=1m,size=64m") != name("rw=read,bs=1m,size=128m")
     assert name("rw=read,bs=1m,size=64m") != name("rw=write,bs=1m,size=64m,refill_buffers=0"), "its data compress"
     assert "/" not in name("rw=read,bs=1m,filename=a/b")
+    read, write, mixed = (name(f"rw={rw},bs=1m,size=64m", apart=True) for rw in ("randread", "write", "randrw"))
+    assert read == name("rw=randread,bs=1m,size=64m") != write == mixed, "on a copy-on-write layout"
 
 
 def test_on_a_block_device_all_clones_share_the_device() -> None:
@@ -199,7 +268,12 @@ def test_a_job_keeps_its_name_only_among_several() -> None:
         ("read_iolog=log", "replays a log"),
         ("opendir=/srv", "adds files"),
         ("exec_prerun=reboot", "starts a program"),
-        ("size=50%", "in per cent"),
+        ("size=50%", "`size` in per cent"),
+        ("offset=50%", "`offset` in per cent"),
+        ("size=0", "no size of a file"),
+        ("size=-5m", "no size of a file"),
+        ("size=64k", "a block has 1 MiB"),
+        ("size=1e30", "as 1 B"),
     ],
 )
 def test_a_workload_keeps_to_the_files_of_its_layout(options: str, said: str) -> None:
@@ -208,7 +282,7 @@ def test_a_workload_keeps_to_the_files_of_its_layout(options: str, said: str) ->
 
 
 def test_data_that_compress_spoil_the_files_for_others() -> None:
-    plain = file_set(workload("rw=write,bs=1m"), jobs("rw=write,bs=1m"))
+    plain = file_set(workload("rw=write,bs=1m"), jobs("rw=write,bs=1m"), writers_apart=False)
     for options in ("zero_buffers=1", "buffer_compress_percentage=50", "refill_buffers=0"):
         text = f"rw=write,bs=1m,{options}"
-        assert file_set(workload(text), jobs(text)) != plain, options
+        assert file_set(workload(text), jobs(text), writers_apart=False) != plain, options

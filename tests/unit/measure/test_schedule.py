@@ -1,6 +1,7 @@
 """A budget: what is left of it, and whether one more round of the race fits, building and all."""
 
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -9,7 +10,7 @@ from poolproof.campaign.model import Campaign
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.measure.order import Order
 from poolproof.measure.schedule import Schedule, schedule_of
-from poolproof.runs.model import Figures, Trial
+from poolproof.runs.model import Figures, Settling, Trial, Unsettled
 
 START_S = 1_700_000_000.0
 TRIAL_S = 10.0
@@ -73,3 +74,94 @@ def test_what_comes_before_the_start_is_not_of_the_budget(monkeypatch: pytest.Mo
     assert found.left_s == pytest.approx(before_s - 500, abs=5)
     found.start()
     assert found.left_s == pytest.approx(before_s, abs=5)
+
+
+def raced(figures: dict[str, list[list[float]]], drifts: str = "") -> tuple[Schedule, dict[str, Order]]:
+    """A campaign whose goal has two workloads, and these figures of each layout's trials of them."""
+    asked = parse_campaign(
+        f"layouts: {{{', '.join(f'{name}: dir /{name}' for name in figures)}}}\n"
+        "workloads: {w: {rw: read, bs: [4k, 64k], size: 1m}}\n"
+        "measure: {until: 3%, min: 1s, trials: 2..6}\nbudget: 1h\ngoal: w",
+        "t",
+    )
+    orders = {}
+    for name, cells in figures.items():
+        reasons = (Unsettled("drift", "it falls"),) if name == drifts else ()
+        done = [
+            replace(trial(name, number, 0.0), workload=workload.name, figures=Figures(figure, figure))
+            for workload, cell in zip(asked.workloads, cells, strict=True)
+            for number, figure in enumerate(cell, start=1)
+        ]
+        done = [replace(each, settling=Settling(not reasons, 0.0, 3.0, 60.0, reasons=reasons)) for each in done]
+        orders[name] = Order(name, asked.workloads, asked.measure, 1, done)
+    found = schedule_of(asked, orders)
+    assert found is not None
+    return found, orders
+
+
+RESTLESS = [[100.0, 200.0], [100.0, 200.0]]
+CALM = [[150.0, 150.0], [150.0, 150.0]]
+
+
+def test_a_race_has_no_more_rounds_than_a_cell_may_have_trials_beyond_its_least() -> None:
+    """So it looks no oftener than its risk is shared out for; who paused catches up."""
+    found, orders = raced({"one": RESTLESS, "two": RESTLESS, "calm": CALM})
+    rounds = 0
+    while racing := found.racing():
+        most, rounds = found.begin_round(), rounds + 1
+        for name in racing:
+            orders[name].allow(found.goal, most)
+            for workload, number in orders[name].ahead():
+                figure = 100.0 * (1 + number % 2)
+                done = trial(name, number, 0.0)
+                orders[name].add(replace(done, workload=workload.name, figures=Figures(figure, figure)))
+    assert rounds == 4, "2..6"
+    assert {len(cell) for name in ("one", "two") for cell in orders[name].cells()} == {6}
+    assert {len(cell) for cell in orders["calm"].cells()} == {2}
+
+
+def test_a_resumed_race_goes_on_with_the_round_in_which_it_was() -> None:
+    found, _orders = raced({"one": [[100.0, 200.0, 150.0, 170.0], [100.0, 200.0]], "two": RESTLESS})
+    assert found.racing() == ["one", "two"]
+    assert found.begin_round() == 5
+
+
+def test_what_did_not_settle_gets_no_trial_of_the_race_and_does_not_keep_it_going() -> None:
+    found, _orders = raced({"one": RESTLESS, "two": RESTLESS, "three": RESTLESS}, drifts="three")
+    assert found.racing() == ["one", "two"]
+    found, _orders = raced({"one": RESTLESS, "two": RESTLESS}, drifts="two")
+    assert found.racing() == []
+
+
+RAN_S = 3.0
+BESIDE_S = 2.0
+
+
+def half_done(budget_s: int, build_s: float) -> Schedule:
+    """The first of two layouts has its two trials of 3 s, which may not be shorter, and 2 s beside; the second none."""
+    asked = campaign(budget_s)
+    done = [
+        replace(
+            trial("one", number, build_s + (number - 1) * (RAN_S + BESIDE_S)),
+            seconds={"fio": RAN_S + 0.5, "drain": BESIDE_S - 0.5},
+            settling=Settling(settled=False, warmup_s=0.0, ran_s=RAN_S, most_s=RAN_S),
+        )
+        for number in (1, 2)
+    ]
+    orders = {name: Order(name, asked.workloads, asked.measure, 1, done) for name in ("one", "two")}
+    found = schedule_of(asked, orders)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(("spare_s", "most_s"), [(0, 1.0), (1, 3.0), (100, 180.0)])
+def test_a_trial_leaves_the_others_what_they_took_before_and_their_building(
+    monkeypatch: pytest.MonkeyPatch, spare_s: int, most_s: float
+) -> None:
+    """Ahead are a building of 30 s and two trials of 3 s with 2 s beside each: a trial gets four shares of the rest."""
+    monkeypatch.setattr(time, "time", lambda: START_S)
+    paid_s = 30 + 2 * (RAN_S + BESIDE_S)
+    needed_s = 30 + 2 * (RAN_S + BESIDE_S)
+    until = half_done(round(paid_s + needed_s + spare_s), build_s=30.0).measure().until
+    assert until is not None
+    assert until.max_s == pytest.approx(most_s, abs=0.2)

@@ -1,16 +1,22 @@
 """What a host tells of the disks under an open layout, and what it is not asked to guess."""
 
+from dataclasses import replace
+
 import pytest
 
 from poolproof.devices.model import Leaf, Volume
 from poolproof.evidence.model import Target
 from poolproof.facts.block import Below
 from poolproof.facts.machine import Machine
+from poolproof.fio.jobfile import read_job_file
 from poolproof.measure.target import target_of
+from poolproof.rules.judge import lint
+from poolproof.rules.model import Case
 from tests.unit.facts.told import ToldHost
 
 _MOUNTS = "40 1 8:1 / /srv rw,relatime shared:1 - ext4 /dev/sda rw\n"
 _SATA = "/sys/devices/pci0000:00/0000:00:17.0/ata{}/host0/target0:0:0/0:0:0:0/block/sd{}"
+_SECTORS = {"sda": "4096\n", "sdb": "512\n"}
 _BELOW = Below("vda", "/sys/class/block/vda/stat")
 
 
@@ -53,3 +59,18 @@ def test_a_zoned_disk(says: str, zoned: bool | None) -> None:
 def test_a_guest_has_its_hosts_cache_below_the_disks_that_it_was_given(disk: Leaf, guest: bool | None) -> None:
     assert target(disk, guest=True).in_guest is guest
     assert target(disk, guest=None).in_guest is None
+
+
+def test_one_disk_of_large_sectors_makes_them_the_layouts() -> None:
+    sizes = {f"/sys/class/block/{name}/queue/physical_block_size": size for name, size in _SECTORS.items()}
+    assert target(leaf("sda"), leaf("sdb"), files=sizes).physical_block_bytes == 4096
+    assert target(leaf("sdb"), leaf("loop0"), files=sizes).physical_block_bytes == 512
+    assert target(leaf("loop0"), files=sizes).physical_block_bytes is None
+
+
+def test_a_pool_of_smaller_units_than_the_sectors_is_told_of() -> None:
+    sizes = {"/sys/class/block/sda/queue/physical_block_size": "4096\n"}
+    job = read_job_file("[w]\nrw=randwrite\nbs=4k\nsize=64m\ndirectory=/srv\n").jobs
+    for alignment_bytes, is_told in ((512, True), (4096, False)):
+        standing = replace(target(leaf("sda"), files=sizes), alignment_bytes=alignment_bytes)
+        assert ("misaligned-sectors" in {each.rule for each in lint(Case(job, target=standing))}) is is_told

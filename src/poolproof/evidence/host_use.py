@@ -1,0 +1,68 @@
+"""What the host's memory and processors did while a trial ran: page cache, dirty memory, how each processor was used.
+
+Fields as in the kernel's Documentation/filesystems/proc.rst: /proc/meminfo in kB, /proc/stat in clock ticks of each
+processor: user, nice, system, idle, iowait, irq, softirq, steal (guest time is counted in user).
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from poolproof.evidence.model import CpuUse, HostUse
+from poolproof.hosts.base import Host
+
+_PATHS = ("/proc/meminfo", "/proc/stat")
+_IDLE, _IOWAIT, _STEAL, _FIELDS = 3, 4, 7, 8
+
+
+@dataclass(frozen=True)
+class HostReading:
+    """Memory in bytes at one moment, `dirty_bytes` with what is being written back; each processor's ticks so far."""
+
+    cached_bytes: int
+    dirty_bytes: int
+    ticks: Mapping[str, tuple[int, ...]]
+
+
+def read_host(host: Host) -> HostReading:
+    """The host at this moment.
+
+    Raises:
+        HostUnreachable: the link broke.
+    """
+    memory, stat = host.look(_PATHS).texts
+    return HostReading(_kib(memory, "Cached"), _kib(memory, "Dirty") + _kib(memory, "Writeback"), _ticks(stat))
+
+
+def host_use(start: HostReading, end: HostReading, drained: HostReading) -> HostUse:
+    """What happened between the readings: right before fio, right after it, and when all was flushed."""
+    return HostUse(
+        cached_start_bytes=start.cached_bytes,
+        cached_end_bytes=end.cached_bytes,
+        dirty_start_bytes=start.dirty_bytes,
+        dirty_end_bytes=end.dirty_bytes,
+        dirty_drained_bytes=drained.dirty_bytes,
+        cpus=tuple(_cpu_use(name, start.ticks[name], end.ticks[name]) for name in end.ticks if name in start.ticks),
+    )
+
+
+def _cpu_use(name: str, earlier: tuple[int, ...], later: tuple[int, ...]) -> CpuUse:
+    """Ticks may go back a little (proc.rst, iowait): such a one counts as none."""
+    spent = [max(0, b - a) for a, b in zip(earlier, later, strict=False)]
+    total = sum(spent) or 1
+    busy = total - spent[_IDLE] - spent[_IOWAIT] - spent[_STEAL] if sum(spent) else 0
+    return CpuUse(name, busy / total, spent[_IOWAIT] / total, spent[_STEAL] / total)
+
+
+def _ticks(stat: str) -> dict[str, tuple[int, ...]]:
+    """By the processor's name; kernels before 2.6.33 print fewer fields, the rest counts as 0."""
+    found = {}
+    for name, fields in re.findall(r"^(cpu\d+) (.*)", stat, re.MULTILINE):
+        values = [int(field) for field in fields.split()[:_FIELDS]]
+        found[name] = (*values, *[0] * (_FIELDS - len(values)))
+    return found
+
+
+def _kib(memory: str, key: str) -> int:
+    match = re.search(rf"^{key}:\s+(\d+) kB", memory, re.MULTILINE)
+    return int(match[1]) * 1024 if match else 0

@@ -1,0 +1,28 @@
+"""`cold: reads`: caches are cold before what reads; what only writes begins at rest, without closing its layout."""
+
+import json
+from pathlib import Path
+
+from tests.loop.ground import Ground
+
+_CAMPAIGN = """
+devices: {a: {file: 256M}}
+layouts: {plain: a | ext4}
+workloads:
+  scans: {rw: read, bs: 64k, direct: 0, size: 32m, time_based: 0}
+  logs: {rw: write, bs: 64k, direct: 0, end_fsync: 1, size: 32m, time_based: 0}
+measure: {trials: 2, time: 1s, cold: reads}
+"""
+
+
+def test_only_what_reads_is_cooled(ground: Ground) -> None:
+    answer = ground.ask(_CAMPAIGN)
+    assert answer.code == 0, answer.err
+    cells = {cell["workload"]: cell for cell in answer.json["cells"]}
+    assert {name: cell["verdict"] for name, cell in cells.items()} == {"scans": "sound", "logs": "sound"}
+    read = cells["scans"]["account"]
+    assert read["leaf_read_bytes"] >= 0.99 * read["fio_read_bytes"] > 0, "through memory, and none of it from there"
+    kept: dict[str, set[bool]] = {}
+    for path in Path(answer.json["run"]).glob("cells/plain/*/*/evidence.json"):
+        kept.setdefault(path.parts[-3], set()).add(json.loads(path.read_text())["cold"])
+    assert kept == {"scans": {True}, "logs": {False}}
