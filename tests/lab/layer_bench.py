@@ -112,7 +112,9 @@ class LayerBench:
     def write(self, plan: tree.TreePlan, size_mib: int) -> str:
         """Random bytes, whole on the disks; returns their checksum."""
         path = self._data(plan)
-        made = self.sh(f"dd if=/dev/urandom bs=1M count={size_mib} status=none | tee {path} | cksum; sync {path}")
+        # not by a pipe: appends of a few KiB become a transaction group each in a pool as small as these
+        fill = f"dd if=/dev/urandom of={path} bs=1M count={size_mib} status=none conv=notrunc"
+        made = self.sh(f"{fill}; dd if={path} bs=1M count={size_mib} status=none | cksum; sync {path}")
         self.flush(plan)
         return made.strip()
 

@@ -41,5 +41,6 @@ def observed(lab: Machine) -> Iterator[list[str]]:
     try:
         yield found
     finally:
-        said = lab.ask(f"for seen in {_KEPT}/*; do cat $seen; echo =====; done; rm -rf {_KEPT} {_FIO}")
+        told = f"for seen in {_KEPT}/*; do [ -e $seen ] || continue; cat $seen; echo =====; done"
+        said = lab.ask(f"{told}; rm -rf {_KEPT} {_FIO}")
         found += said.split("=====\n")[:-1]

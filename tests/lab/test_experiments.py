@@ -120,6 +120,7 @@ def test_of_tiers_on_mirrors_only_zfs_merges_what_jobs_overwrite(lab: Machine, t
     result = run(lab, "tiers", tmp_path, "ext4", "zfs-mirror", "md-bitmap")
     assert set(result.verdicts("apart").values()) == {"sound"}
     assert result.verdict("zfs-mirror", "shared") == "refuted"
+    assert result.claims["verdict(zfs-mirror, shared) is refuted"] == "held"
     assert result.verdict("ext4", "shared") == "sound"
     for mirror in ("zfs-mirror", "md-bitmap"):
         assert result.share("write", mirror, "apart", "nvme1") == pytest.approx(0.5, abs=0.05)

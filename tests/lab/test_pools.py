@@ -60,8 +60,7 @@ def partitions(lab: Machine) -> Iterator[dict[str, str]]:
     [
         ("zfs raidz2 p0 p1 p2 p3 log p4", (r"raidz2-0\s+ONLINE", r"logs\s+\S+_e-part2\s+ONLINE"), ("p0 p1 p2 p3", 0.5)),
         ("zfs raidz3 p0 p1 p2 p3 p4", (r"raidz3-0\s+ONLINE",), ("p0 p1 p2 p3 p4", 0.5)),
-        # Not counted: so small a draid wrote 100 MiB to each for these 8, and 6 MiB by hand. Why is not known.
-        ("zfs draid1:1d:3c:1s p0 p1 p2", (r"draid1:1d:3c:1s-0", r"spares\s+draid1-0-0\s+AVAIL"), ("", 0)),
+        ("zfs draid1:1d:3c:1s p0 p1 p2", (r"draid1:1d:3c:1s-0", r"spares\s+draid1-0-0\s+AVAIL"), ("p0 p1 p2", 0.66)),
         (
             "zfs -f mirror p0 p1 special p2 dedup p3 spare p4",
             (r"special\s+\S+_d-part3", r"dedup\s+\S+_e-part1", r"spares\s+\S+_e-part2\s+AVAIL"),

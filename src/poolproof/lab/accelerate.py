@@ -1,4 +1,4 @@
-"""KVM or emulation: tried once on this machine, with a limit, and remembered."""
+"""KVM or emulation: KVM is tried first, with a limit, until it is known not to work here; that is remembered."""
 
 import os
 from pathlib import Path
@@ -40,15 +40,16 @@ def check_wish(text: str) -> Wish:
 
 
 def to_try(wish: Wish) -> tuple[Accelerator, ...]:
-    """What to start with, in order: the second if the guest is not ready with the first."""
+    """What to start with, in order: the second if the guest is not ready with the first.
+
+    A KVM that worked once can be broken later, by another hypervisor or by permissions: it has a second behind it too.
+    """
     if wish != "auto":
         return (wish,)
     if not os.access(_KVM, os.R_OK | os.W_OK):
         return ("tcg",)
     known = remembered()
-    if known is None:
-        return ("kvm", "tcg")
-    return ("kvm",) if known.works else ("tcg",)
+    return ("tcg",) if known is not None and not known.works else ("kvm", "tcg")
 
 
 def remembered() -> Memory | None:
@@ -58,6 +59,17 @@ def remembered() -> Memory | None:
     except (OSError, msgspec.DecodeError):
         return None
     return memory if memory.kernel == os.uname().release else None
+
+
+def learn(accelerator: Accelerator, kvm_failed: str = "") -> None:
+    """Keep what a machine that came up shows of KVM; `kvm_failed`: why KVM did not bring up the same machine before.
+
+    Only then does KVM count as broken: a machine that emulation can't bring up either says nothing of KVM.
+    """
+    if accelerator == "kvm":
+        remember(True)
+    elif kvm_failed:
+        remember(False, kvm_failed)
 
 
 def remember(works: bool, why: str = "") -> None:

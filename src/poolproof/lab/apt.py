@@ -84,7 +84,7 @@ class PrivateApt:
         except process.CommandTimedOut as error:
             raise HostError(f"apt hangs: {error.message}", "are the mirrors of /etc/apt reached?") from None
         except CommandError as error:
-            raise HostError(f"apt can't run: {error.message}") from None
+            raise HostError(f"apt can't run: {error.message}", "does it by hand? apt-get --version") from None
 
     def _options(self) -> Iterator[str]:
         folder = self._folder

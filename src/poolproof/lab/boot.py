@@ -41,29 +41,48 @@ class Boot:
         return f"{self.folder}/qemu.pid"
 
 
+class _NotUp(HostError):
+    """The machine did not come up: QEMU does not start, or the guest is not ready. By other means it may."""
+
+
 def boot(asked: Boot, wish: accelerate.Wish, tell: Callable[[str], None]) -> tuple[Accelerator, int]:
     """The machine runs and is ready; returns how it runs, and the port that leads to its sshd.
 
     Raises:
         HostError: QEMU does not start, the port is taken, the guest crashed or never became ready.
     """
-    choices = accelerate.to_try(wish)
+    choices, failed = accelerate.to_try(wish), ""
     for left, accelerator in zip(reversed(range(len(choices))), choices, strict=True):
         begun = time.monotonic()
-        port = _run_qemu(asked, accelerator)
-        why_not = _await_ready(asked.folder, begun + (accelerate.KVM_LIMIT_S if left else _READY_S))
-        if accelerator == "kvm" and wish == "auto":
-            accelerate.remember(not why_not, why_not)
-        if not why_not:
-            tell(f"the lab {asked.machine.name} is ready after {time.monotonic() - begun:.1f} s ({accelerator})")
-            return accelerator, port
-        _end_qemu(asked)
-        if left:
-            tell(f"KVM is there but does not work ({why_not.splitlines()[0]}); emulating from now on")
-    raise HostError(
-        f"the lab {asked.machine.name} did not become ready: {why_not}",
-        "poolproof lab start … --accel tcg" if accelerator == "kvm" else "poolproof lab build --anew",
-    )
+        try:
+            port = _come_up(asked, accelerator, accelerate.KVM_LIMIT_S if left else _READY_S)
+        except _NotUp as error:
+            _end_qemu(asked)
+            if not left:
+                raise
+            failed = error.message
+            tell(f"KVM is there but does not work ({failed.splitlines()[0]}); emulating")
+            continue
+        accelerate.learn(accelerator, failed)
+        tell(f"the lab {asked.machine.name} is ready after {time.monotonic() - begun:.1f} s ({accelerator})")
+        return accelerator, port
+    raise AssertionError("unreachable")
+
+
+def _come_up(asked: Boot, accelerator: Accelerator, limit_s: float) -> int:
+    """Start QEMU and wait until the guest is ready; returns the port.
+
+    Raises:
+        _NotUp: it is not within `limit_s` seconds.
+        HostError: the port is taken.
+    """
+    deadline = time.monotonic() + limit_s
+    port = _run_qemu(asked, accelerator)
+    why_not = _await_ready(asked.folder, deadline)
+    if why_not:
+        hint = "poolproof lab start … --accel tcg" if accelerator == "kvm" else "poolproof lab build --anew"
+        raise _NotUp(f"the lab {asked.machine.name} did not become ready: {why_not}", hint)
+    return port
 
 
 def _run_qemu(asked: Boot, accelerator: Accelerator) -> int:
@@ -76,7 +95,9 @@ def _run_qemu(asked: Boot, accelerator: Accelerator) -> int:
             return port
         except BuildError as error:
             if _PORT_TAKEN not in error.message:
-                raise HostError(f"QEMU does not start: {error.message.strip().splitlines()[-1]}") from None
+                why = error.message.strip().splitlines()[-1]
+                hint = "poolproof lab start … --accel tcg" if accelerator == "kvm" else "qemu-system-x86_64 --version"
+                raise _NotUp(f"QEMU does not start: {why}", hint) from None
             if not left:
                 raise HostError(f"port {port} of this machine is in use", "leave --port out, or name another") from None
     raise AssertionError("unreachable")
@@ -93,7 +114,7 @@ def _qemu(asked: Boot, accelerator: Accelerator, port: int) -> Step:
         argv=qemu_command(machine, accelerator, asked.image, asked.folder, public_key(), asked.disks),
         undo=UndoDaemon(asked.pidfile, asked.pidfile),
         await_file=asked.pidfile,
-        timeout_s=_START_QEMU_S,
+        timeout_s=accelerate.KVM_LIMIT_S if accelerator == "kvm" else _START_QEMU_S,
     )
 
 

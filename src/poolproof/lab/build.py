@@ -103,7 +103,7 @@ def _copied(series: str, etc_apt: Path) -> Image | None:
 def build(recipe: Recipe, tell: Tell, *, anew: bool = False) -> Image:
     """The image of this recipe, built where it is not there; `tell` gets a line for each thing that begins.
 
-    A build that was stopped goes on with the stage that it was in.
+    A build that was stopped goes on with the stage that it was in; with `anew` it begins at the first.
 
     Raises:
         HostError: a program is missing, an archive lacks something, the disk is full, the module can't be built.
@@ -116,6 +116,8 @@ def build(recipe: Recipe, tell: Tell, *, anew: bool = False) -> Image:
             return image
         require(BUILD, "building the lab's image")
         work = lab_folder() / "work" / recipe.name
+        if anew:
+            shutil.rmtree(work, ignore_errors=True)
         work.mkdir(parents=True, exist_ok=True)
         _check_room(work)
         _Build(recipe, work, tell).make(image)
@@ -167,10 +169,22 @@ class _Build:
         argv = [*_as_root(), "sh", "-c", _WRITE_DISK, "sh", str(self.work), str(beside), str(_DISK_BYTES // 1024) + "k"]
         self._run(argv, self.work / "disk.log", _DISK_S, "write the lab's disk image")
         (beside / "about.json").write_text(json.dumps(asdict(self.recipe), indent=1) + "\n")
-        image.folder.parent.mkdir(exist_ok=True)
-        if image.is_there:
-            image.folder.rename(self.work / "old")
-        beside.rename(image.folder)
+        self._put_in_place(beside, image)
+
+    def _put_in_place(self, beside: Path, image: Image) -> None:
+        """A lab that runs from the image that was there keeps its files open."""
+        old = self.work / "old"  # which a build that was killed here has left
+        shutil.rmtree(old, ignore_errors=True)
+        try:
+            image.folder.parent.mkdir(exist_ok=True)
+            if image.is_there:
+                image.folder.rename(old)
+            beside.rename(image.folder)
+        except OSError as error:
+            raise HostError(
+                f"{image.folder} cannot be put in place: {error.strerror}",
+                f"rm -r {self.work}; then: poolproof lab build --anew",
+            ) from None
 
     def _run(self, argv: Sequence[str], log: Path, timeout_s: float, what: str) -> None:
         keep = ["sh", "-c", 'log=$0; exec "$@" >"$log" 2>&1', str(log), *argv]

@@ -68,6 +68,8 @@ class LabDisk:
             "rotation_rate": self.rotation_rate,
             "logical_block_size": 512,
             "physical_block_size": self.physical_block_bytes,
+            # where this machine's disk is full the guest shall hear of it; QEMU would stop the machine without a word
+            "werror": "report",
         }
         return "-blockdev", _json({"node-name": node, **self.backend}), "-device", _json(shape)
 

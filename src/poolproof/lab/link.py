@@ -45,4 +45,4 @@ def ssh_command(lab: Lab) -> list[str]:
 def _check_running(lab: Lab) -> None:
     state = lab.state
     if state not in ("running", "orphan"):
-        raise HostError(f"the lab {lab.name} is not running: it is {state}", f"poolproof lab start {lab.name}")
+        raise HostError(f"the lab {lab.name} is not running: it is {state}", lab.start_command)

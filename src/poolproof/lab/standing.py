@@ -21,6 +21,7 @@ PREFIX = "lab:"
 """Before a lab's name where a host is named: `--on lab:NAME`."""
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,30}")
+_SOURCE = re.compile(r"\{(\w+): ([^,}]+)(?:, size: ([^}]+))?\}")
 State = Literal["running", "stopped", "crashed", "orphan"]
 
 
@@ -33,6 +34,11 @@ class Owner(msgspec.Struct, frozen=True):
     @property
     def is_alive(self) -> bool:
         return self.begun != "" and _begun(self.pid) == self.begun
+
+
+def _short(source: re.Match[str]) -> str:
+    """A device of a campaign file as a word of the command line."""
+    return f"{source[1]}:{source[2]}" + (f",{source[3]}" if source[3] else "")
 
 
 class LabRecord(msgspec.Struct, frozen=True):
@@ -78,6 +84,14 @@ class Lab:
     def last_words(self) -> str:
         """What its console said last."""
         return last_words(self.folder)
+
+    @property
+    def start_command(self) -> str:
+        """The command that starts it again, with the disks that it has."""
+        record = self.record
+        disks = [f"--disk {name}={_SOURCE.sub(_short, source)}" for name, source in record.sources.items()]
+        size = f"--ram {record.ram_bytes >> 20}M --cpus {record.processors}"
+        return " ".join(("poolproof lab start", record.name, *disks, f"--zfs {record.series}", size))
 
     @property
     def state(self) -> State:

@@ -93,7 +93,7 @@ def start(request: LabRequest, tell: Callable[[str], None]) -> Lab:
             became ready. Nothing of it is left.
         CampaignError: a device can't be a disk of a lab.
     """
-    require((*START, *_disk_programs(request.devices)), f"the lab {request.name}")
+    check_programs(request.name, request.devices)
     folder = _take_folder(request.name)
     try:
         lab = _start(request, folder, tell)
@@ -104,6 +104,11 @@ def start(request: LabRequest, tell: Callable[[str], None]) -> Lab:
         remove(folder)
         raise
     return lab
+
+
+def check_programs(name: str, devices: Sequence[Device]) -> None:
+    """Raise a HostError unless this machine has what a lab with these devices is started with."""
+    require((*START, *_disk_programs(devices)), f"the lab {name}")
 
 
 def _start(request: LabRequest, folder: Path, tell: Callable[[str], None]) -> Lab:

@@ -14,6 +14,7 @@ from poolproof.lab.qemu import Virtual, qemu_command
 
 PLACES = Places("/cache/lab/nas", "/dev/shm/poolproof-lab-nas")
 GIB = 1 << 30
+CPU = "max,erms=off,fsrm=off,la57=off"
 
 
 def planned(*flags: str, places: Places = PLACES) -> tuple[LabDisk, ...]:
@@ -50,6 +51,7 @@ def test_a_hard_disk_says_that_it_turns_and_what_it_is() -> None:
         "rotation_rate": 7200,
         "logical_block_size": 512,
         "physical_block_size": 4096,
+        "werror": "report",
     }
 
 
@@ -81,13 +83,14 @@ def test_the_machine_on_one_page() -> None:
     assert argv == (
         *("qemu-system-x86_64", "-name", "poolproof-lab-nas", "-nodefaults", "-no-user-config"),
         *("-display", "none", "-no-reboot", "-daemonize", "-pidfile", "/cache/lab/nas/qemu.pid"),
-        *("-machine", "pc", "-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "2", "-m", "2048M"),
+        *("-machine", "pc", "-accel", "tcg,thread=multi", "-cpu", CPU),
+        *("-smp", "2", "-m", "2048M"),
         *("-kernel", "/cache/lab/images/zfs,2.1/kernel", "-initrd", "/cache/lab/images/zfs,2.1/initrd", "-append"),
         "console=ttyS0 quiet loglevel=4 panic=-1 net.ifnames=0 mitigations=off random.trust_cpu=on "
         "poolproof.key=AAAAC3",
         *("-serial", "file:/cache/lab/nas/console.log", "-drive"),
         "file=/cache/lab/images/zfs,,2.1/disk.raw,format=raw,if=none,id=root,snapshot=on,cache=unsafe",
-        *("-device", "virtio-blk-pci,drive=root"),
+        *("-device", "virtio-blk-pci,drive=root,werror=report"),
         *("-netdev", "user,id=net,restrict=on,hostfwd=tcp:127.0.0.1:40022-:22"),
         *("-device", "virtio-net-pci,netdev=net,romfile=", "-device", "virtio-rng-pci"),
         *("-object", "iothread,id=disks", "-device", "virtio-scsi-pci,id=scsi0,iothread=disks"),
@@ -98,7 +101,7 @@ def test_the_machine_on_one_page() -> None:
 def test_with_kvm_only_the_acceleration_differs() -> None:
     machine, image = Virtual("nas", 2 * GIB, 2, 40022), Image(Path("/i"))
     kvm, tcg = (qemu_command(machine, way, image, Path("/l"), "A", ()) for way in ("kvm", "tcg"))
-    assert set(kvm) ^ set(tcg) == {"kvm", "host", "tcg,thread=multi", "max"}
+    assert set(kvm) ^ set(tcg) == {"kvm", "host", "tcg,thread=multi", CPU}
 
 
 def test_a_real_disk_cannot_be_a_labs() -> None:

@@ -8,16 +8,17 @@ import msgspec
 import pytest
 
 from poolproof import process
-from poolproof.campaign.device_source import parse_device_flag
+from poolproof.campaign.device_source import format_source, parse_device_flag
 from poolproof.campaign.model import Campaign, Disk, Measure
 from poolproof.errors import CampaignError, HostError, UsageError
-from poolproof.lab import accelerate, standing
+from poolproof.lab import accelerate, link, standing
 from poolproof.lab.campaign import own_disks, seen_from
-from poolproof.lab.standing import LabRecord, Owner
+from poolproof.lab.standing import Lab, LabRecord, Owner
 from poolproof.provision.journal import Journal
 from poolproof.steps import Step, UndoDaemon
 
 HD = "emulate:hdd-7200,8G"
+DISKS = {"a": HD, "b": "file:2G", "c": "qcow2:512M"}
 RECORD = LabRecord(
     name="nas",
     series="2.1",
@@ -154,3 +155,20 @@ def test_devices_become_the_labs_own_disks() -> None:
 def test_a_disk_of_another_kind_is_not_taken_for_the_device() -> None:
     with pytest.raises(CampaignError, match="the lab nas has it as"):
         seen_from(RECORD, _campaign("a=emulate:nvme,8G"))
+
+
+def test_the_command_that_starts_a_lab_again_asks_for_the_same_disks(tmp_path: Path) -> None:
+    asked = {name: parse_device_flag(f"{name}={source}") for name, source in DISKS.items()}
+    sources = {name: format_source(device.source) for name, device in asked.items()}
+    lab = Lab(tmp_path, msgspec.structs.replace(RECORD, sources=sources))
+    words = lab.start_command.split()
+    assert words[:4] == ["poolproof", "lab", "start", "nas"]
+    assert words[-6:] == ["--zfs", "2.1", "--ram", "2048M", "--cpus", "2"]
+    assert [parse_device_flag(word) for word in words[4:-6] if word != "--disk"] == list(asked.values())
+
+
+def test_a_lab_that_does_not_run_is_started_with_its_disks(machines: Path) -> None:
+    _lab(machines, RECORD, runs=False)
+    with pytest.raises(HostError) as raised, link.reached(standing.find("lab:nas")):
+        pass
+    assert "--disk a=emulate:hdd-7200,8G" in raised.value.hint

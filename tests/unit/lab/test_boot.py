@@ -1,0 +1,136 @@
+"""Which acceleration a lab's machine comes up with: by a stand-in for QEMU that fails as KVM was seen to fail."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from poolproof.errors import HostError
+from poolproof.hosts.local import LocalHost
+from poolproof.lab import accelerate
+from poolproof.lab.accelerate import Wish
+from poolproof.lab.boot import Boot, boot
+from poolproof.lab.cache import Image
+from poolproof.lab.qemu import READY, Virtual
+from poolproof.provision.journal import Journal
+from poolproof.provision.undo import undo_all
+
+pytestmark = pytest.mark.timeout(60)
+
+# Each start leaves a line in `tries`. What either does is the test's choice.
+_QEMU = """\
+#!/bin/sh
+folder={folder}
+case "$*" in
+*"-accel kvm"*) echo kvm >>$folder/tries; how={kvm} ;;
+*) echo tcg >>$folder/tries; how={tcg} ;;
+esac
+[ $how = refuses ] && {{ echo "failed to initialize kvm: Operation not permitted" >&2; exit 1; }}
+setsid sh -c 'while sleep 0.2; do :; done' $folder/qemu.pid >/dev/null 2>&1 </dev/null &
+echo $! >$folder/qemu.pid
+[ $how = hangs ] || echo "{ready}" >$folder/console.log
+[ $how != crashes ] || {{ echo "Kernel panic" >$folder/console.log; kill -KILL $!; }}
+"""
+
+
+@pytest.fixture
+def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Boot]:
+    """A machine to boot, on a host that has a /dev/kvm which nothing is known of."""
+    folder, device = tmp_path / "m", tmp_path / "kvm"
+    folder.mkdir()
+    device.touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    key = tmp_path / "poolproof" / "lab" / "key.pub"
+    key.parent.mkdir(parents=True)
+    key.write_text("ssh-ed25519 AAAA test\n")
+    (key.parent / "key").write_text("private\n")
+    monkeypatch.setattr(accelerate, "_KVM", device)
+    monkeypatch.setattr(accelerate, "KVM_LIMIT_S", 3.0)
+    made = Boot(Virtual("m", 1 << 30, 1, 0), Image(tmp_path / "image"), folder, (), Journal(folder / "journal.jsonl"))
+    yield made
+    undo_all(made.journal, LocalHost())
+
+
+def _stand_in(asked: Boot, monkeypatch: pytest.MonkeyPatch, kvm: str, tcg: str = "ready") -> None:
+    """From now on QEMU does this: `ready`, `refuses`, `hangs`, `crashes`."""
+    programs = asked.folder.parent / "bin"
+    programs.mkdir(exist_ok=True)
+    program = programs / "qemu-system-x86_64"
+    program.write_text(_QEMU.format(folder=asked.folder, kvm=kvm, tcg=tcg, ready=READY))
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(programs), prepend=":")
+
+
+def _tries(asked: Boot) -> list[str]:
+    return (asked.folder / "tries").read_text().split()
+
+
+@pytest.mark.parametrize(
+    ("kvm", "why"), [("refuses", "failed to initialize kvm"), ("hangs", "did not say in time that it is ready")]
+)
+def test_a_kvm_that_does_not_work_costs_one_try_and_is_remembered(
+    asked: Boot, monkeypatch: pytest.MonkeyPatch, kvm: str, why: str
+) -> None:
+    _stand_in(asked, monkeypatch, kvm)
+    said: list[str] = []
+    assert boot(asked, "auto", said.append)[0] == "tcg"
+    assert _tries(asked) == ["kvm", "tcg"]
+    assert why in said[0]
+    undo_all(asked.journal, LocalHost())
+    assert boot(asked, "auto", said.append)[0] == "tcg"
+    assert _tries(asked) == ["kvm", "tcg", "tcg"]
+
+
+def test_a_kvm_that_works_is_taken_and_remembered(asked: Boot, monkeypatch: pytest.MonkeyPatch) -> None:
+    _stand_in(asked, monkeypatch, "ready")
+    assert boot(asked, "auto", lambda _: None)[0] == "kvm"
+    memory = accelerate.remembered()
+    assert memory is not None
+    assert memory.works
+
+
+@pytest.mark.parametrize("later", ["refuses", "hangs"])
+def test_a_kvm_that_breaks_after_it_worked_costs_one_try_too(
+    asked: Boot, monkeypatch: pytest.MonkeyPatch, later: str
+) -> None:
+    _stand_in(asked, monkeypatch, "ready")
+    boot(asked, "auto", lambda _: None)
+    undo_all(asked.journal, LocalHost())
+    _stand_in(asked, monkeypatch, later)
+    assert boot(asked, "auto", lambda _: None)[0] == "tcg"
+    undo_all(asked.journal, LocalHost())
+    assert boot(asked, "auto", lambda _: None)[0] == "tcg"
+    assert _tries(asked) == ["kvm", "kvm", "tcg", "tcg"]
+
+
+@pytest.mark.parametrize("how", ["refuses", "crashes"])
+def test_a_machine_that_emulation_cannot_bring_up_either_says_nothing_of_kvm(
+    asked: Boot, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    _stand_in(asked, monkeypatch, how, how)
+    with pytest.raises(HostError, match=r"QEMU does not start|the guest crashed") as caught:
+        boot(asked, "auto", lambda _: None)
+    assert "--accel tcg" not in caught.value.hint
+    assert _tries(asked) == ["kvm", "tcg"]
+    assert accelerate.remembered() is None
+    assert not asked.journal.standing()
+
+
+def test_a_kvm_that_comes_up_when_it_is_forced_is_tried_again(asked: Boot, monkeypatch: pytest.MonkeyPatch) -> None:
+    accelerate.remember(False, "the machine was busy")
+    _stand_in(asked, monkeypatch, "ready")
+    boot(asked, "kvm", lambda _: None)
+    assert accelerate.to_try("auto") == ("kvm", "tcg")
+
+
+@pytest.mark.parametrize(("wish", "tried"), [("kvm", ["kvm"]), ("tcg", ["tcg"])])
+def test_what_was_asked_for_is_all_that_is_tried(
+    asked: Boot, monkeypatch: pytest.MonkeyPatch, wish: Wish, tried: list[str]
+) -> None:
+    _stand_in(asked, monkeypatch, "refuses")
+    if wish == "kvm":
+        with pytest.raises(HostError, match=r"QEMU does not start: .*failed to initialize kvm"):
+            boot(asked, wish, lambda _: None)
+    else:
+        boot(asked, wish, lambda _: None)
+    assert _tries(asked) == tried

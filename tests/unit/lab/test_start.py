@@ -1,0 +1,38 @@
+"""A start for which this machine has too little says so, and leaves nothing behind."""
+
+import shutil
+from collections import namedtuple
+from pathlib import Path
+
+import pytest
+
+from poolproof.errors import HostError
+from poolproof.lab.cache import Image
+from poolproof.lab.start import LabRequest, start
+
+_MIB = 1 << 20
+_Usage = namedtuple("_Usage", "total used free")
+
+
+@pytest.fixture
+def request_(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LabRequest:
+    """A lab on a machine that has the programs for it; none of them is to be started."""
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for name in ("qemu-system-x86_64", "ssh", "ssh-keygen"):
+        (programs / name).write_text(f"#!/bin/sh\ntouch {tmp_path}/started\n")
+        (programs / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(programs), prepend=":")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return LabRequest("nas", "2.1", Image(tmp_path / "image"), (), 1 * _MIB, 1)
+
+
+def test_a_full_disk_is_told_before_anything_is_started(
+    tmp_path: Path, request_: LabRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda _path: _Usage(1000 * _MIB, 900 * _MIB, 100 * _MIB))
+    with pytest.raises(HostError, match=r"machines/nas has 100 MiB left, too little for a lab") as caught:
+        start(request_, lambda _line: None)
+    assert "XDG_CACHE_HOME" in caught.value.hint
+    assert not (tmp_path / "poolproof" / "lab" / "machines" / "nas").exists()
+    assert not (tmp_path / "started").exists()
