@@ -4,6 +4,7 @@ They are weaker than poolproof's own: a rate over an unknown part of the run, di
 refute, and show that reads came from the disks; that writes reached all the disks they should they cannot show.
 """
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -42,12 +43,17 @@ def block_of(found: Found, blocks: Sequence[DiskRates], next_line: float) -> Dis
 
 
 def from_block(found: Found, block: DiskRates) -> Beside | None:
-    """The account that the block's rates make over the run; None where fio's bytes or seconds are not there."""
+    """The account that the block's rates make over the run; None where fio's bytes or seconds are not there,
+    or a rate is too large for any disk.
+    """
     seconds = lasted_s(found.result)
     read, wrote = moved_bytes(found.result, "read"), moved_bytes(found.result, "write")
     if not seconds or read is None or wrote is None:
         return None
-    disks = int(block.read_bytes_per_s * seconds), int(block.write_bytes_per_s * seconds)
+    over = block.read_bytes_per_s * seconds, block.write_bytes_per_s * seconds
+    if not all(map(math.isfinite, over)):
+        return None
+    disks = int(over[0]), int(over[1])
     what = [(read, "read", block.read_bytes_per_s), (wrote, "wrote", block.write_bytes_per_s)]
     rates = " and ".join(f"{verb} {format_rate(rate)}" for moved, verb, rate in what if moved)
     words = (
@@ -63,22 +69,48 @@ def from_disk_use(result: FioResult) -> Beside | None:
     """
     seconds = lasted_s(result)
     read, wrote = moved_bytes(result, "read"), moved_bytes(result, "write")
-    if not result.disks or read is None or wrote is None or not seconds or seconds < _SHORTEST_S:
+    if read is None or wrote is None or not seconds or seconds < _SHORTEST_S:
         return None
-    most_read = sum(_most(disk.read_bytes, disk.read_ios) for disk in result.disks)
-    most_wrote = sum(_most(disk.write_bytes, disk.write_ios) for disk in result.disks)
-    if most_read >= _BROKEN * read and most_wrote >= _BROKEN * wrote:
+    if not result.disks or counted_nothing(result):
+        return None
+    most_read = _sum([_most(disk.read_bytes, disk.read_ios) for disk in result.disks])
+    most_wrote = _sum([_most(disk.write_bytes, disk.write_ios) for disk in result.disks])
+    if not (_contradicts(most_read, read) or _contradicts(most_wrote, wrote)):
         return None
     names = ", ".join(disk.name for disk in result.disks)
-    words = f"fio's disk statistics: {names} read at most {format_size(most_read)}, wrote at most "
-    bounds = int(most_read), int(most_wrote)
-    return Beside(_evidence(names, (read, wrote), bounds, seconds), words + format_size(most_wrote))
+    bounds = (read if most_read is None else most_read, wrote if most_wrote is None else most_wrote)
+    known = [("read", most_read), ("wrote", most_wrote)]
+    words = ", ".join(f"{verb} at most {format_size(most)}" for verb, most in known if most is not None)
+    return Beside(_evidence(names, (read, wrote), bounds, seconds), f"fio's disk statistics: {names} {words}")
 
 
-def _most(counted_bytes: int | None, ios: int | None) -> float:
+def counted_nothing(result: FioResult) -> bool:
+    """Whether fio's disk statistics know no I/O at all. Such a disk rested, or its counters are blind: those of the
+    paths of an NVMe disk with native multipath stand still (fio#1890), as do those of zvols of OpenZFS 2.0
+    (openzfs#12066), so that nothing follows from it.
+    """
+    counters = [
+        counted
+        for disk in result.disks
+        for counted in (disk.read_ios, disk.write_ios, disk.read_bytes, disk.write_bytes, disk.utilisation_percent)
+    ]
+    return bool(result.disks) and not any(counters)
+
+
+def _contradicts(most: int | None, moved: int) -> bool:
+    return most is not None and most < _BROKEN * moved
+
+
+def _most(counted_bytes: int | None, ios: int | None) -> int | None:
+    """None where neither is known: nothing bounds it."""
     if counted_bytes is not None:
         return counted_bytes
-    return float("inf") if ios is None else ios * _LARGEST_REQUEST_BYTES
+    return None if ios is None else ios * _LARGEST_REQUEST_BYTES
+
+
+def _sum(values: Sequence[int | None]) -> int | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) else None
 
 
 def _evidence(name: str, fio: tuple[int, int], disks: tuple[int, int], seconds: float) -> Evidence:

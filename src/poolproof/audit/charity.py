@@ -4,11 +4,12 @@ fio's header line knows direction, block size, engine and depth only. JSON leave
 a value, `stonewall` and `refill_buffers` among them.
 """
 
-from poolproof.fio.figures import FioResult, JobResult
-from poolproof.fio.find import Made
+from poolproof.fio.figures import Direction, FioResult, JobResult
 from poolproof.fio.job import Job, JobFile
+from poolproof.fio.makers import Made
 
 _SECTOR = 512
+_MORE = 1.05
 
 
 def jobs_of(made: Made | None, result: FioResult) -> JobFile:
@@ -18,7 +19,7 @@ def jobs_of(made: Made | None, result: FioResult) -> JobFile:
     if made.origin == "header":
         return JobFile(tuple(_from_header(job) for job in made.jobs.jobs))
     if made.origin == "printed options":
-        return _in_phases(JobFile(tuple(_with_switches(job) for job in made.jobs.jobs)), result)
+        return _in_phases(JobFile(tuple(_with_switches(job, result) for job in made.jobs.jobs)), result)
     return made.jobs
 
 
@@ -30,11 +31,23 @@ def _from_header(job: Job) -> Job:
     return Job(job.name, {**assumed, **job.options}, job.line, job.lines)
 
 
-def _with_switches(job: Job) -> Job:
-    """A writer may have refilled its buffers: fio does not print that switch."""
-    if not job.writes or "refill_buffers" in job.options:
-        return job
-    return Job(job.name, {**job.options, "refill_buffers": "1"}, job.line, job.lines)
+def _with_switches(job: Job, result: FioResult) -> Job:
+    """A writer may have refilled its buffers, and what moved more than its size was time_based: fio prints neither
+    switch.
+    """
+    assumed = {"refill_buffers": "1"} if job.writes else {}
+    if job.runtime_s and _went_round(job, result):
+        assumed["time_based"] = "1"
+    missing = {name: value for name, value in assumed.items() if name not in job.options}
+    return Job(job.name, {**job.options, **missing}, job.line, job.lines) if missing else job
+
+
+def _went_round(job: Job, result: FioResult) -> bool:
+    """It moved clearly more than it would have before it ended by itself."""
+    asked = job.io_size_bytes or job.size_bytes
+    mine = [part for each in result.jobs if each.name == job.name for part in _parts(each)]
+    moved = sum(part.io_bytes or 0 for part in mine)
+    return asked is not None and "loops" not in job.options and moved > _MORE * asked * job.numjobs
 
 
 def _in_phases(jobs: JobFile, result: FioResult) -> JobFile:
@@ -58,8 +71,11 @@ def _span(result: FioResult, name: str) -> tuple[int, int] | None:
 
 
 def _longest_ms(job: JobResult) -> int:
-    parts = [part for part in (job.read, job.write, job.trim, job.mixed) if part is not None]
-    return max((part.runtime_ms or 0 for part in parts), default=0)
+    return max((part.runtime_ms or 0 for part in _parts(job)), default=0)
+
+
+def _parts(job: JobResult) -> list[Direction]:
+    return [part for part in (job.read, job.write, job.trim, job.mixed) if part is not None]
 
 
 def _overlap(mine: tuple[int, int] | None, other: tuple[int, int] | None) -> bool:

@@ -96,6 +96,7 @@ def _on_devices(target: Target, devices: Devices) -> Target:
         target,
         disks=devices.disks,
         rotational=devices.rotational,
+        zoned=devices.shingled or target.zoned,
         ceiling_read_bytes_per_s=devices.ceiling_bytes_per_s,
         ceiling_write_bytes_per_s=devices.ceiling_bytes_per_s,
     )

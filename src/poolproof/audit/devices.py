@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from poolproof.errors import UsageError
 
 _PART = re.compile(
-    r"^(?:(?P<count>\d+)(?:\s*[x×*]\s*|\s*(?=[a-z])))?(?P<kind>[a-z][\w-]*)?(?:\s*[@:]?\s*(?P<rate>\d+(?:\.\d+)?)\s*(?P<unit>[kmgt]i?b)(?:/s|ps)?)?$"
+    r"^(?:(?P<count>\d{1,6})(?:\s*[x×*]\s*|\s*(?=[a-z])))?(?P<kind>[a-z][\w-]*)?(?:\s*[@:]?\s*(?P<rate>\d{1,12}(?:\.\d+)?)\s*(?P<unit>[kmgt]i?b)(?:/s|ps)?)?$"
 )
 _CEILINGS = {
     "hdd": 300e6, "smr": 300e6, "ssd": 560e6, "sata": 560e6, "sata-ssd": 560e6, "sas": 1.2e9, "sas-ssd": 1.2e9,
@@ -23,11 +23,14 @@ _UNITS = {"k": 1, "m": 2, "g": 3, "t": 4}
 
 @dataclass(frozen=True)
 class Devices:
-    """All disks together. `rotational`: all of them turn; None where the kind of one is not said."""
+    """All disks together. `rotational`: all of them turn; None where the kind of one is not said. `shingled`: one is
+    an SMR disk; of one that manages itself only the user can say so.
+    """
 
     disks: int
     ceiling_bytes_per_s: float
     rotational: bool | None
+    shingled: bool = False
 
 
 def parse_devices(texts: Sequence[str]) -> Devices:
@@ -45,6 +48,7 @@ def parse_devices(texts: Sequence[str]) -> Devices:
         disks=sum(devices.disks for devices in each),
         ceiling_bytes_per_s=sum(devices.ceiling_bytes_per_s for devices in each),
         rotational=None if None in turning else all(turning),
+        shingled=any(devices.shingled for devices in each),
     )
 
 
@@ -58,7 +62,7 @@ def _read(part: str) -> Devices:
         )
     count = int(found["count"] or 1)
     rate = _rate(found["rate"], found["unit"]) if found["rate"] else _CEILINGS[kind or ""]
-    return Devices(count, count * rate, None if kind is None else kind in _TURNING)
+    return Devices(count, count * rate, None if kind is None else kind in _TURNING, kind == "smr")
 
 
 def _rate(number: str, unit: str) -> float:

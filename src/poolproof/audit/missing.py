@@ -2,10 +2,16 @@
 
 from collections.abc import Iterator
 
+from poolproof.audit.beside import counted_nothing
 from poolproof.audit.context import Context
 from poolproof.fio.find import Found
 from poolproof.rules.model import Case
 from poolproof.rules.reported import Part, parts
+
+_NOTHING_COUNTED = (
+    "whether the disks did anything: fio's disk statistics are all 0, as after a run out of RAM or of a fraction of a "
+    "second, and as of counters that do not count (NVMe multipath, zvols of OpenZFS 2.0)"
+)
 
 
 def missing_of(found: Found, case: Case, context: Context) -> tuple[str, ...]:
@@ -39,6 +45,9 @@ def _of_the_figures(found: Found) -> Iterator[str]:
         yield "how long it ran"
     if every and not any(_has_latency(part) for part in every):
         yield "latencies"
+    yield from found.result.notes
+    if counted_nothing(found.result):
+        yield _NOTHING_COUNTED
     if not every and not any(job.error for job in found.result.jobs):
         yield "rates and bytes"
 

@@ -21,6 +21,7 @@ _IMPORTED = "its verdict as it was given at the import; poolproof audit {source}
 
 
 def is_run(path: Path) -> bool:
+    """Whether the path is a run directory."""
     return (path / "run.json").is_file()
 
 

@@ -20,6 +20,7 @@ _SPLIT = re.compile(r"\t|,|;|\s{2,}|\s*\|\s*")
 _UNITS = {"k": 1, "m": 2, "g": 3}
 _CLOSE = 0.02
 _MOST_BLANK = 1
+_LARGEST_BLOCK_BYTES = 1 << 40
 
 
 @dataclass(frozen=True)
@@ -35,17 +36,14 @@ class _Column:
 
 def find_tables(text: str, taken: Sequence[tuple[int, int]] = ()) -> tuple[Found, ...]:
     """A result for each row of each such table, outside the lines that are taken (first and last, from 1)."""
-    numbered = [(number, line) for number, line in plain_lines(text) if not _is_taken(number, taken)]
+    inside = {number for first, last in taken for number in range(first, last + 1)}
+    numbered = [(number, line) for number, line in plain_lines(text) if number not in inside]
     found: list[Found] = []
     for place, (_, line) in enumerate(numbered):
         columns = _header(line)
         if columns is not None:
             found += _rows(numbered[place + 1 :], columns)
     return tuple(found)
-
-
-def _is_taken(number: int, taken: Sequence[tuple[int, int]]) -> bool:
-    return any(first <= number <= last for first, last in taken)
 
 
 def _header(line: str) -> list[_Column] | None:
@@ -126,6 +124,7 @@ def _number(word: str) -> float | None:
 
 def _size(word: str) -> int | None:
     try:
-        return parse_size(word)
-    except ValueError:
+        size = parse_size(word)
+    except (ValueError, OverflowError):
         return None
+    return size if size <= _LARGEST_BLOCK_BYTES else None

@@ -16,7 +16,8 @@ from poolproof.audit.tables import find_tables
 from poolproof.errors import PoolproofError
 from poolproof.evidence.model import Target
 from poolproof.fio.figures import Direction, FioResult
-from poolproof.fio.find import Found, find_commands, find_results
+from poolproof.fio.find import Found, find_results
+from poolproof.fio.makers import find_commands
 from poolproof.fio.render import render
 from poolproof.fio.whole import whole
 from poolproof.rules.judge import Judgement, judge
@@ -143,10 +144,14 @@ def _judged(found: Found, around: _Around, setting: Setting) -> Judged:
 
 
 def _is_assumed(found: Found, around: _Around) -> bool:
-    """The command stands above, but not right above: another result or command lies between, or too many lines."""
+    """Another command fits as well, or it stands below, or above but not right above: another result or command lies
+    between, or too many lines.
+    """
     line = _command_line(found)
     if line is None or found.made is None:
         return False
+    if found.is_assumed:
+        return True
     last = line + found.made.text.count("\n")
     between = any(last < start < found.line and start not in around.callers for start in around.starts)
     return between or found.line - last > _ADJACENT_LINES

@@ -37,9 +37,11 @@ class Record:
 
     @property
     def begun_at(self) -> str:
-        """ISO 8601, from fio's own time stamp at the end of the run; empty without one."""
+        """ISO 8601, from fio's own time stamp at the end of the run; empty without one, or where the run would have
+        begun before 1970: one of the two is damaged.
+        """
         ended_ms, ran_ms = self.result.timestamp_ms, _longest_ms(self.result)
-        if ended_ms is None or not 0 < ended_ms < 1 << 43:
+        if not ended_ms or not 0 <= ran_ms <= ended_ms < 1 << 43:
             return ""
         return datetime.fromtimestamp((ended_ms - ran_ms) / 1000, UTC).isoformat(timespec="milliseconds")
 

@@ -17,6 +17,7 @@ from poolproof.fio.find import Found
 from poolproof.fio.job import JobFile
 from poolproof.importing.campaign import campaign_text
 from poolproof.importing.cells import Placed, place
+from poolproof.importing.logs import WholeResults
 from poolproof.importing.record import Record, common_folder, record_of
 from poolproof.measure.figures import figures_of
 from poolproof.process import share_out
@@ -25,6 +26,7 @@ from poolproof.runs.model import Figures, RunRecord, Trial
 
 _WORTH_SHARING = 200
 _CHUNK = 50
+_BESIDE = "logs in a folder with a whole result, which may be of its run; if not, give them a folder of their own"
 
 
 @dataclass
@@ -36,9 +38,7 @@ class Import:
     unread: list[Unread] = field(default_factory=list)
 
 
-def import_results(
-    sources: Sequence[Path], out: Path, setting: Setting, *, layout_from: str | None = None, name: str | None = None
-) -> Import:
+def import_results(sources: Sequence[Path], out: Path, setting: Setting, *, layout_from: str | None = None) -> Import:
     """Make a run directory of every result in the files and folders.
 
     Raises:
@@ -53,7 +53,7 @@ def import_results(
         raise FioError("there is no fio result in what was given" + _first(unread), "see: poolproof audit FILES…")
     placed = place(records, layout_from)
     trials = tuple(_trial(each) for each in placed)
-    text = campaign_text(name or out.name, placed, {trial.workload: trial.metric for trial in trials})
+    text = campaign_text(out.name, placed, {trial.workload: trial.metric for trial in trials})
     run = RunDirectory.create(out, text, _run_record(text, placed))
     run.write_trials(trials)
     return Import(run.path, trials, unread)
@@ -72,7 +72,7 @@ def _files(source: Path, unread: list[Unread]) -> list[Path]:
 
 
 def _records(files: Sequence[Path], setting: Setting, unread: list[Unread]) -> list[Record]:
-    """Logs of a run of which the folder holds the whole result as well add nothing to it, and are left out."""
+    """Logs of a run of which the whole result is there as well add nothing to it, and are left out."""
     if not files:
         return []
     base = common_folder(files)
@@ -80,9 +80,13 @@ def _records(files: Sequence[Path], setting: Setting, unread: list[Unread]) -> l
     for found, missed in _each([file for file in files if not is_log(file)], base, setting):
         records += found
         unread += missed
-    if not records:
-        for paths in grouped(file for file in files if is_log(file)).values():
+    whole = WholeResults(records)
+    for prefix, paths in grouped(file for file in files if is_log(file)).items():
+        standing = whole.standing_of(prefix)
+        if standing == "apart":
             records += _in_logs(paths, base, setting, unread)
+        elif standing == "unsure":
+            unread.append(Unread(f"{prefix}_*.log", _BESIDE))
     return records
 
 

@@ -16,6 +16,7 @@ from poolproof.lint.variables import UNKNOWN
 _DEEPEST = 3
 _WITHOUT_JOBS = frozenset({"profile", "server", "client", "cmdhelp", "enghelp", "help", "version", "remote-config"})
 _NAMED_FIO = re.compile(r"\$\{?\w*fio\w*\}?", re.IGNORECASE)  # the program by a variable: $FIO, ${FIO_CMD}
+_PRINTS = frozenset({"echo", "printf", "logger"})  # a command that is only told of
 _SUBSTITUTED = re.compile(r"\$\(|`")  # read already, by the reader of words
 
 
@@ -35,6 +36,8 @@ def _of_documents(script: Script, surroundings: Surroundings) -> Iterator[Unit]:
 
 def _of_commands(script: Script, variables: Mapping[str, str], depth: int) -> Iterator[Unit]:
     for words in script.commands:
+        if words[0].text in _PRINTS:
+            continue
         place = place_of_fio(["fio" if _NAMED_FIO.fullmatch(word.text) else word.text for word in words])
         if place is not None:
             unit = _unit(words[place + 1 :], words[place].line)
@@ -62,7 +65,8 @@ def _unit(words: Sequence[Word], line: int) -> Unit:
     known = [word for word in words if not _is_unknown(word)]
     command = read_arguments([word.text for word in known], line, lines=[word.line for word in known])
     problems = (*command.problems, *([] if unknown else _without_name(command)))
-    return Unit("command", line, command.jobs, problems, command.files, _sections(command, known), unknown)
+    sections = None if any(word.is_split for word in words) else _sections(command, known)
+    return Unit("command", line, command.jobs, problems, command.files, sections, unknown)
 
 
 def _without_name(command: Command) -> Iterator[Problem]:

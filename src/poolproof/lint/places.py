@@ -38,6 +38,7 @@ class Places:
         self._leaves = cache(lambda place: _leaves(host, place))
         self._files = cache(lambda paths: inspect(host, files_there(host, paths)[:_MOST_FILES]))
         self._busy = cache(lambda devices: busy_with(host, devices))
+        self._zfs = cache(lambda place: _zfs_below(host, place, self._leaves(place)))
         self._machine: Callable[[], Machine] = cache(lambda: survey(host, ()))
 
     def target(self, place: Place) -> Target | None:
@@ -54,17 +55,29 @@ class Places:
         paths = sorted({file for place in places for file in place.files})
         try:
             files = self._files(tuple(paths))
-            busy = self._busy(self._devices(places))
+            busy = self._busy_with(places)
         except HostUnreachable:
             raise
         except PoolproofError:
             return None
         return Evidence(None, files=files, busy_with=busy) if files or busy else None
 
-    def _devices(self, places: Sequence[Place]) -> frozenset[str]:
-        """The kernel names of the disks below."""
-        standing = {self._standing(_path(place)) for place in places}
-        return frozenset(leaf.name for each in standing if each is not None for leaf in self._leaves(each))
+    def _busy_with(self, places: Sequence[Place]) -> tuple[str, ...]:
+        """Work that goes on by itself, on the disks below and in the pools."""
+        standing = {found for place in places if (found := self._standing(_path(place))) is not None}
+        disks = frozenset(leaf.name for each in standing for leaf in self._leaves(each))
+        pools = {f"a {work} of ZFS" for each in standing if (work := self._scan(each))}
+        return (*self._busy(disks), *sorted(pools))
+
+    def _scan(self, place: Standing) -> str | None:
+        """What the pool below is at: "scrub" or "resilver"; None where it rests, or cannot be asked."""
+        try:
+            facts = self._zfs(place)
+        except HostUnreachable:
+            raise
+        except PoolproofError:
+            return None
+        return facts.busy_with if facts is not None else None
 
     def _stands(self, path: str) -> Standing | None:
         try:
@@ -76,7 +89,7 @@ class Places:
 
     def _look(self, place: Standing) -> Target | None:
         try:
-            return _target(self._host, place, self._leaves(place), self._machine())
+            return _target(self._host, place, self._leaves(place), self._machine(), self._zfs(place))
         except HostUnreachable:
             raise
         except PoolproofError:
@@ -95,9 +108,10 @@ def _leaves(host: Host, place: Standing) -> tuple[Leaf, ...]:
     return tuple(Leaf(each.device, f"/dev/{each.device}", each.counter) for each in below)
 
 
-def _target(host: Host, place: Standing, leaves: tuple[Leaf, ...], machine: Machine) -> Target:
+def _target(
+    host: Host, place: Standing, leaves: tuple[Leaf, ...], machine: Machine, facts: DatasetFacts | None
+) -> Target:
     target = target_of(host, Volume(place.path, place.is_block, leaves), leaves, machine)
-    facts = _zfs_below(host, place, leaves)
     return target if facts is None else _on_zfs(target, facts, is_zvol=target.file_system != "zfs")
 
 

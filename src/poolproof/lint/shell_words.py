@@ -7,7 +7,7 @@ Nothing is raised: a quote that does not close ends with the text.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 _OPERATORS = ";&|()<>\n"
 _BLANKS = " \t\r"
@@ -22,6 +22,7 @@ class Word:
     """One word without its quotes, and the characters `start` to `end` that it takes.
 
     `verbatim`: the place of its inside, where that is all in one pair of quotes and stands there as it is.
+    `is_split`: one of the words that a variable without quotes holds; all of them take the place of the variable.
     """
 
     text: str
@@ -29,6 +30,7 @@ class Word:
     end: int
     line: int
     verbatim: int | None = None
+    is_split: bool = False
 
 
 @dataclass(frozen=True)
@@ -149,6 +151,9 @@ class _Reader:
         )
         if self._drops_next:
             self._drops_next = False
+        elif _NAME.fullmatch(raw) and raw != text:
+            pieces = text.split()
+            self._command += [replace(word, text=piece, is_split=len(pieces) > 1) for piece in pieces]
         else:
             self._command.append(word)
 

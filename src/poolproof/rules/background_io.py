@@ -58,8 +58,7 @@ def _in_result(case: Case) -> Iterable[Finding]:
             rule="background-io",
             effect="suspects" if hides else "notes",
             message=f"the disks {direction} {format_rate(rate)} while fio was not running, about {format_size(size)} "
-            "in "
-            "the window: " + (doubt if hides else "that may hold the figure back"),
+            "in the window: " + (doubt if hides else "that may hold the figure back"),
             fix=_FIX,
             weight=70,
         )

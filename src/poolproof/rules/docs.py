@@ -1,4 +1,4 @@
-"""The rules as pages: docs/rules.md, and one rule for `poolproof explain`."""
+"""The rules as a page: docs/rules.md, which `poolproof rules --markdown` prints."""
 
 from collections.abc import Sequence
 
@@ -10,15 +10,14 @@ _INTRO = """\
 Generated from `src/poolproof/rules/` by `poolproof rules --markdown > docs/rules.md`; do not edit.
 
 A rule is one pitfall: how it shows in a job before a run, how it shows in figures and counters after it, and how to
-mend it. How findings become a verdict stands in [verdicts.md](verdicts.md). Numbers such as #3 and A1 are those of the
-catalogue of pitfalls that the project started from; "measured cases" are the labelled runs L01 to L18 in
-`tests/unit/rules/test_measured.py`.
+mend it. How findings become a verdict stands in [verdicts.md](verdicts.md). "Measured cases" are the labelled runs L01
+to L18 in `tests/unit/rules/test_measured.py`.
 """
 
 
 def markdown_of(rules: Sequence[Rule]) -> str:
     """All rules in Markdown: a table, then a section for each."""
-    rows = ["| rule | what it says | seen | catalogue |", "|---|---|---|---|", *(_row(rule) for rule in rules)]
+    rows = ["| rule | what it says | seen |", "|---|---|---|", *(_row(rule) for rule in rules)]
     return "\n".join([_INTRO, *rows, "", *(rule_section(rule) for rule in rules)]).rstrip() + "\n"
 
 
@@ -44,7 +43,7 @@ def rule_section(rule: Rule) -> str:
 
 
 def _row(rule: Rule) -> str:
-    return f"| [{rule.id}](#{rule.id}) | {rule.title} | {seen_in(rule)} | {rule.catalogue or 'its own'} |"
+    return f"| [{rule.id}](#{rule.id}) | {rule.title} | {seen_in(rule)} |"
 
 
 def seen_in(rule: Rule) -> str:

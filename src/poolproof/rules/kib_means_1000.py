@@ -1,36 +1,70 @@
 """fio's own idea of KiB."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+from poolproof.fio.blocks import kb_base_of
 from poolproof.fio.job import Job
-from poolproof.rules.model import Case, Changes, Finding, Rule
+from poolproof.fio.quantity import parse_bytes
+from poolproof.rules.model import Case, Changes, Effect, Finding, Rule
 from poolproof.rules.reproduction import script
 
 _IEC = re.compile(r"(?i)^(\d+)[kmgtp]ib$")
+_SUFFIXED = re.compile(r"(?i)^\d+[kmgtp](?:i?b)?$")
 _SIZES = ("bs", "size", "io_size", "filesize", "offset", "offset_increment", "rate")
 
 
 def _in_job(case: Case) -> Iterable[Finding]:
     for job in case.job.jobs:
-        if (job.text("kb_base") or "").strip() == "1000":
-            continue
-        odd = [f"{name}={value}" for name in _SIZES if (value := job.text(name)) and _IEC.match(value.strip())]
+        late = _before_kb_base(job)
+        odd = [f"{name}={text}" for name, text in _sizes(job) if _IEC.match(text) and job.kb_base(name) == 1024]
+        odd = [each for each in odd if each not in late]
         if odd:
             yield Finding(
                 rule="kib-means-1000",
-                effect="suspects" if odd[0].startswith("bs=") else "notes",
+                effect=_effect(odd),
                 message=f"{', '.join(odd)}: by default fio reads KiB, MiB and GiB as powers of 1000, and k, m, g as "
-                f"powers of 1024; this gives blocks of {job.bs_bytes} bytes"
-                + (f" and a size of {job.size_bytes} bytes" if job.size_bytes else ""),
+                f"powers of 1024; this gives {_given(job)}",
                 fix="write k, m, g (4k, 1m, 16g), or kb_base=1000 before the sizes",
+                weight=35,
+            )
+        if late:
+            yield Finding(
+                rule="kib-means-1000",
+                effect=_effect(late),
+                message=f"kb_base=1000 comes after {', '.join(late)}, which fio has read by then, with a k of 1024 and "
+                f"a KiB of 1000; this gives {_given(job)}",
+                fix="put kb_base=1000 before the sizes",
                 weight=35,
             )
 
 
+def _sizes(job: Job) -> list[tuple[str, str]]:
+    return [(name, text) for name in _SIZES if (text := (job.text(name) or "").strip())]
+
+
+def _before_kb_base(job: Job) -> list[str]:
+    """The sizes that a kb_base=1000 behind them was meant for and does not reach."""
+    if kb_base_of(job.options) != 1000:
+        return []
+    return [f"{name}={text}" for name, text in _sizes(job) if _SUFFIXED.match(text) and job.kb_base(name) == 1024]
+
+
+def _effect(sizes: Sequence[str]) -> Effect:
+    return "suspects" if sizes[0].startswith("bs=") else "notes"
+
+
+def _given(job: Job) -> str:
+    size = f" and a size of {job.size_bytes} bytes" if job.size_bytes else ""
+    return f"blocks of {job.bs_bytes} bytes{size}"
+
+
 def _mended(_case: Case, job: Job) -> Changes:
-    """The size that the reader sees: fio's k is 1024."""
-    return {name: text[:-2].lower() for name in _SIZES if _IEC.match(text := (job.text(name) or "").strip())}
+    """The size that the reader sees: fio's k is 1024. Where a kb_base comes too late, bytes, which mean the same."""
+    late = _before_kb_base(job)
+    if late:
+        return {name: str(parse_bytes(text, 1000)) for name, text in _sizes(job) if f"{name}={text}" in late}
+    return {name: text[:-2].lower() for name, text in _sizes(job) if _IEC.match(text) and job.kb_base(name) == 1024}
 
 
 RULE = Rule(
@@ -38,9 +72,10 @@ RULE = Rule(
     title="KiB that are 1000 bytes",
     wrong="In fio's default mode `4KiB` is 4000 bytes and `4k` is 4096. Blocks of 4000 bytes are no whole sectors: "
     "direct=1 fails, buffered writes read first.",
-    shows="In a job: a size that ends in KiB, MiB or GiB without kb_base=1000.",
+    shows="In a job: a size that ends in KiB, MiB or GiB without kb_base=1000; or a size with a suffix before "
+    "kb_base=1000 on a command line, or in the globals above a section that has it: fio has read that size by then.",
     error="Either way; sizes 2 to 7 % off, and unaligned blocks.",
-    mend="Write 4k, 1m, 16g.",
+    mend="Write 4k, 1m, 16g; kb_base before the sizes.",
     sources=("https://fio.readthedocs.io/en/latest/fio_doc.html (kb_base)",),
     catalogue="#33",
     in_job=_in_job,

@@ -40,7 +40,6 @@ RULE = Rule(
         "https://github.com/openzfs/zfs/blob/zfs-2.1.11/module/zfs/vdev_mirror.c (vdev_mirror_load)",
         "Jim Salter, ZFS does NOT favor lower latency devices, 2018: files as vdevs",
     ),
-    catalogue="",
     in_result=_in_result,
     settled_by_account=False,
     reproduce=script(

@@ -38,7 +38,6 @@ RULE = Rule(
         "https://github.com/openzfs/zfs/blob/zfs-2.1.11/module/zfs/vdev_mirror.c (vdev_mirror_load)",
         "https://openzfs.github.io/openzfs-docs/man/master/4/zfs.4.html (zfs_vdev_mirror_rotating_seek_inc)",
     ),
-    catalogue="",
     in_result=_in_result,
     settled_by_account=False,
     reproduce=script(

@@ -50,7 +50,8 @@ class Rule:
     """A pitfall: what goes wrong, how it shows, which way it errs, how to mend it.
 
     `in_job` looks at the job and the target before a run; `in_result` at what came out. Both yield nothing when
-    they see nothing. `reproduce` is a shell script that anyone can run to see the effect.
+    they see nothing. `reproduce` is a shell script that anyone can run to see the effect. `catalogue`: numbers of the
+    list of known pitfalls that the first rules were written from; a test holds that none of them is without a rule.
 
     `settled_by_account`: the trap changes where the bytes go, so that a byte account which proves the figure disproves
     the trap, and the suspicion of `in_job` is dropped then. False for a trap that leaves the bytes as they are (a queue
@@ -67,7 +68,7 @@ class Rule:
     error: str
     mend: str
     sources: tuple[str, ...]
-    catalogue: str
+    catalogue: str = ""
     in_job: Callable[[Case], Iterable[Finding]] | None = None
     in_result: Callable[[Case], Iterable[Finding]] | None = None
     reproduce: str = ""

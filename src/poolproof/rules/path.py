@@ -16,14 +16,17 @@ def is_zfs(target: Target | None) -> bool:
 
 
 def is_fuse(target: Target | None) -> bool:
+    """A file system that runs as a program lies under the files."""
     return target is not None and target.file_system.startswith(FUSE)
 
 
 def is_network(target: Target | None) -> bool:
+    """The files are on another machine, which has a cache of its own."""
     return target is not None and target.file_system.startswith(NETWORK)
 
 
 def is_btrfs(target: Target | None) -> bool:
+    """The files are on btrfs."""
     return target is not None and target.file_system == "btrfs"
 
 

@@ -25,7 +25,7 @@ def _in_result(case: Case) -> Iterable[Finding]:
 
 def _bandwidth(case: Case, kind: Kind, ceiling: float | None) -> Iterable[Finding]:
     rate = bandwidth_bytes(case.result, kind)
-    if ceiling is None or rate is None or rate <= _OVER * ceiling:
+    if not ceiling or rate is None or rate <= _OVER * ceiling:
         return
     yield Finding(
         rule="physical-ceiling",

@@ -36,8 +36,11 @@ class Part:
 
     @property
     def median_ns(self) -> float | None:
-        """p50 of the completion latency; None where the source did not hold it."""
-        return self.completion.percentiles_ns.get(50.0) if self.completion else None
+        """p50 of the completion latency, or of the whole time where fio was told to take that; None where the source
+        did not hold it.
+        """
+        medians = (each.percentiles_ns.get(50.0) for each in (self.figures.clat, self.figures.lat) if each)
+        return next((median for median in medians if median is not None), None)
 
 
 def parts(result: FioResult | None) -> Iterator[Part]:

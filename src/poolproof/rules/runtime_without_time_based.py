@@ -17,7 +17,8 @@ _FIX = "time_based=1, so that the job starts anew until runtime is over; or drop
 
 
 def _may_end_early(case: Case) -> list[Job]:
-    return [job for job in case.job.jobs if job.runtime_s and not job.time_based]
+    """`steadystate` ends a job as well, once its rate has settled, and says so."""
+    return [job for job in case.job.jobs if job.runtime_s and not job.time_based and "steadystate" not in job.options]
 
 
 def _in_job(case: Case) -> Iterable[Finding]:

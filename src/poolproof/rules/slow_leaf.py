@@ -66,7 +66,6 @@ RULE = Rule(
     error="Low.",
     mend="Look at the disk (smartctl -x) and replace it, or accept that it is of a slower kind.",
     sources=("https://www.kernel.org/doc/html/latest/block/stat.html",),
-    catalogue="",
     in_result=_in_result,
     reproduce=script(
         "fio --name=trap --filename=trap --rw=randread --bs=16k --size=256m --direct=1 --time_based --runtime=10 & "

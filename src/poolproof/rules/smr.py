@@ -23,9 +23,10 @@ def _in_job(case: Case) -> Iterable[Finding]:
 RULE = Rule(
     id="smr",
     title="A shingled disk",
-    wrong="A drive-managed SMR disk takes random writes into a cache of about 32 GiB and rewrites its bands later. A "
-    "short test sees the cache only.",
-    shows="Before the run: a leaf is zoned or of a known SMR model, and the job writes at random.",
+    wrong="A shingled disk takes random writes into a cache of about 32 GiB and rewrites its bands later. A short test "
+    "sees the cache only.",
+    shows="Before the run: the job writes at random, and the kernel calls a leaf host-aware or host-managed, or "
+    "`--devices` names an `smr`. A disk that manages its bands itself tells the kernel nothing: look up its model.",
     error="High, up to 80 times. Seen: 120 writes a second, 1.5 after 92 minutes.",
     mend="Test past the cache, or use another disk for such a load.",
     sources=("https://github.com/aicodix/smr",),

@@ -25,7 +25,8 @@ RULE = Rule(
     title="The drive grew hot",
     wrong="An NVMe drive without airflow slows down after some minutes of load. The mean is neither the cool nor the "
     "hot rate.",
-    shows="In evidence: the drive's thermal management counters moved during the run.",
+    shows="In evidence that names seconds of it (`throttled_s`). poolproof itself does not read the drives' thermal "
+    "counters, so that its own runs never have them: compare `nvme smart-log DEVICE` before and after.",
     error="Low, and unsteady.",
     mend="Airflow; rate_min= to end a run that falls.",
     sources=("NVM Express base specification (SMART log)", "https://github.com/axboe/fio/issues/1112"),

@@ -10,6 +10,7 @@ from poolproof.rules.reproduction import script
 from poolproof.units import format_duration, format_size
 
 _SHORTEST_S = 1.0
+_LARGEST_ERROR = 4095  # MAX_ERRNO of the kernel
 _UNCOUNTED = {
     "runtime", "time_based", "steadystate", "exitall", "number_ios", "loops", "fill_device", "filesize", "nrfiles",
     "offset", "offset_increment", "read_iolog", "zonesize", "verify",
@@ -21,7 +22,7 @@ def _in_result(case: Case) -> Iterable[Finding]:
         return
     errors = [job for job in case.result.jobs if job.error]
     if errors:
-        named = ", ".join(f"`{job.name}` ended with error {job.error} ({strerror(job.error)})" for job in errors)
+        named = ", ".join(f"`{job.name}` ended with error {job.error} ({_meaning(job.error)})" for job in errors)
         yield _finding(
             "fails", f"fio failed: job {named}", "run fio by hand with the kept job.fio and read its message"
         )
@@ -30,6 +31,10 @@ def _in_result(case: Case) -> Iterable[Finding]:
     else:
         yield from _time_done(case)
         yield from _bytes_done(case)
+
+
+def _meaning(error: int) -> str:
+    return strerror(error) if abs(error) <= _LARGEST_ERROR else "no error that a system knows"
 
 
 def _says_that_nothing_moved(result: FioResult) -> bool:
@@ -51,7 +56,7 @@ def _time_done(case: Case) -> Iterable[Finding]:
     ran, asked = ran_s(case.result), asked_s(case)
     if ran is None:
         return
-    endless = bool(case.job.jobs) and all(job.time_based for job in case.job.jobs)
+    endless = bool(case.job.jobs) and all(job.time_based and "steadystate" not in job.options for job in case.job.jobs)
     if asked and endless and ran < 0.95 * asked:
         message = f"asked for {format_duration(asked)}, ran {format_duration(ran)}: something ended fio early"
         yield _finding("fails", message, "look for a signal, a full target or a device that went away; run it again")
@@ -61,12 +66,21 @@ def _time_done(case: Case) -> Iterable[Finding]:
 
 
 def _bytes_done(case: Case) -> Iterable[Finding]:
-    asked = _asked_bytes(case)
-    read, wrote = moved_bytes(case.result, "read"), moved_bytes(case.result, "write")
-    if asked is None or not _tells_all(case) or read is None or wrote is None or read + wrote >= 0.95 * asked:
+    asked, moved = _asked_bytes(case), _moved_bytes(case.result)
+    if asked is None or not _tells_all(case) or moved is None or moved >= 0.95 * asked:
         return
-    message = f"the jobs ask for {format_size(asked)} in all, fio moved {format_size(read + wrote)}"
+    message = f"the jobs ask for {format_size(asked)} in all, fio moved {format_size(moved)}"
     yield _finding("suspects", message, "look for errors in fio's output, and for a file smaller than size=")
+
+
+def _moved_bytes(result: FioResult | None) -> int | None:
+    """All bytes, trimmed ones too; None where a part does not say."""
+    read, wrote = moved_bytes(result, "read"), moved_bytes(result, "write")
+    trims = [job.trim.io_bytes for job in (result.jobs if result else ()) if job.trim is not None]
+    trimmed = [size for size in trims if size is not None]
+    if read is None or wrote is None or len(trimmed) < len(trims):
+        return None
+    return read + wrote + sum(trimmed)
 
 
 def _tells_all(case: Case) -> bool:

@@ -1,7 +1,9 @@
 """What an audit says of fragments, tables, logs and sources, and that nothing makes a traceback."""
 
 import json
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -117,6 +119,50 @@ def test_logs_of_one_run_are_one_result(tmp_path: Path) -> None:
     assert figures["latency_ns"]["p99"] == pytest.approx(99_000, rel=0.01)
 
 
+def _read_of_logs(folder: Path) -> dict[str, Any]:
+    (audited,) = audit_sources([str(folder)], Setting(), _none).results
+    figures: dict[str, Any] = audited_object(audited)["figures"]["read"]
+    return figures
+
+
+def test_logs_of_each_io_give_the_rates_of_the_job(tmp_path: Path) -> None:
+    """What fio logs by default: 32 at once, one every 0.5 ms, 16 ms each, which is 250 KiB/s of one."""
+    for kind, value in (("bw", 250), ("iops", 1), ("clat", 16_000_000)):
+        rows = (f"{at // 2}, {value}, 0, 4096, 0\n" for at in range(20_001))
+        (tmp_path / f"x_{kind}.1.log").write_text("".join(rows))
+    figures = _read_of_logs(tmp_path)
+    assert figures["iops"] == pytest.approx(2000, rel=0.001)
+    assert figures["bandwidth_bytes"] == pytest.approx(2000 * 4096, rel=0.001)
+    assert figures["latency_ns"]["mean"] == 16_000_000
+
+
+def test_the_rate_of_each_io_tells_nanoseconds_where_no_priority_does(tmp_path: Path) -> None:
+    """fio 3.0 to 3.19: four columns. With 1 for a rate, 100 µs in ns would be 100,000 µs at an idle disk."""
+    (tmp_path / "x_clat.1.log").write_text("".join(f"{at // 10}, 100000, 0, 4096\n" for at in range(20_000)))
+    (tmp_path / "x_iops.1.log").write_text("".join(f"{at // 10}, 1, 0, 4096\n" for at in range(20_000)))
+    assert _read_of_logs(tmp_path)["latency_ns"]["mean"] == 100_000
+
+
+@pytest.mark.parametrize("with_rates", [True, False], ids=["a rate tells the unit", "nothing tells it"])
+def test_microseconds_of_fio_2_are_not_taken_for_nanoseconds(tmp_path: Path, with_rates: bool) -> None:
+    (tmp_path / "x_clat.1.log").write_text("".join(f"{10 * at}, 120, 0, 4096\n" for at in range(100)))
+    if with_rates:
+        (tmp_path / "x_iops.1.log").write_text("".join(f"{1000 * at}, 8000, 0, 0\n" for at in range(20)))
+    (audited,) = audit_sources([str(tmp_path)], Setting(), _none).results
+    assert audited.verdict == "unproven"  # as ns it would be RAM, and suspect
+    assert any("ns (fio 3) or µs (fio 2)" in missing for missing in audited.missing) != with_rates
+    if with_rates:
+        assert audited_object(audited)["figures"]["read"]["latency_ns"]["mean"] == 120_000
+
+
+def test_a_damaged_log_is_named_and_the_rest_is_judged(tmp_path: Path) -> None:
+    (tmp_path / "a_iops.1.log").write_text("1000, 90, 0, 0, 0\n1700000000000000, 90, 0, 0, 0\n")
+    (tmp_path / "b_iops.1.log").write_text(f"1000, 90, 0, 0, 0\n{1 << 63}, 90, 0, 0, 0\n2000, 90, 0, 0, 0\n")
+    audit = audit_sources([str(tmp_path)], Setting(), _none)
+    assert [unread.source for unread in audit.unread] == [str(tmp_path / "a")]
+    assert [audited.figures.directions["read"].iops for audited in audit.results] == [90.0]
+
+
 def test_what_cannot_be_read_is_named_and_the_rest_is_judged(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text((CASES / "cold-reads.txt").read_text(encoding="utf-8"))
     (tmp_path / "b.bin").write_bytes(b"\0\1\2")
@@ -185,6 +231,16 @@ def test_no_damage_makes_a_traceback(data: st.DataObject) -> None:
     length = data.draw(st.integers(0, 4000))
     junk = data.draw(st.text(max_size=20))
     _audited_whole(text[:start] + junk + text[start + length :])
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_no_number_is_so_large_that_it_makes_a_traceback(data: st.DataObject) -> None:
+    text = data.draw(st.sampled_from(TEXTS))
+    numbers = list(re.finditer(r"\d+(?:\.\d+)?", text))
+    place = numbers[data.draw(st.integers(0, len(numbers) - 1))]
+    digits = "9" * data.draw(st.sampled_from([19, 23, 312, 400, 5000]))
+    _audited_whole(text[: place.start()] + digits + text[place.end() :])
 
 
 @settings(max_examples=60, deadline=None)

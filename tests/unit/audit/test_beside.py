@@ -2,9 +2,11 @@
 
 import pytest
 
+from poolproof.audit.beside import from_disk_use
 from poolproof.audit.iostat import find_disk_rates
 from poolproof.audit.prose import Ceiling, find_statements, largest_above
 from poolproof.audit.texts import Setting, audit_text
+from poolproof.fio.figures import Direction, DiskUse, FioResult, JobResult
 
 MIB = 1024.0**2
 
@@ -123,11 +125,47 @@ def test_quoted_counters_that_agree_prove_reads_but_not_writes() -> None:
     assert (read.verdict, wrote.verdict) == ("sound", "unproven")
 
 
+_COMMAND = "$ fio --name=a --rw=read --bs=1m --size=10G --filename=f\n"
+_BLOCK = "a: (groupid=0, jobs=1): err= 0: pid=1: Sat Jul 14 14:34:07 2018\n" + READ
+_DISKS = "\nDisk stats (read/write):\n  sda: ios={ios}, merge=0/0, ticks=0/0, in_queue=0, util={util}%\n"
+
+
 def test_fio_s_own_disk_statistics_refute_where_even_their_bound_contradicts() -> None:
-    command = "$ fio --name=a --rw=read --bs=1m --size=10G --filename=f\n"
-    block = "a: (groupid=0, jobs=1): err= 0: pid=1: Sat Jul 14 14:34:07 2018\n" + READ
-    disks = "\nDisk stats (read/write):\n  sda: ios={ios}/0, merge=0/0, ticks=0/0, in_queue=0, util=1.00%\n"
-    (refuted,) = audit_text("post", command + block + disks.format(ios=12), Setting())
-    (spared,) = audit_text("post", command + block + disks.format(ios=10_240), Setting())
+    (refuted,) = audit_text("post", _COMMAND + _BLOCK + _DISKS.format(ios="12/0", util="1.00"), Setting())
+    (spared,) = audit_text("post", _COMMAND + _BLOCK + _DISKS.format(ios="10240/0", util="1.00"), Setting())
     assert refuted.verdict == "refuted"
     assert spared.verdict == "unproven"
+
+
+@pytest.mark.parametrize("disks", [1, 2])
+def test_disk_statistics_without_any_io_may_be_blind_and_refute_nothing(disks: int) -> None:
+    """The paths of an NVMe disk with native multipath, and zvols of OpenZFS 2.0, count nothing."""
+    row = _DISKS.format(ios="0/0", util="0.00")
+    text = _COMMAND + _BLOCK + row + (row.rpartition("  sda")[2].join(["  nvme0c0n1", ""]) if disks == 2 else "")
+    (audited,) = audit_text("post", text, Setting())
+    assert audited.verdict == "unproven"
+    assert not audited.known
+    assert any("fio's disk statistics are all 0" in gap for gap in audited.missing)
+
+
+@pytest.mark.parametrize(("ios", "util"), [("0/3", "0.01"), ("0/0", "4.00")])
+def test_disk_statistics_that_count_something_are_not_blind(ios: str, util: str) -> None:
+    (audited,) = audit_text("post", _COMMAND + _BLOCK + _DISKS.format(ios=ios, util=util), Setting())
+    assert audited.verdict == "refuted"
+
+
+def test_a_disk_of_which_one_direction_is_not_known_bounds_the_other_only() -> None:
+    read = Direction(io_bytes=10 * 1024**3, runtime_ms=10_000)
+    disk = DiskUse("sda", read_ios=3, write_ios=None, utilisation_percent=1.0)
+    found = from_disk_use(FioResult("fio-3.33", (JobResult("a", read=read, write=read),), (disk,)))
+    assert found is not None
+    assert found.words == "fio's disk statistics: sda read at most 12 MiB"
+    account = found.evidence.account
+    assert account is not None
+    assert (account.leaf_read_bytes, account.leaf_write_bytes) == (12 * 1024**2, 10 * 1024**3)
+
+
+def test_quoted_rates_beyond_any_number_are_not_taken() -> None:
+    rows = "pool alloc free read write read write\n" + f"tank 1G 9G 5 5 {'9' * 400}M 0\n" * 3
+    (audited,) = audit_text("post", _COMMAND + READ + rows, Setting())
+    assert audited.verdict == "unproven"

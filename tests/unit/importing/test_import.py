@@ -135,6 +135,79 @@ def test_logs_are_imported_where_there_is_nothing_else(tmp_path: Path) -> None:
     assert trial.metric == "p99"
 
 
+def _log(folder: Path, name: str, kind: str = "iops") -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{name}_{kind}.1.log").write_text("".join(f"{1000 * at}, 90, 0, 0, 0\n" for at in range(1, 9)))
+
+
+def test_logs_are_a_result_where_their_own_folder_holds_none(tmp_path: Path) -> None:
+    _write(tmp_path / "in" / "a" / "x.json")
+    _log(tmp_path / "in" / "b", "x")
+    done = import_results([tmp_path / "in"], tmp_path / "run", Setting())
+    assert sorted((trial.layout, Path(trial.source).name) for trial in done.trials) == [
+        ("a", "x.json:1"),
+        ("b", "x_iops.1.log:1"),
+    ]
+    assert not done.unread
+
+
+@pytest.mark.parametrize(
+    ("result", "options", "folder", "log"),
+    [
+        ("x.json", {}, ".", "x"),
+        ("x.json", {"write_iops_log": "far/y"}, ".", "y"),
+        ("x.json", {"write_bw_log": "logs/y"}, "logs", "y"),
+        ("x.json", {"write_lat_log": ""}, ".", RESULT["jobs"][0]["jobname"]),
+        ("randread-16-4.json", {}, ".", "randread-iodepth-16-numjobs-4"),
+    ],
+)
+def test_logs_of_a_whole_result_add_nothing(
+    tmp_path: Path, result: str, options: dict[str, str], folder: str, log: str
+) -> None:
+    _write(tmp_path / "in" / result, 1_700_000_000, **options)
+    _log(tmp_path / "in" / folder, log)
+    done = import_results([tmp_path / "in"], tmp_path / "run", Setting())
+    assert (len(done.trials), done.unread) == (1, [])
+
+
+def test_a_result_above_does_not_own_logs_by_its_name_alone(tmp_path: Path) -> None:
+    _write(tmp_path / "in" / "x.json", write_bw_log="x")
+    _log(tmp_path / "in" / "b", "x")
+    assert len(import_results([tmp_path / "in"], tmp_path / "run", Setting()).trials) == 2
+
+
+def test_logs_beside_a_result_that_does_not_name_them_are_left_out_and_named(tmp_path: Path) -> None:
+    _write(tmp_path / "in" / "x.json")
+    _log(tmp_path / "in", "other")
+    _log(tmp_path / "in", "other", "bw")
+    done = import_results([tmp_path / "in"], tmp_path / "run", Setting())
+    assert len(done.trials) == 1
+    assert [(each.source, "may be of its run" in each.why) for each in done.unread] == [
+        (str(tmp_path / "in" / "other_*.log"), True)
+    ]
+
+
+@pytest.mark.parametrize("runtime_ms", [10**13, 10**18, 10**300])
+def test_a_damaged_runtime_costs_the_time_of_its_begin_only(tmp_path: Path, runtime_ms: int) -> None:
+    document = json.loads(json.dumps(RESULT))
+    document["jobs"][0]["read"]["runtime"] = runtime_ms
+    document["timestamp_ms"] = 1_700_000_000_000
+    (tmp_path / "a.json").write_text(json.dumps(document))
+    _write(tmp_path / "b.json")
+    done = import_results([tmp_path / "a.json", tmp_path / "b.json"], tmp_path / "run", Setting())
+    begun = {Path(trial.source).name: trial.begun_at for trial in done.trials}
+    assert begun["b.json:1"].startswith("2023-11-14T22:13")
+    assert not begun["a.json:1"].startswith("1")
+
+
+def test_a_damaged_log_is_named_and_the_rest_imported(tmp_path: Path) -> None:
+    _log(tmp_path / "in" / "a", "x")
+    (tmp_path / "in" / "b_bw.1.log").write_text("1000, 9, 0, 0, 0\n1700000000000000, 9, 0, 0, 0\n")
+    done = import_results([tmp_path / "in"], tmp_path / "run", Setting())
+    assert len(done.trials) == 1
+    assert ["more than a year" in each.why for each in done.unread] == [True]
+
+
 def test_what_cannot_be_read_is_named_and_left_out(tmp_path: Path) -> None:
     _write(tmp_path / "in" / "a.json")
     (tmp_path / "in" / "b.json").write_text('{"fio version": "fio-3.33", "jobs": [')

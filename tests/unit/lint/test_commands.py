@@ -3,7 +3,7 @@
 import pytest
 
 from poolproof.lint.check import lint
-from tests.unit.lint.making import rules, said, source
+from tests.unit.lint.making import mended, rules, said, source
 
 
 def _said(text: str) -> list[tuple[int, str, str]]:
@@ -28,6 +28,8 @@ def test_prefixes_and_aliases() -> None:
     assert "runtime-without-time-based" in _rules("fio --name=a --rw=read --bs=1m --size=64m --runtime=30\n")
     assert "runtime-without-time-based" not in _rules("fio --name=a --rw=read --size=64m --timeout=30 --time_base\n")
     assert "runtime-without-time-based" in _rules("fio --name=a --readwrite=read --size=64m --timeout=30\n")
+    assert _unsynced("fio --nam=a --readw=write --size=1g\n") == [1]
+    assert "refused-by-fio" in _rules("fio --name=a --rw=read --size=1g --iodep=4\n")
 
 
 def test_values_in_a_word_of_their_own() -> None:
@@ -79,6 +81,21 @@ def test_arguments_that_may_hold_anything() -> None:
 
 def test_a_comment_and_a_quoted_text_are_no_commands() -> None:
     assert _rules("# fio --name=a --rw=write --size=1g\necho fio\n") == {"no-job"}
+    assert _rules('echo "+ fio --name=a --rw=write --size=1g"\necho fio --name=a --rw=write\n') == {"no-job"}
+
+
+def test_a_variable_that_holds_several_words() -> None:
+    text = 'FIO="fio --ioengine=libaio --bs=1m"\nOPTIONS="--size=1g --rw=write"\n$FIO --name=a $OPTIONS\n'
+    assert _unsynced(text) == [3]
+    assert _rules(text) == {"write-without-sync"}
+    assert _rules(text.replace("$OPTIONS", '"$OPTIONS"')) != {"write-without-sync"}
+
+
+def test_what_a_variable_holds_is_not_mended_in_its_place() -> None:
+    text = 'OPTIONS="--size=1g --bs=1m"\nfio --name=a --rw=write $OPTIONS\n'
+    after = mended(text, name="bench.sh")
+    assert after.text == text
+    assert "write-without-sync" in {each.rule for each in after.left}
 
 
 def test_a_job_file_in_a_here_document() -> None:

@@ -154,3 +154,27 @@ def test_a_buffered_job_is_given_no_asynchronous_engine() -> None:
     assert mended(text).text == text.replace("iodepth=32", "iodepth=1")
     direct = text + "direct=1\n"
     assert mended(direct).text == direct.replace("ioengine=sync", "ioengine=libaio")
+
+
+_LATE = "comes after"
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "line", "instead"),
+    [
+        ("fio --name=a --rw=read --bs=4KiB --kb_base=1000 --size=1g\n", "x.sh", 1, "--bs=4096 --kb_base=1000"),
+        ("fio --name=a --rw=read --bs=4096 --size=1g --kb_base=1000\n", "x.sh", 1, "--size=1000000000 --kb_base=1000"),
+        ("[global]\nsize=1MiB\n[a]\nrw=read\nkb_base=1000\n", "x.fio", 2, "size=1048576\n"),
+    ],
+)
+def test_a_size_before_the_kb_base_that_is_meant_for_it(text: str, name: str, line: int, instead: str) -> None:
+    (found,) = [each for each in lint(source(text, name)) if each.rule == "kib-means-1000"]
+    assert (found.line, _LATE in found.message) == (line, True)
+    after = mended(text, name=name)
+    assert instead in after.text
+    assert "kib-means-1000" not in {each.rule for each in after.left}
+
+
+@pytest.mark.parametrize("options", ["--kb_base=1000 --bs=4KiB --size=1g", "--bs=4096 --size=1000000 --kb_base=1000"])
+def test_a_kb_base_in_time_is_right(options: str) -> None:
+    assert "kib-means-1000" not in {rule for _, _, rule in said(f"fio --name=a --rw=read {options}\n", name="x.sh")}

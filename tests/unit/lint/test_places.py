@@ -57,6 +57,13 @@ def test_devices(devices: list[str], disks: int, bytes_per_s: float, rotational:
     assert (target.disks, target.ceiling_read_bytes_per_s, target.rotational) == (disks, bytes_per_s, rotational)
 
 
+@pytest.mark.parametrize(("devices", "zoned"), [("3x smr", True), ("1x smr, 2x hdd", True), ("3x hdd", None)])
+def test_shingled_disks_are_those_that_the_flag_names(devices: str, zoned: bool | None) -> None:
+    target = target_of(read_context(devices=[devices]))
+    assert target is not None
+    assert target.zoned is zoned
+
+
 @pytest.mark.parametrize(
     "given", [{"fs": "?"}, {"ram": "0"}, {"recordsize": "x"}, {"devices": ["a floppy"]}, {"devices": ["3x"]}]
 )

@@ -130,3 +130,15 @@ def test_the_machine_sharpens_what_lint_says() -> None:
     assert "OpenZFS 2.1 takes O_DIRECT and ignores it" in found["zfs-direct-ignored"].message
     assert "16 KiB" in found["recordsize-mismatch"].message
     assert not {each.rule for each in lint(source(text))} & {"zfs-direct-ignored", "recordsize-mismatch"}
+
+
+@pytest.mark.parametrize("action", ["scrub", "resilver"])
+@pytest.mark.parametrize("path", ["/tank/db/a.0.0", "/dev/zvol/tank/vol"])
+def test_a_pool_that_scrubs_itself_is_told(action: str, path: str) -> None:
+    scan = f"  scan: {action} in progress since Sun Nov 22 21:43:57 2026\n\t9.5G scanned at 1.2G/s\n"
+    status = _STATUS.replace("config:", f"{scan}config:")
+    host = _ZfsHost({**_SAID, ("zpool", "status", "tank"): status}, _FILES, "far")
+    text = job(f"rw=randread bs=16k size=64m direct=1 filename={path}")
+    found = {each.rule: each.message for each in lint(source(text), Places(read_context(), host))}
+    assert f"busy with a {action} of ZFS now" in found["background-io"]
+    assert "background-io" not in {each.rule for each in lint(source(text), _PLACES)}

@@ -256,6 +256,11 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             "suspects",
             uncounted("rw=read bs=1m size=1g time_based=1 runtime=10 direct=1", read=direction(16 * GIB, 10.0, MIB)),
         ),
+        Example(
+            uncounted("rw=randwrite size=1g time_based=1 runtime=60 end_fsync=1", write=direction(4 * GIB, 60.0, 4096)),
+            "suspects",
+            uncounted("rw=randwrite size=1g time_based=1 runtime=60 fsync=1", write=direction(4 * GIB, 60.0, 4096)),
+        ),
     ),
     "unwritten-read": (
         Example(with_files(lint_of(_RANDOM_READ), _HOLE), "suspects", with_files(lint_of(_RANDOM_READ), _FILLED)),
