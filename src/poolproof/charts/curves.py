@@ -8,7 +8,7 @@ import altair as alt
 
 from poolproof.campaign.model import Metric, Workload
 from poolproof.charts import look
-from poolproof.charts.metrics import axis_value, figure_of, interval_text, label_expression, title
+from poolproof.charts.metrics import axis_value, drawn_of, figure_words, label_expression, title
 from poolproof.charts.places import Place, panels, places
 from poolproof.rules.model import Verdict
 from poolproof.runs.summary import RANKABLE, Cell
@@ -20,7 +20,8 @@ Scale = Literal["log", "linear"]
 class CurvePoint:
     """One figure. `value`, `low`, `high` in the unit of the axis; `low` and `high` None when one trial alone gave it.
 
-    `line` is the value where a line may pass through it, None where the figure is refuted.
+    `line` is the value where a line may pass through it, None where the figure is refuted or did not settle; what did
+    not settle (`unsettled`) has no interval either.
     """
 
     layout: str
@@ -34,6 +35,7 @@ class CurvePoint:
     line: float | None
     verdict: Verdict
     text: str
+    unsettled: bool = False
 
 
 def curve_points(cells: Iterable[Cell], workloads: Sequence[Workload], metric: Metric) -> tuple[CurvePoint, ...]:
@@ -72,7 +74,9 @@ def _chart(
     x = alt.X("at:O", title=over, scale=alt.Scale(domain=steps), axis=alt.Axis(labelAngle=0))
     colour = alt.Color("layout:N", title="layout", scale=alt.Scale(**look.series_scale(layouts, look.SERIES)))
     base = alt.Chart().encode(x=x, color=colour, tooltip=_tooltip())
-    points = [_points(base, layouts, refuted=refuted) for refuted in (False, True)]
+    if scale == "log":
+        base = base.transform_filter("datum.value > 0")  # a trial that stood still has no place on it
+    points = [_points(base, layouts, hollow=hollow) for hollow in (False, True)]
     layers = alt.layer(_intervals(base, scale), _lines(base, metric, scale, layouts), *points)
     panel = alt.Facet("panel:N", title=None, sort=panels(placed.values()))
     return (
@@ -84,6 +88,7 @@ def _chart(
 
 
 def _lines(base: Any, metric: Metric, scale: Scale, layouts: Sequence[str]) -> Any:
+    """Each stretch between points through which none may pass is a line of its own."""
     y = alt.Y(
         "line:Q",
         title=title(metric),
@@ -91,22 +96,31 @@ def _lines(base: Any, metric: Metric, scale: Scale, layouts: Sequence[str]) -> A
         axis=alt.Axis(labelExpr=label_expression(metric), tickCount=5),
     )
     dash = alt.StrokeDash("layout:N", title="layout", scale=alt.Scale(**look.dash_scale(layouts)))
-    return base.mark_line(strokeWidth=2, invalid="break-paths-filter-domains").encode(
-        y=y, strokeDash=dash, order=alt.Order("order:Q")
+    stretches = base.transform_calculate(gap="datum.line === null ? 1 : 0").transform_window(
+        stretch="sum(gap)",
+        sort=[alt.SortField("order")],
+        groupby=["layout", "panel", "rest"],
+        frame=[None, 0],
+    )
+    # Not `invalid`: where no point at all has a line, its axis would begin at null, which is 0, and end a log scale.
+    return (
+        stretches.transform_filter("datum.line !== null")
+        .mark_line(strokeWidth=2)
+        .encode(y=y, strokeDash=dash, order=alt.Order("order:Q"), detail="stretch:N")
     )
 
 
-def _points(base: Any, layouts: Sequence[str], *, refuted: bool) -> Any:
-    """Refuted ones hollow."""
+def _points(base: Any, layouts: Sequence[str], *, hollow: bool) -> Any:
+    """Those that are refuted, failed or unsettled are hollow."""
     shape = alt.Shape("layout:N", title="layout", scale=alt.Scale(**look.series_scale(layouts, look.SHAPES)))
-    chosen = base.transform_filter(f"datum.line {'=' if refuted else '!'}== null")
-    return chosen.mark_point(size=55, strokeWidth=1.8, opacity=1, filled=not refuted).encode(
+    chosen = base.transform_filter(f"datum.line {'=' if hollow else '!'}== null")
+    return chosen.mark_point(size=55, strokeWidth=1.8, opacity=1, filled=not hollow).encode(
         y=alt.Y("value:Q"), shape=shape
     )
 
 
 def _intervals(base: Any, scale: Scale) -> Any:
-    """95 % intervals. One that reaches 0 has no lower end on a logarithmic scale: it is drawn a decade down."""
+    """Intervals as bars. One that reaches 0 has no lower end on a logarithmic scale: it is drawn a decade down."""
     low = "datum.low > 0 ? datum.low : datum.value / 10" if scale == "log" else "datum.low"
     return (
         base.transform_filter("datum.low !== null && datum.high !== null")
@@ -122,7 +136,7 @@ def _tooltip() -> list[Any]:
 
 
 def _point(cell: Cell, place: Place, metric: Metric) -> CurvePoint | None:
-    figure = figure_of(cell, metric)
+    figure = drawn_of(cell, metric)
     if figure is None:
         return None
     low, high = (None if each is None else axis_value(each, metric) for each in (figure.low, figure.high))
@@ -136,7 +150,8 @@ def _point(cell: Cell, place: Place, metric: Metric) -> CurvePoint | None:
         value=value,
         low=low,
         high=high,
-        line=value if cell.verdict in RANKABLE else None,
+        line=value if cell.verdict in RANKABLE and not cell.is_unsettled else None,
         verdict=cell.verdict,
-        text=interval_text(figure, metric),
+        text=figure_words(cell, metric),
+        unsettled=cell.is_unsettled,
     )

@@ -8,14 +8,14 @@ import altair as alt
 
 from poolproof.campaign.model import Metric
 from poolproof.charts import look
-from poolproof.charts.metrics import axis_value, figure_of, interval_text, label_expression, title
+from poolproof.charts.metrics import axis_value, drawn_of, figure_words, label_expression, title
 from poolproof.rules.model import Verdict
 from poolproof.runs.summary import RANKABLE, Cell
 
 
 @dataclass(frozen=True)
 class FigurePoint:
-    """One figure, in the unit of the axis; `low` and `high` None when one trial alone gave it."""
+    """One figure, in the unit of the axis; `low` and `high` None when one trial alone gave it, or it did not settle."""
 
     layout: str
     workload: str
@@ -25,6 +25,7 @@ class FigurePoint:
     believed: bool
     verdict: Verdict
     text: str
+    unsettled: bool = False
 
 
 def figure_points(cells: Iterable[Cell], metric: Metric) -> tuple[FigurePoint, ...]:
@@ -34,7 +35,7 @@ def figure_points(cells: Iterable[Cell], metric: Metric) -> tuple[FigurePoint, .
 
 
 def figures(points: Sequence[FigurePoint], metric: Metric, *, layouts: Sequence[str], columns: int = 3) -> Any:
-    """The chart: refuted figures hollow, intervals as bars, each panel with its own axis from 0."""
+    """The chart: refuted and unsettled figures hollow, intervals as bars, each panel with its own axis from 0."""
     x = alt.X(
         "value:Q",
         title=title(metric),
@@ -49,7 +50,7 @@ def figures(points: Sequence[FigurePoint], metric: Metric, *, layouts: Sequence[
     shape = alt.Shape("layout:N", scale=alt.Scale(**look.series_scale(layouts, look.SHAPES)), legend=None)
     interval = base.transform_filter("datum.low !== null").mark_rule(strokeWidth=5, opacity=0.35)
     dots = [
-        base.transform_filter(f"{'' if filled else '!'}datum.believed")
+        base.transform_filter(f"{'' if filled else '!'}(datum.believed && !datum.unsettled)")
         .mark_point(filled=filled, size=90, strokeWidth=2, opacity=1)
         .encode(x=x, shape=shape)
         for filled in (True, False)
@@ -68,7 +69,7 @@ def figures(points: Sequence[FigurePoint], metric: Metric, *, layouts: Sequence[
 
 
 def _point(cell: Cell, metric: Metric) -> FigurePoint | None:
-    figure = figure_of(cell, metric)
+    figure = drawn_of(cell, metric)
     if figure is None:
         return None
     low, high = (None if each is None else axis_value(each, metric) for each in (figure.low, figure.high))
@@ -80,5 +81,6 @@ def _point(cell: Cell, metric: Metric) -> FigurePoint | None:
         high=high,
         believed=cell.verdict in RANKABLE,
         verdict=cell.verdict,
-        text=interval_text(figure, metric),
+        text=figure_words(cell, metric),
+        unsettled=cell.is_unsettled,
     )

@@ -16,7 +16,10 @@ _WORSE, _BETTER = "#b30000", "#009e73"
 
 @dataclass(frozen=True)
 class HistoryPoint:
-    """A figure in the unit of the axis. `line` is None where it does not count; `change`: "", "slower" or "faster"."""
+    """A figure in the unit of the axis. `line` is None where it does not count or did not settle.
+
+    `change`: "", "slower" or "faster".
+    """
 
     begun_at: str
     run: str
@@ -32,7 +35,8 @@ class HistoryPoint:
 
 def history(points: Sequence[HistoryPoint], metric: Metric) -> Any:
     """The chart; dates below, the metric's axis from 0."""
-    x = alt.X("begun_at:T", title=None, axis=alt.Axis(labelOverlap=True, tickCount=8), scale=alt.Scale(nice=True))
+    days = alt.Axis(labelOverlap=True, tickCount=8, labelExpr=_DAY_OR_TIME)
+    x = alt.X("begun_at:T", title=None, axis=days, scale=alt.Scale(nice=True))
     y = alt.Y("value:Q", title=title(metric), axis=alt.Axis(labelExpr=label_expression(metric), tickCount=5))
     base = alt.Chart().encode(x=x, tooltip=[alt.Tooltip(f"{name}:N") for name in _TOLD])
     colour = alt.value(look.SERIES[0])
@@ -54,5 +58,8 @@ def history(points: Sequence[HistoryPoint], metric: Metric) -> Any:
     data = alt.InlineData(values=[asdict(point) for point in points])
     return alt.layer(*layers).properties(width=760, height=320, data=data)
 
+
+_DAY_OR_TIME = "timeFormat(datum.value, hours(datum.value) + minutes(datum.value) ? '%b %d, %H:%M' : '%b %d, %Y')"
+"""Vega's own ticks tell 19:30 as 07:30, and of no day."""
 
 _TOLD = ("run", "begun_at", "versions", "text", "verdict", "change")

@@ -8,7 +8,7 @@ import altair as alt
 
 from poolproof.campaign.model import Metric
 from poolproof.charts import look
-from poolproof.charts.metrics import label_expression
+from poolproof.charts.metrics import decade_label_expression
 from poolproof.report.words import METRICS
 from poolproof.runs.summary import Cell
 
@@ -50,7 +50,7 @@ def latencies(points: Sequence[LatencyPoint]) -> Any:
                 "seconds:Q",
                 title="latency",
                 scale=alt.Scale(type="log"),
-                axis=alt.Axis(labelExpr=label_expression("p99"), tickCount=5),
+                axis=alt.Axis(labelExpr=decade_label_expression("p99"), tickCount=5),
             ),
             y=alt.Y("percentile:N", title=None, sort=list(PERCENTILES)),
             shape=alt.Shape("trial:N", title=None, legend=alt.Legend(orient="top")),

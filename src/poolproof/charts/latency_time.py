@@ -7,7 +7,7 @@ from typing import Any
 import altair as alt
 
 from poolproof.charts import look
-from poolproof.charts.metrics import label_expression
+from poolproof.charts.metrics import decade_label_expression
 from poolproof.charts.rates import Span, shaded
 
 
@@ -52,7 +52,7 @@ def latency_time(points: Sequence[LatencyStep], spans: Sequence[Span]) -> Any:
                 "seconds:Q",
                 title="latency",
                 scale=alt.Scale(type="log"),
-                axis=alt.Axis(labelExpr=label_expression("p99"), tickCount=5, minExtent=48),
+                axis=alt.Axis(labelExpr=decade_label_expression("p99"), tickCount=5, minExtent=48),
             ),
             color=alt.Color(
                 "line:N",

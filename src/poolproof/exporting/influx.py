@@ -42,6 +42,10 @@ def _fields(row: Row) -> Mapping[str, str]:
         interval = (row.figures or row.rejected).get(name)
         bounds = {"": interval.mean, "_low": interval.low, "_high": interval.high} if interval else {}
         found |= {f"{name}{bound}": repr(float(value)) for bound, value in bounds.items() if value is not None}
+    if row.limit:
+        found |= {"limit_share": repr(row.limit.share), "limit_bound": _string(row.limit.bound)}
+    if row.settled is not None:
+        found["settled"] = "true" if row.settled else "false"
     found["trials"] = f"{row.trials}i"
     if row.reasons:
         found |= {"rule": _string(row.reasons[0].rule), "why": _string(row.reasons[0].message)}

@@ -3,15 +3,17 @@ not sound.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from poolproof.exporting.rows import Row, Table
+from poolproof.report.limited import share_text
 from poolproof.report.words import MARKS, METRICS, half_width_text, value_text
 from poolproof.runs.interval import Interval
 
 _DIGITS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~])")
 _NONE = "·"
+_MOST_NAMED = 4
 
 
 def markdown_text(table: Table) -> str:
@@ -20,7 +22,7 @@ def markdown_text(table: Table) -> str:
     """
     notes = _Notes()
     body = "\n".join(_table(table.rows, notes)) if table.rows else "No trial is finished yet."
-    parts = [_heading(table), body, *notes.lines(), _legend(table.rows), _made(table)]
+    parts = [_heading(table), body, *notes.lines(), _unsettled(table.rows), _legend(table), _made(table)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -72,17 +74,23 @@ def _line(fields: Sequence[str]) -> str:
 
 
 def _cell(row: Row | None, notes: _Notes) -> str:
-    """`(24.0 GB/s) ✗¹`: a figure that does not count stands struck out in parentheses."""
+    """`968 IOPS ±17% ✓ 67% of limit`; `(24.0 GB/s) ✗¹`: one that does not count stands struck out in parentheses.
+
+    `about 968 IOPS ✓`: one that did not settle.
+    """
     if row is None:
         return _NONE
     figure = _figure(row.figure, row)
     text = figure if row.counts or row.figure is None else f"~~({figure})~~"
-    return f"{text} {MARKS[row.verdict]}{notes.mark(row)}"
+    share = f" {share_text(row.limit)} of limit" if row.limit and row.counts else ""
+    return f"{text} {MARKS[row.verdict]}{notes.mark(row)}{share}"
 
 
 def _figure(figure: Interval | None, row: Row) -> str:
     if figure is None:
         return "no figure"
+    if row.settled is False:
+        return f"about {value_text(figure.mean, row.metric)}"
     half = half_width_text(figure)
     return value_text(figure.mean, row.metric) + (f" ±{half}" if half and row.counts else "")
 
@@ -92,11 +100,31 @@ def _heading(table: Table) -> str:
     return f"**{_text(name)}**" + (f": {_text(question)}" if question else "")
 
 
-def _legend(rows: Sequence[Row]) -> str:
-    """What the marks in the table mean; ± only where there is an interval."""
+def _unsettled(rows: Iterable[Row]) -> str:
+    """Which figures are not known well enough, by what kept them from it."""
+    named: dict[str, list[str]] = {}
+    for row in rows:
+        if row.settled is False and row.figure is not None:
+            why = ", ".join(reason.name for reason in row.unsettled)
+            named.setdefault(why, []).append(f"{_code(row.workload)} on {_code(row.layout)}")
+    parts = [f"{', '.join(places[:_MOST_NAMED])}{_more(places)} ({_text(why)})" for why, places in named.items()]
+    return f"**about**: did not settle, so the mean is not to be believed: {'; '.join(parts)}." if parts else ""
+
+
+def _more(places: Sequence[str]) -> str:
+    return f" and {len(places) - _MOST_NAMED} more" if len(places) > _MOST_NAMED else ""
+
+
+def _legend(table: Table) -> str:
+    """What the marks in the table mean; ± and limit only where there is one."""
+    rows, known = table.rows, [row for row in table.rows if row.settled is not False]
     marks = [f"{mark} {verdict}" for verdict, mark in MARKS.items() if any(row.verdict == verdict for row in rows)]
-    if any(row.figure and row.figure.half_width is not None for row in rows):
-        marks.append("± half the 95 % interval")
+    if any(row.figure and row.figure.half_width is not None for row in known):
+        marks.append(f"± half the {table.confidence} interval")
+    if any(row.counts and row.figure and row.figure.half_width is None for row in known):
+        marks.append("without ±, unless struck out: one trial alone, no interval")
+    if any(row.limit and row.counts for row in rows):
+        marks.append("of limit: of what its disks gave, each measured alone")
     return _text(", ".join(marks))
 
 

@@ -12,13 +12,14 @@ from poolproof.exporting.rows import Row, Table
 from poolproof.runs.interval import Interval
 
 _NS = 1e-9
+_PLAIN = "95 %"
 _Bound = Callable[[Interval], float | None]
 _BOUNDS: Mapping[str, _Bound] = {
     "": lambda interval: interval.mean,
     "_low": lambda interval: interval.low,
     "_high": lambda interval: interval.high,
 }
-_MEANS: Mapping[str, str] = {"": "mean of the trials", "_low": "lower bound, 95 %", "_high": "upper bound, 95 %"}
+_MEANS: Mapping[str, str] = {"": "mean of the trials", "_low": "lower bound", "_high": "upper bound"}
 _Sample = tuple[Row, Mapping[str, str], float]
 _Parts = tuple[tuple[str, Mapping[str, str], float], ...]
 _FAMILIES: Mapping[tuple[str, str, str], _Parts] = {
@@ -52,16 +53,38 @@ def openmetrics_text(table: Table) -> str:
 def _exposition(table: Table) -> Iterator[str]:
     for (name, unit, meaning), parts in _FAMILIES.items():
         for bound, pick in _BOUNDS.items():
-            text = f"{meaning}: {_MEANS[bound]}"
+            text = f"{meaning}: {_MEANS[bound]}{_confidence(table) if bound else ''}"
             yield from _family(f"poolproof_{name}{bound}_{unit}", unit, text, _samples(table, parts, pick))
         text = f"{meaning}: refuted or failed, not to be used"
         rejected = _samples(table, parts, _BOUNDS[""], rejected=True)
         yield from _family(f"poolproof_{REJECTED}{name}_{unit}", unit, text, rejected)
+    yield from _limits(table)
     trials: Iterator[_Sample] = ((row, {}, float(row.trials)) for row in table.rows)
     yield from _family("poolproof_trials", "", "Trials of the cell", _lines(table, trials))
     verdicts: Iterator[_Sample] = ((row, {"verdict": row.verdict, "rules": _rules(row)}, 1.0) for row in table.rows)
     text = "What is to be thought of the cell's figures: 1 for its verdict"
     yield from _family("poolproof_verdict", "", text, _lines(table, verdicts))
+
+
+def _confidence(table: Table) -> str:
+    """Of an interval: the one that was asked for holds for workloads' own metrics alone."""
+    asked = table.confidence
+    return f", {_PLAIN}" if asked == _PLAIN else f", {_PLAIN}, or {asked} where it is the workload's own metric"
+
+
+def _limits(table: Table) -> Iterator[str]:
+    """How near each figure is to what its disks gave alone, and which of them bounds it."""
+    text = "Share of what the disks gave when measured alone"
+    for prefix, meaning, rejected in (
+        ("", text, False),
+        (REJECTED, f"{text}: refuted or failed, not to be used", True),
+    ):
+        found: Iterator[_Sample] = (
+            (row, {"metric": row.metric, "bound": row.limit.bound}, row.limit.share)
+            for row in table.rows
+            if row.limit and row.counts is not rejected
+        )
+        yield from _family(f"poolproof_{prefix}limit_share_ratio", "ratio", meaning, _lines(table, found))
 
 
 def _family(name: str, unit: str, meaning: str, samples: Iterator[str]) -> Iterator[str]:
@@ -101,6 +124,7 @@ def _lines(table: Table, found: Iterator[_Sample]) -> Iterator[str]:
             "layout": row.layout,
             "workload": row.workload,
             **row.settings,
+            **_settled(row),
             **labels,
         }
         written = ",".join(f'{name}="{_escaped(text)}"' for name, text in every.items())
@@ -112,6 +136,11 @@ def _seconds(row: Row, table: Table) -> int:
         return int(datetime.fromisoformat(row.measured_at or table.record.begun_at).timestamp())
     except ValueError:
         return 0
+
+
+def _settled(row: Row) -> dict[str, str]:
+    """No label for a fixed time: to Prometheus that is the same as an empty one."""
+    return {} if row.settled is None else {"settled": "true" if row.settled else "false"}
 
 
 def _rules(row: Row) -> str:

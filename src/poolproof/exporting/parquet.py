@@ -6,8 +6,11 @@ from pathlib import Path
 
 from poolproof.exporting.rows import Table, columns_of
 
-_TEXT = {"run", "campaign", "layout", "workload", "metric", "verdict", "rules", "why", "mend", "measured_at"}
-_TYPES = {"counts": "BOOLEAN", "trials": "INTEGER"}
+_TEXT = {
+    *("run", "campaign", "layout", "workload", "metric", "verdict"),
+    *("limit_bound", "rules", "why", "mend", "measured_at"),
+}
+_TYPES = {"counts": "BOOLEAN", "settled": "BOOLEAN", "trials": "INTEGER"}
 
 
 def write_parquet(table: Table, out: Path) -> None:

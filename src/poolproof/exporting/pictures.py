@@ -8,10 +8,11 @@ from typing import Any, Literal
 from poolproof.campaign.model import Metric, Workload
 from poolproof.campaign.names import slug
 from poolproof.charts import look
-from poolproof.charts.curves import Scale, curve_points, curves
-from poolproof.charts.figures import figure_points, figures
+from poolproof.charts.curves import CurvePoint, Scale, curve_points, curves
+from poolproof.charts.figures import FigurePoint, figure_points, figures
 from poolproof.charts.limit import Distance
 from poolproof.charts.limit import limit as limit_chart
+from poolproof.charts.metrics import intervals_text
 from poolproof.charts.places import Place, places
 from poolproof.compare.finished import FinishedRun, metrics_of
 from poolproof.exporting.panels import mode_of, sync_of
@@ -74,12 +75,13 @@ def _curves(run: FinishedRun, family: str, cells: Sequence[Cell], metric: Metric
     for panel, rest in dict.fromkeys((place.panel, place.rest) for place in placed.values()):
         members = [each for each in own if each.name in placed and _is(placed[each.name], panel, rest)]
         names = {workload.name for workload in members}
-        points = curve_points([cell for cell in cells if cell.workload in names], members, metric)
+        drawn_cells = [cell for cell in cells if cell.workload in names]
+        points = curve_points(drawn_cells, members, metric)
         if not points:
             continue
         chart = curves(points, metric, layouts=_layouts(run), workloads=members, scale=scale, columns=1)
         what = ", ".join(part for part in (panel, rest) if part)
-        title = _title(run, what, sum(point.line is None for point in points))
+        title = _title(run, what, points, intervals_text(drawn_cells, metric, run.campaign.measure))
         distinct = (family if len(_families(run)) > 1 else "", rest.replace("=", "-"))
         yield Picture(_place(members[0], distinct, metric), chart.properties(title=title), _CURVE_SIZE)
 
@@ -89,7 +91,7 @@ def _figures(run: FinishedRun, workload: Workload, cells: Sequence[Cell], metric
     points = figure_points(own, metric)
     if points:
         chart = figures(points, metric, layouts=_layouts(run), columns=1)
-        title = _title(run, workload.name, sum(not point.believed for point in points))
+        title = _title(run, workload.name, points, intervals_text(own, metric, run.campaign.measure))
         yield Picture(_place(workload, (workload.name,), metric), chart.properties(title=title), _FIGURE_SIZE)
 
 
@@ -124,10 +126,15 @@ def _folder(workload: Workload, distinct: Sequence[str], what: str) -> PurePosix
     return PurePosixPath(sync) / mode / "-".join(part for part in parts if part)
 
 
-def _title(run: FinishedRun, what: str, hollow: int) -> dict[str, object]:
+def _title(
+    run: FinishedRun, what: str, points: Sequence[CurvePoint | FigurePoint], intervals: str
+) -> dict[str, object]:
     """What was measured, how to read the marks, and what made it: a picture is posted alone."""
-    marks = "bars: 95 % intervals"
-    marks += f"; hollow: {hollow} refuted or failed, not to be believed" if hollow else ""
+    rejected = sum(point.verdict not in RANKABLE for point in points)
+    unsettled = sum(point.unsettled and point.verdict in RANKABLE for point in points)
+    marks = f"bars: {intervals}"
+    marks += f"; hollow: {rejected} refuted or failed, not to be believed" if rejected else ""
+    marks += f"; hollow without a bar: {unsettled} unsettled, about where the trials lie" if unsettled else ""
     return _headed(run, what, marks)
 
 

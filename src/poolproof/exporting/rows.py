@@ -1,18 +1,19 @@
 """The cells of a run as flat rows, from which every format is made."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from poolproof.campaign.model import Campaign, Metric
+from poolproof.charts.metrics import confidence_text
 from poolproof.compare.finished import FinishedRun
 from poolproof.exporting.columns import FIGURES, REJECTED
 from poolproof.fio.job import Job
 from poolproof.rules.model import Finding, Verdict
 from poolproof.runs.interval import Interval, mean_interval
 from poolproof.runs.limit import Limit, limits_of
-from poolproof.runs.model import RunRecord, Trial
+from poolproof.runs.model import RunRecord, Unsettled
 from poolproof.runs.summary import RANKABLE, AccountSum, Cell
 
 METRIC_COLUMNS: Mapping[Metric, str] = {
@@ -33,7 +34,8 @@ class Row:
 
     `settings`: what the matrices of the layout and of the workload chose, by column. `options`: fio's, of the
     workload's first job. `reasons` are the findings that made the verdict, the strongest first. `limit`: what its disks
-    can do, where they were measured alone.
+    can do, where they were measured alone. `settled`: whether the workload's own metric is known to within what
+    `until` asked for, and `unsettled` why not; None for a fixed time.
     """
 
     layout: str
@@ -49,11 +51,23 @@ class Row:
     reasons: tuple[Finding, ...]
     account: AccountSum | None
     limit: Limit | None = None
+    settled: bool | None = None
+    unsettled: tuple[Unsettled, ...] = ()
 
     @property
     def counts(self) -> bool:
         """Whether the figures may be used: neither refuted nor failed."""
         return self.verdict in RANKABLE
+
+    @property
+    def limit_share(self) -> float | None:
+        """The figure's share of its limit, where the figure counts."""
+        return self.limit.share if self.limit and self.counts else None
+
+    @property
+    def rejected_limit_share(self) -> float | None:
+        """The same of a figure that does not."""
+        return self.limit.share if self.limit and not self.counts else None
 
     @property
     def job(self) -> Job:
@@ -80,6 +94,21 @@ class Table:
     def run(self) -> str:
         """The run's name: its directory's."""
         return self.path.resolve().name
+
+    @property
+    def confidence(self) -> str:
+        """That of the intervals of workloads' own metrics: `95 %`; all others have 95 %."""
+        return confidence_text(self.campaign.measure)
+
+    @property
+    def is_settling(self) -> bool:
+        """Whether its trials went on until figures were known, instead of for a fixed time."""
+        return any(row.settled is not None for row in self.rows)
+
+    @property
+    def has_limits(self) -> bool:
+        """Whether the run measured what its disks can do."""
+        return any(row.limit for row in self.rows)
 
 
 def table_of(run: FinishedRun) -> Table:
@@ -129,7 +158,8 @@ def _split(part: str) -> tuple[str, str, str]:
 
 
 def _row(cell: Cell, places: _Places, limit: Limit | str | None) -> Row:
-    figures = {name: interval for name, interval in _figures(cell.trials) if interval is not None}
+    figures = {name: interval for name, interval in _figures(cell) if interval is not None}
+    settling = cell.settling
     counts = cell.verdict in RANKABLE
     return Row(
         layout=cell.layout,
@@ -145,15 +175,21 @@ def _row(cell: Cell, places: _Places, limit: Limit | str | None) -> Row:
         reasons=tuple(finding for finding in cell.findings if finding.effect != "notes"),
         account=cell.account,
         limit=limit if isinstance(limit, Limit) else None,
+        settled=None if settling is None else settling.settled,
+        unsettled=() if settling is None else settling.reasons,
     )
 
 
-def _figures(trials: Sequence[Trial]) -> Iterator[tuple[str, Interval | None]]:
-    """Each figure as the mean of the trials that did not fail."""
-    measured = [trial.figures for trial in trials if trial.verdict != "failed" and trial.figures is not None]
+def _figures(cell: Cell) -> Iterator[tuple[str, Interval | None]]:
+    """Each figure as the mean of the trials that did not fail; the workload's own one as it is printed everywhere.
+
+    What has the same value in each trial is the same figure: `read_iops` of a workload that only reads.
+    """
+    measured = [trial.figures for trial in cell.trials if trial.verdict != "failed" and trial.figures is not None]
     for column, attribute in FIGURES.items():
         found = [getattr(figures, attribute) for figures in measured]
-        yield column, mean_interval([value for value in found if value is not None])
+        values = tuple(value for value in found if value is not None)
+        yield column, cell.figure if values == cell.values() else mean_interval(values)
 
 
 Column = Callable[[Row], object]
@@ -172,15 +208,17 @@ def columns_of(table: Table) -> dict[str, Column]:
         "metric": lambda row: row.metric,
         "verdict": lambda row: row.verdict,
         "counts": lambda row: row.counts,
+        "settled": lambda row: row.settled,
         "trials": lambda row: row.trials,
     }
     for name in FIGURES:
         columns |= {name: _mean(name), f"{name}_low": _low(name), f"{name}_high": _high(name)}
     columns |= {f"{REJECTED}{name}": _rejected(name) for name in FIGURES}
     columns |= {name: _account(name) for name in AccountSum.__dataclass_fields__}
-    if any(row.limit for row in table.rows):
+    if table.has_limits:
         columns |= {
-            "limit_share": lambda row: row.limit.share if row.limit else None,
+            "limit_share": lambda row: row.limit_share,
+            f"{REJECTED}limit_share": lambda row: row.rejected_limit_share,
             "limit_bound": lambda row: row.limit.bound if row.limit else None,
         }
     return columns | {

@@ -7,7 +7,7 @@ from typing import Any
 from poolproof import __version__
 from poolproof.charts import look
 from poolproof.charts.history import history
-from poolproof.charts.metrics import axis_value, interval_text
+from poolproof.charts.metrics import axis_value
 from poolproof.errors import RunError
 from poolproof.history.series import EFFECT, NamedRun, Point, Series, in_order, series_of, unlike_before
 from poolproof.page.libraries import vega_script
@@ -93,9 +93,12 @@ def _series(each: Series) -> dict[str, Any]:
 
 
 def _point(point: Point, series: Series) -> list[Any]:
-    """Run, value, low, high, whether it counts, verdict, figure in words, reason, word of the change, its factor."""
+    """Run, value, low, high, whether it counts, verdict, figure in words, reason, word of the change, its factor,
+    whether it did not settle: then it has no interval, which would not hold.
+    """
     figure, metric, change = point.figure, series.metric, point.change
-    bounds = (figure.mean, figure.low, figure.high) if figure else (None, None, None)
+    known = (None, None) if figure is None or point.unsettled else (figure.low, figure.high)
+    bounds = (None if figure is None else figure.mean, *known)
     value, low, high = (None if each is None else axis_value(each, metric) for each in bounds)
     return [
         point.run,
@@ -104,8 +107,9 @@ def _point(point: Point, series: Series) -> list[Any]:
         high,
         point.verdict in RANKABLE,
         point.verdict,
-        interval_text(figure, metric) if figure else "no figure",
+        point.text,
         point.reason,
         change.decision.word if change else "",
         factor_text(change.speed) if change else "",
+        point.unsettled,
     ]

@@ -7,12 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from poolproof.campaign.model import Metric
+from poolproof.charts.metrics import figure_words
 from poolproof.compare.decision import Decision, decide
 from poolproof.compare.finished import FinishedRun, Measured, measured
 from poolproof.compare.unlike import unlike
 from poolproof.compare.welch import Difference, difference
 from poolproof.rules.model import Verdict
 from poolproof.runs.interval import Interval
+from poolproof.runs.summary import Cell
 
 EFFECT = 0.02
 """The least difference that matters, as a share: that of `compare`."""
@@ -51,13 +53,18 @@ class Change:
 
 @dataclass(frozen=True)
 class Point:
-    """A cell in one run, by the run's number. `change` is None for the first figure and where it does not count."""
+    """A cell in one run, by the run's number. `change` is None for the first figure and where it does not count.
+
+    `text` is the figure in words; `unsettled`: it is not known to within the tolerance that was asked for.
+    """
 
     run: int
     figure: Interval | None
     verdict: Verdict
     reason: str
     change: Change | None = None
+    text: str = ""
+    unsettled: bool = False
 
 
 @dataclass(frozen=True)
@@ -95,9 +102,14 @@ def series_of(runs: Sequence[NamedRun]) -> tuple[Series, ...]:
             metrics.setdefault(key, cell.metric)
             why = found[key]
             reason = why if isinstance(why, str) else ""
-            points.setdefault(key, []).append(Point(number, cell.figure, cell.verdict, reason, changes.get(key)))
+            points.setdefault(key, []).append(_point(number, cell, reason, changes.get(key)))
         last |= {key: (number, each) for key, each in now.items()}
     return tuple(Series(*key, metrics[key], tuple(own)) for key, own in points.items())
+
+
+def _point(number: int, cell: Cell, reason: str, change: Change | None) -> Point:
+    text = figure_words(cell, cell.metric)
+    return Point(number, cell.figure, cell.verdict, reason, change, text, cell.is_unsettled and cell.figure is not None)
 
 
 def _changes(now: Mapping[_Key, Measured], last: Mapping[_Key, tuple[int, Measured]]) -> dict[_Key, Change]:

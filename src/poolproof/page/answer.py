@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from poolproof.charts.metrics import interval_text
+from poolproof.charts.metrics import figure_words
 from poolproof.compare.goal import Goal, find_goal
 from poolproof.compare.ranking import Entry, Excluded, Ranked, Ranking, rank
 from poolproof.compare.reasons import in_groups
@@ -49,12 +49,16 @@ def answer(seen: Seen) -> Answer:
 
 def _no_layout(seen: Seen) -> Answer:
     """Nothing is done yet, or only disks alone are."""
-    go_on = f"To go on: poolproof resume {seen.path}"
+    if seen.unplaced:
+        return Answer("No cell that was measured is one of the campaign's.", tone="nothing")
+    go_on = () if seen.is_going or seen.left_out else (f"To go on: poolproof resume {seen.path}",)
     if not seen.trials:
         sentence = f"Nothing has been measured yet: none of {seen.wanted} trials is done."
-        return Answer(sentence, (go_on,), tone="nothing")
+        if seen.left_out:
+            sentence = f"None of the {seen.left_out} trials that stand there can be read."
+        return Answer(sentence, go_on, tone="nothing")
     sentence = f"No layout has been measured yet: {seen.done} of {seen.wanted} trials are done, of disks alone."
-    return Answer(sentence, () if seen.is_going else (go_on,), tone="nothing")
+    return Answer(sentence, go_on, tone="nothing")
 
 
 def _by_goal(seen: Seen, goal: Goal) -> Answer:
@@ -70,7 +74,8 @@ def _by_goal(seen: Seen, goal: Goal) -> Answer:
         *_missing(seen),
         *_cost(seen),
     )
-    return Answer(_best(seen, ranking), rest, tone="known" if len(ranking.best) == 1 else "open")
+    known = len(ranking.best) == 1 and not ranking.best[0].entry.unsteady
+    return Answer(_best(seen, ranking), rest, tone="known" if known else "open")
 
 
 def _not_all(seen: Seen, goal: Goal) -> Answer:
@@ -139,8 +144,7 @@ def _winner(seen: Seen, ranking: Ranking, workload: str) -> str:
 def _figure_text(seen: Seen, each: Ranked, workload: str) -> str:
     """The cell's figure as all the page has it; the ranking's own is a mean of logarithms."""
     cell = seen.run.cells[each.entry.layout, workload]
-    assert cell.figure is not None, "only what has a figure is ranked"
-    return interval_text(cell.figure, cell.metric)
+    return figure_words(cell, cell.metric)
 
 
 def _best(seen: Seen, ranking: Ranking) -> str:
@@ -267,6 +271,8 @@ def _missing(seen: Seen) -> Iterator[str]:
 def _why_not_all(seen: Seen) -> str:
     if seen.is_going:
         return "the run is going on."
+    if seen.left_out:
+        return f"{seen.left_out} cannot be read."
     budget_s = seen.campaign.budget_s
     spent = "" if budget_s is None else f"the budget of {format_duration(budget_s)} did not reach further, or "
     return f"{spent}the run was stopped: poolproof resume {seen.path}"

@@ -8,13 +8,14 @@ from poolproof import __version__
 from poolproof.charts import look
 from poolproof.charts.latency import PERCENTILES
 from poolproof.charts.latency_time import LINES
+from poolproof.charts.metrics import intervals_text
 from poolproof.errors import RunError
 from poolproof.page.answer import answer
 from poolproof.page.cells import cell_rows, columns, finding_key, metrics_measured
 from poolproof.page.findings import groups
 from poolproof.page.libraries import vega_script
 from poolproof.page.limits import Section, section
-from poolproof.page.reading import Seen, read
+from poolproof.page.reading import Seen, placed, read
 from poolproof.page.repeat import repeat
 from poolproof.page.specs import specs
 from poolproof.page.template import asset, rendered, script_sources
@@ -34,7 +35,7 @@ def write_report(run: Path, out: Path) -> Seen:
     Raises:
         RunError: there is no run, or the page can't be written.
     """
-    seen = read(run)
+    seen = placed(read(run))
     text = page(seen)
     try:
         write_whole(out, text.encode(errors="replace"))
@@ -44,7 +45,8 @@ def write_report(run: Path, out: Path) -> Seen:
 
 
 def page(seen: Seen) -> str:
-    """The page as text."""
+    """The page as text. Every part of it numbers the cells as `cells` does: all of them are the campaign's."""
+    seen = placed(seen)
     cells = tuple(seen.run.cells.values())
     chosen, limits = through_time(seen, cells), section(seen, cells)
     scripts = [vega_script(), *(asset(name) for name in SCRIPTS)] if cells else [asset(name) for name in SCRIPTS]
@@ -53,6 +55,7 @@ def page(seen: Seen) -> str:
         "answer": answer(seen),
         "cells": cells,
         "verdicts": [(verdict, MARKS[verdict], _count(cells, verdict)) for verdict in MARKS],
+        "unsettled": sum(cell.is_unsettled and cell.figure is not None for cell in cells),
         "groups": groups(cells),
         "claims": [(held, MARKS_OF_CLAIMS[held.result], measured_text(held)) for held in _claims(seen, cells)],
         "limits": limits,
@@ -80,6 +83,7 @@ def _data(seen: Seen, cells: Sequence[Cell], chosen: Chosen, limits: Section) ->
         "workloads": [workload.name for workload in seen.campaign.workloads],
         "metric_of": [workload.metric for workload in seen.campaign.workloads],
         "metrics": {metric: METRICS[metric] for metric in metrics},
+        "intervals": {metric: intervals_text(cells, metric, seen.campaign.measure) for metric in metrics},
         "columns": columns(seen),
         "cells": cell_rows(seen, cells, numbers),
         "findings": [[each.rule, each.effect, each.message, each.fix] for each in findings.values()],

@@ -7,15 +7,15 @@ from typing import Any
 from poolproof.campaign.model import Metric
 from poolproof.campaign.workload_source import METRICS
 from poolproof.charts.latency import PERCENTILES, latency_points
-from poolproof.charts.map import Tile, heat_colour, tiles
-from poolproof.charts.metrics import axis_value, figure_of, interval_text
+from poolproof.charts.metrics import axis_value, drawn_of, figure_words
 from poolproof.charts.places import panels, places
 from poolproof.charts.shares import disk_shares
 from poolproof.page.flow import Flow, flows
+from poolproof.page.map import Tile, heat_colour, tiles
 from poolproof.page.numbers import short
 from poolproof.page.on_the_way import on_the_way
 from poolproof.page.reading import Seen
-from poolproof.report.words import MARKS, value_text
+from poolproof.report.words import MARKS, trial_text
 from poolproof.rules.model import Finding
 from poolproof.runs.summary import Cell
 
@@ -59,26 +59,30 @@ def columns(seen: Seen) -> list[dict[str, Any]]:
 
 
 def cell_rows(seen: Seen, cells: Sequence[Cell], finding_number: Mapping[tuple[str, ...], int]) -> list[dict[str, Any]]:
-    """Each cell: where it stands, its figure, verdict and colour, the flow of its bytes, its disks, its findings."""
+    """Each cell: where it stands, its figure, verdict and colour, the flow of its bytes, its disks, its findings.
+
+    Every one is of the campaign. `u`: why it did not settle, where it did not.
+    """
     layouts = {layout.name: number for number, layout in enumerate(seen.campaign.layouts)}
     workloads = {workload.name: number for number, workload in enumerate(seen.campaign.workloads)}
     metrics = metrics_measured(cells)
-    known = [cell for cell in cells if cell.layout in layouts and cell.workload in workloads]
     return [
         {
             "l": layouts[cell.layout],
             "w": workloads[cell.workload],
             **_tile(tile),
             "f": figure_text(cell),
+            **_unsettled(cell),
             "m": {metric: _values(cell, metric) for metric in metrics if cell.values_of(metric)},
             "t": [_trial(trial_number, cell) for trial_number in range(len(cell.trials))],
             "flows": [_flow(flow) for flow in flows(cell)],
             "shares": [[row.disk, row.what, short(row.share), row.note] for row in disk_shares(cell)],
+            "requests": {leaf.device: short(leaf.latency_s) for leaf in cell.leaves if leaf.latency_s is not None},
             "lat": _latencies(cell),
             "way": _way(seen, cell),
             "x": [finding_number[finding_key(finding)] for finding in cell.findings],
         }
-        for cell, tile in zip(known, tiles(known), strict=True)
+        for cell, tile in zip(cells, tiles(cells), strict=True)
     ]
 
 
@@ -89,10 +93,15 @@ def finding_key(finding: Finding) -> tuple[str, ...]:
 
 def figure_text(cell: Cell) -> str:
     """A figure that must not be believed stands in parentheses."""
-    if cell.figure is None:
-        return "no figure"
-    text = interval_text(cell.figure, cell.metric)
-    return f"[{text}]" if cell.verdict == "refuted" else text
+    text = figure_words(cell, cell.metric)
+    return f"[{text}]" if cell.verdict == "refuted" and cell.figure is not None else text
+
+
+def _unsettled(cell: Cell) -> dict[str, list[list[str]]]:
+    """Name and sentence of each reason; nothing for a figure that settled, or had nothing to settle."""
+    if cell.settling is None or cell.settling.settled or cell.figure is None:
+        return {}
+    return {"u": [[each.name, each.sentence] for each in cell.settling.reasons]}
 
 
 def _tile(tile: Tile) -> dict[str, Any]:
@@ -118,10 +127,15 @@ def _way(seen: Seen, cell: Cell) -> list[Any]:
 
 
 def _values(cell: Cell, metric: Metric) -> list[float | None]:
-    """Mean, low and high in the unit of the axis."""
-    figure = figure_of(cell, metric)
+    """Mean, low and high in the unit of the axis; of what did not settle also the least and the most of its trials.
+
+    These are None where it has one trial.
+    """
+    figure, values = drawn_of(cell, metric), cell.values_of(metric)
     assert figure is not None, "asked only of metrics that were measured"
-    bounds = (figure.mean, figure.low, figure.high)
+    bounds: tuple[float | None, ...] = (figure.mean, figure.low, figure.high)
+    if cell.is_unsettled:
+        bounds += (min(values), max(values)) if len(values) > 1 else (None, None)
     return [None if each is None else short(axis_value(each, metric)) for each in bounds]
 
 
@@ -136,8 +150,7 @@ def _latencies(cell: Cell) -> list[list[Any]]:
 def _trial(number: int, cell: Cell) -> list[Any]:
     """Number, verdict and figure of one trial."""
     trial = cell.trials[number]
-    value = trial.figures.metric(trial.metric) if trial.figures and trial.verdict != "failed" else None
-    return [trial.number, MARKS[trial.verdict], "no figure" if value is None else value_text(value, trial.metric)]
+    return [trial.number, MARKS[trial.verdict], trial_text(trial)]
 
 
 def _flow(flow: Flow) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from poolproof.campaign.calibration import calibrated_device, calibration_of
 from poolproof.charts.limit import Distance
-from poolproof.charts.metrics import interval_text
+from poolproof.charts.metrics import figure_words
 from poolproof.page.reading import Seen
 from poolproof.report.limited import doubt_text, how_text, over_text, share_text, without_limit
 from poolproof.report.words import MARKS, value_text
@@ -95,19 +95,18 @@ def _bare_rows(seen: Seen) -> Iterator[BareRow]:
     stands_for = calibration_of(seen.campaign).stands_for
     for cell in seen.run.bare:
         others = tuple(name for name, bare in stands_for.items() if bare == cell.workload and name != cell.workload)
-        figure = interval_text(cell.figure, cell.metric) if cell.figure else "no figure"
+        figure = figure_words(cell, cell.metric)
         disk = calibrated_device(cell.layout) or cell.layout
         yield BareRow(disk, cell.workload, figure, cell.verdict, MARKS[cell.verdict], others, doubt_text(cell))
 
 
 def _row(cell: Cell, limit: Limit) -> Row:
-    assert cell.figure is not None, "what has a limit has a figure"
     return Row(
         layout=cell.layout,
         workload=cell.workload,
         verdict=cell.verdict,
         mark=MARKS[cell.verdict],
-        figure=interval_text(cell.figure, cell.metric),
+        figure=figure_words(cell, cell.metric),
         most=value_text(limit.most, cell.metric),
         share=share_text(limit),
         how=how_text(limit, cell.metric),

@@ -1,7 +1,8 @@
 """A run directory read as far as it can be: what is damaged, missing or of another schema is named and left out."""
 
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from poolproof.campaign.calibration import all_cells
@@ -12,9 +13,10 @@ from poolproof.errors import CampaignError, RunError
 from poolproof.runs.directory import RunDirectory
 from poolproof.runs.files import decode, whole_lines
 from poolproof.runs.model import SCHEMA, RunRecord, Trial
-from poolproof.runs.summary import bare_cells_of, cells_of
+from poolproof.runs.summary import Cell, bare_cells_of, cells_of
 
 _UNKNOWN = "unknown"
+_MOST_NAMED = 4
 _NO_RECORD = RunRecord(_UNKNOWN, "", "", "", "", 0, _UNKNOWN, "", {}, {})
 
 
@@ -23,7 +25,7 @@ class Seen:
     """A run as far as it could be read. `gaps` says in whole sentences what is missing, and what to type about it.
 
     `given` is the campaign as its author wrote it; the resolved one where that file is gone. `left_out` counts trials
-    that could not be read.
+    that could not be read, `unplaced` cells that `placed` left out.
     """
 
     path: Path
@@ -32,6 +34,7 @@ class Seen:
     trials: tuple[Trial, ...]
     gaps: tuple[str, ...]
     left_out: int = 0
+    unplaced: int = 0
 
     @property
     def campaign(self) -> Campaign:
@@ -88,6 +91,28 @@ def read(path: Path) -> Seen:
     cells = {(cell.layout, cell.workload): cell for cell in cells_of(trials, campaign)}
     run = FinishedRun(path, record or _NO_RECORD, campaign, cells, bare_cells_of(trials, campaign))
     return Seen(path, run, given or (record.campaign if record else ""), trials, tuple(gaps), left_out)
+
+
+def placed(seen: Seen) -> Seen:
+    """Without the cells that the campaign does not have: no map has a place for them. They are named among the gaps.
+
+    So it is where run.json is lost, and what ran was not what campaign.yaml says (`--quick`).
+    """
+    layouts = {layout.name for layout in seen.campaign.layouts}
+    workloads = {workload.name for workload in seen.campaign.workloads}
+    known = {key: cell for key, cell in seen.run.cells.items() if key[0] in layouts and key[1] in workloads}
+    others = [cell for key, cell in seen.run.cells.items() if key not in known]
+    if not others:
+        return seen
+    gaps = (*seen.gaps, _unplaced(others))
+    return replace(seen, run=replace(seen.run, cells=known), gaps=gaps, unplaced=len(others))
+
+
+def _unplaced(cells: Sequence[Cell]) -> str:
+    names = [f"{cell.workload} on {cell.layout}" for cell in cells[:_MOST_NAMED]]
+    names += [f"{len(cells) - _MOST_NAMED} more"] if len(cells) > _MOST_NAMED else []
+    are = "cell is" if len(cells) == 1 else "cells are"
+    return f"{len(cells)} {are} left out, for the campaign that could be read does not have them: {', '.join(names)}."
 
 
 def _record(path: Path, gaps: list[str]) -> RunRecord | None:

@@ -16,6 +16,7 @@ from poolproof.querying.campaigns import campaign_name
 from poolproof.querying.found import FoundRun, find_runs
 from poolproof.querying.guard import HINT, check_only_reads
 from poolproof.querying.lines import ends_whole, good_lines
+from poolproof.querying.settled import may_settle, settled_rows
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -52,6 +53,7 @@ class Session:
         self._direct: list[FoundRun] = []
         self._mended: dict[str, Path] = {}
         self._unmade: dict[str, str] = {}
+        self._settled_known = False
         self._connection = self._connect()
 
     def ask(self, sql: str) -> Answer:
@@ -96,6 +98,7 @@ class Session:
         parts = [copies.read(path) for path in kept]
         parts += [views.read_lines([str(path) for path in direct])] if direct else []
         self._fill_runs(connection)
+        self._settled_known = not any(map(may_settle, self.runs))
         for statement in (*views.macros(), views.placed_trials(" union all ".join(parts) or views.no_lines())):
             connection.execute(statement)
         _lock(connection, [*kept, *direct])
@@ -107,7 +110,36 @@ class Session:
         check_only_reads(self._connection, sql)
         for name in [name for name in self._unmade if name in sql.lower() or not _NAMES_A_VIEW.search(sql)]:
             self._connection.execute(f"create view {name} as {self._unmade.pop(name)}")
+        if not self._settled_known and self._uses_settled(sql):
+            self._fill_settled()
         return _answer(self._connection, sql)
+
+    def _uses_settled(self, sql: str) -> bool:
+        """Whether a query reads which cells settled: by its name, or in DuckDB's plan of a `*`; yes where it has none.
+
+        The name first: while all is null, DuckDB's plan of `where settled is null` reads nothing.
+        """
+        import duckdb
+
+        words = sql.lower()
+        if "settled" in words or "cells" not in words:
+            return "settled" in words
+        try:
+            plan = self._connection.execute(f"explain (format json) {sql}").fetchall()
+        except duckdb.Error:
+            return True
+        return views.SETTLED_CELLS in str(plan)
+
+    def _fill_settled(self) -> None:
+        found = [
+            row
+            for run in self.runs
+            if may_settle(run)
+            for row in settled_rows(run, self._mended.get(run.name, run.trials_path))
+        ]
+        self._settled_known = True
+        if found:
+            self._connection.execute(views.fill_settled(), [list(values) for values in zip(*found, strict=True)])
 
     def _sources(self) -> tuple[list[Path], list[Path]]:
         """Columnar copies to read, and files of lines."""
@@ -135,12 +167,14 @@ class Session:
 
     def _fill_runs(self, connection: "DuckDBPyConnection") -> None:
         columns = ", ".join(f"{name} {kind}" for name, kind in views.RUN_COLUMNS.items())
-        connection.execute(f"create table run_files ({columns}, file VARCHAR)")
+        connection.execute(
+            f"create table run_files ({columns}, file VARCHAR, {views.SETTLED_CELLS} MAP(VARCHAR, BOOLEAN))"
+        )
         rows = [_run_row(run, self._mended.get(run.name, run.trials_path)) for run in self.runs]
         if rows:
             lists = [list(values) for values in zip(*rows, strict=True)]
             unnested = ", ".join("unnest(?)" for _ in lists)
-            connection.execute(f"insert into run_files select {unnested}", lists)
+            connection.execute(f"insert into run_files select {unnested}, null", lists)
 
 
 @contextlib.contextmanager

@@ -54,6 +54,7 @@ RAW = {
     "stored_bytes": "MAP(VARCHAR, BIGINT)",
     "begun_at": "VARCHAR",
     "seconds": "MAP(VARCHAR, DOUBLE)",
+    "settling": "STRUCT(settled BOOLEAN)",
     "source": "VARCHAR",
     "columns": "MAP(VARCHAR, VARCHAR)",
 }
@@ -69,6 +70,10 @@ RUN_COLUMNS = {
     "kernel": "VARCHAR",
     "imported": "BOOLEAN",
 }
+
+
+SETTLED_CELLS = "settled_cells"
+"""A column of `run_files`: by layout and workload, `querying.settled`'s answers. Null until a query uses it."""
 
 
 def read_lines(files: Sequence[str]) -> str:
@@ -126,7 +131,7 @@ def views() -> dict[str, str]:
 def placed_trials(lines: str) -> str:
     """The lines of all files, each with its run; `lines` is SQL that gives them."""
     return (
-        f"create view placed_trials as select run_files.run as run, lines.* exclude (filename) "
+        f"create view placed_trials as select run_files.run as run, {SETTLED_CELLS}, lines.* exclude (filename) "
         f"from ({lines}) as lines join run_files on run_files.file = lines.filename"
     )
 
@@ -134,11 +139,19 @@ def placed_trials(lines: str) -> str:
 def _trials() -> str:
     counts = _counts("verdict")
     parts = ["run", "layout", "workload", "number", "metric", "verdict", f"{counts} as counts"]
+    parts += ["settling.settled as settled"]
     parts += [f"case when {counts} then figures.{field} end as {name}" for name, field in FIGURES.items()]
     parts += [f"case when not {counts} then figures.{field} end as {REJECTED}{name}" for name, field in FIGURES.items()]
     parts += [f"account.{field.name} as {field.name}" for field in dataclasses.fields(Account)]
     parts += ["try_cast(begun_at as TIMESTAMP) as begun_at", "stored_bytes", "seconds", "source", "columns"]
     return f"select {', '.join(parts)} from placed_trials"
+
+
+def fill_settled() -> str:
+    """SQL that fills the column `settled_cells`, of four lists: runs, layouts, workloads, whether each settled."""
+    rows = "select unnest(?) as run, unnest(?) as layout, unnest(?) as workload, unnest(?) as settled"
+    found = f"select run, map(list({_PLACE}), list(settled)) as cells from ({rows}) group by run"
+    return f"update run_files set {SETTLED_CELLS} = found.cells from ({found}) as found where found.run = run_files.run"
 
 
 def _cells() -> str:
@@ -147,7 +160,7 @@ def _cells() -> str:
     worst = f"{order}[min(coalesce(list_position({order}, verdict), 1))]"
     groups = "run, layout, workload"
     inner = [groups, f"{worst} as verdict", "count(*) as trials", "arg_min(metric, number) as metric"]
-    inner += ["max(begun_at) as begun_at"]
+    inner += ["max(begun_at) as begun_at", f"any_value({SETTLED_CELLS}[{_PLACE}]) as settled"]
     measured = "filter (where verdict <> 'failed')"
     for name, field in FIGURES.items():
         inner += [
@@ -157,7 +170,7 @@ def _cells() -> str:
         ]
     inner += [f"{_summed(field.name, measured)} as {field.name}" for field in dataclasses.fields(AccountSum)]
     counts = _counts("verdict")
-    outer = [groups, "metric", "verdict", f"{counts} as counts", "trials"]
+    outer = [groups, "metric", "verdict", f"{counts} as counts", "settled", "trials"]
     for name in FIGURES:
         half = f"t_factor({name}_n - 1) * {name}_s / sqrt({name}_n)"
         outer += [
@@ -170,6 +183,9 @@ def _cells() -> str:
     outer += ["try_cast(begun_at as TIMESTAMP) as begun_at"]
     return f"select {', '.join(outer)} from (select {', '.join(inner)} from placed_trials group by {groups})"
 
+
+_PLACE = "layout || chr(31) || workload"
+"""What names a cell within its run."""
 
 _SUMMED = {"leaf_write_bytes": "leaf_drained_write_bytes"}
 """Fields of `AccountSum` that are sums of another one of `Account`."""

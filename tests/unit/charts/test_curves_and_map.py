@@ -8,10 +8,10 @@ import pytest
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.charts import look
 from poolproof.charts.curves import CurvePoint, curve_points, curves
-from poolproof.charts.map import Tile, heat_colour, ink_on, tiles, verdict_map
 from poolproof.charts.metrics import axis_value
 from poolproof.charts.places import panels, places
 from poolproof.compare.finished import FinishedRun, read_run
+from poolproof.page.map import Tile, heat_colour, ink_on, tiles
 from poolproof.rules.model import Verdict
 from poolproof.runs.directory import RunDirectory
 from poolproof.runs.model import Figures, RunRecord, Trial
@@ -127,9 +127,7 @@ def test_where_less_is_better_the_least_is_the_best(run: FinishedRun) -> None:
 
 def test_the_map_holds_every_cell(run: FinishedRun) -> None:
     all_tiles = tiles(tuple(run.cells.values()))
-    spec = look.dressed(verdict_map(all_tiles, layouts=["one"], workloads=run.campaign.workloads), "dark")
-    assert len(spec["data"]["values"]) == 39
-    assert {mark["type"] for mark in _marks(spec)} == {"rect", "text"}
+    assert len(all_tiles) == 39
 
 
 def test_colours_of_the_map_run_from_the_best_to_the_worst() -> None:

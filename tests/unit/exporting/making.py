@@ -10,9 +10,10 @@ from poolproof.evidence.model import Account
 from poolproof.exporting.rows import Table, table_of
 from poolproof.rules.model import Finding, Verdict
 from poolproof.runs.directory import RunDirectory
-from poolproof.runs.model import Figures, Trial
+from poolproof.runs.model import Figures, Settling, Trial, Unsettled
 
 from ..compare.making import RECORD
+from ..page.calibrated import make_calibrated
 
 CAMPAIGN = """\
 name: grid
@@ -37,21 +38,25 @@ BAD: dict[tuple[str, str], tuple[Verdict, Finding]] = {
     ("union[cache.files=off]", "grid[rw=randread,bs=4k,sync=0]"): ("failed", FAILED),
     ("union[cache.files=full]", "grid[rw=randread,bs=16k,sync=0]"): ("suspect", SUSPECT),
 }
+DRIFT = Unsettled("drift", "it falls by 30% over 60 s")
+UNSETTLED = (("mirror", "grid[rw=randread,bs=16k,sync=1]"), ("mirror", "grid[rw=write,bs=16k,sync=0]"))
 ALONE = ("mirror", "grid[rw=randread,bs=4k,sync=0]")
 
 
 def grid_run(path: Path) -> Path:
     """All 36 cells: 2 trials each, but for one that has one."""
-    run = RunDirectory.create(path, CAMPAIGN, replace(RECORD, campaign=CAMPAIGN))
+    RunDirectory.create(path, CAMPAIGN, replace(RECORD, campaign=CAMPAIGN)).write_trials(_grid())
+    return path
+
+
+def _grid() -> list[Trial]:
     campaign = parse_campaign(CAMPAIGN, "t")
     places = [(layout.name, workload.name) for layout in campaign.layouts for workload in campaign.workloads]
-    trials = [
+    return [
         _trial(*place, number, base=100.0 * (index + 1))
         for index, place in enumerate(places)
         for number in ((1,) if place == ALONE else (1, 2))
     ]
-    run.write_trials(trials)
-    return path
 
 
 def nasty_run(path: Path) -> Path:
@@ -62,6 +67,28 @@ def nasty_run(path: Path) -> Path:
     bad = replace(_trial(NASTY, "second", 1, base=100.0), verdict="refuted", findings=(finding,))
     odd = {"rw": "randrw:8", "bs": NASTY, "sync": NASTY, NASTY: NASTY}
     run.write_trials([replace(good, columns=odd), bad])
+    return path
+
+
+def unsettled_run(path: Path) -> Path:
+    """Trials that went on until their figures were known, with 90 % confidence; one cell drifts, a refuted one too."""
+    campaign = CAMPAIGN.replace("{time: 5s, trials: 2}", "{until: 10%, confidence: 90%, trials: 2..6}")
+    run = RunDirectory.create(path, campaign, replace(RECORD, campaign=campaign))
+    run.write_trials(
+        replace(each, settling=Settling(not why, 0.5, 4.0, 60.0, 0.995, 1.005, why))
+        for each in _grid()
+        for why in ((DRIFT,) if each.key[:2] in UNSETTLED else (),)
+    )
+    return path
+
+
+def limited_run(path: Path) -> Path:
+    """A run that measured its disks alone; what `pair` read is refuted."""
+    run = RunDirectory.open(make_calibrated(path))
+    run.write_trials(
+        replace(each, verdict="refuted", findings=(REFUTED,)) if each.key[:2] == ("pair", "reads") else each
+        for each in run.trials()
+    )
     return path
 
 

@@ -21,14 +21,15 @@ from poolproof.exporting.parquet import write_parquet
 from poolproof.exporting.rows import Table, columns_of
 
 from .influxd import Influx, influxd
-from .making import NASTY, grid_run, nasty_run, table
+from .making import NASTY, grid_run, limited_run, nasty_run, table, unsettled_run
 
 _LIMIT_S = 60
 
 
-@pytest.fixture(params=["grid", "nasty"])
+@pytest.fixture(params=["grid", "nasty", "limited", "unsettled"])
 def run(request: pytest.FixtureRequest, tmp_path: Path) -> Table:
-    make = {"grid": grid_run, "nasty": nasty_run}[request.param]
+    makers = {"grid": grid_run, "nasty": nasty_run, "limited": limited_run, "unsettled": unsettled_run}
+    make = makers[request.param]
     return table(make(tmp_path / request.param))
 
 

@@ -4,10 +4,12 @@ import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 from poolproof.runs.directory import RunDirectory
 
 from ..command import Command
+from ..compare.making import CAMPAIGN, changed, make_run
 from ..exporting.making import nasty_run, trials_of
 from ..exporting.test_command import poolproof
 from ..querying.making import set_schema
@@ -87,6 +89,17 @@ def test_a_run_that_is_still_going_is_shown_as_far_as_it_is(poolproof: Command) 
     run = RunDirectory.open(Path("runs/run-4"))
     run.write_trials(run.trials()[:4])
     assert _page(poolproof)[0] == 0
+
+
+def test_what_did_not_settle_is_drawn_without_an_interval(poolproof: Command) -> None:
+    record = changed(CAMPAIGN.replace("{time: 5s, trials: 3}", "{until: 10%, trials: 2..6}"))
+    values = {("one", "reads"): [1000.0, 1001.0], ("pair", "reads"): [2000.0, 2001.0]}
+    make_run(Path("runs/run"), values, record=record, unsettled={("pair", "reads"): "drift"})
+    found: Any = _data(_page(poolproof)[1])
+    points = {each["layout"]: each["points"][0] for each in found["series"]}
+    run, value, low, high, counts, *_, unsettled = points["pair"]
+    assert (run, value, low, high, counts, unsettled) == (0, 2000.5, None, None, True, True)
+    assert points["one"][2] is not None and points["one"][-1] is False
 
 
 def test_a_page_that_cannot_be_written_is_named(poolproof: Command) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -9,6 +10,8 @@ from poolproof.compare.comparison import Side, compare
 from poolproof.compare.finished import read_run
 from poolproof.history.series import EFFECT, NamedRun, Series, in_order, series_of, unlike_before
 
+from ..compare import making
+from ..compare.making import CAMPAIGN, make_run
 from .making import make_history
 
 
@@ -59,3 +62,14 @@ def test_another_machine_or_campaign_is_another_history(runs: Sequence[NamedRun]
         found = series_of([*runs[:3], NamedRun("changed", changed)])
         assert {len(each.points) for each in found if (each.layout, each.workload) == ("one", "stream")} == {3, 1}
         assert all(_words(each)[0] is None for each in found)
+
+
+def test_what_did_not_settle_is_told_as_about(tmp_path: Path) -> None:
+    record = making.changed(CAMPAIGN.replace("{time: 5s, trials: 3}", "{until: 10%, trials: 2..6}"))
+    values = {("one", "reads"): [1000.0, 1001.0], ("pair", "reads"): [2000.0, 2001.0]}
+    path = make_run(tmp_path / "run", values, record=record, unsettled={("pair", "reads"): "drift"})
+    cells = _by_cell([NamedRun("run", read_run(path))])
+    (calm,), (drifts,) = cells["one", "reads"].points, cells["pair", "reads"].points
+    assert (calm.unsettled, drifts.unsettled) == (False, True)
+    assert not calm.text.startswith("about")
+    assert drifts.text == "about 2.00k IOPS (unsettled, trials 2.00k IOPS … 2.00k IOPS)"

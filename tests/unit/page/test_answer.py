@@ -62,6 +62,18 @@ def test_a_run_that_was_stopped_says_how_far_it_is(tmp_path: Path) -> None:
     assert f"5 of 12 trials are done; the run was stopped: poolproof resume {tmp_path / 'run'}" in found.rest
 
 
+def test_of_trials_that_cannot_be_read_nobody_is_told_to_go_on(tmp_path: Path) -> None:
+    """To resume a run whose lines are damaged is refused."""
+    path = make_run(tmp_path / "run", all_trials())
+    lines = (path / "trials.jsonl").read_bytes().splitlines(keepends=True)
+    (path / "trials.jsonl").write_bytes(b"".join([b"{}\n" * 3, *lines[3:]]))
+    found = answer(read(path))
+    assert "9 of 12 trials are done; 3 cannot be read." in found.rest
+    (path / "trials.jsonl").write_bytes(b"{}\n" * 12)
+    found = answer(read(path))
+    assert (found.sentence, found.rest) == ("None of the 12 trials that stand there can be read.", ())
+
+
 def test_without_a_goal_every_workload_has_its_answer(tmp_path: Path) -> None:
     found = _answer(tmp_path, campaign=CAMPAIGN.replace("goal: reads\n", ""))
     assert found.sentence == "bare-a is best under each of the 2 workloads."

@@ -23,12 +23,19 @@ P.open = (number, go) => {
 };
 
 P.cellHead = (cell) => {
-  const share = cell.s === null ? "" : cell.s === 1 ? "; the best of this workload" : `; ${P.percent(cell.s)} of the best of this workload`;
+  const near = P.shareWords(cell, "; ");
+  const share = near && `${near} of this workload`;
   const trials = cell.t.map(([number, mark, text]) => `${mark} ${text}`).join(", ");
   P.byId("cell-head").replaceChildren(
     P.make("p", { class: "cell-line" }, `${P.nameOf(cell)}: ${cell.f.replace(/^\[|\]$/g, "")} `, P.make("span", { class: `v-${cell.v}` }, `${cell.k} ${cell.v}`)),
-    P.make("p", { class: "quiet" }, `${cell.t.length === 1 ? "one trial" : `${cell.t.length} trials`}: ${trials}${share}`));
+    P.make("p", { class: "quiet" }, `${cell.t.length === 1 ? "one trial" : `${cell.t.length} trials`}: ${trials}${share}`),
+    ...(cell.u ? [P.unsettledBlock(cell)] : []));
 };
+
+// Why the figure is not known: the reasons, as the terminal tells them.
+P.unsettledBlock = (cell) => P.make("div", { class: "finding e-suspects unsettled" },
+  P.make("p", {}, P.make("span", { class: "mark", "aria-hidden": "true" }, "~"), " This figure is unsettled: its trials did not make it known to within the tolerance that was asked for. No mean of it is to be believed."),
+  ...cell.u.map(([name, sentence]) => P.make("p", {}, P.make("code", {}, name), ": ", ...P.coded(sentence))));
 
 P.cellFindings = (cell) => {
   const found = cell.x.map((number) => P.data.findings[number]);
@@ -36,10 +43,10 @@ P.cellFindings = (cell) => {
   const notes = found.filter(([, effect]) => effect === "notes");
   P.byId("cell-findings").replaceChildren(
     ...strong.map(([rule, effect, message, fix]) => P.make("div", { class: `finding e-${effect}` },
-      P.make("p", {}, P.make("code", {}, rule), ` ${effect} it: ${message}`),
-      P.make("p", { class: "quiet" }, `mend: ${fix}`))),
-    ...(notes.length ? [P.make("details", { class: "behind" }, P.make("summary", {}, `${notes.length} ${notes.length === 1 ? "note" : "notes"}, which change no verdict`),
-      ...notes.map(([rule, , message]) => P.make("p", {}, P.make("code", {}, rule), ` ${message}`)))] : []));
+      P.make("p", {}, P.make("code", {}, rule), ` ${effect} it: `, ...P.coded(message)),
+      P.make("p", { class: "quiet" }, "mend: ", ...P.coded(fix)))),
+    ...(notes.length ? [P.make("details", { class: "behind" }, P.make("summary", {}, `${notes.length} ${notes.length === 1 ? "note" : "notes"}, which ${notes.length === 1 ? "changes" : "change"} no verdict`),
+      ...notes.map(([rule, , message]) => P.make("p", {}, P.make("code", {}, rule), " ", ...P.coded(message))))] : []));
 };
 
 P.trialChoices = (number) => {
@@ -206,8 +213,8 @@ P.drawDisks = (cell) => {
     const row = rows.find((each) => each.disk === disk && each.what === what);
     return row ? P.percent(row.share) : "–";
   };
-  const table = disks.map((disk) => [disk, ...["reads", "writes", "stored", "busy"].map((what) => value(disk, what)), rows.find((row) => row.disk === disk)?.note ? "▲ holds the layout back" : ""]);
+  const table = disks.map((disk) => [disk, ...["reads", "writes", "stored", "busy"].map((what) => value(disk, what)), disk in cell.requests ? P.seconds(cell.requests[disk]) : "–", rows.find((row) => row.disk === disk)?.note ? "▲ holds the layout back" : ""]);
   P.byId("shares-table").replaceChildren(table.length
-    ? P.table(["disk", "reads", "writes", "stored", "busy", ""], table, "Shares of the disks")
+    ? P.table(["disk", "reads", "writes", "stored", "busy", "a request took", ""], table, "Shares of the disks")
     : P.make("p", {}, "No disk was counted."));
 };

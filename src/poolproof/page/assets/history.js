@@ -1,8 +1,8 @@
 "use strict";
 // The page over many runs: the list of changes, the choice of a cell, its chart and its table.
 P.run = (number) => P.data.runs[number];
-P.point = ([run, value, low, high, counts, verdict, text, reason, word, factor]) =>
-  ({ run: P.run(run), number: run, value, low, high, counts, verdict, text, reason, word, factor });
+P.point = ([run, value, low, high, counts, verdict, text, reason, word, factor, unsettled]) =>
+  ({ run: P.run(run), number: run, value, low, high, counts, verdict, text, reason, word, factor, unsettled });
 P.where = (series) => [series.campaign, series.machine].join("\u0000");
 P.machines = () => new Set(P.data.series.map((each) => each.machine)).size;
 P.campaignText = (series) => P.machines() > 1 ? `${series.campaign} on ${series.machine}` : series.campaign;
@@ -58,7 +58,7 @@ P.openSeries = (index, jump) => {
   const points = series.points.map(P.point);
   const rows = points.filter((point) => point.value !== null).map((point) => ({
     begun_at: point.run.begun_at, run: point.run.name, versions: point.run.versions, value: point.value, low: point.low,
-    high: point.high, line: point.counts ? point.value : null, verdict: point.verdict,
+    high: point.high, line: point.counts && !point.unsettled ? point.value : null, verdict: point.verdict,
     change: P.isMarked(point) ? point.word : "", text: point.text,
   }));
   const label = `${P.data.metrics[series.metric]} of ${series.workload} on ${series.layout} through ${points.length} runs`;

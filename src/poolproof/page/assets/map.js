@@ -81,17 +81,23 @@ P.mapCell = (number, layout, column, breaks, few) => {
     return P.make("td", { class: `none${side}`, role: "gridcell", tabindex: "-1", "aria-label": `${P.data.workloads[column.workload]} on ${layout}: not measured` }, "·");
   }
   const cell = P.data.cells[number];
-  const share = cell.s === null ? "" : cell.s === 1 ? ", the best" : `, ${P.percent(cell.s)} of the best`;
   const made = P.make("td", {
-    class: `v-${cell.v}${cell.c ? "" : " bare"}${side}`, role: "gridcell", tabindex: "-1", "data-cell": number,
-    "aria-label": `${P.nameOf(cell)}: ${cell.f}, ${cell.v}${share}`,
-  }, P.make("span", { class: cell.c ? "" : "mark", "aria-hidden": "true" }, cell.k));
+    class: `v-${cell.v}${cell.c ? "" : " bare"}${cell.u ? " unsettled" : ""}${side}`, role: "gridcell", tabindex: "-1", "data-cell": number,
+    "aria-label": `${P.nameOf(cell)}: ${cell.f}, ${cell.v}${P.shareWords(cell, ", ")}`,
+  }, P.make("span", { class: cell.c ? "" : "mark", "aria-hidden": "true" }, `${cell.u ? "~" : ""}${cell.k}`));
   if (cell.c) {
     made.style.setProperty("--heat", cell.c);
     made.style.setProperty("--on", cell.i);
   }
   if (few) made.append(` ${P.shortFigure(cell)}`);
   return made;
+};
+
+// How near the best of its workload; of a figure that did not settle no more than about.
+P.shareWords = (cell, before) => {
+  if (cell.s === null) return "";
+  if (cell.u && cell.s === 1) return `${before}about the best, where none settled`;
+  return `${before}${cell.s === 1 ? "the best" : `${cell.u ? "about " : ""}${P.percent(cell.s)} of the best`}`;
 };
 
 // The figure without its interval; in parentheses where it must not be believed.
@@ -146,7 +152,7 @@ P.mapTips = (table) => {
     const cell = event.target.closest?.("td[data-cell]");
     if (!cell) return;
     const about = P.data.cells[Number(cell.dataset.cell)];
-    tip.textContent = `${P.nameOf(about)}\n${about.f}\n${about.k} ${about.v}${about.s === null ? "" : about.s === 1 ? ", the best" : `, ${P.percent(about.s)} of the best`}`;
+    tip.textContent = `${P.nameOf(about)}\n${about.f}\n${about.k} ${about.v}${P.shareWords(about, ", ")}`;
     const box = cell.getBoundingClientRect();
     tip.hidden = false;
     const left = Math.min(box.left + window.scrollX, window.scrollX + document.documentElement.clientWidth - tip.offsetWidth - 8);
@@ -166,7 +172,9 @@ P.mapLegend = () => {
   P.byId("map-legend").replaceChildren(
     P.make("span", {}, "the best", ramp, "1/100 of it and less"),
     ...[["✓", "sound"], ["?", "unproven"], ["!", "suspect"], ["✗", "refuted"], ["–", "failed"]]
-      .map(([mark, word]) => P.make("span", { class: `v-${word}` }, P.make("span", { class: "mark", "aria-hidden": "true" }, mark), ` ${word}`)));
+      .map(([mark, word]) => P.make("span", { class: `v-${word}` }, P.make("span", { class: "mark", "aria-hidden": "true" }, mark), ` ${word}`)),
+    ...(P.data.cells.some((cell) => cell.u)
+      ? [P.make("span", { class: "unsettled" }, P.make("span", { class: "mark", "aria-hidden": "true" }, "~"), " unsettled")] : []));
 };
 
 P.markOpen = (number) => {

@@ -15,15 +15,17 @@ P.curveRows = () => {
     const believed = cell.v !== "refuted" && cell.v !== "failed";
     return [{
       layout: P.data.layouts[cell.l], workload: P.data.workloads[cell.w], panel: place.panel, at: place.at, order: place.order,
-      value: figure[0], low: figure[1], high: figure[2], line: believed ? figure[0] : null, believed, verdict: cell.v,
-      text: P.figureWords(figure, metric),
+      value: figure[0], low: figure[1], high: figure[2], line: believed && !cell.u ? figure[0] : null, believed, unsettled: Boolean(cell.u),
+      verdict: cell.v, text: P.figureWords(figure, metric),
     }];
   });
   return rows.sort((a, b) => a.order - b.order);
 };
 
-P.figureWords = ([mean, low, high], metric) => {
+// `least` and `most` of several trials: of a figure that did not settle, which has no interval.
+P.figureWords = ([mean, low, high, least, most], metric) => {
   const word = metric === "iops" ? (value) => `${Number(value.toPrecision(3)).toLocaleString("en")} IOPS` : metric === "bandwidth" ? P.rate : P.seconds;
+  if (least !== undefined) return `about ${word(mean)} (unsettled, ${least === null ? "one trial" : `trials ${word(least)} … ${word(most)}`})`;
   return low === null ? `${word(mean)} (one trial: no interval)` : `${word(mean)} (${word(low)} … ${word(high)})`;
 };
 
@@ -32,11 +34,15 @@ P.drawCurves = () => {
   const rows = P.curveRows();
   const name = P.hasCurves ? `curves ${metric} ${P.byId("scale").value}` : `figures ${metric}`;
   const refuted = rows.filter((row) => !row.believed).length;
-  const alone = rows.some((row) => row.low === null);
+  const unsettled = rows.filter((row) => row.believed && row.unsettled).length;
+  const still = P.byId("scale")?.value === "log" ? rows.filter((row) => !(row.value > 0)).length : 0;
+  const alone = rows.some((row) => row.low === null && !row.unsettled);
   P.byId("curves-note").textContent = [
     P.hasCurves ? "" : "No workload varies over block size here, so each has a panel of its own.",
     refuted ? `${refuted} refuted or failed ${refuted === 1 ? "figure is" : "figures are"} drawn hollow and unconnected.` : "",
-    `Bars are 95 % intervals${alone ? "; a figure of one trial has none" : ""}.`,
+    unsettled ? `${unsettled} unsettled ${unsettled === 1 ? "figure is" : "figures are"} drawn hollow and unconnected, without an interval, about where ${unsettled === 1 ? "its" : "their"} trials lie.` : "",
+    P.hasCurves && still ? `${still} ${still === 1 ? "figure of 0 has" : "figures of 0 have"} no place on a logarithmic scale.` : "",
+    `Bars are ${P.data.intervals[metric]}${alone ? "; a figure of one trial has none" : ""}.`,
     rows.length ? "" : "Nothing is left to draw with these choices.",
   ].filter(Boolean).join(" ");
   P.chart("curves-chart", (holder) => {

@@ -34,6 +34,13 @@ P.make = (tag, attributes = {}, ...children) => {
   return made;
 };
 
+// What stands between backticks is code; a lone backtick is itself.
+P.coded = (text) => {
+  const parts = text.split("`");
+  if (parts.length % 2 === 0) return [text];
+  return parts.map((part, number) => (number % 2 ? P.make("code", {}, part) : part)).filter((part) => part !== "");
+};
+
 P.table = (headings, rows, caption) => {
   const cell = (value, number) => number === 0
     ? P.make("th", { scope: "row" }, String(value))
