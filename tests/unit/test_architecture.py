@@ -30,23 +30,14 @@ NAMES = {_module_name(path): path for path in MODULES}
 
 
 def _imported(path: Path) -> Iterator[str]:
-    """Every module that the file imports, also inside functions; of poolproof's own, down to the module."""
-    for node in _runs(MODULES[path]):
+    """Every module that the file imports, also inside functions and for types alone; poolproof's own by the module."""
+    for node in ast.walk(MODULES[path]):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
             assert node.level == 0, f"{path}: a relative import"
             inner = [f"{node.module}.{alias.name}" for alias in node.names]
             yield from (name if name in NAMES else node.module for name in inner)
-
-
-def _runs(node: ast.AST) -> Iterator[ast.AST]:
-    """The nodes of a module but for those that only a type checker reads."""
-    if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
-        return
-    yield node
-    for child in ast.iter_child_nodes(node):
-        yield from _runs(child)
 
 
 def _room(module: str) -> str:

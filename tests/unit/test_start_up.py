@@ -61,3 +61,24 @@ def test_a_whole_run_for_machines_imports_nothing_heavy(campaign: Path, tmp_path
 def test_a_command_imports_no_other() -> None:
     modules = {name: f"poolproof.cli.{name}{'_' if name == 'import' else ''}" for name in NAMES}
     assert _modules_of("rules", "--help") & set(modules.values()) == {modules["rules"], modules["run"]}
+
+
+@pytest.mark.parametrize("words", ["presets", "check --json none.yaml", "--help"])
+def test_an_answer_that_cannot_be_printed(words: str) -> None:
+    """Standard output on a full disk is one clear error; a reader that has enough is none."""
+    argv = [sys.executable, "-c", "from poolproof.cli.main import main; main()", *words.split()]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(argv, stdout=full, stderr=subprocess.PIPE, text=True, timeout=_LIMIT_S, check=False)
+    assert done.returncode in (1, 3)
+    assert done.stderr.startswith("poolproof: ")
+    assert "Traceback" not in done.stderr and "fault of its own" not in done.stderr
+
+
+def test_a_reader_that_has_enough() -> None:
+    argv = [sys.executable, "-c", "from poolproof.cli.main import main; main()", "presets"]
+    program = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert program.stdout is not None and program.stderr is not None
+    program.stdout.close()
+    with program.stderr:
+        said = program.stderr.read()
+    assert (program.wait(timeout=_LIMIT_S), said) == (0, "")

@@ -18,6 +18,7 @@ def command(
     from poolproof.campaign.grammar import format_expression
     from poolproof.campaign.yaml import read_campaign
     from poolproof.layers.tree import resolve
+    from poolproof.units import format_number_of
 
     asked = read_campaign(campaign)
     names = {device.name for device in asked.devices}
@@ -28,14 +29,13 @@ def command(
     if as_json:
         typer.echo(json.dumps({"name": asked.name, "layouts": layouts, "workloads": workloads}))
         return
-    typer.echo(
-        f"{asked.name}: {len(layouts)} layouts × {len(workloads)} workloads = {len(layouts) * len(workloads)} cells"
-    )
+    counted = f"{format_number_of(len(layouts), 'layout')} × {format_number_of(len(workloads), 'workload')}"
+    typer.echo(f"{asked.name}: {counted} = {format_number_of(len(layouts) * len(workloads), 'cell')}")
     calibration = calibration_of(asked)
     if calibration.layouts:
         disks = ", ".join(calibrated_device(layout.name) or "" for layout in calibration.layouts)
-        count = len(calibration.workloads)
-        typer.echo(f"  first each disk alone: {disks}, under {count} workload{'' if count == 1 else 's'}")
+        count = format_number_of(len(calibration.workloads), "workload")
+        typer.echo(f"  first each disk alone: {disks}, under {count}")
     for name, line in layouts.items():
         typer.echo(f"  layout {name}: {line}")
     for workload in workloads:

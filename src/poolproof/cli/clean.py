@@ -42,7 +42,13 @@ def command(
     from poolproof.cli.cleaning import clean
 
     undone = clean(run, on=on)
-    typer.echo(json.dumps({"undone": undone}) if as_json else f"{undone} changes undone; nothing of this run is left")
+    typer.echo(json.dumps({"undone": undone}) if as_json else _told(undone))
+
+
+def _told(undone: int) -> str:
+    from poolproof.units import format_number_of
+
+    return f"{format_number_of(undone, 'change')} undone; nothing of this run is left"
 
 
 def _clean_all(on: str, work: str | None, *, as_json: bool) -> None:
@@ -91,7 +97,7 @@ def _object(undone: Sequence["Undone"], left: Sequence["Found"], labs: Sequence[
 
 
 def _lines(undone: Sequence["Undone"], left: Sequence["Found"], labs: Sequence[str]) -> list[str]:
-    lines = [f"{each.run}: {each.changes} changes undone; nothing of this run is left" for each in undone]
+    lines = [f"{each.run}: {_told(each.changes)}" for each in undone]
     for each in left:
         by_hand = "; if no program that the first command shows is wanted:" if len(each.next) > 1 else ""
         lines += [f"left alone: {each.state.path}: {each.why}{by_hand}", *(f"  {command}" for command in each.next)]

@@ -17,7 +17,7 @@ def command(
 
     found = find(rule)
     if as_json:
-        keys = ("id", "title", "wrong", "shows", "error", "mend", "sources", "catalogue", "reproduce")
+        keys = ("id", "title", "wrong", "shows", "error", "mend", "sources", "reproduce")
         typer.echo(json.dumps({key: getattr(found, key) for key in keys}))
         return
     typer.echo(f"{found.id}: {found.title}\n\n{found.wrong}\n\nHow it shows: {found.shows}")

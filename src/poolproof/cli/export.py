@@ -27,7 +27,7 @@ def command(
     as_json: Json = False,
 ) -> None:
     """Write a run in another format; refuted and failed figures stand apart in each (docs/export.md)."""
-    from poolproof.cli.parts import end_with_gaps, name_gaps
+    from poolproof.cli.gaps import end_with_gaps, name_gaps
     from poolproof.exporting.rows import table_of
     from poolproof.exporting.written import FORMATS, default_place, write_export
     from poolproof.page.reading import read

@@ -44,7 +44,8 @@ def reached(name: str) -> Iterator[Host]:
     from poolproof.lab import link
     from poolproof.lab.standing import find
 
-    with link.reached(find(name)) as host:
+    lab = find(name)
+    with _crash_told(lab, f"the lab {lab.name}", lab.start_command), link.reached(lab) as host:
         yield host
 
 
@@ -79,22 +80,35 @@ def in_own_lab(wish: RunLab, label: str, campaign: Campaign, *, keep: bool) -> I
     """
     from poolproof.lab import link
     from poolproof.lab.campaign import own_disks, seen_from
-    from poolproof.lab.standing import is_running, remove
+    from poolproof.lab.standing import remove
 
     lab = _start(wish, label, campaign, keep=keep)
     try:
-        with link.reached(lab) as host:
+        with _crash_told(lab, "the lab"), link.reached(lab) as host:
             yield Ground(host, seen_from(lab.record, campaign), own_disks(lab.record))
-    except HostUnreachable as error:
-        if is_running(lab.folder):
-            raise
-        # the way to a machine that is gone never works again; what follows in the hint does
-        raise HostError(f"the lab crashed: {lab.last_words()}", error.hint.rpartition("then: ")[2]) from None
     finally:
         if keep:
             say(f"the lab stays: poolproof lab ssh {lab.name}; its end: poolproof lab rm {lab.name}")
         else:
             remove(lab.folder)
+
+
+@contextlib.contextmanager
+def _crash_told(lab: "Lab", name: str, *first: str) -> Iterator[None]:
+    """Where the lab's machine is gone, its last words in place of the lost link's; `first` is to be typed first.
+
+    The way to a machine that is gone never works again; what follows in the link's hint does.
+    """
+    from poolproof.lab.standing import is_running
+
+    try:
+        yield
+    except HostUnreachable as error:
+        if is_running(lab.folder):
+            raise
+        again = error.hint.rpartition("then: ")[2] if "then: " in error.hint else ""
+        hint = "; then: ".join((*first, again) if again else first)
+        raise HostError(f"{name} crashed: {lab.last_words()}", hint) from None
 
 
 def own_lab_folder(label: str) -> Path:
@@ -109,10 +123,11 @@ def _start(wish: RunLab, label: str, campaign: Campaign, *, keep: bool) -> "Lab"
     from poolproof.lab.build import built_or_build
     from poolproof.lab.disks import check_devices
     from poolproof.lab.standing import this_process
-    from poolproof.lab.start import LabRequest, start
+    from poolproof.lab.start import LabRequest, check_programs, start
 
     acceleration = check_wish(wish.acceleration)
     check_devices(campaign.devices)
+    check_programs(f"{_OWN}{label}", campaign.devices)
     request = LabRequest(
         name=f"{_OWN}{label}",
         series=wish.zfs,

@@ -16,6 +16,12 @@ Acceleration = Annotated[
     typer.Option("--accel", metavar="WAY", help="kvm, tcg (emulation), or auto: KVM where it works, tried once."),
 ]
 
+SERIES = "2.1"
+RAM = "2G"
+PROCESSORS = 2
+AUTO = "auto"
+"""What these options are where they are not given."""
+
 
 def lab_of_run(zfs: str, ram: str, cpus: int, accel: str) -> "RunLab":
     """The lab that these options ask for.
@@ -29,9 +35,3 @@ def lab_of_run(zfs: str, ram: str, cpus: int, accel: str) -> "RunLab":
     from poolproof.runs.model import RunLab
 
     return RunLab(check_series(zfs), parse_ram(ram), check_processors(cpus), check_wish(accel))
-
-
-SERIES = "2.1"
-RAM = "2G"
-PROCESSORS = 2
-AUTO = "auto"

@@ -11,7 +11,8 @@ from typing import NoReturn
 from typer.exceptions import TyperException
 
 from poolproof.cli.commands import NAMES, app_for
-from poolproof.errors import Interrupted, PoolproofError, UsageError
+from poolproof.cli.saying import say
+from poolproof.errors import NO_ROOM, Interrupted, PoolproofError, UsageError
 
 FAULT_EXIT_CODE = 70
 """poolproof itself is at fault (sysexits.h: EX_SOFTWARE)."""
@@ -32,20 +33,40 @@ def main() -> None:
     except KeyboardInterrupt:  # while it was still starting
         code = Interrupted.exit_code
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise SystemExit(0) from None
-    except Exception as error:
-        if os.environ.get("POOLPROOF_DEBUG"):
-            traceback.print_exc()
-        place = traceback.extract_tb(error.__traceback__)[-1]
+        _end_unheard()
+    except SystemExit as ended:  # rich and typer end so where whoever read has enough, as `head` has
+        if isinstance(ended.__context__, BrokenPipeError):
+            _end_unheard()
+        raise
+    except OSError as error:
+        if error.errno not in NO_ROOM:
+            _fail_by_own_fault(error)
         _fail(
-            f"poolproof met a fault of its own: {type(error).__name__}: {error} ({place.filename}:{place.lineno})",
-            "to see all of it: POOLPROOF_DEBUG=1 poolproof …; please report it",
-            FAULT_EXIT_CODE,
+            f"{error.filename or 'what was to be printed'} cannot be written: {error.strerror}",
+            "make room there, then type it again; of a run: poolproof show RUN",
+            PoolproofError.exit_code,
         )
+    except Exception as error:
+        _fail_by_own_fault(error)
     if code == Interrupted.exit_code:  # typer's way to hand on a Ctrl-C that nothing of ours caught
         _fail("stopped; nothing was begun", "", code)
     raise SystemExit(code or 0)
+
+
+def _end_unheard() -> NoReturn:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    raise SystemExit(0) from None
+
+
+def _fail_by_own_fault(error: Exception) -> NoReturn:
+    if os.environ.get("POOLPROOF_DEBUG"):
+        traceback.print_exc()
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    _fail(
+        f"poolproof met a fault of its own: {type(error).__name__}: {error} ({place.filename}:{place.lineno})",
+        "to see all of it: POOLPROOF_DEBUG=1 poolproof …; please report it",
+        FAULT_EXIT_CODE,
+    )
 
 
 def _spare_garbage() -> None:
@@ -67,10 +88,16 @@ def _help_for(arguments: list[str]) -> str:
 
 
 def _fail(message: str, hint: str, code: int) -> NoReturn:
-    if "--json" in sys.argv[1:]:
-        print(json.dumps({"error": {"message": message, "hint": hint, "exit_code": code}}))
-    else:
-        print(f"poolproof: {message}", file=sys.stderr)
-        if hint:
-            print(f"  {hint}", file=sys.stderr)
+    if "--json" not in sys.argv[1:] or not _answered({"message": message, "hint": hint, "exit_code": code}):
+        say(f"poolproof: {message}" + (f"\n  {hint}" if hint else ""))
     raise SystemExit(code)
+
+
+def _answered(error: dict[str, str | int]) -> bool:
+    """Whether the object of the error could be printed; what standard output still holds is not tried again."""
+    try:
+        print(json.dumps({"error": error}), flush=True)
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return False
+    return True

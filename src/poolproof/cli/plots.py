@@ -21,7 +21,7 @@ def command(
 
     Refuted and failed figures are drawn hollow and no line passes through them.
     """
-    from poolproof.cli.parts import end_with_gaps, name_gaps
+    from poolproof.cli.gaps import end_with_gaps, name_gaps
     from poolproof.errors import RunError, UsageError
     from poolproof.exporting.pictures import Kind, drawn, pictures
     from poolproof.page.reading import read

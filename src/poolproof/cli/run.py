@@ -82,7 +82,9 @@ def command(
     cpus: Processors = PROCESSORS,
     accel: Acceleration = AUTO,
     keep_lab: Annotated[bool, typer.Option("--keep-lab", help="Let the lab live on after the run.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print every step; change nothing.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print every step; change nothing. With --lab, one is started for it.")
+    ] = False,
     save: Annotated[Path | None, typer.Option("--save", help="Write the campaign as a file and go on.")] = None,
     plain: Plain = False,
     as_json: Json = False,

@@ -1,12 +1,12 @@
-"""Starting, resuming and showing runs: what several subcommands share."""
+"""Starting, resuming and planning runs: what `run`, `demo` and `resume` share."""
 
 import contextlib
+import errno
 import json
 import secrets
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from poolproof import __version__
 from poolproof.campaign.calibration import calibrated_device
@@ -17,27 +17,24 @@ from poolproof.cli.cleaning import check_machine, end_own_lab, undo_leftovers
 from poolproof.cli.following import listening
 from poolproof.cli.ground import Ground, in_own_lab, on_host
 from poolproof.cli.left_behind import warn_of_the_dead
-from poolproof.cli.signals import end_in_order
-from poolproof.errors import BuildError, Interrupted, RunError
+from poolproof.cli.signals import end_in_order, stop_if_asked
+from poolproof.errors import NO_ROOM, BuildError, Interrupted, RunError
 from poolproof.facts.machine import mark_of
+from poolproof.facts.versions import program_versions
+from poolproof.fio.render import render
 from poolproof.fio.version import fio_version
 from poolproof.hosts.base import Host, HostUnreachable
-from poolproof.measure.plan import Places, Plan, make_plan, plan_layouts
+from poolproof.measure.cells import CellJobs
+from poolproof.measure.jobs import fill_job
+from poolproof.measure.plan import Places, Plan, building_programs, check_expressions, make_plan, plan_layouts
 from poolproof.provision.layout import look_around
 from poolproof.provision.owner import owner_of
 from poolproof.provision.place import RAM_FILES, new_label, places, real_directory
-from poolproof.report.plan_text import plan_object, plan_text
-from poolproof.runs.claims import hold
-from poolproof.runs.contract import run_object
+from poolproof.report.plan_text import PlannedJobs, plan_object, plan_text
 from poolproof.runs.directory import RunDirectory
-from poolproof.runs.limit import limits_of
 from poolproof.runs.model import RunLab, RunRecord
-from poolproof.runs.race import race_of
-from poolproof.runs.settled import trials_ahead
-from poolproof.runs.summary import bare_cells_of, cells_of
 
-if TYPE_CHECKING:
-    from rich.console import Console
+_UNWRITABLE = (*NO_ROOM, errno.EROFS)
 
 
 @dataclass(frozen=True)
@@ -65,12 +62,14 @@ def start(request: Request) -> None:
     label = new_label()
     with _ground(request, label) as ground:
         plan = _plan(request, label, ground)
+        stop_if_asked()
         run = _create(request, plan, ground.host)
         _conduct(plan, ground.host, run, as_json=request.as_json, plain=request.plain)
 
 
 def _ground(request: Request, label: str) -> contextlib.AbstractContextManager[Ground]:
     if request.lab is not None:
+        check_expressions(request.campaign)  # a mistake is told now, not after an image and a boot
         return in_own_lab(request.lab, label, request.campaign, keep=request.keep_lab)
     return on_host(request.on, request.campaign, request.wipe)
 
@@ -101,13 +100,8 @@ def go_on(path: Path, *, as_json: bool, on: str | None = None, plain: bool = Fal
             undo_leftovers(run, found.host)
         label_places = Places(record.label, record.state_dir, record.ram_dir)
         plan = make_plan(found.campaign, found.host, label_places, record.seed, found.permitted)
+        stop_if_asked()
         _conduct(plan, found.host, run, as_json=as_json, plain=plain)
-
-
-def show(path: Path, *, as_json: bool, leaves: bool) -> None:
-    """Print what a run has found so far; `leaves`: every disk's share, not only where there are several."""
-    run = RunDirectory.open(path)
-    print_result(run, parse_campaign(run.record().campaign, str(path)), as_json=as_json, leaves=leaves)
 
 
 def dry_run_text(request: Request) -> str:
@@ -118,7 +112,13 @@ def dry_run_text(request: Request) -> str:
         around = look_around(ground.host, plan.campaign, plan.nodes.values(), plan.site.state_dir)
         owner = owner_of(_path_of(request, datetime.now()))
         once, layouts = places(plan.site, owner, with_ram=plan.uses_ram_files), plan_layouts(plan, around)
-        return json.dumps(plan_object(once, layouts)) if request.as_json else plan_text(once, layouts)
+        jobs = [_planned_jobs(cell) for cell in (*plan.bare_cells, *plan.cells)]
+        return json.dumps(plan_object(once, layouts, jobs)) if request.as_json else plan_text(once, layouts, jobs)
+
+
+def _planned_jobs(cell: CellJobs) -> PlannedJobs:
+    fill = render(fill_job(cell.jobs)) if cell.workload.fill else ""
+    return PlannedJobs(cell.workload.name, fill, render(cell.jobs))
 
 
 def _plan(request: Request, label: str, ground: Ground) -> Plan:
@@ -148,7 +148,11 @@ def _create(request: Request, plan: Plan, host: Host) -> RunDirectory:
             "ram_bytes": str(plan.machine.ram_bytes),
             "machine": mark_of(host),
         },
-        versions={"poolproof": __version__, "fio": str(fio_version(host))},
+        versions={
+            "poolproof": __version__,
+            "fio": str(fio_version(host)),
+            **program_versions(host, building_programs(plan)),
+        },
         allowed_disks=tuple(sorted(request.wipe)),
         lab=request.lab,
     )
@@ -179,58 +183,17 @@ def _conduct(plan: Plan, host: Host, run: RunDirectory, *, as_json: bool, plain:
     except HostUnreachable as error:
         again = f"poolproof resume {run.path}"
         raise HostUnreachable(error.message, f"when this works again: {error.hint}; then: {again}") from None
-    print_result(run, plan.campaign, as_json=as_json)
+    except OSError as error:
+        if error.errno not in _UNWRITABLE:
+            raise
+        raise RunError(
+            f"{run.path} cannot be written: {error.strerror}; everything was taken down, and what was finished is kept",
+            f"make room (df -h {run.path}), then: poolproof resume {run.path}",
+        ) from None
+    from poolproof.cli.result import print_result
+
+    print_result(run.path, as_json=as_json)
     _end_if_nothing(run, as_json=as_json)
-
-
-def print_result(run: RunDirectory, campaign: Campaign, *, as_json: bool, leaves: bool = False) -> None:
-    trials = run.trials()
-    cells, bare = cells_of(trials, campaign), bare_cells_of(trials, campaign)
-    claims, race, limits = hold(campaign.expect, cells), race_of(trials, campaign), limits_of(cells, bare, campaign)
-    if as_json:
-        print(json.dumps(run_object(run.path, cells, campaign.baseline, claims, race, bare=bare, limits=limits)))
-        return
-    from rich.console import Console
-
-    from poolproof.report.claims import print_claims
-    from poolproof.report.limited import print_limits
-    from poolproof.report.raced import race_block
-    from poolproof.report.shares import print_shares
-    from poolproof.report.table import print_table
-
-    console = Console(highlight=False)
-    if campaign.question:
-        console.print(campaign.question, style="bold", markup=False)
-    print_table(console, cells, campaign.baseline, limits)
-    print_limits(console, cells, bare, limits)
-    if race is not None:
-        console.print(race_block(race))
-    print_claims(console, claims)
-    print_shares(console, cells, all_of_them=leaves, hint=f"poolproof show {run.path} --leaves")
-    if campaign.goal is not None and len(campaign.layouts) > 1:
-        _print_choice(console, run.path)
-    console.print(f"\nrun: {run.path}", markup=False, soft_wrap=True)
-    done, ahead = sum(len(cell.trials) for cell in (*bare, *cells)), trials_ahead(trials, campaign)
-    if ahead and not run.record().imported:
-        wanted = done + ahead
-        console.print(f"{done} of {wanted} trials are done; to go on: poolproof resume {run.path}", soft_wrap=True)
-
-
-def _print_choice(console: "Console", path: Path) -> None:
-    """The layouts in order by the campaign's goal, or why there is no order."""
-    from poolproof.compare.finished import read_run
-    from poolproof.compare.goal import find_goal
-    from poolproof.compare.ranking import LEAST_EFFECT, rank
-    from poolproof.report.ranked import print_ranking
-
-    finished = read_run(path)
-    console.print()
-    try:
-        ranking = rank(finished, find_goal(finished.campaign, None, None), metric=None, effect=LEAST_EFFECT)
-    except RunError as error:
-        console.print(error.message, markup=False)
-        return
-    print_ranking(console, ranking)
 
 
 def _end_if_nothing(run: RunDirectory, *, as_json: bool) -> None:

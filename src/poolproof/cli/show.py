@@ -14,6 +14,6 @@ def command(
     as_json: Json = False,
 ) -> None:
     """Print what a run found: figures, verdicts, reasons."""
-    from poolproof.cli.session import show
+    from poolproof.cli.result import show
 
     show(run, as_json=as_json, leaves=leaves)

@@ -14,6 +14,16 @@ def end_in_order() -> None:
         signal.signal(number, _first)
 
 
+def stop_if_asked() -> None:
+    """Raise KeyboardInterrupt where a signal came and its own was lost.
+
+    Python drops what is raised in the callback of a weak reference, and importing a module has some. A Ctrl-C while the
+    plan was made, and modules were imported beside it, was seen to be lost, once in some hundreds.
+    """
+    if signal.getsignal(signal.SIGINT) is _later:
+        raise KeyboardInterrupt
+
+
 def _first(number: int, frame: FrameType | None) -> None:
     del number, frame
     for each in _SIGNALS:

@@ -77,7 +77,8 @@ def _serve(follower: "Follower", bind: str, port: int, *, as_json: bool) -> None
 
 
 def _watch(follower: "Follower", *, plain: bool, as_json: bool) -> None:
-    from poolproof.cli.session import print_result
+    from poolproof.cli.gaps import end_with_gaps
+    from poolproof.cli.result import print_result
     from poolproof.report.live_state import LiveState
 
     state = LiveState(follower.campaign, follower.before, begun_s=follower.begun_s or None)
@@ -87,8 +88,9 @@ def _watch(follower: "Follower", *, plain: bool, as_json: bool) -> None:
     except KeyboardInterrupt:
         _say(f"no longer watched; the run goes on. To see it again: poolproof watch {follower.run.path}")
         return
-    print_result(follower.run, follower.campaign, as_json=as_json)
-    _say(follower.why_still(len(follower.run.trials()), state.total))
+    seen = print_result(follower.run.path, as_json=as_json)
+    _say(follower.why_still(len(seen.trials) + seen.left_out, state.total))
+    end_with_gaps(seen)
 
 
 def _follow(follower: "Follower", state: "LiveState", *, plain: bool) -> None:

@@ -9,7 +9,7 @@ from poolproof.fio.figures import Direction
 from poolproof.fio.merge import percentile
 from poolproof.report.words import MARKS, STYLES
 from poolproof.rules.model import Finding, Verdict
-from poolproof.units import format_count, format_duration, format_rate, format_size
+from poolproof.units import format_count, format_duration, format_number_of, format_rate, format_size
 
 _WORST_FIRST: tuple[Verdict, ...] = ("failed", "refuted", "suspect", "unproven", "sound")
 _LONGEST_COMMAND = 400
@@ -51,7 +51,7 @@ def summary_line(results: Sequence[Audited]) -> str:
     parts = [f"{counts[verdict]} {verdict}" for verdict in _WORST_FIRST if counts[verdict]]
     changed = sum(audited.has_changed for audited in results)
     since = f"; {changed} with another verdict than when measured" if changed else ""
-    return f"{len(results)} result{'' if len(results) == 1 else 's'}: {', '.join(parts) or 'none'}{since}"
+    return f"{format_number_of(len(results), 'result')}: {', '.join(parts) or 'none'}{since}"
 
 
 def figures_text(figures: Figures) -> str:
@@ -70,6 +70,8 @@ def _direction(part: Direction) -> str:
         words.append(f"{format_count(part.iops)} IOPS")
     if part.io_bytes is not None and part.runtime_ms:
         words.append(f"{format_size(part.io_bytes)} in {format_duration(part.runtime_ms / 1000)}")
+    if part.bandwidth_mean_bytes is not None and not words:
+        words.append(f"{format_rate(part.bandwidth_mean_bytes)} on average of fio's samples")
     latency = part.clat or part.lat
     if latency is not None and latency.mean_ns is not None and not words:
         words.append(f"mean latency {format_duration(latency.mean_ns / 1e9)}")

@@ -17,7 +17,8 @@ def print_claims(console: Console, claims: tuple[Held, ...]) -> None:
     for held in claims:
         mark, style = _MARKS[held.result]
         heading = Text(f"{mark} {held.result}: ", style=style).append(held.claim.claim, style="default")
-        said = f"measured {measured_text(held)}" if held.measured else held.why
+        said = f"measured {measured_text(held)}" if held.measured else ""
+        said = "; ".join(part for part in (said, held.why) if part)
         lines = [f"{held.claim.text}; {said}", f"source: {held.claim.source}"]
         console.print(Group(heading, *(Padding(Text(line, style="bright_black"), (0, 0, 0, 2)) for line in lines)))
 

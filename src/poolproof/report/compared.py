@@ -14,6 +14,7 @@ from poolproof.compare.finished import Measured
 from poolproof.compare.reasons import in_groups
 from poolproof.compare.unlike import Unlike
 from poolproof.report.words import MARKS, METRICS, factor_text, per_cent_whole, value_text
+from poolproof.units import format_number_of
 
 _STYLES: dict[Word, str] = {"faster": "green", "slower": "red", "same": "default", "undecided": "yellow"}
 _MOST_PLACES = 6
@@ -169,7 +170,7 @@ def _places(places: Sequence[Place]) -> str:
 
 
 def _cells(count: int) -> str:
-    return f"{count} cell{'' if count == 1 else 's'}"
+    return format_number_of(count, "cell")
 
 
 def _indented(text: str) -> Padding:

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from poolproof.lint.model import Diagnostic
+from poolproof.units import format_number_of
 
 _WIDTH = 110
 
@@ -31,5 +32,5 @@ def _place(each: Diagnostic) -> str:
 
 def _counted(found: Sequence[Diagnostic]) -> str:
     counts = Counter(each.severity for each in found)
-    words = [f"{counts[severity]} {severity}{'' if counts[severity] == 1 else 's'}" for severity in counts]
+    words = [format_number_of(counts[severity], severity) for severity in counts]
     return ", ".join(sorted(words, key=lambda word: word.split()[1])) or "nothing found"

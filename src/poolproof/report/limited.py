@@ -30,7 +30,7 @@ def _disks(bare: Sequence[Cell]) -> RenderableType:
     """A line for each workload, a column for each disk."""
     disks = list(dict.fromkeys(calibrated_device(cell.layout) or cell.layout for cell in bare))
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column("the disks alone", no_wrap=True)
+    table.add_column("the disks alone", overflow="fold")
     for disk in disks:
         table.add_column(Text(disk), justify="right", no_wrap=True)
     for workload in dict.fromkeys(cell.workload for cell in bare):

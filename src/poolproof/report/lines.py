@@ -8,6 +8,7 @@ from poolproof.report.live_state import LiveState
 from poolproof.report.time_left import whole_seconds
 from poolproof.report.words import trial_text
 from poolproof.runs.model import Trial
+from poolproof.units import format_number_of
 
 
 class PlainLines(Listener):
@@ -23,7 +24,7 @@ class PlainLines(Listener):
 
     def layout_begins(self, layout: str, trials_to_do: int) -> None:
         self._state.layout_begins(layout, trials_to_do)
-        self._say(f"building {layout} ({trials_to_do} trials)")
+        self._say(f"building {layout} ({format_number_of(trials_to_do, 'trial')})")
 
     def trial_added(self, layout: str, workload: str) -> None:
         self._state.trial_added(layout, workload)

@@ -7,6 +7,7 @@ from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
 from poolproof.report.live_state import LiveState
+from poolproof.report.short_names import cut
 from poolproof.report.words import MARKS, STYLES
 from poolproof.rules.model import Verdict
 from poolproof.runs.summary import WORST_FIRST
@@ -125,7 +126,5 @@ def _mark(state: LiveState, layout: str, workloads: Sequence[str]) -> Text:
 
 
 def _cut(text: str, width: int) -> str:
-    """Exactly so many cells of the terminal; what is longer ends in `…`."""
-    if cell_len(text) <= width:
-        return set_cell_size(text, width)
-    return set_cell_size(text, max(0, width - 1)) + "…" if width > 0 else ""
+    """Exactly so many cells of the terminal."""
+    return set_cell_size(cut(text, width), max(0, width))

@@ -8,6 +8,7 @@ from rich.text import Text
 from poolproof.measure.events import LiveRates
 from poolproof.report.live_map import counts_line, map_lines
 from poolproof.report.live_state import LiveState, News
+from poolproof.report.short_names import cut, place
 from poolproof.report.sparkline import sparkline
 from poolproof.report.time_left import whole_seconds
 from poolproof.report.words import MARKS, STYLES, trial_text
@@ -29,9 +30,9 @@ def screen_lines(state: LiveState, hint: str, width: int, height: int) -> list[T
     `hint` says in the first line how to end.
     """
     head = [_title(state, hint, width), _progress(state, width)]
-    now = [_step(state), *_rates(state, width)]
+    now = [_step(state, width), *_rates(state, width)]
     if height < _LOWEST_WITH_MAP:
-        lines = [*head, *now, *_news(state, height - len(head) - len(now))]
+        lines = [*head, *now, *_news(state, width, height - len(head) - len(now))]
     else:
         lines = _whole(state, head, now, width, height)
     return [_fitted(line, width) for line in lines[:height]]
@@ -43,7 +44,7 @@ def _whole(state: LiveState, head: list[Text], now: list[Text], width: int, heig
     blank = [Text()] if roomy else []
     rest = height - len(head) - len(now) - 3 * len(blank) - 1  # 1: the counts below the map
     found = map_lines(state, width, max(3, rest - (_NEWS_IF_ROOMY if roomy else _FEWEST_NEWS)))
-    news = _news(state, rest - len(found))
+    news = _news(state, width, rest - len(found))
     return [*head, *blank, *found, counts_line(state), *blank, *now, *blank, *news]
 
 
@@ -74,8 +75,8 @@ def _left(state: LiveState) -> str:
     return f", about {whole_seconds(left_s)} left"
 
 
-def _step(state: LiveState) -> Text:
-    where = f"{state.at[0]} · {state.at[1]} #{state.at[2]}" if state.at else state.layout
+def _step(state: LiveState, width: int) -> Text:
+    where = place(*state.at, width) if state.at else cut(state.layout, width // 2)
     line = Text(f"{where}: " if where else "", style="bold").append(state.words, style="default")
     return line.append(f", {whole_seconds(state.step_s)}", style=_QUIET)
 
@@ -91,16 +92,15 @@ def _rates(state: LiveState, width: int) -> list[Text]:
     room = (width - 3) // 2 - 6 - _RATE_WIDTH
     line = _rate("fio", rates, _of_fio, room, top).append("   ")
     line.append_text(_rate("disks", rates, _of_disks, room, top))
-    return [line, _legend(state)]
+    return [line, _legend(state, width)]
 
 
-def _legend(state: LiveState) -> Text:
+def _legend(state: LiveState, width: int) -> Text:
     if not state.rates_of:
         return Text()
     if state.rates_of == state.at:
         return Text("bytes per second, both to one scale", style=_QUIET)
-    layout, workload, number = state.rates_of
-    return Text(f"bytes per second, both to one scale, of {layout} · {workload} #{number}", style=_QUIET)
+    return Text(f"bytes per second, both to one scale, of {place(*state.rates_of, width - 40)}", style=_QUIET)
 
 
 def _of_fio(rates: LiveRates) -> float | None:
@@ -119,26 +119,28 @@ def _rate(name: str, rates: list[LiveRates], of: Callable[[LiveRates], float | N
     return line.append(f"{'…' if now is None else format_rate(now):>{_RATE_WIDTH}}", style="default")
 
 
-def _news(state: LiveState, room: int) -> list[Text]:
+def _news(state: LiveState, width: int, room: int) -> list[Text]:
     """The last trial, then the last findings, the newest first."""
-    lines = [_last(state), *(_told(news) for news in reversed(list(state.news)))]
+    lines = [_last(state, width), *(_told(news, width) for news in reversed(list(state.news)))]
     if not state.news:
         lines.append(Text("nothing was found wrong so far", style=_QUIET))
     return lines[: max(0, room)]
 
 
-def _last(state: LiveState) -> Text:
+def _last(state: LiveState, width: int) -> Text:
     trial = state.last
     if trial is None:
         return Text("no trial has ended yet", style=_QUIET)
     line = Text("last: ", style=_QUIET).append(f"{MARKS[trial.verdict]} {trial.verdict} ", style=STYLES[trial.verdict])
-    return line.append(f"{trial.layout} · {trial.workload} #{trial.number}: {trial_text(trial)}", style="default")
+    where = place(trial.layout, trial.workload, trial.number, width)
+    return line.append(f"{where}: {trial_text(trial)}", style="default")
 
 
-def _told(news: News) -> Text:
+def _told(news: News, width: int) -> Text:
     if news.verdict is None:
         return Text(f"! {news.text}", style="yellow")
-    return Text(f"{MARKS[news.verdict]} ", style=STYLES[news.verdict]).append(news.text, style="default")
+    where = f"{place(*news.at, width)}: " if news.at else ""
+    return Text(f"{MARKS[news.verdict]} ", style=STYLES[news.verdict]).append(where + news.text, style="default")
 
 
 def _fitted(line: Text, width: int) -> Text:

@@ -26,10 +26,11 @@ _STEPS = {
 
 @dataclass(frozen=True)
 class News:
-    """Something that was found: the trial's verdict and its first finding; without a verdict a warning."""
+    """Something that was found: the trial's verdict, its first finding, the trial; without a verdict a warning."""
 
     text: str
     verdict: Verdict | None = None
+    at: tuple[str, str, int] | None = None
 
 
 class LiveState(Listener):
@@ -113,8 +114,8 @@ class LiveState(Listener):
         self._forecast, self.last = None, trial
         if trial.verdict != "sound" and trial.findings:
             first = trial.findings[0]
-            where = f"{trial.layout} · {trial.workload} #{trial.number}"
-            self.news.append(News(f"{where}: {first.message} ({first.rule})", trial.verdict))
+            at = (trial.layout, trial.workload, trial.number)
+            self.news.append(News(f"{first.message} ({first.rule})", trial.verdict, at))
 
     def began(self, at_s: float) -> None:
         """What is at hand began at that time, seconds since 1970; for one who came later."""

@@ -1,7 +1,8 @@
-"""A plan as text: each command as it would be typed, and what would undo it."""
+"""A plan as text: each command as it would be typed, what would undo it, and the jobs that fio would be given."""
 
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from poolproof.provision.layout import LayoutPlan
@@ -10,16 +11,29 @@ from poolproof.steps import Step, Undo, UndoCommand, UndoDaemon, UndoPrograms, U
 _LONGEST_INPUT = 1000
 
 
-def plan_text(first: Iterable[Step], layouts: Iterable[LayoutPlan]) -> str:
-    """Every step of the layouts, in order; for `--dry-run`."""
+@dataclass(frozen=True)
+class PlannedJobs:
+    """A workload's job file on every layout, and that which lays its test files out; empty where nothing is."""
+
+    workload: str
+    fill: str
+    job: str
+
+
+def plan_text(first: Iterable[Step], layouts: Iterable[LayoutPlan], jobs: Sequence[PlannedJobs]) -> str:
+    """Every step of the layouts, in order, then what fio runs on each; for `--dry-run`."""
     lines = ["# once", *_steps(first)]
     for planned in layouts:
         lines += ["", f"# layout {planned.layout.name}", *_steps(planned.steps), "# to cool it between trials"]
-        lines += [_command(step) for step in (*planned.tree.close, *planned.tree.open)]
+        lines += _steps((*planned.tree.close, *planned.tree.open))
+    for fill in dict.fromkeys(each.fill for each in jobs if each.fill):
+        lines += ["", "# on each layout, once: fio lays test files out, in a `directory` there", fill.rstrip()]
+    for each in jobs:
+        lines += ["", f"# on each layout, for a trial of {each.workload}: fio, in that `directory`", each.job.rstrip()]
     return "\n".join(lines)
 
 
-def plan_object(first: Iterable[Step], layouts: Iterable[LayoutPlan]) -> dict[str, Any]:
+def plan_object(first: Iterable[Step], layouts: Iterable[LayoutPlan], jobs: Iterable[PlannedJobs]) -> dict[str, Any]:
     """The same for machines: `--dry-run --json`. A secret that a command reads is not shown."""
     return {
         "once": [_step_object(step) for step in first],
@@ -31,6 +45,7 @@ def plan_object(first: Iterable[Step], layouts: Iterable[LayoutPlan]) -> dict[st
             }
             for planned in layouts
         ],
+        "jobs": [asdict(each) for each in jobs],
     }
 
 
@@ -38,6 +53,9 @@ def _step_object(step: Step) -> dict[str, Any]:
     return {
         "title": step.title,
         "argv": list(step.argv),
+        "unless": step.unless or None,
+        "patience_s": step.patience_s,
+        "await_file": step.await_file,
         "stdin": None if step.secret else step.stdin,
         "undo": _undo_text(step.undo).removeprefix("; undo: "),
     }
@@ -45,8 +63,15 @@ def _step_object(step: Step) -> dict[str, Any]:
 
 def _steps(steps: Iterable[Step]) -> Iterator[str]:
     for step in steps:
-        yield f"# {step.title}{_undo_text(step.undo)}"
+        yield f"# {step.title}{_conditions(step)}{_undo_text(step.undo)}"
         yield _command(step)
+
+
+def _conditions(step: Step) -> str:
+    unless = f"; not where {step.unless} stands already" if step.unless else ""
+    again = f"; tried for {step.patience_s:g} s" if step.patience_s else ""
+    awaited = f"; then wait for {step.await_file}" if step.await_file else ""
+    return unless + again + awaited
 
 
 def _command(step: Step) -> str:

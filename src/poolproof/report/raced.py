@@ -8,6 +8,7 @@ from rich.text import Text
 
 from poolproof.report.words import per_cent_whole
 from poolproof.runs.race import Dropped, Race
+from poolproof.units import format_number_of
 
 _MOST_NAMED = 8
 
@@ -41,7 +42,7 @@ def race_lines(race: Race) -> Iterator[str]:
 
 def dropped_text(each: Dropped) -> str:
     """Who was dropped, and why."""
-    trials = f"{each.trials} trial{'' if each.trials == 1 else 's'}"
+    trials = format_number_of(each.trials, "trial")
     return (
         f"dropped after {trials} of each workload: {each.layout}; {each.leader} is {each.times:.3g} times as fast, "
         f"{each.least:.3g} times or more with the confidence asked for"

@@ -1,12 +1,13 @@
-"""Where the bytes went: each disk's part in what a cell read, wrote and stores, and how busy it was."""
+"""Where the bytes went: each disk's part in what a cell read, wrote and stores, how busy it was, how long it took."""
 
 from collections.abc import Iterable, Sequence
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
+from poolproof.report.fitted import named_table, print_fitted
 from poolproof.runs.summary import AccountSum, Cell, LeafShare
+from poolproof.units import format_duration
 
 _MOST_ROWS = 40
 
@@ -20,14 +21,13 @@ def print_shares(console: Console, cells: Sequence[Cell], *, all_of_them: bool, 
     rows = [row for cell in shown for row in _rows(cell)]
     if not rows:
         return
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold", title_justify="left")
-    table.add_column("where the bytes went", no_wrap=True)
-    for name in ("disk", "read", "written", "stored", "busy"):
+    table = named_table("where the bytes went")
+    for name in ("disk", "read", "written", "stored", "busy", "a request"):
         table.add_column(name, justify="left" if name == "disk" else "right", no_wrap=True)
     for row in rows if all_of_them else rows[:_MOST_ROWS]:
         table.add_row(*row)
     console.print()
-    console.print(table)
+    print_fitted(console, table)
     if len(rows) > _MOST_ROWS and not all_of_them:
         console.print(f"… and {len(rows) - _MOST_ROWS} rows more: {hint}", markup=False, soft_wrap=True)
 
@@ -45,3 +45,4 @@ def _leaf(leaf: LeafShare, account: AccountSum | None) -> Iterable[Text]:
     written = leaf.write_share if account and account.fio_write_bytes else None
     for share in (read, written, leaf.stored_share, leaf.utilisation):
         yield Text("–" if share is None else f"{share:.0%}")
+    yield Text("–" if leaf.latency_s is None else format_duration(leaf.latency_s))

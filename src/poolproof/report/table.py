@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from poolproof.campaign.model import Metric
+from poolproof.report.fitted import named_table, print_fitted
 from poolproof.report.limited import share_text
 from poolproof.report.unsettled import spent_text, unsettled_blocks
 from poolproof.report.words import (
@@ -45,7 +46,7 @@ def print_table(
 
     Where its disks were measured alone, a column has each figure's share of what they can do.
     """
-    console.print(_table(cells, baseline, limits))
+    print_fitted(console, _table(cells, baseline, limits))
     for block in _reasons(cells):
         console.print(block)
     for block in unsettled_blocks(cells):
@@ -60,8 +61,7 @@ def print_table(
 
 def _table(cells: Sequence[Cell], baseline: str | None, limits: Mapping[Place, Limit | str]) -> Table:
     bases = {cell.workload: cell for cell in cells if cell.layout == baseline}
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column("", no_wrap=True)
+    table = named_table("")
     table.add_column("figure", justify="right", no_wrap=True)
     table.add_column("±", justify="right", no_wrap=True)
     table.add_column("verdict", no_wrap=True)

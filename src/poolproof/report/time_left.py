@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from poolproof.campaign.calibration import all_cells
 from poolproof.campaign.device_source import format_source
 from poolproof.campaign.expression import Expression, Group, Word
+from poolproof.campaign.least_trial import least_trials_s
 from poolproof.campaign.model import Campaign
-from poolproof.report.least_trial import least_trials_s
 from poolproof.runs.timing import Took
 from poolproof.units import format_duration
 

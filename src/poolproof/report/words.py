@@ -104,5 +104,5 @@ def _range(interval: Interval, text: Callable[[float], str]) -> str:
     return f" ({low} … {high})"
 
 
-def _signed(value: float, form: str = "+.0f") -> str:
-    return f"{value:{form}}".replace("-", "−")
+def _signed(value: float) -> str:
+    return f"{value:+.0f}".replace("-", "−")

@@ -244,7 +244,7 @@ def test_the_command_tells_what_it_undid_and_what_it_left(place: Place, poolproo
     _forget_the_journal(lost)
     code, out, _err = poolproof("clean", *(("--work", str(place.work)) if named else ()))
     assert code == 6
-    assert f"{dead.path}: 1 changes undone; nothing of this run is left" in out
+    assert f"{dead.path}: 1 change undone; nothing of this run is left" in out
     assert f"left alone: {place.state('00000002')}: the journal of its run {lost.path} is gone" in out
     assert f"  rm -rf --one-file-system {place.state('00000002')} /dev/shm/poolproof-00000002" in out
 

@@ -6,8 +6,8 @@ import statistics
 import pytest
 from benchmarks.time_left import Timed, kept, timed_trial
 
+from poolproof.campaign.least_trial import least_trials_s
 from poolproof.campaign.yaml import parse_campaign
-from poolproof.report.least_trial import least_trials_s
 from poolproof.report.live_state import LiveState
 from poolproof.report.time_left import Forecast, kinds_of, race_s, time_left_s
 from poolproof.report.trials_expected import likely

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 from rich.console import Console
 
 from poolproof.campaign.flags import campaign_from_flags
@@ -14,6 +15,7 @@ from poolproof.measure.events import Listener
 from poolproof.report.lines import PlainLines
 from poolproof.report.live_state import LiveState
 from poolproof.report.shares import print_shares
+from poolproof.report.short_names import cut
 from poolproof.report.table import print_table
 from poolproof.report.words import MARKS, factor_text, half_width_text, trial_text, value_text, which_is_better
 from poolproof.rules.model import Finding, Verdict
@@ -39,7 +41,7 @@ def trial(layout: str, number: int, iops: float, verdict: Verdict = "sound") -> 
         metric="iops",
         figures=Figures(iops=iops, bandwidth_bytes=iops * 4096),
         account=Account(100, 0, 100, 0, 0, 1.0, 1.0, 0.0),
-        leaves=(LeafUse("a", 75, 5, 5, 1, 0, 0, 0.5, None), LeafUse("b", 25, 5, 5, 1, 0, 0, 0.125, None)),
+        leaves=(LeafUse("a", 75, 5, 5, 1, 0, 0, 0.5, 2e-3), LeafUse("b", 25, 5, 5, 1, 0, 0, 0.125, None)),
     )
 
 
@@ -101,12 +103,31 @@ def test_a_table_of_latencies_says_that_less_is_better_and_cuts_nothing_off_at_8
     assert "…" not in text
 
 
-def test_shares_leave_out_a_direction_in_which_fio_moved_nothing() -> None:
+@pytest.mark.parametrize("width", [40, 60, 80, 200])
+def test_long_names_cost_no_figure_its_place(width: int) -> None:
+    """Names are folded; a terminal that is too narrow even for the figures wraps the lines itself."""
+    names = {"hdd": f"hdd-{'long-' * 20}name", "pair": f"pair-{'long-' * 20}name"}
+    long = tuple(replace(cell, layout=names[cell.layout], workload="w" * 60) for cell in cells())
+    out = io.StringIO()
+    console = Console(file=out, width=width)
+    print_table(console, long, names["hdd"])
+    print_shares(console, long, all_of_them=False, hint="see more")
+    rows = [line.split() for line in out.getvalue().splitlines()]
+    (pair,) = [row for row in rows if "+108%" in row]
+    assert pair[1:4] == ["210", "IOPS", "0.0%"] and pair[4:6] == ["✓", "sound"]
+    assert [row[-6:] for row in rows if row[-6:-2] == ["b", "25%", "–", "–"]] == [
+        ["b", "25%", "–", "–", "12%", "–"]
+    ] * 2
+    folded = "".join(row[0] for row in rows if row)
+    assert names["pair"] in folded
+
+
+def test_shares_leave_out_a_direction_in_which_fio_moved_nothing_and_tell_how_long_a_request_took() -> None:
     out = io.StringIO()
     print_shares(Console(file=out, width=80), cells(), all_of_them=False, hint="see more")
     rows = [line.split() for line in out.getvalue().splitlines() if line.strip()]
-    assert rows[1][-5:] == ["a", "75%", "–", "–", "50%"]
-    assert rows[2][-5:] == ["b", "25%", "–", "–", "12%"]
+    assert rows[1][-7:] == ["a", "75%", "–", "–", "50%", "2.00", "ms"]
+    assert rows[2][-6:] == ["b", "25%", "–", "–", "12%", "–"]
 
 
 @pytest.mark.parametrize(
@@ -132,6 +153,15 @@ def test_figures_in_words() -> None:
     assert half_width_text(Interval(100.0, 98.5, 101.5)) == "1.5%"
     assert half_width_text(Interval(100.0)) == ""
     assert trial_text(trial("hdd", 1, 5.0, "failed")) == "no figure"
+
+
+@pytest.mark.parametrize("width", range(16))
+def test_a_name_that_is_cut_fits_and_keeps_its_end(width: int) -> None:
+    ends = ("[bs=4k]", "[bs=16k]")
+    short = [cut(f"a-rather-long-name{end}", width) for end in ends]
+    assert all(cell_len(name) <= width for name in short)
+    assert len(set(short)) == 2 or width < 8
+    assert cut("短い名前が長くなった", 9) == "短い…った"
 
 
 def test_every_verdict_has_a_mark_of_its_own() -> None:

@@ -5,6 +5,8 @@ import os
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from poolproof.errors import RunError
 from poolproof.measure.events import Listener, LiveRates
 from poolproof.measure.teller import Teller
@@ -194,6 +196,33 @@ def test_an_empty_run_says_how_to_go_on(tmp_path: Path) -> None:
     assert "No poolproof works on this run; to go on: poolproof resume" in done.stderr
 
 
+@pytest.mark.parametrize("command", ["watch", "show"])
+@pytest.mark.parametrize("words", [(), ("--json",)])
+def test_of_a_damaged_run_what_is_whole_is_printed_and_what_is_missing_named(
+    command: str, words: tuple[str, ...], tmp_path: Path
+) -> None:
+    trials = make_run(tmp_path / "run", all_trials()) / "trials.jsonl"
+    lines = trials.read_bytes().splitlines(keepends=True)
+    trials.write_bytes(b"".join([lines[0][:40] + b"\n", *lines[1:]]))
+    done = _typed(command, tmp_path / "run", *words)
+    assert done.returncode == RunError.exit_code
+    assert done.stderr.startswith("missing: 1 trial is left out, for trials.jsonl is damaged; to mend it: ")
+    assert done.stderr.endswith("The run has ended.\n") is (command == "watch")
+    assert "resume" not in done.stdout
+    if words:
+        assert sum(cell["trials"] for cell in json.loads(done.stdout)["cells"]) == len(lines) - 1
+    else:
+        assert "✓ sound" in done.stdout and "pair" in done.stdout
+
+
+def test_without_run_json_show_goes_on_with_the_rest(tmp_path: Path) -> None:
+    (make_run(tmp_path / "run", all_trials()) / "run.json").unlink()
+    done = _typed("show", tmp_path / "run")
+    assert done.returncode == RunError.exit_code
+    assert done.stderr == "missing: run.json is missing: host, versions and seed are not known.\n"
+    assert "✓ sound" in done.stdout
+
+
 def test_a_directory_that_is_no_run_is_refused(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "missing"):
         done = _watch(path)
@@ -201,5 +230,9 @@ def test_a_directory_that_is_no_run_is_refused(tmp_path: Path) -> None:
 
 
 def _watch(run: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    argv = [POOLPROOF, "watch", str(run), *words]
+    return _typed("watch", run, *words)
+
+
+def _typed(command: str, run: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    argv = [POOLPROOF, command, str(run), *words]
     return subprocess.run(argv, capture_output=True, text=True, timeout=LIMIT_S, check=False)

@@ -20,7 +20,7 @@ def command(
     cpus: Processors = PROCESSORS,
     accel: Acceleration = AUTO,
     port: Annotated[
-        int | None, typer.Option("--port", help="Its sshd's port on 127.0.0.1. Default: a free one.")
+        int | None, typer.Option("--port", min=1, max=65535, help="Its sshd's port on 127.0.0.1. Default: a free one.")
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -32,14 +32,16 @@ def command(
     from poolproof.cli.signals import end_in_order
     from poolproof.lab.accelerate import check_wish
     from poolproof.lab.build import built
-    from poolproof.lab.start import LabRequest, check_processors, parse_ram, start
+    from poolproof.lab.start import LabRequest, check_processors, check_programs, parse_ram, start
 
     end_in_order()
+    devices = tuple(parse_device_flag(text) for text in disk or ())
+    check_programs(name, devices)
     request = LabRequest(
         name=name,
         series=zfs,
         image=built(zfs),
-        devices=tuple(parse_device_flag(text) for text in disk or ()),
+        devices=devices,
         ram_bytes=parse_ram(ram),
         processors=check_processors(cpus),
         wish=check_wish(accel),

@@ -1,0 +1,87 @@
+"""What a run has found so far, printed: at its end, by `show`, and by `watch`."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from poolproof.errors import RunError
+from poolproof.runs.claims import hold
+from poolproof.runs.contract import run_object
+from poolproof.runs.limit import limits_of
+from poolproof.runs.race import race_of
+from poolproof.runs.settled import trials_ahead
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from poolproof.compare.finished import FinishedRun
+    from poolproof.page.reading import Seen
+
+
+def show(path: Path, *, as_json: bool, leaves: bool) -> None:
+    """Print what a run has found so far; `leaves`: every disk's share, not only where there are several.
+
+    What cannot be read is named, the rest is printed, and the exit code says so.
+    """
+    from poolproof.cli.gaps import end_with_gaps
+
+    end_with_gaps(print_result(path, as_json=as_json, leaves=leaves))
+
+
+def print_result(path: Path, *, as_json: bool, leaves: bool = False) -> "Seen":
+    """Print all of a run that can be read, and name on standard error what can't be; returns what was read.
+
+    Raises:
+        RunError: there is no run.
+    """
+    from poolproof.cli.gaps import name_gaps
+    from poolproof.page.reading import read
+
+    seen = read(path.resolve())
+    name_gaps(seen, as_json=False)
+    campaign, cells, bare = seen.campaign, tuple(seen.run.cells.values()), seen.run.bare
+    claims, race = hold(campaign.expect, cells), race_of(seen.trials, campaign)
+    limits = limits_of(cells, bare, campaign)
+    if as_json:
+        print(json.dumps(run_object(seen.path, cells, campaign.baseline, claims, race, bare=bare, limits=limits)))
+        return seen
+    from rich.console import Console
+
+    from poolproof.report.claims import print_claims
+    from poolproof.report.limited import print_limits
+    from poolproof.report.raced import race_block
+    from poolproof.report.shares import print_shares
+    from poolproof.report.table import print_table
+
+    console = Console(highlight=False)
+    if campaign.question:
+        console.print(campaign.question, style="bold", markup=False)
+    print_table(console, cells, campaign.baseline, limits)
+    print_limits(console, cells, bare, limits)
+    if race is not None:
+        console.print(race_block(race))
+    print_claims(console, claims)
+    print_shares(console, cells, all_of_them=leaves, hint=f"poolproof show {seen.path} --leaves")
+    if campaign.goal is not None and len(campaign.layouts) > 1:
+        _print_choice(console, seen.run)
+    console.print(f"\nrun: {seen.path}", markup=False, soft_wrap=True)
+    done, ahead = sum(len(cell.trials) for cell in (*bare, *cells)), trials_ahead(seen.trials, campaign)
+    if ahead and seen.has_record and not (seen.left_out or seen.record.imported):
+        wanted = done + ahead
+        console.print(f"{done} of {wanted} trials are done; to go on: poolproof resume {seen.path}", soft_wrap=True)
+    return seen
+
+
+def _print_choice(console: "Console", finished: "FinishedRun") -> None:
+    """The layouts in order by the campaign's goal, or why there is no order."""
+    from poolproof.compare.goal import find_goal
+    from poolproof.compare.ranking import LEAST_EFFECT, rank
+    from poolproof.report.ranked import print_ranking
+
+    console.print()
+    try:
+        ranking = rank(finished, find_goal(finished.campaign, None, None), metric=None, effect=LEAST_EFFECT)
+    except RunError as error:
+        console.print(error.message, markup=False)
+        return
+    print_ranking(console, ranking)

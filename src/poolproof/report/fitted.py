@@ -1,0 +1,43 @@
+"""Tables whose first column holds names: where the terminal is narrow, names are folded, and no figure is cut."""
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Column, Table
+
+_GAP = 2
+_NARROWEST_NAME = 20
+_NARROWEST_HEADER = 16
+
+
+def named_table(names: str) -> Table:
+    """A table without lines whose first column, headed `names`, gives way; add all others with `no_wrap`."""
+    table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
+    table.add_column(names, overflow="fold")
+    return table
+
+
+def print_fitted(console: Console, table: Table) -> None:
+    """Print a `named_table`. A terminal that is narrower than its figures and short names wraps the lines itself."""
+    first, *others = table.columns
+    room = console.width - _NARROWEST_NAME
+    if _width(others) > room:
+        for column in others:
+            _shorten_header(column)
+    if _width(others) > room:
+        table.width = _width(others) + min(_NARROWEST_NAME, _longest(first))
+    console.print(table, crop=False)
+
+
+def _width(columns: list[Column]) -> int:
+    return sum(_GAP + max(_longest(column), cell_len(str(column.header))) for column in columns)
+
+
+def _longest(column: Column) -> int:
+    return max((cell_len(str(cell)) for cell in column.cells), default=0)
+
+
+def _shorten_header(column: Column) -> None:
+    """To what the column's cells need anyway, so that the name of a layout in a header costs no figure its place."""
+    header, most = str(column.header), max(_longest(column), _NARROWEST_HEADER)
+    if cell_len(header) > most:
+        column.header = f"{header[: most - 1]}…"

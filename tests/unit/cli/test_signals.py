@@ -1,0 +1,41 @@
+"""The first signal ends a run, also where what it raised was lost."""
+
+import contextlib
+import os
+import signal
+from collections.abc import Iterator
+
+import pytest
+
+from poolproof.cli.signals import end_in_order, stop_if_asked
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+@pytest.fixture(autouse=True)
+def _handlers() -> Iterator[None]:
+    before = {number: signal.getsignal(number) for number in _SIGNALS}
+    end_in_order()
+    yield
+    end_in_order()
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+def test_without_a_signal_nothing_stops() -> None:
+    stop_if_asked()
+
+
+@pytest.mark.parametrize("number", _SIGNALS)
+def test_a_signal_whose_interrupt_was_lost_still_stops(number: signal.Signals) -> None:
+    with contextlib.suppress(KeyboardInterrupt):  # as Python does in the callback of a weak reference
+        os.kill(os.getpid(), number)
+    with pytest.raises(KeyboardInterrupt):
+        stop_if_asked()
+
+
+def test_a_second_signal_asks_for_patience_and_raises_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        os.kill(os.getpid(), signal.SIGINT)
+    os.kill(os.getpid(), signal.SIGINT)
+    assert "still taking things down" in capsys.readouterr().err
