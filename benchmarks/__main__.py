@@ -4,7 +4,7 @@ import contextlib
 import os
 from collections.abc import Iterator
 
-from benchmarks import campaign_overhead, importing, querying, report, sampling_cost, start_up
+from benchmarks import campaign_overhead, importing, querying, replay, report, sampling_cost, start_up
 from benchmarks.result import Result
 
 
@@ -13,6 +13,7 @@ def _results() -> Iterator[Result]:
     yield from importing.measure()
     yield from querying.measure()
     yield from report.measure()
+    yield from replay.measure()
     yield sampling_cost.measure()
     yield campaign_overhead.measure()
 

@@ -73,17 +73,20 @@ def by_poolproof(target: Path, out: Path, seconds: int) -> Measured:
     limit_s = _MOST_TRIALS * len(MODES) * len(BLOCKS) * (seconds + _SPARE_S)
     begun = time.monotonic()
     done = subprocess.run(argv, capture_output=True, check=True, timeout=limit_s)
-    took_s = time.monotonic() - begun
-    printed = json.loads(done.stdout)
+    return printed_by_poolproof(json.loads(done.stdout), time.monotonic() - begun)
+
+
+def printed_by_poolproof(printed: Mapping[str, Any], took_s: float) -> Measured:
+    """From the object of `--json`: the figures as poolproof states them, with the intervals that it decided by."""
     cells = {_place(cell["workload"]): cell for cell in printed["cells"]}
     return Measured(
         took_s,
         printed["seconds"]["fio"],
-        {place: cell["iops"]["mean"] for place, cell in cells.items() if cell["iops"]},
+        {place: cell["figure"]["mean"] for place, cell in cells.items() if cell["figure"]},
         {
-            place: _half(cell["iops"])
+            place: _half(cell["figure"])
             for place, cell in cells.items()
-            if cell["iops"] and cell["iops"]["low"] is not None
+            if cell["figure"] and cell["figure"]["low"] is not None
         },
         {place: _word(cell) for place, cell in cells.items()},
     )

@@ -19,7 +19,7 @@ from poolproof.runs.model import Figures, RunRecord, Trial
 from poolproof.units import format_size, parse_size
 
 CAMPAIGN = """\
-# Nine ways to give a mirror of hard disks a cache and a log; modes and block sizes as the seeds' author had them.
+# Nine ways to give a mirror of hard disks a cache and a log; modes and block sizes of cache-and-log.
 name: cache-and-log
 question: Which cache and log devices should this pool get for etcd?
 devices:

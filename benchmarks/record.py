@@ -2,26 +2,31 @@
 
 Each campaign is run by `poolproof run` with `min` and `max` alike, so that every trial lasts that long whatever the
 rule would say; the rates of its intervals go to benchmarks/recordings/. Needs what the campaign needs: root, and for
-`--lab` a lab. `--plan` only tells the cells and the time.
+`--lab` a lab, whose transaction groups last a second. `--plan` only tells the cells and the time.
 """
 
 import argparse
 import json
+import os
 import platform
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from benchmarks import recordings
+from benchmarks.quick_txg_lab import TXG_S, run_in_lab
 from benchmarks.recordings import Head, Recorded
 from poolproof import __version__, process
 from poolproof.campaign.grammar import format_expression
 from poolproof.campaign.model import Campaign, Workload
+from poolproof.campaign.write import format_campaign
 from poolproof.campaign.yaml import parse_campaign
-from poolproof.errors import PoolproofError
+from poolproof.errors import PoolproofError, UsageError
 from poolproof.measure.status import Status, series_of
 from poolproof.runs.directory import RunDirectory
 from poolproof.runs.model import Trial
@@ -30,8 +35,7 @@ _NEVER = "0.01%"
 _OVERHEAD_S = 4.0
 _LAYOUT_S = 45.0
 _LIMIT_FACTOR = 3
-_TXG_S = 5.0
-_TURNS = 3
+_BTRFS_COMMIT_S = 30.0
 _INTERVAL_S = 0.25
 
 
@@ -40,12 +44,12 @@ def main() -> int:
     asked = _arguments()
     try:
         for path in asked.campaigns:
-            campaign = parse_campaign(path.read_text(encoding="utf-8"), str(path))
+            campaign = _only(parse_campaign(path.read_text(encoding="utf-8"), str(path)), asked.layouts)
             expected_s = _expected_s(campaign, asked.seconds, asked.trials)
             cells = len(campaign.layouts) * len(campaign.workloads)
             print(f"{campaign.name}: {cells} cells, about {expected_s / 60:.0f} min", flush=True)
             if not asked.plan:
-                print(f"  {_record(path, campaign, asked, expected_s)}", flush=True)
+                print(f"  {_record(campaign, asked, expected_s)}", flush=True)
     except PoolproofError as error:
         print(f"poolproof: {error}", file=sys.stderr)
         return error.exit_code
@@ -57,10 +61,21 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("campaigns", nargs="+", type=Path)
     parser.add_argument("--seconds", type=float, default=60.0, help="of each trial [60]")
     parser.add_argument("--trials", type=int, default=3, help="of each cell [3]")
+    parser.add_argument("--layouts", nargs="+", default=[], help="only these, in a file of their own")
     parser.add_argument("--out", type=Path, default=recordings.FOLDER, help="where recordings go")
     parser.add_argument("--lab", action="store_true", help="run in a lab")
+    parser.add_argument("--zfs", default="2.1", help="OpenZFS in the lab [2.1]")
     parser.add_argument("--plan", action="store_true", help="only tell the cells and the time")
     return parser.parse_args()
+
+
+def _only(campaign: Campaign, names: Sequence[str]) -> Campaign:
+    known = [layout.name for layout in campaign.layouts]
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise UsageError(f"{campaign.name} has no layout {', '.join(unknown)}; it has {', '.join(known)}", "name those")
+    kept = tuple(layout for layout in campaign.layouts if not names or layout.name in names)
+    return replace(campaign, layouts=kept, baseline=kept[0].name)
 
 
 def _expected_s(campaign: Campaign, seconds: float, trials: int) -> float:
@@ -68,26 +83,39 @@ def _expected_s(campaign: Campaign, seconds: float, trials: int) -> float:
     return cells * trials * (seconds + _OVERHEAD_S) + len(campaign.layouts) * _LAYOUT_S
 
 
-def _record(path: Path, campaign: Campaign, asked: argparse.Namespace, expected_s: float) -> str:
+def _record(campaign: Campaign, asked: argparse.Namespace, expected_s: float) -> str:
     """Run the campaign and keep its series; what was written, in a line."""
+    begun = time.monotonic()
     folder = Path(tempfile.mkdtemp(prefix="poolproof-record-", dir="/var/tmp"))
     try:
-        argv = [str(Path(sys.executable).with_name("poolproof")), "run", str(path), "--json"]
-        argv += ["--until", _NEVER, "--min", f"{asked.seconds:g}s", "--max", f"{asked.seconds:g}s"]
-        argv += ["--trials", str(asked.trials), "--out", str(folder / "run"), "--work", str(folder)]
-        argv += ["--lab"] if asked.lab else []
-        done = process.run(argv, timeout_s=600 + _LIMIT_FACTOR * expected_s, check=False)
+        said = _run(campaign, asked, folder, 600 + _LIMIT_FACTOR * expected_s)
         if not (folder / "run" / "run.json").is_file():
-            raise PoolproofError(f"poolproof ended with {done.returncode}: {done.stderr.strip()[-600:]}", "mend that")
-        trials = list(_recorded(RunDirectory.open(folder / "run"), campaign, asked.seconds))
+            raise PoolproofError(f"nothing was run: {said}", "mend that")
+        trials = list(recorded(RunDirectory.open(folder / "run"), campaign))
         head = Head(campaign.name, __version__, datetime.now(UTC).isoformat(timespec="seconds"), platform.platform())
-        written = recordings.write(asked.out, head, trials)
+        written = recordings.write(asked.out, "-".join((campaign.name, *asked.layouts)), head, trials)
     finally:
         shutil.rmtree(folder)
-    return f"{written.name}: {len(trials)} trials, {written.stat().st_size} bytes, in {done.elapsed_s / 60:.1f} min"
+    minutes = (time.monotonic() - begun) / 60
+    return f"{written.name}: {len(trials)} trials, {written.stat().st_size} bytes, in {minutes:.1f} min"
 
 
-def _recorded(run: RunDirectory, campaign: Campaign, seconds: float) -> Iterator[Recorded]:
+def _run(campaign: Campaign, asked: argparse.Namespace, folder: Path, limit_s: float) -> str:
+    """Run it, into `run` of the folder; how that ended."""
+    words = ["--until", _NEVER, "--min", f"{asked.seconds:g}s", "--max", f"{asked.seconds:g}s"]
+    words += ["--trials", str(asked.trials), "--json"]
+    out = folder / "run"
+    if asked.lab:
+        code = run_in_lab(campaign, f"record-{os.getpid()}", asked.zfs, out, words, limit_s)
+        return f"poolproof ended with {code}"
+    file, program = folder / "campaign.yaml", str(Path(sys.executable).with_name("poolproof"))
+    file.write_text(format_campaign(campaign), encoding="utf-8")
+    argv = [program, "run", str(file), "--out", str(out), "--work", str(folder), *words]
+    done = process.run(argv, timeout_s=limit_s, check=False)
+    return f"poolproof ended with {done.returncode}: {done.stderr.strip()[-600:]}"
+
+
+def recorded(run: RunDirectory, campaign: Campaign) -> Iterator[Recorded]:
     """The trials of a run that gave figures, in the order of the campaign."""
     workloads = {workload.name: workload for workload in campaign.workloads}
     layouts = {layout.name: format_expression(layout.expression) for layout in campaign.layouts}
@@ -95,10 +123,10 @@ def _recorded(run: RunDirectory, campaign: Campaign, seconds: float) -> Iterator
     for trial in sorted(trials, key=lambda trial: trial.key):
         statuses = _statuses(run, trial)
         if statuses:
-            yield _one(trial, workloads[trial.workload], layouts[trial.layout], statuses, seconds)
+            yield _one(trial, workloads[trial.workload], layouts[trial.layout], statuses)
 
 
-def _one(trial: Trial, workload: Workload, expression: str, statuses: Sequence[Status], seconds: float) -> Recorded:
+def _one(trial: Trial, workload: Workload, expression: str, statuses: Sequence[Status]) -> Recorded:
     by_bytes = workload.metric == "bandwidth"
     series = series_of(statuses, _INTERVAL_S, by_bytes=by_bytes)
     writes = statuses[-1].write_bytes > 0
@@ -108,17 +136,20 @@ def _one(trial: Trial, workload: Workload, expression: str, statuses: Sequence[S
         trial=trial.number,
         by="bytes" if by_bytes else "ios",
         interval_s=series.interval_s,
-        turnover_s=_turnover_s(trial, expression, seconds) if writes else 0.0,
+        turnover_s=_turnover_s(expression) if writes else 0.0,
         values=series.values,
     )
 
 
-def _turnover_s(trial: Trial, expression: str, seconds: float) -> float:
-    """A turn of the write-back: what made the trial's longest time longer than was asked, else that of ZFS."""
-    most_s = trial.settling.most_s if trial.settling else seconds
-    if most_s > seconds:
-        return most_s / _TURNS
-    return _TXG_S if "zfs" in expression.split() else 0.0
+def _turnover_s(expression: str) -> float:
+    """A turn of what the layout holds back of direct writes: a transaction group of ZFS, a commit of btrfs."""
+    words = expression.split()
+    if "zfs" in words:
+        return TXG_S
+    if "btrfs" in words:
+        options = dict(word.split("=", 1) for word in words if "=" in word)
+        return float(options.get("commit", _BTRFS_COMMIT_S))
+    return 0.0
 
 
 def _statuses(run: RunDirectory, trial: Trial) -> list[Status]:

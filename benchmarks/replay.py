@@ -1,9 +1,9 @@
-"""Replay the stopping rule on recorded long trials: `python -m benchmarks.replay [RECORDING…]`.
+"""Replay the stopping rule on recorded long trials: `python -m benchmarks.replay [RECORDING…]`; `--proof`: the claims.
 
 Each cell is measured again from its recording as a live run would: trials in rounds, each until its figure is known,
-further ones until the cell's is, the typical spread of trials taken from all cells of the campaign. What that spent and
-said is held against the full runs: all seconds of all trials. A trial that would have gone on after its recording ends
-is counted as unsettled there. Each order in which the recorded trials could have come is replayed once.
+further ones until the cell's is, the typical spread of trials taken from all cells of the campaign so far. What that
+spent and said is held against the full runs: all seconds of all trials. A trial that would have gone on after its
+recording ends is counted as unsettled there. Each order in which the recorded trials could have come is replayed once.
 """
 
 import argparse
@@ -17,19 +17,23 @@ from pathlib import Path
 from benchmarks import recordings
 from benchmarks.playing import play
 from benchmarks.recordings import Recorded
+from benchmarks.result import Result
 from poolproof.stopping.across import across
 from poolproof.stopping.model import Between, Decision, Rule, Spread, TrialMean
 from poolproof.stopping.spread import spread_of
 
 FIXED_S = 180.0
 """Seconds of a cell in the schedule of the seeds."""
+PROOF = Rule(until=0.10, min_s=2.0, max_s=8.0, trials_min=1, trials_max=2)
+"""The rule that the claims of docs/benchmarks.md are made of: as sparing as that of a first look at a grid."""
+_NOTHING = "nothing is recorded yet: python -m benchmarks.record benchmarks/campaigns/long-*.yaml"
 
 CellName = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
 class Full:
-    """The full runs of a cell: mean of all, and its interval over trials (None with one)."""
+    """The full runs of a cell: mean of all, and its interval over trials (None where nothing tells of one)."""
 
     mean: float
     low: float | None
@@ -66,6 +70,10 @@ class Replayed:
         return None if low is None or high is None else low <= self.full.mean <= high
 
 
+Winners = tuple[Replayed, Replayed]
+"""The fastest layout of a workload by the full runs, and by the replay."""
+
+
 class _Cell:
     """A cell while it is replayed: its recorded trials in some order, and what was decided of those played."""
 
@@ -78,7 +86,8 @@ class _Cell:
         if len(self.decisions) == len(self._trials):
             return False
         trial = self._trials[len(self.decisions)]
-        rule = replace(self._rule, turnover_s=trial.turnover_s, max_s=max(self._rule.min_s, trial.seconds))
+        most_s = max(self._rule.min_s, min(self._rule.max_s, trial.seconds))
+        rule = replace(self._rule, turnover_s=trial.turnover_s, max_s=most_s)
         self.decisions.append(play(trial.values, trial.interval_s, rule))
         return True
 
@@ -91,27 +100,35 @@ class _Cell:
 
 
 def replay(cells: dict[CellName, list[Recorded]], rule: Rule, *, alone: bool = False) -> list[Replayed]:
-    """Each cell of one campaign, in rounds. `alone`: no cell tells another how much trials differ."""
+    """Each cell of one campaign, layout after layout, in rounds. `alone`: no cell tells another how trials differ."""
     playing = [_Cell(cell, trials, rule) for cell, trials in cells.items()]
-    for _ in range(rule.trials_min):
-        for each in playing:
-            each.play_next()
-    spread = None
-    ahead = True
-    while ahead:
-        spread = None if alone else spread_of([each.means for each in playing])
-        played = [each.play_next() for each in playing if not each.between(spread).done]
-        ahead = any(played)
+    for layout in dict.fromkeys(layout for _, _, layout in cells):
+        own = [each for each in playing if each.cell[2] == layout]
+        for _ in range(rule.trials_max):
+            for each in own:
+                if len(each.decisions) < rule.trials_min or not each.between(_spread(playing, alone)).done:
+                    each.play_next()
+    spread = _spread(playing, alone)
+    between_full = spread_of([_means(trials) for trials in cells.values()])
     return [
-        Replayed(each.cell, full_of(cells[each.cell], rule), each.between(spread), tuple(each.decisions))
+        Replayed(each.cell, full_of(cells[each.cell], rule, between_full), each.between(spread), tuple(each.decisions))
         for each in playing
     ]
 
 
-def full_of(trials: Sequence[Recorded], rule: Rule) -> Full:
-    """What the full runs of a cell say, trials as units."""
-    between = across([TrialMean(trial.mean) for trial in trials], rule)
+def _spread(playing: Sequence[_Cell], alone: bool) -> Spread | None:
+    return None if alone else spread_of([each.means for each in playing])
+
+
+def full_of(trials: Sequence[Recorded], rule: Rule, spread: Spread | None) -> Full:
+    """What the full runs of a cell say, trials as units, and all cells together of how much trials differ."""
+    as_planned = replace(rule, trials_min=len(trials), trials_max=max(len(trials), rule.trials_max))
+    between = across(_means(trials), as_planned, spread)
     return Full(between.mean, between.low, between.high)
+
+
+def _means(trials: Sequence[Recorded]) -> list[TrialMean]:
+    return [TrialMean(trial.mean) for trial in trials]
 
 
 def cells_of(name: str, trials: Iterable[Recorded]) -> dict[CellName, list[Recorded]]:
@@ -121,6 +138,15 @@ def cells_of(name: str, trials: Iterable[Recorded]) -> dict[CellName, list[Recor
         if trial.mean > 0:
             cells.setdefault((name, trial.workload, trial.layout), []).append(trial)
     return cells
+
+
+def by_campaign(paths: Iterable[Path]) -> dict[str, dict[CellName, list[Recorded]]]:
+    """The cells of each recorded campaign, of which several files may have some layouts each."""
+    campaigns: dict[str, dict[CellName, list[Recorded]]] = {}
+    for path in paths:
+        head, trials = recordings.read(path)
+        campaigns.setdefault(head.campaign, {}).update(cells_of(head.campaign, trials))
+    return campaigns
 
 
 def rotations(cells: dict[CellName, list[Recorded]]) -> Iterator[dict[CellName, list[Recorded]]]:
@@ -149,15 +175,45 @@ def report(rounds: Sequence[Sequence[Replayed]], rule: Rule) -> Iterator[str]:
     yield from _winners(rounds)
 
 
+def claims(rounds: Sequence[Sequence[Replayed]]) -> list[Result]:
+    """What a replay has to show, each beside its limit."""
+    replayed = [each for round_ in rounds for each in round_]
+    cells = len({each.cell for each in replayed})
+    seconds = math.fsum(each.seconds for each in replayed) / len(replayed)
+    held = [each.covers for each in replayed if each.covers is not None]
+    known = [each for each in replayed if each.settled]
+    of_known = _share([each.covers for each in known if each.covers is not None])
+    covered = 100 * sum(map(bool, held)) / len(held)
+    told, wrong = _told_and_wrong(rounds)
+    pairs = len({best.cell[:2] for best, _ in told})
+    replays = f"{cells} cells, {len(replayed) / cells:g} orders of their trials"
+    return [
+        Result("device time of a cell", seconds, FIXED_S / 15, " s", f"1/{FIXED_S / seconds:.1f} of 180 s; {replays}"),
+        Result("median error", 100 * _median(each.error for each in replayed), 3.0, " %", _errors(known)),
+        Result("coverage off 95 %", abs(covered - 95), 3.0, " points", f"{_share(held)}; of known cells {of_known}"),
+        Result("wrong winners", len(wrong), 0, "", f"of {pairs} workloads whose layouts the full runs tell apart"),
+    ]
+
+
 def _winners(rounds: Sequence[Sequence[Replayed]]) -> Iterator[str]:
     """Whether the fastest layout of each workload is the same, and whether one is wrong where the full runs tell."""
-    groups = [group for round_ in rounds for group in _by_workload(round_)]
-    pairs = [(_best(group), max(group, key=lambda each: each.between.mean), group) for group in groups]
-    told = [(best, chosen) for best, chosen, group in pairs if _is_separated(best, group)]
-    wrong = [f"  {best.cell[1]}: {chosen.cell[2]}, not {best.cell[2]}" for best, chosen in told if best is not chosen]
+    told, wrong = _told_and_wrong(rounds)
+    pairs = list(_pairs(rounds))
     yield f"top-1 agreement: {sum(best is chosen for best, chosen, _ in pairs)} of {len(pairs)} workloads and orders"
     yield f"wrong winners where the full runs tell the layouts apart: {len(wrong)} of {len(told)}"
-    yield from sorted(set(wrong))
+    yield from sorted({f"  {best.cell[1]}: {chosen.cell[2]}, not {best.cell[2]}" for best, chosen in wrong})
+
+
+def _told_and_wrong(rounds: Sequence[Sequence[Replayed]]) -> tuple[list[Winners], list[Winners]]:
+    told = [(best, chosen) for best, chosen, group in _pairs(rounds) if _is_separated(best, group)]
+    return told, [(best, chosen) for best, chosen in told if best is not chosen]
+
+
+def _pairs(rounds: Sequence[Sequence[Replayed]]) -> Iterator[tuple[Replayed, Replayed, Sequence[Replayed]]]:
+    """Of each workload the fastest by the full runs, the fastest by the replay, and all."""
+    for round_ in rounds:
+        for group in _by_workload(round_):
+            yield _best(group), max(group, key=lambda each: each.between.mean), group
 
 
 def _by_workload(replayed: Sequence[Replayed]) -> Iterable[list[Replayed]]:
@@ -211,6 +267,16 @@ def _rows(replayed: Sequence[Replayed]) -> Iterator[str]:
         yield f"{' '.join(each.cell)}: {between.mean:.4g}{interval} in {spans} s, full {each.full.mean:.4g}; {word}"
 
 
+def measure() -> list[Result]:
+    """The claims, by the rule that they are made of, over all recordings."""
+    return claims(_rounds(recordings.paths(recordings.FOLDER), PROOF))
+
+
+def _rounds(paths: Iterable[Path], rule: Rule, *, alone: bool = False) -> list[list[Replayed]]:
+    campaigns = by_campaign(paths).values()
+    return [replay(turned, rule, alone=alone) for cells in campaigns for turned in rotations(cells)]
+
+
 def main() -> int:
     """Print the report over all recordings."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.replay", description=__doc__)
@@ -218,23 +284,33 @@ def main() -> int:
     parser.add_argument("--until", type=float, default=3.0, help="per cent [3]")
     parser.add_argument("--confidence", type=float, default=95.0, help="per cent [95]")
     parser.add_argument("--min", type=float, default=3.0, help="seconds of a trial [3]")
+    parser.add_argument("--max", type=float, default=180.0, help="seconds of a trial, as far as it is recorded [180]")
+    parser.add_argument("--trials", default="2..6", help="of a cell, from the least to the most [2..6]")
     parser.add_argument("--alone", action="store_true", help="no cell tells another how much trials differ")
+    parser.add_argument("--proof", action="store_true", help="the claims too, all by their own rule")
     parser.add_argument("--cells", action="store_true", help="a line for each cell too")
     asked = parser.parse_args()
-    rule = Rule(until=asked.until / 100, confidence=asked.confidence / 100, min_s=asked.min)
+    least, _, most = asked.trials.partition("..")
+    rule = Rule(
+        until=asked.until / 100,
+        confidence=asked.confidence / 100,
+        min_s=asked.min,
+        max_s=asked.max,
+        trials_min=int(least),
+        trials_max=int(most or least),
+    )
     paths = asked.recordings or recordings.paths(recordings.FOLDER)
     if not paths:
-        print("nothing is recorded yet: python -m benchmarks.record benchmarks/campaigns/long-*.yaml")
+        print(_NOTHING)
         return 1
-    rounds: list[list[Replayed]] = []
-    for path in paths:
-        head, trials = recordings.read(path)
-        for cells in rotations(cells_of(head.campaign, trials)):
-            rounds.append(replay(cells, rule, alone=asked.alone))
+    rule = PROOF if asked.proof else rule
+    rounds = _rounds(paths, rule, alone=asked.alone)
     if asked.cells:
         print("\n".join(line for round_ in rounds for line in _rows(round_)))
     print("\n".join(report(rounds, rule)))
-    return 0
+    results = claims(rounds) if asked.proof else []
+    print("".join(f"{result.line()}\n" for result in results), end="")
+    return int(not all(result.is_ok for result in results))
 
 
 if __name__ == "__main__":

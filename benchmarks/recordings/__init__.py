@@ -1,4 +1,4 @@
-"""Recorded trials: one file per campaign, a line of JSON per trial, compressed; rates in equal intervals.
+"""Recorded trials: a file for a campaign, or for some of its layouts; a line of JSON per trial, compressed.
 
 The first line is a head: schema, campaign, poolproof's version, when, on what. A trial's line: `layout`, `workload`,
 `trial` (from 1), `by` (`bytes` or `ios` per second), `interval_s`, `turnover_s` (a turn of the layout's write-back; 0
@@ -53,9 +53,9 @@ class Recorded:
         return sum(self.values) / len(self.values)
 
 
-def write(folder: Path, head: Head, trials: Iterable[Recorded]) -> Path:
-    """Write a recording; the same trials give the same bytes."""
-    path = folder / f"{head.campaign}{_ENDING}"
+def write(folder: Path, name: str, head: Head, trials: Iterable[Recorded]) -> Path:
+    """Write a recording of that name; the same trials give the same bytes."""
+    path = folder / f"{name}{_ENDING}"
     lines = [asdict(head), *({**asdict(trial), "values": [round(v) for v in trial.values]} for trial in trials)]
     text = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines)
     path.write_bytes(gzip.compress(text.encode(), 9, mtime=0))

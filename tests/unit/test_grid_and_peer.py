@@ -3,9 +3,10 @@
 from pathlib import Path
 
 import pytest
-from benchmarks.bench_fio_peer import BLOCKS, MODES, Measured, lines
+from benchmarks.bench_fio_peer import BLOCKS, MODES, Measured, lines, printed_by_poolproof
 from benchmarks.bench_grid import FIXED_S, LIMIT_S, expected, grid, spent
 
+from poolproof.campaign.grammar import format_expression
 from poolproof.campaign.write import format_campaign
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.runs.directory import RunDirectory
@@ -17,7 +18,11 @@ CAMPAIGN = grid(4800.0)
 def test_the_grid_is_the_experiment_whole_and_says_what_was_set() -> None:
     cells = len(CAMPAIGN.layouts) * len(CAMPAIGN.workloads)
     assert cells == 648 + 9, "the seed's cells, and etcd on each layout"
-    assert "zfs_txg_timeout=1" in CAMPAIGN.question and CAMPAIGN.question.endswith("?")
+    assert CAMPAIGN.question.endswith(
+        "with transaction groups of 1 s (zfs_txg_timeout=1), warm caches and an ARC of 256M?"
+    )
+    assert all(" arc_max=256M " in format_expression(layout.expression) for layout in CAMPAIGN.layouts)
+    assert CAMPAIGN.measure.cold is False
     assert (CAMPAIGN.goal, CAMPAIGN.budget_s, CAMPAIGN.measure.trials) == ("etcd", 4800.0, 1)
     assert parse_campaign(format_campaign(CAMPAIGN), "grid.yaml") == CAMPAIGN
     assert pytest.approx(20.0, rel=0.01) == FIXED_S / LIMIT_S
@@ -52,6 +57,16 @@ def test_what_a_run_spent_is_told_by_parts_against_the_limit(tmp_path: Path) -> 
     assert "wall time: 3 min 20 s, within the limit of 1 h 37 min" in text
     assert "1/583.2 of it" in text
     assert "OVER" in "\n".join(spent(run, LIMIT_S + 1))
+
+
+def test_the_peer_is_held_against_the_figure_that_is_stated_and_not_against_plain_means() -> None:
+    cell = {
+        "workload": "grid[rw=read,bs=4k]", "figure": {"mean": 100.0, "low": 98.0, "high": 102.0},
+        "iops": {"mean": 100.0, "low": 70.0, "high": 130.0}, "settled": True, "trials": 2, "verdict": "sound",
+    }  # fmt: skip
+    found = printed_by_poolproof({"cells": [cell], "seconds": {"fio": 6.0}}, 9.0)
+    assert found.iops == {("read", "4k"): 100.0}
+    assert found.half == {("read", "4k"): pytest.approx(0.02)}
 
 
 def test_the_table_beside_the_peer_has_every_cell_and_how_far_apart_the_figures_are() -> None:

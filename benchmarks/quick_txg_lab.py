@@ -1,0 +1,43 @@
+"""A lab whose transaction groups last a second: a trial that writes to ZFS goes on for three of them at least."""
+
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from poolproof.campaign.model import Campaign, Emulated
+from poolproof.campaign.write import format_campaign
+
+TXG_S = 1
+_LAB_LIMIT_S = 1800.0
+_SET_TXG = f"modprobe zfs && echo {TXG_S} > /sys/module/zfs/parameters/zfs_txg_timeout && cat /sys/module/zfs/version"
+
+
+def run_in_lab(campaign: Campaign, name: str, zfs: str, out: Path, words: Sequence[str], limit_s: float) -> int:
+    """Start a lab, set its transaction groups, run the campaign there, end the lab whatever happened.
+
+    `words` are further words for `poolproof run`, which may take `limit_s` seconds and prints. Its exit code.
+    """
+    file = out.with_suffix(".yaml")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(format_campaign(campaign), encoding="utf-8")
+    code = _poolproof(["lab", "start", name, *_disks(campaign), "--zfs", zfs], _LAB_LIMIT_S)
+    if code:
+        return code
+    try:
+        code = _poolproof(["lab", "run", name, "--", "sh", "-c", _SET_TXG], _LAB_LIMIT_S)
+        return code or _poolproof(["run", str(file), "--on", f"lab:{name}", "--out", str(out), *words], limit_s)
+    finally:
+        _poolproof(["lab", "rm", name], _LAB_LIMIT_S)
+
+
+def _disks(campaign: Campaign) -> Iterator[str]:
+    for device in campaign.devices:
+        assert isinstance(device.source, Emulated), "such a campaign is for a lab"
+        yield "--disk"
+        yield f"{device.name}=emulate:{device.source.model},{device.source.size_bytes}"
+
+
+def _poolproof(words: Sequence[str], limit_s: float) -> int:
+    program = str(Path(sys.executable).with_name("poolproof"))
+    return subprocess.run([program, *words], timeout=limit_s, check=False).returncode

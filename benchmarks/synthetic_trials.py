@@ -1,0 +1,58 @@
+"""Trials together, of cells whose truth is known: `python -m benchmarks.synthetic_trials`.
+
+Cells of a run differ from trial to trial by unequal deviations; each gets two trials, and further ones until it is
+known to within 3 %, six at most. How often do the intervals hold the truth, and how many trials did that take? Once
+with what the other cells of the run tell of the machine, and once without.
+"""
+
+import random
+from collections.abc import Iterator
+
+from poolproof.stopping.across import across
+from poolproof.stopping.model import Rule, TrialMean
+from poolproof.stopping.spread import spread_of
+
+_SEED, _RUNS, _CELLS = 9, 40, 40
+_TRUTH, _WITHIN, _UNEQUAL = 100.0, 0.5, 0.6
+_DEVIATIONS = (0.5, 0.8, 1.2, 2.0)
+_T = 2.042  # of the 30 degrees of freedom that a trial's own interval is taken to have
+
+
+class _Cell:
+    def __init__(self, rng: random.Random, typical: float) -> None:
+        self._rng = rng
+        self._deviation = (float(typical * rng.lognormvariate(0, _UNEQUAL)) ** 2 + _WITHIN**2) ** 0.5
+        self.trials: list[TrialMean] = []
+        self.run_one()
+        self.run_one()
+
+    def run_one(self) -> None:
+        mean = self._rng.gauss(_TRUTH, self._deviation)
+        self.trials.append(TrialMean(mean, mean - _T * _WITHIN, mean + _T * _WITHIN))
+
+
+def held(typical: float, *, shared: bool) -> Iterator[tuple[bool, int]]:
+    """Of each cell whether its interval holds the truth, and its trials. `typical`: their deviation in per cent."""
+    rng, rule = random.Random(_SEED), Rule()
+    for _ in range(_RUNS):
+        cells = [_Cell(rng, typical) for _ in range(_CELLS)]
+        spread = spread_of([cell.trials for cell in cells]) if shared else None
+        for cell in cells:
+            while not (between := across(cell.trials, rule, spread)).done:
+                cell.run_one()
+            assert between.low is not None and between.high is not None, "two trials have an interval"
+            yield between.low <= _TRUTH <= between.high, len(cell.trials)
+
+
+def main() -> None:
+    """Print the table of docs/stopping.md."""
+    print("| deviation of trials | with the other cells: held, trials | alone: held, trials |")
+    print("|---|---|---|")
+    for typical in _DEVIATIONS:
+        found = [list(held(typical, shared=shared)) for shared in (True, False)]
+        words = [f"{100 * sum(h for h, _ in f) / len(f):.1f}, {sum(n for _, n in f) / len(f):.1f}" for f in found]
+        print(f"| {typical:g} % | {words[0]} | {words[1]} |")
+
+
+if __name__ == "__main__":
+    main()
