@@ -55,6 +55,9 @@ _MISTAKES = {
     "an empty file": Mistake(_FINE, "", _CAMPAIGN, "empty", "layouts"),
     "no layouts": Mistake("layouts: {one: a | ext4}", "", _CAMPAIGN, "no layouts", "layouts"),
     "no workloads": Mistake(_READS, "", _CAMPAIGN, "no workloads", "workloads"),
+    "a size of nothing": Mistake("size: 16m", "size: 0", _CAMPAIGN, "`size=0` is no size", "size=1g"),
+    "a size without a block": Mistake("size: 16m", "size: 16m, bs: 64m", _CAMPAIGN, "a block has 64 MiB", "size=1g"),
+    "out of range": Mistake("size: 16m", "size: 16m, iodepth: -4", _CAMPAIGN, "value out of range: -4", "iodepth"),
     "an empty list of values": Mistake("rw: randread", "rw: []", _CAMPAIGN, "empty", "rw"),
     "a file that is not there": Mistake(
         "a | ext4}\nworkloads: {reads: {", "dir /srv}\nworkloads: {reads: {filename: none, fill: false, ",
@@ -163,12 +166,26 @@ def test_the_target_fills_up_while_fio_writes(ground: Ground) -> None:
     assert sorted(path.name for path in small.iterdir()) == ["lost+found", "other"]
 
 
-def test_the_work_directory_is_not_there(ground: Ground) -> None:
-    ground.work = ground.path / "nowhere"
-    answer = ground.ask(_FINE)
-    assert answer.code != 0
-    assert "nowhere" in answer.error["message"]
+def test_no_room_for_the_run_directory(ground: Ground) -> None:
+    """What fio reports of a trial takes more than is left; with room, the run goes on."""
+    ground.runs = ground.mount_ram("small", "28K")
+    answer = ground.ask(_FINE.replace("a | ext4", "dir {data}"))
+    _is_one_clear_error(answer, _RUN, "No space left on device", "poolproof resume")
     assert ground.traces() == []
+    ground.command("mount", "-o", "remount,size=16M", str(ground.runs))
+    assert ground.resume().wait().code == 0
+    assert len(ground.trial_lines()) == 1
+
+
+@pytest.mark.parametrize(("place", "message"), [("file", "is no directory"), ("none", "is not there")])
+def test_a_place_that_is_no_directory(ground: Ground, place: str, message: str) -> None:
+    (ground.path / "file").touch()
+    there = ground.path / place
+    of_layout = ground.ask(_FINE.replace("a | ext4", f"dir {there}"))
+    _is_one_clear_error(of_layout, _HOST, message, str(there))
+    ground.work = there
+    _is_one_clear_error(ground.ask(_FINE), _HOST, message, "--work")
+    assert not (ground.runs / "run").exists()
 
 
 def _is_one_clear_error(answer: Answer, code: int, message: str, hint: str) -> None:

@@ -1,5 +1,6 @@
 """What killed runs leave is found without naming a run; a machine on which it stands says so; what lives is left."""
 
+import contextlib
 import errno
 import os
 import signal
@@ -104,9 +105,7 @@ def test_a_run_whose_journal_is_gone_can_be_taken_down_by_hand(ground: Ground, d
     assert left["standing"] == "lost"
     first, *commands = left["next"]
     assert first == f"pgrep -af poolproof-{dead}"
-    for pid, words in _processes():
-        if f"poolproof-{dead}" in words:
-            os.kill(pid, signal.SIGKILL)
+    _kill_all(f"poolproof-{dead}")
     for command in commands:
         ground.command("sh", "-c", command)
     assert ground.traces() == []
@@ -121,6 +120,17 @@ def _kill_servers(label: str) -> None:
     assert servers
     for pid in servers:
         os.kill(pid, signal.SIGKILL)
+
+
+def _kill_all(word: str) -> None:
+    """Kill what has the word in its command line, and wait until it is gone: until then it holds its mounts."""
+    deadline = time.monotonic() + _LIMIT_S
+    while users := [pid for pid, words in _processes() if word in words]:
+        assert time.monotonic() < deadline, f"{users} are still there"
+        for pid in users:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(_POLL_S)
 
 
 def _await_dead_mount(point: Path) -> None:

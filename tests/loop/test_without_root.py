@@ -23,6 +23,7 @@ workloads:
 measure: {trials: 1, time: 500ms}
 """
 _HOST = 4
+_RUN = 7
 
 
 @pytest.fixture
@@ -67,6 +68,17 @@ def test_what_needs_no_disk_works(line: str) -> None:
     answer = ask(*line.split(), before=_AS_NOBODY)
     assert answer.code == 0, answer.err
     assert answer.out
+
+
+def test_a_run_that_root_made_is_refused_with_the_command_that_is_allowed(open_ground: Ground) -> None:
+    reads = "workloads: {reads: {rw: randread, bs: 4k, size: 32m}}\nmeasure: {trials: 1, time: 500ms}"
+    made = open_ground.ask(f"layouts: {{mine: 'dir {open_ground.data}'}}\n{reads}")
+    assert made.code == 0, made.out + made.err
+    for command in ("resume", "clean"):
+        answer = ask(command, str(open_ground.runs / "run"), "--json", before=_AS_NOBODY)
+        assert answer.code == _RUN, answer.out + answer.err
+        assert "cannot be written: Permission denied" in answer.error["message"]
+        assert "sudo poolproof" in answer.error["hint"]
 
 
 def _run(ground: Ground, text: str) -> Answer:

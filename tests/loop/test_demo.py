@@ -1,0 +1,31 @@
+"""The demo, whole: the trap is refuted on every layout, and nothing else is."""
+
+import pytest
+
+from tests.loop.command import Started
+from tests.loop.ground import Ground
+
+_LAYOUTS = {"rust-ext4", "ssd-ext4", "raid1", "mergerfs"}
+_HONEST = {"random-reads", "big-writes", "etcd"}
+_LIMIT_S = 500.0
+
+
+@pytest.mark.timeout(_LIMIT_S + 60)
+def test_the_demo_refutes_the_trap_and_nothing_else(ground: Ground) -> None:
+    words = ["demo", "--out", str(ground.runs / "run"), "--work", str(ground.work), "--json"]
+    answer = Started(ground.path, *words).wait(_LIMIT_S)
+    assert answer.code == 0, answer.out + answer.err
+    cells = {(cell["layout"], cell["workload"]): cell for cell in answer.json["cells"]}
+    assert set(cells) == {(layout, workload) for layout in _LAYOUTS for workload in (*_HONEST, "eight-writers")}
+    for (layout, workload), cell in cells.items():
+        rules = {finding["rule"]: finding for finding in cell["findings"]}
+        told = f"{layout} · {workload}: {cell['verdict']}, {', '.join(rules)}"
+        if workload == "eight-writers":
+            assert cell["verdict"] == "refuted", told
+            assert "fix" in rules["shared-file-numjobs"], told
+            account = cell["account"]
+            assert account["leaf_write_bytes"] < account["write_factor"] * account["fio_write_bytes"] / 2, told
+        else:
+            assert cell["verdict"] in ("sound", "suspect"), told
+    assert sum(cell["verdict"] == "sound" for cell in cells.values()) >= len(_LAYOUTS) * len(_HONEST) - 2
+    assert ground.traces() == []
