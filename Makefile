@@ -3,9 +3,9 @@
 .PHONY: help setup demo test test-lab fuzz bench bench-peer bench-grid docs lock
 
 help:
-	@echo "make demo    set up, then measure two emulated disks in four layouts (as root; about 3 minutes)"
-	@echo "make test    set up, then run all tests (as root)"
-	@echo "make test-lab  build the lab's image once, then run the tests that need a lab (20 to 30 minutes)"
+	@echo "make demo    set up, then measure two emulated disks in four layouts (as root; about 4 minutes)"
+	@echo "make test    set up, then run all tests but those of test-lab (as root; 20 minutes and more)"
+	@echo "make test-lab  build the lab's images once (11 minutes), then run the tests that need a lab (20 minutes)"
 	@echo "make fuzz    look for inputs that make a traceback (a minute; make fuzz SECONDS=600 for ten)"
 	@echo "make bench   what poolproof itself costs"
 	@echo "make bench-peer  the same twelve cells by bench-fio and by poolproof (12 minutes and more)"
