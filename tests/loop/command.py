@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 POOLPROOF = str(Path(sys.executable).with_name("poolproof"))
-_LIMIT_S = 110.0
+_LIMIT_S = 300.0
+_END_S = 60.0
+_MEET_S = 90.0
 _POLL_S = 0.002
 
 
@@ -45,8 +47,17 @@ def ask(
     """Run poolproof to its end. `env` changes the environment; `before` is a program that runs it, as setpriv."""
     changed = {**os.environ, **(env or {})}
     argv = [*before, POOLPROOF, *arguments]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=_LIMIT_S, cwd=cwd, env=changed, check=False)
-    return Answer(done.returncode, done.stdout, done.stderr)
+    pipe = subprocess.PIPE
+    with subprocess.Popen(argv, stdout=pipe, stderr=pipe, text=True, cwd=cwd, env=changed) as process:
+        try:
+            out, err = process.communicate(timeout=_LIMIT_S)
+        except subprocess.TimeoutExpired:
+            process.terminate()  # so that it takes down what it built: a dead mount would fail the tests that follow
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.communicate(timeout=_END_S)
+            process.kill()
+            raise
+    return Answer(process.returncode, out, err)
 
 
 class Started:
@@ -72,11 +83,11 @@ class Started:
         """What it wrote to standard error so far."""
         return self._err.read_text()
 
-    def await_program(self, name: str, word: str = "", seconds: float = 30.0) -> None:
+    def await_program(self, name: str, word: str = "", seconds: float = _MEET_S) -> None:
         """Wait until poolproof runs that program with an argument that holds the word."""
         self.await_that(lambda: self._runs(name, word), f"it did not run {name} {word}", seconds)
 
-    def await_that(self, condition: Callable[[], bool], complaint: str, seconds: float = 30.0) -> None:
+    def await_that(self, condition: Callable[[], bool], complaint: str, seconds: float = _MEET_S) -> None:
         """Wait for a condition; fails when poolproof ends or the seconds are over before."""
         deadline = time.monotonic() + seconds
         while not condition():

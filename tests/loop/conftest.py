@@ -7,6 +7,14 @@ import pytest
 
 from tests.loop.ground import Ground
 
+_LIMIT_S = 420  # a campaign of a test has 300 s: other work may stop this machine for half a minute at a time
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.get_closest_marker("timeout") is None:
+            item.add_marker(pytest.mark.timeout(_LIMIT_S))
+
 
 @pytest.fixture(scope="session", autouse=True)
 def _root() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from tests.loop.command import Answer, Started, ask
 from tests.loop.traces import traces_of
 
-_LIMIT_S = 60.0
+_LIMIT_S = 180.0
 SLOW_S = 0.3
 Cells = dict[tuple[str, str], dict[str, Any]]
 
@@ -111,6 +111,9 @@ class Ground:
         return kept + traces_of(str(self.work)) + [trace for label in labels for trace in traces_of(label)]
 
     def close(self) -> None:
+        """Take all down, also what a run that failed has left: it would be in the way of the tests that follow."""
+        for run in self.runs.glob("*/run.json") if self.traces() else ():
+            ask("clean", str(run.parent))
         for argv in reversed(self._taken_down):
             self.command(*argv)
         shutil.rmtree(self.path)

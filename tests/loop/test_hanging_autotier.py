@@ -63,7 +63,7 @@ def test_it_is_measured_like_any_other(ground: Ground, programs: Path) -> None:
     assert ground.traces() == []
 
 
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(900)
 def test_what_hangs_is_ended_and_the_campaign_goes_on(ground: Ground, programs: Path) -> None:
     started = _start(ground, _CAMPAIGN, programs)
     pid = _autotierfs(started, ground)

@@ -27,7 +27,7 @@ workloads:
   reads: {rw: randread, bs: 16k, size: 32m}
 measure: {trials: 1, time: 2s, seed: 3}
 """
-_LIMIT_S = 100.0
+_LIMIT_S = 300.0
 _ENTER, _LEAVE, _SHOW_CURSOR = "\x1b[?1049h", "\x1b[?1049l", "\x1b[?25h"
 
 

@@ -77,7 +77,6 @@ def test_btrfs_of_two_devices_stands_on_both(site: Site, tmp_path: Path) -> None
         assert found == {Path(one.path).name, Path(two.path).name}
 
 
-@pytest.mark.timeout(90)
 def test_a_device_whose_server_was_killed_can_still_be_taken_down(site: Site) -> None:
     with standing(Device("d1", Emulated("nvme", _SIZE)), site) as volume:
         with Path(volume.path).open("r+b", buffering=0) as device:

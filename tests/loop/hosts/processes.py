@@ -19,7 +19,7 @@ def running(text: str) -> list[str]:
     return found
 
 
-def await_true(condition: Callable[[], bool], limit_s: float = 8.0) -> None:
+def await_true(condition: Callable[[], bool], limit_s: float = 60.0) -> None:
     """Wait until it is so; fails when it is not in time."""
     deadline = time.monotonic() + limit_s
     while not condition():

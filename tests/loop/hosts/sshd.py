@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-_LIMIT_S = 10.0
+_LIMIT_S = 60.0
 _SEPARATION = Path("/run/sshd")  # Debian's sshd wants this directory, which its service makes
 
 

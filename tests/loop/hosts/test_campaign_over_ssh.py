@@ -13,7 +13,7 @@ from tests.loop.ground import Ground
 from tests.loop.hosts.processes import await_true, running
 from tests.loop.hosts.sshd import Sshd, sshd
 
-_LIMIT_S = 60.0
+_LIMIT_S = 200.0
 _CAMPAIGN = """
 devices: {a: {file: 768M}}
 layouts: {ext4: a | ext4}
@@ -48,7 +48,6 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Sshd]:
 
 
 @pytest.mark.usefixtures("server")
-@pytest.mark.timeout(240)
 def test_a_campaign_over_ssh_finds_what_it_finds_here(ground: Ground) -> None:
     there = _run(ground, _CAMPAIGN, "far")
     here = ground.cells(_CAMPAIGN, "here")
@@ -97,7 +96,6 @@ def test_a_machine_that_does_not_answer_is_one_clear_error(ground: Ground, serve
     assert not (ground.runs / "run").exists()
 
 
-@pytest.mark.timeout(240)
 def test_a_reset_of_the_link_fails_the_trial_and_nothing_stays_mounted(ground: Ground, server: Sshd) -> None:
     started = _start(ground)
     await_true(lambda: _fio_runs(ground), _LIMIT_S)
@@ -107,7 +105,6 @@ def test_a_reset_of_the_link_fails_the_trial_and_nothing_stays_mounted(ground: G
     _resume(ground)
 
 
-@pytest.mark.timeout(240)
 @pytest.mark.parametrize("command", ["resume", "clean"])
 def test_a_machine_that_is_gone_for_a_while_is_taken_down_later(ground: Ground, server: Sshd, command: str) -> None:
     started = _start(ground)
@@ -124,7 +121,6 @@ def test_a_machine_that_is_gone_for_a_while_is_taken_down_later(ground: Ground, 
     _resume(ground)
 
 
-@pytest.mark.timeout(240)
 def test_a_poolproof_that_is_killed_leaves_no_fio_there(ground: Ground, server: Sshd) -> None:
     """The leash: its ssh loses its input, and the far end ends what it kept."""
     started = _start(ground)

@@ -16,7 +16,7 @@ from poolproof.provision.journal import Journal
 from poolproof.provision.undo import undo_all
 from poolproof.steps import Step
 
-_LIMIT_S = 60.0
+_LIMIT_S = 180.0
 _MIB = 1024**2
 
 
