@@ -42,7 +42,7 @@ def check_whole(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
         raise _names_nothing(campaign.goal, "goal", "workload", workloads, spots["goal"])
     for workload in campaign.workloads:
         _check_metric(workload, spots["workloads"])
-        _check_tolerance(workload, campaign.measure, spots["workloads"])
+        _check_tolerance(workload, campaign.measure, spots["until"])
     _check_budget(campaign, spots)
     _check_calibration(campaign, spots)
     for claim in campaign.expect:

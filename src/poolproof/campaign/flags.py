@@ -83,7 +83,13 @@ def campaign_from_flags(
     _check_names([device.name for device in campaign.devices], "--device", "NAME=file:8G")
     _check_names([layout.name for layout in campaign.layouts], "--layout", "'NAME=btrfs raid1 a b'")
     _check_names([workload.name for workload in campaign.workloads], "--workload", "NAME:rw=randread,bs=4k")
-    keys = {"layouts": "--layout", "workloads": "--workload", "baseline": "--baseline", "goal": "--goal"}
+    keys = {
+        "layouts": "--layout",
+        "workloads": "--workload",
+        "baseline": "--baseline",
+        "goal": "--goal",
+        "until": "--until",
+    }
     check_whole(campaign, {key: Spot(flag) for key, flag in keys.items()})
     return campaign
 

@@ -39,6 +39,8 @@ KEYS = (
     "quick",
     "budget",
 )
+KEYS_IN_MEASURE = ("calibrate", "until")
+"""Keys of `measure` that a mistake of the whole campaign may lie in."""
 _DEVICES = "write devices: {a: {file: 16G}, b: {emulate: hdd-7200, size: 16G}}"
 _LAYOUTS = "write layouts: {mirror: 'btrfs raid1 a b'}"
 _WORKLOADS = "write workloads: {etcd: etcd, reads: {rw: randread, bs: 16k}}"
@@ -78,9 +80,10 @@ def parse_campaign(text: str, origin: str) -> Campaign:
         if key.text not in KEYS:
             raise unknown_key(key, KEYS, "the campaign")
     campaign = _campaign(table, origin)
-    check_whole(campaign, {key: table.spot_of(key) for key in KEYS} | {"calibrate": _spot_of_calibrate(table)})
+    of_measure = {key: _spot_in_measure(table, key) for key in KEYS_IN_MEASURE}
+    check_whole(campaign, {key: table.spot_of(key) for key in KEYS} | of_measure)
     if campaign.quick is not None:
-        check_whole(quick_of(campaign), {key: table.spot_of("quick") for key in (*KEYS, "calibrate")})
+        check_whole(quick_of(campaign), {key: table.spot_of("quick") for key in (*KEYS, *KEYS_IN_MEASURE)})
     return campaign
 
 
@@ -102,9 +105,9 @@ def _campaign(table: Table, origin: str) -> Campaign:
     )
 
 
-def _spot_of_calibrate(table: Table) -> Spot:
+def _spot_in_measure(table: Table, key: str) -> Spot:
     measure = table.get("measure")
-    return measure.spot_of("calibrate") if isinstance(measure, Table) else table.spot
+    return measure.spot_of(key) if isinstance(measure, Table) else table.spot
 
 
 def _budget(table: Table) -> float | None:

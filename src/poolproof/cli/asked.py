@@ -12,7 +12,7 @@ from poolproof.campaign.measure import duration, read_measure
 from poolproof.campaign.model import Campaign, Disk, Measure
 from poolproof.campaign.quick import quick_of
 from poolproof.campaign.write import format_campaign
-from poolproof.campaign.yaml import KEYS, read_campaign
+from poolproof.campaign.yaml import KEYS, KEYS_IN_MEASURE, read_campaign
 from poolproof.errors import UsageError
 
 
@@ -126,7 +126,7 @@ def _changed(campaign: Campaign, changes: Changes, baseline: str | None) -> Camp
         goal=changes.goal or campaign.goal,
         budget_s=_budget_s(campaign, changes),
     )
-    check_whole(changed, {key: Spot(f"--{key}") for key in (*KEYS, "calibrate")})
+    check_whole(changed, {key: Spot(f"--{key}") for key in (*KEYS, *KEYS_IN_MEASURE)})
     return changed
 
 

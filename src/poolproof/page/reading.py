@@ -119,13 +119,21 @@ def _record(path: Path, gaps: list[str]) -> RunRecord | None:
     try:
         return RunDirectory.open(path).record()
     except RunError as error:
-        if not (path / "campaign.yaml").is_file():
+        if not _is_there(path / "campaign.yaml"):
             raise
-        if (path / "run.json").is_file():
+        if _is_there(path / "run.json"):
             gaps.append(f"{error.message.rstrip('.')}: host, versions and seed are not known; to mend it: {error.hint}")
         else:
             gaps.append("run.json is missing: host, versions and seed are not known.")
         return None
+
+
+def _is_there(file: Path) -> bool:
+    """False too where the folder is closed to this user."""
+    try:
+        return file.is_file()
+    except OSError:
+        return False
 
 
 def _campaign(path: Path, record: RunRecord | None, given: str | None) -> Campaign:

@@ -58,6 +58,7 @@ def _race_object(race: Race) -> dict[str, Any]:
             for each in race.dropped
         ],
         "left": list(race.left),
+        "unsteady": list(race.unsteady),
         "excluded": list(race.excluded),
         "risk": race.risk,
         "pairs": race.pairs,

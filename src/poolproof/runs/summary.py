@@ -11,13 +11,10 @@ from poolproof.rules.model import Finding, Verdict
 from poolproof.runs.groups import Group, groups_of
 from poolproof.runs.interval import Interval, mean_interval, ratio_interval
 from poolproof.runs.model import Trial
-from poolproof.runs.settled import CellSettling, settling_of, spread_among
+from poolproof.runs.settled import CellSettling, settling_of, spread_among, unsteady_by
 
 WORST_FIRST: tuple[Verdict, ...] = ("failed", "refuted", "suspect", "unproven", "sound")
 RANKABLE: frozenset[Verdict] = frozenset({"sound", "unproven", "suspect"})
-
-_IMPRECISE = frozenset({"trials", "disagree", "one-trial", "noise", "percentile", "no-figure"})
-"""Reasons for which a figure is not known well enough, though its rate stands still."""
 
 
 @dataclass(frozen=True)
@@ -80,9 +77,7 @@ class Cell:
 
         Empty too where trials are merely too few or too far apart: of that an interval over trials tells.
         """
-        if not self.is_unsettled or self.settling is None:
-            return ()
-        return tuple(each.name for each in self.settling.reasons if each.name not in _IMPRECISE)
+        return unsteady_by(self.trials) if self.is_unsettled else ()
 
     @property
     def seconds(self) -> Mapping[str, float]:
