@@ -81,18 +81,5 @@ def test_a_run_that_root_made_is_refused_with_the_command_that_is_allowed(open_g
         assert "sudo poolproof" in answer.error["hint"]
 
 
-@pytest.mark.parametrize("line", ["report", "show", "plots", "export --csv"])
-def test_a_run_in_a_closed_folder_is_refused_with_the_command_that_is_allowed(ground: Ground, line: str) -> None:
-    run = ground.runs / "run"
-    run.mkdir()
-    (run / "run.json").write_text("{}")
-    ground.path.chmod(0o700)
-    command, *options = line.split()
-    answer = ask(command, str(run), *options, before=_AS_NOBODY)
-    assert answer.code == _RUN, answer.out + answer.err
-    assert "run.json cannot be read: Permission denied" in answer.err
-    assert "sudo poolproof" in answer.err
-
-
 def _run(ground: Ground, text: str) -> Answer:
     return ask(*ground.words(ground.campaign(text)), before=_AS_NOBODY, env={"HOME": str(ground.runs)})
