@@ -60,6 +60,10 @@ class Ground:
         script.chmod(0o755)
         return folder
 
+    def await_begun(self, started: Started, run: str = "run") -> None:
+        """Wait until the plan is made, before anything is built: to tell their versions, programs run sooner."""
+        started.await_that((self.runs / run / "run.json").exists, "no run.json")
+
     def resume(self, run: str = "run") -> Started:
         """Go on with a run beside the test."""
         return Started(self.path, "resume", str(self.runs / run), "--json")

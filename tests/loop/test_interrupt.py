@@ -34,6 +34,7 @@ def test_a_signal_in_a_trial_ends_the_run_in_order(ground: Ground, number: signa
 @pytest.mark.parametrize("program", ["nbdkit", "mkfs.btrfs", "mount", "umount"])
 def test_ctrl_c_while_building_or_cooling(ground: Ground, program: str) -> None:
     started = ground.start(_CAMPAIGN, slow=program)
+    ground.await_begun(started)
     started.await_program(program)
     started.signal(signal.SIGINT)
     _is_stopped(ground, started.wait(_SOON_S))

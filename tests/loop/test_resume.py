@@ -32,7 +32,7 @@ _PAUSE_S = 0.5
 def test_a_run_that_is_killed_again_and_again_ends_with_the_same_cells(ground: Ground, kind: str) -> None:
     chance = random.Random(f"kills of {kind}")
     started = ground.start(_CAMPAIGNS[kind])
-    started.await_that((ground.runs / "run/run.json").exists, "no run.json")
+    ground.await_begun(started)
     kept: list[str] = []
     for _ in range(_KILLS):
         time.sleep(chance.uniform(0.0, _LATEST_S))
@@ -150,6 +150,7 @@ def test_of_two_resumes_the_second_gives_way(ground: Ground) -> None:
 
 def _kill_while(ground: Ground, kind: str, program: str, word: str) -> None:
     started = ground.start(_CAMPAIGNS[kind], slow=program)
+    ground.await_begun(started)
     started.await_program(program, word)
     started.kill()
     time.sleep(SLOW_S + _PAUSE_S)
