@@ -155,7 +155,9 @@ def test_a_budget_goes_to_what_decides_the_goal(ground: Ground) -> None:
     assert all(trial["settling"]["most_s"] < 20 for trial in _trials(ground)), "each has its share of the time"
     assert all(cell["settled"] is False for cell in cells.values())
     race = ask("show", str(ground.runs / "run"), "--json").json["race"]
-    assert {race["leader"], *race["left"], *(each["layout"] for each in race["dropped"])} == {"one", "two"}
+    assert {*race["left"], *(each["layout"] for each in race["dropped"])} == {"one", "two"}
+    # on a machine that others stop, no trial may settle on a rate: then nobody leads
+    assert race["leader"] in race["left"] or sorted(race["unsteady"]) == ["one", "two"]
     assert "the race for reads: " in ask("show", str(ground.runs / "run")).out
     kept = ground.trial_lines()
     answer = ground.resume().wait()
