@@ -27,6 +27,7 @@ case "$*" in
 esac
 [ $how = refuses ] && {{ echo "failed to initialize kvm: Operation not permitted" >&2; exit 1; }}
 setsid sh -c 'while sleep 0.2; do :; done' $folder/qemu.pid >/dev/null 2>&1 </dev/null &
+while ! grep -qs "^sh" /proc/$!/cmdline; do :; done  # a QEMU that says it runs is itself, not a fork before exec
 echo $! >$folder/qemu.pid
 [ $how = hangs ] || echo "{ready}" >$folder/console.log
 [ $how != crashes ] || {{ echo "Kernel panic" >$folder/console.log; kill -KILL $!; }}
