@@ -20,23 +20,18 @@ def _in_job(case: Case) -> Iterable[Finding]:
         odd = [f"{name}={text}" for name, text in _sizes(job) if _IEC.match(text) and job.kb_base(name) == 1024]
         odd = [each for each in odd if each not in late]
         if odd:
-            yield Finding(
-                rule="kib-means-1000",
-                effect=_effect(odd),
-                message=f"{', '.join(odd)}: by default fio reads KiB, MiB and GiB as powers of 1000, and k, m, g as "
-                f"powers of 1024; this gives {_given(job)}",
-                fix="write k, m, g (4k, 1m, 16g), or kb_base=1000 before the sizes",
-                weight=35,
-            )
+            why = "by default fio reads KiB, MiB and GiB as powers of 1000, and k, m, g as powers of 1024"
+            mend = "write k, m, g (4k, 1m, 16g), or kb_base=1000 before the sizes"
+            yield _finding(job, odd, f"{', '.join(odd)}: {why}", mend)
         if late:
-            yield Finding(
-                rule="kib-means-1000",
-                effect=_effect(late),
-                message=f"kb_base=1000 comes after {', '.join(late)}, which fio has read by then, with a k of 1024 and "
-                f"a KiB of 1000; this gives {_given(job)}",
-                fix="put kb_base=1000 before the sizes",
-                weight=35,
-            )
+            why = "which fio has read by then, with a k of 1024 and a KiB of 1000"
+            said = f"kb_base=1000 comes after {', '.join(late)}, {why}"
+            yield _finding(job, late, said, "put kb_base=1000 before the sizes")
+
+
+def _finding(job: Job, sizes: Sequence[str], said: str, mend: str) -> Finding:
+    message = f"{said}; this gives {_given(job)}"
+    return Finding(rule="kib-means-1000", effect=_effect(sizes), message=message, fix=mend, weight=35)
 
 
 def _sizes(job: Job) -> list[tuple[str, str]]:

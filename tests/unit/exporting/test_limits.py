@@ -58,7 +58,7 @@ def test_the_share_of_a_refuted_figure_has_a_column_of_its_own(tmp_path: Path) -
 
 def test_openmetrics_has_a_family_of_shares_and_one_of_those_that_do_not_count(tmp_path: Path) -> None:
     text = openmetrics_text(table(limited_run(tmp_path / "run")))
-    parsed = text_string_to_metric_families(text)  # type: ignore[no-untyped-call]  # it has no types
+    parsed = text_string_to_metric_families(text)  # type: ignore[no-untyped-call]  # prometheus_client left it untyped
     families = {family.name: family for family in parsed}
     for name, expected in (("limit_share", COUNTS), ("rejected_limit_share", REJECTED)):
         samples = families[f"poolproof_{name}_ratio"].samples
