@@ -92,7 +92,7 @@ P.drawTime = (number) => {
   if (series) {
     const points = P.ratePoints(series, cell);
     const most = Math.max(...points.filter((point) => point.source !== "fio").map((point) => point.rate), 0);
-    note.textContent = `Trial ${series.n}. ${series.fioRate ? "" : "The line of fio is its mean over the window. "}The disks' fastest moment was ${P.rate(most)}, fio's mean ${P.rate(series.fio * 1e6)}.`;
+    note.textContent = `Trial ${series.n}. ${series.fioRate ? "" : "The line of fio is its mean. "}The disks' fastest moment was ${P.rate(most)}, fio's mean over the window ${P.rate(series.fio * 1e6)}.`;
     P.chart("rates-chart", (holder) => ({ spec: wide(P.data.specs.rates, holder), rows: { points, spans: P.spans(series) }, label: `Rates through time of ${P.nameOf(cell)}; the table below has the same` }));
     P.chart("busy-chart", (holder) => ({ spec: wide(P.only(P.data.specs.busy, "leaf", Object.keys(series.u)), holder), rows: { points: P.busyPoints(series), spans: P.spans(series) }, label: `How busy each disk was, of ${P.nameOf(cell)}` }));
   } else {
