@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from poolproof.audit.devices import parse_devices
+from poolproof.errors import UsageError
 from poolproof.units import format_rate
 
 _NUMBERS = {
@@ -61,12 +62,12 @@ class Statement:
 def find_statements(text: str, skip: Sequence[tuple[int, int]] = ()) -> tuple[Statement, ...]:
     """Every statement outside the lines to skip (first and last, from 1), in order of lines."""
     one_disk_is_the_limit = _STRIPED.search(text) is None
-    found = []
+    found: list[Statement | None] = []
     for line, paragraph in _paragraphs(text, skip):
         found += [_each(line, paragraph, match) for match in _EACH.finditer(paragraph)]
         if one_disk_is_the_limit:
             found += [_one(line, paragraph, match) for match in _ONE.finditer(paragraph)]
-    return tuple(sorted(found, key=lambda statement: statement.line))
+    return tuple(sorted(filter(None, found), key=lambda statement: statement.line))
 
 
 def largest_above(statements: Sequence[Statement], line: int) -> Statement | None:
@@ -79,21 +80,29 @@ def _bounds(ceiling: Ceiling) -> tuple[float, float]:
     return ceiling.read_bytes_per_s or 0.0, ceiling.write_bytes_per_s or 0.0
 
 
-def _each(line: int, paragraph: str, match: re.Match[str]) -> Statement:
+def _each(line: int, paragraph: str, match: re.Match[str]) -> Statement | None:
     """A drive is taken to write no faster than it reads; what it can write says nothing of its reads."""
     count = _NUMBERS.get(match[1].lower()) or int(match[1])
     each = _rate(match[2])
+    if each is None:
+        return None
     total = f"{count} × {format_rate(each)} = {format_rate(count * each)}"
     return _statement(line, paragraph, match, count * each, match[3], total)
 
 
-def _one(line: int, paragraph: str, match: re.Match[str]) -> Statement:
+def _one(line: int, paragraph: str, match: re.Match[str]) -> Statement | None:
     rate = _rate(match[2])
-    return _statement(line, paragraph, match, rate, f"{match[1]} {match[3]}", format_rate(rate))
+    return (
+        None if rate is None else _statement(line, paragraph, match, rate, f"{match[1]} {match[3]}", format_rate(rate))
+    )
 
 
-def _rate(text: str) -> float:
-    return parse_devices([text]).ceiling_bytes_per_s
+def _rate(text: str) -> float | None:
+    """None of a number that no disk has, such as one of nineteen digits."""
+    try:
+        return parse_devices([text]).ceiling_bytes_per_s
+    except UsageError:
+        return None
 
 
 def _statement(line: int, paragraph: str, match: re.Match[str], rate: float, direction: str, total: str) -> Statement:

@@ -89,6 +89,7 @@ def test_statements_that_leave_no_doubt(text: str, read: float | None, write: fl
         "This disk is rated at 250 MB/s.\n\nThe pool is a stripe over four of them.",
         "I wanted max 500 MB/s and got less.",
         "Reads reached 3.2 GB/s on this disk.",
+        "It has three NVMe drives, each capable of 9999999999999999999 GB/s.",
     ],
 )
 def test_statements_that_leave_doubt_are_not_taken(text: str) -> None:
