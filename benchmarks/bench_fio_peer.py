@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.fio_plot import VERSION, installed
+from poolproof.units import parse_size
 
 MODES = ("read", "randread", "write", "randwrite")
 BLOCKS = ("4k", "64k", "1m")
@@ -77,12 +78,15 @@ def by_poolproof(target: Path, out: Path, seconds: int) -> Measured:
 
 
 def printed_by_poolproof(printed: Mapping[str, Any], took_s: float) -> Measured:
-    """From the object of `--json`: the figures as poolproof states them, with the intervals that it decided by."""
+    """From the object of `--json`: the figures as poolproof states them, with the intervals that it decided by.
+
+    Where poolproof goes by bytes per second they are made I/Os per second, as the peer's are.
+    """
     cells = {_place(cell["workload"]): cell for cell in printed["cells"]}
     return Measured(
         took_s,
         printed["seconds"]["fio"],
-        {place: cell["figure"]["mean"] for place, cell in cells.items() if cell["figure"]},
+        {place: cell["figure"]["mean"] / _unit(place, cell) for place, cell in cells.items() if cell["figure"]},
         {
             place: _half(cell["figure"])
             for place, cell in cells.items()
@@ -90,6 +94,10 @@ def printed_by_poolproof(printed: Mapping[str, Any], took_s: float) -> Measured:
         },
         {place: _word(cell) for place, cell in cells.items()},
     )
+
+
+def _unit(place: Place, cell: Mapping[str, Any]) -> float:
+    return parse_size(place[1]) if cell["metric"] == "bandwidth" else 1.0
 
 
 def _place(workload: str) -> Place:
