@@ -21,7 +21,7 @@ _SECONDS = {"": 1.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "m": 60.0, "h": 3600.0, "
 _TIME = re.compile(r"(\d{1,9})(|s|ms|us|m|h|d)")
 _RUNTIME = ("runtime", "timeout")
 _PHASES = ("stonewall", "wait_for_previous")
-_WRITES = ("write", "rw", "trimwrite")
+_WRITES = ("write", "rw", "readwrite", "trimwrite")
 _SYNCS = ("sync", "fsync", "fdatasync")
 
 
@@ -96,8 +96,9 @@ def _held_s(layout: Layout, workload: Workload, turn_s: float, page_cache_s: flo
     if not writers:
         return 0.0
     stays = any(job.get("direct") == "0" and not any(job.get(name, "0") != "0" for name in _SYNCS) for job in writers)
-    on_zfs = layout.expression.stages[0].arguments[0] == Word("zfs")
-    return max(turn_s, page_cache_s if stays and not on_zfs else 0.0)
+    heads = [stage.arguments[0] for stage in layout.expression.stages]
+    on_dataset = heads[0] == Word("zfs") and Word("zvol") not in heads
+    return max(turn_s, page_cache_s if stays and not on_dataset else 0.0)
 
 
 def _writes(job: JobSpec) -> bool:

@@ -11,11 +11,16 @@ from dataclasses import dataclass
 from poolproof.campaign.model import LOWER_IS_BETTER, Metric
 from poolproof.runs.interval import Interval, t_factor
 from poolproof.stopping.freedom import welch_freedom
+from poolproof.stopping.model import Spread
 from poolproof.stopping.percentile import BIN_DEVIATION
+from poolproof.stopping.spread import moderated
 from poolproof.student import upper_tail
 
 BIN_VARIANCE = BIN_DEVIATION**2
 """Variance, on logarithms, of a latency that is known to its bin only: the same bin in every trial proves no more."""
+
+_LEAST_FREEDOM = 2.0
+"""Of the run's spread, for a cell with one trial to have an interval."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +33,7 @@ class Part:
 
 @dataclass(frozen=True)
 class LogMean:
-    """The mean logarithm of trials, turned so that more is better. `parts` is None where one trial alone gave it."""
+    """The mean logarithm of trials, turned so that more is better. `parts` is None where nothing tells how sure."""
 
     mean: float
     parts: tuple[Part, ...] | None
@@ -42,17 +47,21 @@ class LogMean:
         return Interval(1 / alone.mean, low, high)
 
 
-def log_mean(values: Sequence[float], metric: Metric) -> LogMean | None:
-    """The trials of one cell; None for no trials, and where one of them measured 0, which has no logarithm."""
+def log_mean(values: Sequence[float], metric: Metric, spread: Spread | None = None) -> LogMean | None:
+    """The trials of one cell; None for no trials, and where one of them measured 0, which has no logarithm.
+
+    `spread`: how much trials differ in the other cells of the run, where these are enough to tell.
+    """
     if not values or min(values) <= 0:
         return None
     lower_is_better = metric in LOWER_IS_BETTER
     logs = [-math.log(value) if lower_is_better else math.log(value) for value in values]
     count, mean = len(logs), math.fsum(logs) / len(logs)
-    if count == 1:
+    if count == 1 and (spread is None or spread.freedom < _LEAST_FREEDOM):
         return LogMean(mean, None)
-    variance = math.fsum((value - mean) ** 2 for value in logs) / (count - 1) / count
-    return LogMean(mean, (Part(max(variance, BIN_VARIANCE if lower_is_better else 0.0), count - 1),))
+    own = math.fsum((value - mean) ** 2 for value in logs) / max(1, count - 1)
+    variance, freedom = moderated(own, count - 1, spread)
+    return LogMean(mean, (Part(max(variance / count, BIN_VARIANCE if lower_is_better else 0.0), freedom),))
 
 
 def mixture(means: Iterable[tuple[float, LogMean]]) -> LogMean:

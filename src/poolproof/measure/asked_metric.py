@@ -45,7 +45,12 @@ def with_percentile(
         CommandError: the host could not be asked.
     """
     found = _known(decision, asked, rule, report, counting)
-    if found is None or (found.half is not None and found.half <= rule.until * found.value):
+    if found is None:
+        return decision
+    decision = replace(
+        decision, half_share=found.half / found.value if found.half is not None and found.value else None
+    )
+    if decision.half_share is not None and decision.half_share <= rule.until:
         return decision
     is_last = decision.used_s >= rule.most_s * (1 - 1e-9)
     next_s = None if is_last else min(rule.most_s, decision.used_s * STEP)

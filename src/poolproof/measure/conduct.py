@@ -104,10 +104,10 @@ def _measure_all(conductor: _Conductor, orders: Mapping[str, Order], ahead: Mapp
 def _race(conductor: _Conductor, schedule: Schedule, orders: Mapping[str, Order]) -> None:
     """What is left of the budget goes to the layouts that may still be the best, a trial of each at a time."""
     while racing := schedule.racing():
+        if not schedule.affords(racing):
+            return
         most = schedule.begin_round()
         for family in families(conductor.plan.nodes, racing):
-            if not schedule.affords(family):
-                return
             for name in family:
                 orders[name].allow(schedule.goal, most)
             _measure_family(conductor, {name: orders[name] for name in family})

@@ -1,7 +1,7 @@
 """How a budget of time is spent: the least on every cell, the rest where it decides which layout is best."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
 
@@ -9,11 +9,14 @@ from poolproof.campaign.model import Campaign, Measure
 from poolproof.measure.order import Order
 from poolproof.runs.model import Trial
 from poolproof.runs.race import race_among
-from poolproof.runs.settled import needs_trial, spread_among
+from poolproof.runs.settled import is_rate, needs_trial, spread_among
 from poolproof.runs.timing import Took, took
+from poolproof.stopping.spread import LEAST_CELLS
 
 _SHARES = 4
 """How many times its equal share of the time that is left a trial may take: most need far less."""
+_SAMPLE = 2 * LEAST_CELLS
+"""Cells of each kind that may have a second trial where one is the least: some of them may fail."""
 
 
 def schedule_of(campaign: Campaign, orders: Mapping[str, Order]) -> "Schedule | None":
@@ -22,7 +25,22 @@ def schedule_of(campaign: Campaign, orders: Mapping[str, Order]) -> "Schedule | 
         return None
     for order in orders.values():
         order.limit()
+    if campaign.measure.trials == 1:
+        for layout, workload in _sample(campaign):
+            orders[layout].allow((workload,), 2)
     return Schedule(campaign, orders, campaign.budget_s)
+
+
+def _sample(campaign: Campaign) -> Iterator[tuple[str, str]]:
+    """Cells, evenly over all of either kind, that tell how much trials differ here, so that one alone has an interval.
+
+    Of a kind with too few cells to tell it, none.
+    """
+    for rates in (True, False):
+        names = [workload.name for workload in campaign.workloads if is_rate(workload.metric) is rates]
+        cells = [(layout.name, name) for layout in campaign.layouts for name in names]
+        if len(cells) >= LEAST_CELLS:
+            yield from cells[:: max(1, len(cells) // _SAMPLE)]
 
 
 class Schedule:
@@ -38,8 +56,7 @@ class Schedule:
     def start(self) -> None:
         """The budget runs from now on: what came before it, such as bare disks, is not of it."""
         self._begun_s = time.time()
-        before = self._took()
-        paid_s = sum(before.builds.values()) + sum(sum(trial.seconds.values()) for trial in self._trials())
+        paid_s = self._took().building_s + sum(sum(trial.seconds.values()) for trial in self._trials())
         self._ends = time.monotonic() + self._budget_s - paid_s
 
     @property
@@ -53,7 +70,7 @@ class Schedule:
         assert measure.until is not None, "only such campaigns have a schedule"
         ahead = [workload.name for order in self._orders.values() for workload, _number in order.certain()]
         spare_s = max(0.0, self.left_s - self._least_s(ahead, measure.until.min_s))
-        most_s = measure.until.min_s + _SHARES * spare_s / max(1, len(ahead))
+        most_s = measure.until.min_s + min(spare_s, _SHARES * spare_s / max(1, len(ahead)))
         return replace(measure, until=replace(measure.until, max_s=min(measure.until.max_s, most_s)))
 
     def begin_round(self) -> int:

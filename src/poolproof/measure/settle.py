@@ -165,6 +165,7 @@ def window_of(fio: FioRun, result: FioResult, metric: Metric) -> tuple[Figures, 
         high_share=_share(decision.high, decision.mean),
         reasons=reasons,
         whole=whole.metric(metric),
+        half_share=decision.half_share,
     )
 
 

@@ -72,6 +72,7 @@ class LiveState(Listener):
         self._campaign = campaign
         self._forecast: Forecast | None = None
         self._race: dict[tuple[str, str], int] = {}
+        self._paid_s = 0.0
         for trial in done:
             self._count(trial)
 
@@ -154,9 +155,14 @@ class LiveState(Listener):
         return max(0.0, self._clock() - self._stepped_s)
 
     def left_s(self) -> float | None:
-        """Seconds until the run is done; None as long as nothing tells."""
+        """Seconds until the run is done; None as long as nothing tells.
+
+        Of a budget that is left which building and trials did not take: a run that stood still spent nothing.
+        """
         if self._forecast is None:
-            self._forecast = Forecast(self._campaign, took(self._trials, self._begun_s))
+            past = took(self._trials, self._begun_s)
+            self._forecast = Forecast(self._campaign, past)
+            self._paid_s = past.building_s + sum(sum(trial.seconds.values()) for trial in self._trials)
             self._race = in_the_race(self._campaign, self._trials)
         wanted = {cell: self.wanted(*cell) for cell in self._planned}
         counts = {cell: len(self.verdicts(*cell)) for cell in self._planned}
@@ -168,7 +174,7 @@ class LiveState(Listener):
         certain_s = time_left_s(self._forecast, ahead, builds, at=at, since_s=since_s)
         if certain_s is None or self._campaign.budget_s is None:
             return certain_s
-        budget_s = self._campaign.budget_s + self._alone_s(ahead) - (self._clock() - self._begun_s)
+        budget_s = self._campaign.budget_s + self._alone_s(ahead) - self._paid_s - since_s
         least_s = sum(map(self._forecast.build_s, builds)) + sum(ahead.values()) * self._campaign.measure.shortest_s
         return min(certain_s + race_s(self._forecast, self._race), max(budget_s, least_s))
 

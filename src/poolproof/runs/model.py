@@ -64,7 +64,7 @@ class Settling:
     `settled`: it is known, by its own series, to within the tolerance: from `low_share` to `high_share` of the rate's
     mean, with the confidence asked for. Else `reasons` say what kept it from that. The trial's figures are those of the
     seconds from `warmup_s` to `ran_s` of the `most_s` that it could have had; `whole` is the metric by fio's own count,
-    the warm-up in it.
+    the warm-up in it. `half_share`: half the interval of the metric itself where it is a percentile, as a share of it.
     """
 
     settled: bool
@@ -75,6 +75,7 @@ class Settling:
     high_share: float | None = None
     reasons: tuple[Unsettled, ...] = ()
     whole: float | None = None
+    half_share: float | None = None
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from poolproof.campaign.calibration import calibration_of
-from poolproof.campaign.model import Campaign, Layout, Measure, Metric, Workload
+from poolproof.campaign.model import Campaign, Layout, Measure, Metric, Until, Workload
 from poolproof.runs.model import Trial, Unsettled
 from poolproof.stopping.across import across
 from poolproof.stopping.model import Between, Rule, Spread, TrialMean
@@ -30,7 +30,7 @@ class Spreads:
 
     def of(self, metric: Metric) -> Spread | None:
         """That of the metric's kind."""
-        return self.rates if metric in _BY_SERIES else self.percentiles
+        return self.rates if is_rate(metric) else self.percentiles
 
 
 @dataclass(frozen=True)
@@ -69,9 +69,14 @@ def rule_of(measure: Measure) -> Rule:
     )
 
 
+def is_rate(metric: Metric) -> bool:
+    """Whether it is known from the series of a trial; else it is a percentile of latencies."""
+    return metric in _BY_SERIES
+
+
 def resolution_of(metric: Metric) -> float:
     """The least standard error that a mean of trials can have, relative: a percentile is known to its bin only."""
-    return 0.0 if metric in _BY_SERIES else BIN_DEVIATION
+    return 0.0 if is_rate(metric) else BIN_DEVIATION
 
 
 def spread_among(cells: Iterable[Sequence[Trial]]) -> Spreads:
@@ -80,7 +85,7 @@ def spread_among(cells: Iterable[Sequence[Trial]]) -> Spreads:
     percentiles: list[list[TrialMean]] = []
     for trials in cells:
         if trials:
-            (rates if trials[0].metric in _BY_SERIES else percentiles).append(_means_of(trials))
+            (rates if is_rate(trials[0].metric) else percentiles).append(_means_of(trials))
     return Spreads(spread_of(rates), spread_of(percentiles, BIN_DEVIATION))
 
 
@@ -147,8 +152,7 @@ def settling_of(trials: Sequence[Trial], measure: Measure, spreads: Spreads | No
     """What the trials of one cell say together; None with a fixed time. Failed trials have no say."""
     if measure.until is None:
         return None
-    longest = [trial.settling.most_s for trial in trials if trial.settling is not None]
-    fixed_s = measure.trials * max([measure.until.max_s, *longest])
+    fixed_s = measure.trials * _fixed_s(trials, measure.until)
     means = _means_of(trials)
     if not means:
         missing = Unsettled("no-figure", "no trial came as far as a figure")
@@ -157,6 +161,13 @@ def settling_of(trials: Sequence[Trial], measure: Measure, spreads: Spreads | No
     between = across(means, rule_of(measure), (spreads or Spreads()).of(metric), resolution_of(metric))
     reasons = (*_between_reasons(between, len(means), measure), *_within_reasons(trials))
     return CellSettling(between.done, between.known and not reasons, reasons, between, fixed_s)
+
+
+def _fixed_s(trials: Sequence[Trial], until: Until) -> float:
+    """How long a trial of the cell lasts by a fixed schedule; a workload that ends by itself takes what it took."""
+    by_itself = [trial.seconds.get("fio", 0.0) for trial in trials if trial.settling is None and trial.figures]
+    longest = [trial.settling.most_s for trial in trials if trial.settling is not None]
+    return max(by_itself) if by_itself and not longest else max([until.max_s, *longest])
 
 
 def unsteady_by(trials: Sequence[Trial]) -> tuple[str, ...]:
@@ -173,7 +184,9 @@ def _mean_of(trial: Trial) -> TrialMean | None:
     if value is None:
         return None
     settling = trial.settling
-    if settling is None or settling.low_share is None or settling.high_share is None or trial.metric not in _BY_SERIES:
+    if settling is not None and settling.half_share is not None:
+        return TrialMean(value, value * (1 - settling.half_share), value * (1 + settling.half_share))
+    if settling is None or settling.low_share is None or settling.high_share is None or not is_rate(trial.metric):
         return TrialMean(value)
     return TrialMean(value, value * settling.low_share, value * settling.high_share)
 
@@ -184,10 +197,10 @@ def _between_reasons(between: Between, count: int, measure: Measure) -> tuple[Un
     if between.low is None or between.high is None:
         return (Unsettled("one-trial", "one trial alone has no interval"),)
     assert measure.until is not None, "the caller has looked"
+    apart = (Unsettled("disagree", "the trials differ by more than their insides explain"),)
     half = (between.high - between.low) / 2 / between.mean if between.mean else 0.0
     trials = "1 trial knows" if count == 1 else f"{count} trials know"
     wide = f"{trials} it to within {100 * half:.3g} %, not {100 * measure.until.tolerance:g} %"
-    apart = (Unsettled("disagree", "the trials differ by more than their insides explain"),)
     return (*(apart if between.disagree else ()), Unsettled("trials", wide))
 
 

@@ -14,10 +14,14 @@ _NIGHT_TIMES = 5
 
 @dataclass(frozen=True)
 class Took:
-    """Seconds: of the trials of each cell, cooling, draining and writing down among them; of building each layout."""
+    """Seconds: of the trials of each cell, cooling, draining and writing down among them; of building each layout.
+
+    `builds` are those of the last time that each was built, `building_s` of all times together.
+    """
 
     trials: Mapping[tuple[str, str], tuple[float, ...]]
     builds: Mapping[str, float]
+    building_s: float = 0.0
 
 
 def took(trials: Sequence[Trial], begun_s: float) -> Took:
@@ -36,7 +40,8 @@ def took(trials: Sequence[Trial], begun_s: float) -> Took:
     cells: dict[tuple[str, str], list[float]] = {}
     for trial in timed:
         cells.setdefault((trial.layout, trial.workload), []).append(sum(trial.seconds.values()) + between)
-    return Took({cell: tuple(found) for cell, found in cells.items()}, dict(_without_nights(builds)))
+    built = list(_without_nights(builds))
+    return Took({cell: tuple(found) for cell, found in cells.items()}, dict(built), sum(gap for _layout, gap in built))
 
 
 def _without_nights(builds: Sequence[tuple[str, float]]) -> Iterator[tuple[str, float]]:

@@ -4,7 +4,8 @@ The trials are the units: what differs from trial to trial (where the files lie,
 mode a disk is in) is not seen inside any of them. Student's t over few of them is wide; with the typical `Spread` of
 the campaign's other cells it is a moderated t, which tells something of a single trial, too. No trial tells more than
 its own samples do: their standard error bounds the deviation from below, so that two trials which happen to be alike do
-not pass for a known figure. Percentiles come in bins: two trials in one bin know no more than the bin.
+not pass for a known figure. A cell whose trials differ by more than their insides explain is not like the others: then
+its own trials alone count. Percentiles come in bins: two trials in one bin know no more than the bin.
 """
 
 import math
@@ -36,6 +37,9 @@ def across(trials: Sequence[TrialMean], rule: Rule, spread: Spread | None = None
     if count == 1 and spread is None:
         return Between(rule.trials_max == 1, False, mean, None, None, None, within, False)
     deviation = math.sqrt(math.fsum((trial.mean - mean) ** 2 for trial in trials) / max(1, count - 1))
+    disagree = _disagree(trials, deviation, within, mean, rule)
+    if disagree:
+        spread = None  # this cell is not like the others
     error = max(_error(deviation, within, mean, count, spread), resolution * mean)
     half = _reach(count, rule, spread) * error
     known = count >= rule.trials_min and mean > 0 and half <= rule.until * mean
@@ -47,7 +51,7 @@ def across(trials: Sequence[TrialMean], rule: Rule, spread: Spread | None = None
         high=mean + half,
         between_sd=deviation if count > 1 else None,
         within_se=within,
-        disagree=_disagree(trials, deviation, within, mean, rule),
+        disagree=disagree,
     )
 
 

@@ -11,10 +11,9 @@ from collections.abc import Sequence
 from typing import Literal
 
 from poolproof.stopping.autoregression import long_run
-from poolproof.stopping.model import Decision, Reason, Rule, Series, Steady
+from poolproof.stopping.model import FIO_WINDOW_S, Decision, Reason, Rule, Series, Steady
 
 _SECOND = 1.0
-_LEAST_WINDOW = 10
 _TINY = 1e-9
 
 
@@ -30,7 +29,7 @@ def fio_steady(series: Series, rule: Rule) -> Decision:
     per_second = max(1, round(_SECOND / series.interval_s))
     second_s = per_second * series.interval_s
     seconds = min(len(series.values), math.floor(rule.most_s / series.interval_s + _TINY)) // per_second
-    size = max(_LEAST_WINDOW, math.ceil(rule.least_s / second_s - _TINY))
+    size = max(round(FIO_WINDOW_S / _SECOND), math.ceil(rule.least_s / second_s - _TINY))
     is_last = (seconds + 1) * second_s > max(rule.most_s, size * second_s) + _TINY
     used = series.values[: seconds * per_second]
     if seconds < size:

@@ -24,6 +24,9 @@ ReasonName = Literal[
     "criterion",
 ]
 
+FIO_WINDOW_S = 10.0
+"""What `steady: fio` and its kin look at, at least, in seconds."""
+
 
 @dataclass(frozen=True)
 class Series:
@@ -101,7 +104,8 @@ class Decision:
     `warmup_s`, and its interval inside the tolerance. `mean` is that of the seconds from `warmup_s` to `used_s`, None
     without a sample; `low` and `high` bound it with the rule's confidence, and are None as long as the series is not
     stationary, because no interval of it would hold. `reasons` is empty when settled. `next_s` is when to ask again:
-    asking earlier is harmless and changes nothing; None when done.
+    asking earlier is harmless and changes nothing; None when done. `half_share` is half the interval of the percentile
+    that was asked for, as a share of it; None where none was asked for or the samples give none.
     """
 
     done: bool
@@ -113,6 +117,7 @@ class Decision:
     used_s: float
     reasons: tuple[Reason, ...] = ()
     next_s: float | None = None
+    half_share: float | None = None
 
 
 @dataclass(frozen=True)

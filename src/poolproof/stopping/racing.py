@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from poolproof.stopping.freedom import welch_freedom
 from poolproof.stopping.model import Spread
+from poolproof.stopping.spread import moderated
 from poolproof.student import quantile
 
 _LEAST = 1e-12
@@ -118,9 +119,5 @@ def _part(cell: Figures, mean: float) -> tuple[float, float]:
     """The variance of the mean logarithm of one cell, and its degrees of freedom."""
     count, freedom = len(cell.trials), float(len(cell.trials) - 1)
     variance = math.fsum((math.log(each) - mean) ** 2 for each in cell.trials) / freedom
-    if cell.spread is not None:
-        variance = (freedom * variance + cell.spread.freedom * cell.spread.deviation**2) / (
-            freedom + cell.spread.freedom
-        )
-        freedom += cell.spread.freedom
+    variance, freedom = moderated(variance, freedom, cell.spread)
     return max(variance / count, cell.resolution**2), freedom

@@ -11,19 +11,22 @@ import math
 from collections.abc import Sequence
 
 from poolproof.stopping.model import Spread, TrialMean
+from poolproof.student import f_upper_tail
 
-_LEAST_CELLS = 8
+LEAST_CELLS = 8
+"""With fewer cells that have two trials nothing is told."""
 MOST_FREEDOM = 30.0
-_LEAST_DEVIATION = 1e-4
+LEAST_DEVIATION = 1e-4
+_DOUBT = 0.01
 
 
-def spread_of(cells: Sequence[Sequence[TrialMean]], least: float = _LEAST_DEVIATION) -> Spread | None:
+def spread_of(cells: Sequence[Sequence[TrialMean]], least: float = LEAST_DEVIATION) -> Spread | None:
     """The typical deviation between trials, from all cells with two or more; None where fewer than eight have that.
 
     `least`: the deviation, relative, below which trials that are alike prove nothing, as those in one bin.
     """
     samples = [_sample(cell, least) for cell in cells if len(cell) > 1 and math.fsum(trial.mean for trial in cell) > 0]
-    if len(samples) < _LEAST_CELLS:
+    if len(samples) < LEAST_CELLS:
         return None
     logs = [math.log(variance) - _digamma(freedom / 2) + math.log(freedom / 2) for variance, freedom in samples]
     centre = math.fsum(logs) / len(logs)
@@ -31,6 +34,19 @@ def spread_of(cells: Sequence[Sequence[TrialMean]], least: float = _LEAST_DEVIAT
     own = math.fsum(_trigamma(freedom / 2) for _, freedom in samples) / len(samples)
     freedom = MOST_FREEDOM if scatter <= own else min(MOST_FREEDOM, 2 * _trigamma_inverse(scatter - own))
     return Spread(math.exp((centre + _digamma(freedom / 2) - math.log(freedom / 2)) / 2), freedom)
+
+
+def moderated(variance: float, freedom: float, spread: Spread | None) -> tuple[float, float]:
+    """A variance from a few trials, relative, with what the other cells tell; and its degrees of freedom then.
+
+    Of a cell that differs by more than the others do (an F-test at 1 %) its own trials alone count.
+    """
+    if spread is None:
+        return variance, freedom
+    typical = spread.deviation**2
+    if freedom and f_upper_tail(variance / typical, freedom, spread.freedom) < _DOUBT:
+        return variance, freedom
+    return (freedom * variance + spread.freedom * typical) / (freedom + spread.freedom), freedom + spread.freedom
 
 
 def _sample(cell: Sequence[TrialMean], least: float) -> tuple[float, int]:

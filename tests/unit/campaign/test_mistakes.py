@@ -212,6 +212,7 @@ def test_mistakes_in_workloads(workload: str, message: str, hint: str) -> None:
         ("baseline: {a: b}", "expected one text after `baseline`, found a mapping", "write baseline: NAME"),
         ("budget: soon", "expected the time of all trials together, at most 7d, found `soon`", "write budget: 2h"),
         ("budget: 2h", "`budget` shares out time that trials take until their figure is known", "{until: 3%"),
+        ("measure: {until: 3%, max: 8s, steady: fio}", "steady: fio looks at 10 s at once", "write max: 60s"),
         ("goal: etc", "goal `etc` names no workload; did you mean `etcd`?", "write goal: etcd"),
     ],
 )
@@ -306,6 +307,7 @@ def test_a_budget_below_the_least_says_what_it_would_take() -> None:
         ("btrfs a", "{rw: write, bs: 4k}", "2 trials of 90 s take fio alone 3 min", "360s"),
         ("btrfs commit=5 a", "{rw: write, bs: 4k}", "2 trials of 15 s take fio alone 30.0 s", "60s"),
         ("btrfs a", "{rw: [read, write], bs: 4k}", "4 trials of 3 to 90 s take fio alone 3 min 6 s; what", "372s"),
+        ("btrfs a", "{rw: readwrite, bs: 4k}", "2 trials of 90 s take fio alone 3 min", "360s"),
         ("zfs a", "{rw: write, bs: 4k, runtime: 60}", "2 trials of 60 s take fio alone 2 min", "240s"),
         ("zfs a", "{rw: write, bs: 4k, runtime: 2m, ramp_time: 5s}", "2 trials of 125 s take fio alone", "500s"),
         ("a | ext4", "{rw: read, bs: 4k, ramp_time: 30}", "2 trials of 33 s take fio alone", "132s"),
@@ -341,6 +343,11 @@ def test_what_hosts_usually_hold_back_is_in_the_budget_that_is_proposed() -> Non
     error = mistake(text(devices="a: {file: 2G}", layouts="one: zfs a", workloads="w: {rw: write, bs: 4k}", rest=rest))
     assert "2 trials of 3 s take fio alone 6.0 s" in error.message
     assert error.hint.startswith("write budget: 60s")
+    zvol, buffered = "one: zfs a | zvol 1G | ext4", "w: {rw: write, bs: 4k, direct: 0}"
+    error = mistake(text(devices="a: {file: 2G}", layouts=zvol, workloads=buffered, rest=rest))
+    assert error.hint.startswith("write budget: 420s"), "three turns of the page cache over the volume, twice, and room"
+    error = mistake(text(devices="a: {file: 2G}", layouts="one: zfs a", workloads=buffered, rest=rest))
+    assert error.hint.startswith("write budget: 60s"), "a dataset has no page cache"
 
 
 @pytest.mark.parametrize("confidence", ["99.99999999999999999%", "99.99999999999999%", "100.0%"])

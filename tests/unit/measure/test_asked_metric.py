@@ -39,7 +39,9 @@ def judged(report: FioReport, rule: Rule, used_s: float) -> Decision:
 
 def test_a_percentile_within_the_tolerance_ends_the_trial(report: FioReport) -> None:
     rule = Rule(until=0.9, min_s=1, max_s=60)
-    assert judged(report, rule, 2.0).settled
+    decision = judged(report, rule, 2.0)
+    assert decision.settled
+    assert decision.half_share is not None and 1 / 128 <= decision.half_share < 0.9, "kept for the trials together"
 
 
 def test_one_that_is_not_known_goes_on_to_the_next_look_and_at_last_says_so(report: FioReport) -> None:

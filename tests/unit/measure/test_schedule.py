@@ -11,6 +11,7 @@ from poolproof.campaign.yaml import parse_campaign
 from poolproof.measure.order import Order
 from poolproof.measure.schedule import Schedule, schedule_of
 from poolproof.runs.model import Figures, Settling, Trial, Unsettled
+from poolproof.runs.settled import Spreads, spread_among
 
 START_S = 1_700_000_000.0
 TRIAL_S = 10.0
@@ -154,14 +155,41 @@ def half_done(budget_s: int, build_s: float) -> Schedule:
     return found
 
 
-@pytest.mark.parametrize(("spare_s", "most_s"), [(0, 1.0), (1, 3.0), (100, 180.0)])
+@pytest.mark.parametrize(("spare_s", "most_s"), [(0, 1.0), (1, 2.0), (100, 101.0), (400, 180.0)])
 def test_a_trial_leaves_the_others_what_they_took_before_and_their_building(
     monkeypatch: pytest.MonkeyPatch, spare_s: int, most_s: float
 ) -> None:
-    """Ahead are a building of 30 s and two trials of 3 s with 2 s beside each: a trial gets four shares of the rest."""
+    """Ahead are a building of 30 s and two trials of 3 s with 2 s beside each: a trial gets the rest."""
     monkeypatch.setattr(time, "time", lambda: START_S)
     paid_s = 30 + 2 * (RAN_S + BESIDE_S)
     needed_s = 30 + 2 * (RAN_S + BESIDE_S)
     until = half_done(round(paid_s + needed_s + spare_s), build_s=30.0).measure().until
     assert until is not None
     assert until.max_s == pytest.approx(most_s, abs=0.2)
+
+
+@pytest.mark.parametrize(("blocks", "second"), [(4, 8), (12, 8), (3, 0)])
+def test_where_one_trial_is_the_least_some_have_a_second_so_that_all_have_an_interval(blocks: int, second: int) -> None:
+    """Until eight tell how much trials differ; of fewer cells nothing could be told."""
+    sizes = ", ".join(f"{4 * (1 + block)}k" for block in range(blocks))
+    asked = parse_campaign(
+        f"layouts: {{one: dir /a, two: dir /b}}\nworkloads: {{w: {{rw: read, bs: [{sizes}], size: 1m}}}}\n"
+        "measure: {until: 10%, min: 1s, trials: 1..6}\nbudget: 1h\ngoal: w",
+        "t",
+    )
+    orders: dict[str, Order] = {}
+
+    def spread() -> Spreads:
+        return spread_among(cell for order in orders.values() for cell in order.cells())
+
+    for name in ("one", "two"):
+        orders[name] = Order(name, asked.workloads, asked.measure, 1, [], spread)
+    assert schedule_of(asked, orders) is not None
+    for name, order in orders.items():
+        for workload, number in order.ahead():
+            figure = 100.0 + number
+            order.add(replace(trial(name, number, 0.0), workload=workload.name, figures=Figures(figure, figure)))
+    cells = [cell for order in orders.values() for cell in order.cells()]
+    assert {len(cell) for cell in cells} <= {1, 2}
+    assert sum(len(cell) == 2 for cell in cells) == second
+    assert (spread().rates is not None) == bool(second)

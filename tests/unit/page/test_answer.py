@@ -9,7 +9,7 @@ from poolproof.compare.ranking import rank
 from poolproof.page.answer import Answer, answer
 from poolproof.page.reading import read
 from poolproof.runs.directory import RunDirectory
-from poolproof.runs.model import Trial
+from poolproof.runs.model import Settling, Trial
 from tests.unit.page.making import CAMPAIGN, all_trials, make_run, trial
 
 
@@ -95,7 +95,8 @@ def test_where_one_workload_alone_has_a_figure_the_answer_is_its(tmp_path: Path)
 
 def test_a_longer_schedule_is_named_with_its_cost(tmp_path: Path) -> None:
     campaign = CAMPAIGN.replace("time: 5s, trials: 2", "until: 3%, max: 60s, trials: 2..6")
-    found = _answer(tmp_path, campaign=campaign)
+    trials = [replace(each, settling=Settling(True, 0.0, 10.0, 60.0, 0.99, 1.01)) for each in all_trials()]
+    found = _answer(tmp_path, campaign=campaign, trials=trials)
     cost = [line for line in found.rest if "fixed schedule" in line]
     assert cost == [
         "12 trials took fio 2 min; a fixed schedule, 2 trials of each cell, each of the longest time, "

@@ -171,6 +171,19 @@ def test_a_budget_bounds_what_is_left() -> None:
     assert left_s is not None and left_s <= 40
 
 
+def test_a_run_that_stood_still_for_a_night_has_spent_nothing_of_its_budget_meanwhile() -> None:
+    text = "layouts: {one: dir /a, two: dir /b}\nworkloads: {r: {rw: read, size: 1m}}\n"
+    limited = parse_campaign(f"{text}measure: {{until: 3%, trials: 2..6, min: 1s}}\nbudget: 1000s", "t")
+    done = [timed_trial("one", "r", 1, 0.0, 60.0), timed_trial("one", "r", 2, 60.0, 60.0)]
+    clock = Clock()
+    clock.now_s = START_S + 43200
+    seen = [LiveState(limited, done, begun_s=begun_s, clock=clock) for begun_s in (START_S, None)]
+    for state in seen:
+        state.layout_begins("two", 2)
+        assert state.left_s() == pytest.approx(LiveState(limited, done, clock=clock).left_s())
+        assert (state.left_s() or 0) > 100, "two trials of a minute each, and what the race may take"
+
+
 @pytest.mark.parametrize("run", kept(), ids=lambda run: run.name)
 def test_half_way_through_a_real_run_the_time_left_is_within_a_fifth(run: Timed) -> None:
     error = run.error(0.5)

@@ -1,6 +1,7 @@
 """A figure that did not settle is never printed as one: the word, between what it lies, and why."""
 
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,9 @@ from poolproof.report.words import trial_text
 from poolproof.rules.model import Verdict
 from poolproof.runs.contract import run_object
 from poolproof.runs.model import Figures, Settling, Trial, Unsettled
-from poolproof.runs.settled import needs_trial, settling_of, trials_ahead
+from poolproof.runs.settled import Spreads, needs_trial, settling_of, trials_ahead
 from poolproof.runs.summary import Cell, cells_of
+from poolproof.stopping.model import Spread
 
 MEASURE = Measure(trials=2, most_trials=4, until=Until(tolerance=0.05, max_s=60.0))
 CAMPAIGN = campaign_from_flags(
@@ -83,6 +85,27 @@ def test_machines_are_told_the_same() -> None:
     assert found["cells"][0]["warmup_s"] == 0.5
     assert found["seconds"] == {"cool": 4.0, "fio": 20.0}
     assert found["fixed_s"] == 4 * 60.0
+
+
+def test_a_workload_that_ends_by_itself_takes_no_longer_by_a_fixed_schedule() -> None:
+    by_itself = [replace(trial("hdd", number, 100.0), settling=None) for number in (1, 2)]
+    found = settling_of(by_itself, MEASURE)
+    assert found is not None and found.fixed_s == 2 * 5.0
+    assert run_object(Path("run"), (cell(*by_itself),), None)["fixed_s"] == 2 * 5.0
+
+
+def test_trials_of_a_percentile_are_known_no_better_than_by_their_own_stretches() -> None:
+    def of_a_percentile(number: int, half: float | None) -> Trial:
+        found = trial("hdd", number, 100.0)
+        assert found.settling is not None
+        figures = Figures(100.0, 1e5, p99_ns=1e6)
+        return replace(found, metric="p99", figures=figures, settling=replace(found.settling, half_share=half))
+
+    spreads = Spreads(percentiles=Spread(0.005, 30.0))
+    vague, sure, unsaid = ([of_a_percentile(n, half) for n in (1, 2)] for half in (0.1, 0.008, None))
+    assert not settling_of(vague, MEASURE, spreads).settled  # type: ignore[union-attr]
+    assert settling_of(sure, MEASURE, spreads).settled  # type: ignore[union-attr]
+    assert settling_of(unsaid, MEASURE, spreads).settled  # type: ignore[union-attr]
 
 
 def test_a_cell_has_trials_until_they_are_inside_the_tolerance() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from poolproof.stopping.across import across
 from poolproof.stopping.model import Between, Rule, Spread, TrialMean
-from poolproof.stopping.spread import spread_of
+from poolproof.stopping.spread import moderated, spread_of
 from poolproof.student import f_upper_tail, quantile
 
 
@@ -60,6 +60,23 @@ def test_trials_that_differ_more_than_their_insides_disagree() -> None:
     assert across(_trials(90, 110, 91), Rule()).disagree
     assert not across(_trials(90, 110, 91, within=8), Rule()).disagree
     assert not across(_trials(99.5, 100.5, 100, within=0.05), Rule()).disagree  # within the tolerance
+
+
+def test_a_cell_whose_trials_disagree_is_not_like_the_others_and_goes_by_its_own() -> None:
+    """A spread of many quiet cells would call two trials 7 % apart known to within 2 %."""
+    quiet = Spread(0.007, 30.0)
+    between = across(_trials(965, 1035, within=5), Rule(), quiet)
+    assert between.disagree and not between.known and not between.done
+    assert between.high == pytest.approx(across(_trials(965, 1035, within=5), Rule()).high)
+    assert across(_trials(995, 1005, within=5), Rule(), quiet).known, "one that is like them has their certainty"
+
+
+def test_the_variance_of_few_trials_is_moderated_unless_it_is_of_another_kind() -> None:
+    spread = Spread(0.01, 20.0)
+    assert moderated(0.0, 1, spread) == (pytest.approx(1e-4 * 20 / 21), 21)
+    assert moderated(4e-4, 1, spread)[1] == 21
+    assert moderated(0.01, 1, spread) == (0.01, 1), "ten deviations"
+    assert moderated(0.01, 1, None) == (0.01, 1)
 
 
 def test_other_cells_make_two_trials_enough() -> None:
