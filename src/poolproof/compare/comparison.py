@@ -46,7 +46,7 @@ class Side:
     def measured(self, place: "Place", metric: Metric) -> Measured | str:
         """The figure at a place; or in words why there is none."""
         layout = self.layout if place.layout is None else place.layout
-        return measured(self.run.cells.get((layout or "", place.workload)), metric)
+        return measured(self.run.cells.get((layout or "", place.workload)), metric, self.run.spreads.get(metric))
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Place:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A cell of both sides that can't be compared, and why. `lost`: A has a figure that counts, B has none."""
+    """A cell that can't be compared, and why. `lost`: A has a figure that counts, B has none to hold against it."""
 
     place: Place
     why: str
@@ -117,16 +117,20 @@ def compare(a: Side, b: Side, *, effect: float, metric: Metric | None = None, li
     """B beside A, each cell by its workload's metric, or all by `metric`; `limit` is that of the gate.
 
     Raises:
-        RunError: no cell stands in both with a figure; or a gate without one cell that can be tested.
+        RunError: no cell stands in both with a figure, and no gate has to say so; or a gate without a cell that can be
+            tested.
         UsageError: the metric was measured in no trial.
     """
     _check_metric(metric, (a.run, b.run))
-    shared = [place for place in a.grid if place in set(b.grid)]
+    in_a, in_b = set(a.grid), set(b.grid)
+    shared = [place for place in a.grid if place in in_b]
     if not shared:
         raise _nothing_shared(a, b)
     pairs, left_out = _pairs(a, b, shared, metric)
-    if not pairs:
-        raise _nothing_counts(left_out)
+    only_a = tuple(place for place in a.grid if place not in in_b)
+    lost = () if limit is None else (*(left for left in left_out if left.lost), *_gone(a, only_a, metric))
+    if not pairs and not lost:
+        raise _nothing_counts(left_out, b.run)
     differences = [difference(in_b.log, in_a.log) for _, in_a, in_b in pairs]
     cells = tuple(
         ComparedCell(*pair, apart, decision)
@@ -139,9 +143,9 @@ def compare(a: Side, b: Side, *, effect: float, metric: Metric | None = None, li
         unlike=_unlike(a, b),
         cells=cells,
         left_out=tuple(left_out),
-        only_a=tuple(place for place in a.grid if place not in shared),
-        only_b=tuple(place for place in b.grid if place not in shared),
-        gate=None if limit is None else _gate(cells, left_out, limit),
+        only_a=only_a,
+        only_b=tuple(place for place in b.grid if place not in in_a),
+        gate=None if limit is None else _gate(cells, lost, limit),
     )
 
 
@@ -153,7 +157,13 @@ def _pairs(
         own, other = metric or a.metric(place), metric or b.metric(place)
         assert own is not None and other is not None, "a shared place has its workload on both sides"
         if own != other:
-            left_out.append(LeftOut(place, f"A is about {own}, B about {other}; name one with --metric", False))
+            left_out.append(
+                LeftOut(
+                    place,
+                    f"A is about {own}, B about {other}; name one with --metric",
+                    isinstance(a.measured(place, own), Measured),
+                )
+            )
             continue
         in_a, in_b = a.measured(place, own), b.measured(place, own)
         if isinstance(in_a, Measured) and isinstance(in_b, Measured):
@@ -177,8 +187,16 @@ def _unlike(a: Side, b: Side) -> tuple[Unlike, ...]:
     return (*unlike_layouts(a.run, a.layout, b.run, b.layout), *runs)
 
 
-def _gate(cells: Sequence[ComparedCell], left_out: Sequence[LeftOut], limit: float) -> Gate:
-    if all(cell.difference.error is None for cell in cells):
+def _gone(a: Side, only_a: Sequence[Place], metric: Metric | None) -> Iterator[LeftOut]:
+    """Cells with a figure in A that B's campaign does not ask for."""
+    for place in only_a:
+        own = metric or a.metric(place)
+        if own is not None and isinstance(a.measured(place, own), Measured):
+            yield LeftOut(place, "B's campaign does not have it", lost=True)
+
+
+def _gate(cells: Sequence[ComparedCell], lost: tuple[LeftOut, ...], limit: float) -> Gate:
+    if not lost and all(cell.difference.error is None for cell in cells):
         raise RunError(
             "--fail-if-slower: no cell has two settled trials on both sides, so nothing can be told with confidence",
             "measure again with --trials 3, or more; what does not settle, for longer (--max)",
@@ -189,7 +207,7 @@ def _gate(cells: Sequence[ComparedCell], left_out: Sequence[LeftOut], limit: flo
     return Gate(
         limit=limit,
         slower=tuple(slower),
-        lost=tuple(left for left in left_out if left.lost),
+        lost=lost,
         open=tuple(cell for cell in cells if cell not in ruled_out),
     )
 
@@ -216,11 +234,12 @@ def _nothing_shared(a: Side, b: Side) -> RunError:
 
     return RunError(
         f"the runs share no cell: A has {some(a)}; B has {some(b)}",
-        "cells are matched by the names of layout and workload; to match layouts of unlike names: --layouts X,Y",
+        "cells are matched by the names of layout and workload"
+        + ("; to match layouts of unlike names: --layouts X,Y" if a.layout is None else ""),
     )
 
 
-def _nothing_counts(left_out: Sequence[LeftOut]) -> RunError:
+def _nothing_counts(left_out: Sequence[LeftOut], run: FinishedRun) -> RunError:
     reasons = "; ".join(f"{left.place}: {left.why}" for left in left_out[:_LISTED])
     more = f"; and {len(left_out) - _LISTED} more" if len(left_out) > _LISTED else ""
-    return RunError(f"no cell has a figure in both that may be compared: {reasons}{more}", "poolproof show RUN")
+    return RunError(f"no cell has a figure in both that may be compared: {reasons}{more}", f"poolproof show {run.path}")

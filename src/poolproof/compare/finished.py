@@ -1,7 +1,8 @@
 """A run as comparing needs it: its record, its campaign, its cells, and which of them have a figure that counts."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from poolproof.campaign.model import Campaign, Metric, Workload
@@ -11,7 +12,10 @@ from poolproof.compare.welch import LogMean, log_mean
 from poolproof.runs.directory import RunDirectory
 from poolproof.runs.interval import Interval
 from poolproof.runs.model import RunRecord
+from poolproof.runs.settled import resolution_of
 from poolproof.runs.summary import RANKABLE, Cell, bare_cells_of, cells_of
+from poolproof.stopping.model import Spread, TrialMean
+from poolproof.stopping.spread import LEAST_DEVIATION, spread_of
 
 
 @dataclass(frozen=True)
@@ -26,6 +30,16 @@ class FinishedRun:
     campaign: Campaign
     cells: dict[tuple[str, str], Cell]
     bare: tuple[Cell, ...] = ()
+
+    @cached_property
+    def spreads(self) -> Mapping[Metric, Spread | None]:
+        """How much trials of a cell differ in this run, for each metric that was measured.
+
+        Empty with a fixed time: there no cell's interval leans on the others (`runs/settled.py`).
+        """
+        if self.campaign.measure.until is None:
+            return {}
+        return {metric: _spread(self.cells.values(), metric) for metric in metrics_of(self.cells.values())}
 
     def workload(self, name: str) -> Workload | None:
         """The campaign's workload of that name."""
@@ -69,8 +83,13 @@ def read_run(path: Path) -> FinishedRun:
     return FinishedRun(path, record, campaign, cells, bare_cells_of(trials, campaign))
 
 
-def measured(cell: Cell | None, metric: Metric) -> Measured | str:
-    """The cell's figure; or in words why it has none that may be compared."""
+def _spread(cells: Iterable[Cell], metric: Metric) -> Spread | None:
+    values = (cell.values_of(metric) for cell in cells if not cell.unsteady)
+    return spread_of([[TrialMean(value) for value in own] for own in values], resolution_of(metric) or LEAST_DEVIATION)
+
+
+def measured(cell: Cell | None, metric: Metric, spread: Spread | None = None) -> Measured | str:
+    """The cell's figure; or in words why it has none that may be compared. `spread`: that of its run."""
     if cell is None:
         return "not measured"
     if cell.verdict not in RANKABLE:
@@ -79,7 +98,7 @@ def measured(cell: Cell | None, metric: Metric) -> Measured | str:
     values = cell.values_of(metric)
     if not values:
         return f"no {metric} was measured"
-    log = log_mean(values, metric)
+    log = log_mean(values, metric, spread)
     if log is None:
         return "a trial measured 0"
     # that trials of one length agree on a rate which still changes says nothing of the rate: no test

@@ -51,7 +51,7 @@ def parse_weights(text: str) -> dict[str, float]:
     found: dict[str, float] = {}
     for part in split_names(text):
         name, _, number = part.rpartition("=")
-        if not name or not re.fullmatch(r"\d+(\.\d+)?", number) or not float(number):
+        if not name or not re.fullmatch(r"\d{1,15}(\.\d{1,15})?", number) or not float(number):
             raise UsageError(f"--weights: `{part[:60]}` is no name with a weight above 0", _HINT)
         if name in found:
             raise UsageError(f"--weights: `{name[:60]}` stands there twice", _HINT)

@@ -148,7 +148,10 @@ def _entries(run: FinishedRun, goal: Goal, metrics: Mapping[str, Metric]) -> tup
     """Layouts with a figure for every workload of the goal, the best mean first, unsettled ones last; then the rest."""
     entries, excluded = [], []
     for layout in run.campaign.layouts:
-        found = {name: measured(run.cells.get((layout.name, name)), metrics[name]) for name in goal.weights}
+        found = {
+            name: measured(run.cells.get((layout.name, name)), metrics[name], run.spreads.get(metrics[name]))
+            for name in goal.weights
+        }
         cells = {name: each for name, each in found.items() if isinstance(each, Measured)}
         if len(cells) == len(found):
             score = mixture((goal.weights[name], each.log) for name, each in cells.items())

@@ -28,7 +28,8 @@ def print_comparison(console: Console, comparison: Comparison) -> None:
     console.print(f"A  {_side(comparison.a)}", markup=False, soft_wrap=True)
     console.print(f"B  {_side(comparison.b)}\n", markup=False, soft_wrap=True)
     _print_unlike(console, comparison.unlike)
-    console.print(_table(comparison))
+    if comparison.cells:
+        console.print(_table(comparison))
     for line in _below(comparison):
         console.print(line)
 
@@ -81,7 +82,7 @@ def _table(comparison: Comparison) -> Table:
         own = [cell for cell in comparison.cells if cell.place.workload == workload]
         heading = f"{workload}, {METRICS[own[0].a.metric]}"
         if own[0].place.layout is None:
-            table.add_row(heading, *_row(own[0], comparison.effect))
+            table.add_row(Text(heading), *_row(own[0], comparison.effect))
             continue
         table.add_row(Text(heading, style="bold"))
         for cell in own:
@@ -105,7 +106,8 @@ def _unsteady(cell: ComparedCell) -> tuple[str, ...]:
 
 
 def _below(comparison: Comparison) -> Iterator[Text | Padding]:
-    yield Text(f"\n{_count(comparison)}", style="bold")
+    count = _count(comparison) if comparison.cells else "no cell has a figure in both that may be compared"
+    yield Text(f"\n{count}", style="bold")
     yield from _notes(comparison)
     if comparison.left_out:
         yield Text("\nleft out:", style="bold")
@@ -116,7 +118,8 @@ def _below(comparison: Comparison) -> Iterator[Text | Padding]:
             yield Text(f"only in {name}: {_places(places)}")
     if comparison.gate is not None:
         yield from _gate(comparison.gate, len(comparison.cells))
-    yield Text(f"\n{_method(len(comparison.cells))}", style="bright_black")
+    if comparison.cells:
+        yield Text(f"\n{_method(len(comparison.cells))}", style="bright_black")
 
 
 def _count(comparison: Comparison) -> str:
@@ -149,9 +152,10 @@ def _gate(gate: Gate, cells: int) -> Iterator[Text | Padding]:
     for left in gate.lost:
         yield _indented(f"{left.place} has lost its figure: {left.why}")
     if gate.open:
+        longer = ", longer ones where it did not settle," if any(map(_unsteady, gate.open)) else ""
         yield _indented(
             f"in {len(gate.open)} of {_cells(cells)} the trials leave room for a slowdown of more than {limit}: "
-            f"{_places([cell.place for cell in gate.open])}; more trials narrow it"
+            f"{_places([cell.place for cell in gate.open])}; more trials{longer} narrow it"
         )
 
 

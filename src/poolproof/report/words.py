@@ -30,6 +30,7 @@ METRICS: dict[Metric, str] = {
 }
 
 _FARTHEST = 100.0
+_TENTH = 0.1
 
 
 def which_is_better(metric: Metric) -> str:
@@ -84,10 +85,13 @@ def per_cent_whole(share: float) -> str:
 def factor_text(factor: Interval) -> str:
     """A figure beside the baseline's, with its interval: `−16% (−41 … +19)`; from 3× on as `18.9× (17.5 … 20.5)`.
 
-    An end a hundred times away from the mean says no more than that: `4× (<0.04 … >400)`.
+    Below a tenth it is one too, `0.0056× (0.005 … 0.0063)`. An end a hundred times away from the mean says no more than
+    that: `4× (<0.04 … >400)`.
     """
     if factor.mean >= 3:
         return f"{factor.mean:.3g}×{_range(factor, '{:.3g}'.format)}"
+    if factor.mean < _TENTH:
+        return f"{factor.mean:.2g}×{_range(factor, '{:.2g}'.format)}"
     return f"{_signed(_change(factor.mean))}%{_range(factor, lambda bound: _signed(_change(bound)))}"
 
 

@@ -1,13 +1,16 @@
 """Two runs cell by cell: what is compared, what is left out and named, what was not the same, what a gate says."""
 
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from poolproof.compare.comparison import Comparison, Place, Side, compare
 from poolproof.compare.finished import read_run
 from poolproof.compare.goal import split_names
 from poolproof.errors import RunError, UsageError
+from poolproof.report.compared import print_comparison
 
 from .making import CAMPAIGN, Values, changed, made, make_run
 
@@ -18,6 +21,7 @@ BEFORE: Values = {
     ("one", "etcd"): [2.0e6, 2.02e6, 1.98e6],
     ("pair", "etcd"): [4.0e6, 4.4e6, 3.6e6],
 }
+LAYOUTS = ("one", "pair", "union")
 AFTER: Values = {
     ("one", "reads"): [1300.0, 1310.0, 1290.0],
     ("pair", "reads"): [1500.0, 1510.0, 1490.0],
@@ -153,9 +157,9 @@ def test_a_gate_lets_a_smaller_slowdown_pass(tmp_path: Path) -> None:
 
 
 def test_a_gate_that_can_tell_nothing_is_an_error(tmp_path: Path) -> None:
-    b = make_run(tmp_path / "b", {("one", "reads"): [10.0]})
+    one, other = ({("one", "reads"): [value]} for value in (10.0, 11.0))
     with pytest.raises(RunError, match="nothing can be told with confidence"):
-        compared(make_run(tmp_path / "a", BEFORE), b, limit=0.05)
+        compared(make_run(tmp_path / "a", one), make_run(tmp_path / "b", other), limit=0.05)
 
 
 def test_a_campaign_with_fewer_cells_is_compared_in_what_both_have(tmp_path: Path) -> None:
@@ -163,6 +167,60 @@ def test_a_campaign_with_fewer_cells_is_compared_in_what_both_have(tmp_path: Pat
     trials = {place: values for place, values in AFTER.items() if place[0] != "union"}
     found = compared(make_run(tmp_path / "a", BEFORE), make_run(tmp_path / "b", trials, record=changed(less)))
     assert Place("union", "reads") in found.only_a and not found.only_b
+
+
+def test_a_gate_fails_where_the_other_campaign_leaves_a_cell_out_or_goes_by_another_metric(tmp_path: Path) -> None:
+    """Else a layout that is renamed, or gone, would pass."""
+    renamed = changed(CAMPAIGN.replace("  pair: btrfs", "  pairs: btrfs"))
+    slower = {("one", "reads"): BEFORE["one", "reads"], ("pairs", "reads"): [100.0, 101.0, 99.0]}
+    a = make_run(tmp_path / "a", BEFORE)
+    gate = compared(a, make_run(tmp_path / "b", slower, record=renamed), limit=0.05).gate
+    assert gate is not None and not gate.passed
+    assert {str(left.place) for left in gate.lost} >= {"reads on pair", "etcd on pair"}
+    other = changed(CAMPAIGN.replace("rw: randread, bs: 4k", "rw: randread, bs: 4k, metric: p99"))
+    etcd = {place: values for place, values in BEFORE.items() if place[1] == "etcd"}
+    gate = compared(a, make_run(tmp_path / "c", etcd, record=other), limit=0.05).gate
+    assert gate is not None and {str(left.place) for left in gate.lost} == {f"reads on {name}" for name in LAYOUTS}
+
+
+def test_a_gate_where_all_figures_are_lost_fails_and_is_no_error(tmp_path: Path) -> None:
+    cell = {("one", "reads"): BEFORE["one", "reads"]}
+    a, b = make_run(tmp_path / "a", cell), make_run(tmp_path / "b", cell, bad={("one", "reads"): "refuted"})
+    found = compared(a, b, limit=0.05)
+    assert found.gate is not None and not found.gate.passed and not found.cells
+    console = Console(file=StringIO(), width=100)
+    print_comparison(console, found)
+    assert "failed: --fail-if-slower 5%" in console.file.getvalue()  # type: ignore[attr-defined]
+    with pytest.raises(RunError, match="no cell has a figure in both") as error:
+        compared(a, b)
+    assert str(b) in (error.value.hint or "")
+
+
+def test_many_cells_tell_how_sure_two_trials_are(tmp_path: Path) -> None:
+    """Of two trials alone t is 12.7, and 9 % are nine standard errors; many such cells make that certain."""
+    sizes = ", ".join(f"{2**power}k" for power in range(2, 10))
+    campaign = CAMPAIGN.replace("rw: randread, bs: 4k", f"rw: randread, bs: [{sizes}], metric: iops")
+    record = changed(campaign.replace("time: 5s, trials: 3", "until: 3%, trials: 2..6"))
+    names = [f"reads[bs={2**power}k]" for power in range(2, 10)]
+    quiet = {(layout, name): [1000.0 + at, 1010.0 + at] for layout in LAYOUTS for at, name in enumerate(names)}
+    slow = {place: [value / 1.087 for value in values] for place, values in quiet.items()}
+    alone = ({("one", names[0]): values["one", names[0]]} for values in (quiet, slow))
+    a, b = (
+        make_run(tmp_path / f"many-{at}", each, record=record, unsettled={}) for at, each in enumerate((quiet, slow))
+    )
+    assert set(words(compared(a, b)).values()) == {"slower"}
+    a, b = (make_run(tmp_path / f"alone-{at}", each, record=record, unsettled={}) for at, each in enumerate(alone))
+    assert set(words(compared(a, b)).values()) == {"undecided"}
+
+
+def test_each_cell_of_a_matrix_is_named_in_the_table(tmp_path: Path) -> None:
+    record = changed(CAMPAIGN.replace("rw: randread, bs: 4k", "rw: randread, bs: [4k, 16k], metric: iops"))
+    cells = {(layout, f"reads[bs={bs}]"): [10.0, 11.0, 12.0] for layout in ("one", "pair") for bs in ("4k", "16k")}
+    run = read_run(make_run(tmp_path / "a", cells, record=record))
+    console = Console(file=StringIO(), width=100)
+    print_comparison(console, compare(Side(run, "one"), Side(run, "pair"), effect=0.02))
+    text = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "reads[bs=4k], " in text and "reads[bs=16k], " in text
 
 
 def test_names_of_a_matrix_hold_commas() -> None:

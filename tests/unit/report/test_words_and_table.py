@@ -140,6 +140,7 @@ def test_shares_leave_out_a_direction_in_which_fio_moved_nothing_and_tell_how_lo
         (Interval(250.0, 200.0, 300.0), "250× (200 … 300)"),
         (Interval(1.5, 1e-3, 1e3), "+50% (<−98 … >+14900)"),
         (Interval(0.5), "−50%"),
+        (Interval(1 / 180, 1 / 200, 1 / 160), "0.0056× (0.005 … 0.0063)"),
     ],
 )
 def test_factors_in_words(interval: Interval, text: str) -> None:
