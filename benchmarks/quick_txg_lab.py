@@ -14,17 +14,20 @@ _SET_TXG = f"modprobe zfs && echo {TXG_S} > /sys/module/zfs/parameters/zfs_txg_t
 
 
 def run_in_lab(campaign: Campaign, name: str, zfs: str, out: Path, words: Sequence[str], limit_s: float) -> int:
-    """Start a lab, set its transaction groups, run the campaign there, end the lab whatever happened.
+    """Build the image if there is none, start a lab, set its groups, run the campaign there, end the lab in any case.
 
     `words` are further words for `poolproof run`, which may take `limit_s` seconds and prints. Its exit code.
     """
     file = out.with_suffix(".yaml")
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(format_campaign(campaign), encoding="utf-8")
-    code = _poolproof(["lab", "start", name, *_disks(campaign), "--zfs", zfs], _LAB_LIMIT_S)
+    code = _poolproof(["lab", "build", "--zfs", zfs], _LAB_LIMIT_S)
     if code:
         return code
     try:
+        code = _poolproof(["lab", "start", name, *_disks(campaign), "--zfs", zfs], _LAB_LIMIT_S)
+        if code:
+            return code
         code = _poolproof(["lab", "run", name, "--", "sh", "-c", _SET_TXG], _LAB_LIMIT_S)
         return code or _poolproof(["run", str(file), "--on", f"lab:{name}", "--out", str(out), *words], limit_s)
     finally:

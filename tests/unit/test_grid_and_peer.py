@@ -1,5 +1,6 @@
 """The plan of the grid in a lab, and the table beside bench-fio: what they say of given figures."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -49,24 +50,38 @@ def test_what_a_run_spent_is_told_by_parts_against_the_limit(tmp_path: Path) -> 
     for number, minute in ((1, 1), (2, 2)):
         seconds = {"cool": 2.0, "fio": 30.0, "drain": 1.0}
         begun_at, figures = f"2026-11-22T00:0{minute}:00.000+00:00", Figures(1.0, 1.0)
-        trial = Trial("mirror", "etcd", number, "sound", (), "sync_p99", figures, begun_at=begun_at, seconds=seconds)
+        workload = CAMPAIGN.workloads[0]
+        trial = Trial("mirror", workload.name, number, "sound", (), workload.metric, figures, begun_at=begun_at)
+        trial = replace(trial, seconds=seconds)
         run.append(trial)
-    text = "\n".join(spent(run, 200.0))
+    text = "\n".join(spent(run, CAMPAIGN, 200.0))
     assert "1 cells, 2 trials" in text
+    assert "1 with a figure, 1 with an interval, 1 known to within 10 %" in text and "sound 1" in text
     assert "  fio: 1 min" in text and "  build and fill: 1 min" in text
     assert "wall time: 3 min 20 s, within the limit of 1 h 37 min" in text
     assert "1/583.2 of it" in text
-    assert "OVER" in "\n".join(spent(run, LIMIT_S + 1))
+    assert "OVER" in "\n".join(spent(run, CAMPAIGN, LIMIT_S + 1))
 
 
 def test_the_peer_is_held_against_the_figure_that_is_stated_and_not_against_plain_means() -> None:
     cell = {
-        "workload": "grid[rw=read,bs=4k]", "figure": {"mean": 100.0, "low": 98.0, "high": 102.0},
+        "workload": "grid[rw=read,bs=4k]", "metric": "iops", "figure": {"mean": 100.0, "low": 98.0, "high": 102.0},
         "iops": {"mean": 100.0, "low": 70.0, "high": 130.0}, "settled": True, "trials": 2, "verdict": "sound",
     }  # fmt: skip
     found = printed_by_poolproof({"cells": [cell], "seconds": {"fio": 6.0}}, 9.0)
     assert found.iops == {("read", "4k"): 100.0}
     assert found.half == {("read", "4k"): pytest.approx(0.02)}
+
+
+def test_bytes_per_second_are_made_the_ios_that_the_peer_prints() -> None:
+    rate = {"mean": 200.0 * 2**20, "low": 198.0 * 2**20, "high": 202.0 * 2**20}
+    cell = {
+        "workload": "grid[rw=read,bs=1m]", "figure": rate, "metric": "bandwidth",
+        "settled": True, "trials": 2, "verdict": "sound",
+    }  # fmt: skip
+    found = printed_by_poolproof({"cells": [cell], "seconds": {"fio": 6.0}}, 9.0)
+    assert found.iops == {("read", "1m"): 200.0}
+    assert found.half == {("read", "1m"): pytest.approx(0.01)}
 
 
 def test_the_table_beside_the_peer_has_every_cell_and_how_far_apart_the_figures_are() -> None:
