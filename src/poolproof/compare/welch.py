@@ -110,6 +110,6 @@ def difference(one: LogMean, other: LogMean) -> Difference:
     log = one.mean - other.mean
     if one.parts is None or other.parts is None:
         return Difference(log, None, 0.0)
-    parts = [(part.variance, part.freedom) for part in (*one.parts, *other.parts)]
-    total = math.fsum(variance for variance, _ in parts)
-    return Difference(log, math.sqrt(total), welch_freedom(parts) if total else 1)
+    sides = [[(part.variance, part.freedom) for part in side] for side in (one.parts, other.parts)]
+    total = math.fsum(variance for side in sides for variance, _ in side)
+    return Difference(log, math.sqrt(total), welch_freedom(*sides) if total else 1)

@@ -51,7 +51,7 @@ def ratio_interval(values: Sequence[float], base: Sequence[float]) -> Interval |
     total = sum(share for share, _ in shares)
     if total == 0:
         return Interval(math.exp(difference), math.exp(difference), math.exp(difference))
-    half = t_factor(welch_freedom(shares)) * math.sqrt(total)
+    half = t_factor(welch_freedom(shares[:1], shares[1:])) * math.sqrt(total)
     return Interval(math.exp(difference), math.exp(difference - half), math.exp(difference + half))
 
 

@@ -99,7 +99,7 @@ def _least_lead(leader: _Score, score: _Score, risk: float) -> float:
     variance = math.fsum(part for part, _ in parts)
     if variance <= _LEAST:
         return leader.mean - score.mean - math.sqrt(_LEAST)
-    return leader.mean - score.mean - quantile(1 - risk, welch_freedom(parts)) * math.sqrt(variance)
+    return leader.mean - score.mean - quantile(1 - risk, welch_freedom(leader.parts, score.parts)) * math.sqrt(variance)
 
 
 def _scores(contenders: Sequence[Contender]) -> Mapping[str, _Score]:

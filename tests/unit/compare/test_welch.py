@@ -104,6 +104,20 @@ def test_a_mixture_is_a_weighted_mean_and_is_covered() -> None:
     assert 0.935 <= hits / rounds <= 0.975
 
 
+@pytest.mark.parametrize(("weights", "trials"), [((0.99, 0.01), (2, 5)), ((0.99, 0.01), (2, 6)), ((0.6, 0.4), (2, 5))])
+def test_a_mixture_of_few_trials_against_more_is_covered(weights: tuple[float, ...], trials: tuple[int, int]) -> None:
+    chance, hits, rounds = random.Random(7), 0, 1500
+    for _ in range(rounds):
+        sides = []
+        for count, noise in zip(trials, (0.2, 0.067), strict=True):
+            means = [log_mean([math.exp(chance.gauss(0, noise)) for _ in range(count)], "iops") for _ in weights]
+            sides.append(mixture([(weight, mean) for weight, mean in zip(weights, means, strict=True) if mean]))
+        interval = difference(*sides).interval
+        assert interval.low is not None and interval.high is not None
+        hits += interval.low <= 1 <= interval.high
+    assert hits / rounds >= 0.94
+
+
 def test_a_mixture_with_one_lone_trial_has_no_test() -> None:
     lone, whole = log_mean([4.0], "iops"), log_mean([4.0, 4.1], "iops")
     assert lone is not None and whole is not None
