@@ -145,6 +145,7 @@ def _create(request: Request, plan: Plan, host: Host) -> RunDirectory:
             "kernel": plan.machine.kernel,
             "distribution": plan.machine.distribution,
             "processors": str(plan.machine.processors),
+            "processor": plan.machine.processor,
             "ram_bytes": str(plan.machine.ram_bytes),
             "machine": mark_of(host),
         },

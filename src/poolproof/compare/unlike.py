@@ -13,6 +13,7 @@ ABSENT = "–"
 _Facts = Mapping[str, str]
 
 _ALWAYS_THERE = ("poolproof", "fio")
+_PROCESSOR = "processor"
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,7 @@ def unlike(a: FinishedRun, b: FinishedRun) -> tuple[Unlike, ...]:
     """Every recorded difference that may move a figure. Names, places and the seed of the order move none."""
     return (
         *_differing(_machine(a), _machine(b)),
+        *_differing_where_both(_processor(a), _processor(b)),
         *_differing_where_both(_versions(a), _versions(b)),
         *_differing(_measure(a.campaign), _measure(b.campaign)),
         *_differing_where_both(_devices(a.campaign), _devices(b.campaign)),
@@ -44,9 +46,14 @@ def unlike_layouts(a: FinishedRun, layout_a: str, b: FinishedRun, layout_b: str)
 
 def _machine(run: FinishedRun) -> _Facts:
     record = run.record
-    facts = {_words(key): _fact(key, value) for key, value in record.facts.items()}
+    facts = {_words(key): _fact(key, value) for key, value in record.facts.items() if key != _PROCESSOR}
     always = {name: record.versions[name] for name in _ALWAYS_THERE if name in record.versions}
     return {"host": record.host, **facts, **always}
+
+
+def _processor(run: FinishedRun) -> _Facts:
+    """Runs of before have none."""
+    return {key: value for key, value in run.record.facts.items() if key == _PROCESSOR and value}
 
 
 def _versions(run: FinishedRun) -> _Facts:

@@ -13,7 +13,10 @@ _LIMIT_S = 20.0
 
 @dataclass(frozen=True)
 class Machine:
-    """The host as far as planning needs it. `is_guest`: it is a virtual machine; None where nothing tells."""
+    """The host as far as planning needs it. `is_guest`: it is a virtual machine; None where nothing tells.
+
+    `processor`: its model, which tells a lab with KVM from an emulated one, too; empty where the kernel names none.
+    """
 
     kernel: str
     distribution: str
@@ -25,6 +28,7 @@ class Machine:
     file_systems: frozenset[str]
     modules: frozenset[str] = frozenset()
     is_guest: bool | None = None
+    processor: str = ""
 
 
 def survey(host: Host, programs: Iterable[str], modules: Iterable[str] = ()) -> Machine:
@@ -33,11 +37,12 @@ def survey(host: Host, programs: Iterable[str], modules: Iterable[str] = ()) -> 
     Raises:
         CommandError: the host does not answer.
     """
-    memory = host.read("/proc/meminfo")
+    memory, processors = host.read("/proc/meminfo"), host.read("/proc/cpuinfo")
+    model = re.search(r"^(?:model name|Model|cpu model)\s*:\s*(\S.*)$", processors, re.MULTILINE)
     return Machine(
         kernel=host.run(["uname", "-sr"], timeout_s=_LIMIT_S).stdout.strip(),
         distribution=_distribution(host),
-        processors=host.read("/proc/cpuinfo").count("\nprocessor") + 1,
+        processors=processors.count("\nprocessor") + 1,
         ram_bytes=_kib(memory, "MemTotal"),
         ram_free_bytes=_kib(memory, "MemAvailable"),
         is_root=host.run(["id", "-u"], timeout_s=_LIMIT_S).stdout.strip() == "0",
@@ -45,6 +50,7 @@ def survey(host: Host, programs: Iterable[str], modules: Iterable[str] = ()) -> 
         file_systems=_file_systems(host),
         modules=_modules(host, modules),
         is_guest=is_guest(host),
+        processor=model[1].strip() if model else "",
     )
 
 

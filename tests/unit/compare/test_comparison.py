@@ -21,6 +21,7 @@ BEFORE: Values = {
     ("one", "etcd"): [2.0e6, 2.02e6, 1.98e6],
     ("pair", "etcd"): [4.0e6, 4.4e6, 3.6e6],
 }
+PROCESSORS = {"tcg": {"processor": "QEMU TCG CPU version 2.5+"}, "kvm": {"processor": "AMD EPYC"}, "old": {}}
 LAYOUTS = ("one", "pair", "union")
 AFTER: Values = {
     ("one", "reads"): [1300.0, 1310.0, 1290.0],
@@ -115,6 +116,13 @@ def test_what_was_not_the_same_comes_with_both_values(tmp_path: Path) -> None:
         ("layout union", "mergerfs (a | ext4) (b | ext4)", "mergerfs (a | ext4) (b | xfs)"),
         ("workload reads: bs", "4k", "16k"),
     }
+
+
+def test_another_processor_is_told_where_both_runs_have_one(tmp_path: Path) -> None:
+    """As of a lab that is emulated beside one with KVM, whose host, kernel and image are the same."""
+    runs = [make_run(tmp_path / name, BEFORE, record=changed(CAMPAIGN, **facts)) for name, facts in PROCESSORS.items()]
+    said = [[(each.what, each.a, each.b) for each in compared(runs[0], other).unlike] for other in runs[1:]]
+    assert said == [[("processor", "QEMU TCG CPU version 2.5+", "AMD EPYC")], []]
 
 
 def test_two_layouts_of_one_run(tmp_path: Path) -> None:
