@@ -27,6 +27,8 @@ from poolproof.runs.limit import Limit, Place
 from poolproof.runs.summary import Cell, factor_to
 
 _TWO_GROUPS = "Their mean describes none of them: something that differs from trial to trial decides."
+_APART = "Each is steady in itself, and something that differs between them moves the figure; its interval holds that."
+_WHAT_DIFFERS = "find what differs from trial to trial: where files lie, which mirror is read, what a cache holds."
 _ONE_GROUP = (
     "more trials show how often each comes; then find what decides. btrfs raid1 picks the mirror by the process that "
     "reads (more of them: numjobs=4), a union the branch by where a file was put, a drive by its own cache."
@@ -137,14 +139,20 @@ def _reasons(cells: Iterable[Cell]) -> Iterable[RenderableType]:
 
 
 def _disagreements(cells: Iterable[Cell]) -> Iterable[RenderableType]:
-    """The cells whose trials fall in two groups: what decides between them is not what was measured."""
+    """The cells whose trials fall in two groups, or differ by more than their insides explain."""
     for cell in cells:
         groups = cell.groups()
         if len(groups) > 1:
-            heading = Text(f"\n! {cell.workload} on {cell.layout}: ", style="bold")
-            heading.append(f"its trials fall in two groups, {groups_text(groups, cell.metric)}", style="bold")
-            heading.stylize(STYLES["suspect"], 0, 2)
-            yield Group(heading, Padding(Text(_TWO_GROUPS), (0, 0, 0, 2)), Padding(_mend(_ONE_GROUP), (0, 0, 0, 4)))
+            said = f"its trials fall in two groups, {groups_text(groups, cell.metric)}"
+            yield _disagreement(cell, said, _TWO_GROUPS, _ONE_GROUP)
+        elif cell.disagrees and not cell.is_unsettled:
+            yield _disagreement(cell, "its trials differ by more than their insides explain", _APART, _WHAT_DIFFERS)
+
+
+def _disagreement(cell: Cell, said: str, means: str, mend: str) -> RenderableType:
+    heading = Text(f"\n! {cell.workload} on {cell.layout}: {said}", style="bold")
+    heading.stylize(STYLES["suspect"], 0, 2)
+    return Group(heading, Padding(Text(means), (0, 0, 0, 2)), Padding(_mend(mend), (0, 0, 0, 4)))
 
 
 def _mend(fix: str) -> Text:

@@ -119,6 +119,7 @@ def _cell_object(cell: Cell, base: Cell | None, limits: Mapping[Place, Limit | s
         "unsettled": [] if cell.settling is None else [_reason_object(each) for each in cell.settling.reasons],
         "warmup_s": cell.warmup_s,
         "seconds": dict(cell.seconds),
+        "disagree": None if cell.settling is None else cell.disagrees,
         "groups": [{"mean": group.mean, "trials": group.trials} for group in cell.groups()],
         "factor_to_baseline": interval_object(factor_to(cell, base)) if base else None,
         "limit": _limit_object(limits.get((cell.layout, cell.workload))),

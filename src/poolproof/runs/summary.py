@@ -72,6 +72,11 @@ class Cell:
         return self.settling is not None and not self.settling.settled
 
     @property
+    def disagrees(self) -> bool:
+        """Its trials differ by more than the inside of each explains; their mean may be known all the same."""
+        return self.settling is not None and self.settling.between is not None and self.settling.between.disagree
+
+    @property
     def unsteady(self) -> tuple[str, ...]:
         """Names of what kept its trials from a rate that stands: trials that agree then prove nothing of it.
 
