@@ -16,7 +16,7 @@ from poolproof.rules.docs import markdown_of
 _WIDTH = 100
 _ANSWERS_NO = (
     "`audit`: a result is refuted or failed. `lint`: an error was found; with `--strict` a warning too.",
-    "`compare --fail-if-slower`: a cell is surely slower by more, or its figure is lost: refuted, failed, missing in B.",
+    "`compare --fail-if-slower`: a cell is surely slower by more, or has lost its figure: refuted, failed, missing.",
 )
 """Commands that did their work, and whose answer a script should stop at."""
 
