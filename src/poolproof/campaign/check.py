@@ -11,7 +11,7 @@ from poolproof.campaign.least_trial import least_time
 from poolproof.campaign.model import LOWER_IS_BETTER, Campaign, Measure, Workload
 from poolproof.campaign.nearest import did_you_mean, listed
 from poolproof.stopping.across import least_half
-from poolproof.stopping.model import Rule
+from poolproof.stopping.model import FIO_WINDOW_S, Rule
 from poolproof.stopping.percentile import BIN_DEVIATION, BIN_ERROR
 from poolproof.units import format_duration
 
@@ -26,8 +26,23 @@ def check_whole(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
     """Check a campaign as a whole; `spots` says where each of its parts stands.
 
     Raises:
-        CampaignError: no cells at all, a device twice in one layout, a baseline or a goal that names nothing, a budget
-            below the least, nothing to calibrate.
+        CampaignError: its parts do not fit (`check_parts`), or what it asks for can't be measured: a metric that its
+            jobs do not give, a tolerance below fio's bins, a budget below the least, nothing to calibrate.
+    """
+    check_parts(campaign, spots)
+    for workload in campaign.workloads:
+        _check_metric(workload, spots["workloads"])
+        _check_tolerance(workload, campaign.measure, spots["until"])
+    _check_window(campaign.measure, spots["until"])
+    _check_budget(campaign, spots)
+    _check_calibration(campaign, spots)
+
+
+def check_parts(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
+    """Check that each part names what is there. A campaign that was measured is held against no more than this.
+
+    Raises:
+        CampaignError: no cells at all, a device twice in one layout, a baseline, goal or claim that names nothing.
     """
     _check_cells(campaign, spots)
     devices = {device.name for device in campaign.devices}
@@ -40,11 +55,6 @@ def check_whole(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
     workloads = list(dict.fromkeys([*families, *(workload.name for workload in campaign.workloads)]))
     if campaign.goal is not None and campaign.goal not in workloads:
         raise _names_nothing(campaign.goal, "goal", "workload", workloads, spots["goal"])
-    for workload in campaign.workloads:
-        _check_metric(workload, spots["workloads"])
-        _check_tolerance(workload, campaign.measure, spots["until"])
-    _check_budget(campaign, spots)
-    _check_calibration(campaign, spots)
     for claim in campaign.expect:
         _check_claim(claim, campaign, spots["expect"])
 
@@ -86,6 +96,16 @@ def _check_tolerance(workload: Workload, measure: Measure, spot: Spot) -> None:
             f"{100 * measure.until.tolerance:g}% of it: fio counts latencies in bins, by which trials know it to "
             f"{100 * least:.2g}% at best",
             f"write until: {math.ceil(1000 * least) / 10:g}%, or metric: iops",
+        )
+
+
+def _check_window(measure: Measure, spot: Spot) -> None:
+    """Whether a trial is as long as what fio's own criteria look at."""
+    until = measure.until
+    if until is not None and until.steady.startswith("fio") and until.max_s < FIO_WINDOW_S:
+        raise spot.mistake(
+            f"steady: {until.steady} looks at {FIO_WINDOW_S:g} s at once, and a trial has {until.max_s:g} s at most",
+            f"write max: {6 * FIO_WINDOW_S:g}s, or leave `steady` out",
         )
 
 

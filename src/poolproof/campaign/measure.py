@@ -8,7 +8,7 @@ from typing import Literal, get_args
 from poolproof.campaign.document import Node, Scalar, Spot, Table, expect_flag, expect_scalar, expect_table, unknown_key
 from poolproof.campaign.model import Measure, Until
 from poolproof.campaign.nearest import did_you_mean, listed
-from poolproof.stopping.model import FIO_WINDOW_S, Steady
+from poolproof.stopping.model import Steady
 from poolproof.units import parse_duration
 
 UNTIL_KEYS = ("until", "confidence", "min", "max", "steady")
@@ -90,11 +90,6 @@ def _until(given: Given, default: Until | None) -> Until | None:
         raise (given.get("max") or given["min"]).spot.mistake(
             f"max is below min: a trial lasts {until.min_s:g} s at least (`min`) and {until.max_s:g} s at most (`max`)",
             f"write max: {max(180.0, until.min_s):g}s",
-        )
-    if until.steady.startswith("fio") and until.max_s < FIO_WINDOW_S:
-        raise (given.get("steady") or given["max"]).spot.mistake(
-            f"steady: {until.steady} looks at {FIO_WINDOW_S:g} s at once, and a trial has {until.max_s:g} s at most",
-            f"write max: {6 * FIO_WINDOW_S:g}s, or leave `steady` out",
         )
     return until
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from poolproof.campaign.check import check_whole
+from poolproof.campaign.check import check_parts, check_whole
 from poolproof.campaign.claims import read_claims
 from poolproof.campaign.device_source import read_device
 from poolproof.campaign.document import (
@@ -66,8 +66,10 @@ def read_campaign(path: Path | str) -> Campaign:
     return parse_campaign(text, str(path))
 
 
-def parse_campaign(text: str, origin: str) -> Campaign:
+def parse_campaign(text: str, origin: str, *, recorded: bool = False) -> Campaign:
     """The campaign in a text; `origin` names it in errors, and names the campaign where it has no `name`.
+
+    `recorded`: it is that of a run. Whether what it asks for is worth measuring was judged when the run was made.
 
     Raises:
         CampaignError: the text holds a mistake; nothing of it was looked up on any host.
@@ -81,9 +83,10 @@ def parse_campaign(text: str, origin: str) -> Campaign:
             raise unknown_key(key, KEYS, "the campaign")
     campaign = _campaign(table, origin)
     of_measure = {key: _spot_in_measure(table, key) for key in KEYS_IN_MEASURE}
-    check_whole(campaign, {key: table.spot_of(key) for key in KEYS} | of_measure)
+    check = check_parts if recorded else check_whole
+    check(campaign, {key: table.spot_of(key) for key in KEYS} | of_measure)
     if campaign.quick is not None:
-        check_whole(quick_of(campaign), {key: table.spot_of("quick") for key in (*KEYS, *KEYS_IN_MEASURE)})
+        check(quick_of(campaign), {key: table.spot_of("quick") for key in (*KEYS, *KEYS_IN_MEASURE)})
     return campaign
 
 

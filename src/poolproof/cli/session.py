@@ -86,7 +86,7 @@ def go_on(path: Path, *, as_json: bool, on: str | None = None, plain: bool = Fal
         raise RunError(
             f"{path} was imported: others measured it, there is nothing to go on with", f"poolproof show {path}"
         )
-    campaign = parse_campaign(record.campaign, str(run.path / "run.json"))
+    campaign = parse_campaign(record.campaign, str(run.path / "run.json"), recorded=True)
     if record.lab is not None:
         with run.locked():
             end_own_lab(run, record)

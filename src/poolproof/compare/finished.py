@@ -77,7 +77,7 @@ def read_run(path: Path) -> FinishedRun:
     """
     directory = RunDirectory.open(path)
     record = directory.record()
-    campaign = parse_campaign(record.campaign, f"{path}/run.json")
+    campaign = parse_campaign(record.campaign, f"{path}/run.json", recorded=True)
     trials = directory.trials()
     cells = {(cell.layout, cell.workload): cell for cell in cells_of(trials, campaign)}
     return FinishedRun(path, record, campaign, cells, bare_cells_of(trials, campaign))

@@ -106,7 +106,7 @@ class Difference:
 
 
 def difference(one: LogMean, other: LogMean) -> Difference:
-    """How much better `one` is than `other`; without a test where either is one trial's."""
+    """How much better `one` is than `other`; without a test where nothing tells how sure either is."""
     log = one.mean - other.mean
     if one.parts is None or other.parts is None:
         return Difference(log, None, 0.0)

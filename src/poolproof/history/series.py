@@ -95,7 +95,8 @@ def series_of(runs: Sequence[NamedRun]) -> tuple[Series, ...]:
     last: dict[_Key, tuple[int, Measured]] = {}
     for number, named in enumerate(runs):
         here = {(named.run.campaign.name, named.machine, *place): cell for place, cell in named.run.cells.items()}
-        found = {key: measured(cell, cell.metric) for key, cell in here.items()}
+        spreads = named.run.spreads
+        found = {key: measured(cell, cell.metric, spreads.get(cell.metric)) for key, cell in here.items()}
         now = {key: each for key, each in found.items() if isinstance(each, Measured)}
         changes = _changes(now, last)
         for key, cell in here.items():

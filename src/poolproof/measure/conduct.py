@@ -106,10 +106,9 @@ def _race(conductor: _Conductor, schedule: Schedule, orders: Mapping[str, Order]
     while racing := schedule.racing():
         if not schedule.affords(racing):
             return
-        most = schedule.begin_round()
-        for family in families(conductor.plan.nodes, racing):
-            for name in family:
-                orders[name].allow(schedule.goal, most)
+        for family in families(conductor.plan.nodes, schedule.begin_round(racing)):
+            if not schedule.affords(family):
+                return
             _measure_family(conductor, {name: orders[name] for name in family})
 
 
@@ -204,7 +203,7 @@ def _run_trials(conductor: _Conductor, layout: ReadyLayout, order: Order) -> Non
             if order.is_new(workload, number):
                 conductor.listener.trial_added(layout.name, workload.name)
             if conductor.schedule is not None:
-                bench.measure = conductor.schedule.measure()
+                bench.measure = conductor.schedule.measure(layout.name)
             order.add(run_trial(bench, prepared[workload.name], number))
             check_pulse()
 

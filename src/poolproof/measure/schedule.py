@@ -25,14 +25,18 @@ def schedule_of(campaign: Campaign, orders: Mapping[str, Order]) -> "Schedule | 
         return None
     for order in orders.values():
         order.limit()
+    unfinished = {
+        name for name, order in orders.items() if order.certain()
+    }  # of a resumed run no others are built again
     if campaign.measure.trials == 1:
         for layout, workload in _sample(campaign):
-            orders[layout].allow((workload,), 2)
+            if layout in unfinished:
+                orders[layout].allow((workload,), 2)
     return Schedule(campaign, orders, campaign.budget_s)
 
 
 def _sample(campaign: Campaign) -> Iterator[tuple[str, str]]:
-    """Cells, evenly over all of either kind, that tell how much trials differ here, so that one alone has an interval.
+    """Cells that may tell how much trials differ here, so that one alone has an interval: evenly over each kind.
 
     Of a kind with too few cells to tell it, none.
     """
@@ -40,7 +44,8 @@ def _sample(campaign: Campaign) -> Iterator[tuple[str, str]]:
         names = [workload.name for workload in campaign.workloads if is_rate(workload.metric) is rates]
         cells = [(layout.name, name) for layout in campaign.layouts for name in names]
         if len(cells) >= LEAST_CELLS:
-            yield from cells[:: max(1, len(cells) // _SAMPLE)]
+            count = min(len(cells), _SAMPLE)
+            yield from (cells[at * len(cells) // count] for at in range(count))
 
 
 class Schedule:
@@ -50,8 +55,7 @@ class Schedule:
         self._campaign, self._orders, self._budget_s = campaign, orders, budget_s
         self.start()
         self.goal = tuple(workload.name for workload in campaign.goal_workloads)
-        most = max((len(cell) for name in orders for cell in self._goal_cells(name)), default=0)
-        self._most = max(campaign.measure.trials, most)
+        self._most = campaign.measure.trials
 
     def start(self) -> None:
         """The budget runs from now on: what came before it, such as bare disks, is not of it."""
@@ -64,23 +68,29 @@ class Schedule:
         """Seconds left; below 0 when the least took longer."""
         return self._ends - time.monotonic()
 
-    def measure(self) -> Measure:
-        """How the next trial is measured: no longer than leaves every other one that is certain its least."""
+    def measure(self, standing: str) -> Measure:
+        """How the next trial is measured: no longer than leaves every other one that is certain its least.
+
+        `standing` is the layout that it is of; the others are to be built.
+        """
         measure = self._campaign.measure
         assert measure.until is not None, "only such campaigns have a schedule"
         ahead = [workload.name for order in self._orders.values() for workload, _number in order.certain()]
-        spare_s = max(0.0, self.left_s - self._least_s(ahead, measure.until.min_s))
+        spare_s = max(0.0, self.left_s - self._least_s(ahead, measure.until.min_s, standing))
         most_s = measure.until.min_s + min(spare_s, _SHARES * spare_s / max(1, len(ahead)))
         return replace(measure, until=replace(measure.until, max_s=min(measure.until.max_s, most_s)))
 
-    def begin_round(self) -> int:
-        """A round of the race begins: how many trials a cell of the goal may have in it.
+    def begin_round(self, racing: Sequence[str]) -> list[str]:
+        """A round of the race begins: one more trial of the goal's workloads for each of these that needs it.
 
-        A layout that needed none in a round before may catch up, so that there are no more rounds than a cell may have
-        trials beyond its least, and the race looks no oftener than its risk is shared out for (`race_among`).
+        Those that have one in it. A layout that needed none in a round before may catch up, so that there are no more
+        rounds than a cell may have trials beyond its least, and the race looks no oftener than its risk is shared out
+        for (`race_among`).
         """
-        self._most += 1
-        return self._most
+        self._most = self._most_so_far() + 1
+        for name in racing:
+            self._orders[name].allow(self.goal, self._most)
+        return [name for name in racing if self._orders[name].certain()]
 
     def racing(self) -> list[str]:
         """The layouts that get one more trial of the goal's workloads: those that may be the best, while it is open.
@@ -89,7 +99,7 @@ class Schedule:
         trials do not make a figure of it that is tested.
         """
         measure, spread = self._campaign.measure, spread_among(self._cells())
-        if self._most >= measure.trials_max:
+        if self._most_so_far() >= measure.trials_max:
             return []
         goal_cells = {name: self._goal_cells(name) for name in self._orders}
         race = race_among(goal_cells, self.goal, measure, spread)
@@ -97,6 +107,10 @@ class Schedule:
         if len(left) < 2:
             return []
         return [name for name in left if any(needs_trial(cell, measure, spread) for cell in goal_cells[name])]
+
+    def _most_so_far(self) -> int:
+        """How many trials a cell of the goal may have had."""
+        return max([self._most, *(len(cell) for name in self._orders for cell in self._goal_cells(name))])
 
     def affords(self, layouts: Sequence[str]) -> bool:
         """Whether one more trial of the goal's workloads on these fits into what is left, by what it took before.
@@ -117,7 +131,7 @@ class Schedule:
     def _goal_cells(self, name: str) -> list[list[Trial]]:
         return self._orders[name].cells_of(self.goal)
 
-    def _least_s(self, ahead: Sequence[str], min_s: float) -> float:
+    def _least_s(self, ahead: Sequence[str], min_s: float, standing: str) -> float:
         """What trials of these workloads take at least, with all around them, and the layouts to be built for them.
 
         A trial lasts as long as the shortest before it of its workload, on any layout: longer than it must, perhaps,
@@ -129,10 +143,9 @@ class Schedule:
         lasting_s = sum(min(ran.get(name, (usual_s,))) for name in ahead)
         trials_s, counting_s = sum(map(sum, found.trials.values())), sum(map(sum, ran.values()))
         beside_s = max(0.0, trials_s - counting_s) / max(1, sum(map(len, found.trials.values())))
-        begun = {layout for layout, _workload in found.trials}
-        builds = sum(1 for name, order in self._orders.items() if name not in begun and order.certain())
         build_s = fmean(found.builds.values()) if found.builds else 0.0
-        return lasting_s + len(ahead) * beside_s + builds * build_s
+        ahead_of = [name for name, order in self._orders.items() if name != standing and order.certain()]
+        return lasting_s + len(ahead) * beside_s + sum(found.builds.get(name, build_s) for name in ahead_of)
 
     def _ran_s(self) -> dict[str, list[float]]:
         """By workload, how long each trial so far was measured."""

@@ -15,7 +15,8 @@ def turnovers(host: Host, layout: ReadyLayout, jobs: JobFile) -> tuple[WriteBack
     if not writers:
         return ()
     own = write_backs(layout.tree, host)
-    cached = layout.target.file_system != "zfs" and any(_stays_in_page_cache(job) for job in writers)
+    zfs = layout.target.zfs
+    cached = (zfs is None or zfs.is_zvol) and any(_stays_in_page_cache(job) for job in writers)
     return (*own, *([_page_cache(host, layout.target.dirty_limit_bytes)] if cached else []))
 
 

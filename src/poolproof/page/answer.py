@@ -155,20 +155,20 @@ def _best(seen: Seen, ranking: Ranking) -> str:
     if len(ranking.best) == 1:
         return f"For {_goal(ranking)}, {first.entry.layout} is best{_figure(seen, first, ranking)}{_lead(ranking)}."
     names = _listed([each.entry.layout for each in ranking.best])
-    why = "" if first.to_leader or _has_interval(ranking) else _why_no_interval(seen, ranking)
+    why = "" if first.to_leader or _has_interval(ranking) else _why_no_interval(ranking)
     return (
         f"For {_goal(ranking)}, the best is one of {names}: the trials do not tell them apart{why}. "
         f"{first.entry.layout} leads by its mean{_figure(seen, first, ranking)}."
     )
 
 
-def _why_no_interval(seen: Seen, ranking: Ranking) -> str:
+def _why_no_interval(ranking: Ranking) -> str:
     """Of the layouts that are level: whose trials did not settle, or who has one alone."""
     unsettled = [each.entry.layout for each in ranking.best if each.entry.unsteady]
     if unsettled:
         return f" (the figures of {_listed(unsettled)} did not settle)"
-    cells = (seen.run.cells[each.entry.layout, name] for each in ranking.best for name in ranking.goal.weights)
-    return " (one trial alone gives no interval)" if any(len(cell.values()) == 1 for cell in cells) else ""
+    alone = any(each.entry.score.parts is None for each in ranking.best)
+    return " (one trial alone gives no interval)" if alone else ""
 
 
 def _lead(ranking: Ranking) -> str:

@@ -139,7 +139,7 @@ def _is_there(file: Path) -> bool:
 def _campaign(path: Path, record: RunRecord | None, given: str | None) -> Campaign:
     text, name = (record.campaign, "run.json") if record else (given or "", "campaign.yaml")
     try:
-        return parse_campaign(text, f"{path}/{name}")
+        return parse_campaign(text, f"{path}/{name}", recorded=True)
     except CampaignError as error:
         raise RunError(
             f"the campaign of {path} cannot be read by this poolproof: {error.message}",

@@ -75,7 +75,7 @@ def _state(run: FoundRun, *, whole: bool) -> State:
 def _wanted(campaign: str) -> tuple[int, int] | None:
     """Cells of a campaign, and trials of each at least."""
     try:
-        read = parse_campaign(campaign, "run.json")
+        read = parse_campaign(campaign, "run.json", recorded=True)
     except PoolproofError:
         return None
     return sum(len(workloads) for _, workloads in all_cells(read)), read.measure.trials

@@ -28,7 +28,7 @@ def may_settle(run: FoundRun) -> bool:
 def settled_rows(run: FoundRun, trials: Path) -> Iterator[SettledRow]:
     """Each cell of a run, the disks alone among them; none where its trials have a fixed time."""
     try:
-        campaign = parse_campaign(run.record.campaign, "run.json")
+        campaign = parse_campaign(run.record.campaign, "run.json", recorded=True)
     except PoolproofError:
         return
     if campaign.measure.until is None or not trials.is_file():

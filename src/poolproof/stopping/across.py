@@ -4,15 +4,16 @@ The trials are the units: what differs from trial to trial (where the files lie,
 mode a disk is in) is not seen inside any of them. Student's t over few of them is wide; with the typical `Spread` of
 the campaign's other cells it is a moderated t, which tells something of a single trial, too. No trial tells more than
 its own samples do: their standard error bounds the deviation from below, so that two trials which happen to be alike do
-not pass for a known figure. A cell whose trials differ by more than their insides explain is not like the others: then
-its own trials alone count. Percentiles come in bins: two trials in one bin know no more than the bin.
+not pass for a known figure. A cell whose trials differ by more than their insides explain, and by more than those of
+the others, is not like them: its own trials alone count. Percentiles come in bins: two trials in one bin know no more
+than the bin.
 """
 
 import math
 from collections.abc import Sequence
 
 from poolproof.stopping.model import Between, Rule, Spread, TrialMean
-from poolproof.stopping.spread import MOST_FREEDOM
+from poolproof.stopping.spread import MOST_FREEDOM, is_unlike
 from poolproof.student import f_upper_tail, quantile
 
 _DOUBT = 0.01
@@ -38,8 +39,8 @@ def across(trials: Sequence[TrialMean], rule: Rule, spread: Spread | None = None
         return Between(rule.trials_max == 1, False, mean, None, None, None, within, False)
     deviation = math.sqrt(math.fsum((trial.mean - mean) ** 2 for trial in trials) / max(1, count - 1))
     disagree = _disagree(trials, deviation, within, mean, rule)
-    if disagree:
-        spread = None  # this cell is not like the others
+    if disagree and spread is not None and is_unlike((deviation / mean) ** 2, count - 1, spread):
+        spread = None
     error = max(_error(deviation, within, mean, count, spread), resolution * mean)
     half = _reach(count, rule, spread) * error
     known = count >= rule.trials_min and mean > 0 and half <= rule.until * mean

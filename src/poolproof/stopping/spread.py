@@ -41,12 +41,15 @@ def moderated(variance: float, freedom: float, spread: Spread | None) -> tuple[f
 
     Of a cell that differs by more than the others do (an F-test at 1 %) its own trials alone count.
     """
-    if spread is None:
+    if spread is None or is_unlike(variance, freedom, spread):
         return variance, freedom
-    typical = spread.deviation**2
-    if freedom and f_upper_tail(variance / typical, freedom, spread.freedom) < _DOUBT:
-        return variance, freedom
-    return (freedom * variance + spread.freedom * typical) / (freedom + spread.freedom), freedom + spread.freedom
+    whole = freedom + spread.freedom
+    return (freedom * variance + spread.freedom * spread.deviation**2) / whole, whole
+
+
+def is_unlike(variance: float, freedom: float, spread: Spread) -> bool:
+    """Whether the trials of a cell, by their variance relative to the mean, differ by more than those of the others."""
+    return freedom > 0 and f_upper_tail(variance / spread.deviation**2, freedom, spread.freedom) < _DOUBT
 
 
 def _sample(cell: Sequence[TrialMean], least: float) -> tuple[float, int]:

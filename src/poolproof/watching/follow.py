@@ -51,7 +51,7 @@ class Follower:
     def __init__(self, path: Path) -> None:
         self.run = RunDirectory.open(path)
         self.record: RunRecord = self.run.record()
-        self.campaign: Campaign = parse_campaign(self.record.campaign, str(self.run.path / "run.json"))
+        self.campaign: Campaign = parse_campaign(self.record.campaign, str(self.run.path / "run.json"), recorded=True)
         self._cells = {layout.name: [each.name for each in own] for layout, own in all_cells(self.campaign)}
         self._trials_path = self.run.path / "trials.jsonl"
         self._offset = 0

@@ -323,6 +323,21 @@ def test_the_least_of_a_budget_counts_what_is_held_back_and_what_workloads_say(
 
 
 @pytest.mark.parametrize(
+    "rest",
+    [
+        "measure: {until: 3%, min: 3s, trials: 2..6}\nbudget: 20s",
+        "measure: {until: 3%, max: 8s, steady: fio}",
+        "measure: {until: 0.1%}",
+    ],
+)
+def test_what_a_run_was_made_of_is_not_judged_anew(rest: str) -> None:
+    """An older poolproof took it, and its figures are there to be compared."""
+    asked = text(devices="a: {file: 2G}", layouts="one: btrfs a", workloads="w: {rw: write, metric: p99}", rest=rest)
+    assert mistake(asked)
+    assert parse_campaign(asked, "run.json", recorded=True).measure.until is not None
+
+
+@pytest.mark.parametrize(
     ("layout", "workload"),
     [
         ("zfs a", "{rw: write, bs: 4k}"),

@@ -109,9 +109,8 @@ def test_a_race_has_no_more_rounds_than_a_cell_may_have_trials_beyond_its_least(
     found, orders = raced({"one": RESTLESS, "two": RESTLESS, "calm": CALM})
     rounds = 0
     while racing := found.racing():
-        most, rounds = found.begin_round(), rounds + 1
-        for name in racing:
-            orders[name].allow(found.goal, most)
+        rounds += 1
+        for name in found.begin_round(racing):
             for workload, number in orders[name].ahead():
                 figure = 100.0 * (1 + number % 2)
                 done = trial(name, number, 0.0)
@@ -122,9 +121,20 @@ def test_a_race_has_no_more_rounds_than_a_cell_may_have_trials_beyond_its_least(
 
 
 def test_a_resumed_race_goes_on_with_the_round_in_which_it_was() -> None:
-    found, _orders = raced({"one": [[100.0, 200.0, 150.0, 170.0], [100.0, 200.0]], "two": RESTLESS})
+    found, orders = raced({"one": [[100.0, 200.0, 150.0, 170.0], [100.0, 200.0]], "two": RESTLESS})
     assert found.racing() == ["one", "two"]
-    assert found.begin_round() == 5
+    assert found.begin_round(["one", "two"]) == ["one", "two"]
+    for workload, number in orders["two"].ahead():
+        figure = 100.0 * (1 + number % 2)
+        orders["two"].add(replace(trial("two", number, 0.0), workload=workload.name, figures=Figures(figure, figure)))
+    assert [len(cell) for cell in orders["two"].cells()] == [5, 5]
+
+
+def test_a_round_is_of_those_that_have_a_trial_in_it() -> None:
+    """A layout that is to have none is not built for it, and all of a round are counted before its first trial."""
+    found, orders = raced({"one": RESTLESS, "two": RESTLESS, "calm": CALM})
+    assert found.begin_round(["one", "two", "calm"]) == ["one", "two"]
+    assert [len(orders[name].certain()) for name in ("one", "two", "calm")] == [2, 2, 0]
 
 
 def test_what_did_not_settle_gets_no_trial_of_the_race_and_does_not_keep_it_going() -> None:
@@ -163,7 +173,7 @@ def test_a_trial_leaves_the_others_what_they_took_before_and_their_building(
     monkeypatch.setattr(time, "time", lambda: START_S)
     paid_s = 30 + 2 * (RAN_S + BESIDE_S)
     needed_s = 30 + 2 * (RAN_S + BESIDE_S)
-    until = half_done(round(paid_s + needed_s + spare_s), build_s=30.0).measure().until
+    until = half_done(round(paid_s + needed_s + spare_s), build_s=30.0).measure("one").until
     assert until is not None
     assert until.max_s == pytest.approx(most_s, abs=0.2)
 
@@ -193,3 +203,7 @@ def test_where_one_trial_is_the_least_some_have_a_second_so_that_all_have_an_int
     assert {len(cell) for cell in cells} <= {1, 2}
     assert sum(len(cell) == 2 for cell in cells) == second
     assert (spread().rates is not None) == bool(second)
+    done = [each for cell in cells for each in cell]
+    again = {name: Order(name, asked.workloads, asked.measure, 1, done, spread) for name in orders}
+    assert schedule_of(asked, again) is not None
+    assert not any(order.certain() for order in again.values()), "a resumed run builds no layout anew for that"
