@@ -186,11 +186,14 @@ def claims(rounds: Sequence[Sequence[Replayed]]) -> list[Result]:
     covered = 100 * sum(map(bool, held)) / len(held)
     told, wrong = _told_and_wrong(rounds)
     pairs = len({best.cell[:2] for best, _ in told})
+    off = [each for each in known if each.error > PROOF.until]
+    of_all = f"of {len(known)} replays that are known, of {len(replayed)}"
     replays = f"{cells} cells, {len(replayed) / cells:g} orders of their trials"
     return [
         Result("device time of a cell", seconds, FIXED_S / 15, " s", f"1/{FIXED_S / seconds:.1f} of 180 s; {replays}"),
         Result("median error", 100 * _median(each.error for each in replayed), 3.0, " %", _errors(known)),
         Result("coverage off 95 %", abs(covered - 95), 3.0, " points", f"{_share(held)}; of known cells {of_known}"),
+        Result("known, and off by more", 100 * len(off) / max(1, len(known)), 5.0, " %", of_all),
         Result("wrong winners", len(wrong), 0, "", f"of {pairs} workloads whose layouts the full runs tell apart"),
     ]
 
