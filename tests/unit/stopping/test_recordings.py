@@ -1,0 +1,41 @@
+"""What is kept in benchmarks/recordings/ is what the replay's claims are said to be of, and they hold."""
+
+import itertools
+from pathlib import Path
+
+import pytest
+from benchmarks import recordings
+from benchmarks.replay import by_campaign, measure
+
+PATHS = recordings.paths(recordings.FOLDER)
+LEAST_CELLS = 60
+LEAST_S = 60.0
+LAYOUTS = {
+    "long-emulated": {"rust-ext4", "rust-xfs", "rust-btrfs", "ssd-ext4", "ssd-xfs", "ssd-btrfs", "raid1"},
+    "long-mergerfs": {"alike", "unalike"},
+    "long-zfs": {"mirror", "mirror-log"},
+}
+
+
+def test_at_least_sixty_cells_are_recorded() -> None:
+    cells = list(itertools.chain.from_iterable(by_campaign(PATHS).values()))
+    assert len(cells) == len(set(cells)) >= LEAST_CELLS
+
+
+@pytest.mark.parametrize("campaign", LAYOUTS)
+def test_every_layout_is_among_them(campaign: str) -> None:
+    assert {layout for _, _, layout in by_campaign(PATHS).get(campaign, {})} == LAYOUTS[campaign]
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.name)
+def test_each_trial_is_whole(path: Path) -> None:
+    _, trials = recordings.read(path)
+    assert trials
+    for trial in trials:
+        assert trial.seconds >= LEAST_S - 2 * trial.interval_s, (trial.layout, trial.workload, trial.trial)
+        assert min(trial.values) >= 0 < trial.mean
+
+
+def test_the_replay_keeps_its_limits() -> None:
+    broken = [result.line() for result in measure() if not result.is_ok]
+    assert not broken, "\n".join(broken)
