@@ -1,13 +1,15 @@
 """What is kept in benchmarks/recordings/ is what the replay's claims are said to be of, and they hold."""
 
 import itertools
+import sys
 from pathlib import Path
 
 import pytest
 from benchmarks import recordings
-from benchmarks.replay import by_campaign, measure
+from benchmarks.replay import by_campaign, main, measure
 
 PATHS = recordings.paths(recordings.FOLDER)
+DOCS = Path(recordings.FOLDER).parents[1] / "docs" / "benchmarks.md"
 LEAST_CELLS = 60
 LEAST_S = 60.0
 LAYOUTS = {
@@ -39,3 +41,13 @@ def test_each_trial_is_whole(path: Path) -> None:
 def test_the_replay_keeps_its_limits() -> None:
     broken = [result.line() for result in measure() if not result.is_ok]
     assert not broken, "\n".join(broken)
+
+
+def test_the_docs_show_what_the_replay_prints(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["replay", "--proof"])
+    assert main() == 0
+    printed = capsys.readouterr().out
+    assert printed.count("\n") > 10
+    assert f"$ python -m benchmarks.replay --proof\n{printed}" in DOCS.read_text(encoding="utf-8")
