@@ -36,6 +36,12 @@ def compared(a: Path, b: Path, **options: float) -> Comparison:
     return compare(Side(read_run(a)), Side(read_run(b)), effect=0.02, limit=options.get("limit"))
 
 
+def printed(comparison: Comparison) -> str:
+    out = StringIO()
+    print_comparison(Console(file=out, width=100), comparison)
+    return out.getvalue()
+
+
 def words(comparison: Comparison) -> dict[str, str]:
     return {str(cell.place): cell.decision.word for cell in comparison.cells}
 
@@ -196,9 +202,7 @@ def test_a_gate_where_all_figures_are_lost_fails_and_is_no_error(tmp_path: Path)
     a, b = make_run(tmp_path / "a", cell), make_run(tmp_path / "b", cell, bad={("one", "reads"): "refuted"})
     found = compared(a, b, limit=0.05)
     assert found.gate is not None and not found.gate.passed and not found.cells
-    console = Console(file=StringIO(), width=100)
-    print_comparison(console, found)
-    assert "failed: --fail-if-slower 5%" in console.file.getvalue()  # type: ignore[attr-defined]
+    assert "failed: --fail-if-slower 5%" in printed(found)
     with pytest.raises(RunError, match="no cell has a figure in both") as error:
         compared(a, b)
     assert str(b) in (error.value.hint or "")
@@ -225,9 +229,7 @@ def test_each_cell_of_a_matrix_is_named_in_the_table(tmp_path: Path) -> None:
     record = changed(CAMPAIGN.replace("rw: randread, bs: 4k", "rw: randread, bs: [4k, 16k], metric: iops"))
     cells = {(layout, f"reads[bs={bs}]"): [10.0, 11.0, 12.0] for layout in ("one", "pair") for bs in ("4k", "16k")}
     run = read_run(make_run(tmp_path / "a", cells, record=record))
-    console = Console(file=StringIO(), width=100)
-    print_comparison(console, compare(Side(run, "one"), Side(run, "pair"), effect=0.02))
-    text = console.file.getvalue()  # type: ignore[attr-defined]
+    text = printed(compare(Side(run, "one"), Side(run, "pair"), effect=0.02))
     assert "reads[bs=4k], " in text and "reads[bs=16k], " in text
 
 

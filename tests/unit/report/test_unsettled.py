@@ -114,9 +114,8 @@ def test_trials_of_a_percentile_are_known_no_better_than_by_their_own_stretches(
 
     spreads = Spreads(percentiles=Spread(0.005, 30.0))
     vague, sure, unsaid = ([of_a_percentile(n, half) for n in (1, 2)] for half in (0.1, 0.008, None))
-    assert not settling_of(vague, MEASURE, spreads).settled  # type: ignore[union-attr]
-    assert settling_of(sure, MEASURE, spreads).settled  # type: ignore[union-attr]
-    assert settling_of(unsaid, MEASURE, spreads).settled  # type: ignore[union-attr]
+    found = [settling_of(trials, MEASURE, spreads) for trials in (vague, sure, unsaid)]
+    assert [each is not None and each.settled for each in found] == [False, True, True]
 
 
 def test_a_cell_has_trials_until_they_are_inside_the_tolerance() -> None:
