@@ -10,7 +10,7 @@ from poolproof.measure.order import Order
 from poolproof.runs.model import Trial
 from poolproof.runs.race import race_among
 from poolproof.runs.settled import is_rate, needs_trial, spread_among
-from poolproof.runs.timing import Took, took
+from poolproof.runs.timing import Took, paid_s, took
 from poolproof.stopping.spread import LEAST_CELLS
 
 _SHARES = 4
@@ -60,8 +60,7 @@ class Schedule:
     def start(self) -> None:
         """The budget runs from now on: what came before it, such as bare disks, is not of it."""
         self._begun_s = time.time()
-        paid_s = self._took().building_s + sum(sum(trial.seconds.values()) for trial in self._trials())
-        self._ends = time.monotonic() + self._budget_s - paid_s
+        self._ends = time.monotonic() + self._budget_s - paid_s(self._took(), self._trials())
 
     @property
     def left_s(self) -> float:

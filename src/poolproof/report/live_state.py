@@ -13,7 +13,7 @@ from poolproof.report.trials_expected import in_the_race, likely
 from poolproof.rules.model import Verdict
 from poolproof.runs.model import Trial
 from poolproof.runs.summary import WORST_FIRST
-from poolproof.runs.timing import took
+from poolproof.runs.timing import paid_s, took
 
 _KEPT_RATES = 240
 _KEPT_NEWS = 50
@@ -162,7 +162,7 @@ class LiveState(Listener):
         if self._forecast is None:
             past = took(self._trials, self._begun_s)
             self._forecast = Forecast(self._campaign, past)
-            self._paid_s = past.building_s + sum(sum(trial.seconds.values()) for trial in self._trials)
+            self._paid_s = paid_s(past, self._trials)
             self._race = in_the_race(self._campaign, self._trials)
         wanted = {cell: self.wanted(*cell) for cell in self._planned}
         counts = {cell: len(self.verdicts(*cell)) for cell in self._planned}

@@ -1,7 +1,7 @@
 """What the trials of a run took, and the building of its layouts between them."""
 
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
@@ -42,6 +42,11 @@ def took(trials: Sequence[Trial], begun_s: float) -> Took:
         cells.setdefault((trial.layout, trial.workload), []).append(sum(trial.seconds.values()) + between)
     built = list(_without_nights(builds))
     return Took({cell: tuple(found) for cell, found in cells.items()}, dict(built), sum(gap for _layout, gap in built))
+
+
+def paid_s(past: Took, trials: Iterable[Trial]) -> float:
+    """What building and all parts of these trials took of a budget, in seconds; a run that stood still paid nothing."""
+    return past.building_s + sum(sum(trial.seconds.values()) for trial in trials)
 
 
 def _without_nights(builds: Sequence[tuple[str, float]]) -> Iterator[tuple[str, float]]:
