@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from poolproof.campaign.model import Metric
 from poolproof.campaign.nearest import did_you_mean, listed
 from poolproof.compare.decision import Decision, decide, holm
-from poolproof.compare.finished import FinishedRun, Measured, measured, metrics_of
+from poolproof.compare.finished import FinishedRun, Measured, metrics_of
 from poolproof.compare.unlike import Unlike, unlike, unlike_layouts
 from poolproof.compare.welch import Difference, difference
 from poolproof.errors import RunError, UsageError
@@ -46,7 +46,7 @@ class Side:
     def measured(self, place: "Place", metric: Metric) -> Measured | str:
         """The figure at a place; or in words why there is none."""
         layout = self.layout if place.layout is None else place.layout
-        return measured(self.run.cells.get((layout or "", place.workload)), metric, self.run.spreads.get(metric))
+        return self.run.measured(layout or "", place.workload, metric)
 
 
 @dataclass(frozen=True)

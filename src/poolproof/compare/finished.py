@@ -41,6 +41,10 @@ class FinishedRun:
             return {}
         return {metric: _spread(self.cells.values(), metric) for metric in metrics_of(self.cells.values())}
 
+    def measured(self, layout: str, workload: str, metric: Metric) -> "Measured | str":
+        """The figure of a cell, with what the others tell of it; or in words why it has none that may be compared."""
+        return _measured(self.cells.get((layout, workload)), metric, self.spreads.get(metric))
+
     def workload(self, name: str) -> Workload | None:
         """The campaign's workload of that name."""
         return next((workload for workload in self.campaign.workloads if workload.name == name), None)
@@ -88,8 +92,7 @@ def _spread(cells: Iterable[Cell], metric: Metric) -> Spread | None:
     return spread_of([[TrialMean(value) for value in own] for own in values], resolution_of(metric) or LEAST_DEVIATION)
 
 
-def measured(cell: Cell | None, metric: Metric, spread: Spread | None = None) -> Measured | str:
-    """The cell's figure; or in words why it has none that may be compared. `spread`: that of its run."""
+def _measured(cell: Cell | None, metric: Metric, spread: Spread | None) -> Measured | str:
     if cell is None:
         return "not measured"
     if cell.verdict not in RANKABLE:

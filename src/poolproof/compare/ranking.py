@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from poolproof.campaign.model import Metric
 from poolproof.campaign.nearest import listed
 from poolproof.compare.decision import Decision, decide
-from poolproof.compare.finished import FinishedRun, Measured, measured, metrics_of
+from poolproof.compare.finished import FinishedRun, Measured, metrics_of
 from poolproof.compare.goal import Goal
 from poolproof.compare.reasons import in_groups
 from poolproof.compare.safety import Safety, safety
@@ -148,10 +148,7 @@ def _entries(run: FinishedRun, goal: Goal, metrics: Mapping[str, Metric]) -> tup
     """Layouts with a figure for every workload of the goal, the best mean first, unsettled ones last; then the rest."""
     entries, excluded = [], []
     for layout in run.campaign.layouts:
-        found = {
-            name: measured(run.cells.get((layout.name, name)), metrics[name], run.spreads.get(metrics[name]))
-            for name in goal.weights
-        }
+        found = {name: run.measured(layout.name, name, metrics[name]) for name in goal.weights}
         cells = {name: each for name, each in found.items() if isinstance(each, Measured)}
         if len(cells) == len(found):
             score = mixture((goal.weights[name], each.log) for name, each in cells.items())

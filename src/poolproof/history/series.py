@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from poolproof.campaign.model import Metric
 from poolproof.charts.metrics import figure_words
 from poolproof.compare.decision import Decision, decide
-from poolproof.compare.finished import FinishedRun, Measured, measured
+from poolproof.compare.finished import FinishedRun, Measured
 from poolproof.compare.unlike import unlike
 from poolproof.compare.welch import Difference, difference
 from poolproof.rules.model import Verdict
@@ -95,8 +95,7 @@ def series_of(runs: Sequence[NamedRun]) -> tuple[Series, ...]:
     last: dict[_Key, tuple[int, Measured]] = {}
     for number, named in enumerate(runs):
         here = {(named.run.campaign.name, named.machine, *place): cell for place, cell in named.run.cells.items()}
-        spreads = named.run.spreads
-        found = {key: measured(cell, cell.metric, spreads.get(cell.metric)) for key, cell in here.items()}
+        found = {key: named.run.measured(cell.layout, cell.workload, cell.metric) for key, cell in here.items()}
         now = {key: each for key, each in found.items() if isinstance(each, Measured)}
         changes = _changes(now, last)
         for key, cell in here.items():
