@@ -20,6 +20,7 @@ from poolproof.cli.left_behind import warn_of_the_dead
 from poolproof.cli.signals import end_in_order, stop_if_asked
 from poolproof.errors import NO_ROOM, BuildError, Interrupted, RunError
 from poolproof.facts.machine import mark_of
+from poolproof.facts.tunables import tunables
 from poolproof.facts.versions import program_versions
 from poolproof.fio.render import render
 from poolproof.fio.version import fio_version
@@ -148,6 +149,7 @@ def _create(request: Request, plan: Plan, host: Host) -> RunDirectory:
             "processor": plan.machine.processor,
             "ram_bytes": str(plan.machine.ram_bytes),
             "machine": mark_of(host),
+            **tunables(host),
         },
         versions={
             "poolproof": __version__,

@@ -13,7 +13,8 @@ ABSENT = "–"
 _Facts = Mapping[str, str]
 
 _ALWAYS_THERE = ("poolproof", "fio")
-_PROCESSOR = "processor"
+_OF_EVERY_RUN = ("kernel", "distribution", "processors", "ram_bytes", "machine")
+"""Of the facts; others came later, or are a module's settings, which only a run has that found it loaded."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ def unlike(a: FinishedRun, b: FinishedRun) -> tuple[Unlike, ...]:
     """Every recorded difference that may move a figure. Names, places and the seed of the order move none."""
     return (
         *_differing(_machine(a), _machine(b)),
-        *_differing_where_both(_processor(a), _processor(b)),
+        *_differing_where_both(_settings(a), _settings(b)),
         *_differing_where_both(_versions(a), _versions(b)),
         *_differing(_measure(a.campaign), _measure(b.campaign)),
         *_differing_where_both(_devices(a.campaign), _devices(b.campaign)),
@@ -46,14 +47,13 @@ def unlike_layouts(a: FinishedRun, layout_a: str, b: FinishedRun, layout_b: str)
 
 def _machine(run: FinishedRun) -> _Facts:
     record = run.record
-    facts = {_words(key): _fact(key, value) for key, value in record.facts.items() if key != _PROCESSOR}
+    facts = {_words(key): _fact(key, value) for key, value in record.facts.items() if key in _OF_EVERY_RUN}
     always = {name: record.versions[name] for name in _ALWAYS_THERE if name in record.versions}
     return {"host": record.host, **facts, **always}
 
 
-def _processor(run: FinishedRun) -> _Facts:
-    """Runs of before have none."""
-    return {key: value for key, value in run.record.facts.items() if key == _PROCESSOR and value}
+def _settings(run: FinishedRun) -> _Facts:
+    return {key: value for key, value in run.record.facts.items() if key not in _OF_EVERY_RUN and value}
 
 
 def _versions(run: FinishedRun) -> _Facts:
