@@ -13,7 +13,7 @@ import math
 from collections.abc import Sequence
 
 from poolproof.stopping.model import Between, Rule, Spread, TrialMean
-from poolproof.stopping.spread import MOST_FREEDOM, is_unlike
+from poolproof.stopping.spread import MOST_FREEDOM, is_unlike, weighed
 from poolproof.student import f_upper_tail, quantile
 
 _DOUBT = 0.01
@@ -66,7 +66,7 @@ def _error(deviation: float, within: float | None, mean: float, count: int, spre
     """The standard error of the mean of the trials, not below that of their own samples."""
     freedom, variance = count - 1, deviation**2
     if spread is not None:
-        variance = (freedom * variance + spread.freedom * (spread.deviation * mean) ** 2) / (freedom + spread.freedom)
+        variance = weighed(variance, freedom, spread, mean)
     return max(math.sqrt(variance), within or 0.0) / math.sqrt(count)
 
 

@@ -43,8 +43,13 @@ def moderated(variance: float, freedom: float, spread: Spread | None) -> tuple[f
     """
     if spread is None or is_unlike(variance, freedom, spread):
         return variance, freedom
-    whole = freedom + spread.freedom
-    return (freedom * variance + spread.freedom * spread.deviation**2) / whole, whole
+    return weighed(variance, freedom, spread), freedom + spread.freedom
+
+
+def weighed(variance: float, freedom: float, spread: Spread, mean: float = 1.0) -> float:
+    """The variance of a few trials of that mean and the typical one together, each by its degrees of freedom."""
+    typical = (spread.deviation * mean) ** 2
+    return (freedom * variance + spread.freedom * typical) / (freedom + spread.freedom)
 
 
 def is_unlike(variance: float, freedom: float, spread: Spread) -> bool:
