@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
 
+from poolproof.campaign.least_trial import least_trials_s
 from poolproof.campaign.model import Campaign, Measure
 from poolproof.measure.order import Order
 from poolproof.runs.model import Trial
@@ -53,6 +54,7 @@ class Schedule:
 
     def __init__(self, campaign: Campaign, orders: Mapping[str, Order], budget_s: float) -> None:
         self._campaign, self._orders, self._budget_s = campaign, orders, budget_s
+        self._holds_s = least_trials_s(campaign)
         self.start()
         self.goal = tuple(workload.name for workload in campaign.goal_workloads)
         self._most = campaign.measure.trials
@@ -74,9 +76,9 @@ class Schedule:
         """
         measure = self._campaign.measure
         assert measure.until is not None, "only such campaigns have a schedule"
-        ahead = [workload.name for order in self._orders.values() for workload, _number in order.certain()]
-        spare_s = max(0.0, self.left_s - self._least_s(ahead, measure.until.min_s, standing))
-        most_s = measure.until.min_s + min(spare_s, _SHARES * spare_s / max(1, len(ahead)))
+        ahead = [(name, workload.name) for name, order in self._orders.items() for workload, _number in order.certain()]
+        spare_s = max(0.0, self.left_s - self._least_s(ahead, standing))
+        most_s = measure.shortest_s + min(spare_s, _SHARES * spare_s / max(1, len(ahead)))
         return replace(measure, until=replace(measure.until, max_s=min(measure.until.max_s, most_s)))
 
     def begin_round(self, racing: Sequence[str]) -> list[str]:
@@ -86,7 +88,7 @@ class Schedule:
         rounds than a cell may have trials beyond its least, and the race looks no oftener than its risk is shared out
         for (`race_among`).
         """
-        self._most = self._most_so_far() + 1
+        self._most = min(self._campaign.measure.trials_max, self._most_so_far() + 1)
         for name in racing:
             self._orders[name].allow(self.goal, self._most)
         return [name for name in racing if self._orders[name].certain()]
@@ -94,11 +96,11 @@ class Schedule:
     def racing(self) -> list[str]:
         """The layouts that get one more trial of the goal's workloads: those that may be the best, while it is open.
 
-        None when one alone is left, or nothing of what is left needs a trial. What did not settle gets none: further
-        trials do not make a figure of it that is tested.
+        None after the last round, when one alone is left, or nothing of what is left needs a trial. What did not settle
+        gets none: further trials do not make a figure of it that is tested.
         """
         measure, spread = self._campaign.measure, spread_among(self._cells())
-        if self._most_so_far() >= measure.trials_max:
+        if self._most >= measure.trials_max:
             return []
         goal_cells = {name: self._goal_cells(name) for name in self._orders}
         race = race_among(goal_cells, self.goal, measure, spread)
@@ -130,21 +132,24 @@ class Schedule:
     def _goal_cells(self, name: str) -> list[list[Trial]]:
         return self._orders[name].cells_of(self.goal)
 
-    def _least_s(self, ahead: Sequence[str], min_s: float, standing: str) -> float:
-        """What trials of these workloads take at least, with all around them, and the layouts to be built for them.
+    def _least_s(self, ahead: Sequence[tuple[str, str]], standing: str) -> float:
+        """What trials of these cells take at least, with all around them, and the layouts to be built for them.
 
-        A trial lasts as long as the shortest before it of its workload, on any layout: longer than it must, perhaps,
-        but then too little is left to spare, the next is held to its least, and the estimate with it. Of a workload
-        that never ran nothing is known but what the others took.
+        A trial lasts as long as was asked for, and three turns of what its layout usually holds back; less where the
+        shortest before it of its workload, on any layout, was shorter, for then turns are shorter on this host.
         """
         found, ran = self._took(), self._ran_s()
-        usual_s = fmean(map(min, ran.values())) if ran else min_s
-        lasting_s = sum(min(ran.get(name, (usual_s,))) for name in ahead)
+        lasting_s = sum(self._shortest_s(cell, ran) for cell in ahead)
         trials_s, counting_s = sum(map(sum, found.trials.values())), sum(map(sum, ran.values()))
         beside_s = max(0.0, trials_s - counting_s) / max(1, sum(map(len, found.trials.values())))
         build_s = fmean(found.builds.values()) if found.builds else 0.0
         ahead_of = [name for name, order in self._orders.items() if name != standing and order.certain()]
         return lasting_s + len(ahead) * beside_s + sum(found.builds.get(name, build_s) for name in ahead_of)
+
+    def _shortest_s(self, cell: tuple[str, str], ran: Mapping[str, Sequence[float]]) -> float:
+        least_s = max(self._campaign.measure.shortest_s, self._holds_s[cell])
+        seen_s = ran.get(cell[1]) or [min(own) for own in ran.values()]
+        return min(least_s, *seen_s)
 
     def _ran_s(self) -> dict[str, list[float]]:
         """By workload, how long each trial so far was measured."""

@@ -130,6 +130,46 @@ def test_a_resumed_race_goes_on_with_the_round_in_which_it_was() -> None:
     assert [len(cell) for cell in orders["two"].cells()] == [5, 5]
 
 
+def test_a_race_that_was_killed_in_its_last_round_goes_on_with_it() -> None:
+    """One cell has all that it may have; the others are still to get theirs."""
+    found, orders = raced({"one": [[100.0, 200.0] * 3, [100.0, 200.0] * 2], "two": [[100.0, 200.0] * 2] * 2})
+    assert found.racing() == ["one", "two"]
+    assert found.begin_round(["one", "two"]) == ["one", "two"]
+    assert [len(orders[name].certain()) for name in ("one", "two")] == [1, 2]
+    for name in ("one", "two"):
+        for workload, number in orders[name].ahead():
+            done = trial(name, number, 0.0)
+            figure = 100.0 * (1 + number % 2)
+            orders[name].add(replace(done, workload=workload.name, figures=Figures(figure, figure)))
+    assert {len(cell) for name in orders for cell in orders[name].cells()} == {6}
+    assert found.racing() == [], "that was the last"
+
+
+def test_second_trials_of_some_do_not_end_the_race_of_all() -> None:
+    """With 1..2 the sample of cells that tell how much trials differ is not a round of it."""
+    names = [f"l{number}" for number in range(20)]
+    asked = parse_campaign(
+        f"layouts: {{{', '.join(f'{name}: dir /{name}' for name in names)}}}\n"
+        "workloads: {reads: {rw: read, size: 1m}}\nmeasure: {until: 3%, min: 1s, trials: 1..2}\nbudget: 1h",
+        "t",
+    )
+    orders: dict[str, Order] = {}
+
+    def spread() -> Spreads:
+        return spread_among(cell for order in orders.values() for cell in order.cells())
+
+    for name in names:
+        orders[name] = Order(name, asked.workloads, asked.measure, 1, [], spread)
+    found = schedule_of(asked, orders)
+    assert found is not None
+    for name, order in orders.items():
+        for _workload, number in order.ahead():
+            order.add(replace(trial(name, number, 0.0), figures=Figures(100.0 * (1 + number % 2), 1.0)))
+    once = [name for name in names if len(orders[name].cells()[0]) == 1]
+    assert once, "not every cell is of the sample"
+    assert set(found.begin_round(found.racing())) == set(once)
+
+
 def test_a_round_is_of_those_that_have_a_trial_in_it() -> None:
     """A layout that is to have none is not built for it, and all of a round are counted before its first trial."""
     found, orders = raced({"one": RESTLESS, "two": RESTLESS, "calm": CALM})
@@ -148,9 +188,9 @@ RAN_S = 3.0
 BESIDE_S = 2.0
 
 
-def half_done(budget_s: int, build_s: float) -> Schedule:
-    """The first of two layouts has its two trials of 3 s, which may not be shorter, and 2 s beside; the second none."""
-    asked = campaign(budget_s)
+def half_done(budget_s: int, build_s: float, asked: Campaign | None = None) -> Schedule:
+    """The first of two layouts has its two trials, of 3 s and 2 s beside; the second none."""
+    asked = asked or campaign(budget_s)
     done = [
         replace(
             trial("one", number, build_s + (number - 1) * (RAN_S + BESIDE_S)),
@@ -166,16 +206,35 @@ def half_done(budget_s: int, build_s: float) -> Schedule:
 
 
 @pytest.mark.parametrize(("spare_s", "most_s"), [(0, 1.0), (1, 2.0), (100, 101.0), (400, 180.0)])
-def test_a_trial_leaves_the_others_what_they_took_before_and_their_building(
+def test_a_trial_leaves_the_others_their_least_and_their_building(
     monkeypatch: pytest.MonkeyPatch, spare_s: int, most_s: float
 ) -> None:
-    """Ahead are a building of 30 s and two trials of 3 s with 2 s beside each: a trial gets the rest."""
+    """Ahead are a building of 30 s and two trials of 1 s with 2 s beside each, though one took 3 s: it was spared."""
     monkeypatch.setattr(time, "time", lambda: START_S)
     paid_s = 30 + 2 * (RAN_S + BESIDE_S)
-    needed_s = 30 + 2 * (RAN_S + BESIDE_S)
+    needed_s = 30 + 2 * (1 + BESIDE_S)
     until = half_done(round(paid_s + needed_s + spare_s), build_s=30.0).measure("one").until
     assert until is not None
     assert until.max_s == pytest.approx(most_s, abs=0.2)
+
+
+@pytest.mark.parametrize(("commit_s", "least_s"), [(30, RAN_S), (1, RAN_S), (0, 1.0)])
+def test_trials_that_write_are_left_three_turns_unless_they_took_less(
+    monkeypatch: pytest.MonkeyPatch, commit_s: int, least_s: float
+) -> None:
+    """90 s by the layout's mount option, but one of 3 s was over: turns are shorter where much is written."""
+    monkeypatch.setattr(time, "time", lambda: START_S)
+    one, two = (f"btrfs {name} commit={commit_s}" if commit_s else f"{name} | ext4" for name in "ab")
+    asked = parse_campaign(
+        f"devices: {{a: {{file: 1G}}, b: {{file: 1G}}}}\nlayouts: {{one: {one}, two: {two}}}\n"
+        "workloads: {reads: {rw: write, bs: 4k, size: 1m}}\n"
+        "measure: {until: 3%, min: 1s, trials: 2..6}\nbudget: 1h",
+        "t",
+    )
+    asked = replace(asked, budget_s=30 + 2 * (RAN_S + BESIDE_S) + 30 + 2 * (least_s + BESIDE_S) + 50.0)
+    until = half_done(0, build_s=30.0, asked=asked).measure("one").until
+    assert until is not None
+    assert until.max_s == pytest.approx(51.0, abs=0.2)
 
 
 @pytest.mark.parametrize(("blocks", "second"), [(4, 8), (12, 8), (3, 0)])
