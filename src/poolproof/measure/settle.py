@@ -26,7 +26,8 @@ from poolproof.process import Completed
 from poolproof.runs.model import Figures, Settling, Unsettled
 from poolproof.runs.settled import rule_of
 from poolproof.stopping.fio_steady import rate_of
-from poolproof.stopping.model import Decision
+from poolproof.stopping.model import FIO_WINDOW_S, Decision, Rule
+from poolproof.stopping.snia import MOST_ROUNDS
 from poolproof.stopping.window import LEAST_SAMPLES
 
 _STATUS_S = ((4, 0.25), (16, 0.5))  # clones, and how often all of them report: the more, the longer each report
@@ -80,14 +81,24 @@ def ending_of(
     if measure.until is None or _ends_by_itself(workload, jobs):
         return None
     rate = rate_of(measure.until.steady) or ("bytes" if metric == "bandwidth" else "ios")
+    interval_s = status_interval_s(jobs, measure.shortest_s)
     return Ending(
-        rule=rule_of(measure),
+        rule=with_enough(rule_of(measure), interval_s),
         by_bytes=rate == "bytes",
-        interval_s=status_interval_s(jobs, measure.shortest_s),
+        interval_s=interval_s,
         ramp_s=max(job.ramp_s for job in jobs.jobs),
         write_backs=turnovers(host, layout, jobs),
         percentile=percentile_of(metric),
     )
+
+
+def with_enough(rule: Rule, interval_s: float) -> Rule:
+    """The rule with a `max` in which a trial can settle, however little was asked for or is left of a budget."""
+    if rule.steady.startswith("fio"):
+        enough_s = FIO_WINDOW_S + interval_s
+    else:
+        enough_s = interval_s * (MOST_ROUNDS if rule.steady == "snia" else LEAST_SAMPLES)
+    return replace(rule, max_s=max(rule.max_s, enough_s))
 
 
 def _ends_by_itself(workload: Workload, jobs: JobFile) -> bool:

@@ -1,5 +1,7 @@
 """When a running fio is ended: by its series, after its ramp, and after three turns of the write-back below it."""
 
+import pytest
+
 from poolproof.campaign.flags import parse_workload_flag
 from poolproof.campaign.model import Measure, Until, Workload
 from poolproof.hosts.base import FileMissing
@@ -8,9 +10,11 @@ from poolproof.layers.base import WriteBack
 from poolproof.layers.zfs_txg import transaction_groups
 from poolproof.measure.jobs import jobs_of
 from poolproof.measure.live import Ending
-from poolproof.measure.settle import lasting, status_interval_s
+from poolproof.measure.settle import lasting, status_interval_s, with_enough
 from poolproof.measure.status import Status
 from poolproof.runs.settled import rule_of
+from poolproof.stopping.decide import decide
+from poolproof.stopping.model import Rule, Series, Steady
 
 MEASURE = Measure(trials=2, most_trials=4, until=Until(tolerance=0.05, min_s=2.0, max_s=20.0))
 BEGUN_S = 1000.0
@@ -41,6 +45,21 @@ def test_a_rate_that_never_settles_goes_on_to_the_most() -> None:
     decision = ending().judge(falling, BEGUN_S)
     assert decision.done and not decision.settled
     assert decision.reasons
+
+
+@pytest.mark.parametrize(
+    ("steady", "interval_s", "most_s"), [("poolproof", 0.5, 6.0), ("snia", 0.25, 6.25), ("fio", 0.25, 10.25)]
+)
+def test_no_trial_is_too_short_to_settle_however_little_of_a_budget_is_left(
+    steady: Steady, interval_s: float, most_s: float
+) -> None:
+    """With more than four clones fio reports every half second, and it takes twelve reports."""
+    held = with_enough(Rule(min_s=3.0, max_s=3.0, steady=steady), interval_s)
+    assert held.most_s == most_s
+    values = [100.0 + 0.1 * (number % 2) for number in range(round(most_s / interval_s))]
+    decision = decide(Series(interval_s, tuple(values)), held)
+    assert decision.settled, decision.reasons
+    assert with_enough(Rule(min_s=3.0, max_s=60.0, steady=steady), interval_s).most_s == 60.0
 
 
 def test_what_was_said_in_the_ramp_does_not_count() -> None:
