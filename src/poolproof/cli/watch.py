@@ -80,6 +80,7 @@ def _watch(follower: "Follower", *, plain: bool, as_json: bool) -> None:
     from poolproof.cli.gaps import end_with_gaps
     from poolproof.cli.result import print_result
     from poolproof.report.live_state import LiveState
+    from poolproof.runs.settled import trials_ahead
 
     state = LiveState(follower.campaign, follower.before, begun_s=follower.begun_s or None)
     try:
@@ -89,7 +90,8 @@ def _watch(follower: "Follower", *, plain: bool, as_json: bool) -> None:
         _say(f"no longer watched; the run goes on. To see it again: poolproof watch {follower.run.path}")
         return
     seen = print_result(follower.run.path, as_json=as_json)
-    _say(follower.why_still(len(seen.trials) + seen.left_out, state.total))
+    done = len(seen.trials) + seen.left_out
+    _say(follower.why_still(done, max(state.total, len(seen.trials) + trials_ahead(seen.trials, follower.campaign))))
     end_with_gaps(seen)
 
 

@@ -12,7 +12,7 @@ from poolproof.measure.events import Listener, LiveRates
 from poolproof.measure.teller import Teller
 from poolproof.runs.directory import RunDirectory
 from poolproof.runs.live import LiveNotes
-from poolproof.runs.model import Trial
+from poolproof.runs.model import Figures, RunRecord, Trial
 from poolproof.watching.follow import MEASURED, Follower
 from poolproof.watching.rates import rates_of
 from tests.unit.page.making import MIB, all_trials, make_run, readings, trial
@@ -183,6 +183,18 @@ def test_a_finished_run_shows_its_table_and_says_so(tmp_path: Path) -> None:
     done = _watch(make_run(tmp_path / "run", all_trials()))
     assert done.returncode == 0
     assert "✓ sound" in done.stdout and done.stderr == "The run has ended.\n"
+
+
+def test_a_run_that_was_killed_between_two_trials_of_a_cell_has_not_ended(tmp_path: Path) -> None:
+    """Its least trials are done, and do not agree: both lines say that there is more to do."""
+    text = "layouts: {one: dir /srv}\nworkloads: {r: {rw: read, size: 1m}}\nmeasure: {until: 3%, trials: 2..6}"
+    record = RunRecord("0.1.0", text, "l", "/s", "/r", 1, "local", "2026-11-22T00:00:00+00:00", {}, {})
+    run = RunDirectory.create(tmp_path / "run", text, record)
+    for number, iops in ((1, 100.0), (2, 200.0), (3, 150.0)):
+        run.append(Trial("one", "r", number, "sound", (), "iops", Figures(iops, iops * 4096)))
+    done = _watch(run.path)
+    assert "3 of 4 trials are done; to go on: poolproof resume" in done.stdout
+    assert done.stderr.startswith("No poolproof works on this run; to go on: poolproof resume")
 
 
 def test_for_machines_the_end_is_the_object_of_the_run(tmp_path: Path) -> None:
