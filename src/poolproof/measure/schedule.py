@@ -104,10 +104,9 @@ class Schedule:
             return []
         goal_cells = {name: self._goal_cells(name) for name in self._orders}
         race = race_among(goal_cells, self.goal, measure, spread)
-        left = [name for name in race.left if name not in race.unsteady]
-        if len(left) < 2:
+        if len(race.racing) < 2:
             return []
-        return [name for name in left if any(needs_trial(cell, measure, spread) for cell in goal_cells[name])]
+        return [name for name in race.racing if any(needs_trial(cell, measure, spread) for cell in goal_cells[name])]
 
     def _most_so_far(self) -> int:
         """How many trials a cell of the goal may have had."""

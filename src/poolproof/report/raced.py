@@ -22,7 +22,7 @@ def race_block(race: Race) -> RenderableType:
 def race_lines(race: Race) -> Iterator[str]:
     """The heading, then a sentence each."""
     goal = race.goal[0] if len(race.goal) == 1 else f"the {len(race.goal)} workloads of the goal"
-    state = f"{race.leader} leads" if race.leader else "nobody has two trials of each workload yet"
+    state = f"{race.leader} leads" if race.leader else _why_nobody(race)
     yield f"the race for {goal}: {state}"
     for each in race.dropped[:_MOST_NAMED]:
         yield dropped_text(each)
@@ -38,6 +38,15 @@ def race_lines(race: Race) -> Iterator[str]:
             f"the chance that the true best was dropped is {per_cent_whole(race.risk)} at most, all tests together: "
             f"{race.pairs} pairs at up to {race.looks} looks, each tested at {100 * race.test_risk:.2g} %"
         )
+
+
+def _why_nobody(race: Race) -> str:
+    """Why nobody leads."""
+    if not race.left:
+        return "no layout has a figure that counts"
+    if not race.racing:
+        return "no figure settled"
+    return "nobody has two trials of each workload yet"
 
 
 def dropped_text(each: Dropped) -> str:

@@ -3,6 +3,7 @@
 import statistics
 from collections.abc import Mapping, Sequence
 
+from poolproof.campaign.calibration import calibrated_device
 from poolproof.campaign.model import Campaign
 from poolproof.runs.model import Trial
 from poolproof.runs.race import race_of
@@ -50,11 +51,13 @@ def _over(wanted: Mapping[Cell, int], counts: Mapping[Cell, int], now_at: str) -
 def in_the_race(campaign: Campaign, trials: Sequence[Trial]) -> dict[Cell, int]:
     """With a budget: the trials that layouts which may be the best could still get of the goal's workloads."""
     race, measure = race_of(trials, campaign), campaign.measure
-    if race is None or len(race.left) < 2:
+    if race is None or len(race.racing) < 2:
         return {}
-    cells: dict[Cell, list[Trial]] = {(layout, name): [] for layout in race.left for name in race.goal}
+    cells: dict[Cell, list[Trial]] = {(layout, name): [] for layout in race.racing for name in race.goal}
     others: dict[Cell, list[Trial]] = {}
     for trial in trials:
+        if calibrated_device(trial.layout) is not None:
+            continue
         others.setdefault((trial.layout, trial.workload), []).append(trial)
         if (trial.layout, trial.workload) in cells:
             cells[trial.layout, trial.workload].append(trial)

@@ -50,6 +50,11 @@ class Race:
     test_risk: float
     unsteady: tuple[str, ...] = ()
 
+    @property
+    def racing(self) -> tuple[str, ...]:
+        """Those of `left` to which a further trial can make a difference."""
+        return tuple(name for name in self.left if name not in self.unsteady)
+
 
 def race_of(trials: Iterable[Trial], campaign: Campaign) -> Race | None:
     """The race of a run with these trials; None without a budget, or before anything was measured."""
@@ -59,7 +64,8 @@ def race_of(trials: Iterable[Trial], campaign: Campaign) -> Race | None:
         (layout.name, workload.name): [] for layout in campaign.layouts for workload in campaign.workloads
     }
     for trial in sorted(trials, key=lambda trial: trial.number):
-        cells.setdefault((trial.layout, trial.workload), []).append(trial)
+        if (trial.layout, trial.workload) in cells:  # not one of a disk alone
+            cells[trial.layout, trial.workload].append(trial)
     if not any(cells.values()):
         return None
     goal = tuple(workload.name for workload in campaign.goal_workloads)

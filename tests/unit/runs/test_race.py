@@ -88,6 +88,22 @@ def test_what_did_not_settle_is_tested_against_none_as_in_a_ranking() -> None:
     assert [each.leader for each in fast.dropped] == ["near"], "the others are tested as ever"
 
 
+def test_why_nobody_leads_is_told() -> None:
+    drifts = [each for name in ("slow", "fast", "near") for each in drifting(name, 10.0, 3)]
+    nobody = race_of([*drifts, trial("broken", 1, 5.0, failed=True)], CAMPAIGN)
+    assert nobody is not None and nobody.leader is None
+    assert next(race_lines(nobody)) == "the race for etcd: no figure settled"
+    failed = race_of([trial(layout.name, 1, 5.0, failed=True) for layout in CAMPAIGN.layouts], CAMPAIGN)
+    assert failed is not None
+    assert next(race_lines(failed)) == "the race for etcd: no layout has a figure that counts"
+
+
+def test_disks_that_were_measured_alone_are_not_of_the_race() -> None:
+    """The schedule does not go by them: the race that is told would be another than the one that was run."""
+    alone = [trial(f"bare:d{disk}", number, 20.0 * number) for disk in range(8) for number in (1, 2)]
+    assert race_of([*TRIALS, *alone], CAMPAIGN) == race_of(TRIALS, CAMPAIGN)
+
+
 def test_before_two_trials_nobody_leads_and_nobody_is_dropped() -> None:
     found = race_of([trial("fast", 1, 10.0)], CAMPAIGN)
     assert found is not None
