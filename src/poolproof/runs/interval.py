@@ -36,9 +36,10 @@ def mean_interval(values: Sequence[float]) -> Interval | None:
     return Interval(mean, max(0.0, mean - half), mean + half)
 
 
-def ratio_interval(values: Sequence[float], base: Sequence[float]) -> Interval | None:
+def ratio_interval(values: Sequence[float], base: Sequence[float], resolution: float = 0.0) -> Interval | None:
     """The ratio of two means and its 95 % interval, by Welch's t-test on logarithms; None where either is empty or 0.
 
+    `resolution` is the least standard error that a mean can have, relative: that of the bin in which a percentile lies.
     On logarithms a ratio is a difference, and the interval can't cross 0. Source: Welch (1947), Biometrika 34, 28-35.
     """
     if not values or not base or min(*values, *base) <= 0:
@@ -47,7 +48,7 @@ def ratio_interval(values: Sequence[float], base: Sequence[float]) -> Interval |
     difference = math.fsum(upper) / len(upper) - math.fsum(lower) / len(lower)
     if len(values) < 2 or len(base) < 2:
         return Interval(math.exp(difference))
-    shares = [(_variance(side) / len(side), len(side) - 1) for side in (upper, lower)]
+    shares = [(max(_variance(side) / len(side), resolution**2), len(side) - 1) for side in (upper, lower)]
     total = sum(share for share, _ in shares)
     if total == 0:
         return Interval(math.exp(difference), math.exp(difference), math.exp(difference))

@@ -11,7 +11,7 @@ from poolproof.rules.model import Finding, Verdict
 from poolproof.runs.groups import Group, groups_of
 from poolproof.runs.interval import Interval, mean_interval, ratio_interval
 from poolproof.runs.model import Trial
-from poolproof.runs.settled import CellSettling, settling_of, spread_among, unsteady_by
+from poolproof.runs.settled import CellSettling, resolution_of, settling_of, spread_among, unsteady_by
 
 WORST_FIRST: tuple[Verdict, ...] = ("failed", "refuted", "suspect", "unproven", "sound")
 RANKABLE: frozenset[Verdict] = frozenset({"sound", "unproven", "suspect"})
@@ -137,7 +137,7 @@ def factor_to(cell: Cell, base: Cell) -> Interval | None:
     """How many times the base's figure this one is; None where either is no figure to compare."""
     if cell.verdict not in RANKABLE or base.verdict not in RANKABLE or cell.unsteady or base.unsteady:
         return None
-    return ratio_interval(cell.values(), base.values())
+    return ratio_interval(cell.values(), base.values(), resolution_of(cell.metric))
 
 
 def _cell(trials: tuple[Trial, ...], settling: CellSettling | None) -> Cell:

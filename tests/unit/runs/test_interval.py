@@ -51,3 +51,12 @@ def test_no_ratio_to_nothing() -> None:
     assert ratio_interval([1.0, 2.0], [0.0, 1.0]) is None
     single = ratio_interval([4.0], [2.0])
     assert single is not None and (round(single.mean, 9), single.low) == (2.0, None)
+
+
+def test_a_ratio_of_percentiles_is_known_to_their_bins_only() -> None:
+    """Three trials in one bin of fio's against three in the next: they may be as far apart, or alike."""
+    plain = ratio_interval([101.6] * 3, [100.0] * 3)
+    binned = ratio_interval([101.6] * 3, [100.0] * 3, 0.0045)
+    assert plain is not None and (plain.low, plain.high) == (plain.mean, plain.mean)
+    assert binned is not None and binned.low is not None and binned.high is not None
+    assert binned.mean == pytest.approx(1.016) and binned.low < 1 < binned.high
