@@ -2,7 +2,7 @@
 
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from poolproof.campaign.calibration import all_cells, calibrated_device
@@ -13,7 +13,7 @@ from poolproof.report.trials_expected import in_the_race, likely
 from poolproof.rules.model import Verdict
 from poolproof.runs.model import Trial
 from poolproof.runs.summary import WORST_FIRST
-from poolproof.runs.timing import paid_s, took
+from poolproof.runs.timing import end_s, paid_s, took
 
 _KEPT_RATES = 240
 _KEPT_NEWS = 50
@@ -89,7 +89,10 @@ class LiveState(Listener):
         self._stepped_s = self._clock()
 
     def trial_begins(self, layout: str, workload: str, number: int) -> None:
-        self.layout, self.at, self.words = layout, (layout, workload, number), "waiting for the disks to be quiet"
+        cell = (layout, workload)
+        if cell in self._planned:  # more than planned, and nobody told: the run was gone on with, or followed late
+            self._added[cell] = max(self._added.get(cell, 0), number - self._planned[cell])
+        self.layout, self.at, self.words = layout, (*cell, number), "waiting for the disks to be quiet"
         self._building, self._since_s = False, self._now()
 
     def live(self, rates: LiveRates) -> None:
@@ -162,7 +165,7 @@ class LiveState(Listener):
         if self._forecast is None:
             past = took(self._trials, self._begun_s)
             self._forecast = Forecast(self._campaign, past)
-            self._paid_s = paid_s(past, self._trials)
+            self._paid_s = self._paid_of_budget_s()
             self._race = in_the_race(self._campaign, self._trials)
         wanted = {cell: self.wanted(*cell) for cell in self._planned}
         counts = {cell: len(self.verdicts(*cell)) for cell in self._planned}
@@ -174,13 +177,19 @@ class LiveState(Listener):
         certain_s = time_left_s(self._forecast, ahead, builds, at=at, since_s=since_s)
         if certain_s is None or self._campaign.budget_s is None:
             return certain_s
-        budget_s = self._campaign.budget_s + self._alone_s(ahead) - self._paid_s - since_s
+        coming_s, is_alone = self._alone_s(ahead, builds), calibrated_device(self.layout) is not None
+        budget_s = self._campaign.budget_s + coming_s - self._paid_s - (0.0 if is_alone else since_s)
         least_s = sum(map(self._forecast.build_s, builds)) + sum(ahead.values()) * self._campaign.measure.shortest_s
         return min(certain_s + race_s(self._forecast, self._race), max(budget_s, least_s))
 
-    def _alone_s(self, ahead: Mapping[tuple[str, str], float]) -> float:
-        """What the disks alone took and will take, which no budget is spent on."""
+    def _paid_of_budget_s(self) -> float:
+        """What was spent of a budget: of the disks alone nothing, neither their trials nor their building."""
+        own = [trial for trial in self._trials if calibrated_device(trial.layout) is None]
+        alone_s = [end_s(trial) for trial in self._trials if calibrated_device(trial.layout) and trial.begun_at]
+        return paid_s(took(own, max([self._begun_s, *alone_s])), own)
+
+    def _alone_s(self, ahead: Mapping[tuple[str, str], float], builds: Iterable[str]) -> float:
+        """What the disks alone will take yet."""
         assert self._forecast is not None, "asked for the time left"
-        done = (sum(trial.seconds.values()) for trial in self._trials if calibrated_device(trial.layout))
-        coming = (count * self._forecast.trial_s(*cell) for cell, count in ahead.items() if calibrated_device(cell[0]))
-        return sum(done) + sum(coming)
+        trials = (count * self._forecast.trial_s(*cell) for cell, count in ahead.items() if calibrated_device(cell[0]))
+        return sum(trials) + sum(self._forecast.build_s(name) for name in builds if calibrated_device(name))

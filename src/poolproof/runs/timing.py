@@ -27,13 +27,14 @@ class Took:
 def took(trials: Sequence[Trial], begun_s: float) -> Took:
     """What a run with these trials took, in the order in which they ended.
 
-    `begun_s`: seconds since 1970 at which the building of the first layout began. Between trials of one layout lies
-    what writing them down took, between those of two the building, unless the run stood still meanwhile.
+    `begun_s`: seconds since 1970 at which the building of the first layout began; where that lies between two trials,
+    the run was gone on with then. Between trials of one layout lies what writing them down took, between those of two
+    the building, unless the run stood still meanwhile.
     """
     timed = [trial for trial in trials if trial.begun_at and trial.seconds]
     if not timed:
         return Took({}, {})
-    gaps = [(a.layout == b.layout, b.layout, begin_s(b) - end_s(a)) for a, b in pairwise(timed)]
+    gaps = [(a.layout == b.layout, b.layout, _gap_s(a, b, begun_s)) for a, b in pairwise(timed)]
     between = _median([gap for same, _layout, gap in gaps if same and gap >= 0]) or 0.0
     builds = [(timed[0].layout, begin_s(timed[0]) - begun_s)]
     builds += [(layout, gap) for same, layout, gap in gaps if not same]
@@ -47,6 +48,12 @@ def took(trials: Sequence[Trial], begun_s: float) -> Took:
 def paid_s(past: Took, trials: Iterable[Trial]) -> float:
     """What building and all parts of these trials took of a budget, in seconds; a run that stood still paid nothing."""
     return past.building_s + sum(sum(trial.seconds.values()) for trial in trials)
+
+
+def _gap_s(a: Trial, b: Trial, begun_s: float) -> float:
+    """From the end of one trial, or from when the run was gone on with, to the begin of the next."""
+    ended_s, next_s = end_s(a), begin_s(b)
+    return next_s - (begun_s if ended_s < begun_s <= next_s else ended_s)
 
 
 def _without_nights(builds: Sequence[tuple[str, float]]) -> Iterator[tuple[str, float]]:

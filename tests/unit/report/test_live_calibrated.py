@@ -46,7 +46,12 @@ def test_what_the_disks_alone_take_is_not_of_the_budget() -> None:
     clock = Clock()
     state = LiveState(parse_campaign(TEXT.partition("measure:")[0] + measure, "t"), clock=clock)
     for layout in ("bare:rust", "bare:ssd"):
+        state.layout_begins(layout, 2)
+        clock.now_s += 30
         for number in (1, 2):
             clock.now_s += 20
             state.trial_ends(trial(layout, "w0", number, begun_s=clock.now_s - 20, took_s=20.0))
-    assert state.left_s() == pytest.approx(100), "four trials of 20 s each are over, and none of it was of the 100 s"
+    assert state.left_s() == pytest.approx(100), "building and four trials of 20 s are over, none of it of the 100 s"
+    state.layout_begins("one", 4)
+    clock.now_s += 5
+    assert state.left_s() == pytest.approx(95)

@@ -2,6 +2,7 @@
 
 import random
 import statistics
+from dataclasses import replace
 
 import pytest
 from benchmarks.time_left import Timed, kept, timed_trial
@@ -10,7 +11,8 @@ from poolproof.campaign.least_trial import least_trials_s
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.report.live_state import LiveState
 from poolproof.report.time_left import Forecast, kinds_of, race_s, time_left_s
-from poolproof.report.trials_expected import likely
+from poolproof.report.trials_expected import in_the_race, likely
+from poolproof.runs.model import Figures, Settling, Unsettled
 from poolproof.runs.timing import Took, begin_s, took
 from tests.unit.report.live_runs import START_S, Clock, campaign, trial
 from tests.unit.report.made_runs import made_run
@@ -51,6 +53,13 @@ def test_a_night_between_two_halves_of_a_run_does_not_count() -> None:
     assert statistics.fmean(took(trials, START_S).trials["l0", "w0"]) == pytest.approx(10.0)
     apart = [trial(f"l{n}", "w0", begun_s=START_S + 20 + n * 30 + (86400 if n > 1 else 0)) for n in range(4)]
     assert took(apart, START_S).builds == pytest.approx({"l0": 20.0, "l1": 20.0, "l3": 20.0})
+
+
+def test_a_pause_before_a_run_was_gone_on_with_is_no_building() -> None:
+    """Killed while the second layout was built, gone on with 50 minutes later, when it was built in 30 s."""
+    done = [trial("l0", "w0", begun_s=START_S + 20), trial("l1", "w0", begun_s=START_S + 30 + 3000 + 30)]
+    assert took(done, START_S + 30 + 3000).builds["l1"] == pytest.approx(30.0)
+    assert took(done, START_S).builds["l1"] == pytest.approx(3030.0), "nothing tells"
 
 
 def test_without_a_trial_nothing_is_known() -> None:
@@ -169,6 +178,36 @@ def test_a_budget_bounds_what_is_left() -> None:
     state.trial_ends(timed_trial("one", "r", 1, 0.0, 60.0))
     left_s = state.left_s()
     assert left_s is not None and left_s <= 40
+
+
+def test_a_trial_that_nobody_announced_counts_while_it_runs() -> None:
+    """After a resume, or for one who follows from the middle: the cell has its third trial, and the fourth runs."""
+    text = "layouts: {one: dir /a}\nworkloads: {r: {rw: read, size: 1m}}\nmeasure: {until: 3%, trials: 2..6}"
+    done = [timed_trial("one", "r", number, 10.0 * number, 10.0) for number in (1, 2, 3)]
+    clock = Clock()
+    clock.now_s = START_S + 60
+    state = LiveState(parse_campaign(text, "t"), done, begun_s=START_S, clock=clock)
+    assert (state.done, state.total) == (3, 3)
+    state.trial_begins("one", "r", 4)
+    assert (state.done, state.total) == (3, 4)
+    assert state.left_s() == pytest.approx(10.0)
+    state.trial_added("one", "r")
+    state.trial_begins("one", "r", 5)
+    assert state.total == 5, "an announced one counts once"
+
+
+def test_layouts_whose_rate_does_not_stand_still_have_no_race_ahead() -> None:
+    text = "layouts: {one: dir /a, two: dir /b}\nworkloads: {r: {rw: read, size: 1m}}\n"
+    asked = parse_campaign(f"{text}measure: {{until: 3%, trials: 2..6, min: 1s}}\nbudget: 1000s", "t")
+    drift = Settling(False, 0.0, 10.0, 10.0, reasons=(Unsettled("drift", "it falls"),))
+    figures = {1: Figures(100.0, 1.0), 2: Figures(200.0, 1.0)}
+    trials = [
+        replace(timed_trial(layout, "r", number, 0.0, 10.0), figures=figures[number])
+        for layout in ("one", "two")
+        for number in (1, 2)
+    ]
+    assert in_the_race(asked, trials) == {("one", "r"): 4, ("two", "r"): 4}
+    assert in_the_race(asked, [*trials[:2], *(replace(each, settling=drift) for each in trials[2:])]) == {}
 
 
 def test_a_run_that_stood_still_for_a_night_has_spent_nothing_of_its_budget_meanwhile() -> None:
