@@ -121,7 +121,7 @@ def run_trial(bench: Bench, prepared: Prepared, number: int) -> Trial:
 
 def _attempt(bench: Bench, prepared: Prepared, number: int) -> tuple[Trial, HostUnreachable | None]:
     workload = prepared.workload
-    begun = datetime.now(UTC).isoformat(timespec="milliseconds")
+    begun = _now()
     LiveNotes(bench.run).clear()  # of a run that was killed
     bench.listener.trial_begins(bench.layout.name, workload.name, number)
     directory = bench.run.trial_directory(bench.layout.name, workload.name, number)
@@ -136,9 +136,13 @@ def _attempt(bench: Bench, prepared: Prepared, number: int) -> tuple[Trial, Host
 
 
 def failed_trial(layout: str, workload: Workload, number: int, error: PoolproofError) -> Trial:
-    """A trial that could not be made, with the reason as its finding."""
+    """A trial that could not be made, with the reason as its finding; it begins when that is known."""
     finding = Finding("work-done", "fails", error.message, error.hint or "see the message; then run the campaign again")
-    return Trial(layout, workload.name, number, "failed", (finding,), workload.metric)
+    return Trial(layout, workload.name, number, "failed", (finding,), workload.metric, begun_at=_now())
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 def _measure_and_judge(bench: Bench, prepared: Prepared, number: int, directory: Path) -> Trial:

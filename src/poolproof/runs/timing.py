@@ -29,18 +29,21 @@ def took(trials: Sequence[Trial], begun_s: float) -> Took:
 
     `begun_s`: seconds since 1970 at which the building of the first layout began; where that lies between two trials,
     the run was gone on with then. Between trials of one layout lies what writing them down took, between those of two
-    the building, unless the run stood still meanwhile.
+    the building, unless the run stood still meanwhile. A layout that could not be built took what passed before its
+    trials failed.
     """
-    timed = [trial for trial in trials if trial.begun_at and trial.seconds]
-    if not timed:
+    known = [trial for trial in trials if trial.begun_at]
+    if not any(trial.seconds for trial in known):
         return Took({}, {})
-    gaps = [(a.layout == b.layout, b.layout, _gap_s(a, b, begun_s)) for a, b in pairwise(timed)]
-    between = _median([gap for same, _layout, gap in gaps if same and gap >= 0]) or 0.0
-    builds = [(timed[0].layout, begin_s(timed[0]) - begun_s)]
-    builds += [(layout, gap) for same, layout, gap in gaps if not same]
+    gaps = [(a, b, _gap_s(a, b, begun_s)) for a, b in pairwise(known)]
+    same = [gap for a, b, gap in gaps if a.layout == b.layout and a.seconds and b.seconds and gap >= 0]
+    between = _median(same) or 0.0
+    builds = [(known[0].layout, begin_s(known[0]) - begun_s)]
+    builds += [(b.layout, gap) for a, b, gap in gaps if a.layout != b.layout]
     cells: dict[tuple[str, str], list[float]] = {}
-    for trial in timed:
-        cells.setdefault((trial.layout, trial.workload), []).append(sum(trial.seconds.values()) + between)
+    for trial in known:
+        if trial.seconds:
+            cells.setdefault((trial.layout, trial.workload), []).append(sum(trial.seconds.values()) + between)
     built = list(_without_nights(builds))
     return Took({cell: tuple(found) for cell, found in cells.items()}, dict(built), sum(gap for _layout, gap in built))
 

@@ -62,6 +62,15 @@ def test_a_pause_before_a_run_was_gone_on_with_is_no_building() -> None:
     assert took(done, START_S).builds["l1"] == pytest.approx(3030.0), "nothing tells"
 
 
+def test_a_layout_that_could_not_be_built_took_its_own_time_and_not_that_of_the_next() -> None:
+    """The first was built in 20 s, the second was given up after 900 s, the third was built in 30 s."""
+    failed = [replace(trial("l1", "w0", number, begun_s=START_S + 930), seconds={}) for number in (1, 2)]
+    done = [trial("l0", "w0", begun_s=START_S + 20), *failed, trial("l2", "w0", begun_s=START_S + 960)]
+    found = took(done, START_S)
+    assert found.builds == pytest.approx({"l0": 20.0, "l1": 900.0, "l2": 30.0})
+    assert set(found.trials) == {("l0", "w0"), ("l2", "w0")}
+
+
 def test_without_a_trial_nothing_is_known() -> None:
     nothing = forecast({})
     assert time_left_s(nothing, {("one", "r"): 3}, ["one", "other"], at="one", since_s=1.0) is None
