@@ -8,7 +8,7 @@ help:
 	@echo "make test-lab  build the lab's images once (11 minutes), then run the tests that need a lab (20 minutes)"
 	@echo "make fuzz    look for inputs that make a traceback (a minute; make fuzz SECONDS=600 for ten)"
 	@echo "make bench   what poolproof itself costs"
-	@echo "make bench-peer  the same twelve cells by bench-fio and by poolproof (12 minutes and more)"
+	@echo "make bench-peer  the same twelve cells by bench-fio and by poolproof (as root; 20 minutes and more)"
 	@echo "make bench-grid  cache-and-log, 657 cells in a lab, unattended (within 97 minutes)"
 	@echo "make docs    write the generated pages of docs/ anew"
 	@echo "make lock    write the lock files anew from pyproject.toml"

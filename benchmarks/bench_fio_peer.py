@@ -1,23 +1,29 @@
 """The same twelve cells by bench-fio, the peer, and by poolproof: `python -m benchmarks.bench_fio_peer [--seconds S]`.
 
 bench-fio (of the package fio-plot) runs each cell once for a fixed time, 60 s unless it is told otherwise; poolproof
-measures until each figure is known to within 3 %, a trial no longer than that. Both on one directory, direct, at the
-same depth and size. Prints what each took, and how far the figures of each cell lie apart.
+measures until each figure is known to within 3 %, a trial no longer than that. Both at the same depth and size, direct,
+on ext4 over an emulated SSD, which is made anew for either: its figures do not change while one of them measures, so
+that what lies between the two is theirs. With `--dir DIR` in that directory, whose disk may change. It prints what each
+took, and how far the figures of each cell lie apart.
 """
 
 import argparse
 import json
-import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from benchmarks.fio_plot import VERSION, installed
+from benchmarks.own_program import poolproof
+from benchmarks.standing_layout import standing
+from poolproof.campaign.yaml import parse_campaign
+from poolproof.cli.signals import end_in_order
+from poolproof.errors import PoolproofError
 from poolproof.units import parse_size
 
 MODES = ("read", "randread", "write", "randwrite")
@@ -26,6 +32,15 @@ _DEPTH = 4
 _SIZE = "256m"
 _SPARE_S = 60.0
 _MOST_TRIALS = 6
+_MODEL = "sata-ssd"
+_DISK_SIZE = "2G"
+_LAYOUT = "ssd | ext4"
+_STANDING = f"""
+name: peer
+devices: {{ssd: {{emulate: {_MODEL}, size: {_DISK_SIZE}}}}}
+layouts: {{here: {_LAYOUT}}}
+workloads: {{none: {{rw: read, size: {_SIZE}}}}}
+"""
 
 Place = tuple[str, str]
 """Mode and block size."""
@@ -65,16 +80,23 @@ def _iops(report: Mapping[str, Any]) -> float:
     return sum(float(job[way]["iops"]) for job in report["jobs"] for way in ("read", "write"))
 
 
-def by_poolproof(target: Path, out: Path, seconds: int) -> Measured:
-    """The same by poolproof, until each figure is known."""
+def by_poolproof(layout: Sequence[str], out: Path, seconds: int) -> Measured:
+    """The same by poolproof, until each figure is known; `layout` are the options that name it.
+
+    Raises:
+        PoolproofError: it printed nothing.
+    """
     modes, blocks = ",".join(MODES), ",".join(BLOCKS)
-    argv = [str(Path(sys.executable).with_name("poolproof")), "run", "--layout", f"here=dir {target}"]
+    argv = ["run", *layout]
     argv += ["--workload", f"grid:rw={{{modes}}},bs={{{blocks}}},iodepth={_DEPTH},size={_SIZE}"]
     argv += ["--until", "3%", "--max", f"{seconds}s", "--min", f"{min(3, seconds)}s", "--out", str(out), "--json"]
     limit_s = _MOST_TRIALS * len(MODES) * len(BLOCKS) * (seconds + _SPARE_S)
     begun = time.monotonic()
-    done = subprocess.run(argv, capture_output=True, check=True, timeout=limit_s)
-    return printed_by_poolproof(json.loads(done.stdout), time.monotonic() - begun)
+    code, printed = poolproof(argv, limit_s, keep=True)
+    took_s = time.monotonic() - begun
+    if not printed:
+        raise PoolproofError(f"poolproof ended with {code} and measured nothing")
+    return printed_by_poolproof(json.loads(printed), took_s)
 
 
 def printed_by_poolproof(printed: Mapping[str, Any], took_s: float) -> Measured:
@@ -128,27 +150,46 @@ def lines(peer: Measured, ours: Measured) -> Iterator[str]:
     yield f"poolproof: {ours.took_s:.0f} s, {ours.fio_s:.0f} s of it fio: {peer.took_s / ours.took_s:.2f} times as fast"
 
 
+def on_an_emulated_disk(program: Path, folder: Path, seconds: int) -> tuple[Measured, Measured]:
+    """Both, one after the other, each on an SSD made anew; poolproof builds its own."""
+    with standing(parse_campaign(_STANDING, "peer"), folder) as target:
+        peer = by_bench_fio(program, target, folder / "peer", seconds)
+    layout = ["--layout", f"here={_LAYOUT}", "--device", f"ssd=emulate:{_MODEL},{_DISK_SIZE}"]
+    return peer, by_poolproof(layout, folder / "run", seconds)
+
+
+def in_a_directory(program: Path, target: Path, folder: Path, seconds: int) -> tuple[Measured, Measured]:
+    """Both, one after the other, in a folder of the directory."""
+    with tempfile.TemporaryDirectory(prefix="bench-peer-", dir=target) as inside:
+        peer = by_bench_fio(program, Path(inside), folder / "peer", seconds)
+        return peer, by_poolproof(["--layout", f"here=dir {inside}"], folder / "run", seconds)
+
+
 def main() -> int:
-    """Measure with both; 1 where bench-fio can't be installed."""
+    """Measure with both; 1 where bench-fio can't be installed or the disk can't be built."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.bench_fio_peer", description=__doc__)
     parser.add_argument(
         "--seconds", type=int, default=60, help="of each cell of bench-fio, and at most of a trial [60]"
     )
-    parser.add_argument("--work", type=Path, default=Path("/var/tmp"), help="where the test files go [/var/tmp]")
+    parser.add_argument("--dir", type=Path, help="measure in this directory, not on an emulated SSD")
     asked = parser.parse_args()
+    end_in_order()
     program = installed("bench-fio")
     if program is None:
         print(f"fio-plot {VERSION} cannot be installed here", file=sys.stderr)
         return 1
-    folder = Path(tempfile.mkdtemp(prefix="bench-peer-", dir=asked.work))
-    try:
-        target = folder / "target"
-        target.mkdir()
-        peer = by_bench_fio(program, target, folder / "peer", asked.seconds)
-        ours = by_poolproof(target, folder / "run", asked.seconds)
-    finally:
-        shutil.rmtree(folder)
-    print("\n".join(lines(peer, ours)))
+    with tempfile.TemporaryDirectory(prefix="bench-peer-", dir="/var/tmp") as folder:
+        try:
+            if asked.dir:
+                both = in_a_directory(program, asked.dir, Path(folder), asked.seconds)
+            else:
+                both = on_an_emulated_disk(program, Path(folder), asked.seconds)
+        except PoolproofError as error:
+            print(error, file=sys.stderr)
+            return 1
+        except KeyboardInterrupt:
+            return 130
+    print("\n".join(lines(*both)))
     return 0
 
 

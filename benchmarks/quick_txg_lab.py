@@ -1,10 +1,9 @@
 """A lab whose transaction groups last a second: a trial that writes to ZFS goes on for three of them at least."""
 
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from benchmarks.own_program import poolproof
 from poolproof.campaign.model import Campaign, Emulated
 from poolproof.campaign.write import format_campaign
 
@@ -21,17 +20,19 @@ def run_in_lab(campaign: Campaign, name: str, zfs: str, out: Path, words: Sequen
     file = out.with_suffix(".yaml")
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(format_campaign(campaign), encoding="utf-8")
-    code = _poolproof(["lab", "build", "--zfs", zfs], _LAB_LIMIT_S)
+    code, _ = poolproof(["lab", "build", "--zfs", zfs], _LAB_LIMIT_S)
     if code:
         return code
     try:
-        code = _poolproof(["lab", "start", name, *_disks(campaign), "--zfs", zfs], _LAB_LIMIT_S)
+        code, _ = poolproof(["lab", "start", name, *_disks(campaign), "--zfs", zfs], _LAB_LIMIT_S)
         if code:
             return code
-        code = _poolproof(["lab", "run", name, "--", "sh", "-c", _SET_TXG], _LAB_LIMIT_S)
-        return code or _poolproof(["run", str(file), "--on", f"lab:{name}", "--out", str(out), *words], limit_s)
+        code, _ = poolproof(["lab", "run", name, "--", "sh", "-c", _SET_TXG], _LAB_LIMIT_S)
+        if code:
+            return code
+        return poolproof(["run", str(file), "--on", f"lab:{name}", "--out", str(out), *words], limit_s)[0]
     finally:
-        _poolproof(["lab", "rm", name], _LAB_LIMIT_S)
+        poolproof(["lab", "rm", name], _LAB_LIMIT_S)
 
 
 def _disks(campaign: Campaign) -> Iterator[str]:
@@ -39,8 +40,3 @@ def _disks(campaign: Campaign) -> Iterator[str]:
         assert isinstance(device.source, Emulated), "such a campaign is for a lab"
         yield "--disk"
         yield f"{device.name}=emulate:{device.source.model},{device.source.size_bytes}"
-
-
-def _poolproof(words: Sequence[str], limit_s: float) -> int:
-    program = str(Path(sys.executable).with_name("poolproof"))
-    return subprocess.run([program, *words], timeout=limit_s, check=False).returncode

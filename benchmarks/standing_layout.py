@@ -1,0 +1,37 @@
+"""A layout that stands for as long as another program measures it, built and taken down as a run does."""
+
+import contextlib
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+
+from poolproof.campaign.model import Campaign
+from poolproof.hosts.local import LocalHost
+from poolproof.measure.plan import Places, make_plan, plan_one
+from poolproof.provision.apply import apply
+from poolproof.provision.journal import Journal
+from poolproof.provision.owner import owner_of
+from poolproof.provision.place import RAM_FILES, new_label, places
+from poolproof.provision.undo import complain, undo_all
+
+
+@contextlib.contextmanager
+def standing(campaign: Campaign, folder: Path) -> Iterator[Path]:
+    """The directory of the campaign's first layout on this machine; its journal lies in `folder`.
+
+    Raises:
+        PoolproofError: it can't be built, or something of it could not be taken down.
+    """
+    host, label = LocalHost(), new_label()
+    own = Places(label, f"{folder}/poolproof-{label}", f"{RAM_FILES}/poolproof-{label}")
+    plan = make_plan(campaign, host, own, secrets.randbelow(2**31), frozenset())
+    journal = Journal(folder / "journal.jsonl")
+    try:
+        apply(
+            places(plan.site, owner_of(folder), with_ram=plan.uses_ram_files), host, journal, may_overwrite=frozenset()
+        )
+        layout = plan_one(plan, host, campaign.layouts[0].name)
+        apply(layout.steps, host, journal, may_overwrite=layout.may_overwrite)
+        yield Path(layout.tree.volume.path)
+    finally:
+        complain(undo_all(journal, host), str(folder))
