@@ -154,7 +154,7 @@ def _with_decision(run: FioRun, watch: Watch, ending: Ending) -> FioRun:
 def _at(statuses: Sequence[Status], warmup_s: float) -> Status | None:
     """The first report after the warm-up; None without one, or where nothing would be left."""
     later = [status for status in statuses if status.ran_s >= warmup_s]
-    return later[0] if warmup_s > 0 and len(later) > 1 else None
+    return later[0] if warmup_s > 0 and later and later[0].ran_s < statuses[-1].ran_s else None
 
 
 def window_of(fio: FioRun, result: FioResult, metric: Metric) -> tuple[Figures, Settling | None]:
@@ -164,6 +164,8 @@ def window_of(fio: FioRun, result: FioResult, metric: Metric) -> tuple[Figures, 
         return whole, None
     starts = read_json_stream(fio.warm_up)
     figures = figures_of(since(starts[-1], result)) if starts else whole
+    if not figures.metric(metric):  # nothing was counted after the warm-up
+        figures = whole
     figures = replace(figures, swing=_swing(fio.statuses, fio.decision.warmup_s))
     decision = fio.decision
     reasons = tuple(Unsettled(reason.name, reason.sentence) for reason in decision.reasons)

@@ -167,7 +167,7 @@ def series_of(statuses: Sequence[Status], interval_s: float, *, by_bytes: bool) 
             totals.append(float(status.moved_bytes if by_bytes else status.ios))
     count = int(times[-1] / interval_s + _ALMOST)
     marks = _between(times, totals, [number * interval_s for number in range(count + 1)])
-    return Series(interval_s, tuple((b - a) / interval_s for a, b in pairwise(marks)))
+    return Series(interval_s, tuple((b - a) / interval_s for a, b in pairwise(marks)), tuple(times[1:]))
 
 
 def _between(times: Sequence[float], totals: Sequence[float], wanted: Sequence[float]) -> list[float]:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from poolproof.stopping.fio_steady import fio_steady
 from poolproof.stopping.looks import look_before
@@ -15,14 +16,31 @@ _TINY = 1e-9
 def decide(series: Series, rule: Rule) -> Decision:
     """What the series says at the last look that it has reached. Asking between two looks changes nothing."""
     if rule.steady == "snia":
-        return snia_steady(series, rule)
+        return _if_reported(snia_steady(series, rule), series, rule)
     if rule.steady != "poolproof":
-        return fio_steady(series, rule)
+        return _if_reported(fio_steady(series, rule), series, rule)
     look_s, next_s = look_before(rule, series.duration_s)
     values = () if look_s is None else series.values[: math.floor(look_s / series.interval_s + _TINY)]
     if len(values) < LEAST_SAMPLES:
         return _too_short(series, rule, next_s)
-    return _at_look(values, series.interval_s, rule, next_s, is_first=look_s == rule.least_s)
+    found = _at_look(values, series.interval_s, rule, next_s, is_first=look_s == rule.least_s)
+    return _if_reported(found, series, rule)
+
+
+def _if_reported(decision: Decision, series: Series, rule: Rule) -> Decision:
+    """Nothing is known by fewer reports than an interval takes: what lies between two is a straight line, made here.
+
+    fio reports nothing while its queue is stuck, as for seconds behind a transaction group of ZFS.
+    """
+    count, seconds = series.reports_between(decision.warmup_s, decision.used_s), decision.used_s - decision.warmup_s
+    least = LEAST_SAMPLES if rule.steady == "poolproof" else math.ceil(seconds / series.interval_s / 2)
+    if decision.low is None or not series.reports_s or count >= least:
+        return decision
+    next_s = look_before(rule, series.duration_s)[1]
+    sentence = f"fio reported {count} times in {seconds:.3g} s; it takes {least}"
+    reason = Reason("few-samples", sentence, {"reports": count})
+    found = replace(decision, settled=False, low=None, high=None, reasons=(*decision.reasons, reason))
+    return replace(found, done=next_s is None, next_s=next_s)
 
 
 def _at_look(

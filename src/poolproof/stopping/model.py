@@ -30,15 +30,23 @@ FIO_WINDOW_S = 10.0
 
 @dataclass(frozen=True)
 class Series:
-    """What one trial did in each interval of equal length, from its start; fio's ramp is not in it."""
+    """What one trial did in each interval of equal length, from its start; fio's ramp is not in it.
+
+    `reports_s`: when the reports came that the values were made of; empty where each value has its own.
+    """
 
     interval_s: float
     values: tuple[float, ...]
+    reports_s: tuple[float, ...] = ()
 
     @property
     def duration_s(self) -> float:
         """Seconds that the series covers."""
         return self.interval_s * len(self.values)
+
+    def reports_between(self, start_s: float, end_s: float) -> int:
+        """How many of `reports_s` came after the one moment and until the other, or one interval late."""
+        return sum(start_s < at_s <= end_s + self.interval_s for at_s in self.reports_s)
 
 
 @dataclass(frozen=True)

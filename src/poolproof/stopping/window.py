@@ -71,6 +71,8 @@ def view(values: Sequence[float], interval_s: float, rule: Rule, *, is_first: bo
     cut = warm_up(values, rule.until)
     late = cut > _MOST_WARM_UP * len(values)
     part, cycle = _part(values, 0 if late else cut, interval_s, rule.until)
+    if math.fsum(part.values) <= 0:
+        return View(mean, None, 0.0, unsteady=(Reason("idle", f"nothing moved after {cut * interval_s:.3g} s"),))
     reason, events = _unsteady(part, interval_s, rule.until)
     unsteady = cycle or reason or (_warming(cut * interval_s) if late else None)
     run = part.long_run()

@@ -1,20 +1,24 @@
 """When a running fio is ended: by its series, after its ramp, and after three turns of the write-back below it."""
 
+import json
+
 import pytest
 
 from poolproof.campaign.flags import parse_workload_flag
 from poolproof.campaign.model import Measure, Until, Workload
+from poolproof.fio.json_output import read_json
 from poolproof.hosts.base import FileMissing
 from poolproof.hosts.local import LocalHost
 from poolproof.layers.base import WriteBack
 from poolproof.layers.zfs_txg import transaction_groups
 from poolproof.measure.jobs import jobs_of
 from poolproof.measure.live import Ending
-from poolproof.measure.settle import lasting, status_interval_s, with_enough
+from poolproof.measure.settle import FioRun, lasting, status_interval_s, window_of, with_enough
 from poolproof.measure.status import Status
+from poolproof.process import Completed
 from poolproof.runs.settled import rule_of
 from poolproof.stopping.decide import decide
-from poolproof.stopping.model import Rule, Series, Steady
+from poolproof.stopping.model import Decision, Rule, Series, Steady
 
 MEASURE = Measure(trials=2, most_trials=4, until=Until(tolerance=0.05, min_s=2.0, max_s=20.0))
 BEGUN_S = 1000.0
@@ -60,6 +64,46 @@ def test_no_trial_is_too_short_to_settle_however_little_of_a_budget_is_left(
     decision = decide(Series(interval_s, tuple(values)), held)
     assert decision.settled, decision.reasons
     assert with_enough(Rule(min_s=3.0, max_s=60.0, steady=steady), interval_s).most_s == 60.0
+
+
+STALLED = ((0.408, 20, 84), (0.513, 41, 104), (0.693, 78, 141), (0.809, 92, 155), (5.706, 155, 155))
+"""Seconds, MiB and I/Os of a fio whose queue was stuck behind a transaction group of ZFS: readwrite, 1 MiB, synced."""
+
+
+@pytest.mark.parametrize("by_bytes", [True, False])
+def test_the_straight_line_over_a_stall_is_no_steady_rate(by_bytes: bool) -> None:
+    """By bytes its samples are all alike, by I/Os, which fio counts when it issues them, nothing moves after it."""
+    statuses = [Status(BEGUN_S + at, at, write_bytes=mib << 20, write_ios=ios) for at, mib, ios in STALLED]
+    held = Ending(Rule(until=0.1, min_s=1.2, max_s=3.1), by_bytes=by_bytes, interval_s=0.1, ramp_s=0.0)
+    decision = held.judge(statuses, BEGUN_S)
+    assert decision.done and not decision.settled
+    assert (decision.low, decision.high) == (None, None)
+    assert decision.reasons
+
+
+def test_a_window_in_which_nothing_was_counted_gives_the_figures_of_the_whole() -> None:
+    report = {
+        "fio version": "fio-3.33",
+        "jobs": [{"jobname": "job", "job_runtime": 4110, "write": {
+            "io_bytes": 85983232, "total_ios": 82, "runtime": 4110, "iops": 19.95, "bw_bytes": 20920494}}],
+    }  # fmt: skip
+    text = json.dumps(report)
+    decision = Decision(True, False, 20.0, None, None, 1.0, 4.1, (), None)
+    fio = FioRun("", text, Completed((), 0, "", "", 4.2), decision=decision, warm_up=text, most_s=3.4)
+    figures, settling = window_of(fio, read_json(text), "iops")
+    assert figures.iops == pytest.approx(19.95)
+    assert settling is not None and settling.whole == pytest.approx(19.95)
+
+
+def test_with_its_own_report_for_each_sample_the_same_series_is_settled() -> None:
+    values = tuple([900.0] * 12 + [100.0] * 48)
+    rule = Rule(until=0.1, min_s=1.2, max_s=60.0)
+    assert decide(Series(0.1, values[12:]), rule).settled
+    reported = Series(0.1, values[12:], tuple(0.1 * (1 + number) for number in range(48)))
+    assert decide(reported, rule).settled
+    decision = decide(Series(0.1, values[12:], (0.2, 0.3, 4.8)), rule)
+    assert not decision.settled and not decision.done and decision.next_s is not None
+    assert [reason.name for reason in decision.reasons] == ["few-samples"]
 
 
 def test_what_was_said_in_the_ramp_does_not_count() -> None:
