@@ -32,7 +32,7 @@ LIMIT_S = 97 * 60.0
 FIXED_S = 648 * 180.0
 _TURNS = 3
 _ARC_MAX = "256M"
-_MEASURE = Measure(trials=1, cold=False, most_trials=6, until=Until(tolerance=0.10, min_s=1.2, max_s=6.0))
+_MEASURE = Measure(trials=1, cold=False, most_trials=6, until=Until(tolerance=0.10, min_s=1.2, max_s=30.0))
 _BUDGET_S = 85 * 60.0
 _WRITES = ("write", "randwrite", "readwrite", "rw", "randrw")
 

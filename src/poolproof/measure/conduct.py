@@ -203,7 +203,7 @@ def _run_trials(conductor: _Conductor, layout: ReadyLayout, order: Order) -> Non
             if order.is_new(workload, number):
                 conductor.listener.trial_added(layout.name, workload.name)
             if conductor.schedule is not None:
-                bench.measure = conductor.schedule.measure(layout.name)
+                bench.measure = conductor.schedule.measure(layout.name, workload.name)
             order.add(run_trial(bench, prepared[workload.name], number))
             check_pulse()
 

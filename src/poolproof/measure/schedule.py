@@ -14,8 +14,10 @@ from poolproof.runs.settled import is_rate, needs_trial, spread_among
 from poolproof.runs.timing import Took, paid_s, took
 from poolproof.stopping.spread import LEAST_CELLS
 
-_SHARES = 4
-"""How many times its equal share of the time that is left a trial may take: most need far less."""
+_DEARER = 1.2
+"""How much dearer a round of the race may be than it looked after the first layout."""
+_MOST_KEPT = 0.75
+"""Of the time that is spare, how much at most is kept for the race."""
 _SAMPLE = 2 * LEAST_CELLS
 """Cells of each kind that may have a second trial where one is the least: some of them may fail."""
 
@@ -55,6 +57,7 @@ class Schedule:
     def __init__(self, campaign: Campaign, orders: Mapping[str, Order], budget_s: float) -> None:
         self._campaign, self._orders, self._budget_s = campaign, orders, budget_s
         self._holds_s = least_trials_s(campaign)
+        self._kept_s: float | None = None
         self.start()
         self.goal = tuple(workload.name for workload in campaign.goal_workloads)
         self._most = campaign.measure.trials
@@ -69,17 +72,49 @@ class Schedule:
         """Seconds left; below 0 when the least took longer."""
         return self._ends - time.monotonic()
 
-    def measure(self, standing: str) -> Measure:
+    def measure(self, standing: str, workload: str) -> Measure:
         """How the next trial is measured: no longer than leaves every other one that is certain its least.
 
-        `standing` is the layout that it is of; the others are to be built.
+        `standing` is the layout that it is of; the others are to be built. Up to half of what is left then is for the
+        trials of the goal, which decide, the rest for those of other workloads; of either all together take a share
+        each. The race has its first round kept for it.
         """
         measure = self._campaign.measure
         assert measure.until is not None, "only such campaigns have a schedule"
         ahead = [(name, workload.name) for name, order in self._orders.items() for workload, _number in order.certain()]
         spare_s = max(0.0, self.left_s - self._least_s(ahead, standing))
-        most_s = measure.shortest_s + min(spare_s, _SHARES * spare_s / max(1, len(ahead)))
+        spare_s -= min(spare_s, self._reserve_s(spare_s))
+        alike = [name for _layout, name in ahead if (name in self.goal) is (workload in self.goal)]
+        decisive = len(alike) if workload in self.goal else len(ahead) - len(alike)
+        if 0 < decisive < len(ahead):
+            wanted_s = decisive * (measure.longest_s - measure.shortest_s)
+            decisive_s = min(wanted_s, spare_s / 2)
+            spare_s = decisive_s if workload in self.goal else spare_s - decisive_s
+        most_s = measure.shortest_s + min(spare_s, self._shares(workload) * spare_s / max(1, len(alike)))
         return replace(measure, until=replace(measure.until, max_s=min(measure.until.max_s, most_s)))
+
+    def _shares(self, workload: str) -> float:
+        """How many equal shares a trial may take, so that all together take one each: by how many did not settle."""
+        goes = [
+            trial.settling.settled
+            for trial in self._trials()
+            if trial.settling is not None and (trial.workload in self.goal) is (workload in self.goal)
+        ]
+        return (1 + len(goes)) / (1 + goes.count(False))
+
+    def _reserve_s(self, spare_s: float) -> float:
+        """What is kept for the first round of the race, as soon as a second layout was built, which tells its price.
+
+        Nothing where it would take nearly all: then the trials at hand are the answer. Half before that is known.
+        """
+        if self._campaign.measure.trials_max == self._campaign.measure.trials or len(self._orders) < 2:
+            return 0.0
+        if self._kept_s is None:
+            if len(self._took().builds) < 2:
+                return spare_s / 2
+            round_s = _DEARER * self._round_s(list(self._orders))
+            self._kept_s = round_s if round_s <= _MOST_KEPT * spare_s else 0.0
+        return self._kept_s
 
     def begin_round(self, racing: Sequence[str]) -> list[str]:
         """A round of the race begins: one more trial of the goal's workloads for each of these that needs it.
@@ -88,6 +123,7 @@ class Schedule:
         rounds than a cell may have trials beyond its least, and the race looks no oftener than its risk is shared out
         for (`race_among`).
         """
+        self._kept_s = 0.0  # now it is spent
         self._most = min(self._campaign.measure.trials_max, self._most_so_far() + 1)
         for name in racing:
             self._orders[name].allow(self.goal, self._most)
@@ -117,13 +153,17 @@ class Schedule:
 
         They are built anew for it, which counts as well.
         """
+        return self.left_s >= self._round_s(layouts)
+
+    def _round_s(self, layouts: Sequence[str]) -> float:
         found, measure = self._took(), self._campaign.measure
         usual_s = fmean(found.builds.values()) if found.builds else 0.0
         needed_s = sum(found.builds.get(name, usual_s) for name in layouts)
-        for name in layouts:
-            for workload in self.goal:
-                needed_s += fmean(found.trials.get((name, workload)) or (measure.shortest_s,))
-        return self.left_s >= needed_s
+        for workload in self.goal:
+            seen = [second for (_layout, name), own in found.trials.items() if name == workload for second in own]
+            usual_s = fmean(seen) if seen else measure.shortest_s
+            needed_s += sum(fmean(found.trials.get((name, workload)) or (usual_s,)) for name in layouts)
+        return needed_s
 
     def _took(self) -> Took:
         return took(sorted(self._trials(), key=lambda trial: trial.begun_at), self._begun_s)
@@ -148,7 +188,7 @@ class Schedule:
     def _shortest_s(self, cell: tuple[str, str], ran: Mapping[str, Sequence[float]]) -> float:
         least_s = max(self._campaign.measure.shortest_s, self._holds_s[cell])
         seen_s = ran.get(cell[1]) or [min(own) for own in ran.values()]
-        return min(least_s, *seen_s)
+        return min([least_s, *seen_s])
 
     def _ran_s(self) -> dict[str, list[float]]:
         """By workload, how long each trial so far was measured."""
