@@ -41,8 +41,11 @@ def schedule_of(campaign: Campaign, orders: Mapping[str, Order]) -> "Schedule | 
 def _sample(campaign: Campaign) -> Iterator[tuple[str, str]]:
     """Cells that may tell how much trials differ here, so that one alone has an interval: evenly over each kind.
 
-    Of a kind with too few cells to tell it, none.
+    Of a kind with too few cells to tell it, none. Those of the goal as well, unless all are: one trial decides nothing,
+    and a second one now takes no building.
     """
+    if len(campaign.goal_workloads) < len(campaign.workloads):
+        yield from ((layout.name, goal.name) for layout in campaign.layouts for goal in campaign.goal_workloads)
     for rates in (True, False):
         names = [workload.name for workload in campaign.workloads if is_rate(workload.metric) is rates]
         cells = [(layout.name, name) for layout in campaign.layouts for name in names]

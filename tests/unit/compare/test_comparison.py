@@ -133,7 +133,7 @@ def test_another_processor_is_told_where_both_runs_have_one(tmp_path: Path) -> N
 
 def test_a_setting_of_the_kernel_is_told_where_both_runs_have_it(tmp_path: Path) -> None:
     """A run that began before the module was loaded has none of its parameters."""
-    facts = ({"zfs_txg_timeout": "5"}, {"zfs_txg_timeout": "1"}, {})
+    facts: tuple[dict[str, str], ...] = ({"zfs_txg_timeout": "5"}, {"zfs_txg_timeout": "1"}, {})
     runs = [make_run(tmp_path / str(at), BEFORE, record=changed(CAMPAIGN, **own)) for at, own in enumerate(facts)]
     said = [[(each.what, each.a, each.b) for each in compared(runs[0], other).unlike] for other in runs[1:]]
     assert said == [[("zfs_txg_timeout", "5", "1")], []]
