@@ -9,7 +9,6 @@ took, and how far the figures of each cell lie apart.
 
 import argparse
 import json
-import subprocess
 import sys
 import tempfile
 import time
@@ -21,6 +20,7 @@ from typing import Any
 from benchmarks.fio_plot import VERSION, installed
 from benchmarks.own_program import poolproof
 from benchmarks.standing_layout import standing
+from poolproof import process
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.cli.signals import end_in_order
 from poolproof.errors import PoolproofError
@@ -63,7 +63,7 @@ def by_bench_fio(program: Path, target: Path, out: Path, seconds: int) -> Measur
     argv += ["-b", *BLOCKS, "-m", *MODES, "--iodepth", str(_DEPTH), "--numjobs", "1", "--time-based"]
     argv += ["--runtime", str(seconds)]
     begun = time.monotonic()
-    subprocess.run(argv, capture_output=True, check=True, timeout=len(MODES) * len(BLOCKS) * (seconds + _SPARE_S))
+    process.run(argv, timeout_s=len(MODES) * len(BLOCKS) * (seconds + _SPARE_S))
     took_s = time.monotonic() - begun
     reports = {(mode, bs): _report(out, mode, bs) for mode in MODES for bs in BLOCKS}
     fio_s = sum(report["jobs"][0]["job_runtime"] for report in reports.values()) / 1000

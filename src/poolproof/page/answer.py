@@ -15,7 +15,7 @@ from poolproof.rules.model import Finding
 from poolproof.runs.model import Trial
 from poolproof.runs.race import race_of
 from poolproof.runs.summary import RANKABLE, Cell
-from poolproof.units import format_duration
+from poolproof.units import format_duration, format_number_of
 
 EFFECT = 0.02
 _MOST_NAMED = 4
@@ -295,7 +295,7 @@ def _cost(seen: Seen) -> Iterator[str]:
     text += f", and those of disks alone {format_duration(alone_s)}" if alone_s else ""
     whole = not seen.is_going and (seen.done >= seen.wanted or seen.campaign.budget_s is not None)
     if seen.campaign.measure.until is not None and whole:
-        fixed = f"{seen.campaign.measure.trials} trials of each cell, each of the longest time"
+        fixed = f"{format_number_of(seen.campaign.measure.trials, 'trial')} of each cell, each of the longest time"
         text += f"; a fixed schedule, {fixed}, would have taken {format_duration(_fixed_s(seen))}"
     yield f"{text}."
 

@@ -1,6 +1,7 @@
 """A budget: what is left of it, and whether one more round of the race fits, building and all."""
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -41,6 +42,18 @@ def schedule(budget_s: int, build_s: float) -> Schedule:
     found = schedule_of(asked, orders)
     assert found is not None
     return found
+
+
+def sharing(asked: Campaign, done: Sequence[Trial] = ()) -> dict[str, Order]:
+    """The order of each layout; how much trials differ is told by the cells of all."""
+    orders: dict[str, Order] = {}
+
+    def spread() -> Spreads:
+        return spread_among(cell for order in orders.values() for cell in order.cells())
+
+    for layout in asked.layouts:
+        orders[layout.name] = Order(layout.name, asked.workloads, asked.measure, 1, done, spread)
+    return orders
 
 
 def test_trials_and_building_from_before_have_been_paid_for() -> None:
@@ -153,13 +166,7 @@ def test_second_trials_of_some_do_not_end_the_race_of_all() -> None:
         "workloads: {reads: {rw: read, size: 1m}}\nmeasure: {until: 3%, min: 1s, trials: 1..2}\nbudget: 1h",
         "t",
     )
-    orders: dict[str, Order] = {}
-
-    def spread() -> Spreads:
-        return spread_among(cell for order in orders.values() for cell in order.cells())
-
-    for name in names:
-        orders[name] = Order(name, asked.workloads, asked.measure, 1, [], spread)
+    orders = sharing(asked)
     found = schedule_of(asked, orders)
     assert found is not None
     for name, order in orders.items():
@@ -339,13 +346,7 @@ def test_where_one_trial_is_the_least_some_have_a_second_so_that_all_have_an_int
         "measure: {until: 10%, min: 1s, trials: 1..6}\nbudget: 1h\ngoal: w",
         "t",
     )
-    orders: dict[str, Order] = {}
-
-    def spread() -> Spreads:
-        return spread_among(cell for order in orders.values() for cell in order.cells())
-
-    for name in ("one", "two"):
-        orders[name] = Order(name, asked.workloads, asked.measure, 1, [], spread)
+    orders = sharing(asked)
     assert schedule_of(asked, orders) is not None
     for name, order in orders.items():
         for workload, number in order.ahead():
@@ -354,8 +355,7 @@ def test_where_one_trial_is_the_least_some_have_a_second_so_that_all_have_an_int
     cells = [cell for order in orders.values() for cell in order.cells()]
     assert {len(cell) for cell in cells} <= {1, 2}
     assert sum(len(cell) == 2 for cell in cells) == second
-    assert (spread().rates is not None) == bool(second)
-    done = [each for cell in cells for each in cell]
-    again = {name: Order(name, asked.workloads, asked.measure, 1, done, spread) for name in orders}
+    assert (spread_among(cells).rates is not None) == bool(second)
+    again = sharing(asked, [each for cell in cells for each in cell])
     assert schedule_of(asked, again) is not None
     assert not any(order.certain() for order in again.values()), "a resumed run builds no layout anew for that"
