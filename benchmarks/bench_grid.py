@@ -33,7 +33,7 @@ FIXED_S = 648 * 180.0
 _TURNS = 3
 _ARC_MAX = "256M"
 _MEASURE = Measure(trials=1, cold=False, most_trials=6, until=Until(tolerance=0.10, min_s=1.2, max_s=30.0))
-_BUDGET_S = 85 * 60.0
+_BUDGET_S = 90 * 60.0
 _WRITES = ("write", "randwrite", "readwrite", "rw", "randrw")
 
 
@@ -139,7 +139,7 @@ def main() -> int:
     parser.add_argument("--beside", type=float, default=4.0, help="expected seconds of a trial beside fio [4]")
     parser.add_argument("--build", type=float, default=45.0, help="expected seconds of building a layout [45]")
     parser.add_argument("--lab", type=float, default=120.0, help="expected seconds of the lab's start and end [120]")
-    parser.add_argument("--budget", type=float, default=_BUDGET_S / 60, help="minutes of trials and builds [85]")
+    parser.add_argument("--budget", type=float, default=_BUDGET_S / 60, help="minutes of trials and builds [90]")
     parser.add_argument("--zfs", default="2.1", help="OpenZFS in the lab [2.1]")
     parser.add_argument("--out", type=Path, default=Path("runs") / f"bench-grid-{time.strftime('%Y%m%d-%H%M')}")
     asked = parser.parse_args()

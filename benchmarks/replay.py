@@ -19,7 +19,7 @@ from benchmarks.playing import play
 from benchmarks.recordings import Recorded
 from benchmarks.result import Result
 from poolproof.stopping.across import across
-from poolproof.stopping.model import Between, Decision, Rule, Spread, TrialMean
+from poolproof.stopping.model import IMPRECISE, Between, Decision, Rule, Spread, TrialMean
 from poolproof.stopping.spread import spread_of
 
 FIXED_S = 180.0
@@ -57,6 +57,11 @@ class Replayed:
     @property
     def settled(self) -> bool:
         return self.between.known and all(decision.settled for decision in self.decisions)
+
+    @property
+    def only_imprecise(self) -> bool:
+        """Whether no trial saw a rate that changes."""
+        return all(reason.name in IMPRECISE for decision in self.decisions for reason in decision.reasons)
 
     @property
     def error(self) -> float:
@@ -163,7 +168,9 @@ def report(rounds: Sequence[Sequence[Replayed]], rule: Rule) -> Iterator[str]:
     seconds = math.fsum(each.seconds for each in replayed) / orders
     known = [each for each in replayed if each.settled]
     stated = [each.covers for each in known if each.covers is not None]
-    wide = [each.covers for each in replayed if not each.settled and each.covers is not None]
+    wide = [each for each in replayed if not each.settled and each.covers is not None]
+    stood = [each.covers for each in wide if each.only_imprecise]
+    changed = [each.covers for each in wide if not each.only_imprecise]
     yield f"{cells} cells, {orders:g} orders of their trials; until {rule.until:.1%} with {rule.confidence:.0%}"
     ratio = FIXED_S * cells / seconds
     yield f"device time: {seconds:.0f} s, {seconds / cells:.1f} s a cell: 1/{ratio:.1f} of {FIXED_S:g} s each"
@@ -171,7 +178,8 @@ def report(rounds: Sequence[Sequence[Replayed]], rule: Rule) -> Iterator[str]:
     yield f"trials: {trials:.2f} a cell, of {_median(d.used_s for r in replayed for d in r.decisions):.1f} s (median)"
     yield f"known: {len(known) / len(replayed):.0%} of cells; {_reasons(replayed)}"
     yield f"error against the full runs: median {_median(each.error for each in replayed):.2%}, {_errors(known)}"
-    yield f"coverage: {_share(stated)} of known cells, {_share(wide)} of the others that have an interval"
+    yield f"coverage: {_share(stated)} of known cells; of the others that have an interval"
+    yield f"  {_share(stood)} where trials are at most imprecise, {_share(changed)} where the rate of one changes"
     yield from _winners(rounds)
 
 

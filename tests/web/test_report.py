@@ -280,6 +280,15 @@ def test_the_keyboard_alone_suffices(opened: Opening, which: str, request: pytes
     assert opened_name.startswith(label.split(":")[0])
 
 
+def test_the_maps_headings_are_the_same_in_any_number_of_bands(opened: Opening, small_page: Path) -> None:
+    wide, narrow = opened(small_page).page, opened(small_page, width=320).page
+    assert (wide.locator("#map-grid table").count(), narrow.locator("#map-grid table").count()) == (1, 2)
+    whole, parted = (set(page.locator("#map-grid th.group").all_inner_texts()) for page in (wide, narrow))
+    assert len(whole) > 1
+    assert parted == whole
+    assert not any(text.startswith("grid:") for text in whole), "there is one grid; nothing to be told apart"
+
+
 def test_the_map_tells_figure_and_interval_on_hover_and_focus(opened: Opening, small_page: Path) -> None:
     page = opened(small_page)
     page.page.locator("#map-grid td[aria-label^='reads on pair:']").hover()

@@ -198,6 +198,8 @@ def _run_trials(conductor: _Conductor, layout: ReadyLayout, order: Order) -> Non
     cells = [cell for cell in plan.cells_of(layout.name) if cell.workload.name in wanted]
     with watched(host, layout.tree) as check_pulse:
         prepared = prepare(host, layout, cells, conductor.listener)
+        if conductor.schedule is not None:
+            conductor.schedule.filled(layout.name, prepared)
         bench = Bench(host, conductor.run, layout, plan.campaign.measure, conductor.listener)
         for workload, number in order.ahead(prepared):
             if order.is_new(workload, number):

@@ -1,5 +1,6 @@
 """Lay out the test files of a layout's workloads, once for all that share them, and look at what lies there."""
 
+import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -18,7 +19,7 @@ from poolproof.measure.fio_run import fill_files
 from poolproof.measure.found import found_paths
 from poolproof.measure.jobs import device_fill_job, device_reach_bytes, file_set, fill_job, on_device, placed
 from poolproof.measure.ready import ReadyLayout
-from poolproof.measure.trial import Prepared
+from poolproof.measure.trial import Fill, Prepared
 from poolproof.provision.apply import check_still
 
 _LIMIT_S = 60.0
@@ -45,6 +46,7 @@ def prepare(host: Host, layout: ReadyLayout, cells: Sequence[CellJobs], listener
             files=files[cell.paths],
             write_factor=factor,
             stored_bytes=stored,
+            fill=cell.fill,
         )
         for cell in placed_cells
     }
@@ -57,17 +59,25 @@ class _Placed:
     workload: Workload
     jobs: JobFile
     paths: tuple[str, ...]
+    fill: Fill | None
 
 
 def _on_device(host: Host, layout: ReadyLayout, cells: Sequence[CellJobs], listener: Listener) -> list[_Placed]:
     """All workloads share the device; what the largest of them touches is written once."""
     jobs = [_on_block(layout, cell.jobs) for cell in cells]
+    fill = None
     if any(cell.workload.fill for cell in cells):
         listener.step(f"fill {layout.top}")
         check_still(f"fill {layout.top}", layout.still_it, host)
         size_bytes = device_reach_bytes(jobs)
-        fill_files(host, device_fill_job(layout.top, size_bytes), layout.scratch, size_bytes)
-    return [_Placed(cell.workload, entry, ()) for cell, entry in zip(cells, jobs, strict=True)]
+        fill = _fill(host, layout, device_fill_job(layout.top, size_bytes), size_bytes)
+    return [_Placed(cell.workload, entry, (), fill) for cell, entry in zip(cells, jobs, strict=True)]
+
+
+def _fill(host: Host, layout: ReadyLayout, job: JobFile, size_bytes: int) -> Fill:
+    begun = time.monotonic()
+    fill_files(host, job, layout.scratch, size_bytes)
+    return Fill(render(job), time.monotonic() - begun)
 
 
 def _on_block(layout: ReadyLayout, jobs: JobFile) -> JobFile:
@@ -82,12 +92,15 @@ def _on_file_system(host: Host, layout: ReadyLayout, cells: Sequence[CellJobs], 
     _make_places(host, layout, own)
     jobs = [placed(cell.jobs, place) for cell, place in zip(cells, places, strict=True)]
     filling = {render(fill_job(entry)): entry for cell, entry in zip(cells, jobs, strict=True) if cell.workload.fill}
-    for number, entry in enumerate(filling.values(), start=1):
+    fills: dict[str, Fill] = {}
+    for number, (text, entry) in enumerate(filling.items(), start=1):
         listener.step(f"fill the test files, {number} of {len(filling)}")
-        fill_files(host, fill_job(entry), layout.scratch, entry.unique_bytes or 0)
+        fills[text] = _fill(host, layout, fill_job(entry), entry.unique_bytes or 0)
     laid_out = {place: list_files(host, place) for place in own}
     return [
-        _Placed(cell.workload, entry, laid_out[place] if cell.workload.fill else found_paths(cell.jobs, place))
+        _Placed(cell.workload, entry, laid_out[place], fills[render(fill_job(entry))])
+        if cell.workload.fill
+        else _Placed(cell.workload, entry, found_paths(cell.jobs, place), None)
         for cell, place, entry in zip(cells, places, jobs, strict=True)
     ]
 

@@ -8,6 +8,7 @@ from statistics import fmean
 from poolproof.campaign.least_trial import least_trials_s
 from poolproof.campaign.model import Campaign, Measure
 from poolproof.measure.order import Order
+from poolproof.measure.trial import Prepared
 from poolproof.runs.model import Trial
 from poolproof.runs.race import race_among
 from poolproof.runs.settled import is_rate, needs_trial, spread_among
@@ -61,6 +62,7 @@ class Schedule:
         self._campaign, self._orders, self._budget_s = campaign, orders, budget_s
         self._holds_s = least_trials_s(campaign)
         self._kept_s: float | None = None
+        self._fills_s: dict[str, float] = {}
         self.start()
         self.goal = tuple(workload.name for workload in campaign.goal_workloads)
         self._most = campaign.measure.trials
@@ -75,33 +77,40 @@ class Schedule:
         """Seconds left; below 0 when the least took longer."""
         return self._ends - time.monotonic()
 
+    def filled(self, layout: str, prepared: Mapping[str, Prepared]) -> None:
+        """What its building took for files of no workload of the goal: a round of the race does without them."""
+        needed = {each.fill for name, each in prepared.items() if name in self.goal}
+        fills = {each.fill for each in prepared.values() if each.fill is not None}
+        self._fills_s[layout] = sum(fill.seconds for fill in fills if fill not in needed)
+
     def measure(self, standing: str, workload: str) -> Measure:
         """How the next trial is measured: no longer than leaves every other one that is certain its least.
 
-        `standing` is the layout that it is of; the others are to be built. Up to half of what is left then is for the
-        trials of the goal, which decide, the rest for those of other workloads; of either all together take a share
-        each. The race has its first round kept for it.
+        `standing` is the layout that it is of; the others are to be built. What is left then is for the trials of the
+        goal, which decide, as much as those may take that do not settle; the rest for those of other workloads; of
+        either all together take a share each. The race has its first round kept for it.
         """
         measure = self._campaign.measure
         assert measure.until is not None, "only such campaigns have a schedule"
         ahead = [(name, workload.name) for name, order in self._orders.items() for workload, _number in order.certain()]
         spare_s = max(0.0, self.left_s - self._least_s(ahead, standing))
         spare_s -= min(spare_s, self._reserve_s(spare_s))
-        alike = [name for _layout, name in ahead if (name in self.goal) is (workload in self.goal)]
-        decisive = len(alike) if workload in self.goal else len(ahead) - len(alike)
+        decides = workload in self.goal
+        alike = [name for _layout, name in ahead if (name in self.goal) is decides]
+        decisive = len(alike) if decides else len(ahead) - len(alike)
         if 0 < decisive < len(ahead):
-            wanted_s = decisive * (measure.longest_s - measure.shortest_s)
-            decisive_s = min(wanted_s, spare_s / 2)
-            spare_s = decisive_s if workload in self.goal else spare_s - decisive_s
-        most_s = measure.shortest_s + min(spare_s, self._shares(workload) * spare_s / max(1, len(alike)))
+            wanted_s = decisive * (measure.longest_s - measure.shortest_s) / self._shares(decides=True)
+            decisive_s = min(wanted_s, spare_s)
+            spare_s = decisive_s if decides else spare_s - decisive_s
+        most_s = measure.shortest_s + min(spare_s, self._shares(decides=decides) * spare_s / max(1, len(alike)))
         return replace(measure, until=replace(measure.until, max_s=min(measure.until.max_s, most_s)))
 
-    def _shares(self, workload: str) -> float:
+    def _shares(self, *, decides: bool) -> float:
         """How many equal shares a trial may take, so that all together take one each: by how many did not settle."""
         goes = [
             trial.settling.settled
             for trial in self._trials()
-            if trial.settling is not None and (trial.workload in self.goal) is (workload in self.goal)
+            if trial.settling is not None and (trial.workload in self.goal) is decides
         ]
         return (1 + len(goes)) / (1 + goes.count(False))
 
@@ -154,14 +163,16 @@ class Schedule:
     def affords(self, layouts: Sequence[str]) -> bool:
         """Whether one more trial of the goal's workloads on these fits into what is left, by what it took before.
 
-        They are built anew for it, which counts as well.
+        They are built anew for it, which counts as well, and the files of these workloads laid out. Of a layout that
+        stood before a resumed run nobody knows what of its building other files took.
         """
         return self.left_s >= self._round_s(layouts)
 
     def _round_s(self, layouts: Sequence[str]) -> float:
         found, measure = self._took(), self._campaign.measure
-        usual_s = fmean(found.builds.values()) if found.builds else 0.0
-        needed_s = sum(found.builds.get(name, usual_s) for name in layouts)
+        builds = {name: max(0.0, build_s - self._fills_s.get(name, 0.0)) for name, build_s in found.builds.items()}
+        usual_s = fmean(builds.values()) if builds else 0.0
+        needed_s = sum(builds.get(name, usual_s) for name in layouts)
         for workload in self.goal:
             seen = [second for (_layout, name), own in found.trials.items() if name == workload for second in own]
             usual_s = fmean(seen) if seen else measure.shortest_s

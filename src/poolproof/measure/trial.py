@@ -69,14 +69,26 @@ class Bench:
 
 
 @dataclass(frozen=True)
+class Fill:
+    """Test files that were laid out: the job that did it, and seconds that it took."""
+
+    job: str
+    seconds: float
+
+
+@dataclass(frozen=True)
 class Prepared:
-    """A workload whose test files lie on the layout: its jobs, its files, and the layout's write factor for them."""
+    """A workload whose test files lie on the layout: its jobs, its files, and the layout's write factor for them.
+
+    `fill`: the laying out of its files, the same one for workloads that share them; None where they were found there.
+    """
 
     workload: Workload
     jobs: JobFile
     files: tuple[TestFile, ...]
     write_factor: float
     stored_bytes: Mapping[str, int]
+    fill: Fill | None = None
 
     @property
     def paths(self) -> tuple[str, ...]:

@@ -8,13 +8,11 @@ from poolproof.campaign.calibration import calibration_of
 from poolproof.campaign.model import Campaign, Layout, Measure, Metric, Until, Workload
 from poolproof.runs.model import Trial, Unsettled
 from poolproof.stopping.across import across
-from poolproof.stopping.model import Between, Rule, Spread, TrialMean
+from poolproof.stopping.model import IMPRECISE, Between, Rule, Spread, TrialMean
 from poolproof.stopping.percentile import BIN_DEVIATION
 from poolproof.stopping.spread import spread_of
 
 _BY_SERIES: frozenset[Metric] = frozenset({"iops", "bandwidth"})
-_IMPRECISE = frozenset({"noise", "percentile"})
-"""Reasons for which a trial's figure is not known well enough, though its rate stands still."""
 
 
 @dataclass(frozen=True)
@@ -172,7 +170,7 @@ def _fixed_s(trials: Sequence[Trial], until: Until) -> float:
 
 def unsteady_by(trials: Sequence[Trial]) -> tuple[str, ...]:
     """What kept trials of a cell from a rate that stands, by name: that they agree proves nothing of it then."""
-    return tuple(each.name for each in _within_reasons(trials) if each.name not in _IMPRECISE)
+    return tuple(each.name for each in _within_reasons(trials) if each.name not in IMPRECISE)
 
 
 def _means_of(trials: Iterable[Trial]) -> list[TrialMean]:

@@ -24,6 +24,11 @@ ReasonName = Literal[
     "criterion",
 ]
 
+IMPRECISE: frozenset[ReasonName] = frozenset({"noise", "percentile", "few-samples", "periodic"})
+"""Reasons for which a trial does not know its figure well enough, though it saw no rate that changes for good.
+
+How far it may be off, several trials tell of each other; docs/stopping.md has how often that held.
+"""
 FIO_WINDOW_S = 10.0
 """What `steady: fio` and its kin look at, at least, in seconds."""
 

@@ -1,7 +1,7 @@
 """Does a series repeat: a transaction group every five seconds, a flush every thirty?
 
 A period shows as a peak of the autocorrelation behind its first trough. A window that cuts a period has a mean that
-depends on where it was cut; so it must hold three periods, and only whole ones are used.
+depends on where it was cut; so only whole ones are used, and it must hold three for the mean to be known.
 """
 
 import math
@@ -27,7 +27,7 @@ class Period:
     weight: float
 
     def reason(self, interval_s: float, count: int) -> Reason:
-        """Why a window that holds fewer than three periods has no mean."""
+        """Why the mean of a window that holds fewer than three periods is not known."""
         period_s, seen_s = self.samples * interval_s, count * interval_s
         sentence = f"it repeats every {period_s:.3g} s, and {seen_s:.3g} s hold less than {LEAST_PERIODS} periods"
         return Reason("periodic", sentence, {"period_s": period_s, "seen_s": seen_s})

@@ -53,7 +53,8 @@ class _Part:
         """How well the mean is known; the profile of a period, estimated itself, takes one period's worth of it."""
         run = long_run(self.flat)
         wider = math.sqrt(self.periods / (self.periods - 1)) if self.periods else 1.0
-        return replace(run, standard_error=run.standard_error * wider)
+        mean = math.fsum(self.values) / len(self.values)
+        return replace(run, mean=mean, standard_error=run.standard_error * wider)
 
 
 def view(values: Sequence[float], interval_s: float, rule: Rule, *, is_first: bool) -> View:
@@ -74,7 +75,7 @@ def view(values: Sequence[float], interval_s: float, rule: Rule, *, is_first: bo
     if math.fsum(part.values) <= 0:
         return View(mean, None, 0.0, unsteady=(Reason("idle", f"nothing moved after {cut * interval_s:.3g} s"),))
     reason, events = _unsteady(part, interval_s, rule.until)
-    unsteady = cycle or reason or (_warming(cut * interval_s) if late else None)
+    unsteady = tuple(each for each in (cycle, reason) if each) or ((_warming(cut * interval_s),) if late else ())
     run = part.long_run()
     run = replace(run, effective=min(run.effective, events))
     half = run.half_width(rule.confidence) * (1 if is_first else 1 + _WIDER / run.freedom)
@@ -85,22 +86,24 @@ def view(values: Sequence[float], interval_s: float, rule: Rule, *, is_first: bo
         mean=run.mean,
         half=None if run.effective < LEAST_EFFECTIVE else half,
         warmup_s=(len(values) - len(part.values)) * interval_s,
-        unsteady=() if unsteady is None else (unsteady,),
-        unknown=() if unsteady is not None else tuple(_unknown(run, half, len(part.values), rule)),
+        unsteady=unsteady,
+        unknown=() if unsteady else tuple(_unknown(run, half, len(part.values), rule)),
     )
 
 
 def _part(values: Sequence[float], start: int, interval_s: float, until: float) -> tuple[_Part, Reason | None]:
-    """The samples from `start` on; whole periods of them where they repeat, and a reason where those are too few."""
+    """The samples from `start` on; whole periods of them where they repeat, and a reason where those are too few.
+
+    Then too the mean is one of whole periods, so that it does not depend on where the window cuts them.
+    """
     kept = values[start:]
     found = period(kept, until)
     if found is None:
         return _Part(values[:start], kept, kept), None
     count = len(kept) // found.samples
-    if count < LEAST_PERIODS:
-        return _Part(values[:start], kept, kept), found.reason(interval_s, len(kept))
     whole = whole_periods(kept, found)
-    return _Part((), whole, without_period(whole, found), count), None
+    too_few = found.reason(interval_s, len(kept)) if count < LEAST_PERIODS else None
+    return _Part((), whole, without_period(whole, found), count), too_few
 
 
 def _unsteady(part: _Part, interval_s: float, until: float) -> tuple[Reason | None, float]:

@@ -83,6 +83,22 @@ def test_a_period_needs_to_be_seen_three_times() -> None:
     assert reason.figures["period_s"] == pytest.approx(12, abs=1)
 
 
+@pytest.mark.parametrize("shift", [0, 17, 40, 81])
+def test_two_periods_alone_make_the_mean_of_whole_ones(shift: int) -> None:
+    """Of 290 samples 240, wherever the window cuts the wave; known it is not."""
+    wave = [100 * (1 + 0.3 * math.sin(2 * math.pi * (at + shift) / 120)) for at in range(290)]
+    decision = _decide(wave, Rule(min_s=29, max_s=29))
+    assert "periodic" in {reason.name for reason in decision.reasons}
+    assert not decision.settled
+    assert decision.mean == pytest.approx(100, rel=0.01)
+
+
+def test_a_period_hides_no_drift() -> None:
+    wave = [value * (1 + 0.3 * math.sin(2 * math.pi * at / 120) + at / 600) for at, value in enumerate(_noise(300))]
+    names = {reason.name for reason in _decide(wave, Rule(min_s=30, max_s=30)).reasons}
+    assert names & {"drift", "step", "bimodal"}, names
+
+
 def test_whole_periods_make_the_mean() -> None:
     saw = [value * (0.25 if at % 50 >= 40 else 1) for at, value in enumerate(_noise(330))]
     decision = _decide(saw, Rule(min_s=33, max_s=33))

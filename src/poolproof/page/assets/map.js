@@ -56,11 +56,11 @@ P.mapHead = (columns, breaks, few) => {
   const head = P.make("thead");
   if (columns.some((column) => column.group)) {
     const groups = P.make("tr", { role: "row" }, P.make("td", { role: "presentation" }));
+    const families = new Set(P.data.columns.filter((column) => column.group).map((column) => column.family)).size;
     for (let from = 0; from < columns.length;) {
       let to = from + 1;
       while (to < columns.length && !breaks[to]) to += 1;
-      const several = new Set(columns.map((column) => column.family)).size > 1;
-      const name = columns[from].group ? (several ? P.groupOf(columns[from]) : columns[from].group) : "";
+      const name = columns[from].group ? (families > 1 ? P.groupOf(columns[from]) : columns[from].group) : "";
       groups.append(P.make("th", { class: `${name ? "group" : ""}${from ? " break" : ""}`.trim() || null, colspan: to - from, scope: "colgroup", role: "columnheader" }, name));
       from = to;
     }
