@@ -59,6 +59,15 @@ class Replayed:
         return self.between.known and all(decision.settled for decision in self.decisions)
 
     @property
+    def reaches(self) -> bool | None:
+        """Whether it holds where it reaches, besides, as far as the lowest and the highest tenth of any trial."""
+        low, high, mean = self.between.low, self.between.high, self.between.mean
+        bounds = [bound for each in self.decisions for bound in (each.least, each.most) if bound is not None]
+        if low is None or high is None or not bounds:
+            return self.covers
+        return low * min(1.0, min(bounds) / mean) <= self.full.mean <= high * max(1.0, max(bounds) / mean)
+
+    @property
     def only_imprecise(self) -> bool:
         """Whether no trial saw a rate that changes."""
         return all(reason.name in IMPRECISE for decision in self.decisions for reason in decision.reasons)
@@ -167,10 +176,7 @@ def report(rounds: Sequence[Sequence[Replayed]], rule: Rule) -> Iterator[str]:
     orders = len(replayed) / cells
     seconds = math.fsum(each.seconds for each in replayed) / orders
     known = [each for each in replayed if each.settled]
-    stated = [each.covers for each in known if each.covers is not None]
-    wide = [each for each in replayed if not each.settled and each.covers is not None]
-    stood = [each.covers for each in wide if each.only_imprecise]
-    changed = [each.covers for each in wide if not each.only_imprecise]
+    stated, stood, changed, reached = held_by_kind(replayed)
     yield f"{cells} cells, {orders:g} orders of their trials; until {rule.until:.1%} with {rule.confidence:.0%}"
     ratio = FIXED_S * cells / seconds
     yield f"device time: {seconds:.0f} s, {seconds / cells:.1f} s a cell: 1/{ratio:.1f} of {FIXED_S:g} s each"
@@ -179,8 +185,23 @@ def report(rounds: Sequence[Sequence[Replayed]], rule: Rule) -> Iterator[str]:
     yield f"known: {len(known) / len(replayed):.0%} of cells; {_reasons(replayed)}"
     yield f"error against the full runs: median {_median(each.error for each in replayed):.2%}, {_errors(known)}"
     yield f"coverage: {_share(stated)} of known cells; of the others that have an interval"
-    yield f"  {_share(stood)} where trials are at most imprecise, {_share(changed)} where the rate of one changes"
+    yield f"  {_share(stood)} where trials are at most imprecise, {_share(changed)} where the rate of one changes,"
+    yield f"  {_share(reached)} of these where it reaches to the lowest and highest tenth of a trial"
     yield from _winners(rounds)
+
+
+def held_by_kind(replayed: Iterable[Replayed]) -> tuple[list[bool], list[bool], list[bool], list[bool]]:
+    """Whether each interval holds: of known cells, of those whose trials are at most imprecise, of all the others.
+
+    And whether those of the others do that reach to the extremes of their trials.
+    """
+    kinds: tuple[list[bool], list[bool], list[bool], list[bool]] = ([], [], [], [])
+    for each in replayed:
+        if each.covers is not None:
+            kinds[0 if each.settled else 1 if each.only_imprecise else 2].append(each.covers)
+            if not each.only_imprecise:
+                kinds[3].append(bool(each.reaches))
+    return kinds
 
 
 def claims(rounds: Sequence[Sequence[Replayed]]) -> list[Result]:
@@ -188,9 +209,9 @@ def claims(rounds: Sequence[Sequence[Replayed]]) -> list[Result]:
     replayed = [each for round_ in rounds for each in round_]
     cells = len({each.cell for each in replayed})
     seconds = math.fsum(each.seconds for each in replayed) / len(replayed)
-    held = [each.covers for each in replayed if each.covers is not None]
+    held = [each for kind in held_by_kind(replayed)[:3] for each in kind]
     known = [each for each in replayed if each.settled]
-    of_known = _share([each.covers for each in known if each.covers is not None])
+    of_known = _share(held_by_kind(replayed)[0])
     covered = 100 * sum(map(bool, held)) / len(held)
     told, wrong = _told_and_wrong(rounds)
     pairs = len({best.cell[:2] for best, _ in told})
@@ -263,7 +284,7 @@ def _median(values: Iterable[float]) -> float:
     return statistics.median(list(values))
 
 
-def _share(held: Sequence[bool | None]) -> str:
+def _share(held: Sequence[bool]) -> str:
     return f"{sum(map(bool, held))}/{len(held)} = {sum(map(bool, held)) / len(held):.1%}" if held else "0 of 0"
 
 
@@ -278,9 +299,14 @@ def _rows(replayed: Sequence[Replayed]) -> Iterator[str]:
         yield f"{' '.join(each.cell)}: {between.mean:.4g}{interval} in {spans} s, full {each.full.mean:.4g}; {word}"
 
 
+def rounds_of(rule: Rule) -> list[list[Replayed]]:
+    """All recordings, replayed by this rule in each order of their trials."""
+    return _rounds(recordings.paths(recordings.FOLDER), rule)
+
+
 def measure() -> list[Result]:
     """The claims, by the rule that they are made of, over all recordings."""
-    return claims(_rounds(recordings.paths(recordings.FOLDER), PROOF))
+    return claims(rounds_of(PROOF))
 
 
 def _rounds(paths: Iterable[Path], rule: Rule, *, alone: bool = False) -> list[list[Replayed]]:

@@ -75,6 +75,7 @@ def _measured(each: Measured) -> dict[str, Any]:
         "trials": each.trials,
         "settled": None if each.cell.settling is None else each.cell.settling.settled,
         "unsteady": list(each.unsteady),
+        "changing": list(each.changing),
         "verdict": each.cell.verdict,
     }
 

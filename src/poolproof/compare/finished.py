@@ -8,8 +8,9 @@ from pathlib import Path
 from poolproof.campaign.model import Campaign, Metric, Workload
 from poolproof.campaign.workload_source import METRICS
 from poolproof.campaign.yaml import parse_campaign
-from poolproof.compare.welch import LogMean, log_mean
+from poolproof.compare.welch import LogMean, between, log_mean
 from poolproof.runs.directory import RunDirectory
+from poolproof.runs.extremes import extremes_of
 from poolproof.runs.interval import Interval
 from poolproof.runs.model import RunRecord
 from poolproof.runs.settled import resolution_of
@@ -58,7 +59,8 @@ class FinishedRun:
 class Measured:
     """The figure of a cell that counts; `log` is what is tested.
 
-    `unsteady`: why nothing is tested, where its trials did not settle on a rate (`drift`, `step` …).
+    `unsteady`: why nothing is tested, where its trials saw a rate that changes (`drift`, `step` …) and not how far;
+    `changing`: the same where they know, and the figure counts as lying anywhere between its extremes.
     """
 
     cell: Cell
@@ -66,6 +68,7 @@ class Measured:
     log: LogMean
     trials: int
     unsteady: tuple[str, ...] = ()
+    changing: tuple[str, ...] = ()
 
     @property
     def figure(self) -> Interval:
@@ -104,8 +107,13 @@ def _measured(cell: Cell | None, metric: Metric, spread: Spread | None) -> Measu
     log = log_mean(values, metric, spread)
     if log is None:
         return "a trial measured 0"
-    # that trials of one length agree on a rate which still changes says nothing of the rate: no test
-    return Measured(cell, metric, LogMean(log.mean, None) if cell.unsteady else log, len(values), cell.unsteady)
+    if not cell.unsteady:
+        return Measured(cell, metric, log, len(values))
+    extremes = extremes_of(cell.trials, metric)
+    if extremes is None:
+        # that trials of one length agree on a rate which still changes says nothing of the rate: no test
+        return Measured(cell, metric, LogMean(log.mean, None), len(values), cell.unsteady)
+    return Measured(cell, metric, between(log, metric, extremes), len(values), changing=cell.unsteady)
 
 
 def metrics_of(cells: Iterable[Cell]) -> frozenset[Metric]:

@@ -6,9 +6,10 @@ Welch (1947), Biometrika 34, 28-35.
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from poolproof.campaign.model import LOWER_IS_BETTER, Metric
+from poolproof.runs.extremes import Extremes
 from poolproof.runs.interval import Interval, t_factor
 from poolproof.stopping.freedom import welch_freedom
 from poolproof.stopping.model import Spread
@@ -33,10 +34,15 @@ class Part:
 
 @dataclass(frozen=True)
 class LogMean:
-    """The mean logarithm of trials, turned so that more is better. `parts` is None where nothing tells how sure."""
+    """The mean logarithm of trials, turned so that more is better. `parts` is None where nothing tells how sure.
+
+    `below` and `above`: how far the truth may lie from it besides, because a rate changes; no trial more narrows that.
+    """
 
     mean: float
     parts: tuple[Part, ...] | None
+    below: float = 0.0
+    above: float = 0.0
 
     def figure(self, metric: Metric) -> Interval:
         """The geometric mean of the trials in the metric's own unit, with its 95 % interval: what tests compare."""
@@ -64,23 +70,37 @@ def log_mean(values: Sequence[float], metric: Metric, spread: Spread | None = No
     return LogMean(mean, (Part(max(variance / count, BIN_VARIANCE if lower_is_better else 0.0), freedom),))
 
 
+def between(log: LogMean, metric: Metric, extremes: Extremes) -> LogMean:
+    """The same mean, which may lie anywhere between these."""
+    lowest, highest = math.log(extremes.lowest), math.log(extremes.highest)
+    worst, best = (-highest, -lowest) if metric in LOWER_IS_BETTER else (lowest, highest)
+    return replace(log, below=max(0.0, log.mean - worst), above=max(0.0, best - log.mean))
+
+
 def mixture(means: Iterable[tuple[float, LogMean]]) -> LogMean:
     """The mean of several cells by their weights, which add up to 1: the logarithm of a geometric mean of speeds."""
-    total, parts, known = 0.0, [], True
+    total, below, above, parts, known = 0.0, 0.0, 0.0, [], True
     for weight, each in means:
         total += weight * each.mean
+        below += weight * each.below
+        above += weight * each.above
         known = known and each.parts is not None
         parts += [Part(weight**2 * part.variance, part.freedom) for part in each.parts or ()]
-    return LogMean(total, tuple(parts) if known else None)
+    return LogMean(total, tuple(parts) if known else None, below, above)
 
 
 @dataclass(frozen=True)
 class Difference:
-    """How much better one mean is than another, on logarithms. `error` is None where there is no test."""
+    """How much better one mean is than another, on logarithms. `error` is None where there is no test.
+
+    `below` and `above`: how far the truth may lie from it besides its error. Tests take the worse end of that.
+    """
 
     log: float
     error: float | None
     freedom: float
+    below: float = 0.0
+    above: float = 0.0
 
     @property
     def interval(self) -> Interval:
@@ -88,15 +108,16 @@ class Difference:
         if self.error is None:
             return Interval(math.exp(self.log))
         half = t_factor(self.freedom) * self.error if self.error else 0.0
-        return Interval(math.exp(self.log), math.exp(self.log - half), math.exp(self.log + half))
+        low, high = self.log - half - self.below, self.log + half + self.above
+        return Interval(math.exp(self.log), math.exp(low), math.exp(high))
 
     def p_above(self, bound: float) -> float:
         """How likely so high a difference is where the truth is no more than `bound`: small means, it is above."""
-        return self._tail(self.log - bound)
+        return self._tail(self.log - self.below - bound)
 
     def p_below(self, bound: float) -> float:
         """The same for a truth of `bound` or more: small means, it is below."""
-        return self._tail(bound - self.log)
+        return self._tail(bound - self.log - self.above)
 
     def _tail(self, distance: float) -> float:
         assert self.error is not None, "no test without an error"
@@ -112,4 +133,5 @@ def difference(one: LogMean, other: LogMean) -> Difference:
         return Difference(log, None, 0.0)
     sides = [[(part.variance, part.freedom) for part in side] for side in (one.parts, other.parts)]
     total = math.fsum(variance for side in sides for variance, _ in side)
-    return Difference(log, math.sqrt(total), welch_freedom(*sides) if total else 1)
+    freedom = welch_freedom(*sides) if total else 1
+    return Difference(log, math.sqrt(total), freedom, one.below + other.above, one.above + other.below)

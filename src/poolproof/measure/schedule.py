@@ -189,11 +189,12 @@ class Schedule:
         """What trials of these cells take at least, with all around them, and the layouts to be built for them.
 
         A trial lasts as long as was asked for, and three turns of what its layout usually holds back; less where the
-        shortest before it of its workload, on any layout, was shorter, for then turns are shorter on this host.
+        shortest before it of its workload, on any layout, was shorter, for then turns are shorter on this host. What
+        one lasted beyond what it was allowed, its queue stuck behind a flush, is of all around it.
         """
         found, ran = self._took(), self._ran_s()
         lasting_s = sum(self._shortest_s(cell, ran) for cell in ahead)
-        trials_s, counting_s = sum(map(sum, found.trials.values())), sum(map(sum, ran.values()))
+        trials_s, counting_s = sum(map(sum, found.trials.values())), self._as_asked_s()
         beside_s = max(0.0, trials_s - counting_s) / max(1, sum(map(len, found.trials.values())))
         build_s = fmean(found.builds.values()) if found.builds else 0.0
         ahead_of = [name for name, order in self._orders.items() if name != standing and order.certain()]
@@ -203,6 +204,11 @@ class Schedule:
         least_s = max(self._campaign.measure.shortest_s, self._holds_s[cell])
         seen_s = ran.get(cell[1]) or [min(own) for own in ran.values()]
         return min([least_s, *seen_s])
+
+    def _as_asked_s(self) -> float:
+        """How long all trials so far were measured, each no longer than it was allowed."""
+        goes = [trial.settling for trial in self._trials() if trial.settling is not None]
+        return sum(min(each.ran_s, each.most_s) for each in goes)
 
     def _ran_s(self) -> dict[str, list[float]]:
         """By workload, how long each trial so far was measured."""

@@ -27,6 +27,7 @@ from poolproof.runs.model import Figures, Settling, Unsettled
 from poolproof.runs.settled import rule_of
 from poolproof.stopping.fio_steady import rate_of
 from poolproof.stopping.model import FIO_WINDOW_S, Decision, Rule
+from poolproof.stopping.percentile import extremes
 from poolproof.stopping.snia import MOST_ROUNDS
 from poolproof.stopping.window import LEAST_SAMPLES
 
@@ -169,6 +170,7 @@ def window_of(fio: FioRun, result: FioResult, metric: Metric) -> tuple[Figures, 
     figures = replace(figures, swing=_swing(fio.statuses, fio.decision.warmup_s))
     decision = fio.decision
     reasons = tuple(Unsettled(reason.name, reason.sentence) for reason in decision.reasons)
+    least_share, most_share = _extremes(fio, decision, metric, figures.metric(metric))
     return figures, Settling(
         settled=decision.settled,
         warmup_s=decision.warmup_s,
@@ -179,7 +181,21 @@ def window_of(fio: FioRun, result: FioResult, metric: Metric) -> tuple[Figures, 
         reasons=reasons,
         whole=whole.metric(metric),
         half_share=decision.half_share,
+        least_share=least_share,
+        most_share=most_share,
     )
+
+
+def _extremes(
+    fio: FioRun, decision: Decision, metric: Metric, value: float | None
+) -> tuple[float | None, float | None]:
+    """The lowest and the highest tenth of the window, as shares of its figure: of the rate, or of the percentile."""
+    asked = percentile_of(metric)
+    if asked is None:
+        return _share(decision.least, decision.mean), _share(decision.most, decision.mean)
+    later = [each for each in fio.latencies if each.from_s >= decision.warmup_s]
+    found = extremes([each.sync_bins if asked.of_syncs else each.bins for each in later], asked.percent)
+    return (None, None) if found is None else (_share(found[0], value), _share(found[1], value))
 
 
 def _share(bound: float | None, mean: float | None) -> float | None:

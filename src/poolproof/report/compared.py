@@ -21,6 +21,7 @@ _MOST_PLACES = 6
 
 UNSETTLED = "unsettled"
 """In place of a figure that its trials did not settle on."""
+CHANGING = "the rate changes, so the figure is held at its lowest and its highest tenth"
 
 
 def print_comparison(console: Console, comparison: Comparison) -> None:
@@ -133,6 +134,9 @@ def _notes(comparison: Comparison) -> Iterator[Text]:
         (str(cell.place), ", ".join(_unsteady(cell))) for cell in comparison.cells if _unsteady(cell)
     ):
         yield Text(f"unsettled, so nothing is said: {line}; see poolproof show RUN")
+    changing = {str(cell.place): dict.fromkeys((*cell.a.changing, *cell.b.changing)) for cell in comparison.cells}
+    for line in in_groups((place, ", ".join(names)) for place, names in changing.items() if names):
+        yield Text(f"{CHANGING}: {line}")
     alone = [cell.place for cell in comparison.cells if cell.difference.error is None and not _unsteady(cell)]
     if alone:
         yield Text(f"no interval, for one side has one trial: {_places(alone)}; measure with --trials 3 or more")

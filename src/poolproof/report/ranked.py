@@ -11,7 +11,7 @@ from poolproof.campaign.model import LOWER_IS_BETTER
 from poolproof.compare.finished import Measured
 from poolproof.compare.ranking import Pair, Ranked, Ranking
 from poolproof.compare.reasons import in_groups
-from poolproof.report.compared import figure_text, marks_text, word_text
+from poolproof.report.compared import CHANGING, figure_text, marks_text, word_text
 from poolproof.report.words import METRICS, factor_text, half_width_text, per_cent_whole
 from poolproof.units import format_size
 
@@ -111,12 +111,18 @@ def _disks(each: Ranked) -> str:
 
 
 def _unsettled(ranking: Ranking) -> Iterator[Text]:
-    """Which layouts may have any place, because their figure did not settle."""
+    """Which layouts may have any place, because their figure did not settle; which are held at their extremes."""
     for each in ranking.ranked:
         whys = [(name, ", ".join(each.entry.cells[name].unsteady)) for name in each.entry.unsteady]
         if whys:
             said = whys[0][1] if ranking.goal.only is not None else "; ".join(in_groups(whys))
             yield Text(f"unsettled, so its place is open: {each.entry.layout} ({said})")
+    changing = {
+        each.entry.layout: dict.fromkeys(name for cell in each.entry.cells.values() for name in cell.changing)
+        for each in ranking.ranked
+    }
+    for line in in_groups((layout, ", ".join(names)) for layout, names in changing.items() if names):
+        yield Text(f"{CHANGING}: {line}")
 
 
 def _ties(ranking: Ranking) -> Iterator[Text]:

@@ -7,6 +7,7 @@ from typing import Literal
 from poolproof.campaign.claims import Claim, Comparison, Figure, IsVerdict, Operation, Quantity, Term, figures_of
 from poolproof.campaign.workload_source import METRICS
 from poolproof.evidence.model import LeafUse
+from poolproof.runs.extremes import extremes_of
 from poolproof.runs.interval import Interval, mean_interval, ratio_interval
 from poolproof.runs.model import Trial
 from poolproof.runs.summary import RANKABLE, Cell
@@ -96,12 +97,31 @@ def _value(term: Term, cells: Mapping[tuple[str, str], Cell]) -> Interval:
     if isinstance(term, Quantity):
         return Interval(term.value, term.value, term.value)
     if isinstance(term, Figure):
-        return _mean(_samples(term, cells))
+        return _reaching(_mean(_samples(term, cells)), *_reach(term, cells))
     if term.operator == "divide" and isinstance(term.left, Figure) and isinstance(term.right, Figure):
         ratio = ratio_interval(_samples(term.left, cells), _samples(term.right, cells))
+        (below, above), (under, over) = _reach(term.left, cells), _reach(term.right, cells)
         if ratio is not None:
-            return ratio
+            return _reaching(ratio, below / over, above / under)
     return _combined(term, _value(term.left, cells), _value(term.right, cells))
+
+
+def _reach(figure: Figure, cells: Mapping[tuple[str, str], Cell]) -> tuple[float, float]:
+    """Between which shares of its mean the figure may lie because its rate changes: 1 and 1 where none did."""
+    cell = _cell(cells, figure.layout, figure.workload)
+    if figure.name not in METRICS or not cell.unsteady:
+        return 1.0, 1.0
+    extremes = extremes_of(cell.trials, figure.name)
+    if extremes is None:
+        raise _NoFigure(f"{cell.workload} on {cell.layout} is unsettled ({', '.join(cell.unsteady)})")
+    mean = _mean(_samples(figure, cells)).mean
+    return min(1.0, extremes.lowest / mean), max(1.0, extremes.highest / mean)
+
+
+def _reaching(interval: Interval, below: float, above: float) -> Interval:
+    if interval.low is None or interval.high is None:
+        return interval
+    return Interval(interval.mean, interval.low * below, interval.high * above)
 
 
 def _mean(samples: tuple[float, ...]) -> Interval:
@@ -131,8 +151,6 @@ def _samples(figure: Figure, cells: Mapping[tuple[str, str], Cell]) -> tuple[flo
     cell = _cell(cells, figure.layout, figure.workload)
     if figure.name in METRICS and cell.verdict not in RANKABLE:
         raise _NoFigure(f"the figure of {cell.workload} on {cell.layout} is {cell.verdict}")
-    if figure.name in METRICS and cell.unsteady:
-        raise _NoFigure(f"{cell.workload} on {cell.layout} is unsettled ({', '.join(cell.unsteady)})")
     found = [_of_trial(figure, trial) for trial in cell.trials if trial.verdict != "failed"]
     samples = tuple(value for value in found if value is not None)
     if not samples:

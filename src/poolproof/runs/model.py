@@ -65,6 +65,7 @@ class Settling:
     mean, with the confidence asked for. Else `reasons` say what kept it from that. The trial's figures are those of the
     seconds from `warmup_s` to `ran_s` of the `most_s` that it could have had; `whole` is the metric by fio's own count,
     the warm-up in it. `half_share`: half the interval of the metric itself where it is a percentile, as a share of it.
+    `least_share`, `most_share`: the metric of the lowest and of the highest tenth of those seconds, as shares of it.
     """
 
     settled: bool
@@ -76,6 +77,8 @@ class Settling:
     reasons: tuple[Unsettled, ...] = ()
     whole: float | None = None
     half_share: float | None = None
+    least_share: float | None = None
+    most_share: float | None = None
 
 
 @dataclass(frozen=True)

@@ -60,6 +60,8 @@ def _at_look(
         used_s=len(values) * interval_s,
         reasons=seen.unsteady + seen.unknown,
         next_s=None if done else next_s,
+        least=seen.least,
+        most=seen.most,
     )
 
 

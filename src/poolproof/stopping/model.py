@@ -118,7 +118,8 @@ class Decision:
     without a sample; `low` and `high` bound it with the rule's confidence, and are None as long as the series is not
     stationary, because no interval of it would hold. `reasons` is empty when settled. `next_s` is when to ask again:
     asking earlier is harmless and changes nothing; None when done. `half_share` is half the interval of the percentile
-    that was asked for, as a share of it; None where none was asked for or the samples give none.
+    that was asked for, as a share of it; None where none was asked for or the samples give none. `least` and `most` are
+    the means of the lowest and the highest tenth of those seconds; None by the criteria of others.
     """
 
     done: bool
@@ -131,6 +132,8 @@ class Decision:
     reasons: tuple[Reason, ...] = ()
     next_s: float | None = None
     half_share: float | None = None
+    least: float | None = None
+    most: float | None = None
 
 
 @dataclass(frozen=True)

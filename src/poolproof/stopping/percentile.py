@@ -45,6 +45,16 @@ def known(stretches: Sequence[Histogram], percent: float, confidence: float) -> 
     return Known(value, max(quantile((1 + confidence) / 2, len(parts) - 1) * error, value * BIN_ERROR))
 
 
+def extremes(stretches: Sequence[Histogram], percent: float) -> tuple[float, float] | None:
+    """The lowest and the highest percentile of ten equal parts, or as many as there are; None where one is empty."""
+    count = min(MOST_PARTS, len(stretches))
+    parts = _split(stretches, count)
+    if count < LEAST_PARTS or not all(parts):
+        return None
+    found = [percentile(part, percent) for part in parts]
+    return min(found), max(found)
+
+
 def percentile(histogram: Histogram, percent: float) -> float:
     """The value of the bin that holds it."""
     wanted, below = math.ceil(sum(histogram.values()) * percent / 100), 0
@@ -58,11 +68,15 @@ def percentile(histogram: Histogram, percent: float) -> float:
 def _parts(stretches: Sequence[Histogram], percent: float) -> list[Histogram] | None:
     """As many parts of equal length as have samples enough each; None where not even the fewest have."""
     for count in range(min(MOST_PARTS, len(stretches)), LEAST_PARTS - 1, -1):
-        bounds = [round(len(stretches) * part / count) for part in range(count + 1)]
-        parts = [_joined(stretches[a:b]) for a, b in pairwise(bounds)]
+        parts = _split(stretches, count)
         if all(sum(part.values()) * (1 - percent / 100) >= LEAST_BEYOND for part in parts):
             return parts
     return None
+
+
+def _split(stretches: Sequence[Histogram], count: int) -> list[Histogram]:
+    bounds = [round(len(stretches) * part / count) for part in range(count + 1)] if count else [0]
+    return [_joined(stretches[a:b]) for a, b in pairwise(bounds)]
 
 
 def _joined(stretches: Sequence[Histogram]) -> Histogram:

@@ -27,7 +27,7 @@ _WIDER = 4.0
 class View:
     """What one look found: the mean from `warmup_s` on, half its interval, and why it is not stationary, or not known.
 
-    `half` is None without an interval: too few samples.
+    `half` is None without an interval: too few samples. `least` and `most`: the means of its lowest and highest tenth.
     """
 
     mean: float
@@ -35,6 +35,8 @@ class View:
     warmup_s: float
     unsteady: tuple[Reason, ...] = ()
     unknown: tuple[Reason, ...] = ()
+    least: float | None = None
+    most: float | None = None
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,8 @@ def view(values: Sequence[float], interval_s: float, rule: Rule, *, is_first: bo
     run = part.long_run()
     run = replace(run, effective=min(run.effective, events))
     half = run.half_width(rule.confidence) * (1 if is_first else 1 + _WIDER / run.freedom)
-    range_ = _range(part.values)
+    least, most = _extremes(part.values)
+    range_ = most - least
     if run.effective < LEAST_EFFECTIVE and range_ <= rule.until * run.mean:
         half, run = max(half, range_), replace(run, effective=LEAST_EFFECTIVE)  # slow, but too small to matter
     return View(
@@ -88,6 +91,8 @@ def view(values: Sequence[float], interval_s: float, rule: Rule, *, is_first: bo
         warmup_s=(len(values) - len(part.values)) * interval_s,
         unsteady=unsteady,
         unknown=() if unsteady else tuple(_unknown(run, half, len(part.values), rule)),
+        least=least,
+        most=most,
     )
 
 
@@ -137,8 +142,8 @@ def _warming(cut_s: float) -> Reason:
     return Reason("warm-up", f"it was still warming up after {cut_s:.3g} s", {"cut_s": cut_s})
 
 
-def _range(values: Sequence[float]) -> float:
-    """From the lowest to the highest of ten parts of the series."""
+def _extremes(values: Sequence[float]) -> tuple[float, float]:
+    """The lowest and the highest of ten parts of the series."""
     bounds = [round(len(values) * part / _PARTS) for part in range(_PARTS + 1)]
     means = [math.fsum(values[a:b]) / (b - a) for a, b in pairwise(bounds) if b > a]
-    return max(means) - min(means)
+    return min(means), max(means)

@@ -48,10 +48,12 @@ def make_run(
     bad: Mapping[tuple[str, str], Verdict] | None = None,
     record: RunRecord = RECORD,
     unsettled: Mapping[tuple[str, str], str] | None = None,
+    extremes: tuple[float | None, float | None] = (None, None),
 ) -> Path:
     """A run directory whose trials have these figures, of a verdict of their own where `bad` says so.
 
-    `unsettled`: what kept the trials of a cell from settling; needs a record with `until`.
+    `unsettled`: what kept the trials of a cell from settling; needs a record with `until`. `extremes`: the lowest and
+    the highest tenth of each of those trials, as shares of its figure.
     """
     run = RunDirectory.create(path, record.campaign, record)
     metrics = {workload.name: workload.metric for workload in parse_campaign(record.campaign, "t").workloads}
@@ -63,6 +65,8 @@ def make_run(
             settling = Settling(
                 reason is None, 0, 3, 180, 0.99, 1.01, () if reason is None else (Unsettled(reason, "…"),)
             )
+            if reason is not None:
+                settling = replace(settling, least_share=extremes[0], most_share=extremes[1])
             run.append(trial if unsettled is None else replace(trial, settling=settling))
     return path
 

@@ -11,7 +11,7 @@ from poolproof.campaign.claims import Claim, parse_claim
 from poolproof.campaign.document import Spot
 from poolproof.compare.comparison import Side, compare
 from poolproof.compare.contract import comparison_object, ranking_object
-from poolproof.compare.finished import FinishedRun, read_run
+from poolproof.compare.finished import FinishedRun, Measured, read_run
 from poolproof.compare.goal import Goal
 from poolproof.compare.ranking import rank
 from poolproof.errors import RunError
@@ -31,8 +31,18 @@ VALUES: Values = {
 READS = Goal({"reads": 1.0})
 
 
-def run(path: Path, unsettled: Mapping[tuple[str, str], str], values: Values = VALUES) -> FinishedRun:
-    return read_run(make_run(path, values, record=UNTIL, unsettled=unsettled))
+def run(
+    path: Path,
+    unsettled: Mapping[tuple[str, str], str],
+    values: Values = VALUES,
+    extremes: tuple[float | None, float | None] = (None, None),
+) -> FinishedRun:
+    return read_run(make_run(path, values, record=UNTIL, unsettled=unsettled, extremes=extremes))
+
+
+def held(found: FinishedRun, text: str) -> tuple[str, str]:
+    (one,) = hold((Claim("it is so", "this test", text, parse_claim(text, Spot("test"))),), tuple(found.cells.values()))
+    return one.result, one.why
 
 
 def text_of(print_it: object, found: object) -> str:
@@ -105,7 +115,71 @@ def test_no_factor_and_no_claim_rests_on_an_unsettled_figure(tmp_path: Path) -> 
     found = run(tmp_path / "r", {("pair", "reads"): "drift"})
     one, pair = found.cells["one", "reads"], found.cells["pair", "reads"]
     assert factor_to(pair, one) is None and factor_to(one, pair) is None
-    text = "iops(pair, reads) > 1"
-    claim = Claim("it is fast", "this test", text, parse_claim(text, Spot("test")))
-    (held,) = hold((claim,), tuple(found.cells.values()))
-    assert (held.result, held.why) == ("undecided", "reads on pair is unsettled (drift)")
+    assert held(found, "iops(pair, reads) > 1") == ("undecided", "reads on pair is unsettled (drift)")
+
+
+@pytest.mark.parametrize(
+    ("extremes", "places"),
+    [
+        ((0.7, 1.3), {"one": (2, 2), "union": (3, 3), "pair": (1, 1)}),
+        ((0.4, 1.1), {"one": (1, 2), "union": (3, 3), "pair": (1, 2)}),
+        ((0.2, 1.1), {"one": (1, 2), "union": (2, 3), "pair": (1, 3)}),
+    ],
+)
+def test_a_rate_that_changes_is_held_at_its_extremes(
+    tmp_path: Path, extremes: tuple[float, float], places: dict[str, tuple[int, int]]
+) -> None:
+    """2000 IOPS beside 1000 and 500: the best if it was never below 1400, open from 800 on, anything from 400 on."""
+    found = run(tmp_path / "r", {("pair", "reads"): "step"}, extremes=extremes)
+    ranking = rank(found, READS, metric=None, effect=0.02)
+    assert {each.entry.layout: (each.first, each.last) for each in ranking.ranked} == places
+    text = text_of(print_ranking, ranking)
+    assert "the rate changes, so the figure is held at its lowest and its highest tenth: pair: step" in text
+    assert "2.00k IOPS" in text
+    (pair,) = [each for each in ranking_object(ranking)["layouts"] if each["layout"] == "pair"]
+    figure = pair["figures"][0]
+    assert (figure["unsteady"], figure["changing"]) == ([], ["step"])
+    assert figure["figure"]["low"] == pytest.approx(2000 * extremes[0], rel=0.02)
+    assert figure["figure"]["high"] == pytest.approx(2000 * extremes[1], rel=0.02)
+
+
+def test_two_that_agree_on_the_mean_are_not_the_same_where_one_changes(tmp_path: Path) -> None:
+    a, b = run(tmp_path / "a", {}), run(tmp_path / "b", {("pair", "reads"): "drift"}, extremes=(0.8, 1.2))
+    found = compare(Side(a), Side(b), effect=0.02)
+    words = {cell.place.layout: cell.decision.word for cell in found.cells}
+    assert words == {"one": "same", "pair": "undecided", "union": "same"}
+    assert "held at its lowest and its highest tenth: reads on pair: drift" in text_of(print_comparison, found)
+
+
+def test_a_latency_that_changes_is_turned_round(tmp_path: Path) -> None:
+    """2 ms and up to 5 beside 10 ms: faster; up to 12 ms: open."""
+    values: Values = {("one", "etcd"): [10e6, 10.1e6, 9.9e6], ("pair", "etcd"): [2e6, 2e6, 2.01e6]}
+    for highest, first in ((2.5, (1, 1)), (6.0, (1, 2))):
+        found = run(tmp_path / str(highest), {("pair", "etcd"): "burst"}, values, extremes=(0.9, highest))
+        ranking = rank(found, Goal({"etcd": 1.0}), metric=None, effect=0.02)
+        assert {each.entry.layout: (each.first, each.last) for each in ranking.ranked}["pair"] == first
+
+
+def test_another_metric_than_its_own_has_no_extremes(tmp_path: Path) -> None:
+    found = run(tmp_path / "r", {("pair", "reads"): "step"}, extremes=(0.7, 1.3))
+    measured = found.measured("pair", "reads", "bandwidth")
+    assert isinstance(measured, Measured) and (measured.unsteady, measured.changing) == (("step",), ())
+
+
+@pytest.mark.parametrize(
+    ("text", "extremes", "result"),
+    [
+        ("iops(pair, reads) > 1300", (0.7, 1.3), "held"),
+        ("iops(pair, reads) > 1500", (0.7, 1.3), "undecided"),
+        ("iops(pair, reads) / iops(one, reads) > 1.3", (0.7, 1.3), "held"),
+        ("iops(one, reads) / iops(pair, reads) < 0.8", (0.7, 1.3), "held"),
+        ("iops(one, reads) / iops(pair, reads) < 0.6", (0.7, 1.3), "undecided"),
+        ("iops(pair, reads) < 1300", (0.7, 1.3), "failed"),
+        ("iops(pair, reads) > 1", (0.0, 1.3), "undecided"),
+    ],
+)
+def test_a_claim_is_held_at_the_extremes_too(
+    tmp_path: Path, text: str, extremes: tuple[float, float], result: str
+) -> None:
+    found = run(tmp_path / "r", {("pair", "reads"): "step"}, extremes=extremes)
+    assert held(found, text)[0] == result

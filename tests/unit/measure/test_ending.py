@@ -12,6 +12,7 @@ from poolproof.hosts.local import LocalHost
 from poolproof.layers.base import WriteBack
 from poolproof.layers.zfs_txg import transaction_groups
 from poolproof.measure.jobs import jobs_of
+from poolproof.measure.latencies import Stretch
 from poolproof.measure.live import Ending
 from poolproof.measure.settle import FioRun, lasting, status_interval_s, window_of, with_enough
 from poolproof.measure.status import Status
@@ -93,6 +94,31 @@ def test_a_window_in_which_nothing_was_counted_gives_the_figures_of_the_whole() 
     figures, settling = window_of(fio, read_json(text), "iops")
     assert figures.iops == pytest.approx(19.95)
     assert settling is not None and settling.whole == pytest.approx(19.95)
+
+
+def test_a_rate_that_changes_tells_its_lowest_and_its_highest_tenth() -> None:
+    values = tuple([100.0] * 60 + [50.0] * 60)
+    decision = decide(Series(0.1, values), Rule(min_s=12, max_s=12))
+    assert {reason.name for reason in decision.reasons} & {"step", "bimodal"}
+    report = {"jobs": [{"job_runtime": 12000, "write": {"total_ios": 900, "runtime": 12000, "iops": 75}}]}
+    text = json.dumps({"fio version": "fio-3.33", **report})
+    fio = FioRun("", text, Completed((), 0, "", "", 12.2), decision=decision, most_s=12)
+    _figures, settling = window_of(fio, read_json(text), "iops")
+    assert settling is not None and settling.least_share is not None and settling.most_share is not None
+    assert (settling.least_share, settling.most_share) == pytest.approx((50 / 75, 100 / 75))
+
+
+def test_a_percentile_has_extremes_of_its_own() -> None:
+    bins = [{1_000_000: 90, 2_000_000 if number < 9 else 4_000_000: 10} for number in range(10)]
+    stretches = tuple(Stretch(BEGUN_S + at, at, at + 1.0, {}, each) for at, each in enumerate(bins))
+    report = {"jobs": [{"job_runtime": 10000, "write": {"total_ios": 1000, "runtime": 10000, "iops": 100}, "sync": {
+        "total_ios": 1000, "lat_ns": {"N": 1000, "percentile": {"99.000000": 2_000_000}}}}]}  # fmt: skip
+    text = json.dumps({"fio version": "fio-3.33", **report})
+    decision = decide(Series(0.1, (100.0,) * 100), Rule(min_s=10, max_s=10))
+    fio = FioRun("", text, Completed((), 0, "", "", 10.2), decision=decision, most_s=10, latencies=stretches)
+    figures, settling = window_of(fio, read_json(text), "sync_p99")
+    assert figures.sync_p99_ns == 2_000_000
+    assert settling is not None and (settling.least_share, settling.most_share) == (1.0, 2.0)
 
 
 def test_with_its_own_report_for_each_sample_the_same_series_is_settled() -> None:

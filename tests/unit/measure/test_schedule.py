@@ -220,14 +220,14 @@ RAN_S = 3.0
 BESIDE_S = 2.0
 
 
-def half_done(budget_s: int, build_s: float, asked: Campaign | None = None) -> Schedule:
+def half_done(budget_s: int, build_s: float, asked: Campaign | None = None, allowed_s: float = RAN_S) -> Schedule:
     """The first of two layouts has its two trials, of 3 s and 2 s beside; the second none."""
     asked = asked or campaign(budget_s)
     done = [
         replace(
             trial("one", number, build_s + (number - 1) * (RAN_S + BESIDE_S)),
             seconds={"fio": RAN_S + 0.5, "drain": BESIDE_S - 0.5},
-            settling=Settling(settled=False, warmup_s=0.0, ran_s=RAN_S, most_s=RAN_S),
+            settling=Settling(settled=False, warmup_s=0.0, ran_s=RAN_S, most_s=allowed_s),
         )
         for number in (1, 2)
     ]
@@ -252,6 +252,16 @@ def test_a_trial_leaves_the_others_their_least_and_their_building(
     until = half_done(round(paid_s + needed_s + spare_s), build_s=30.0).measure("one", "reads").until
     assert until is not None
     assert until.max_s == pytest.approx(most_s, abs=0.2)
+
+
+def test_what_trials_last_beyond_what_they_were_allowed_is_foreseen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 3 s in place of 1 s: the next ones will too, and what is left for more is less by 2 s each."""
+    monkeypatch.setattr(time, "time", lambda: START_S)
+    kept, overrun = (half_done(200, build_s=30.0, allowed_s=allowed_s) for allowed_s in (RAN_S, 1.0))
+    as_asked, longer = (found.measure("one", "reads").until for found in (kept, overrun))
+    assert as_asked is not None and longer is not None
+    # two trials ahead; half of what is spare is the race's, and one of two who took all leaves the other 3 / 4 of it
+    assert as_asked.max_s - longer.max_s == pytest.approx(2 * (RAN_S - 1.0) / 4, abs=0.2)
 
 
 @pytest.mark.parametrize(("commit_s", "least_s"), [(30, RAN_S), (1, RAN_S), (0, 1.0)])

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from poolproof.stopping.percentile import Histogram, known, percentile
+from poolproof.stopping.percentile import Histogram, extremes, known, percentile
 
 _Z99 = 2.3263
 
@@ -63,3 +63,17 @@ def test_a_percentile_is_known_no_better_than_its_bin() -> None:
 @pytest.mark.parametrize(("percent", "value"), [(50, 10), (99, 20), (99.9, 30), (100, 30)])
 def test_a_percentile_is_the_bin_that_holds_it(percent: float, value: int) -> None:
     assert percentile({20: 100, 10: 895, 30: 5}, percent) == value
+
+
+def test_the_extremes_are_those_of_ten_parts() -> None:
+    slow = [Counter({1000: 99, 9000 if number in (6, 7) else 2000: 1}) for number in range(20)]
+    assert extremes(slow, 99.5) == (2000.0, 9000.0)
+    assert extremes(slow, 50) == (1000.0, 1000.0)
+
+
+def test_parts_that_are_too_few_or_empty_have_no_extremes() -> None:
+    some = Counter({1000: 5})
+    assert extremes([], 99) is None
+    assert extremes([some] * 4, 99) is None
+    assert extremes([some] * 5, 99) == (1000.0, 1000.0)
+    assert extremes([some] * 5 + [Counter()] * 5, 99) is None

@@ -2,14 +2,16 @@
 
 import itertools
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from benchmarks import recordings
-from benchmarks.replay import by_campaign, main, measure
+from benchmarks.replay import PROOF, by_campaign, held_by_kind, main, measure, rounds_of
 
 PATHS = recordings.paths(recordings.FOLDER)
 DOCS = Path(recordings.FOLDER).parents[1] / "docs" / "benchmarks.md"
+STOPPING = DOCS.with_name("stopping.md")
 LEAST_CELLS = 60
 LEAST_S = 60.0
 LAYOUTS = {
@@ -51,3 +53,16 @@ def test_the_docs_show_what_the_replay_prints(
     printed = capsys.readouterr().out
     assert printed.count("\n") > 10
     assert f"$ python -m benchmarks.replay --proof\n{printed}" in DOCS.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("most_s", [3, 5, 8, 15])
+def test_intervals_hold_where_trials_are_imprecise_at_most_as_the_docs_say(most_s: int) -> None:
+    """Of a figure that only trials of one length tell it is tested whether layouts differ."""
+    rounds = rounds_of(replace(PROOF, max_s=most_s, trials_min=2))
+    kinds = held_by_kind(itertools.chain.from_iterable(rounds))
+    row = " | ".join(f"{sum(held)} of {len(held)}" for held in kinds)
+    assert f"| {most_s} s | {row} |" in STOPPING.read_text(encoding="utf-8")
+    _, imprecise, changing, reaching = kinds
+    assert sum(imprecise) / len(imprecise) >= 0.85
+    assert len(reaching) == len(changing) and sum(reaching) / len(reaching) >= 0.92
+    assert most_s > 8 or sum(reaching) > sum(changing)
