@@ -59,12 +59,12 @@ class Replayed:
         return self.between.known and all(decision.settled for decision in self.decisions)
 
     @property
-    def reaches(self) -> bool | None:
+    def reaches(self) -> bool:
         """Whether it holds where it reaches, besides, as far as the lowest and the highest tenth of any trial."""
         low, high, mean = self.between.low, self.between.high, self.between.mean
         bounds = [bound for each in self.decisions for bound in (each.least, each.most) if bound is not None]
         if low is None or high is None or not bounds:
-            return self.covers
+            return bool(self.covers)
         return low * min(1.0, min(bounds) / mean) <= self.full.mean <= high * max(1.0, max(bounds) / mean)
 
     @property
@@ -200,7 +200,7 @@ def held_by_kind(replayed: Iterable[Replayed]) -> tuple[list[bool], list[bool], 
         if each.covers is not None:
             kinds[0 if each.settled else 1 if each.only_imprecise else 2].append(each.covers)
             if not each.only_imprecise:
-                kinds[3].append(bool(each.reaches))
+                kinds[3].append(each.reaches)
     return kinds
 
 
@@ -209,10 +209,11 @@ def claims(rounds: Sequence[Sequence[Replayed]]) -> list[Result]:
     replayed = [each for round_ in rounds for each in round_]
     cells = len({each.cell for each in replayed})
     seconds = math.fsum(each.seconds for each in replayed) / len(replayed)
-    held = [each for kind in held_by_kind(replayed)[:3] for each in kind]
+    of_known, imprecise, changing, _ = held_by_kind(replayed)
+    held = [*of_known, *imprecise, *changing]
     known = [each for each in replayed if each.settled]
-    of_known = _share(held_by_kind(replayed)[0])
-    covered = 100 * sum(map(bool, held)) / len(held)
+    told_held = f"{_share(held)}; of known cells {_share(of_known)}"
+    covered = 100 * sum(held) / len(held)
     told, wrong = _told_and_wrong(rounds)
     pairs = len({best.cell[:2] for best, _ in told})
     off = [each for each in known if each.error > PROOF.until]
@@ -221,7 +222,9 @@ def claims(rounds: Sequence[Sequence[Replayed]]) -> list[Result]:
     return [
         Result("device time of a cell", seconds, FIXED_S / 15, " s", f"1/{FIXED_S / seconds:.1f} of 180 s; {replays}"),
         Result("median error", 100 * _median(each.error for each in replayed), 3.0, " %", _errors(known)),
-        Result("coverage off 95 %", abs(covered - 95), 3.0, " points", f"{_share(held)}; of known cells {of_known}"),
+        Result(
+            "coverage off 95 %", abs(covered - 95), 3.0, " points", f"{_share(held)}; of known cells {_share(of_known)}"
+        ),
         Result("known, and off by more", 100 * len(off) / max(1, len(known)), 5.0, " %", of_all),
         Result("wrong winners", len(wrong), 0, "", f"of {pairs} workloads whose layouts the full runs tell apart"),
     ]
@@ -285,7 +288,7 @@ def _median(values: Iterable[float]) -> float:
 
 
 def _share(held: Sequence[bool]) -> str:
-    return f"{sum(map(bool, held))}/{len(held)} = {sum(map(bool, held)) / len(held):.1%}" if held else "0 of 0"
+    return f"{sum(held)}/{len(held)} = {sum(held) / len(held):.1%}" if held else "0 of 0"
 
 
 def _rows(replayed: Sequence[Replayed]) -> Iterator[str]:

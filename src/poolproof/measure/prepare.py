@@ -91,17 +91,16 @@ def _on_file_system(host: Host, layout: ReadyLayout, cells: Sequence[CellJobs], 
     own = {place for cell, place in zip(cells, places, strict=True) if cell.workload.fill}
     _make_places(host, layout, own)
     jobs = [placed(cell.jobs, place) for cell, place in zip(cells, places, strict=True)]
-    filling = {render(fill_job(entry)): entry for cell, entry in zip(cells, jobs, strict=True) if cell.workload.fill}
+    texts = [render(fill_job(entry)) if cell.workload.fill else "" for cell, entry in zip(cells, jobs, strict=True)]
+    filling = {text: entry for text, entry in zip(texts, jobs, strict=True) if text}
     fills: dict[str, Fill] = {}
     for number, (text, entry) in enumerate(filling.items(), start=1):
         listener.step(f"fill the test files, {number} of {len(filling)}")
         fills[text] = _fill(host, layout, fill_job(entry), entry.unique_bytes or 0)
     laid_out = {place: list_files(host, place) for place in own}
     return [
-        _Placed(cell.workload, entry, laid_out[place], fills[render(fill_job(entry))])
-        if cell.workload.fill
-        else _Placed(cell.workload, entry, found_paths(cell.jobs, place), None)
-        for cell, place, entry in zip(cells, places, jobs, strict=True)
+        _Placed(cell.workload, entry, laid_out[place] if text else found_paths(cell.jobs, place), fills.get(text))
+        for cell, place, entry, text in zip(cells, places, jobs, texts, strict=True)
     ]
 
 

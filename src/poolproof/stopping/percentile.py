@@ -46,10 +46,11 @@ def known(stretches: Sequence[Histogram], percent: float, confidence: float) -> 
 
 
 def extremes(stretches: Sequence[Histogram], percent: float) -> tuple[float, float] | None:
-    """The lowest and the highest percentile of ten equal parts, or as many as there are; None where one is empty."""
-    count = min(MOST_PARTS, len(stretches))
-    parts = _split(stretches, count)
-    if count < LEAST_PARTS or not all(parts):
+    """The lowest and the highest percentile of ten equal parts, five at least; None where they are fewer or one is empty."""
+    if len(stretches) < LEAST_PARTS:
+        return None
+    parts = _split(stretches, min(MOST_PARTS, len(stretches)))
+    if not all(parts):
         return None
     found = [percentile(part, percent) for part in parts]
     return min(found), max(found)
@@ -75,7 +76,7 @@ def _parts(stretches: Sequence[Histogram], percent: float) -> list[Histogram] | 
 
 
 def _split(stretches: Sequence[Histogram], count: int) -> list[Histogram]:
-    bounds = [round(len(stretches) * part / count) for part in range(count + 1)] if count else [0]
+    bounds = [round(len(stretches) * part / count) for part in range(count + 1)]
     return [_joined(stretches[a:b]) for a, b in pairwise(bounds)]
 
 

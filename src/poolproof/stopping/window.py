@@ -55,8 +55,7 @@ class _Part:
         """How well the mean is known; the profile of a period, estimated itself, takes one period's worth of it."""
         run = long_run(self.flat)
         wider = math.sqrt(self.periods / (self.periods - 1)) if self.periods else 1.0
-        mean = math.fsum(self.values) / len(self.values)
-        return replace(run, mean=mean, standard_error=run.standard_error * wider)
+        return replace(run, standard_error=run.standard_error * wider)
 
 
 def view(values: Sequence[float], interval_s: float, rule: Rule, *, is_first: bool) -> View:
