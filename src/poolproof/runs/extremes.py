@@ -38,4 +38,4 @@ def extremes_of(trials: Iterable[Trial], metric: Metric) -> Extremes | None:
             return None
         else:
             bounds.append(value)
-    return Extremes(min(bounds), max(bounds)) if bounds else None
+    return Extremes(min(bounds), max(bounds)) if bounds and min(bounds) > 0 else None

@@ -46,7 +46,7 @@ def known(stretches: Sequence[Histogram], percent: float, confidence: float) -> 
 
 
 def extremes(stretches: Sequence[Histogram], percent: float) -> tuple[float, float] | None:
-    """The lowest and the highest percentile of ten equal parts, five at least; None where they are fewer or one is empty."""
+    """The lowest and the highest percentile of ten equal parts, or five at least; None where one is empty."""
     if len(stretches) < LEAST_PARTS:
         return None
     parts = _split(stretches, min(MOST_PARTS, len(stretches)))
