@@ -34,6 +34,11 @@ def report_path(scratch: str) -> str:
     return f"{scratch}/{_REPORT}"
 
 
+def pidfile(scratch: str) -> str:
+    """Where the running fio leaves its process number, on the host."""
+    return f"{scratch}/{_PIDFILE}"
+
+
 def run_fio(
     host: Host,
     jobs: JobFile,
@@ -64,7 +69,7 @@ def run_fio(
 def interrupt_fio(host: Host, scratch: str) -> None:
     """End the running fio in order: it closes its figures and writes its report. Nothing where it has ended already."""
     script = 'read -r pid <"$1" && grep -aqF "$2" "/proc/$pid/cmdline" && kill -INT "$pid"; :'
-    host.run(["sh", "-c", script, "sh", f"{scratch}/{_PIDFILE}", f"{scratch}/"], timeout_s=_INTERRUPT_S, check=False)
+    host.run(["sh", "-c", script, "sh", pidfile(scratch), f"{scratch}/"], timeout_s=_INTERRUPT_S, check=False)
 
 
 def whole_report(host: Host, scratch: str) -> str:
@@ -83,12 +88,20 @@ def _held(scratch: str, job: str, argv: list[str], *, clear: str = "/dev/null") 
     return ["sh", "-c", script, f"{scratch}/{_PIDFILE}", job, clear, *argv]
 
 
+def planned_s(jobs: JobFile) -> float | None:
+    """Seconds after which all jobs should have ended, ramps among it; None where one ends when its work is done."""
+    return None if any(job.runtime_s is None for job in jobs.jobs) else _asked_s(jobs)
+
+
+def _asked_s(jobs: JobFile) -> float:
+    return sum(max((job.runtime_s or 0.0) + job.ramp_s for job in phase) for phase in jobs.phases)
+
+
 def _limit_s(jobs: JobFile) -> float:
     """Long after the time asked for; a job that ends when its work is done gets what the slowest disk would take."""
-    asked = sum(max((job.runtime_s or 0.0) + job.ramp_s for job in phase) for phase in jobs.phases)
     open_ended = [job for job in jobs.jobs if job.runtime_s is None]
     work_bytes = sum((job.io_size_bytes or job.size_bytes or 0) * job.numjobs for job in open_ended)
-    return 2 * asked + _SLACK_S + work_bytes / _SLOWEST_BYTES_PER_S
+    return 2 * _asked_s(jobs) + _SLACK_S + work_bytes / _SLOWEST_BYTES_PER_S
 
 
 def fill_files(host: Host, jobs: JobFile, scratch: str, size_bytes: int) -> None:

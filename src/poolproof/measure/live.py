@@ -1,6 +1,10 @@
-"""While fio runs: its own rate beside the disks', told once a second if anybody hears; its end once it is known."""
+"""While fio runs: its own rate beside the disks', told once a second if anybody hears; its end once it is known.
+
+A fio that hangs is ended, too (`stuck.py`).
+"""
 
 import contextlib
+import math
 import threading
 import time
 from dataclasses import dataclass, replace
@@ -15,6 +19,7 @@ from poolproof.measure.events import LiveRates
 from poolproof.measure.fio_report import FioReport
 from poolproof.measure.fio_run import interrupt_fio, report_path
 from poolproof.measure.status import Status, after_ramp, series_of
+from poolproof.measure.stuck import end_stuck, stand_still
 from poolproof.measure.teller import Teller
 from poolproof.stopping.decide import decide
 from poolproof.stopping.model import Decision, Rule
@@ -76,6 +81,8 @@ class Watch:
     """Watches a fio from a thread of its own, from `begins` until the context is left.
 
     `report` holds what fio said so far. `decision` is the one for which fio was ended, None as long as it was not.
+    `stuck`: what a fio that hung waited for, which was killed then; None as long as none was. `most_s`: after so many
+    seconds it should end by itself; None where that is not known.
     """
 
     def __init__(
@@ -85,14 +92,18 @@ class Watch:
         sampler: Sampler,
         teller: Teller | None = None,
         ending: Ending | None = None,
+        most_s: float | None = None,
     ) -> None:
         self.decision: Decision | None = None
+        self.stuck: tuple[str, ...] | None = None
         self._host, self._scratch, self._sampler = host, scratch, sampler
         self._teller, self._ending = teller, ending
         self.report = FioReport(host, report_path(scratch), 0.0)
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
         self._begun = self._due = 0.0
+        self._most_s = math.inf if most_s is None else most_s
+        self._over_at_s = math.inf  # by the host's clock
 
     def __enter__(self) -> "Watch":
         return self
@@ -107,6 +118,7 @@ class Watch:
     def begins(self, at_s: float) -> None:
         """fio is about to start; `at_s` is that moment by the host's clock."""
         self.report.begun_at_s = at_s
+        self._over_at_s = at_s + self._most_s
         self._begun = time.monotonic()
         if self._ending is not None:
             self._due = self._begun + _START_S + self._ending.ramp_s + self._ending.rule.min_s
@@ -116,6 +128,7 @@ class Watch:
 
     def _watch(self) -> None:
         while not self._stop.wait(self._pause_s()):
+            self._end_if_stuck()
             heard = self._teller is not None and self._teller.is_heard()
             if not heard and not self._is_due:
                 continue
@@ -145,6 +158,12 @@ class Watch:
             elapsed_s = time.monotonic() - self._begun
             self._teller.tell(LiveRates(elapsed_s, _rate(before, now), _leaf_rate(self._sampler)))
 
+    def _end_if_stuck(self) -> None:
+        sampler = self._sampler
+        if self.stuck is None and stand_still(sampler.readings, len(sampler.leaves), self._over_at_s):
+            with contextlib.suppress(PoolproofError):
+                self.stuck = end_stuck(self._host, self._scratch)
+
     def _end_if_known(self) -> None:
         if self._ending is None:
             return
@@ -152,6 +171,7 @@ class Watch:
         if decision.done:
             interrupt_fio(self._host, self._scratch)
             self.decision = decision
+            self._over_at_s = min(self._over_at_s, self.report.begun_at_s + time.monotonic() - self._begun)
         elif decision.next_s is not None:
             ran_s = self.report.statuses[-1].ran_s if self.report.statuses else 0.0
             self._due = time.monotonic() + decision.next_s - ran_s

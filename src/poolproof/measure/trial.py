@@ -25,7 +25,7 @@ from poolproof.layers.open_layout import busy_with, vdev_uses
 from poolproof.measure.cool import cool, flush
 from poolproof.measure.events import Listener
 from poolproof.measure.figures import moved_each_way
-from poolproof.measure.fio_run import run_fio
+from poolproof.measure.fio_run import planned_s, run_fio
 from poolproof.measure.latencies import latency_text
 from poolproof.measure.live import Ending, Watch
 from poolproof.measure.ready import ReadyLayout
@@ -38,6 +38,7 @@ from poolproof.measure.settle import (
     status_interval_s,
     window_of,
 )
+from poolproof.measure.stuck import FioStuck
 from poolproof.measure.teller import Teller
 from poolproof.rules.judge import judge
 from poolproof.rules.model import Case, Finding
@@ -140,7 +141,7 @@ def _attempt(bench: Bench, prepared: Prepared, number: int) -> tuple[Trial, Host
     broken = None
     try:
         with bench.run.together():
-            trial = _measure_and_judge(bench, prepared, number, directory)
+            trial = _in_two_tries(bench, prepared, number, directory)
     except PoolproofError as error:
         trial = failed_trial(bench.layout.name, workload, number, error)
         broken = error if isinstance(error, HostUnreachable) else None
@@ -155,6 +156,15 @@ def failed_trial(layout: str, workload: Workload, number: int, error: PoolproofE
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def _in_two_tries(bench: Bench, prepared: Prepared, number: int, directory: Path) -> Trial:
+    """The second where fio hung in the first, which the trial then says."""
+    try:
+        return _measure_and_judge(bench, prepared, number, directory)
+    except FioStuck as stuck:
+        trial = _measure_and_judge(bench, prepared, number, directory)
+        return replace(trial, findings=(*trial.findings, stuck.note))
 
 
 def _measure_and_judge(bench: Bench, prepared: Prepared, number: int, directory: Path) -> Trial:
@@ -217,7 +227,7 @@ def _measure(bench: Bench, prepared: Prepared, number: int) -> _Measured:
     reports = ending or teller.is_heard() or (jobs.asked_s or 0.0) >= _SERIES_FROM_S
     to_decide_s = bench.measure.shortest_s if ending else math.inf
     status_s = status_interval_s(jobs, to_decide_s) if reports else None
-    watch = Watch(host, scratch, sampler, teller if reports else None, ending)
+    watch = Watch(host, scratch, sampler, teller if reports else None, ending, planned_s(jobs))
 
     def begins() -> None:
         start.append(read_now(host, leaves, more))
@@ -229,6 +239,8 @@ def _measure(bench: Bench, prepared: Prepared, number: int) -> _Measured:
         as_found = bench.layout.found is not None and not prepared.workload.fill
         ran = run_fio(host, jobs, scratch, status_s=status_s, before=begins, read_only=as_found)
         end, host_end = read_now(host, leaves, more), read_host(host)
+    if watch.stuck is not None:
+        raise FioStuck(watch.stuck)
     zfs = use_between(zfs_start, read_zfs(host, beneath.pools, beneath.objsets))
     bench.listener.step("drain to the disks")
     # The disks are slow, and the programs that ask are too. A Ctrl-C waits for them, each has its limit.

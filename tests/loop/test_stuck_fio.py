@@ -1,0 +1,47 @@
+"""A fio that never ends by itself is ended once its disks stand still, and the trial is made again."""
+
+import os
+import signal
+from pathlib import Path
+
+from tests.loop.ground import Ground
+
+_CAMPAIGN = """
+devices: {a: {file: 512M}}
+layouts: {one: a | ext4}
+workloads: {reads: {rw: randread, bs: 4k, size: 32m, rate_iops: 300, numjobs: 2}}
+measure: {until: 50%, min: 2s, max: 3s, trials: 1, seed: 5}
+"""
+_LIMIT_S = 150.0
+
+
+def test_a_fio_that_hangs_is_killed_and_run_once_more(ground: Ground) -> None:
+    """Stopped, it takes no signal but SIGKILL, as one in a deadlock."""
+    started = ground.start(_CAMPAIGN)
+    started.await_program("fio", "--output-format")
+    stopped = _fios(str(ground.work))
+    for pid in stopped:
+        os.kill(pid, signal.SIGSTOP)
+    answer = started.wait(_LIMIT_S)
+    assert answer.code == 0, answer.out + answer.err
+    assert stopped and not set(stopped) & set(_fios(str(ground.work)))
+    (cell,) = answer.json["cells"]
+    (note,) = [finding for finding in cell["findings"] if finding["message"].startswith("this is the second try")]
+    assert (note["rule"], note["effect"]) == ("work-done", "notes")
+    assert "nothing moved at any disk for 1 min" in note["message"]
+    assert cell["verdict"] == "sound" and cell["iops"]["mean"] > 0
+    assert len(ground.trial_lines()) == 1
+    assert ground.traces() == []
+
+
+def _fios(place: str) -> list[int]:
+    """The measuring fio and its jobs."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (folder / "cmdline").read_bytes().decode(errors="replace").split("\0")
+        except OSError:
+            continue
+        if words[0] == "fio" and any(word.startswith(f"--output={place}") for word in words):
+            found.append(int(folder.name))
+    return found

@@ -1,0 +1,56 @@
+"""When a fio counts as hung: its time is over, and for a minute not a byte moved at a leaf."""
+
+import pytest
+
+from poolproof.evidence.counters import Counters
+from poolproof.evidence.sampler import Reading
+from poolproof.measure.stuck import STILL_S, FioStuck, stand_still
+
+_BEGUN_S = 1000.0
+
+
+def readings(seconds: int, moves_until: float, *, beside_until: float = 0.0) -> list[Reading]:
+    """One each second: a leaf that reads until then, and a counter beside the leaves that moves until then."""
+    return [
+        Reading(
+            _BEGUN_S + at,
+            (
+                Counters(read_bytes=4096 * min(at, int(moves_until)), write_bytes=512),
+                Counters(write_bytes=4096 * min(at, int(beside_until))),
+            ),
+        )
+        for at in range(seconds + 1)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("moves_until", "over", "stuck"),
+    [
+        (5, 10, True),
+        (39, 10, True),
+        (41, 10, False),  # still at work, long after its time
+        (5, 41, False),  # its time is over since 59 s only
+        (0, 10, True),  # it never moved anything
+    ],
+)
+def test_stuck_is_over_and_still(moves_until: float, over: float, stuck: bool) -> None:
+    assert STILL_S == 60
+    assert stand_still(readings(100, moves_until), 1, _BEGUN_S + over) is stuck
+
+
+def test_what_moves_beside_the_leaves_does_not_count() -> None:
+    assert stand_still(readings(100, 5, beside_until=100), 1, _BEGUN_S + 10)
+    assert not stand_still(readings(100, 5, beside_until=100), 2, _BEGUN_S + 10)
+
+
+def test_without_leaves_or_readings_nothing_is_known() -> None:
+    assert not stand_still(readings(100, 5), 0, _BEGUN_S)
+    assert not stand_still([], 1, _BEGUN_S)
+    assert not stand_still(readings(100, 5), 1, float("inf"))
+
+
+def test_the_message_names_each_wait_once() -> None:
+    error = FioStuck(["hrtimer_nanosleep", "futex_do_wait", "futex_do_wait"])
+    assert error.message.endswith("its threads waited in hrtimer_nanosleep, futex_do_wait")
+    assert error.note.effect == "notes" and error.message in error.note.message
+    assert FioStuck([]).message.endswith("nothing that the kernel names")
