@@ -36,7 +36,8 @@ class FinishedRun:
     def spreads(self) -> Mapping[Metric, Spread | None]:
         """How much trials of a cell differ in this run, for each metric that was measured.
 
-        Empty with a fixed time: there no cell's interval leans on the others (`runs/settled.py`).
+        Those whose rate changes tell of it as well: how far all of them may be off is added at their extremes. Empty
+        with a fixed time: there no cell's interval leans on the others (`runs/settled.py`).
         """
         if self.campaign.measure.until is None:
             return {}
@@ -91,7 +92,7 @@ def read_run(path: Path) -> FinishedRun:
 
 
 def _spread(cells: Iterable[Cell], metric: Metric) -> Spread | None:
-    values = (cell.values_of(metric) for cell in cells if not cell.unsteady)
+    values = (cell.values_of(metric) for cell in cells)
     return spread_of([[TrialMean(value) for value in own] for own in values], resolution_of(metric) or LEAST_DEVIATION)
 
 

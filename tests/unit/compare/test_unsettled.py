@@ -160,6 +160,26 @@ def test_a_latency_that_changes_is_turned_round(tmp_path: Path) -> None:
         assert {each.entry.layout: (each.first, each.last) for each in ranking.ranked}["pair"] == first
 
 
+NINE = tuple(f"l{number}" for number in range(9))
+MANY = changed(
+    UNTIL.campaign[: UNTIL.campaign.index("  one:")]
+    + "".join(f"  {name}: a | ext4\n" for name in NINE)
+    + UNTIL.campaign[UNTIL.campaign.index("workloads:") :]
+)
+
+
+def test_trials_of_a_changing_rate_tell_how_far_trials_lie_apart(tmp_path: Path) -> None:
+    """Log devices in the grid: two trials each of nine layouts, six of them with a step; 12 ms beside 180."""
+    means = dict(zip(NINE, (11.5, 12.0, 12.5, 13.0, 13.5, 170.0, 180.0, 190.0, 185.0), strict=True))
+    values: Values = {(name, "etcd"): [0.96e6 * mean, 1.05e6 * mean] for name, mean in means.items()}
+    changes = {(name, "etcd"): "step" if number % 3 else "noise" for number, name in enumerate(NINE)}
+    path = make_run(tmp_path / "r", values, record=MANY, unsettled=changes, extremes=(0.7, 1.5))
+    found = rank(read_run(path), Goal({"etcd": 1.0}), metric=None, effect=0.02)
+    places = {each.entry.layout: (each.first, each.last) for each in found.ranked}
+    assert all(places[name][1] <= 5 for name in NINE[:5]), places
+    assert all(places[name][0] >= 6 for name in NINE[5:]), places
+
+
 def test_another_metric_than_its_own_has_no_extremes(tmp_path: Path) -> None:
     found = run(tmp_path / "r", {("pair", "reads"): "step"}, extremes=(0.7, 1.3))
     measured = found.measured("pair", "reads", "bandwidth")
