@@ -12,11 +12,10 @@ from poolproof.compare.welch import LogMean, between, log_mean
 from poolproof.runs.directory import RunDirectory
 from poolproof.runs.extremes import extremes_of
 from poolproof.runs.interval import Interval
+from poolproof.runs.metric_spread import metric_spread
 from poolproof.runs.model import RunRecord
-from poolproof.runs.settled import resolution_of
 from poolproof.runs.summary import RANKABLE, Cell, bare_cells_of, cells_of
-from poolproof.stopping.model import Spread, TrialMean
-from poolproof.stopping.spread import LEAST_DEVIATION, spread_of
+from poolproof.stopping.model import Spread
 
 
 @dataclass(frozen=True)
@@ -34,14 +33,8 @@ class FinishedRun:
 
     @cached_property
     def spreads(self) -> Mapping[Metric, Spread | None]:
-        """How much trials of a cell differ in this run, for each metric that was measured.
-
-        Those whose rate changes tell of it as well: how far all of them may be off is added at their extremes. Empty
-        with a fixed time: there no cell's interval leans on the others (`runs/settled.py`).
-        """
-        if self.campaign.measure.until is None:
-            return {}
-        return {metric: _spread(self.cells.values(), metric) for metric in metrics_of(self.cells.values())}
+        """How much trials of a cell differ in this run, for each metric that was measured."""
+        return {metric: metric_spread(self.cells.values(), metric) for metric in metrics_of(self.cells.values())}
 
     def measured(self, layout: str, workload: str, metric: Metric) -> "Measured | str":
         """The figure of a cell, with what the others tell of it; or in words why it has none that may be compared."""
@@ -89,11 +82,6 @@ def read_run(path: Path) -> FinishedRun:
     trials = directory.trials()
     cells = {(cell.layout, cell.workload): cell for cell in cells_of(trials, campaign)}
     return FinishedRun(path, record, campaign, cells, bare_cells_of(trials, campaign))
-
-
-def _spread(cells: Iterable[Cell], metric: Metric) -> Spread | None:
-    values = (cell.values_of(metric) for cell in cells)
-    return spread_of([[TrialMean(value) for value in own] for own in values], resolution_of(metric) or LEAST_DEVIATION)
 
 
 def _measured(cell: Cell | None, metric: Metric, spread: Spread | None) -> Measured | str:

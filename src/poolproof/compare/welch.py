@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from poolproof.campaign.model import LOWER_IS_BETTER, Metric
 from poolproof.runs.extremes import Extremes
-from poolproof.runs.interval import Interval, t_factor
+from poolproof.runs.interval import Interval, t_factor, tells
 from poolproof.stopping.freedom import welch_freedom
 from poolproof.stopping.model import Spread
 from poolproof.stopping.percentile import BIN_DEVIATION
@@ -19,9 +19,6 @@ from poolproof.student import upper_tail
 
 BIN_VARIANCE = BIN_DEVIATION**2
 """Variance, on logarithms, of a latency that is known to its bin only: the same bin in every trial proves no more."""
-
-_LEAST_FREEDOM = 2.0
-"""Of the run's spread, for a cell with one trial to have an interval."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +60,7 @@ def log_mean(values: Sequence[float], metric: Metric, spread: Spread | None = No
     lower_is_better = metric in LOWER_IS_BETTER
     logs = [-math.log(value) if lower_is_better else math.log(value) for value in values]
     count, mean = len(logs), math.fsum(logs) / len(logs)
-    if count == 1 and (spread is None or spread.freedom < _LEAST_FREEDOM):
+    if not tells(count, spread):
         return LogMean(mean, None)
     own = math.fsum((value - mean) ** 2 for value in logs) / max(1, count - 1)
     variance, freedom = moderated(own, count - 1, spread)

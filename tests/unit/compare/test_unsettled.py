@@ -203,3 +203,37 @@ def test_a_claim_is_held_at_the_extremes_too(
 ) -> None:
     found = run(tmp_path / "r", {("pair", "reads"): "step"}, extremes=extremes)
     assert held(found, text)[0] == result
+
+
+@pytest.mark.parametrize(
+    ("text", "result"),
+    [
+        ("sync_p99(pair, etcd) < 4.5ms", "held"),
+        ("sync_p99(pair, etcd) < 3.5ms", "undecided"),
+        ("sync_p99(pair, etcd) > 4.5ms", "failed"),
+        ("sync_p99(one, etcd) / sync_p99(pair, etcd) > 2.3", "held"),
+        ("sync_p99(one, etcd) / sync_p99(pair, etcd) > 3", "undecided"),
+        ("sync_p99(pair, etcd) / sync_p99(one, etcd) < 0.45", "held"),
+    ],
+)
+def test_a_claim_of_a_latency_that_changes(tmp_path: Path, text: str, result: str) -> None:
+    """2 ms, and 1 to 4 at its extremes, beside 10 ms."""
+    values: Values = {("one", "etcd"): [10e6, 10.1e6, 9.9e6], ("pair", "etcd"): [2e6, 2e6, 2e6]}
+    found = run(tmp_path / "r", {("pair", "etcd"): "step"}, values, extremes=(0.5, 2.0))
+    assert held(found, text)[0] == result
+
+
+def test_a_claim_leans_on_the_other_cells_of_its_run(tmp_path: Path) -> None:
+    """Of two trials 4 % apart alone t is 12.7; eight cells like that tell enough even of one trial."""
+    values: Values = {
+        (name, "etcd"): [0.98e6 * mean, 1.02e6 * mean] for name, mean in zip(NINE, [180] * 9, strict=True)
+    }
+    values = {**values, ("l1", "etcd"): [12e6], ("l2", "etcd"): [12e6, 12.4e6]}
+    many = read_run(make_run(tmp_path / "r", values, record=MANY, unsettled={}))
+    assert held(many, "sync_p99(l0, etcd) / sync_p99(l2, etcd) > 13")[0] == "held"
+    assert held(many, "sync_p99(l0, etcd) / sync_p99(l1, etcd) > 13")[0] == "held"
+    assert held(many, "sync_p99(l1, etcd) < 14ms")[0] == "held"
+    few = {place: own for place, own in values.items() if place[0] in ("l0", "l1", "l2")}
+    alone = read_run(make_run(tmp_path / "f", few, record=MANY, unsettled={}))
+    assert held(alone, "sync_p99(l0, etcd) / sync_p99(l2, etcd) > 13")[0] == "undecided"
+    assert "of one trial alone" in held(alone, "sync_p99(l1, etcd) < 14ms")[1]
