@@ -4,9 +4,10 @@ Nothing of it is kept: it follows from the trials, as it did when each further t
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from poolproof.campaign.model import LOWER_IS_BETTER, Campaign, Measure, Metric
+from poolproof.runs.extremes import extremes_of
 from poolproof.runs.model import Trial
 from poolproof.runs.settled import Spreads, resolution_of, spread_among, unsteady_by
 from poolproof.stopping.racing import Contender, Figures, leader_of, out_of_race, risk_of_a_test
@@ -33,10 +34,11 @@ class Dropped:
 class Race:
     """Where the race stands. `left` are the layouts that may be the best, the leader among them.
 
-    `excluded` have a failed or refuted cell and never ran. `unsteady` are those of `left` of which a trial did not
-    settle on a rate (`drift`, `step` …): they are tested against none, as in a ranking, lead nobody and are not
-    dropped. `risk` bounds the chance that the true best was dropped; `test_risk` is that of each test of one of `pairs`
-    pairs at one of `looks` looks.
+    `excluded` have a failed or refuted cell and never ran. `unsteady` are those of `left` of which a trial saw a change
+    of its rate (`drift`, `step` …): they are tested at their extremes, as in a ranking, and get no further trial, for
+    none makes these narrower; where the extremes are not known they lead nobody and are not dropped. `risk` bounds the
+    chance that the true best was dropped; `test_risk` is that of each test of one of `pairs` pairs at one of `looks`
+    looks.
     """
 
     goal: tuple[str, ...]
@@ -88,6 +90,7 @@ def race_among(goal_cells: GoalCells, goal: Sequence[str], measure: Measure, spr
     ]
     looks = measure.trials_max - measure.trials + 1
     beaten = out_of_race(contenders, measure.until.confidence, looks)
+    left = tuple(each.name for each in contenders if each.name not in beaten)
     return Race(
         goal=tuple(goal),
         leader=leader_of(contenders),
@@ -95,30 +98,39 @@ def race_among(goal_cells: GoalCells, goal: Sequence[str], measure: Measure, spr
             Dropped(name, each.leader, min(map(len, goal_cells[name])), each.times, each.least)
             for name, each in beaten.items()
         ),
-        left=tuple(each.name for each in contenders if each.name not in beaten),
+        left=left,
         excluded=tuple(excluded),
         risk=1 - measure.until.confidence,
         pairs=max(1, len(contenders) - 1),
         looks=looks,
         test_risk=risk_of_a_test(measure.until.confidence, len(contenders), looks),
-        unsteady=tuple(each.name for each in contenders if any(map(unsteady_by, goal_cells[each.name]))),
+        unsteady=tuple(name for name in left if any(map(unsteady_by, goal_cells[name]))),
     )
 
 
 def _figures(cell: Sequence[Trial], spreads: Spreads) -> Figures:
-    """What the race knows of a workload on a layout: nothing where a trial did not settle on a rate."""
-    if not cell or unsteady_by(cell):
+    """What the race knows of a workload on a layout: nothing where a rate changes and nobody knows how far."""
+    if not cell:
         return Figures(())
     metric: Metric = cell[0].metric
-    return Figures(tuple(map(goodness, cell)), spreads.of(metric), resolution_of(metric))
+    found = Figures(tuple(map(goodness, cell)), spreads.of(metric), resolution_of(metric))
+    if not unsteady_by(cell):
+        return found
+    extremes = extremes_of(cell, metric)
+    if extremes is None:
+        return Figures(())
+    worst, best = sorted(_good(each, metric) for each in (extremes.lowest, extremes.highest))
+    return replace(found, worst=worst, best=best)
 
 
 def goodness(trial: Trial) -> float:
     """The trial's figure where more is better, its inverse where less is; 0 without one."""
     value = trial.figures.metric(trial.metric) if trial.figures else None
-    if not value:
-        return 0.0
-    return 1 / value if trial.metric in LOWER_IS_BETTER else value
+    return _good(value, trial.metric) if value else 0.0
+
+
+def _good(value: float, metric: Metric) -> float:
+    return 1 / value if metric in LOWER_IS_BETTER else value
 
 
 def _is_excluded(cells: Iterable[Iterable[Trial]]) -> bool:

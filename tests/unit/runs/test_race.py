@@ -72,12 +72,34 @@ def test_the_words_name_who_why_after_how_many_trials_and_how_surely(race: Race)
     assert "2 pairs at up to 5 looks, each tested at 0.5 %" in text
 
 
-def drifting(layout: str, sync_ms: float, trials: int) -> list[Trial]:
+def drifting(
+    layout: str, sync_ms: float, trials: int, extremes: tuple[float | None, float | None] = (None, None)
+) -> list[Trial]:
     unsettled = Settling(False, 0.0, 60.0, 60.0, reasons=(Unsettled("drift", "it falls"),))
+    unsettled = replace(unsettled, least_share=extremes[0], most_share=extremes[1])
     return [replace(trial(layout, number, sync_ms), settling=unsettled) for number in range(1, trials + 1)]
 
 
-def test_what_did_not_settle_is_tested_against_none_as_in_a_ranking() -> None:
+@pytest.mark.parametrize(("most", "dropped"), [(1.4, {"fast", "near", "slow"}), (2.4, {"slow"}), (7.0, set())])
+def test_a_leader_whose_rate_changes_leads_by_its_worst(most: float, dropped: set[str]) -> None:
+    """5 ms beside 10 and 30: all are dropped while it was never above 7; the slow one up to 12; none up to 35."""
+    found = race_of([*TRIALS[:-1], *drifting("broken", 5.0, 3, (0.9, most))], CAMPAIGN)
+    assert found is not None and found.leader == "broken"
+    assert {each.layout for each in found.dropped} == dropped
+    assert found.unsteady == ("broken",) and "broken" not in found.racing
+    assert all(each.times > each.least for each in found.dropped)
+
+
+@pytest.mark.parametrize(("least", "is_dropped"), [(0.5, True), (0.3, False)])
+def test_one_whose_rate_changes_is_dropped_by_its_best(least: float, is_dropped: bool) -> None:
+    """30 ms beside 10: dropped where its best tenth was 15, not where it was 9."""
+    found = race_of([*TRIALS[3:], *drifting("slow", 30.0, 3, (least, 1.1))], CAMPAIGN)
+    assert found is not None and found.leader == "fast"
+    assert ("slow" in {each.layout for each in found.dropped}) is is_dropped
+    assert found.unsteady == (() if is_dropped else ("slow",)), "one that is dropped needs no reason for no trial"
+
+
+def test_a_rate_that_changes_nobody_knows_how_far_is_tested_against_none() -> None:
     """Its trials agree, and are of a rate that still changes: it neither leads nor is dropped."""
     slow = race_of([*TRIALS[3:], *drifting("slow", 30.0, 3)], CAMPAIGN)
     assert slow is not None
