@@ -144,8 +144,8 @@ class Schedule:
     def racing(self) -> list[str]:
         """The layouts that get one more trial of the goal's workloads: those that may be the best, while it is open.
 
-        None after the last round, when one alone is left, or nothing of what is left needs a trial. What did not settle
-        gets none: further trials do not make a figure of it that is tested.
+        None after the last round, when one alone is left, or nothing of what is left needs a trial. One of whose rate a
+        trial saw a change gets none: no trial more narrows its extremes.
         """
         measure, spread = self._campaign.measure, spread_among(self._cells())
         if self._most >= measure.trials_max:
