@@ -82,7 +82,7 @@ class Watch:
 
     `report` holds what fio said so far. `decision` is the one for which fio was ended, None as long as it was not.
     `stuck`: what a fio that hung waited for, which was killed then; None as long as none was. `most_s`: after so many
-    seconds it should end by itself; None where that is not known.
+    seconds it should end by itself; None: it is not looked at whether it hangs.
     """
 
     def __init__(
@@ -171,7 +171,8 @@ class Watch:
         if decision.done:
             interrupt_fio(self._host, self._scratch)
             self.decision = decision
-            self._over_at_s = min(self._over_at_s, self.report.begun_at_s + time.monotonic() - self._begun)
+            if math.isfinite(self._over_at_s):
+                self._over_at_s = min(self._over_at_s, self.report.begun_at_s + time.monotonic() - self._begun)
         elif decision.next_s is not None:
             ran_s = self.report.statuses[-1].ran_s if self.report.statuses else 0.0
             self._due = time.monotonic() + decision.next_s - ran_s

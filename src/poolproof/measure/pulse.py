@@ -16,6 +16,11 @@ LIMIT_S = 60.0
 """Seconds without an answer after which a file system is taken for dead; a busy one answers late, not never."""
 
 
+def pulses_of(tree: TreePlan) -> list[Pulse]:
+    """Those of the layout's file systems that run as programs."""
+    return [entry.plan.pulse for entry in from_bottom(tree.top) if entry.plan and entry.plan.pulse]
+
+
 @contextlib.contextmanager
 def watched(host: Host, tree: TreePlan) -> Iterator[Callable[[], None]]:
     """Feel the pulse of the layout's programs from a thread. What hangs is ended, so that all that waits for it fails.
@@ -23,7 +28,7 @@ def watched(host: Host, tree: TreePlan) -> Iterator[Callable[[], None]]:
     Yields what raises the BuildError, once that has happened. An error that comes out of the context because of it
     becomes that BuildError.
     """
-    pulses = [entry.plan.pulse for entry in from_bottom(tree.top) if entry.plan and entry.plan.pulse]
+    pulses = pulses_of(tree)
     if not pulses:
         yield lambda: None
         return

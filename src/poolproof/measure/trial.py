@@ -28,6 +28,7 @@ from poolproof.measure.figures import moved_each_way
 from poolproof.measure.fio_run import planned_s, run_fio
 from poolproof.measure.latencies import latency_text
 from poolproof.measure.live import Ending, Watch
+from poolproof.measure.pulse import pulses_of
 from poolproof.measure.ready import ReadyLayout
 from poolproof.measure.settle import (
     FioRun,
@@ -227,7 +228,9 @@ def _measure(bench: Bench, prepared: Prepared, number: int) -> _Measured:
     reports = ending or teller.is_heard() or (jobs.asked_s or 0.0) >= _SERIES_FROM_S
     to_decide_s = bench.measure.shortest_s if ending else math.inf
     status_s = status_interval_s(jobs, to_decide_s) if reports else None
-    watch = Watch(host, scratch, sampler, teller if reports else None, ending, planned_s(jobs))
+    # A program that hangs below fio is ended by its pulse, and its mount is gone then: no second try beneath it.
+    most_s = None if pulses_of(bench.layout.tree) else planned_s(jobs)
+    watch = Watch(host, scratch, sampler, teller if reports else None, ending, most_s)
 
     def begins() -> None:
         start.append(read_now(host, leaves, more))
