@@ -69,9 +69,8 @@ def log_mean(values: Sequence[float], metric: Metric, spread: Spread | None = No
 
 def between(log: LogMean, metric: Metric, extremes: Extremes) -> LogMean:
     """The same mean, which may lie anywhere between these."""
-    lowest, highest = math.log(extremes.lowest), math.log(extremes.highest)
-    worst, best = (-highest, -lowest) if metric in LOWER_IS_BETTER else (lowest, highest)
-    return replace(log, below=max(0.0, log.mean - worst), above=max(0.0, best - log.mean))
+    below, above = extremes.reach(log.mean, metric)
+    return replace(log, below=below, above=above)
 
 
 def mixture(means: Iterable[tuple[float, LogMean]]) -> LogMean:

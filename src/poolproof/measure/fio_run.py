@@ -13,7 +13,7 @@ from poolproof.units import format_size
 _SLACK_S = 300.0
 _SLOWEST_BYTES_PER_S = 3e5  # a hard disk with random 4k I/O
 _FILL_FLOOR_BYTES_PER_S = 2e6
-_INTERRUPT_S = 30.0
+_TO_FIO_S = 30.0
 _PIDFILE = "fio.pid"
 _REPORT = "fio.json"
 _JOB = "job.fio"
@@ -32,11 +32,6 @@ def leash(scratch: str) -> Step:
 def report_path(scratch: str) -> str:
     """Where the report of the running fio grows, on the host."""
     return f"{scratch}/{_REPORT}"
-
-
-def pidfile(scratch: str) -> str:
-    """Where the running fio leaves its process number, on the host."""
-    return f"{scratch}/{_PIDFILE}"
 
 
 def run_fio(
@@ -68,8 +63,18 @@ def run_fio(
 
 def interrupt_fio(host: Host, scratch: str) -> None:
     """End the running fio in order: it closes its figures and writes its report. Nothing where it has ended already."""
-    script = 'read -r pid <"$1" && grep -aqF "$2" "/proc/$pid/cmdline" && kill -INT "$pid"; :'
-    host.run(["sh", "-c", script, "sh", pidfile(scratch), f"{scratch}/"], timeout_s=_INTERRUPT_S, check=False)
+    to_fio(host, scratch, 'kill -INT "$pid"')
+
+
+def to_fio(host: Host, scratch: str, script: str) -> str:
+    """What a shell prints that does this to the running fio, `$pid`; nothing where it has ended already.
+
+    Raises:
+        CommandError: the host could not be asked.
+    """
+    ours = f'read -r pid <"$1" && grep -aqF "$2" "/proc/$pid/cmdline" || exit 0\n{script}'
+    argv = ["sh", "-c", ours, "sh", f"{scratch}/{_PIDFILE}", f"{scratch}/"]
+    return host.run(argv, timeout_s=_TO_FIO_S, check=False).stdout
 
 
 def whole_report(host: Host, scratch: str) -> str:

@@ -10,16 +10,14 @@ from collections.abc import Sequence
 from poolproof.errors import FioError
 from poolproof.evidence.sampler import Reading, reading_at
 from poolproof.hosts.base import Host
-from poolproof.measure.fio_run import pidfile
+from poolproof.measure.fio_run import to_fio
 from poolproof.rules.model import Finding
 from poolproof.units import format_duration
 
 STILL_S = 60.0
 """A disk that is busy with something moves a byte in that time, also one whose cache is being emptied."""
 
-_LIMIT_S = 30.0
 _END = """\
-read -r pid <"$1" && grep -aqF "$2" "/proc/$pid/cmdline" || exit 0
 all="$(cat /proc/$pid/task/*/children) $pid"
 for each in $all; do
   for task in /proc/$each/task/*; do wait=; read -r wait <"$task/wchan"; echo "$wait"; done
@@ -63,8 +61,7 @@ def end_stuck(host: Host, scratch: str) -> tuple[str, ...]:
     Raises:
         CommandError: the host could not be asked.
     """
-    ended = host.run(["sh", "-c", _END, "sh", pidfile(scratch), f"{scratch}/"], timeout_s=_LIMIT_S, check=False)
-    return tuple(line for line in ended.stdout.split() if line != "0")
+    return tuple(wait for wait in to_fio(host, scratch, _END).split() if wait != "0")
 
 
 def _moved(reading: Reading, leaves: int) -> list[tuple[float, float]]:

@@ -5,10 +5,11 @@ and all be off. So such a figure counts as lying anywhere between the lowest and
 and the interval over trials around that. docs/stopping.md has how often that held in recorded runs.
 """
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from poolproof.campaign.model import Metric
+from poolproof.campaign.model import LOWER_IS_BETTER, Metric
 from poolproof.runs.model import Trial
 from poolproof.runs.settled import unsteady_by
 
@@ -19,6 +20,12 @@ class Extremes:
 
     lowest: float
     highest: float
+
+    def reach(self, mean: float, metric: Metric) -> tuple[float, float]:
+        """How far below and above the mean logarithm of the trials they lie; both turned so that more is better."""
+        lowest, highest = math.log(self.lowest), math.log(self.highest)
+        worst, best = (-highest, -lowest) if metric in LOWER_IS_BETTER else (lowest, highest)
+        return max(0.0, mean - worst), max(0.0, best - mean)
 
 
 def extremes_of(trials: Iterable[Trial], metric: Metric) -> Extremes | None:

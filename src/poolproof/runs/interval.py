@@ -14,7 +14,7 @@ from poolproof.stopping.spread import moderated
 from poolproof.student import quantile
 
 CONFIDENCE = 0.95
-LEAST_FREEDOM = 2.0
+_LEAST_FREEDOM = 2.0
 """Of a spread, for one trial alone to have an interval."""
 
 
@@ -47,7 +47,7 @@ def mean_interval(values: Sequence[float], spread: Spread | None = None) -> Inte
 
 def tells(count: int, spread: Spread | None) -> bool:
     """Whether so many trials have an interval."""
-    return count > 1 or (spread is not None and spread.freedom >= LEAST_FREEDOM)
+    return count > 1 or (spread is not None and spread.freedom >= _LEAST_FREEDOM)
 
 
 def ratio_interval(

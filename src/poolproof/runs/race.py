@@ -3,6 +3,7 @@
 Nothing of it is kept: it follows from the trials, as it did when each further trial was given out.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -117,20 +118,18 @@ def _figures(cell: Sequence[Trial], spreads: Spreads) -> Figures:
     if not unsteady_by(cell):
         return found
     extremes = extremes_of(cell, metric)
-    if extremes is None:
+    if extremes is None or min(found.trials) <= 0:
         return Figures(())
-    worst, best = sorted(_good(each, metric) for each in (extremes.lowest, extremes.highest))
-    return replace(found, worst=worst, best=best)
+    below, above = extremes.reach(math.fsum(map(math.log, found.trials)) / len(found.trials), metric)
+    return replace(found, below=below, above=above)
 
 
 def goodness(trial: Trial) -> float:
     """The trial's figure where more is better, its inverse where less is; 0 without one."""
     value = trial.figures.metric(trial.metric) if trial.figures else None
-    return _good(value, trial.metric) if value else 0.0
-
-
-def _good(value: float, metric: Metric) -> float:
-    return 1 / value if metric in LOWER_IS_BETTER else value
+    if not value:
+        return 0.0
+    return 1 / value if trial.metric in LOWER_IS_BETTER else value
 
 
 def _is_excluded(cells: Iterable[Iterable[Trial]]) -> bool:

@@ -26,15 +26,16 @@ class Figures:
     """What the trials of one workload on one layout gave: more is better, all above 0.
 
     `spread` is how much trials differ in the cells of the campaign with figures of this kind. `resolution` is the
-    least standard error of their mean, relative, however many they are: that of the bin of a percentile. `worst` and
-    `best`: where the truth may lie besides, because the rate changes; no trial more narrows that.
+    least standard error of their mean, relative, however many they are: that of the bin of a percentile. `below` and
+    `above`: how far from their mean logarithm the truth may lie besides, because the rate changes; no trial more
+    narrows that.
     """
 
     trials: tuple[float, ...]
     spread: Spread | None = None
     resolution: float = 0.0
-    worst: float = math.inf
-    best: float = 0.0
+    below: float = 0.0
+    above: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -58,13 +59,13 @@ class Behind:
 class _Score:
     """The mean of the logarithms over the workloads; the parts of its variance, each with its degrees of freedom.
 
-    `worst` and `best`: between these the mean may lie besides.
+    `below` and `above`: how far from it the truth may lie besides.
     """
 
     mean: float
     parts: tuple[tuple[float, float], ...]
-    worst: float
-    best: float
+    below: float
+    above: float
 
 
 def out_of_race(contenders: Sequence[Contender], confidence: float, looks: int) -> Mapping[str, Behind]:
@@ -104,7 +105,7 @@ def risk_of_a_test(confidence: float, contenders: int, looks: int) -> float:
 def _least_lead(leader: _Score, score: _Score, risk: float) -> float:
     """How far the leader is ahead at least, on logarithms, at that risk; 0 or less where it may not be ahead at all."""
     parts = (*leader.parts, *score.parts)
-    variance, lead = math.fsum(part for part, _ in parts), leader.worst - score.best
+    variance, lead = math.fsum(part for part, _ in parts), leader.mean - leader.below - score.mean - score.above
     if variance <= _LEAST:
         return lead - math.sqrt(_LEAST)
     return lead - quantile(1 - risk, welch_freedom(leader.parts, score.parts)) * math.sqrt(variance)
@@ -116,14 +117,13 @@ def _scores(contenders: Sequence[Contender]) -> Mapping[str, _Score]:
 
 def _score(contender: Contender) -> _Score | None:
     cells, count = contender.figures, len(contender.figures)
-    if not cells or any(len(cell.trials) < 2 or min(*cell.trials, cell.worst) <= 0 for cell in cells):
+    if not cells or any(len(cell.trials) < 2 or min(cell.trials) <= 0 for cell in cells):
         return None
     means = [math.fsum(map(math.log, cell.trials)) / len(cell.trials) for cell in cells]
     parts = [_part(cell, mean) for cell, mean in zip(cells, means, strict=True)]
-    worst = [min(mean, math.log(cell.worst)) for cell, mean in zip(cells, means, strict=True)]
-    best = [mean if cell.best <= 0 else max(mean, math.log(cell.best)) for cell, mean in zip(cells, means, strict=True)]
     shares = tuple((variance / count**2, freedom) for variance, freedom in parts)
-    return _Score(math.fsum(means) / count, shares, math.fsum(worst) / count, math.fsum(best) / count)
+    below, above = (math.fsum(side) / count for side in zip(*((each.below, each.above) for each in cells), strict=True))
+    return _Score(math.fsum(means) / count, shares, below, above)
 
 
 def _part(cell: Figures, mean: float) -> tuple[float, float]:
