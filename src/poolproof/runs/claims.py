@@ -91,7 +91,9 @@ def _of_one_trial(that: Comparison, cells: _Cells) -> str:
     """Which rate or latency was measured in one trial alone, which has no interval; empty where none was."""
     for figure in figures_of(that):
         if figure.name in METRICS and not tells(len(_samples(figure, cells)), cells.spread(figure)):
-            return f"{figure.name} of {figure.workload} on {figure.layout} is of one trial alone, without an interval"
+            others = "the other cells differ too widely to tell how far a second might be"
+            why = "without an interval" if cells.spread(figure) is None else f"and {others}"
+            return f"{figure.name} of {figure.workload} on {figure.layout} is of one trial alone, {why}"
     return ""
 
 

@@ -236,4 +236,11 @@ def test_a_claim_leans_on_the_other_cells_of_its_run(tmp_path: Path) -> None:
     few = {place: own for place, own in values.items() if place[0] in ("l0", "l1", "l2")}
     alone = read_run(make_run(tmp_path / "f", few, record=MANY, unsettled={}))
     assert held(alone, "sync_p99(l0, etcd) / sync_p99(l2, etcd) > 13")[0] == "undecided"
-    assert "of one trial alone" in held(alone, "sync_p99(l1, etcd) < 14ms")[1]
+    assert "of one trial alone, without an interval" in held(alone, "sync_p99(l1, etcd) < 14ms")[1]
+
+
+def test_cells_that_differ_very_unlike_each_other_do_not_tell_of_one_trial(tmp_path: Path) -> None:
+    apart = (0.03, 3.0, 0.04, 1.5, 0.035, 2.5, 0.05, 2.0, 0.03)
+    values: Values = {(name, "etcd"): [20e6, 20e6 * (1 + share)] for name, share in zip(NINE, apart, strict=True)}
+    found = read_run(make_run(tmp_path / "r", {**values, ("l1", "etcd"): [12e6]}, record=MANY, unsettled={}))
+    assert "the other cells differ too widely" in held(found, "sync_p99(l1, etcd) < 14ms")[1]
