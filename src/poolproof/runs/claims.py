@@ -90,9 +90,10 @@ def _hold(claim: Claim, cells: _Cells) -> Held:
 def _of_one_trial(that: Comparison, cells: _Cells) -> str:
     """Which rate or latency was measured in one trial alone, which has no interval; empty where none was."""
     for figure in figures_of(that):
-        if figure.name in METRICS and not tells(len(_samples(figure, cells)), cells.spread(figure)):
-            others = "the other cells differ too widely to tell how far a second might be"
-            why = "without an interval" if cells.spread(figure) is None else f"and {others}"
+        spread = cells.spread(figure)
+        if figure.name in METRICS and not tells(len(_samples(figure, cells)), spread):
+            unlike = "and the other cells differ too widely to tell how far a second might be"
+            why = unlike if spread else "without an interval"
             return f"{figure.name} of {figure.workload} on {figure.layout} is of one trial alone, {why}"
     return ""
 
