@@ -22,9 +22,9 @@ from pathlib import Path
 from benchmarks.quick_txg_lab import TXG_S, run_in_lab
 from poolproof.campaign.model import Campaign, Measure, Until, Workload
 from poolproof.campaign.yaml import parse_campaign
-from poolproof.runs.directory import RunDirectory
-from poolproof.runs.summary import Cell, cells_of
-from poolproof.runs.timing import took
+from poolproof.results.runs.directory import RunDirectory
+from poolproof.results.runs.summary import Cell, cells_of
+from poolproof.results.runs.timing import took
 from poolproof.units import format_duration
 
 CAMPAIGN = Path(__file__).parents[1] / "experiments" / "cache-and-log.yaml"

@@ -12,8 +12,8 @@ from pathlib import Path
 from benchmarks.result import Result
 from poolproof import process
 from poolproof.campaign.yaml import parse_campaign
-from poolproof.fio.render import render
 from poolproof.hosts.local import LocalHost
+from poolproof.load.fio.render import render
 from poolproof.measure.jobs import fill_job, jobs_of, placed
 
 _LIMIT = 1.10

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from poolproof.compare.finished import FinishedRun, read_run
-from poolproof.report.claims import measured_text
-from poolproof.report.words import half_width_text, value_text
-from poolproof.runs.claims import Held, hold
-from poolproof.runs.summary import Cell, LeafShare
+from poolproof.presentation.terminal.claims import measured_text
+from poolproof.presentation.terminal.words import half_width_text, value_text
+from poolproof.results.compare.finished import FinishedRun, read_run
+from poolproof.results.runs.claims import Held, hold
+from poolproof.results.runs.summary import Cell, LeafShare
 
 _NONE = "–"
 

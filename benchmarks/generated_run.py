@@ -11,11 +11,11 @@ from poolproof.campaign.yaml import parse_campaign
 from poolproof.evidence.counters import Counters
 from poolproof.evidence.model import Account, Evidence, LeafUse
 from poolproof.evidence.sampler import Reading
-from poolproof.fio.histogram import bin_of
+from poolproof.load.fio.histogram import bin_of
 from poolproof.measure.latencies import Stretch, latency_text
+from poolproof.results.runs.directory import RunDirectory
+from poolproof.results.runs.model import Figures, RunRecord, Trial
 from poolproof.rules.model import Finding, Verdict
-from poolproof.runs.directory import RunDirectory
-from poolproof.runs.model import Figures, RunRecord, Trial
 from poolproof.units import format_size, parse_size
 
 CAMPAIGN = """\

@@ -28,8 +28,8 @@ from poolproof.campaign.write import format_campaign
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.errors import PoolproofError, UsageError
 from poolproof.measure.status import Status, series_of
-from poolproof.runs.directory import RunDirectory
-from poolproof.runs.model import Trial
+from poolproof.results.runs.directory import RunDirectory
+from poolproof.results.runs.model import Trial
 
 _NEVER = "0.01%"
 _OVERHEAD_S = 4.0

@@ -16,10 +16,10 @@ from typing import Any
 from poolproof.campaign.model import Campaign
 from poolproof.campaign.write import format_campaign
 from poolproof.campaign.yaml import parse_campaign
-from poolproof.report.live_state import LiveState
-from poolproof.runs.directory import RunDirectory
-from poolproof.runs.model import Figures, Trial
-from poolproof.runs.timing import begin_s, end_s
+from poolproof.presentation.terminal.live_state import LiveState
+from poolproof.results.runs.directory import RunDirectory
+from poolproof.results.runs.model import Figures, Trial
+from poolproof.results.runs.timing import begin_s, end_s
 
 KEPT = Path(__file__).parent / "timings" / "runs.jsonl"
 SHARES = (0.25, 0.5, 0.75)

@@ -1,7 +1,7 @@
 """Sizes, durations and rates: text to numbers and back.
 
 Sizes follow zpool's and fio's habit: `k`, `m`, `g`, `t` are powers of 1024, an optional `b` or `ib` changes nothing.
-fio's own reading of `KiB` as 1000 bytes (kb_base=1024) is not followed here; `fio/quantity.py` reads fio's way.
+fio's own reading of `KiB` as 1000 bytes (kb_base=1024) is not followed here; `load/fio/quantity.py` reads fio's way.
 """
 
 import re

@@ -8,11 +8,11 @@ import sys
 
 import atheris
 
-with atheris.instrument_imports(include=["poolproof.fio", "poolproof.audit"]):
-    from poolproof.audit.contract import audited_object
-    from poolproof.audit.sources import as_text
-    from poolproof.audit.texts import Setting, audit_text
-    from poolproof.report.audited import audited_lines
+with atheris.instrument_imports(include=["poolproof.load.fio", "poolproof.foreign.audit"]):
+    from poolproof.foreign.audit.contract import audited_object
+    from poolproof.foreign.audit.sources import as_text
+    from poolproof.foreign.audit.texts import Setting, audit_text
+    from poolproof.presentation.terminal.audited import audited_lines
 
 _MOST_BYTES = 20_000
 

@@ -30,7 +30,7 @@ PRINTED_FREE = frozenset({"verdicts", "seconds", "cells[].seconds"})
 OF_UNTIL = {"cells[].unsettled[].name", "cells[].unsettled[].sentence"}
 """What a campaign with a fixed time does not have; tests/loop/test_until.py has it."""
 OF_BUDGET = {row for row in documented("json.md", "The object of a run") if row.startswith("race.")}
-"""What a campaign without a budget does not have; tests/unit/runs/test_race.py has it."""
+"""What a campaign without a budget does not have; tests/unit/results/runs/test_race.py has it."""
 OF_CALIBRATE = {
     row for row in documented("json.md", "The object of a run") if row.startswith(("cells[].limit.", "bare[]."))
 }

@@ -15,7 +15,7 @@ PACKAGE = ROOT / "src" / "poolproof"
 MODULES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(PACKAGE.rglob("*.py"))}
 LONGEST_LINES = 400
 DRAWERS = {"utils", "util", "helpers", "helper", "common", "misc", "supporting"}
-MAY_PRINT = {"cli", "report"}
+MAY_PRINT = {"cli", "presentation"}
 STARTERS = re.compile(r"system|popen|fork|forkpty|exec[lv]p?e?|spawn[lv]p?e?|posix_spawnp?|startfile")
 STARTING_MODULES = {"subprocess", "multiprocessing", "pty", "asyncio"}
 BESIDE_THE_PACKAGE = {"nbdkit"}  # what nbdkit itself gives to its plugin

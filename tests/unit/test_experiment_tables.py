@@ -6,7 +6,7 @@ from pathlib import Path
 from benchmarks.experiments import labelled, page_with, tables_of
 
 from poolproof.campaign.yaml import read_campaign
-from tests.unit.compare.making import RECORD, make_run
+from tests.unit.results.compare.making import RECORD, make_run
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "experiments.md").read_text(encoding="utf-8")

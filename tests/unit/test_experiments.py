@@ -7,10 +7,10 @@ import pytest
 from poolproof.campaign.model import Emulated
 from poolproof.campaign.yaml import read_campaign
 from poolproof.devices.emulated.model import MODELS
-from poolproof.fio.job import JobFile
-from poolproof.fio.parse_only import check_values
 from poolproof.hosts.local import LocalHost
 from poolproof.layers.tree import resolve
+from poolproof.load.fio.job import JobFile
+from poolproof.load.fio.parse_only import check_values
 from poolproof.measure.jobs import jobs_of
 
 ROOT = Path(__file__).parents[2]

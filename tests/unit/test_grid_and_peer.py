@@ -10,8 +10,8 @@ from benchmarks.bench_grid import FIXED_S, LIMIT_S, expected, grid, spent
 from poolproof.campaign.grammar import format_expression
 from poolproof.campaign.write import format_campaign
 from poolproof.campaign.yaml import parse_campaign
-from poolproof.runs.directory import RunDirectory
-from poolproof.runs.model import Figures, RunRecord, Trial
+from poolproof.results.runs.directory import RunDirectory
+from poolproof.results.runs.model import Figures, RunRecord, Trial
 
 CAMPAIGN = grid(4800.0)
 

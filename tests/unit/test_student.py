@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poolproof.student import incomplete_beta, quantile, upper_tail
+from poolproof.statistics.students_t import incomplete_beta, quantile, upper_tail
 
 # Two-sided 95 % and 99 %, one-sided 99.95 %: any handbook's table (NIST/SEMATECH e-Handbook, 1.3.6.7.2)
 TABLE = [

@@ -10,10 +10,10 @@ import pytest
 from benchmarks.generated_run import make_run as make_large_run
 from playwright.sync_api import Browser, sync_playwright
 
-from poolproof.page.build import write_report
+from poolproof.presentation.html_report.build import write_report
+from poolproof.results.runs.model import Trial
 from poolproof.rules.model import Verdict
-from poolproof.runs.model import Trial
-from tests.unit.page.making import CAMPAIGN, all_trials, make_run, trial
+from tests.unit.presentation.html_report.making import CAMPAIGN, all_trials, make_run, trial
 from tests.web.opened import Opened, open_page
 
 _PROGRAMS = ("chromium", "chromium-browser", "google-chrome")

@@ -8,10 +8,10 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser
 
-from poolproof.compare.finished import read_run
-from poolproof.history.page import write_history
-from poolproof.history.series import NamedRun
-from tests.unit.history.making import make_history
+from poolproof.presentation.history.page import write_history
+from poolproof.presentation.history.series import NamedRun
+from poolproof.results.compare.finished import read_run
+from tests.unit.presentation.history.making import make_history
 from tests.web.opened import Opened, open_page
 
 pytestmark = pytest.mark.timeout(400)  # Vega's script is put together once

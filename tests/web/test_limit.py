@@ -7,9 +7,9 @@ from typing import Any, Literal
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from poolproof.page.build import write_report
-from tests.unit.page.calibrated import CALIBRATED, disks_alone, make_calibrated
-from tests.unit.page.making import make_run
+from poolproof.presentation.html_report.build import write_report
+from tests.unit.presentation.html_report.calibrated import CALIBRATED, disks_alone, make_calibrated
+from tests.unit.presentation.html_report.making import make_run
 from tests.web.opened import Opened
 
 pytestmark = pytest.mark.timeout(400)  # the first test of a page makes its run, and Vega's script

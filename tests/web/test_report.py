@@ -11,13 +11,13 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from poolproof.page.answer import answer
-from poolproof.page.build import write_report
-from poolproof.page.reading import read
-from poolproof.runs.model import Settling, Unsettled
-from poolproof.runs.summary import cells_of
+from poolproof.presentation.html_report.answer import answer
+from poolproof.presentation.html_report.build import write_report
+from poolproof.presentation.html_report.reading import read
+from poolproof.results.runs.model import Settling, Unsettled
+from poolproof.results.runs.summary import cells_of
 from poolproof.units import format_size
-from tests.unit.page.making import CAMPAIGN, all_trials, make_run
+from tests.unit.presentation.html_report.making import CAMPAIGN, all_trials, make_run
 from tests.web.opened import Opened
 
 pytestmark = pytest.mark.timeout(400)  # the first test of a page makes its run, and Vega's script

@@ -11,10 +11,10 @@ from playwright.sync_api import Browser, FrameLocator, Page, expect
 
 from poolproof.measure.events import Listener, LiveRates
 from poolproof.measure.teller import Teller
-from poolproof.runs.directory import RunDirectory
-from poolproof.runs.model import Trial
-from tests.unit.page.making import all_trials, make_run
-from tests.unit.watching.serving import Serving, going, serving
+from poolproof.results.runs.directory import RunDirectory
+from poolproof.results.runs.model import Trial
+from tests.unit.presentation.html_report.making import all_trials, make_run
+from tests.unit.presentation.live.serving import Serving, going, serving
 
 pytestmark = pytest.mark.timeout(900)  # the page rests between two changes, the longer the slower the machine
 

@@ -1,6 +1,6 @@
 """Claims: what an experiment expects of its figures, as a tree. The grammar is claim.lark, its page docs/claims.md.
 
-Nothing is evaluated here, and nothing of Python: `runs/claims.py` looks the figures up.
+Nothing is evaluated here, and nothing of Python: `results/runs/claims.py` looks the figures up.
 """
 
 import functools

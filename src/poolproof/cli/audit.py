@@ -40,13 +40,13 @@ def command(
 
     Exit code 1 when a result is refuted or failed; 8 when a file could not be read, or nothing holds a result.
     """
-    from poolproof.audit.context import read_context
-    from poolproof.audit.contract import audited_object
-    from poolproof.audit.model import BAD
-    from poolproof.audit.sources import audit_sources
-    from poolproof.audit.texts import Setting
     from poolproof.errors import FioError
-    from poolproof.report.audited import audited_lines, summary_line
+    from poolproof.foreign.audit.context import read_context
+    from poolproof.foreign.audit.contract import audited_object
+    from poolproof.foreign.audit.model import BAD
+    from poolproof.foreign.audit.sources import audit_sources
+    from poolproof.foreign.audit.texts import Setting
+    from poolproof.presentation.terminal.audited import audited_lines, summary_line
 
     context = read_context(fs=fs, ram=ram, recordsize=recordsize, compression=compression, devices=devices or ())
     audit = audit_sources(sources, Setting(context, cold=not warm), sys.stdin.buffer.read)

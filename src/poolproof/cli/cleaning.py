@@ -9,8 +9,8 @@ from poolproof.facts.machine import mark_of
 from poolproof.hosts.base import Host
 from poolproof.provision.journal import Journal
 from poolproof.provision.undo import complain, undo_all
-from poolproof.runs.directory import RunDirectory
-from poolproof.runs.model import RunRecord
+from poolproof.results.runs.directory import RunDirectory
+from poolproof.results.runs.model import RunRecord
 
 
 def clean(path: Path, *, on: str | None = None) -> int:

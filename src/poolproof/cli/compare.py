@@ -10,7 +10,7 @@ from poolproof.cli.judging import Effect, MetricName
 from poolproof.cli.run import Json
 
 if TYPE_CHECKING:
-    from poolproof.compare.comparison import Side
+    from poolproof.results.compare.comparison import Side
 
 
 def command(
@@ -34,8 +34,8 @@ def command(
     Exit code 1 with --fail-if-slower when a cell is surely slower by more than that, or has lost its figure.
     """
     from poolproof.cli.judging import metric_named, per_cent
-    from poolproof.compare.comparison import compare
-    from poolproof.compare.contract import comparison_object
+    from poolproof.results.compare.comparison import compare
+    from poolproof.results.compare.contract import comparison_object
 
     limit = None if fail_if_slower is None else per_cent(fail_if_slower, "--fail-if-slower")
     matters, chosen = per_cent(effect, "--effect"), metric_named(metric)
@@ -45,7 +45,7 @@ def command(
     else:
         from rich.console import Console
 
-        from poolproof.report.compared import print_comparison
+        from poolproof.presentation.terminal.compared import print_comparison
 
         print_comparison(Console(highlight=False), comparison)
     if comparison.gate is not None and not comparison.gate.passed:
@@ -53,10 +53,10 @@ def command(
 
 
 def _sides(a: Path, b: Path | None, layouts: str | None) -> "tuple[Side, Side]":
-    from poolproof.compare.comparison import Side
-    from poolproof.compare.finished import read_run
-    from poolproof.compare.goal import split_names
     from poolproof.errors import UsageError
+    from poolproof.results.compare.comparison import Side
+    from poolproof.results.compare.finished import read_run
+    from poolproof.results.compare.goal import split_names
 
     if b is None and layouts is None:
         raise UsageError("one run alone has nothing to be compared with", "name a second run, or --layouts X,Y")

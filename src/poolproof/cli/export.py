@@ -9,7 +9,7 @@ import typer
 from poolproof.cli.run import Json
 
 if TYPE_CHECKING:
-    from poolproof.exporting.rows import Table
+    from poolproof.presentation.export.rows import Table
 
 
 def command(
@@ -28,9 +28,9 @@ def command(
 ) -> None:
     """Write a run in another format; refuted and failed figures stand apart in each (docs/export.md)."""
     from poolproof.cli.gaps import end_with_gaps, name_gaps
-    from poolproof.exporting.rows import table_of
-    from poolproof.exporting.written import FORMATS, default_place, write_export
-    from poolproof.page.reading import read
+    from poolproof.presentation.export.rows import table_of
+    from poolproof.presentation.export.written import FORMATS, default_place, write_export
+    from poolproof.presentation.html_report.reading import read
 
     flags = {
         "csv": csv,

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 from poolproof.campaign.model import Campaign
 from poolproof.measure.events import Listener
-from poolproof.runs.directory import RunDirectory
+from poolproof.results.runs.directory import RunDirectory
 
 if TYPE_CHECKING:
-    from poolproof.report.live_state import LiveState
+    from poolproof.presentation.terminal.live_state import LiveState
 
 
 @contextlib.contextmanager
 def listening(run: RunDirectory, campaign: Campaign, *, plain: bool) -> Iterator[Listener]:
     """A live screen of this process's own run on a terminal, unless lines are wanted."""
-    from poolproof.report.live_state import LiveState
+    from poolproof.presentation.terminal.live_state import LiveState
 
     state = LiveState(campaign, run.trials())
     if plain or not screen_is_possible():
@@ -32,7 +32,7 @@ def screen_of(state: "LiveState", hint: str) -> Iterator[Listener]:
     """The live screen of a state, on standard error, so that JSON stays alone. `hint` says how to end."""
     from rich.console import Console
 
-    from poolproof.report.progress import LiveScreen
+    from poolproof.presentation.terminal.progress import LiveScreen
 
     with LiveScreen(Console(file=sys.stderr), state, hint) as screen:
         yield screen
@@ -40,7 +40,7 @@ def screen_of(state: "LiveState", hint: str) -> Iterator[Listener]:
 
 def plain_lines(state: "LiveState") -> Listener:
     """Lines on standard error; the state is told what they are."""
-    from poolproof.report.lines import PlainLines
+    from poolproof.presentation.terminal.lines import PlainLines
 
     return PlainLines(sys.stderr, state)
 

@@ -7,7 +7,7 @@ import typer
 from poolproof.errors import RunError
 
 if TYPE_CHECKING:
-    from poolproof.page.reading import Seen
+    from poolproof.presentation.html_report.reading import Seen
 
 
 def name_gaps(seen: "Seen", *, as_json: bool) -> None:

@@ -11,7 +11,7 @@ from poolproof.cli.saying import say
 from poolproof.errors import HostError
 from poolproof.hosts.base import Host, HostUnreachable
 from poolproof.hosts.reach import reach
-from poolproof.runs.model import RunLab
+from poolproof.results.runs.model import RunLab
 
 if TYPE_CHECKING:
     from poolproof.lab.standing import Lab

@@ -33,10 +33,10 @@ def command(
     What varies in the jobs tells workloads apart, folders tell layouts apart. A file that cannot be read is named and
     left out: then the exit code is 8.
     """
-    from poolproof.audit.context import read_context
-    from poolproof.audit.texts import Setting
     from poolproof.errors import FioError
-    from poolproof.importing.run import import_results
+    from poolproof.foreign.audit.context import read_context
+    from poolproof.foreign.audit.texts import Setting
+    from poolproof.foreign.importing.run import import_results
 
     gc.disable()  # thousands of values that all live until the process ends
     context = read_context(fs=fs, ram=ram, recordsize=recordsize, compression=compression, devices=devices or ())

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from poolproof.runs.model import RunLab
+    from poolproof.results.runs.model import RunLab
 
 Name = Annotated[str, typer.Argument(help="The lab's name, with or without `lab:` before it.")]
 Series = Annotated[str, typer.Option("--zfs", metavar="SERIES", help="OpenZFS in the lab: 2.1 or 2.3.")]
@@ -32,6 +32,6 @@ def lab_of_run(zfs: str, ram: str, cpus: int, accel: str) -> "RunLab":
     from poolproof.lab.accelerate import check_wish
     from poolproof.lab.recipe import check_series
     from poolproof.lab.start import check_processors, parse_ram
-    from poolproof.runs.model import RunLab
+    from poolproof.results.runs.model import RunLab
 
     return RunLab(check_series(zfs), parse_ram(ram), check_processors(cpus), check_wish(accel))

@@ -15,7 +15,7 @@ from poolproof.hosts.local import LocalHost
 from poolproof.provision.owner import Owner
 from poolproof.provision.place import DEFAULT_WORK
 from poolproof.provision.state_dirs import StateDirectory, state_directories, taken_down_by_hand
-from poolproof.runs.directory import RunDirectory
+from poolproof.results.runs.directory import RunDirectory
 
 _LIMIT_S = 20.0
 Standing = Literal["dead", "going", "foreign", "lost", "failed"]

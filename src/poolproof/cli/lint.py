@@ -11,10 +11,10 @@ from poolproof.cli.audit import Compression, Devices, Fs, Ram, Recordsize
 from poolproof.cli.run import LOCAL, Json
 
 if TYPE_CHECKING:
-    from poolproof.lint.fio_there import Fio
-    from poolproof.lint.grounds import Where
-    from poolproof.lint.model import Diagnostic
-    from poolproof.lint.source import Source
+    from poolproof.foreign.lint.fio_there import Fio
+    from poolproof.foreign.lint.grounds import Where
+    from poolproof.foreign.lint.model import Diagnostic
+    from poolproof.foreign.lint.source import Source
 
 
 def command(
@@ -43,14 +43,14 @@ def command(
     or the flags. Where fio is there, values are also shown to it, which runs nothing.
     Ends with 1 when anything is an error (with --strict also for a warning), else with 0.
     """
-    from poolproof.audit.context import read_context
     from poolproof.cli.ground import reached
     from poolproof.errors import UsageError
-    from poolproof.lint.check import lint
-    from poolproof.lint.fio_there import FioThere
-    from poolproof.lint.machine import keywords_of
-    from poolproof.lint.places import Places
-    from poolproof.lint.sources import read_sources
+    from poolproof.foreign.audit.context import read_context
+    from poolproof.foreign.lint.check import lint
+    from poolproof.foreign.lint.fio_there import FioThere
+    from poolproof.foreign.lint.machine import keywords_of
+    from poolproof.foreign.lint.places import Places
+    from poolproof.foreign.lint.sources import read_sources
 
     if fix + sarif + as_json > 1:
         raise UsageError("--fix, --sarif and --json each print something else", "choose one of them")
@@ -69,8 +69,8 @@ def command(
 
 
 def _print(found: "list[Diagnostic]", *, as_json: bool, sarif: bool) -> None:
-    from poolproof.lint.sarif import sarif_of
-    from poolproof.report.diagnostics import lines_of
+    from poolproof.foreign.lint.sarif import sarif_of
+    from poolproof.presentation.terminal.diagnostics import lines_of
 
     if as_json:
         typer.echo(json.dumps([asdict(each) for each in found]))
@@ -83,8 +83,8 @@ def _print(found: "list[Diagnostic]", *, as_json: bool, sarif: bool) -> None:
 def _fix(read: "tuple[Source, ...]", where: "Where", fio: "Fio") -> "list[Diagnostic]":
     """The mended text on standard output; what was mended and what is left on standard error."""
     from poolproof.errors import UsageError
-    from poolproof.lint.check import mend
-    from poolproof.report.diagnostics import lines_of, mended_lines_of
+    from poolproof.foreign.lint.check import mend
+    from poolproof.presentation.terminal.diagnostics import lines_of, mended_lines_of
 
     if len(read) > 1:
         raise UsageError("--fix prints one source", "name one at a time: poolproof lint --fix job.fio > mended.fio")

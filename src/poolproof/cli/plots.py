@@ -23,8 +23,8 @@ def command(
     """
     from poolproof.cli.gaps import end_with_gaps, name_gaps
     from poolproof.errors import RunError, UsageError
-    from poolproof.exporting.pictures import Kind, drawn, pictures
-    from poolproof.page.reading import read
+    from poolproof.presentation.export.pictures import Kind, drawn, pictures
+    from poolproof.presentation.html_report.reading import read
 
     asked: dict[Kind, bool] = {"png": png, "svg": svg}
     kinds = [kind for kind, wanted in asked.items() if wanted]

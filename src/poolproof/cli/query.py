@@ -9,7 +9,7 @@ import typer
 from poolproof.cli.run import Json
 
 if TYPE_CHECKING:
-    from poolproof.querying.session import Answer, Session
+    from poolproof.results.query.session import Answer, Session
 
 Runs = Annotated[Path, typer.Argument(metavar="DIR", help="A folder with runs, or one run.")]
 
@@ -25,7 +25,7 @@ def command(
     It only reads, and nothing but the runs. What cannot be read is named and left out: then the exit code is 7.
     """
     from poolproof.errors import RunError, UsageError
-    from poolproof.querying.session import open_runs
+    from poolproof.results.query.session import open_runs
 
     if as_csv and as_json:
         raise UsageError("--csv and --json were given", "leave one of them out")
@@ -57,7 +57,7 @@ def _keep(session: "Session") -> None:
 
 
 def _json(answer: "Answer", session: "Session") -> str:
-    from poolproof.querying.values import json_value
+    from poolproof.results.query.values import json_value
 
     columns = [{"name": name, "type": kind} for name, kind in zip(answer.columns, answer.types, strict=True)]
     rows = [[json_value(value) for value in row] for row in answer.rows]
@@ -66,14 +66,14 @@ def _json(answer: "Answer", session: "Session") -> str:
 
 
 def _csv(answer: "Answer") -> str:
-    from poolproof.exporting.csv import csv_lines
-    from poolproof.querying.values import text_value
+    from poolproof.presentation.export.csv import csv_lines
+    from poolproof.results.query.values import text_value
 
     return csv_lines(answer.columns, ([text_value(value) for value in row] for row in answer.rows))
 
 
 def _print_table(answer: "Answer") -> None:
-    from poolproof.querying.table import table_lines
+    from poolproof.results.query.table import table_lines
 
     for line in table_lines(answer):
         typer.echo(line)

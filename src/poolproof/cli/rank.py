@@ -24,10 +24,10 @@ def command(
 ) -> None:
     """Put the layouts of a run in order, ties as ties, with the disks that may fail, room and write factor of each."""
     from poolproof.cli.judging import metric_named, per_cent
-    from poolproof.compare.contract import ranking_object
-    from poolproof.compare.finished import read_run
-    from poolproof.compare.goal import find_goal
-    from poolproof.compare.ranking import rank
+    from poolproof.results.compare.contract import ranking_object
+    from poolproof.results.compare.finished import read_run
+    from poolproof.results.compare.goal import find_goal
+    from poolproof.results.compare.ranking import rank
 
     matters, chosen = per_cent(effect, "--effect"), metric_named(metric)
     finished = read_run(run)
@@ -37,6 +37,6 @@ def command(
         return
     from rich.console import Console
 
-    from poolproof.report.ranked import print_ranking
+    from poolproof.presentation.terminal.ranked import print_ranking
 
     print_ranking(Console(highlight=False), ranking)

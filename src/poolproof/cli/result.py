@@ -5,17 +5,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from poolproof.errors import RunError
-from poolproof.runs.claims import hold
-from poolproof.runs.contract import run_object
-from poolproof.runs.limit import limits_of
-from poolproof.runs.race import race_of
-from poolproof.runs.settled import trials_ahead
+from poolproof.results.runs.claims import hold
+from poolproof.results.runs.contract import run_object
+from poolproof.results.runs.limit import limits_of
+from poolproof.results.runs.race import race_of
+from poolproof.results.runs.settled import trials_ahead
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from poolproof.compare.finished import FinishedRun
-    from poolproof.page.reading import Seen
+    from poolproof.presentation.html_report.reading import Seen
+    from poolproof.results.compare.finished import FinishedRun
 
 
 def show(path: Path, *, as_json: bool, leaves: bool) -> None:
@@ -35,7 +35,7 @@ def print_result(path: Path, *, as_json: bool, leaves: bool = False) -> "Seen":
         RunError: there is no run.
     """
     from poolproof.cli.gaps import name_gaps
-    from poolproof.page.reading import read
+    from poolproof.presentation.html_report.reading import read
 
     seen = read(path.resolve())
     name_gaps(seen, as_json=False)
@@ -47,11 +47,11 @@ def print_result(path: Path, *, as_json: bool, leaves: bool = False) -> "Seen":
         return seen
     from rich.console import Console
 
-    from poolproof.report.claims import print_claims
-    from poolproof.report.limited import print_limits
-    from poolproof.report.raced import race_block
-    from poolproof.report.shares import print_shares
-    from poolproof.report.table import print_table
+    from poolproof.presentation.terminal.claims import print_claims
+    from poolproof.presentation.terminal.limited import print_limits
+    from poolproof.presentation.terminal.raced import race_block
+    from poolproof.presentation.terminal.shares import print_shares
+    from poolproof.presentation.terminal.table import print_table
 
     console = Console(highlight=False)
     if campaign.question:
@@ -74,9 +74,9 @@ def print_result(path: Path, *, as_json: bool, leaves: bool = False) -> "Seen":
 
 def _print_choice(console: "Console", finished: "FinishedRun") -> None:
     """The layouts in order by the campaign's goal, or why there is no order."""
-    from poolproof.compare.goal import find_goal
-    from poolproof.compare.ranking import LEAST_EFFECT, rank
-    from poolproof.report.ranked import print_ranking
+    from poolproof.presentation.terminal.ranked import print_ranking
+    from poolproof.results.compare.goal import find_goal
+    from poolproof.results.compare.ranking import LEAST_EFFECT, rank
 
     console.print()
     try:

@@ -124,8 +124,8 @@ def command(
 
 def _ask_fio() -> None:
     """Have the fio of this machine asked what every plan asks it, while what measures is imported."""
-    from poolproof.fio.ahead import ask_ahead
     from poolproof.hosts.reach import HERE
+    from poolproof.load.fio.ahead import ask_ahead
     from poolproof.measure.jobs import ADDED
 
     ask_ahead(HERE, ADDED["ioengine"][0])

@@ -10,8 +10,8 @@ from poolproof.cli.query import Runs, name_left_out
 from poolproof.cli.run import Json
 
 if TYPE_CHECKING:
-    from poolproof.querying.listing import ListedRun
-    from poolproof.querying.session import Session
+    from poolproof.results.query.listing import ListedRun
+    from poolproof.results.query.session import Session
 
 
 def command(
@@ -27,8 +27,8 @@ def command(
     What cannot be read is named and left out: then the exit code is 7.
     """
     from poolproof.errors import RunError
-    from poolproof.querying.listing import listed_runs
-    from poolproof.querying.session import open_runs
+    from poolproof.results.query.listing import listed_runs
+    from poolproof.results.query.session import open_runs
 
     with open_runs(folder) as session:
         runs = listed_runs(session)
@@ -46,10 +46,10 @@ def command(
 def _write_page(out: Path, session: "Session", *, as_json: bool) -> None:
     """A run of which too little can be read is left out by name, as one that a query cannot read."""
     from poolproof.errors import PoolproofError
-    from poolproof.history.page import write_history
-    from poolproof.history.series import NamedRun
-    from poolproof.page.reading import read
-    from poolproof.querying.found import LeftOut
+    from poolproof.presentation.history.page import write_history
+    from poolproof.presentation.history.series import NamedRun
+    from poolproof.presentation.html_report.reading import read
+    from poolproof.results.query.found import LeftOut
 
     named = {each.what.partition(",")[0] for each in session.left_out}
     runs, gaps = [], []
@@ -70,7 +70,7 @@ def _write_page(out: Path, session: "Session", *, as_json: bool) -> None:
 
 def _print(runs: "tuple[ListedRun, ...]") -> None:
     """Lines as long as they have to be: a name that is cut off cannot be typed."""
-    from poolproof.report.words import MARKS
+    from poolproof.presentation.terminal.words import MARKS
 
     rows = [("run", "begun", "campaign", "host", "state", "cells", "trials", "verdicts")]
     for each in runs:

@@ -22,18 +22,18 @@ from poolproof.errors import NO_ROOM, BuildError, Interrupted, RunError
 from poolproof.facts.machine import mark_of
 from poolproof.facts.tunables import tunables
 from poolproof.facts.versions import program_versions
-from poolproof.fio.render import render
-from poolproof.fio.version import fio_version
 from poolproof.hosts.base import Host, HostUnreachable
+from poolproof.load.fio.render import render
+from poolproof.load.fio.version import fio_version
 from poolproof.measure.cells import CellJobs
 from poolproof.measure.jobs import fill_job
 from poolproof.measure.plan import Places, Plan, building_programs, check_expressions, make_plan, plan_layouts
+from poolproof.presentation.terminal.plan_text import PlannedJobs, plan_object, plan_text
 from poolproof.provision.layout import look_around
 from poolproof.provision.owner import owner_of
 from poolproof.provision.place import RAM_FILES, new_label, places, real_directory
-from poolproof.report.plan_text import PlannedJobs, plan_object, plan_text
-from poolproof.runs.directory import RunDirectory
-from poolproof.runs.model import RunLab, RunRecord
+from poolproof.results.runs.directory import RunDirectory
+from poolproof.results.runs.model import RunLab, RunRecord
 
 _UNWRITABLE = (*NO_ROOM, errno.EROFS)
 

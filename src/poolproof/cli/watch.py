@@ -13,8 +13,8 @@ from poolproof.cli.run import Json, Plain
 from poolproof.errors import UsageError
 
 if TYPE_CHECKING:
-    from poolproof.report.live_state import LiveState
-    from poolproof.watching.follow import Follower
+    from poolproof.presentation.live.follow import Follower
+    from poolproof.presentation.terminal.live_state import LiveState
 
 _LOOK_S = 0.5
 _BEGINS_WITHIN_S = 5.0
@@ -40,7 +40,7 @@ def command(
         raise UsageError("--bind and --port are for the page in the browser", f"poolproof watch {run} --web")
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)
-    from poolproof.watching.follow import Follower
+    from poolproof.presentation.live.follow import Follower
 
     follower = Follower(run)
     _await_begin(follower)
@@ -58,8 +58,8 @@ def _await_begin(follower: "Follower") -> None:
 
 
 def _serve(follower: "Follower", bind: str, port: int, *, as_json: bool) -> None:
-    from poolproof.watching.seen import Watched
-    from poolproof.watching.server import serve, stand
+    from poolproof.presentation.live.seen import Watched
+    from poolproof.presentation.live.server import serve, stand
 
     standing = stand(bind, port)
     watched = Watched(follower)
@@ -79,8 +79,8 @@ def _serve(follower: "Follower", bind: str, port: int, *, as_json: bool) -> None
 def _watch(follower: "Follower", *, plain: bool, as_json: bool) -> None:
     from poolproof.cli.gaps import end_with_gaps
     from poolproof.cli.result import print_result
-    from poolproof.report.live_state import LiveState
-    from poolproof.runs.settled import trials_ahead
+    from poolproof.presentation.terminal.live_state import LiveState
+    from poolproof.results.runs.settled import trials_ahead
 
     state = LiveState(follower.campaign, follower.before, begun_s=follower.begun_s or None)
     try:

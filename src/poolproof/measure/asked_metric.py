@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from poolproof.campaign.model import Metric
-from poolproof.fio.json_output import read_json_stream
+from poolproof.load.fio.json_output import read_json_stream
 from poolproof.measure.fio_report import FioReport
 from poolproof.measure.latencies import between
 from poolproof.measure.status import Status

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Mapping
 
-from poolproof.fio.job import Job, JobFile
-from poolproof.fio.quantity import attempt, parse_bytes
+from poolproof.load.fio.job import Job, JobFile
+from poolproof.load.fio.quantity import attempt, parse_bytes
 
 _SECTOR_BYTES = 512
 _PAGE_BYTES = 4096

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from poolproof.campaign.model import Workload
-from poolproof.fio.job import JobFile
+from poolproof.load.fio.job import JobFile
 
 
 @dataclass(frozen=True)

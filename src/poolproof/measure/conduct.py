@@ -30,9 +30,9 @@ from poolproof.provision.layout import LayoutPlan
 from poolproof.provision.owner import owner_of
 from poolproof.provision.place import places
 from poolproof.provision.undo import complain, undo_all
-from poolproof.runs.directory import RunDirectory
-from poolproof.runs.model import Trial
-from poolproof.runs.settled import Spreads, spread_among
+from poolproof.results.runs.directory import RunDirectory
+from poolproof.results.runs.model import Trial
+from poolproof.results.runs.settled import Spreads, spread_among
 
 _ATTEMPTS = 3
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from poolproof.runs.model import Trial
+from poolproof.results.runs.model import Trial
 
 
 @dataclass(frozen=True)

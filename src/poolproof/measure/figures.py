@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 
-from poolproof.fio.figures import Direction, FioResult, Latency
-from poolproof.fio.merge import merge_latency, percentile
-from poolproof.fio.whole import direction_of
-from poolproof.runs.model import Figures
+from poolproof.load.fio.figures import Direction, FioResult, Latency
+from poolproof.load.fio.merge import merge_latency, percentile
+from poolproof.load.fio.whole import direction_of
+from poolproof.results.runs.model import Figures
 
 _SAMPLES = 4
 

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 from poolproof.errors import CommandError, FioError, HostError
-from poolproof.fio.job import JobFile
-from poolproof.fio.render import render
 from poolproof.hosts.base import FileMissing, Host
+from poolproof.load.fio.job import JobFile
+from poolproof.load.fio.render import render
 from poolproof.process import Completed
 from poolproof.steps import Step, UndoPrograms
 from poolproof.units import format_size

@@ -5,12 +5,12 @@ from collections.abc import Iterable
 
 from poolproof.campaign.spots import standing_in
 from poolproof.errors import CampaignError
-from poolproof.fio.extents import extents_of
-from poolproof.fio.job import Job, JobFile
 from poolproof.hosts.base import Host
 from poolproof.layers.arguments import is_block
 from poolproof.layers.base import Node
 from poolproof.layers.tree import directories
+from poolproof.load.fio.extents import extents_of
+from poolproof.load.fio.job import Job, JobFile
 from poolproof.measure.cells import CellJobs
 from poolproof.measure.jobs import placed
 from poolproof.units import format_size

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from poolproof.campaign.model import JobSpec, Measure, Workload
 from poolproof.errors import CampaignError
-from poolproof.fio.extents import extents_of
-from poolproof.fio.filenames import join_filenames, split_filenames
-from poolproof.fio.job import Job, JobFile
-from poolproof.fio.options import check_options, engines_of, known_options
-from poolproof.fio.quantity import attempt, parse_range
 from poolproof.hosts.base import Host
+from poolproof.load.fio.extents import extents_of
+from poolproof.load.fio.filenames import join_filenames, split_filenames
+from poolproof.load.fio.job import Job, JobFile
+from poolproof.load.fio.options import check_options, engines_of, known_options
+from poolproof.load.fio.quantity import attempt, parse_range
 from poolproof.units import format_size
 
 ADDED: Mapping[str, tuple[str, str]] = {

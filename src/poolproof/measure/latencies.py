@@ -10,8 +10,8 @@ from itertools import pairwise
 
 import msgspec
 
-from poolproof.fio.figures import FioResult, Latency
-from poolproof.fio.json_output import read_json_stream
+from poolproof.load.fio.figures import FioResult, Latency
+from poolproof.load.fio.json_output import read_json_stream
 from poolproof.measure.figures import latency_of, sync_latency_of
 from poolproof.measure.fio_report import FioReport
 from poolproof.measure.status import Status

@@ -6,8 +6,8 @@ from functools import cache
 from itertools import count, islice
 
 from poolproof.campaign.model import Measure, Workload
-from poolproof.runs.model import Trial
-from poolproof.runs.settled import Spreads, needs_trial
+from poolproof.results.runs.model import Trial
+from poolproof.results.runs.settled import Spreads, needs_trial
 
 _Turn = tuple[int, int, str, int]
 """Round, place in the round, workload, number of the trial: sorted, they stand in the order in which they run."""

@@ -13,9 +13,6 @@ from poolproof.devices.model import Site
 from poolproof.devices.plan import programs_of
 from poolproof.errors import CampaignError
 from poolproof.facts.machine import Machine, survey
-from poolproof.fio.ahead import meanwhile
-from poolproof.fio.job import JobFile
-from poolproof.fio.parse_only import check_values
 from poolproof.hosts.base import Host
 from poolproof.hosts.local import LocalHost
 from poolproof.layers.base import Node
@@ -31,6 +28,9 @@ from poolproof.layers.tree import (
     needs,
     resolve,
 )
+from poolproof.load.fio.ahead import meanwhile
+from poolproof.load.fio.job import JobFile
+from poolproof.load.fio.parse_only import check_values
 from poolproof.measure.cells import CellJobs
 from poolproof.measure.found import check_found
 from poolproof.measure.jobs import device_reach_bytes, file_set, jobs_of, on_device

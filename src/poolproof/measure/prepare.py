@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from poolproof.campaign.model import Workload
 from poolproof.evidence.files import inspect, list_files
-from poolproof.fio.job import JobFile
-from poolproof.fio.render import render
 from poolproof.hosts.base import Host
 from poolproof.layers.open_layout import stored_per_leaf
 from poolproof.layers.tree import branches, moves_what_is_written, write_factor
+from poolproof.load.fio.job import JobFile
+from poolproof.load.fio.render import render
 from poolproof.measure.bare_jobs import on_bare_disk
 from poolproof.measure.cells import CellJobs
 from poolproof.measure.cool import flush

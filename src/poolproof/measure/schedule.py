@@ -9,10 +9,10 @@ from poolproof.campaign.least_trial import least_trials_s
 from poolproof.campaign.model import Campaign, Measure
 from poolproof.measure.order import Order
 from poolproof.measure.trial import Prepared
-from poolproof.runs.model import Trial
-from poolproof.runs.race import race_among
-from poolproof.runs.settled import is_rate, needs_trial, spread_among
-from poolproof.runs.timing import Took, paid_s, took
+from poolproof.results.runs.model import Trial
+from poolproof.results.runs.race import race_among
+from poolproof.results.runs.settled import is_rate, needs_trial, spread_among
+from poolproof.results.runs.timing import Took, paid_s, took
 from poolproof.stopping.spread import LEAST_CELLS
 
 _DEARER = 1.2

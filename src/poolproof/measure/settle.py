@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from poolproof.campaign.model import Measure, Metric, Workload
-from poolproof.fio.aliases import canonical
-from poolproof.fio.figures import FioResult
-from poolproof.fio.job import Job, JobFile
-from poolproof.fio.json_output import read_json_stream
 from poolproof.hosts.base import Host
+from poolproof.load.fio.aliases import canonical
+from poolproof.load.fio.figures import FioResult
+from poolproof.load.fio.job import Job, JobFile
+from poolproof.load.fio.json_output import read_json_stream
 from poolproof.measure.asked_metric import percentile_of
 from poolproof.measure.figures import figures_of
 from poolproof.measure.fio_run import whole_report
@@ -23,8 +23,8 @@ from poolproof.measure.status import Status, after_ramp, series_of
 from poolproof.measure.turnover import turnovers
 from poolproof.measure.window import since
 from poolproof.process import Completed
-from poolproof.runs.model import Figures, Settling, Unsettled
-from poolproof.runs.settled import rule_of
+from poolproof.results.runs.model import Figures, Settling, Unsettled
+from poolproof.results.runs.settled import rule_of
 from poolproof.stopping.fio_steady import rate_of
 from poolproof.stopping.model import FIO_WINDOW_S, Decision, Rule
 from poolproof.stopping.percentile import extremes

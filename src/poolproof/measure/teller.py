@@ -1,8 +1,8 @@
 """Who hears the rates of a trial while fio runs: the run's own listener, and those who watch from other processes."""
 
 from poolproof.measure.events import Listener, LiveRates
-from poolproof.runs.directory import RunDirectory
-from poolproof.runs.live import LiveLine, LiveNotes
+from poolproof.results.runs.directory import RunDirectory
+from poolproof.results.runs.live import LiveLine, LiveNotes
 
 
 class Teller:

@@ -16,12 +16,12 @@ from poolproof.evidence.levels import Place, levels_of
 from poolproof.evidence.model import Evidence, TestFile, VdevUse, Zfs, ZfsUse
 from poolproof.evidence.sampler import Reading, Sampler, counter_paths, read_now, reading_at
 from poolproof.evidence.zfs import read_zfs, use_between
-from poolproof.fio.figures import FioResult
-from poolproof.fio.job import JobFile
-from poolproof.fio.json_output import read_json_stream
 from poolproof.hosts.base import Host, HostUnreachable
 from poolproof.layers.counted import places_of
 from poolproof.layers.open_layout import busy_with, vdev_uses
+from poolproof.load.fio.figures import FioResult
+from poolproof.load.fio.job import JobFile
+from poolproof.load.fio.json_output import read_json_stream
 from poolproof.measure.cool import cool, flush
 from poolproof.measure.events import Listener
 from poolproof.measure.figures import moved_each_way
@@ -41,12 +41,12 @@ from poolproof.measure.settle import (
 )
 from poolproof.measure.stuck import FioStuck
 from poolproof.measure.teller import Teller
+from poolproof.results.runs.directory import RunDirectory
+from poolproof.results.runs.kept import kept
+from poolproof.results.runs.live import LiveNotes
+from poolproof.results.runs.model import Trial
 from poolproof.rules.judge import judge
 from poolproof.rules.model import Case, Finding
-from poolproof.runs.directory import RunDirectory
-from poolproof.runs.kept import kept
-from poolproof.runs.live import LiveNotes
-from poolproof.runs.model import Trial
 
 SAMPLE_S = 0.1
 """Seconds between two samples of the counters during a trial."""

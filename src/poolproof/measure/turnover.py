@@ -1,9 +1,9 @@
 """How long what a trial writes may stay in RAM: the write-back cycles of the layout's layers and of the page cache."""
 
-from poolproof.fio.job import Job, JobFile
 from poolproof.hosts.base import FileMissing, Host
 from poolproof.layers.base import WriteBack
 from poolproof.layers.open_layout import write_backs
+from poolproof.load.fio.job import Job, JobFile
 from poolproof.measure.ready import ReadyLayout
 
 _VM = "/proc/sys/vm"

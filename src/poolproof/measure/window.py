@@ -8,8 +8,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 
-from poolproof.fio.figures import Direction, FioResult, JobResult, Latency
-from poolproof.fio.histogram import percentiles_of
+from poolproof.load.fio.figures import Direction, FioResult, JobResult, Latency
+from poolproof.load.fio.histogram import percentiles_of
 
 
 def since(start: FioResult, end: FioResult) -> FioResult:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from functools import partial
 
-from poolproof.fio.job import Job
+from poolproof.load.fio.job import Job
 from poolproof.rules.model import Case, Changes, Finding, Rule
 from poolproof.rules.naming import who
 from poolproof.rules.path import is_zfs

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from poolproof.fio.figures import JobResult
+from poolproof.load.fio.figures import JobResult
 from poolproof.rules.model import Case, Finding, Rule
 from poolproof.rules.reproduction import script
 from poolproof.units import format_count

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from poolproof.fio.job import Job
+from poolproof.load.fio.job import Job
 from poolproof.rules.mending import always
 from poolproof.rules.model import Case, Finding, Rule
 from poolproof.rules.naming import who

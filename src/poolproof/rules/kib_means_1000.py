@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from poolproof.fio.blocks import kb_base_of
-from poolproof.fio.job import Job
-from poolproof.fio.quantity import parse_bytes
+from poolproof.load.fio.blocks import kb_base_of
+from poolproof.load.fio.job import Job
+from poolproof.load.fio.quantity import parse_bytes
 from poolproof.rules.model import Case, Changes, Effect, Finding, Rule
 from poolproof.rules.reproduction import script
 

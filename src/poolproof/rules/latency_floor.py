@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from functools import partial
 
-from poolproof.fio.figures import JobResult
-from poolproof.fio.job import Job
+from poolproof.load.fio.figures import JobResult
+from poolproof.load.fio.job import Job
 from poolproof.rules.flow import Flow, cold_reads, writes_at_end
 from poolproof.rules.model import Case, Effect, Finding, Rule
 from poolproof.rules.path import goes_past_ram

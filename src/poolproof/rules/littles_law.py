@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from functools import partial
 
-from poolproof.fio.figures import JobResult
+from poolproof.load.fio.figures import JobResult
 from poolproof.rules.flow import proves
 from poolproof.rules.model import Case, Finding, Rule
 from poolproof.rules.reported import Part, each_job, job_of, parts

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from poolproof.evidence.model import Evidence, Target
-from poolproof.fio.figures import FioResult
-from poolproof.fio.job import Job, JobFile
+from poolproof.load.fio.figures import FioResult
+from poolproof.load.fio.job import Job, JobFile
 
 Effect = Literal["fails", "refutes", "suspects", "notes"]
 Verdict = Literal["sound", "unproven", "suspect", "refuted", "failed"]

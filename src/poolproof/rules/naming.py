@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from poolproof.fio.job import Job
+from poolproof.load.fio.job import Job
 from poolproof.rules.model import Case
 
 _MOST_NAMES = 6

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from poolproof.evidence.model import Target
-from poolproof.fio.job import Job
+from poolproof.load.fio.job import Job
 from poolproof.rules.model import Case
 
 FUSE = ("fuse", "mergerfs", "autotier")

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from poolproof.evidence.model import Account
-from poolproof.fio.job import Job
+from poolproof.load.fio.job import Job
 from poolproof.rules.flow import account
 from poolproof.rules.model import Case, Finding, Rule
 from poolproof.rules.naming import who

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from poolproof.fio.figures import Direction, FioResult, JobResult, Latency
-from poolproof.fio.job import Job
-from poolproof.fio.whole import group_directions
+from poolproof.load.fio.figures import Direction, FioResult, JobResult, Latency
+from poolproof.load.fio.job import Job
+from poolproof.load.fio.whole import group_directions
 from poolproof.rules.model import Case, Finding
 
 Kind = Literal["read", "write"]

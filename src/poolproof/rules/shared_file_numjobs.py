@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
-from poolproof.fio.job import Job, JobFile
+from poolproof.load.fio.job import Job, JobFile
 from poolproof.rules.flow import Flow, cold_reads, writes
 from poolproof.rules.model import Case, Changes, Finding, Rule
 from poolproof.rules.path import all_go_past_ram, may_end_in_ram

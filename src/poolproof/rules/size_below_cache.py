@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from poolproof.fio.job import Job
+from poolproof.load.fio.job import Job
 from poolproof.rules.model import Case, Changes, Finding, Rule
 from poolproof.rules.naming import who
 from poolproof.rules.path import goes_past_ram, is_zfs, may_end_in_ram, with_direct

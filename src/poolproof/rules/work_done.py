@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from os import strerror
 
-from poolproof.fio.figures import FioResult, JobResult
+from poolproof.load.fio.figures import FioResult, JobResult
 from poolproof.rules.model import Case, Finding, Rule
 from poolproof.rules.reported import asked_s, moved_bytes, parts, ran_s
 from poolproof.rules.reproduction import script

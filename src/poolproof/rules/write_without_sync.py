@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from poolproof.evidence.model import Target
-from poolproof.fio.job import Job
+from poolproof.load.fio.job import Job
 from poolproof.rules.flow import late_writes
 from poolproof.rules.mending import always
 from poolproof.rules.model import Case, Finding, Rule

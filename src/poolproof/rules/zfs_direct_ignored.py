@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 
-from poolproof.fio.job import Job
+from poolproof.load.fio.job import Job
 from poolproof.rules.flow import proves
 from poolproof.rules.model import Case, Changes, Finding, Rule
 from poolproof.rules.naming import who

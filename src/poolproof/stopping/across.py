@@ -12,9 +12,9 @@ than the bin.
 import math
 from collections.abc import Sequence
 
+from poolproof.statistics.students_t import f_upper_tail, quantile
 from poolproof.stopping.model import Between, Rule, Spread, TrialMean
 from poolproof.stopping.spread import MOST_FREEDOM, is_unlike, weighed
-from poolproof.student import f_upper_tail, quantile
 
 _DOUBT = 0.01
 _WITHIN_FREEDOM = 30

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from operator import mul
 
-from poolproof.student import quantile
+from poolproof.statistics.students_t import quantile
 
 _HIGHEST_ORDER = 10
 _SAMPLES_PER_ORDER = 6

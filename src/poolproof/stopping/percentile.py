@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from poolproof.student import quantile
+from poolproof.statistics.students_t import quantile
 
 MOST_PARTS, LEAST_PARTS = 10, 5
 LEAST_BEYOND = 10

@@ -13,10 +13,10 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from poolproof.statistics.students_t import quantile
 from poolproof.stopping.freedom import welch_freedom
 from poolproof.stopping.model import Spread
 from poolproof.stopping.spread import moderated
-from poolproof.student import quantile
 
 _LEAST = 1e-12
 

@@ -9,9 +9,9 @@ import math
 from collections.abc import Sequence
 from itertools import pairwise
 
+from poolproof.statistics.students_t import quantile
 from poolproof.stopping.autoregression import long_run
 from poolproof.stopping.model import Decision, Reason, Rule, Series
-from poolproof.student import quantile
 
 WINDOW_ROUNDS = 5
 MOST_ROUNDS = 25

@@ -10,8 +10,8 @@ of both: the moderated t. Where the cells differ widely among themselves the fit
 import math
 from collections.abc import Sequence
 
+from poolproof.statistics.students_t import f_upper_tail
 from poolproof.stopping.model import Spread, TrialMean
-from poolproof.student import f_upper_tail
 
 LEAST_CELLS = 8
 """With fewer cells that have two trials nothing is told."""

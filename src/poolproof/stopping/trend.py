@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
+from poolproof.statistics.students_t import quantile
 from poolproof.stopping.autoregression import LongRun, joined, long_run
 from poolproof.stopping.model import Reason
-from poolproof.student import quantile
 
 _SIGNIFICANCE = 0.01
 _SUPREMUM = math.sqrt(12.35)

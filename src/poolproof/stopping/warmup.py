@@ -10,8 +10,8 @@ cut may take a third.
 import math
 from collections.abc import Sequence
 
+from poolproof.statistics.students_t import quantile
 from poolproof.stopping.autoregression import joined, long_run
-from poolproof.student import quantile
 
 _BATCH = 5
 _LEAST_BATCHES = 10

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from poolproof.audit.context import read_context
 from poolproof.evidence.model import Target
+from poolproof.foreign.audit.context import read_context
+from poolproof.foreign.lint.grounds import Place
+from poolproof.foreign.lint.machine import keywords_of
+from poolproof.foreign.lint.places import Places
 from poolproof.hosts.base import Host
 from poolproof.hosts.local import LocalHost
-from poolproof.lint.grounds import Place
-from poolproof.lint.machine import keywords_of
-from poolproof.lint.places import Places
 from tests.loop.command import ask
 from tests.loop.ground import Ground
 from tests.loop.hosts.sshd import Sshd, sshd

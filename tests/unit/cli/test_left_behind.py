@@ -14,11 +14,11 @@ from poolproof.provision.apply import apply
 from poolproof.provision.journal import Journal
 from poolproof.provision.owner import FILE, Owner, name_owner, owner_of
 from poolproof.provision.state_dirs import state_directories
-from poolproof.runs.directory import RunDirectory
+from poolproof.results.runs.directory import RunDirectory
 from poolproof.steps import Holds, Step, UndoCommand, UndoTree
+from tests.unit.results.compare.making import RECORD
 
 from ..command import Command
-from ..compare.making import RECORD
 from ..docs.pages import documented, keys_of_value
 from ..facts.told import ToldHost
 

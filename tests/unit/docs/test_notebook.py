@@ -6,7 +6,8 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from ..exporting.making import grid_run
+from tests.unit.presentation.export.making import grid_run
+
 from .pages import DOCS
 
 _LIMIT_S = 100

@@ -14,8 +14,8 @@ from poolproof.provision.journal import SCHEMA as JOURNAL_SCHEMA
 from poolproof.provision.journal import Change, Undone
 from poolproof.provision.owner import SCHEMA as OWNER_SCHEMA
 from poolproof.provision.owner import Owner
-from poolproof.runs.kept import Kept
-from poolproof.runs.model import SCHEMA, RunRecord, Trial
+from poolproof.results.runs.kept import Kept
+from poolproof.results.runs.model import SCHEMA, RunRecord, Trial
 
 from .pages import DOCS, documented, keys_of_type, optional_parents
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poolproof.fio.job import Job, JobFile
+from poolproof.load.fio.job import Job, JobFile
 from poolproof.measure.bare_jobs import on_bare_disk
 
 MIB = 1024**2

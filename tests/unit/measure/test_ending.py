@@ -6,18 +6,18 @@ import pytest
 
 from poolproof.campaign.flags import parse_workload_flag
 from poolproof.campaign.model import Measure, Until, Workload
-from poolproof.fio.json_output import read_json
 from poolproof.hosts.base import FileMissing
 from poolproof.hosts.local import LocalHost
 from poolproof.layers.base import WriteBack
 from poolproof.layers.zfs_txg import transaction_groups
+from poolproof.load.fio.json_output import read_json
 from poolproof.measure.jobs import jobs_of
 from poolproof.measure.latencies import Stretch
 from poolproof.measure.live import Ending
 from poolproof.measure.settle import FioRun, lasting, status_interval_s, window_of, with_enough
 from poolproof.measure.status import Status
 from poolproof.process import Completed
-from poolproof.runs.settled import rule_of
+from poolproof.results.runs.settled import rule_of
 from poolproof.stopping.decide import decide
 from poolproof.stopping.model import Decision, Rule, Series, Steady
 

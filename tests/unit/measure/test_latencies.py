@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from poolproof.fio.histogram import percentiles_of
-from poolproof.fio.json_output import read_json_stream
 from poolproof.hosts.local import LocalHost
+from poolproof.load.fio.histogram import percentiles_of
+from poolproof.load.fio.json_output import read_json_stream
 from poolproof.measure.figures import figures_of, latency_of, sync_latency_of
 from poolproof.measure.fio_report import FioReport
 from poolproof.measure.latencies import MOST_STRETCHES, between, chosen_of, latencies, latency_text

@@ -8,13 +8,13 @@ import pytest
 from poolproof.campaign.flags import campaign_from_flags, parse_workload_flag
 from poolproof.campaign.model import Measure, Until, Workload
 from poolproof.errors import CampaignError
-from poolproof.fio.job import JobFile
 from poolproof.hosts.local import LocalHost
+from poolproof.load.fio.job import JobFile
 from poolproof.measure.jobs import ADDED, device_reach_bytes, file_set, fill_job, jobs_of, on_device, placed
 from poolproof.measure.order import Order
 from poolproof.measure.settle import lasting, status_interval_s
-from poolproof.runs.model import Figures, Settling, Trial, Unsettled
-from poolproof.runs.settled import Spreads
+from poolproof.results.runs.model import Figures, Settling, Trial, Unsettled
+from poolproof.results.runs.settled import Spreads
 from poolproof.stopping.model import Spread
 
 HOST = LocalHost()

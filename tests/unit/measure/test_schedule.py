@@ -9,12 +9,12 @@ import pytest
 
 from poolproof.campaign.model import Campaign
 from poolproof.campaign.yaml import parse_campaign
-from poolproof.fio.job import JobFile
+from poolproof.load.fio.job import JobFile
 from poolproof.measure.order import Order
 from poolproof.measure.schedule import Schedule, schedule_of
 from poolproof.measure.trial import Fill, Prepared
-from poolproof.runs.model import Figures, Settling, Trial, Unsettled
-from poolproof.runs.settled import Spreads, spread_among
+from poolproof.results.runs.model import Figures, Settling, Trial, Unsettled
+from poolproof.results.runs.settled import Spreads, spread_among
 
 START_S = 1_700_000_000.0
 TRIAL_S = 10.0

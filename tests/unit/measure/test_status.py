@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poolproof.fio.json_output import find_documents, read_json, read_json_stream
-from poolproof.fio.merge import percentile
 from poolproof.hosts.local import LocalHost
+from poolproof.load.fio.json_output import find_documents, read_json, read_json_stream
+from poolproof.load.fio.merge import percentile
 from poolproof.measure.figures import figures_of
 from poolproof.measure.fio_report import FioReport
 from poolproof.measure.status import Status, after_ramp, series_of

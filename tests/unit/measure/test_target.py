@@ -8,7 +8,7 @@ from poolproof.devices.model import Leaf, Volume
 from poolproof.evidence.model import Target
 from poolproof.facts.block import Below
 from poolproof.facts.machine import Machine
-from poolproof.fio.jobfile import read_job_file
+from poolproof.load.fio.jobfile import read_job_file
 from poolproof.measure.target import target_of
 from poolproof.rules.judge import lint
 from poolproof.rules.model import Case

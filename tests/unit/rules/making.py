@@ -1,8 +1,8 @@
 """Cases written by hand: job options as on a command line, and the bytes of the account."""
 
 from poolproof.evidence.model import Account, Evidence, LeafUse, Target
-from poolproof.fio.figures import Direction, FioResult, JobResult, Latency
-from poolproof.fio.job import Job, JobFile
+from poolproof.load.fio.figures import Direction, FioResult, JobResult, Latency
+from poolproof.load.fio.job import Job, JobFile
 
 KIB, MIB, GIB = 1024, 1024**2, 1024**3
 MB = 1_000_000

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from poolproof.evidence.model import Evidence, LeafUse, Target, Zfs
-from poolproof.fio.figures import FioResult, JobResult, Latency
-from poolproof.fio.job import Job, JobFile
+from poolproof.load.fio.figures import FioResult, JobResult, Latency
+from poolproof.load.fio.job import Job, JobFile
 from poolproof.rules.flow import proves
 from poolproof.rules.judge import judge, lint
 from poolproof.rules.model import Case

@@ -7,7 +7,7 @@ import pytest
 
 from poolproof.evidence import model
 from poolproof.evidence.model import Evidence, Target
-from poolproof.fio.figures import FioResult, Latency
+from poolproof.load.fio.figures import FioResult, Latency
 from poolproof.rules.judge import judge
 from poolproof.rules.model import Case, Verdict
 from tests.unit.rules.making import EXT4, GIB, KIB, MB, MIB, account, counted, direction, jobs, leaf, said

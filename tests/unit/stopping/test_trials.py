@@ -4,10 +4,10 @@ import random
 
 import pytest
 
+from poolproof.statistics.students_t import f_upper_tail, quantile
 from poolproof.stopping.across import across
 from poolproof.stopping.model import Between, Rule, Spread, TrialMean
 from poolproof.stopping.spread import moderated, spread_of
-from poolproof.student import f_upper_tail, quantile
 
 
 def _trials(*means: float, within: float = 0.5) -> list[TrialMean]:

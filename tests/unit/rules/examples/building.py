@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 
 from poolproof.evidence import model
 from poolproof.evidence.model import Evidence, Target, Zfs, ZfsUse
-from poolproof.fio.figures import FioResult, JobResult, Latency
-from poolproof.fio.job import Job, JobFile
+from poolproof.load.fio.figures import FioResult, JobResult, Latency
+from poolproof.load.fio.job import Job, JobFile
 from poolproof.rules.model import Case, Effect
 from tests.unit.rules.making import (
     EXT4,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from poolproof.evidence import model
-from poolproof.fio.job import Job, JobFile
+from poolproof.load.fio.job import Job, JobFile
 from poolproof.rules.model import Case
 from tests.unit.rules.examples.building import (
     BTRFS,

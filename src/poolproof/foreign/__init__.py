@@ -1,0 +1,1 @@
+"""Jobs and results of other people: lint, audit and import."""

@@ -1,0 +1,152 @@
+"""Counters beside a result as evidence for the rules: quoted iostat blocks, and fio's own look at the disks.
+
+They are weaker than poolproof's own: a rate over an unknown part of the run, disks of an unknown layout. So they can
+refute, and show that reads came from the disks; that writes reached all the disks they should they cannot show.
+"""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from poolproof.evidence.model import Account, Evidence, LeafUse
+from poolproof.foreign.audit.iostat import DiskRates
+from poolproof.load.fio.figures import FioResult
+from poolproof.load.fio.find import Found
+from poolproof.rules.reported import lasted_s, moved_bytes
+from poolproof.units import format_duration, format_rate, format_size
+
+_NEAR_LINES = 60
+_LARGEST_REQUEST_BYTES = 4 << 20
+_SHORTEST_S = 1.0
+_BROKEN = 0.5
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Evidence, and in words where it comes from."""
+
+    evidence: Evidence
+    words: str
+
+
+def block_of(found: Found, blocks: Sequence[DiskRates], next_line: float) -> DiskRates | None:
+    """The block that belongs to a result: between its command and the next result or command; None where several
+    pools are told of and the job names none of them.
+    """
+    first = found.made.line if found.made is not None and found.made.origin == "command" else found.line
+    after = [block for block in blocks if first <= block.line < min(next_line, found.last_line + _NEAR_LINES)]
+    names = {block.name for block in after}
+    if len(names) > 1:
+        after = [block for block in after if _is_named(block.name, found)]
+    return after[0] if after else None
+
+
+def from_block(found: Found, block: DiskRates) -> Beside | None:
+    """The account that the block's rates make over the run; None where fio's bytes or seconds are not there,
+    or a rate is too large for any disk.
+    """
+    seconds = lasted_s(found.result)
+    read, wrote = moved_bytes(found.result, "read"), moved_bytes(found.result, "write")
+    if not seconds or read is None or wrote is None:
+        return None
+    over = block.read_bytes_per_s * seconds, block.write_bytes_per_s * seconds
+    if not all(map(math.isfinite, over)):
+        return None
+    disks = int(over[0]), int(over[1])
+    what = [(read, "read", block.read_bytes_per_s), (wrote, "wrote", block.write_bytes_per_s)]
+    rates = " and ".join(f"{verb} {format_rate(rate)}" for moved, verb, rate in what if moved)
+    words = (
+        f"{block.program}, lines {block.line}–{block.last_line}: {_whose(block)} {rates} "
+        f"({_reports(len(block.reports))}), which is {' and '.join(_over(seconds, what))}"
+    )
+    return Beside(_evidence(block.name, (read, wrote), disks, seconds), words)
+
+
+def from_disk_use(result: FioResult) -> Beside | None:
+    """fio's own disk statistics, where they contradict its figures: they hold the ramp and the layout as well, and so
+    bound what the disks did from above. Without bytes a request counts 4 MiB, more than Linux sends.
+    """
+    seconds = lasted_s(result)
+    read, wrote = moved_bytes(result, "read"), moved_bytes(result, "write")
+    if read is None or wrote is None or not seconds or seconds < _SHORTEST_S:
+        return None
+    if not result.disks or counted_nothing(result):
+        return None
+    most_read = _sum([_most(disk.read_bytes, disk.read_ios) for disk in result.disks])
+    most_wrote = _sum([_most(disk.write_bytes, disk.write_ios) for disk in result.disks])
+    if not (_contradicts(most_read, read) or _contradicts(most_wrote, wrote)):
+        return None
+    names = ", ".join(disk.name for disk in result.disks)
+    bounds = (read if most_read is None else most_read, wrote if most_wrote is None else most_wrote)
+    known = [("read", most_read), ("wrote", most_wrote)]
+    words = ", ".join(f"{verb} at most {format_size(most)}" for verb, most in known if most is not None)
+    return Beside(_evidence(names, (read, wrote), bounds, seconds), f"fio's disk statistics: {names} {words}")
+
+
+def counted_nothing(result: FioResult) -> bool:
+    """Whether fio's disk statistics know no I/O at all. Such a disk rested, or its counters are blind: those of the
+    paths of an NVMe disk with native multipath stand still (fio#1890), as do those of zvols of OpenZFS 2.0
+    (openzfs#12066), so that nothing follows from it.
+    """
+    counters = [
+        counted
+        for disk in result.disks
+        for counted in (disk.read_ios, disk.write_ios, disk.read_bytes, disk.write_bytes, disk.utilisation_percent)
+    ]
+    return bool(result.disks) and not any(counters)
+
+
+def _contradicts(most: int | None, moved: int) -> bool:
+    return most is not None and most < _BROKEN * moved
+
+
+def _most(counted_bytes: int | None, ios: int | None) -> int | None:
+    """None where neither is known: nothing bounds it."""
+    if counted_bytes is not None:
+        return counted_bytes
+    return None if ios is None else ios * _LARGEST_REQUEST_BYTES
+
+
+def _sum(values: Sequence[int | None]) -> int | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) else None
+
+
+def _evidence(name: str, fio: tuple[int, int], disks: tuple[int, int], seconds: float) -> Evidence:
+    read, wrote = disks
+    leaf = LeafUse(
+        device=name,
+        read_bytes=read,
+        write_bytes=wrote,
+        drained_write_bytes=wrote,
+        read_ios=0,
+        write_ios=0,
+        flush_ios=0,
+        utilisation=0.0,
+        latency_s=None,
+    )
+    account = Account(fio[0], fio[1], read, wrote, wrote, write_factor=1.0, window_s=seconds, drain_s=0.0)
+    return Evidence(account, (leaf,))
+
+
+def _is_named(pool: str, found: Found) -> bool:
+    jobs = found.made.jobs.jobs if found.made is not None else ()
+    paths = [path for job in jobs for path in (job.filename, job.directory) if path]
+    return any(pool in re.split(r"[/:]", path) for path in paths)
+
+
+def _whose(block: DiskRates) -> str:
+    return "the disks" if block.name == "disks" else f"the pool `{block.name}`"
+
+
+def _reports(number: int) -> str:
+    return "1 report" if number == 1 else f"mean of {number} reports"
+
+
+def _over(seconds: float, what: Sequence[tuple[int, str, float]]) -> list[str]:
+    return [
+        f"{format_size(rate * seconds)} {'read' if verb == 'read' else 'written'} in {format_duration(seconds)}"
+        for moved, verb, rate in what
+        if moved
+    ]

@@ -1,0 +1,132 @@
+"""What a user says of the machine that a job is for or a result came from: flags as a Target. Nothing is guessed."""
+
+import difflib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from poolproof.errors import UsageError
+from poolproof.evidence.model import Target, Zfs
+from poolproof.foreign.audit.devices import Devices, parse_devices
+from poolproof.units import parse_size
+
+_ZFS = re.compile(r"^(?P<kind>openzfs|zfs|zvol)(?:[-/ ]?(?P<version>\d+\.\d+\S*))?$")
+_IN_RAM = ("tmpfs", "ramfs", "devtmpfs")
+_FUSE = {"mergerfs": "fuse.mergerfs", "autotier": "fuse.autotier", "sshfs": "fuse.sshfs"}
+_KNOWN = frozenset(
+    {
+        "9p", "afs", "apfs", "autofs", "bcachefs", "beegfs", "btrfs", "ceph", "cifs", "devtmpfs", "ecryptfs", "erofs",
+        "exfat", "ext2", "ext3", "ext4", "f2fs", "fuse", "fuseblk", "gfs2", "gpfs", "hfs", "hfsplus", "hugetlbfs",
+        "iso9660", "jffs2", "jfs", "lustre", "minix", "msdos", "nfs", "nfs3", "nfs4", "nilfs2", "ntfs", "ntfs3",
+        "ocfs2", "orangefs", "overlay", "ramfs", "refs", "reiserfs", "smb3", "smbfs", "squashfs", "tmpfs",
+        "ubifs", "udf", "ufs", "vboxsf", "vfat", "virtiofs", "wekafs", "xfs", "zonefs", *_FUSE,
+    }
+)  # fmt: skip
+"""File systems by the names that kernels give them (Documentation/filesystems, `man 5 filesystems`)."""
+
+_LONGEST = 30
+_BTRFS_COMPRESSED_EXTENT_BYTES = 128 * 1024
+_NOT_COMPRESSED = ("off", "none", "no", "0")
+
+
+@dataclass(frozen=True)
+class Context:
+    """The flags, read; None where a flag was not given. `compression` "" says that it is off."""
+
+    file_system: str | None = None
+    zfs: Zfs | None = None
+    ram_bytes: int | None = None
+    record_bytes: int | None = None
+    compression: str | None = None
+    devices: Devices | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """No flag was given."""
+        return self == Context()
+
+
+def read_context(
+    *,
+    fs: str | None = None,
+    ram: str | None = None,
+    recordsize: str | None = None,
+    compression: str | None = None,
+    devices: Sequence[str] = (),
+) -> Context:
+    """The flags `--fs zfs-2.2 --ram 64G --recordsize 128k --compression lz4 --devices "3x nvme 3.2GB/s"` as values.
+
+    Raises:
+        UsageError: a flag's value is none that can be read.
+    """
+    name, zfs = _file_system(fs)
+    return Context(
+        file_system=name,
+        zfs=zfs,
+        ram_bytes=_size("--ram", ram),
+        record_bytes=_size("--recordsize", recordsize),
+        compression="" if compression in _NOT_COMPRESSED else compression,
+        devices=parse_devices(devices) if devices else None,
+    )
+
+
+def target_of(context: Context, found: Target | None = None) -> Target | None:
+    """What is known: what was found on the host, and the flags over it; None where neither says anything.
+
+    A flag `--fs` tells of another place than the one found, of which nothing is kept then.
+    """
+    if context.is_empty:
+        return found
+    base = _named(context) if context.file_system is not None or found is None else found
+    compression = base.compression if context.compression is None else context.compression or None
+    record = context.record_bytes or base.record_bytes
+    if record is None and compression and base.file_system == "btrfs":
+        record = _BTRFS_COMPRESSED_EXTENT_BYTES
+    told = replace(base, ram_bytes=context.ram_bytes or base.ram_bytes, compression=compression, record_bytes=record)
+    return _on_devices(told, context.devices) if context.devices else told
+
+
+def _named(context: Context) -> Target:
+    name = context.file_system or ""
+    return Target(file_system=name, zfs=context.zfs, volatile=name in _IN_RAM)
+
+
+def _on_devices(target: Target, devices: Devices) -> Target:
+    return replace(
+        target,
+        disks=devices.disks,
+        rotational=devices.rotational,
+        zoned=devices.shingled or target.zoned,
+        ceiling_read_bytes_per_s=devices.ceiling_bytes_per_s,
+        ceiling_write_bytes_per_s=devices.ceiling_bytes_per_s,
+    )
+
+
+def _file_system(text: str | None) -> tuple[str | None, Zfs | None]:
+    """The name as the kernel gives it, and for ZFS its version: `zfs-2.2`, `zvol-2.3.1`, `ext4`, `mergerfs`."""
+    if text is None:
+        return None, None
+    word = text.strip().lower()
+    found = _ZFS.match(word)
+    if found is not None:
+        is_zvol = found["kind"] == "zvol"
+        return "zvol" if is_zvol else "zfs", Zfs(version=found["version"], is_zvol=is_zvol)
+    if word not in _KNOWN and not re.fullmatch(r"fuse\.[a-z0-9][\w.-]*", word):
+        near = difflib.get_close_matches(word.partition("-")[0][:_LONGEST], sorted(_KNOWN | {"zfs", "zvol"}), n=1)
+        hint = f"did you mean {near[0]}? " if near else ""
+        raise UsageError(
+            f"--fs {text!r} names no file system", f"{hint}write one such as zfs-2.2, zvol-2.3, ext4, btrfs, nfs4"
+        )
+    return _FUSE.get(word, word), None
+
+
+def _size(flag: str, text: str | None) -> int | None:
+    if text is None:
+        return None
+    try:
+        size_bytes = parse_size(text)
+    except ValueError:
+        raise UsageError(f"{flag} {text!r} is no size", f"write one such as {flag} 64G") from None
+    if size_bytes <= 0:
+        raise UsageError(f"{flag} {text} is nothing", f"write a size such as {flag} 64G")
+    return size_bytes

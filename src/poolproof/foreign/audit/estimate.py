@@ -1,0 +1,53 @@
+"""What the honest rate may be, where that follows from arithmetic or from counters beside the result."""
+
+from poolproof.foreign.audit.model import Estimate
+from poolproof.rules.flow import cold_reads, writes
+from poolproof.rules.judge import Judgement
+from poolproof.rules.model import Case
+from poolproof.rules.naming import count
+from poolproof.rules.reported import Kind, bandwidth_bytes
+from poolproof.units import format_rate
+
+_SAME = 0.02
+
+
+def estimate_of(case: Case, judgement: Judgement) -> Estimate | None:
+    """Bounds of the honest rate of the one direction that was used; None where nothing bounds it below the figure."""
+    kinds: list[Kind] = [kind for kind in ("read", "write") if bandwidth_bytes(case.result, kind)]
+    if len(kinds) != 1 or judgement.verdict not in ("suspect", "refuted"):
+        return None
+    rate = bandwidth_bytes(case.result, kinds[0]) or 0.0
+    rules = {finding.rule for finding in judgement.findings if finding.effect in ("refutes", "suspects")}
+    return _counted(case, kinds[0], rate) or _bounded(case, kinds[0], rate, shared="shared-file-numjobs" in rules)
+
+
+def _counted(case: Case, kind: Kind, rate: float) -> Estimate | None:
+    """What the disks did, where that is far from what fio says."""
+    flow = cold_reads(case) if kind == "read" else writes(case)
+    if flow is None or flow.in_order:
+        return None
+    honest = rate * flow.ratio
+    return Estimate(honest, honest, f"the disks did {flow.share} of it")
+
+
+def _bounded(case: Case, kind: Kind, rate: float, *, shared: bool) -> Estimate | None:
+    low, high, why = rate, rate, []
+    if shared:
+        low = rate / case.job.sharers
+        why.append(
+            f"{format_rate(rate)} / {count(case.job.sharers, 'job')} = {format_rate(low)} if each block moved once"
+        )
+    ceiling = _ceiling(case, kind)
+    if ceiling is not None and ceiling < rate:
+        high = ceiling
+        low = min(low, high)
+        why.append(f"{format_rate(ceiling)} is the most that the disks give")
+    if low >= (1 - _SAME) * rate:
+        return None
+    return Estimate(low if shared else 0.0, high, "; ".join(why))
+
+
+def _ceiling(case: Case, kind: Kind) -> float | None:
+    if case.target is None:
+        return None
+    return case.target.ceiling_read_bytes_per_s if kind == "read" else case.target.ceiling_write_bytes_per_s

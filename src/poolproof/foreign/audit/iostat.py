@@ -1,0 +1,177 @@
+"""`iostat` and `zpool iostat` as people quote them: the rates of the disks, report by report.
+
+Sources: iostat(1) of sysstat 9 to 12, zpool-iostat(8). zpool counts in powers of 1024. The first report of either is
+the mean since boot, unless `-y` was given; it is left out here.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from poolproof.load.fio.plain_lines import plain_lines
+
+_ZPOOL_HEADER = re.compile(r"^\s*pool\s+alloc\s+free\s+read\s+write\s+read\s+write\b")
+_IOSTAT_HEADER = re.compile(r"^\s*Device:?\s+.*\S/s")
+_NICE = re.compile(r"^(\d+(?:\.\d+)?)([KMGTP]?)$")
+_NUMBER = re.compile(r"^\d+(?:[.,]\d+)?$")
+_CALLED_WITH_Y = re.compile(r"\biostat\b.*\s-\w*y")
+_POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4, "P": 5}
+_READ = {"rkB/s": 1024.0, "rMB/s": 1024.0**2, "kB_read/s": 1024.0, "MB_read/s": 1024.0**2, "Blk_read/s": 512.0}
+_WRITE = {"wkB/s": 1024.0, "wMB/s": 1024.0**2, "kB_wrtn/s": 1024.0, "MB_wrtn/s": 1024.0**2, "Blk_wrtn/s": 512.0}
+_STACKED = re.compile(r"^(?:dm-|md|loop|zd|bcache)\d*")
+_BUSY = 0.5
+_MOST_BETWEEN = 3
+_ZPOOL_COLUMNS = 7
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Bytes per second, read and written, in one report."""
+
+    read: float
+    write: float
+
+
+@dataclass(frozen=True)
+class DiskRates:
+    """A quoted block: its lines from 1, what it counts (a pool's name, or `disks`) and its reports after the first."""
+
+    line: int
+    last_line: int
+    name: str
+    program: str
+    reports: tuple[Rates, ...]
+
+    @property
+    def read_bytes_per_s(self) -> float:
+        """The mean of the reports in which the disks were busy with it: those of half the highest rate and more."""
+        return _busy_mean([report.read for report in self.reports])
+
+    @property
+    def write_bytes_per_s(self) -> float:
+        return _busy_mean([report.write for report in self.reports])
+
+
+@dataclass
+class _Draft:
+    line: int
+    last_line: int
+    program: str
+    skips_first: bool
+    rows: dict[str, list[Rates]]
+
+
+def find_disk_rates(text: str) -> tuple[DiskRates, ...]:
+    """Every block with more than the report since boot, in order of lines; several pools make several blocks."""
+    numbered = plain_lines(text)
+    drafts = [*_zpool_blocks(numbered), *_iostat_blocks(numbered)]
+    found = [block for draft in drafts for block in _blocks_of(draft)]
+    return tuple(sorted(found, key=lambda block: block.line))
+
+
+def _busy_mean(rates: Sequence[float]) -> float:
+    most = max(rates, default=0.0)
+    busy = [rate for rate in rates if rate >= _BUSY * most]
+    return sum(busy) / len(busy) if busy else 0.0
+
+
+def _blocks_of(draft: _Draft) -> Iterator[DiskRates]:
+    for name, rows in draft.rows.items():
+        reports = rows[1:] if draft.skips_first else rows
+        if reports:
+            yield DiskRates(draft.line, draft.last_line, name, draft.program, tuple(reports))
+
+
+def _zpool_blocks(numbered: Sequence[tuple[int, str]]) -> Iterator[_Draft]:
+    """Rows under a `zpool iostat` header; of `-v` only the pools' own rows, which are not indented."""
+    draft: _Draft | None = None
+    indent = between = 0
+    for place, (number, line) in enumerate(numbered):
+        if _ZPOOL_HEADER.match(line):
+            indent = len(line) - len(line.lstrip())
+            if draft is None:
+                draft = _Draft(number, number, "zpool iostat", not _with_y(numbered, place), {})
+            continue
+        if draft is None:
+            continue
+        row = _zpool_row(line)
+        if row is not None:
+            between = 0
+            if len(line) - len(line.lstrip()) <= indent:
+                draft.rows.setdefault(row[0], []).append(row[1])
+                draft.last_line = number
+        elif line.strip(" -") and line.split()[0] != "capacity":
+            between += 1
+            if between > _MOST_BETWEEN or "fio" in line:
+                yield draft
+                draft, between = None, 0
+    if draft is not None:
+        yield draft
+
+
+def _zpool_row(line: str) -> tuple[str, Rates] | None:
+    words = line.split()
+    if len(words) < _ZPOOL_COLUMNS:
+        return None
+    read, write = _nice(words[5]), _nice(words[6])
+    counted = all(_nice(word) is not None or word == "-" for word in words[1:5])
+    return (words[0], Rates(read, write)) if counted and read is not None and write is not None else None
+
+
+def _nice(word: str) -> float | None:
+    match = _NICE.match(word)
+    return float(match[1]) * 1024.0 ** _POWERS[match[2]] if match else None
+
+
+def _iostat_blocks(numbered: Sequence[tuple[int, str]]) -> Iterator[_Draft]:
+    """Reports that follow each other; the rows of one report are summed over the disks at the bottom."""
+    draft: _Draft | None = None
+    last_end = 0
+    for place, (number, line) in enumerate(numbered):
+        columns = line.split()
+        if not _IOSTAT_HEADER.match(line) or not set(columns) & _READ.keys():
+            continue
+        rows = list(_iostat_rows(numbered[place + 1 :], columns))
+        if not rows:
+            continue
+        end = rows[-1][0]
+        if draft is not None and number - last_end > 2 * _MOST_BETWEEN + 6:
+            yield draft
+            draft = None
+        if draft is None:
+            draft = _Draft(number, end, "iostat", not _with_y(numbered, place), {"disks": []})
+        draft.rows["disks"].append(_sum(rows))
+        draft.last_line = last_end = end
+    if draft is not None:
+        yield draft
+
+
+def _iostat_rows(numbered: Iterable[tuple[int, str]], columns: Sequence[str]) -> Iterator[tuple[int, str, Rates]]:
+    """(line, device, rates) of each row up to the end of the report."""
+    read = next(name for name in columns if name in _READ)
+    write = next((name for name in columns if name in _WRITE), None)
+    for number, line in numbered:
+        words = line.split()
+        if len(words) < len(columns) or not all(_NUMBER.match(word) for word in words[1 : len(columns)]):
+            return
+        values = dict(zip(columns, words, strict=False))
+        yield (
+            number,
+            words[0],
+            Rates(_value(values[read], _READ[read]), _value(values[write], _WRITE[write]) if write else 0.0),
+        )
+
+
+def _value(word: str, factor: float) -> float:
+    return float(word.replace(",", ".")) * factor
+
+
+def _sum(rows: Sequence[tuple[int, str, Rates]]) -> Rates:
+    """Over the disks at the bottom; over all where every row is a stacked device."""
+    bottom = [rates for _, name, rates in rows if not _STACKED.match(name)] or [rates for _, _, rates in rows]
+    return Rates(sum(rates.read for rates in bottom), sum(rates.write for rates in bottom))
+
+
+def _with_y(numbered: Sequence[tuple[int, str]], place: int) -> bool:
+    """The call above the block has `-y`: its first report is no mean since boot."""
+    return any(_CALLED_WITH_Y.search(line) for _, line in numbered[max(0, place - 8) : place])

@@ -1,0 +1,134 @@
+"""fio's own logs as a result: `X_bw.1.log`, `X_iops.1.log`, `X_clat.1.log` of one run belong together by their `X`."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from poolproof.errors import FioError
+from poolproof.load.fio.figures import Direction, FioResult, JobResult
+from poolproof.load.fio.log_rates import Kind, rates_of
+from poolproof.load.fio.logs import (
+    READ,
+    WRITE,
+    SeriesLog,
+    kind_of,
+    latency_of,
+    latency_unit_ns,
+    read_histogram_log,
+    read_log,
+)
+from poolproof.load.fio.merge import merge_jobs
+
+_ORDER = ("bw", "iops", "lat", "clat", "clat_hist", "slat")
+"""The rate tells the unit of latencies, and they tell that of the submission's."""
+_NO_UNIT = "the logs do not say whether their latencies are ns (fio 3) or µs (fio 2), so none is taken from them"
+_RATES: Mapping[str, Kind] = {"bw": "bw", "iops": "iops"}
+_DIRECTIONS = {"read": READ, "write": WRITE}
+
+
+def is_log(path: Path) -> bool:
+    """Whether the name is one that fio gives its logs."""
+    return kind_of(path) is not None
+
+
+def prefix_of(path: Path) -> str:
+    """What the logs of one run have in common: folder and name up to the kind."""
+    return str(path.with_name(path.name.rpartition(f"_{kind_of(path)}.")[0]))
+
+
+def grouped(paths: Iterable[Path]) -> dict[str, list[Path]]:
+    """Logs by the run that they belong to."""
+    groups: dict[str, list[Path]] = {}
+    for path in paths:
+        groups.setdefault(prefix_of(path), []).append(path)
+    return groups
+
+
+def result_of_logs(paths: Sequence[Path]) -> FioResult:
+    """The logs of one run: each clone has one log of a kind; of several latencies clat tells of the disk.
+
+    Raises:
+        FioError: a log cannot be read, or holds no line of one.
+    """
+    clones: dict[str, dict[str, Path]] = {}
+    for path in paths:
+        kind = kind_of(path)
+        if kind is not None:
+            clones.setdefault(path.name.rpartition(f"_{kind}.")[2], {})[kind] = path
+    name = Path(prefix_of(paths[0])).name
+    read = [_clone(name, logs) for logs in clones.values()]
+    notes = () if all(is_whole for _, is_whole in read) else (_NO_UNIT,)
+    return FioResult("", (merge_jobs([job for job, _ in read]),), notes=notes)
+
+
+def _clone(name: str, logs: Mapping[str, Path]) -> tuple[JobResult, bool]:
+    """What the logs of one clone say, and whether the unit of all latencies is known."""
+    parts: dict[str, Direction] = {}
+    units: dict[str, int | None] = {}
+    for kind in sorted(logs, key=_ORDER.index):
+        figures = _of_histograms(logs[kind]) if kind == "clat_hist" else _of_series(kind, logs[kind], parts, units)
+        for direction, more in figures.items():
+            parts[direction] = _joined(parts.get(direction), more)
+    if not parts:
+        raise FioError(f"{next(iter(logs.values()))} holds neither reads nor writes")
+    return JobResult(name, read=parts.get("read"), write=parts.get("write")), None not in units.values()
+
+
+def _joined(before: Direction | None, more: Direction) -> Direction:
+    known = {key: value for key, value in vars(more).items() if value is not None}
+    return Direction(**{**(vars(before) if before else {}), **known})
+
+
+def _of_histograms(path: Path) -> dict[str, Direction]:
+    histogram = read_histogram_log(path)
+    latencies = {name: histogram.latency(number) for name, number in _DIRECTIONS.items()}
+    return {name: Direction(clat=latency) for name, latency in latencies.items() if latency.samples}
+
+
+def _of_series(
+    kind: str, path: Path, beside: Mapping[str, Direction], units: dict[str, int | None]
+) -> dict[str, Direction]:
+    """One log. `units` keeps what each direction's latencies are in: submission alone (slat) can't tell."""
+    log = read_log(path)
+    figures = {}
+    for name, number in _DIRECTIONS.items():
+        part = log.of(number)
+        if not len(part):
+            continue
+        if kind in _RATES:
+            figures[name] = _of_rates(_RATES[kind], part)
+            continue
+        if units.get(name) is None and (kind != "slat" or part.has_priorities):
+            units[name] = latency_unit_ns(part, beside[name].iops if name in beside else None)
+        figures[name] = _of_latencies(kind, part, number, units.setdefault(name, None))
+    return figures
+
+
+def _of_latencies(kind: str, log: SeriesLog, direction: int, unit_ns: int | None) -> Direction:
+    latency = latency_of(log, direction, unit_ns) if unit_ns else None
+    return Direction(
+        lat=latency if kind == "lat" else None,
+        clat=latency if kind == "clat" else None,
+        slat=latency if kind == "slat" else None,
+    )
+
+
+def _of_rates(kind: Kind, log: SeriesLog) -> Direction:
+    rates = rates_of(log, kind)
+    if rates is None:
+        return Direction()
+    if kind == "iops":
+        return Direction(
+            iops=rates.mean,
+            iops_min=rates.least,
+            iops_max=rates.most,
+            iops_mean=rates.mean,
+            iops_stddev=rates.spread,
+        )
+    return Direction(
+        bandwidth_bytes=rates.mean,
+        bandwidth_min_bytes=rates.least,
+        bandwidth_max_bytes=rates.most,
+        bandwidth_mean_bytes=rates.mean,
+        bandwidth_stddev_bytes=rates.spread,
+        samples=rates.samples,
+    )

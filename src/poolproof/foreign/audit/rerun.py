@@ -1,0 +1,51 @@
+"""The command to run again: the same jobs without the traps that were found, where a command line can mend them."""
+
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+
+from poolproof.load.fio.job import Job
+from poolproof.rules.catalogue import all_rules
+from poolproof.rules.model import Case, Finding
+
+_OUTPUT = "--output-format=json+"
+
+Options = dict[str, str]
+
+
+def rerun_command(case: Case, findings: Iterable[Finding]) -> str | None:
+    """fio's command line with the mends that the rules of the findings know; None without a job that has a name."""
+    if not case.job.jobs or any(not job.name for job in case.job.jobs):
+        return None
+    named = {finding.rule for finding in findings}
+    jobs = [Job(job.name, _mended(case, job, named)) for job in case.job.jobs]
+    shared = _shared(jobs)
+    words = [_OUTPUT, *_words(shared)]
+    for job in jobs:
+        own = {name: value for name, value in job.options.items() if name not in shared}
+        words += [f"--name={job.name}", *_words(own)]
+    return shlex.join(["fio", *words])
+
+
+def _mended(case: Case, job: Job, rules: set[str]) -> Options:
+    options = {name: value for name, value in job.options.items() if name != "name"}
+    for rule in all_rules():
+        for name, value in (rule.mended(case, job) if rule.id in rules and rule.mended else {}).items():
+            if value != options.get(name):
+                options.pop(name, None)
+                options.update({} if value is None else {name: value})
+    return options
+
+
+def _shared(jobs: Sequence[Job]) -> Options:
+    """Options that several jobs have in common: before the first name they hold for all."""
+    if len(jobs) < 2:
+        return {}
+    return {
+        name: value
+        for name, value in jobs[0].options.items()
+        if all(job.options.get(name) == value for job in jobs[1:])
+    }
+
+
+def _words(options: Mapping[str, str]) -> list[str]:
+    return [f"--{name}={value}" if value else f"--{name}" for name, value in options.items()]

@@ -1,0 +1,114 @@
+"""The trials of a run directory, judged again: from the job, fio's report and the evidence that each trial kept."""
+
+from pathlib import Path
+
+from poolproof.errors import FioError
+from poolproof.foreign.audit.context import target_of
+from poolproof.foreign.audit.estimate import estimate_of
+from poolproof.foreign.audit.model import Audited, Figures
+from poolproof.foreign.audit.rerun import rerun_command
+from poolproof.foreign.audit.texts import Setting, figures_of
+from poolproof.load.fio.figures import Direction, FioResult, Latency
+from poolproof.load.fio.jobfile import read_job_file
+from poolproof.load.fio.json_output import read_json_stream
+from poolproof.results.runs.directory import RunDirectory
+from poolproof.results.runs.model import Trial
+from poolproof.rules.judge import judge
+from poolproof.rules.model import Case
+
+_OLDER = "its verdict as it was given: this run did not keep what it was judged by"
+_IMPORTED = "its verdict as it was given at the import; poolproof audit {source} judges the source"
+
+
+def is_run(path: Path) -> bool:
+    """Whether the path is a run directory."""
+    return (path / "run.json").is_file()
+
+
+def audit_run(path: Path, setting: Setting) -> tuple[Audited, ...]:
+    """Every trial at its line of trials.jsonl, by the rules of today; a trial that kept too little has its old verdict.
+
+    Raises:
+        RunError: the run cannot be read.
+    """
+    run = RunDirectory.open(path)
+    source = str(path / "trials.jsonl")
+    return tuple(_audited(run, source, line, trial, setting) for line, trial in enumerate(run.trials(), start=1))
+
+
+def _audited(run: RunDirectory, source: str, line: int, trial: Trial, setting: Setting) -> Audited:
+    case = _case(run, trial, setting)
+    if case is None or case.result is None:
+        return _as_given(source, line, trial)
+    judgement = judge(case)
+    return Audited(
+        source=source,
+        line=line,
+        last_line=line,
+        job=_name(trial),
+        command=None,
+        figures=figures_of(case.result),
+        verdict=judgement.verdict,
+        findings=judgement.findings,
+        estimate=estimate_of(case, judgement),
+        rerun=rerun_command(case, judgement.findings) if judgement.verdict != "sound" else None,
+        was=trial.verdict,
+    )
+
+
+def _case(run: RunDirectory, trial: Trial, setting: Setting) -> Case | None:
+    """What the trial was judged by; None where that is not all there."""
+    kept = run.kept_files(trial)
+    if kept is None or kept[2].target is None:
+        return None
+    job, report, evidence = kept
+    return Case(
+        job=read_job_file(job).jobs,
+        result=_last(report),
+        evidence=evidence,
+        target=target_of(setting.context, evidence.target),
+        cold=evidence.cold is not False and setting.cold,
+        asked_s=evidence.asked_s,
+    )
+
+
+def _last(report: str) -> FioResult | None:
+    try:
+        return next(reversed(read_json_stream(report)), None)
+    except FioError:
+        return None
+
+
+def _as_given(source: str, line: int, trial: Trial) -> Audited:
+    why = _IMPORTED.format(source=trial.source.rpartition(":")[0]) if trial.source else _OLDER
+    failed = trial.verdict == "failed" and not trial.source
+    return Audited(
+        source=source,
+        line=line,
+        last_line=line,
+        job=_name(trial),
+        command=None,
+        figures=_figures(trial),
+        verdict=trial.verdict,
+        findings=trial.findings,
+        known=() if failed else (why,),
+        was=trial.verdict,
+    )
+
+
+def _name(trial: Trial) -> str:
+    return f"{trial.workload} on {trial.layout}, trial {trial.number}"
+
+
+def _figures(trial: Trial) -> Figures:
+    figures = trial.figures
+    if figures is None:
+        return Figures({})
+    rates = {
+        "read": (figures.read_bandwidth_bytes, figures.read_iops),
+        "write": (figures.write_bandwidth_bytes, figures.write_iops),
+    }
+    directions = {
+        name: Direction(bandwidth_bytes=bandwidth, iops=iops) for name, (bandwidth, iops) in rates.items() if bandwidth
+    }
+    return Figures(directions, Latency(percentiles_ns={99.0: figures.sync_p99_ns}) if figures.sync_p99_ns else None)

@@ -1,0 +1,115 @@
+"""What an audit is pointed at: files, directories, standard input, fio's logs, run directories."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from poolproof.errors import PoolproofError
+from poolproof.foreign.audit.logs import grouped, is_log, result_of_logs
+from poolproof.foreign.audit.model import Audited
+from poolproof.foreign.audit.runs import audit_run, is_run
+from poolproof.foreign.audit.texts import Setting, audit_text, audited, judge_result
+from poolproof.load.fio.find import Found
+
+STDIN = "-"
+_LARGEST_TEXT_BYTES = 256 << 20
+_BINARY_PROBE_BYTES = 4096
+
+
+@dataclass(frozen=True)
+class Unread:
+    """A source that could not be read, and why."""
+
+    source: str
+    why: str
+
+
+@dataclass
+class Audit:
+    """All results in the order of their sources, what could not be read, and sources without a result."""
+
+    results: list[Audited] = field(default_factory=list)
+    unread: list[Unread] = field(default_factory=list)
+    without: list[str] = field(default_factory=list)
+
+
+def audit_sources(names: Sequence[str], setting: Setting, stdin: Callable[[], bytes]) -> Audit:
+    """Judge every result in the sources; `stdin` is asked for its bytes where a name is `-`."""
+    audit = Audit()
+    logs: list[Path] = []
+    for name in names:
+        if name == STDIN:
+            _take(audit, "stdin", lambda: audit_text("stdin", as_text(stdin()), setting))
+        else:
+            _take_path(audit, Path(name), setting, logs)
+    for prefix, paths in grouped(logs).items():
+        # mypy cannot type a lambda whose default binds the loop variable.
+        _take(audit, prefix, lambda paths=paths: (_of_logs(paths, setting),))  # type: ignore[misc]
+    return audit
+
+
+def as_text(content: bytes) -> str:
+    """Any bytes as text; what is no UTF-8 (or UTF-16 with its mark) becomes a replacement character."""
+    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return content.decode("utf-16", errors="replace")
+    return content.decode("utf-8", errors="replace").removeprefix("\ufeff")
+
+
+def files_below(path: Path) -> Iterator[Path]:
+    """The files of a directory tree in order of names, hidden ones left out."""
+    for entry in sorted(path.iterdir()):
+        if entry.name.startswith("."):
+            continue
+        if entry.is_dir() and not entry.is_symlink():
+            yield from files_below(entry)
+        elif entry.is_file():
+            yield entry
+
+
+def read_text(path: Path) -> str | None:
+    """The text of a file; None where it is binary.
+
+    Raises:
+        OSError: it cannot be read, or is larger than 256 MiB.
+    """
+    if path.stat().st_size > _LARGEST_TEXT_BYTES:
+        raise OSError(0, "it is larger than 256 MiB")
+    content = path.read_bytes()
+    if b"\0" in content[:_BINARY_PROBE_BYTES] and content[:2] not in (b"\xff\xfe", b"\xfe\xff"):
+        return None
+    return as_text(content)
+
+
+def _take_path(audit: Audit, path: Path, setting: Setting, logs: list[Path]) -> None:
+    try:
+        if path.is_dir() and not is_run(path):
+            for below in files_below(path):
+                _take_path(audit, below, setting, logs)
+            return
+    except OSError as error:
+        audit.unread.append(Unread(str(path), error.strerror or str(error)))
+        return
+    if path.is_dir():
+        _take(audit, str(path), lambda: audit_run(path, setting))
+    elif is_log(path):
+        logs.append(path)
+    else:
+        _take(audit, str(path), lambda: audit_text(str(path), read_text(path) or "", setting))
+
+
+def _take(audit: Audit, source: str, judge: Callable[[], Sequence[Audited]]) -> None:
+    try:
+        results = judge()
+    except OSError as error:
+        audit.unread.append(Unread(source, error.strerror or str(error)))
+    except PoolproofError as error:
+        audit.unread.append(Unread(source, error.message))
+    else:
+        audit.results += results
+        if not results:
+            audit.without.append(source)
+
+
+def _of_logs(paths: Sequence[Path], setting: Setting) -> Audited:
+    judged = judge_result(Found(result_of_logs(paths), 1, 1, "text"), setting)
+    return audited(str(paths[0]), judged, setting)

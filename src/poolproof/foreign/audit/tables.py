@@ -1,0 +1,130 @@
+"""Tables of fio's figures that a script has gathered: a header with columns such as `read-iops` and `bw_MB`, and rows.
+
+What `MB` means in such a table its author knows: the unit is the one by which IOPS × block size gives the bandwidth;
+where none does, the bandwidth is left out.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from poolproof.load.fio.figures import Direction, FioResult, JobResult
+from poolproof.load.fio.find import Found
+from poolproof.load.fio.plain_lines import plain_lines
+from poolproof.units import parse_size
+
+_IOPS = re.compile(r"^(?:(read|write|r|w)[-_ ]?)?iops$", re.IGNORECASE)
+_BANDWIDTH = re.compile(r"^(?:(read|write|r|w)[-_ ]?)?(?:bw|bandwidth)(?:[-_ ]?([kmg]i?b)(?:/s|ps)?)?$", re.IGNORECASE)
+_BLOCK = re.compile(r"^(?:bs|block[-_ ]?size)$", re.IGNORECASE)
+_SPLIT = re.compile(r"\t|,|;|\s{2,}|\s*\|\s*")
+_UNITS = {"k": 1, "m": 2, "g": 3}
+_CLOSE = 0.02
+_MOST_BLANK = 1
+_LARGEST_BLOCK_BYTES = 1 << 40
+
+
+@dataclass(frozen=True)
+class _Column:
+    kind: str
+    direction: str
+    unit: str = ""
+
+    @property
+    def is_figure(self) -> bool:
+        return self.kind in ("iops", "bandwidth")
+
+
+def find_tables(text: str, taken: Sequence[tuple[int, int]] = ()) -> tuple[Found, ...]:
+    """A result for each row of each such table, outside the lines that are taken (first and last, from 1)."""
+    inside = {number for first, last in taken for number in range(first, last + 1)}
+    numbered = [(number, line) for number, line in plain_lines(text) if number not in inside]
+    found: list[Found] = []
+    for place, (_, line) in enumerate(numbered):
+        columns = _header(line)
+        if columns is not None:
+            found += _rows(numbered[place + 1 :], columns)
+    return tuple(found)
+
+
+def _header(line: str) -> list[_Column] | None:
+    """The columns, where IOPS and a block size or bandwidth are among them."""
+    words = _words(line.lstrip("# "))
+    columns = [_column(word) for word in words]
+    kinds = {column.kind for column in columns}
+    return columns if "iops" in kinds and kinds & {"bandwidth", "block"} else None
+
+
+def _words(line: str) -> list[str]:
+    return [word.strip() for word in _SPLIT.split(line.strip().strip("|"))]
+
+
+def _column(word: str) -> _Column:
+    iops, bandwidth = _IOPS.match(word), _BANDWIDTH.match(word)
+    if iops is not None:
+        return _Column("iops", _direction(iops[1]))
+    if bandwidth is not None:
+        return _Column("bandwidth", _direction(bandwidth[1]), (bandwidth[2] or "").lower())
+    return _Column("block" if _BLOCK.match(word) else "name", "")
+
+
+def _direction(word: str | None) -> str:
+    return {"r": "read", "w": "write"}.get((word or "").lower()[:1], "mixed")
+
+
+def _rows(numbered: Sequence[tuple[int, str]], columns: Sequence[_Column]) -> Iterator[Found]:
+    blank = 0
+    for number, line in numbered:
+        blank = blank + 1 if not line.strip(" -|:") else 0
+        if blank > _MOST_BLANK:
+            return
+        if blank:
+            continue
+        result = _row(_words(line), columns)
+        if result is None:
+            return
+        yield Found(result, number, number, "text")
+
+
+def _row(words: Sequence[str], columns: Sequence[_Column]) -> FioResult | None:
+    if len(words) != len(columns):
+        return None
+    cells = list(zip(columns, words, strict=True))
+    if any(_number(word) is None for column, word in cells if column.is_figure):
+        return None
+    block = next((_size(word) for column, word in cells if column.kind == "block"), None)
+    read, write, mixed = (_figures(cells, name, block) for name in ("read", "write", "mixed"))
+    if not (read or write or mixed):
+        return None
+    name = " ".join(word for column, word in cells if not column.is_figure)
+    return FioResult("", (JobResult(name, read=read, write=write, mixed=mixed),))
+
+
+def _figures(cells: Sequence[tuple[_Column, str]], direction: str, block: int | None) -> Direction | None:
+    """One direction of a row; None where it did nothing."""
+    mine = {column.kind: (column, _number(word)) for column, word in cells if column.direction == direction}
+    _, iops = mine.get("iops", (None, None))
+    column, rate = mine.get("bandwidth", (None, None))
+    if not iops:
+        return None
+    if column is None or rate is None or block is None:
+        return Direction(iops=iops)
+    return Direction(iops=iops, bandwidth_bytes=_bandwidth(rate, column.unit, iops * block))
+
+
+def _bandwidth(value: float, unit: str, expected: float) -> float | None:
+    """Bytes per second, in the unit that makes IOPS × block size of it; None where none does."""
+    powers = [_UNITS[unit[0]]] if unit else []
+    candidates = [value * base**power for power in powers for base in (1000.0, 1024.0)]
+    return next((rate for rate in candidates if abs(rate - expected) <= _CLOSE * expected), None)
+
+
+def _number(word: str) -> float | None:
+    return float(word) if re.fullmatch(r"\d{1,15}(?:\.\d{1,20})?", word) else None
+
+
+def _size(word: str) -> int | None:
+    try:
+        size = parse_size(word)
+    except (ValueError, OverflowError):
+        return None
+    return size if size <= _LARGEST_BLOCK_BYTES else None

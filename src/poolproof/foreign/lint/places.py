@@ -1,0 +1,145 @@
+"""What the jobs stand on: as the flags say, and else as the host tells of the paths of their files."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache
+
+from poolproof.devices.model import Leaf, Volume
+from poolproof.errors import PoolproofError
+from poolproof.evidence.files import inspect
+from poolproof.evidence.model import Evidence, Target, Zfs
+from poolproof.facts.background import busy_with
+from poolproof.facts.block import device_under
+from poolproof.facts.machine import Machine, survey
+from poolproof.facts.mountinfo import mount_of, parse_mountinfo
+from poolproof.facts.zfs import DatasetFacts, dataset_facts, volume_of
+from poolproof.foreign.audit.context import Context
+from poolproof.foreign.audit.context import target_of as told_by
+from poolproof.foreign.lint.grounds import Place
+from poolproof.foreign.lint.paths import Standing, files_there, standing
+from poolproof.hosts.base import Host, HostUnreachable
+from poolproof.measure.target import target_of
+
+_MOST_FILES = 64
+
+
+class Places:
+    """Answers for each place, and remembers. What the host can't tell is not known; nothing is raised but:
+
+    Raises:
+        HostUnreachable: the link to the host broke.
+    """
+
+    def __init__(self, context: Context, host: Host) -> None:
+        self._context = context
+        self._host = host
+        self._standing = cache(self._stands)
+        self._target = cache(self._look)
+        self._leaves = cache(lambda place: _leaves(host, place))
+        self._files = cache(lambda paths: inspect(host, files_there(host, paths)[:_MOST_FILES]))
+        self._busy = cache(lambda devices: busy_with(host, devices))
+        self._zfs = cache(lambda place: _zfs_below(host, place, self._leaves(place)))
+        self._machine: Callable[[], Machine] = cache(lambda: survey(host, ()))
+
+    def target(self, place: Place) -> Target | None:
+        """The target of the first file, or of the directory."""
+        if self._context.file_system is not None:
+            return told_by(self._context)
+        standing = self._standing(_path(place))
+        return told_by(self._context, None if standing is None else self._target(standing))
+
+    def evidence(self, places: Sequence[Place]) -> Evidence | None:
+        """The files that are there already, and what their disks are busy with; None where flags tell of elsewhere."""
+        if self._context.file_system is not None:
+            return None
+        paths = sorted({file for place in places for file in place.files})
+        try:
+            files = self._files(tuple(paths))
+            busy = self._busy_with(places)
+        except HostUnreachable:
+            raise
+        except PoolproofError:
+            return None
+        return Evidence(None, files=files, busy_with=busy) if files or busy else None
+
+    def _busy_with(self, places: Sequence[Place]) -> tuple[str, ...]:
+        """Work that goes on by itself, on the disks below and in the pools."""
+        standing = {found for place in places if (found := self._standing(_path(place))) is not None}
+        disks = frozenset(leaf.name for each in standing for leaf in self._leaves(each))
+        pools = {f"a {work} of ZFS" for each in standing if (work := self._scan(each))}
+        return (*self._busy(disks), *sorted(pools))
+
+    def _scan(self, place: Standing) -> str | None:
+        """What the pool below is at: "scrub" or "resilver"; None where it rests, or cannot be asked."""
+        try:
+            facts = self._zfs(place)
+        except HostUnreachable:
+            raise
+        except PoolproofError:
+            return None
+        return facts.busy_with if facts is not None else None
+
+    def _stands(self, path: str) -> Standing | None:
+        try:
+            return standing(self._host, path)
+        except HostUnreachable:
+            raise
+        except PoolproofError:
+            return None
+
+    def _look(self, place: Standing) -> Target | None:
+        try:
+            return _target(self._host, place, self._leaves(place), self._machine(), self._zfs(place))
+        except HostUnreachable:
+            raise
+        except PoolproofError:
+            return None
+
+
+def _path(place: Place) -> str:
+    return place.files[0] if place.files else place.directory or "."
+
+
+def _leaves(host: Host, place: Standing) -> tuple[Leaf, ...]:
+    if place.is_block:
+        name = place.path.rpartition("/")[2]
+        return (Leaf(name, place.path, f"/sys/class/block/{name}/stat"),)
+    below = device_under(host, place.path)
+    return tuple(Leaf(each.device, f"/dev/{each.device}", each.counter) for each in below)
+
+
+def _target(
+    host: Host, place: Standing, leaves: tuple[Leaf, ...], machine: Machine, facts: DatasetFacts | None
+) -> Target:
+    target = target_of(host, Volume(place.path, place.is_block, leaves), leaves, machine)
+    return target if facts is None else _on_zfs(target, facts, is_zvol=target.file_system != "zfs")
+
+
+def _zfs_below(host: Host, place: Standing, leaves: Sequence[Leaf]) -> DatasetFacts | None:
+    mount = None if place.is_block else mount_of(parse_mountinfo(host.read("/proc/self/mountinfo")), place.path)
+    if mount is not None and mount.file_system == "zfs":
+        return dataset_facts(host, mount.source)
+    volume = next(filter(None, (volume_of(host, leaf.path) for leaf in leaves)), None)
+    return dataset_facts(host, volume) if volume else None
+
+
+def _on_zfs(target: Target, facts: DatasetFacts, *, is_zvol: bool) -> Target:
+    said = facts.properties
+    unit, compression = said.get("volblocksize" if is_zvol else "recordsize"), said.get("compression")
+    return replace(
+        target,
+        record_bytes=int(unit) if unit and unit.isdigit() else None,
+        compression=None if compression in (None, "off") else compression,
+        zfs=Zfs(
+            version=facts.version,
+            is_zvol=is_zvol,
+            direct=said.get("direct"),
+            sync=said.get("sync"),
+            logbias=said.get("logbias"),
+            primarycache=said.get("primarycache"),
+            dedup=said.get("dedup"),
+            arc_max_bytes=facts.arc_max_bytes,
+            has_log=facts.has_log,
+            has_cache=facts.has_cache,
+        ),
+    )

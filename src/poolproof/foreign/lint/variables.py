@@ -1,0 +1,84 @@
+"""Options whose values hold variables that can't be known here. They are told of, and no finding rests on a guess.
+
+A finding about such a job stands when it would stand whatever the variable is: it is looked for under several values of
+each, and under further options where whole arguments are unknown.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from poolproof.load.fio.job import Job, JobFile
+
+UNKNOWN = re.compile(r"\$\{[^}]*\}?|\$\([^)]*\)?|\$[A-Za-z_]\w*|\$[@*#?0-9]|`[^`]*`?")
+"""A shell's or a job file's variable that was not filled in."""
+
+_OWN = frozenset({"filename_format", "exec_prerun", "exec_postrun", "description", "name"})
+_SWITCH = ("0", "1")
+_VALUES: Mapping[str, tuple[str, ...]] = {
+    "rw": ("read", "write", "randread", "randwrite", "randrw"),
+    "ioengine": ("psync", "libaio", "io_uring"),
+    "bs": ("4k", "512", "16k", "1m"),
+    "size": ("1g", "22m", "100t"),
+    "io_size": ("1g", "22m", "100t"),
+    "filesize": ("1g", "22m", "100t"),
+    "runtime": ("30", "1", "100000"),
+    "ramp_time": ("0", "30"),
+    "iodepth": ("1", "32"),
+    "numjobs": ("1", "8"),
+    "sync": ("0", "1", "dsync"),
+    "fsync": ("0", "1", "10000"),
+    "fdatasync": ("0", "1", "10000"),
+    "verify": ("0", "crc32c"),
+    "filename": ("unknown",),
+    "directory": ("unknown",),
+    "offset_increment": ("1t", "0"),
+}
+_NUMBERS = ("0", "1", "1g")
+_MAY_BE_THERE: tuple[Mapping[str, str], ...] = (
+    {},
+    {"direct": "1", "ioengine": "io_uring", "iodepth": "1", "time_based": "1", "refill_buffers": "1"},
+    {"end_fsync": "1", "randrepeat": "0", "ramp_time": "60", "invalidate": "1", "numjobs": "1"},
+    {"fdatasync": "1", "bs": "128k", "size": "100t", "runtime": "100000"},
+    {"rw": "trim", "group_reporting": "0", "gtod_reduce": "0", "offset_increment": "1t", "kb_base": "1000"},
+)
+_SWITCHES = frozenset(
+    {
+        "direct", "buffered", "time_based", "end_fsync", "fsync_on_close", "group_reporting", "refill_buffers",
+        "zero_buffers", "invalidate", "randrepeat", "norandommap", "gtod_reduce", "thread", "stonewall", "pre_read",
+    }
+)  # fmt: skip
+
+
+def unknown_in(job: Job) -> Mapping[str, str]:
+    """The options of the job that hold an unknown variable, and the variable."""
+    found = ((name, UNKNOWN.search(value)) for name, value in job.options.items() if name not in _OWN)
+    return {name: match[0] for name, match in found if match is not None}
+
+
+def possible(jobs: JobFile, *, has_unknown_words: bool) -> Iterator[JobFile]:
+    """The jobs under several values of what is unknown, one option varied at a time; the jobs alone if nothing is."""
+    names = sorted({name for job in jobs.jobs for name in unknown_in(job)})
+    plain = {name: _values(name)[0] for name in names}
+    yield _filled(jobs, plain, {})
+    for name in names:
+        for value in _values(name)[1:]:
+            yield _filled(jobs, {**plain, name: value}, {})
+    if has_unknown_words:
+        yield from (_filled(jobs, plain, more) for more in _MAY_BE_THERE[1:])
+
+
+def _values(name: str) -> tuple[str, ...]:
+    return _VALUES.get(name, _SWITCH if name in _SWITCHES else _NUMBERS)
+
+
+def _filled(jobs: JobFile, values: Mapping[str, str], more: Mapping[str, str]) -> JobFile:
+    return JobFile(tuple(_filled_job(job, values, more) for job in jobs.jobs))
+
+
+def _filled_job(job: Job, values: Mapping[str, str], more: Mapping[str, str]) -> Job:
+    unknown = unknown_in(job)
+    if not unknown and not more:
+        return job
+    options = {name: values[name] if name in unknown else value for name, value in job.options.items()}
+    return replace(job, options={**options, **more})

@@ -1,0 +1,1 @@
+"""Load generators: what is asked of the storage, and what they report."""

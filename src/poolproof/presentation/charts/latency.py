@@ -1,0 +1,60 @@
+"""The latency percentiles of a cell, each trial a dot."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import altair as alt
+
+from poolproof.campaign.model import Metric
+from poolproof.presentation.charts import look
+from poolproof.presentation.charts.metrics import decade_label_expression
+from poolproof.presentation.terminal.words import METRICS
+from poolproof.results.runs.summary import Cell
+
+_PERCENTILES: tuple[Metric, ...] = ("p50", "p99", "p999", "sync_p99")
+PERCENTILES = tuple(METRICS[name] for name in _PERCENTILES)
+"""What they are called on the axis, from the least to the most."""
+
+_NS = 1e-9
+
+
+@dataclass(frozen=True)
+class LatencyPoint:
+    """One percentile of one trial, in seconds."""
+
+    trial: str
+    percentile: str
+    seconds: float
+
+
+def latency_points(cells: Iterable[Cell]) -> tuple[LatencyPoint, ...]:
+    """All percentiles that fio measured."""
+    return tuple(
+        LatencyPoint(f"trial {trial.number}", METRICS[name], value * _NS)
+        for cell in cells
+        for trial in cell.trials
+        if trial.figures is not None and trial.verdict != "failed"
+        for name in _PERCENTILES
+        if (value := trial.figures.metric(name))
+    )
+
+
+def latencies(points: Sequence[LatencyPoint]) -> Any:
+    """The chart: a logarithmic axis, because a p99.9 is often a hundred medians."""
+    return (
+        alt.Chart(alt.InlineData(values=[asdict(point) for point in points]))
+        .mark_point(size=80, strokeWidth=2, color=look.READ)
+        .encode(
+            x=alt.X(
+                "seconds:Q",
+                title="latency",
+                scale=alt.Scale(type="log"),
+                axis=alt.Axis(labelExpr=decade_label_expression("p99"), tickCount=5),
+            ),
+            y=alt.Y("percentile:N", title=None, sort=list(PERCENTILES)),
+            shape=alt.Shape("trial:N", title=None, legend=alt.Legend(orient="top")),
+            tooltip=[alt.Tooltip("trial:N"), alt.Tooltip("percentile:N"), alt.Tooltip("seconds:Q", format=".3s")],
+        )
+        .properties(width=560, height=alt.Step(26))
+    )

@@ -1,0 +1,150 @@
+"""A run as Markdown for a forum: a table of figures with the marks of their verdicts, and a footnote for each that is
+not sound.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from poolproof.presentation.export.rows import Row, Table
+from poolproof.presentation.terminal.limited import share_text
+from poolproof.presentation.terminal.words import MARKS, METRICS, half_width_text, value_text
+from poolproof.results.runs.interval import Interval
+
+_DIGITS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+_MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~])")
+_NONE = "·"
+_MOST_NAMED = 4
+
+
+def markdown_text(table: Table) -> str:
+    """The whole text: GitHub's tables, which forums take too. Rows are workloads, columns layouts, or the other way
+    round where there are more layouts.
+    """
+    notes = _Notes()
+    body = "\n".join(_table(table.rows, notes)) if table.rows else "No trial is finished yet."
+    parts = [_heading(table), body, *notes.lines(), _unsettled(table.rows), _legend(table), _made(table)]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+class _Notes:
+    """The footnotes: cells with the same verdict for the same reasons share one."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[tuple[str, str], int] = {}
+        self._rows: dict[int, list[Row]] = {}
+
+    def mark(self, row: Row) -> str:
+        """The number to put behind a figure; nothing for one without reasons."""
+        if not row.reasons:
+            return ""
+        first = row.reasons[0]
+        number = self._numbers.setdefault((row.verdict, f"{first.rule}\n{first.fix}"), len(self._numbers) + 1)
+        self._rows.setdefault(number, []).append(row)
+        return str(number).translate(_DIGITS)
+
+    def lines(self) -> Iterator[str]:
+        """A paragraph for each, with the figures of its first cell."""
+        for number, rows in self._rows.items():
+            first = rows[0].reasons[0]
+            more = f" (and {len(rows) - 1} more for the same reason)" if len(rows) > 1 else ""
+            yield (
+                f"{str(number).translate(_DIGITS)} **{rows[0].verdict}**, {_code(first.rule)}: "
+                f"{_code(rows[0].workload)} on {_code(rows[0].layout)}{more}: {_text(first.message)}. "
+                f"Mend: {_text(first.fix)}"
+            )
+
+
+def _table(rows: Sequence[Row], notes: _Notes) -> Iterator[str]:
+    layouts = list(dict.fromkeys(row.layout for row in rows))
+    workloads = list(dict.fromkeys(row.workload for row in rows))
+    cells = {(row.workload, row.layout): row for row in rows}
+    units = {row.workload: METRICS[row.metric] for row in rows}
+    down, across, turned = (layouts, workloads, True) if len(layouts) > len(workloads) else (workloads, layouts, False)
+    heads = [f"{_code(name)}, {units[name]}" if turned else _code(name) for name in across]
+    yield _line(["layout" if turned else "workload", *heads])
+    yield _line(["---", *("---:" for _ in across)])
+    for name in down:
+        head = _code(name) if turned else f"{_code(name)}, {units[name]}"
+        places = [(other, name) if turned else (name, other) for other in across]
+        yield _line([head, *(_cell(cells.get(place), notes) for place in places)])
+
+
+def _line(fields: Sequence[str]) -> str:
+    return f"| {' | '.join(fields)} |"
+
+
+def _cell(row: Row | None, notes: _Notes) -> str:
+    """`968 IOPS ±17% ✓ 67% of limit`; `(24.0 GB/s) ✗¹`: one that does not count stands struck out in parentheses.
+
+    `about 968 IOPS ✓`: one that did not settle.
+    """
+    if row is None:
+        return _NONE
+    figure = _figure(row.figure, row)
+    text = figure if row.counts or row.figure is None else f"~~({figure})~~"
+    share = f" {share_text(row.limit)} of limit" if row.limit and row.counts else ""
+    return f"{text} {MARKS[row.verdict]}{notes.mark(row)}{share}"
+
+
+def _figure(figure: Interval | None, row: Row) -> str:
+    if figure is None:
+        return "no figure"
+    if row.settled is False:
+        return f"about {value_text(figure.mean, row.metric)}"
+    half = half_width_text(figure)
+    return value_text(figure.mean, row.metric) + (f" ±{half}" if half and row.counts else "")
+
+
+def _heading(table: Table) -> str:
+    name, question = table.campaign.name, table.campaign.question
+    return f"**{_text(name)}**" + (f": {_text(question)}" if question else "")
+
+
+def _unsettled(rows: Iterable[Row]) -> str:
+    """Which figures are not known well enough, by what kept them from it."""
+    named: dict[str, list[str]] = {}
+    for row in rows:
+        if row.settled is False and row.figure is not None:
+            why = ", ".join(reason.name for reason in row.unsettled)
+            named.setdefault(why, []).append(f"{_code(row.workload)} on {_code(row.layout)}")
+    parts = [f"{', '.join(places[:_MOST_NAMED])}{_more(places)} ({_text(why)})" for why, places in named.items()]
+    return f"**about**: did not settle, so the mean is not to be believed: {'; '.join(parts)}." if parts else ""
+
+
+def _more(places: Sequence[str]) -> str:
+    return f" and {len(places) - _MOST_NAMED} more" if len(places) > _MOST_NAMED else ""
+
+
+def _legend(table: Table) -> str:
+    """What the marks in the table mean; ± and limit only where there is one."""
+    rows, known = table.rows, [row for row in table.rows if row.settled is not False]
+    marks = [f"{mark} {verdict}" for verdict, mark in MARKS.items() if any(row.verdict == verdict for row in rows)]
+    if any(row.figure and row.figure.half_width is not None for row in known):
+        marks.append(f"± half the {table.confidence} interval")
+    if any(row.counts and row.figure and row.figure.half_width is None for row in known):
+        marks.append("without ±, unless struck out: one trial alone, no interval")
+    if any(row.limit and row.counts for row in rows):
+        marks.append("of limit: of what its disks gave, each measured alone")
+    return _text(", ".join(marks))
+
+
+def _made(table: Table) -> str:
+    record = table.record
+    facts = [record.facts.get(name, "") for name in ("kernel", "distribution")]
+    words = [f"poolproof {record.poolproof}", record.versions.get("fio", ""), *facts, record.begun_at[:10]]
+    made = "Imported by" if record.imported else "Measured by"
+    return f"{made} " + _text(", ".join(word for word in words if word))
+
+
+def _code(name: str) -> str:
+    """A name as it is, whatever it holds. A pipe has to be escaped in a table even there."""
+    plain = " ".join(name.split()).replace("|", "\\|")
+    longest = max((len(run) for run in re.findall("`+", plain)), default=0)
+    fence = "`" * (longest + 1)
+    space = " " if longest else ""
+    return f"{fence}{space}{plain}{space}{fence}"
+
+
+def _text(text: str) -> str:
+    """Free text without the force of markup, on one line."""
+    return _MARKUP.sub(r"\\\1", " ".join(text.split()))

@@ -1,0 +1,151 @@
+"""A run as OpenMetrics text, for Prometheus: `promtool tsdb create-blocks-from openmetrics` takes it.
+
+Everything is a gauge, so that readers of the older Prometheus text format take it too. A figure that does not count
+has a family of its own. Source: OpenMetrics 1.0.0, and the data model of Prometheus for names of labels.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
+
+from poolproof.presentation.export.rows import Row, Table
+from poolproof.results.runs.columns import REJECTED
+from poolproof.results.runs.interval import Interval
+
+_NS = 1e-9
+_PLAIN = "95 %"
+_Bound = Callable[[Interval], float | None]
+_BOUNDS: Mapping[str, _Bound] = {
+    "": lambda interval: interval.mean,
+    "_low": lambda interval: interval.low,
+    "_high": lambda interval: interval.high,
+}
+_MEANS: Mapping[str, str] = {"": "mean of the trials", "_low": "lower bound", "_high": "upper bound"}
+_Sample = tuple[Row, Mapping[str, str], float]
+_Parts = tuple[tuple[str, Mapping[str, str], float], ...]
+_FAMILIES: Mapping[tuple[str, str, str], _Parts] = {
+    ("io_rate", "ios_per_second", "I/Os per second by fio"): (
+        ("iops", {"direction": "all"}, 1.0),
+        ("read_iops", {"direction": "read"}, 1.0),
+        ("write_iops", {"direction": "write"}, 1.0),
+    ),
+    ("bandwidth", "bytes_per_second", "Bytes per second by fio"): (
+        ("bandwidth_bytes_per_s", {"direction": "all"}, 1.0),
+        ("read_bandwidth_bytes_per_s", {"direction": "read"}, 1.0),
+        ("write_bandwidth_bytes_per_s", {"direction": "write"}, 1.0),
+    ),
+    ("completion_latency", "seconds", "Completion latency of reads and writes"): (
+        ("p50_ns", {"percentile": "50"}, _NS),
+        ("p99_ns", {"percentile": "99"}, _NS),
+        ("p999_ns", {"percentile": "99.9"}, _NS),
+    ),
+    ("sync_latency", "seconds", "Latency of fsync and fdatasync"): (
+        ("sync_p50_ns", {"percentile": "50"}, _NS),
+        ("sync_p99_ns", {"percentile": "99"}, _NS),
+    ),
+}
+
+
+def openmetrics_text(table: Table) -> str:
+    """The whole exposition, each sample at the time when its cell's last trial began."""
+    return "".join(f"{line}\n" for line in _exposition(table)) + "# EOF\n"
+
+
+def _exposition(table: Table) -> Iterator[str]:
+    for (name, unit, meaning), parts in _FAMILIES.items():
+        for bound, pick in _BOUNDS.items():
+            text = f"{meaning}: {_MEANS[bound]}{_confidence(table) if bound else ''}"
+            yield from _family(f"poolproof_{name}{bound}_{unit}", unit, text, _samples(table, parts, pick))
+        text = f"{meaning}: refuted or failed, not to be used"
+        rejected = _samples(table, parts, _BOUNDS[""], rejected=True)
+        yield from _family(f"poolproof_{REJECTED}{name}_{unit}", unit, text, rejected)
+    yield from _limits(table)
+    trials: Iterator[_Sample] = ((row, {}, float(row.trials)) for row in table.rows)
+    yield from _family("poolproof_trials", "", "Trials of the cell", _lines(table, trials))
+    verdicts: Iterator[_Sample] = ((row, {"verdict": row.verdict, "rules": _rules(row)}, 1.0) for row in table.rows)
+    text = "What is to be thought of the cell's figures: 1 for its verdict"
+    yield from _family("poolproof_verdict", "", text, _lines(table, verdicts))
+
+
+def _confidence(table: Table) -> str:
+    """Of an interval: the one that was asked for holds for workloads' own metrics alone."""
+    asked = table.confidence
+    return f", {_PLAIN}" if asked == _PLAIN else f", {_PLAIN}, or {asked} where it is the workload's own metric"
+
+
+def _limits(table: Table) -> Iterator[str]:
+    """How near each figure is to what its disks gave alone, and which of them bounds it."""
+    text = "Share of what the disks gave when measured alone"
+    for prefix, meaning, rejected in (
+        ("", text, False),
+        (REJECTED, f"{text}: refuted or failed, not to be used", True),
+    ):
+        found: Iterator[_Sample] = (
+            (row, {"metric": row.metric, "bound": row.limit.bound}, row.limit.share)
+            for row in table.rows
+            if row.limit and row.counts is not rejected
+        )
+        yield from _family(f"poolproof_{prefix}limit_share_ratio", "ratio", meaning, _lines(table, found))
+
+
+def _family(name: str, unit: str, meaning: str, samples: Iterator[str]) -> Iterator[str]:
+    """Nothing for a family without samples."""
+    first = next(samples, None)
+    if first is None:
+        return
+    yield f"# TYPE {name} gauge"
+    if unit:
+        yield f"# UNIT {name} {unit}"
+    yield f"# HELP {name} {meaning}"
+    for sample in (first, *samples):
+        yield f"{name}{sample}"
+
+
+def _samples(table: Table, parts: _Parts, pick: _Bound, *, rejected: bool = False) -> Iterator[str]:
+    found = (
+        (row, labels, value * scale)
+        for row in table.rows
+        for column, labels, scale in parts
+        for value in _value(row.rejected if rejected else row.figures, column, pick)
+    )
+    return _lines(table, found)
+
+
+def _value(figures: Mapping[str, Interval], column: str, pick: _Bound) -> Iterator[float]:
+    value = pick(figures[column]) if column in figures else None
+    if value is not None:
+        yield value
+
+
+def _lines(table: Table, found: Iterator[_Sample]) -> Iterator[str]:
+    for row, labels, value in found:
+        every = {
+            "run": table.run,
+            "campaign": table.campaign.name,
+            "layout": row.layout,
+            "workload": row.workload,
+            **row.settings,
+            **_settled(row),
+            **labels,
+        }
+        written = ",".join(f'{name}="{_escaped(text)}"' for name, text in every.items())
+        yield f"{{{written}}} {value!r} {_seconds(row, table)}"
+
+
+def _seconds(row: Row, table: Table) -> int:
+    try:
+        return int(datetime.fromisoformat(row.measured_at or table.record.begun_at).timestamp())
+    except ValueError:
+        return 0
+
+
+def _settled(row: Row) -> dict[str, str]:
+    """No label for a fixed time: to Prometheus that is the same as an empty one."""
+    return {} if row.settled is None else {"settled": "true" if row.settled else "false"}
+
+
+def _rules(row: Row) -> str:
+    return " ".join(finding.rule for finding in row.reasons)
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\r", " ").replace("\n", "\\n")

@@ -1,0 +1,84 @@
+"""Rows sorted as the author of the cache-and-log benchmark sorted his plots: by sync or async, then by mode."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from poolproof.campaign.names import slug
+from poolproof.load.fio.job import Job
+from poolproof.presentation.export.rows import Row, plain_name
+
+_AXES = ("rw", "readwrite", "bs", "blocksize", "sync")
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Rows that belong into one plot: a line for each layout over block size, all else the same."""
+
+    sync: str
+    mode: str
+    rest: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+    @property
+    def name(self) -> str:
+        """`randread-sync`; more where more varies: `randread-sync-iodepth-4`."""
+        return "-".join((self.mode, self.sync, *self.rest))
+
+    @property
+    def folder(self) -> PurePosixPath:
+        """`sync/randread`."""
+        return PurePosixPath(self.sync) / self.mode
+
+    @property
+    def lines(self) -> Mapping[str, tuple[Row, ...]]:
+        """The rows of each layout, from small blocks to large."""
+        found: dict[str, list[Row]] = {}
+        for row in self.rows:
+            found.setdefault(row.layout, []).append(row)
+        return {name: tuple(sorted(rows, key=lambda row: row.job.bs_bytes)) for name, rows in found.items()}
+
+    @property
+    def directions(self) -> tuple[str, ...]:
+        """`read`, `write`, or both."""
+        job = self.rows[0].job
+        return tuple(name for name, does in (("read", job.reads), ("write", job.writes)) if does)
+
+
+def panels_of(rows: Iterable[Row]) -> tuple[Panel, ...]:
+    """Every row in its panel, panels in the order of their first rows."""
+    every = tuple(rows)
+    families = {_family(row) for row in every}
+    found: dict[tuple[str, str, tuple[str, ...]], list[Row]] = {}
+    for row in every:
+        rest = ((slug(_family(row)),) if len(families) > 1 else ()) + _rest(row)
+        found.setdefault((sync_of(row.job), mode_of(row.job), rest), []).append(row)
+    return tuple(Panel(*key, tuple(own)) for key, own in found.items())
+
+
+def block_size(row: Row) -> str:
+    """The block size as the workload says it: `16k`."""
+    return re.sub(r"\s", "", row.options.get("bs", "4k"))
+
+
+def mode_of(job: Job) -> str:
+    """fio's word for what is done, in full: `randread`, `readwrite`."""
+    word = slug((job.text("rw") or job.text("readwrite") or "read").partition(":")[0])
+    return {"rw": "readwrite"}.get(word, word) or "read"
+
+
+def sync_of(job: Job) -> str:
+    """`sync` where each write waits for the disk."""
+    return "sync" if job.commits_each_write else "async"
+
+
+def _family(row: Row) -> str:
+    return row.workload.partition("[")[0]
+
+
+def _rest(row: Row) -> tuple[str, ...]:
+    """What else the workload's matrix chose."""
+    axes = {f"workload_{plain_name(axis)}" for axis in _AXES}
+    chosen = {name: value for name, value in row.settings.items() if name.startswith("workload_") and name not in axes}
+    return tuple(f"{slug(name.removeprefix('workload_'))}-{slug(value)}" for name, value in chosen.items())

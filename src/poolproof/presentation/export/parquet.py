@@ -1,0 +1,42 @@
+"""A run as Parquet, written by DuckDB: the columns of the CSV, with types."""
+
+import json
+import tempfile
+from pathlib import Path
+
+from poolproof.presentation.export.rows import Table, columns_of
+
+_TEXT = {
+    *("run", "campaign", "layout", "workload", "metric", "verdict"),
+    *("limit_bound", "rules", "why", "mend", "measured_at"),
+}
+_TYPES = {"counts": "BOOLEAN", "settled": "BOOLEAN", "trials": "INTEGER"}
+
+
+def write_parquet(table: Table, out: Path) -> None:
+    """Write the file.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    import duckdb
+
+    columns = columns_of(table)
+    types = {name: _type(name, table) for name in columns}
+    with tempfile.TemporaryDirectory(prefix="poolproof-") as folder:
+        lines = Path(folder) / "rows.json"
+        rows = ({name: value(row) for name, value in columns.items()} for row in table.rows)
+        lines.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        made = Path(folder) / "made.parquet"
+        with duckdb.connect(config={"autoload_known_extensions": "false"}) as connection:
+            rows_read = connection.read_json(str(lines), columns=types, format="newline_delimited")
+            rows_read.write_parquet(str(made), compression="zstd")
+        out.write_bytes(made.read_bytes())
+
+
+def _type(name: str, table: Table) -> str:
+    if name in _TEXT or name in table.settings:
+        return "VARCHAR"
+    if name in _TYPES:
+        return _TYPES[name]
+    return "BIGINT" if name.startswith(("fio_", "leaf_")) else "DOUBLE"

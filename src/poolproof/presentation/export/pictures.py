@@ -1,0 +1,158 @@
+"""The charts of a run as PNG or SVG files, in folders by sync or async and by mode, one for each metric."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any, Literal
+
+from poolproof.campaign.model import Metric, Workload
+from poolproof.campaign.names import slug
+from poolproof.load.fio.job import Job
+from poolproof.presentation.charts import look
+from poolproof.presentation.charts.curves import CurvePoint, Scale, curve_points, curves
+from poolproof.presentation.charts.figures import FigurePoint, figure_points, figures
+from poolproof.presentation.charts.limit import Distance
+from poolproof.presentation.charts.limit import limit as limit_chart
+from poolproof.presentation.charts.metrics import intervals_text
+from poolproof.presentation.charts.places import Place, places
+from poolproof.presentation.export.panels import mode_of, sync_of
+from poolproof.presentation.terminal.limited import share_text
+from poolproof.results.compare.finished import FinishedRun, metrics_of
+from poolproof.results.runs.limit import Limit, limits_of
+from poolproof.results.runs.summary import RANKABLE, Cell
+
+Kind = Literal["png", "svg"]
+
+_ORDER: tuple[Metric, ...] = ("iops", "bandwidth", "p50", "p99", "p999", "sync_p99")
+_PNG_SCALE = 2.0
+_CURVE_SIZE = {"width": 620, "height": 380}
+_FIGURE_SIZE = {"width": 620}
+_PADDING = 14
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A chart and where its file goes, without an ending: `async/randread/randread-async-iops`."""
+
+    place: PurePosixPath
+    chart: Any
+    size: Mapping[str, int]
+
+
+def pictures(run: FinishedRun, scale: Scale = "log") -> Iterator[Picture]:
+    """Curves over what makes an axis, for each mode; for workloads without an axis the figure of each layout."""
+    cells = tuple(run.cells.values())
+    placed = places(run.campaign.workloads)
+    measured = metrics_of(cells)
+    for metric in (metric for metric in _ORDER if metric in measured):
+        for family in _families(run):
+            yield from _curves(run, family, cells, metric, scale)
+        for workload in run.campaign.workloads:
+            if workload.name not in placed:
+                yield from _figures(run, workload, cells, metric)
+    yield from _limits(run, cells)
+
+
+def drawn(picture: Picture, kind: Kind) -> bytes:
+    """The file's content."""
+    import vl_convert
+
+    specification = look.dressed(picture.chart)
+    specification["spec"].update(picture.size)
+    specification["facet"]["header"] = {"labels": False}  # the title says it
+    specification["padding"] = _PADDING
+    if kind == "svg":
+        text: str = vl_convert.vegalite_to_svg(specification)
+        return text.encode()
+    image: bytes = vl_convert.vegalite_to_png(specification, scale=_PNG_SCALE)
+    return image
+
+
+def _curves(run: FinishedRun, family: str, cells: Sequence[Cell], metric: Metric, scale: Scale) -> Iterator[Picture]:
+    """One for each mode, and for each choice of what else varies."""
+    own = [workload for workload in run.campaign.workloads if workload.family == family]
+    placed = places(own)
+    for panel, rest in dict.fromkeys((place.panel, place.rest) for place in placed.values()):
+        members = [each for each in own if each.name in placed and _is(placed[each.name], panel, rest)]
+        names = {workload.name for workload in members}
+        drawn_cells = [cell for cell in cells if cell.workload in names]
+        points = curve_points(drawn_cells, members, metric)
+        if not points:
+            continue
+        chart = curves(points, metric, layouts=_layouts(run), workloads=members, scale=scale, columns=1)
+        what = ", ".join(part for part in (panel, rest) if part)
+        title = _title(run, what, points, intervals_text(drawn_cells, metric, run.campaign.measure))
+        distinct = (family if len(_families(run)) > 1 else "", rest.replace("=", "-"))
+        yield Picture(_place(members[0], distinct, metric), chart.properties(title=title), _CURVE_SIZE)
+
+
+def _figures(run: FinishedRun, workload: Workload, cells: Sequence[Cell], metric: Metric) -> Iterator[Picture]:
+    own = [cell for cell in cells if cell.workload == workload.name]
+    points = figure_points(own, metric)
+    if points:
+        chart = figures(points, metric, layouts=_layouts(run), columns=1)
+        title = _title(run, workload.name, points, intervals_text(own, metric, run.campaign.measure))
+        yield Picture(_place(workload, (workload.name,), metric), chart.properties(title=title), _FIGURE_SIZE)
+
+
+def _limits(run: FinishedRun, cells: Sequence[Cell]) -> Iterator[Picture]:
+    """For each workload, how near its layouts are to what their disks can do; none where no disk was measured alone."""
+    found = limits_of(cells, run.bare, run.campaign)
+    for workload in run.campaign.workloads:
+        rows = [
+            Distance(cell.layout, cell.workload, limit.share, share_text(limit), limit.bound)
+            for cell in cells
+            if cell.workload == workload.name and cell.verdict in RANKABLE
+            if isinstance(limit := found.get((cell.layout, cell.workload)), Limit)
+        ]
+        if rows:
+            title = _headed(run, workload.name, "of what its disks gave alone, by the bytes that each carries")
+            chart = limit_chart(rows, layouts=_layouts(run), columns=1)
+            yield Picture(_folder(workload, (workload.name,), "limit"), chart.properties(title=title), {})
+
+
+def _is(place: Place, panel: str, rest: str) -> bool:
+    return (place.panel, place.rest) == (panel, rest)
+
+
+def _place(workload: Workload, distinct: Sequence[str], metric: Metric) -> PurePosixPath:
+    return _folder(workload, distinct, metric.replace("_", "-"))
+
+
+def _folder(workload: Workload, distinct: Sequence[str], what: str) -> PurePosixPath:
+    job = Job(workload.name, dict(workload.jobs[0].options))
+    sync, mode = sync_of(job), mode_of(job)
+    parts = (mode, sync, *map(slug, distinct), what)
+    return PurePosixPath(sync) / mode / "-".join(part for part in parts if part)
+
+
+def _title(
+    run: FinishedRun, what: str, points: Sequence[CurvePoint | FigurePoint], intervals: str
+) -> dict[str, object]:
+    """What was measured, how to read the marks, and what made it: a picture is posted alone."""
+    rejected = sum(point.verdict not in RANKABLE for point in points)
+    unsettled = sum(point.unsettled and point.verdict in RANKABLE for point in points)
+    marks = f"bars: {intervals}"
+    marks += f"; hollow: {rejected} refuted or failed, not to be believed" if rejected else ""
+    marks += f"; hollow without a bar: {unsettled} unsettled, about where the trials lie" if unsettled else ""
+    return _headed(run, what, marks)
+
+
+def _headed(run: FinishedRun, what: str, how_to_read: str) -> dict[str, object]:
+    record = run.record
+    made = [f"poolproof {record.poolproof}", record.versions.get("fio", ""), record.facts.get("kernel", "")]
+    made_by = ", ".join(part for part in (*made, record.begun_at[:10]) if part)
+    return {
+        "text": f"{run.campaign.name}: {what}",
+        "subtitle": [how_to_read, made_by],
+        "subtitlePadding": 4,
+        "offset": 12,
+    }
+
+
+def _layouts(run: FinishedRun) -> list[str]:
+    return [layout.name for layout in run.campaign.layouts]
+
+
+def _families(run: FinishedRun) -> list[str]:
+    return list(dict.fromkeys(workload.family for workload in run.campaign.workloads))

@@ -1,0 +1,253 @@
+"""The cells of a run as flat rows, from which every format is made."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from poolproof.campaign.model import Campaign, Metric
+from poolproof.load.fio.job import Job
+from poolproof.presentation.charts.metrics import confidence_text
+from poolproof.results.compare.finished import FinishedRun
+from poolproof.results.runs.columns import FIGURES, REJECTED
+from poolproof.results.runs.interval import Interval, mean_interval
+from poolproof.results.runs.limit import Limit, limits_of
+from poolproof.results.runs.model import RunRecord, Unsettled
+from poolproof.results.runs.summary import RANKABLE, AccountSum, Cell
+from poolproof.rules.model import Finding, Verdict
+
+METRIC_COLUMNS: Mapping[Metric, str] = {
+    "iops": "iops",
+    "bandwidth": "bandwidth_bytes_per_s",
+    "p50": "p50_ns",
+    "p99": "p99_ns",
+    "p999": "p999_ns",
+    "sync_p99": "sync_p99_ns",
+}
+_MATRIX = re.compile(r"[\w.-]+\[([^\[\]\n]+)\]")
+_BARE = "choice"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One cell. `figures` are those that count, `rejected` those of a refuted or failed cell: one of both is empty.
+
+    `settings`: what the matrices of the layout and of the workload chose, by column. `options`: fio's, of the
+    workload's first job. `reasons` are the findings that made the verdict, the strongest first. `limit`: what its disks
+    can do, where they were measured alone. `settled`: whether the workload's own metric is known to within what
+    `until` asked for, and `unsettled` why not; None for a fixed time.
+    """
+
+    layout: str
+    workload: str
+    settings: Mapping[str, str]
+    options: Mapping[str, str]
+    metric: Metric
+    verdict: Verdict
+    trials: int
+    measured_at: str
+    figures: Mapping[str, Interval]
+    rejected: Mapping[str, Interval]
+    reasons: tuple[Finding, ...]
+    account: AccountSum | None
+    limit: Limit | None = None
+    settled: bool | None = None
+    unsettled: tuple[Unsettled, ...] = ()
+
+    @property
+    def counts(self) -> bool:
+        """Whether the figures may be used: neither refuted nor failed."""
+        return self.verdict in RANKABLE
+
+    @property
+    def limit_share(self) -> float | None:
+        """The figure's share of its limit, where the figure counts."""
+        return self.limit.share if self.limit and self.counts else None
+
+    @property
+    def rejected_limit_share(self) -> float | None:
+        """The same of a figure that does not."""
+        return self.limit.share if self.limit and not self.counts else None
+
+    @property
+    def job(self) -> Job:
+        """The workload's first job, as fio reads its options."""
+        return Job(self.workload, self.options)
+
+    @property
+    def figure(self) -> Interval | None:
+        """The workload's own metric, whether it counts or not."""
+        return (self.figures or self.rejected).get(METRIC_COLUMNS[self.metric])
+
+
+@dataclass(frozen=True)
+class Table:
+    """A run as rows. `settings` are the columns of all rows' matrices, in the campaign's order."""
+
+    path: Path
+    record: RunRecord
+    campaign: Campaign
+    rows: tuple[Row, ...]
+    settings: tuple[str, ...] = field(default=())
+
+    @property
+    def run(self) -> str:
+        """The run's name: its directory's."""
+        return self.path.resolve().name
+
+    @property
+    def confidence(self) -> str:
+        """That of the intervals of workloads' own metrics: `95 %`; all others have 95 %."""
+        return confidence_text(self.campaign.measure)
+
+    @property
+    def is_settling(self) -> bool:
+        """Whether its trials went on until figures were known, instead of for a fixed time."""
+        return any(row.settled is not None for row in self.rows)
+
+    @property
+    def has_limits(self) -> bool:
+        """Whether the run measured what its disks can do."""
+        return any(row.limit for row in self.rows)
+
+
+def table_of(run: FinishedRun) -> Table:
+    """Every cell of which a trial is done, in the campaign's order."""
+    places = _Places(run.campaign)
+    cells = tuple(run.cells.values())
+    limits = limits_of(cells, run.bare, run.campaign)
+    rows = tuple(_row(cell, places, limits.get((cell.layout, cell.workload))) for cell in cells)
+    settings = dict.fromkeys(name for row in rows for name in row.settings)
+    return Table(run.path, run.record, run.campaign, rows, tuple(settings))
+
+
+def plain_name(text: str) -> str:
+    """A name as column, label and tag: letters, digits and `_`."""
+    return re.sub(r"\W", "_", text, flags=re.ASCII) or _BARE
+
+
+class _Places:
+    """What the campaign says of layouts and workloads by name; of one that it does not have, what its name says."""
+
+    def __init__(self, campaign: Campaign) -> None:
+        self._layouts = {layout.name: layout.varies for layout in campaign.layouts}
+        self._workloads = {workload.name: workload for workload in campaign.workloads}
+
+    def settings(self, cell: Cell) -> dict[str, str]:
+        workload = self._workloads.get(cell.workload)
+        layout_varies = self._layouts.get(cell.layout)
+        named = [("layout", _in_name(cell.layout) if layout_varies is None else layout_varies)]
+        named.append(("workload", _in_name(cell.workload) if workload is None else workload.varies))
+        return {f"{of}_{plain_name(key)}": value for of, varies in named for key, value in varies}
+
+    def options(self, cell: Cell) -> dict[str, str]:
+        workload = self._workloads.get(cell.workload)
+        asked = dict(workload.jobs[0].options) if workload is not None else dict(_in_name(cell.workload))
+        return {**asked, **cell.trials[0].columns}
+
+
+def _in_name(name: str) -> Iterable[tuple[str, str]]:
+    """`grid[rw=read,bs=4k]` says what its matrix chose."""
+    match = _MATRIX.fullmatch(name)
+    parts = match[1].split(",") if match else []
+    return tuple((key if equals else "", value if equals else key) for key, equals, value in map(_split, parts))
+
+
+def _split(part: str) -> tuple[str, str, str]:
+    return part.partition("=")
+
+
+def _row(cell: Cell, places: _Places, limit: Limit | str | None) -> Row:
+    figures = {name: interval for name, interval in _figures(cell) if interval is not None}
+    settling = cell.settling
+    counts = cell.verdict in RANKABLE
+    return Row(
+        layout=cell.layout,
+        workload=cell.workload,
+        settings=places.settings(cell),
+        options=places.options(cell),
+        metric=cell.metric,
+        verdict=cell.verdict,
+        trials=len(cell.trials),
+        measured_at=max(trial.begun_at for trial in cell.trials),
+        figures=figures if counts else {},
+        rejected={} if counts else figures,
+        reasons=tuple(finding for finding in cell.findings if finding.effect != "notes"),
+        account=cell.account,
+        limit=limit if isinstance(limit, Limit) else None,
+        settled=None if settling is None else settling.settled,
+        unsettled=() if settling is None else settling.reasons,
+    )
+
+
+def _figures(cell: Cell) -> Iterator[tuple[str, Interval | None]]:
+    """Each figure as the mean of the trials that did not fail; the workload's own one as it is printed everywhere.
+
+    What has the same value in each trial is the same figure: `read_iops` of a workload that only reads.
+    """
+    measured = [trial.figures for trial in cell.trials if trial.verdict != "failed" and trial.figures is not None]
+    for column, attribute in FIGURES.items():
+        found = [getattr(figures, attribute) for figures in measured]
+        values = tuple(value for value in found if value is not None)
+        yield column, cell.figure if values == cell.values() else mean_interval(values)
+
+
+Column = Callable[[Row], object]
+
+
+def columns_of(table: Table) -> dict[str, Column]:
+    """Every column of a flat table by its name, with what gives its value: text, a number, true or false, or None."""
+    columns: dict[str, Column] = {
+        "run": lambda _: table.run,
+        "campaign": lambda _: table.campaign.name,
+        "layout": lambda row: row.layout,
+        "workload": lambda row: row.workload,
+    }
+    columns |= {name: _setting(name) for name in table.settings}
+    columns |= {
+        "metric": lambda row: row.metric,
+        "verdict": lambda row: row.verdict,
+        "counts": lambda row: row.counts,
+        "settled": lambda row: row.settled,
+        "trials": lambda row: row.trials,
+    }
+    for name in FIGURES:
+        columns |= {name: _mean(name), f"{name}_low": _low(name), f"{name}_high": _high(name)}
+    columns |= {f"{REJECTED}{name}": _rejected(name) for name in FIGURES}
+    columns |= {name: _account(name) for name in AccountSum.__dataclass_fields__}
+    if table.has_limits:
+        columns |= {
+            "limit_share": lambda row: row.limit_share,
+            f"{REJECTED}limit_share": lambda row: row.rejected_limit_share,
+            "limit_bound": lambda row: row.limit.bound if row.limit else None,
+        }
+    return columns | {
+        "rules": lambda row: " ".join(finding.rule for finding in row.reasons),
+        "why": lambda row: row.reasons[0].message if row.reasons else None,
+        "mend": lambda row: row.reasons[0].fix if row.reasons else None,
+        "measured_at": lambda row: row.measured_at or None,
+    }
+
+
+def _setting(name: str) -> Column:
+    return lambda row: row.settings.get(name)
+
+
+def _mean(name: str) -> Column:
+    return lambda row: row.figures[name].mean if name in row.figures else None
+
+
+def _low(name: str) -> Column:
+    return lambda row: row.figures[name].low if name in row.figures else None
+
+
+def _high(name: str) -> Column:
+    return lambda row: row.figures[name].high if name in row.figures else None
+
+
+def _rejected(name: str) -> Column:
+    return lambda row: row.rejected[name].mean if name in row.rejected else None
+
+
+def _account(name: str) -> Column:
+    return lambda row: getattr(row.account, name) if row.account else None

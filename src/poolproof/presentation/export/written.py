@@ -1,0 +1,74 @@
+"""An export on disk: the formats by name, and where their files go."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from poolproof.errors import UsageError
+from poolproof.presentation.export.csv import csv_text
+from poolproof.presentation.export.gnuplot import dat_files
+from poolproof.presentation.export.influx import influx_text
+from poolproof.presentation.export.markdown import markdown_text
+from poolproof.presentation.export.openmetrics import openmetrics_text
+from poolproof.presentation.export.parquet import write_parquet
+from poolproof.presentation.export.rows import Table
+
+
+@dataclass(frozen=True)
+class Format:
+    """`ending` of its file; `text` gives the whole of it, None for a format that is no single text."""
+
+    ending: str
+    text: Callable[[Table], str] | None = None
+
+
+FORMATS: Mapping[str, Format] = {
+    "csv": Format(".csv", csv_text),
+    "parquet": Format(".parquet"),
+    "dat": Format("-dat"),
+    "markdown": Format(".md", markdown_text),
+    "openmetrics": Format(".om", openmetrics_text),
+    "influx": Format(".lp", influx_text),
+}
+
+
+def default_place(name: str, table: Table) -> Path:
+    """The run's name with the format's ending, here.
+
+    Raises:
+        UsageError: something is there already.
+    """
+    path = Path(f"{table.run}{FORMATS[name].ending}")
+    if path.exists():
+        raise UsageError(f"{path} is there already", "say where to with --out; what that names is written over")
+    return path
+
+
+def write_export(name: str, table: Table, out: Path) -> tuple[Path, ...]:
+    """Write a run in the format of that name; the files that were written.
+
+    Raises:
+        UsageError: they cannot be.
+    """
+    try:
+        return _write(name, table, out)
+    except OSError as error:
+        raise UsageError(
+            f"{out} cannot be written: {error.strerror or error}", "name another place with --out"
+        ) from None
+
+
+def _write(name: str, table: Table, out: Path) -> tuple[Path, ...]:
+    if name == "dat":
+        texts = {out / place: text for place, text in dat_files(table).items()}
+    else:
+        text = FORMATS[name].text
+        texts = {} if text is None else {out: text(table)}
+    for path, content in texts.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content, encoding="utf-8", newline="")
+    if name != "parquet":
+        return tuple(texts)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    write_parquet(table, out)
+    return (out,)

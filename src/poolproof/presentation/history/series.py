@@ -1,0 +1,138 @@
+"""One cell's figures through runs of the same campaign on the same machine, in the order of their dates.
+
+A change is marked where `compare` of the run with the last one before it that has a figure would say slower or faster.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from poolproof.campaign.model import Metric
+from poolproof.presentation.charts.metrics import figure_words
+from poolproof.results.compare.decision import Decision, decide
+from poolproof.results.compare.finished import FinishedRun, Measured
+from poolproof.results.compare.unlike import unlike
+from poolproof.results.compare.welch import Difference, difference
+from poolproof.results.runs.interval import Interval
+from poolproof.results.runs.summary import Cell
+from poolproof.rules.model import Verdict
+
+EFFECT = 0.02
+"""The least difference that matters, as a share: that of `compare`."""
+
+
+@dataclass(frozen=True)
+class NamedRun:
+    """A run by its name in the list."""
+
+    name: str
+    run: FinishedRun
+
+    @property
+    def machine(self) -> str:
+        """What tells its machine from others."""
+        return self.run.record.facts.get("machine") or self.run.record.host
+
+    @property
+    def begun_at(self) -> str:
+        return self.run.record.begun_at
+
+
+@dataclass(frozen=True)
+class Change:
+    """How a figure stands to the one before: the word, how many times as fast, and the number of that earlier run."""
+
+    decision: Decision
+    speed: Interval
+    since: int
+
+    @property
+    def is_marked(self) -> bool:
+        """Whether it surely changed."""
+        return self.decision.word in ("slower", "faster")
+
+
+@dataclass(frozen=True)
+class Point:
+    """A cell in one run, by the run's number. `change` is None for the first figure and where it does not count.
+
+    `text` is the figure in words; `unsettled`: it is not known to within the tolerance that was asked for.
+    """
+
+    run: int
+    figure: Interval | None
+    verdict: Verdict
+    reason: str
+    change: Change | None = None
+    text: str = ""
+    unsettled: bool = False
+
+
+@dataclass(frozen=True)
+class Series:
+    """A cell through its runs."""
+
+    campaign: str
+    machine: str
+    layout: str
+    workload: str
+    metric: Metric
+    points: tuple[Point, ...]
+
+
+_Key = tuple[str, str, str, str]
+"""Campaign, machine, layout, workload."""
+
+
+def in_order(runs: Iterable[NamedRun]) -> tuple[NamedRun, ...]:
+    """By date, then by name: the order in which `series_of` numbers them."""
+    return tuple(sorted(runs, key=lambda each: (each.begun_at, each.name)))
+
+
+def series_of(runs: Sequence[NamedRun]) -> tuple[Series, ...]:
+    """Every cell of the runs, which are in order."""
+    points: dict[_Key, list[Point]] = {}
+    metrics: dict[_Key, Metric] = {}
+    last: dict[_Key, tuple[int, Measured]] = {}
+    for number, named in enumerate(runs):
+        here = {(named.run.campaign.name, named.machine, *place): cell for place, cell in named.run.cells.items()}
+        found = {key: named.run.measured(cell.layout, cell.workload, cell.metric) for key, cell in here.items()}
+        now = {key: each for key, each in found.items() if isinstance(each, Measured)}
+        changes = _changes(now, last)
+        for key, cell in here.items():
+            metrics.setdefault(key, cell.metric)
+            why = found[key]
+            reason = why if isinstance(why, str) else ""
+            points.setdefault(key, []).append(_point(number, cell, reason, changes.get(key)))
+        last |= {key: (number, each) for key, each in now.items()}
+    return tuple(Series(*key, metrics[key], tuple(own)) for key, own in points.items())
+
+
+def _point(number: int, cell: Cell, reason: str, change: Change | None) -> Point:
+    text = figure_words(cell, cell.metric)
+    return Point(number, cell.figure, cell.verdict, reason, change, text, cell.is_unsettled and cell.figure is not None)
+
+
+def _changes(now: Mapping[_Key, Measured], last: Mapping[_Key, tuple[int, Measured]]) -> dict[_Key, Change]:
+    """Those that are compared with the same earlier run are decided together, as `compare` decides them."""
+    groups: dict[int, dict[_Key, Difference]] = {}
+    for key, each in now.items():
+        if key in last and last[key][1].metric == each.metric:
+            since, before = last[key]
+            groups.setdefault(since, {})[key] = difference(each.log, before.log)
+    found = {}
+    for since, differences in groups.items():
+        decisions = decide(list(differences.values()), EFFECT)
+        for (key, apart), decision in zip(differences.items(), decisions, strict=True):
+            found[key] = Change(decision, apart.interval, since)
+    return found
+
+
+def unlike_before(runs: Sequence[NamedRun]) -> Iterator[tuple[str, ...]]:
+    """For each run, what was not the same as in the run before it of the same campaign and machine."""
+    before: dict[tuple[str, str], FinishedRun] = {}
+    for named in runs:
+        key = (named.run.campaign.name, named.machine)
+        earlier = before.get(key)
+        found = unlike(earlier, named.run) if earlier is not None else ()
+        yield tuple(f"{each.what}: {each.a} → {each.b}" for each in found)
+        before[key] = named.run

@@ -1,0 +1,316 @@
+"""The first thing a page says: which layout is best, how surely, next to which, and what was left out."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from poolproof.errors import RunError, UsageError
+from poolproof.presentation.charts.metrics import figure_words
+from poolproof.presentation.html_report.reading import Seen
+from poolproof.presentation.terminal.raced import race_lines
+from poolproof.presentation.terminal.words import METRICS, factor_text, per_cent_whole
+from poolproof.results.compare.goal import Goal, find_goal
+from poolproof.results.compare.ranking import Entry, Excluded, Ranked, Ranking, rank
+from poolproof.results.compare.reasons import in_groups
+from poolproof.results.runs.model import Trial
+from poolproof.results.runs.race import race_of
+from poolproof.results.runs.summary import RANKABLE, Cell
+from poolproof.rules.model import Finding
+from poolproof.units import format_duration, format_number_of
+
+EFFECT = 0.02
+_MOST_NAMED = 4
+
+
+@dataclass(frozen=True)
+class Answer:
+    """`sentence` answers the question; `rest` are further sentences: who else, what was left out, what it cost.
+
+    `workloads`: without a goal, the answer of each by itself, as (workload, sentence). `tone`: how sure it is.
+    """
+
+    sentence: str
+    rest: tuple[str, ...] = ()
+    workloads: tuple[tuple[str, str], ...] = ()
+    tone: str = "known"
+
+
+def answer(seen: Seen) -> Answer:
+    """The answer to the campaign's question, as far as the trials give one."""
+    if not seen.run.cells:
+        return _no_layout(seen)
+    if not any(cell.verdict in RANKABLE and cell.values() for cell in seen.run.cells.values()):
+        return _nothing_counts(seen)
+    try:
+        goal = find_goal(seen.campaign, None, None)
+    except UsageError:
+        return _by_workload(seen)
+    return _by_goal(seen, goal)
+
+
+def _no_layout(seen: Seen) -> Answer:
+    """Nothing is done yet, or only disks alone are."""
+    if seen.unplaced:
+        return Answer("No cell that was measured is one of the campaign's.", tone="nothing")
+    go_on = () if seen.is_going or seen.left_out else (f"To go on: poolproof resume {seen.path}",)
+    if not seen.trials:
+        sentence = f"Nothing has been measured yet: none of {seen.wanted} trials is done."
+        if seen.left_out:
+            sentence = f"None of the {seen.left_out} trials that stand there can be read."
+        return Answer(sentence, go_on, tone="nothing")
+    sentence = f"No layout has been measured yet: {seen.done} of {seen.wanted} trials are done, of disks alone."
+    return Answer(sentence, go_on, tone="nothing")
+
+
+def _by_goal(seen: Seen, goal: Goal) -> Answer:
+    try:
+        ranking = rank(seen.run, goal, metric=None, effect=EFFECT)
+    except RunError:
+        return _not_all(seen, goal)
+    rest = (
+        *_runner_up(ranking),
+        *_safer(ranking),
+        *_excluded(seen, goal, ranking.excluded),
+        *_dropped(seen),
+        *_missing(seen),
+        *_cost(seen),
+    )
+    known = len(ranking.best) == 1 and not ranking.best[0].entry.unsteady
+    return Answer(_best(seen, ranking), rest, tone="known" if known else "open")
+
+
+def _not_all(seen: Seen, goal: Goal) -> Answer:
+    """No layout has a figure for each workload of the goal: then what can be said of each by itself."""
+    if goal.only is not None:
+        sentence = f"Nothing can be said of {goal.only}: {_ranked(seen, goal.only)}."
+        return Answer(sentence, (*_missing(seen), *_cost(seen)), tone="nothing")
+    rankings = [_ranked(seen, name) for name in goal.weights]
+    first = [each.layout for each in _firsts(rankings)]
+    wins = sorted(((first.count(name), name) for name in dict.fromkeys(first)), key=lambda win: -win[0])
+    said = [f"{name} in {count}" for count, name in wins[:_MOST_NAMED]]
+    counted = (
+        f"Of {len(goal.weights)} workloads, each by itself, these are best or level with the best: {', '.join(said)}."
+    )
+    left = _excluded(seen, goal, [Excluded(layout.name, "") for layout in seen.campaign.layouts])
+    rest = (*([counted] if said else []), *left, *_dropped(seen), *_missing(seen), *_cost(seen))
+    sentence = f"No one layout can be called best: none has a figure that counts for all {len(goal.weights)} workloads."
+    return Answer(sentence, rest, tone="open" if said else "nothing")
+
+
+def _firsts(rankings: Sequence[Ranking | str]) -> Iterator[Entry]:
+    for ranking in rankings:
+        if not isinstance(ranking, str):
+            yield from (each.entry for each in ranking.best)
+
+
+def _by_workload(seen: Seen) -> Answer:
+    """Without a goal each workload has its own answer."""
+    found = {workload.name: _ranked(seen, workload.name) for workload in seen.campaign.workloads}
+    texts = tuple((name, each if isinstance(each, str) else _winner(seen, each, name)) for name, each in found.items())
+    winners = {_only_best(each) for each in found.values()}
+    winner = winners.pop() if len(winners) == 1 else None
+    head = "No one layout is best: each workload has its own answer."
+    counted = [name for name, each in found.items() if not isinstance(each, str)]
+    if winner:
+        head = f"{winner} is best under each of the {len(found)} workloads."
+    elif len(counted) == 1 and len(found) > 1:
+        head = f"Of {len(found)} workloads only {counted[0]} has a figure that counts. {dict(texts)[counted[0]]}."
+    rest = "The campaign names no goal: with `goal: WORKLOAD` there is one answer for all."
+    return Answer(head, (rest, *_missing(seen), *_cost(seen)), texts, tone="known" if winner else "open")
+
+
+def _ranked(seen: Seen, workload: str) -> Ranking | str:
+    """One workload by itself; in words why it has no ranking."""
+    try:
+        return rank(seen.run, Goal({workload: 1.0}), metric=None, effect=EFFECT)
+    except RunError as error:
+        return f"no figure counts ({error.message.partition(': ')[2]})"
+
+
+def _only_best(ranking: Ranking | str) -> str | None:
+    if isinstance(ranking, str) or len(ranking.best) > 1:
+        return None
+    return ranking.best[0].entry.layout
+
+
+def _winner(seen: Seen, ranking: Ranking, workload: str) -> str:
+    first = ranking.ranked[0]
+    figure = _figure_text(seen, first, workload)
+    if len(ranking.best) == 1:
+        return f"{first.entry.layout}: {figure}"
+    others = _listed([each.entry.layout for each in ranking.best if each is not first])
+    return f"{first.entry.layout} leads with {figure}; the trials do not tell it from {others}"
+
+
+def _figure_text(seen: Seen, each: Ranked, workload: str) -> str:
+    """The cell's figure as all the page has it; the ranking's own is a mean of logarithms."""
+    cell = seen.run.cells[each.entry.layout, workload]
+    return figure_words(cell, cell.metric)
+
+
+def _best(seen: Seen, ranking: Ranking) -> str:
+    first = ranking.ranked[0]
+    if len(ranking.ranked) == 1:
+        only = "is the only layout with figures that count"
+        return f"For {_goal(ranking)}, {first.entry.layout} {only}{_figure(seen, first, ranking)}."
+    if len(ranking.best) == 1:
+        return f"For {_goal(ranking)}, {first.entry.layout} is best{_figure(seen, first, ranking)}{_lead(ranking)}."
+    names = _listed([each.entry.layout for each in ranking.best])
+    why = "" if first.to_leader or _has_interval(ranking) else _why_no_interval(ranking)
+    return (
+        f"For {_goal(ranking)}, the best is one of {names}: the trials do not tell them apart{why}. "
+        f"{first.entry.layout} leads by its mean{_figure(seen, first, ranking)}."
+    )
+
+
+def _why_no_interval(ranking: Ranking) -> str:
+    """Of the layouts that are level: whose trials did not settle, or who has one alone."""
+    unsettled = [each.entry.layout for each in ranking.best if each.entry.unsteady]
+    if unsettled:
+        return f" (the figures of {_listed(unsettled)} did not settle)"
+    alone = any(each.entry.score.parts is None for each in ranking.best)
+    return " (one trial alone gives no interval)" if alone else ""
+
+
+def _lead(ranking: Ranking) -> str:
+    """Of a mix, which has no figure of its own: how far ahead the best is."""
+    following = ranking.ranked[1]
+    if ranking.goal.only is not None or following.to_leader is None:
+        return ""
+    return f"; {following.entry.layout} is next, {factor_text(following.to_leader.interval)} in speed"
+
+
+def _has_interval(ranking: Ranking) -> bool:
+    return all(pair.difference.error is not None for pair in ranking.pairs)
+
+
+def _goal(ranking: Ranking) -> str:
+    only = ranking.goal.only
+    if only is not None:
+        return only
+    names = list(ranking.goal.weights)
+    if len(names) > _MOST_NAMED:
+        return f"the mix of {len(names)} workloads"
+    return "the mix of " + " + ".join(f"{name} {per_cent_whole(ranking.goal.weights[name])}" for name in names)
+
+
+def _figure(seen: Seen, each: Ranked, ranking: Ranking) -> str:
+    """The leader's own figure; a mix has none of its own."""
+    only = ranking.goal.only
+    if only is None:
+        return ""
+    metric = ranking.metrics[only]
+    name = "" if metric == "iops" else f"{METRICS[metric]} "
+    return f": {name}{_figure_text(seen, each, only)}"
+
+
+def _runner_up(ranking: Ranking) -> Iterator[str]:
+    others = (
+        [each for each in ranking.ranked if each not in ranking.best] if len(ranking.best) > 1 else ranking.ranked[1:]
+    )
+    told = len(ranking.best) == 1 and ranking.goal.only is None
+    if others and others[0].to_leader is not None and not told:
+        speed = factor_text(others[0].to_leader.interval)
+        yield f"Next is {others[0].entry.layout}: speed {speed} beside {ranking.ranked[0].entry.layout}."
+
+
+def _safer(ranking: Ranking) -> Iterator[str]:
+    for each in ranking.safer[:1]:
+        if each.to_leader is not None:
+            disks = "a failed disk" if each.safety.redundancy == 1 else f"{each.safety.redundancy} failed disks"
+            yield f"To survive {disks}: {each.entry.layout}, {factor_text(each.to_leader.interval)} in speed."
+
+
+def _excluded(seen: Seen, goal: Goal, excluded: Sequence[Excluded]) -> Iterator[str]:
+    """Who has no place, and why; of a mix of many, how many of its figures are lacking and what most of them are."""
+    if goal.only is not None or len(goal.weights) <= _MOST_NAMED:
+        whys = [(each.layout, each.why) for each in excluded]
+    else:
+        whys = [(each.layout, _lacking(seen, goal, each.layout)) for each in excluded]
+    if whys:
+        yield f"Left out: {'; '.join(in_groups(whys))}."
+
+
+def _lacking(seen: Seen, goal: Goal, layout: str) -> str:
+    cells = [seen.run.cells.get((layout, name)) for name in goal.weights]
+    words = ["not measured" if cell is None else cell.verdict for cell in cells]
+    bad = [word for word in words if word == "not measured" or word not in RANKABLE]
+    counts = ", ".join(f"{bad.count(word)} {word}" for word in dict.fromkeys(bad))
+    return f"{counts or 'some without a figure'} of {len(cells)}"
+
+
+def _nothing_counts(seen: Seen) -> Answer:
+    """All cells are refuted or failed: say so, and what would mend most of them."""
+    findings = [finding for cell in seen.run.cells.values() for finding in _decisive(cell)]
+    rest = []
+    if findings:
+        most = max(findings, key=lambda finding: sum(other.rule == finding.rule for other in findings))
+        rest = [f"Most often because of {most.rule}: {most.message}.", f"To mend it: {most.fix}"]
+    count = len(seen.run.cells)
+    cells = "The only figure" if count == 1 else f"All {count} figures"
+    return Answer(
+        f"Nothing can be concluded. {cells} measured something else than the disks, or failed.",
+        (*rest, *_missing(seen), *_cost(seen)),
+        tone="nothing",
+    )
+
+
+def _decisive(cell: Cell) -> list[Finding]:
+    return [finding for finding in cell.findings if finding.effect in ("refutes", "fails")][:1]
+
+
+def _missing(seen: Seen) -> Iterator[str]:
+    done = seen.done
+    if done < seen.wanted and not seen.record.imported:
+        yield f"{done} of {seen.wanted} trials {'is' if done == 1 else 'are'} done; {_why_not_all(seen)}"
+    elif seen.is_going:
+        yield "The run is going on: cells whose trials do not agree yet get more of them."
+    if seen.campaign.measure.trials_max == 1 and seen.trials:
+        yield "Each cell has one trial: its figures have no interval, and no difference between them is sure."
+
+
+def _why_not_all(seen: Seen) -> str:
+    if seen.is_going:
+        return "the run is going on."
+    if seen.left_out:
+        return f"{seen.left_out} cannot be read."
+    budget_s = seen.campaign.budget_s
+    spent = "" if budget_s is None else f"the budget of {format_duration(budget_s)} did not reach further, or "
+    return f"{spent}the run was stopped: poolproof resume {seen.path}"
+
+
+def _dropped(seen: Seen) -> Iterator[str]:
+    """Which layouts a budget gave no further trials, and how surely none of them was the best."""
+    race = race_of(seen.trials, seen.campaign)
+    if race is not None and race.dropped:
+        yield from (f"{line[0].upper()}{line[1:]}." for line in race_lines(race))
+
+
+def _cost(seen: Seen) -> Iterator[str]:
+    """What was spent; where trials chose their length, beside the least number of them, each of the longest time."""
+    trials = [trial for cell in seen.run.cells.values() for trial in cell.trials]
+    spent_s, alone_s = _fio_s(trials), _fio_s(trial for cell in seen.run.bare for trial in cell.trials)
+    if not spent_s:
+        return
+    text = f"{len(trials)} trial{'s' * (len(trials) != 1)} took fio {format_duration(spent_s)}"
+    text += f", and those of disks alone {format_duration(alone_s)}" if alone_s else ""
+    whole = not seen.is_going and (seen.done >= seen.wanted or seen.campaign.budget_s is not None)
+    if seen.campaign.measure.until is not None and whole:
+        fixed = f"{format_number_of(seen.campaign.measure.trials, 'trial')} of each cell, each of the longest time"
+        text += f"; a fixed schedule, {fixed}, would have taken {format_duration(_fixed_s(seen))}"
+    yield f"{text}."
+
+
+def _fixed_s(seen: Seen) -> float:
+    """As the table and --json have it."""
+    measure = seen.campaign.measure
+    cells = seen.run.cells.values()
+    return sum(cell.settling.fixed_s if cell.settling else measure.trials * measure.longest_s for cell in cells)
+
+
+def _fio_s(trials: Iterable[Trial]) -> float:
+    return sum(trial.seconds.get("fio", 0.0) for trial in trials)
+
+
+def _listed(names: list[str]) -> str:
+    shown = names if len(names) <= _MOST_NAMED else [*names[: _MOST_NAMED - 1], f"{len(names) - _MOST_NAMED + 1} more"]
+    return f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else shown[0]

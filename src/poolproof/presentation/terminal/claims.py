@@ -1,0 +1,39 @@
+"""What an experiment expected, and what came of it."""
+
+from rich.console import Console, Group
+from rich.padding import Padding
+from rich.text import Text
+
+from poolproof.results.runs.claims import Held
+from poolproof.results.runs.interval import Interval
+
+_MARKS = {"held": ("✓", "green"), "failed": ("✗", "red"), "undecided": ("?", "yellow")}
+
+
+def print_claims(console: Console, claims: tuple[Held, ...]) -> None:
+    """Print each claim with its source, its result and the figure; nothing where there are none."""
+    if claims:
+        console.print(Text("\nclaims", style="bold"))
+    for held in claims:
+        mark, style = _MARKS[held.result]
+        heading = Text(f"{mark} {held.result}: ", style=style).append(held.claim.claim, style="default")
+        said = f"measured {measured_text(held)}" if held.measured else ""
+        said = "; ".join(part for part in (said, held.why) if part)
+        lines = [f"{held.claim.text}; {said}", f"source: {held.claim.source}"]
+        console.print(Group(heading, *(Padding(Text(line, style="bright_black"), (0, 0, 0, 2)) for line in lines)))
+
+
+def measured_text(held: Held) -> str:
+    """The measured side in words: `48% (47% … 49%)`, or why there is none."""
+    if held.measured is None:
+        return held.why
+    return _interval(held.measured, as_share="share" in held.claim.text or "utilisation" in held.claim.text)
+
+
+def _interval(interval: Interval, *, as_share: bool) -> str:
+    def text(value: float) -> str:
+        return f"{value:.1%}" if as_share else f"{value:.4g}"
+
+    if interval.low is None or interval.high is None or text(interval.low) == text(interval.high):
+        return text(interval.mean)
+    return f"{text(interval.mean)} ({text(interval.low)} … {text(interval.high)})"

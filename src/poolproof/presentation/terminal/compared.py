@@ -1,0 +1,185 @@
+"""A comparison in words: what was not the same, each cell's word with its interval, what was left out and why."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from poolproof.presentation.terminal.words import MARKS, METRICS, factor_text, per_cent_whole, value_text
+from poolproof.results.compare.comparison import ComparedCell, Comparison, Gate, Place, Side
+from poolproof.results.compare.decision import WORDS, Word
+from poolproof.results.compare.finished import Measured
+from poolproof.results.compare.reasons import in_groups
+from poolproof.results.compare.unlike import Unlike
+from poolproof.units import format_number_of
+
+_STYLES: dict[Word, str] = {"faster": "green", "slower": "red", "same": "default", "undecided": "yellow"}
+_MOST_PLACES = 6
+
+UNSETTLED = "unsettled"
+"""In place of a figure that its trials did not settle on."""
+CHANGING = "the rate changes, so the figure is held at its lowest and its highest tenth"
+
+
+def print_comparison(console: Console, comparison: Comparison) -> None:
+    """Print two sides, what was not the same first."""
+    console.print(f"A  {_side(comparison.a)}", markup=False, soft_wrap=True)
+    console.print(f"B  {_side(comparison.b)}\n", markup=False, soft_wrap=True)
+    _print_unlike(console, comparison.unlike)
+    if comparison.cells:
+        console.print(_table(comparison))
+    for line in _below(comparison):
+        console.print(line)
+
+
+def word_text(word: Word, effect: float) -> str:
+    """`same` says within what."""
+    return f"same within {per_cent_whole(effect)}" if word == "same" else word
+
+
+def figure_text(each: Measured) -> str:
+    """A figure with the mark of its verdict, where that is not sound; no figure where it did not settle."""
+    if each.unsteady:
+        return UNSETTLED
+    mark = "" if each.cell.verdict == "sound" else f" {MARKS[each.cell.verdict]}"
+    return value_text(each.figure.mean, each.metric) + mark
+
+
+def marks_text(cells: Iterable[Measured]) -> str | None:
+    """What the marks beside figures mean; None where there are none."""
+    verdicts = dict.fromkeys(each.cell.verdict for each in cells if each.cell.verdict != "sound")
+    return ", ".join(f"{MARKS[verdict]} {verdict}" for verdict in verdicts) or None
+
+
+def _side(side: Side) -> str:
+    return str(side.run.path) if side.layout is None else f"{side.run.path}, {side.layout}"
+
+
+def _print_unlike(console: Console, unlike: Sequence[Unlike]) -> None:
+    if not unlike:
+        console.print("Machine, versions and campaign were the same, as far as they are recorded.\n")
+        return
+    console.print("not the same:", style="bold")
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for name in ("", "A", "B"):
+        table.add_column(name, overflow="fold")
+    for each in unlike:
+        table.add_row(*(Text(text) for text in (f"  {each.what}", each.a, each.b)))
+    console.print(table)
+    console.print()
+
+
+def _table(comparison: Comparison) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column("", overflow="fold")
+    for name in ("A", "B"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("B is", no_wrap=True)
+    table.add_column("speed of B", no_wrap=True)
+    for workload in dict.fromkeys(cell.place.workload for cell in comparison.cells):
+        own = [cell for cell in comparison.cells if cell.place.workload == workload]
+        heading = f"{workload}, {METRICS[own[0].a.metric]}"
+        if own[0].place.layout is None:
+            table.add_row(Text(heading), *_row(own[0], comparison.effect))
+            continue
+        table.add_row(Text(heading, style="bold"))
+        for cell in own:
+            table.add_row(Text(f"  {cell.place.layout}"), *_row(cell, comparison.effect))
+    return table
+
+
+def _row(cell: ComparedCell, effect: float) -> tuple[Text, ...]:
+    word = cell.decision.word
+    return (
+        Text(figure_text(cell.a)),
+        Text(figure_text(cell.b)),
+        Text(word_text(word, effect), style=_STYLES[word]),
+        Text("" if _unsteady(cell) else factor_text(cell.difference.interval)),
+    )
+
+
+def _unsteady(cell: ComparedCell) -> tuple[str, ...]:
+    """Why nothing can be said of the cell: what kept either side from settling."""
+    return tuple(dict.fromkeys((*cell.a.unsteady, *cell.b.unsteady)))
+
+
+def _below(comparison: Comparison) -> Iterator[Text | Padding]:
+    count = _count(comparison) if comparison.cells else "no cell has a figure in both that may be compared"
+    yield Text(f"\n{count}", style="bold")
+    yield from _notes(comparison)
+    if comparison.left_out:
+        yield Text("\nleft out:", style="bold")
+        for left in comparison.left_out:
+            yield _indented(f"{left.place}: {left.why}")
+    for name, places in (("A", comparison.only_a), ("B", comparison.only_b)):
+        if places:
+            yield Text(f"only in {name}: {_places(places)}")
+    if comparison.gate is not None:
+        yield from _gate(comparison.gate, len(comparison.cells))
+    if comparison.cells:
+        yield Text(f"\n{_method(len(comparison.cells))}", style="bright_black")
+
+
+def _count(comparison: Comparison) -> str:
+    counts = Counter(cell.decision.word for cell in comparison.cells)
+    words = [f"{counts[word]} {word_text(word, comparison.effect)}" for word in WORDS if counts[word]]
+    return f"{_cells(len(comparison.cells))}: {', '.join(words)}"
+
+
+def _notes(comparison: Comparison) -> Iterator[Text]:
+    for line in in_groups(
+        (str(cell.place), ", ".join(_unsteady(cell))) for cell in comparison.cells if _unsteady(cell)
+    ):
+        yield Text(f"unsettled, so nothing is said: {line}; see poolproof show RUN")
+    changing = {str(cell.place): dict.fromkeys((*cell.a.changing, *cell.b.changing)) for cell in comparison.cells}
+    for line in in_groups((place, ", ".join(names)) for place, names in changing.items() if names):
+        yield Text(f"{CHANGING}: {line}")
+    alone = [cell.place for cell in comparison.cells if cell.difference.error is None and not _unsteady(cell)]
+    if alone:
+        yield Text(f"no interval, for one side has one trial: {_places(alone)}; measure with --trials 3 or more")
+    marks = marks_text(side for cell in comparison.cells for side in (cell.a, cell.b))
+    if marks:
+        yield Text(f"{marks}: see poolproof show RUN")
+
+
+def _gate(gate: Gate, cells: int) -> Iterator[Text | Padding]:
+    limit = per_cent_whole(gate.limit)
+    if gate.passed:
+        yield Text(f"\npassed: no cell is slower by more than {limit} with confidence", style="bold green")
+    else:
+        yield Text(f"\nfailed: --fail-if-slower {limit}", style="bold red")
+    for cell in gate.slower:
+        yield _indented(f"{cell.place} is slower: {factor_text(cell.difference.interval)}")
+    for left in gate.lost:
+        yield _indented(f"{left.place} has lost its figure: {left.why}")
+    if gate.open:
+        longer = ", longer ones where it did not settle," if any(map(_unsteady, gate.open)) else ""
+        yield _indented(
+            f"in {len(gate.open)} of {_cells(cells)} the trials leave room for a slowdown of more than {limit}: "
+            f"{_places([cell.place for cell in gate.open])}; more trials{longer} narrow it"
+        )
+
+
+def _method(count: int) -> str:
+    if count == 1:
+        return "The word holds with 95% confidence: Welch's t-test on logarithms, trials as units."
+    return (
+        f"The words hold for all {count} cells together with 95% confidence: Welch's t-test on logarithms, trials as "
+        "units, corrected by Holm. Each interval is the 95% of its own cell."
+    )
+
+
+def _places(places: Sequence[Place]) -> str:
+    more = f" and {len(places) - _MOST_PLACES} more" if len(places) > _MOST_PLACES else ""
+    return ", ".join(str(place) for place in places[:_MOST_PLACES]) + more
+
+
+def _cells(count: int) -> str:
+    return format_number_of(count, "cell")
+
+
+def _indented(text: str) -> Padding:
+    return Padding(Text(text), (0, 0, 0, 2), expand=False)

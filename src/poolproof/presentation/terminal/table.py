@@ -1,0 +1,180 @@
+"""The table that a run ends with: each workload with its layouts, their figures, intervals, factors; then reasons."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from poolproof.campaign.model import Metric
+from poolproof.presentation.terminal.fitted import named_table, print_fitted
+from poolproof.presentation.terminal.limited import share_text
+from poolproof.presentation.terminal.unsettled import spent_text, unsettled_blocks
+from poolproof.presentation.terminal.words import (
+    MARKS,
+    METRICS,
+    STYLES,
+    factor_text,
+    groups_text,
+    half_width_text,
+    value_text,
+    which_is_better,
+)
+from poolproof.results.runs.limit import Limit, Place
+from poolproof.results.runs.summary import Cell, factor_to
+from poolproof.rules.model import Finding
+
+_TWO_GROUPS = "Their mean describes none of them: something that differs from trial to trial decides."
+_APART = "Each is steady in itself, and something that differs between them moves the figure; its interval holds that."
+_WHAT_DIFFERS = "find what differs from trial to trial: where files lie, which mirror is read, what a cache holds."
+_ONE_GROUP = (
+    "more trials show how often each comes; then find what decides. btrfs raid1 picks the mirror by the process that "
+    "reads (more of them: numjobs=4), a union the branch by where a file was put, a drive by its own cache."
+)
+
+_TOLD = 65
+"""Notes of this weight explain a figure: their words stand in the report."""
+
+
+def print_table(
+    console: Console,
+    cells: Sequence[Cell],
+    baseline: str | None,
+    limits: Mapping[Place, Limit | str] = MappingProxyType({}),
+) -> None:
+    """Print the figures of a run, then why those that are not sound are not.
+
+    Where its disks were measured alone, a column has each figure's share of what they can do.
+    """
+    print_fitted(console, _table(cells, baseline, limits))
+    for block in _reasons(cells):
+        console.print(block)
+    for block in unsettled_blocks(cells):
+        console.print(block)
+    for block in _disagreements(cells):
+        console.print(block)
+    for note in _notes(cells):
+        console.print(note)
+    if spent := spent_text(cells):
+        console.print(Text(f"\n{spent}"))
+
+
+def _table(cells: Sequence[Cell], baseline: str | None, limits: Mapping[Place, Limit | str]) -> Table:
+    bases = {cell.workload: cell for cell in cells if cell.layout == baseline}
+    table = named_table("")
+    table.add_column("figure", justify="right", no_wrap=True)
+    table.add_column("±", justify="right", no_wrap=True)
+    table.add_column("verdict", no_wrap=True)
+    if limits:
+        table.add_column("of limit", justify="right", no_wrap=True)
+    if bases:
+        table.add_column(Text(f"to {baseline}"), no_wrap=True)
+    for workload in dict.fromkeys(cell.workload for cell in cells):
+        own = [cell for cell in cells if cell.workload == workload]
+        table.add_row(*_heading(workload, own[0].metric, columns=len(table.columns)))
+        for cell in own:
+            row = _row(cell)
+            if limits:
+                row.append(_share(limits.get((cell.layout, cell.workload))))
+            if bases:
+                row.append(_factor(cell, bases.get(workload)))
+            table.add_row(*row)
+    return table
+
+
+def _heading(workload: str, metric: Metric, *, columns: int) -> list[Text]:
+    """The workload with its metric; which of the figures is the better stands in the last column, which has room."""
+    title = Text(f"{workload}, {METRICS[metric]}", style="bold")
+    return [title, *[Text()] * (columns - 2), Text(which_is_better(metric), style="bright_black")]
+
+
+def _row(cell: Cell) -> list[Text]:
+    style = STYLES[cell.verdict]
+    return [
+        Text(f"  {cell.layout}"),
+        Text(_figure(cell), style=style),
+        Text(half_width_text(cell.figure) if cell.figure and not cell.is_unsettled else ""),
+        Text(f"{MARKS[cell.verdict]} {cell.verdict}", style=style),
+    ]
+
+
+def _share(limit: Limit | str | None) -> Text:
+    return Text(share_text(limit) if isinstance(limit, Limit) else "")
+
+
+def _figure(cell: Cell) -> str:
+    """A figure that must not be believed stands in parentheses."""
+    if cell.figure is None:
+        return "no figure"
+    if cell.is_unsettled:
+        return "unsettled"
+    text = value_text(cell.figure.mean, cell.metric)
+    return f"({text})" if cell.verdict == "refuted" else text
+
+
+def _factor(cell: Cell, base: Cell | None) -> Text:
+    factor = factor_to(cell, base) if base is not None and base is not cell else None
+    return Text(factor_text(factor) if factor else "")
+
+
+def _reasons(cells: Iterable[Cell]) -> Iterable[RenderableType]:
+    """Why each cell that is not sound is not; cells with the same reasons and mends stand together.
+
+    The figures are those of the first of them, and say so.
+    """
+    groups: dict[tuple[str, ...], list[Cell]] = {}
+    for cell in cells:
+        if cell.verdict != "sound":
+            rules = tuple(finding.rule for finding in cell.findings if finding.effect != "notes")
+            groups.setdefault((cell.workload, cell.verdict, *rules), []).append(cell)
+    for group in groups.values():
+        first = group[0]
+        places = ", ".join(cell.layout for cell in group)
+        heading = Text(f"\n{MARKS[first.verdict]} {first.workload} on {places}: {first.verdict}", style="bold")
+        heading.stylize(STYLES[first.verdict], 0, 1)
+        where = f" on {first.layout}" if len(group) > 1 else ""
+        yield Group(heading, *(_finding(finding, where) for finding in first.findings if finding.effect != "notes"))
+
+
+def _disagreements(cells: Iterable[Cell]) -> Iterable[RenderableType]:
+    """The cells whose trials fall in two groups, or differ by more than their insides explain."""
+    for cell in cells:
+        groups = cell.groups()
+        if len(groups) > 1:
+            said = f"its trials fall in two groups, {groups_text(groups, cell.metric)}"
+            yield _disagreement(cell, said, _TWO_GROUPS, _ONE_GROUP)
+        elif cell.disagrees and not cell.is_unsettled:
+            yield _disagreement(cell, "its trials differ by more than their insides explain", _APART, _WHAT_DIFFERS)
+
+
+def _disagreement(cell: Cell, said: str, means: str, mend: str) -> RenderableType:
+    heading = Text(f"\n! {cell.workload} on {cell.layout}: {said}", style="bold")
+    heading.stylize(STYLES["suspect"], 0, 2)
+    return Group(heading, Padding(Text(means), (0, 0, 0, 2)), Padding(_mend(mend), (0, 0, 0, 4)))
+
+
+def _mend(fix: str) -> Text:
+    return Text("mend: ", style="cyan").append(fix, style="default")
+
+
+def _finding(finding: Finding, where: str) -> RenderableType:
+    text = Text(finding.rule, style="bold").append(f"{where}: {finding.message}", style="default")
+    return Group(Padding(text, (0, 0, 0, 2)), Padding(_mend(finding.fix), (0, 0, 0, 4)))
+
+
+def _notes(cells: Iterable[Cell]) -> Iterable[RenderableType]:
+    """Each rule with the first cell that it speaks of; those of weight say what they found there."""
+    noted: dict[str, list[tuple[str, Finding]]] = {}
+    for cell in cells:
+        for finding in cell.findings:
+            if finding.effect == "notes":
+                noted.setdefault(finding.rule, []).append((f"{cell.workload} on {cell.layout}", finding))
+    if noted:
+        yield Text("\nnotes, which change no verdict (poolproof explain RULE):", style="bright_black")
+    for rule, found in noted.items():
+        place, first = found[0]
+        more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+        said = f": {first.message}" if first.weight >= _TOLD else ""
+        yield Padding(Text(f"{rule}: {place}{more}{said}", style="bright_black"), (0, 0, 0, 2))

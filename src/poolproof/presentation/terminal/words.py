@@ -1,0 +1,112 @@
+"""Figures, verdicts and factors in the words that people read."""
+
+from collections.abc import Callable, Sequence
+
+from poolproof.campaign.model import LOWER_IS_BETTER, Metric
+from poolproof.results.runs.groups import Group
+from poolproof.results.runs.interval import Interval
+from poolproof.results.runs.model import Trial
+from poolproof.rules.model import Verdict
+from poolproof.units import format_count, format_duration, format_rate
+
+MARKS: dict[Verdict, str] = {"sound": "✓", "unproven": "?", "suspect": "!", "refuted": "✗", "failed": "–"}
+"""A mark for each verdict that needs no colour."""
+
+STYLES: dict[Verdict, str] = {
+    "sound": "green",
+    "unproven": "yellow",
+    "suspect": "yellow",
+    "refuted": "red",
+    "failed": "bright_black",
+}
+
+METRICS: dict[Metric, str] = {
+    "iops": "IOPS",
+    "bandwidth": "bandwidth",
+    "p50": "median latency",
+    "p99": "p99 latency",
+    "p999": "p99.9 latency",
+    "sync_p99": "p99 of fsync",
+}
+
+_FARTHEST = 100.0
+_TENTH = 0.1
+
+
+def which_is_better(metric: Metric) -> str:
+    """A word where a larger figure is not the better one; else empty."""
+    return "less is better" if metric in LOWER_IS_BETTER else ""
+
+
+def value_text(value: float, metric: Metric) -> str:
+    """A figure with its unit: `131 IOPS`, `183 MB/s`, `1.25 ms`."""
+    if metric == "iops":
+        return f"{format_count(value)} IOPS"
+    if metric == "bandwidth":
+        return format_rate(value)
+    return format_duration(value / 1e9)
+
+
+def trial_text(trial: Trial) -> str:
+    """The figure of one trial; a failed one has none."""
+    value = trial.figures.metric(trial.metric) if trial.figures and trial.verdict != "failed" else None
+    if value is None:
+        return "no figure"
+    text = value_text(value, trial.metric)
+    settling = trial.settling
+    if settling is None or settling.settled:
+        return text
+    return f"about {text}, unsettled ({', '.join(reason.name for reason in settling.reasons)})"
+
+
+def half_width_text(interval: Interval) -> str:
+    """Half the 95 % interval as a share of the mean: `1.5%`; empty where one trial alone gave the figure."""
+    if interval.half_width is None or not interval.mean:
+        return ""
+    return per_cent(interval.half_width / interval.mean)
+
+
+def groups_text(groups: Sequence[Group], metric: Metric) -> str:
+    """Groups of trials: `12 MB/s ×2 and 240 MB/s ×1`."""
+    return " and ".join(f"{value_text(group.mean, metric)} ×{group.trials}" for group in groups)
+
+
+def per_cent(share: float) -> str:
+    """A share as per cent: `1.5%`, `12%`."""
+    value = share * 100
+    return f"{value:.0f}%" if value >= 10 else f"{value:.1f}%"
+
+
+def per_cent_whole(share: float) -> str:
+    """A share as it would be asked for: `2%`, `0.5%`."""
+    return f"{share * 100:.3g}%"
+
+
+def factor_text(factor: Interval) -> str:
+    """A figure beside the baseline's, with its interval: `−16% (−41 … +19)`; from 3× on as `18.9× (17.5 … 20.5)`.
+
+    Below a tenth it is one too, `0.0056× (0.005 … 0.0063)`. An end a hundred times away from the mean says no more than
+    that: `4× (<0.04 … >400)`.
+    """
+    if factor.mean >= 3:
+        return f"{factor.mean:.3g}×{_range(factor, '{:.3g}'.format)}"
+    if factor.mean < _TENTH:
+        return f"{factor.mean:.2g}×{_range(factor, '{:.2g}'.format)}"
+    return f"{_signed(_change(factor.mean))}%{_range(factor, lambda bound: _signed(_change(bound)))}"
+
+
+def _change(factor: float) -> float:
+    return (factor - 1) * 100
+
+
+def _range(interval: Interval, text: Callable[[float], str]) -> str:
+    if interval.low is None or interval.high is None:
+        return ""
+    least, most = interval.mean / _FARTHEST, interval.mean * _FARTHEST
+    low = f"<{text(least)}" if interval.low < least else text(interval.low)
+    high = f">{text(most)}" if interval.high > most else text(interval.high)
+    return f" ({low} … {high})"
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.0f}".replace("-", "−")

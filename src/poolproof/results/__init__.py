@@ -1,0 +1,1 @@
+"""Runs on disk, comparisons between them, and SQL over many of them."""

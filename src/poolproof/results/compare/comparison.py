@@ -1,0 +1,245 @@
+"""Two runs, or two layouts, cell by cell."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from poolproof.campaign.model import Metric
+from poolproof.campaign.nearest import did_you_mean, listed
+from poolproof.errors import RunError, UsageError
+from poolproof.results.compare.decision import Decision, decide, holm
+from poolproof.results.compare.finished import FinishedRun, Measured, metrics_of
+from poolproof.results.compare.unlike import Unlike, unlike, unlike_layouts
+from poolproof.results.compare.welch import Difference, difference
+from poolproof.results.runs.interval import CONFIDENCE
+
+_LISTED = 4
+
+
+@dataclass(frozen=True)
+class Side:
+    """A run, or one layout of it."""
+
+    run: FinishedRun
+    layout: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.layout is None or self.run.has_layout(self.layout):
+            return
+        names = [layout.name for layout in self.run.campaign.layouts]
+        guess = did_you_mean(self.layout, names)
+        raise UsageError(
+            f"--layouts: {self.run.path} has no layout `{self.layout[:60]}`{guess}", f"it has {listed(names)}"
+        )
+
+    @property
+    def grid(self) -> tuple["Place", ...]:
+        """Every cell that the campaign asks for, in its order."""
+        layouts = [layout.name for layout in self.run.campaign.layouts] if self.layout is None else [None]
+        return tuple(Place(layout, each.name) for layout in layouts for each in self.run.campaign.workloads)
+
+    def metric(self, place: "Place") -> Metric | None:
+        """The metric of the cell's workload."""
+        workload = self.run.workload(place.workload)
+        return None if workload is None else workload.metric
+
+    def measured(self, place: "Place", metric: Metric) -> Measured | str:
+        """The figure at a place; or in words why there is none."""
+        layout = self.layout if place.layout is None else place.layout
+        return self.run.measured(layout or "", place.workload, metric)
+
+
+@dataclass(frozen=True)
+class Place:
+    """What names a cell on both sides. `layout` is None where two layouts are compared: it differs then."""
+
+    layout: str | None
+    workload: str
+
+    def __str__(self) -> str:
+        return self.workload if self.layout is None else f"{self.workload} on {self.layout}"
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A cell that can't be compared, and why. `lost`: A has a figure that counts, B has none to hold against it."""
+
+    place: Place
+    why: str
+    lost: bool
+
+
+@dataclass(frozen=True)
+class ComparedCell:
+    """One cell in both. `difference` is B against A, more is better; `decision` holds for all cells together."""
+
+    place: Place
+    a: Measured
+    b: Measured
+    difference: Difference
+    decision: Decision
+
+
+@dataclass(frozen=True)
+class Gate:
+    """What `--fail-if-slower` found: cells surely slower by more than `limit`, and those that lost their figure.
+
+    `open`: cells where the trials leave room for a slowdown of that size, though they do not show one.
+    """
+
+    limit: float
+    slower: tuple[ComparedCell, ...]
+    lost: tuple[LeftOut, ...]
+    open: tuple[ComparedCell, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing speaks against B."""
+        return not self.slower and not self.lost
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Everything that is to say of two sides. `only_a` and `only_b`: cells that the other campaign does not have."""
+
+    a: Side
+    b: Side
+    effect: float
+    unlike: tuple[Unlike, ...]
+    cells: tuple[ComparedCell, ...]
+    left_out: tuple[LeftOut, ...]
+    only_a: tuple[Place, ...]
+    only_b: tuple[Place, ...]
+    gate: Gate | None = None
+
+
+def compare(a: Side, b: Side, *, effect: float, metric: Metric | None = None, limit: float | None = None) -> Comparison:
+    """B beside A, each cell by its workload's metric, or all by `metric`; `limit` is that of the gate.
+
+    Raises:
+        RunError: no cell stands in both with a figure, and no gate has to say so; or a gate without a cell that can be
+            tested.
+        UsageError: the metric was measured in no trial.
+    """
+    _check_metric(metric, (a.run, b.run))
+    in_a, in_b = set(a.grid), set(b.grid)
+    shared = [place for place in a.grid if place in in_b]
+    if not shared:
+        raise _nothing_shared(a, b)
+    pairs, left_out = _pairs(a, b, shared, metric)
+    only_a = tuple(place for place in a.grid if place not in in_b)
+    lost = () if limit is None else (*(left for left in left_out if left.lost), *_gone(a, only_a, metric))
+    if not pairs and not lost:
+        raise _nothing_counts(left_out, b.run)
+    differences = [difference(in_b.log, in_a.log) for _, in_a, in_b in pairs]
+    cells = tuple(
+        ComparedCell(*pair, apart, decision)
+        for pair, apart, decision in zip(pairs, differences, decide(differences, effect), strict=True)
+    )
+    return Comparison(
+        a=a,
+        b=b,
+        effect=effect,
+        unlike=_unlike(a, b),
+        cells=cells,
+        left_out=tuple(left_out),
+        only_a=only_a,
+        only_b=tuple(place for place in b.grid if place not in in_a),
+        gate=None if limit is None else _gate(cells, lost, limit),
+    )
+
+
+def _pairs(
+    a: Side, b: Side, shared: Sequence[Place], metric: Metric | None
+) -> tuple[list[tuple[Place, Measured, Measured]], list[LeftOut]]:
+    pairs, left_out = [], []
+    for place in shared:
+        own, other = metric or a.metric(place), metric or b.metric(place)
+        assert own is not None and other is not None, "a shared place has its workload on both sides"
+        if own != other:
+            left_out.append(
+                LeftOut(
+                    place,
+                    f"A is about {own}, B about {other}; name one with --metric",
+                    isinstance(a.measured(place, own), Measured),
+                )
+            )
+            continue
+        in_a, in_b = a.measured(place, own), b.measured(place, own)
+        if isinstance(in_a, Measured) and isinstance(in_b, Measured):
+            pairs.append((place, in_a, in_b))
+        else:
+            left_out.append(LeftOut(place, "; ".join(_whys(in_a, in_b)), isinstance(in_a, Measured)))
+    return pairs, left_out
+
+
+def _whys(in_a: Measured | str, in_b: Measured | str) -> Iterator[str]:
+    if in_a == in_b:
+        yield f"{in_a} in both"
+        return
+    yield from (f"{why} in {side}" for side, why in (("A", in_a), ("B", in_b)) if isinstance(why, str))
+
+
+def _unlike(a: Side, b: Side) -> tuple[Unlike, ...]:
+    runs = () if a.run.path == b.run.path else unlike(a.run, b.run)
+    if a.layout is None or b.layout is None:
+        return runs
+    return (*unlike_layouts(a.run, a.layout, b.run, b.layout), *runs)
+
+
+def _gone(a: Side, only_a: Sequence[Place], metric: Metric | None) -> Iterator[LeftOut]:
+    """Cells with a figure in A that B's campaign does not ask for."""
+    for place in only_a:
+        own = metric or a.metric(place)
+        if own is not None and isinstance(a.measured(place, own), Measured):
+            yield LeftOut(place, "B's campaign does not have it", lost=True)
+
+
+def _gate(cells: Sequence[ComparedCell], lost: tuple[LeftOut, ...], limit: float) -> Gate:
+    if not lost and all(cell.difference.error is None for cell in cells):
+        raise RunError(
+            "--fail-if-slower: no cell has two settled trials on both sides, so nothing can be told with confidence",
+            "measure again with --trials 3, or more; what does not settle, for longer (--max)",
+        )
+    decisions = decide([cell.difference for cell in cells], limit)
+    slower = [cell for cell, decision in zip(cells, decisions, strict=True) if decision.word == "slower"]
+    ruled_out = [*slower, *_not_slower(cells, limit)]
+    return Gate(
+        limit=limit,
+        slower=tuple(slower),
+        lost=lost,
+        open=tuple(cell for cell in cells if cell not in ruled_out),
+    )
+
+
+def _not_slower(cells: Sequence[ComparedCell], limit: float) -> list[ComparedCell]:
+    """Cells that are surely not slower by more than the limit."""
+    tested = [cell for cell in cells if cell.difference.error is not None]
+    corrected = holm([cell.difference.p_above(math.log1p(-limit)) for cell in tested])
+    return [cell for cell, p in zip(tested, corrected, strict=True) if p <= 1 - CONFIDENCE]
+
+
+def _check_metric(metric: Metric | None, runs: Sequence[FinishedRun]) -> None:
+    found = metrics_of(cell for run in runs for cell in run.cells.values())
+    if metric is not None and metric not in found:
+        raise UsageError(
+            f"--metric {metric}: no trial measured it", f"there is {listed(sorted(found))}" if found else ""
+        )
+
+
+def _nothing_shared(a: Side, b: Side) -> RunError:
+    def some(side: Side) -> str:
+        names = [str(place) for place in side.grid]
+        return ", ".join(names[:_LISTED]) + (" …" if len(names) > _LISTED else "")
+
+    return RunError(
+        f"the runs share no cell: A has {some(a)}; B has {some(b)}",
+        "cells are matched by the names of layout and workload"
+        + ("; to match layouts of unlike names: --layouts X,Y" if a.layout is None else ""),
+    )
+
+
+def _nothing_counts(left_out: Sequence[LeftOut], run: FinishedRun) -> RunError:
+    reasons = "; ".join(f"{left.place}: {left.why}" for left in left_out[:_LISTED])
+    more = f"; and {len(left_out) - _LISTED} more" if len(left_out) > _LISTED else ""
+    return RunError(f"no cell has a figure in both that may be compared: {reasons}{more}", f"poolproof show {run.path}")

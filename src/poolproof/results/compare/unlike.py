@@ -1,0 +1,122 @@
+"""What was not the same in two runs: machine, versions, campaign. It comes first: it may be all the difference."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from poolproof.campaign.device_source import format_source
+from poolproof.campaign.grammar import format_expression
+from poolproof.campaign.model import Campaign, Measure, Workload
+from poolproof.results.compare.finished import FinishedRun
+from poolproof.units import format_size
+
+ABSENT = "–"
+_Facts = Mapping[str, str]
+
+_ALWAYS_THERE = ("poolproof", "fio")
+_OF_EVERY_RUN = ("kernel", "distribution", "processors", "ram_bytes", "machine")
+"""Of the facts; others came later, or are a module's settings, which only a run has that found it loaded."""
+
+
+@dataclass(frozen=True)
+class Unlike:
+    """One thing that differs: what it is, and what it was in either run; a dash where a run has none."""
+
+    what: str
+    a: str
+    b: str
+
+
+def unlike(a: FinishedRun, b: FinishedRun) -> tuple[Unlike, ...]:
+    """Every recorded difference that may move a figure. Names, places and the seed of the order move none."""
+    return (
+        *_differing(_machine(a), _machine(b)),
+        *_differing_where_both(_settings(a), _settings(b)),
+        *_differing_where_both(_versions(a), _versions(b)),
+        *_differing(_measure(a.campaign), _measure(b.campaign)),
+        *_differing_where_both(_devices(a.campaign), _devices(b.campaign)),
+        *_differing_where_both(_layouts(a.campaign), _layouts(b.campaign)),
+        *_workloads(a, b),
+    )
+
+
+def unlike_layouts(a: FinishedRun, layout_a: str, b: FinishedRun, layout_b: str) -> tuple[Unlike, ...]:
+    """The two expressions of layouts that are compared under different names."""
+    one, other = _layouts(a.campaign)[f"layout {layout_a}"], _layouts(b.campaign)[f"layout {layout_b}"]
+    return (Unlike("layout", f"{layout_a}: {one}", f"{layout_b}: {other}"),)
+
+
+def _machine(run: FinishedRun) -> _Facts:
+    record = run.record
+    facts = {_words(key): _fact(key, value) for key, value in record.facts.items() if key in _OF_EVERY_RUN}
+    always = {name: record.versions[name] for name in _ALWAYS_THERE if name in record.versions}
+    return {"host": record.host, **facts, **always}
+
+
+def _settings(run: FinishedRun) -> _Facts:
+    return {key: value for key, value in run.record.facts.items() if key not in _OF_EVERY_RUN and value}
+
+
+def _versions(run: FinishedRun) -> _Facts:
+    """Of the programs that built its layouts; another run may have had others."""
+    return {name: version for name, version in run.record.versions.items() if name not in _ALWAYS_THERE}
+
+
+def _words(key: str) -> str:
+    return key.removesuffix("_bytes").replace("_", " ")
+
+
+def _fact(key: str, value: str) -> str:
+    return format_size(int(value)) if key.endswith("_bytes") and value.isdigit() else value
+
+
+def _measure(campaign: Campaign) -> _Facts:
+    measure = campaign.measure
+    return {
+        "time of a trial": _time(measure),
+        "trials": str(measure.trials) if measure.most_trials is None else f"{measure.trials}..{measure.most_trials}",
+        "cold": str(measure.cold).lower(),
+        "calibrate": str(measure.calibrate).lower(),
+    }
+
+
+def _time(measure: Measure) -> str:
+    until = measure.until
+    if until is None:
+        return f"{measure.time_s:g} s"
+    known = f"until {100 * until.tolerance:g} % at {100 * until.confidence:g} %, {until.min_s:g} to {until.max_s:g} s"
+    return known if until.steady == "poolproof" else f"{known}, steady by {until.steady}"
+
+
+def _devices(campaign: Campaign) -> _Facts:
+    return {f"device {device.name}": format_source(device.source) for device in campaign.devices}
+
+
+def _layouts(campaign: Campaign) -> _Facts:
+    return {f"layout {layout.name}": format_expression(layout.expression) for layout in campaign.layouts}
+
+
+def _workloads(a: FinishedRun, b: FinishedRun) -> Iterator[Unlike]:
+    """The options that differ, by workload, job section where there are several, and option."""
+    for workload in a.campaign.workloads:
+        other = b.workload(workload.name)
+        if other is not None:
+            yield from _differing(_options(workload), _options(other), f"workload {workload.name}: ")
+
+
+def _options(workload: Workload) -> _Facts:
+    several = len(workload.jobs) > 1
+    options = {f"{job.name}.{key}" if several else key: value for job in workload.jobs for key, value in job.options}
+    own = {} if workload.cold is None else {"cold": str(workload.cold).lower()}
+    return {**options, "metric": workload.metric, "fill": str(workload.fill).lower(), **own}
+
+
+def _differing(a: _Facts, b: _Facts, prefix: str = "") -> Iterable[Unlike]:
+    for key in dict.fromkeys([*a, *b]):
+        one, other = a.get(key, ABSENT), b.get(key, ABSENT)
+        if one != other:
+            yield Unlike(prefix + key, one, other)
+
+
+def _differing_where_both(a: _Facts, b: _Facts) -> Iterable[Unlike]:
+    shared = a.keys() & b.keys()
+    return _differing({key: a[key] for key in a if key in shared}, {key: b[key] for key in b if key in shared})

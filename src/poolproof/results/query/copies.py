@@ -1,0 +1,106 @@
+"""Columnar copies of many trials in the user's cache, so that a second query need not read all their text again.
+
+Files are put together oldest first until a copy is large enough; its name is a digest of their paths, lengths and
+times, so that a copy of what has changed is never found. Below `WORTH_IT_BYTES` of text nothing is kept: reading it is
+quick.
+"""
+
+import contextlib
+import hashlib
+import os
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from poolproof.results.query import views
+
+WORTH_IT_BYTES = 16_000_000
+GROUP_BYTES = 16_000_000
+_UNUSED_S = 30 * 86_400.0
+_FORM = f"1 {views.RAW}"
+
+
+def find(files: Iterable[Path]) -> tuple[tuple[Path, ...], frozenset[Path]]:
+    """The copies that are there, and the files that they stand for."""
+    copies, covered = [], set()
+    for group in _groups(files):
+        copy = _place(group)
+        if copy.is_file():
+            with contextlib.suppress(OSError):
+                os.utime(copy)
+            copies.append(copy)
+            covered |= set(group)
+    return tuple(copies), frozenset(covered)
+
+
+def read(copy: Path) -> str:
+    """SQL that reads a copy: the same columns as the lines."""
+    return f"select {', '.join(views.RAW)}, filename from read_parquet({views.literal(str(copy))})"
+
+
+def keep(files: Sequence[Path]) -> None:
+    """Make a copy of every whole group of files; a cache that cannot be written costs time only."""
+    import duckdb
+
+    wanted = set(files)
+    groups = [group for group in _groups(files) if wanted.issuperset(group) and not _place(group).is_file()]
+    with contextlib.suppress(OSError, duckdb.Error):
+        for group in groups:
+            _make(group)
+        _forget_unused()
+
+
+def worth_keeping(files: Iterable[Path]) -> bool:
+    """Whether there is a group of files without its copy."""
+    return any(not _place(group).is_file() for group in _groups(files))
+
+
+def _make(group: Sequence[Path]) -> None:
+    """Written beside its place and renamed; dropped where a file changed meanwhile."""
+    import duckdb
+
+    place = _place(group)
+    place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    beside = place.with_name(f".{place.name}.{os.getpid()}")
+    try:
+        with duckdb.connect(config={"memory_limit": "600MB", "autoload_known_extensions": "false"}) as connection:
+            connection.execute("set preserve_insertion_order = false")
+            lines = views.read_lines([str(path) for path in group])
+            connection.execute(f"copy ({lines}) to {views.literal(str(beside))} (format parquet, compression lz4)")
+        if _place(group) == place:
+            beside.rename(place)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def _groups(files: Iterable[Path]) -> Iterator[tuple[Path, ...]]:
+    """Whole groups, oldest files first, so that a new run changes none of them."""
+    stats = sorted((path.stat().st_mtime_ns, path, path.stat().st_size) for path in files)
+    if sum(size for _, _, size in stats) < WORTH_IT_BYTES:
+        return
+    group: list[Path] = []
+    bytes_in_group = 0
+    for _, path, size in stats:
+        group.append(path)
+        bytes_in_group += size
+        if bytes_in_group >= GROUP_BYTES:
+            yield tuple(group)
+            group, bytes_in_group = [], 0
+
+
+def _place(group: Sequence[Path]) -> Path:
+    stats = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in group]
+    return _folder() / f"{hashlib.sha256(repr((_FORM, stats)).encode()).hexdigest()[:32]}.parquet"
+
+
+def _folder() -> Path:
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    return (Path(base) if base.startswith("/") else Path.home() / ".cache") / "poolproof" / "query"
+
+
+def _forget_unused() -> None:
+    """Copies that no query has used for a month stand for files that have changed or gone."""
+    oldest = time.time() - _UNUSED_S
+    for path in _folder().glob("*.parquet"):
+        if path.stat().st_mtime < oldest:
+            path.unlink(missing_ok=True)

@@ -1,0 +1,80 @@
+"""Rates of the trial at hand, for those who watch a run from other processes: written only while somebody does.
+
+Who watches holds a shared lock on run.json, which writes nothing; who measures looks each second whether anybody does.
+So an unwatched run puts nothing on any disk while it measures, and a watched one a short line a second, unsynced.
+"""
+
+import contextlib
+import fcntl
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import msgspec
+
+from poolproof.results.runs.directory import RunDirectory
+from poolproof.results.runs.files import whole_lines
+
+
+@dataclass(frozen=True)
+class LiveLine:
+    """A line of live.jsonl: rates of one second of a trial. `elapsed_s` since fio was started; fio None: not known."""
+
+    layout: str
+    workload: str
+    number: int
+    elapsed_s: float
+    fio_bytes_per_s: float | None
+    leaf_bytes_per_s: float
+
+    @property
+    def key(self) -> tuple[str, str, int]:
+        """What names the trial within its run."""
+        return (self.layout, self.workload, self.number)
+
+
+class LiveNotes:
+    """live.jsonl of a run. What cannot be written is not worth the end of a trial: it is left out."""
+
+    def __init__(self, run: RunDirectory) -> None:
+        self._record = run.path / "run.json"
+        self._path = run.path / "live.jsonl"
+
+    @contextlib.contextmanager
+    def watched(self) -> Iterator[None]:
+        """As long as this lasts, who measures writes down the rates."""
+        with self._record.open("rb") as file:
+            with contextlib.suppress(OSError):  # a file system without locks: then there are no live rates
+                fcntl.flock(file, fcntl.LOCK_SH)
+            yield
+
+    @property
+    def are_wanted(self) -> bool:
+        """Whether somebody watches: the lock is tried, and given back at once."""
+        try:
+            with self._record.open("r+b") as file:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        return False
+
+    def write(self, line: LiveLine) -> None:
+        """One line more."""
+        with contextlib.suppress(OSError), self._path.open("ab") as file:
+            file.write(msgspec.json.encode(line) + b"\n")
+
+    def clear(self) -> None:
+        """The trial has ended; its samples have all."""
+        with contextlib.suppress(OSError):
+            self._path.unlink(missing_ok=True)
+
+    def lines(self, key: tuple[str, str, int]) -> list[LiveLine]:
+        """What was written of that trial so far."""
+        found = []
+        with contextlib.suppress(OSError, msgspec.DecodeError):
+            for text in whole_lines(self._path):
+                line = msgspec.json.decode(text, type=LiveLine)
+                if line.key == key:
+                    found.append(line)
+        return found

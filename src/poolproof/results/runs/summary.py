@@ -1,0 +1,243 @@
+"""The cells of a run: trials put together into one figure with an interval, one verdict, one account."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from poolproof.campaign.calibration import calibrated_device, calibration_of
+from poolproof.campaign.model import Campaign, Layout, Measure, Metric, Workload
+from poolproof.evidence.model import LeafUse
+from poolproof.results.runs.groups import Group, groups_of
+from poolproof.results.runs.interval import Interval, mean_interval, ratio_interval
+from poolproof.results.runs.model import Trial
+from poolproof.results.runs.settled import CellSettling, resolution_of, settling_of, spread_among, unsteady_by
+from poolproof.rules.model import Finding, Verdict
+
+WORST_FIRST: tuple[Verdict, ...] = ("failed", "refuted", "suspect", "unproven", "sound")
+RANKABLE: frozenset[Verdict] = frozenset({"sound", "unproven", "suspect"})
+
+
+@dataclass(frozen=True)
+class LeafShare:
+    """One leaf's part in the bytes that a cell's leaves read, wrote and store (0 to 1), and its mean utilisation.
+
+    `latency_s`: the mean time of a request at the disk, queue and all; None where it had none.
+    """
+
+    device: str
+    read_share: float | None
+    write_share: float | None
+    stored_share: float | None
+    utilisation: float
+    latency_s: float | None = None
+
+
+@dataclass(frozen=True)
+class AccountSum:
+    """The byte accounts of a cell's trials, summed."""
+
+    fio_read_bytes: int
+    leaf_read_bytes: int
+    fio_write_bytes: int
+    leaf_write_bytes: int
+    write_factor: float
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One layout under one workload. Failed trials give no figures; `figure` is the workload's own metric.
+
+    `verdict` is the worst of its trials; `findings` are those of all trials, each rule once, the strongest first.
+    `settling` is None where trials have a fixed time.
+    """
+
+    layout: str
+    workload: str
+    trials: tuple[Trial, ...]
+    metric: Metric
+    verdict: Verdict
+    findings: tuple[Finding, ...]
+    figure: Interval | None
+    iops: Interval | None
+    bandwidth: Interval | None
+    latency_ns: Mapping[str, float | None]
+    sync_latency_ns: Mapping[str, float | None]
+    account: AccountSum | None
+    leaves: tuple[LeafShare, ...]
+    settling: CellSettling | None = None
+
+    @property
+    def is_unsettled(self) -> bool:
+        """Its figure was to be known to within a tolerance, and is not: no mean of it is to be believed."""
+        return self.settling is not None and not self.settling.settled
+
+    @property
+    def disagrees(self) -> bool:
+        """Its trials differ by more than the inside of each explains; their mean may be known all the same."""
+        return self.settling is not None and self.settling.between is not None and self.settling.between.disagree
+
+    @property
+    def unsteady(self) -> tuple[str, ...]:
+        """Names of what kept its trials from a rate that stands: trials that agree then prove nothing of it.
+
+        Empty too where trials are merely too few or too far apart: of that an interval over trials tells.
+        """
+        return unsteady_by(self.trials) if self.is_unsettled else ()
+
+    @property
+    def seconds(self) -> Mapping[str, float]:
+        """How long each part of its trials took, together."""
+        parts = dict.fromkeys(part for trial in self.trials for part in trial.seconds)
+        return {part: sum(trial.seconds.get(part, 0.0) for trial in self.trials) for part in parts}
+
+    @property
+    def warmup_s(self) -> float | None:
+        """The longest warm-up that a trial's figures leave out; None where none was looked for."""
+        return max((trial.settling.warmup_s for trial in self.trials if trial.settling is not None), default=None)
+
+    def values(self) -> tuple[float, ...]:
+        """The metric of each trial that did not fail."""
+        return self.values_of(self.metric)
+
+    def values_of(self, metric: Metric) -> tuple[float, ...]:
+        """Any metric of each trial that did not fail; empty where fio did not measure it."""
+        return _values(self.trials, metric)
+
+    def groups(self) -> tuple[Group, ...]:
+        """The trials that did not fail by how they agree: one group, or two where a mean of all describes neither."""
+        return groups_of(self.values(), max(_attribute(self.trials, "swing"), default=0.0))
+
+
+def cells_of(trials: Sequence[Trial], campaign: Campaign) -> tuple[Cell, ...]:
+    """The cells of which a trial is done, in the campaign's order: layouts, and within each its workloads.
+
+    Disks that were measured alone are not among them: they are nobody's competitors.
+    """
+    own = [trial for trial in trials if calibrated_device(trial.layout) is None]
+    return _cells(own, product(campaign.layouts, campaign.workloads), campaign.measure)
+
+
+def bare_cells_of(trials: Sequence[Trial], campaign: Campaign) -> tuple[Cell, ...]:
+    """The disks that were measured alone (`calibrate`), each under what stands for the campaign's workloads."""
+    calibration = calibration_of(campaign)
+    own = [trial for trial in trials if calibrated_device(trial.layout) is not None]
+    return _cells(own, product(calibration.layouts, calibration.workloads), campaign.measure)
+
+
+def _cells(trials: Iterable[Trial], places: Iterable[tuple[Layout, Workload]], measure: Measure) -> tuple[Cell, ...]:
+    groups: dict[tuple[str, str], list[Trial]] = {(layout.name, workload.name): [] for layout, workload in places}
+    for trial in trials:
+        groups.setdefault((trial.layout, trial.workload), []).append(trial)
+    ordered = [tuple(sorted(group, key=lambda trial: trial.number)) for group in groups.values() if group]
+    spread = spread_among(ordered) if measure.until else None
+    return tuple(_cell(group, settling_of(group, measure, spread)) for group in ordered)
+
+
+def factor_to(cell: Cell, base: Cell) -> Interval | None:
+    """How many times the base's figure this one is; None where either is no figure to compare."""
+    if cell.verdict not in RANKABLE or base.verdict not in RANKABLE or cell.unsteady or base.unsteady:
+        return None
+    return ratio_interval(cell.values(), base.values(), resolution_of(cell.metric))
+
+
+def _cell(trials: tuple[Trial, ...], settling: CellSettling | None) -> Cell:
+    first = trials[0]
+    return Cell(
+        layout=first.layout,
+        workload=first.workload,
+        trials=trials,
+        metric=first.metric,
+        verdict=min((trial.verdict for trial in trials), key=WORST_FIRST.index),
+        findings=_findings(trials),
+        figure=_figure(_values(trials, first.metric), settling),
+        iops=mean_interval(_values(trials, "iops")),
+        bandwidth=mean_interval(_values(trials, "bandwidth")),
+        latency_ns={name: _mean(_attribute(trials, f"{name}_ns")) for name in ("p50", "p99", "p999")},
+        sync_latency_ns={name: _mean(_attribute(trials, f"sync_{name}_ns")) for name in ("p50", "p99")},
+        account=_account(trials),
+        leaves=_leaves(trials),
+        settling=settling,
+    )
+
+
+def _figure(values: Sequence[float], settling: CellSettling | None) -> Interval | None:
+    """The mean with its 95 % interval; with the confidence that was asked for, where one was."""
+    between = settling.between if settling else None
+    if between is None or between.low is None or between.high is None:
+        return mean_interval(values)
+    return Interval(between.mean, max(0.0, between.low), between.high)
+
+
+def _measured(trials: Iterable[Trial]) -> list[Trial]:
+    """Those that did not fail: a failed trial measured nothing that was asked."""
+    return [trial for trial in trials if trial.verdict != "failed"]
+
+
+def _values(trials: Iterable[Trial], metric: Metric) -> tuple[float, ...]:
+    figures = [trial.figures for trial in _measured(trials) if trial.figures is not None]
+    values = [figure.metric(metric) for figure in figures]
+    return tuple(value for value in values if value is not None)
+
+
+def _attribute(trials: Iterable[Trial], name: str) -> list[float]:
+    found = [getattr(trial.figures, name) for trial in _measured(trials) if trial.figures is not None]
+    return [value for value in found if value is not None]
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None
+
+
+def _findings(trials: Sequence[Trial]) -> tuple[Finding, ...]:
+    """Each rule's strongest finding; those of the worst trials come first."""
+    effects = ("fails", "refutes", "suspects", "notes")
+    everything = [finding for trial in trials for finding in trial.findings]
+    everything.sort(key=lambda finding: (effects.index(finding.effect), -finding.weight))
+    by_rule: dict[str, Finding] = {}
+    for finding in everything:
+        by_rule.setdefault(finding.rule, finding)
+    return tuple(by_rule.values())
+
+
+def _account(trials: Sequence[Trial]) -> AccountSum | None:
+    accounts = [trial.account for trial in _measured(trials) if trial.account is not None]
+    if not accounts:
+        return None
+    return AccountSum(
+        fio_read_bytes=sum(account.fio_read_bytes for account in accounts),
+        leaf_read_bytes=sum(account.leaf_read_bytes for account in accounts),
+        fio_write_bytes=sum(account.fio_write_bytes for account in accounts),
+        leaf_write_bytes=sum(account.leaf_drained_write_bytes for account in accounts),
+        write_factor=accounts[0].write_factor,
+    )
+
+
+def _leaves(trials: Sequence[Trial]) -> tuple[LeafShare, ...]:
+    uses = [leaf for trial in _measured(trials) for leaf in trial.leaves]
+    names = tuple(dict.fromkeys(leaf.device for leaf in uses))
+    read = {name: sum(leaf.read_bytes for leaf in uses if leaf.device == name) for name in names}
+    written = {name: sum(leaf.drained_write_bytes for leaf in uses if leaf.device == name) for name in names}
+    stored = next((trial.stored_bytes for trial in reversed(trials) if trial.stored_bytes), {})
+    return tuple(
+        LeafShare(
+            device=name,
+            read_share=_share(read, name),
+            write_share=_share(written, name),
+            stored_share=_share(stored, name),
+            utilisation=_mean([leaf.utilisation for leaf in uses if leaf.device == name]) or 0.0,
+            latency_s=_latency_s([leaf for leaf in uses if leaf.device == name]),
+        )
+        for name in names
+    )
+
+
+def _latency_s(uses: Sequence[LeafUse]) -> float | None:
+    """Each trial's mean weighs as much as it had requests."""
+    timed = [(use.latency_s, use.read_ios + use.write_ios) for use in uses if use.latency_s is not None]
+    requests = sum(count for _, count in timed)
+    return sum(latency * count for latency, count in timed) / requests if requests else None
+
+
+def _share(bytes_by_name: Mapping[str, int], name: str) -> float | None:
+    total = sum(bytes_by_name.values())
+    return bytes_by_name.get(name, 0) / total if total else None

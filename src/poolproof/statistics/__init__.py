@@ -1,0 +1,1 @@
+"""Pure functions on samples: distributions, intervals and tests."""

@@ -1,0 +1,268 @@
+"""What an audit says of fragments, tables, logs and sources, and that nothing makes a traceback."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from poolproof.cli.commands import app_for
+from poolproof.errors import FioError
+from poolproof.foreign.audit.context import read_context
+from poolproof.foreign.audit.contract import audited_object
+from poolproof.foreign.audit.sources import audit_sources
+from poolproof.foreign.audit.texts import Setting, audit_text
+from poolproof.presentation.terminal.audited import audited_lines, summary_line
+
+CASES = Path(__file__).parent / "cases"
+TEXTS = [path.read_text(encoding="utf-8") for path in sorted(CASES.glob("*.*")) if path.suffix != ".toml"]
+KEYS = {"source", "line", "job", "command", "figures", "verdict", "findings"}
+
+
+def _none() -> bytes:
+    raise AssertionError("standard input was not asked for")
+
+
+def test_a_lone_latency_line_is_a_result_of_which_little_is_known() -> None:
+    (audited,) = audit_text("chat", "it was\n     lat (usec): min=12, max=900, avg=301.50, stdev=9.10\n", Setting())
+    assert audited.verdict == "unproven"
+    assert audited_object(audited)["figures"]["mixed"] == {
+        "io_bytes": None, "ios": None, "runtime_s": None, "bandwidth_bytes": None, "iops": None,
+        "latency_ns": {"mean": 301_500.0, "p50": None, "p99": None, "p999": None},
+    }  # fmt: skip
+    assert "rates and bytes" in audited.missing
+    assert audited.rerun is None
+
+
+def _rules(text: str) -> tuple[str, set[str]]:
+    (audited,) = audit_text("chat", text, Setting())
+    return audited.verdict, {finding.rule for finding in audited.findings}
+
+
+_COMMAND = "fio --name=a --rw=read --bs=1m --size=1g\n"
+
+
+def test_bytes_that_a_fragment_does_not_tell_are_not_none_at_all() -> None:
+    latency = "lat (usec): min=12, max=900, avg=51596.52, stdev=9.10\n"
+    verdict, rules = _rules(_COMMAND + latency)
+    assert verdict == "unproven"
+    assert "work-done" not in rules
+
+
+def test_one_direction_of_two_is_not_the_whole_work() -> None:
+    line = "  read: IOPS=100, BW=100MiB/s (105MB/s)(512MiB/5120msec)\n"
+    assert "work-done" not in _rules(_COMMAND.replace("=read", "=rw") + line)[1]
+
+
+def test_zero_bytes_that_are_told_are_a_failure() -> None:
+    line = "  read: IOPS=0, BW=0B/s (0B/s)(0B/10000msec)\n"
+    verdict, rules = _rules(_COMMAND + line)
+    assert verdict == "failed"
+    assert "work-done" in rules
+
+
+def test_a_rate_that_its_own_line_contradicts_is_doubted() -> None:
+    line = "  read: IOPS=200, BW={}(800GiB/33516msec)\n"
+    assert "figures-disagree" in _rules(line.format("200MiB/s (210MB/s)"))[1]
+    assert "figures-disagree" not in _rules(line.format("23.9GiB/s (25.6GB/s)"))[1]
+
+
+def test_a_run_that_was_cut_off_says_so() -> None:
+    whole = (CASES / "cold-reads.json").read_text(encoding="utf-8")
+    (audited,) = audit_text("cut", whole[: int(len(whole) * 0.6)], Setting())
+    assert any("cut off" in gap for gap in audited.missing)
+
+
+def test_the_arithmetic_is_shown() -> None:
+    text = (CASES / "zvol-post.md").read_text(encoding="utf-8")
+    shown = "\n".join(line for audited in audit_text("post", text, Setting()) for line in audited_lines(audited, 500))
+    for part in (
+        "3 × 3.20 GB/s = 9.60 GB/s",
+        "800 GiB from one file; 101 GiB came from the disks",
+        "25.6 GB/s / 8 jobs = 3.20 GB/s",
+    ):
+        assert part in shown
+
+
+def test_the_command_to_run_again_is_mended() -> None:
+    text = (CASES / "zvol-post.md").read_text(encoding="utf-8")
+    again = audit_text("post", text, Setting())[0].rerun
+    assert again is not None
+    assert {"--size=12800m", "--offset_increment=12800m", "--numjobs=8"} <= set(again.split())
+
+
+def test_devices_that_the_user_names_take_the_place_of_what_the_text_says() -> None:
+    text = (CASES / "zvol-post.md").read_text(encoding="utf-8")
+    plenty = Setting(read_context(devices=["20x nvme 3.2GB/s"]))
+    assert [audited.verdict for audited in audit_text("post", text, plenty)][:3] == ["suspect", "suspect", "refuted"]
+
+
+def test_the_unit_of_a_table_is_the_one_that_its_iops_confirm() -> None:
+    rows = (
+        "config\tbs\tread-iops\tread-bw_MB\nbinary\t16k\t100\t1.5625\ndecimal\t16k\t100\t1.6384\nneither\t16k\t100\t9\n"
+    )
+    rates = [audited.figures.directions["read"].bandwidth_bytes for audited in audit_text("t", rows, Setting())]
+    assert rates == [1_638_400.0, 1_638_400.0, None]
+
+
+def test_logs_of_one_run_are_one_result(tmp_path: Path) -> None:
+    (tmp_path / "x_bw.1.log").write_text("".join(f"{at * 1000}, {1000 + at % 2}, 0, 0, 0\n" for at in range(20)))
+    (tmp_path / "x_clat.1.log").write_text("".join(f"{at}, {1000 * at}, 0, 4096, 0\n" for at in range(1, 101)))
+    audit = audit_sources([str(tmp_path)], Setting(), _none)
+    (audited,) = audit.results
+    figures = audited_object(audited)["figures"]["read"]
+    assert figures["bandwidth_bytes"] == pytest.approx(1000.5 * 1024)
+    assert figures["latency_ns"]["p99"] == pytest.approx(99_000, rel=0.01)
+
+
+def _read_of_logs(folder: Path) -> dict[str, Any]:
+    (audited,) = audit_sources([str(folder)], Setting(), _none).results
+    figures: dict[str, Any] = audited_object(audited)["figures"]["read"]
+    return figures
+
+
+def test_logs_of_each_io_give_the_rates_of_the_job(tmp_path: Path) -> None:
+    """What fio logs by default: 32 at once, one every 0.5 ms, 16 ms each, which is 250 KiB/s of one."""
+    for kind, value in (("bw", 250), ("iops", 1), ("clat", 16_000_000)):
+        rows = (f"{at // 2}, {value}, 0, 4096, 0\n" for at in range(20_001))
+        (tmp_path / f"x_{kind}.1.log").write_text("".join(rows))
+    figures = _read_of_logs(tmp_path)
+    assert figures["iops"] == pytest.approx(2000, rel=0.001)
+    assert figures["bandwidth_bytes"] == pytest.approx(2000 * 4096, rel=0.001)
+    assert figures["latency_ns"]["mean"] == 16_000_000
+
+
+def test_the_rate_of_each_io_tells_nanoseconds_where_no_priority_does(tmp_path: Path) -> None:
+    """fio 3.0 to 3.19: four columns. With 1 for a rate, 100 µs in ns would be 100,000 µs at an idle disk."""
+    (tmp_path / "x_clat.1.log").write_text("".join(f"{at // 10}, 100000, 0, 4096\n" for at in range(20_000)))
+    (tmp_path / "x_iops.1.log").write_text("".join(f"{at // 10}, 1, 0, 4096\n" for at in range(20_000)))
+    assert _read_of_logs(tmp_path)["latency_ns"]["mean"] == 100_000
+
+
+@pytest.mark.parametrize("with_rates", [True, False], ids=["a rate tells the unit", "nothing tells it"])
+def test_microseconds_of_fio_2_are_not_taken_for_nanoseconds(tmp_path: Path, with_rates: bool) -> None:
+    (tmp_path / "x_clat.1.log").write_text("".join(f"{10 * at}, 120, 0, 4096\n" for at in range(100)))
+    if with_rates:
+        (tmp_path / "x_iops.1.log").write_text("".join(f"{1000 * at}, 8000, 0, 0\n" for at in range(20)))
+    (audited,) = audit_sources([str(tmp_path)], Setting(), _none).results
+    assert audited.verdict == "unproven"  # as ns it would be RAM, and suspect
+    assert any("ns (fio 3) or µs (fio 2)" in missing for missing in audited.missing) != with_rates
+    if with_rates:
+        assert audited_object(audited)["figures"]["read"]["latency_ns"]["mean"] == 120_000
+
+
+def test_a_damaged_log_is_named_and_the_rest_is_judged(tmp_path: Path) -> None:
+    (tmp_path / "a_iops.1.log").write_text("1000, 90, 0, 0, 0\n1700000000000000, 90, 0, 0, 0\n")
+    (tmp_path / "b_iops.1.log").write_text(f"1000, 90, 0, 0, 0\n{1 << 63}, 90, 0, 0, 0\n2000, 90, 0, 0, 0\n")
+    audit = audit_sources([str(tmp_path)], Setting(), _none)
+    assert [unread.source for unread in audit.unread] == [str(tmp_path / "a")]
+    assert [audited.figures.directions["read"].iops for audited in audit.results] == [90.0]
+
+
+def test_what_cannot_be_read_is_named_and_the_rest_is_judged(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text((CASES / "cold-reads.txt").read_text(encoding="utf-8"))
+    (tmp_path / "b.bin").write_bytes(b"\0\1\2")
+    missing = str(tmp_path / "none")
+    audit = audit_sources([str(tmp_path), missing], Setting(), _none)
+    assert [audited.verdict for audited in audit.results] == ["unproven"]
+    assert [unread.source for unread in audit.unread] == [missing]
+
+
+@pytest.mark.parametrize(("name", "code"), [("zvol-post.md", 1), ("mirror-post.md", 0), ("killed.txt", 1)])
+def test_the_exit_code(name: str, code: int) -> None:
+    assert CliRunner().invoke(app_for(), ["audit", str(CASES / name)]).exit_code == code
+
+
+@pytest.mark.parametrize("content", [None, '{"a": 1}'])
+def test_without_a_result_it_says_so_and_what_to_do(tmp_path: Path, content: str | None) -> None:
+    if content is not None:
+        (tmp_path / "x.json").write_text(content)
+    done = CliRunner().invoke(app_for(), ["audit", str(tmp_path / "x.json")])
+    assert isinstance(done.exception, FioError)
+    assert done.exception.exit_code == 8
+    assert "no fio result in" in done.exception.message
+    assert "fio --output-format=json+" in done.exception.hint
+    assert ("cannot be read" in done.stderr) == (content is None)
+
+
+def test_a_command_from_far_above_is_assumed() -> None:
+    line = "  read: IOPS=100, BW=100MiB/s (105MB/s)(1024MiB/10240msec)\n"
+    text = f"{_COMMAND}{line}\nand after I changed the pool, later that day:\n\n{line}"
+    near, far = audit_text("chat", text, Setting())
+    assert (near.is_assumed, far.is_assumed) == (False, True)
+    assert near.command_line == far.command_line == 1
+    assert "made by: fio" in "\n".join(audited_lines(near, 200))
+    shown = "\n".join(audited_lines(far, 200))
+    assert "command assumed from line 1: fio" in shown
+    assert "run again (if the command of line 1 made it): fio" in shown
+    assert audited_object(far)["command_assumed"] is True
+
+
+def test_the_call_of_a_job_file_does_not_part_it_from_its_result() -> None:
+    line = "  read: IOPS=100, BW=100MiB/s (105MB/s)(1024MiB/10240msec)\n"
+    (audited,) = audit_text("chat", f"[a]\nrw=read\nbs=1m\nsize=1g\n\n$ fio a.fio\n{line}", Setting())
+    assert (audited.command_line, audited.is_assumed) == (1, False)
+
+
+def test_json_is_a_list_with_an_object_for_each_result() -> None:
+    done = CliRunner().invoke(app_for(), ["audit", "--json", "-"], input=(CASES / "zvol-post.md").read_bytes())
+    objects = json.loads(done.stdout)
+    assert [each["source"] for each in objects] == ["stdin"] * 5
+    assert all(each.keys() >= KEYS for each in objects)
+    assert all({"rule", "message", "fix"} <= finding.keys() for each in objects for finding in each["findings"])
+
+
+def _audited_whole(text: str) -> None:
+    results = audit_text("fuzz", text, Setting())
+    json.dumps([audited_object(audited) for audited in results])
+    assert "\n".join(line for audited in results for line in audited_lines(audited, 80)) is not None
+    assert summary_line(results)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_no_damage_makes_a_traceback(data: st.DataObject) -> None:
+    text = data.draw(st.sampled_from(TEXTS))
+    start = data.draw(st.integers(0, max(len(text) - 1, 0)))
+    length = data.draw(st.integers(0, 4000))
+    junk = data.draw(st.text(max_size=20))
+    _audited_whole(text[:start] + junk + text[start + length :])
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_no_number_is_so_large_that_it_makes_a_traceback(data: st.DataObject) -> None:
+    text = data.draw(st.sampled_from(TEXTS))
+    numbers = list(re.finditer(r"\d+(?:\.\d+)?", text))
+    place = numbers[data.draw(st.integers(0, len(numbers) - 1))]
+    digits = "9" * data.draw(st.sampled_from([19, 23, 312, 400, 5000]))
+    _audited_whole(text[: place.start()] + digits + text[place.end() :])
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from(TEXTS), st.integers(0, 200), st.integers(1, 12)), max_size=6))
+def test_no_mixture_of_lines_makes_a_traceback(pieces: list[tuple[str, int, int]]) -> None:
+    lines = [line for text, start, count in pieces for line in text.split("\n")[start : start + count]]
+    _audited_whole("\n".join(lines))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(alphabet='fio-= \n0123456789.kMGTi%B/s:|,;read writepoolDevicegz{}"', max_size=400))
+def test_no_text_makes_a_traceback(text: str) -> None:
+    _audited_whole(text)
+
+
+def test_syncs_are_not_those_of_a_job_that_only_reads() -> None:
+    text = (
+        "$ fio --name=test --filename=/mnt/tank/f --rw=randread --bs=4k --size=1G\n"
+        "  read: IOPS=412k, BW=1611MiB/s (1689MB/s)(1024MiB/643msec)\n\nand etcd:\n"
+        "    fsync/fdatasync/sync_file_range:\n"
+        "      sync (usec): min=534, max=15766, avg=1273.08, stdev=1084.70\n"
+    )
+    read, sync = audit_text("post", text, Setting())
+    assert (read.job, read.command_line) == ("test", 1)
+    assert (sync.command, list(sync.figures.directions)) == (None, [])

@@ -1,0 +1,172 @@
+"""What stands beside a result: quoted counters, and what the text says of its disks."""
+
+import pytest
+
+from poolproof.foreign.audit.beside import from_disk_use
+from poolproof.foreign.audit.iostat import find_disk_rates
+from poolproof.foreign.audit.prose import Ceiling, find_statements, largest_above
+from poolproof.foreign.audit.texts import Setting, audit_text
+from poolproof.load.fio.figures import Direction, DiskUse, FioResult, JobResult
+
+MIB = 1024.0**2
+
+SYSSTAT_12 = """
+$ iostat -xm 1
+Device         r/s     rMB/s   rrqm/s  %rrqm r_await rareq-sz     w/s     wMB/s   wrqm/s  %wrqm w_await wareq-sz %util
+sda           1.00      0.10     0.00   0.00    0.10     4.00    2.00      0.20     0.00   0.00    0.10     4.00  1.00
+
+Device         r/s     rMB/s   rrqm/s  %rrqm r_await rareq-sz     w/s     wMB/s   wrqm/s  %wrqm w_await wareq-sz %util
+sda         100.00     50.00     0.00   0.00    0.10     4.00    2.00      0.00     0.00   0.00    0.10     4.00 99.00
+sdb         100.00     30.00     0.00   0.00    0.10     4.00    2.00      0.00     0.00   0.00    0.10     4.00 99.00
+md0         200.00     80.00     0.00   0.00    0.10     4.00    2.00      0.00     0.00   0.00    0.10     4.00 99.00
+"""
+SYSSTAT_9 = """
+Device:            tps    kB_read/s    kB_wrtn/s    kB_read    kB_wrtn
+sda               1.00        10,00        20,00        100        200
+
+Device:            tps    kB_read/s    kB_wrtn/s    kB_read    kB_wrtn
+sda              90.00         0,00      2048,00          0       2048
+"""
+VERBOSE_POOLS = """
+# zpool iostat -v -y 1
+              capacity     operations     bandwidth
+pool        alloc   free   read  write   read  write
+----------  -----  -----  -----  -----  -----  -----
+tank         100G   900G    100      0   200M      0
+  mirror     100G   900G    100      0   200M      0
+    sda         -      -     50      0   100M      0
+    sdb         -      -     50      0   100M      0
+spare          1G   900G      0      0      0      0
+"""
+
+
+def test_reports_of_iostat_without_the_one_since_boot_and_without_stacked_devices() -> None:
+    (block,) = find_disk_rates(SYSSTAT_12)
+    assert (block.read_bytes_per_s, block.write_bytes_per_s) == (80 * MIB, 0.0)
+
+
+def test_older_iostat_with_a_decimal_comma() -> None:
+    (block,) = find_disk_rates(SYSSTAT_9)
+    assert block.write_bytes_per_s == 2 * MIB
+
+
+def test_pools_of_a_verbose_report_are_told_apart_and_minus_y_keeps_the_first() -> None:
+    assert {block.name: block.read_bytes_per_s for block in find_disk_rates(VERBOSE_POOLS)} == {
+        "tank": 200 * MIB,
+        "spare": 0.0,
+    }
+
+
+def test_a_single_report_is_the_mean_since_boot_and_no_evidence() -> None:
+    assert not find_disk_rates(SYSSTAT_12.split("\n\n")[0])
+
+
+def test_idle_reports_do_not_lower_the_mean() -> None:
+    rows = "".join(f"tank  1G  9G  5  5  {rate}  0\n" for rate in ("7M", "100M", "90M", "1K", "0"))
+    (block,) = find_disk_rates(f"pool        alloc   free   read  write   read  write\n{rows}")
+    assert block.read_bytes_per_s == 95 * MIB
+
+
+@pytest.mark.parametrize(
+    ("text", "read", "write"),
+    [
+        ("It has three NVMe drives, each capable of 3.2 GB/s.", 9.6e9, 9.6e9),
+        ("four SATA SSDs that each can do about 500MB/s write", None, 2e9),
+        ("This disk is rated at 250 MB/s.", 250e6, 250e6),
+        ("the same nvme drive, where max writes are around 900MB/s", None, 900e6),
+    ],
+)
+def test_statements_that_leave_no_doubt(text: str, read: float | None, write: float) -> None:
+    (statement,) = find_statements(text)
+    assert statement.ceiling == Ceiling(read, write)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "These HDDs provide about 170MB/s max write speeds.",
+        "The drives are capable of 3.2 GB/s.",
+        "This disk is rated at 250 MB/s.\n\nThe pool is a stripe over four of them.",
+        "I wanted max 500 MB/s and got less.",
+        "Reads reached 3.2 GB/s on this disk.",
+        "It has three NVMe drives, each capable of 9999999999999999999 GB/s.",
+    ],
+)
+def test_statements_that_leave_doubt_are_not_taken(text: str) -> None:
+    assert not find_statements(text)
+
+
+def test_the_largest_statement_above_counts_and_none_below() -> None:
+    statements = find_statements("This disk is rated at 250 MB/s.\n\nThis ssd is rated at 500 MB/s.")
+    above = largest_above(statements, 9)
+    assert above is not None
+    assert above.ceiling.read_bytes_per_s == 500e6
+    assert largest_above(statements, 1) is None
+
+
+READ = "  read: IOPS=1000, BW=1000MiB/s (1049MB/s)(10.0GiB/10240msec)\n"
+
+
+def test_a_block_beside_one_of_two_results_belongs_to_that_one_only() -> None:
+    command = "$ fio --name=a --rw=read --bs=1m --size=10G --filename=/tank/f\n"
+    block = "pool alloc free read write read write\n" + "tank 1G 9G 5 5 100M 0\n" * 3
+    first, second = audit_text("post", command + READ + block + "\n" + command + READ, Setting())
+    assert (first.verdict, second.verdict) == ("refuted", "unproven")
+    assert "1.00 GiB" not in str(second.known)
+    assert first.estimate is not None
+    assert first.estimate.high_bytes_per_s == pytest.approx(100 * MIB, rel=0.01)
+
+
+def test_quoted_counters_that_agree_prove_reads_but_not_writes() -> None:
+    command = "$ fio --name=a --rw={rw} --bs=1m --size=10G --filename=/tank/f --end_fsync=1\n"
+    write = READ.replace("read", "write")
+    rows = "pool alloc free read write read write\n" + "tank 1G 9G 5 5 1000M 1000M\n" * 3
+    (read,) = audit_text("post", command.format(rw="read") + READ + rows, Setting())
+    (wrote,) = audit_text("post", command.format(rw="write") + write + rows, Setting())
+    assert (read.verdict, wrote.verdict) == ("sound", "unproven")
+
+
+_COMMAND = "$ fio --name=a --rw=read --bs=1m --size=10G --filename=f\n"
+_BLOCK = "a: (groupid=0, jobs=1): err= 0: pid=1: Sat Jul 14 14:34:07 2018\n" + READ
+_DISKS = "\nDisk stats (read/write):\n  sda: ios={ios}, merge=0/0, ticks=0/0, in_queue=0, util={util}%\n"
+
+
+def test_fio_s_own_disk_statistics_refute_where_even_their_bound_contradicts() -> None:
+    (refuted,) = audit_text("post", _COMMAND + _BLOCK + _DISKS.format(ios="12/0", util="1.00"), Setting())
+    (spared,) = audit_text("post", _COMMAND + _BLOCK + _DISKS.format(ios="10240/0", util="1.00"), Setting())
+    assert refuted.verdict == "refuted"
+    assert spared.verdict == "unproven"
+
+
+@pytest.mark.parametrize("disks", [1, 2])
+def test_disk_statistics_without_any_io_may_be_blind_and_refute_nothing(disks: int) -> None:
+    """The paths of an NVMe disk with native multipath, and zvols of OpenZFS 2.0, count nothing."""
+    row = _DISKS.format(ios="0/0", util="0.00")
+    text = _COMMAND + _BLOCK + row + (row.rpartition("  sda")[2].join(["  nvme0c0n1", ""]) if disks == 2 else "")
+    (audited,) = audit_text("post", text, Setting())
+    assert audited.verdict == "unproven"
+    assert not audited.known
+    assert any("fio's disk statistics are all 0" in gap for gap in audited.missing)
+
+
+@pytest.mark.parametrize(("ios", "util"), [("0/3", "0.01"), ("0/0", "4.00")])
+def test_disk_statistics_that_count_something_are_not_blind(ios: str, util: str) -> None:
+    (audited,) = audit_text("post", _COMMAND + _BLOCK + _DISKS.format(ios=ios, util=util), Setting())
+    assert audited.verdict == "refuted"
+
+
+def test_a_disk_of_which_one_direction_is_not_known_bounds_the_other_only() -> None:
+    read = Direction(io_bytes=10 * 1024**3, runtime_ms=10_000)
+    disk = DiskUse("sda", read_ios=3, write_ios=None, utilisation_percent=1.0)
+    found = from_disk_use(FioResult("fio-3.33", (JobResult("a", read=read, write=read),), (disk,)))
+    assert found is not None
+    assert found.words == "fio's disk statistics: sda read at most 12 MiB"
+    account = found.evidence.account
+    assert account is not None
+    assert (account.leaf_read_bytes, account.leaf_write_bytes) == (12 * 1024**2, 10 * 1024**3)
+
+
+def test_quoted_rates_beyond_any_number_are_not_taken() -> None:
+    rows = "pool alloc free read write read write\n" + f"tank 1G 9G 5 5 {'9' * 400}M 0\n" * 3
+    (audited,) = audit_text("post", _COMMAND + READ + rows, Setting())
+    assert audited.verdict == "unproven"

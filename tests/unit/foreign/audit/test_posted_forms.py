@@ -1,0 +1,97 @@
+"""One run of fio as people post it: with margins, marks and breaks that other programs put around its lines."""
+
+import html
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from poolproof.foreign.audit.texts import Setting, audit_text
+
+POST = (Path(__file__).parent / "posts" / "two-groups.txt").read_text(encoding="utf-8")
+LINES = POST.splitlines()
+FIGURES = "read: IOPS=30.1k, BW=118MiB/s (123MB/s)(7054MiB/60001msec)"
+COMMAND = "fio --name=a --rw=randread --size=10g --runtime=60 --time_based"
+
+
+def _told(text: str) -> list[tuple[object, ...]]:
+    return [
+        (each.verdict, each.job, each.command, each.figures, [finding.rule for finding in each.findings])
+        for each in audit_text("post", text, Setting())
+    ]
+
+
+def _each_line(change: Callable[[int, str], str]) -> str:
+    return "\n".join(change(number, line) for number, line in enumerate(LINES, start=1)) + "\n"
+
+
+def _broken(width: int) -> str:
+    parts = [line[at : at + width] for line in LINES for at in range(0, max(len(line), 1), width)]
+    return "\n".join(parts) + "\n"
+
+
+FORMS = {
+    "line numbers": _each_line(lambda number, line: f"{number:4d}  {line}"),
+    "numbers and bars": _each_line(lambda number, line: f"{number:3d} | {line}"),
+    "numbers and tabs": _each_line(lambda number, line: f"{number:6d}\t{line}"),
+    "an ordered list": _each_line(lambda number, line: f"{number}. {line}"),
+    "a quotation": _each_line(lambda _, line: f"> > {line}"),
+    "a name": _each_line(lambda _, line: f"John> {line}"),
+    "bars": _each_line(lambda _, line: f"| {line}"),
+    "comments": _each_line(lambda _, line: f"# {line}".rstrip()),
+    "comments of C": _each_line(lambda _, line: f"// {line}"),
+    "a difference": _each_line(lambda _, line: f"+{line}"),
+    "the journal": _each_line(lambda number, line: f"Nov 20 12:00:{number % 60:02d} nas fio[1234]: {line}"),
+    "a build": _each_line(lambda number, line: f"2024-03-02T12:00:{number % 60:02d}.1234567Z {line}"),
+    "time stamps": _each_line(lambda number, line: f"[2024-03-02 12:00:{number % 60:02d}] {line}"),
+    "containers": _each_line(lambda _, line: f"fio_1  | {line}"),
+    "tabs": _each_line(lambda _, line: line.replace("    ", "\t")),
+    "one blank": _each_line(lambda _, line: " ".join(line.split())),
+    "empty lines": _each_line(lambda _, line: f"{line}\n"),
+    "hard blanks": POST.replace("  ", "\xa0 "),
+    "80 columns": _broken(80),
+    "HTML": f"<pre><code>{html.escape(POST)}</code></pre>",
+    "HTML with breaks": f"<div>{html.escape(POST).replace(chr(10), '<br>')}</div>",
+    "BBCode": f'[SPOILER="fio"]\n[CODE]{POST}[/CODE]\n[/SPOILER]',
+    "bold": _each_line(lambda _, line: f"**{line}**" if "IOPS=" in line else line),
+    "bold in BBCode": _each_line(lambda _, line: f"[B]{line}[/B]" if "IOPS=" in line else line),
+    "long dashes": POST.replace("--", "—"),
+    "curly quotes": f"“look”\n{POST.replace('--', '–')}",
+    "a string": json.dumps({"body": POST}),
+    "Windows": POST.replace("$ fio", "PS C:\\Users\\me> fio.exe").replace("\n", "\r\n"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_run_is_the_same_in_every_form(form: str) -> None:
+    assert _told(FORMS[form]) == _told(POST)
+
+
+def test_what_stands_around_a_margin_is_left() -> None:
+    before = "1 first\n2 second\n\n"
+    assert _told(before + FORMS["comments"]) == _told(POST)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [f"I get `{FIGURES}` with `{COMMAND}`.\n", f"- randread: `{FIGURES}`\n", f"So I got {FIGURES}, which is slow.\n"],
+)
+def test_figures_inside_a_sentence_are_found(text: str) -> None:
+    (audited,) = audit_text("post", text, Setting())
+    assert audited.figures.directions["read"].iops == 30_100
+    assert audited.line == 1
+    assert audited.command == (COMMAND if COMMAND in text else None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1073741824 bytes (1.1 GB, 1.0 GiB) copied, 1.23456 s, 870 MB/s\n",
+        "[Read]\n  SEQ    1MiB (Q=  8, T= 1):  3555.123 MB/s [   3390.4 IOPS] <  2357.32 us>\n",
+        "Throughput:\n    read, MiB/s:                  19.29\n",
+        "     kB  reclen    write  rewrite    read    reread\n1048576    1024  1234567  1345678  5678901\n",
+    ],
+)
+def test_other_programs_figures_are_not_fios(text: str) -> None:
+    assert audit_text("post", text, Setting()) == ()

@@ -1,0 +1,96 @@
+"""A run directory audited: its trials are judged again from what they kept."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from poolproof.evidence.model import Account, Evidence, LeafUse, Target
+from poolproof.foreign.audit.context import read_context
+from poolproof.foreign.audit.contract import audited_object
+from poolproof.foreign.audit.model import Audited
+from poolproof.foreign.audit.runs import audit_run
+from poolproof.foreign.audit.texts import Setting
+from poolproof.load.fio.jobfile import read_job_file
+from poolproof.load.fio.json_output import read_json_stream
+from poolproof.presentation.terminal.audited import audited_lines, summary_line
+from poolproof.results.runs.directory import RunDirectory
+from poolproof.results.runs.kept import kept
+from poolproof.results.runs.model import Trial
+from poolproof.rules.judge import judge
+from poolproof.rules.model import Case, Verdict
+from tests.unit.results.compare.making import CAMPAIGN, RECORD
+
+_MIB = 1024**2
+_JOB = "[read]\nrw=read\nbs=1m\nsize=256m\ndirect=0\nioengine=psync\n"
+_REPORT = """{"fio version": "fio-3.33", "timestamp_ms": 1700000000000, "jobs": [{"jobname": "read", "error": 0,
+"job options": {}, "read": {"io_bytes": 268435456, "bw_bytes": 134217728, "iops": 128.0, "runtime": 2000,
+"total_ios": 256, "lat_ns": {"min": 1, "max": 9000000, "mean": 7800000, "stddev": 1000, "N": 256}},
+"job_runtime": 2000}]}
+"""
+
+
+def _case(leaf_bytes: int) -> Case:
+    account = Account(256 * _MIB, 0, leaf_bytes, 0, 0, write_factor=1.0, window_s=2.0, drain_s=0.0)
+    return Case(
+        job=read_job_file(_JOB).jobs,
+        result=read_json_stream(_REPORT)[-1],
+        evidence=Evidence(account, (LeafUse("a", leaf_bytes, 0, 0, 256, 0, 0, utilisation=0.9, latency_s=0.007),)),
+        target=Target("ext4", ram_bytes=8 << 30),
+    )
+
+
+def _run(path: Path, case: Case | None, verdict: Verdict, report: str = _REPORT) -> RunDirectory:
+    run = RunDirectory.create(path, CAMPAIGN, RECORD)
+    run.append(Trial("one", "reads", 1, verdict, (), "iops"))
+    if case is not None:
+        folder = run.trial_directory("one", "reads", 1)
+        run.keep_text(folder, "job.fio", _JOB)
+        run.keep_text(folder, "fio.json", report)
+        run.keep(folder, "evidence.json", kept(case))
+    return run
+
+
+def _audited(run: RunDirectory, setting: Setting | None = None) -> Audited:
+    (audited,) = audit_run(run.path, setting or Setting())
+    return audited
+
+
+def test_a_trial_is_judged_again_as_it_was(tmp_path: Path) -> None:
+    case = _case(256 * _MIB)
+    judgement = judge(case)
+    audited = _audited(_run(tmp_path / "r", case, judgement.verdict))
+    assert (audited.verdict, audited.findings) == (judgement.verdict, judgement.findings)
+    assert audited.verdict == "sound"
+    assert not audited.has_changed
+    assert audited.figures.directions["read"].bandwidth_bytes == 134217728
+    assert summary_line([audited]) == "1 result: 1 sound"
+
+
+def test_a_verdict_that_is_another_today_is_said(tmp_path: Path) -> None:
+    audited = _audited(_run(tmp_path / "r", _case(_MIB), "sound"))
+    assert (audited.verdict, audited.was, audited.has_changed) == ("refuted", "sound", True)
+    assert "  changed: it was sound when it was measured" in list(audited_lines(audited, 100))
+    assert summary_line([audited]) == "1 result: 1 refuted; 1 with another verdict than when measured"
+    told = audited_object(audited)
+    assert (told["verdict"], told["verdict_then"]) == ("refuted", "sound")
+    assert audited.estimate is not None
+
+
+def test_what_the_user_says_goes_over_what_was_kept(tmp_path: Path) -> None:
+    run = _run(tmp_path / "r", _case(256 * _MIB), "sound")
+    told = Setting(read_context(devices=["1x 100MB/s"]))
+    assert _audited(run, told).verdict == "refuted"
+    assert _audited(_run(tmp_path / "warm", _case(0), "sound"), Setting(cold=False)).verdict != "refuted"
+
+
+def test_the_last_of_several_reports_counts(tmp_path: Path) -> None:
+    early = _REPORT.replace("268435456", "1048576")
+    assert _audited(_run(tmp_path / "r", _case(256 * _MIB), "sound", early + _REPORT)).verdict == "sound"
+
+
+def test_a_trial_that_kept_too_little_has_its_old_verdict_and_says_so(tmp_path: Path) -> None:
+    nothing = _audited(_run(tmp_path / "a", None, "suspect"))
+    no_target = _audited(_run(tmp_path / "b", replace(_case(_MIB), target=None), "sound"))
+    no_report = _audited(_run(tmp_path / "c", _case(_MIB), "failed", "fio: it died\n"))
+    assert [each.verdict for each in (nothing, no_target, no_report)] == ["suspect", "sound", "failed"]
+    assert "did not keep" in nothing.known[0] and "did not keep" in no_target.known[0]
+    assert not no_report.has_changed

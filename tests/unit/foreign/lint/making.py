@@ -1,0 +1,58 @@
+"""Sources written by hand, and what lint says of them in short."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from poolproof.evidence.model import Evidence, Target
+from poolproof.foreign.audit.context import read_context
+from poolproof.foreign.lint.check import Mended, lint, mend
+from poolproof.foreign.lint.grounds import Nowhere, Where
+from poolproof.foreign.lint.jobfiles import Surroundings
+from poolproof.foreign.lint.places import Places
+from poolproof.foreign.lint.source import Source
+from poolproof.hosts.local import LocalHost
+
+FILES: Mapping[str, str] = {"shared.inc": "direct=1\nioengine=libaio\n", "jobs.inc": "[b]\nrw=write\nsize=1g\n"}
+_SURROUNDINGS = Surroundings({"SIZE": "64m"}, {"ncpus": 4, "pagesize": 4096, "mb_memory": 8192}, FILES.get)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """All jobs stand on the same, which is known."""
+
+    on: Target | None = None
+    known: Evidence | None = None
+
+    def target(self, _place: object) -> Target | None:
+        return self.on
+
+    def evidence(self, _places: object) -> Evidence | None:
+        return self.known
+
+
+def flags(**given: Any) -> Where:
+    """What `--fs zfs-2.2 --ram 64G …` say."""
+    return Places(read_context(**given), LocalHost())
+
+
+def source(text: str, name: str = "job.fio") -> Source:
+    return Source(name, text, _SURROUNDINGS)
+
+
+def said(text: str, where: Where | None = None, name: str = "job.fio") -> list[tuple[int, str, str]]:
+    """Line, severity and rule of each finding."""
+    return [(each.line, each.severity, each.rule) for each in lint(source(text, name), where or Nowhere())]
+
+
+def rules(text: str, where: Where | None = None, name: str = "job.fio") -> set[str]:
+    return {rule for _, _, rule in said(text, where, name)}
+
+
+def mended(text: str, where: Where | None = None, name: str = "job.fio") -> Mended:
+    return mend(source(text, name), where or Nowhere())
+
+
+def job(options: str) -> str:
+    """`rw=read bs=4k` as a job file of one section, an option a line from line 2 on."""
+    return "[job]\n" + "".join(f"{option}\n" for option in options.split())

@@ -1,0 +1,133 @@
+"""Command lines and shell scripts: jobs, lines, variables, what stands around fio."""
+
+import pytest
+
+from poolproof.foreign.lint.check import lint
+from tests.unit.foreign.lint.making import mended, rules, said, source
+
+
+def _said(text: str) -> list[tuple[int, str, str]]:
+    return said(text, name="bench.sh")
+
+
+def _rules(text: str) -> set[str]:
+    return rules(text, name="bench.sh")
+
+
+def _unsynced(text: str) -> list[int]:
+    """The lines of findings about writes that are never synced."""
+    return [line for line, _, rule in _said(text) if rule == "write-without-sync"]
+
+
+def test_several_jobs_of_one_command() -> None:
+    text = "fio --size=1g --bs=1m \\\n  --name=a --rw=write \\\n  --name=b --rw=write --end_fsync=1\n"
+    assert _unsynced(text) == [2]
+
+
+def test_prefixes_and_aliases() -> None:
+    assert "runtime-without-time-based" in _rules("fio --name=a --rw=read --bs=1m --size=64m --runtime=30\n")
+    assert "runtime-without-time-based" not in _rules("fio --name=a --rw=read --size=64m --timeout=30 --time_base\n")
+    assert "runtime-without-time-based" in _rules("fio --name=a --readwrite=read --size=64m --timeout=30\n")
+    assert _unsynced("fio --nam=a --readw=write --size=1g\n") == [1]
+    assert "refused-by-fio" in _rules("fio --name=a --rw=read --size=1g --iodep=4\n")
+
+
+def test_values_in_a_word_of_their_own() -> None:
+    assert _unsynced("fio --name a --rw write --size 1g --bs 1m\n") == [1]
+
+
+def test_what_stands_around_a_command() -> None:
+    for before in ("sudo ", "time ", "LC_ALL=C ", "taskset -c 0 ", "docker run --rm image "):
+        assert _unsynced(f"{before}fio --name=a --rw=write --size=1g\n") == [1], before
+    for after in (" | tee log", " > out.json", " 2>&1", " && echo done", "; sleep 1", " &", " # rw=read"):
+        assert _unsynced(f"fio --name=a --rw=write --size=1g{after}\n") == [1], after
+
+
+def test_fio_by_its_path_or_by_a_variable() -> None:
+    for program in ("/usr/local/bin/fio", "fio-3.33", "$FIO", '"${FIO_CMD}"'):
+        assert _unsynced(f"{program} --name=a --rw=write --size=1g\n") == [1], program
+    assert _rules("$TOOL --name=a --rw=write --size=1g\n") == {"no-job"}
+
+
+def test_a_command_for_another_shell() -> None:
+    assert _unsynced("\nssh host 'fio --name=a --rw=write --size=1g'\n") == [2]
+    assert _unsynced('bash -c "cd /mnt && fio --name=a --rw=write --size=1g"\n') == [1]
+
+
+def test_a_command_whose_output_is_kept() -> None:
+    assert _unsynced("true\nx=$(fio --name=a --rw=write --size=1g | jq .)\n") == [2]
+    assert _unsynced("x=`fio --name=a --rw=write --size=1g`\n") == [1]
+
+
+def test_each_option_has_its_own_line() -> None:
+    text = "#!/bin/sh\nfio --name=a --rw=randread \\\n  --ioengine=libaio \\\n  --size=1g --iodepth=8\n"
+    assert (4, "warning", "async-engine-blocks") in _said(text)
+
+
+def test_a_plain_variable_of_the_script_is_known() -> None:
+    text = "SIZE=64m\nexport RUN=30\nfio --name=a --rw=read --bs=1m --size=$SIZE --runtime=${RUN}\n"
+    assert _said(text) == [(3, "warning", "runtime-without-time-based")]
+
+
+def test_a_variable_with_several_values_is_told_and_not_guessed() -> None:
+    text = "for rw in read write; do\n  fio --name=a --rw=$rw --size=1g --bs=1m\ndone\n"
+    assert _said(text) == [(2, "note", "unknown-variable")]
+    assert "write-without-sync" not in _rules("RW=write\nRW=read\nfio --name=a --rw=$RW --size=1g\n")
+
+
+def test_arguments_that_may_hold_anything() -> None:
+    assert _said('fio --name=a --rw=write --size=1g "$@"\n') == [(1, "note", "unknown-variable")]
+
+
+def test_a_comment_and_a_quoted_text_are_no_commands() -> None:
+    assert _rules("# fio --name=a --rw=write --size=1g\necho fio\n") == {"no-job"}
+    assert _rules('echo "+ fio --name=a --rw=write --size=1g"\necho fio --name=a --rw=write\n') == {"no-job"}
+
+
+def test_a_variable_that_holds_several_words() -> None:
+    text = 'FIO="fio --ioengine=libaio --bs=1m"\nOPTIONS="--size=1g --rw=write"\n$FIO --name=a $OPTIONS\n'
+    assert _unsynced(text) == [3]
+    assert _rules(text) == {"write-without-sync"}
+    assert _rules(text.replace("$OPTIONS", '"$OPTIONS"')) != {"write-without-sync"}
+
+
+def test_what_a_variable_holds_is_not_mended_in_its_place() -> None:
+    text = 'OPTIONS="--size=1g --bs=1m"\nfio --name=a --rw=write $OPTIONS\n'
+    after = mended(text, name="bench.sh")
+    assert after.text == text
+    assert "write-without-sync" in {each.rule for each in after.left}
+
+
+def test_a_job_file_in_a_here_document() -> None:
+    text = "cat > j.fio <<'EOF'\n[global]\nsize=1g\nbs=1m\n[a]\nrw=write\nEOF\nfio j.fio\n"
+    assert _unsynced(text) == [6]
+
+
+def test_a_misspelt_option() -> None:
+    assert (1, "error", "refused-by-fio") in _said("fio --name=a --rw=read --size=1g --iodepht=4\n")
+
+
+def test_a_script_without_fio() -> None:
+    assert _said("ls -l\n") == [(1, "note", "no-job")]
+
+
+def test_a_call_whose_options_are_misspelt_is_a_call() -> None:
+    assert _said("fio --nmae=a --rw=read\n") == [(1, "error", "refused-by-fio")]
+    assert (1, "error", "refused-by-fio") in _said("fio --name=a --rw=read --size=1g --ouput=x\n")
+    assert _said("fio --quantum=1 --rw=read\n") == [(1, "error", "refused-by-fio")] * 2
+
+
+@pytest.mark.parametrize("call", ["--rw=read --size=1g", "--name=global --bs=4k", "--output=x.json --bs=4k --direct=1"])
+def test_options_without_a_job_name(call: str) -> None:
+    (found,) = lint(source(f"fio {call}\n", "x.sh"))
+    assert (found.line, found.severity, found.rule) == (1, "error", "refused-by-fio")
+    assert "no `--name`" in found.message and "--name=" in found.fix
+
+
+@pytest.mark.parametrize("call", ["--version", "--enghelp=rbd", "--server", "--profile=act --device-names=/dev/sdb"])
+def test_calls_that_need_no_job_name(call: str) -> None:
+    assert not [each for each in _said(f"fio {call}\n") if each[1] == "error"]
+
+
+def test_a_call_whose_options_are_unknown_may_have_a_name() -> None:
+    assert not [each for each in _said('fio --rw=read "$@"\n') if each[1] == "error"]

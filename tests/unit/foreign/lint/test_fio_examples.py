@@ -1,0 +1,71 @@
+"""fio's own examples: no false error, and only those warnings that were looked at one by one and found true."""
+
+import pytest
+
+from poolproof.foreign.lint.check import lint, mend
+from poolproof.foreign.lint.fio_there import FioThere
+from poolproof.foreign.lint.grounds import Nowhere
+from poolproof.hosts.local import LocalHost
+from tests.unit.foreign.lint.fio_examples import fio_examples
+from tests.unit.foreign.lint.making import source
+
+_FEWEST = 60
+_ONLY_MEANT = {
+    "async-engine-blocks": {  # libaio, no direct=1, a depth of 16 and more
+        "dedupe-global.fio", "e4defrag2.fio", "exitwhat.fio", "fio-rand-RW.fio", "fio-rand-read.fio",
+        "fio-rand-write.fio", "fio-seq-RW.fio", "fio-seq-write.fio",
+    },
+    "iodepth-with-sync-engine": {"ime.fio"},  # ime_psync at a depth of 32
+    "kib-means-1000": {"librpma_apm-client.fio", "librpma_gpspm-client.fio"},  # bs=4KiB: blocks of 4000 bytes
+    "runtime-without-time-based": {  # 400 MiB for 30 s, 10 GiB and 2 GiB for a minute
+        "e4defrag.fio", "e4defrag2.fio", "ssd-test.fio", "tiobench-example.fio",
+    },
+    "shared-file-numjobs": {  # clones in sequence from one offset of one file
+        "cross-stripe-verify.fio", "fio-seq-RW.fio", "steadystate.fio", "waitfor.fio",
+    },
+    "write-without-sync": {  # buffered, no sync of any kind
+        "dedupe-global.fio", "e4defrag2.fio", "exitwhat.fio", "fio-rand-RW.fio", "fio-rand-write.fio", "fio-seq-RW.fio",
+        "fio-seq-write.fio", "steadystate.fio", "waitfor.fio",
+    },
+}  # fmt: skip
+"""Of fio 3.33's collection; a later one may have more, and its warnings are to be looked at then."""
+
+
+@pytest.fixture(scope="module")
+def examples() -> dict[str, str]:
+    """Fails where the collection can neither be found nor fetched: a run without it proves nothing."""
+    found = fio_examples()
+    assert len(found) >= _FEWEST
+    return found
+
+
+def test_none_has_an_error(examples: dict[str, str]) -> None:
+    found = [each for name, text in examples.items() for each in lint(source(text, name))]
+    assert not [each for each in found if each.severity == "error"]
+    assert not [each for each in found if each.rule == "unknown-option"]
+
+
+def test_the_fio_of_this_machine_refuses_none(examples: dict[str, str]) -> None:
+    """An option of another release, or of a build with CUDA, is a warning."""
+    here = FioThere(LocalHost())
+    found = [each for name, text in examples.items() for each in lint(source(text, name), Nowhere(), here)]
+    assert not [each for each in found if each.severity == "error"]
+    assert not [each for each in found if each.rule == "refused-by-fio"]
+
+
+def test_every_warning_was_looked_at(examples: dict[str, str]) -> None:
+    warnings: dict[str, set[str]] = {}
+    for name, text in examples.items():
+        for each in lint(source(text, name)):
+            if each.severity == "warning":
+                warnings.setdefault(each.rule, set()).add(name)
+    assert warnings == {rule: names & set(examples) for rule, names in _ONLY_MEANT.items()}
+
+
+def test_each_is_mended_to_its_end(examples: dict[str, str]) -> None:
+    for name, text in examples.items():
+        once = mend(source(text, name))
+        assert not [each for each in once.left if each.severity == "error"], name
+        assert mend(source(once.text, name)).text == once.text, name
+        grave = [each for each in lint(source(text, name)) if each.severity != "note"]
+        assert len([each for each in once.left if each.severity != "note"]) <= len(grave), name

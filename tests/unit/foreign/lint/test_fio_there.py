@@ -1,0 +1,102 @@
+"""What the fio of this machine itself says against jobs; it runs nothing."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from poolproof.foreign.lint.check import lint
+from poolproof.foreign.lint.fio_there import FioThere
+from poolproof.foreign.lint.grounds import Nowhere
+from poolproof.foreign.lint.model import Diagnostic
+from poolproof.hosts.local import LocalHost
+from poolproof.load.fio.option_names import OTHER_RELEASES
+from poolproof.process import Completed
+from tests.unit.foreign.lint.making import source
+
+_HERE = FioThere(LocalHost())
+
+
+def _refused(text: str, name: str = "job.fio", fio: FioThere = _HERE) -> list[Diagnostic]:
+    found = lint(source(text, name), Nowhere(), fio)
+    return [each for each in found if each.rule in ("refused-by-fio", "unknown-option")]
+
+
+def test_a_value_that_only_fio_can_refuse_is_an_error_at_its_line_in_its_words() -> None:
+    (found,) = _refused("[a]\nrw=write\nsync=zoo\nsize=1m\n")
+    assert (found.line, found.severity) == (3, "error")
+    assert "refuses sync=zoo: it takes one of" in found.message and "dsync" in found.message
+    assert found.fix == "`fio --cmdhelp=sync` says what it takes"
+
+
+def test_every_refused_value_of_every_job_is_told_with_its_own_words() -> None:
+    text = "[a]\nsize=1m\nrwmixread=140\n[b]\nsize=1m\nbssplit=4k/50:zz/\nrate_process=zz\n"
+    found = {each.line: each.message for each in _refused(text)}
+    assert list(found) == [3, 6, 7]
+    assert found[3].endswith("refuses rwmixread=140: max value out of range: 140 (100 max)")
+    assert found[6].endswith("refuses bssplit=4k/50:zz/")
+    assert found[7].endswith("refuses rate_process=zz: it takes one of linear, poisson")
+
+
+def test_a_global_option_is_told_once() -> None:
+    (found,) = _refused("[global]\nsync=zoo\nsize=1m\n[a]\nrw=write\n[b]\nrw=write\n")
+    assert found.line == 2
+
+
+def test_a_number_that_fio_passes_over_is_a_warning() -> None:
+    (found,) = _refused("[a]\nsize=1m\niodepth=-4\n")
+    assert (found.line, found.severity) == (3, "warning")
+    assert "passes over iodepth=-4" in found.message
+
+
+def test_a_command_line_is_shown_to_fio_too() -> None:
+    (found,) = _refused("true\nfio --name=a --rw=write --size=1m --sync=zoo\n", "x.sh")
+    assert (found.line, found.severity) == (2, "error")
+
+
+def test_an_option_that_this_fio_does_not_have_yet_is_a_warning() -> None:
+    names = _HERE.names("psync")
+    assert names is not None
+    option = min(name for name in OTHER_RELEASES - names if "_" in name)
+    (found,) = _refused(f"[a]\nsize=1m\n{option}=1\n")
+    assert (found.line, found.severity, found.rule) == (3, "warning", "unknown-option")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[a]\nsync=${MODE}\nsize=1m\n",
+        "[a]\nsize=${SIZE}\n",
+        "[a]\nsize=$mb_memory*0.5\nbs=$pagesize\n",
+        "[a]\nioengine=external:/not/here.so\nsize=1m\n",
+        "[a]\nioengine=rbd\npool=rbd\nrbdname=x\nsize=1m\n",
+        "[a]\ndirectory=/not/here\nfilename=a:b\nsize=1m\n",
+        "[a]\nsize=1m\nverify=crc32c\nverify_pattern='/not/here'\n",
+        "[a]\nsize=1m\ncpus_allowed=0-4095\nnuma_cpu_nodes=7\n",
+        "[a]\nsize=1m\ninclude shared.inc\n",
+        "[a]\nsize=1m\nthreads=1\n",
+        "[a]\nsize=1m\nmem=cudamalloc\n",
+    ],
+)
+def test_what_hangs_on_the_machine_or_is_not_known_is_not_refused(text: str) -> None:
+    assert _refused(text) == []
+
+
+def test_nothing_is_run_and_nothing_is_made(tmp_path: Path) -> None:
+    text = (
+        f"[a]\nrw=write\nsize=1m\nfilename={tmp_path}/f\nexec_prerun=touch {tmp_path}/ran\nwrite_bw_log={tmp_path}/l\n"
+    )
+    assert _refused(text) == []
+    assert list(tmp_path.iterdir()) == []
+
+
+class _WithoutFio(LocalHost):
+    """This machine, had it no fio."""
+
+    def run(self, argv: Sequence[str], *, timeout_s: float, stdin: str | None = None, check: bool = True) -> Completed:
+        words = ["no-such-fio", *argv[1:]] if argv[0] == "fio" else argv
+        return super().run(words, timeout_s=timeout_s, stdin=stdin, check=check)
+
+
+def test_without_fio_nothing_is_said() -> None:
+    assert _refused("[a]\nsync=zoo\nsize=1m\n", fio=FioThere(_WithoutFio())) == []

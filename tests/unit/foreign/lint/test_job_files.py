@@ -1,0 +1,114 @@
+"""Job files: inheritance, includes, variables, units; each finding at its line."""
+
+import pytest
+
+from tests.unit.foreign.lint.making import said, source
+
+
+def test_a_global_option_is_pointed_at_where_it_stands() -> None:
+    text = "; a comment\n[global]\nsize=1g\nioengine=libaio\niodepth=16\n\n[a]\nrw=randread\n[b]\nrw=randread\n"
+    assert (5, "warning", "async-engine-blocks") in said(text)
+
+
+def test_a_section_overrides_what_it_inherits() -> None:
+    text = "[global]\nrw=write\nsize=1g\n[a]\nend_fsync=1\nbs=1m\n[b]\nbs=1m\nend_fsync=0\n"
+    assert [line for line, _, rule in said(text) if rule == "write-without-sync"] == [2]
+    assert "`b`" in _message(text, "write-without-sync")
+    assert "`a`" not in _message(text, "write-without-sync")
+
+
+def test_a_global_section_holds_for_the_sections_below_it() -> None:
+    text = "[a]\nrw=write\nsize=1g\nbs=1m\n[global]\nend_fsync=1\n[b]\nrw=write\nsize=1g\nbs=1m\n"
+    assert [line for line, _, rule in said(text) if rule == "write-without-sync"] == [2]
+
+
+def test_the_last_of_a_repeated_option_counts() -> None:
+    assert "write-without-sync" in _rules("[a]\nrw=read\nrw=write\nsize=1g\n")
+    assert "write-without-sync" not in _rules("[a]\nrw=write\nrw=read\nsize=1g\n")
+
+
+def test_an_included_file_counts_and_points_at_its_line() -> None:
+    text = "[global]\ninclude shared.inc\n[a]\nrw=randread\nsize=1g\niodepth=16\n"
+    assert "async-engine-blocks" not in _rules(text)
+    assert (3, "warning", "write-without-sync") in said("[a]\nrw=read\ninclude jobs.inc\n")
+
+
+def test_an_included_file_that_is_not_there() -> None:
+    assert (2, "error", "refused-by-fio") in said("[a]\ninclude none.inc\nrw=read\nsize=1g\n")
+
+
+def test_the_environment_fills_variables() -> None:
+    text = "[a]\nrw=read\nbs=1m\nsize=${SIZE}\nruntime=30\n"
+    assert "64 MiB" in _message(text, "runtime-without-time-based")
+
+
+def test_a_variable_that_is_not_known_is_told_and_not_guessed() -> None:
+    text = "[a]\nrw=write\nbs=1m\nsize=1g\ndirect=${DIRECT}\n"
+    assert said(text) == [(5, "note", "unknown-variable")]
+
+
+def test_what_holds_for_any_value_is_told_all_the_same() -> None:
+    text = "[a]\nrw=write\nfilename=f\nnumjobs=4\nsize=${HOW_MUCH}\nend_fsync=1\nbs=1m\n"
+    assert (4, "warning", "shared-file-numjobs") in said(text)
+    assert "GiB" not in _message(text, "shared-file-numjobs")
+
+
+def test_the_machine_fills_its_own_words() -> None:
+    assert "4 jobs" in _message("[a]\nrw=write\nfilename=f\nnumjobs=$ncpus\nsize=1g\n", "shared-file-numjobs")
+
+
+def test_units_are_read_as_fio_reads_them() -> None:
+    assert "4000 bytes" in _message("[a]\nrw=read\nbs=4KiB\nsize=1g\n", "kib-means-1000")
+    assert "kib-means-1000" not in _rules("[a]\nkb_base=1000\nrw=read\nbs=4KiB\nsize=1g\n")
+
+
+def test_a_comment_behind_a_value_is_none_of_it() -> None:
+    assert "write-without-sync" not in _rules("[a]\nrw=write ; rw\nsize=1g\nend_fsync=1 # safe\n")
+
+
+def test_what_fio_would_refuse_is_an_error_at_its_line() -> None:
+    assert (3, "error", "refused-by-fio") in said("[a]\nrw=read\niodepht=16\nsize=1g\n")
+    assert (1, "error", "refused-by-fio") in said("rw=read\n")
+    assert said("[global]\nrw=read\n") == [(1, "error", "refused-by-fio")]
+
+
+_ODD = "[a]\nrw=read\nquantum_entangle=1\nsize=1g\n"
+
+
+def test_an_option_like_no_other_is_an_error() -> None:
+    assert (3, "error", "refused-by-fio") in said(_ODD)
+
+
+@pytest.mark.parametrize(
+    "text", [f"# for fio-3.99\n{_ODD}", f"{_ODD}ioengine=external:/opt/own.so\n", f"{_ODD}ioengine=rbd\n"]
+)
+def test_an_option_may_be_another_releases_or_an_engines_own(text: str) -> None:
+    severities = {(severity, rule) for _, severity, rule in said(text)}
+    assert ("warning", "unknown-option") in severities
+    assert ("error", "refused-by-fio") not in severities
+
+
+def test_a_section_that_is_not_closed() -> None:
+    assert (1, "error", "refused-by-fio") in said("[a\nrw=read\n", name="job")
+    assert (4, "error", "refused-by-fio") in said("[a]\nrw=read\nsize=1g\n[b\nrw=write\n")
+    assert said("[ -f x ] && true\n", name="x.sh")[0][1] == "note"
+
+
+def test_what_is_no_text() -> None:
+    junk = bytes(range(256)).decode(errors="replace")
+    assert said(junk) == said("[a]\nrw=read\0\n", name="x") == [(1, "error", "not-text")]
+    assert said("# caf\ufffd\n[a]\nrw=read\nbs=1m\nsize=1g\n") == []
+
+
+def test_line_ends_of_another_system() -> None:
+    assert (2, "warning", "write-without-sync") in said("[a]\r\nrw=write\r\nsize=1g\r\nbs=1m\r\n")
+
+
+def _message(text: str, rule: str) -> str:
+    from poolproof.foreign.lint.check import lint
+
+    return next(each.message for each in lint(source(text)) if each.rule == rule)
+
+
+def _rules(text: str) -> set[str]:
+    return {rule for _, _, rule in said(text)}

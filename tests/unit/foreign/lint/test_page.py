@@ -1,0 +1,30 @@
+"""docs/lint.md: its example is what lint says and mends."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from poolproof.cli.main import main
+
+_PAGE = (Path(__file__).parents[4] / "docs" / "lint.md").read_text(encoding="utf-8")
+
+
+def test_the_example_is_what_lint_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job, mended = re.findall(r"```ini\n(.*?)```", _PAGE, re.DOTALL)
+    command, said = re.findall(r"```text\n\$ (.*?)\n(.*?)```", _PAGE, re.DOTALL)[0]
+    (tmp_path / "db.fio").write_text(job)
+    monkeypatch.chdir(tmp_path)
+    assert _out(command, monkeypatch, capsys) == said
+    assert _out(command.replace("lint ", "lint --fix "), monkeypatch, capsys) == mended
+
+
+def _out(command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
+    monkeypatch.setattr("sys.argv", shlex.split(command))
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 0
+    return capsys.readouterr().out

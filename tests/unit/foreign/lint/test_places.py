@@ -1,0 +1,109 @@
+"""What the jobs stand on: by flags, and by their paths on this machine."""
+
+from pathlib import Path
+
+import pytest
+
+from poolproof.errors import UsageError
+from poolproof.evidence.model import Target
+from poolproof.foreign.audit.context import read_context, target_of
+from poolproof.foreign.lint.grounds import Place, place_of
+from poolproof.foreign.lint.places import Places
+from poolproof.hosts.local import LocalHost
+from poolproof.load.fio.job import Job
+
+GIB = 1024**3
+HERE = Places(read_context(), LocalHost())
+
+
+def _told(**given: str) -> Target:
+    target = target_of(read_context(**given))
+    assert target is not None
+    return target
+
+
+def test_flags_tell_of_a_zfs_machine() -> None:
+    target = _told(fs="zfs-2.2", ram="64G", recordsize="128k", compression="lz4")
+    assert (target.file_system, target.ram_bytes, target.record_bytes, target.compression) == (
+        "zfs", 64 * GIB, 131072, "lz4"
+    )  # fmt: skip
+    assert target.zfs is not None
+    assert (target.zfs.version, target.zfs.is_zvol) == ("2.2", False)
+    assert _told(fs="zfs", compression="off").compression is None
+
+
+def test_the_other_names_of_file_systems() -> None:
+    zvol = _told(fs="zvol-2.3.1")
+    assert zvol.zfs is not None
+    assert (zvol.file_system, zvol.zfs.version, zvol.zfs.is_zvol) == ("zvol", "2.3.1", True)
+    assert _told(fs="mergerfs").file_system == "fuse.mergerfs"
+    assert _told(fs="tmpfs").volatile
+    assert _told(fs="btrfs", compression="zstd:3").record_bytes == 131072
+
+
+@pytest.mark.parametrize(
+    ("devices", "disks", "bytes_per_s", "rotational"),
+    [
+        (["3x nvme 3.2GB/s"], 3, 9.6e9, False),
+        (["14x hdd"], 14, 4.2e9, True),
+        (["2 sata-ssd, 1x hdd"], 3, 1.42e9, False),
+        (["hdd", "hdd"], 2, 600e6, True),
+        (["900MB/s"], 1, 900e6, None),
+    ],
+)
+def test_devices(devices: list[str], disks: int, bytes_per_s: float, rotational: bool | None) -> None:
+    target = target_of(read_context(devices=devices))
+    assert target is not None
+    assert (target.disks, target.ceiling_read_bytes_per_s, target.rotational) == (disks, bytes_per_s, rotational)
+
+
+@pytest.mark.parametrize(("devices", "zoned"), [("3x smr", True), ("1x smr, 2x hdd", True), ("3x hdd", None)])
+def test_shingled_disks_are_those_that_the_flag_names(devices: str, zoned: bool | None) -> None:
+    target = target_of(read_context(devices=[devices]))
+    assert target is not None
+    assert target.zoned is zoned
+
+
+@pytest.mark.parametrize(
+    "given", [{"fs": "?"}, {"ram": "0"}, {"recordsize": "x"}, {"devices": ["a floppy"]}, {"devices": ["3x"]}]
+)
+def test_a_flag_that_cannot_be_read_names_a_right_one(given: dict[str, str]) -> None:
+    with pytest.raises(UsageError) as raised:
+        read_context(**given)
+    assert raised.value.hint
+
+
+def test_flags_go_over_what_the_machine_says() -> None:
+    found = Target("ext4", ram_bytes=8 * GIB)
+    ram, elsewhere = target_of(read_context(ram="64G"), found), target_of(read_context(fs="xfs"), found)
+    assert ram == Target("ext4", ram_bytes=64 * GIB)
+    assert elsewhere == Target("xfs")
+    assert target_of(read_context(), found) == found
+
+
+def test_the_place_of_a_job() -> None:
+    assert place_of(Job("a", {"filename": "/x/f:g", "directory": "/y"})) == Place(("/x/f", "/y/g"), "/y")
+    assert place_of(Job("a", {"directory": "/y", "numjobs": "2"})) == Place(("/y/a.0.0", "/y/a.1.0"), "/y")
+    assert place_of(Job("a", {"filename": "${WHERE}"})) is None
+    assert place_of(Job("a", {"ioengine": "rbd"})) is None
+
+
+def test_a_directory_of_this_machine(tmp_path: Path) -> None:
+    target = HERE.target(Place((f"{tmp_path}/a.0.0",), str(tmp_path)))
+    assert target is not None
+    assert target.file_system
+    assert target.ram_bytes
+
+
+def test_a_place_that_is_not_here_is_not_guessed() -> None:
+    assert HERE.target(Place(("/not/there/a.0.0",), "/not/there")) is None
+    assert HERE.target(Place(("/dev/null",), "")) is None
+
+
+def test_files_that_are_there_are_looked_at(tmp_path: Path) -> None:
+    file = tmp_path / "f"
+    with file.open("wb") as opened:
+        opened.truncate(1024**2)
+    found = HERE.evidence([Place((str(file), f"{tmp_path}/none"), "")])
+    assert found is not None
+    assert [(each.path, each.size_bytes, each.hole_bytes) for each in found.files] == [(str(file), 1024**2, 1024**2)]

@@ -1,0 +1,144 @@
+"""What the jobs stand on, on a machine with ZFS: from the record of a real one (OpenZFS 2.1.11, Linux 6.1)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pytest
+
+from poolproof.evidence.model import Target, Zfs
+from poolproof.foreign.audit.context import read_context
+from poolproof.foreign.lint.check import lint
+from poolproof.foreign.lint.grounds import Place
+from poolproof.foreign.lint.paths import STANDING
+from poolproof.foreign.lint.places import Places
+from poolproof.process import Completed
+from tests.unit.foreign.lint.making import job, source
+from tests.unit.layers.recorded import RecordedHost
+from tests.unit.layers.test_zfs_report import ARCSTATS, PROPERTIES, VOLUME
+
+_MOUNTS = """\
+24 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw,errors=remount-ro
+25 24 0:5 / /dev rw,nosuid shared:2 - devtmpfs udev rw,size=993444k,nr_inodes=248361,mode=755
+61 24 0:46 / /tank rw,relatime shared:31 - zfs tank rw,xattr,noacl
+63 24 0:47 / /tank/db rw,relatime shared:32 - zfs tank/db rw,xattr,noacl
+70 24 230:0 / /mnt/vm rw,relatime shared:33 - ext4 /dev/zd0 rw
+"""
+_STATUS = """\
+  pool: tank
+ state: ONLINE
+config:
+
+\tNAME                  STATE     READ WRITE CKSUM
+\ttank                  ONLINE       0     0     0
+\t  mirror-0            ONLINE       0     0     0
+\t    scsi-0LAB_file_a  ONLINE       0     0     0
+\t    scsi-0LAB_file_b  ONLINE       0     0     0
+\tlogs\t
+\t  scsi-0LAB_file_c    ONLINE       0     0     0
+
+errors: No known data errors
+"""
+_FILES = {
+    "/proc/self/mountinfo": _MOUNTS,
+    "/proc/meminfo": "MemTotal:        2033956 kB\nMemFree:         1511160 kB\nMemAvailable:    1572668 kB\n",
+    "/proc/cpuinfo": "processor\t: 0\n\nprocessor\t: 1\n",
+    "/proc/filesystems": "nodev\tsysfs\n\text4\nnodev\tzfs\n",
+    "/proc/spl/kstat/zfs/arcstats": ARCSTATS,
+    "/sys/module/zfs/version": "2.1.11-1+deb12u1\n",
+    "/sys/dev/block/230:0/uevent": "MAJOR=230\nMINOR=0\nDEVNAME=zd0\nDEVTYPE=disk\n",
+}
+
+
+def _get(dataset: str) -> tuple[str, ...]:
+    return ("zfs", "get", "-Hp", "-o", "property,value", "all", dataset)
+
+
+def _stands(path: str, said: str) -> tuple[tuple[str, ...], str]:
+    return ("sh", "-c", STANDING, "sh", path), said
+
+
+_SAID = dict(
+    [
+        _stands("/tank/db/a.0.0", "directory\n/tank/db\n"),
+        _stands("/mnt/vm/a.0.0", "directory\n/mnt/vm\n"),
+        _stands("/dev/zvol/tank/vol", "block special file\n/dev/zd0\n"),
+        _stands("/dev/zvol/tank/gone", "directory\n/dev/zvol/tank\n"),
+        _stands("/dev/nvme9n1", "directory\n/dev\n"),
+        (("realpath", "--canonicalize-existing", "/tank/db"), "/tank/db\n"),
+        (("realpath", "--canonicalize-existing", "/mnt/vm"), "/mnt/vm\n"),
+        (("/lib/udev/zvol_id", "/dev/zd0"), "tank/vol\n"),
+        (("uname", "-sr"), "Linux 6.1.0-41-amd64\n"),
+        (("id", "-u"), "0\n"),
+        (_get("tank/db"), PROPERTIES),
+        (_get("tank/vol"), VOLUME),
+        (("zpool", "status", "tank"), _STATUS),
+    ]
+)
+
+
+@dataclass(frozen=True)
+class _ZfsHost(RecordedHost):
+    """Scripts that look for programs and kernel modules find none."""
+
+    def run(self, argv: Sequence[str], *, timeout_s: float, stdin: str | None = None, check: bool = True) -> Completed:
+        check = check and argv[0] != "sh"
+        return super().run(argv, timeout_s=timeout_s, stdin=stdin, check=check)
+
+
+_HOST = _ZfsHost(_SAID, _FILES, "far")
+_PLACES = Places(read_context(), _HOST)
+
+
+def _target(path: str) -> Target:
+    target = _PLACES.target(Place((path,), ""))
+    assert target is not None
+    return target
+
+
+def test_a_dataset_with_its_properties_the_ram_and_the_arc() -> None:
+    target = _target("/tank/db/a.0.0")
+    assert (target.file_system, target.record_bytes, target.compression) == ("zfs", 16384, "lz4")
+    assert (target.ram_bytes, target.kernel) == (2033956 * 1024, (6, 1))
+    assert target.zfs == Zfs(
+        version="2.1.11-1+deb12u1", sync="standard", logbias="latency", primarycache="all", dedup="off",
+        arc_max_bytes=268435456, has_log=True,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "file_system"), [("/mnt/vm/a.0.0", "ext4"), ("/dev/zvol/tank/vol", "block device")])
+def test_a_volume_as_a_device_and_under_a_file_system(path: str, file_system: str) -> None:
+    target = _target(path)
+    assert (target.file_system, target.record_bytes, target.compression) == (file_system, 8192, None)
+    assert target.zfs is not None
+    assert (target.zfs.is_zvol, target.zfs.sync, target.zfs.primarycache) == (True, "always", "metadata")
+
+
+@pytest.mark.parametrize("path", ["/dev/zvol/tank/gone", "/dev/nvme9n1"])
+def test_a_device_that_is_not_there_is_not_the_folder_it_would_be_in(path: str) -> None:
+    assert _PLACES.target(Place((path,), "")) is None
+
+
+def test_flags_go_over_what_the_machine_says() -> None:
+    told = Places(read_context(ram="64G", compression="off"), _HOST).target(Place(("/tank/db/a.0.0",), ""))
+    assert told is not None
+    assert (told.file_system, told.ram_bytes, told.compression) == ("zfs", 64 * 1024**3, None)
+
+
+def test_the_machine_sharpens_what_lint_says() -> None:
+    text = job("rw=randread bs=4k size=64m direct=1 ioengine=libaio iodepth=8 filename=/tank/db/a.0.0")
+    found = {each.rule: each for each in lint(source(text), _PLACES)}
+    assert "OpenZFS 2.1 takes O_DIRECT and ignores it" in found["zfs-direct-ignored"].message
+    assert "16 KiB" in found["recordsize-mismatch"].message
+    assert not {each.rule for each in lint(source(text))} & {"zfs-direct-ignored", "recordsize-mismatch"}
+
+
+@pytest.mark.parametrize("action", ["scrub", "resilver"])
+@pytest.mark.parametrize("path", ["/tank/db/a.0.0", "/dev/zvol/tank/vol"])
+def test_a_pool_that_scrubs_itself_is_told(action: str, path: str) -> None:
+    scan = f"  scan: {action} in progress since Sun Nov 22 21:43:57 2026\n\t9.5G scanned at 1.2G/s\n"
+    status = _STATUS.replace("config:", f"{scan}config:")
+    host = _ZfsHost({**_SAID, ("zpool", "status", "tank"): status}, _FILES, "far")
+    text = job(f"rw=randread bs=16k size=64m direct=1 filename={path}")
+    found = {each.rule: each.message for each in lint(source(text), Places(read_context(), host))}
+    assert f"busy with a {action} of ZFS now" in found["background-io"]
+    assert "background-io" not in {each.rule for each in lint(source(text), _PLACES)}

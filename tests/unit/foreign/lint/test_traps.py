@@ -1,0 +1,134 @@
+"""The traps that a job shows before it runs: for each a job that has it, and one that nearly has."""
+
+from dataclasses import dataclass, replace
+
+import pytest
+
+from poolproof.evidence import model
+from poolproof.evidence.model import Evidence, Target
+from poolproof.foreign.lint.check import lint
+from poolproof.foreign.lint.grounds import Nowhere, Where
+from tests.unit.foreign.lint.making import Standing, flags, job, rules, said, source
+
+_GIB = 1024**3
+_EXT4 = Standing(Target("ext4", ram_bytes=8 * _GIB))
+_BTRFS = flags(fs="btrfs", compression="zstd:3")
+_ZFS = {"fs": "zfs-2.2", "ram": "64G", "recordsize": "128k"}
+
+
+@dataclass(frozen=True)
+class Trap:
+    """`options` have the trap; `near` differs from them in what matters only. Where they stand: `on`, `near_on`."""
+
+    rule: str
+    options: str
+    near: str
+    line: int
+    on: Where = Nowhere()  # noqa: RUF009 (frozen)
+    near_on: Where | None = None
+
+
+def _file(**empty: int) -> Standing:
+    return replace(_EXT4, known=Evidence(None, files=(model.TestFile("f", _GIB, **{"hole_bytes": 0, **empty}),)))
+
+
+_READ = "rw=randread bs=4k size=1g"
+_TRAPS = (
+    Trap("shared-file-numjobs", "rw=write filename=f size=1g numjobs=4 end_fsync=1",
+         "rw=write filename=f size=256m numjobs=4 end_fsync=1 offset_increment=256m", 5),
+    Trap("write-without-sync", "rw=write bs=1m size=1g", "rw=write bs=1m size=1g end_fsync=1", 2),
+    Trap("size-below-cache", _READ, "rw=randread bs=4k size=16g", 4, _EXT4),
+    Trap("size-below-cache", _READ, f"{_READ} direct=1", 4, _EXT4),
+    Trap("runtime-without-time-based", "rw=read bs=1m size=1g runtime=30", "rw=read bs=1m size=1g runtime=30 "
+         "time_based", 5),
+    Trap("zfs-direct-ignored", f"{_READ} direct=1", f"{_READ} direct=1", 5, flags(**_ZFS), flags(fs="zfs-2.3")),
+    Trap("zfs-direct-ignored", f"{_READ} direct=1", _READ, 5, flags(fs="zvol-2.4")),
+    Trap("zfs-direct-ignored", "rw=randwrite bs=4k size=1g direct=1 end_fsync=1",
+         "rw=randwrite bs=128k size=1g direct=1 end_fsync=1", 5, flags(fs="zfs-2.3", recordsize="128k")),
+    Trap("iodepth-with-sync-engine", f"{_READ} iodepth=32", f"{_READ} iodepth=32 ioengine=io_uring", 5),
+    Trap("iodepth-with-sync-engine", f"{_READ} iodepth=8 ioengine=psync",
+         f"{_READ} iodepth=8 ioengine=psync io_submit_mode=offload", 5),
+    Trap("async-engine-blocks", f"{_READ} iodepth=32 ioengine=libaio", f"{_READ} iodepth=32 ioengine=libaio direct=1",
+         5),
+    Trap("async-engine-blocks", f"{_READ} iodepth=32 ioengine=io_uring direct=1",
+         f"{_READ} iodepth=32 ioengine=io_uring direct=1", 5, flags(**_ZFS), _EXT4),
+    Trap("default-buffer-compressible", "rw=write bs=4k size=1g end_fsync=1",
+         "rw=write bs=4k size=1g end_fsync=1 refill_buffers", 3, _BTRFS),
+    Trap("default-buffer-compressible", "rw=write bs=4k size=1g end_fsync=1", "rw=write bs=128k size=1g end_fsync=1", 3,
+         flags(**_ZFS, compression="lz4"), flags(**_ZFS, compression="off")),
+    Trap("zero-buffers", "rw=write bs=1m size=1g end_fsync=1 zero_buffers",
+         "rw=write bs=1m size=1g end_fsync=1 refill_buffers", 6, _BTRFS),
+    Trap("unwritten-read", f"{_READ} direct=1", f"{_READ} direct=1", 2, _file(unwritten_bytes=_GIB),
+         _file(unwritten_bytes=0)),
+    Trap("invalidate-is-not-cold", f"{_READ}", f"{_READ}", 2, flags(fs="mergerfs"), _EXT4),
+    Trap("invalidate-is-not-cold", f"{_READ} invalidate=0", f"{_READ} invalidate=1", 5, _EXT4),
+    Trap("repeated-offsets", f"{_READ} invalidate=0", f"{_READ} invalidate=0 randrepeat=0", 5),
+    Trap("short-run-burst", "rw=write size=1g runtime=10 time_based=1 end_fsync=1",
+         "rw=write size=1g runtime=60 time_based=1 end_fsync=1", 4),
+    Trap("gtod-reduce", f"{_READ} gtod_reduce=1", f"{_READ} gtod_reduce=0", 5),
+    Trap("recordsize-mismatch", _READ, "rw=randread bs=128k size=1g", 3, flags(**_ZFS)),
+    Trap("misaligned-sectors", "rw=randwrite bs=4k size=1g end_fsync=1", "rw=randread bs=4k size=1g", 1,
+         Standing(Target("zfs", alignment_bytes=512, physical_block_bytes=4096))),
+    Trap("volatile-target", _READ, _READ, 1, flags(fs="tmpfs"), flags(fs="ext4")),
+    Trap("loop-cache", f"{_READ} direct=1", f"{_READ} direct=1", 1,
+         Standing(Target("ext4", loop_without_direct=("/dev/loop0",))), _EXT4),
+    Trap("network-target", f"{_READ} direct=1", f"{_READ} direct=1", 1, flags(fs="nfs4"), flags(fs="xfs")),
+    Trap("sync-on-reads", f"{_READ} sync=1", "rw=randwrite bs=4k size=1g sync=1", 5),
+    Trap("rare-sync", "rw=write bs=4k size=1g fsync=10000", "rw=write bs=4k size=1g fsync=10000 end_fsync=1", 5),
+    Trap("few-samples", "rw=randread bs=1m size=1g direct=1 percentile_list=99:99.9",
+         "rw=randread bs=4k size=1g direct=1 percentile_list=99:99.9", 6),
+    Trap("kib-means-1000", "rw=read size=1g bs=4KiB", "rw=read size=1g bs=4k", 4),
+    Trap("kib-means-1000", "rw=read size=1g bs=4KiB", "kb_base=1000 rw=read size=1g bs=4KiB", 4),
+    Trap("colon-in-filename", f"{_READ} filename=/dev/disk/by-path/pci-0000:00:1f.2", f"{_READ} filename=/dev/sdb", 5),
+    Trap("background-io", _READ, _READ, 1, replace(_EXT4, known=Evidence(None, busy_with=("resync of md0",))), _EXT4),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("trap", _TRAPS, ids=lambda trap: trap.rule)
+def test_a_trap_is_seen_at_the_option_that_sets_it(trap: Trap) -> None:
+    assert (trap.line, trap.rule) in {(line, rule) for line, _, rule in said(job(trap.options), trap.on)}
+
+
+@pytest.mark.parametrize("trap", _TRAPS, ids=lambda trap: trap.rule)
+def test_what_nearly_has_it_is_not_told_of(trap: Trap) -> None:
+    assert trap.rule not in rules(job(trap.near), trap.near_on or trap.on)
+
+
+def test_unlike_jobs_in_one_group() -> None:
+    text = "[global]\ngroup_reporting\nsize=1g\ndirect=1\n[a]\nrw=randread\nbs=4k\n[b]\nrw=randread\nbs=1m\n"
+    assert (2, "note", "merged-percentiles") in said(text)
+    assert "merged-percentiles" not in rules(text.replace("bs=1m", "bs=4k"))
+
+
+def test_a_shared_file_that_is_only_read() -> None:
+    shared = "[global]\nsize=1g\n[r]\nrw=read\nfilename=f\nnumjobs=8\n"
+    elsewhere = "[w]\nrw=write\nfilename=g\nend_fsync=1\n"
+    assert _message(shared + elsewhere, "shared-file-numjobs").startswith("8 jobs read ")
+    beside = elsewhere.replace("=g", "=f")
+    assert _message(shared + beside, "shared-file-numjobs").startswith("9 jobs write ")
+    writers = shared.replace("rw=read", "rw=write")
+    assert _message(writers, "shared-file-numjobs").startswith("8 jobs write ")
+
+
+def test_small_direct_reads_one_at_a_time_last_long() -> None:
+    slow = "rw=randread bs=4k direct=1 size=10g runtime=60"
+    assert "runtime-without-time-based" not in rules(job(slow))
+    assert "runtime-without-time-based" not in rules(job(f"{slow} iodepth=32"))  # psync has a depth of 1
+    for faster in (f"{slow} ioengine=libaio iodepth=32", slow.replace("4k", "1m"), slow.replace("10g", "1g")):
+        assert "runtime-without-time-based" in rules(job(faster)), faster
+
+
+def test_a_device_that_is_only_a_name() -> None:
+    assert "device-in-name" in rules("[/srv/test]\nrw=read\nsize=1g\n")
+    assert "device-in-name" not in rules("[test]\nfilename=/srv/test\nrw=read\nsize=1g\n")
+
+
+def test_a_sound_job_is_left_in_peace() -> None:
+    good = "rw=randread bs=4k size=16g direct=1 ioengine=io_uring iodepth=32 runtime=60 time_based=1 filename=f"
+    assert said(job(good), _EXT4) == []
+    commit = "rw=write bs=2300 size=220m ioengine=sync fdatasync=1 directory=d"
+    assert said(job(commit), _EXT4) == []
+
+
+def _message(text: str, rule: str) -> str:
+    return next(each.message for each in lint(source(text)) if each.rule == rule)

@@ -1,0 +1,71 @@
+"""Questions to fio that are asked while something else is done."""
+
+import shutil
+import threading
+from collections.abc import Sequence
+
+import pytest
+
+from poolproof.errors import FioError, HostError, PoolproofError
+from poolproof.hosts.local import LocalHost
+from poolproof.load.fio.ahead import ask_ahead, meanwhile
+from poolproof.load.fio.options import known_options
+from poolproof.process import Completed
+
+_LIMIT_S = 60.0
+needs_fio = pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed: `apt-get install fio`")
+
+
+class _Counting(LocalHost):
+    """This machine, and all that was run on it."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def run(self, argv: Sequence[str], *, timeout_s: float, stdin: str | None = None, check: bool = True) -> Completed:
+        self.asked.append(" ".join(argv))
+        return super().run(argv, timeout_s=timeout_s, stdin=stdin, check=check)
+
+
+@needs_fio
+def test_what_was_asked_ahead_is_asked_once() -> None:
+    host = _Counting()
+    ask_ahead(host, "libaio")
+    table = known_options(host, ["libaio"])
+    assert "iodepth" in table.known("libaio")
+    assert sorted(host.asked) == ["fio --cmdhelp=all", "fio --enghelp=libaio", "fio --version"]
+
+
+def test_a_question_that_went_wrong_ahead_is_told_to_who_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nonexistent")
+    host = LocalHost()
+    ask_ahead(host, "libaio")
+    with pytest.raises(FioError, match="not installed"):
+        known_options(host, ["libaio"])
+
+
+def test_both_are_done_when_the_context_is_left() -> None:
+    begun, done = threading.Event(), threading.Event()
+
+    def work() -> None:
+        assert begun.wait(_LIMIT_S)
+        done.set()
+
+    with meanwhile(work):
+        begun.set()
+    assert done.is_set()
+
+
+@pytest.mark.parametrize("inside", [None, HostError("the machine lacks a program")])
+def test_what_the_work_found_goes_first(inside: PoolproofError | None) -> None:
+    def work() -> None:
+        raise FioError("fio refuses the workload")
+
+    with pytest.raises(FioError, match="refuses"), meanwhile(work):
+        if inside is not None:
+            raise inside
+
+
+def test_what_the_context_found_is_told_where_the_work_is_well() -> None:
+    with pytest.raises(HostError, match="lacks"), meanwhile(lambda: None):
+        raise HostError("the machine lacks a program")

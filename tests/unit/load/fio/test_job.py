@@ -1,0 +1,210 @@
+"""What the options of a job mean."""
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from poolproof.load.fio.job import Job, JobFile
+
+
+def job(name: str = "j", /, **options: object) -> Job:
+    return Job(name, {key: str(value) for key, value in options.items()})
+
+
+def test_the_defaults_are_those_of_fio() -> None:
+    plain = job()
+    assert (plain.rw, plain.engine, plain.bs_bytes, plain.iodepth, plain.numjobs) == ("read", "psync", 4096, 1, 1)
+    assert plain.reads and not plain.writes and plain.is_sequential and plain.engine_is_synchronous
+    assert plain.randrepeat and plain.invalidate and not plain.direct and not plain.syncs
+    assert plain.size_bytes is None and plain.runtime_s is None and plain.measures_latency
+
+
+@pytest.mark.parametrize(
+    ("options", "reads", "writes", "random"),
+    [
+        ({"rw": "write"}, False, True, False),
+        ({"rw": "randread:8"}, True, False, True),
+        ({"rw": "readwrite"}, True, True, False),
+        ({"rw": "randrw", "rwmixread": 100}, True, False, True),
+        ({"rw": "randrw", "rwmixwrite": 100}, False, True, True),
+        ({"rw": "randtrim"}, False, False, True),
+        ({"rw": "trimwrite"}, False, True, False),
+    ],
+)
+def test_directions(options: dict[str, object], reads: bool, writes: bool, random: bool) -> None:
+    one = job(**options)
+    assert (one.reads, one.writes, one.is_random, one.is_mixed) == (reads, writes, random, reads and writes)
+
+
+def test_the_queue_counts_depth_only_where_the_engine_can_use_it() -> None:
+    assert job(ioengine="psync", iodepth=32, numjobs=4).queue == 4
+    assert job(ioengine="libaio", iodepth=32, numjobs=4).queue == 128
+    assert job(ioengine="psync", iodepth=32, io_submit_mode="offload").queue == 32
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"direct": 1}, True),
+        ({"direct": 0}, False),
+        ({"buffered": 0}, True),
+        ({"direct": 1, "buffered": 1}, False),
+        ({"buffered": 1, "direct": 1}, True),
+        ({"atomic": 1}, True),
+    ],
+)
+def test_direct(options: dict[str, object], expected: bool) -> None:
+    assert job(**options).direct is expected
+
+
+def test_block_sizes_are_those_of_the_directions_used() -> None:
+    assert job(rw="randwrite", bs="4k,16k").bs_bytes == 16384
+    both = job(rw="randrw", bs="4k,16k")
+    assert (both.bs_bytes, both.bs_max_bytes) == (4096, 16384)
+    assert job(rw="read", bs="1m", bsrange="4k-64k").bs_max_bytes == 65536
+    assert job(rw="read", bs="1m", bssplit="8k/50:32k/50").bs_bytes == 8192
+    assert job(rw="read", bs="nonsense").bs_bytes == 4096
+
+
+def test_sizes() -> None:
+    assert job(size="1g").size_bytes == 1 << 30
+    assert job(size="50%").size_bytes is None
+    assert job(size="0").size_bytes is None
+    assert job(size="1g", kb_base="1000").size_bytes == 10**9
+    assert job(filesize="1m-4m").filesize_bytes == 4 << 20
+
+
+@pytest.mark.parametrize(
+    ("options", "syncs", "each"),
+    [
+        ({}, False, False),
+        ({"fdatasync": 1}, True, True),
+        ({"fsync": 32}, True, False),
+        ({"fsync": 0}, False, False),
+        ({"end_fsync": 1}, True, False),
+        ({"sync": "dsync"}, True, True),
+        ({"sync": "1"}, True, True),
+        ({"sync": "none"}, False, False),
+        ({"sync_file_range": "write:8"}, True, False),
+    ],
+)
+def test_durability(options: dict[str, object], syncs: bool, each: bool) -> None:
+    one = job(rw="write", **options)
+    assert (one.syncs, one.commits_each_write) == (syncs, each)
+
+
+def test_the_more_frequent_of_two_syncs_counts() -> None:
+    assert job(fsync=32, fdatasync=8).sync_every == 8
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"refill_buffers": ""}, True),
+        ({"refill_buffers": 0}, False),
+        ({"verify": "crc32c"}, True),
+        ({"verify": "0"}, False),
+        ({"buffer_compress_percentage": 50}, True),
+        ({"dedupe_percentage": 10}, True),
+        ({}, False),
+    ],
+)
+def test_fresh_buffers(options: dict[str, object], expected: bool) -> None:
+    assert job(**options).refills_buffers is expected
+
+
+@pytest.mark.parametrize(("pattern", "zeros"), [("0", True), ("0x00", True), ("0xdeadbeef", False), ('"abcd"', False)])
+def test_zero_patterns(pattern: str, zeros: bool) -> None:
+    assert job(buffer_pattern=pattern).zero_buffers is zeros
+
+
+def test_times_and_pauses() -> None:
+    one = job(runtime="1m", ramp_time="500ms", time_based="", thinktime="10")
+    assert (one.runtime_s, one.ramp_s, one.time_based, one.thinks) == (60.0, 0.5, True, True)
+    assert job(rate=",10m").rate_limited and not job(rate="0").rate_limited and job(rate_iops=100).rate_limited
+    assert not job(gtod_reduce=1).measures_latency
+
+
+def test_clones_that_walk_one_file_share_it() -> None:
+    shared = job(filename="/dev/x", numjobs=8, size="10g")
+    assert shared.shares_one_file
+    assert JobFile((shared,)).sharers == 8
+    assert JobFile((shared,)).unique_bytes == 10 << 30
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"directory": "/d", "numjobs": 8, "size": "1g"},
+        {"filename": "f", "numjobs": 8, "size": "1g", "offset_increment": "1g"},
+        {"filename": "f", "numjobs": 1, "size": "1g"},
+        {"filename": "/dev/x", "numjobs": 4, "size": "25%", "offset_increment": "25%"},
+    ],
+)
+def test_clones_with_bytes_of_their_own_share_nothing(options: dict[str, object]) -> None:
+    assert not job(**options).shares_one_file
+
+
+def test_an_increment_that_is_too_small_leaves_an_overlap() -> None:
+    halves = job(filename="f", numjobs=4, size="1g", offset_increment="512m")
+    assert JobFile((halves,)).sharers == 2
+    assert JobFile((halves,)).unique_bytes == 5 << 29
+
+
+def test_a_name_format_without_the_clone_is_shared() -> None:
+    assert job(filename_format="data.$filenum", numjobs=2, size="1g").shares_one_file
+    assert not job(filename_format="data.$jobnum", numjobs=2, size="1g").shares_one_file
+
+
+def test_sections_on_the_same_bytes_share_only_side_by_side() -> None:
+    writer, reader = job("w", rw="write", filename="f", size="1g"), job("r", rw="read", filename="f", size="1g")
+    later = job("r", rw="read", filename="f", size="1g", stonewall="")
+    assert JobFile((writer, reader)).shares_one_file
+    assert not JobFile((writer, later)).shares_one_file
+    assert JobFile((writer, later)).unique_bytes == 1 << 30
+
+
+def test_sections_on_different_ranges_share_nothing() -> None:
+    low, high = job("a", filename="f", size="1g"), job("b", filename="f", size="1g", offset="1g")
+    assert not JobFile((low, high)).shares_one_file
+    assert JobFile((low, high)).unique_bytes == 2 << 30
+    percents = [job(str(n), filename="/dev/x", size="25%", offset=f"{25 * n}%") for n in range(4)]
+    assert not JobFile(tuple(percents)).shares_one_file
+    assert JobFile(tuple(percents)).unique_bytes is None
+
+
+def test_unique_bytes_count_every_file_of_every_clone() -> None:
+    assert JobFile((job(size="1g", numjobs=4),)).unique_bytes == 4 << 30
+    assert JobFile((job(size="1g", nrfiles=8),)).unique_bytes == 1 << 30
+    assert JobFile((job(size="1g", filesize="1m", nrfiles=8),)).unique_bytes == 8 << 20
+    assert JobFile((job(filename="a:b", size="1g"),)).unique_bytes == 1 << 30
+    assert JobFile((job(filename="/dev/x"),)).unique_bytes is None
+
+
+def test_phases_follow_each_other() -> None:
+    run = JobFile((job("a", runtime=10, numjobs=2), job("b", runtime=5), job("c", runtime=7, stonewall="")))
+    assert (len(run.phases), run.queue, run.numjobs, run.asked_s) == (2, 3, 4, 17.0)
+    assert JobFile((job("a", runtime=10), job("b"))).asked_s is None
+
+
+def test_a_job_named_after_a_device_works_on_it() -> None:
+    assert job("/dev/sdb", numjobs=2).shares_one_file
+    assert job("/dev/sdb", filename="x").filenames == ("x",)
+
+
+def test_names_with_colons() -> None:
+    assert job(filename="a:b").filenames == ("a", "b")
+    assert job(filename=r"/dev/disk/pci-0000\:00").filenames == ("/dev/disk/pci-0000:00",)
+
+
+NAMES = ["rw", "bs", "size", "offset", "numjobs", "iodepth", "fsync", "runtime", "filename", "sync"]
+
+
+@example({"offset": "10P", "size": "1"})
+@given(st.dictionaries(st.sampled_from(NAMES), st.text() | st.from_regex(r"[0-9]{1,22}[kmgp%:,-]?")))
+def test_no_value_makes_an_error(options: dict[str, str]) -> None:
+    one = Job("j", options)
+    run = JobFile((one,))
+    assert run.queue >= 1 and one.bs_bytes >= 0 and run.sharers >= 1
+    assert run.unique_bytes is None or run.unique_bytes >= 0
+    assert isinstance(one.syncs, bool) and isinstance(one.commits_each_write, bool)

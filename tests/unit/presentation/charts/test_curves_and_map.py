@@ -1,0 +1,148 @@
+"""The first charts: what is drawn, and what is not."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from poolproof.campaign.yaml import parse_campaign
+from poolproof.presentation.charts import look
+from poolproof.presentation.charts.curves import CurvePoint, curve_points, curves
+from poolproof.presentation.charts.metrics import axis_value
+from poolproof.presentation.charts.places import panels, places
+from poolproof.presentation.html_report.map import Tile, heat_colour, ink_on, tiles
+from poolproof.results.compare.finished import FinishedRun, read_run
+from poolproof.results.runs.directory import RunDirectory
+from poolproof.results.runs.model import Figures, RunRecord, Trial
+from poolproof.rules.model import Verdict
+
+CAMPAIGN = """\
+name: t
+devices: {a: {file: 2G}, b: {file: 2G}}
+layouts: {one: a | ext4, two: btrfs raid1 a b, three: b | ext4}
+workloads:
+  grid: {rw: [randread, write], bs: ["4096", 1m, 512], sync: [0, 1]}
+  etcd: etcd
+"""
+RECORD = RunRecord("0.1.0", CAMPAIGN, "abcd1234", "/s", "/r", 7, "local", "2026-11-21T19:30:00+00:00", {}, {})
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> FinishedRun:
+    """`two` gives half of `one`, `three` a thousandth; a write of `one` is refuted; two trials each."""
+    made = RunDirectory.create(tmp_path / "run", CAMPAIGN, RECORD)
+    for layout, share in (("one", 1.0), ("two", 0.5), ("three", 0.001)):
+        for workload in parse_campaign(CAMPAIGN, "t").workloads:
+            for number, iops in ((1, 1000 * share), (2, 1040 * share)):
+                refuted = layout == "one" and workload.name == "grid[rw=write,bs=1m,sync=0]"
+                figures = Figures(iops=iops, bandwidth_bytes=iops * 4096, sync_p99_ns=1e9 / iops, p99_ns=1e9 / iops)
+                verdict: Verdict = "refuted" if refuted else "sound"
+                made.append(Trial(layout, workload.name, number, verdict, (), workload.metric, figures))
+    return read_run(made.path)
+
+
+def _tile(run: FinishedRun, layout: str, workload: str) -> Tile:
+    found = {(tile.layout, tile.workload): tile for tile in tiles(tuple(run.cells.values()))}
+    return found[layout, workload]
+
+
+def _marks(spec: Any) -> list[Any]:
+    """Every mark of a specification, however deep."""
+    if isinstance(spec, list):
+        return [mark for each in spec for mark in _marks(each)]
+    if not isinstance(spec, dict):
+        return []
+    own = [spec["mark"]] if isinstance(spec.get("mark"), dict) else []
+    return own + [mark for each in spec.values() for mark in _marks(each)]
+
+
+def test_block_size_is_the_axis_and_mode_and_sync_the_panel(run: FinishedRun) -> None:
+    placed = places(run.campaign.workloads)
+    place = placed["grid[rw=randread,bs=4096,sync=1]"]
+    assert (place.panel, place.over, place.at, place.order) == ("randread, sync", "bs", "4k", 4096)
+    assert "etcd" not in placed
+    assert panels(placed.values()) == ["randread, async", "write, async", "randread, sync", "write, sync"]
+
+
+def test_what_else_varies_keeps_lines_apart() -> None:
+    text = CAMPAIGN.replace("sync: [0, 1]", "iodepth: [1, 16]")
+    placed = places(parse_campaign(text, "t").workloads)
+    assert {place.rest for place in placed.values()} == {"iodepth=1", "iodepth=16"}
+
+
+def test_without_a_block_size_another_count_makes_the_axis() -> None:
+    text = CAMPAIGN.replace('bs: ["4096", 1m, 512], sync: [0, 1]', "iodepth: [16, 1]")
+    assert {place.over for place in places(parse_campaign(text, "t").workloads).values()} == {"iodepth"}
+
+
+def test_points_come_in_the_order_of_the_axis_with_their_intervals(run: FinishedRun) -> None:
+    points = curve_points(run.cells.values(), run.campaign.workloads, "iops")
+    own = [point for point in points if (point.layout, point.panel) == ("two", "randread, async")]
+    assert [point.at for point in own] == ["512", "4k", "1m"]
+    assert own[0].value == 510
+    assert own[0].low is not None
+    assert own[0].low < 510
+
+
+def test_a_refuted_point_has_no_line_through_it(run: FinishedRun) -> None:
+    points = curve_points(run.cells.values(), run.campaign.workloads, "iops")
+    refuted = [point for point in points if point.verdict == "refuted"]
+    assert [(point.layout, point.at, point.line) for point in refuted] == [("one", "1m", None)]
+    assert all(point.line == point.value for point in points if point.verdict == "sound")
+
+
+def test_latency_is_drawn_in_seconds() -> None:
+    assert axis_value(2_000_000, "p99") == 0.002
+    assert axis_value(2_000_000, "iops") == 2_000_000
+
+
+def test_the_curves_hold_their_points_hollow_and_filled(run: FinishedRun) -> None:
+    points = curve_points(run.cells.values(), run.campaign.workloads, "iops")
+    chart = curves(points, "iops", layouts=["one", "two", "three"], workloads=run.campaign.workloads)
+    spec = look.dressed(chart)
+    marks = [mark for mark in _marks(spec) if mark["type"] == "point"]
+    assert sorted(mark["filled"] for mark in marks) == [False, True]
+    assert len(spec["data"]["values"]) == len(points) == 3 * 12
+    assert spec["config"]["background"] == "#ffffff"
+
+
+def test_curves_of_nothing_are_a_chart_too(run: FinishedRun) -> None:
+    nothing: tuple[CurvePoint, ...] = ()
+    spec = look.bare(curves(nothing, "p99", layouts=["one"], workloads=run.campaign.workloads, scale="linear"))
+    assert spec["data"]["values"] == []
+
+
+def test_a_tile_is_a_share_of_the_best_figure_that_counts(run: FinishedRun) -> None:
+    name = "grid[rw=write,bs=1m,sync=0]"
+    assert (_tile(run, "one", name).share, _tile(run, "one", name).mark) == (None, "✗")
+    assert _tile(run, "two", name).share == 1
+    assert _tile(run, "three", name).share == pytest.approx(0.002)
+    assert _tile(run, "three", name).depth == 2
+
+
+def test_where_less_is_better_the_least_is_the_best(run: FinishedRun) -> None:
+    assert _tile(run, "one", "etcd").share == 1
+    assert _tile(run, "two", "etcd").share == pytest.approx(0.5)
+
+
+def test_the_map_holds_every_cell(run: FinishedRun) -> None:
+    all_tiles = tiles(tuple(run.cells.values()))
+    assert len(all_tiles) == 39
+
+
+def test_colours_of_the_map_run_from_the_best_to_the_worst() -> None:
+    assert heat_colour(0) == look.HEAT[0]
+    assert heat_colour(9) == heat_colour(look.HEAT_DECADES) == look.HEAT[-1]
+    assert heat_colour(look.HEAT_DECADES / 6) == look.HEAT[1]
+
+
+@pytest.mark.parametrize(("paper", "ink"), [("#08306b", "#ffffff"), ("#c6dbef", "#1b1f24"), ("#b30000", "#ffffff")])
+def test_a_mark_can_be_read_on_its_colour(paper: str, ink: str) -> None:
+    assert ink_on(paper) == ink
+
+
+def test_names_without_end_get_colours_and_shapes_again_from_the_first() -> None:
+    names = [f"layout{number}" for number in range(20)]
+    scale = look.series_scale(names, look.SERIES)
+    assert scale["range"][len(look.SERIES)] == look.SERIES[0]
+    assert look.dash_scale(names)["range"][0] != look.dash_scale(names)["range"][len(look.SERIES)]

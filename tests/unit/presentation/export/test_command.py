@@ -1,0 +1,119 @@
+"""`poolproof export` as it is typed."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from poolproof.results.runs.directory import RunDirectory
+from tests.unit.command import Command
+
+from .making import grid_run, nasty_run, table, trials_of
+
+FORMATS = ["csv", "parquet", "dat", "markdown", "openmetrics", "influx"]
+
+
+@pytest.fixture
+def poolproof(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Command:
+    monkeypatch.chdir(tmp_path)
+    return Command(monkeypatch, capsys)
+
+
+@pytest.mark.parametrize("name", ["csv", "markdown", "openmetrics", "influx"])
+def test_text_is_printed(poolproof: Command, name: str) -> None:
+    grid_run(Path("grid"))
+    code, out, err = poolproof("export", "grid", f"--{name}")
+    assert (code, err) == (0, "")
+    assert "mirror" in out
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_json_says_what_was_written(poolproof: Command, name: str) -> None:
+    grid_run(Path("grid"))
+    code, out, _ = poolproof("export", "grid", f"--{name}", "--json", "--out", "here/it")
+    found = json.loads(out)
+    assert code == 0
+    assert found["written"] and all(Path(path).stat().st_size for path in found["written"])
+    assert (found["format"], found["cells"], found["rejected"]) == (name, 36, 3)
+
+
+def test_nothing_is_written_over_that_was_not_named(poolproof: Command) -> None:
+    grid_run(Path("grid"))
+    assert poolproof("export", "grid", "--parquet")[0] == 0
+    code, _, err = poolproof("export", "grid", "--parquet")
+    assert code == 2
+    assert "grid.parquet is there already" in err
+    assert poolproof("export", "grid", "--parquet", "--out", "grid.parquet")[0] == 0
+
+
+@pytest.mark.parametrize("words", [(), ("--csv", "--dat")])
+def test_one_format_at_a_time(poolproof: Command, words: tuple[str, ...]) -> None:
+    grid_run(Path("grid"))
+    code, _, err = poolproof("export", "grid", *words)
+    assert code == 2
+    assert "--openmetrics" in err
+
+
+def test_a_place_that_cannot_be_written_to_is_named(poolproof: Command) -> None:
+    grid_run(Path("grid"))
+    Path("file").write_text("")
+    code, _, err = poolproof("export", "grid", "--csv", "--out", "file/below.csv")
+    assert code == 2
+    assert "file/below.csv cannot be written" in err
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_run_without_a_trial_gives_a_whole_file(poolproof: Command, name: str) -> None:
+    trials_of(Path("empty"), [])
+    code, out, err = poolproof("export", "empty", f"--{name}", "--json", "--out", "it")
+    assert (code, err, json.loads(out)["cells"]) == (0, "", 0)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_names_that_are_markup_do_no_harm(poolproof: Command, name: str) -> None:
+    nasty_run(Path("nasty"))
+    code, out, err = poolproof("export", "nasty", f"--{name}", "--json", "--out", "it")
+    assert (code, err, json.loads(out)["cells"]) == (0, "", 2)
+    assert all(Path(path).resolve().is_relative_to(Path("it").resolve()) for path in json.loads(out)["written"])
+
+
+@pytest.mark.parametrize(("schema", "word"), [(2, "newer"), (0, "older")])
+@pytest.mark.parametrize("name", FORMATS)
+def test_trials_of_another_schema_are_named_and_the_rest_is_written(
+    poolproof: Command, name: str, schema: int, word: str
+) -> None:
+    path = grid_run(Path("grid")) / "trials.jsonl"
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    others = [line.replace('"schema":1}', f'"schema":{schema}}}') for line in lines[:2]]
+    path.write_text("".join([*others, *lines[2:]]), encoding="utf-8")
+    code, out, err = poolproof("export", "grid", f"--{name}", "--out", "it")
+    assert (code, out[:2]) == (7, "it")
+    assert f"missing: 2 trials are left out, for trials.jsonl was written by a{'n' * (word == 'older')} {word}" in err
+    assert Path("it").exists()
+
+
+def test_a_damaged_trial_is_left_out_and_counted(poolproof: Command) -> None:
+    path = grid_run(Path("grid")) / "trials.jsonl"
+    path.write_bytes(path.read_bytes().replace(b'"figures"', b'"figu', 1))
+    code, out, err = poolproof("export", "grid", "--csv")
+    assert code == 7
+    assert err.startswith("missing: 1 trial is left out, for trials.jsonl is damaged")
+    assert len(out.splitlines()) == 36  # the heading, and all cells but one that had this trial alone
+
+
+def test_without_run_json_the_figures_are_there_all_the_same(poolproof: Command) -> None:
+    whole = table(grid_run(Path("grid")))
+    (Path("grid") / "run.json").unlink()
+    code, out, _ = poolproof("export", "grid", "--csv", "--json", "--out", "it")
+    said = json.loads(out)
+    assert (code, said["cells"]) == (7, len(whole.rows))
+    assert said["missing"] == ["run.json is missing: host, versions and seed are not known."]
+
+
+def test_a_run_still_going_gives_the_cells_that_are_done(tmp_path: Path) -> None:
+    whole = table(grid_run(tmp_path / "grid"))
+    run = trials_of(tmp_path / "going", RunDirectory.open(tmp_path / "grid").trials()[:10])
+    with (run / "trials.jsonl").open("ab") as file:
+        file.write(b'{"layout":"mir')
+    assert [row.layout for row in table(run).rows] == ["mirror"] * 6
+    assert len(whole.rows) == 36

@@ -1,0 +1,87 @@
+"""`poolproof plots`: which pictures a run has, where they go, and that refuted figures stand apart in them."""
+
+import json
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+
+from poolproof.presentation.charts import look
+from poolproof.presentation.export.pictures import drawn, pictures
+from poolproof.results.compare.finished import read_run
+from tests.unit.command import Command
+from tests.unit.results.compare.making import make_run
+
+from .making import grid_run, nasty_run, trials_of
+from .test_command import poolproof
+
+__all__ = ["poolproof"]
+METRICS = ("iops", "bandwidth", "p50", "p99")
+
+
+def test_a_grid_has_a_picture_for_each_mode_and_metric(tmp_path: Path) -> None:
+    places = {str(picture.place) for picture in pictures(read_run(grid_run(tmp_path / "grid")))}
+    assert places == {
+        f"{sync}/{mode}/{mode}-{sync}-{metric}"
+        for sync in ("sync", "async")
+        for mode in ("randread", "write")
+        for metric in METRICS
+    }
+
+
+def test_workloads_without_an_axis_have_pictures_of_their_own(tmp_path: Path) -> None:
+    values = {("one", "reads"): [1.0, 2.0], ("one", "etcd"): [1e6, 2e6]}
+    places = {str(picture.place) for picture in pictures(read_run(make_run(tmp_path / "run", values)))}
+    assert {"async/randread/randread-async-reads-iops", "sync/write/write-sync-etcd-sync-p99"} <= places
+
+
+def test_no_line_passes_through_a_figure_that_does_not_count(tmp_path: Path) -> None:
+    found = {str(picture.place): picture for picture in pictures(read_run(grid_run(tmp_path / "grid")))}
+    chart = look.dressed(found["async/write/write-async-iops"].chart)
+    points = chart["data"]["values"]
+    assert {(point["verdict"], point["line"] is None) for point in points} == {("sound", False), ("refuted", True)}
+    assert "hollow: 2 refuted or failed" in json.dumps(chart["title"])
+    clean = look.dressed(found["sync/write/write-sync-iops"].chart)
+    assert "hollow" not in json.dumps(clean["title"])
+
+
+def test_png_and_svg_are_written_and_whole(poolproof: Command) -> None:
+    make_run(Path("run"), {("one", "reads"): [1.0, 2.0], ("pair", "reads"): [3.0, 4.0]})
+    code, out, err = poolproof("plots", "run", "--png", "--svg", "--out", "here", "--json")
+    assert (code, err) == (0, "")
+    written = [Path(path) for path in json.loads(out)["written"]]
+    assert {path.suffix for path in written} == {".png", ".svg"}
+    for path in written:
+        if path.suffix == ".png":
+            assert path.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+        else:
+            text = ElementTree.fromstring(path.read_text(encoding="utf-8"))
+            assert {"one", "pair"} <= {element.text for element in text.iter() if element.text}
+
+
+def test_names_that_are_markup_stay_text(tmp_path: Path) -> None:
+    picture = next(pictures(read_run(grid_run(tmp_path / "grid"))))
+    hurt = picture.chart.properties(title="<script>alert(1)</script> & \"'")
+    text = drawn(type(picture)(picture.place, hurt, picture.size), "svg").decode()
+    assert "<script" not in text
+    assert "<script>alert(1)</script>" in "".join(ElementTree.fromstring(text).itertext())
+
+
+@pytest.mark.parametrize("words", [(), ("--linear",)])
+def test_a_form_has_to_be_named(poolproof: Command, words: tuple[str, ...]) -> None:
+    grid_run(Path("grid"))
+    code, _, err = poolproof("plots", "grid", *words)
+    assert code == 2
+    assert "--png" in err
+
+
+def test_a_run_without_figures_says_so(poolproof: Command) -> None:
+    trials_of(Path("empty"), [])
+    code, _, err = poolproof("plots", "empty", "--png")
+    assert code == 7
+    assert "no figure to draw" in err
+    assert not Path("empty-plots").exists()
+
+
+def test_trials_of_names_that_the_campaign_lacks_draw_nothing_wrong(tmp_path: Path) -> None:
+    assert list(pictures(read_run(nasty_run(tmp_path / "nasty")))) == []

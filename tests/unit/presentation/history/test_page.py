@@ -1,0 +1,110 @@
+"""The page over many runs: one file, nothing fetched, names as text, what is missing named."""
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+from poolproof.results.runs.directory import RunDirectory
+from tests.unit.command import Command
+from tests.unit.presentation.export.making import nasty_run, trials_of
+from tests.unit.presentation.export.test_command import poolproof
+from tests.unit.results.compare.making import CAMPAIGN, changed, make_run
+from tests.unit.results.query.making import set_schema
+
+from .making import make_history
+
+__all__ = ["poolproof"]
+
+
+class _Elements(HTMLParser):
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+
+def _page(poolproof: Command) -> tuple[int, str, str]:
+    code, _, err = poolproof("runs", "runs", "--page", "page.html")
+    return code, Path("page.html").read_text(encoding="utf-8"), err
+
+
+def _data(text: str) -> dict[str, object]:
+    match = re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)
+    assert match
+    found: dict[str, object] = json.loads(match[1])
+    return found
+
+
+def test_the_page_says_how_many_figures_changed(poolproof: Command) -> None:
+    make_history(Path("runs"))
+    code, text, err = _page(poolproof)
+    assert (code, err) == (0, "")
+    assert "2 figures surely changed by more than 2%" in text
+    assert "4 runs, 4 cells" in text
+
+
+def test_nothing_is_fetched(poolproof: Command) -> None:
+    make_history(Path("runs"))
+    text = _page(poolproof)[1]
+    for tag, attributes in _Elements(text).found:
+        assert tag not in {"iframe", "object", "embed", "img"}
+        assert not (attributes.get("src") or "")
+        assert (attributes.get("href") or "#").startswith(("#", "data:"))
+    assert "default-src 'none'" in text
+
+
+def test_names_that_are_markup_stay_text(poolproof: Command) -> None:
+    nasty_run(Path("runs/nasty"))
+    text = _page(poolproof)[1]
+    assert "<script>alert(1)" not in text
+    assert "<script>alert(1)</script>" in json.dumps(_data(text))
+
+
+def test_what_cannot_be_read_is_named_and_the_rest_is_there(poolproof: Command) -> None:
+    make_history(Path("runs"))
+    set_schema(Path("runs/run-1"), 2)
+    path = Path("runs/run-2/trials.jsonl")
+    path.write_bytes(path.read_bytes().replace(b'"schema":1}', b'"schema":3}', 1))
+    code, text, err = _page(poolproof)
+    assert code == 7
+    assert "left out run-1" in err and "left out run-2, line 1 of trials.jsonl" in err
+    assert "run-1: " in text and "newer poolproof" in text
+    assert "3 runs" in text
+
+
+def test_a_folder_of_runs_without_trials_gives_a_page(poolproof: Command) -> None:
+    trials_of(Path("runs/empty"), [])
+    code, text, _ = _page(poolproof)
+    assert code == 0
+    assert "Nothing has been measured yet" in text
+
+
+def test_a_run_that_is_still_going_is_shown_as_far_as_it_is(poolproof: Command) -> None:
+    make_history(Path("runs"))
+    run = RunDirectory.open(Path("runs/run-4"))
+    run.write_trials(run.trials()[:4])
+    assert _page(poolproof)[0] == 0
+
+
+def test_what_did_not_settle_is_drawn_without_an_interval(poolproof: Command) -> None:
+    record = changed(CAMPAIGN.replace("{time: 5s, trials: 3}", "{until: 10%, trials: 2..6}"))
+    values = {("one", "reads"): [1000.0, 1001.0], ("pair", "reads"): [2000.0, 2001.0]}
+    make_run(Path("runs/run"), values, record=record, unsettled={("pair", "reads"): "drift"})
+    found: Any = _data(_page(poolproof)[1])
+    points = {each["layout"]: each["points"][0] for each in found["series"]}
+    run, value, low, high, counts, *_, unsettled = points["pair"]
+    assert (run, value, low, high, counts, unsettled) == (0, 2000.5, None, None, True, True)
+    assert points["one"][2] is not None and points["one"][-1] is False
+
+
+def test_a_page_that_cannot_be_written_is_named(poolproof: Command) -> None:
+    make_history(Path("runs"))
+    Path("file").write_text("")
+    code, _, err = poolproof("runs", "runs", "--page", "file/page.html")
+    assert code == 7
+    assert "file/page.html cannot be written" in err

@@ -1,0 +1,75 @@
+"""A cell through runs: changes are marked where `compare` of the same two runs says so, and nowhere else."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from poolproof.presentation.history.series import EFFECT, NamedRun, Series, in_order, series_of, unlike_before
+from poolproof.results.compare.comparison import Side, compare
+from poolproof.results.compare.finished import read_run
+from tests.unit.results.compare import making
+from tests.unit.results.compare.making import CAMPAIGN, make_run
+
+from .making import make_history
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[NamedRun, ...]:
+    root = make_history(tmp_path_factory.mktemp("runs"))
+    return in_order(NamedRun(path.name, read_run(path)) for path in sorted(root.iterdir(), reverse=True))
+
+
+def _words(series: Series) -> list[str | None]:
+    return [point.change.decision.word if point.change else None for point in series.points]
+
+
+def _by_cell(runs: Sequence[NamedRun]) -> dict[tuple[str, str], Series]:
+    return {(each.layout, each.workload): each for each in series_of(runs)}
+
+
+def test_each_cell_is_held_against_its_last_figure_that_counts(runs: Sequence[NamedRun]) -> None:
+    cells = _by_cell(runs)
+    assert _words(cells["one", "reads"]) == [None, "same", "slower", "same"]
+    assert _words(cells["one", "stream"]) == [None, "same", "same", "faster"]
+    assert _words(cells["pair", "reads"]) == [None, None, "same", "same"]
+    assert _words(cells["union", "etcd"]) == [None, "same"]
+    skipped = cells["pair", "reads"].points[2].change
+    assert skipped is not None and skipped.since == 0
+    assert cells["pair", "reads"].points[1].reason == "refuted (rule-refuted)"
+
+
+def test_the_words_are_those_of_compare(runs: Sequence[NamedRun]) -> None:
+    cells = _by_cell(runs)
+    comparison = compare(Side(runs[2].run), Side(runs[3].run), effect=EFFECT)
+    for cell in comparison.cells:
+        change = cells[cell.place.layout or "", cell.place.workload].points[-1].change
+        assert change is not None
+        assert (change.decision, change.speed) == (cell.decision, cell.difference.interval)
+    assert len(comparison.cells) == 3
+
+
+def test_what_else_changed_is_said_of_each_run(runs: Sequence[NamedRun]) -> None:
+    assert list(unlike_before(runs)) == [(), (), ("fio: fio-3.33 → fio-3.36",), ()]
+
+
+def test_another_machine_or_campaign_is_another_history(runs: Sequence[NamedRun]) -> None:
+    record = runs[3].run.record
+    elsewhere = replace(runs[3].run, record=replace(record, facts={**record.facts, "machine": "other"}))
+    other = replace(runs[3].run, campaign=replace(runs[3].run.campaign, name="other"))
+    for changed in (elsewhere, other):
+        found = series_of([*runs[:3], NamedRun("changed", changed)])
+        assert {len(each.points) for each in found if (each.layout, each.workload) == ("one", "stream")} == {3, 1}
+        assert all(_words(each)[0] is None for each in found)
+
+
+def test_what_did_not_settle_is_told_as_about(tmp_path: Path) -> None:
+    record = making.changed(CAMPAIGN.replace("{time: 5s, trials: 3}", "{until: 10%, trials: 2..6}"))
+    values = {("one", "reads"): [1000.0, 1001.0], ("pair", "reads"): [2000.0, 2001.0]}
+    path = make_run(tmp_path / "run", values, record=record, unsettled={("pair", "reads"): "drift"})
+    cells = _by_cell([NamedRun("run", read_run(path))])
+    (calm,), (drifts,) = cells["one", "reads"].points, cells["pair", "reads"].points
+    assert (calm.unsettled, drifts.unsettled) == (False, True)
+    assert not calm.text.startswith("about")
+    assert drifts.text == "about 2.00k IOPS (unsettled, trials 2.00k IOPS … 2.00k IOPS)"

@@ -1,0 +1,38 @@
+"""A run in a folder that this user may not enter: one error that says so, and what to type."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from poolproof.errors import RunError
+from poolproof.presentation.html_report.reading import read
+
+_NOBODY = 65534
+
+
+@pytest.fixture
+def closed(tmp_path: Path) -> Iterator[Path]:
+    """A run behind a door; root, for whom there are none, is nobody as long as the test takes."""
+    run = tmp_path / "closed" / "run"
+    run.mkdir(parents=True)
+    for name in ("run.json", "campaign.yaml"):
+        (run / name).write_text("{}")
+    run.parent.chmod(0)
+    is_root = os.geteuid() == 0
+    if is_root:
+        os.seteuid(_NOBODY)
+    try:
+        yield run
+    finally:
+        if is_root:
+            os.seteuid(0)
+        run.parent.chmod(0o700)
+
+
+def test_it_is_refused_with_the_command_that_is_allowed(closed: Path) -> None:
+    with pytest.raises(RunError) as caught:
+        read(closed)
+    assert caught.value.message == f"{closed}/run.json cannot be read: Permission denied"
+    assert "sudo poolproof" in caught.value.hint

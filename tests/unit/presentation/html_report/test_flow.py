@@ -1,0 +1,113 @@
+"""The byte account as a flow: what goes in comes out, and what does not has a name."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from poolproof.campaign.yaml import parse_campaign
+from poolproof.presentation.html_report.flow import Flow, flows
+from poolproof.results.runs.model import Trial
+from poolproof.results.runs.summary import cells_of
+from poolproof.rules.model import Finding
+from tests.unit.presentation.html_report.making import CAMPAIGN, MIB, account, leaf, trial
+
+CAMPAIGN_READ = parse_campaign(CAMPAIGN, "t")
+
+
+def _flows(*trials: Trial) -> tuple[Flow, ...]:
+    return flows(cells_of(trials, CAMPAIGN_READ)[0])
+
+
+def _one(moved: Trial) -> Flow:
+    (flow,) = _flows(moved)
+    return flow
+
+
+def _writing(fio: int, disks: list[int], factor: float, *rules: str) -> Trial:
+    leaves = tuple(leaf(f"disk{number}", 0, moved) for number, moved in enumerate(disks))
+    made = replace(trial("one", "stream"), leaves=leaves)
+    findings = tuple(Finding(rule, "refutes", "m", "f") for rule in rules)
+    return replace(made, account=account(0, fio, disk_writes=sum(disks), factor=factor), findings=findings)
+
+
+def test_all_that_fio_wrote_reached_the_disk() -> None:
+    flow = _one(_writing(100 * MIB, [100 * MIB], 1))
+    assert (flow.kept_bytes, flow.lost_bytes, flow.extra_bytes) == (100 * MIB, 0, 0)
+    assert (flow.lost, flow.extra, flow.copies) == ("", "", "")
+
+
+def test_a_mirror_keeps_two_copies_and_loses_nothing() -> None:
+    flow = _one(_writing(100 * MIB, [100 * MIB, 100 * MIB], 2))
+    assert (flow.kept_bytes, flow.lost_bytes, flow.leaf_bytes) == (100 * MIB, 0, 200 * MIB)
+    assert "2 times" in flow.copies
+
+
+def test_lost_bytes_are_those_of_fio_not_those_of_the_copies() -> None:
+    flow = _one(_writing(1000 * MIB, [100 * MIB, 100 * MIB], 2, "shared-file-numjobs"))
+    assert flow.lost_bytes == 900 * MIB
+    assert flow.lost == "900 MiB never reached a disk: overwritten in memory by another job"
+    assert flow.verdict == "the disks wrote 10 % of what they should have for fio's bytes"
+
+
+def test_the_strongest_finding_that_knows_names_the_leak() -> None:
+    flow = _one(_writing(100 * MIB, [MIB], 1, "write-vanished", "zero-buffers"))
+    assert flow.lost.endswith(": nothing but zeros: not stored")
+    assert _one(_writing(100 * MIB, [MIB], 1)).lost.endswith(": overwritten in memory, or shrunk on the way")
+
+
+def test_what_is_written_besides_comes_in_after_the_copies() -> None:
+    flow = _one(_writing(10 * MIB, [30 * MIB, 30 * MIB], 2))
+    assert (flow.extra_bytes, flow.lost) == (40 * MIB, "")
+    assert flow.extra.startswith("40 MiB written besides")
+    assert flow.verdict.startswith("the disks wrote 3 times what")
+
+
+def test_late_writes_are_told() -> None:
+    late = replace(leaf("a", 0, 100 * MIB), write_bytes=40 * MIB)
+    flow = _one(replace(_writing(100 * MIB, [100 * MIB], 1), leaves=(late,)))
+    assert flow.leaves[0].late_bytes == 60 * MIB
+    assert flow.late == "60 MiB reached a disk only after fio had ended"
+
+
+def test_reads_that_no_disk_saw_came_from_ram() -> None:
+    moved = replace(
+        trial("one", "reads"), leaves=(leaf("a", MIB),), account=account(100 * MIB, 0, disk_reads=MIB), findings=()
+    )
+    flow = _one(moved)
+    assert flow.lost == "99 MiB came from no disk: read from RAM, not from a disk"
+    assert flow.verdict == "the disks read 1 % of what fio did"
+    unwritten = replace(moved, findings=(Finding("unwritten-read", "refutes", "m", "f"),))
+    assert _one(unwritten).lost.endswith(": never written: zeros from no disk")
+
+
+def test_the_trials_of_a_cell_add_up_but_not_the_failed_ones() -> None:
+    first, second = trial("one", "reads", 1), trial("one", "reads", 2)
+    failed = replace(trial("one", "reads", 3), verdict="failed")
+    (flow,) = _flows(first, second, failed)
+    assert flow.fio_bytes == 200 * MIB
+    assert flow.leaves[0].moved_bytes == 200 * MIB
+
+
+def test_the_disk_below_a_loop_file_is_told() -> None:
+    below = replace(leaf("a", 0, 100 * MIB), below_device="vda", below_drained_write_bytes=3 * MIB)
+    flow = _one(replace(_writing(100 * MIB, [100 * MIB], 1), leaves=(below,)))
+    assert flow.leaves[0].below == "vda below it wrote 3 MiB"
+
+
+def test_without_counters_there_is_no_flow() -> None:
+    assert _flows(replace(trial("one", "reads"), leaves=(), account=None)) == ()
+
+
+@given(
+    fio=st.integers(1, 10**13),
+    disks=st.lists(st.integers(0, 10**13), min_size=1, max_size=5),
+    factor=st.sampled_from([1.0, 1.5, 2.0, 3.0]),
+)
+def test_every_stage_adds_up(fio: int, disks: list[int], factor: float) -> None:
+    flow = _one(_writing(fio, disks, factor))
+    assert flow.lost_bytes >= 0
+    assert flow.extra_bytes >= 0
+    assert flow.kept_bytes + flow.lost_bytes == pytest.approx(fio)
+    assert flow.kept_bytes * factor + flow.extra_bytes == pytest.approx(sum(disks), abs=1)

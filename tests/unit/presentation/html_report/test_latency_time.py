@@ -1,0 +1,74 @@
+"""Latency through time: each percentile over stretches that hold enough I/Os for it, none lost."""
+
+from collections import Counter
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from poolproof.load.fio.histogram import percentiles_of
+from poolproof.presentation.html_report.latency_time import SLOWER, Part, Stretch, enough, latency_lines
+
+FAST, SLOW = 1_000_000, 9_000_000
+
+
+def _stretches(count: int, *, ios: int = 1000, syncs: int = 0) -> list[Stretch]:
+    """One a second; a fiftieth of the I/Os is slow."""
+    bins = {FAST: ios - ios // 50, SLOW: ios // 50}
+    return [Stretch(101.0 + n, float(n), n + 1.0, bins, {FAST: syncs} if syncs else {}) for n in range(count)]
+
+
+def test_a_percentile_goes_by_what_completed_in_its_stretch_alone() -> None:
+    stretches = [*_stretches(4), Stretch(105.0, 4.0, 5.0, {SLOW: 1000}, {})]
+    found = latency_lines(stretches, 100.0, 40)["lat"]
+    assert found["ends"] == [0, 1, 2, 3, 4, 5]
+    assert found["lines"]["0"] == [0.001, 0.001, 0.001, 0.001, 0.009]
+    assert found["lines"]["1"] == [0.009] * 5
+
+
+def test_a_percentile_waits_until_ten_are_slower() -> None:
+    found = latency_lines(_stretches(25, ios=500), 100.0, 40)["lat"]["lines"]
+    assert 0 not in found["0"]
+    assert [number for number, value in enumerate(found["1"]) if value] == [0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22]
+    assert [number for number, value in enumerate(found["2"]) if value] == [0]
+
+
+def test_a_percentile_without_enough_is_not_drawn() -> None:
+    lines = latency_lines(_stretches(5, ios=100, syncs=3), 100.0, 40)["lat"]["lines"]
+    assert sorted(lines) == ["0"]
+    assert latency_lines(_stretches(1, ios=5), 100.0, 40) == {}
+    assert latency_lines([], 100.0, 40) == {}
+
+
+def test_times_count_from_the_window_and_a_late_report_shifts_none() -> None:
+    stretches = _stretches(3)
+    stretches[-1].at_s += 0.4  # fio's last report is printed when all has been summed up
+    assert latency_lines(stretches, 98.5, 40)["lat"]["ends"] == [1.5, 2.5, 3.5, 4.5]
+
+
+@given(
+    st.lists(st.dictionaries(st.integers(1, 50), st.integers(1, 400), max_size=4), max_size=30),
+    st.sampled_from([50.0, 99.0, 99.9]),
+)
+def test_no_io_is_lost_and_each_step_has_enough(all_bins: list[dict[int, int]], per_cent: float) -> None:
+    parts = [Part(float(number), number + 1.0, bins) for number, bins in enumerate(all_bins)]
+    steps = list(enough(parts, per_cent))
+    whole = sum((Counter(bins) for bins in all_bins), Counter())
+    needed = round(100 * SLOWER / (100 - per_cent))
+    if not steps:
+        assert whole.total() < needed
+        return
+    assert sum((Counter(step.bins) for step in steps), Counter()) == whole
+    assert (steps[0].from_s, steps[-1].to_s) == (0.0, float(len(parts)))
+    assert all(step.count >= needed for step in steps)
+    assert all(before.to_s == after.from_s for before, after in pairwise(steps))
+
+
+@pytest.mark.parametrize("points", [1, 3, 8])
+def test_fewer_points_are_sums_of_neighbours(points: int) -> None:
+    stretches = _stretches(20)
+    found = latency_lines(stretches, 100.0, points)["lat"]
+    assert len(found["ends"]) - 1 <= points
+    assert (found["ends"][0], found["ends"][-1]) == (0, 20)
+    assert found["lines"]["1"][0] == percentiles_of({FAST: 980, SLOW: 20}, [99.0])[99.0] / 1e9

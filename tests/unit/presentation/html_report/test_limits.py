@@ -1,0 +1,98 @@
+"""The section of the page on how near each figure is to what its disks can do."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from poolproof.presentation.html_report.answer import answer
+from poolproof.presentation.html_report.build import page
+from poolproof.presentation.html_report.limits import Section, section
+from poolproof.presentation.html_report.reading import read
+from poolproof.results.compare.finished import read_run
+from tests.unit.presentation.html_report.calibrated import CALIBRATED, disks_alone, make_calibrated
+from tests.unit.presentation.html_report.making import make_run, trial
+
+
+def _section(run: Path) -> Section:
+    seen = read(run)
+    return section(seen, tuple(seen.run.cells.values()))
+
+
+def test_each_cell_has_its_share_and_says_how_its_limit_comes_about(tmp_path: Path) -> None:
+    found = _section(make_calibrated(tmp_path / "run"))
+    rows = {(row.layout, row.workload): row for row in found.rows}
+    assert [(row.share, row.most) for row in rows.values()] == [
+        ("51%", "2.00k IOPS"),
+        ("50%", "8.31 MB/s"),
+        ("76%", "2.00k IOPS"),
+        ("150%", "4.16 MB/s"),
+    ]
+    assert rows["pair", "reads"].how == (
+        "a 2.00k IOPS ÷ 0.5 = 4.00k IOPS; b 1.00k IOPS ÷ 0.5 = 2.00k IOPS: b bounds it"
+    )
+    assert rows["pair", "stream"].how == "a 8.31 MB/s ÷ 1; b 4.16 MB/s ÷ 1: b bounds it"
+    assert [(each.layout, each.workload, each.label) for each in found.chart] == [
+        (row.layout, row.workload, row.share) for row in found.rows
+    ]
+
+
+def test_the_disks_alone_stand_in_a_table_of_their_own_and_nowhere_else(tmp_path: Path) -> None:
+    run = make_calibrated(tmp_path / "run")
+    found, seen = _section(run), read(run)
+    assert [(row.disk, row.workload, row.verdict) for row in found.bare] == [
+        (disk, workload, "sound") for disk in ("a", "b") for workload in ("reads", "stream")
+    ]
+    assert {layout for layout, _ in read_run(run).cells} == {"one", "pair"}
+    said = answer(seen)
+    assert "bare" not in " ".join((said.sentence, *said.rest))
+    assert seen.wanted == len(seen.trials) == 16
+
+
+def test_more_than_the_disks_give_is_said_with_the_reason(tmp_path: Path) -> None:
+    found = _section(make_calibrated(tmp_path / "run", with_cache=True))
+    assert found.over[0] == (
+        "reads on pair: 609%, more than its disks give alone. "
+        "90% of its bytes never came to or from a disk: it is RAM that was measured."
+    )
+
+
+def test_a_refuted_figure_stands_in_the_table_and_not_in_the_chart(tmp_path: Path) -> None:
+    trials = [*disks_alone(), *(trial("one", "stream", number, "refuted") for number in (1, 2))]
+    found = _section(make_run(tmp_path / "run", trials, campaign=CALIBRATED))
+    assert [row.mark for row in found.rows] == ["✗"]
+    assert found.chart == ()
+
+
+def test_a_run_of_which_only_disks_alone_are_done_is_a_page_all_the_same(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "run", disks_alone(), campaign=CALIBRATED)
+    said = answer(read(run))
+    assert said.sentence == "No layout has been measured yet: 8 of 16 trials are done, of disks alone."
+    text = page(read(run))
+    assert 'id="limit-bare"' in text
+    assert 'id="limit-chart"' not in text
+
+
+def test_the_jobs_that_repeat_the_run_are_those_of_layouts(tmp_path: Path) -> None:
+    run = make_calibrated(tmp_path / "run")
+    for file in run.glob("cells/bare:*/*/*/job.fio"):
+        file.write_text("[job]\nfilename=/dev/loop7\n")
+    assert "/dev/loop7" not in page(read(run))
+
+
+@pytest.mark.parametrize("with_layouts", [False, True])
+def test_a_run_that_is_going_on_says_what_is_not_known_yet(tmp_path: Path, with_layouts: bool) -> None:
+    trials = list(disks_alone())[:4]
+    trials += [trial("pair", "reads", number) for number in (1, 2)] if with_layouts else []
+    found = _section(make_run(tmp_path / "run", trials, campaign=CALIBRATED))
+    assert len(found.bare) == 2
+    assert found.without == (("pair: b was not measured alone",) if with_layouts else ())
+
+
+def test_a_directory_is_said_to_have_no_limit(tmp_path: Path) -> None:
+    campaign = CALIBRATED.replace("one: a | ext4", "one: dir /srv")
+    own = [trial("one", workload) for workload in ("reads", "stream")]
+    own = [replace(each, leaves=tuple(replace(disk, device="vda") for disk in each.leaves)) for each in own]
+    found = _section(make_run(tmp_path / "run", [*disks_alone(), *own], campaign=campaign))
+    assert found.rows == ()
+    assert found.without == ("one: a directory's disks hold data and can't be measured alone: it lies on vda",)

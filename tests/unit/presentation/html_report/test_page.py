@@ -1,0 +1,281 @@
+"""The page as a file: one, whole, of bounded size, and honest about what is missing."""
+
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from poolproof.cli.commands import app_for
+from poolproof.errors import RunError
+from poolproof.evidence.model import Evidence, Level
+from poolproof.presentation.html_report.build import write_report
+from poolproof.presentation.html_report.reading import read
+from poolproof.presentation.html_report.template import script_json
+from poolproof.presentation.html_report.through_time import Report, Sample, fio_rates, series_of
+from poolproof.results.runs.directory import RunDirectory
+from poolproof.results.runs.model import Trial
+from poolproof.rules.model import Finding
+from tests.unit.presentation.html_report.making import CAMPAIGN, RECORD, all_trials, make_run, readings, trial
+
+
+def _page(run: Path) -> str:
+    write_report(run, run / "report.html")
+    return (run / "report.html").read_text(encoding="utf-8")
+
+
+def _data(page: str) -> dict[str, Any]:
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
+    assert found is not None
+    data: dict[str, Any] = json.loads(found[1])
+    return data
+
+
+class _Elements(HTMLParser):
+    """Every element of a page with its attributes, and the visible text."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.words: list[str] = []
+        self._inside: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag in ("script", "style"):
+            self._inside.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if self._inside and self._inside[-1] == tag:
+            self._inside.pop()
+
+    def handle_data(self, data: str) -> None:
+        if not self._inside:
+            self.words.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.words).split())
+
+
+def test_the_sections_stand_in_the_order_of_their_weight(tmp_path: Path) -> None:
+    page = _page(make_run(tmp_path / "run", all_trials()))
+    sections = [attributes["id"] for tag, attributes in _Elements(page).elements if tag == "section"]
+    assert sections == ["answer", "map", "curves", "account", "time", "disks", "limit", "findings", "repeat"]
+
+
+def test_nothing_is_asked_of_a_network(tmp_path: Path) -> None:
+    elements = _Elements(_page(make_run(tmp_path / "run", all_trials()))).elements
+    outside = [attributes for _, attributes in elements if attributes.get("src") or attributes.get("srcset")]
+    links = [attributes["href"] for tag, attributes in elements if tag in ("link", "a") and attributes.get("href")]
+    assert outside == []
+    assert {str(link)[:5].partition("#")[0] for link in links} <= {"", "data:"}
+    assert any("default-src 'none'" in str(attributes.get("content")) for tag, attributes in elements if tag == "meta")
+
+
+def test_every_cell_is_there_once_with_its_figure_and_its_flow(tmp_path: Path) -> None:
+    data = _data(_page(make_run(tmp_path / "run", all_trials())))
+    assert len(data["cells"]) == 6
+    pair = next(c for c in data["cells"] if (data["layouts"][c["l"]], data["workloads"][c["w"]]) == ("pair", "stream"))
+    assert pair["flows"][0]["factor"] == 2
+    assert [name for name, *_ in pair["flows"][0]["leaves"]] == ["a", "b"]
+    assert pair["m"]["bandwidth"][0] == pytest.approx(1522.5 * 4096, rel=1e-3)
+
+
+def test_names_with_markup_stay_names(tmp_path: Path) -> None:
+    evil = "</script><img src=x onerror=alert(1)>"
+    question = "question: '<b onclick=alert(2)>Which</b> of the two?'"
+    finding = Finding("write-vanished", "refutes", f"lost {evil}", f'mend "{evil}')
+    trials = [replace(each, findings=(finding,)) for each in all_trials()]
+    page = _page(make_run(tmp_path / "run", trials, campaign=CAMPAIGN.replace("question: Which of the two?", question)))
+    tags = {tag for tag, _ in _Elements(page).elements}
+    attributes = {name for _, each in _Elements(page).elements for name in each}
+    assert "img" not in tags
+    assert not {"onerror", "onclick"} & attributes
+    assert f"lost {evil}" in _Elements(page).text
+    assert _data(page)["findings"][0][2] == f"lost {evil}"
+
+
+@pytest.mark.parametrize("text", ["</script>", "<!--", "]]>", "\u2028", "&amp;"])
+def test_json_in_a_script_cannot_end_it(text: str) -> None:
+    made = script_json({"name": text})
+    assert json.loads(made) == {"name": text}
+    assert not re.search(r"[<>&\u2028]", made)
+
+
+def test_an_empty_run_is_a_page_with_what_to_type(tmp_path: Path) -> None:
+    page = _Elements(_page(make_run(tmp_path / "run", [])))
+    assert "Nothing has been measured yet" in page.text
+    assert "poolproof resume" in page.text
+    assert "poolproof run campaign.yaml" in page.text
+
+
+@pytest.mark.parametrize("trials", [[], all_trials()], ids=["empty", "whole"])
+def test_every_link_within_the_page_leads_somewhere(tmp_path: Path, trials: list[Trial]) -> None:
+    elements = _Elements(_page(make_run(tmp_path / "run", trials))).elements
+    places = {attributes["id"] for _, attributes in elements if "id" in attributes}
+    links = [str(attributes["href"]) for tag, attributes in elements if tag == "a"]
+    assert {link[1:] for link in links if not link.startswith("#cell=")} <= places
+
+
+def test_all_refuted_still_shows_every_flow(tmp_path: Path) -> None:
+    data = _data(_page(make_run(tmp_path / "run", all_trials("refuted"))))
+    assert {cell["v"] for cell in data["cells"]} == {"refuted"}
+    assert {cell["c"] for cell in data["cells"]} == {None}
+    assert all(cell["flows"][0]["lost_bytes"] > 0 for cell in data["cells"])
+
+
+def test_trials_of_another_schema_are_left_out_and_counted(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "run", all_trials())
+    lines = (run / "trials.jsonl").read_text(encoding="utf-8").splitlines()
+    lines[0] = lines[0].replace('"schema":1', '"schema":99')
+    lines[1] = lines[1].replace('"schema":1', '"schema":0')
+    lines[2] = "{damaged"
+    (run / "trials.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    seen = read(run)
+    assert len(seen.trials) == 9
+    said = " ".join(seen.gaps)
+    assert "1 trial is left out, for trials.jsonl was written by a newer poolproof" in said
+    assert "pip install --upgrade poolproof" in said
+    assert "older poolproof" in said
+    assert "is damaged" in said
+    assert "newer poolproof" in _Elements(_page(run)).text
+
+
+def test_without_run_json_the_campaign_still_tells_what_was_asked(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "run", all_trials())
+    (run / "run.json").unlink()
+    page = _Elements(_page(run)).text
+    assert "host, versions and seed are not known" in page
+    assert "bare-a is best" in page
+
+
+def test_a_newer_run_json_names_the_mend_and_goes_on(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "run", all_trials())
+    text = (run / "run.json").read_text(encoding="utf-8")
+    (run / "run.json").write_text(text.replace('"schema": 1', '"schema": 9'), encoding="utf-8")
+    assert "pip install --upgrade poolproof" in _Elements(_page(run)).text
+
+
+def test_missing_samples_and_jobs_are_named(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "run", all_trials(), samples=False)
+    for job in run.rglob("job.fio"):
+        job.unlink()
+    page = _Elements(_page(run)).text
+    assert "samples.jsonl is missing or damaged for 12 trials" in page
+    assert "job.fio is missing for 2 workloads" in page
+
+
+def test_no_run_at_all_is_an_error_with_a_next_step(tmp_path: Path) -> None:
+    with pytest.raises(RunError) as caught:
+        read(tmp_path)
+    assert "no run.json" in caught.value.message
+    assert caught.value.hint
+
+
+def test_a_place_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "run", [])
+    (tmp_path / "file").touch()
+    with pytest.raises(RunError, match="cannot be written"):
+        write_report(run, tmp_path / "file" / "report.html")
+
+
+def test_the_command_says_where_the_page_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = make_run(tmp_path / "run", all_trials())
+    (run / "run.json").unlink()
+    app_for()(["report", str(run), "--out", str(tmp_path / "r.html")], standalone_mode=False)
+    printed = capsys.readouterr()
+    assert printed.out.startswith(f"{tmp_path / 'r.html'} (")
+    assert "missing:" in printed.err
+    assert (tmp_path / "r.html").stat().st_size > 100_000
+
+
+def test_bare_disks_make_the_limit(tmp_path: Path) -> None:
+    data = _data(_page(make_run(tmp_path / "run", all_trials())))
+    shares = {(layout, workload): share for layout, workload, share, *_ in data["limit"]}
+    assert shares == {("one", "reads"): pytest.approx(0.5), ("one", "stream"): pytest.approx(0.5)}
+
+
+def test_without_bare_disks_the_page_says_how_to_get_them(tmp_path: Path) -> None:
+    campaign = CAMPAIGN.replace("bare-a: a, ", "")
+    trials = [each for each in all_trials() if each.layout != "bare-a"]
+    page = _Elements(_page(make_run(tmp_path / "run", trials, campaign=campaign)))
+    assert "This run did not measure its disks alone" in page.text
+    assert "measure: {calibrate: true}" in page.text
+
+
+def test_claims_stand_with_their_source_and_result(tmp_path: Path) -> None:
+    claim = "expect:\n  - {claim: half each, source: Somebody, that: 'read_share(pair, reads, a) = 50% ± 1%'}\n"
+    page = _Elements(_page(make_run(tmp_path / "run", all_trials(), campaign=CAMPAIGN + claim)))
+    assert "claims" in [attributes.get("id") for _, attributes in page.elements]
+    assert "half each Somebody" in page.text
+    assert "✓ held" in page.text
+
+
+def test_very_long_names_and_many_layouts_make_a_page(tmp_path: Path) -> None:
+    long = "x" * 100
+    campaign = CAMPAIGN.replace("one: a | ext4", f"{long}: a | ext4")
+    trials = [replace(each, layout=long) if each.layout == "one" else each for each in all_trials()]
+    assert long in _data(_page(make_run(tmp_path / "run", trials, campaign=campaign)))["layouts"]
+
+
+def test_rates_through_time_come_from_the_counters() -> None:
+    one = trial("one", "stream")
+    samples = [Sample(reading.at_s, {"a": reading.counters[0]}) for reading in readings(one)]
+    series = series_of(samples, one, 200)
+    assert series["t"][:3] == [-1, 0, 1]
+    assert series["w"][0] == 0
+    assert series["w"][1] == pytest.approx(10 * 1024**2 / 1e6, rel=1e-3)
+    assert series["u"]["a"][1:] == [50] * 10
+    assert series["fio"] == pytest.approx(10 * 1024**2 / 1e6, rel=1e-3)
+
+
+def test_fewer_points_keep_every_byte() -> None:
+    one = trial("one", "stream")
+    samples = [Sample(reading.at_s, {"a": reading.counters[0]}) for reading in readings(one)]
+    series = series_of(samples, one, 4)
+    spans = [later - earlier for earlier, later in zip(series["t"], series["t"][1:], strict=False)]
+    moved = sum(rate * span for rate, span in zip(series["w"], spans, strict=True))
+    assert len(series["w"]) == 4
+    assert moved == pytest.approx(100 * 1024**2 / 1e6, rel=1e-3)
+
+
+def test_fios_own_rate_is_drawn_where_it_reported() -> None:
+    late = [0.0, 0.0, 0.0, 0.4]  # the last report is printed when all has been summed up
+    reports = [Report(101.0 + n + late[n], n + 1.0, 2_000_000 * (n + 1), 1_000_000 * (n + 1)) for n in range(4)]
+    assert fio_rates(reports, 99.5, 200) == {"fioRate": [[0.5, 3], [1.5, 3], [2.5, 3], [3.5, 3], [4.5, 3]]}
+    assert fio_rates(reports, 99.5, 3) == {"fioRate": [[0.5, 3], [2.5, 3], [4.5, 3]]}
+    assert fio_rates([], 100.0, 200) == {}
+
+
+def test_a_run_that_cannot_be_parsed_names_the_mend(tmp_path: Path) -> None:
+    made = RunDirectory.create(tmp_path / "run", "nonsense: [", replace(RECORD, campaign="nonsense: ["))
+    with pytest.raises(RunError, match="cannot be read by this poolproof"):
+        read(made.path)
+
+
+def test_the_layers_between_fio_and_the_disks_are_told_where_they_were_counted(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "run", all_trials())
+    levels = (
+        Level("fio", "fio", 0, 0, 100),
+        Level("luks", "vault", 2, 0, 90, 95),
+        Level("dataset", "tank/a", 1, 0, 100),
+        Level("device", "a", 3, 0, 90, 95),
+    )
+    directory = RunDirectory.open(run)
+    kept = directory.trial_directory("one", "stream", 2)
+    directory.keep(kept, "evidence.json", Evidence(None, levels=levels))
+    data = _data(_page(run))
+    found = {(data["layouts"][cell["l"]], data["workloads"][cell["w"]]): cell["way"] for cell in data["cells"]}
+    assert found["one", "stream"] == [2, [["dataset", "tank/a", 0, 100], ["luks", "vault", 0, 95]]]
+    assert found["pair", "stream"] == []
+
+
+def test_findings_count_cells_by_what_they_did_to_the_figure(tmp_path: Path) -> None:
+    trials = [*all_trials()[:8], trial("pair", "reads", 1, "refuted"), trial("pair", "stream", 1, "suspect")]
+    page = _Elements(_page(make_run(tmp_path / "run", trials)))
+    assert "refutes 1 cell, suspects 1 cell" in page.text

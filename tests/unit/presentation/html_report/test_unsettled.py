@@ -1,0 +1,139 @@
+"""A figure that did not settle is no confident mean anywhere on the page, and never the best beside those that did."""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from poolproof.presentation.charts import look
+from poolproof.presentation.html_report.build import write_report
+from poolproof.presentation.html_report.reading import read
+from poolproof.results.runs.model import Settling, Trial, Unsettled
+from poolproof.rules.model import Verdict
+
+from .making import CAMPAIGN, all_trials, make_run
+
+UNTIL = CAMPAIGN.replace("time: 5s, trials: 2", "until: 10%, confidence: 90%, trials: 2..6")
+FASTEST = ("bare-a", "reads")
+
+
+def _trials(reason: str, *places: tuple[str, str]) -> list[Trial]:
+    """Every cell of the campaign; those at these places did not settle."""
+    why = (Unsettled(reason, "it falls by 30% over 60 s"),)
+    calm, not_calm = (Settling(not each, 0.5, 4.0, 60.0, 0.995, 1.005, each) for each in ((), why))
+    return [replace(each, settling=not_calm if each.key[:2] in places else calm) for each in all_trials()]
+
+
+def _data(run: Path) -> tuple[dict[str, Any], str]:
+    write_report(run, run / "report.html")
+    text = (run / "report.html").read_text(encoding="utf-8")
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)
+    assert found is not None
+    return json.loads(found[1]), text
+
+
+def _cells(data: Mapping[str, Any]) -> dict[tuple[str, str], dict[str, Any]]:
+    return {(data["layouts"][cell["l"]], data["workloads"][cell["w"]]): cell for cell in data["cells"]}
+
+
+@pytest.mark.parametrize("reason", ["drift", "noise"])
+def test_what_did_not_settle_is_marked_and_never_the_best_beside_what_did(tmp_path: Path, reason: str) -> None:
+    data, text = _data(make_run(tmp_path / "run", _trials(reason, FASTEST), campaign=UNTIL))
+    cells = _cells(data)
+    assert (cells[FASTEST]["c"], cells[FASTEST]["s"]) == (None, None)
+    assert cells[FASTEST]["u"] == [[reason, "it falls by 30% over 60 s"]]
+    assert [key for key, cell in cells.items() if "u" in cell] == [FASTEST]
+    assert "1 unsettled</li>" in text
+
+
+@pytest.mark.parametrize("reason", ["drift", "noise"])
+def test_the_best_is_one_that_settled_and_the_others_are_held_against_it(tmp_path: Path, reason: str) -> None:
+    fast = _cells(_data(make_run(tmp_path / "fast", _trials(reason, FASTEST), campaign=UNTIL))[0])
+    assert fast["pair", "reads"]["s"] == 1
+    assert fast["pair", "reads"]["c"] == look.HEAT[0]
+    slow = _cells(_data(make_run(tmp_path / "slow", _trials(reason, ("one", "reads")), campaign=UNTIL))[0])
+    assert slow["one", "reads"]["s"] == pytest.approx(0.5)
+    assert slow["one", "reads"]["c"] not in (None, look.HEAT[0])
+
+
+def test_where_none_settled_they_are_held_against_the_best_of_themselves(tmp_path: Path) -> None:
+    places = [(layout, "reads") for layout in ("bare-a", "one", "pair")]
+    cells = _cells(_data(make_run(tmp_path / "run", _trials("few-samples", *places), campaign=UNTIL))[0])
+    assert all("u" in cells[place] for place in places)
+    assert [cells[place]["s"] for place in places] == [1, pytest.approx(0.5), pytest.approx(0.75)]
+
+
+def test_the_words_of_the_figure_are_those_of_the_terminal(tmp_path: Path) -> None:
+    cells = _cells(_data(make_run(tmp_path / "run", _trials("drift", FASTEST), campaign=UNTIL))[0])
+    assert cells[FASTEST]["f"] == "about 2.03k IOPS (unsettled, trials 2.02k IOPS … 2.04k IOPS)"
+    assert cells[FASTEST]["t"][0] == [1, "✓", "about 2.02k IOPS, unsettled (drift)"]
+    assert cells[FASTEST]["m"]["iops"] == [2030, None, None, 2020, 2040]
+    assert len(cells["pair", "reads"]["m"]["iops"]) == 3
+    assert "about" not in cells["pair", "reads"]["f"]
+
+
+def test_the_answer_leads_with_no_confident_mean_of_it(tmp_path: Path) -> None:
+    campaign = UNTIL.replace("bare-a: a, one: a | ext4, pair: btrfs raid1 a b", "bare-a: a")
+    trials = [each for each in _trials("drift", FASTEST) if each.layout == "bare-a"]
+    text = _data(make_run(tmp_path / "run", trials, campaign=campaign))[1]
+    assert "is the only layout with figures that count: about 2.03k IOPS (unsettled" in text
+    assert 'class="tone-open"' in text
+
+
+def test_a_cell_without_a_figure_has_nothing_that_could_settle(tmp_path: Path) -> None:
+    trials = [
+        replace(each, verdict="failed", figures=None) if each.key[:2] == FASTEST else each for each in _trials("drift")
+    ]
+    cell = _cells(_data(make_run(tmp_path / "run", trials, campaign=UNTIL))[0])[FASTEST]
+    assert "u" not in cell and cell["f"] == "no figure"
+
+
+def test_the_intervals_are_named_with_their_confidence(tmp_path: Path) -> None:
+    data, _ = _data(make_run(tmp_path / "run", _trials("drift"), campaign=UNTIL))
+    mixed = "90 % intervals for workloads about it, 95 % for others"
+    assert data["intervals"] == {"iops": mixed, "bandwidth": mixed, "p50": "95 % intervals", "p99": "95 % intervals"}
+    fixed, _ = _data(make_run(tmp_path / "fixed", all_trials()))
+    assert set(fixed["intervals"].values()) == {"95 % intervals"}
+    assert not any("u" in cell for cell in fixed["cells"])
+
+
+QUICK = CAMPAIGN + "quick: {workloads: {reads: {bs: [4k, 8k]}}}\n"
+
+
+def _quick(verdict: Verdict = "sound") -> list[Trial]:
+    """Trials of `--quick`, the last cell's of that verdict."""
+    return [
+        replace(each, workload=f"reads[bs={size}]", verdict=verdict if size == "8k" else "sound")
+        for each in all_trials("refuted")
+        if each.workload == "reads"
+        for size in ("4k", "8k")
+    ]
+
+
+def test_cells_that_the_campaign_does_not_have_are_named_and_break_nothing(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "run", [*_quick("refuted"), *all_trials()], campaign=QUICK)
+    (run / "run.json").unlink()
+    data, text = _data(run)
+    count = len(data["cells"])
+    assert count == 6
+    assert len(data["series"]) == count
+    assert 0 <= data["open"] < count
+    assert all(int(number) < count for number in re.findall(r'href="#cell=(\d+)"', text))
+    assert (
+        "6 cells are left out, for the campaign that could be read does not have them: reads[bs=4k] on bare-a" in text
+    )
+    assert "and 2 more" not in text and ", 2 more." in text
+
+
+def test_where_the_campaign_has_none_of_the_cells_the_page_says_so(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "run", _quick(), campaign=QUICK)
+    (run / "run.json").unlink()
+    seen = write_report(run, run / "report.html")
+    text = (run / "report.html").read_text(encoding="utf-8")
+    assert "No cell that was measured is one of the campaign&#39;s." in text
+    assert any(gap.startswith("6 cells are left out") for gap in seen.gaps)
+    assert len(read(run).run.cells) == 6, "exports have them all the same"

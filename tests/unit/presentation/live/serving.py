@@ -1,0 +1,104 @@
+"""`poolproof watch RUN --web` as its users start it, and a client that asks it."""
+
+import contextlib
+import http.client
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from poolproof.results.runs.directory import RunDirectory
+
+LIMIT_S = 60.0
+_POLL_S = 0.02
+POOLPROOF = str(Path(sys.executable).with_name("poolproof"))
+
+
+class Serving:
+    """A server that runs; `url` is what it printed first."""
+
+    def __init__(self, folder: Path, run: Path, *arguments: str) -> None:
+        self._out, self._err = folder / "watch.out", folder / "watch.err"
+        with self._out.open("w") as out, self._err.open("w") as err:
+            self.process = subprocess.Popen(
+                [POOLPROOF, "watch", str(run), "--web", *arguments],
+                stdout=out,
+                stderr=err,
+                stdin=subprocess.DEVNULL,
+                env={**os.environ, "PYTHONUNBUFFERED": "1"},
+            )
+        self.await_that(lambda: self._out.read_text().endswith("\n"), "no address was printed")
+        self.url = self._out.read_text().strip()
+
+    @property
+    def said(self) -> str:
+        """All that it said on standard error so far."""
+        return self._err.read_text()
+
+    @property
+    def port(self) -> int:
+        return urlsplit(self.url).port or 0
+
+    def await_that(self, condition: Callable[[], bool], complaint: str) -> None:
+        until = time.monotonic() + LIMIT_S
+        while not condition():
+            assert self.process.poll() is None, f"{complaint}: it ended and said {self._err.read_text()}"
+            assert time.monotonic() < until, complaint
+            time.sleep(_POLL_S)
+
+    @contextlib.contextmanager
+    def asked(
+        self, path: str, headers: Mapping[str, str] | None = None, method: str = "GET"
+    ) -> Iterator[http.client.HTTPResponse]:
+        """The answer to one request, on a connection of its own; `headers` may name another Host."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=LIMIT_S)
+        with contextlib.closing(connection):
+            connection.request(method, path, headers=dict(headers or {}))
+            yield connection.getresponse()
+
+    def status(self, path: str, headers: Mapping[str, str] | None = None, method: str = "GET") -> int:
+        with self.asked(path, headers, method) as answer:
+            answer.read()
+            return answer.status
+
+    def text(self, path: str) -> str:
+        with self.asked(path) as answer:
+            assert answer.status == 200
+            return answer.read().decode()
+
+    def stop(self, number: signal.Signals = signal.SIGINT) -> int:
+        """Ctrl-C; the exit code."""
+        self.process.send_signal(number)
+        return self.process.wait(LIMIT_S)
+
+
+def events(answer: http.client.HTTPResponse) -> Iterator[dict[str, Any]]:
+    """The events of a stream, as they come."""
+    while line := answer.readline():
+        if line.startswith(b"data: "):
+            yield json.loads(line.removeprefix(b"data: "))
+
+
+@contextlib.contextmanager
+def serving(folder: Path, run: Path, *arguments: str) -> Iterator[Serving]:
+    """A server that is ended with the context, whatever comes."""
+    made = Serving(folder, run, *arguments)
+    try:
+        yield made
+    finally:
+        made.process.kill()
+        made.process.wait(LIMIT_S)
+
+
+@contextlib.contextmanager
+def going(run: Path) -> Iterator[RunDirectory]:
+    """The run, with its lock held as by the poolproof that makes it."""
+    directory = RunDirectory.open(run)
+    with directory.locked():
+        yield directory

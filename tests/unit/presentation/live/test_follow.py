@@ -1,0 +1,250 @@
+"""A run followed in its files: each trial once, what is at hand, its end; and nothing written."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from poolproof.errors import RunError
+from poolproof.measure.events import Listener, LiveRates
+from poolproof.measure.teller import Teller
+from poolproof.presentation.live.follow import MEASURED, Follower
+from poolproof.presentation.live.rates import rates_of
+from poolproof.results.runs.directory import RunDirectory
+from poolproof.results.runs.live import LiveNotes
+from poolproof.results.runs.model import Figures, RunRecord, Trial
+from tests.unit.presentation.html_report.making import MIB, all_trials, make_run, readings, trial
+from tests.unit.presentation.live.serving import LIMIT_S, POOLPROOF, going
+
+
+class Heard(Listener):
+    """Writes down what it is told."""
+
+    wants_live = True
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.rates: list[LiveRates] = []
+
+    def layout_begins(self, layout: str, trials_to_do: int) -> None:
+        self.lines.append(f"layout {layout} {trials_to_do}")
+
+    def trial_added(self, layout: str, workload: str) -> None:
+        self.lines.append(f"added {layout} {workload}")
+
+    def step(self, title: str) -> None:
+        self.lines.append(f"step {title}")
+
+    def trial_begins(self, layout: str, workload: str, number: int) -> None:
+        self.lines.append(f"begins {layout} {workload} {number}")
+
+    def live(self, rates: LiveRates) -> None:
+        self.rates.append(rates)
+
+    def trial_ends(self, ended: Trial) -> None:
+        self.lines.append(f"ends {ended.layout} {ended.workload} {ended.number}")
+
+    def warning(self, message: str) -> None:
+        self.lines.append(message)
+
+
+def test_each_trial_is_told_once_with_its_layout_and_its_rates(tmp_path: Path) -> None:
+    trials = all_trials()
+    path = make_run(tmp_path / "run", trials[:3])
+    with going(path) as run:
+        follower, heard = Follower(path), Heard()
+        assert [each.key for each in follower.before] == [each.key for each in trials[:3]]
+        assert follower.look(heard).going and not [line for line in heard.lines if line[:4] == "ends"]
+        for each in trials[3:5]:
+            run.append(each)
+            names = [disk.device for disk in each.leaves]
+            run.keep_samples(run.trial_directory(*each.key), names, list(readings(each)))
+        follower.look(heard)
+        follower.look(heard)
+    told = [line for line in heard.lines if line[:4] != "step"]
+    assert told == [
+        "begins bare-a stream 2",
+        "ends bare-a stream 2",
+        "layout one 4",
+        "begins one reads 1",
+        "ends one reads 1",
+    ]
+    assert len(heard.rates) == 22 and max(rate.leaf_bytes_per_s for rate in heard.rates) > 9 * MIB
+    assert not follower.look(heard).going
+
+
+def test_the_trial_whose_directory_stands_without_its_line_is_at_hand(tmp_path: Path) -> None:
+    path = make_run(tmp_path / "run", all_trials()[:1])
+    with going(path) as run:
+        os.utime(path / "trials.jsonl", (1000, 1000))
+        begun = run.trial_directory("bare-a", "stream", 1)
+        os.utime(begun, (2000, 2000))
+        follower, heard = Follower(path), Heard()
+        assert follower.look(heard).since_s == 2000
+        follower.look(heard)
+        assert heard.lines == ["begins bare-a stream 1", f"step {MEASURED}"]
+
+
+def test_rates_of_the_trial_at_hand_are_told_while_it_runs(tmp_path: Path) -> None:
+    path = make_run(tmp_path / "run", all_trials()[:1])
+    with going(path) as run:
+        os.utime(path / "trials.jsonl", (1000, 1000))
+        run.trial_directory("bare-a", "stream", 1)
+        follower, heard = Follower(path), Heard()
+        teller = Teller(Listener(), run, ("bare-a", "stream", 1))
+        assert not teller.is_heard()
+        with follower.watching():
+            for second in range(1, 4):
+                assert teller.is_heard()
+                teller.tell(LiveRates(float(second), 2e6 * second, 3e6))
+                follower.look(heard)
+                follower.look(heard)
+            assert heard.rates == [LiveRates(float(second), 2e6 * second, 3e6) for second in range(1, 4)]
+            run.append(trial("bare-a", "stream", 1))
+            follower.look(heard)
+            assert heard.lines[-1] == "ends bare-a stream 1" and len(heard.rates) == 3
+        assert not teller.is_heard()
+
+
+def test_nothing_is_written_for_nobody_and_others_trials_are_not_this_ones(tmp_path: Path) -> None:
+    run = RunDirectory.open(make_run(tmp_path / "run", []))
+    notes = LiveNotes(run)
+    teller = Teller(Listener(), run, ("one", "reads", 1))
+    assert not teller.is_heard()
+    teller.tell(LiveRates(1.0, None, 3e6))
+    assert not (run.path / "live.jsonl").exists()
+    with notes.watched():
+        assert teller.is_heard()
+        teller.tell(LiveRates(2.0, None, 3e6))
+        assert [line.elapsed_s for line in notes.lines(("one", "reads", 1))] == [2.0]
+        assert notes.lines(("one", "reads", 2)) == []
+        with (run.path / "live.jsonl").open("ab") as file:
+            file.write(b'{"layout":"one","wor')
+        assert len(notes.lines(("one", "reads", 1))) == 1
+    notes.clear()
+    assert notes.lines(("one", "reads", 1)) == []
+
+
+def test_between_trials_the_journal_tells_the_step(tmp_path: Path) -> None:
+    path = make_run(tmp_path / "run", all_trials()[:1])
+    with going(path):
+        os.utime(path / "trials.jsonl", (1000, 1000))
+        journal = path / "journal.jsonl"
+        journal.write_text('{"line":"change","number":1,"title":"make ext4 on a","argv":[],"undo":null}\n{"line":')
+        follower, heard = Follower(path), Heard()
+        follower.look(heard)
+        journal.write_text('{"line":"undone","number":1,"schema":1}\n')
+        follower.look(heard)
+        assert heard.lines == ["step make ext4 on a", "step taking down"]
+
+
+def test_a_trial_beyond_those_planned_is_told_as_added(tmp_path: Path) -> None:
+    path = make_run(tmp_path / "run", all_trials())
+    with going(path) as run:
+        follower, heard = Follower(path), Heard()
+        run.append(trial("pair", "reads", 3))
+        follower.look(heard)
+        assert heard.lines[:3] == ["added pair reads", "begins pair reads 3", "ends pair reads 3"]
+
+
+def test_a_half_line_waits_and_a_damaged_one_is_named(tmp_path: Path) -> None:
+    path = make_run(tmp_path / "run", [])
+    follower, heard = Follower(path), Heard()
+    whole = (make_run(tmp_path / "other", [trial("one", "reads")]) / "trials.jsonl").read_bytes()
+    with (path / "trials.jsonl").open("ab", buffering=0) as file:
+        file.write(whole[:40])
+        follower.look(heard)
+        assert heard.lines == []
+        file.write(whole[40:] + b"{}\n")
+        follower.look(heard)
+    assert "ends one reads 1" in heard.lines
+    assert heard.lines[-1] == "1 lines of trials.jsonl cannot be read; left out"
+
+
+def test_who_looks_whether_a_run_goes_on_keeps_nobody_from_it(tmp_path: Path) -> None:
+    run = RunDirectory.open(make_run(tmp_path / "run", []))
+    assert not run.is_going() and not (run.path / ".lock").exists()
+    with run.locked():
+        assert run.is_going()
+    assert not run.is_going()
+    with run.locked():
+        pass
+
+
+def test_rates_without_files_are_none(tmp_path: Path) -> None:
+    assert rates_of(tmp_path) == []
+    (tmp_path / "samples.jsonl").write_text("{damaged\n")
+    assert rates_of(tmp_path) == []
+
+
+def test_a_finished_run_shows_its_table_and_says_so(tmp_path: Path) -> None:
+    done = _watch(make_run(tmp_path / "run", all_trials()))
+    assert done.returncode == 0
+    assert "✓ sound" in done.stdout and done.stderr == "The run has ended.\n"
+
+
+def test_a_run_that_was_killed_between_two_trials_of_a_cell_has_not_ended(tmp_path: Path) -> None:
+    """Its least trials are done, and do not agree: both lines say that there is more to do."""
+    text = "layouts: {one: dir /srv}\nworkloads: {r: {rw: read, size: 1m}}\nmeasure: {until: 3%, trials: 2..6}"
+    record = RunRecord("0.1.0", text, "l", "/s", "/r", 1, "local", "2026-11-22T00:00:00+00:00", {}, {})
+    run = RunDirectory.create(tmp_path / "run", text, record)
+    for number, iops in ((1, 100.0), (2, 200.0), (3, 150.0)):
+        run.append(Trial("one", "r", number, "sound", (), "iops", Figures(iops, iops * 4096)))
+    done = _watch(run.path)
+    assert "3 of 4 trials are done; to go on: poolproof resume" in done.stdout
+    assert done.stderr.startswith("No poolproof works on this run; to go on: poolproof resume")
+
+
+def test_for_machines_the_end_is_the_object_of_the_run(tmp_path: Path) -> None:
+    done = _watch(make_run(tmp_path / "run", all_trials()), "--json")
+    assert done.returncode == 0 and len(json.loads(done.stdout)["cells"]) == 6
+
+
+def test_an_empty_run_says_how_to_go_on(tmp_path: Path) -> None:
+    done = _watch(make_run(tmp_path / "run", []))
+    assert done.returncode == 0 and "Traceback" not in done.stderr
+    assert "No poolproof works on this run; to go on: poolproof resume" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["watch", "show"])
+@pytest.mark.parametrize("words", [(), ("--json",)])
+def test_of_a_damaged_run_what_is_whole_is_printed_and_what_is_missing_named(
+    command: str, words: tuple[str, ...], tmp_path: Path
+) -> None:
+    trials = make_run(tmp_path / "run", all_trials()) / "trials.jsonl"
+    lines = trials.read_bytes().splitlines(keepends=True)
+    trials.write_bytes(b"".join([lines[0][:40] + b"\n", *lines[1:]]))
+    done = _typed(command, tmp_path / "run", *words)
+    assert done.returncode == RunError.exit_code
+    assert done.stderr.startswith("missing: 1 trial is left out, for trials.jsonl is damaged; to mend it: ")
+    assert done.stderr.endswith("The run has ended.\n") is (command == "watch")
+    assert "resume" not in done.stdout
+    if words:
+        assert sum(cell["trials"] for cell in json.loads(done.stdout)["cells"]) == len(lines) - 1
+    else:
+        assert "✓ sound" in done.stdout and "pair" in done.stdout
+
+
+def test_without_run_json_show_goes_on_with_the_rest(tmp_path: Path) -> None:
+    (make_run(tmp_path / "run", all_trials()) / "run.json").unlink()
+    done = _typed("show", tmp_path / "run")
+    assert done.returncode == RunError.exit_code
+    assert done.stderr == "missing: run.json is missing: host, versions and seed are not known.\n"
+    assert "✓ sound" in done.stdout
+
+
+def test_a_directory_that_is_no_run_is_refused(tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "missing"):
+        done = _watch(path)
+        assert done.returncode == RunError.exit_code and "is no run directory" in done.stderr
+
+
+def _watch(run: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return _typed("watch", run, *words)
+
+
+def _typed(command: str, run: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    argv = [POOLPROOF, command, str(run), *words]
+    return subprocess.run(argv, capture_output=True, text=True, timeout=LIMIT_S, check=False)

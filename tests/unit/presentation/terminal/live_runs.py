@@ -1,0 +1,68 @@
+"""Campaigns and trials for live screens, with a clock that the test moves."""
+
+import io
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from rich.console import Console
+
+from poolproof.campaign.model import Campaign
+from poolproof.campaign.yaml import parse_campaign
+from poolproof.presentation.terminal.live_screen import screen_lines
+from poolproof.presentation.terminal.live_state import LiveState
+from poolproof.results.runs.model import Figures, Trial
+from poolproof.rules.model import Finding, Verdict
+from tests.unit.results.compare.making import EFFECTS
+
+START_S = 1_800_000_000.0
+
+
+@dataclass
+class Clock:
+    """Seconds since 1970, as the test says."""
+
+    now_s: float = START_S
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+def campaign(layouts: int = 2, workloads: int = 2, trials: int = 2) -> Campaign:
+    """Layouts l0, l1 … and workloads w0, w1 …"""
+    text = "question: Which?\ndevices: {a: {file: 2G}}\nlayouts:\n"
+    text += "".join(f"  l{number}: a | ext4\n" for number in range(layouts)) + "workloads:\n"
+    text += "".join(f"  w{number}: {{rw: randread, bs: 4k, size: 64m}}\n" for number in range(workloads))
+    return parse_campaign(f"{text}measure: {{trials: {trials}, time: 5s}}\n", "t")
+
+
+def trial(
+    layout: str,
+    workload: str,
+    number: int = 1,
+    verdict: Verdict = "sound",
+    *,
+    begun_s: float = START_S,
+    took_s: float = 10.0,
+    message: str = "50 MiB went missing",
+) -> Trial:
+    effect = EFFECTS.get(verdict)
+    return Trial(
+        layout=layout,
+        workload=workload,
+        number=number,
+        verdict=verdict,
+        findings=(Finding("write-vanished", effect, message, "write it anew"),) if effect else (),
+        metric="iops",
+        figures=Figures(iops=1000.0, bandwidth_bytes=4.096e6),
+        begun_at=datetime.fromtimestamp(begun_s, UTC).isoformat(timespec="milliseconds"),
+        seconds={"cool": 1.0, "fio": took_s - 1.0},
+    )
+
+
+def screen(state: LiveState, width: int = 80, height: int = 24) -> list[str]:
+    """The screen as letters, as rich prints it to a terminal of that size."""
+    console = Console(width=width, height=height, record=True, color_system=None, file=io.StringIO())
+
+    for line in screen_lines(state, "Ctrl-C ends it", width, height):
+        console.print(line)
+    return [line.rstrip() for line in console.export_text().splitlines()]

@@ -1,0 +1,71 @@
+"""What a terminal shows of the disks alone and of the distance to them."""
+
+from io import StringIO
+
+from rich.console import Console
+
+from poolproof.presentation.terminal.limited import how_text, print_limits, without_limit
+from poolproof.presentation.terminal.table import print_table
+from poolproof.results.runs.limit import LeafLimit, Limit, limits_of
+from poolproof.results.runs.model import Trial
+from poolproof.results.runs.summary import bare_cells_of, cells_of
+from tests.unit.results.runs.measured_alone import CAMPAIGN, alone, trial
+
+
+def shown(*trials: Trial) -> str:
+    cells, bare = cells_of(trials, CAMPAIGN), bare_cells_of(trials, CAMPAIGN)
+    limits = limits_of(cells, bare, CAMPAIGN)
+    console = Console(file=StringIO(), width=160, highlight=False)
+    print_table(console, cells, "one", limits)
+    print_limits(console, cells, bare, limits)
+    assert isinstance(console.file, StringIO)
+    return console.file.getvalue()
+
+
+def test_each_figure_has_its_share_and_each_disk_its_figure() -> None:
+    text = shown(
+        alone("rust", "reads", 100.0),
+        alone("ssd", "reads", 1000.0),
+        trial("one", "reads", 90.0, {"rust": (100, 0)}),
+        trial("both", "reads", 150.0, {"rust": (50, 0), "ssd": (50, 0)}),
+    )
+    rows = {line.split()[0]: line for line in text.splitlines() if line.split()}
+    assert "90%" in rows["one"]
+    assert "75%" in rows["both"]
+    assert rows["the"].split() == ["the", "disks", "alone", "rust", "ssd"]
+    assert text.count("reads") == 2
+    assert "100 IOPS ✓  1.00k IOPS ✓" in text
+    assert "bare:" not in text
+    assert "more than the disks give" not in text
+
+
+def test_what_is_more_than_the_disks_give_and_what_has_no_limit_is_said() -> None:
+    text = shown(
+        alone("rust", "reads", 100.0),
+        trial("one", "reads", 400.0, {"rust": (25, 0)}),
+        trial("both", "reads", 150.0, {"rust": (50, 0), "ssd": (50, 0)}),
+    )
+    assert "reads on one: 400%, more than its disks give alone. 75% of its bytes never came to or from a disk" in text
+    assert "both: ssd was not measured alone" in text
+
+
+def test_a_run_that_measured_no_disk_alone_shows_nothing_of_it() -> None:
+    made = cells_of([trial("one", "reads", 90.0, {"rust": (100, 0)})], CAMPAIGN)
+    console = Console(file=StringIO(), width=160)
+    print_table(console, made, None)
+    print_limits(console, made, (), {})
+    assert isinstance(console.file, StringIO)
+    assert "limit" not in console.file.getvalue()
+
+
+def test_how_a_limit_comes_about_names_every_disk_and_the_one_that_bounds_it() -> None:
+    limit = Limit(2000.0, 0.5, "b", (LeafLimit("a", 2000.0, 0.5), LeafLimit("b", 1000.0, 0.5)))
+    assert how_text(limit, "iops") == "a 2.00k IOPS ÷ 0.5 = 4.00k IOPS; b 1.00k IOPS ÷ 0.5 = 2.00k IOPS: b bounds it"
+    quick = Limit(1e6, 0.5, "b", (LeafLimit("a", 2e6, 0.5), LeafLimit("b", 1e6, 0.5)))
+    assert how_text(quick, "p99") == "a 2.00 ms, b 1.00 ms: b is the quickest"
+
+
+def test_a_layout_without_any_limit_is_named_once() -> None:
+    cells = cells_of([trial("one", name, 1.0, {"vda": (9, 9)}) for name in ("reads", "writes")], CAMPAIGN)
+    assert without_limit([(cell, "why") for cell in cells]) == ("one: why",)
+    assert without_limit([(cells[0], "why"), (cells[1], None)]) == ("reads on one: why",)

@@ -1,0 +1,33 @@
+"""A plan as text and as an object: what a step needs, waits for and tries again stands beside its command."""
+
+from poolproof.presentation.terminal.plan_text import plan_object, plan_text
+from poolproof.steps import Holds, Step, UndoCommand
+
+_STEPS = (
+    Step("unmount /m", ("umount", "/m"), patience_s=5.0),
+    Step("import the pool p", ("zpool", "import", "p"), unless="/proc/spl/kstat/zfs/p"),
+    Step("assemble /dev/md/a", ("mdadm", "--assemble", "/dev/md/a"), await_file="/dev/md/a"),
+    Step("make /m", ("mkdir", "/m"), undo=UndoCommand(("rmdir", "/m"), Holds("/m", ""))),
+)
+
+
+def test_each_step_is_told_with_its_conditions() -> None:
+    assert plan_text(_STEPS, (), ()).splitlines() == [
+        "# once",
+        "# unmount /m; tried for 5 s",
+        "umount /m",
+        "# import the pool p; not where /proc/spl/kstat/zfs/p stands already",
+        "zpool import p",
+        "# assemble /dev/md/a; then wait for /dev/md/a",
+        "mdadm --assemble /dev/md/a",
+        "# make /m; undo: rmdir /m",
+        "mkdir /m",
+    ]
+
+
+def test_an_object_holds_the_same() -> None:
+    patient, imported, assembled, made = plan_object(_STEPS, (), ())["once"]
+    assert (patient["argv"], patient["patience_s"], patient["unless"]) == (["umount", "/m"], 5.0, None)
+    assert imported["unless"] == "/proc/spl/kstat/zfs/p"
+    assert assembled["await_file"] == "/dev/md/a"
+    assert made["undo"] == "rmdir /m"

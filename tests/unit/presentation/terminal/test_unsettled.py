@@ -1,0 +1,142 @@
+"""A figure that did not settle is never printed as one: the word, between what it lies, and why."""
+
+import io
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from poolproof.campaign.flags import campaign_from_flags
+from poolproof.campaign.model import Measure, Until
+from poolproof.presentation.terminal.table import print_table
+from poolproof.presentation.terminal.words import trial_text
+from poolproof.results.runs.contract import run_object
+from poolproof.results.runs.model import Figures, Settling, Trial, Unsettled
+from poolproof.results.runs.settled import Spreads, needs_trial, settling_of, trials_ahead
+from poolproof.results.runs.summary import Cell, cells_of
+from poolproof.rules.model import Verdict
+from poolproof.stopping.model import Spread
+
+MEASURE = Measure(trials=2, most_trials=4, until=Until(tolerance=0.05, max_s=60.0))
+CAMPAIGN = campaign_from_flags(
+    ["hdd=a | ext4", "pair=btrfs raid1 a b"], ["a=file:1G", "b=file:1G"], ["r:rw=randread"], measure=MEASURE
+)
+DRIFT = Unsettled("drift", "it falls by 30% over 60 s")
+
+
+def trial(layout: str, number: int, iops: float | None, *reasons: Unsettled) -> Trial:
+    settling = Settling(not reasons, 0.5, 4.0, 60.0, 0.9995, 1.0005, reasons)
+    verdict: Verdict = "failed" if iops is None else "sound"
+    figures = None if iops is None else Figures(iops, iops * 4096)
+    seconds = {"cool": 1.0, "fio": 5.0}
+    return Trial(layout, "r", number, verdict, (), "iops", figures, seconds=seconds, settling=settling)
+
+
+def cell(*trials: Trial) -> Cell:
+    (found,) = cells_of(trials, CAMPAIGN)
+    return found
+
+
+def printed(*cells: Cell) -> str:
+    out = io.StringIO()
+    print_table(Console(file=out, width=80), cells, "hdd")
+    return out.getvalue()
+
+
+SETTLED = cell(trial("hdd", 1, 100.0), trial("hdd", 2, 100.1))
+DRIFTS = cell(trial("pair", 1, 210.0), trial("pair", 2, 210.1, DRIFT))
+APART = cell(*(trial("pair", number, 100.0 * number) for number in (1, 2, 3, 4)))
+
+
+@pytest.mark.parametrize("unsettled", [DRIFTS, APART])
+def test_no_mean_is_printed_of_a_cell_that_did_not_settle(unsettled: Cell) -> None:
+    text = printed(SETTLED, unsettled)
+    row = next(line for line in text.splitlines() if line.startswith("  pair"))
+    assert "unsettled" in row
+    assert "IOPS" not in row
+    assert "100 IOPS" in next(line for line in text.splitlines() if line.startswith("  hdd"))
+
+
+def test_why_it_did_not_settle_stands_below() -> None:
+    text = printed(SETTLED, DRIFTS)
+    assert "~ r on pair: unsettled, 210 IOPS to 210 IOPS in 2 trials" in text
+    assert "drift: it falls by 30% over 60 s" in text
+    text = " ".join(printed(SETTLED, APART).split())
+    assert "disagree: the trials differ by more than their insides explain" in text
+    assert "trials: 4 trials know it to within" in text
+
+
+def test_trials_that_disagree_and_are_known_all_the_same_are_reported_as_such() -> None:
+    """Each to a tenth of a per cent, 6 % apart, and six of them make the mean known to within 5 %."""
+    figures = (100.0, 106.0, 101.0, 105.0, 100.5, 105.5)
+    known = cell(*(trial("pair", number, figure) for number, figure in enumerate(figures, start=1)))
+    assert not known.is_unsettled and known.disagrees
+    text = printed(SETTLED, known)
+    assert "! r on pair: its trials differ by more than their insides explain" in text
+    assert "r on hdd: its trials" not in text
+    assert [each["disagree"] for each in run_object(Path("run"), (SETTLED, known), None)["cells"]] == [False, True]
+
+
+def test_the_time_that_was_spent_is_told_beside_that_of_trials_of_the_longest_time() -> None:
+    text = " ".join(printed(SETTLED, DRIFTS).split())
+    assert "fio ran for 20.0 s, cooling and draining took 4.0 s;" in text
+    assert "with trials of the longest time fio would have run for 4 min" in text
+
+
+def test_a_trial_that_did_not_settle_says_so_as_it_ends() -> None:
+    assert trial_text(trial("hdd", 1, 100.0)) == "100 IOPS"
+    assert trial_text(trial("hdd", 1, 100.0, DRIFT)) == "about 100 IOPS, unsettled (drift)"
+
+
+def test_machines_are_told_the_same() -> None:
+    found = run_object(Path("run"), (SETTLED, DRIFTS), None)
+    assert [each["settled"] for each in found["cells"]] == [True, False]
+    assert found["cells"][1]["unsettled"] == [{"name": "drift", "sentence": "it falls by 30% over 60 s"}]
+    assert found["cells"][0]["warmup_s"] == 0.5
+    assert found["seconds"] == {"cool": 4.0, "fio": 20.0}
+    assert found["fixed_s"] == 4 * 60.0
+
+
+def test_a_workload_that_ends_by_itself_takes_no_longer_by_a_fixed_schedule() -> None:
+    by_itself = [replace(trial("hdd", number, 100.0), settling=None) for number in (1, 2)]
+    found = settling_of(by_itself, MEASURE)
+    assert found is not None and found.fixed_s == 2 * 5.0
+    assert run_object(Path("run"), (cell(*by_itself),), None)["fixed_s"] == 2 * 5.0
+
+
+def test_trials_of_a_percentile_are_known_no_better_than_by_their_own_stretches() -> None:
+    def of_a_percentile(number: int, half: float | None) -> Trial:
+        found = trial("hdd", number, 100.0)
+        assert found.settling is not None
+        figures = Figures(100.0, 1e5, p99_ns=1e6)
+        return replace(found, metric="p99", figures=figures, settling=replace(found.settling, half_share=half))
+
+    spreads = Spreads(percentiles=Spread(0.005, 30.0))
+    vague, sure, unsaid = ([of_a_percentile(n, half) for n in (1, 2)] for half in (0.1, 0.008, None))
+    found = [settling_of(trials, MEASURE, spreads) for trials in (vague, sure, unsaid)]
+    assert [each is not None and each.settled for each in found] == [False, True, True]
+
+
+def test_a_cell_has_trials_until_they_are_inside_the_tolerance() -> None:
+    calm = [trial("hdd", 1, 100.0), trial("hdd", 2, 100.1)]
+    apart = [trial("pair", number, 100.0 * number) for number in (1, 2, 3, 4)]
+    assert needs_trial(calm[:1], MEASURE)
+    assert not needs_trial(calm, MEASURE)
+    assert needs_trial(apart[:3], MEASURE)
+    assert not needs_trial(apart, MEASURE), "the most are the most"
+    assert trials_ahead([*calm, *apart[:2]], CAMPAIGN) == 1
+    assert trials_ahead([], CAMPAIGN) == 4
+
+
+def test_failed_trials_have_no_say() -> None:
+    failed = [trial("hdd", 1, None), trial("hdd", 2, None)]
+    assert not needs_trial(failed, MEASURE), "what fails twice is not tried for ever"
+    found = settling_of(failed, MEASURE)
+    assert found is not None and [reason.name for reason in found.reasons] == ["no-figure"]
+    assert needs_trial([trial("hdd", 1, None), trial("hdd", 2, 100.0)], MEASURE)
+
+
+def test_a_fixed_time_has_nothing_to_settle() -> None:
+    assert settling_of([trial("hdd", 1, 100.0)], Measure()) is None
+    assert not needs_trial([trial("hdd", number, 100.0 * number) for number in (1, 2, 3)], Measure(trials=3))

@@ -1,0 +1,194 @@
+"""What people read: refuted figures are never unmarked, and the table fits a terminal of 80 columns."""
+
+import io
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+
+from poolproof.campaign.flags import campaign_from_flags
+from poolproof.campaign.model import Metric
+from poolproof.evidence.model import Account, LeafUse
+from poolproof.measure.events import Listener
+from poolproof.presentation.terminal.lines import PlainLines
+from poolproof.presentation.terminal.live_state import LiveState
+from poolproof.presentation.terminal.shares import print_shares
+from poolproof.presentation.terminal.short_names import cut
+from poolproof.presentation.terminal.table import print_table
+from poolproof.presentation.terminal.words import (
+    MARKS,
+    factor_text,
+    half_width_text,
+    trial_text,
+    value_text,
+    which_is_better,
+)
+from poolproof.results.runs.interval import Interval
+from poolproof.results.runs.model import Figures, Trial
+from poolproof.results.runs.summary import Cell, cells_of
+from poolproof.rules.model import Finding, Verdict
+from tests.unit.presentation.terminal.live_runs import Clock, campaign
+from tests.unit.presentation.terminal.live_runs import trial as timed
+
+CAMPAIGN = campaign_from_flags(["hdd=a | ext4", "pair=btrfs raid1 a b"], ["a=file:1G", "b=file:1G"], ["r:rw=randread"])
+
+
+def trial(layout: str, number: int, iops: float, verdict: Verdict = "sound") -> Trial:
+    finding = Finding(
+        "read-from-cache", "refutes" if verdict == "refuted" else "notes", "64 MiB came from RAM", "go cold"
+    )
+    return Trial(
+        layout=layout,
+        workload="r",
+        number=number,
+        verdict=verdict,
+        findings=(finding,),
+        metric="iops",
+        figures=Figures(iops=iops, bandwidth_bytes=iops * 4096),
+        account=Account(100, 0, 100, 0, 0, 1.0, 1.0, 0.0),
+        leaves=(LeafUse("a", 75, 5, 5, 1, 0, 0, 0.5, 2e-3), LeafUse("b", 25, 5, 5, 1, 0, 0, 0.125, None)),
+    )
+
+
+def cells(verdict: Verdict = "sound") -> tuple[Cell, ...]:
+    trials = [trial("hdd", 1, 100.0), trial("hdd", 2, 102.0), *(trial("pair", n, 210.0, verdict) for n in (1, 2))]
+    return cells_of(trials, CAMPAIGN)
+
+
+def printed(cells: tuple[Cell, ...]) -> str:
+    out = io.StringIO()
+    print_table(Console(file=out, width=80), cells, "hdd")
+    return out.getvalue()
+
+
+def test_a_sound_table_has_figure_interval_verdict_and_factor() -> None:
+    text = printed(cells())
+    assert "210 IOPS" in text and "✓ sound" in text
+    assert "+108%" in text
+    assert all(len(line) <= 80 for line in text.splitlines())
+
+
+def test_a_refuted_figure_stands_in_parentheses_with_its_reason_and_mend_and_no_factor() -> None:
+    text = printed(cells("refuted"))
+    assert "(210 IOPS)" in text and "✗ refuted" in text
+    assert "read-from-cache: 64 MiB came from RAM" in text and "mend: go cold" in text
+    assert "%" not in text.split("pair")[1].splitlines()[0].replace("0.0%", "")
+
+
+def test_trials_in_two_groups_are_named_with_both_figures_and_what_to_do() -> None:
+    trials = [trial("hdd", number, iops) for number, iops in enumerate((100.0, 102.0, 2000.0), start=1)]
+    text = printed(cells_of(trials, CAMPAIGN))
+    assert "! r on hdd: its trials fall in two groups, 101 IOPS ×2 and 2.00k IOPS ×1" in text
+    assert "mend: more trials" in text
+    assert all(len(line) <= 80 for line in text.splitlines())
+
+
+def test_trials_that_agree_are_not_spoken_of() -> None:
+    assert "two groups" not in printed(cells())
+
+
+def test_reasons_that_several_layouts_share_say_whose_figures_they_give() -> None:
+    trials = [trial(layout, number, 100.0, "refuted") for layout in ("hdd", "pair") for number in (1, 2)]
+    text = printed(cells_of(trials, CAMPAIGN))
+    assert text.count("64 MiB came from RAM") == 1
+    assert "✗ r on hdd, pair: refuted" in text and "read-from-cache on hdd: 64 MiB" in text
+
+
+@pytest.mark.parametrize(("metric", "text"), [("iops", ""), ("bandwidth", ""), ("sync_p99", "less is better")])
+def test_figures_of_which_less_is_better_say_so(metric: Metric, text: str) -> None:
+    assert which_is_better(metric) == text
+
+
+def test_a_table_of_latencies_says_that_less_is_better_and_cuts_nothing_off_at_80_columns() -> None:
+    rates = [trial("hdd", 1, 100.0, "refuted"), trial("pair", 1, 2000.0), trial("pair", 2, 2100.0)]
+    slow = [replace(each, metric="sync_p99", figures=Figures(1.0, 1.0, sync_p99_ns=3e7)) for each in rates]
+    text = printed(cells_of(slow, CAMPAIGN))
+    (heading,) = [line for line in text.splitlines() if "p99 of fsync" in line]
+    assert heading.rstrip().endswith("less is better")
+    assert "…" not in text
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 200])
+def test_long_names_cost_no_figure_its_place(width: int) -> None:
+    """Names are folded; a terminal that is too narrow even for the figures wraps the lines itself."""
+    names = {"hdd": f"hdd-{'long-' * 20}name", "pair": f"pair-{'long-' * 20}name"}
+    long = tuple(replace(cell, layout=names[cell.layout], workload="w" * 60) for cell in cells())
+    out = io.StringIO()
+    console = Console(file=out, width=width)
+    print_table(console, long, names["hdd"])
+    print_shares(console, long, all_of_them=False, hint="see more")
+    rows = [line.split() for line in out.getvalue().splitlines()]
+    (pair,) = [row for row in rows if "+108%" in row]
+    assert pair[1:4] == ["210", "IOPS", "0.0%"] and pair[4:6] == ["✓", "sound"]
+    assert [row[-6:] for row in rows if row[-6:-2] == ["b", "25%", "–", "–"]] == [
+        ["b", "25%", "–", "–", "12%", "–"]
+    ] * 2
+    folded = "".join(row[0] for row in rows if row)
+    assert names["pair"] in folded
+
+
+def test_shares_leave_out_a_direction_in_which_fio_moved_nothing_and_tell_how_long_a_request_took() -> None:
+    out = io.StringIO()
+    print_shares(Console(file=out, width=80), cells(), all_of_them=False, hint="see more")
+    rows = [line.split() for line in out.getvalue().splitlines() if line.strip()]
+    assert rows[1][-7:] == ["a", "75%", "–", "–", "50%", "2.00", "ms"]
+    assert rows[2][-6:] == ["b", "25%", "–", "–", "12%", "–"]
+
+
+@pytest.mark.parametrize(
+    ("interval", "text"),
+    [
+        (Interval(0.85, 0.82, 0.88), "−15% (−18 … −12)"),
+        (Interval(1.25, 1.0, 1.5), "+25% (+0 … +50)"),
+        (Interval(18.9, 17.5, 20.5), "18.9× (17.5 … 20.5)"),
+        (Interval(4.0, 5.8e-6, 2.71e6), "4× (<0.04 … >400)"),
+        (Interval(250.0, 200.0, 300.0), "250× (200 … 300)"),
+        (Interval(1.5, 1e-3, 1e3), "+50% (<−98 … >+14900)"),
+        (Interval(0.5), "−50%"),
+        (Interval(1 / 180, 1 / 200, 1 / 160), "0.0056× (0.005 … 0.0063)"),
+    ],
+)
+def test_factors_in_words(interval: Interval, text: str) -> None:
+    assert factor_text(interval) == text
+
+
+def test_figures_in_words() -> None:
+    assert value_text(131.4, "iops") == "131 IOPS"
+    assert value_text(183e6, "bandwidth") == "183 MB/s"
+    assert value_text(9.5e6, "sync_p99") == "9.50 ms"
+    assert half_width_text(Interval(100.0, 98.5, 101.5)) == "1.5%"
+    assert half_width_text(Interval(100.0)) == ""
+    assert trial_text(trial("hdd", 1, 5.0, "failed")) == "no figure"
+
+
+@pytest.mark.parametrize("width", range(16))
+def test_a_name_that_is_cut_fits_and_keeps_its_end(width: int) -> None:
+    ends = ("[bs=4k]", "[bs=16k]")
+    short = [cut(f"a-rather-long-name{end}", width) for end in ends]
+    assert all(cell_len(name) <= width for name in short)
+    assert len(set(short)) == 2 or width < 8
+    assert cut("短い名前が長くなった", 9) == "短い…った"
+
+
+def test_every_verdict_has_a_mark_of_its_own() -> None:
+    assert len(set(MARKS.values())) == 5
+
+
+def test_plain_lines_count_up_and_say_what_happened_and_what_is_left(tmp_path: Path) -> None:
+    path = tmp_path / "lines"
+    with path.open("w") as file:
+        clock = Clock()
+        lines: Listener = PlainLines(file, LiveState(campaign(1, 1, 2), clock=clock))
+        lines.campaign_begins(2, 0)
+        lines.layout_begins("l0", 2)
+        for number in (1, 2):
+            lines.trial_begins("l0", "w0", number)
+            begun_s, clock.now_s = clock.now_s, clock.now_s + 10
+            lines.trial_ends(timed("l0", "w0", number, "refuted" if number == 2 else "sound", begun_s=begun_s))
+    assert path.read_text().splitlines() == [
+        "building l0 (2 trials)",
+        "[1/2] l0 · w0 #1: 1.00k IOPS, sound, about 10 s left",
+        "[2/2] l0 · w0 #2: 1.00k IOPS, refuted",
+    ]

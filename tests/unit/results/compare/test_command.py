@@ -1,0 +1,109 @@
+"""`poolproof compare` and `poolproof rank` as they are typed: text, JSON, exit codes, mistakes."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.unit.command import Command
+from tests.unit.docs.pages import documented, keys_of_value, optional_parents
+
+from .making import CAMPAIGN, Values, changed, make_run
+from .test_comparison import AFTER, BEFORE
+from .test_ranking import CLEAR
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+@pytest.fixture
+def poolproof(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    return Command(monkeypatch, capsys)
+
+
+@pytest.fixture
+def runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Runs by short names in the directory that the test works in."""
+    monkeypatch.chdir(tmp_path)
+    make_run(Path("before"), BEFORE, bad={("union", "reads"): "suspect"})
+    less: Values = {place: values for place, values in AFTER.items() if place != ("one", "etcd")}
+    after = changed(CAMPAIGN.replace("time: 5s", "time: 9s"), kernel="Linux 6.18")
+    make_run(Path("after"), less, bad={("one", "reads"): "refuted"}, record=after)
+    make_run(Path("clear"), CLEAR, bad={("pair", "etcd"): "suspect"}, record=changed(CAMPAIGN + "goal: reads\n"))
+    tied: Values = {**CLEAR, ("pair", "reads"): [995.0, 1012.0, 991.0]}
+    make_run(Path("tied"), tied, bad={("union", "reads"): "refuted"}, record=changed(CAMPAIGN + "goal: reads\n"))
+
+
+TEXTS = {
+    "compare": ("compare", "before", "after", "--fail-if-slower", "5%"),
+    "compare-layouts": ("compare", "before", "--layouts", "one,pair"),
+    "rank": ("rank", "clear"),
+    "rank-ties": ("rank", "tied"),
+    "rank-mix": ("rank", "clear", "--weights", "reads=2,etcd=1"),
+}
+
+
+@pytest.mark.usefixtures("runs")
+@pytest.mark.parametrize("name", TEXTS)
+def test_the_text_is_the_golden_one(poolproof: Command, name: str) -> None:
+    """To renew a golden file after a change that is meant: delete it, run this, read it, keep it."""
+    code, out, err = poolproof(*TEXTS[name])
+    text = "\n".join(line.rstrip() for line in out.splitlines()) + "\n"
+    path = GOLDEN / f"{name}.txt"
+    if not path.exists():
+        path.write_text(text, encoding="utf-8")
+        pytest.fail(f"{path} was written anew")
+    assert text == path.read_text(encoding="utf-8")
+    assert (code, err) == (1 if "--fail-if-slower" in TEXTS[name] else 0, "")
+    assert all(len(line) <= 80 for line in text.splitlines())
+
+
+@pytest.mark.usefixtures("runs")
+@pytest.mark.parametrize(
+    ("heading", "words"),
+    [
+        ("The object of a comparison", ("compare", "before", "after", "--fail-if-slower", "5%")),
+        ("The object of a ranking", ("rank", "tied")),
+    ],
+)
+def test_every_key_for_machines_is_documented(poolproof: Command, heading: str, words: tuple[str, ...]) -> None:
+    code, out, err = poolproof(*words, "--json")
+    assert code in (0, 1) and not err
+    written, rows = keys_of_value(json.loads(out)), documented("json.md", heading)
+    parents = optional_parents(written | rows)
+    assert written <= rows | parents
+    rare = re.compile(r"only_in_|gate\.(lost|open)|left_out|.*\.(unsteady|changing)\[\]")
+    unseen = {row for row in rows - written - parents if not rare.match(row)}
+    assert not unseen
+
+
+@pytest.mark.usefixtures("runs")
+def test_a_gate_that_passes_ends_with_0(poolproof: Command) -> None:
+    code, out, _ = poolproof("compare", "clear", "clear", "--fail-if-slower", "5%", "--json")
+    assert (code, json.loads(out)["gate"]["passed"]) == (0, True)
+
+
+@pytest.mark.usefixtures("runs")
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("compare", "before"), 2, "one run alone has nothing to be compared with"),
+        (("compare", "before", "--layouts", "one"), 2, "expected the names of two layouts"),
+        (("compare", "before", "--layouts", "one,one"), 2, "expected the names of two layouts"),
+        (("compare", "before", "--layouts", "one,ghost"), 2, "has no layout `ghost`"),
+        (("compare", "before", "after", "--effect", "2"), 2, "--effect 2: this is no share"),
+        (("compare", "before", "after", "--effect", "100%"), 2, "this is no share"),
+        (("compare", "before", "after", "--fail-if-slower", "-5%"), 2, "--fail-if-slower -5%: this is no share"),
+        (("compare", "before", "after", "--metric", "ipos"), 2, "no such metric; did you mean `iops`?"),
+        (("compare", "before", "nowhere"), 7, "nowhere is no run directory"),
+        (("rank", "before"), 2, "the campaign has no goal to rank by"),
+        (("rank", "clear", "--goal", "raeds"), 2, "the goal `raeds` names no workload; did you mean `reads`?"),
+        (("rank", "clear", "--metric", "p999"), 2, "--metric p999: no trial of the goal measured it"),
+        (("rank", "nowhere"), 7, "nowhere is no run directory"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_mistakes_are_one_clear_error(poolproof: Command, words: tuple[str, ...], code: int, said: str) -> None:
+    ended, out, err = poolproof(*words)
+    assert ended == code and said in err and not out
+    assert len(err.splitlines()) == 2, "what happened, and what to type next"

@@ -1,0 +1,245 @@
+"""Two runs cell by cell: what is compared, what is left out and named, what was not the same, what a gate says."""
+
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from poolproof.errors import RunError, UsageError
+from poolproof.presentation.terminal.compared import print_comparison
+from poolproof.results.compare.comparison import Comparison, Place, Side, compare
+from poolproof.results.compare.finished import read_run
+from poolproof.results.compare.goal import split_names
+
+from .making import CAMPAIGN, Values, changed, made, make_run
+
+BEFORE: Values = {
+    ("one", "reads"): [1000.0, 1010.0, 990.0],
+    ("pair", "reads"): [2000.0, 2010.0, 1990.0],
+    ("union", "reads"): [1500.0, 1504.0, 1496.0, 1501.0, 1499.0],
+    ("one", "etcd"): [2.0e6, 2.02e6, 1.98e6],
+    ("pair", "etcd"): [4.0e6, 4.4e6, 3.6e6],
+}
+PROCESSORS = {"tcg": {"processor": "QEMU TCG CPU version 2.5+"}, "kvm": {"processor": "AMD EPYC"}, "old": {}}
+LAYOUTS = ("one", "pair", "union")
+AFTER: Values = {
+    ("one", "reads"): [1300.0, 1310.0, 1290.0],
+    ("pair", "reads"): [1500.0, 1510.0, 1490.0],
+    ("union", "reads"): [1501.0, 1503.0, 1498.0, 1500.0, 1499.0],
+    ("one", "etcd"): [1.0e6, 1.02e6, 0.98e6],
+    ("pair", "etcd"): [4.2e6, 4.6e6, 3.8e6],
+}
+
+
+def compared(a: Path, b: Path, **options: float) -> Comparison:
+    return compare(Side(read_run(a)), Side(read_run(b)), effect=0.02, limit=options.get("limit"))
+
+
+def printed(comparison: Comparison) -> str:
+    out = StringIO()
+    print_comparison(Console(file=out, width=100), comparison)
+    return out.getvalue()
+
+
+def words(comparison: Comparison) -> dict[str, str]:
+    return {str(cell.place): cell.decision.word for cell in comparison.cells}
+
+
+def test_every_cell_gets_its_word_and_less_latency_is_faster(tmp_path: Path) -> None:
+    found = compared(make_run(tmp_path / "a", BEFORE), make_run(tmp_path / "b", AFTER))
+    assert words(found) == {
+        "reads on one": "faster",
+        "etcd on one": "faster",
+        "reads on pair": "slower",
+        "etcd on pair": "undecided",
+        "reads on union": "same",
+    }
+    by_place = {str(cell.place): cell for cell in found.cells}
+    assert by_place["etcd on one"].difference.interval.mean == pytest.approx(2.0, rel=0.01)
+    assert by_place["reads on pair"].difference.interval.mean == pytest.approx(0.75, rel=0.01)
+
+
+def test_the_other_way_round_every_word_turns(tmp_path: Path) -> None:
+    a, b = make_run(tmp_path / "a", BEFORE), make_run(tmp_path / "b", AFTER)
+    turned = {"faster": "slower", "slower": "faster", "same": "same", "undecided": "undecided"}
+    assert words(compared(b, a)) == {place: turned[word] for place, word in words(compared(a, b)).items()}
+
+
+def test_refuted_failed_and_missing_cells_are_left_out_and_named(tmp_path: Path) -> None:
+    a = make_run(tmp_path / "a", BEFORE, bad={("one", "reads"): "refuted"})
+    b = make_run(
+        tmp_path / "b",
+        {place: values for place, values in AFTER.items() if place != ("pair", "reads")},
+        bad={("one", "reads"): "refuted", ("one", "etcd"): "failed"},
+    )
+    found = compared(a, b)
+    left = {str(each.place): (each.why, each.lost) for each in found.left_out}
+    assert left["reads on one"] == ("refuted (rule-refuted) in both", False)
+    assert left["etcd on one"] == ("failed (rule-failed) in B", True)
+    assert left["reads on pair"] == ("not measured in B", True)
+    assert left["stream on one"] == ("not measured in both", False)
+    assert set(words(found)) == {"etcd on pair", "reads on union"}
+
+
+def test_a_suspect_figure_is_compared_and_keeps_its_verdict(tmp_path: Path) -> None:
+    b = make_run(tmp_path / "b", AFTER, bad={("one", "reads"): "suspect"})
+    found = compared(make_run(tmp_path / "a", BEFORE), b)
+    assert found.cells[0].b.cell.verdict == "suspect"
+
+
+def test_one_trial_has_no_interval_and_no_word(tmp_path: Path) -> None:
+    found = compared(make_run(tmp_path / "a", BEFORE), make_run(tmp_path / "b", {("one", "reads"): [9000.0]}))
+    (cell,) = found.cells
+    assert (cell.decision.word, cell.decision.p, cell.difference.interval.low) == ("undecided", None, None)
+
+
+def test_runs_that_share_no_cell_are_one_clear_error(tmp_path: Path) -> None:
+    other = CAMPAIGN.replace("one:", "single:").replace("pair:", "twins:").replace("union:", "both:")
+    b = make_run(tmp_path / "b", {("single", "reads"): [1.0, 2.0]}, record=changed(other))
+    with pytest.raises(RunError, match=r"share no cell: A has reads on one, .* B has reads on single") as caught:
+        compared(make_run(tmp_path / "a", BEFORE), b)
+    assert "--layouts" in caught.value.hint
+
+
+def test_runs_whose_shared_cells_count_nowhere_are_an_error_with_the_reasons(tmp_path: Path) -> None:
+    b = make_run(tmp_path / "b", {("one", "reads"): [1.0, 2.0]}, bad={("one", "reads"): "failed"})
+    with pytest.raises(RunError, match=r"reads on one: failed \(rule-failed\) in B"):
+        compared(make_run(tmp_path / "a", BEFORE), b)
+
+
+def test_what_was_not_the_same_comes_with_both_values(tmp_path: Path) -> None:
+    other = (
+        CAMPAIGN.replace("bs: 4k", "bs: 16k").replace("time: 5s", "time: 9s").replace("b: {file: 2G}", "b: {file: 4G}")
+    )
+    other = other.replace("union: mergerfs (a | ext4) (b | ext4)", "union: mergerfs (a | ext4) (b | xfs)")
+    b = make_run(tmp_path / "b", AFTER, record=changed(other, kernel="Linux 6.18"))
+    found = {(each.what, each.a, each.b) for each in compared(make_run(tmp_path / "a", BEFORE), b).unlike}
+    assert found == {
+        ("kernel", "Linux 6.12", "Linux 6.18"),
+        ("time of a trial", "5 s", "9 s"),
+        ("device b", "{file: 2G}", "{file: 4G}"),
+        ("layout union", "mergerfs (a | ext4) (b | ext4)", "mergerfs (a | ext4) (b | xfs)"),
+        ("workload reads: bs", "4k", "16k"),
+    }
+
+
+def test_another_processor_is_told_where_both_runs_have_one(tmp_path: Path) -> None:
+    """As of a lab that is emulated beside one with KVM, whose host, kernel and image are the same."""
+    runs = [make_run(tmp_path / name, BEFORE, record=changed(CAMPAIGN, **facts)) for name, facts in PROCESSORS.items()]
+    said = [[(each.what, each.a, each.b) for each in compared(runs[0], other).unlike] for other in runs[1:]]
+    assert said == [[("processor", "QEMU TCG CPU version 2.5+", "AMD EPYC")], []]
+
+
+def test_a_setting_of_the_kernel_is_told_where_both_runs_have_it(tmp_path: Path) -> None:
+    """A run that began before the module was loaded has none of its parameters."""
+    facts: tuple[dict[str, str], ...] = ({"zfs_txg_timeout": "5"}, {"zfs_txg_timeout": "1"}, {})
+    runs = [make_run(tmp_path / str(at), BEFORE, record=changed(CAMPAIGN, **own)) for at, own in enumerate(facts)]
+    said = [[(each.what, each.a, each.b) for each in compared(runs[0], other).unlike] for other in runs[1:]]
+    assert said == [[("zfs_txg_timeout", "5", "1")], []]
+
+
+def test_two_layouts_of_one_run(tmp_path: Path) -> None:
+    run = made(tmp_path / "a", BEFORE)
+    found = compare(Side(run, "one"), Side(run, "pair"), effect=0.02)
+    assert words(found) == {"reads": "faster", "etcd": "slower"}
+    assert [(each.what, each.a, each.b) for each in found.unlike] == [
+        ("layout", "one: a | ext4", "pair: btrfs raid1 a b")
+    ]
+    with pytest.raises(UsageError, match="has no layout `pare`; did you mean `pair`"):
+        Side(run, "pare")
+
+
+def test_workloads_of_unlike_metrics_are_not_compared_unless_one_is_named(tmp_path: Path) -> None:
+    other = changed(CAMPAIGN.replace("rw: randread, bs: 4k", "rw: randread, bs: 4k, metric: p99"))
+    a = Side(made(tmp_path / "a", BEFORE))
+    trials = {place: values for place, values in AFTER.items() if place[1] == "etcd"}
+    b = Side(read_run(make_run(tmp_path / "b", trials, record=other)))
+    left = {str(each.place): each.why for each in compare(a, b, effect=0.02).left_out}
+    assert left["reads on one"] == "A is about iops, B about p99; name one with --metric"
+    found = compare(a, b, effect=0.02, metric="bandwidth")
+    assert {cell.a.metric for cell in found.cells} == {"bandwidth"}
+    with pytest.raises(UsageError, match="--metric p999: no trial measured it"):
+        compare(a, b, effect=0.02, metric="p999")
+
+
+def test_a_gate_names_what_is_slower_what_is_lost_and_what_is_open(tmp_path: Path) -> None:
+    a = make_run(tmp_path / "a", BEFORE)
+    b = make_run(tmp_path / "b", AFTER, bad={("one", "etcd"): "refuted"})
+    gate = compared(a, b, limit=0.05).gate
+    assert gate is not None and not gate.passed
+    assert [str(cell.place) for cell in gate.slower] == ["reads on pair"]
+    assert [str(left.place) for left in gate.lost] == ["etcd on one"]
+    assert [str(cell.place) for cell in gate.open] == ["etcd on pair"]
+
+
+def test_a_gate_lets_a_smaller_slowdown_pass(tmp_path: Path) -> None:
+    gate = compared(make_run(tmp_path / "a", BEFORE), make_run(tmp_path / "b", AFTER), limit=0.4).gate
+    assert gate is not None and gate.passed
+
+
+def test_a_gate_that_can_tell_nothing_is_an_error(tmp_path: Path) -> None:
+    one, other = ({("one", "reads"): [value]} for value in (10.0, 11.0))
+    with pytest.raises(RunError, match="nothing can be told with confidence"):
+        compared(make_run(tmp_path / "a", one), make_run(tmp_path / "b", other), limit=0.05)
+
+
+def test_a_campaign_with_fewer_cells_is_compared_in_what_both_have(tmp_path: Path) -> None:
+    less = CAMPAIGN.replace("  union: mergerfs (a | ext4) (b | ext4)\n", "")
+    trials = {place: values for place, values in AFTER.items() if place[0] != "union"}
+    found = compared(make_run(tmp_path / "a", BEFORE), make_run(tmp_path / "b", trials, record=changed(less)))
+    assert Place("union", "reads") in found.only_a and not found.only_b
+
+
+def test_a_gate_fails_where_the_other_campaign_leaves_a_cell_out_or_goes_by_another_metric(tmp_path: Path) -> None:
+    """Else a layout that is renamed, or gone, would pass."""
+    renamed = changed(CAMPAIGN.replace("  pair: btrfs", "  pairs: btrfs"))
+    slower = {("one", "reads"): BEFORE["one", "reads"], ("pairs", "reads"): [100.0, 101.0, 99.0]}
+    a = make_run(tmp_path / "a", BEFORE)
+    gate = compared(a, make_run(tmp_path / "b", slower, record=renamed), limit=0.05).gate
+    assert gate is not None and not gate.passed
+    assert {str(left.place) for left in gate.lost} >= {"reads on pair", "etcd on pair"}
+    other = changed(CAMPAIGN.replace("rw: randread, bs: 4k", "rw: randread, bs: 4k, metric: p99"))
+    etcd = {place: values for place, values in BEFORE.items() if place[1] == "etcd"}
+    gate = compared(a, make_run(tmp_path / "c", etcd, record=other), limit=0.05).gate
+    assert gate is not None and {str(left.place) for left in gate.lost} == {f"reads on {name}" for name in LAYOUTS}
+
+
+def test_a_gate_where_all_figures_are_lost_fails_and_is_no_error(tmp_path: Path) -> None:
+    cell = {("one", "reads"): BEFORE["one", "reads"]}
+    a, b = make_run(tmp_path / "a", cell), make_run(tmp_path / "b", cell, bad={("one", "reads"): "refuted"})
+    found = compared(a, b, limit=0.05)
+    assert found.gate is not None and not found.gate.passed and not found.cells
+    assert "failed: --fail-if-slower 5%" in printed(found)
+    with pytest.raises(RunError, match="no cell has a figure in both") as error:
+        compared(a, b)
+    assert str(b) in (error.value.hint or "")
+
+
+def test_many_cells_tell_how_sure_two_trials_are(tmp_path: Path) -> None:
+    """Of two trials alone t is 12.7, and 9 % are nine standard errors; many such cells make that certain."""
+    sizes = ", ".join(f"{2**power}k" for power in range(2, 10))
+    campaign = CAMPAIGN.replace("rw: randread, bs: 4k", f"rw: randread, bs: [{sizes}], metric: iops")
+    record = changed(campaign.replace("time: 5s, trials: 3", "until: 3%, trials: 2..6"))
+    names = [f"reads[bs={2**power}k]" for power in range(2, 10)]
+    quiet = {(layout, name): [1000.0 + at, 1010.0 + at] for layout in LAYOUTS for at, name in enumerate(names)}
+    slow = {place: [value / 1.087 for value in values] for place, values in quiet.items()}
+    alone = ({("one", names[0]): values["one", names[0]]} for values in (quiet, slow))
+    a, b = (
+        make_run(tmp_path / f"many-{at}", each, record=record, unsettled={}) for at, each in enumerate((quiet, slow))
+    )
+    assert set(words(compared(a, b)).values()) == {"slower"}
+    a, b = (make_run(tmp_path / f"alone-{at}", each, record=record, unsettled={}) for at, each in enumerate(alone))
+    assert set(words(compared(a, b)).values()) == {"undecided"}
+
+
+def test_each_cell_of_a_matrix_is_named_in_the_table(tmp_path: Path) -> None:
+    record = changed(CAMPAIGN.replace("rw: randread, bs: 4k", "rw: randread, bs: [4k, 16k], metric: iops"))
+    cells = {(layout, f"reads[bs={bs}]"): [10.0, 11.0, 12.0] for layout in ("one", "pair") for bs in ("4k", "16k")}
+    run = read_run(make_run(tmp_path / "a", cells, record=record))
+    text = printed(compare(Side(run, "one"), Side(run, "pair"), effect=0.02))
+    assert "reads[bs=4k], " in text and "reads[bs=16k], " in text
+
+
+def test_names_of_a_matrix_hold_commas() -> None:
+    assert split_names("a[x=1,y=2], b") == ["a[x=1,y=2]", "b"]

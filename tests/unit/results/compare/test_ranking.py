@@ -1,0 +1,194 @@
+"""Layouts in order: places with ties, goals and mixes, who is left out, and the price of safety."""
+
+import math
+import random
+from pathlib import Path
+
+import pytest
+
+from poolproof.campaign.write import format_campaign
+from poolproof.campaign.yaml import parse_campaign
+from poolproof.errors import RunError, UsageError
+from poolproof.results.compare.finished import read_run
+from poolproof.results.compare.goal import Goal, find_goal, parse_weights
+from poolproof.results.compare.ranking import Ranking, rank
+from poolproof.results.compare.reasons import in_groups
+from poolproof.results.compare.safety import safety
+
+from .making import CAMPAIGN, Values, changed, made, make_run
+
+CLEAR: Values = {
+    ("one", "reads"): [1000.0, 1010.0, 990.0],
+    ("pair", "reads"): [800.0, 805.0, 795.0],
+    ("union", "reads"): [500.0, 505.0, 495.0],
+    ("one", "etcd"): [9.0e6, 9.1e6, 8.9e6],
+    ("pair", "etcd"): [4.0e6, 4.1e6, 3.9e6],
+    ("union", "etcd"): [2.0e6, 2.1e6, 1.9e6],
+}
+READS = Goal({"reads": 1.0})
+TRUE = {"union": 1, "pair": 2, "one": 3}
+
+
+def places(ranking: Ranking) -> dict[str, tuple[int, int]]:
+    return {each.entry.layout: (each.first, each.last) for each in ranking.ranked}
+
+
+def test_clear_differences_give_clear_places(tmp_path: Path) -> None:
+    ranking = rank(made(tmp_path / "r", CLEAR), READS, metric=None, effect=0.02)
+    assert places(ranking) == {"one": (1, 1), "pair": (2, 2), "union": (3, 3)}
+    assert [each.entry.layout for each in ranking.best] == ["one"]
+
+
+def test_less_latency_is_better(tmp_path: Path) -> None:
+    ranking = rank(made(tmp_path / "r", CLEAR), Goal({"etcd": 1.0}), metric=None, effect=0.02)
+    assert [each.entry.layout for each in ranking.ranked] == ["union", "pair", "one"]
+    second = ranking.ranked[1].to_leader
+    assert second is not None and second.interval.mean == pytest.approx(0.5, rel=0.02)
+
+
+def test_ties_are_ties_also_where_they_form_a_chain(tmp_path: Path) -> None:
+    values: Values = {
+        ("one", "reads"): [1000.0, 1030.0, 970.0, 1010.0, 990.0],
+        ("pair", "reads"): [960.0, 990.0, 930.0, 970.0, 950.0],
+        ("union", "reads"): [920.0, 950.0, 890.0, 930.0, 910.0],
+    }
+    ranking = rank(made(tmp_path / "r", values), READS, metric=None, effect=0.0)
+    assert places(ranking) == {"one": (1, 2), "pair": (1, 3), "union": (2, 3)}
+    assert [(pair.better, pair.worse) for pair in ranking.pairs if pair.is_tie] == [("one", "pair"), ("pair", "union")]
+
+
+def test_one_trial_each_ties_all(tmp_path: Path) -> None:
+    values: Values = {("one", "reads"): [1000.0], ("pair", "reads"): [10.0], ("union", "reads"): [1.0]}
+    ranking = rank(made(tmp_path / "r", values), READS, metric=None, effect=0.02)
+    assert set(places(ranking).values()) == {(1, 3)}
+
+
+def test_refuted_and_failed_layouts_are_left_out_and_named(tmp_path: Path) -> None:
+    run = made(tmp_path / "r", CLEAR, bad={("one", "reads"): "refuted", ("pair", "etcd"): "failed"})
+    ranking = rank(run, READS, metric=None, effect=0.02)
+    assert places(ranking) == {"pair": (1, 1), "union": (2, 2)}
+    assert [(each.layout, each.why) for each in ranking.excluded] == [("one", "refuted (rule-refuted)")]
+    mix = rank(run, Goal({"reads": 0.5, "etcd": 0.5}), metric=None, effect=0.02)
+    assert [(each.layout, each.why) for each in mix.excluded] == [
+        ("one", "reads refuted (rule-refuted)"),
+        ("pair", "etcd failed (rule-failed)"),
+    ]
+
+
+def test_where_nothing_can_be_ranked_alike_reasons_stand_together(tmp_path: Path) -> None:
+    commits, blocks = (",".join(f"{number}{unit}" for number in range(1, 41)) for unit in ("", "k"))
+    layouts = f"layouts: {{x: 'a | ext4 commit={{{commits}}}'}}\nworkloads: {{w: {{rw: read, bs: [{blocks}]}}}}\n"
+    campaign = parse_campaign("name: t\ndevices: {a: {file: 2G}}\n" + layouts, "t")
+    record = changed(format_campaign(campaign))
+    run = read_run(make_run(tmp_path / "r", {}, record=record))
+    with pytest.raises(RunError) as raised:
+        rank(run, find_goal(run.campaign, None, None), metric=None, effect=0.02)
+    assert "and 37 more: " in raised.value.message and "and 37 more not measured" in raised.value.message
+    assert len(raised.value.message) < 400
+
+
+def test_long_lists_of_reasons_are_cut_with_their_count() -> None:
+    whys = [(f"l{number}", f"failed (rule-{number % 9})") for number in range(90)]
+    lines = list(in_groups(whys))
+    assert lines[0] == "l0, l9, l18 and 7 more: failed (rule-0)"
+    assert (len(lines), lines[-1]) == (7, "30 more for 3 other reasons")
+    assert list(in_groups([("a", "not measured")], between=" ")) == ["a not measured"]
+
+
+def test_a_mix_weighs_ratios_whatever_the_metrics(tmp_path: Path) -> None:
+    ranking = rank(made(tmp_path / "r", CLEAR), Goal({"reads": 0.5, "etcd": 0.5}), metric=None, effect=0.02)
+    speeds = {each.entry.layout: math.exp(each.entry.score.mean) for each in ranking.ranked}
+    assert speeds["union"] / speeds["one"] == pytest.approx(math.sqrt(0.5 * 4.5), rel=0.01)
+    assert ranking.metrics == {"reads": "iops", "etcd": "sync_p99"}
+
+
+def test_safety_stands_beside_speed_and_has_its_price(tmp_path: Path) -> None:
+    ranking = rank(made(tmp_path / "r", CLEAR), READS, metric=None, effect=0.02)
+    safety = {each.entry.layout: each.safety for each in ranking.ranked}
+    assert {name: (each.redundancy, each.devices, each.write_factor) for name, each in safety.items()} == {
+        "one": (0, 1, 1.0),
+        "pair": (1, 2, 2.0),
+        "union": (0, 2, 1.0),
+    }
+    room = {name: each.capacity_bytes for name, each in safety.items()}
+    assert room["one"] and room["union"] and room["union"] == 2 * room["one"]
+    (pair,) = ranking.safer
+    assert pair.to_leader is not None and pair.to_leader.interval.mean == pytest.approx(0.8, rel=0.01)
+
+
+def test_the_size_of_a_real_disk_and_what_lies_under_a_directory_are_not_known() -> None:
+    campaign = parse_campaign(
+        "name: t\ndevices: {a: {disk: ata-X}}\nlayouts: {d: dir /srv, x: a | ext4}\nworkloads: {r: {rw: read}}\n", "t"
+    )
+    directory, disk = (safety(layout, campaign) for layout in campaign.layouts)
+    assert (directory.redundancy, directory.capacity_bytes) == (None, None)
+    assert (disk.redundancy, disk.capacity_bytes) == (0, None)
+
+
+def test_no_layout_that_counts_is_an_error_with_reasons(tmp_path: Path) -> None:
+    run = made(tmp_path / "r", {("one", "reads"): [1.0, 2.0]}, bad={("one", "reads"): "refuted"})
+    with pytest.raises(RunError, match=r"pair, union: not measured; one: refuted \(rule-refuted\)"):
+        rank(run, READS, metric=None, effect=0.02)
+
+
+def test_a_metric_that_the_goal_does_not_meet(tmp_path: Path) -> None:
+    run = made(tmp_path / "r", CLEAR)
+    with pytest.raises(UsageError, match="--metric sync_p99: no trial of the goal measured it") as caught:
+        rank(run, READS, metric="sync_p99", effect=0.02)
+    assert "bandwidth, iops or p99" in caught.value.hint
+    assert places(rank(run, READS, metric="p99", effect=0.02))["one"] == (1, 1)
+
+
+def test_true_places_lie_within_the_ranges_95_times_in_100(tmp_path: Path) -> None:
+    chance, wrong, rounds = random.Random(31), 0, 60
+    for number in range(rounds):
+        values = {
+            (layout, "reads"): [speed * math.exp(chance.gauss(0, 0.02)) for _ in range(3)]
+            for layout, speed in (("one", 1000.0), ("pair", 1001.0), ("union", 1002.0))
+        }
+        found = places(rank(made(tmp_path / str(number), values), READS, metric=None, effect=0.0))
+        wrong += any(not found[layout][0] <= place <= found[layout][1] for layout, place in TRUE.items())
+    assert wrong <= 7, "5 % of 60, and three standard errors"
+
+
+def goal(text: str, name: str | None = None, weights: str | None = None) -> Goal:
+    return find_goal(parse_campaign(text, "t"), name, weights)
+
+
+def test_the_goal_is_the_one_asked_for_or_the_campaigns_or_the_only_one() -> None:
+    assert goal(CAMPAIGN, "etcd").only == "etcd"
+    assert goal(CAMPAIGN + "goal: stream\n").only == "stream"
+    single = CAMPAIGN.replace("  stream: {rw: read, bs: 1m}\n  etcd: etcd\n", "")
+    assert goal(single).only == "reads"
+
+
+def test_a_matrix_as_goal_counts_each_of_its_cells_alike() -> None:
+    matrix = CAMPAIGN.replace("bs: 4k", "bs: [4k, 16k]")
+    assert goal(matrix, "reads").weights == {"reads[bs=4k]": 0.5, "reads[bs=16k]": 0.5}
+    assert goal(matrix, weights="reads[bs=4k]=1,etcd=3").weights == {"reads[bs=4k]": 0.25, "etcd": 0.75}
+
+
+@pytest.mark.parametrize(
+    ("name", "weights", "said"),
+    [
+        (None, None, "the campaign has no goal"),
+        ("etdc", None, "the goal `etdc` names no workload; did you mean `etcd`"),
+        (None, "etdc=2", "the goal `etdc` names no workload"),
+        ("etcd", "etcd=2", "--goal and --weights both"),
+        (None, "etcd=0", "`etcd=0` is no name with a weight above 0"),
+        (None, "etcd", "no name with a weight"),
+        (None, "", "no name with a weight"),
+        (None, "etcd=1,etcd=2", "stands there twice"),
+        (None, "etcd=nan", "no name with a weight"),
+        (None, "=2", "no name with a weight"),
+    ],
+)
+def test_goals_that_no_workload_meets(name: str | None, weights: str | None, said: str) -> None:
+    with pytest.raises(UsageError, match=said) as caught:
+        goal(CAMPAIGN, name, weights)
+    assert caught.value.hint
+
+
+def test_weights_are_shares_of_the_whole() -> None:
+    assert parse_weights("etcd=2, media=1.5") == {"etcd": 2.0, "media": 1.5}
+    assert goal(CAMPAIGN, weights="etcd=2,reads=1").weights == pytest.approx({"etcd": 2 / 3, "reads": 1 / 3})

@@ -1,0 +1,246 @@
+"""Figures that did not settle: named, never told apart with confidence, and no more than that kept from the others."""
+
+import io
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from poolproof.campaign.claims import Claim, parse_claim
+from poolproof.campaign.document import Spot
+from poolproof.errors import RunError
+from poolproof.presentation.terminal.compared import print_comparison
+from poolproof.presentation.terminal.ranked import print_ranking
+from poolproof.results.compare.comparison import Side, compare
+from poolproof.results.compare.contract import comparison_object, ranking_object
+from poolproof.results.compare.finished import FinishedRun, Measured, read_run
+from poolproof.results.compare.goal import Goal
+from poolproof.results.compare.ranking import rank
+from poolproof.results.runs.claims import hold
+from poolproof.results.runs.summary import factor_to
+
+from .making import CAMPAIGN, Values, changed, make_run
+
+UNTIL = changed(CAMPAIGN.replace("{time: 5s, trials: 3}", "{until: 3%, trials: 2..6}"))
+VALUES: Values = {
+    ("one", "reads"): [1000.0, 1001.0, 1002.0],
+    ("pair", "reads"): [2000.0, 2001.0, 2002.0],
+    ("union", "reads"): [500.0, 501.0, 500.5],
+}
+READS = Goal({"reads": 1.0})
+
+
+def run(
+    path: Path,
+    unsettled: Mapping[tuple[str, str], str],
+    values: Values = VALUES,
+    extremes: tuple[float | None, float | None] = (None, None),
+) -> FinishedRun:
+    return read_run(make_run(path, values, record=UNTIL, unsettled=unsettled, extremes=extremes))
+
+
+def held(found: FinishedRun, text: str) -> tuple[str, str]:
+    (one,) = hold((Claim("it is so", "this test", text, parse_claim(text, Spot("test"))),), tuple(found.cells.values()))
+    return one.result, one.why
+
+
+def text_of(print_it: object, found: object) -> str:
+    out = io.StringIO()
+    print_it(Console(file=out, width=100), found)  # type: ignore[operator]  # one of the two printers
+    return " ".join(out.getvalue().split())
+
+
+def test_a_drifting_figure_is_undecided_though_its_trials_agree(tmp_path: Path) -> None:
+    a, b = (
+        run(tmp_path / "a", {}),
+        run(tmp_path / "b", {("pair", "reads"): "drift"}, {**VALUES, ("one", "reads"): [2e3] * 3}),
+    )
+    found = compare(Side(a), Side(b), effect=0.02)
+    words = {cell.place.layout: cell.decision.word for cell in found.cells}
+    assert words == {"one": "faster", "pair": "undecided", "union": "same"}
+    text = text_of(print_comparison, found)
+    assert "pair 2.00k IOPS unsettled undecided union" in text
+    assert "unsettled, so nothing is said: reads on pair: drift" in text
+    (pair,) = [cell for cell in comparison_object(found)["cells"] if cell["layout"] == "pair"]
+    assert (pair["a"]["settled"], pair["b"]["settled"], pair["b"]["unsteady"]) == (True, False, ["drift"])
+    assert pair["p"] is None and pair["speed"]["low"] is None
+
+
+def test_what_is_not_tested_does_not_widen_what_is(tmp_path: Path) -> None:
+    a = run(tmp_path / "a", {})
+    alone = compare(Side(a, "one"), Side(a, "union"), effect=0.02)
+    b = run(tmp_path / "b", {("pair", "reads"): "step"})
+    beside = compare(Side(b), Side(b), effect=0.02)
+    tested = [cell for cell in beside.cells if cell.decision.p is not None]
+    assert len(tested) == 2 and len(alone.cells) == 1
+    assert all(cell.decision.p_holm == pytest.approx(min(1.0, 2 * (cell.decision.p or 0))) for cell in tested[:1])
+
+
+def test_a_gate_leaves_unsettled_cells_open_and_fails_where_nothing_settled(tmp_path: Path) -> None:
+    a, b = run(tmp_path / "a", {}), run(tmp_path / "b", {("pair", "reads"): "drift"})
+    gate = compare(Side(a), Side(b), effect=0.02, limit=0.05).gate
+    assert gate is not None and gate.passed
+    assert [cell.place.layout for cell in gate.open] == ["pair"]
+    none = run(tmp_path / "c", dict.fromkeys(VALUES, "drift"))
+    with pytest.raises(RunError, match="no cell has two settled trials on both sides"):
+        compare(Side(a), Side(none), effect=0.02, limit=0.05)
+
+
+def test_an_unsettled_layout_may_have_any_place_and_is_named(tmp_path: Path) -> None:
+    ranking = rank(run(tmp_path / "r", {("pair", "reads"): "bimodal"}), READS, metric=None, effect=0.02)
+    assert {each.entry.layout: (each.first, each.last) for each in ranking.ranked} == {
+        "one": (1, 2),
+        "union": (2, 3),
+        "pair": (1, 3),
+    }
+    assert ranking.ranked[-1].entry.layout == "pair"
+    assert ranking.safer == (), "what did not settle has no price"
+    text = text_of(print_ranking, ranking)
+    assert "1–3 pair unsettled 1 of 2" in text
+    assert "best: one of one, pair; the trials do not tell which" in text
+    assert "unsettled, so its place is open: pair (bimodal)" in text
+    (pair,) = [each for each in ranking_object(ranking)["layouts"] if each["layout"] == "pair"]
+    assert pair["figures"][0]["unsteady"] == ["bimodal"]
+
+
+@pytest.mark.parametrize("reason", ["noise", "few-trials-is-no-name"])
+def test_only_a_rate_that_stands_still_is_tested(tmp_path: Path, reason: str) -> None:
+    ranking = rank(run(tmp_path / "r", {("pair", "reads"): reason}), READS, metric=None, effect=0.02)
+    places = {each.entry.layout: (each.first, each.last) for each in ranking.ranked}
+    assert places["pair"] == ((1, 1) if reason == "noise" else (1, 3))
+
+
+def test_no_factor_and_no_claim_rests_on_an_unsettled_figure(tmp_path: Path) -> None:
+    found = run(tmp_path / "r", {("pair", "reads"): "drift"})
+    one, pair = found.cells["one", "reads"], found.cells["pair", "reads"]
+    assert factor_to(pair, one) is None and factor_to(one, pair) is None
+    assert held(found, "iops(pair, reads) > 1") == ("undecided", "reads on pair is unsettled (drift)")
+
+
+@pytest.mark.parametrize(
+    ("extremes", "places"),
+    [
+        ((0.7, 1.3), {"one": (2, 2), "union": (3, 3), "pair": (1, 1)}),
+        ((0.4, 1.1), {"one": (1, 2), "union": (3, 3), "pair": (1, 2)}),
+        ((0.2, 1.1), {"one": (1, 2), "union": (2, 3), "pair": (1, 3)}),
+    ],
+)
+def test_a_rate_that_changes_is_held_at_its_extremes(
+    tmp_path: Path, extremes: tuple[float, float], places: dict[str, tuple[int, int]]
+) -> None:
+    """2000 IOPS beside 1000 and 500: the best if it was never below 1400, open from 800 on, anything from 400 on."""
+    found = run(tmp_path / "r", {("pair", "reads"): "step"}, extremes=extremes)
+    ranking = rank(found, READS, metric=None, effect=0.02)
+    assert {each.entry.layout: (each.first, each.last) for each in ranking.ranked} == places
+    text = text_of(print_ranking, ranking)
+    assert "the rate changes, so the figure is held at its lowest and its highest tenth: pair: step" in text
+    assert "2.00k IOPS" in text
+    (pair,) = [each for each in ranking_object(ranking)["layouts"] if each["layout"] == "pair"]
+    figure = pair["figures"][0]
+    assert (figure["unsteady"], figure["changing"]) == ([], ["step"])
+    assert figure["figure"]["low"] == pytest.approx(2000 * extremes[0], rel=0.02)
+    assert figure["figure"]["high"] == pytest.approx(2000 * extremes[1], rel=0.02)
+
+
+def test_two_that_agree_on_the_mean_are_not_the_same_where_one_changes(tmp_path: Path) -> None:
+    a, b = run(tmp_path / "a", {}), run(tmp_path / "b", {("pair", "reads"): "drift"}, extremes=(0.8, 1.2))
+    found = compare(Side(a), Side(b), effect=0.02)
+    words = {cell.place.layout: cell.decision.word for cell in found.cells}
+    assert words == {"one": "same", "pair": "undecided", "union": "same"}
+    assert "held at its lowest and its highest tenth: reads on pair: drift" in text_of(print_comparison, found)
+
+
+def test_a_latency_that_changes_is_turned_round(tmp_path: Path) -> None:
+    """2 ms and up to 5 beside 10 ms: faster; up to 12 ms: open."""
+    values: Values = {("one", "etcd"): [10e6, 10.1e6, 9.9e6], ("pair", "etcd"): [2e6, 2e6, 2.01e6]}
+    for highest, first in ((2.5, (1, 1)), (6.0, (1, 2))):
+        found = run(tmp_path / str(highest), {("pair", "etcd"): "burst"}, values, extremes=(0.9, highest))
+        ranking = rank(found, Goal({"etcd": 1.0}), metric=None, effect=0.02)
+        assert {each.entry.layout: (each.first, each.last) for each in ranking.ranked}["pair"] == first
+
+
+NINE = tuple(f"l{number}" for number in range(9))
+MANY = changed(
+    UNTIL.campaign[: UNTIL.campaign.index("  one:")]
+    + "".join(f"  {name}: a | ext4\n" for name in NINE)
+    + UNTIL.campaign[UNTIL.campaign.index("workloads:") :]
+)
+
+
+def test_trials_of_a_changing_rate_tell_how_far_trials_lie_apart(tmp_path: Path) -> None:
+    """Log devices in the grid: two trials each of nine layouts, six of them with a step; 12 ms beside 180."""
+    means = dict(zip(NINE, (11.5, 12.0, 12.5, 13.0, 13.5, 170.0, 180.0, 190.0, 185.0), strict=True))
+    values: Values = {(name, "etcd"): [0.96e6 * mean, 1.05e6 * mean] for name, mean in means.items()}
+    changes = {(name, "etcd"): "step" if number % 3 else "noise" for number, name in enumerate(NINE)}
+    path = make_run(tmp_path / "r", values, record=MANY, unsettled=changes, extremes=(0.7, 1.5))
+    found = rank(read_run(path), Goal({"etcd": 1.0}), metric=None, effect=0.02)
+    places = {each.entry.layout: (each.first, each.last) for each in found.ranked}
+    assert all(places[name][1] <= 5 for name in NINE[:5]), places
+    assert all(places[name][0] >= 6 for name in NINE[5:]), places
+
+
+def test_another_metric_than_its_own_has_no_extremes(tmp_path: Path) -> None:
+    found = run(tmp_path / "r", {("pair", "reads"): "step"}, extremes=(0.7, 1.3))
+    measured = found.measured("pair", "reads", "bandwidth")
+    assert isinstance(measured, Measured) and (measured.unsteady, measured.changing) == (("step",), ())
+
+
+@pytest.mark.parametrize(
+    ("text", "extremes", "result"),
+    [
+        ("iops(pair, reads) > 1300", (0.7, 1.3), "held"),
+        ("iops(pair, reads) > 1500", (0.7, 1.3), "undecided"),
+        ("iops(pair, reads) / iops(one, reads) > 1.3", (0.7, 1.3), "held"),
+        ("iops(one, reads) / iops(pair, reads) < 0.8", (0.7, 1.3), "held"),
+        ("iops(one, reads) / iops(pair, reads) < 0.6", (0.7, 1.3), "undecided"),
+        ("iops(pair, reads) < 1300", (0.7, 1.3), "failed"),
+        ("iops(pair, reads) > 1", (0.0, 1.3), "undecided"),
+    ],
+)
+def test_a_claim_is_held_at_the_extremes_too(
+    tmp_path: Path, text: str, extremes: tuple[float, float], result: str
+) -> None:
+    found = run(tmp_path / "r", {("pair", "reads"): "step"}, extremes=extremes)
+    assert held(found, text)[0] == result
+
+
+@pytest.mark.parametrize(
+    ("text", "result"),
+    [
+        ("sync_p99(pair, etcd) < 4.5ms", "held"),
+        ("sync_p99(pair, etcd) < 3.5ms", "undecided"),
+        ("sync_p99(pair, etcd) > 4.5ms", "failed"),
+        ("sync_p99(one, etcd) / sync_p99(pair, etcd) > 2.3", "held"),
+        ("sync_p99(one, etcd) / sync_p99(pair, etcd) > 3", "undecided"),
+        ("sync_p99(pair, etcd) / sync_p99(one, etcd) < 0.45", "held"),
+    ],
+)
+def test_a_claim_of_a_latency_that_changes(tmp_path: Path, text: str, result: str) -> None:
+    """2 ms, and 1 to 4 at its extremes, beside 10 ms."""
+    values: Values = {("one", "etcd"): [10e6, 10.1e6, 9.9e6], ("pair", "etcd"): [2e6, 2e6, 2e6]}
+    found = run(tmp_path / "r", {("pair", "etcd"): "step"}, values, extremes=(0.5, 2.0))
+    assert held(found, text)[0] == result
+
+
+def test_a_claim_leans_on_the_other_cells_of_its_run(tmp_path: Path) -> None:
+    """Of two trials 4 % apart alone t is 12.7; eight cells like that tell enough even of one trial."""
+    values: Values = {
+        (name, "etcd"): [0.98e6 * mean, 1.02e6 * mean] for name, mean in zip(NINE, [180] * 9, strict=True)
+    }
+    values = {**values, ("l1", "etcd"): [12e6], ("l2", "etcd"): [12e6, 12.4e6]}
+    many = read_run(make_run(tmp_path / "r", values, record=MANY, unsettled={}))
+    assert held(many, "sync_p99(l0, etcd) / sync_p99(l2, etcd) > 13")[0] == "held"
+    assert held(many, "sync_p99(l0, etcd) / sync_p99(l1, etcd) > 13")[0] == "held"
+    assert held(many, "sync_p99(l1, etcd) < 14ms")[0] == "held"
+    few = {place: own for place, own in values.items() if place[0] in ("l0", "l1", "l2")}
+    alone = read_run(make_run(tmp_path / "f", few, record=MANY, unsettled={}))
+    assert held(alone, "sync_p99(l0, etcd) / sync_p99(l2, etcd) > 13")[0] == "undecided"
+    assert "of one trial alone, without an interval" in held(alone, "sync_p99(l1, etcd) < 14ms")[1]
+
+
+def test_cells_that_differ_very_unlike_each_other_do_not_tell_of_one_trial(tmp_path: Path) -> None:
+    apart = (0.03, 3.0, 0.04, 1.5, 0.035, 2.5, 0.05, 2.0, 0.03)
+    values: Values = {(name, "etcd"): [20e6, 20e6 * (1 + share)] for name, share in zip(NINE, apart, strict=True)}
+    found = read_run(make_run(tmp_path / "r", {**values, ("l1", "etcd"): [12e6]}, record=MANY, unsettled={}))
+    assert "the other cells differ too widely" in held(found, "sync_p99(l1, etcd) < 14ms")[1]

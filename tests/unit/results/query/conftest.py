@@ -1,0 +1,21 @@
+"""A folder of runs, and a session that asks them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from poolproof.results.query.session import Session, open_runs
+
+from .making import folder_of_runs
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return folder_of_runs(tmp_path_factory.mktemp("runs"))
+
+
+@pytest.fixture(scope="module")
+def session(root: Path) -> Iterator[Session]:
+    with open_runs(root) as session:
+        yield session

@@ -1,0 +1,92 @@
+"""What the views hold is what the runs hold, and docs/query.md says every column."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from poolproof.presentation.export.rows import columns_of, table_of
+from poolproof.results.compare.finished import read_run
+from poolproof.results.query.session import Session
+from poolproof.results.runs.columns import FIGURES
+from poolproof.results.runs.directory import RunDirectory
+from poolproof.results.runs.interval import t_factor
+from tests.unit.docs.pages import section
+
+VIEWS = ("runs", "trials", "cells", "leaves", "findings")
+
+
+@pytest.mark.parametrize("run", ["grid", "deeper/small", "nasty"])
+def test_cells_are_those_that_all_else_shows(session: Session, root: Path, run: str) -> None:
+    table = table_of(read_run(root / run))
+    columns = {name: value for name, value in columns_of(table).items() if name in FIGURES or "_ns" in name}
+    columns |= {name: value for name, value in columns_of(table).items() if name in ("metric", "verdict", "counts")}
+    columns |= {name: value for name, value in columns_of(table).items() if name.endswith(("_bytes", "factor"))}
+    found = session.ask(f"select layout, workload, {', '.join(columns)} from cells where run = '{run}'")
+    rows = {row[:2]: row[2:] for row in found.rows}
+    assert len(rows) == len(table.rows)
+    for row in table.rows:
+        assert list(rows[row.layout, row.workload]) == pytest.approx([value(row) for value in columns.values()])
+
+
+def test_trials_hold_every_trial_with_its_figures(session: Session, root: Path) -> None:
+    trials = RunDirectory.open(root / "grid").trials()
+    found = session.ask("select layout, workload, number, verdict, iops, rejected_iops from trials where run = 'grid'")
+    expected = {}
+    for trial in trials:
+        assert trial.figures is not None
+        counts = trial.verdict not in ("refuted", "failed")
+        iops = trial.figures.iops
+        expected[trial.key] = (trial.verdict, iops if counts else None, None if counts else iops)
+    assert {row[:3]: row[3:] for row in found.rows} == expected
+
+
+def test_a_figure_that_does_not_count_is_in_no_mean(session: Session) -> None:
+    [(least,)] = session.ask("select count(*) from cells where not counts and iops is not null").rows
+    [(kept,)] = session.ask("select count(*) from cells where not counts and rejected_iops is not null").rows
+    assert (least, kept > 0) == (0, True)
+
+
+def test_leaves_and_findings_have_a_row_each(session: Session) -> None:
+    leaves = session.ask("select device, sum(read_bytes), max(utilisation) from leaves group by device order by all")
+    assert leaves.rows == [("a", 6000, 0.5), ("b", 6000, 0.5)]
+    rules = session.ask("select distinct rule, effect from findings where run = 'deeper/small'")
+    assert rules.rows == [("rule-suspect", "suspects")]
+
+
+def test_a_setting_of_a_matrix_can_be_asked_for(session: Session) -> None:
+    found = session.ask(
+        "select distinct setting(workload, 'bs'), setting(layout, 'cache.files'), setting(workload, 'nothing') "
+        "from cells where run = 'grid' and setting(workload, 'rw') = 'write' and layout = 'union[cache.files=off]'"
+    )
+    assert sorted(found.rows) == [("16k", "off", None), ("1m", "off", None), ("4k", "off", None)]
+
+
+def test_times_are_utc(session: Session) -> None:
+    found = session.ask("select run, strftime(begun_at, '%H:%M') from runs order by run")
+    assert found.rows == [("deeper/small", "19:30"), ("grid", "19:30"), ("nasty", "19:30")]
+
+
+def test_students_t_is_the_one_of_all_other_intervals(session: Session) -> None:
+    freedoms = [1, 2, 3, 19, 20, 21, 22, 30, 100, 1000, 10**6]
+    found = session.ask(f"select t_factor(f) from (select unnest({freedoms}) as f) order by f")
+    assert [value for (value,) in found.rows] == pytest.approx([t_factor(freedom) for freedom in freedoms], rel=1e-6)
+    assert session.ask("select t_factor(0)").rows == [(None,)]
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_the_page_says_every_column_with_its_type(session: Session, view: str) -> None:
+    rows = [line.split("|") for line in section("query.md", f"`{view}`").splitlines() if line.startswith("| `")]
+    documented = {name.strip().strip("`"): kind.strip() for row in rows for name, kind in _columns(row)}
+    described = session.ask(f"describe {view}").rows
+    assert documented == {name: _short(kind) for name, kind, *_ in described}
+
+
+def _columns(row: list[str]) -> Iterator[tuple[str, str]]:
+    for name in row[1].split(","):
+        yield name, row[2]
+
+
+def _short(kind: str) -> str:
+    words = {"VARCHAR": "text", "DOUBLE": "number", "BIGINT": "integer", "INTEGER": "integer", "BOOLEAN": "true/false"}
+    return {"TIMESTAMP": "time"}.get(kind) or ("map" if kind.startswith("MAP") else words[kind])

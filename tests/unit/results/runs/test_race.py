@@ -1,0 +1,151 @@
+"""The race for a budget as it stands in a run's trials: who was dropped, after how many, why, and how surely."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from poolproof.campaign.model import Campaign
+from poolproof.campaign.yaml import parse_campaign
+from poolproof.presentation.terminal.raced import race_lines
+from poolproof.results.runs.contract import run_object
+from poolproof.results.runs.model import Figures, Settling, Trial, Unsettled
+from poolproof.results.runs.race import Race, race_of
+from poolproof.results.runs.summary import cells_of
+from tests.unit.docs.pages import documented, keys_of_value
+
+CAMPAIGN = parse_campaign(
+    """\
+devices: {a: {file: 2G}}
+layouts: {slow: a | ext4, fast: a | xfs, near: a | btrfs, broken: a | ext4}
+workloads: {etcd: etcd, other: {rw: read, bs: 1m, size: 64m}}
+measure: {until: 3%, trials: 2..6}
+goal: etcd
+budget: 1h
+""",
+    "t",
+)
+
+
+def trial(layout: str, number: int, sync_ms: float, *, workload: str = "etcd", failed: bool = False) -> Trial:
+    figures = None if failed else Figures(500.0, 1e6, sync_p99_ns=sync_ms * 1e6)
+    return Trial(layout, workload, number, "failed" if failed else "sound", (), "sync_p99", figures)
+
+
+TRIALS = [
+    *(trial("slow", number, 30 + 0.05 * number) for number in (1, 2, 3)),
+    *(trial("fast", number, 10 + 0.01 * number) for number in (1, 2, 3, 4, 5)),
+    *(trial("near", number, 10.01 + 0.02 * number) for number in (1, 2, 3, 4, 5)),
+    trial("broken", 1, 5.0, failed=True),
+]
+
+
+@pytest.fixture
+def race() -> Race:
+    found = race_of(TRIALS, CAMPAIGN)
+    assert found is not None
+    return found
+
+
+def test_who_is_worse_than_the_leader_is_dropped_with_the_reason(race: Race) -> None:
+    (dropped,) = race.dropped
+    assert (dropped.layout, dropped.leader, dropped.trials) == ("slow", "fast", 3)
+    assert 2.5 < dropped.least < dropped.times < 3.2, "less latency is faster"
+    assert (race.leader, race.left, race.excluded) == ("fast", ("fast", "near"), ("broken",))
+
+
+def test_the_risk_of_all_tests_is_that_of_the_confidence_asked_for(race: Race) -> None:
+    assert race.risk == pytest.approx(0.05)
+    assert (race.pairs, race.looks) == (2, 5)
+    assert race.test_risk * race.pairs * race.looks == pytest.approx(race.risk)
+
+
+def test_the_words_name_who_why_after_how_many_trials_and_how_surely(race: Race) -> None:
+    text = "\n".join(race_lines(race))
+    assert "the race for etcd: fast leads" in text
+    assert "dropped after 3 trials of each workload: slow; fast is 3 times as fast" in text
+    assert "not told apart from it: near" in text
+    assert "not in the race: broken" in text
+    assert "the chance that the true best was dropped is 5% at most" in text
+    assert "2 pairs at up to 5 looks, each tested at 0.5 %" in text
+
+
+def drifting(
+    layout: str, sync_ms: float, trials: int, extremes: tuple[float | None, float | None] = (None, None)
+) -> list[Trial]:
+    unsettled = Settling(False, 0.0, 60.0, 60.0, reasons=(Unsettled("drift", "it falls"),))
+    unsettled = replace(unsettled, least_share=extremes[0], most_share=extremes[1])
+    return [replace(trial(layout, number, sync_ms), settling=unsettled) for number in range(1, trials + 1)]
+
+
+@pytest.mark.parametrize(("most", "dropped"), [(1.4, {"fast", "near", "slow"}), (2.4, {"slow"}), (7.0, set())])
+def test_a_leader_whose_rate_changes_leads_by_its_worst(most: float, dropped: set[str]) -> None:
+    """5 ms beside 10 and 30: all are dropped while it was never above 7; the slow one up to 12; none up to 35."""
+    found = race_of([*TRIALS[:-1], *drifting("broken", 5.0, 3, (0.9, most))], CAMPAIGN)
+    assert found is not None and found.leader == "broken"
+    assert {each.layout for each in found.dropped} == dropped
+    assert found.unsteady == ("broken",) and "broken" not in found.racing
+    assert all(each.times > each.least for each in found.dropped)
+
+
+@pytest.mark.parametrize(("least", "is_dropped"), [(0.5, True), (0.3, False)])
+def test_one_whose_rate_changes_is_dropped_by_its_best(least: float, is_dropped: bool) -> None:
+    """30 ms beside 10: dropped where its best tenth was 15, not where it was 9."""
+    found = race_of([*TRIALS[3:], *drifting("slow", 30.0, 3, (least, 1.1))], CAMPAIGN)
+    assert found is not None and found.leader == "fast"
+    assert ("slow" in {each.layout for each in found.dropped}) is is_dropped
+    assert found.unsteady == (() if is_dropped else ("slow",)), "one that is dropped needs no reason for no trial"
+
+
+def test_a_rate_that_changes_nobody_knows_how_far_is_tested_against_none() -> None:
+    """Its trials agree, and are of a rate that still changes: it neither leads nor is dropped."""
+    slow = race_of([*TRIALS[3:], *drifting("slow", 30.0, 3)], CAMPAIGN)
+    assert slow is not None
+    assert (slow.dropped, slow.left, slow.unsteady) == ((), ("slow", "fast", "near"), ("slow",))
+    fast = race_of([*TRIALS, *drifting("fast", 1.0, 3)], CAMPAIGN)
+    assert fast is not None
+    assert (fast.leader, fast.unsteady) == ("near", ("fast",))
+    assert [each.leader for each in fast.dropped] == ["near"], "the others are tested as ever"
+
+
+def test_why_nobody_leads_is_told() -> None:
+    drifts = [each for name in ("slow", "fast", "near") for each in drifting(name, 10.0, 3)]
+    nobody = race_of([*drifts, trial("broken", 1, 5.0, failed=True)], CAMPAIGN)
+    assert nobody is not None and nobody.leader is None
+    assert next(race_lines(nobody)) == "the race for etcd: no figure settled"
+    failed = race_of([trial(layout.name, 1, 5.0, failed=True) for layout in CAMPAIGN.layouts], CAMPAIGN)
+    assert failed is not None
+    assert next(race_lines(failed)) == "the race for etcd: no layout has a figure that counts"
+
+
+def test_disks_that_were_measured_alone_are_not_of_the_race() -> None:
+    """The schedule does not go by them: the race that is told would be another than the one that was run."""
+    alone = [trial(f"bare:d{disk}", number, 20.0 * number) for disk in range(8) for number in (1, 2)]
+    assert race_of([*TRIALS, *alone], CAMPAIGN) == race_of(TRIALS, CAMPAIGN)
+
+
+def test_before_two_trials_nobody_leads_and_nobody_is_dropped() -> None:
+    found = race_of([trial("fast", 1, 10.0)], CAMPAIGN)
+    assert found is not None
+    assert (found.leader, found.dropped) == (None, ())
+    assert "nobody has two trials" in next(race_lines(found))
+    assert race_of([], CAMPAIGN) is None
+
+
+def test_without_a_budget_there_is_no_race() -> None:
+    plain = parse_campaign("layouts: {one: dir /srv}\nworkloads: {etcd: etcd}\nmeasure: {until: 3%}", "t")
+    assert race_of([trial("one", 1, 10.0)], plain) is None
+    assert run_object_of(plain, [trial("one", 1, 10.0)])["race"] is None
+
+
+def test_machines_are_told_the_same_by_the_documented_keys(race: Race) -> None:
+    found = run_object_of(CAMPAIGN, TRIALS, replace(race, unsteady=("near",)))
+    assert found["race"]["dropped"][0]["layout"] == "slow"
+    keys = {key for key in keys_of_value(found) if key.startswith("race.")}
+    assert keys == {row for row in documented("json.md", "The object of a run") if row.startswith("race.")}
+
+
+def run_object_of(campaign: Campaign, trials: Sequence[Trial], race: Race | None = None) -> dict[str, Any]:
+    return run_object(Path("run"), cells_of(trials, campaign), None, (), race)

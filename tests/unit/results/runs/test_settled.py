@@ -1,0 +1,121 @@
+"""What trials of a run still have ahead, and what kinds of figures tell of one another: no run ends as unfinished."""
+
+from itertools import islice
+
+import pytest
+
+from poolproof.campaign.model import Campaign, Metric
+from poolproof.campaign.yaml import parse_campaign
+from poolproof.measure.order import Order
+from poolproof.results.runs.model import Figures, Settling, Trial, Unsettled
+from poolproof.results.runs.settled import needs_trial, settling_of, spread_among, trials_ahead, unsteady_by
+from poolproof.results.runs.summary import cells_of
+from poolproof.stopping.percentile import BIN_DEVIATION
+
+_REASONS = (
+    "too-short", "idle", "warm-up", "drift", "step", "burst", "bimodal", "periodic", "few-samples", "noise",
+    "percentile", "criterion",
+)  # fmt: skip
+
+
+def campaign(layouts: int = 2, workload: str = "w: {rw: [read, randread, randrw, write], bs: [4k, 64k]}") -> Campaign:
+    names = ", ".join(f"l{number}: dir /srv/{number}" for number in range(layouts))
+    return parse_campaign(
+        f"layouts: {{{names}}}\nworkloads: {{{workload}}}\nmeasure: {{until: 3%, min: 1s, trials: 2..4}}", "t"
+    )
+
+
+def trial(layout: str, workload: str, number: int, iops: float, *reasons: str) -> Trial:
+    settling = Settling(
+        not reasons, 0.0, 3.0, 180.0, 0.9999, 1.0001, tuple(Unsettled(reason, "…") for reason in reasons)
+    )
+    return Trial(layout, workload, number, "sound", (), "iops", Figures(iops, iops * 4096), settling=settling)
+
+
+def latency(layout: str, number: int, sync_ns: float, metric: Metric = "sync_p99") -> Trial:
+    return Trial(layout, "etcd", number, "sound", (), metric, Figures(500.0, 1e6, p99_ns=sync_ns, sync_p99_ns=sync_ns))
+
+
+def run_of(asked: Campaign, *, calm: str) -> list[Trial]:
+    """All trials of a run to its end, as they are given out; on the layout `calm` they are alike, on others not."""
+    trials: list[Trial] = []
+    orders: dict[str, Order] = {}
+    for layout in asked.layouts:
+        orders[layout.name] = Order(
+            layout.name,
+            asked.workloads,
+            asked.measure,
+            1,
+            spread=lambda: spread_among(cell for order in orders.values() for cell in order.cells()),
+        )
+    for layout in asked.layouts:
+        order = orders[layout.name]
+        for workload, number in order.ahead():
+            apart = 0.005 if layout.name == calm else 0.06
+            trials.append(trial(layout.name, workload.name, number, 1000 * (1 + apart * (number % 2))))
+            order.add(trials[-1])
+    return trials
+
+
+def test_a_run_that_came_to_its_end_has_nothing_ahead_though_the_last_trials_showed_a_wider_spread() -> None:
+    asked = campaign(6)
+    trials = run_of(asked, calm="l0")
+    early = [
+        [each for each in trials if (each.layout, each.workload) == ("l0", workload.name)]
+        for workload in asked.workloads
+    ]
+    spreads = spread_among(
+        [each for each in trials if (each.layout, each.workload) == (layout.name, workload.name)]
+        for layout in asked.layouts
+        for workload in asked.workloads
+    )
+    assert any(needs_trial(cell, asked.measure, spreads) for cell in early), "by hindsight some would need one more"
+    assert trials_ahead(trials, asked) == 0
+
+
+@pytest.mark.parametrize("done", [1, 7, 16, 17, 24, 33, 40])
+def test_a_killed_run_goes_on_to_its_end(done: int) -> None:
+    asked = campaign()
+    killed = list(islice(run_of(asked, calm="l0"), done))
+    assert trials_ahead(killed, asked) > 0
+
+
+def test_trials_below_the_least_number_are_ahead_in_a_layout_that_is_over_too() -> None:
+    asked = campaign()
+    trials = run_of(asked, calm="l0")
+    assert trials_ahead(trials[1:], asked) == 1
+
+
+def test_two_trials_in_one_bin_know_a_percentile_no_better_than_the_bin() -> None:
+    asked = campaign(1, "etcd: etcd")
+    found = settling_of([latency("l0", 1, 1e7), latency("l0", 2, 1e7)], asked.measure)
+    assert found is not None and found.between is not None and not found.between.known
+    assert found.between.half_width == pytest.approx(12.706 * BIN_DEVIATION * 1e7, rel=1e-3)
+    third = settling_of([latency("l0", number, 1e7) for number in (1, 2, 3)], asked.measure)
+    assert third is not None and third.between is not None and third.between.known
+    rates = settling_of([trial("l0", "w", 1, 1e3), trial("l0", "w", 2, 1e3)], asked.measure)
+    assert rates is not None and rates.settled, "a rate has no bins"
+
+
+def test_rates_and_percentiles_tell_nothing_of_each_other() -> None:
+    rates = [[trial(f"l{number}", "w", each, 1000 + each) for each in (1, 2)] for number in range(9)]
+    tails = [[latency(f"l{number}", each, 1e7 * (1 + 0.1 * each)) for each in (1, 2)] for number in range(9)]
+    both = spread_among([*rates, *tails])
+    assert both.rates is not None and both.rates.deviation < 0.002
+    assert both.percentiles is not None and both.percentiles.deviation > 0.05
+    assert both.of("bandwidth") == both.rates and both.of("p99") == both.percentiles
+    assert spread_among([*rates, *tails[:7]]).percentiles is None, "seven are too few"
+
+
+def test_percentiles_in_one_bin_everywhere_do_not_scatter_by_less_than_their_bins() -> None:
+    spreads = spread_among([[latency(f"l{number}", each, 1e7) for each in (1, 2)] for number in range(20)])
+    assert spreads.percentiles is not None and spreads.percentiles.deviation > BIN_DEVIATION
+
+
+@pytest.mark.parametrize("reason", _REASONS)
+def test_what_the_race_does_not_test_a_ranking_does_not_either(reason: str) -> None:
+    trials = [trial("l0", "w", number, 1000.0 + number, reason) for number in (1, 2)]
+    (cell,) = cells_of(trials, campaign())
+    assert cell.unsteady == unsteady_by(trials)
+    imprecise = reason in ("noise", "percentile", "few-samples", "periodic")
+    assert bool(cell.unsteady) is not imprecise, "what trials tell of each other stands, where none saw a change"
