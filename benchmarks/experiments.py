@@ -13,7 +13,7 @@ from pathlib import Path
 from poolproof.presentation.terminal.claims import measured_text
 from poolproof.presentation.terminal.words import half_width_text, value_text
 from poolproof.results.compare.finished import FinishedRun, read_run
-from poolproof.results.runs.claims import Held, hold
+from poolproof.results.runs.claims import ClaimResult, evaluate
 from poolproof.results.runs.summary import Cell, LeafShare
 
 _NONE = "–"
@@ -25,7 +25,7 @@ class Labelled:
 
     label: str
     run: FinishedRun
-    claims: tuple[Held, ...]
+    claims: tuple[ClaimResult, ...]
 
 
 def labelled(text: str) -> Labelled:
@@ -39,7 +39,7 @@ def labelled(text: str) -> Labelled:
     if not path:
         raise ValueError(f"{text}: write LABEL=RUN")
     run = read_run(Path(path))
-    return Labelled(label, run, hold(run.campaign.expect, tuple(run.cells.values())))
+    return Labelled(label, run, evaluate(run.campaign.expect, tuple(run.cells.values())))
 
 
 def page_with(text: str, tables: dict[str, str]) -> str:
@@ -118,7 +118,7 @@ def _claims_table(runs: Sequence[Labelled]) -> Iterator[str]:
         yield _row([claim.claim, claim.source, f"`{text}`", *(_held(each.claims, text) for each in runs)])
 
 
-def _held(claims: Iterable[Held], text: str) -> str:
+def _held(claims: Iterable[ClaimResult], text: str) -> str:
     for held in claims:
         if held.claim.text == text:
             said = measured_text(held)

@@ -10,11 +10,11 @@ from poolproof.campaign.model import Campaign, Layout, Workload
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.evidence.counters import Counters
 from poolproof.evidence.model import Account, Evidence, LeafUse
-from poolproof.evidence.sampler import Reading
+from poolproof.evidence.sampler import CounterReading
 from poolproof.load.fio.histogram import bin_of
-from poolproof.measure.latencies import Stretch, latency_text
+from poolproof.measure.latencies import LatencyInterval, latency_text
 from poolproof.results.runs.directory import RunDirectory
-from poolproof.results.runs.model import Figures, RunRecord, Trial
+from poolproof.results.runs.model import RunRecord, Trial, TrialMetrics
 from poolproof.rules.model import Finding, Verdict
 from poolproof.units import format_size, parse_size
 
@@ -170,9 +170,9 @@ def _iops(layout: str, mode: str, block: int, *, sync: bool) -> float:
     return 1 / (1 / small + block / large)
 
 
-def _figures(iops: float, block: int, read_share: float, *, sync: bool) -> Figures:
+def _figures(iops: float, block: int, read_share: float, *, sync: bool) -> TrialMetrics:
     median = 64 / iops * 1e9
-    return Figures(
+    return TrialMetrics(
         iops=iops,
         bandwidth_bytes=iops * block,
         read_iops=iops * read_share,
@@ -233,17 +233,19 @@ def _keep(run: RunDirectory, trial: Trial, chance: random.Random) -> None:
         run.keep_text(directory, "latency.jsonl", latency_text(list(_stretches(trial))))
 
 
-def _readings(trial: Trial, chance: random.Random) -> Iterator[Reading]:
+def _readings(trial: Trial, chance: random.Random) -> Iterator[CounterReading]:
     """Counters that grow to what the account says, with some noise on the way and a pause before fio begins."""
     steps = [0.0] * 5 + [chance.uniform(0.7, 1.3) for _ in range(_TICKS)] + [0.0] * 4
     whole, done = sum(steps), 0.0
     for number, step in enumerate(steps):
         done += step
         share = done / whole
-        yield Reading(_BEGAN_S + 0.1 * number, tuple(_counters(leaf, share, 100 * number) for leaf in trial.leaves))
+        yield CounterReading(
+            _BEGAN_S + 0.1 * number, tuple(_counters(leaf, share, 100 * number) for leaf in trial.leaves)
+        )
 
 
-def _stretches(trial: Trial) -> Iterator[Stretch]:
+def _stretches(trial: Trial) -> Iterator[LatencyInterval]:
     """Latencies about the median, as many as were made in a stretch, the slowest of them rare."""
     figures = trial.figures
     assert figures is not None and figures.iops is not None and figures.p50_ns is not None
@@ -255,7 +257,7 @@ def _stretches(trial: Trial) -> Iterator[Stretch]:
             for place in range(-30, 45)
             if (count := round(figures.iops * step_s * math.exp(-((place / 9) ** 2)) / 16)) > 0
         }
-        yield Stretch(begins_s + step_s * (number + 1), step_s * number, step_s * (number + 1), bins, {})
+        yield LatencyInterval(begins_s + step_s * (number + 1), step_s * number, step_s * (number + 1), bins, {})
 
 
 def _counters(leaf: LeafUse, share: float, at_ms: int) -> Counters:

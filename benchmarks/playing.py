@@ -4,15 +4,15 @@ import math
 from collections.abc import Sequence
 
 from poolproof.stopping.decide import decide
-from poolproof.stopping.model import Decision, Rule, Series
+from poolproof.stopping.model import RateSeries, StoppingDecision, StoppingRule
 
 
-def play(values: Sequence[float], interval_s: float, rule: Rule) -> Decision:
+def play(values: Sequence[float], interval_s: float, rule: StoppingRule) -> StoppingDecision:
     """The decision at which the trial ends; where the series is shorter than the rule allows, that at its end."""
     known, asked_s = tuple(values), rule.least_s
     while True:
         count = min(len(known), math.ceil(asked_s / interval_s - 1e-9))
-        decision = decide(Series(interval_s, known[:count]), rule)
+        decision = decide(RateSeries(interval_s, known[:count]), rule)
         if decision.done or decision.next_s is None or count == len(known):
             return decision
         asked_s = max(decision.next_s, (count + 1) * interval_s)

@@ -19,12 +19,12 @@ from benchmarks.playing import play
 from benchmarks.recordings import Recorded
 from benchmarks.result import Result
 from poolproof.stopping.across import across
-from poolproof.stopping.model import IMPRECISE, Between, Decision, Rule, Spread, TrialMean
+from poolproof.stopping.model import IMPRECISE, AcrossTrials, StoppingDecision, StoppingRule, TrialMean, VariancePrior
 from poolproof.stopping.spread import spread_of
 
 FIXED_S = 180.0
 """Seconds of a cell in the schedule of the seeds."""
-PROOF = Rule(until=0.10, min_s=2.0, max_s=8.0, trials_min=1, trials_max=2)
+PROOF = StoppingRule(until=0.10, min_s=2.0, max_s=8.0, trials_min=1, trials_max=2)
 """The rule that the claims of docs/benchmarks.md are made of: as sparing as that of a first look at a grid."""
 _NOTHING = "nothing is recorded yet: python -m benchmarks.record benchmarks/campaigns/long-*.yaml"
 
@@ -46,8 +46,8 @@ class Replayed:
 
     cell: CellName
     full: Full
-    between: Between
-    decisions: tuple[Decision, ...]
+    between: AcrossTrials
+    decisions: tuple[StoppingDecision, ...]
 
     @property
     def seconds(self) -> float:
@@ -91,9 +91,9 @@ Winners = tuple[Replayed, Replayed]
 class _Cell:
     """A cell while it is replayed: its recorded trials in some order, and what was decided of those played."""
 
-    def __init__(self, cell: CellName, trials: Sequence[Recorded], rule: Rule) -> None:
+    def __init__(self, cell: CellName, trials: Sequence[Recorded], rule: StoppingRule) -> None:
         self.cell, self._trials, self._rule = cell, trials, rule
-        self.decisions: list[Decision] = []
+        self.decisions: list[StoppingDecision] = []
 
     def play_next(self) -> bool:
         """Play one more trial; whether there was one."""
@@ -109,11 +109,11 @@ class _Cell:
     def means(self) -> list[TrialMean]:
         return [TrialMean(d.mean, d.low, d.high) for d in self.decisions if d.mean is not None]
 
-    def between(self, spread: Spread | None) -> Between:
+    def between(self, spread: VariancePrior | None) -> AcrossTrials:
         return across(self.means, self._rule, spread)
 
 
-def replay(cells: dict[CellName, list[Recorded]], rule: Rule, *, alone: bool = False) -> list[Replayed]:
+def replay(cells: dict[CellName, list[Recorded]], rule: StoppingRule, *, alone: bool = False) -> list[Replayed]:
     """Each cell of one campaign, layout after layout, in rounds. `alone`: no cell tells another how trials differ."""
     playing = [_Cell(cell, trials, rule) for cell, trials in cells.items()]
     for layout in dict.fromkeys(layout for _, _, layout in cells):
@@ -130,11 +130,11 @@ def replay(cells: dict[CellName, list[Recorded]], rule: Rule, *, alone: bool = F
     ]
 
 
-def _spread(playing: Sequence[_Cell], alone: bool) -> Spread | None:
+def _spread(playing: Sequence[_Cell], alone: bool) -> VariancePrior | None:
     return None if alone else spread_of([each.means for each in playing])
 
 
-def full_of(trials: Sequence[Recorded], rule: Rule, spread: Spread | None) -> Full:
+def full_of(trials: Sequence[Recorded], rule: StoppingRule, spread: VariancePrior | None) -> Full:
     """What the full runs of a cell say, trials as units, and all cells together of how much trials differ."""
     as_planned = replace(rule, trials_min=len(trials), trials_max=max(len(trials), rule.trials_max))
     between = across(_means(trials), as_planned, spread)
@@ -169,7 +169,7 @@ def rotations(cells: dict[CellName, list[Recorded]]) -> Iterator[dict[CellName, 
         yield {cell: trials[shift % len(trials) :] + trials[: shift % len(trials)] for cell, trials in cells.items()}
 
 
-def report(rounds: Sequence[Sequence[Replayed]], rule: Rule) -> Iterator[str]:
+def report(rounds: Sequence[Sequence[Replayed]], rule: StoppingRule) -> Iterator[str]:
     """The lines that the proof consists of, from campaigns replayed in each of their orders."""
     replayed = [each for round_ in rounds for each in round_]
     cells = len({each.cell for each in replayed})
@@ -300,7 +300,7 @@ def _rows(replayed: Sequence[Replayed]) -> Iterator[str]:
         yield f"{' '.join(each.cell)}: {between.mean:.4g}{interval} in {spans} s, full {each.full.mean:.4g}; {word}"
 
 
-def rounds_of(rule: Rule) -> list[list[Replayed]]:
+def rounds_of(rule: StoppingRule) -> list[list[Replayed]]:
     """All recordings, replayed by this rule in each order of their trials."""
     return _rounds(recordings.paths(recordings.FOLDER), rule)
 
@@ -310,7 +310,7 @@ def measure() -> list[Result]:
     return claims(rounds_of(PROOF))
 
 
-def _rounds(paths: Iterable[Path], rule: Rule, *, alone: bool = False) -> list[list[Replayed]]:
+def _rounds(paths: Iterable[Path], rule: StoppingRule, *, alone: bool = False) -> list[list[Replayed]]:
     campaigns = by_campaign(paths).values()
     return [replay(turned, rule, alone=alone) for cells in campaigns for turned in rotations(cells)]
 
@@ -329,7 +329,7 @@ def main() -> int:
     parser.add_argument("--cells", action="store_true", help="a line for each cell too")
     asked = parser.parse_args()
     least, _, most = asked.trials.partition("..")
-    rule = Rule(
+    rule = StoppingRule(
         until=asked.until / 100,
         confidence=asked.confidence / 100,
         min_s=asked.min,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from poolproof.campaign.model import Campaign
 from poolproof.hosts.local import LocalHost
-from poolproof.measure.plan import Places, make_plan, plan_one
+from poolproof.measure.plan import BuildDirectories, make_plan, plan_one
 from poolproof.provision.apply import apply
 from poolproof.provision.journal import Journal
 from poolproof.provision.owner import owner_of
@@ -23,7 +23,7 @@ def standing(campaign: Campaign, folder: Path) -> Iterator[Path]:
         PoolproofError: it can't be built, or something of it could not be taken down.
     """
     host, label = LocalHost(), new_label()
-    own = Places(label, f"{folder}/poolproof-{label}", f"{RAM_FILES}/poolproof-{label}")
+    own = BuildDirectories(label, f"{folder}/poolproof-{label}", f"{RAM_FILES}/poolproof-{label}")
     plan = make_plan(campaign, host, own, secrets.randbelow(2**31), frozenset())
     journal = Journal(folder / "journal.jsonl")
     try:

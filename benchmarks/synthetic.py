@@ -12,20 +12,20 @@ from collections.abc import Sequence
 
 from benchmarks.made_series import INTERVAL_S, SHAPED, STATIONARY, Kind
 from benchmarks.playing import play
-from poolproof.stopping.model import Decision, Rule
+from poolproof.stopping.model import StoppingDecision, StoppingRule
 
 SEED = 5
 _USUAL = 200
 _TURNOVER_S = 10.0
 
 
-def decisions(kind: Kind, rule: Rule, count: int, seed: int = SEED) -> list[Decision]:
+def decisions(kind: Kind, rule: StoppingRule, count: int, seed: int = SEED) -> list[StoppingDecision]:
     """Where the rule ended each of `count` series of a kind, made from the seed."""
     rng = random.Random(seed)
     return [play(kind.make(rng), INTERVAL_S, rule) for _ in range(count)]
 
 
-def coverage(kind: Kind, ended: Sequence[Decision]) -> float | None:
+def coverage(kind: Kind, ended: Sequence[StoppingDecision]) -> float | None:
     """The share of settled intervals that hold the truth; None where there is none."""
     held = [
         decision.low <= kind.truth <= decision.high
@@ -35,18 +35,18 @@ def coverage(kind: Kind, ended: Sequence[Decision]) -> float | None:
     return sum(held) / len(held) if held else None
 
 
-def false_settled(kind: Kind, ended: Sequence[Decision], rule: Rule) -> float:
+def false_settled(kind: Kind, ended: Sequence[StoppingDecision], rule: StoppingRule) -> float:
     """The share of all series that settled on a figure further from the truth than the tolerance, or that has none."""
     return sum(_is_false(kind, decision, rule) for decision in ended) / len(ended)
 
 
-def _is_false(kind: Kind, decision: Decision, rule: Rule) -> bool:
+def _is_false(kind: Kind, decision: StoppingDecision, rule: StoppingRule) -> bool:
     if not decision.settled or decision.mean is None:
         return False
     return kind.truth is None or abs(decision.mean / kind.truth - 1) > rule.until
 
 
-def _line(kind: Kind, rule: Rule, ended: Sequence[Decision]) -> str:
+def _line(kind: Kind, rule: StoppingRule, ended: Sequence[StoppingDecision]) -> str:
     settled = sum(decision.settled for decision in ended) / len(ended)
     held = coverage(kind, ended)
     held_text = "" if held is None else f"{held:.1%}"
@@ -61,7 +61,7 @@ def main() -> int:
     """Print the table."""
     count = int(sys.argv[1]) if len(sys.argv) > 1 else _USUAL
     print("| series | least | settled | coverage | false-settled | median time |\n|---|---|---|---|---|---|")
-    short, long = Rule(), Rule(turnover_s=_TURNOVER_S)
+    short, long = StoppingRule(), StoppingRule(turnover_s=_TURNOVER_S)
     for kind in (*STATIONARY, *SHAPED):
         for rule in (short, long) if kind in SHAPED else (short,):
             print(_line(kind, rule, decisions(kind, rule, count)), flush=True)

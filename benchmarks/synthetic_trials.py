@@ -9,7 +9,7 @@ import random
 from collections.abc import Iterator
 
 from poolproof.stopping.across import across
-from poolproof.stopping.model import Rule, TrialMean
+from poolproof.stopping.model import StoppingRule, TrialMean
 from poolproof.stopping.spread import spread_of
 
 _SEED, _RUNS, _CELLS = 9, 40, 40
@@ -33,7 +33,7 @@ class _Cell:
 
 def held(typical: float, *, shared: bool) -> Iterator[tuple[bool, int]]:
     """Of each cell whether its interval holds the truth, and its trials. `typical`: their deviation in per cent."""
-    rng, rule = random.Random(_SEED), Rule()
+    rng, rule = random.Random(_SEED), StoppingRule()
     for _ in range(_RUNS):
         cells = [_Cell(rng, typical) for _ in range(_CELLS)]
         spread = spread_of([cell.trials for cell in cells]) if shared else None

@@ -18,7 +18,7 @@ from poolproof.campaign.write import format_campaign
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.presentation.terminal.live_state import LiveState
 from poolproof.results.runs.directory import RunDirectory
-from poolproof.results.runs.model import Figures, Trial
+from poolproof.results.runs.model import Trial, TrialMetrics
 from poolproof.results.runs.timing import begin_s, end_s
 
 KEPT = Path(__file__).parent / "timings" / "runs.jsonl"
@@ -81,7 +81,7 @@ class _Clock:
 def timed_trial(layout: str, workload: str, number: int, begun_s: float, took_s: float) -> Trial:
     """A trial of which only the times are told; seconds from the start of the run."""
     begun_at = datetime.fromtimestamp(_EPOCH_S + begun_s, UTC).isoformat(timespec="milliseconds")
-    figures, seconds = Figures(1.0, 1.0), {"fio": took_s}
+    figures, seconds = TrialMetrics(1.0, 1.0), {"fio": took_s}
     return Trial(layout, workload, number, "sound", (), "iops", figures, begun_at=begun_at, seconds=seconds)
 
 

@@ -102,7 +102,7 @@ def run_on_leash(argv: Sequence[str], *, timeout_s: float, stdin: str, grace_s: 
         CommandTimedOut: still running after `timeout_s` seconds.
     """
     begun = time.monotonic()
-    with _leash() as leash:
+    with _keepalive_pipe() as leash:
         process = _start(argv, leash.end)
         leash.tie(stdin)
         try:
@@ -125,7 +125,7 @@ def lines_on_leash(argv: Sequence[str], *, stdin: str, grace_s: float) -> Iterat
     Raises:
         ProgramMissing: no such program.
     """
-    with _leash() as leash:
+    with _keepalive_pipe() as leash:
         process = _start(argv, leash.end, stderr=subprocess.DEVNULL)
         leash.tie(stdin)
         try:
@@ -137,7 +137,7 @@ def lines_on_leash(argv: Sequence[str], *, stdin: str, grace_s: float) -> Iterat
             end_group(process)
 
 
-class _Leash:
+class _KeepalivePipe:
     """A pipe whose writing end is held here; `end` is the one for the program."""
 
     def __init__(self) -> None:
@@ -165,8 +165,8 @@ def _say(pipe: int, text: str) -> None:
 
 
 @contextlib.contextmanager
-def _leash() -> Iterator[_Leash]:
-    leash = _Leash()
+def _keepalive_pipe() -> Iterator[_KeepalivePipe]:
+    leash = _KeepalivePipe()
     try:
         yield leash
     finally:

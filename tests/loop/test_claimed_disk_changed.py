@@ -96,7 +96,7 @@ def _claimed(ground: Ground, disk: BlockFacts) -> tuple[Journal, DevicePlan]:
 def _make_ext4(journal: Journal, claimed: DevicePlan) -> None:
     path = claimed.volume.path
     step = Step("make ext4", ("mkfs.ext4", "-q", path), overwrites=(path,))
-    apply([step], HOST, journal, may_overwrite=frozenset({path}), still_it={path: claimed.still_it})
+    apply([step], HOST, journal, may_overwrite=frozenset({path}), identity_check={path: claimed.identity_check})
 
 
 def _bears_ext4(ground: Ground, disk: BlockFacts) -> bool:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from poolproof.measure.pulse import EVERY_S, LIMIT_S
+from poolproof.measure.health_check import EVERY_S, LIMIT_S
 from tests.loop.command import Started
 from tests.loop.ground import Ground
 

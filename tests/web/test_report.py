@@ -14,7 +14,7 @@ from playwright.sync_api import expect
 from poolproof.presentation.html_report.answer import answer
 from poolproof.presentation.html_report.build import write_report
 from poolproof.presentation.html_report.reading import read
-from poolproof.results.runs.model import Settling, Unsettled
+from poolproof.results.runs.model import Convergence, NotConverged
 from poolproof.results.runs.summary import cells_of
 from poolproof.units import format_size
 from tests.unit.presentation.html_report.making import CAMPAIGN, all_trials, make_run
@@ -159,9 +159,9 @@ def test_refuted_points_are_hollow_and_counted(opened: Opening, small_page: Path
 def unsettled_page(tmp_path: Path) -> Path:
     """The fastest layout of `reads` drifts; the intervals have 90 %."""
     campaign = CAMPAIGN.replace("time: 5s, trials: 2", "until: 10%, confidence: 90%, trials: 2..6")
-    drift = (Unsettled("drift", "it falls by 30% over 60 s"),)
+    drift = (NotConverged("drift", "it falls by 30% over 60 s"),)
     trials = [
-        replace(each, settling=Settling(not why, 0.5, 4.0, 60.0, 0.995, 1.005, why))
+        replace(each, settling=Convergence(not why, 0.5, 4.0, 60.0, 0.995, 1.005, why))
         for each in all_trials()
         for why in (drift if each.key[:2] == ("bare-a", "reads") else (),)
     ]

@@ -10,7 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, FrameLocator, Page, expect
 
 from poolproof.measure.events import Listener, LiveRates
-from poolproof.measure.teller import Teller
+from poolproof.measure.rate_publisher import RatePublisher
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.model import Trial
 from tests.unit.presentation.html_report.making import all_trials, make_run
@@ -91,7 +91,7 @@ def test_the_rates_of_the_trial_at_hand_are_shown_beside_each_other(watching: Wa
     watching.await_trials(_DONE)
     key = watching.ahead[0].key
     watching.run.trial_directory(*key)
-    teller = Teller(Listener(), watching.run, key)
+    teller = RatePublisher(Listener(), watching.run, key)
     assert teller.is_heard()
     for second in range(1, 6):
         teller.tell(LiveRates(float(second), 5e7 * second, 2e7 * second))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from poolproof.campaign.caret import mistake_in
-from poolproof.campaign.expression import Argument, Expression, Group, Option, Place, Stage, Word
+from poolproof.campaign.expression import Argument, Expression, Group, Option, Stage, TextSpan, Word
 
 MOST_VARIANTS = 10_000
 _DEEPEST = 32
@@ -136,10 +136,10 @@ def _choices(argument: Word | Option, source: Expression) -> tuple[str, ...]:
     return found
 
 
-def _inside(argument: Word | Option, offset: int, text: str) -> Place:
+def _inside(argument: Word | Option, offset: int, text: str) -> TextSpan:
     """The place of one character of an argument's text; the whole argument where the source is not at hand."""
     start = text.find(_text(argument), argument.place.start)
-    return Place(start + offset, start + offset + 1) if 0 <= start < argument.place.end else argument.place
+    return TextSpan(start + offset, start + offset + 1) if 0 <= start < argument.place.end else argument.place
 
 
 def _check_count(choices: list[tuple[str, ...]], source: Expression) -> None:
@@ -147,7 +147,9 @@ def _check_count(choices: list[tuple[str, ...]], source: Expression) -> None:
     for found in choices:
         count *= len(found)
         if count > MOST_VARIANTS:
-            raise mistake_in(source, Place(0, len(source.text)), f"the braces make more than {MOST_VARIANTS} layouts")
+            raise mistake_in(
+                source, TextSpan(0, len(source.text)), f"the braces make more than {MOST_VARIANTS} layouts"
+            )
 
 
 def _variant(source: Expression, words: tuple[Word | Option, ...], chosen: tuple[str, ...]) -> Variant:

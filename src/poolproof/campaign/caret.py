@@ -1,10 +1,10 @@
 """How a mistake in a line of text is shown: what is wrong, the line, a caret under the word."""
 
-from poolproof.campaign.expression import Expression, Place
+from poolproof.campaign.expression import Expression, TextSpan
 from poolproof.errors import CampaignError
 
 
-def pointed(text: str, place: Place, message: str) -> str:
+def pointed(text: str, place: TextSpan, message: str) -> str:
     """The message, the line of `text` that holds `place`, and carets under the place."""
     start = min(place.start, len(text))
     line_start = text.rfind("\n", 0, start) + 1
@@ -14,7 +14,7 @@ def pointed(text: str, place: Place, message: str) -> str:
     return f"{message}\n  {line}\n  {' ' * (start - line_start)}{'^' * width}"
 
 
-def mistake_in(expression: Expression, place: Place, message: str, hint: str = "") -> CampaignError:
+def mistake_in(expression: Expression, place: TextSpan, message: str, hint: str = "") -> CampaignError:
     """The error that names the file and line of a layout, where known, and points at `place` in it."""
     prefix = f"{expression.origin}: " if expression.origin else ""
     return CampaignError(prefix + pointed(expression.text, place, message), hint or _how_to_check(expression.origin))

@@ -11,7 +11,7 @@ from poolproof.campaign.least_trial import least_time
 from poolproof.campaign.model import LOWER_IS_BETTER, Campaign, Measure, Workload
 from poolproof.campaign.nearest import did_you_mean, listed
 from poolproof.stopping.across import least_half
-from poolproof.stopping.model import FIO_WINDOW_S, Rule
+from poolproof.stopping.model import FIO_WINDOW_S, StoppingRule
 from poolproof.stopping.percentile import BIN_DEVIATION, BIN_ERROR
 from poolproof.units import format_duration
 
@@ -88,7 +88,7 @@ def _check_tolerance(workload: Workload, measure: Measure, spot: Spot) -> None:
     """Whether its percentile can be known as well as `until` asks: fio counts latencies in bins."""
     if measure.until is None or workload.metric not in LOWER_IS_BETTER:
         return
-    rule = Rule(confidence=measure.until.confidence, trials_min=measure.trials, trials_max=measure.trials_max)
+    rule = StoppingRule(confidence=measure.until.confidence, trials_min=measure.trials, trials_max=measure.trials_max)
     least = max(BIN_ERROR, least_half(rule, BIN_DEVIATION))
     if measure.until.tolerance < least:
         raise spot.mistake(

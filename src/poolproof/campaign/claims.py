@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from poolproof.campaign.caret import pointed
-from poolproof.campaign.document import Items, Node, Scalar, Spot, Table, expect_scalar, expect_table, unknown_key
-from poolproof.campaign.expression import Place
+from poolproof.campaign.document import Items, Node, Scalar, Spot, YamlMapping, expect_scalar, expect_table, unknown_key
+from poolproof.campaign.expression import TextSpan
 from poolproof.campaign.nearest import did_you_mean, listed
 from poolproof.errors import CampaignError
 
@@ -75,7 +75,7 @@ Term = Quantity | Figure | Operation
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ComparisonClaim:
     """`left relation right ± tolerance`. A tolerance in per cent is of the right side, unless that is itself a
     per cent: then it is in points. 0 where none was written.
     """
@@ -102,17 +102,17 @@ class Claim:
     claim: str
     source: str
     text: str
-    that: Comparison | IsVerdict = field(compare=False)
+    that: ComparisonClaim | IsVerdict = field(compare=False)
 
 
-def places(that: Comparison | IsVerdict) -> tuple[tuple[str, str, str | None], ...]:
+def places(that: ComparisonClaim | IsVerdict) -> tuple[tuple[str, str, str | None], ...]:
     """The cells that a claim speaks of: layout, workload and, for a share, device."""
     if isinstance(that, IsVerdict):
         return ((that.layout, that.workload, None),)
     return tuple((figure.layout, figure.workload, figure.device) for figure in figures_of(that))
 
 
-def figures_of(that: Comparison) -> tuple[Figure, ...]:
+def figures_of(that: ComparisonClaim) -> tuple[Figure, ...]:
     """The figures on both sides of a comparison, in its order."""
     return (*_figures(that.left), *_figures(that.right))
 
@@ -137,7 +137,7 @@ def read_claims(node: Node) -> tuple[Claim, ...]:
     )
 
 
-def _claim(table: Table) -> Claim:
+def _claim(table: YamlMapping) -> Claim:
     for key, _ in table.entries:
         if key.text not in _KEYS:
             raise unknown_key(key, _KEYS, "a claim")
@@ -146,14 +146,14 @@ def _claim(table: Table) -> Claim:
     return Claim(texts["claim"].text, texts["source"].text, texts["that"].text, that)
 
 
-def _text(table: Table, key: str) -> Scalar:
+def _text(table: YamlMapping, key: str) -> Scalar:
     node = table.get(key)
     if node is None:
         raise table.spot.mistake(f"a claim has no `{key}`", _EXAMPLE if key == "that" else f"add {key}: …")
     return expect_scalar(node, f"one text after `{key}`", _EXAMPLE)
 
 
-def parse_claim(text: str, spot: Spot) -> Comparison | IsVerdict:
+def parse_claim(text: str, spot: Spot) -> ComparisonClaim | IsVerdict:
     """The tree of a claim.
 
     Raises:
@@ -165,7 +165,7 @@ def parse_claim(text: str, spot: Spot) -> Comparison | IsVerdict:
         tree = _parser().parse(text)
     except UnexpectedInput as error:
         start = len(text) if error.pos_in_stream is None or error.pos_in_stream < 0 else error.pos_in_stream
-        raise _mistake(text, Place(start, start + 1), "expected a figure, a number or a relation", spot) from None
+        raise _mistake(text, TextSpan(start, start + 1), "expected a figure, a number or a relation", spot) from None
     return _Reader(text, spot).claim(tree.children[0])
 
 
@@ -176,7 +176,7 @@ def _parser() -> "Lark":
     return Lark(GRAMMAR_FILE.read_text(encoding="utf-8"), parser="lalr")
 
 
-def _mistake(text: str, place: Place, message: str, spot: Spot, hint: str = _EXAMPLE) -> CampaignError:
+def _mistake(text: str, place: TextSpan, message: str, spot: Spot, hint: str = _EXAMPLE) -> CampaignError:
     return CampaignError(f"{spot}: {pointed(text, place, message)}", hint)
 
 
@@ -187,7 +187,7 @@ class _Reader:
         self._text = text
         self._spot = spot
 
-    def claim(self, tree: Any) -> Comparison | IsVerdict:
+    def claim(self, tree: Any) -> ComparisonClaim | IsVerdict:
         if tree.data == "verdict":
             layout, workload, verdict = tree.children
             if verdict not in VERDICTS:
@@ -195,7 +195,7 @@ class _Reader:
             return IsVerdict(_name(layout), _name(workload), str(verdict))
         left, relation, right, *tolerance = tree.children
         within = _quantity(tolerance[0].children[0]) if tolerance else Quantity(0.0)
-        return Comparison(self._term(left), relation.value, self._term(right), within)
+        return ComparisonClaim(self._term(left), relation.value, self._term(right), within)
 
     def _term(self, tree: Any) -> Term:
         if tree.data == "quantity":
@@ -212,12 +212,12 @@ class _Reader:
         wanted = 3 if word in SHARES else 2
         if len(names) != wanted:
             what = "(layout, workload, device)" if wanted == 3 else "(layout, workload)"
-            raise _mistake(self._text, Place(word.start_pos, word.end_pos), f"expected {word}{what}", self._spot)
+            raise _mistake(self._text, TextSpan(word.start_pos, word.end_pos), f"expected {word}{what}", self._spot)
         return Figure(str(word), *(_name(name) for name in names))
 
     def _unknown(self, word: Any, what: str, known: tuple[str, ...]) -> CampaignError:
         message = f"`{word}` is no {what}{did_you_mean(str(word), known)}"
-        place = Place(word.start_pos, word.end_pos)
+        place = TextSpan(word.start_pos, word.end_pos)
         return _mistake(self._text, place, message, self._spot, f"expected {listed(known)}")
 
 

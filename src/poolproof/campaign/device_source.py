@@ -2,7 +2,7 @@
 
 import re
 
-from poolproof.campaign.document import Node, Scalar, Spot, Table, describe, expect_scalar, unknown_key
+from poolproof.campaign.document import Node, Scalar, Spot, YamlMapping, describe, expect_scalar, unknown_key
 from poolproof.campaign.model import Device, DeviceSource, Disk, Emulated, LoopFile, Qcow2
 from poolproof.campaign.names import NAME_RULE, is_name
 from poolproof.campaign.nearest import did_you_mean, listed
@@ -26,7 +26,7 @@ def read_device(name: Scalar, value: Node) -> Device:
     """
     if not is_name(name.text):
         raise name.spot.mistake(f"`{name.text}` cannot name a device", f"a name is {NAME_RULE}")
-    if isinstance(value, Table):
+    if isinstance(value, YamlMapping):
         return Device(name.text, _from_table(name.text, value), str(name.spot))
     if isinstance(value, Scalar) and not value.is_nothing:
         return Device(name.text, _from_text(value.text, value.spot), str(name.spot))
@@ -69,7 +69,7 @@ def _from_text(text: str, spot: Spot) -> DeviceSource:
     return _source(kind, rest.strip(), spot)
 
 
-def _from_table(name: str, table: Table) -> DeviceSource:
+def _from_table(name: str, table: YamlMapping) -> DeviceSource:
     for key, _ in table.entries:
         if key.text not in (*KINDS, "size"):
             raise unknown_key(key, (*KINDS, "size"), f"device `{name}`")
@@ -86,7 +86,7 @@ def _from_table(name: str, table: Table) -> DeviceSource:
     return _source(kind, value, table.spot_of(kind))
 
 
-def _text_of(table: Table, key: str) -> str:
+def _text_of(table: YamlMapping, key: str) -> str:
     node = table.get(key)
     assert node is not None
     return expect_scalar(node, f"one value after `{key}`", _LONG).text

@@ -69,7 +69,7 @@ class Items:
 
 
 @dataclass(frozen=True)
-class Table:
+class YamlMapping:
     """A mapping, in the order written, each key once."""
 
     entries: tuple[tuple[Scalar, "Node"], ...]
@@ -82,7 +82,7 @@ class Table:
         return next((name.spot for name, _ in self.entries if name.text == key), self.spot)
 
 
-Node = Scalar | Items | Table
+Node = Scalar | Items | YamlMapping
 
 
 def parse_document(text: str, origin: str) -> Node | None:
@@ -117,13 +117,13 @@ def describe(node: Node) -> str:
     return "a list" if isinstance(node, Items) else "a mapping"
 
 
-def expect_table(node: Node, what: str, hint: str) -> Table:
+def expect_table(node: Node, what: str, hint: str) -> YamlMapping:
     """The node, if it is a mapping; `what` and `hint` are words for the error.
 
     Raises:
         CampaignError: it is none.
     """
-    if isinstance(node, Table):
+    if isinstance(node, YamlMapping):
         return node
     raise node.spot.mistake(f"expected {what} as a mapping, found {describe(node)}", hint)
 
@@ -185,7 +185,7 @@ class _Converter:
             return Scalar(node.value, node.style is None, spot)
         if node.id == "sequence":
             return Items(tuple(self.convert(item) for item in node.value), spot)
-        return Table(self._entries(node), spot)
+        return YamlMapping(self._entries(node), spot)
 
     def _entries(self, node: Any) -> tuple[tuple[Scalar, Node], ...]:
         entries: dict[str, tuple[Scalar, Node]] = {}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
-class Place:
+class TextSpan:
     """Where a token stands in the text: columns from 0, `end` exclusive."""
 
     start: int = 0
@@ -20,7 +20,7 @@ class Word:
     """A bare word: a layer, a device, a vdev kind, a size, a path."""
 
     text: str
-    place: Place = field(default=Place(), compare=False)
+    place: TextSpan = field(default=TextSpan(), compare=False)
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Option:
 
     key: str
     value: str
-    place: Place = field(default=Place(), compare=False)
+    place: TextSpan = field(default=TextSpan(), compare=False)
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Group:
     """A layout in parentheses that serves as a device."""
 
     expression: "Expression"
-    place: Place = field(default=Place(), compare=False)
+    place: TextSpan = field(default=TextSpan(), compare=False)
 
 
 Argument = Word | Option | Group

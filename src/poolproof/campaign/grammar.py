@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from poolproof.campaign.caret import mistake_in
-from poolproof.campaign.expression import Argument, Expression, Group, Option, Place, Stage, Word
+from poolproof.campaign.expression import Argument, Expression, Group, Option, Stage, TextSpan, Word
 from poolproof.errors import CampaignError
 
 if TYPE_CHECKING:
@@ -102,9 +102,9 @@ def _tree(source: Expression) -> "Tree[Token]":
 def _unexpected(source: Expression, token: "Token", expected: set[str]) -> CampaignError:
     """The error for a word that may not stand where it does."""
     if token.type == "$END":
-        place, found = Place(len(source.text), len(source.text)), "the end"
+        place, found = TextSpan(len(source.text), len(source.text)), "the end"
     else:
-        place, found = Place(token.start_pos or 0, token.end_pos or 0), f"`{token}`"
+        place, found = TextSpan(token.start_pos or 0, token.end_pos or 0), f"`{token}`"
     if token.type == "OPTION":
         return mistake_in(source, place, f"expected a layer or a device before any option, found {found}", _EXAMPLE)
     wanted = " or ".join(dict.fromkeys(text for name, text in _EXPECTED.items() if name in expected))
@@ -120,7 +120,7 @@ def _no_word(source: Expression, start: int) -> CampaignError:
     match = _CHUNK.match(source.text, start)
     end = match.end() if match else start + 1
     found = source.text[start:end]
-    place = Place(start, end)
+    place = TextSpan(start, end)
     if '"' in found:
         return mistake_in(
             source, place, f"expected quotes around a whole word or a whole value, found `{found}`", _QUOTED
@@ -134,7 +134,7 @@ def _check_characters(source: Expression) -> None:
     """Refuse what no command line can carry."""
     match = _UNFIT.search(source.text)
     if match:
-        raise mistake_in(source, Place(*match.span()), f"expected words, found the character {match[0]!r}", _EXAMPLE)
+        raise mistake_in(source, TextSpan(*match.span()), f"expected words, found the character {match[0]!r}", _EXAMPLE)
 
 
 def _check_depth(source: Expression) -> None:
@@ -143,7 +143,7 @@ def _check_depth(source: Expression) -> None:
         depth += {"(": 1, ")": -1}.get(match[0], 0)
         if depth > _DEEPEST:
             message = f"expected at most {_DEEPEST} parentheses inside each other"
-            raise mistake_in(source, Place(*match.span()), message, _EXAMPLE)
+            raise mistake_in(source, TextSpan(*match.span()), message, _EXAMPLE)
 
 
 def _layout(tree: Any, source: Expression) -> Expression:
@@ -153,7 +153,7 @@ def _layout(tree: Any, source: Expression) -> Expression:
 
 def _argument(tree: Any, source: Expression) -> Argument:
     first, last = tree.children[0], tree.children[-1]
-    place = Place(first.start_pos, last.end_pos)
+    place = TextSpan(first.start_pos, last.end_pos)
     if tree.data == "group":
         return Group(_layout(tree.children[1], source), place)
     if tree.data == "option":

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from poolproof.campaign.expression import Expression, Group, Option, Word
 from poolproof.campaign.model import Campaign, JobSpec, Layout, Workload
-from poolproof.stopping.model import Rule
+from poolproof.stopping.model import StoppingRule
 
 _CERTAIN_S = {"btrfs": 30.0}
 _TURNS_S = {**_CERTAIN_S, "zfs": 5.0}
@@ -29,7 +29,7 @@ def least_trials_s(campaign: Campaign) -> Mapping[tuple[str, str], float]:
     """Seconds by layout and workload; 0 where nothing is written, or trials have a fixed time."""
     turns = {layout.name: _turn_s(layout.expression) for layout in campaign.layouts}
     return {
-        (layout.name, workload.name): Rule.TURNS * _held_s(layout, workload, turns[layout.name])
+        (layout.name, workload.name): StoppingRule.TURNS * _held_s(layout, workload, turns[layout.name])
         for layout in campaign.layouts
         for workload in campaign.workloads
         if campaign.measure.until is not None
@@ -64,7 +64,7 @@ def _trials_s(campaign: Campaign, turns_s: Mapping[str, float], page_cache_s: fl
     for layout in campaign.layouts:
         turn_s = _turn_s(layout.expression, turns_s)
         for workload in campaign.workloads:
-            held_s = Rule.TURNS * _held_s(layout, workload, turn_s, page_cache_s)
+            held_s = StoppingRule.TURNS * _held_s(layout, workload, turn_s, page_cache_s)
             own_s = _own_s(workload)
             yield max(campaign.measure.shortest_s, held_s) + _ramp_s(workload) if own_s is None else own_s
 

@@ -5,7 +5,16 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Literal, get_args
 
-from poolproof.campaign.document import Node, Scalar, Spot, Table, expect_flag, expect_scalar, expect_table, unknown_key
+from poolproof.campaign.document import (
+    Node,
+    Scalar,
+    Spot,
+    YamlMapping,
+    expect_flag,
+    expect_scalar,
+    expect_table,
+    unknown_key,
+)
 from poolproof.campaign.model import Measure, Until
 from poolproof.campaign.nearest import did_you_mean, listed
 from poolproof.stopping.model import Steady
@@ -60,7 +69,7 @@ def _cold(node: Node) -> bool | Literal["reads"]:
     return expect_flag(node, "cold", "true, false or reads")
 
 
-def _refuse_contradiction(table: Table, default: Measure) -> None:
+def _refuse_contradiction(table: YamlMapping, default: Measure) -> None:
     """A trial lasts a time, or until its figure is known; and only the second has an interval and a limit."""
     asked = [key for key, _ in table.entries if key.text in UNTIL_KEYS]
     if not asked:

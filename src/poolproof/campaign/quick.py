@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from poolproof.campaign.claims import Claim, places
-from poolproof.campaign.document import Node, Table, expect_table, unknown_key
+from poolproof.campaign.document import Node, YamlMapping, expect_table, unknown_key
 from poolproof.campaign.measure import read_measure
 from poolproof.campaign.model import Campaign, Measure, OptionValues, Quick, Workload, WorkloadRequest
 from poolproof.campaign.nearest import did_you_mean, listed
@@ -32,7 +32,7 @@ def read_quick(node: Node, workloads: tuple[Workload, ...], measure: Measure) ->
     )
 
 
-def _changes(table: Table, workloads: tuple[Workload, ...]) -> Iterator[tuple[str, OptionValues]]:
+def _changes(table: YamlMapping, workloads: tuple[Workload, ...]) -> Iterator[tuple[str, OptionValues]]:
     requests = _requests(workloads)
     for name, value in table.entries:
         if name.text not in requests:

@@ -10,7 +10,7 @@ from poolproof.campaign.document import (
     Node,
     Scalar,
     Spot,
-    Table,
+    YamlMapping,
     describe,
     expect_flag,
     expect_scalar,
@@ -77,7 +77,7 @@ def check_size(request: WorkloadRequest, spot: Spot) -> WorkloadRequest:
     return request
 
 
-def read_options(table: Table, where: str) -> OptionValues:
+def read_options(table: YamlMapping, where: str) -> OptionValues:
     """fio's options with their values, lists too, and none of the keys that are poolproof's own.
 
     Raises:
@@ -125,7 +125,7 @@ def known_metric(value: Scalar) -> Metric:
     raise value.spot.mistake(f"no metric is called `{value.text[:60]}`{guess}", f"metrics are {listed(METRICS)}")
 
 
-def _from_table(name: str, table: Table) -> WorkloadRequest:
+def _from_table(name: str, table: YamlMapping) -> WorkloadRequest:
     if not table.entries:
         raise table.spot.mistake(f"workload `{name}` is empty", _EXAMPLE)
     own = {key.text: value for key, value in table.entries if key.text in OWN_KEYS}
@@ -140,11 +140,11 @@ def _from_table(name: str, table: Table) -> WorkloadRequest:
     )
 
 
-def _spots(table: Table) -> Iterator[tuple[str, str]]:
+def _spots(table: YamlMapping) -> Iterator[tuple[str, str]]:
     """Where each option stands; one of a job section under `section.option`."""
     for key, value in table.entries:
-        if key.text == "jobs" and isinstance(value, Table):
-            sections = [(name.text, options) for name, options in value.entries if isinstance(options, Table)]
+        if key.text == "jobs" and isinstance(value, YamlMapping):
+            sections = [(name.text, options) for name, options in value.entries if isinstance(options, YamlMapping)]
             yield from ((f"{name}.{spot[0]}", spot[1]) for name, options in sections for spot in _spots(options))
         else:
             yield key.text, str(key.spot)
@@ -155,7 +155,7 @@ def _preset(value: Node) -> str:
     return known_preset(scalar.text, scalar.spot)
 
 
-def _options(table: Table, skip: tuple[str, ...]) -> OptionValues:
+def _options(table: YamlMapping, skip: tuple[str, ...]) -> OptionValues:
     return tuple((key.text, _values(key, value)) for key, value in table.entries if key.text not in skip)
 
 

@@ -11,7 +11,7 @@ from poolproof.campaign.document import (
     Node,
     Scalar,
     Spot,
-    Table,
+    YamlMapping,
     expect_scalar,
     expect_table,
     parse_document,
@@ -90,7 +90,7 @@ def parse_campaign(text: str, origin: str, *, recorded: bool = False) -> Campaig
     return campaign
 
 
-def _campaign(table: Table, origin: str) -> Campaign:
+def _campaign(table: YamlMapping, origin: str) -> Campaign:
     expect, quick, workloads = table.get("expect"), table.get("quick"), _workloads(table)
     measure = _measure(table)
     return Campaign(
@@ -108,22 +108,22 @@ def _campaign(table: Table, origin: str) -> Campaign:
     )
 
 
-def _spot_in_measure(table: Table, key: str) -> Spot:
+def _spot_in_measure(table: YamlMapping, key: str) -> Spot:
     measure = table.get("measure")
-    return measure.spot_of(key) if isinstance(measure, Table) else table.spot
+    return measure.spot_of(key) if isinstance(measure, YamlMapping) else table.spot
 
 
-def _budget(table: Table) -> float | None:
+def _budget(table: YamlMapping) -> float | None:
     text = _text(table, "budget", "write budget: 2h")
     return None if text is None else duration(text, table.spot_of("budget"), "budget")
 
 
-def _measure(table: Table) -> Measure:
+def _measure(table: YamlMapping) -> Measure:
     node = table.get("measure")
     return read_measure(node) if node else Measure()
 
 
-def _name(table: Table, origin: str) -> str:
+def _name(table: YamlMapping, origin: str) -> str:
     name = _text(table, "name", "write name: my-campaign")
     if name is None:
         return slug(re.sub(r"\.ya?ml$", "", Path(origin).name)) or "campaign"
@@ -133,22 +133,22 @@ def _name(table: Table, origin: str) -> str:
     return name
 
 
-def _text(table: Table, key: str, hint: str) -> str | None:
+def _text(table: YamlMapping, key: str, hint: str) -> str | None:
     node = table.get(key)
     return None if node is None else expect_scalar(node, f"one text after `{key}`", hint).text
 
 
-def _section(table: Table, key: str, hint: str) -> Sequence[tuple[Scalar, Node]]:
+def _section(table: YamlMapping, key: str, hint: str) -> Sequence[tuple[Scalar, Node]]:
     """The entries of one of the top mappings; none where the key is missing."""
     node = table.get(key)
     return () if node is None else expect_table(node, f"`{key}`", hint).entries
 
 
-def _devices(table: Table) -> tuple[Device, ...]:
+def _devices(table: YamlMapping) -> tuple[Device, ...]:
     return tuple(read_device(name, value) for name, value in _section(table, "devices", _DEVICES))
 
 
-def _layouts(table: Table) -> tuple[Layout, ...]:
+def _layouts(table: YamlMapping) -> tuple[Layout, ...]:
     found: list[Layout] = []
     for name, value in _section(table, "layouts", _LAYOUTS):
         hint = f"write {name.text}: 'btrfs raid1 a b'; quotes are needed where it holds `{{` inside a `{{…}}` mapping"
@@ -157,7 +157,7 @@ def _layouts(table: Table) -> tuple[Layout, ...]:
     return tuple(found)
 
 
-def _workloads(table: Table) -> tuple[Workload, ...]:
+def _workloads(table: YamlMapping) -> tuple[Workload, ...]:
     entries = _section(table, "workloads", _WORKLOADS)
     return tuple(
         workload for name, value in entries for workload in expand_workload(name.text, read_workload(name, value))

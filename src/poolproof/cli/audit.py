@@ -45,11 +45,11 @@ def command(
     from poolproof.foreign.audit.contract import audited_object
     from poolproof.foreign.audit.model import BAD
     from poolproof.foreign.audit.sources import audit_sources
-    from poolproof.foreign.audit.texts import Setting
+    from poolproof.foreign.audit.texts import AuditContext
     from poolproof.presentation.terminal.audited import audited_lines, summary_line
 
     context = read_context(fs=fs, ram=ram, recordsize=recordsize, compression=compression, devices=devices or ())
-    audit = audit_sources(sources, Setting(context, cold=not warm), sys.stdin.buffer.read)
+    audit = audit_sources(sources, AuditContext(context, cold=not warm), sys.stdin.buffer.read)
     for unread in audit.unread:
         typer.echo(f"poolproof: {unread.source} cannot be read: {unread.why}", err=True)
     if not audit.results:

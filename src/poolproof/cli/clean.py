@@ -11,7 +11,7 @@ from poolproof.cli.run import LOCAL, Json
 from poolproof.errors import BuildError, UsageError
 
 if TYPE_CHECKING:
-    from poolproof.cli.left_behind import Found, Undone
+    from poolproof.cli.left_behind import CleanupResult, Leftover
 
 Work = Annotated[
     str | None,
@@ -53,8 +53,8 @@ def _told(undone: int) -> str:
 
 def _clean_all(on: str, work: str | None, *, as_json: bool) -> None:
     """Raises SystemExit, with the exit code of a BuildError, where something of the dead could not be undone."""
-    from poolproof.cli.ground import reached
     from poolproof.cli.left_behind import undo_the_dead
+    from poolproof.cli.reached_host import reached
     from poolproof.provision.place import DEFAULT_WORK, real_directory
 
     with reached(on) as host:
@@ -79,7 +79,7 @@ def _end_orphans() -> list[str]:
     return ended
 
 
-def _object(undone: Sequence["Undone"], left: Sequence["Found"], labs: Sequence[str]) -> dict[str, Any]:
+def _object(undone: Sequence["CleanupResult"], left: Sequence["Leftover"], labs: Sequence[str]) -> dict[str, Any]:
     return {
         "runs_undone": [{"run": each.run, "state_dir": each.state.path, "undone": each.changes} for each in undone],
         "left": [
@@ -96,7 +96,7 @@ def _object(undone: Sequence["Undone"], left: Sequence["Found"], labs: Sequence[
     }
 
 
-def _lines(undone: Sequence["Undone"], left: Sequence["Found"], labs: Sequence[str]) -> list[str]:
+def _lines(undone: Sequence["CleanupResult"], left: Sequence["Leftover"], labs: Sequence[str]) -> list[str]:
     lines = [f"{each.run}: {_told(each.changes)}" for each in undone]
     for each in left:
         by_hand = "; if no program that the first command shows is wanted:" if len(each.next) > 1 else ""

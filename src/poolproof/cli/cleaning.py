@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from poolproof.cli.ground import own_lab_folder, reached
+from poolproof.cli.reached_host import own_lab_folder, reached
 from poolproof.cli.saying import say
 from poolproof.errors import RunError
 from poolproof.facts.machine import mark_of

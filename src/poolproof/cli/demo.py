@@ -11,8 +11,8 @@ def command(
 ) -> None:
     """Run the demo: four layouts over an emulated hard disk and SSD, four workloads, one of them a trap."""
     from poolproof.campaign.yaml import read_campaign
-    from poolproof.cli.session import Request, start
+    from poolproof.cli.session import RunRequest, start
 
     with resources.as_file(resources.files("poolproof.campaign") / "demo.yaml") as path:
         campaign, text = read_campaign(Path(path)), Path(path).read_text(encoding="utf-8")
-    start(Request(campaign, text, out, work, frozenset(), as_json, on, plain=plain))
+    start(RunRequest(campaign, text, out, work, frozenset(), as_json, on, plain=plain))

@@ -17,7 +17,7 @@ def command(on: On = LOCAL, as_json: Json = False) -> None:
 
     Of each disk: what it holds or who uses it. Only one that is free and empty can be used, and only with --wipe.
     """
-    from poolproof.cli.ground import reached
+    from poolproof.cli.reached_host import reached
     from poolproof.devices.emulated.model import MODELS
     from poolproof.facts.block import block_devices
 

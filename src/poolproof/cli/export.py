@@ -9,7 +9,7 @@ import typer
 from poolproof.cli.run import Json
 
 if TYPE_CHECKING:
-    from poolproof.presentation.export.rows import Table
+    from poolproof.presentation.export.rows import ExportTable
 
 
 def command(
@@ -27,7 +27,7 @@ def command(
     as_json: Json = False,
 ) -> None:
     """Write a run in another format; refuted and failed figures stand apart in each (docs/export.md)."""
-    from poolproof.cli.gaps import end_with_gaps, name_gaps
+    from poolproof.cli.missing_data import end_with_gaps, name_gaps
     from poolproof.presentation.export.rows import table_of
     from poolproof.presentation.export.written import FORMATS, default_place, write_export
     from poolproof.presentation.html_report.reading import read
@@ -69,7 +69,7 @@ def _the_one(flags: dict[str, bool]) -> str:
     return chosen[0]
 
 
-def _export_object(name: str, table: "Table", written: tuple[Path, ...]) -> dict[str, object]:
+def _export_object(name: str, table: "ExportTable", written: tuple[Path, ...]) -> dict[str, object]:
     return {
         "format": name,
         "written": [str(path) for path in written],

@@ -35,12 +35,12 @@ def command(
     """
     from poolproof.errors import FioError
     from poolproof.foreign.audit.context import read_context
-    from poolproof.foreign.audit.texts import Setting
+    from poolproof.foreign.audit.texts import AuditContext
     from poolproof.foreign.importing.run import import_results
 
     gc.disable()  # thousands of values that all live until the process ends
     context = read_context(fs=fs, ram=ram, recordsize=recordsize, compression=compression, devices=devices or ())
-    done = import_results(sources, out, Setting(context, cold=not warm), layout_from=layout_from)
+    done = import_results(sources, out, AuditContext(context, cold=not warm), layout_from=layout_from)
     layouts = dict.fromkeys(trial.layout for trial in done.trials)
     workloads = dict.fromkeys(trial.workload for trial in done.trials)
     for unread in done.unread:

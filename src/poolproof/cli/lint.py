@@ -11,8 +11,8 @@ from poolproof.cli.audit import Compression, Devices, Fs, Ram, Recordsize
 from poolproof.cli.run import LOCAL, Json
 
 if TYPE_CHECKING:
-    from poolproof.foreign.lint.fio_there import Fio
-    from poolproof.foreign.lint.grounds import Where
+    from poolproof.foreign.lint.installed_fio import Fio
+    from poolproof.foreign.lint.job_groups import Where
     from poolproof.foreign.lint.model import Diagnostic
     from poolproof.foreign.lint.source import Source
 
@@ -43,21 +43,21 @@ def command(
     or the flags. Where fio is there, values are also shown to it, which runs nothing.
     Ends with 1 when anything is an error (with --strict also for a warning), else with 0.
     """
-    from poolproof.cli.ground import reached
+    from poolproof.cli.reached_host import reached
     from poolproof.errors import UsageError
     from poolproof.foreign.audit.context import read_context
     from poolproof.foreign.lint.check import lint
-    from poolproof.foreign.lint.fio_there import FioThere
+    from poolproof.foreign.lint.installed_fio import FioThere
     from poolproof.foreign.lint.machine import keywords_of
-    from poolproof.foreign.lint.places import Places
     from poolproof.foreign.lint.sources import read_sources
+    from poolproof.foreign.lint.target_lookup import TargetLookup
 
     if fix + sarif + as_json > 1:
         raise UsageError("--fix, --sarif and --json each print something else", "choose one of them")
     context = read_context(fs=fs, ram=ram, recordsize=recordsize, compression=compression, devices=devices or ())
     with reached(on) as host:
         read = read_sources(sources or [], os.environ, keywords_of(host))
-        where, fio = Places(context, host), FioThere(host)
+        where, fio = TargetLookup(context, host), FioThere(host)
         if fix:
             found = _fix(read, where, fio)
         else:

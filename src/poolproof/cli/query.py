@@ -9,7 +9,7 @@ import typer
 from poolproof.cli.run import Json
 
 if TYPE_CHECKING:
-    from poolproof.results.query.session import Answer, Session
+    from poolproof.results.query.session import QueryResult, Session
 
 Runs = Annotated[Path, typer.Argument(metavar="DIR", help="A folder with runs, or one run.")]
 
@@ -56,7 +56,7 @@ def _keep(session: "Session") -> None:
         session.keep_copies()
 
 
-def _json(answer: "Answer", session: "Session") -> str:
+def _json(answer: "QueryResult", session: "Session") -> str:
     from poolproof.results.query.values import json_value
 
     columns = [{"name": name, "type": kind} for name, kind in zip(answer.columns, answer.types, strict=True)]
@@ -65,14 +65,14 @@ def _json(answer: "Answer", session: "Session") -> str:
     return json.dumps({"schema": 1, "columns": columns, "rows": rows, "left_out": left_out}, allow_nan=False)
 
 
-def _csv(answer: "Answer") -> str:
+def _csv(answer: "QueryResult") -> str:
     from poolproof.presentation.export.csv import csv_lines
     from poolproof.results.query.values import text_value
 
     return csv_lines(answer.columns, ([text_value(value) for value in row] for row in answer.rows))
 
 
-def _print_table(answer: "Answer") -> None:
+def _print_table(answer: "QueryResult") -> None:
     from poolproof.results.query.table import table_lines
 
     for line in table_lines(answer):

@@ -5,16 +5,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from poolproof.errors import RunError
-from poolproof.results.runs.claims import hold
+from poolproof.results.runs.claims import evaluate
 from poolproof.results.runs.contract import run_object
+from poolproof.results.runs.convergence import trials_ahead
 from poolproof.results.runs.limit import limits_of
 from poolproof.results.runs.race import race_of
-from poolproof.results.runs.settled import trials_ahead
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from poolproof.presentation.html_report.reading import Seen
+    from poolproof.presentation.html_report.reading import LoadedRun
     from poolproof.results.compare.finished import FinishedRun
 
 
@@ -23,24 +23,24 @@ def show(path: Path, *, as_json: bool, leaves: bool) -> None:
 
     What cannot be read is named, the rest is printed, and the exit code says so.
     """
-    from poolproof.cli.gaps import end_with_gaps
+    from poolproof.cli.missing_data import end_with_gaps
 
     end_with_gaps(print_result(path, as_json=as_json, leaves=leaves))
 
 
-def print_result(path: Path, *, as_json: bool, leaves: bool = False) -> "Seen":
+def print_result(path: Path, *, as_json: bool, leaves: bool = False) -> "LoadedRun":
     """Print all of a run that can be read, and name on standard error what can't be; returns what was read.
 
     Raises:
         RunError: there is no run.
     """
-    from poolproof.cli.gaps import name_gaps
+    from poolproof.cli.missing_data import name_gaps
     from poolproof.presentation.html_report.reading import read
 
     seen = read(path.resolve())
     name_gaps(seen, as_json=False)
     campaign, cells, bare = seen.campaign, tuple(seen.run.cells.values()), seen.run.bare
-    claims, race = hold(campaign.expect, cells), race_of(seen.trials, campaign)
+    claims, race = evaluate(campaign.expect, cells), race_of(seen.trials, campaign)
     limits = limits_of(cells, bare, campaign)
     if as_json:
         print(json.dumps(run_object(seen.path, cells, campaign.baseline, claims, race, bare=bare, limits=limits)))

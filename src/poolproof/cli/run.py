@@ -98,7 +98,7 @@ def command(
     With --lab, the devices become disks of a virtual machine that has ZFS and all else; --zfs, --ram, --cpus and
     --accel say what machine.
     """
-    from poolproof.cli.asked import Changes, Flags, campaign_asked, check_wipe, save_campaign, split_words
+    from poolproof.cli.campaign_args import Changes, Flags, campaign_asked, check_wipe, save_campaign, split_words
 
     if (lab or keep_lab) and on != LOCAL:
         raise UsageError("--on and --lab were given: the run is in one place", "leave one of them out")
@@ -113,9 +113,9 @@ def command(
     own_lab = lab_of_run(zfs, ram, cpus, accel) if lab or keep_lab else None
     if own_lab is None and on == LOCAL:
         _ask_fio()
-    from poolproof.cli.session import Request, dry_run_text, start
+    from poolproof.cli.session import RunRequest, dry_run_text, start
 
-    request = Request(asked, text, out, work, frozenset(wipe or ()), as_json, on, own_lab, keep_lab, plain)
+    request = RunRequest(asked, text, out, work, frozenset(wipe or ()), as_json, on, own_lab, keep_lab, plain)
     if dry_run:
         typer.echo(dry_run_text(request))
         return

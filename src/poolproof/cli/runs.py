@@ -49,7 +49,7 @@ def _write_page(out: Path, session: "Session", *, as_json: bool) -> None:
     from poolproof.presentation.history.page import write_history
     from poolproof.presentation.history.series import NamedRun
     from poolproof.presentation.html_report.reading import read
-    from poolproof.results.query.found import LeftOut
+    from poolproof.results.query.found import SkippedRun
 
     named = {each.what.partition(",")[0] for each in session.left_out}
     runs, gaps = [], []
@@ -57,7 +57,7 @@ def _write_page(out: Path, session: "Session", *, as_json: bool) -> None:
         try:
             seen = read(found.path)
         except PoolproofError as error:
-            session.left_out.append(LeftOut(found.name, error.message, error.hint))
+            session.left_out.append(SkippedRun(found.name, error.message, error.hint))
         else:
             runs.append(NamedRun(found.name, seen.run))
             if seen.left_out and found.name not in named:

@@ -15,8 +15,8 @@ from poolproof.campaign.write import format_campaign
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.cli.cleaning import check_machine, end_own_lab, undo_leftovers
 from poolproof.cli.following import listening
-from poolproof.cli.ground import Ground, in_own_lab, on_host
 from poolproof.cli.left_behind import warn_of_the_dead
+from poolproof.cli.reached_host import ReachedHost, in_own_lab, on_host
 from poolproof.cli.signals import end_in_order, stop_if_asked
 from poolproof.errors import NO_ROOM, BuildError, Interrupted, RunError
 from poolproof.facts.machine import mark_of
@@ -27,7 +27,14 @@ from poolproof.load.fio.render import render
 from poolproof.load.fio.version import fio_version
 from poolproof.measure.cells import CellJobs
 from poolproof.measure.jobs import fill_job
-from poolproof.measure.plan import Places, Plan, building_programs, check_expressions, make_plan, plan_layouts
+from poolproof.measure.plan import (
+    BuildDirectories,
+    RunPlan,
+    building_programs,
+    check_expressions,
+    make_plan,
+    plan_layouts,
+)
 from poolproof.presentation.terminal.plan_text import PlannedJobs, plan_object, plan_text
 from poolproof.provision.layout import look_around
 from poolproof.provision.owner import owner_of
@@ -39,7 +46,7 @@ _UNWRITABLE = (*NO_ROOM, errno.EROFS)
 
 
 @dataclass(frozen=True)
-class Request:
+class RunRequest:
     """What `run` was asked to do. `campaign_text` is the campaign as given, `on` the name of the host.
 
     `lab`: the run starts a lab of its own, which lives on after it if `keep_lab`. `plain`: no live screen.
@@ -57,7 +64,7 @@ class Request:
     plain: bool = False
 
 
-def start(request: Request) -> None:
+def start(request: RunRequest) -> None:
     """Begin a run and see it to its end; prints its table or its JSON object."""
     end_in_order()
     label = new_label()
@@ -68,7 +75,7 @@ def start(request: Request) -> None:
         _conduct(plan, ground.host, run, as_json=request.as_json, plain=request.plain)
 
 
-def _ground(request: Request, label: str) -> contextlib.AbstractContextManager[Ground]:
+def _ground(request: RunRequest, label: str) -> contextlib.AbstractContextManager[ReachedHost]:
     if request.lab is not None:
         check_expressions(request.campaign)  # a mistake is told now, not after an image and a boot
         return in_own_lab(request.lab, label, request.campaign, keep=request.keep_lab)
@@ -99,13 +106,13 @@ def go_on(path: Path, *, as_json: bool, on: str | None = None, plain: bool = Fal
             check_machine(path, record, found.host)
         with run.locked():
             undo_leftovers(run, found.host)
-        label_places = Places(record.label, record.state_dir, record.ram_dir)
+        label_places = BuildDirectories(record.label, record.state_dir, record.ram_dir)
         plan = make_plan(found.campaign, found.host, label_places, record.seed, found.permitted)
         stop_if_asked()
         _conduct(plan, found.host, run, as_json=as_json, plain=plain)
 
 
-def dry_run_text(request: Request) -> str:
+def dry_run_text(request: RunRequest) -> str:
     """Every step that the run would take, as text or as one JSON object; nothing is changed."""
     label = new_label()
     with _ground(request, label) as ground:
@@ -122,16 +129,16 @@ def _planned_jobs(cell: CellJobs) -> PlannedJobs:
     return PlannedJobs(cell.workload.name, fill, render(cell.jobs))
 
 
-def _plan(request: Request, label: str, ground: Ground) -> Plan:
+def _plan(request: RunRequest, label: str, ground: ReachedHost) -> RunPlan:
     work = real_directory(ground.host, request.work)
-    label_places = Places(label, f"{work.rstrip('/')}/poolproof-{label}", f"{RAM_FILES}/poolproof-{label}")
+    label_places = BuildDirectories(label, f"{work.rstrip('/')}/poolproof-{label}", f"{RAM_FILES}/poolproof-{label}")
     seed = request.campaign.measure.seed
     return make_plan(
         ground.campaign, ground.host, label_places, secrets.randbelow(2**31) if seed is None else seed, ground.permitted
     )
 
 
-def _create(request: Request, plan: Plan, host: Host) -> RunDirectory:
+def _create(request: RunRequest, plan: RunPlan, host: Host) -> RunDirectory:
     now = datetime.now()
     record = RunRecord(
         poolproof=__version__,
@@ -162,7 +169,7 @@ def _create(request: Request, plan: Plan, host: Host) -> RunDirectory:
     return RunDirectory.create(_path_of(request, now), request.campaign_text, record)
 
 
-def _path_of(request: Request, now: datetime) -> Path:
+def _path_of(request: RunRequest, now: datetime) -> Path:
     """As asked, or runs/<name>-<date>-<time>; with seconds, then a number, where that is taken."""
     if request.out is not None:
         return request.out
@@ -172,7 +179,7 @@ def _path_of(request: Request, now: datetime) -> Path:
     return next(path for path in candidates if not path.exists())
 
 
-def _conduct(plan: Plan, host: Host, run: RunDirectory, *, as_json: bool, plain: bool) -> None:
+def _conduct(plan: RunPlan, host: Host, run: RunDirectory, *, as_json: bool, plain: bool) -> None:
     from poolproof.measure.conduct import conduct
 
     warn_of_the_dead(host)

@@ -77,10 +77,10 @@ def _serve(follower: "Follower", bind: str, port: int, *, as_json: bool) -> None
 
 
 def _watch(follower: "Follower", *, plain: bool, as_json: bool) -> None:
-    from poolproof.cli.gaps import end_with_gaps
+    from poolproof.cli.missing_data import end_with_gaps
     from poolproof.cli.result import print_result
     from poolproof.presentation.terminal.live_state import LiveState
-    from poolproof.results.runs.settled import trials_ahead
+    from poolproof.results.runs.convergence import trials_ahead
 
     state = LiveState(follower.campaign, follower.before, begun_s=follower.begun_s or None)
     try:

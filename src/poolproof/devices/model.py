@@ -34,12 +34,13 @@ class Volume:
 class DevicePlan:
     """The steps that bring a device up, in order, each with its undo, and what stands then.
 
-    `still_it`: a command that succeeds as long as the volume is what was named; empty where nobody else can take it.
+    `identity_check`: a command that succeeds as long as the volume is the one that was named; empty if nobody else can
+    take it.
     """
 
     steps: tuple[Step, ...]
     volume: Volume
-    still_it: tuple[str, ...] = ()
+    identity_check: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

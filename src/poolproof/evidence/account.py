@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from poolproof.devices.model import Leaf
 from poolproof.evidence.counters import Counters, difference
 from poolproof.evidence.model import Account, LeafUse
-from poolproof.evidence.sampler import Reading, counter_paths
+from poolproof.evidence.sampler import CounterReading, counter_paths
 
 
 @dataclass(frozen=True)
 class Window:
     """The readings that bound a trial. fio's ramp and start-up lie before `start`; `drained` is after a sync."""
 
-    start: Reading
-    end: Reading
-    drained: Reading
+    start: CounterReading
+    end: CounterReading
+    drained: CounterReading
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Idle:
     read_bytes: int = 0
     write_bytes: int = 0
 
-    def plus(self, before: Reading, after: Reading, leaf_count: int) -> "Idle":
+    def plus(self, before: CounterReading, after: CounterReading, leaf_count: int) -> "Idle":
         """With one more pause, bounded by two readings; only the leaves count, not the disks below them."""
         done = [difference(b, a) for a, b in zip(before.counters, after.counters, strict=True)][:leaf_count]
         return Idle(

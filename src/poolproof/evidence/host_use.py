@@ -30,7 +30,7 @@ def read_host(host: Host) -> HostReading:
     Raises:
         HostUnreachable: the link broke.
     """
-    memory, stat = host.look(_PATHS).texts
+    memory, stat = host.read_files(_PATHS).texts
     return HostReading(_kib(memory, "Cached"), _kib(memory, "Dirty") + _kib(memory, "Writeback"), _ticks(stat))
 
 

@@ -14,7 +14,7 @@ BELOW = "below"
 
 
 @dataclass(frozen=True)
-class Place:
+class CountingPoint:
     """Where bytes can be counted: a layer by its word, or a device, or what lies below one. `depth`: 1 under fio.
 
     `counters`: the sysfs `stat` files whose sum it is; without any, ZFS's own counters of the dataset `name`.
@@ -27,7 +27,11 @@ class Place:
 
 
 def levels_of(
-    fio_bytes: tuple[int, int], places: Sequence[Place], paths: Sequence[str], window: Window, zfs: ZfsUse | None
+    fio_bytes: tuple[int, int],
+    places: Sequence[CountingPoint],
+    paths: Sequence[str],
+    window: Window,
+    zfs: ZfsUse | None,
 ) -> tuple[Level, ...]:
     """Every level from fio down. `paths`: the counter files of the window's readings, in their order."""
     numbers = {path: number for number, path in enumerate(paths)}
@@ -35,7 +39,7 @@ def levels_of(
     return (Level(FIO, FIO, 0, *fio_bytes), *(level for level in below if level is not None))
 
 
-def _level(place: Place, numbers: Mapping[str, int], window: Window, zfs: ZfsUse | None) -> Level | None:
+def _level(place: CountingPoint, numbers: Mapping[str, int], window: Window, zfs: ZfsUse | None) -> Level | None:
     if not place.counters:
         used = next((used for used in (zfs.datasets if zfs else ()) if used.name == place.name), None)
         return Level(place.layer, place.name, place.depth, used.read_bytes, used.write_bytes) if used else None
@@ -52,7 +56,7 @@ def _level(place: Place, numbers: Mapping[str, int], window: Window, zfs: ZfsUse
 
 
 def _pairs(
-    place: Place, numbers: Mapping[str, int], later: Sequence[Counters], window: Window
+    place: CountingPoint, numbers: Mapping[str, int], later: Sequence[Counters], window: Window
 ) -> Iterator[tuple[Counters, Counters]]:
     for path in place.counters:
         yield later[numbers[path]], window.start.counters[numbers[path]]

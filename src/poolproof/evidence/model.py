@@ -86,7 +86,7 @@ class MirrorSide:
 
 
 @dataclass(frozen=True)
-class Zfs:
+class ZfsFacts:
     """What ZFS says of the dataset or zvol under the test files. Properties in `zfs get`'s own words; None: not asked.
 
     `version` as the module prints it ("2.2.4-1"). `has_log` and `has_cache`: a pool has a log or a cache vdev.
@@ -133,7 +133,7 @@ class Target:
     compression: str | None = None
     record_bytes: int | None = None
     loop_without_direct: tuple[str, ...] = ()
-    zfs: Zfs | None = None
+    zfs: ZfsFacts | None = None
     kernel: tuple[int, int] | None = None
     rotational: bool | None = None
     disks: int | None = None

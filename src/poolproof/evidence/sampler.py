@@ -14,7 +14,7 @@ _JOIN_S = 10.0
 
 
 @dataclass(frozen=True)
-class Reading:
+class CounterReading:
     """All counters at one moment: seconds since 1970 by the host's clock, and one entry for each counter file."""
 
     at_s: float
@@ -33,7 +33,7 @@ class Sampler:
     leaves: Sequence[Leaf]
     interval_s: float
     more: Sequence[str] = ()
-    readings: list[Reading] = field(default_factory=list)
+    readings: list[CounterReading] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.paths = counter_paths(self.leaves, self.more)
@@ -69,7 +69,7 @@ def counter_paths(leaves: Sequence[Leaf], more: Sequence[str] = ()) -> tuple[str
     return tuple(dict.fromkeys((*above, *below, *more)))
 
 
-def read_now(host: Host, leaves: Sequence[Leaf], more: Sequence[str] = ()) -> Reading:
+def read_now(host: Host, leaves: Sequence[Leaf], more: Sequence[str] = ()) -> CounterReading:
     """The counters at this moment by the host's clock.
 
     Raises:
@@ -77,18 +77,18 @@ def read_now(host: Host, leaves: Sequence[Leaf], more: Sequence[str] = ()) -> Re
         HostUnreachable: the link broke.
     """
     paths = counter_paths(leaves, more)
-    tick = host.look(paths)
+    tick = host.read_files(paths)
     gone = [path for path, text in zip(paths, tick.texts, strict=True) if not text]
     if gone:
         raise FileMissing(f"{', '.join(gone)} cannot be read")
     return _reading(tick.at_s, tick.texts)
 
 
-def _reading(at_s: float, texts: Sequence[str]) -> Reading:
-    return Reading(at_s, tuple(parse_counters(text) or Counters() for text in texts))
+def _reading(at_s: float, texts: Sequence[str]) -> CounterReading:
+    return CounterReading(at_s, tuple(parse_counters(text) or Counters() for text in texts))
 
 
-def reading_at(readings: Sequence[Reading], at_s: float) -> Reading:
+def reading_at(readings: Sequence[CounterReading], at_s: float) -> CounterReading:
     """The counters at a moment between readings, by straight line; outside them, the nearest reading."""
     index = bisect.bisect_left([reading.at_s for reading in readings], at_s)
     if index == 0:
@@ -98,4 +98,4 @@ def reading_at(readings: Sequence[Reading], at_s: float) -> Reading:
     earlier, later = readings[index - 1], readings[index]
     share = (at_s - earlier.at_s) / (later.at_s - earlier.at_s)
     counters = tuple(between(a, b, share) for a, b in zip(earlier.counters, later.counters, strict=True))
-    return Reading(at_s, counters)
+    return CounterReading(at_s, counters)

@@ -33,7 +33,7 @@ def read_zfs(host: Host, pools: Sequence[str], objsets: Sequence[str] = ()) -> Z
     if not pools:
         return None
     paths = [f"{KSTATS}/{name}" for name in ("arcstats", "zil", *(f"{pool}/iostats" for pool in pools), *objsets)]
-    texts = host.look(paths).texts
+    texts = host.read_files(paths).texts
     arc, log, *rest = (parse_kstat(text) for text in texts)
     named = {_name_of(text): parse_kstat(text) for text in texts[2 + len(pools) :]}
     return ZfsCounters(arc, log, tuple(rest[: len(pools)]), {name: said for name, said in named.items() if name})

@@ -49,7 +49,7 @@ class Host(Protocol):
             FileMissing: no such file, or no permission.
         """
 
-    def look(self, paths: Sequence[str]) -> Tick:
+    def read_files(self, paths: Sequence[str]) -> Tick:
         """What small files of /proc and /sys hold at this moment, in one command. Not for those of /proc/sys.
 
         Raises:

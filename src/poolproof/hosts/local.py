@@ -29,7 +29,7 @@ class LocalHost:
         except OSError as error:
             raise FileMissing(f"{path} cannot be read: {error.strerror}") from None
 
-    def look(self, paths: Sequence[str]) -> Tick:
+    def read_files(self, paths: Sequence[str]) -> Tick:
         at_s = time.time()
         return Tick(at_s, tuple(_look(path) for path in paths))
 

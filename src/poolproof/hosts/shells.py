@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 
 from poolproof.errors import CommandError
-from poolproof.hosts import far_shell
+from poolproof.hosts import remote_shell as far_shell
 from poolproof.process import Dialogue
 
 _MOST = 4  # sshd lets one connection have ten sessions
@@ -16,7 +16,7 @@ _GRACE_S = 5.0
 _FRESH_S = 0.02
 _DOUBT_S = 5.0
 
-Ask = Callable[[far_shell.Request, float], far_shell.Answer | None]
+Ask = Callable[[far_shell.ShellRequest, float], far_shell.CommandResult | None]
 """Has a request done by a moment of time.monotonic; None for what no shell can do."""
 
 
@@ -45,7 +45,7 @@ class Shells:
         self._all: set[_Shell] = set()
         self._broke_at = -math.inf
 
-    def ask(self, request: far_shell.Request, deadline: float) -> far_shell.Answer | None:
+    def ask(self, request: far_shell.ShellRequest, deadline: float) -> far_shell.CommandResult | None:
         """Have it done; None for what no shell there can do, or when so many are at work already.
 
         A shell that is found broken before it takes the request is replaced; nothing is ever done twice. Where one
@@ -147,7 +147,7 @@ class _Shell:
         fresh = not doubt and time.monotonic() - self._heard_at < _FRESH_S
         return fresh or self._answers(b"", deadline)
 
-    def ask(self, request: far_shell.Request, deadline: float) -> far_shell.Answer | None:
+    def ask(self, request: far_shell.ShellRequest, deadline: float) -> far_shell.CommandResult | None:
         """Have it done, to its end; None for what it can't do."""
         if request.feeds and not self.feeds:
             return None

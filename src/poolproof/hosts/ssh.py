@@ -17,9 +17,12 @@ from types import TracebackType
 
 from poolproof import process
 from poolproof.errors import CommandError, HostError, UsageError
-from poolproof.hosts import far_end, far_shell, far_stream, looks
+from poolproof.hosts import remote_exec as far_end
+from poolproof.hosts import remote_reader as looks
+from poolproof.hosts import remote_shell as far_shell
+from poolproof.hosts import remote_stream as far_stream
 from poolproof.hosts.base import FileMissing, HostUnreachable, Tick
-from poolproof.hosts.looks import Looks
+from poolproof.hosts.remote_reader import RemoteReader
 from poolproof.hosts.shells import NoSetsid, ShellBroke, Shells
 
 _CONNECT_S = 15
@@ -65,7 +68,7 @@ class SshHost:
         self.mark = f"poolproof-{secrets.token_hex(8)}"
         self._config = () if config is None else ("-F", str(config))
         self._through: tuple[str, ...] = ()
-        self._looks = Looks()
+        self._looks = RemoteReader()
         self._folder = _private_folder()
         self._shells = Shells(self._command, self.mark)
         try:
@@ -105,7 +108,7 @@ class SshHost:
         return completed
 
     def read(self, path: str) -> str:
-        if path.startswith(_SMALL_FILES) and (text := self.look([path]).texts[0]):
+        if path.startswith(_SMALL_FILES) and (text := self.read_files([path]).texts[0]):
             return text
         completed = self.run(["cat", "--", path], timeout_s=_READ_S, check=False)
         if completed.returncode != 0:
@@ -113,9 +116,9 @@ class SshHost:
             raise FileMissing(f"{path} cannot be read on {self.name}: {said}")
         return completed.stdout
 
-    def look(self, paths: Sequence[str]) -> Tick:
+    def read_files(self, paths: Sequence[str]) -> Tick:
         with self._told(["cat", *paths], _READ_S):
-            tick = self._looks.look(self._shells.ask, paths)
+            tick = self._looks.read_files(self._shells.ask, paths)
         if tick is None:
             with contextlib.closing(self._looped(paths, _READ_S, threading.Event())) as ticks:
                 tick = next(ticks, None)
@@ -152,7 +155,7 @@ class SshHost:
                 if stop.is_set():
                     return
 
-    def _in_shell(self, argv: Sequence[str], timeout_s: float, stdin: str | None) -> far_shell.Answer | None:
+    def _in_shell(self, argv: Sequence[str], timeout_s: float, stdin: str | None) -> far_shell.CommandResult | None:
         """Run it in a shell that stays; None for what such a shell does not take."""
         request = far_shell.to_run(argv, limit_s=_limit_s(timeout_s), stdin=stdin)
         if request is None:
@@ -160,7 +163,7 @@ class SshHost:
         with self._told(argv, timeout_s):
             return self._shells.ask(request, time.monotonic() + timeout_s)
 
-    def _on_its_own(self, argv: Sequence[str], timeout_s: float, stdin: str | None) -> far_shell.Answer:
+    def _on_its_own(self, argv: Sequence[str], timeout_s: float, stdin: str | None) -> far_shell.CommandResult:
         """Run it by an ssh of its own."""
         order = self._order(argv, _limit_s(timeout_s), stdin)
         with self._told(argv, timeout_s):
@@ -170,7 +173,7 @@ class SshHost:
         far = far_end.outcome(ended.stdout, ended.stderr, self.mark)
         if far.code is None:
             raise self._unreachable(argv, far.begun, ended.returncode, far.stderr)
-        return far_shell.Answer(far.code, far.absent, far.stdout, far.stderr)
+        return far_shell.CommandResult(far.code, far.absent, far.stdout, far.stderr)
 
     @contextlib.contextmanager
     def _told(self, argv: Sequence[str], timeout_s: float) -> Iterator[None]:
@@ -190,7 +193,7 @@ class SshHost:
         except ShellBroke as broke:
             raise self._unreachable(argv, broke.begun, broke.code, broke.message) from None
 
-    def _order(self, argv: Sequence[str], limit_s: int, stdin: str | None = None) -> far_end.Order:
+    def _order(self, argv: Sequence[str], limit_s: int, stdin: str | None = None) -> far_end.SshCommand:
         return far_end.order(argv, mark=self.mark, limit_s=limit_s, stdin=stdin, through=self._through)
 
     def _command(self, line: str) -> list[str]:

@@ -30,7 +30,7 @@ _START_S = 30.0
 
 
 @dataclass(frozen=True)
-class Places:
+class LabDirectories:
     """Where a lab's files lie: on a disk, and for the bytes of emulated disks in RAM where there is room for all."""
 
     folder: str
@@ -74,7 +74,9 @@ class LabDisk:
         return "-blockdev", _json({"node-name": node, **self.backend}), "-device", _json(shape)
 
 
-def plan_disks(devices: Sequence[Device], places: Places, *, pipeline_s: float = PIPELINE_S) -> tuple[LabDisk, ...]:
+def plan_disks(
+    devices: Sequence[Device], places: LabDirectories, *, pipeline_s: float = PIPELINE_S
+) -> tuple[LabDisk, ...]:
     """A disk for each device, in order.
 
     Raises:
@@ -87,10 +89,10 @@ def plan_disks(devices: Sequence[Device], places: Places, *, pipeline_s: float =
 
 def check_devices(devices: Sequence[Device]) -> None:
     """Raise a CampaignError unless each of them can be a disk of a lab."""
-    plan_disks(devices, Places("", None))
+    plan_disks(devices, LabDirectories("", None))
 
 
-def _plan(device: Device, places: Places, pipeline_s: float, seed: int) -> LabDisk:
+def _plan(device: Device, places: LabDirectories, pipeline_s: float, seed: int) -> LabDisk:
     source = device.source
     match source:
         case Emulated():
@@ -106,7 +108,7 @@ def _plan(device: Device, places: Places, pipeline_s: float, seed: int) -> LabDi
             )
 
 
-def _emulated(name: str, source: Emulated, places: Places, pipeline_s: float, seed: int) -> LabDisk:
+def _emulated(name: str, source: Emulated, places: LabDirectories, pipeline_s: float, seed: int) -> LabDisk:
     model = emulate.model_named(source.model)
     socket, pidfile = _socket(places, name), f"{places.folder}/{name}.nbd.pid"
     settings = (
@@ -125,13 +127,13 @@ def _emulated(name: str, source: Emulated, places: Places, pipeline_s: float, se
     return LabDisk(name, source.size_bytes, (serve,), backend, model.name[:_LONGEST_PRODUCT], rate, 4096)
 
 
-def _file(name: str, source: LoopFile, places: Places) -> LabDisk:
+def _file(name: str, source: LoopFile, places: LabDirectories) -> LabDisk:
     path = f"{places.folder}/{name}.raw"
     create = Step(f"create the file of {name}", ("truncate", "-s", str(source.size_bytes), path))
     return LabDisk(name, source.size_bytes, (create,), _image("raw", path), "file", _NOT_ROTATING, 512)
 
 
-def _qcow2(name: str, source: Qcow2, places: Places) -> LabDisk:
+def _qcow2(name: str, source: Qcow2, places: LabDirectories) -> LabDisk:
     path = f"{places.folder}/{name}.qcow2"
     argv = ("qemu-img", "create", "-q", "-f", "qcow2", path, str(source.size_bytes))
     create = Step(f"create the image of {name}", argv)
@@ -143,7 +145,7 @@ def _image(driver: str, path: str) -> dict[str, Any]:
     return {"driver": driver, **direct, "file": {"driver": "file", "filename": path, **direct}}
 
 
-def _socket(places: Places, name: str) -> str:
+def _socket(places: LabDirectories, name: str) -> str:
     path = f"{places.folder}/{name}.sock"
     if len(path.encode()) > _LONGEST_SOCKET:
         raise HostError(

@@ -25,7 +25,7 @@ _SOURCE = re.compile(r"\{(\w+): ([^,}]+)(?:, size: ([^}]+))?\}")
 State = Literal["running", "stopped", "crashed", "orphan"]
 
 
-class Owner(msgspec.Struct, frozen=True):
+class OwnerProcess(msgspec.Struct, frozen=True):
     """The process whose end is the lab's: its number, and when it began (field 22 of /proc/PID/stat)."""
 
     pid: int
@@ -57,7 +57,7 @@ class LabRecord(msgspec.Struct, frozen=True):
     processors: int
     disks: dict[str, str]
     sources: dict[str, str]
-    owner: Owner | None
+    owner: OwnerProcess | None
     schema: int = SCHEMA
 
 
@@ -103,9 +103,9 @@ class Lab:
         return "running" if owner is None or owner.is_alive else "orphan"
 
 
-def this_process() -> Owner:
+def this_process() -> OwnerProcess:
     """The owner that this process is."""
-    return Owner(os.getpid(), _begun(os.getpid()))
+    return OwnerProcess(os.getpid(), _begun(os.getpid()))
 
 
 def check_name(name: str) -> str:
@@ -211,7 +211,7 @@ def _is_orphan(folder: Path, lab: Lab | None) -> bool:
         return lab.record.owner is not None and not lab.record.owner.is_alive
     starter = folder / "starter"
     try:
-        return not msgspec.json.decode(starter.read_bytes(), type=Owner).is_alive
+        return not msgspec.json.decode(starter.read_bytes(), type=OwnerProcess).is_alive
     except (OSError, msgspec.DecodeError):
         return True
 

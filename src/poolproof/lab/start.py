@@ -16,10 +16,10 @@ from poolproof.hosts.local import LocalHost
 from poolproof.lab import accelerate
 from poolproof.lab.boot import Boot, boot
 from poolproof.lab.cache import Image, lab_folder, locked, private_key
-from poolproof.lab.disks import LabDisk, Places, in_ram, plan_disks
+from poolproof.lab.disks import LabDirectories, LabDisk, in_ram, plan_disks
 from poolproof.lab.programs import START, require
 from poolproof.lab.qemu import Accelerator, Virtual
-from poolproof.lab.standing import Lab, LabRecord, Owner, folder_of, is_running, remove, stop, this_process
+from poolproof.lab.standing import Lab, LabRecord, OwnerProcess, folder_of, is_running, remove, stop, this_process
 from poolproof.provision.apply import apply
 from poolproof.provision.journal import Journal
 from poolproof.steps import Step, UndoTree
@@ -56,7 +56,7 @@ class LabRequest:
     processors: int
     wish: accelerate.Wish = "auto"
     port: int | None = None
-    owner: Owner | None = None
+    owner: OwnerProcess | None = None
 
 
 def parse_ram(text: str) -> int:
@@ -176,17 +176,17 @@ def _clear(folder: Path) -> None:
     if is_running(folder):
         raise HostError(f"there is a lab {folder.name} already", f"poolproof lab stop {folder.name}")
     with contextlib.suppress(OSError, msgspec.DecodeError):
-        starter = msgspec.json.decode((folder / "starter").read_bytes(), type=Owner)
+        starter = msgspec.json.decode((folder / "starter").read_bytes(), type=OwnerProcess)
         if not (folder / "lab.json").exists() and starter.pid != os.getpid() and starter.is_alive:
             raise HostError(f"another poolproof starts the lab {folder.name}", "wait for it, or use another name")
     stop(folder)
     shutil.rmtree(folder)
 
 
-def _places(request: LabRequest, folder: Path) -> Places:
+def _places(request: LabRequest, folder: Path) -> LabDirectories:
     ram_folder = _RAM_FILES / f"poolproof-lab-{folder.name}-{os.getuid()}"
     room = _ram_room(request)
-    return Places(str(folder), str(ram_folder) if in_ram(request.devices, room) else None)
+    return LabDirectories(str(folder), str(ram_folder) if in_ram(request.devices, room) else None)
 
 
 def _ram_room(request: LabRequest) -> int:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from poolproof.campaign.expression import Argument, Option, Word
 from poolproof.campaign.nearest import did_you_mean, listed
 from poolproof.errors import CampaignError
-from poolproof.layers.base import LayerNode, Node, Reading
+from poolproof.layers.base import LayerNode, Node, StageReader
 from poolproof.units import parse_size
 
 
@@ -22,7 +22,7 @@ class Sorted:
         return tuple(node for _, node in self.inputs)
 
 
-def sort(reading: Reading, word: str) -> Sorted:
+def sort(reading: StageReader, word: str) -> Sorted:
     """Devices and groups apart from words and options.
 
     Raises:
@@ -39,7 +39,7 @@ def sort(reading: Reading, word: str) -> Sorted:
     return Sorted(tuple(inputs), tuple(rest))
 
 
-def check_one_place(reading: Reading, argument: Argument, word: str) -> None:
+def check_one_place(reading: StageReader, argument: Argument, word: str) -> None:
     """Raise a CampaignError if the stage has an input left of the `|` and another one at `argument`."""
     if reading.below is not None:
         raise reading.mistake(argument, f"{word} has a device left of the `|` already; name all of them after `{word}`")
@@ -50,14 +50,14 @@ def is_block(node: Node) -> bool:
     return node.layer.offers_block if isinstance(node, LayerNode) else True
 
 
-def check_blocks(reading: Reading, inputs: Iterable[tuple[Argument | None, Node]], word: str) -> None:
+def check_blocks(reading: StageReader, inputs: Iterable[tuple[Argument | None, Node]], word: str) -> None:
     """Raise a CampaignError at the first input that is a directory."""
     for argument, node in inputs:
         if not is_block(node):
             raise reading.mistake(argument, f"{word} stands on block devices, and this is a directory")
 
 
-def check_directories(reading: Reading, inputs: Iterable[tuple[Argument | None, Node]], word: str) -> None:
+def check_directories(reading: StageReader, inputs: Iterable[tuple[Argument | None, Node]], word: str) -> None:
     """Raise a CampaignError at the first input that is a block device."""
     for argument, node in inputs:
         if is_block(node):
@@ -67,7 +67,7 @@ def check_directories(reading: Reading, inputs: Iterable[tuple[Argument | None, 
             )
 
 
-def one_block(reading: Reading, word: str) -> tuple[Node, tuple[Word | Option, ...]]:
+def one_block(reading: StageReader, word: str) -> tuple[Node, tuple[Word | Option, ...]]:
     """The only input of the stage, a block device, and the other arguments.
 
     Raises:
@@ -84,21 +84,21 @@ def one_block(reading: Reading, word: str) -> tuple[Node, tuple[Word | Option, .
     return found.nodes[0], found.rest
 
 
-def _none_found(reading: Reading, found: Sorted, word: str) -> CampaignError:
+def _none_found(reading: StageReader, found: Sorted, word: str) -> CampaignError:
     stray = next((argument for argument in found.rest if isinstance(argument, Word)), None)
     if stray is not None:
         return reading.mistake(stray, f"{word} stands on a device, and `{stray.text}` is no device of the campaign")
     return reading.mistake(None, f"{word} needs a device: write `DEVICE | {word}`")
 
 
-def unknown(reading: Reading, argument: Word | Option, what: str, known: Collection[str]) -> CampaignError:
+def unknown(reading: StageReader, argument: Word | Option, what: str, known: Collection[str]) -> CampaignError:
     """The error for a word or key that is none of `known`, with the nearest right one."""
     name = argument.key if isinstance(argument, Option) else argument.text
     short = f"; expected {listed(sorted(known))}" if 0 < len(known) <= 16 else ""
     return reading.mistake(argument, f"`{name}` is no {what}{did_you_mean(name, known) or short}")
 
 
-def check_values(reading: Reading, options: Iterable[Word | Option], known: Mapping[str, Collection[str]]) -> None:
+def check_values(reading: StageReader, options: Iterable[Word | Option], known: Mapping[str, Collection[str]]) -> None:
     """Raise a CampaignError at the first option whose value is none of those known for its key."""
     for option in options:
         if isinstance(option, Option) and option.value not in known.get(option.key, (option.value,)):

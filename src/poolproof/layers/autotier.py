@@ -21,7 +21,7 @@ from poolproof.hosts.base import Host
 from poolproof.layers import arguments, mount
 from poolproof.layers.arguments import words
 from poolproof.layers.autotier_status import SaidQuota, quotas_of
-from poolproof.layers.base import Layer, LayerNode, Node, Plan, Pulse, Reading
+from poolproof.layers.base import HealthCheck, Layer, LayerNode, LayerPlan, Node, StageReader
 from poolproof.layers.file_bytes import file_bytes
 from poolproof.steps import Step, UndoDaemon, UndoTree, daemon, unmount
 from poolproof.units import format_size, parse_size
@@ -80,7 +80,7 @@ class AutotierLayer(Layer[Autotier]):
     programs = ("autotierfs", "autotier")
     file_system = "fuse"
 
-    def read(self, reading: Reading) -> LayerNode:
+    def read(self, reading: StageReader) -> LayerNode:
         if reading.below is not None:
             raise reading.mistake(None, "autotier joins tiers; put each in parentheses: autotier (a | ext4) (b | ext4)")
         tiers: list[tuple[Argument | None, Node]] = []
@@ -105,11 +105,11 @@ class AutotierLayer(Layer[Autotier]):
         arguments.check_directories(reading, tiers, self.word)
         return LayerNode(self, Autotier(tuple(quotas), tuple(options.items())), tuple(node for _, node in tiers))
 
-    def plan(self, spec: Autotier, inputs: Sequence[Volume], site: Site, name: str) -> Plan:
+    def plan(self, spec: Autotier, inputs: Sequence[Volume], site: Site, name: str) -> LayerPlan:
         point = mount.mount_point(site, name)
         files = _Files.of(point)
         sizes = [tier.size_bytes for tier in inputs if tier.size_bytes is not None]
-        return Plan(
+        return LayerPlan(
             make=(mount.make_mount_point(point), *_configure(spec, inputs, files)),
             open=(_start(files, point), _note_process(files)),
             close=(_stop(files, point),),
@@ -119,7 +119,7 @@ class AutotierLayer(Layer[Autotier]):
                 tuple(leaf for tier in inputs for leaf in tier.leaves),
                 self.capacity_bytes(spec, sizes) if len(sizes) == len(inputs) else None,
             ),
-            pulse=Pulse(f"autotierfs on {point}", ("stat", "--file-system", point), _process(files)),
+            health_check=HealthCheck(f"autotierfs on {point}", ("stat", "--file-system", point), _process(files)),
         )
 
     def write_factor(self, spec: Autotier, inputs: Sequence[float]) -> float:
@@ -238,7 +238,7 @@ def _difference(asked: Quota, found: SaidQuota) -> str | None:
     return None if same else f"{format_size(found.size_bytes)} instead of {format_size(asked.size_bytes)}"
 
 
-def _size(reading: Reading, argument: Argument, text: str) -> str:
+def _size(reading: StageReader, argument: Argument, text: str) -> str:
     """As autotier reads it: a size without its unit B is left at the default, and only its log tells."""
     try:
         return f"{parse_size(text)} B"
@@ -246,7 +246,7 @@ def _size(reading: Reading, argument: Argument, text: str) -> str:
         raise reading.mistake(argument, f"`{text}` is no size; write one such as {_SIZE_KEY}=4M") from None
 
 
-def _quota(reading: Reading, argument: Argument, text: str) -> Quota:
+def _quota(reading: StageReader, argument: Argument, text: str) -> Quota:
     share = _SHARE.fullmatch(text)
     if share is not None and 0 < float(share[1]) <= 100:
         return Quota(percent=float(share[1]))

@@ -33,7 +33,7 @@ Node = DeviceNode | LayerNode
 
 
 @dataclass(frozen=True)
-class Reading:
+class StageReader:
     """One stage of an expression, as a layer reads it: its arguments after the layer's own word.
 
     `below` is what stands left of the `|`, None at the start. `node(argument)` turns a word or a group into an input;
@@ -49,7 +49,7 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Pulse:
+class HealthCheck:
     """A program that a layer runs as: the command that it answers at once while it lives, and how it is ended."""
 
     program: str
@@ -58,7 +58,7 @@ class Pulse:
 
 
 @dataclass(frozen=True)
-class Plan:
+class LayerPlan:
     """How a layer comes to stand on its inputs.
 
     `make` runs once (mkfs, create), `open` after it and after each `close` (mount, import); every step of both carries
@@ -73,7 +73,7 @@ class Plan:
     close: tuple[Step, ...]
     volume: Volume
     flush: tuple[Step, ...] = ()
-    pulse: Pulse | None = None
+    health_check: HealthCheck | None = None
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class Layer(ABC, Generic[Spec]):
     """Whether the layer offers a block device; otherwise a directory."""
 
     @abstractmethod
-    def read(self, reading: Reading) -> LayerNode:
+    def read(self, reading: StageReader) -> LayerNode:
         """The stage as a node.
 
         Raises:
@@ -131,7 +131,7 @@ class Layer(ABC, Generic[Spec]):
         """
 
     @abstractmethod
-    def plan(self, spec: Spec, inputs: Sequence[Volume], site: Site, name: str) -> Plan:
+    def plan(self, spec: Spec, inputs: Sequence[Volume], site: Site, name: str) -> LayerPlan:
         """The commands that build the layer; a pure function. `name` is unique in the run, letters, digits, dashes.
 
         Raises:

@@ -16,7 +16,7 @@ from poolproof.evidence.model import Target
 from poolproof.hosts.base import Host
 from poolproof.layers import arguments, mount
 from poolproof.layers.arguments import words
-from poolproof.layers.base import Layer, LayerNode, Plan, Reading, WriteBack, survives
+from poolproof.layers.base import Layer, LayerNode, LayerPlan, StageReader, WriteBack, survives
 from poolproof.layers.btrfs_usage import data_bytes_by_device
 from poolproof.layers.options import ANY_MOUNT_FLAGS, Vocabulary, choose
 from poolproof.layers.trimmed import after_mkfs
@@ -101,7 +101,7 @@ class BtrfsLayer(Layer[Btrfs]):
     packages = ("btrfs-progs",)
     file_system = "btrfs"
 
-    def read(self, reading: Reading) -> LayerNode:
+    def read(self, reading: StageReader) -> LayerNode:
         profile, rest = _split_profile(reading)
         found = arguments.sort(rest, self.word)
         chosen = choose(reading, _checked(reading, found.rest), _WORDS)
@@ -111,14 +111,14 @@ class BtrfsLayer(Layer[Btrfs]):
         _check_metadata(reading, len(found.inputs))
         return LayerNode(self, Btrfs(name, chosen.make, chosen.open), found.nodes)
 
-    def plan(self, spec: Btrfs, inputs: Sequence[Volume], site: Site, name: str) -> Plan:
+    def plan(self, spec: Btrfs, inputs: Sequence[Volume], site: Site, name: str) -> LayerPlan:
         _check_sizes(inputs)
         point = mount.mount_point(site, name)
         paths = [device.path for device in inputs]
         sizes = [device.size_bytes for device in inputs if device.size_bytes is not None]
         # Naming every device spares a scan, which hosts without udev would need
         members = [f"device={path}" for path in paths[1:]]
-        return Plan(
+        return LayerPlan(
             make=(_format(spec, paths), mount.make_mount_point(point)),
             open=(mount.mount("btrfs", paths[0], point, [*members, *spec.mount]),),
             close=(mount.close_mount(point),),
@@ -183,16 +183,16 @@ class BtrfsLayer(Layer[Btrfs]):
         return f"btrfs scrubs {volume.path}" if "running" in scrub.stdout else None
 
 
-def _split_profile(reading: Reading) -> tuple[Word | None, Reading]:
+def _split_profile(reading: StageReader) -> tuple[Word | None, StageReader]:
     """The data profile, where the first argument is one, and the reading without it."""
     first = reading.arguments[0] if reading.arguments else None
     if isinstance(first, Word) and first.text in _PROFILES:
-        rest = Reading(reading.arguments[1:], reading.below, reading.node, reading.is_device, reading.mistake)
+        rest = StageReader(reading.arguments[1:], reading.below, reading.node, reading.is_device, reading.mistake)
         return first, rest
     return None, reading
 
 
-def _checked(reading: Reading, rest: Sequence[Word | Option]) -> Sequence[Word | Option]:
+def _checked(reading: StageReader, rest: Sequence[Word | Option]) -> Sequence[Word | Option]:
     """A word that nothing knows is more likely a profile or a device than a mount option: say so."""
     for argument in rest:
         if isinstance(argument, Word) and argument.text in _PROFILES:
@@ -205,7 +205,7 @@ def _checked(reading: Reading, rest: Sequence[Word | Option]) -> Sequence[Word |
     return rest
 
 
-def _check_count(reading: Reading, at: Word | None, name: str, count: int) -> None:
+def _check_count(reading: StageReader, at: Word | None, name: str, count: int) -> None:
     fewest = _PROFILES[name].fewest_devices
     if count == 0:
         raise reading.mistake(at, "btrfs needs a device: btrfs raid1 a b")
@@ -213,7 +213,7 @@ def _check_count(reading: Reading, at: Word | None, name: str, count: int) -> No
         raise reading.mistake(at, f"btrfs {name} needs at least {fewest} devices, found {count}")
 
 
-def _check_metadata(reading: Reading, count: int) -> None:
+def _check_metadata(reading: StageReader, count: int) -> None:
     for argument in reading.arguments:
         if isinstance(argument, Option) and argument.key == "metadata":
             if argument.value not in _PROFILES:

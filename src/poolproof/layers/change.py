@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from poolproof.devices.model import Site, Volume
 from poolproof.layers.adaptable import AdaptableLayer
 from poolproof.layers.base import LayerNode, Node
-from poolproof.layers.tree import Standing, TreePlan, from_bottom, names_of, plan_of, stand
+from poolproof.layers.tree import BuiltNode, TreePlan, from_bottom, names_of, plan_of, stand
 from poolproof.steps import Step
 
 
@@ -56,7 +56,7 @@ class _Changed:
         self.closing: list[Step] = []
         self.opening: list[Step] = []
 
-    def into(self, before: Standing, node: Node) -> Standing:
+    def into(self, before: BuiltNode, node: Node) -> BuiltNode:
         """The wanted layout at `node`, where `before` stands."""
         if before.node == node:
             return before
@@ -72,7 +72,7 @@ class _Changed:
         self.opening += after.plan.open
         return after
 
-    def _become(self, before: Standing, old: LayerNode, new: LayerNode) -> Standing:
+    def _become(self, before: BuiltNode, old: LayerNode, new: LayerNode) -> BuiltNode:
         standing = list(zip(old.inputs, before.inputs, strict=True))
         inputs = tuple(next((entry for kept, entry in standing if kept == below), None) for below in new.inputs)
         filled = tuple(
@@ -84,12 +84,12 @@ class _Changed:
         self.steps += new.layer.become(old, had, new, gets, before.volume)
         return after
 
-    def _again(self, before: Standing, node: LayerNode, inputs: tuple[Standing, ...]) -> Standing:
+    def _again(self, before: BuiltNode, node: LayerNode, inputs: tuple[BuiltNode, ...]) -> BuiltNode:
         """The layer over its new inputs, by the name that it has."""
         plan = node.layer.plan(node.spec, [entry.volume for entry in inputs], self.site, before.name)
-        return Standing(node, plan.volume, inputs, plan, before.name)
+        return BuiltNode(node, plan.volume, inputs, plan, before.name)
 
-    def _anew(self, node: Node) -> Standing:
+    def _anew(self, node: Node) -> BuiltNode:
         """An input that did not stand, built now, under names of the wanted layout."""
         standing = stand(node, self.volumes, self.site, names_of(node, f"{self.name}-new-{len(self.steps)}"))
         for entry in from_bottom(standing):

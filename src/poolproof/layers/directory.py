@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from poolproof.campaign.expression import Option, Word
 from poolproof.devices.model import Site, Volume
-from poolproof.layers.base import DeviceNode, Layer, LayerNode, Plan, Reading
+from poolproof.layers.base import DeviceNode, Layer, LayerNode, LayerPlan, StageReader
 from poolproof.steps import Step, UndoTree
 
 _COOLING_LIMIT_S = 600.0
@@ -29,7 +29,7 @@ class DirLayer(Layer[Dir]):
     summary = "an existing directory, no root needed: `dir /srv/data`"
     needs_root = False
 
-    def read(self, reading: Reading) -> LayerNode:
+    def read(self, reading: StageReader) -> LayerNode:
         if reading.below is not None:
             raise reading.mistake(None, "dir is a layout by itself; nothing can stand left of it")
         path, *more = reading.arguments or (None,)
@@ -43,10 +43,10 @@ class DirLayer(Layer[Dir]):
         normal = "/" + "/".join(part for part in path.text.split("/") if part)
         return LayerNode(self, Dir(normal), (DeviceNode(normal),))
 
-    def plan(self, spec: Dir, inputs: Sequence[Volume], site: Site, name: str) -> Plan:
+    def plan(self, spec: Dir, inputs: Sequence[Volume], site: Site, name: str) -> LayerPlan:
         (directory,) = inputs
         own = f"{directory.path.rstrip('/')}/poolproof-{site.label}-{name}"
-        return Plan(
+        return LayerPlan(
             make=(Step(f"make the directory {own}", ("mkdir", own), undo=UndoTree(own)),),
             open=(),
             close=(_drop_pages(own),),

@@ -16,7 +16,7 @@ from poolproof.evidence.model import Target
 from poolproof.hosts.base import Host
 from poolproof.layers import arguments, mount
 from poolproof.layers.arguments import words
-from poolproof.layers.base import Layer, LayerNode, Plan, Reading
+from poolproof.layers.base import Layer, LayerNode, LayerPlan, StageReader
 from poolproof.layers.options import ANY_MOUNT_FLAGS, Vocabulary, choose
 from poolproof.layers.signatures import wipe
 from poolproof.layers.trimmed import after_mkfs
@@ -77,16 +77,16 @@ class Ext4Layer(Layer[Ext4]):
     packages = ("e2fsprogs",)
     file_system = "ext4"
 
-    def read(self, reading: Reading) -> LayerNode:
+    def read(self, reading: StageReader) -> LayerNode:
         device, rest = arguments.one_block(reading, self.word)
         chosen = choose(reading, rest, _WORDS)
         return LayerNode(self, Ext4(chosen.make, chosen.open), (device,))
 
-    def plan(self, spec: Ext4, inputs: Sequence[Volume], site: Site, name: str) -> Plan:
+    def plan(self, spec: Ext4, inputs: Sequence[Volume], site: Site, name: str) -> LayerPlan:
         (device,) = inputs
         point = mount.mount_point(site, name)
         size = None if device.size_bytes is None else self.capacity_bytes(spec, [device.size_bytes])
-        return Plan(
+        return LayerPlan(
             make=(*_format(spec, device.path), mount.make_mount_point(point)),
             open=(mount.mount("ext4", device.path, point, spec.mount),),
             close=(mount.close_mount(point),),

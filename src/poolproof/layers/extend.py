@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from poolproof.devices.model import Site, Volume
 from poolproof.layers.adaptable import AdaptableLayer, without_addable
 from poolproof.layers.base import LayerNode, Node
-from poolproof.layers.tree import Standing, TreePlan, from_bottom, names_of, plan_of, stand
+from poolproof.layers.tree import BuiltNode, TreePlan, from_bottom, names_of, plan_of, stand
 from poolproof.steps import Step
 
 
@@ -43,7 +43,7 @@ class _Extended:
     def __post_init__(self) -> None:
         self.steps: list[Step] = []
 
-    def over(self, core: Standing, node: Node) -> Standing:
+    def over(self, core: BuiltNode, node: Node) -> BuiltNode:
         """The whole at `node`, where the core stands already."""
         if not isinstance(node, LayerNode):
             return core
@@ -57,9 +57,9 @@ class _Extended:
         if len(inputs) > len(core.inputs):
             assert isinstance(node.layer, AdaptableLayer)
             self.steps += node.layer.extend(node.spec, plan.volume, below, self.site, core.name)
-        return Standing(node, plan.volume, inputs, plan, core.name)
+        return BuiltNode(node, plan.volume, inputs, plan, core.name)
 
-    def _anew(self, node: Node) -> Standing:
+    def _anew(self, node: Node) -> BuiltNode:
         """An input that the core does not have, built now, under the name of its own layout."""
         standing = stand(node, self.volumes, self.site, self._names(node))
         for entry in from_bottom(standing):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from poolproof.campaign.expression import Word
 from poolproof.devices.model import Site, Volume
 from poolproof.layers.arguments import check_directories
-from poolproof.layers.base import Layer, LayerNode, Plan, Reading
+from poolproof.layers.base import Layer, LayerNode, LayerPlan, StageReader
 from poolproof.steps import Step
 from poolproof.units import parse_size
 
@@ -31,7 +31,7 @@ class FileLayer(Layer[File]):
     packages = ("coreutils",)
     offers_block = True
 
-    def read(self, reading: Reading) -> LayerNode:
+    def read(self, reading: StageReader) -> LayerNode:
         if reading.below is None:
             raise reading.mistake(None, "file lies on a file system: write (rust | ext4 | file 2G)")
         check_directories(reading, [(None, reading.below)], self.word)
@@ -45,11 +45,11 @@ class FileLayer(Layer[File]):
         except ValueError as error:
             raise reading.mistake(size, str(error)) from None
 
-    def plan(self, spec: File, inputs: Sequence[Volume], site: Site, name: str) -> Plan:
+    def plan(self, spec: File, inputs: Sequence[Volume], site: Site, name: str) -> LayerPlan:
         (directory,) = inputs
         path = f"{directory.path}/{name}.vdev"
         create = Step(f"create the file {path}", ("truncate", "-s", str(spec.size_bytes), path))
-        return Plan((create,), (), (), Volume(path, True, directory.leaves, spec.size_bytes))
+        return LayerPlan((create,), (), (), Volume(path, True, directory.leaves, spec.size_bytes))
 
     def write_factor(self, spec: File, inputs: Sequence[float]) -> float:
         return inputs[0]

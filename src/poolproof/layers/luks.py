@@ -15,7 +15,7 @@ from poolproof.devices.model import Site, Volume
 from poolproof.errors import HostError
 from poolproof.layers import arguments
 from poolproof.layers.arguments import words
-from poolproof.layers.base import Layer, LayerNode, Plan, Reading
+from poolproof.layers.base import Layer, LayerNode, LayerPlan, StageReader
 from poolproof.layers.kernel_names import kernel_name
 from poolproof.layers.key_file import key_path, make_key
 from poolproof.layers.options import Vocabulary, choose
@@ -76,7 +76,7 @@ class LuksLayer(Layer[Luks]):
     module_packages = ("linux-image-amd64",)
     offers_block = True
 
-    def read(self, reading: Reading) -> LayerNode:
+    def read(self, reading: StageReader) -> LayerNode:
         device, rest = arguments.one_block(reading, self.word)
         arguments.check_values(reading, rest, _CHECKED)
         chosen = choose(reading, rest, _WORDS)
@@ -85,12 +85,12 @@ class LuksLayer(Layer[Luks]):
     def modules(self, spec: Luks) -> tuple[str, ...]:
         return ("dm_crypt", "dm_integrity") if spec.has_integrity else ("dm_crypt",)
 
-    def plan(self, spec: Luks, inputs: Sequence[Volume], site: Site, name: str) -> Plan:
+    def plan(self, spec: Luks, inputs: Sequence[Volume], site: Site, name: str) -> LayerPlan:
         (device,) = inputs
         _check_size(device)
         mapping, key = kernel_name(site, name, longest=_LONGEST_NAME), key_path(site, name)
         size = None if device.size_bytes is None else self.capacity_bytes(spec, [device.size_bytes])
-        return Plan(
+        return LayerPlan(
             make=(make_key(key), wipe([device.path]), _format(spec, device, key)),
             open=(_open(spec, device.path, key, mapping),),
             close=(Step(f"close {mapping}", ("cryptsetup", "close", mapping), patience_s=LET_GO_S),),

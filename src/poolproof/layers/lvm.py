@@ -17,7 +17,7 @@ from poolproof.errors import HostError
 from poolproof.hosts.base import Host
 from poolproof.layers import arguments
 from poolproof.layers.arguments import size_of, words
-from poolproof.layers.base import Layer, LayerNode, Node, Plan, Reading, survives
+from poolproof.layers.base import Layer, LayerNode, LayerPlan, Node, StageReader, survives
 from poolproof.layers.kernel_names import kernel_name
 from poolproof.layers.lvm_commands import await_sync, dismiss, lvm, sync_percent
 from poolproof.layers.signatures import wipe
@@ -112,7 +112,7 @@ class LvmLayer(Layer[Lvm]):
     module_packages = ("linux-image-amd64",)
     offers_block = True
 
-    def read(self, reading: Reading) -> LayerNode:
+    def read(self, reading: StageReader) -> LayerNode:
         first = reading.arguments[0] if reading.arguments else None
         if not isinstance(first, Word) or first.text not in _FEWEST:
             if isinstance(first, Word) and not reading.is_device(first.text):
@@ -131,7 +131,7 @@ class LvmLayer(Layer[Lvm]):
     def modules(self, spec: Lvm) -> tuple[str, ...]:
         return ("dm_mod", *_MODULES.get(spec.kind, ("dm_raid",)))
 
-    def plan(self, spec: Lvm, inputs: Sequence[Volume], site: Site, name: str) -> Plan:
+    def plan(self, spec: Lvm, inputs: Sequence[Volume], site: Site, name: str) -> LayerPlan:
         _check_sizes(inputs)
         paths = [device.path for device in inputs]
         sizes = [device.size_bytes for device in inputs if device.size_bytes is not None]
@@ -140,7 +140,7 @@ class LvmLayer(Layer[Lvm]):
         node = f"/dev/{group}/{_VOLUME}"
         settled = (_await_sync(f"{group}/{_VOLUME}", paths, max(sizes, default=0)),) if spec.has_copies else ()
         activate = lvm("vgchange", paths, "--quiet", "--activate", "y", group)
-        return Plan(
+        return LayerPlan(
             make=(wipe(paths), *_group(spec, group, paths), *_volumes(spec, group, paths, size), *settled),
             open=(Step(f"activate {group}", activate), await_block(node)),
             close=(
@@ -227,7 +227,7 @@ class LvmLayer(Layer[Lvm]):
         return None if percent in (None, 100.0) else f"lvm syncs {volume.path}"
 
 
-def _check_shape(reading: Reading, spec: Lvm, count: int) -> None:
+def _check_shape(reading: StageReader, spec: Lvm, count: int) -> None:
     """Mirrors and stripes are numbers, and the devices suffice for them."""
     given = {option.key: option for option in reading.arguments if isinstance(option, Option) and option.key in _SHAPE}
     for key, option in given.items():
@@ -343,7 +343,7 @@ def _check_sizes(inputs: Sequence[Volume]) -> None:
             )
 
 
-def _members(reading: Reading, kind: str) -> tuple[Lvm, list[tuple[Argument | None, Node]]]:
+def _members(reading: StageReader, kind: str) -> tuple[Lvm, list[tuple[Argument | None, Node]]]:
     inputs: list[tuple[Argument | None, Node]] = [(None, reading.below)] if reading.below is not None else []
     options: dict[str, str] = {}
     flags: list[str] = []

@@ -18,7 +18,7 @@ from poolproof.evidence.model import Target
 from poolproof.hosts.base import Host
 from poolproof.layers import arguments, md_commands
 from poolproof.layers.arguments import size_of, words
-from poolproof.layers.base import Layer, LayerNode, Node, Plan, Reading, survives
+from poolproof.layers.base import Layer, LayerNode, LayerPlan, Node, StageReader, survives
 from poolproof.layers.kernel_names import kernel_name
 from poolproof.layers.signatures import wipe
 from poolproof.steps import Holds, Step, UndoCommand, await_block
@@ -98,7 +98,7 @@ class MdLayer(Layer[Md]):
     module_packages = ("linux-image-amd64",)
     offers_block = True
 
-    def read(self, reading: Reading) -> LayerNode:
+    def read(self, reading: StageReader) -> LayerNode:
         first = reading.arguments[0] if reading.arguments else None
         if not isinstance(first, Word) or first.text not in _LEVELS:
             raise _no_level(reading, first)
@@ -112,13 +112,13 @@ class MdLayer(Layer[Md]):
     def modules(self, spec: Md) -> tuple[str, ...]:
         return ("md_mod", _MODULES.get(spec.level, spec.level))
 
-    def plan(self, spec: Md, inputs: Sequence[Volume], site: Site, name: str) -> Plan:
+    def plan(self, spec: Md, inputs: Sequence[Volume], site: Site, name: str) -> LayerPlan:
         _check_sizes(inputs)
         node = f"/dev/md/{kernel_name(site, name, longest=_LONGEST_NAME)}"
         members = [device.path for device in inputs]
         sizes = [device.size_bytes for device in inputs if device.size_bytes is not None]
         settled = (_await_sync(node, max(sizes, default=0)),) if spec.has_copies else ()
-        return Plan(
+        return LayerPlan(
             make=(wipe(members), _create(spec, node, members), await_block(node), *settled),
             open=(
                 Step(
@@ -225,13 +225,13 @@ def _check_sizes(inputs: Sequence[Volume]) -> None:
             )
 
 
-def _no_level(reading: Reading, first: Argument | None) -> CampaignError:
+def _no_level(reading: StageReader, first: Argument | None) -> CampaignError:
     if isinstance(first, Word) and not reading.is_device(first.text):
         return arguments.unknown(reading, first, "level of md", words("linear raid0 raid1 raid4 raid5 raid6 raid10"))
     return reading.mistake(first, "md needs a level first: md raid1 a b")
 
 
-def _members(reading: Reading, level: str) -> tuple[Md, list[tuple[Argument | None, Node]]]:
+def _members(reading: StageReader, level: str) -> tuple[Md, list[tuple[Argument | None, Node]]]:
     inputs: list[tuple[Argument | None, Node]] = []
     write_mostly: list[int] = []
     options: dict[str, str] = {}
@@ -254,7 +254,7 @@ def _members(reading: Reading, level: str) -> tuple[Md, list[tuple[Argument | No
     return Md(level, tuple(write_mostly), tuple(options.items()), tuple(flags)), inputs
 
 
-def _check(reading: Reading, level: Word, spec: Md, count: int) -> None:
+def _check(reading: StageReader, level: Word, spec: Md, count: int) -> None:
     options = {option.key: option for option in reading.arguments if isinstance(option, Option)}
     if "spare-devices" in options and not spec.value("spare-devices", "").isdigit():
         raise reading.mistake(options["spare-devices"], "spare-devices is a number")

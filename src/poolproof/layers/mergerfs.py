@@ -17,7 +17,7 @@ from poolproof.errors import HostError
 from poolproof.hosts.base import Host
 from poolproof.layers import arguments, mount
 from poolproof.layers.arguments import words
-from poolproof.layers.base import Layer, LayerNode, Plan, Reading
+from poolproof.layers.base import Layer, LayerNode, LayerPlan, StageReader
 from poolproof.layers.file_bytes import file_bytes
 from poolproof.steps import Step, unmount
 
@@ -71,7 +71,7 @@ class MergerfsLayer(Layer[Mergerfs]):
     packages = ("mergerfs",)
     file_system = "fuse"
 
-    def read(self, reading: Reading) -> LayerNode:
+    def read(self, reading: StageReader) -> LayerNode:
         found = arguments.sort(reading, self.word)
         options = tuple(_option(reading, argument) for argument in found.rest)
         if not found.inputs:
@@ -79,10 +79,10 @@ class MergerfsLayer(Layer[Mergerfs]):
         arguments.check_directories(reading, found.inputs, self.word)
         return LayerNode(self, Mergerfs(options), found.nodes)
 
-    def plan(self, spec: Mergerfs, inputs: Sequence[Volume], site: Site, name: str) -> Plan:
+    def plan(self, spec: Mergerfs, inputs: Sequence[Volume], site: Site, name: str) -> LayerPlan:
         point = mount.mount_point(site, name)
         sizes = [branch.size_bytes for branch in inputs if branch.size_bytes is not None]
-        return Plan(
+        return LayerPlan(
             make=(mount.make_mount_point(point),),
             open=(_mount(spec, inputs, point, min(sizes, default=None)),),
             close=(mount.close_mount(point),),
@@ -111,7 +111,7 @@ class MergerfsLayer(Layer[Mergerfs]):
         return tuple(total_bytes * count // max(1, sum(held)) for count in held)
 
 
-def _option(reading: Reading, argument: Word | Option) -> str:
+def _option(reading: StageReader, argument: Word | Option) -> str:
     if isinstance(argument, Word):
         if argument.text not in _FLAGS:
             what = "branch or option of mergerfs; a branch is a directory: (disk | ext4)"
@@ -123,7 +123,7 @@ def _option(reading: Reading, argument: Word | Option) -> str:
     return f"{argument.key}={argument.value}"
 
 
-def _check_value(reading: Reading, option: Option) -> None:
+def _check_value(reading: StageReader, option: Option) -> None:
     """mergerfs 2.33 mounts with an unknown policy and says nothing, so it is checked here."""
     if "," in option.value:
         raise reading.mistake(option, "an option of mergerfs cannot hold a comma; write several options")

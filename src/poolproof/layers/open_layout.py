@@ -8,7 +8,7 @@ from poolproof.evidence.model import Target, VdevUse
 from poolproof.hosts.base import Host
 from poolproof.layers.base import DeviceNode, Layer, LayerNode, WriteBack
 from poolproof.layers.file_bytes import file_bytes
-from poolproof.layers.tree import Standing, TreePlan, from_bottom
+from poolproof.layers.tree import BuiltNode, TreePlan, from_bottom
 
 
 def stored_per_leaf(plan: TreePlan, host: Host) -> dict[str, int]:
@@ -24,7 +24,7 @@ def stored_per_leaf(plan: TreePlan, host: Host) -> dict[str, int]:
     return stored
 
 
-def _stored(standing: Standing, total_bytes: int, host: Host) -> Iterator[tuple[str, int]]:
+def _stored(standing: BuiltNode, total_bytes: int, host: Host) -> Iterator[tuple[str, int]]:
     if isinstance(standing.node, DeviceNode):
         if len(standing.volume.leaves) == 1:
             yield standing.volume.leaves[0].name, total_bytes
@@ -74,7 +74,7 @@ def vdev_uses(plan: TreePlan, host: Host) -> tuple[VdevUse, ...]:
     return tuple(vdev for _, layer, standing, _ in _layers_of(plan) for vdev in layer.vdevs(standing.volume, host))
 
 
-def _layers_of(plan: TreePlan) -> Iterator[tuple[LayerNode, Layer[Any], Standing, list[Volume]]]:
+def _layers_of(plan: TreePlan) -> Iterator[tuple[LayerNode, Layer[Any], BuiltNode, list[Volume]]]:
     """The layers of an open layout from the bottom up, each with the volumes below it."""
     for standing in from_bottom(plan.top):
         if isinstance(standing.node, LayerNode):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from poolproof.campaign.expression import Option, Word
 from poolproof.layers.arguments import unknown, words
-from poolproof.layers.base import Reading
+from poolproof.layers.base import StageReader
 
 # mount(8), "filesystem-independent mount options", those that bear on a benchmark
 ANY_MOUNT_FLAGS = words(
@@ -35,7 +35,7 @@ class Chosen:
     open: tuple[str, ...]
 
 
-def choose(reading: Reading, arguments: Sequence[Word | Option], known: Vocabulary) -> Chosen:
+def choose(reading: StageReader, arguments: Sequence[Word | Option], known: Vocabulary) -> Chosen:
     """Tell the options for making from those for opening.
 
     Raises:

@@ -12,7 +12,7 @@ from poolproof.campaign.expression import Argument, Expression, Group, Stage, Wo
 from poolproof.campaign.nearest import did_you_mean
 from poolproof.devices.model import Leaf, Site, Volume
 from poolproof.errors import CampaignError, HostError
-from poolproof.layers.base import DeviceNode, LayerNode, Node, Plan, Reading
+from poolproof.layers.base import DeviceNode, LayerNode, LayerPlan, Node, StageReader
 from poolproof.layers.catalogue import all_layers
 from poolproof.layers.directory import Dir
 from poolproof.steps import Step
@@ -22,7 +22,7 @@ _ADD = "give it as a device: under `devices:` in the campaign, or --device NAME=
 
 
 @dataclass(frozen=True)
-class Standing:
+class BuiltNode:
     """A node of a layout with the volume that it offers once built. `plan` is None for a device.
 
     `name` is the layer's in the run.
@@ -30,8 +30,8 @@ class Standing:
 
     node: Node
     volume: Volume
-    inputs: tuple["Standing", ...] = ()
-    plan: Plan | None = None
+    inputs: tuple["BuiltNode", ...] = ()
+    plan: LayerPlan | None = None
     name: str = ""
 
 
@@ -48,7 +48,7 @@ class TreePlan:
     close: tuple[Step, ...]
     open: tuple[Step, ...]
     flush: tuple[Step, ...]
-    top: Standing
+    top: BuiltNode
 
     @property
     def volume(self) -> Volume:
@@ -99,7 +99,7 @@ class _Resolver:
             return self._ground(stage, first, below)
         if first.text in self._devices:
             raise self._mistake(first, f"`{first.text}` is the name of a layer; give the device another name")
-        reading = Reading(
+        reading = StageReader(
             arguments=stage.arguments[1:],
             below=below,
             node=self._node,
@@ -179,7 +179,7 @@ def plan_tree(node: Node, volumes: Mapping[str, Volume], site: Site, name: str) 
     return plan_of(stand(node, volumes, site, names_of(node, name)))
 
 
-def plan_of(top: Standing) -> TreePlan:
+def plan_of(top: BuiltNode) -> TreePlan:
     """The steps of a layout whose nodes are planned."""
     if top.plan is None:
         return TreePlan((), (_drop_block_cache(top.volume.path),), (), (_sync(top.volume),), top)
@@ -193,7 +193,7 @@ def plan_of(top: Standing) -> TreePlan:
     )
 
 
-def _flush(plan: Plan, *, is_top: bool) -> tuple[Step, ...]:
+def _flush(plan: LayerPlan, *, is_top: bool) -> tuple[Step, ...]:
     """A block device has pages of its own only where fio writes to it: at the top."""
     if plan.volume.is_block:
         return (*plan.flush, _sync(plan.volume)) if is_top else ()
@@ -205,14 +205,14 @@ def _sync(volume: Volume) -> Step:
     return Step(f"write out {volume.path}", ("sync", *whole, volume.path), timeout_s=_FLUSH_LIMIT_S)
 
 
-def stand(node: Node, volumes: Mapping[str, Volume], site: Site, names: Iterator[str]) -> Standing:
+def stand(node: Node, volumes: Mapping[str, Volume], site: Site, names: Iterator[str]) -> BuiltNode:
     """The nodes of a layout planned, from the bottom up; each layer takes the next name."""
     if isinstance(node, DeviceNode):
-        return Standing(node, volumes[node.name])
+        return BuiltNode(node, volumes[node.name])
     inputs = tuple(stand(below, volumes, site, names) for below in node.inputs)
     name = next(names)
     plan = node.layer.plan(node.spec, [below.volume for below in inputs], site, name)
-    return Standing(node, plan.volume, inputs, plan, name)
+    return BuiltNode(node, plan.volume, inputs, plan, name)
 
 
 def names_of(node: Node, name: str) -> Iterator[str]:
@@ -224,7 +224,7 @@ def names_of(node: Node, name: str) -> Iterator[str]:
         yield f"{plain}-{word}{number}"
 
 
-def from_bottom(top: Standing) -> Iterator[Standing]:
+def from_bottom(top: BuiltNode) -> Iterator[BuiltNode]:
     """The nodes of a planned layout, each after what it stands on."""
     for below in top.inputs:
         yield from from_bottom(below)
@@ -240,7 +240,7 @@ def branches(plan: TreePlan) -> tuple[str, ...]:
     return tuple(_branches(plan.top)) if not plan.volume.is_block else ()
 
 
-def _branches(standing: Standing) -> Iterator[str]:
+def _branches(standing: BuiltNode) -> Iterator[str]:
     below = [entry for entry in standing.inputs if isinstance(entry.node, LayerNode) and not entry.volume.is_block]
     if not below:
         yield standing.volume.path

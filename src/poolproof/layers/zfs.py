@@ -17,12 +17,12 @@ from poolproof.campaign.expression import Option
 from poolproof.devices.model import Site, Volume
 from poolproof.errors import CommandError, HostError
 from poolproof.evidence.model import Target, VdevUse
-from poolproof.evidence.model import Zfs as ZfsFacts
+from poolproof.evidence.model import ZfsFacts as ZfsFacts
 from poolproof.evidence.zfs import KSTATS, parse_kstat
 from poolproof.hosts.base import FileMissing, Host
 from poolproof.layers import arguments, mount, zfs_commands, zfs_report
 from poolproof.layers.adaptable import AdaptableLayer
-from poolproof.layers.base import LayerNode, Plan, Reading, WriteBack, survives
+from poolproof.layers.base import LayerNode, LayerPlan, StageReader, WriteBack, survives
 from poolproof.layers.kernel_names import kernel_name
 from poolproof.layers.key_file import key_path, make_key
 from poolproof.layers.signatures import wipe
@@ -72,7 +72,7 @@ class ZfsLayer(AdaptableLayer[Zfs]):
     packages = ("zfsutils-linux",)
     module_packages = ("zfs-dkms",)
 
-    def read(self, reading: Reading) -> LayerNode:
+    def read(self, reading: StageReader) -> LayerNode:
         reader = VdevReader(reading)
         vdevs = reader.read()
         arguments.check_blocks(reading, reader.inputs, self.word)
@@ -92,12 +92,12 @@ class ZfsLayer(AdaptableLayer[Zfs]):
     def modules(self, spec: Zfs) -> tuple[str, ...]:
         return ("zfs",)
 
-    def plan(self, spec: Zfs, inputs: Sequence[Volume], site: Site, name: str) -> Plan:
+    def plan(self, spec: Zfs, inputs: Sequence[Volume], site: Site, name: str) -> LayerPlan:
         _check_sizes(spec.vdevs, inputs)
         pool, paths = kernel_name(site, name, longest=_LONGEST_NAME), [device.path for device in inputs]
         point = mount.mount_point(site, pool)
         sizes = [device.size_bytes for device in inputs if device.size_bytes is not None]
-        return Plan(
+        return LayerPlan(
             make=(
                 zfs_commands.load_module(),
                 *_arc_limit(spec, site, name),
@@ -290,7 +290,7 @@ def _is_of_pool(option: Option) -> bool:
     return option.key in POOL or option.key.startswith("feature@")
 
 
-def _arc_max(reading: Reading, option: Option) -> int:
+def _arc_max(reading: StageReader, option: Option) -> int:
     try:
         size_bytes = parse_size(option.value)
     except ValueError:

@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from poolproof.campaign.expression import Option
 from poolproof.layers.arguments import check_values, unknown, words
-from poolproof.layers.base import Reading
+from poolproof.layers.base import StageReader
 
 POOL = words(
     "ashift autoexpand autoreplace autotrim comment compatibility dedup_table_quota delegation failmode "
@@ -62,7 +62,7 @@ _PATTERNS: Mapping[str, tuple[str, str]] = MappingProxyType(
 )
 
 
-def check_property(reading: Reading, option: Option, known: frozenset[str]) -> None:
+def check_property(reading: StageReader, option: Option, known: frozenset[str]) -> None:
     """Check the name and, where the manual lists them, the value.
 
     A name with a colon is a user property, one that starts with `feature@` a pool feature: both pass.

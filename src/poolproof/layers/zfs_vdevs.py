@@ -14,7 +14,7 @@ from typing import Literal
 from poolproof.campaign.expression import Argument, Option, Word
 from poolproof.campaign.nearest import did_you_mean
 from poolproof.layers.arguments import check_one_place
-from poolproof.layers.base import Node, Reading
+from poolproof.layers.base import Node, StageReader
 
 Kind = Literal["disk", "mirror", "raidz", "draid"]
 Section = Literal["data", "special", "dedup", "log", "cache", "spare"]
@@ -173,7 +173,7 @@ class _Open:
 class VdevReader:
     """Reads the arguments of a stage, one after the other, into vdevs."""
 
-    def __init__(self, reading: Reading) -> None:
+    def __init__(self, reading: StageReader) -> None:
         self._reading = reading
         self._open = _Open()
         self._vdevs: list[tuple[Section, Vdev, Argument | None]] = []
@@ -287,7 +287,7 @@ def _alike(first: Vdev, second: Vdev) -> bool:
     return (first.kind == "disk") == (second.kind == "disk") and first.survives == second.survives
 
 
-def _vdev(reading: Reading, keyword: Word, members: tuple[int, ...]) -> Vdev:
+def _vdev(reading: StageReader, keyword: Word, members: tuple[int, ...]) -> Vdev:
     if keyword.text == "mirror":
         _check_count(reading, keyword, members, 2)
         return Vdev("mirror", members)
@@ -300,7 +300,7 @@ def _vdev(reading: Reading, keyword: Word, members: tuple[int, ...]) -> Vdev:
     return _draid(reading, keyword, members)
 
 
-def _draid(reading: Reading, keyword: Word, members: tuple[int, ...]) -> Vdev:
+def _draid(reading: StageReader, keyword: Word, members: tuple[int, ...]) -> Vdev:
     """draid[parity][:<data>d][:<children>c][:<spares>s]; data is 8 at most unless given, as zpool chooses."""
     match = _DRAID.fullmatch(keyword.text)
     assert match is not None
@@ -323,12 +323,12 @@ def _draid(reading: Reading, keyword: Word, members: tuple[int, ...]) -> Vdev:
     return Vdev("draid", members, parity, data, spares)
 
 
-def _parity(reading: Reading, keyword: Word, digits: str) -> int:
+def _parity(reading: StageReader, keyword: Word, digits: str) -> int:
     if digits not in ("", "1", "2", "3"):
         raise reading.mistake(keyword, f"`{keyword.text}`: the parity is 1, 2 or 3")
     return int(digits or "1")
 
 
-def _check_count(reading: Reading, keyword: Word, members: Sequence[int], fewest: int) -> None:
+def _check_count(reading: StageReader, keyword: Word, members: Sequence[int], fewest: int) -> None:
     if len(members) < fewest:
         raise reading.mistake(keyword, f"{keyword.text} needs at least {fewest} devices, found {len(members)}")

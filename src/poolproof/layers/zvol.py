@@ -11,9 +11,9 @@ from poolproof.campaign.expression import Option, Word
 from poolproof.devices.model import Site, Volume
 from poolproof.errors import HostError
 from poolproof.evidence.model import Target
-from poolproof.evidence.model import Zfs as ZfsFacts
+from poolproof.evidence.model import ZfsFacts as ZfsFacts
 from poolproof.hosts.base import Host
-from poolproof.layers.base import Layer, LayerNode, Plan, Reading
+from poolproof.layers.base import Layer, LayerNode, LayerPlan, StageReader
 from poolproof.layers.zfs import Zfs, ZfsLayer, compression_of, pool_of, read_properties
 from poolproof.layers.zfs_commands import flush_pool
 from poolproof.layers.zfs_properties import VOLUME, check_property
@@ -49,7 +49,7 @@ class ZvolLayer(Layer[Zvol]):
     module_packages = ("zfs-dkms",)
     offers_block = True
 
-    def read(self, reading: Reading) -> LayerNode:
+    def read(self, reading: StageReader) -> LayerNode:
         pool = _pool(reading)
         size, *rest = reading.arguments or (None,)
         if not isinstance(size, Word):
@@ -71,12 +71,12 @@ class ZvolLayer(Layer[Zvol]):
     def modules(self, spec: Zvol) -> tuple[str, ...]:
         return ("zfs",)
 
-    def plan(self, spec: Zvol, inputs: Sequence[Volume], site: Site, name: str) -> Plan:
+    def plan(self, spec: Zvol, inputs: Sequence[Volume], site: Site, name: str) -> LayerPlan:
         (pool,) = inputs
         _check_room(spec, pool)
         dataset = f"{pool_of(pool)}/{name}"
         node = f"{_DEVICES}{dataset}"
-        return Plan(
+        return LayerPlan(
             make=(_create(spec, dataset),),
             open=(await_block(node),),
             close=(),
@@ -137,7 +137,7 @@ def _check_room(spec: Zvol, pool: Volume) -> None:
         )
 
 
-def _pool(reading: Reading) -> LayerNode:
+def _pool(reading: StageReader) -> LayerNode:
     if reading.below is None:
         raise reading.mistake(None, "zvol stands on a pool: zfs mirror a b | zvol 100G")
     if not (isinstance(reading.below, LayerNode) and isinstance(reading.below.layer, ZfsLayer)):
@@ -145,7 +145,7 @@ def _pool(reading: Reading) -> LayerNode:
     return reading.below
 
 
-def _size_bytes(reading: Reading, size: Word) -> int:
+def _size_bytes(reading: StageReader, size: Word) -> int:
     try:
         size_bytes = parse_size(size.text)
     except ValueError:

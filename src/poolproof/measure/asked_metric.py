@@ -12,8 +12,8 @@ from poolproof.load.fio.json_output import read_json_stream
 from poolproof.measure.fio_report import FioReport
 from poolproof.measure.latencies import between
 from poolproof.measure.status import Status
-from poolproof.stopping.looks import STEP
-from poolproof.stopping.model import Decision, Reason, Rule
+from poolproof.stopping.checkpoints import STEP
+from poolproof.stopping.model import Reason, StoppingDecision, StoppingRule
 from poolproof.stopping.percentile import MOST_PARTS, Known, known
 
 _PERCENT: dict[Metric, float] = {"p50": 50.0, "p99": 99.0, "p999": 99.9, "sync_p99": 99.0}
@@ -35,8 +35,8 @@ def percentile_of(metric: Metric) -> Percentile | None:
 
 
 def with_percentile(
-    decision: Decision, asked: Percentile, rule: Rule, report: FioReport, counting: Sequence[Status]
-) -> Decision:
+    decision: StoppingDecision, asked: Percentile, rule: StoppingRule, report: FioReport, counting: Sequence[Status]
+) -> StoppingDecision:
     """The decision on a rate that is settled, as far as it holds for the percentile: if not, the trial goes on.
 
     Where fio gave no histograms the rate decides.
@@ -58,7 +58,7 @@ def with_percentile(
 
 
 def _known(
-    decision: Decision, asked: Percentile, rule: Rule, report: FioReport, counting: Sequence[Status]
+    decision: StoppingDecision, asked: Percentile, rule: StoppingRule, report: FioReport, counting: Sequence[Status]
 ) -> Known | None:
     bounds = bounds_of(counting, decision.warmup_s)
     results = read_json_stream(report.documents(bounds)) if len(bounds) > 1 else ()
@@ -81,7 +81,7 @@ def bounds_of(counting: Sequence[Status], warmup_s: float) -> list[Status]:
     return later[(len(later) - 1) % step :: step]
 
 
-def _reason(found: Known, asked: Percentile, rule: Rule) -> Reason:
+def _reason(found: Known, asked: Percentile, rule: StoppingRule) -> Reason:
     if found.half is None:
         sentence = f"too few samples lie beyond {asked.name} for an interval of it"
         return Reason("percentile", sentence, {"value": found.value})

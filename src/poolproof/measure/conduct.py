@@ -16,10 +16,10 @@ from poolproof.layers.tree import devices
 from poolproof.measure.events import Listener
 from poolproof.measure.fio_run import leash
 from poolproof.measure.found import found_directory
-from poolproof.measure.order import Order
-from poolproof.measure.plan import Plan, plan_core, plan_next_core, plan_one, plan_rest
+from poolproof.measure.health_check import watched
+from poolproof.measure.order import TrialOrder
+from poolproof.measure.plan import RunPlan, plan_core, plan_next_core, plan_one, plan_rest
 from poolproof.measure.prepare import prepare
-from poolproof.measure.pulse import watched
 from poolproof.measure.ready import ReadyLayout
 from poolproof.measure.schedule import Schedule, schedule_of
 from poolproof.measure.target import target_of
@@ -30,14 +30,14 @@ from poolproof.provision.layout import LayoutPlan
 from poolproof.provision.owner import owner_of
 from poolproof.provision.place import places
 from poolproof.provision.undo import complain, undo_all
+from poolproof.results.runs.convergence import Spreads, spread_among
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.model import Trial
-from poolproof.results.runs.settled import Spreads, spread_among
 
 _ATTEMPTS = 3
 
 
-def conduct(plan: Plan, host: Host, run: RunDirectory, listener: Listener) -> None:
+def conduct(plan: RunPlan, host: Host, run: RunDirectory, listener: Listener) -> None:
     """Run every trial that is not done yet; at the end nothing of the run is left on the host.
 
     A layout that can't be built makes its trials `failed`, and the run goes on. A host that can't be reached any more
@@ -75,7 +75,7 @@ def conduct(plan: Plan, host: Host, run: RunDirectory, listener: Listener) -> No
 
 @dataclass(frozen=True)
 class _Conductor:
-    plan: Plan
+    plan: RunPlan
     host: Host
     run: RunDirectory
     journal: Journal
@@ -83,25 +83,25 @@ class _Conductor:
     schedule: Schedule | None = None
 
 
-def _orders(plan: Plan, layouts: Iterable[Layout], done: Sequence[Trial]) -> dict[str, Order]:
+def _orders(plan: RunPlan, layouts: Iterable[Layout], done: Sequence[Trial]) -> dict[str, TrialOrder]:
     """The trials of each layout; how much trials differ is told by those of all these layouts."""
-    orders: dict[str, Order] = {}
+    orders: dict[str, TrialOrder] = {}
 
     def spread() -> Spreads:
         return spread_among(cell for order in orders.values() for cell in order.cells())
 
     for layout in layouts:
         workloads = [cell.workload for cell in plan.cells_of(layout.name)]
-        orders[layout.name] = Order(layout.name, workloads, plan.campaign.measure, plan.seed, done, spread)
+        orders[layout.name] = TrialOrder(layout.name, workloads, plan.campaign.measure, plan.seed, done, spread)
     return orders
 
 
-def _measure_all(conductor: _Conductor, orders: Mapping[str, Order], ahead: Mapping[str, int]) -> None:
+def _measure_all(conductor: _Conductor, orders: Mapping[str, TrialOrder], ahead: Mapping[str, int]) -> None:
     for family in families(conductor.plan.nodes, [name for name in orders if ahead[name]]):
         _measure_family(conductor, {name: orders[name] for name in family})
 
 
-def _race(conductor: _Conductor, schedule: Schedule, orders: Mapping[str, Order]) -> None:
+def _race(conductor: _Conductor, schedule: Schedule, orders: Mapping[str, TrialOrder]) -> None:
     """What is left of the budget goes to the layouts that may still be the best, a trial of each at a time."""
     while racing := schedule.racing():
         if not schedule.affords(racing):
@@ -138,7 +138,7 @@ def _goes_on(nodes: Mapping[str, Node], family: Sequence[str], name: str) -> boo
     return any(nodes[member] != after for member in (name, *family) if core_of(nodes[member]) == after)
 
 
-def _measure_family(conductor: _Conductor, orders: Mapping[str, Order]) -> None:
+def _measure_family(conductor: _Conductor, orders: Mapping[str, TrialOrder]) -> None:
     """Layouts with a core that is built once, changed in place, and built anew after a failure. One alone is whole."""
     before = _standing(conductor)
     core: LayoutPlan | None = None
@@ -172,7 +172,7 @@ def _core(conductor: _Conductor, name: str, core: LayoutPlan | None, before: set
     return _build(conductor, partial(plan_core, plan, host, name))
 
 
-def _measure_layout(conductor: _Conductor, name: str, order: Order, core: LayoutPlan | None) -> None:
+def _measure_layout(conductor: _Conductor, name: str, order: TrialOrder, core: LayoutPlan | None) -> None:
     """Build the layout, whole or over its core, measure it, and take down what was built here."""
     before, plan, host = _standing(conductor), conductor.plan, conductor.host
     planner = partial(plan_rest, plan, host, name, core) if core else partial(plan_one, plan, host, name)
@@ -192,7 +192,7 @@ def _take_down(conductor: _Conductor, keep: set[int]) -> None:
     complain(leftovers, str(conductor.run.path))
 
 
-def _run_trials(conductor: _Conductor, layout: ReadyLayout, order: Order) -> None:
+def _run_trials(conductor: _Conductor, layout: ReadyLayout, order: TrialOrder) -> None:
     plan, host = conductor.plan, conductor.host
     wanted = {workload.name for workload, _number in order.certain()}
     cells = [cell for cell in plan.cells_of(layout.name) if cell.workload.name in wanted]
@@ -232,7 +232,7 @@ def _apply(conductor: _Conductor, planned: LayoutPlan) -> None:
         conductor.host,
         conductor.journal,
         may_overwrite=planned.may_overwrite,
-        still_it=planned.still_it,
+        identity_check=planned.identity_check,
         tell=conductor.listener.step,
     )
 
@@ -248,11 +248,11 @@ def _ready(conductor: _Conductor, planned: LayoutPlan) -> ReadyLayout:
         target=describe(tree, host, target_of(host, tree.volume, tree.leaves, conductor.plan.machine)),
         scratch=conductor.plan.site.state_dir,
         found=found_directory(planned.node),
-        still_it=tuple(planned.still_it.values()),
+        identity_check=tuple(planned.identity_check.values()),
     )
 
 
-def _fail_the_rest(conductor: _Conductor, order: Order, error: PoolproofError) -> None:
+def _fail_the_rest(conductor: _Conductor, order: TrialOrder, error: PoolproofError) -> None:
     for workload, number in order.certain():
         trial = failed_trial(order.layout, workload, number, error)
         conductor.run.append(trial)

@@ -5,12 +5,12 @@ from collections.abc import Iterable
 from poolproof.load.fio.figures import Direction, FioResult, Latency
 from poolproof.load.fio.merge import merge_latency, percentile
 from poolproof.load.fio.whole import direction_of
-from poolproof.results.runs.model import Figures
+from poolproof.results.runs.model import TrialMetrics
 
 _SAMPLES = 4
 
 
-def figures_of(result: FioResult) -> Figures:
+def figures_of(result: FioResult) -> TrialMetrics:
     """Rates as fio sums jobs, latency histograms merged over all jobs; trims count as neither read nor write.
 
     A rate is None where a part of it is not known, which happens in results of others.
@@ -19,7 +19,7 @@ def figures_of(result: FioResult) -> Figures:
     latency, sync = latency_of(result), sync_latency_of(result)
     reads, writes, mixed = (_known(direction_of(result, name)) for name in ("read", "write", "mixed"))
     both = reads + writes + mixed
-    return Figures(
+    return TrialMetrics(
         iops=_iops(both),
         bandwidth_bytes=_bandwidth(both),
         read_iops=_iops(reads),

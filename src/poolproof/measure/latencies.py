@@ -21,7 +21,7 @@ SHORTEST_S = 0.25
 
 
 @dataclass(frozen=True)
-class Stretch:
+class LatencyInterval:
     """What completed between two reports. `from_s` and `ran_s`: its bounds, seconds since fio's clock started.
 
     `at_s`: its end, seconds since 1970. `bins` and `sync_bins`: a latency in nanoseconds, the middle of its bin, and
@@ -35,7 +35,7 @@ class Stretch:
     sync_bins: Mapping[int, int]
 
 
-def latencies(report: FioReport, counting: Sequence[Status]) -> tuple[Stretch, ...]:
+def latencies(report: FioReport, counting: Sequence[Status]) -> tuple[LatencyInterval, ...]:
     """The stretches of a trial that has ended; none where fio gave no histograms. `counting`: its reports, no ramp.
 
     Raises:
@@ -62,7 +62,7 @@ def chosen_of(counting: Sequence[Status]) -> list[Status]:
     return [*chosen, counting[-1]]
 
 
-def between(statuses: Sequence[Status], results: Sequence[FioResult]) -> tuple[Stretch, ...]:
+def between(statuses: Sequence[Status], results: Sequence[FioResult]) -> tuple[LatencyInterval, ...]:
     """The differences of reports, the first one to nothing; none where a report with samples lacks its histogram."""
     found = [(latency_of(result), sync_latency_of(result)) for result in results]
     if any(each is not None and each.samples and not each.bins_ns for pair in found for each in pair):
@@ -70,7 +70,7 @@ def between(statuses: Sequence[Status], results: Sequence[FioResult]) -> tuple[S
     bins = [({}, {}), *((_bins(both), _bins(syncs)) for both, syncs in found)]
     bounds = [0.0, *(status.ran_s for status in statuses)]
     return tuple(
-        Stretch(status.at_s, from_s, to_s, _more(before[0], after[0]), _more(before[1], after[1]))
+        LatencyInterval(status.at_s, from_s, to_s, _more(before[0], after[0]), _more(before[1], after[1]))
         for status, (from_s, to_s), (before, after) in zip(statuses, pairwise(bounds), pairwise(bins), strict=True)
     )
 
@@ -83,6 +83,6 @@ def _more(before: Mapping[int, int], after: Mapping[int, int]) -> dict[int, int]
     return {value: more for value, count in after.items() if (more := count - before.get(value, 0)) > 0}
 
 
-def latency_text(stretches: Sequence[Stretch]) -> str:
+def latency_text(stretches: Sequence[LatencyInterval]) -> str:
     """latency.jsonl: a line for each stretch."""
     return "".join(msgspec.json.encode(stretch).decode() + "\n" for stretch in stretches)

@@ -18,11 +18,11 @@ from poolproof.measure.asked_metric import Percentile, with_percentile
 from poolproof.measure.events import LiveRates
 from poolproof.measure.fio_report import FioReport
 from poolproof.measure.fio_run import interrupt_fio, report_path
+from poolproof.measure.rate_publisher import RatePublisher
 from poolproof.measure.status import Status, after_ramp, series_of
 from poolproof.measure.stuck import end_stuck, stand_still
-from poolproof.measure.teller import Teller
 from poolproof.stopping.decide import decide
-from poolproof.stopping.model import Decision, Rule
+from poolproof.stopping.model import StoppingDecision, StoppingRule
 
 _EVERY_S = 1.0
 _JOIN_S = 70.0  # a look at the host may take as long as the time limit of one
@@ -38,7 +38,7 @@ class Ending:
     what lies below, three turns of which a trial takes. `percentile`: what is asked for where that is no rate.
     """
 
-    rule: Rule
+    rule: StoppingRule
     by_bytes: bool
     interval_s: float
     ramp_s: float
@@ -50,7 +50,7 @@ class Ending:
         """Seconds that fio may take: as the rule says where every turn takes its full time."""
         return self._with_turnover(max((each.seconds for each in self.write_backs), default=0.0)).most_s
 
-    def judge_report(self, report: FioReport) -> Decision:
+    def judge_report(self, report: FioReport) -> StoppingDecision:
         """What the rule says to the report so far, of the rate and, once that is known, of the percentile.
 
         Raises:
@@ -63,7 +63,7 @@ class Ending:
         rule = self._with_turnover(self._turnover_s(counting[-1]))
         return with_percentile(decision, self.percentile, rule, report, counting)
 
-    def judge(self, statuses: list[Status], begun_at_s: float) -> Decision:
+    def judge(self, statuses: list[Status], begun_at_s: float) -> StoppingDecision:
         """What the rule says to fio's statuses so far."""
         counting = after_ramp(statuses, self.ramp_s, begun_at_s)
         series = series_of(counting, self.interval_s, by_bytes=self.by_bytes)
@@ -73,7 +73,7 @@ class Ending:
         rate = last.write_bytes / last.ran_s if last else 0.0
         return max((each.turn_s(rate) for each in self.write_backs), default=0.0)
 
-    def _with_turnover(self, turnover_s: float) -> Rule:
+    def _with_turnover(self, turnover_s: float) -> StoppingRule:
         return replace(self.rule, turnover_s=turnover_s)
 
 
@@ -90,11 +90,11 @@ class Watch:
         host: Host,
         scratch: str,
         sampler: Sampler,
-        teller: Teller | None = None,
+        teller: RatePublisher | None = None,
         ending: Ending | None = None,
         most_s: float | None = None,
     ) -> None:
-        self.decision: Decision | None = None
+        self.decision: StoppingDecision | None = None
         self.stuck: tuple[str, ...] | None = None
         self._host, self._scratch, self._sampler = host, scratch, sampler
         self._teller, self._ending = teller, ending

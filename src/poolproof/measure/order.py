@@ -6,14 +6,14 @@ from functools import cache
 from itertools import count, islice
 
 from poolproof.campaign.model import Measure, Workload
+from poolproof.results.runs.convergence import Spreads, needs_trial
 from poolproof.results.runs.model import Trial
-from poolproof.results.runs.settled import Spreads, needs_trial
 
 _Turn = tuple[int, int, str, int]
 """Round, place in the round, workload, number of the trial: sorted, they stand in the order in which they run."""
 
 
-class Order:
+class TrialOrder:
     """The trials of a layout that are ahead: rounds in which each workload runs once, shuffled.
 
     So a drift of the machine strikes all workloads alike. The same seed gives the same order. A workload whose figure

@@ -34,7 +34,15 @@ from poolproof.load.fio.parse_only import check_values
 from poolproof.measure.cells import CellJobs
 from poolproof.measure.found import check_found
 from poolproof.measure.jobs import device_reach_bytes, file_set, jobs_of, on_device
-from poolproof.provision.layout import Ground, LayoutPlan, Premises, look_around, plan_changed, plan_layout, plan_over
+from poolproof.provision.layout import (
+    HostFacts,
+    LayoutPlan,
+    Premises,
+    look_around,
+    plan_changed,
+    plan_layout,
+    plan_over,
+)
 from poolproof.provision.place import check_work, site_of
 from poolproof.rules.catalogue import all_rules
 from poolproof.units import format_size
@@ -44,7 +52,7 @@ _ALWAYS_NEEDED = ("fio", "sync", "fincore", "filefrag", "dd", "find", "stat")
 
 
 @dataclass(frozen=True)
-class Plan:
+class RunPlan:
     """All that a run needs to know before it touches the machine.
 
     `nodes` are those of `layouts`; `cells` the campaign's workloads, `bare_cells` those that run on each disk alone.
@@ -76,7 +84,7 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Places:
+class BuildDirectories:
     """Where the run builds on the host: its label, and its directories on a disk and in RAM."""
 
     label: str
@@ -84,7 +92,9 @@ class Places:
     ram_dir: str
 
 
-def make_plan(campaign: Campaign, host: Host, places: Places, seed: int, allowed_disks: frozenset[str]) -> Plan:
+def make_plan(
+    campaign: Campaign, host: Host, places: BuildDirectories, seed: int, allowed_disks: frozenset[str]
+) -> RunPlan:
     """Check the campaign against the host; nothing is changed.
 
     Raises:
@@ -100,7 +110,7 @@ def make_plan(campaign: Campaign, host: Host, places: Places, seed: int, allowed
     with meanwhile(partial(_check_values, cells, host)):
         machine = survey(host, _programs(campaign), frozenset().union(*map(modules, nodes.values())))
         site = site_of(machine, places.label, places.state_dir, places.ram_dir, is_here=host.name == LocalHost.name)
-        plan = Plan(campaign, machine, site, nodes, cells, seed, allowed_disks, calibration, bare_cells)
+        plan = RunPlan(campaign, machine, site, nodes, cells, seed, allowed_disks, calibration, bare_cells)
         _check_layouts(plan, host)
         _import_the_rest()
     return plan
@@ -122,7 +132,7 @@ def _import_the_rest() -> None:
     all_rules()
 
 
-def _check_layouts(plan: Plan, host: Host) -> None:
+def _check_layouts(plan: RunPlan, host: Host) -> None:
     """Whether the host has what the layouts need, and they have room for the files."""
     for node in plan.nodes.values():
         needs(node, plan.site)
@@ -137,13 +147,13 @@ def _check_layouts(plan: Plan, host: Host) -> None:
             _check_room(planned, plan, ground)
 
 
-def plan_layouts(plan: Plan, ground: Ground) -> tuple[LayoutPlan, ...]:
+def plan_layouts(plan: RunPlan, ground: HostFacts) -> tuple[LayoutPlan, ...]:
     """Every layout's steps, as they would be now; each layout is planned as if it were alone, as it will be."""
     premises = _premises(plan, ground)
     return tuple(plan_layout(layout, plan.nodes[layout.name], premises) for layout in plan.layouts)
 
 
-def plan_one(plan: Plan, host: Host, name: str) -> LayoutPlan:
+def plan_one(plan: RunPlan, host: Host, name: str) -> LayoutPlan:
     """The steps of one layout, by what the host has at this moment.
 
     Raises:
@@ -153,7 +163,7 @@ def plan_one(plan: Plan, host: Host, name: str) -> LayoutPlan:
     return _plan_node(plan, host, name, plan.nodes[name])
 
 
-def plan_core(plan: Plan, host: Host, name: str) -> LayoutPlan:
+def plan_core(plan: RunPlan, host: Host, name: str) -> LayoutPlan:
     """The steps of the layout's core: of what it shares with those that differ only in log and cache devices.
 
     Raises:
@@ -163,7 +173,7 @@ def plan_core(plan: Plan, host: Host, name: str) -> LayoutPlan:
     return _plan_node(plan, host, name, core_of(plan.nodes[name]))
 
 
-def plan_next_core(plan: Plan, host: Host, name: str, core: LayoutPlan) -> LayoutPlan:
+def plan_next_core(plan: RunPlan, host: Host, name: str, core: LayoutPlan) -> LayoutPlan:
     """The steps by which the core that stands becomes that of the layout: leaves of mirrors attached and detached.
 
     Raises:
@@ -174,7 +184,7 @@ def plan_next_core(plan: Plan, host: Host, name: str, core: LayoutPlan) -> Layou
     return plan_changed(_layout(plan, name), node, core, _premises_now(plan, host, node))
 
 
-def plan_rest(plan: Plan, host: Host, name: str, core: LayoutPlan) -> LayoutPlan:
+def plan_rest(plan: RunPlan, host: Host, name: str, core: LayoutPlan) -> LayoutPlan:
     """The steps of what the layout has more than its core, which stands.
 
     Raises:
@@ -185,20 +195,20 @@ def plan_rest(plan: Plan, host: Host, name: str, core: LayoutPlan) -> LayoutPlan
     return plan_over(layout, node, core, _premises_now(plan, host, node))
 
 
-def _plan_node(plan: Plan, host: Host, name: str, node: Node) -> LayoutPlan:
+def _plan_node(plan: RunPlan, host: Host, name: str, node: Node) -> LayoutPlan:
     return plan_layout(_layout(plan, name), node, _premises_now(plan, host, node))
 
 
-def _premises_now(plan: Plan, host: Host, node: Node) -> Premises:
+def _premises_now(plan: RunPlan, host: Host, node: Node) -> Premises:
     """By what the host has at this moment."""
     return _premises(plan, look_around(host, plan.campaign, (node,), plan.site.state_dir))
 
 
-def _premises(plan: Plan, ground: Ground) -> Premises:
+def _premises(plan: RunPlan, ground: HostFacts) -> Premises:
     return Premises(plan.campaign, plan.site, ground, plan.allowed_disks)
 
 
-def _layout(plan: Plan, name: str) -> Layout:
+def _layout(plan: RunPlan, name: str) -> Layout:
     return next(layout for layout in plan.layouts if layout.name == name)
 
 
@@ -214,7 +224,7 @@ def _programs(campaign: Campaign) -> Iterable[str]:
     }
 
 
-def building_programs(plan: Plan) -> frozenset[str]:
+def building_programs(plan: RunPlan) -> frozenset[str]:
     """The programs by which the layouts are built, and their devices brought up."""
     used = {name for node in plan.nodes.values() for name in devices(node)}
     sources = (device.source for device in plan.campaign.devices if device.name in used)
@@ -253,7 +263,7 @@ def _section_name(workload: str) -> str:
     return re.sub(r"[^\w=,.:()+-]", "_", workload.replace("[", "(").replace("]", ")"))
 
 
-def _check_room(planned: LayoutPlan, plan: Plan, ground: Ground) -> None:
+def _check_room(planned: LayoutPlan, plan: RunPlan, ground: HostFacts) -> None:
     """Whether the test files of all workloads fit on the layout side by side, by estimates from below.
 
     Raises:
@@ -270,7 +280,7 @@ def _check_room(planned: LayoutPlan, plan: Plan, ground: Ground) -> None:
     _check_largest(planned, plan, largest_file_bytes(planned.node, sizes))
 
 
-def _needed_bytes(planned: LayoutPlan, plan: Plan) -> int:
+def _needed_bytes(planned: LayoutPlan, plan: RunPlan) -> int:
     """Workloads whose files are alike share them; on a block device they share all."""
     filled = [cell for cell in plan.cells if cell.workload.fill]
     if planned.tree.volume.is_block:
@@ -283,7 +293,7 @@ def _needed_bytes(planned: LayoutPlan, plan: Plan) -> int:
     return sum(sets.values())
 
 
-def _check_largest(planned: LayoutPlan, plan: Plan, room: int) -> None:
+def _check_largest(planned: LayoutPlan, plan: RunPlan, room: int) -> None:
     for cell in plan.cells:
         largest = max((job.size_bytes or 0) // max(1, job.nrfiles) for job in cell.jobs.jobs)
         if cell.workload.fill and largest > room:
@@ -295,7 +305,7 @@ def _check_largest(planned: LayoutPlan, plan: Plan, room: int) -> None:
                 ).concerning("size")
 
 
-def _sizes(planned: LayoutPlan, ground: Ground) -> dict[str, int]:
+def _sizes(planned: LayoutPlan, ground: HostFacts) -> dict[str, int]:
     volumes = dict(zip(devices(planned.node), (device.volume for device in planned.devices), strict=True))
     sizes = {name: volume.size_bytes or 0 for name, volume in volumes.items()}
     return sizes | {path: volume.size_bytes or 0 for path, volume in ground.directories.items()}

@@ -13,14 +13,14 @@ from poolproof.load.fio.job import JobFile
 from poolproof.load.fio.render import render
 from poolproof.measure.bare_jobs import on_bare_disk
 from poolproof.measure.cells import CellJobs
-from poolproof.measure.cool import flush
+from poolproof.measure.drop_caches import flush
 from poolproof.measure.events import Listener
 from poolproof.measure.fio_run import fill_files
 from poolproof.measure.found import found_paths
 from poolproof.measure.jobs import device_fill_job, device_reach_bytes, file_set, fill_job, on_device, placed
 from poolproof.measure.ready import ReadyLayout
 from poolproof.measure.trial import Fill, Prepared
-from poolproof.provision.apply import check_still
+from poolproof.provision.apply import check_identity
 
 _LIMIT_S = 60.0
 _REMOVE_LIMIT_S = 600.0
@@ -68,7 +68,7 @@ def _on_device(host: Host, layout: ReadyLayout, cells: Sequence[CellJobs], liste
     fill = None
     if any(cell.workload.fill for cell in cells):
         listener.step(f"fill {layout.top}")
-        check_still(f"fill {layout.top}", layout.still_it, host)
+        check_identity(f"fill {layout.top}", layout.identity_check, host)
         size_bytes = device_reach_bytes(jobs)
         fill = _fill(host, layout, device_fill_job(layout.top, size_bytes), size_bytes)
     return [_Placed(cell.workload, entry, (), fill) for cell, entry in zip(cells, jobs, strict=True)]

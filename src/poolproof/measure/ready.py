@@ -14,7 +14,7 @@ class ReadyLayout:
     """A built layout. `scratch` is a directory of the run on the host, for job files and fio's output.
 
     `found` is the user's own directory under a `dir` layout, whose files can be taken as they are; None elsewhere.
-    `still_it`: commands that succeed as long as each real disk is the one that was named.
+    `identity_check`: commands that succeed as long as each real disk is the one that was named.
     """
 
     name: str
@@ -23,7 +23,7 @@ class ReadyLayout:
     target: Target
     scratch: str
     found: str | None
-    still_it: tuple[tuple[str, ...], ...] = ()
+    identity_check: tuple[tuple[str, ...], ...] = ()
 
     @property
     def top(self) -> str:

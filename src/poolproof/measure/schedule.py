@@ -7,11 +7,11 @@ from statistics import fmean
 
 from poolproof.campaign.least_trial import least_trials_s
 from poolproof.campaign.model import Campaign, Measure
-from poolproof.measure.order import Order
+from poolproof.measure.order import TrialOrder
 from poolproof.measure.trial import Prepared
+from poolproof.results.runs.convergence import is_rate, needs_trial, spread_among
 from poolproof.results.runs.model import Trial
 from poolproof.results.runs.race import race_among
-from poolproof.results.runs.settled import is_rate, needs_trial, spread_among
 from poolproof.results.runs.timing import Took, paid_s, took
 from poolproof.stopping.spread import LEAST_CELLS
 
@@ -23,7 +23,7 @@ _SAMPLE = 2 * LEAST_CELLS
 """Cells of each kind that may have a second trial where one is the least: some of them may fail."""
 
 
-def schedule_of(campaign: Campaign, orders: Mapping[str, Order]) -> "Schedule | None":
+def schedule_of(campaign: Campaign, orders: Mapping[str, TrialOrder]) -> "Schedule | None":
     """The schedule of a campaign with a budget, None without one; all orders are held to the least from then on."""
     if campaign.budget_s is None or campaign.measure.until is None:
         return None
@@ -58,7 +58,7 @@ def _sample(campaign: Campaign) -> Iterator[tuple[str, str]]:
 class Schedule:
     """Time that is left of a budget, and the race of layouts for it; trials from before a kill have been paid for."""
 
-    def __init__(self, campaign: Campaign, orders: Mapping[str, Order], budget_s: float) -> None:
+    def __init__(self, campaign: Campaign, orders: Mapping[str, TrialOrder], budget_s: float) -> None:
         self._campaign, self._orders, self._budget_s = campaign, orders, budget_s
         self._holds_s = least_trials_s(campaign)
         self._kept_s: float | None = None

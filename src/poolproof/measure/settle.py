@@ -16,17 +16,17 @@ from poolproof.measure.asked_metric import percentile_of
 from poolproof.measure.figures import figures_of
 from poolproof.measure.fio_run import whole_report
 from poolproof.measure.jobs import runtime_text
-from poolproof.measure.latencies import Stretch, latencies
+from poolproof.measure.latencies import LatencyInterval, latencies
 from poolproof.measure.live import Ending, Watch
 from poolproof.measure.ready import ReadyLayout
 from poolproof.measure.status import Status, after_ramp, series_of
 from poolproof.measure.turnover import turnovers
 from poolproof.measure.window import since
 from poolproof.process import Completed
-from poolproof.results.runs.model import Figures, Settling, Unsettled
-from poolproof.results.runs.settled import rule_of
+from poolproof.results.runs.convergence import rule_of
+from poolproof.results.runs.model import Convergence, NotConverged, TrialMetrics
 from poolproof.stopping.fio_steady import rate_of
-from poolproof.stopping.model import FIO_WINDOW_S, Decision, Rule
+from poolproof.stopping.model import FIO_WINDOW_S, StoppingDecision, StoppingRule
 from poolproof.stopping.percentile import extremes
 from poolproof.stopping.snia import MOST_ROUNDS
 from poolproof.stopping.window import LEAST_SAMPLES
@@ -51,11 +51,11 @@ class FioRun:
     report: str
     completed: Completed
     statuses: tuple[Status, ...] = ()
-    decision: Decision | None = None
+    decision: StoppingDecision | None = None
     ended: bool = False
     warm_up: str = ""
     most_s: float = 0.0
-    latencies: tuple[Stretch, ...] = ()
+    latencies: tuple[LatencyInterval, ...] = ()
 
     @property
     def ran_s(self) -> float:
@@ -93,7 +93,7 @@ def ending_of(
     )
 
 
-def with_enough(rule: Rule, interval_s: float) -> Rule:
+def with_enough(rule: StoppingRule, interval_s: float) -> StoppingRule:
     """The rule with a `max` in which a trial can settle, however little was asked for or is left of a budget."""
     if rule.steady.startswith("fio"):
         enough_s = FIO_WINDOW_S + interval_s
@@ -158,7 +158,7 @@ def _at(statuses: Sequence[Status], warmup_s: float) -> Status | None:
     return later[0] if warmup_s > 0 and later and later[0].ran_s < statuses[-1].ran_s else None
 
 
-def window_of(fio: FioRun, result: FioResult, metric: Metric) -> tuple[Figures, Settling | None]:
+def window_of(fio: FioRun, result: FioResult, metric: Metric) -> tuple[TrialMetrics, Convergence | None]:
     """The figures of the window after the warm-up, and what the stopping rule said; fio's own where there is none."""
     whole = figures_of(result)
     if fio.decision is None:
@@ -169,9 +169,9 @@ def window_of(fio: FioRun, result: FioResult, metric: Metric) -> tuple[Figures, 
         figures = whole
     figures = replace(figures, swing=_swing(fio.statuses, fio.decision.warmup_s))
     decision = fio.decision
-    reasons = tuple(Unsettled(reason.name, reason.sentence) for reason in decision.reasons)
+    reasons = tuple(NotConverged(reason.name, reason.sentence) for reason in decision.reasons)
     least_share, most_share = _extremes(fio, decision, metric, figures.metric(metric))
-    return figures, Settling(
+    return figures, Convergence(
         settled=decision.settled,
         warmup_s=decision.warmup_s,
         ran_s=fio.ran_s,
@@ -187,7 +187,7 @@ def window_of(fio: FioRun, result: FioResult, metric: Metric) -> tuple[Figures, 
 
 
 def _extremes(
-    fio: FioRun, decision: Decision, metric: Metric, value: float | None
+    fio: FioRun, decision: StoppingDecision, metric: Metric, value: float | None
 ) -> tuple[float | None, float | None]:
     """The lowest and the highest tenth of the window, as shares of its figure: of the rate, or of the percentile."""
     asked = percentile_of(metric)

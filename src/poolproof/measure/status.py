@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from poolproof.stopping.model import Series
+from poolproof.stopping.model import RateSeries
 
 WANTED = (
     r'^(\{|\}|  "timestamp_ms" : [0-9]+,?'
@@ -155,7 +155,7 @@ def after_ramp(statuses: Sequence[Status], ramp_s: float, begun_at_s: float) -> 
     return tuple(counting[start:])
 
 
-def series_of(statuses: Sequence[Status], interval_s: float, *, by_bytes: bool) -> Series:
+def series_of(statuses: Sequence[Status], interval_s: float, *, by_bytes: bool) -> RateSeries:
     """The rate in each interval of equal length from the start of fio's clock: bytes or I/Os per second.
 
     fio's reports come a few milliseconds late each; what was done up to a moment between two lies on a straight line.
@@ -167,7 +167,7 @@ def series_of(statuses: Sequence[Status], interval_s: float, *, by_bytes: bool) 
             totals.append(float(status.moved_bytes if by_bytes else status.ios))
     count = int(times[-1] / interval_s + _ALMOST)
     marks = _between(times, totals, [number * interval_s for number in range(count + 1)])
-    return Series(interval_s, tuple((b - a) / interval_s for a, b in pairwise(marks)), tuple(times[1:]))
+    return RateSeries(interval_s, tuple((b - a) / interval_s for a, b in pairwise(marks)), tuple(times[1:]))
 
 
 def _between(times: Sequence[float], totals: Sequence[float], wanted: Sequence[float]) -> list[float]:

@@ -8,7 +8,7 @@ and OpenZFS may wait for memory for ever. So it is ended, and what it waited for
 from collections.abc import Sequence
 
 from poolproof.errors import FioError
-from poolproof.evidence.sampler import Reading, reading_at
+from poolproof.evidence.sampler import CounterReading, reading_at
 from poolproof.hosts.base import Host
 from poolproof.measure.fio_run import to_fio
 from poolproof.rules.model import Finding
@@ -43,7 +43,7 @@ class FioStuck(FioError):
         return Finding("work-done", "notes", f"this is the second try: in the first, {self.message}", self.hint)
 
 
-def stand_still(readings: Sequence[Reading], leaves: int, since_s: float) -> bool:
+def stand_still(readings: Sequence[CounterReading], leaves: int, since_s: float) -> bool:
     """Whether not a byte moved at the leaves for STILL_S up to the last reading, all of them after `since_s`.
 
     `since_s`: by the clock of the readings. The leaves' counters are the first of each reading; of none nothing is
@@ -64,5 +64,5 @@ def end_stuck(host: Host, scratch: str) -> tuple[str, ...]:
     return tuple(wait for wait in to_fio(host, scratch, _END).split() if wait != "0")
 
 
-def _moved(reading: Reading, leaves: int) -> list[tuple[float, float]]:
+def _moved(reading: CounterReading, leaves: int) -> list[tuple[float, float]]:
     return [(each.read_bytes, each.write_bytes) for each in reading.counters[:leaves]]

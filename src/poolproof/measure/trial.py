@@ -12,9 +12,9 @@ from poolproof.campaign.model import Measure, Workload
 from poolproof.errors import FioError, PoolproofError
 from poolproof.evidence.account import Idle, Window, byte_account, leaf_uses
 from poolproof.evidence.host_use import HostReading, host_use, read_host
-from poolproof.evidence.levels import Place, levels_of
-from poolproof.evidence.model import Evidence, TestFile, VdevUse, Zfs, ZfsUse
-from poolproof.evidence.sampler import Reading, Sampler, counter_paths, read_now, reading_at
+from poolproof.evidence.levels import CountingPoint, levels_of
+from poolproof.evidence.model import Evidence, TestFile, VdevUse, ZfsFacts, ZfsUse
+from poolproof.evidence.sampler import CounterReading, Sampler, counter_paths, read_now, reading_at
 from poolproof.evidence.zfs import read_zfs, use_between
 from poolproof.hosts.base import Host, HostUnreachable
 from poolproof.layers.counted import places_of
@@ -22,13 +22,14 @@ from poolproof.layers.open_layout import busy_with, vdev_uses
 from poolproof.load.fio.figures import FioResult
 from poolproof.load.fio.job import JobFile
 from poolproof.load.fio.json_output import read_json_stream
-from poolproof.measure.cool import cool, flush
+from poolproof.measure.drop_caches import cool, flush
 from poolproof.measure.events import Listener
 from poolproof.measure.figures import moved_each_way
 from poolproof.measure.fio_run import planned_s, run_fio
+from poolproof.measure.health_check import health_checks_of
 from poolproof.measure.latencies import latency_text
 from poolproof.measure.live import Ending, Watch
-from poolproof.measure.pulse import pulses_of
+from poolproof.measure.rate_publisher import RatePublisher
 from poolproof.measure.ready import ReadyLayout
 from poolproof.measure.settle import (
     FioRun,
@@ -40,11 +41,10 @@ from poolproof.measure.settle import (
     window_of,
 )
 from poolproof.measure.stuck import FioStuck
-from poolproof.measure.teller import Teller
 from poolproof.results.runs.directory import RunDirectory
-from poolproof.results.runs.kept import kept
 from poolproof.results.runs.live import LiveNotes
 from poolproof.results.runs.model import Trial
+from poolproof.results.runs.trial_evidence import trial_evidence
 from poolproof.rules.judge import judge
 from poolproof.rules.model import Case, Finding
 
@@ -109,10 +109,10 @@ class _Measured:
 
     fio: FioRun
     window: Window
-    samples: Sequence[Reading]
+    samples: Sequence[CounterReading]
     seconds: Mapping[str, float]
     zfs: ZfsUse | None
-    places: Sequence[Place]
+    places: Sequence[CountingPoint]
     busy_with: Future[tuple[str, ...]]
     vdevs: Future[tuple[VdevUse, ...]]
     host: tuple[HostReading, HostReading, HostReading]
@@ -186,7 +186,7 @@ def _measure_and_judge(bench: Bench, prepared: Prepared, number: int, directory:
         asked_s=measured.fio.ran_s if measured.fio.ended else measured.fio.most_s or prepared.jobs.asked_s,
     )
     judgement = judge(case)
-    bench.run.keep(directory, "evidence.json", kept(case))
+    bench.run.keep(directory, "evidence.json", trial_evidence(case))
     return Trial(
         layout=bench.layout.name,
         workload=workload.name,
@@ -222,21 +222,21 @@ def _measure(bench: Bench, prepared: Prepared, number: int) -> _Measured:
     places = places_of(bench.layout.tree, host)
     more = [path for place in places for path in place.counters]
     sampler = Sampler(host, leaves, SAMPLE_S, more)
-    start: list[Reading] = []
+    start: list[CounterReading] = []
     ending, jobs = _ending(bench, prepared)
-    teller = Teller(bench.listener, bench.run, (bench.layout.name, prepared.workload.name, number))
+    teller = RatePublisher(bench.listener, bench.run, (bench.layout.name, prepared.workload.name, number))
     reports = ending or teller.is_heard() or (jobs.asked_s or 0.0) >= _SERIES_FROM_S
     to_decide_s = bench.measure.shortest_s if ending else math.inf
     status_s = status_interval_s(jobs, to_decide_s) if reports else None
     # A program that hangs below fio is ended by its pulse, and its mount is gone then: no second try beneath it.
-    most_s = None if pulses_of(bench.layout.tree) else planned_s(jobs)
+    most_s = None if health_checks_of(bench.layout.tree) else planned_s(jobs)
     watch = Watch(host, scratch, sampler, teller if reports else None, ending, most_s)
 
     def begins() -> None:
         start.append(read_now(host, leaves, more))
         watch.begins(start[0].at_s)
 
-    beneath = bench.layout.target.zfs or Zfs()
+    beneath = bench.layout.target.zfs or ZfsFacts()
     zfs_start, host_start = read_zfs(host, beneath.pools, beneath.objsets), read_host(host)
     with sampler, watch:
         as_found = bench.layout.found is not None and not prepared.workload.fill

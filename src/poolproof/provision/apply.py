@@ -27,10 +27,10 @@ def apply(
     journal: Journal,
     *,
     may_overwrite: frozenset[str],
-    still_it: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
+    identity_check: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
     tell: Callable[[str], None] = lambda _title: None,
 ) -> None:
-    """Run the steps in order. `still_it`: a command by device that is run before each step which writes to it.
+    """Run the steps in order. `identity_check`: a command by device that is run before each step which writes to it.
 
     Raises:
         GuardError: a step would write to a device that is not in `may_overwrite`, or that is another one now; nothing
@@ -40,7 +40,7 @@ def apply(
     for step in steps:
         _guard(step, may_overwrite)
         tell(step.title)
-        check_still(step.title, [still_it[path] for path in step.overwrites if path in still_it], host)
+        check_identity(step.title, [identity_check[path] for path in step.overwrites if path in identity_check], host)
         journal.record(step)
         _make(step, host)
 
@@ -64,7 +64,7 @@ def _guard(step: Step, may_overwrite: frozenset[str]) -> None:
         )
 
 
-def check_still(title: str, checks: Iterable[tuple[str, ...]], host: Host) -> None:
+def check_identity(title: str, checks: Iterable[tuple[str, ...]], host: Host) -> None:
     """Return when each of these commands succeeds: each device is still the one that was named.
 
     Raises:

@@ -25,7 +25,7 @@ _LIMIT_S = 20.0
 
 
 @dataclass(frozen=True)
-class Ground:
+class HostFacts:
     """What the host has just now, for planning: loop and nbd numbers, real disks, what lies under the directories."""
 
     loops: tuple[LoopFacts, ...]
@@ -41,7 +41,7 @@ class Premises:
 
     campaign: Campaign
     site: Site
-    ground: Ground
+    ground: HostFacts
     permitted: frozenset[str]
 
 
@@ -66,12 +66,12 @@ class LayoutPlan:
         return frozenset(device.volume.path for device in self.devices) | self.tree.block_paths
 
     @property
-    def still_it(self) -> Mapping[str, tuple[str, ...]]:
+    def identity_check(self) -> Mapping[str, tuple[str, ...]]:
         """By the path of a disk, the command that tells whether it is still the one that was named."""
-        return {device.volume.path: device.still_it for device in self.devices if device.still_it}
+        return {device.volume.path: device.identity_check for device in self.devices if device.identity_check}
 
 
-def look_around(host: Host, campaign: Campaign, nodes: Collection[Node], state_dir: str) -> Ground:
+def look_around(host: Host, campaign: Campaign, nodes: Collection[Node], state_dir: str) -> HostFacts:
     """The facts that planning the layouts needs.
 
     Raises:
@@ -79,7 +79,7 @@ def look_around(host: Host, campaign: Campaign, nodes: Collection[Node], state_d
         CampaignError: a disk that the campaign names is not there.
     """
     loops = loop_facts(host)
-    return Ground(
+    return HostFacts(
         loops=loops,
         nbds=free_nbds(host),
         disks=_disks(host, campaign, nodes),

@@ -17,7 +17,7 @@ _WRITE = 'cat >"$1.part" && sync "$1.part" && mv "$1.part" "$1"'
 _LIMIT_S = 60.0
 
 
-class Owner(msgspec.Struct, frozen=True):
+class StateOwner(msgspec.Struct, frozen=True):
     """The run whose state directory this is.
 
     `run` is its directory, on the machine that poolproof itself ran on: `host` is that machine's name, `machine` the
@@ -30,12 +30,12 @@ class Owner(msgspec.Struct, frozen=True):
     schema: int = SCHEMA
 
 
-def owner_of(run: Path) -> Owner:
+def owner_of(run: Path) -> StateOwner:
     """What is written for a run whose directory is `run`, there or not yet."""
-    return Owner(str(run.resolve()), socket.gethostname(), mark_of(LocalHost()))
+    return StateOwner(str(run.resolve()), socket.gethostname(), mark_of(LocalHost()))
 
 
-def name_owner(state_dir: str, owner: Owner) -> Step:
+def name_owner(state_dir: str, owner: StateOwner) -> Step:
     """Write the file, whole or not at all. It goes with its directory, so it has no undo of its own."""
     return Step(
         f"note in {state_dir} whose it is",
@@ -45,10 +45,10 @@ def name_owner(state_dir: str, owner: Owner) -> Step:
     )
 
 
-def read_owner(state_dir: str, host: Host) -> Owner | None:
+def read_owner(state_dir: str, host: Host) -> StateOwner | None:
     """Whose it is; None where nothing there says so in this schema."""
     try:
-        owner = msgspec.json.decode(host.read(f"{state_dir}/{FILE}"), type=Owner)
+        owner = msgspec.json.decode(host.read(f"{state_dir}/{FILE}"), type=StateOwner)
     except (FileMissing, msgspec.DecodeError):
         return None
     return owner if owner.schema == SCHEMA else None

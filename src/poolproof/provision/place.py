@@ -6,7 +6,7 @@ from poolproof.devices.model import Site
 from poolproof.errors import HostError
 from poolproof.facts.machine import Machine
 from poolproof.hosts.base import Host
-from poolproof.provision.owner import Owner, name_owner
+from poolproof.provision.owner import StateOwner, name_owner
 from poolproof.steps import Step, UndoTree
 
 DEFAULT_WORK = "/var/tmp"
@@ -82,7 +82,7 @@ def site_of(machine: Machine, label: str, state_dir: str, ram_dir: str, *, is_he
     )
 
 
-def places(site: Site, owner: Owner, *, with_ram: bool) -> tuple[Step, ...]:
+def places(site: Site, owner: StateOwner, *, with_ram: bool) -> tuple[Step, ...]:
     """The steps that make the run's directories, for its user alone; the first says whose they are."""
     steps = [_directory(site.state_dir), name_owner(site.state_dir, owner)]
     if with_ram:

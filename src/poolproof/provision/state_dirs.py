@@ -7,7 +7,7 @@ from pathlib import PurePath
 from poolproof.errors import CommandError
 from poolproof.facts.block import LoopFacts, loop_facts
 from poolproof.hosts.base import Host
-from poolproof.provision.owner import Owner, read_owner
+from poolproof.provision.owner import StateOwner, read_owner
 from poolproof.provision.place import RAM_FILES
 
 _LIMIT_S = 20.0
@@ -37,7 +37,7 @@ class StateDirectory:
     is_mine: bool
     is_mounted: bool
     is_elsewhere: bool
-    owner: Owner | None
+    owner: StateOwner | None
 
 
 def state_directories(host: Host, work: str | None) -> tuple[StateDirectory, ...]:

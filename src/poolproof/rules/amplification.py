@@ -44,7 +44,7 @@ RULE = Rule(
     "journal).",
     mend="Report it. For media tests match bs to the record.",
     sources=("measured case L16", "https://github.com/openzfs/zfs/issues/6040"),
-    catalogue="A4, #24",
+    pitfall_numbers="A4, #24",
     in_result=_in_result,
     reproduce=script("fio --name=trap --filename=trap --rw=write --bs=2300 --size=4m --fdatasync=1"),
 )

@@ -7,7 +7,7 @@ from poolproof.load.fio.job import Job
 from poolproof.rules.model import Case, Changes, Finding, Rule
 from poolproof.rules.naming import who
 from poolproof.rules.path import is_zfs
-from poolproof.rules.reported import Part, each_part, job_of
+from poolproof.rules.reported import ReportedDirection, each_part, job_of
 from poolproof.rules.reproduction import script
 from poolproof.units import format_duration
 
@@ -41,7 +41,7 @@ def _in_result(case: Case) -> Iterable[Finding]:
     yield from each_part(case.result, partial(_of_part, case))
 
 
-def _of_part(case: Case, part: Part) -> Finding | None:
+def _of_part(case: Case, part: ReportedDirection) -> Finding | None:
     job, lat, slat = job_of(case, part), part.figures.lat, part.figures.slat
     if job is None or job.iodepth <= 1 or job.engine_is_synchronous or not (lat and slat and lat.mean_ns):
         return None
@@ -78,12 +78,12 @@ RULE = Rule(
         "https://github.com/openzfs/zfs/issues/10018",
         "https://www.mail-archive.com/fio@vger.kernel.org/msg00766.html",
     ),
-    catalogue="#7, A8",
+    pitfall_numbers="#7, A8",
     in_job=_in_job,
     options=("iodepth", "ioengine", "direct", "buffered"),
     mended=_mended,
     in_result=_in_result,
-    settled_by_account=False,
+    cleared_by_byte_count=False,
     reproduce=script(
         "for direct in 0 1; do fio --name=trap --filename=trap --rw=randread --bs=4k --size=256m --direct=$direct "
         "--ioengine=libaio --iodepth=32; done"

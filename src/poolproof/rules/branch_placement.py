@@ -57,11 +57,11 @@ RULE = Rule(
     error="Either way, against what the reader takes for the pool.",
     mend=_FIX,
     sources=("https://trapexit.github.io/mergerfs/ (benchmarking, policies)",),
-    catalogue="#18",
+    pitfall_numbers="#18",
     in_job=_in_job,
     options=("numjobs", "nrfiles", "filename", "directory"),
     in_result=_in_result,
-    settled_by_account=False,
+    cleared_by_byte_count=False,
     reproduce=script(
         "fio --name=trap --directory=. --rw=write --bs=1m --size=128m --numjobs=4 --end_fsync=1 --group_reporting; "
         "getfattr -n user.mergerfs.basepath trap.*",

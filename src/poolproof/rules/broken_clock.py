@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from poolproof.rules.model import Case, Finding, Rule
-from poolproof.rules.reported import Part, each_part
+from poolproof.rules.reported import ReportedDirection, each_part
 from poolproof.rules.reproduction import script
 
 
@@ -11,7 +11,7 @@ def _in_result(case: Case) -> Iterable[Finding]:
     return each_part(case.result, _of_part)
 
 
-def _of_part(part: Part) -> Finding | None:
+def _of_part(part: ReportedDirection) -> Finding | None:
     latency = part.completion
     if latency is None or not latency.samples or latency.mean_ns is None or latency.mean_ns > 0:
         return None
@@ -33,7 +33,7 @@ RULE = Rule(
     error="Either way.",
     mend="Check the clock, take another clocksource.",
     sources=("https://github.com/axboe/fio/issues/630", "https://github.com/axboe/fio/issues/902"),
-    catalogue="#42",
+    pitfall_numbers="#42",
     in_result=_in_result,
     reproduce=script("fio --cpuclock-test || true"),
 )

@@ -37,10 +37,10 @@ RULE = Rule(
     error="Low for writes at depth; high for reads that follow.",
     mend="More jobs; cold caches before reads.",
     sources=("Linux commit 968f19c5b1b7",),
-    catalogue="#41",
+    pitfall_numbers="#41",
     in_job=_in_job,
     options=("direct", "buffered"),
-    settled_by_account=False,
+    cleared_by_byte_count=False,
     reproduce=script(
         "for depth in 1 32; do fio --name=trap --filename=trap --rw=randwrite --bs=4k --size=256m --io_size=32m "
         "--direct=1 --ioengine=libaio --iodepth=$depth; done",

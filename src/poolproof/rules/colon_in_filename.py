@@ -29,7 +29,7 @@ RULE = Rule(
     error="Another target than the reader thinks.",
     mend="Escape it: \\:",
     sources=("https://fio.readthedocs.io/en/latest/fio_doc.html (filename)",),
-    catalogue="#34",
+    pitfall_numbers="#34",
     in_job=_in_job,
     options=("filename",),
     reproduce=script("fio --name=trap --filename=trap-a:trap-b --rw=write --bs=4k --size=1m; ls -l trap-a trap-b"),

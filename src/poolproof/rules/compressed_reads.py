@@ -36,7 +36,7 @@ RULE = Rule(
     error="High, by the compression ratio. Measured: 256 MiB by fio, 16 MiB by the disk.",
     mend=_FIX,
     sources=("measured case L13",),
-    catalogue="#9, A1",
+    pitfall_numbers="#9, A1",
     in_result=_in_result,
     reproduce=script(
         trap="fio --name=trap --filename=trap --rw=read --bs=1m --size=256m",

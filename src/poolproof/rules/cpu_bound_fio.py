@@ -38,7 +38,7 @@ RULE = Rule(
     error="Low. One core was seen to give 3.0 M IOPS at 4k, and 4.0 GB/s with refill_buffers.",
     mend="More jobs, or less work per byte.",
     sources=("https://github.com/axboe/fio/issues/1206", "https://github.com/JonMagon/KDiskMark/issues/175"),
-    catalogue="#29",
+    pitfall_numbers="#29",
     in_result=_in_result,
     reproduce=script(
         "fio --name=trap --ioengine=null --size=100g --bs=4k --rw=write --refill_buffers --time_based --runtime=3"

@@ -76,7 +76,7 @@ RULE = Rule(
         "measured cases L11, L12",
         "https://fio.readthedocs.io/en/latest/fio_doc.html (refill_buffers, scramble_buffers)",
     ),
-    catalogue="#9, A3",
+    pitfall_numbers="#9, A3",
     in_job=_in_job,
     options=("bs", "iodepth", "rw"),
     mended=always(refill_buffers="1"),

@@ -42,10 +42,10 @@ RULE = Rule(
         "https://fio.readthedocs.io/en/latest/fio_doc.html (name, filename)",
         "measured with fio 3.33: --name=/dev/loop0 reads that device",
     ),
-    catalogue="#34",
+    pitfall_numbers="#34",
     in_job=_in_job,
     options=("name",),
     mended=_mended,
-    settled_by_account=False,
+    cleared_by_byte_count=False,
     reproduce=script("fio --name=/trap --rw=write --bs=4k --size=1m; ls -l"),
 )

@@ -42,7 +42,7 @@ RULE = Rule(
         "measured here: mergerfs 2.33.5 on Linux 6.18, every write with direct=1 over loop and virtio disks",
         "https://github.com/axboe/fio/issues/253",
     ),
-    catalogue="#17, #18",
+    pitfall_numbers="#17, #18",
     in_result=_in_result,
     reproduce=script("fio --name=trap --filename=trap --rw=write --bs=2300 --size=4m --direct=1 || true"),
 )

@@ -55,7 +55,7 @@ def seen_in(rule: Rule) -> str:
 def _settled(rule: Rule) -> str:
     if rule.in_job is None:
         return "It looks at results only; what it finds there stands."
-    if rule.settled_by_account:
+    if rule.cleared_by_byte_count:
         return "What it suspects in the job is dropped: the bytes show that the trap did not snap."
     return "What it suspects in the job stays as a note: the trap leaves the bytes as they are."
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from poolproof.rules.model import Case, Finding, Rule
-from poolproof.rules.reported import Part, each_part
+from poolproof.rules.reported import ReportedDirection, each_part
 from poolproof.rules.reproduction import script
 from poolproof.units import format_duration, format_rate, format_size
 
@@ -16,7 +16,7 @@ def _in_result(case: Case) -> Iterable[Finding]:
     return each_part(case.result, _of_part)
 
 
-def _of_part(part: Part) -> Finding | None:
+def _of_part(part: ReportedDirection) -> Finding | None:
     figures = part.figures
     moved, ran_ms, stated = figures.io_bytes, figures.runtime_ms, figures.bandwidth_bytes
     if not moved or not ran_ms or stated is None or ran_ms < _SHORTEST_MS:
@@ -43,7 +43,7 @@ RULE = Rule(
     error="Either way.",
     mend="Quote fio's whole output.",
     sources=("fio's stat.c, show_ddir_status: bw = 1000 * io_bytes / runtime",),
-    catalogue="A11",
+    pitfall_numbers="A11",
     in_result=_in_result,
     reproduce=script(
         "fio --name=trap --filename=trap --rw=write --bs=1m --size=64m --end_fsync=1 | sed 's/BW=[^ ]*/BW=9999MiB\\/s/'"

@@ -45,7 +45,7 @@ RULE = Rule(
     error="Low latency of commits. Measured when honest: 4096 syncs, 4095 flushes, 8612 writes.",
     mend="Find what answers in the disk's place, or say so beside the figure.",
     sources=("measured case L16", "https://www.kernel.org/doc/html/latest/block/stat.html"),
-    catalogue="#19, #27",
+    pitfall_numbers="#19, #27",
     in_result=_in_result,
     reproduce=script(
         "for run in '' eatmydata; do $run fio --name=trap --filename=trap --rw=write --bs=4k --size=4m --fdatasync=1; "

@@ -30,11 +30,11 @@ RULE = Rule(
     error="No latency; IOPS up to 2.3 times higher on a device that does nothing, hardly on real disks.",
     mend="Leave the option out.",
     sources=("https://fio.readthedocs.io/en/latest/fio_doc.html (gtod_reduce)",),
-    catalogue="#8",
+    pitfall_numbers="#8",
     in_job=_in_job,
     options=("gtod_reduce", "disable_clat"),
     mended=always(gtod_reduce=None, disable_clat=None),
-    settled_by_account=False,
+    cleared_by_byte_count=False,
     reproduce=script(
         "for reduce in 0 1; do fio --name=trap --ioengine=null --size=100g --bs=4k --iodepth=16 --rw=randread "
         "--gtod_reduce=$reduce --time_based --runtime=3; done"

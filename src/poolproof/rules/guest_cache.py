@@ -5,7 +5,7 @@ from functools import partial
 
 from poolproof.rules.flow import cold_reads
 from poolproof.rules.model import Case, Finding, Rule
-from poolproof.rules.reported import Part, each_part, job_of
+from poolproof.rules.reported import ReportedDirection, each_part, job_of
 from poolproof.rules.reproduction import script
 from poolproof.units import format_duration
 
@@ -32,7 +32,7 @@ def _in_result(case: Case) -> Iterable[Finding]:
     yield from each_part(case.result, partial(_of_part, case))
 
 
-def _of_part(case: Case, part: Part) -> Finding | None:
+def _of_part(case: Case, part: ReportedDirection) -> Finding | None:
     job = job_of(case, part)
     if job is None or part.kind != "read" or not (job.direct and job.is_random) or part.median_ns is None:
         return None
@@ -58,7 +58,7 @@ RULE = Rule(
     error="High. Seen: 1095, then 3940 MiB/s.",
     mend=_FIX,
     sources=("Red Hat Virtualization Tuning Guide (disk caching)",),
-    catalogue="#25, A6",
+    pitfall_numbers="#25, A6",
     in_job=_in_job,
     options=("filename", "directory"),
     in_result=_in_result,

@@ -54,7 +54,7 @@ RULE = Rule(
     error="High on reads. Measured on mergerfs with cache.files=off: no read reached the disk.",
     mend=_FIX,
     sources=("fio filesetup.c, __file_invalidate_cache", "https://github.com/openzfs/zfs/issues/18684"),
-    catalogue="#12, #18, #45, #47",
+    pitfall_numbers="#12, #18, #45, #47",
     in_job=_in_job,
     options=("pre_read", "invalidate", "filename", "directory", "rw"),
     mended=always(pre_read=None, invalidate=None),

@@ -46,11 +46,11 @@ RULE = Rule(
     error="Low on disks that can work in parallel; the reader believes in a depth that was never there.",
     mend=_FIX,
     sources=("https://fio.readthedocs.io/en/latest/fio_doc.html (iodepth)", "fio backend.c"),
-    catalogue="#6",
+    pitfall_numbers="#6",
     in_job=_in_job,
     options=("iodepth", "ioengine"),
     mended=_mended,
-    settled_by_account=False,
+    cleared_by_byte_count=False,
     reproduce=script(
         "for depth in 1 32; do fio --name=trap --filename=trap --rw=randread --bs=4k --size=256m --direct=1 "
         "--ioengine=psync --iodepth=$depth --time_based --runtime=3; done"

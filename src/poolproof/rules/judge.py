@@ -48,7 +48,7 @@ def _findings(rule: Rule, case: Case, proven: bool) -> Iterable[Finding]:
 
 def _settled(rule: Rule, foreseen: tuple[Finding, ...]) -> Iterable[Finding]:
     """What is left of what could be foreseen when the account proves the figure."""
-    return () if rule.settled_by_account else [replace(finding, effect="notes") for finding in foreseen]
+    return () if rule.cleared_by_byte_count else [replace(finding, effect="notes") for finding in foreseen]
 
 
 def _strength(finding: Finding) -> tuple[int, int, str]:

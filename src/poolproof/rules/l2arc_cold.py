@@ -54,11 +54,11 @@ RULE = Rule(
     error="Low when cold, high when warm by accident.",
     mend=_FIX,
     sources=("man zfs.4 (l2arc_write_max)", "https://github.com/openzfs/zfs/issues/10687"),
-    catalogue="#23",
+    pitfall_numbers="#23",
     in_job=_in_job,
     options=("runtime", "size"),
     in_result=_in_result,
-    settled_by_account=False,
+    cleared_by_byte_count=False,
     reproduce=script(
         "for run in 1 2 3 4 5; do fio --name=trap --filename=trap --rw=randread --bs=16k --size=8g --time_based "
         "--runtime=60; grep l2_ /proc/spl/kstat/zfs/arcstats | head -4; done",

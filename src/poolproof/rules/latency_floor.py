@@ -8,7 +8,7 @@ from poolproof.load.fio.job import Job
 from poolproof.rules.flow import Flow, cold_reads, writes_at_end
 from poolproof.rules.model import Case, Effect, Finding, Rule
 from poolproof.rules.path import goes_past_ram
-from poolproof.rules.reported import Part, each_job, each_part, job_named, job_of
+from poolproof.rules.reported import ReportedDirection, each_job, each_part, job_named, job_of
 from poolproof.rules.reproduction import script
 from poolproof.units import format_duration
 
@@ -21,7 +21,7 @@ def _in_result(case: Case) -> Iterable[Finding]:
     yield from each_job(case.result, partial(_syncs, case))
 
 
-def _completion(case: Case, part: Part) -> Finding | None:
+def _completion(case: Case, part: ReportedDirection) -> Finding | None:
     median_ns = _median_of_all(part)
     if median_ns is None or median_ns >= _FLOOR_NS or (part.kind == "read" and not case.cold):
         return None
@@ -41,13 +41,13 @@ def _completion(case: Case, part: Part) -> Finding | None:
     )
 
 
-def _median_of_all(part: Part) -> float | None:
+def _median_of_all(part: ReportedDirection) -> float | None:
     """About half of the I/Os took less, submission included: an engine that waits in submission has no more to wait."""
     submission = part.figures.slat.mean_ns if part.figures.slat else None
     return None if part.median_ns is None else part.median_ns + (submission or 0.0)
 
 
-def _effect(case: Case, part: Part, job: Job | None, flow: Flow | None) -> Effect:
+def _effect(case: Case, part: ReportedDirection, job: Job | None, flow: Flow | None) -> Effect:
     """Buffered sequential reads and buffered writes end in RAM by design, and the bytes decide what they are worth."""
     if flow is not None and flow.in_order:
         return "notes"
@@ -85,7 +85,7 @@ RULE = Rule(
     error="High. Measured: p99 of fdatasync 266 ns on tmpfs, which passes etcd's own test.",
     mend="direct=1 where it is honoured, cold caches, a target that is a disk.",
     sources=("measured cases L14, L15",),
-    catalogue="A6, #20",
+    pitfall_numbers="A6, #20",
     in_result=_in_result,
     reproduce=script(
         "fio --name=trap --directory=/dev/shm --rw=write --bs=2300 --size=22m --ioengine=sync --fdatasync=1; rm -f "

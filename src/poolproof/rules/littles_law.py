@@ -6,7 +6,7 @@ from functools import partial
 from poolproof.load.fio.figures import JobResult
 from poolproof.rules.flow import proves
 from poolproof.rules.model import Case, Finding, Rule
-from poolproof.rules.reported import Part, each_job, job_of, parts
+from poolproof.rules.reported import ReportedDirection, each_job, job_of, parts
 from poolproof.rules.reproduction import script
 from poolproof.units import format_count, format_duration
 
@@ -31,7 +31,7 @@ def _of_job(case: Case, job: JobResult) -> Finding | None:
     return None
 
 
-def _in_flight(mine: list[Part]) -> float | None:
+def _in_flight(mine: list[ReportedDirection]) -> float | None:
     """IOPS × mean latency, summed over the directions: I/Os outstanding on average. None where a figure is missing."""
     products = [_product(part) for part in mine]
     if not products or any(product is None for product in products):
@@ -39,7 +39,7 @@ def _in_flight(mine: list[Part]) -> float | None:
     return sum(product for product in products if product is not None)
 
 
-def _product(part: Part) -> float | None:
+def _product(part: ReportedDirection) -> float | None:
     figures, latency = part.figures, part.total
     if figures.iops is None or latency is None or not latency.mean_ns:
         return None
@@ -47,7 +47,7 @@ def _product(part: Part) -> float | None:
     return figures.iops * latency.mean_ns / 1e9 if long_enough else None
 
 
-def _queue(case: Case, result: JobResult, mine: list[Part]) -> int | None:
+def _queue(case: Case, result: JobResult, mine: list[ReportedDirection]) -> int | None:
     """I/Os that these figures can have outstanding: all clones of a group, one job otherwise."""
     if not mine or not case.job.jobs:
         return None
@@ -59,7 +59,7 @@ def _queue(case: Case, result: JobResult, mine: list[Part]) -> int | None:
     return job.queue if job.flag("group_reporting") else job.queue // job.numjobs * result.jobs
 
 
-def _keeps_queue_full(case: Case, part: Part) -> bool:
+def _keeps_queue_full(case: Case, part: ReportedDirection) -> bool:
     """Whether nothing in the job explains an empty queue: its own pauses, syncs, or a submission that waits."""
     job = job_of(case, part)
     if job is None or job.engine_is_synchronous or not job.direct:
@@ -67,7 +67,7 @@ def _keeps_queue_full(case: Case, part: Part) -> bool:
     return not (job.rate_limited or job.thinks or job.syncs or job.is_mixed)
 
 
-def _impossible(case: Case, mine: list[Part], in_flight: float, queue: int) -> Finding:
+def _impossible(case: Case, mine: list[ReportedDirection], in_flight: float, queue: int) -> Finding:
     sums = " + ".join(_term(part) for part in mine)
     return Finding(
         rule="littles-law",
@@ -78,7 +78,7 @@ def _impossible(case: Case, mine: list[Part], in_flight: float, queue: int) -> F
     )
 
 
-def _term(part: Part) -> str:
+def _term(part: ReportedDirection) -> str:
     mean_ns = part.total.mean_ns if part.total else None
     return f"{format_count(part.figures.iops or 0)} IOPS × {format_duration((mean_ns or 0) / 1e9)}"
 
@@ -105,7 +105,7 @@ RULE = Rule(
     error="Either way.",
     mend="Check the clock (fio --cpuclock-test) and the origin of the figures.",
     sources=("Little, A Proof for the Queuing Formula L = λW, 1961", "https://github.com/axboe/fio/issues/630"),
-    catalogue="A7",
+    pitfall_numbers="A7",
     in_result=_in_result,
     reproduce=script(
         "fio --name=trap --filename=trap --rw=randread --bs=4k --size=256m --direct=1 --ioengine=libaio --iodepth=4 "

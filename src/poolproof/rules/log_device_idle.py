@@ -51,11 +51,11 @@ RULE = Rule(
     error="None in the figure; the conclusion about the log device is wrong.",
     mend=_FIX,
     sources=("man zfsprops (logbias, sync)", "https://www.truenas.com/docs/references/slog/"),
-    catalogue="#21",
+    pitfall_numbers="#21",
     in_job=_in_job,
     options=("rw",),
     in_result=_in_result,
-    settled_by_account=False,
+    cleared_by_byte_count=False,
     reproduce=script(
         "for sync in 0 1; do fio --name=trap --filename=trap --rw=write --bs=4k --size=64m --fdatasync=$sync; "
         "grep -h slog_bytes /proc/spl/kstat/zfs/zil; done",

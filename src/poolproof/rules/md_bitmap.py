@@ -36,10 +36,10 @@ RULE = Rule(
     error="Low. Seen: 115 MB/s without, 22 with.",
     mend="Turn it off for the test, enlarge its chunks, or report it.",
     sources=("https://louwrentius.com (md bitmap)", "https://blog.liw.fi (md bitmap)", "man md"),
-    catalogue="#37",
+    pitfall_numbers="#37",
     in_job=_in_job,
     options=("bs", "rw"),
-    settled_by_account=False,
+    cleared_by_byte_count=False,
     reproduce=script(
         "for bitmap in none internal; do mdadm --grow --bitmap=$bitmap /dev/md/trap; fio --name=trap --filename=trap "
         "--rw=randwrite --bs=4k --size=256m --io_size=32m --direct=1 --fdatasync=1; done",

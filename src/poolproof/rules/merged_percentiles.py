@@ -41,11 +41,11 @@ RULE = Rule(
     error="Either way.",
     mend=_FIX,
     sources=("https://fio.readthedocs.io/en/latest/fio_doc.html (group_reporting)",),
-    catalogue="#31",
+    pitfall_numbers="#31",
     in_job=_in_job,
     options=("unified_rw_reporting", "group_reporting"),
     mended=_mended,
-    settled_by_account=False,
+    cleared_by_byte_count=False,
     reproduce=script(
         "fio --group_reporting --filename=trap --size=256m --direct=1 --time_based --runtime=3 --name=a --rw=randread "
         "--bs=4k --name=b --rw=randread --bs=1m"

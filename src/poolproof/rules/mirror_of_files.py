@@ -41,7 +41,7 @@ RULE = Rule(
         "Jim Salter, ZFS does NOT favor lower latency devices, 2018: files as vdevs",
     ),
     in_result=_in_result,
-    settled_by_account=False,
+    cleared_by_byte_count=False,
     reproduce=script(
         "zpool create trap mirror /on/rust/file /on/ssd/file; fio --name=trap --directory=/trap --rw=randread --bs=16k "
         "--size=1g; zpool iostat -v trap",

@@ -39,7 +39,7 @@ RULE = Rule(
         "https://openzfs.github.io/openzfs-docs/man/master/4/zfs.4.html (zfs_vdev_mirror_rotating_seek_inc)",
     ),
     in_result=_in_result,
-    settled_by_account=False,
+    cleared_by_byte_count=False,
     reproduce=script(
         "zpool create trap mirror /dev/disk/by-id/RUST /dev/disk/by-id/SSD; fio --name=trap --directory=/trap "
         "--rw=randread --bs=16k --size=1g; zpool iostat -v trap",

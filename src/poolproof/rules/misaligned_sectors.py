@@ -32,10 +32,10 @@ RULE = Rule(
     error="Low, 2 to 10 times on random writes.",
     mend="ashift=12 or more; partitions on whole MiB.",
     sources=("https://github.com/openzfs/zfs/issues/6040",),
-    catalogue="#43",
+    pitfall_numbers="#43",
     in_job=_in_job,
     options=("filename", "directory"),
-    settled_by_account=False,
+    cleared_by_byte_count=False,
     reproduce=script(
         "fio --name=trap --filename=trap --rw=randwrite --bs=4k --size=256m --io_size=32m --fdatasync=1",
         needs="On a pool made with -o ashift=9, then on one with ashift=12.",

@@ -49,13 +49,13 @@ class Case:
 class Rule:
     """A pitfall: what goes wrong, how it shows, which way it errs, how to mend it.
 
-    `in_job` looks at the job and the target before a run; `in_result` at what came out. Both yield nothing when
-    they see nothing. `reproduce` is a shell script that anyone can run to see the effect. `catalogue`: numbers of the
+    `in_job` looks at the job and the target before a run; `in_result` at what came out. Both yield nothing when they
+    see nothing. `reproduce` is a shell script that anyone can run to see the effect. `pitfall_numbers`: numbers in the
     list of known pitfalls that the first rules were written from; a test holds that none of them is without a rule.
 
-    `settled_by_account`: the trap changes where the bytes go, so that a byte account which proves the figure disproves
-    the trap, and the suspicion of `in_job` is dropped then. False for a trap that leaves the bytes as they are (a queue
-    depth that was never there): its suspicion becomes a note. See docs/verdicts.md.
+    `cleared_by_byte_count`: the trap changes where the bytes go, so that a byte account which proves the figure
+    disproves the trap, and the suspicion of `in_job` is dropped then. False for a trap that leaves the bytes as they
+    are (a queue depth that was never there): its suspicion becomes a note. See docs/verdicts.md.
 
     `options`: those of fio that `in_job` looks at, the one to point at first. `mended`: the changes to a job that
     `in_job` speaks of after which it is silent; empty where a person has to choose.
@@ -68,10 +68,10 @@ class Rule:
     error: str
     mend: str
     sources: tuple[str, ...]
-    catalogue: str = ""
+    pitfall_numbers: str = ""
     in_job: Callable[[Case], Iterable[Finding]] | None = None
     in_result: Callable[[Case], Iterable[Finding]] | None = None
     reproduce: str = ""
-    settled_by_account: bool = True
+    cleared_by_byte_count: bool = True
     options: tuple[str, ...] = ()
     mended: Callable[[Case, Job], Changes] | None = None

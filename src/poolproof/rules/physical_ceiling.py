@@ -71,7 +71,7 @@ RULE = Rule(
     error="High. Seen: 25.6 GB/s from three drives of 3.2 GB/s.",
     mend=_FIX,
     sources=("vendors' data sheets; PCI Express and SATA link rates less coding",),
-    catalogue="A5, #25, #26",
+    pitfall_numbers="A5, #25, #26",
     in_result=_in_result,
     reproduce=script(
         "for run in 1 2; do fio --name=trap --filename=trap --rw=read --bs=1m --size=512m --invalidate=0; done  # the "

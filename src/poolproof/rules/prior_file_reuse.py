@@ -30,7 +30,7 @@ RULE = Rule(
     error="Either way. Seen: 1150 against 635 MB/s.",
     mend="unlink=1 between runs, or a fill job of its own.",
     sources=("fio filesetup.c",),
-    catalogue="#35",
+    pitfall_numbers="#35",
     in_job=_in_job,
     options=("filename", "directory"),
     reproduce=script(

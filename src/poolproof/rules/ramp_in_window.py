@@ -45,7 +45,7 @@ RULE = Rule(
     error="The counters are high, by ramp over runtime. Measured: 8829 reads on the disk for 4000 by fio.",
     mend="Take the counters after the ramp.",
     sources=("measured case L17",),
-    catalogue="A12, #32",
+    pitfall_numbers="A12, #32",
     in_result=_in_result,
     reproduce=script(
         "fio --name=trap --filename=trap --rw=randread --bs=4k --size=256m --direct=1 --rate_iops=2000 --time_based "

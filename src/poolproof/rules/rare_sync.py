@@ -52,7 +52,7 @@ RULE = Rule(
     error="High, by the share of bytes that were never synced.",
     mend="end_fsync=1 or fdatasync=1.",
     sources=("https://fio.readthedocs.io/en/latest/fio_doc.html (fsync)",),
-    catalogue="#19",
+    pitfall_numbers="#19",
     in_job=_in_job,
     options=("fsync", "fdatasync"),
     mended=always(end_fsync="1"),

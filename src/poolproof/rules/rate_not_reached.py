@@ -6,7 +6,7 @@ from functools import partial
 from poolproof.load.fio.job import Job
 from poolproof.rules.model import Case, Finding, Rule
 from poolproof.rules.naming import who
-from poolproof.rules.reported import Part, each_part, job_of
+from poolproof.rules.reported import ReportedDirection, each_part, job_of
 from poolproof.rules.reproduction import script
 from poolproof.units import format_count
 
@@ -31,7 +31,7 @@ def _in_result(case: Case) -> Iterable[Finding]:
     yield from each_part(case.result, partial(_of_part, case))
 
 
-def _of_part(case: Case, part: Part) -> Finding | None:
+def _of_part(case: Case, part: ReportedDirection) -> Finding | None:
     job = job_of(case, part)
     asked = _asked_iops(job, part) if job else None
     reached = part.figures.iops
@@ -48,7 +48,7 @@ def _of_part(case: Case, part: Part) -> Finding | None:
     )
 
 
-def _asked_iops(job: Job, part: Part) -> int | None:
+def _asked_iops(job: Job, part: ReportedDirection) -> int | None:
     """rate_iops of the direction, over the clones that the figures sum; None for several values, which name directions
     in an order that depends on the job.
     """
@@ -70,11 +70,11 @@ RULE = Rule(
         "https://fio.readthedocs.io/en/latest/fio_doc.html (io_submit_mode)",
         "https://github.com/axboe/fio/issues/333",
     ),
-    catalogue="#30",
+    pitfall_numbers="#30",
     in_job=_in_job,
     options=("rate_process", "rate_iops"),
     in_result=_in_result,
-    settled_by_account=False,
+    cleared_by_byte_count=False,
     reproduce=script(
         "fio --name=trap --filename=trap --rw=randread --bs=4k --size=256m --direct=1 --rate_iops=1000000 --time_based "
         "--runtime=3"

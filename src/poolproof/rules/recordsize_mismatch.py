@@ -81,11 +81,11 @@ RULE = Rule(
     "for 16 MiB of unaligned writes.",
     mend=_FIX,
     sources=("https://github.com/openzfs/zfs/issues/6040", "https://github.com/openzfs/zfs/issues/10830"),
-    catalogue="#16, A4",
+    pitfall_numbers="#16, A4",
     in_job=_in_job,
     options=("bs", "bsrange", "bssplit", "bs_unaligned"),
     in_result=_in_result,
-    settled_by_account=False,
+    cleared_by_byte_count=False,
     reproduce=script(
         trap="fio --name=trap --filename=trap --rw=randwrite --bs=2300 --size=64m --io_size=16m --end_fsync=1",
         before="fio --name=fill --filename=trap --rw=write --bs=1m --size=64m --refill_buffers --end_fsync=1",

@@ -60,7 +60,7 @@ RULE = Rule(
     error="High from the second run on. Measured: 133, then 2675 MB/s; with randrepeat=0 143, then 154 MB/s.",
     mend=_FIX,
     sources=("measured cases L07, L08", "https://fio.readthedocs.io/en/latest/fio_doc.html (randrepeat)"),
-    catalogue="#13",
+    pitfall_numbers="#13",
     in_job=_in_job,
     options=("randrepeat", "invalidate", "rw"),
     mended=always(randrepeat="0"),

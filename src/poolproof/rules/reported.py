@@ -13,7 +13,7 @@ Kind = Literal["read", "write"]
 
 
 @dataclass(frozen=True)
-class Part:
+class ReportedDirection:
     """One direction of one job (or group of clones) that moved bytes."""
 
     job: JobResult
@@ -43,16 +43,16 @@ class Part:
         return next((median for median in medians if median is not None), None)
 
 
-def parts(result: FioResult | None) -> Iterator[Part]:
+def parts(result: FioResult | None) -> Iterator[ReportedDirection]:
     """Every direction that did something."""
     for job in result.jobs if result else ():
         if job.read is not None and _moved(job.read):
-            yield Part(job, "read", job.read)
+            yield ReportedDirection(job, "read", job.read)
         if job.write is not None and _moved(job.write):
-            yield Part(job, "write", job.write)
+            yield ReportedDirection(job, "write", job.write)
 
 
-def each_part(result: FioResult | None, look: Callable[[Part], Finding | None]) -> Iterator[Finding]:
+def each_part(result: FioResult | None, look: Callable[[ReportedDirection], Finding | None]) -> Iterator[Finding]:
     """What `look` finds, once for each job and direction: the clones of a job all tell the same."""
     told: set[tuple[str, Kind]] = set()
     for part in parts(result):
@@ -117,7 +117,7 @@ def asked_s(case: Case) -> float | None:
     return case.asked_s if case.asked_s is not None else case.job.asked_s
 
 
-def job_of(case: Case, part: Part) -> Job | None:
+def job_of(case: Case, part: ReportedDirection) -> Job | None:
     """The job that made a part: the one of its name, or the only one there is; None where that can't be told."""
     return job_named(case, part.job.name)
 

@@ -80,7 +80,7 @@ RULE = Rule(
         "https://fio.readthedocs.io/en/latest/fio_doc.html (time_based)",
         "https://github.com/axboe/fio/issues/329",
     ),
-    catalogue="#2, A11",
+    pitfall_numbers="#2, A11",
     in_job=_in_job,
     options=("runtime",),
     mended=always(time_based="1"),

@@ -135,7 +135,7 @@ RULE = Rule(
         "measured cases L02, L03, L04",
         "https://fio.readthedocs.io/en/latest/fio_doc.html (offset_increment)",
     ),
-    catalogue="#3, A1, A3",
+    pitfall_numbers="#3, A1, A3",
     in_job=_in_job,
     options=("numjobs", "filename"),
     mended=_mended,

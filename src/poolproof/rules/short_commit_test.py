@@ -47,7 +47,7 @@ RULE = Rule(
         "https://github.com/replicatedhq/troubleshoot/issues/323",
         "https://github.com/ahrtr/etcd-issues/issues/6",
     ),
-    catalogue="#20",
+    pitfall_numbers="#20",
     in_job=_in_job,
     options=("io_size", "size"),
     mended=_mended,

@@ -71,7 +71,7 @@ RULE = Rule(
         "https://github.com/axboe/fio/issues/470",
         "https://github.com/openzfs/zfs/issues/9375",
     ),
-    catalogue="#1",
+    pitfall_numbers="#1",
     in_job=_in_job,
     options=("size", "filesize", "direct", "buffered"),
     mended=_mended,

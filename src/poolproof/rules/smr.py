@@ -30,10 +30,10 @@ RULE = Rule(
     error="High, up to 80 times. Seen: 120 writes a second, 1.5 after 92 minutes.",
     mend="Test past the cache, or use another disk for such a load.",
     sources=("https://github.com/aicodix/smr",),
-    catalogue="#40",
+    pitfall_numbers="#40",
     in_job=_in_job,
     options=("rw",),
-    settled_by_account=False,
+    cleared_by_byte_count=False,
     reproduce=script(
         "fio --name=trap --filename=trap --rw=randwrite --bs=4k --size=64g --direct=1 --time_based --runtime=7200",
         needs="On an SMR disk; takes two hours.",

@@ -39,11 +39,11 @@ RULE = Rule(
     error="Low; the depth that the reader sees was never there.",
     mend="iodepth=1 and more jobs.",
     sources=("https://fio.readthedocs.io/en/latest/fio_doc.html (fsync)",),
-    catalogue="#19",
+    pitfall_numbers="#19",
     in_job=_in_job,
     options=("iodepth", "fsync", "fdatasync"),
     mended=_mended,
-    settled_by_account=False,
+    cleared_by_byte_count=False,
     reproduce=script(
         "for depth in 1 32; do fio --name=trap --filename=trap --rw=randwrite --bs=4k --size=64m --io_size=4m "
         "--direct=1 --ioengine=libaio --iodepth=$depth --fdatasync=1; done"

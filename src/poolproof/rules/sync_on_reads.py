@@ -28,7 +28,7 @@ RULE = Rule(
     error="None by itself; the reader believes that the reads were synchronous, or cold.",
     mend="Leave it out, and use direct=1.",
     sources=("https://fio.readthedocs.io/en/latest/fio_doc.html (sync)",),
-    catalogue="#19",
+    pitfall_numbers="#19",
     in_job=_in_job,
     options=("sync", "fsync", "fdatasync", "end_fsync", "fsync_on_close", "sync_file_range"),
     mended=always(sync=None, fsync=None, fdatasync=None, end_fsync=None, fsync_on_close=None, sync_file_range=None),

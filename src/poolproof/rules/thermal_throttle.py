@@ -30,7 +30,7 @@ RULE = Rule(
     error="Low, and unsteady.",
     mend="Airflow; rate_min= to end a run that falls.",
     sources=("NVM Express base specification (SMART log)", "https://github.com/axboe/fio/issues/1112"),
-    catalogue="#39",
+    pitfall_numbers="#39",
     in_result=_in_result,
     reproduce=script(
         "fio --name=trap --filename=trap --rw=write --bs=1m --size=8g --direct=1 --time_based --runtime=600; nvme "

@@ -53,11 +53,11 @@ RULE = Rule(
     error="High. Seen: 2083 MB/s fresh, 581 in use.",
     mend=_FIX,
     sources=("https://github.com/openzfs/zfs/issues/10856", "https://github.com/spdk/spdk/issues/661"),
-    catalogue="#38",
+    pitfall_numbers="#38",
     in_job=_in_job,
     options=("filename", "directory"),
     in_result=_in_result,
-    settled_by_account=False,
+    cleared_by_byte_count=False,
     reproduce=script(
         "# blkdiscard DEVICE   (this erases it!)\nfio --name=trap --filename=trap --rw=randread --bs=4k --size=1g "
         "--io_size=256m --direct=1",

@@ -41,7 +41,7 @@ RULE = Rule(
     error="The run fails, or is buffered.",
     mend="Whole sectors, or no direct=1.",
     sources=("man 2 open (O_DIRECT)",),
-    catalogue="#20, #33",
+    pitfall_numbers="#20, #33",
     in_job=_in_job,
     options=("bs", "bsrange", "bssplit", "bs_unaligned", "direct"),
     mended=_mended,

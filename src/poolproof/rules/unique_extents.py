@@ -57,7 +57,7 @@ RULE = Rule(
     error="High, up to the number of rounds. Inflated results had 20 to 135 rounds.",
     mend="More data than memory, one pass; or counters beside fio.",
     sources=("measured cases L02, L04",),
-    catalogue="A9",
+    pitfall_numbers="A9",
     in_result=_in_result,
     reproduce=script(
         "fio --name=trap --filename=trap --rw=read --bs=1m --size=256m --time_based --runtime=5 --invalidate=0"

@@ -5,7 +5,7 @@ from functools import partial
 
 from poolproof.rules.flow import proves
 from poolproof.rules.model import Case, Finding, Rule
-from poolproof.rules.reported import Part, each_part
+from poolproof.rules.reported import ReportedDirection, each_part
 from poolproof.rules.reproduction import script
 from poolproof.units import format_rate
 
@@ -18,7 +18,7 @@ def _in_result(case: Case) -> Iterable[Finding]:
     return each_part(case.result, partial(_of_part, case))
 
 
-def _of_part(case: Case, part: Part) -> Finding | None:
+def _of_part(case: Case, part: ReportedDirection) -> Finding | None:
     spread = _spread(part)
     if spread is None or spread <= _UNEVEN:
         return None
@@ -36,7 +36,7 @@ def _of_part(case: Case, part: Part) -> Finding | None:
     )
 
 
-def _spread(part: Part) -> float | None:
+def _spread(part: ReportedDirection) -> float | None:
     """Standard deviation over mean of fio's samples (every 500 ms); None where there are too few of them."""
     figures = part.figures
     if (figures.samples or 0) < _SAMPLES or not figures.bandwidth_mean_bytes or figures.bandwidth_stddev_bytes is None:
@@ -53,7 +53,7 @@ RULE = Rule(
     error="Either way. Inflated results had 120 to 190 %.",
     mend="A ramp and a longer run; report the rate over time.",
     sources=("https://fio.readthedocs.io/en/latest/fio_doc.html (steadystate)",),
-    catalogue="A10, #14, #39",
+    pitfall_numbers="A10, #14, #39",
     in_result=_in_result,
     reproduce=script("fio --name=trap --filename=trap --rw=write --bs=1m --size=4g --time_based --runtime=30"),
 )

@@ -80,7 +80,7 @@ RULE = Rule(
         "https://github.com/hpc/ior/issues/261",
         "https://github.com/spdk/spdk/issues/661",
     ),
-    catalogue="#11, A1",
+    pitfall_numbers="#11, A1",
     in_job=_in_job,
     options=("filename", "directory", "rw"),
     in_result=_in_result,

@@ -29,10 +29,10 @@ RULE = Rule(
     error="Low, and reads that nobody asked for.",
     mend="Two runs: one for speed, one for correctness.",
     sources=("https://fio.readthedocs.io/en/latest/fio_doc.html (verify)",),
-    catalogue="#44",
+    pitfall_numbers="#44",
     in_job=_in_job,
     options=("verify",),
-    settled_by_account=False,
+    cleared_by_byte_count=False,
     reproduce=script(
         "for verify in 0 crc32c; do fio --name=trap --filename=trap --rw=write --bs=1m --size=256m --end_fsync=1 "
         "--verify=$verify; done"

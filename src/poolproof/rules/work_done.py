@@ -116,7 +116,7 @@ RULE = Rule(
     error="Either way. Results of 133 ms and 207 ms were seen quoted as benchmarks.",
     mend="Find what ended it, and run it again for 10 s or more.",
     sources=("measured case L18",),
-    catalogue="A11",
+    pitfall_numbers="A11",
     in_result=_in_result,
     reproduce=script(
         "fio --name=trap --filename=trap --rw=write --bs=1m --size=64m --runtime=30 --time_based & fio=$!\n"

@@ -29,7 +29,7 @@ RULE = Rule(
     error="High, 2 to 100 times. Measured: 4052 MB/s without, 2110 MB/s with end_fsync=1, on the same disk.",
     mend="end_fsync=1, or fdatasync=1 where the latency of a commit is asked; enough data to pass the dirty limit.",
     sources=("measured cases L05, L06", "https://fio.readthedocs.io/en/latest/fio_doc.html (end_fsync)"),
-    catalogue="A2",
+    pitfall_numbers="A2",
     in_result=_in_result,
     reproduce=script("fio --name=trap --filename=trap --rw=write --bs=1m --size=512m"),
 )

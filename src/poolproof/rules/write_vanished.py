@@ -32,7 +32,7 @@ RULE = Rule(
     "(measured: 15 times).",
     mend="Give each job its own blocks, and write data that does not compress.",
     sources=("measured cases L02, L11",),
-    catalogue="A3",
+    pitfall_numbers="A3",
     in_result=_in_result,
     reproduce=script(
         "fio --name=trap --filename=trap --rw=write --bs=1m --size=128m --numjobs=8 --end_fsync=1 --group_reporting"

@@ -65,7 +65,7 @@ RULE = Rule(
         "https://fio.readthedocs.io/en/latest/fio_doc.html (end_fsync)",
         "https://github.com/axboe/fio/issues/470",
     ),
-    catalogue="#4, A2",
+    pitfall_numbers="#4, A2",
     in_job=_in_job,
     options=("direct", "buffered", "rw"),
     mended=always(end_fsync="1"),

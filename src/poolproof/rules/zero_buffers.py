@@ -48,7 +48,7 @@ RULE = Rule(
     error="High. Measured: 250 times with lz4; 256 MiB became 8 MiB on btrfs with zstd.",
     mend=_FIX,
     sources=("https://fio.readthedocs.io/en/latest/fio_doc.html (zero_buffers)",),
-    catalogue="#10, A3",
+    pitfall_numbers="#10, A3",
     in_job=_in_job,
     options=("zero_buffers", "buffer_pattern"),
     mended=always(zero_buffers=None, buffer_pattern=None, refill_buffers="1"),

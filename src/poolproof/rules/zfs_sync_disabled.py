@@ -30,10 +30,10 @@ RULE = Rule(
     error="Commit latency low by orders of magnitude.",
     mend="zfs set sync=standard, or say so beside the figure.",
     sources=("man zfsprops (sync)",),
-    catalogue="#19, #21",
+    pitfall_numbers="#19, #21",
     in_job=_in_job,
     options=("sync", "fsync", "fdatasync", "end_fsync"),
-    settled_by_account=False,
+    cleared_by_byte_count=False,
     reproduce=script(
         "fio --name=trap --filename=trap --rw=write --bs=4k --size=16m --fdatasync=1",
         needs="On a dataset with sync=disabled, then with sync=standard.",

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from poolproof.stopping.autoregression import long_run
-from poolproof.stopping.model import FIO_WINDOW_S, Decision, Reason, Rule, Series, Steady
+from poolproof.stopping.model import FIO_WINDOW_S, RateSeries, Reason, Steady, StoppingDecision, StoppingRule
 
 _SECOND = 1.0
 _TINY = 1e-9
@@ -24,7 +24,7 @@ def rate_of(steady: Steady) -> Literal["bytes", "ios"] | None:
     return "ios" if steady.startswith("fio-iops") else None
 
 
-def fio_steady(series: Series, rule: Rule) -> Decision:
+def fio_steady(series: RateSeries, rule: StoppingRule) -> StoppingDecision:
     """Whether the last window is steady by fio; the mean and its interval are those of this window."""
     per_second = max(1, round(_SECOND / series.interval_s))
     second_s = per_second * series.interval_s
@@ -36,13 +36,13 @@ def fio_steady(series: Series, rule: Rule) -> Decision:
         mean = math.fsum(used) / len(used) if used else None
         sentence = f"fio looks at {size * second_s:.3g} s at once; {seconds * second_s:.3g} s have passed"
         reason = Reason("too-short", sentence, {"window_s": size * second_s})
-        return Decision(is_last, False, mean, None, None, 0.0, seconds * second_s, (reason,), size * second_s)
+        return StoppingDecision(is_last, False, mean, None, None, 0.0, seconds * second_s, (reason,), size * second_s)
     window = used[-size * per_second :]
     found = _unsteady(window, per_second, rule)
     settled = found is None
     run = long_run(window)
     half = run.half_width(rule.confidence)
-    return Decision(
+    return StoppingDecision(
         done=settled or is_last,
         settled=settled,
         mean=run.mean,
@@ -55,7 +55,7 @@ def fio_steady(series: Series, rule: Rule) -> Decision:
     )
 
 
-def _unsteady(window: Sequence[float], per_second: int, rule: Rule) -> Reason | None:
+def _unsteady(window: Sequence[float], per_second: int, rule: StoppingRule) -> Reason | None:
     rates = [math.fsum(window[at : at + per_second]) / per_second for at in range(0, len(window), per_second)]
     mean = math.fsum(rates) / len(rates)
     if mean <= 0:

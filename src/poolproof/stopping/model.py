@@ -34,7 +34,7 @@ FIO_WINDOW_S = 10.0
 
 
 @dataclass(frozen=True)
-class Series:
+class RateSeries:
     """What one trial did in each interval of equal length, from its start; fio's ramp is not in it.
 
     `reports_s`: when the reports came that the values were made of; empty where each value has its own.
@@ -55,7 +55,7 @@ class Series:
 
 
 @dataclass(frozen=True)
-class Rule:
+class StoppingRule:
     """When a figure counts as known.
 
     `until` is the half width of the interval, relative to the mean; `confidence` is the share of intervals that hold
@@ -110,7 +110,7 @@ class Reason:
 
 
 @dataclass(frozen=True)
-class Decision:
+class StoppingDecision:
     """What a trial's series says so far.
 
     `done`: the trial can end: its figure is known, or `most_s` has passed. `settled`: it is known: stationary after
@@ -146,7 +146,7 @@ class TrialMean:
 
 
 @dataclass(frozen=True)
-class Spread:
+class VariancePrior:
     """How much trials of a cell differ on this machine: the typical deviation, relative, and its degrees of freedom."""
 
     deviation: float
@@ -154,7 +154,7 @@ class Spread:
 
 
 @dataclass(frozen=True)
-class Between:
+class AcrossTrials:
     """The trials of a cell together.
 
     `done`: no further trial is needed, or no further one is allowed. `known`: the interval is inside the tolerance.

@@ -15,14 +15,14 @@ from dataclasses import dataclass
 
 from poolproof.statistics.students_t import quantile
 from poolproof.stopping.freedom import welch_freedom
-from poolproof.stopping.model import Spread
+from poolproof.stopping.model import VariancePrior
 from poolproof.stopping.spread import moderated
 
 _LEAST = 1e-12
 
 
 @dataclass(frozen=True)
-class Figures:
+class ContenderSamples:
     """What the trials of one workload on one layout gave: more is better, all above 0.
 
     `spread` is how much trials differ in the cells of the campaign with figures of this kind. `resolution` is the
@@ -32,7 +32,7 @@ class Figures:
     """
 
     trials: tuple[float, ...]
-    spread: Spread | None = None
+    spread: VariancePrior | None = None
     resolution: float = 0.0
     below: float = 0.0
     above: float = 0.0
@@ -43,7 +43,7 @@ class Contender:
     """A layout by name and its figures for each workload of the goal."""
 
     name: str
-    figures: tuple[Figures, ...]
+    figures: tuple[ContenderSamples, ...]
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ def _score(contender: Contender) -> _Score | None:
     return _Score(math.fsum(means) / count, shares, below, above)
 
 
-def _part(cell: Figures, mean: float) -> tuple[float, float]:
+def _part(cell: ContenderSamples, mean: float) -> tuple[float, float]:
     """The variance of the mean logarithm of one cell, and its degrees of freedom."""
     count, freedom = len(cell.trials), float(len(cell.trials) - 1)
     variance = math.fsum((math.log(each) - mean) ** 2 for each in cell.trials) / freedom

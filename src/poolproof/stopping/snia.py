@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from poolproof.statistics.students_t import quantile
 from poolproof.stopping.autoregression import long_run
-from poolproof.stopping.model import Decision, Reason, Rule, Series
+from poolproof.stopping.model import RateSeries, Reason, StoppingDecision, StoppingRule
 
 WINDOW_ROUNDS = 5
 MOST_ROUNDS = 25
@@ -20,7 +20,7 @@ _SLOPE = 0.10
 _TINY = 1e-9
 
 
-def snia_steady(series: Series, rule: Rule) -> Decision:
+def snia_steady(series: RateSeries, rule: StoppingRule) -> StoppingDecision:
     """Whether the last five rounds are steady; the mean and its interval are those of these rounds."""
     round_s = rule.most_s / MOST_ROUNDS
     rounds = min(MOST_ROUNDS, math.floor(series.duration_s / round_s + _TINY))
@@ -33,7 +33,7 @@ def snia_steady(series: Series, rule: Rule) -> Decision:
     settled = reason is None
     mean = math.fsum(means) / len(means)
     half = _half(means, [value for part in window for value in part], rule) if settled else None
-    return Decision(
+    return StoppingDecision(
         done=settled or next_s is None,
         settled=settled,
         mean=mean,
@@ -46,7 +46,7 @@ def snia_steady(series: Series, rule: Rule) -> Decision:
     )
 
 
-def _window(series: Series, round_s: float, rounds: int) -> list[tuple[float, ...]]:
+def _window(series: RateSeries, round_s: float, rounds: int) -> list[tuple[float, ...]]:
     """The samples of each of the last five rounds."""
     bounds = [round(at * round_s / series.interval_s) for at in range(max(0, rounds - WINDOW_ROUNDS), rounds + 1)]
     return [series.values[a:b] for a, b in pairwise(bounds)]
@@ -72,7 +72,7 @@ def _rise(means: Sequence[float]) -> float:
     return math.fsum((at - middle) * mean for at, mean in enumerate(means)) / spread * (len(means) - 1)
 
 
-def _half(means: Sequence[float], values: Sequence[float], rule: Rule) -> float:
+def _half(means: Sequence[float], values: Sequence[float], rule: StoppingRule) -> float:
     """Half the interval of the mean: by its samples, or by the rounds as units where they say it is wider."""
     average = math.fsum(means) / len(means)
     deviation = math.sqrt(math.fsum((mean - average) ** 2 for mean in means) / (len(means) - 1))
@@ -82,8 +82,8 @@ def _half(means: Sequence[float], values: Sequence[float], rule: Rule) -> float:
     return max(by_rounds, long_run(values).half_width(rule.confidence))
 
 
-def _too_few(series: Series, rounds: int, round_s: float, next_s: float | None) -> Decision:
+def _too_few(series: RateSeries, rounds: int, round_s: float, next_s: float | None) -> StoppingDecision:
     mean = math.fsum(series.values) / len(series.values) if series.values else None
     sentence = f"SNIA asks for {WINDOW_ROUNDS} rounds, here of {round_s:.3g} s; {rounds} have passed"
     reason = Reason("too-short", sentence, {"rounds": rounds, "round_s": round_s})
-    return Decision(next_s is None, False, mean, None, None, 0.0, series.duration_s, (reason,), next_s)
+    return StoppingDecision(next_s is None, False, mean, None, None, 0.0, series.duration_s, (reason,), next_s)

@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 
 from poolproof.statistics.students_t import f_upper_tail
-from poolproof.stopping.model import Spread, TrialMean
+from poolproof.stopping.model import TrialMean, VariancePrior
 
 LEAST_CELLS = 8
 """With fewer cells that have two trials nothing is told."""
@@ -20,7 +20,7 @@ LEAST_DEVIATION = 1e-4
 _DOUBT = 0.01
 
 
-def spread_of(cells: Sequence[Sequence[TrialMean]], least: float = LEAST_DEVIATION) -> Spread | None:
+def spread_of(cells: Sequence[Sequence[TrialMean]], least: float = LEAST_DEVIATION) -> VariancePrior | None:
     """The typical deviation between trials, from all cells with two or more; None where fewer than eight have that.
 
     `least`: the deviation, relative, below which trials that are alike prove nothing, as those in one bin.
@@ -33,10 +33,10 @@ def spread_of(cells: Sequence[Sequence[TrialMean]], least: float = LEAST_DEVIATI
     scatter = math.fsum((value - centre) ** 2 for value in logs) / (len(logs) - 1)
     own = math.fsum(_trigamma(freedom / 2) for _, freedom in samples) / len(samples)
     freedom = MOST_FREEDOM if scatter <= own else min(MOST_FREEDOM, 2 * _trigamma_inverse(scatter - own))
-    return Spread(math.exp((centre + _digamma(freedom / 2) - math.log(freedom / 2)) / 2), freedom)
+    return VariancePrior(math.exp((centre + _digamma(freedom / 2) - math.log(freedom / 2)) / 2), freedom)
 
 
-def moderated(variance: float, freedom: float, spread: Spread | None) -> tuple[float, float]:
+def moderated(variance: float, freedom: float, spread: VariancePrior | None) -> tuple[float, float]:
     """A variance from a few trials, relative, with what the other cells tell; and its degrees of freedom then.
 
     Of a cell that differs by more than the others do (an F-test at 1 %) its own trials alone count.
@@ -46,13 +46,13 @@ def moderated(variance: float, freedom: float, spread: Spread | None) -> tuple[f
     return weighed(variance, freedom, spread), freedom + spread.freedom
 
 
-def weighed(variance: float, freedom: float, spread: Spread, mean: float = 1.0) -> float:
+def weighed(variance: float, freedom: float, spread: VariancePrior, mean: float = 1.0) -> float:
     """The variance of a few trials of that mean and the typical one together, each by its degrees of freedom."""
     typical = (spread.deviation * mean) ** 2
     return (freedom * variance + spread.freedom * typical) / (freedom + spread.freedom)
 
 
-def is_unlike(variance: float, freedom: float, spread: Spread) -> bool:
+def is_unlike(variance: float, freedom: float, spread: VariancePrior) -> bool:
     """Whether the trials of a cell, by their variance relative to the mean, differ by more than those of the others."""
     return freedom > 0 and f_upper_tail(variance / spread.deviation**2, freedom, spread.freedom) < _DOUBT
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from poolproof.stopping.autoregression import LongRun, joined, long_run
 from poolproof.stopping.bursts import bursts
-from poolproof.stopping.model import Reason, Rule
+from poolproof.stopping.model import Reason, StoppingRule
 from poolproof.stopping.modes import modes
 from poolproof.stopping.period import LEAST_PERIODS, period, whole_periods, without_period
 from poolproof.stopping.trend import trend
@@ -58,7 +58,7 @@ class _Part:
         return replace(run, standard_error=run.standard_error * wider)
 
 
-def view(values: Sequence[float], interval_s: float, rule: Rule, *, is_first: bool) -> View:
+def view(values: Sequence[float], interval_s: float, rule: StoppingRule, *, is_first: bool) -> View:
     """Look at the samples so far, of which there are `LEAST_SAMPLES` or more. `is_first`: no look came before.
 
     A rule that looks again and again stops when the interval is narrow, hence rather when it is narrow by chance. What
@@ -128,7 +128,7 @@ def _unsteady(part: _Part, interval_s: float, until: float) -> tuple[Reason | No
     return None, math.inf
 
 
-def _unknown(run: LongRun, half: float, count: int, rule: Rule) -> Iterator[Reason]:
+def _unknown(run: LongRun, half: float, count: int, rule: StoppingRule) -> Iterator[Reason]:
     if run.effective < LEAST_EFFECTIVE:
         sentence = f"its {count} samples follow one another so closely that they count as {run.effective:.0f}"
         yield Reason("few-samples", sentence, {"effective": run.effective, "least": LEAST_EFFECTIVE})

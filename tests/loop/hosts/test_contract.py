@@ -236,7 +236,7 @@ def test_a_look_shows_files_at_one_moment_of_the_host_s_clock(host: Host, tmp_pa
     torn = tmp_path / "it's torn"
     torn.write_text("one\n\n  two\\n\nno line end")
     before = time.time()
-    ticks = [host.look([str(torn), "/no/such/file", "/proc/uptime"]) for _ in range(3)]
+    ticks = [host.read_files([str(torn), "/no/such/file", "/proc/uptime"]) for _ in range(3)]
     after = time.time()
     assert {tick.texts[:2] for tick in ticks} == {("one\n\n  two\\n\nno line end", "")}
     assert before - _CLOCKS_S < ticks[0].at_s <= ticks[1].at_s <= ticks[2].at_s < after + _CLOCKS_S
@@ -248,7 +248,7 @@ def test_looks_side_by_side(host: Host) -> None:
     seen: list[int] = []
 
     def look() -> None:
-        seen.extend(host.look(["/proc/uptime"]).texts[0].count("\n") for _ in range(3))
+        seen.extend(host.read_files(["/proc/uptime"]).texts[0].count("\n") for _ in range(3))
 
     threads = [threading.Thread(target=look) for _ in range(6)]
     for thread in threads:

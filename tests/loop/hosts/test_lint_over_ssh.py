@@ -10,9 +10,9 @@ import pytest
 
 from poolproof.evidence.model import Target
 from poolproof.foreign.audit.context import read_context
-from poolproof.foreign.lint.grounds import Place
+from poolproof.foreign.lint.job_groups import JobFiles
 from poolproof.foreign.lint.machine import keywords_of
-from poolproof.foreign.lint.places import Places
+from poolproof.foreign.lint.target_lookup import TargetLookup
 from poolproof.hosts.base import Host
 from poolproof.hosts.local import LocalHost
 from tests.loop.command import ask
@@ -35,13 +35,13 @@ def test_every_host_tells_of_the_same_place_alike(host: Host, tmp_path: Path) ->
     file = tmp_path / "it's a file"
     with file.open("wb") as opened:
         opened.truncate(1024**2)
-    place = Place((str(file), f"{tmp_path}/none"), "")
-    here, there = (Places(read_context(), each) for each in (LocalHost(), host))
+    place = JobFiles((str(file), f"{tmp_path}/none"), "")
+    here, there = (TargetLookup(read_context(), each) for each in (LocalHost(), host))
     assert _lasting(there.target(place)) == _lasting(here.target(place))
     found = there.evidence([place])
     assert found is not None
     assert [(each.path, each.hole_bytes) for each in found.files] == [(str(file), 1024**2)]
-    assert there.target(Place(("/not/there/a",), "")) is None
+    assert there.target(JobFiles(("/not/there/a",), "")) is None
     assert keywords_of(host) == keywords_of(LocalHost())
 
 

@@ -8,7 +8,7 @@ import pytest
 from poolproof.campaign.model import Campaign
 from poolproof.campaign.write import format_campaign
 from poolproof.campaign.yaml import parse_campaign
-from poolproof.cli.asked import Changes, Flags, campaign_asked
+from poolproof.cli.campaign_args import Changes, Flags, campaign_asked
 from poolproof.errors import CampaignError, UsageError
 
 CAMPAIGN = """\

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poolproof.campaign.claims import Comparison, Figure, IsVerdict, Operation, Quantity, parse_claim
+from poolproof.campaign.claims import ComparisonClaim, Figure, IsVerdict, Operation, Quantity, parse_claim
 from poolproof.campaign.document import Spot
 from poolproof.campaign.write import format_campaign
 from poolproof.campaign.yaml import parse_campaign
@@ -23,13 +23,13 @@ expect:
 
 
 def test_a_share_with_a_tolerance() -> None:
-    assert parse_claim("read_share(mirror, reads, ssd) = 50% ± 10%", SPOT) == Comparison(
+    assert parse_claim("read_share(mirror, reads, ssd) = 50% ± 10%", SPOT) == ComparisonClaim(
         Figure("read_share", "mirror", "reads", "ssd"), "=", Quantity(0.5, True), Quantity(0.1, True)
     )
 
 
 def test_a_ratio_of_two_figures() -> None:
-    assert parse_claim('bandwidth("pool[a=b]", w) / bandwidth(raw, w) >= 1.5x', SPOT) == Comparison(
+    assert parse_claim('bandwidth("pool[a=b]", w) / bandwidth(raw, w) >= 1.5x', SPOT) == ComparisonClaim(
         Operation("divide", Figure("bandwidth", "pool[a=b]", "w"), Figure("bandwidth", "raw", "w")),
         ">=",
         Quantity(1.5),
@@ -46,7 +46,7 @@ def test_a_verdict() -> None:
 )
 def test_quantities_carry_their_unit(text: str, value: float) -> None:
     claim = parse_claim(f"iops(a, b) < {text}", SPOT)
-    assert isinstance(claim, Comparison) and isinstance(claim.right, Quantity)
+    assert isinstance(claim, ComparisonClaim) and isinstance(claim.right, Quantity)
     assert claim.right.value == pytest.approx(value)
 
 

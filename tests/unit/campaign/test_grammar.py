@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
 from poolproof.campaign import grammar
-from poolproof.campaign.expression import Expression, Group, Option, Place, Stage, Word
+from poolproof.campaign.expression import Expression, Group, Option, Stage, TextSpan, Word
 from poolproof.campaign.grammar import format_expression, parse_expression
 from poolproof.campaign.tabulate import is_up_to_date
 from poolproof.errors import CampaignError
@@ -84,7 +84,7 @@ def test_places_point_into_the_whole_text_from_inside_groups() -> None:
     word = group.expression.stages[1].arguments[0]
     assert text[word.place.start : word.place.end] == "xfs"
     assert group.expression.text == text
-    assert (group.place, option.place) == (Place(9, 21), Place(22, 30))
+    assert (group.place, option.place) == (TextSpan(9, 21), TextSpan(22, 30))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poolproof.campaign.device_source import format_source, read_device
-from poolproof.campaign.document import Scalar, Spot, Table, parse_document
+from poolproof.campaign.document import Scalar, Spot, YamlMapping, parse_document
 from poolproof.campaign.expression import Expression
 from poolproof.campaign.flags import campaign_from_flags
 from poolproof.campaign.grammar import format_expression
@@ -168,7 +168,7 @@ def test_values_made_without_any_text_are_written_too() -> None:
 @given(st.text(st.characters(exclude_categories=("Cc", "Cs"))))
 def test_a_scalar_reads_back_as_the_text_it_was(text: str) -> None:
     document = parse_document(f"{{{scalar('key')}: {scalar(text)}}}", "test")
-    assert isinstance(document, Table)
+    assert isinstance(document, YamlMapping)
     value = document.get("key")
     assert isinstance(value, Scalar)
     assert value.text == text
@@ -179,5 +179,5 @@ def test_a_scalar_reads_back_as_the_text_it_was(text: str) -> None:
 @given(_sources)
 def test_a_device_reads_back(source: Disk | LoopFile | Qcow2 | Emulated) -> None:
     document = parse_document(f"a: {format_source(source)}", "test")
-    assert isinstance(document, Table)
+    assert isinstance(document, YamlMapping)
     assert read_device(*document.entries[0]) == Device("a", source)

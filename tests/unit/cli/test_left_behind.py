@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from poolproof.cli.left_behind import Found, Undone, look, undo_the_dead, warn_of_the_dead
+from poolproof.cli.left_behind import CleanupResult, Leftover, find_leftovers, undo_the_dead, warn_of_the_dead
 from poolproof.hosts.local import LocalHost
 from poolproof.provision.apply import apply
 from poolproof.provision.journal import Journal
-from poolproof.provision.owner import FILE, Owner, name_owner, owner_of
+from poolproof.provision.owner import FILE, StateOwner, name_owner, owner_of
 from poolproof.provision.state_dirs import state_directories
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.steps import Holds, Step, UndoCommand, UndoTree
@@ -46,7 +46,7 @@ class Place:
     def state(self, label: str = LABEL) -> Path:
         return self.work / f"poolproof-{label}"
 
-    def clean(self) -> tuple[dict[str, Undone], dict[str, Found]]:
+    def clean(self) -> tuple[dict[str, CleanupResult], dict[str, Leftover]]:
         """What was undone and what is left of this place alone, by label; other runs may be on this machine."""
         undone, left = undo_the_dead(HOST, str(self.work))
         return (
@@ -153,7 +153,7 @@ def test_what_no_journal_leads_to_is_named_with_what_to_type(
 
 def test_a_run_driven_from_another_machine_is_left_to_that_machine(place: Place) -> None:
     run = place.leave()
-    owner = Owner(str(run.path), "nas", "0123456789abcdef")
+    owner = StateOwner(str(run.path), "nas", "0123456789abcdef")
     (place.state() / FILE).write_text(json.dumps({"run": owner.run, "host": owner.host, "machine": owner.machine}))
     undone, left = place.clean()
     if owner_of(run.path).machine:
@@ -180,7 +180,7 @@ def test_what_has_mounts_is_found_wherever_it_is_and_another_users_is_left_alone
     )
     listed = "1000\n0 root /mnt/w/poolproof-0badcafe\n1000 me /mnt/w/poolproof-00000001\n"
     host = ToldHost({"/proc/self/mounts": mounts}, {"/mnt/w": listed})
-    (found,) = look(host, None)
+    (found,) = find_leftovers(host, None)
     assert (found.state.path, found.standing) == ("/mnt/w/poolproof-0badcafe", "foreign")
     assert found.state.is_mounted
     assert found.state.is_elsewhere
@@ -196,7 +196,7 @@ def test_a_dead_run_elsewhere_is_named_and_not_touched(place: Place, tmp_path: P
             more = f"/dev/loop9 {place.state()}/mnt/one-ext4 ext4 rw 0 0\n" if path == "/proc/self/mounts" else ""
             return super().read(path) + more
 
-    (found,) = [found for found in look(Mounted(), None) if found.state.path == str(place.state())]
+    (found,) = [found for found in find_leftovers(Mounted(), None) if found.state.path == str(place.state())]
     assert (found.standing, found.next) == ("dead", (f"poolproof clean {run.path}",))
     assert not any(each.run == str(run.path) for each in undo_the_dead(Mounted(), str(tmp_path))[0])
     assert place.state().is_dir()

@@ -154,7 +154,7 @@ def test_a_real_disk_is_found_by_what_is_written_on_it(identity: str) -> None:
     size = str(server_disk("sdd").size_bytes)
     marks = ("ata-HGST_HUS726T4TALA6L4_V1G0DDDD", path, size, "", "V1G0DDDD", "0x5000cca0dddd0000")
     assert claim.argv[3:] == (*marks, f"{_S}/hdd1.claimed")
-    assert plan.still_it[3:] == marks
+    assert plan.identity_check[3:] == marks
     assert isinstance(claim.undo, UndoCommand)
     assert claim.undo.argv[3:] == (*marks, f"{_S}/hdd1.claimed")
     assert claim.undo.only_if == Holds(f"{_S}/hdd1.claimed", "ata-HGST_HUS726T4TALA6L4_V1G0DDDD")

@@ -7,24 +7,24 @@ from typing import Any
 import pytest
 
 from poolproof.evidence.counters import Counters
-from poolproof.measure.latencies import Stretch
+from poolproof.measure.latencies import LatencyInterval
 from poolproof.measure.settle import series_text
 from poolproof.measure.status import Status
 from poolproof.provision.journal import SCHEMA as JOURNAL_SCHEMA
 from poolproof.provision.journal import Change, Undone
 from poolproof.provision.owner import SCHEMA as OWNER_SCHEMA
-from poolproof.provision.owner import Owner
-from poolproof.results.runs.kept import Kept
+from poolproof.provision.owner import StateOwner
 from poolproof.results.runs.model import SCHEMA, RunRecord, Trial
+from poolproof.results.runs.trial_evidence import TrialEvidence
 
 from .pages import DOCS, documented, keys_of_type, optional_parents
 
 FILES: dict[str, tuple[Any, ...]] = {
     "run.json": (RunRecord,),
     "trials.jsonl": (Trial,),
-    "evidence.json": (Kept,),
+    "evidence.json": (TrialEvidence,),
     "journal.jsonl": (Change, Undone),
-    "owner.json": (Owner,),
+    "owner.json": (StateOwner,),
 }
 
 
@@ -47,7 +47,7 @@ def test_the_series_holds_what_is_written() -> None:
 
 
 def test_a_stretch_holds_what_is_written() -> None:
-    assert documented("run-directory.md", "`latency.jsonl`") == keys_of_type(Stretch)
+    assert documented("run-directory.md", "`latency.jsonl`") == keys_of_type(LatencyInterval)
 
 
 def test_the_page_names_the_schema_that_is_written() -> None:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from poolproof.devices.model import Leaf
 from poolproof.evidence.account import Idle, Window, byte_account, leaf_uses
 from poolproof.evidence.counters import Counters, between, difference, parse_counters
-from poolproof.evidence.sampler import Reading, counter_paths, reading_at
+from poolproof.evidence.sampler import CounterReading, counter_paths, reading_at
 from poolproof.facts.block import Below
 
 # /sys/class/block/vda/stat of a virtio disk, Linux 6.18
@@ -51,8 +51,8 @@ def test_each_counter_file_is_read_once_with_the_disks_below_behind_the_leaves()
 def test_the_window_counts_what_the_leaves_did_and_the_drain_only_more_writes() -> None:
     leaves = [leaf("a", "vda"), leaf("b", "vda")]
 
-    def reading(at_s: float, a: Counters, b: Counters, disk: Counters) -> Reading:
-        return Reading(at_s, (a, b, disk))
+    def reading(at_s: float, a: Counters, b: Counters, disk: Counters) -> CounterReading:
+        return CounterReading(at_s, (a, b, disk))
 
     window = Window(
         start=reading(100.0, Counters(read_bytes=10), Counters(), Counters(read_bytes=5)),
@@ -80,14 +80,14 @@ def test_the_window_counts_what_the_leaves_did_and_the_drain_only_more_writes() 
 
 
 def test_idle_pauses_add_up_and_leave_the_disks_below_out() -> None:
-    quiet = Reading(10.0, (Counters(), Counters()))
-    busy = Reading(12.0, (Counters(read_bytes=400, write_bytes=100), Counters(read_bytes=10**9)))
-    idle = Idle().plus(quiet, busy, leaf_count=1).plus(busy, Reading(14.0, busy.counters), leaf_count=1)
+    quiet = CounterReading(10.0, (Counters(), Counters()))
+    busy = CounterReading(12.0, (Counters(read_bytes=400, write_bytes=100), Counters(read_bytes=10**9)))
+    idle = Idle().plus(quiet, busy, leaf_count=1).plus(busy, CounterReading(14.0, busy.counters), leaf_count=1)
     assert (idle.seconds, idle.read_bytes, idle.write_bytes) == (4.0, 400, 100)
 
 
 def test_the_counters_at_a_moment_are_read_off_a_straight_line() -> None:
-    readings = [Reading(float(second), (Counters(read_bytes=second * 100),)) for second in range(5)]
+    readings = [CounterReading(float(second), (Counters(read_bytes=second * 100),)) for second in range(5)]
     assert reading_at(readings, 2.5).counters[0].read_bytes == 250
     assert reading_at(readings, -1.0) is readings[0]
     assert reading_at(readings, 99.0) is readings[-1]

@@ -35,7 +35,7 @@ class Texts(LocalHost):
             _STAT.format(cpu0=cpus[0], cpu1=cpus[1]),
         )
 
-    def look(self, paths: Sequence[str]) -> Tick:
+    def read_files(self, paths: Sequence[str]) -> Tick:
         assert list(paths) == ["/proc/meminfo", "/proc/stat"]
         return Tick(0.0, self._texts)
 

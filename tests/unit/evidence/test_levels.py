@@ -5,9 +5,9 @@ from hypothesis import strategies as st
 
 from poolproof.evidence.account import Window
 from poolproof.evidence.counters import Counters
-from poolproof.evidence.levels import DATASET, DEVICE, Place, levels_of
+from poolproof.evidence.levels import DATASET, DEVICE, CountingPoint, levels_of
 from poolproof.evidence.model import DatasetUse, Level, ZfsUse
-from poolproof.evidence.sampler import Reading, counter_paths
+from poolproof.evidence.sampler import CounterReading, counter_paths
 from tests.unit.layers.ground import device
 
 LEAVES = (*device("a").leaves, *device("b").leaves)
@@ -15,17 +15,17 @@ A, B = (leaf.counter for leaf in LEAVES)
 ZVOL = "/sys/class/block/zd0/stat"
 
 
-def reading(at_s: float, *written: int) -> Reading:
-    return Reading(at_s, tuple(Counters(read_bytes=2 * count, write_bytes=count) for count in written))
+def reading(at_s: float, *written: int) -> CounterReading:
+    return CounterReading(at_s, tuple(Counters(read_bytes=2 * count, write_bytes=count) for count in written))
 
 
 def test_each_level_from_fio_to_the_disks() -> None:
     places = [
-        Place("zvol", "/dev/zvol/tank/v", 1, (ZVOL,)),
-        Place(DATASET, "tank", 2),
-        Place("zfs", "tank", 2, (A, B)),
-        Place(DEVICE, "a", 3, (A,)),
-        Place(DEVICE, "b", 3, (B,)),
+        CountingPoint("zvol", "/dev/zvol/tank/v", 1, (ZVOL,)),
+        CountingPoint(DATASET, "tank", 2),
+        CountingPoint("zfs", "tank", 2, (A, B)),
+        CountingPoint(DEVICE, "a", 3, (A,)),
+        CountingPoint(DEVICE, "b", 3, (B,)),
     ]
     paths = counter_paths(LEAVES, [path for place in places for path in place.counters])
     assert paths == (A, B, ZVOL)
@@ -43,7 +43,9 @@ def test_each_level_from_fio_to_the_disks() -> None:
 
 def test_a_dataset_that_nobody_counted_is_left_out() -> None:
     window = Window(reading(0), reading(1), reading(2))
-    assert [level.layer for level in levels_of((1, 1), [Place(DATASET, "tank", 1)], (), window, None)] == ["fio"]
+    assert [level.layer for level in levels_of((1, 1), [CountingPoint(DATASET, "tank", 1)], (), window, None)] == [
+        "fio"
+    ]
 
 
 @given(st.lists(st.integers(0, 2**40), min_size=2, max_size=2), st.integers(0, 2**40))
@@ -51,7 +53,11 @@ def test_a_pool_is_the_sum_of_its_devices(start: list[int], more: int) -> None:
     window = Window(reading(0, *start), reading(1, *(count + more for count in start)), reading(2, *start))
     _, pool, *devices = levels_of(
         (0, 0),
-        [Place("zfs", "tank", 1, (A, B)), Place(DEVICE, "a", 2, (A,)), Place(DEVICE, "b", 2, (B,))],
+        [
+            CountingPoint("zfs", "tank", 1, (A, B)),
+            CountingPoint(DEVICE, "a", 2, (A,)),
+            CountingPoint(DEVICE, "b", 2, (B,)),
+        ],
         counter_paths(LEAVES),
         window,
         None,

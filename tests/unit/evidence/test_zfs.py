@@ -65,7 +65,7 @@ class KstatHost:
     def read(self, path: str) -> str:
         raise AssertionError(path)
 
-    def look(self, paths: Sequence[str]) -> Tick:
+    def read_files(self, paths: Sequence[str]) -> Tick:
         return Tick(1.0, tuple(self._files.get(path, "") for path in paths))
 
     def stream(self, paths: Sequence[str], interval_s: float) -> AbstractContextManager[Iterator[Tick]]:

@@ -24,7 +24,7 @@ class ToldHost:
             raise FileMissing(path)
         return self._files[path]
 
-    def look(self, paths: Sequence[str]) -> Tick:
+    def read_files(self, paths: Sequence[str]) -> Tick:
         raise AssertionError(paths)
 
     def stream(self, paths: Sequence[str], interval_s: float) -> AbstractContextManager[Iterator[Tick]]:

@@ -6,14 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poolproof.hosts import far_end, far_stream
+from poolproof.hosts import remote_exec as far_end
+from poolproof.hosts import remote_stream as far_stream
 from poolproof.process import run_on_leash
 
 _MARK = "poolproof-0123"
 _LIMIT_S = 20.0
 
 
-def _ask(*argv: str, stdin: str | None = None, limit_s: int = 10) -> far_end.Outcome:
+def _ask(*argv: str, stdin: str | None = None, limit_s: int = 10) -> far_end.SshResult:
     """Give the order to a shell as sshd would, and hold the leash until it ends."""
     order = far_end.order(argv, mark=_MARK, limit_s=limit_s, stdin=stdin)
     ended = run_on_leash(["sh", "-c", order.line], timeout_s=_LIMIT_S, stdin=order.stdin, grace_s=5)
@@ -23,7 +24,7 @@ def _ask(*argv: str, stdin: str | None = None, limit_s: int = 10) -> far_end.Out
 @pytest.mark.usefixtures("shell")
 def test_every_shell_keeps_the_same_house() -> None:
     said = _ask("sh", "-c", 'cat; echo "$1"; echo err >&2; exit 255', "sh", "it's $x\n", stdin="fed\n")
-    assert said == far_end.Outcome(True, 255, False, "fed\nit's $x\n\n", "err\n")
+    assert said == far_end.SshResult(True, 255, False, "fed\nit's $x\n\n", "err\n")
     assert _ask("true").code == 0
     assert _ask("printf", "%s", "y" * 110_000, stdin="").stdout == "y" * 110_000
 
@@ -43,7 +44,7 @@ def test_a_program_that_is_not_there_is_told_from_one_that_says_127() -> None:
 
 def test_words_before_the_mark_are_not_the_program_s() -> None:
     found = far_end.outcome(f"Welcome\n{_MARK}\nout", f"mind the gap\n{_MARK}\nerr\n{_MARK} 7\n", _MARK)
-    assert found == far_end.Outcome(True, 7, False, "out", "err")
+    assert found == far_end.SshResult(True, 7, False, "out", "err")
 
 
 def test_no_report_is_no_exit_code() -> None:

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poolproof.hosts import far_shell, far_stream
-from poolproof.hosts.far_shell import Answer
+from poolproof.hosts import remote_shell as far_shell
+from poolproof.hosts import remote_stream as far_stream
+from poolproof.hosts.remote_shell import CommandResult
 from poolproof.hosts.shells import ShellBroke, Shells
 
 _MARK = "poolproof-0123"
@@ -28,7 +29,7 @@ def shells(shell: None) -> Iterator[Shells]:  # noqa: ARG001
         made.close()
 
 
-def _ask(shells: Shells, *argv: str, stdin: str | None = None, limit_s: int = 10) -> Answer | None:
+def _ask(shells: Shells, *argv: str, stdin: str | None = None, limit_s: int = 10) -> CommandResult | None:
     request = far_shell.to_run(argv, limit_s=limit_s, stdin=stdin)
     assert request is not None
     return shells.ask(request, time.monotonic() + _LIMIT_S)
@@ -36,8 +37,8 @@ def _ask(shells: Shells, *argv: str, stdin: str | None = None, limit_s: int = 10
 
 def test_one_command_after_the_other(shells: Shells) -> None:
     script = 'echo "$1"; echo err >&2; exit 255'
-    assert _ask(shells, "sh", "-c", script, "sh", "it's $x\n") == Answer(255, False, "it's $x\n\n", "err\n")
-    assert _ask(shells, "printf", r"\000no end") == Answer(0, False, "\0no end", "")
+    assert _ask(shells, "sh", "-c", script, "sh", "it's $x\n") == CommandResult(255, False, "it's $x\n\n", "err\n")
+    assert _ask(shells, "printf", r"\000no end") == CommandResult(0, False, "\0no end", "")
     workers = [_ask(shells, "sh", "-c", "echo $PPID") for _ in range(3)]
     assert len(set(workers)) == 1
 
@@ -45,14 +46,14 @@ def test_one_command_after_the_other(shells: Shells) -> None:
 @pytest.mark.parametrize("text", ["", "x", "it's\n$HOME é\n\n", "y" * 9_000])
 @pytest.mark.parametrize("limit_s", [10, 3600])
 def test_input_arrives_whole_and_ends(shells: Shells, text: str, limit_s: int) -> None:
-    assert _ask(shells, "cat", stdin=text, limit_s=limit_s) == Answer(0, False, text, "")
-    assert _ask(shells, "cat", limit_s=limit_s) == Answer(0, False, "", "")
+    assert _ask(shells, "cat", stdin=text, limit_s=limit_s) == CommandResult(0, False, text, "")
+    assert _ask(shells, "cat", limit_s=limit_s) == CommandResult(0, False, "", "")
 
 
 def test_a_word_of_the_shell_s_own_is_no_program(shells: Shells) -> None:
     answer = _ask(shells, "exit", "7")
     assert answer is not None and answer.code == 127
-    assert _ask(shells, "true") == Answer(0, False, "", "")
+    assert _ask(shells, "true") == CommandResult(0, False, "", "")
 
 
 def test_the_shell_s_own_test_says_what_the_program_would(shells: Shells, tmp_path: Path) -> None:
@@ -72,11 +73,11 @@ def test_the_shell_s_own_test_says_what_the_program_would(shells: Shells, tmp_pa
 def test_a_program_that_is_not_there_is_told_from_one_that_says_127(shells: Shells) -> None:
     missing, own = _ask(shells, "poolproof-no-such-program"), _ask(shells, "sh", "-c", "exit 127")
     assert missing is not None and (missing.code, missing.absent) == (127, True)
-    assert own == Answer(127, False, "", "")
+    assert own == CommandResult(127, False, "", "")
 
 
 def test_a_program_that_a_signal_ended_says_so_and_the_shell_nothing(shells: Shells) -> None:
-    assert _ask(shells, "sh", "-c", "kill -KILL $$") == Answer(128 + 9, False, "", "")
+    assert _ask(shells, "sh", "-c", "kill -KILL $$") == CommandResult(128 + 9, False, "", "")
 
 
 def test_what_outlives_the_time_is_ended_and_the_next_has_another_shell(shells: Shells, tmp_path: Path) -> None:
@@ -85,7 +86,7 @@ def test_what_outlives_the_time_is_ended_and_the_next_has_another_shell(shells: 
     assert request is not None
     with pytest.raises(TimeoutError):
         shells.ask(request, time.monotonic() + 1)
-    assert _ask(shells, "true") == Answer(0, False, "", "")
+    assert _ask(shells, "true") == CommandResult(0, False, "", "")
     _await_end((tmp_path / "pid").read_text().strip())
 
 
@@ -100,7 +101,7 @@ def test_a_clock_is_gone_with_its_command(shells: Shells, monkeypatch: pytest.Mo
     monkeypatch.setattr(far_shell, "_WITHOUT_CLOCK_S", 0)
     limit_s = 100_000 + secrets.randbelow(900_000)
     for _ in range(20):
-        assert _ask(shells, "true", limit_s=limit_s) == Answer(0, False, "", "")
+        assert _ask(shells, "true", limit_s=limit_s) == CommandResult(0, False, "", "")
     deadline = time.monotonic() + _LIMIT_S
     while _running(f"sleep\0{limit_s}"):
         assert time.monotonic() < deadline
@@ -131,7 +132,7 @@ def test_a_look_at_files(shells: Shells, tmp_path: Path) -> None:
     assert tick.texts == ("one 1\n\n  two\\n\n", "", "no line end")
     assert far_stream.clock(answer.stdout) is not None
     assert abs(tick.at_s - time.time()) < _LIMIT_S
-    assert _ask(shells, "true") == Answer(0, False, "", "")
+    assert _ask(shells, "true") == CommandResult(0, False, "", "")
 
 
 def test_what_a_shell_does_not_take() -> None:
@@ -167,7 +168,7 @@ def test_a_reply_is_the_bytes_between_its_marks_however_they_come(before: bytes,
         err += whole[first : first + piece]
     assert reply.ended()
     text = said.decode(errors="replace").replace("\r\n", "\n").replace("\r", "\n")
-    assert reply.answer() == Answer(126, False, text, text)
+    assert reply.answer() == CommandResult(126, False, text, text)
 
 
 def _await_end(pid: str) -> None:

@@ -9,15 +9,15 @@ from poolproof.campaign.device_source import parse_device_flag
 from poolproof.devices.emulate import PLUGIN
 from poolproof.errors import CampaignError, HostError
 from poolproof.lab.cache import Image
-from poolproof.lab.disks import LabDisk, Places, in_ram, plan_disks
+from poolproof.lab.disks import LabDirectories, LabDisk, in_ram, plan_disks
 from poolproof.lab.qemu import Virtual, qemu_command
 
-PLACES = Places("/cache/lab/nas", "/dev/shm/poolproof-lab-nas")
+PLACES = LabDirectories("/cache/lab/nas", "/dev/shm/poolproof-lab-nas")
 GIB = 1 << 30
 CPU = "max,erms=off,fsrm=off,la57=off"
 
 
-def planned(*flags: str, places: Places = PLACES) -> tuple[LabDisk, ...]:
+def planned(*flags: str, places: LabDirectories = PLACES) -> tuple[LabDisk, ...]:
     return plan_disks([parse_device_flag(flag) for flag in flags], places, pipeline_s=0.0003)
 
 
@@ -123,7 +123,7 @@ def test_names_that_cannot_be_serials_are_refused() -> None:
 
 def test_a_folder_too_deep_for_a_socket_is_refused() -> None:
     with pytest.raises(HostError, match="too long for a socket"):
-        planned("a=emulate:nvme,1G", places=Places("/" + "x" * 105, None))
+        planned("a=emulate:nvme,1G", places=LabDirectories("/" + "x" * 105, None))
 
 
 def test_emulated_disks_lie_in_ram_only_when_all_fit() -> None:

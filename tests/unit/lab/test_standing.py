@@ -13,7 +13,7 @@ from poolproof.campaign.model import Campaign, Disk, Measure
 from poolproof.errors import CampaignError, HostError, UsageError
 from poolproof.lab import accelerate, link, standing
 from poolproof.lab.campaign import own_disks, seen_from
-from poolproof.lab.standing import Lab, LabRecord, Owner
+from poolproof.lab.standing import Lab, LabRecord, OwnerProcess
 from poolproof.provision.journal import Journal
 from poolproof.steps import Step, UndoDaemon
 
@@ -82,7 +82,7 @@ def test_a_machine_that_is_gone_has_crashed(machines: Path) -> None:
 
 
 def test_a_lab_whose_process_is_dead_is_an_orphan(machines: Path) -> None:
-    dead = Owner(os.getpid(), "1")  # this process did not begin at the first tick of the machine
+    dead = OwnerProcess(os.getpid(), "1")  # this process did not begin at the first tick of the machine
     folder = _lab(machines, msgspec.structs.replace(RECORD, owner=dead), runs=True)
     try:
         assert standing.find("nas").state == "orphan"
@@ -104,7 +104,7 @@ def test_a_lab_of_a_living_process_is_no_orphan(machines: Path) -> None:
 def test_a_start_that_was_killed_leaves_an_orphan(machines: Path) -> None:
     folder = _lab(machines, RECORD, runs=False)
     (folder / "lab.json").unlink()
-    (folder / "starter").write_bytes(msgspec.json.encode(Owner(os.getpid(), "1")))
+    (folder / "starter").write_bytes(msgspec.json.encode(OwnerProcess(os.getpid(), "1")))
     assert standing.orphans() == (folder,)
     (folder / "starter").write_bytes(msgspec.json.encode(standing.this_process()))
     assert standing.orphans() == ()

@@ -30,7 +30,7 @@ class RecordedHost:
             raise FileMissing(f"{path} cannot be read")
         return self.files[path]
 
-    def look(self, paths: Sequence[str]) -> Tick:
+    def read_files(self, paths: Sequence[str]) -> Tick:
         raise AssertionError(paths)
 
     def stream(self, paths: Sequence[str], interval_s: float) -> AbstractContextManager[Iterator[Tick]]:

@@ -54,7 +54,7 @@ class RecordedHost:
     def read(self, path: str) -> str:
         raise AssertionError(path)
 
-    def look(self, paths: Sequence[str]) -> Tick:
+    def read_files(self, paths: Sequence[str]) -> Tick:
         raise AssertionError(paths)
 
     def stream(self, paths: Sequence[str], interval_s: float) -> AbstractContextManager[Iterator[Tick]]:

@@ -11,7 +11,7 @@ from poolproof.hosts.local import LocalHost
 from poolproof.measure.asked_metric import bounds_of, percentile_of, with_percentile
 from poolproof.measure.fio_report import FioReport
 from poolproof.measure.status import Status, after_ramp
-from poolproof.stopping.model import Decision, Rule
+from poolproof.stopping.model import StoppingDecision, StoppingRule
 
 CAPTURED = Path(__file__).parent / "captured" / "3.33-status-ramp.json+.gz"
 RAMP_S = 0.4
@@ -26,11 +26,11 @@ def report(tmp_path: Path) -> FioReport:
     return found
 
 
-def settled(used_s: float) -> Decision:
-    return Decision(True, True, 100.0, 99.0, 101.0, 0.0, used_s)
+def settled(used_s: float) -> StoppingDecision:
+    return StoppingDecision(True, True, 100.0, 99.0, 101.0, 0.0, used_s)
 
 
-def judged(report: FioReport, rule: Rule, used_s: float) -> Decision:
+def judged(report: FioReport, rule: StoppingRule, used_s: float) -> StoppingDecision:
     counting = after_ramp(report.statuses, RAMP_S, 0.0)
     asked = percentile_of("p50")
     assert asked is not None
@@ -38,14 +38,14 @@ def judged(report: FioReport, rule: Rule, used_s: float) -> Decision:
 
 
 def test_a_percentile_within_the_tolerance_ends_the_trial(report: FioReport) -> None:
-    rule = Rule(until=0.9, min_s=1, max_s=60)
+    rule = StoppingRule(until=0.9, min_s=1, max_s=60)
     decision = judged(report, rule, 2.0)
     assert decision.settled
     assert decision.half_share is not None and 1 / 128 <= decision.half_share < 0.9, "kept for the trials together"
 
 
 def test_one_that_is_not_known_goes_on_to_the_next_look_and_at_last_says_so(report: FioReport) -> None:
-    rule = Rule(until=1e-6, min_s=1, max_s=60)
+    rule = StoppingRule(until=1e-6, min_s=1, max_s=60)
     decision = judged(report, rule, 2.0)
     assert not decision.done and not decision.settled
     assert decision.next_s == pytest.approx(2.5)
@@ -57,7 +57,7 @@ def test_one_that_is_not_known_goes_on_to_the_next_look_and_at_last_says_so(repo
 def test_without_reports_the_rate_decides(report: FioReport) -> None:
     asked = percentile_of("p99")
     assert asked is not None
-    assert with_percentile(settled(2.0), asked, Rule(), report, ()) == settled(2.0)
+    assert with_percentile(settled(2.0), asked, StoppingRule(), report, ()) == settled(2.0)
 
 
 def test_stretches_are_even_and_end_now() -> None:

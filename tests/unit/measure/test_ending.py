@@ -12,14 +12,14 @@ from poolproof.layers.base import WriteBack
 from poolproof.layers.zfs_txg import transaction_groups
 from poolproof.load.fio.json_output import read_json
 from poolproof.measure.jobs import jobs_of
-from poolproof.measure.latencies import Stretch
+from poolproof.measure.latencies import LatencyInterval
 from poolproof.measure.live import Ending
 from poolproof.measure.settle import FioRun, lasting, status_interval_s, window_of, with_enough
 from poolproof.measure.status import Status
 from poolproof.process import Completed
-from poolproof.results.runs.settled import rule_of
+from poolproof.results.runs.convergence import rule_of
 from poolproof.stopping.decide import decide
-from poolproof.stopping.model import Decision, Rule, Series, Steady
+from poolproof.stopping.model import RateSeries, Steady, StoppingDecision, StoppingRule
 
 MEASURE = Measure(trials=2, most_trials=4, until=Until(tolerance=0.05, min_s=2.0, max_s=20.0))
 BEGUN_S = 1000.0
@@ -59,12 +59,12 @@ def test_no_trial_is_too_short_to_settle_however_little_of_a_budget_is_left(
     steady: Steady, interval_s: float, most_s: float
 ) -> None:
     """With more than four clones fio reports every half second, and it takes twelve reports."""
-    held = with_enough(Rule(min_s=3.0, max_s=3.0, steady=steady), interval_s)
+    held = with_enough(StoppingRule(min_s=3.0, max_s=3.0, steady=steady), interval_s)
     assert held.most_s == most_s
     values = [100.0 + 0.1 * (number % 2) for number in range(round(most_s / interval_s))]
-    decision = decide(Series(interval_s, tuple(values)), held)
+    decision = decide(RateSeries(interval_s, tuple(values)), held)
     assert decision.settled, decision.reasons
-    assert with_enough(Rule(min_s=3.0, max_s=60.0, steady=steady), interval_s).most_s == 60.0
+    assert with_enough(StoppingRule(min_s=3.0, max_s=60.0, steady=steady), interval_s).most_s == 60.0
 
 
 STALLED = ((0.408, 20, 84), (0.513, 41, 104), (0.693, 78, 141), (0.809, 92, 155), (5.706, 155, 155))
@@ -75,7 +75,7 @@ STALLED = ((0.408, 20, 84), (0.513, 41, 104), (0.693, 78, 141), (0.809, 92, 155)
 def test_the_straight_line_over_a_stall_is_no_steady_rate(by_bytes: bool) -> None:
     """By bytes its samples are all alike, by I/Os, which fio counts when it issues them, nothing moves after it."""
     statuses = [Status(BEGUN_S + at, at, write_bytes=mib << 20, write_ios=ios) for at, mib, ios in STALLED]
-    held = Ending(Rule(until=0.1, min_s=1.2, max_s=3.1), by_bytes=by_bytes, interval_s=0.1, ramp_s=0.0)
+    held = Ending(StoppingRule(until=0.1, min_s=1.2, max_s=3.1), by_bytes=by_bytes, interval_s=0.1, ramp_s=0.0)
     decision = held.judge(statuses, BEGUN_S)
     assert decision.done and not decision.settled
     assert (decision.low, decision.high) == (None, None)
@@ -89,7 +89,7 @@ def test_a_window_in_which_nothing_was_counted_gives_the_figures_of_the_whole() 
             "io_bytes": 85983232, "total_ios": 82, "runtime": 4110, "iops": 19.95, "bw_bytes": 20920494}}],
     }  # fmt: skip
     text = json.dumps(report)
-    decision = Decision(True, False, 20.0, None, None, 1.0, 4.1, (), None)
+    decision = StoppingDecision(True, False, 20.0, None, None, 1.0, 4.1, (), None)
     fio = FioRun("", text, Completed((), 0, "", "", 4.2), decision=decision, warm_up=text, most_s=3.4)
     figures, settling = window_of(fio, read_json(text), "iops")
     assert figures.iops == pytest.approx(19.95)
@@ -98,7 +98,7 @@ def test_a_window_in_which_nothing_was_counted_gives_the_figures_of_the_whole() 
 
 def test_a_rate_that_changes_tells_its_lowest_and_its_highest_tenth() -> None:
     values = tuple([100.0] * 60 + [50.0] * 60)
-    decision = decide(Series(0.1, values), Rule(min_s=12, max_s=12))
+    decision = decide(RateSeries(0.1, values), StoppingRule(min_s=12, max_s=12))
     assert {reason.name for reason in decision.reasons} & {"step", "bimodal"}
     report = {"jobs": [{"job_runtime": 12000, "write": {"total_ios": 900, "runtime": 12000, "iops": 75}}]}
     text = json.dumps({"fio version": "fio-3.33", **report})
@@ -110,11 +110,11 @@ def test_a_rate_that_changes_tells_its_lowest_and_its_highest_tenth() -> None:
 
 def test_a_percentile_has_extremes_of_its_own() -> None:
     bins = [{1_000_000: 90, 2_000_000 if number < 9 else 4_000_000: 10} for number in range(10)]
-    stretches = tuple(Stretch(BEGUN_S + at, at, at + 1.0, {}, each) for at, each in enumerate(bins))
+    stretches = tuple(LatencyInterval(BEGUN_S + at, at, at + 1.0, {}, each) for at, each in enumerate(bins))
     report = {"jobs": [{"job_runtime": 10000, "write": {"total_ios": 1000, "runtime": 10000, "iops": 100}, "sync": {
         "total_ios": 1000, "lat_ns": {"N": 1000, "percentile": {"99.000000": 2_000_000}}}}]}  # fmt: skip
     text = json.dumps({"fio version": "fio-3.33", **report})
-    decision = decide(Series(0.1, (100.0,) * 100), Rule(min_s=10, max_s=10))
+    decision = decide(RateSeries(0.1, (100.0,) * 100), StoppingRule(min_s=10, max_s=10))
     fio = FioRun("", text, Completed((), 0, "", "", 10.2), decision=decision, most_s=10, latencies=stretches)
     figures, settling = window_of(fio, read_json(text), "sync_p99")
     assert figures.sync_p99_ns == 2_000_000
@@ -123,11 +123,11 @@ def test_a_percentile_has_extremes_of_its_own() -> None:
 
 def test_with_its_own_report_for_each_sample_the_same_series_is_settled() -> None:
     values = tuple([900.0] * 12 + [100.0] * 48)
-    rule = Rule(until=0.1, min_s=1.2, max_s=60.0)
-    assert decide(Series(0.1, values[12:]), rule).settled
-    reported = Series(0.1, values[12:], tuple(0.1 * (1 + number) for number in range(48)))
+    rule = StoppingRule(until=0.1, min_s=1.2, max_s=60.0)
+    assert decide(RateSeries(0.1, values[12:]), rule).settled
+    reported = RateSeries(0.1, values[12:], tuple(0.1 * (1 + number) for number in range(48)))
     assert decide(reported, rule).settled
-    decision = decide(Series(0.1, values[12:], (0.2, 0.3, 4.8)), rule)
+    decision = decide(RateSeries(0.1, values[12:], (0.2, 0.3, 4.8)), rule)
     assert not decision.settled and not decision.done and decision.next_s is not None
     assert [reason.name for reason in decision.reasons] == ["few-samples"]
 

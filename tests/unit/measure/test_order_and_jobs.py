@@ -11,11 +11,11 @@ from poolproof.errors import CampaignError
 from poolproof.hosts.local import LocalHost
 from poolproof.load.fio.job import JobFile
 from poolproof.measure.jobs import ADDED, device_reach_bytes, file_set, fill_job, jobs_of, on_device, placed
-from poolproof.measure.order import Order
+from poolproof.measure.order import TrialOrder
 from poolproof.measure.settle import lasting, status_interval_s
-from poolproof.results.runs.model import Figures, Settling, Trial, Unsettled
-from poolproof.results.runs.settled import Spreads
-from poolproof.stopping.model import Spread
+from poolproof.results.runs.convergence import Spreads
+from poolproof.results.runs.model import Convergence, NotConverged, Trial, TrialMetrics
+from poolproof.stopping.model import VariancePrior
 
 HOST = LocalHost()
 WORKLOADS = campaign_from_flags(
@@ -34,11 +34,11 @@ def jobs(text: str) -> JobFile:
     return jobs_of(workload(text), Measure(time_s=3), HOST)
 
 
-def order(seed: int = 5, done: Iterable[Trial] = (), measure: Measure = THREE) -> Order:
-    return Order("a", WORKLOADS, measure, seed, done)
+def order(seed: int = 5, done: Iterable[Trial] = (), measure: Measure = THREE) -> TrialOrder:
+    return TrialOrder("a", WORKLOADS, measure, seed, done)
 
 
-def whole(order: Order, figure: float = 100.0) -> list[tuple[str, int]]:
+def whole(order: TrialOrder, figure: float = 100.0) -> list[tuple[str, int]]:
     """All trials of an order, each ended with that figure."""
     found = []
     for entry, number in order.ahead():
@@ -48,8 +48,10 @@ def whole(order: Order, figure: float = 100.0) -> list[tuple[str, int]]:
 
 
 def trial(name: str, number: int, figure: float | None, *, settled: bool = True) -> Trial:
-    settling = Settling(settled, 0.0, 3.0, 180.0, 0.9995, 1.0005, () if settled else (Unsettled("drift", "it drifts"),))
-    figures = None if figure is None else Figures(figure, figure * 4096)
+    settling = Convergence(
+        settled, 0.0, 3.0, 180.0, 0.9995, 1.0005, () if settled else (NotConverged("drift", "it drifts"),)
+    )
+    figures = None if figure is None else TrialMetrics(figure, figure * 4096)
     return Trial("a", name, number, "failed" if figure is None else "sound", (), "iops", figures, settling=settling)
 
 
@@ -109,13 +111,13 @@ class _Jump:
     """A spread of the run's cells that jumps once so many trials were asked about."""
 
     def __init__(self) -> None:
-        self.spreads = Spreads(rates=Spread(0.001, 30.0))
+        self.spreads = Spreads(rates=VariancePrior(0.001, 30.0))
 
     def __call__(self) -> Spreads:
         return self.spreads
 
     def jump(self) -> None:
-        self.spreads = Spreads(rates=Spread(0.08, 30.0))
+        self.spreads = Spreads(rates=VariancePrior(0.08, 30.0))
 
 
 def test_a_workload_that_was_known_when_the_layout_was_prepared_does_not_run_in_it() -> None:
@@ -123,7 +125,7 @@ def test_a_workload_that_was_known_when_the_layout_was_prepared_does_not_run_in_
     jump, (known, restless) = _Jump(), (WORKLOADS[0], WORKLOADS[1])
     done = [trial(known.name, number, 100.0) for number in (1, 2)]
     done += [trial(restless.name, number, 100.0 * number) for number in (1, 2)]
-    held = Order("a", [known, restless], ADAPTIVE, 5, done, jump)
+    held = TrialOrder("a", [known, restless], ADAPTIVE, 5, done, jump)
     held.limit()
     held.allow([known.name, restless.name], 3)
     prepared = {entry.name for entry, _ in held.certain()}
@@ -139,7 +141,7 @@ def test_a_workload_that_was_known_when_the_layout_was_prepared_does_not_run_in_
 
 def test_a_workload_that_paused_catches_up_and_no_number_is_left_out() -> None:
     jump, (paused, restless) = _Jump(), (WORKLOADS[0], WORKLOADS[1])
-    both = Order("a", [paused, restless], ADAPTIVE, 5, (), jump)
+    both = TrialOrder("a", [paused, restless], ADAPTIVE, 5, (), jump)
     ran = []
     for entry, number in both.ahead():
         both.add(trial(entry.name, number, 100.0 if entry is paused else 100.0 * number))
@@ -156,7 +158,7 @@ def test_a_workload_that_paused_catches_up_and_no_number_is_left_out() -> None:
 def test_a_hole_that_an_older_run_left_is_filled() -> None:
     name = WORKLOADS[0].name
     done = [trial(name, number, 100.0 * number) for number in (1, 2, 4)]
-    one = Order("a", WORKLOADS[:1], ADAPTIVE, 5, done)
+    one = TrialOrder("a", WORKLOADS[:1], ADAPTIVE, 5, done)
     assert [number for _, number in one.certain()] == [3]
     assert [number for _, number in whole(one)] == [3, 5]
 

@@ -8,7 +8,7 @@ import pytest
 
 from poolproof.errors import BuildError
 from poolproof.hosts.base import HostUnreachable
-from poolproof.measure import pulse
+from poolproof.measure import health_check as pulse
 from poolproof.process import CommandTimedOut, Completed
 
 from ..facts.told import ToldHost

@@ -10,11 +10,11 @@ import pytest
 from poolproof.campaign.model import Campaign
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.load.fio.job import JobFile
-from poolproof.measure.order import Order
+from poolproof.measure.order import TrialOrder
 from poolproof.measure.schedule import Schedule, schedule_of
 from poolproof.measure.trial import Fill, Prepared
-from poolproof.results.runs.model import Figures, Settling, Trial, Unsettled
-from poolproof.results.runs.settled import Spreads, spread_among
+from poolproof.results.runs.convergence import Spreads, spread_among
+from poolproof.results.runs.model import Convergence, NotConverged, Trial, TrialMetrics
 
 START_S = 1_700_000_000.0
 TRIAL_S = 10.0
@@ -30,7 +30,7 @@ def campaign(budget_s: int) -> Campaign:
 
 def trial(layout: str, number: int, begun_s: float) -> Trial:
     begun_at = datetime.fromtimestamp(START_S + begun_s, UTC).isoformat(timespec="milliseconds")
-    figures = Figures(1000.0 + number, 1e6)
+    figures = TrialMetrics(1000.0 + number, 1e6)
     return Trial(layout, "reads", number, "sound", (), "iops", figures, begun_at=begun_at, seconds={"fio": TRIAL_S})
 
 
@@ -40,21 +40,21 @@ def schedule(budget_s: int, build_s: float) -> Schedule:
     second_s = 2 * TRIAL_S + build_s
     done = [trial("one", 1, 0.0), trial("one", 2, TRIAL_S)]
     done += [trial("two", 1, second_s), trial("two", 2, second_s + TRIAL_S)]
-    orders = {name: Order(name, asked.workloads, asked.measure, 1, done) for name in ("one", "two")}
+    orders = {name: TrialOrder(name, asked.workloads, asked.measure, 1, done) for name in ("one", "two")}
     found = schedule_of(asked, orders)
     assert found is not None
     return found
 
 
-def sharing(asked: Campaign, done: Sequence[Trial] = ()) -> dict[str, Order]:
+def sharing(asked: Campaign, done: Sequence[Trial] = ()) -> dict[str, TrialOrder]:
     """The order of each layout; how much trials differ is told by the cells of all."""
-    orders: dict[str, Order] = {}
+    orders: dict[str, TrialOrder] = {}
 
     def spread() -> Spreads:
         return spread_among(cell for order in orders.values() for cell in order.cells())
 
     for layout in asked.layouts:
-        orders[layout.name] = Order(layout.name, asked.workloads, asked.measure, 1, done, spread)
+        orders[layout.name] = TrialOrder(layout.name, asked.workloads, asked.measure, 1, done, spread)
     return orders
 
 
@@ -82,7 +82,7 @@ def test_a_round_of_the_race_is_spared_the_files_of_other_workloads(others_s: fl
     )
     done = [trial("one", 1, 0.0), trial("one", 2, TRIAL_S)]
     done += [trial("two", number, (1 + number) * TRIAL_S + 60.0) for number in (1, 2)]
-    orders = {name: Order(name, asked.workloads, asked.measure, 1, done) for name in ("one", "two")}
+    orders = {name: TrialOrder(name, asked.workloads, asked.measure, 1, done) for name in ("one", "two")}
     found = schedule_of(replace(asked, budget_s=4 * TRIAL_S + 60 + 80.0), orders)
     assert found is not None
     assert not found.affords(["one", "two"])
@@ -115,7 +115,7 @@ def test_what_comes_before_the_start_is_not_of_the_budget(monkeypatch: pytest.Mo
     assert found.left_s == pytest.approx(before_s, abs=5)
 
 
-def raced(figures: dict[str, list[list[float]]], drifts: str = "") -> tuple[Schedule, dict[str, Order]]:
+def raced(figures: dict[str, list[list[float]]], drifts: str = "") -> tuple[Schedule, dict[str, TrialOrder]]:
     """A campaign whose goal has two workloads, and these figures of each layout's trials of them."""
     asked = parse_campaign(
         f"layouts: {{{', '.join(f'{name}: dir /{name}' for name in figures)}}}\n"
@@ -125,14 +125,14 @@ def raced(figures: dict[str, list[list[float]]], drifts: str = "") -> tuple[Sche
     )
     orders = {}
     for name, cells in figures.items():
-        reasons = (Unsettled("drift", "it falls"),) if name == drifts else ()
+        reasons = (NotConverged("drift", "it falls"),) if name == drifts else ()
         done = [
-            replace(trial(name, number, 0.0), workload=workload.name, figures=Figures(figure, figure))
+            replace(trial(name, number, 0.0), workload=workload.name, figures=TrialMetrics(figure, figure))
             for workload, cell in zip(asked.workloads, cells, strict=True)
             for number, figure in enumerate(cell, start=1)
         ]
-        done = [replace(each, settling=Settling(not reasons, 0.0, 3.0, 60.0, reasons=reasons)) for each in done]
-        orders[name] = Order(name, asked.workloads, asked.measure, 1, done)
+        done = [replace(each, settling=Convergence(not reasons, 0.0, 3.0, 60.0, reasons=reasons)) for each in done]
+        orders[name] = TrialOrder(name, asked.workloads, asked.measure, 1, done)
     found = schedule_of(asked, orders)
     assert found is not None
     return found, orders
@@ -152,7 +152,7 @@ def test_a_race_has_no_more_rounds_than_a_cell_may_have_trials_beyond_its_least(
             for workload, number in orders[name].ahead():
                 figure = 100.0 * (1 + number % 2)
                 done = trial(name, number, 0.0)
-                orders[name].add(replace(done, workload=workload.name, figures=Figures(figure, figure)))
+                orders[name].add(replace(done, workload=workload.name, figures=TrialMetrics(figure, figure)))
     assert rounds == 4, "2..6"
     assert {len(cell) for name in ("one", "two") for cell in orders[name].cells()} == {6}
     assert {len(cell) for cell in orders["calm"].cells()} == {2}
@@ -164,7 +164,9 @@ def test_a_resumed_race_goes_on_with_the_round_in_which_it_was() -> None:
     assert found.begin_round(["one", "two"]) == ["one", "two"]
     for workload, number in orders["two"].ahead():
         figure = 100.0 * (1 + number % 2)
-        orders["two"].add(replace(trial("two", number, 0.0), workload=workload.name, figures=Figures(figure, figure)))
+        orders["two"].add(
+            replace(trial("two", number, 0.0), workload=workload.name, figures=TrialMetrics(figure, figure))
+        )
     assert [len(cell) for cell in orders["two"].cells()] == [5, 5]
 
 
@@ -178,7 +180,7 @@ def test_a_race_that_was_killed_in_its_last_round_goes_on_with_it() -> None:
         for workload, number in orders[name].ahead():
             done = trial(name, number, 0.0)
             figure = 100.0 * (1 + number % 2)
-            orders[name].add(replace(done, workload=workload.name, figures=Figures(figure, figure)))
+            orders[name].add(replace(done, workload=workload.name, figures=TrialMetrics(figure, figure)))
     assert {len(cell) for name in orders for cell in orders[name].cells()} == {6}
     assert found.racing() == [], "that was the last"
 
@@ -196,7 +198,7 @@ def test_second_trials_of_some_do_not_end_the_race_of_all() -> None:
     assert found is not None
     for name, order in orders.items():
         for _workload, number in order.ahead():
-            order.add(replace(trial(name, number, 0.0), figures=Figures(100.0 * (1 + number % 2), 1.0)))
+            order.add(replace(trial(name, number, 0.0), figures=TrialMetrics(100.0 * (1 + number % 2), 1.0)))
     once = [name for name in names if len(orders[name].cells()[0]) == 1]
     assert once, "not every cell is of the sample"
     assert set(found.begin_round(found.racing())) == set(once)
@@ -227,11 +229,11 @@ def half_done(budget_s: int, build_s: float, asked: Campaign | None = None, allo
         replace(
             trial("one", number, build_s + (number - 1) * (RAN_S + BESIDE_S)),
             seconds={"fio": RAN_S + 0.5, "drain": BESIDE_S - 0.5},
-            settling=Settling(settled=False, warmup_s=0.0, ran_s=RAN_S, most_s=allowed_s),
+            settling=Convergence(settled=False, warmup_s=0.0, ran_s=RAN_S, most_s=allowed_s),
         )
         for number in (1, 2)
     ]
-    orders = {name: Order(name, asked.workloads, asked.measure, 1, done) for name in ("one", "two")}
+    orders = {name: TrialOrder(name, asked.workloads, asked.measure, 1, done) for name in ("one", "two")}
     found = schedule_of(asked, orders)
     assert found is not None
     return found
@@ -302,7 +304,7 @@ class Played:
             f"measure: {{until: 3%, min: 1s, max: 60s, trials: {trials}}}\ngoal: etcd\nbudget: {budget_s}s",
             "t",
         )
-        self.orders = {each.name: Order(each.name, asked.workloads, asked.measure, 1) for each in asked.layouts}
+        self.orders = {each.name: TrialOrder(each.name, asked.workloads, asked.measure, 1) for each in asked.layouts}
         found = schedule_of(asked, self.orders)
         assert found is not None
         self.schedule, self.settles = found, settles
@@ -317,9 +319,9 @@ class Played:
             assert until is not None
             self.caps.setdefault((name, workload.family), []).append(until.max_s)
             ran_s = min(2.0, until.max_s) if self.settles else until.max_s
-            settling = Settling(settled=self.settles, warmup_s=0.0, ran_s=ran_s, most_s=until.max_s)
+            settling = Convergence(settled=self.settles, warmup_s=0.0, ran_s=ran_s, most_s=until.max_s)
             done = trial(name, number, self.now_s - START_S)
-            seconds, figures = {"fio": ran_s + 0.5, "drain": 1.5}, Figures(1000.0 + 500 * (number % 2), 1e6)
+            seconds, figures = {"fio": ran_s + 0.5, "drain": 1.5}, TrialMetrics(1000.0 + 500 * (number % 2), 1e6)
             done = replace(done, workload=workload.name, figures=figures, settling=settling, seconds=seconds)
             self.orders[name].add(done)
             self.now_s += ran_s + BESIDE_S
@@ -390,7 +392,7 @@ def test_where_one_trial_is_the_least_some_have_a_second_so_that_all_have_an_int
     for name, order in orders.items():
         for workload, number in order.ahead():
             figure = 100.0 + number
-            order.add(replace(trial(name, number, 0.0), workload=workload.name, figures=Figures(figure, figure)))
+            order.add(replace(trial(name, number, 0.0), workload=workload.name, figures=TrialMetrics(figure, figure)))
     cells = [cell for order in orders.values() for cell in order.cells()]
     assert {len(cell) for cell in cells} <= {1, 2}
     assert sum(len(cell) == 2 for cell in cells) == second

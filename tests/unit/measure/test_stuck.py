@@ -3,16 +3,16 @@
 import pytest
 
 from poolproof.evidence.counters import Counters
-from poolproof.evidence.sampler import Reading
+from poolproof.evidence.sampler import CounterReading
 from poolproof.measure.stuck import STILL_S, FioStuck, stand_still
 
 _BEGUN_S = 1000.0
 
 
-def readings(seconds: int, moves_until: float, *, beside_until: float = 0.0) -> list[Reading]:
+def readings(seconds: int, moves_until: float, *, beside_until: float = 0.0) -> list[CounterReading]:
     """One each second: a leaf that reads until then, and a counter beside the leaves that moves until then."""
     return [
-        Reading(
+        CounterReading(
             _BEGUN_S + at,
             (
                 Counters(read_bytes=4096 * min(at, int(moves_until)), write_bytes=512),

@@ -8,7 +8,7 @@ from poolproof.facts.machine import mark_of
 from poolproof.hosts.local import LocalHost
 from poolproof.provision.apply import apply
 from poolproof.provision.journal import Journal
-from poolproof.provision.owner import FILE, Owner, name_owner, owner_of, read_owner
+from poolproof.provision.owner import FILE, StateOwner, name_owner, owner_of, read_owner
 
 HOST = LocalHost()
 
@@ -37,6 +37,6 @@ def test_what_is_no_such_file_names_nobody(tmp_path: Path, text: str | None) -> 
 def test_a_reader_finds_the_whole_file_or_none(tmp_path: Path) -> None:
     (tmp_path / f"{FILE}.part").write_text('{"run":"/r","ho')
     assert read_owner(str(tmp_path), HOST) is None
-    step = name_owner(str(tmp_path), Owner("/r", "h", ""))
+    step = name_owner(str(tmp_path), StateOwner("/r", "h", ""))
     HOST.run(step.argv, stdin=step.stdin, timeout_s=10)
-    assert read_owner(str(tmp_path), HOST) == Owner("/r", "h", "")
+    assert read_owner(str(tmp_path), HOST) == StateOwner("/r", "h", "")

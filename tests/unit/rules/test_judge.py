@@ -5,7 +5,7 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from poolproof.evidence.model import Evidence, LeafUse, Target, Zfs
+from poolproof.evidence.model import Evidence, LeafUse, Target, ZfsFacts
 from poolproof.load.fio.figures import FioResult, JobResult, Latency
 from poolproof.load.fio.job import Job, JobFile
 from poolproof.rules.flow import proves
@@ -85,7 +85,7 @@ def _targets() -> st.SearchStrategy[Target | None]:
         compression=st.sampled_from([None, "lz4", "off"]),
         record_bytes=st.sampled_from([None, 16384, 131072]),
         loop_without_direct=st.sampled_from([(), ("loop0",)]),
-        zfs=st.one_of(st.none(), st.builds(Zfs, st.sampled_from([None, "2.2.4", "2.3.0-rc1", "?"]))),
+        zfs=st.one_of(st.none(), st.builds(ZfsFacts, st.sampled_from([None, "2.2.4", "2.3.0-rc1", "?"]))),
         ceiling_read_bytes_per_s=_RATES,
         rotational=st.sampled_from([None, True, False]),
         disks=st.sampled_from([None, 1, 4]),

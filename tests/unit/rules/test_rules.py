@@ -95,7 +95,7 @@ def test_findings_carry_figures_and_a_fix() -> None:
 
 
 def test_the_whole_catalogue_is_covered() -> None:
-    named = {number for each in all_rules() for number in re.findall(r"#?A?\d+", each.catalogue)}
+    named = {number for each in all_rules() for number in re.findall(r"#?A?\d+", each.pitfall_numbers)}
     wanted = {f"#{number}" for number in range(1, 49)} | {f"A{number}" for number in range(1, 13)}
     assert wanted - named == set()
 

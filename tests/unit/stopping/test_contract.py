@@ -8,59 +8,59 @@ from benchmarks.made_series import INTERVAL_S, correlated
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from poolproof.stopping.checkpoints import checkpoints
 from poolproof.stopping.decide import decide
-from poolproof.stopping.looks import looks
-from poolproof.stopping.model import Rule, Series, Steady
+from poolproof.stopping.model import RateSeries, Steady, StoppingRule
 
 RATES = st.lists(st.one_of(st.just(0.0), st.floats(0, 1e12), st.integers(90, 110).map(float)), max_size=200)
 STEADY = st.sampled_from(["poolproof", "snia", "fio", "fio-slope"])
 
 
 def test_a_trial_is_not_done_before_its_least_time() -> None:
-    decision = decide(Series(0.1, (100.0,) * 29), Rule(min_s=3))
+    decision = decide(RateSeries(0.1, (100.0,) * 29), StoppingRule(min_s=3))
     assert not decision.done
     assert decision.next_s == 3
     assert [reason.name for reason in decision.reasons] == ["too-short"]
 
 
 def test_a_constant_rate_is_known_at_the_first_look() -> None:
-    decision = decide(Series(0.1, (100.0,) * 30), Rule(min_s=3))
+    decision = decide(RateSeries(0.1, (100.0,) * 30), StoppingRule(min_s=3))
     assert decision.done and decision.settled and decision.next_s is None
     assert (decision.low, decision.mean, decision.high) == (100, 100, 100)
 
 
 def test_three_seconds_of_reports_every_quarter_second_are_enough() -> None:
-    decision = decide(Series(0.25, tuple(100.0 + number % 2 for number in range(12))), Rule(min_s=3))
+    decision = decide(RateSeries(0.25, tuple(100.0 + number % 2 for number in range(12))), StoppingRule(min_s=3))
     assert decision.settled and decision.used_s == 3
 
 
 def test_asking_between_two_looks_changes_nothing() -> None:
     values = tuple(100.0 + 40 * (i % 7) for i in range(40))
-    rule = Rule(until=0.01)
-    assert decide(Series(0.1, values[:37]), rule) == decide(Series(0.1, values[:31]), rule)
+    rule = StoppingRule(until=0.01)
+    assert decide(RateSeries(0.1, values[:37]), rule) == decide(RateSeries(0.1, values[:31]), rule)
 
 
 def test_looks_come_in_geometric_steps_and_the_last_at_the_most() -> None:
-    assert list(looks(Rule(min_s=3, max_s=7))) == [3, 3.75, 4.6875, 5.859375, 7]
-    assert list(looks(Rule(min_s=5, max_s=5))) == [5]
+    assert list(checkpoints(StoppingRule(min_s=3, max_s=7))) == [3, 3.75, 4.6875, 5.859375, 7]
+    assert list(checkpoints(StoppingRule(min_s=5, max_s=5))) == [5]
 
 
 def test_a_write_trial_lasts_three_turns_even_beyond_the_most() -> None:
-    rule = Rule(min_s=3, max_s=10, turnover_s=5)
+    rule = StoppingRule(min_s=3, max_s=10, turnover_s=5)
     assert (rule.least_s, rule.most_s) == (15, 15)
-    assert not decide(Series(0.1, (100.0,) * 149), rule).done
-    assert decide(Series(0.1, (100.0,) * 150), rule).settled
+    assert not decide(RateSeries(0.1, (100.0,) * 149), rule).done
+    assert decide(RateSeries(0.1, (100.0,) * 150), rule).settled
 
 
 def test_what_does_not_move_is_never_known() -> None:
-    decision = decide(Series(0.1, (0.0,) * 1800), Rule())
+    decision = decide(RateSeries(0.1, (0.0,) * 1800), StoppingRule())
     assert decision.done and not decision.settled and decision.low is None
     assert [reason.name for reason in decision.reasons] == ["idle"]
 
 
 def test_a_noisy_figure_at_the_most_has_its_wide_interval() -> None:
     values = correlated(random.Random(1), 0.0, 40)[:100]
-    decision = decide(Series(INTERVAL_S, tuple(values)), Rule(max_s=10))
+    decision = decide(RateSeries(INTERVAL_S, tuple(values)), StoppingRule(max_s=10))
     assert decision.done and not decision.settled
     assert [reason.name for reason in decision.reasons] == ["noise"]
     assert decision.low is not None and decision.high is not None and decision.low < 100 < decision.high
@@ -71,8 +71,8 @@ def test_a_noisy_figure_at_the_most_has_its_wide_interval() -> None:
 def test_whatever_is_measured_the_answer_is_consistent(
     values: list[float], interval_s: float, steady: Steady, turnover_s: float
 ) -> None:
-    rule = Rule(min_s=2, max_s=15, steady=steady, turnover_s=turnover_s)
-    decision = decide(Series(interval_s, tuple(values)), rule)
+    rule = StoppingRule(min_s=2, max_s=15, steady=steady, turnover_s=turnover_s)
+    decision = decide(RateSeries(interval_s, tuple(values)), rule)
     assert decision.settled == (not decision.reasons)
     assert decision.done or decision.next_s is not None
     assert decision.done or not decision.settled
@@ -98,4 +98,4 @@ def test_whatever_is_measured_the_answer_is_consistent(
 )
 def test_an_impossible_rule_is_no_rule(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError):
-        Rule(**wrong)
+        StoppingRule(**wrong)

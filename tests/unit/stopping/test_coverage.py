@@ -10,16 +10,16 @@ from benchmarks.made_series import SHAPED, STATIONARY, Kind, correlated
 from benchmarks.synthetic import coverage, decisions, false_settled
 
 from poolproof.stopping.autoregression import long_run
-from poolproof.stopping.model import Decision, Rule
+from poolproof.stopping.model import StoppingDecision, StoppingRule
 
 SERIES = {"white": 120, "AR(1) 0.3": 80, "AR(1) 0.6": 45, "AR(1) 0.9": 25, "AR(1) 0.95": 25}
-SHORT = Rule(max_s=60, turnover_s=10)
+SHORT = StoppingRule(max_s=60, turnover_s=10)
 
 
 @cache
-def _ended(name: str) -> tuple[Decision, ...]:
+def _ended(name: str) -> tuple[StoppingDecision, ...]:
     count = next(SERIES[key] for key in sorted(SERIES, reverse=True) if name.startswith(key))
-    return tuple(decisions(_kind(name), Rule(max_s=120), count))
+    return tuple(decisions(_kind(name), StoppingRule(max_s=120), count))
 
 
 def _kind(name: str) -> Kind:
@@ -40,7 +40,7 @@ def test_all_settled_intervals_together_hold_between_92_and_98_per_cent() -> Non
 
 
 def test_a_settled_figure_is_seldom_off_by_more_than_the_tolerance() -> None:
-    off = [false_settled(kind, _ended(kind.name), Rule()) for kind in STATIONARY]
+    off = [false_settled(kind, _ended(kind.name), StoppingRule()) for kind in STATIONARY]
     assert math.fsum(off) / len(off) <= 0.05
 
 
@@ -69,7 +69,7 @@ def test_a_warm_up_and_a_period_do_not_keep_a_figure_from_being_known(name: str)
 
 
 def test_a_step_that_a_trial_outlasts_leaves_the_level_after_it() -> None:
-    kind, rule = _kind("step after 20 s"), Rule(max_s=120, turnover_s=10)
+    kind, rule = _kind("step after 20 s"), StoppingRule(max_s=120, turnover_s=10)
     ended = decisions(kind, rule, 12)
     assert all(decision.settled for decision in ended)
     assert all(decision.warmup_s >= 19 for decision in ended)

@@ -8,17 +8,19 @@ import pytest
 
 from poolproof.stopping.decide import decide
 from poolproof.stopping.fio_steady import rate_of
-from poolproof.stopping.model import Decision, Rule, Series, Steady
+from poolproof.stopping.model import RateSeries, Steady, StoppingDecision, StoppingRule
 
-SNIA = Rule(min_s=1, max_s=250, steady="snia")  # rounds of 10 s
-
-
-def _rounds(*means: float, rule: Rule = SNIA) -> Decision:
-    return decide(Series(1.0, tuple(mean for mean in means for _ in range(10))), rule)
+SNIA = StoppingRule(min_s=1, max_s=250, steady="snia")  # rounds of 10 s
 
 
-def _seconds(rates: list[float], steady: Steady, until: float = 0.03) -> Decision:
-    return decide(Series(0.5, tuple(rate for rate in rates for _ in range(2))), Rule(until=until, steady=steady))
+def _rounds(*means: float, rule: StoppingRule = SNIA) -> StoppingDecision:
+    return decide(RateSeries(1.0, tuple(mean for mean in means for _ in range(10))), rule)
+
+
+def _seconds(rates: list[float], steady: Steady, until: float = 0.03) -> StoppingDecision:
+    return decide(
+        RateSeries(0.5, tuple(rate for rate in rates for _ in range(2))), StoppingRule(until=until, steady=steady)
+    )
 
 
 def test_snia_asks_for_five_rounds() -> None:
@@ -72,7 +74,7 @@ def test_fio_s_slope_is_per_second() -> None:
 
 
 def test_fio_ends_at_the_most() -> None:
-    decision = decide(Series(1.0, tuple(float(n % 2) for n in range(20))), Rule(max_s=20, steady="fio"))
+    decision = decide(RateSeries(1.0, tuple(float(n % 2) for n in range(20))), StoppingRule(max_s=20, steady="fio"))
     assert decision.done and not decision.settled and decision.next_s is None
 
 

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 import pytest
 
-from poolproof.stopping.model import Spread
-from poolproof.stopping.racing import Contender, Figures, leader_of, out_of_race
+from poolproof.stopping.model import VariancePrior
+from poolproof.stopping.racing import Contender, ContenderSamples, leader_of, out_of_race
 
 LOOKS = 5
 
 
-def contender(name: str, *workloads: Sequence[float], spread: Spread | None = None) -> Contender:
-    return Contender(name, tuple(Figures(tuple(trials), spread) for trials in workloads))
+def contender(name: str, *workloads: Sequence[float], spread: VariancePrior | None = None) -> Contender:
+    return Contender(name, tuple(ContenderSamples(tuple(trials), spread) for trials in workloads))
 
 
 def test_who_is_clearly_worse_leaves_the_race() -> None:
@@ -39,29 +39,33 @@ def test_a_goal_of_several_workloads_is_their_mean_by_ratio() -> None:
 
 def test_two_trials_alone_are_too_few_but_not_where_other_cells_tell_how_trials_differ() -> None:
     assert out_of_race([contender("a", (100.0, 102.0)), contender("b", (70.0, 71.0))], 0.95, LOOKS) == {}
-    told = [contender(name, trials, spread=Spread(0.02, 20.0)) for name, trials in (("a", (100, 102)), ("b", (70, 71)))]
+    told = [
+        contender(name, trials, spread=VariancePrior(0.02, 20.0))
+        for name, trials in (("a", (100, 102)), ("b", (70, 71)))
+    ]
     assert out_of_race(told, 0.95, LOOKS)["b"].leader == "a"
 
 
 def test_each_workload_of_the_goal_has_the_spread_of_its_kind() -> None:
     """A rate that scatters by 0.1 % lends nothing to a percentile that scatters by 30 %."""
 
-    def race(tail: Spread) -> list[Contender]:
-        rate = Spread(0.001, 30.0)
+    def race(tail: VariancePrior) -> list[Contender]:
+        rate = VariancePrior(0.001, 30.0)
         return [
-            Contender(name, (Figures((level, level), rate), Figures((level, level), tail)))
+            Contender(name, (ContenderSamples((level, level), rate), ContenderSamples((level, level), tail)))
             for name, level in (("a", 100.0), ("b", 95.0))
         ]
 
-    assert set(out_of_race(race(Spread(0.001, 30.0)), 0.95, LOOKS)) == {"b"}
-    assert out_of_race(race(Spread(0.3, 30.0)), 0.95, LOOKS) == {}
+    assert set(out_of_race(race(VariancePrior(0.001, 30.0)), 0.95, LOOKS)) == {"b"}
+    assert out_of_race(race(VariancePrior(0.3, 30.0)), 0.95, LOOKS) == {}
 
 
 def test_percentiles_less_than_a_bin_apart_are_not_told_apart() -> None:
     def race(resolution: float) -> list[Contender]:
-        spread = Spread(1e-4, 30.0)
+        spread = VariancePrior(1e-4, 30.0)
         return [
-            Contender(name, (Figures((level,) * 6, spread, resolution),)) for name, level in (("a", 64.0), ("b", 63.2))
+            Contender(name, (ContenderSamples((level,) * 6, spread, resolution),))
+            for name, level in (("a", 64.0), ("b", 63.2))
         ]
 
     assert set(out_of_race(race(0.0), 0.95, LOOKS)) == {"b"}

@@ -10,10 +10,10 @@ from benchmarks.recordings import Head, Recorded
 from benchmarks.replay import FIXED_S, by_campaign, cells_of, replay, report, rotations
 
 from poolproof.errors import RunError
-from poolproof.stopping.model import Rule
+from poolproof.stopping.model import StoppingRule
 
 HEAD = Head("made", "0", "2026-11-21T00:00:00+00:00", "here")
-RULE = Rule(trials_max=3)
+RULE = StoppingRule(trials_max=3)
 
 
 def _trials(layout: str, workload: str, rng: random.Random, mean: float) -> list[Recorded]:

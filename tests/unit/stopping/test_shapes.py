@@ -7,19 +7,19 @@ import pytest
 from benchmarks.made_series import correlated
 
 from poolproof.stopping.decide import decide
-from poolproof.stopping.model import Decision, Reason, Rule, Series
+from poolproof.stopping.model import RateSeries, Reason, StoppingDecision, StoppingRule
 from poolproof.stopping.period import period, whole_periods, without_period
 from poolproof.stopping.warmup import warm_up
 
-RULE = Rule(min_s=30, max_s=30)
+RULE = StoppingRule(min_s=30, max_s=30)
 
 
 def _noise(count: int = 300, deviation: float = 1.0) -> list[float]:
     return correlated(random.Random(8), 0.0, deviation)[:count]
 
 
-def _decide(values: list[float], rule: Rule = RULE) -> Decision:
-    return decide(Series(0.1, tuple(values)), rule)
+def _decide(values: list[float], rule: StoppingRule = RULE) -> StoppingDecision:
+    return decide(RateSeries(0.1, tuple(values)), rule)
 
 
 def _reason(values: list[float]) -> Reason:
@@ -62,7 +62,9 @@ def test_a_burst_is_told_from_a_stall() -> None:
 
 def test_many_stalls_are_part_of_the_figure() -> None:
     stalls = set(random.Random(4).sample(range(300), 30))
-    decision = _decide([value * (0.2 if at in stalls else 1) for at, value in enumerate(_noise())], Rule(min_s=30))
+    decision = _decide(
+        [value * (0.2 if at in stalls else 1) for at, value in enumerate(_noise())], StoppingRule(min_s=30)
+    )
     assert decision.low is not None
     assert {reason.name for reason in decision.reasons} <= {"noise"}
 
@@ -87,7 +89,7 @@ def test_a_period_needs_to_be_seen_three_times() -> None:
 def test_two_periods_alone_make_the_mean_of_whole_ones(shift: int) -> None:
     """Of 290 samples 240, wherever the window cuts the wave; known it is not."""
     wave = [100 * (1 + 0.3 * math.sin(2 * math.pi * (at + shift) / 120)) for at in range(290)]
-    decision = _decide(wave, Rule(min_s=29, max_s=29))
+    decision = _decide(wave, StoppingRule(min_s=29, max_s=29))
     assert "periodic" in {reason.name for reason in decision.reasons}
     assert not decision.settled
     assert decision.mean == pytest.approx(100, rel=0.01)
@@ -95,13 +97,13 @@ def test_two_periods_alone_make_the_mean_of_whole_ones(shift: int) -> None:
 
 def test_a_period_hides_no_drift() -> None:
     wave = [value * (1 + 0.3 * math.sin(2 * math.pi * at / 120) + at / 600) for at, value in enumerate(_noise(300))]
-    names = {reason.name for reason in _decide(wave, Rule(min_s=30, max_s=30)).reasons}
+    names = {reason.name for reason in _decide(wave, StoppingRule(min_s=30, max_s=30)).reasons}
     assert names & {"drift", "step", "bimodal"}, names
 
 
 def test_whole_periods_make_the_mean() -> None:
     saw = [value * (0.25 if at % 50 >= 40 else 1) for at, value in enumerate(_noise(330))]
-    decision = _decide(saw, Rule(min_s=33, max_s=33))
+    decision = _decide(saw, StoppingRule(min_s=33, max_s=33))
     assert decision.settled
     assert decision.mean == pytest.approx(85, rel=0.005)
     assert decision.warmup_s == pytest.approx(3, abs=0.1)
@@ -138,5 +140,5 @@ def test_samples_that_follow_each_other_too_closely_are_too_few() -> None:
     for _ in range(30):
         level += 0.2 * (100 - level) / 10 + rng.gauss(0, 2)
         values.append(level)
-    decision = _decide(values, Rule(min_s=3, max_s=3))
+    decision = _decide(values, StoppingRule(min_s=3, max_s=3))
     assert not decision.settled and decision.low is None

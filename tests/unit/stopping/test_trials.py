@@ -6,7 +6,7 @@ import pytest
 
 from poolproof.statistics.students_t import f_upper_tail, quantile
 from poolproof.stopping.across import across
-from poolproof.stopping.model import Between, Rule, Spread, TrialMean
+from poolproof.stopping.model import AcrossTrials, StoppingRule, TrialMean, VariancePrior
 from poolproof.stopping.spread import moderated, spread_of
 
 
@@ -16,67 +16,71 @@ def _trials(*means: float, within: float = 0.5) -> list[TrialMean]:
 
 
 def test_one_trial_alone_has_no_interval() -> None:
-    between = across(_trials(100), Rule())
+    between = across(_trials(100), StoppingRule())
     assert not between.done and between.low is None and not between.disagree
 
 
 def test_one_trial_is_all_where_no_more_are_allowed() -> None:
-    between = across(_trials(100), Rule(trials_min=1, trials_max=1))
+    between = across(_trials(100), StoppingRule(trials_min=1, trials_max=1))
     assert between.done and not between.known
 
 
 def test_of_one_trial_the_other_cells_tell_how_far_another_might_be() -> None:
-    between = across(_trials(100, within=0.1), Rule(trials_min=1), Spread(0.01, 20.0))
+    between = across(_trials(100, within=0.1), StoppingRule(trials_min=1), VariancePrior(0.01, 20.0))
     assert between.known and between.done
     assert between.high == pytest.approx(100 + 2.086, abs=1e-3), "Student's t of the cells' freedom"
     assert between.between_sd is None and not between.disagree
-    assert not across(_trials(100, within=5.0), Rule(trials_min=1), Spread(0.01, 20.0)).known, "its own samples scatter"
-    assert not across(_trials(100), Rule(trials_min=2), Spread(0.001, 20.0)).known, "two were asked for"
+    assert not across(_trials(100, within=5.0), StoppingRule(trials_min=1), VariancePrior(0.01, 20.0)).known, (
+        "its own samples scatter"
+    )
+    assert not across(_trials(100), StoppingRule(trials_min=2), VariancePrior(0.001, 20.0)).known, "two were asked for"
 
 
 def test_nothing_can_be_said_without_a_trial() -> None:
     with pytest.raises(ValueError):
-        across([], Rule())
+        across([], StoppingRule())
 
 
 def test_the_interval_of_bare_means_is_student_s() -> None:
-    between = across([TrialMean(99), TrialMean(101)], Rule())
+    between = across([TrialMean(99), TrialMean(101)], StoppingRule())
     assert between.high == pytest.approx(100 + 12.706, abs=1e-3)
     assert between.within_se is None and between.between_sd == pytest.approx(1.414, abs=1e-3)
 
 
 def test_trials_that_happen_to_be_alike_are_not_more_certain_than_their_insides() -> None:
-    between = across(_trials(100, 100.001, within=1.0), Rule())
+    between = across(_trials(100, 100.001, within=1.0), StoppingRule())
     assert not between.known
     assert between.high == pytest.approx(100 + 12.706 / 2**0.5, rel=1e-3)
 
 
 def test_trials_end_at_the_most() -> None:
-    between = across(_trials(80, 120, 90, 110, 70, 130), Rule())
+    between = across(_trials(80, 120, 90, 110, 70, 130), StoppingRule())
     assert between.done and not between.known
 
 
 def test_trials_that_differ_more_than_their_insides_disagree() -> None:
-    assert across(_trials(90, 110, 91), Rule()).disagree
-    assert not across(_trials(90, 110, 91, within=8), Rule()).disagree
-    assert not across(_trials(99.5, 100.5, 100, within=0.05), Rule()).disagree  # within the tolerance
+    assert across(_trials(90, 110, 91), StoppingRule()).disagree
+    assert not across(_trials(90, 110, 91, within=8), StoppingRule()).disagree
+    assert not across(_trials(99.5, 100.5, 100, within=0.05), StoppingRule()).disagree  # within the tolerance
 
 
 def test_a_cell_whose_trials_disagree_is_not_like_the_others_and_goes_by_its_own() -> None:
     """A spread of many quiet cells would call two trials 7 % apart known to within 2 %."""
-    quiet = Spread(0.007, 30.0)
-    between = across(_trials(965, 1035, within=5), Rule(), quiet)
+    quiet = VariancePrior(0.007, 30.0)
+    between = across(_trials(965, 1035, within=5), StoppingRule(), quiet)
     assert between.disagree and not between.known and not between.done
-    assert between.high == pytest.approx(across(_trials(965, 1035, within=5), Rule()).high)
-    assert across(_trials(995, 1005, within=5), Rule(), quiet).known, "one that is like them has their certainty"
-    restless = Spread(0.05, 30.0)
-    like_them = across(_trials(965, 1035, within=5), Rule(until=0.06), restless)
-    assert across(_trials(965, 1035, within=5), Rule(), restless).disagree
+    assert between.high == pytest.approx(across(_trials(965, 1035, within=5), StoppingRule()).high)
+    assert across(_trials(995, 1005, within=5), StoppingRule(), quiet).known, (
+        "one that is like them has their certainty"
+    )
+    restless = VariancePrior(0.05, 30.0)
+    like_them = across(_trials(965, 1035, within=5), StoppingRule(until=0.06), restless)
+    assert across(_trials(965, 1035, within=5), StoppingRule(), restless).disagree
     assert like_them.high is not None and like_them.high < 1000 + 12.7 * 35, "all differ as much: it has their freedom"
 
 
 def test_the_variance_of_few_trials_is_moderated_unless_it_is_of_another_kind() -> None:
-    spread = Spread(0.01, 20.0)
+    spread = VariancePrior(0.01, 20.0)
     assert moderated(0.0, 1, spread)[0] == pytest.approx(1e-4 * 20 / 21)
     assert moderated(4e-4, 1, spread)[1] == 21
     assert moderated(0.01, 1, spread) == (0.01, 1), "ten deviations"
@@ -85,19 +89,21 @@ def test_the_variance_of_few_trials_is_moderated_unless_it_is_of_another_kind() 
 
 def test_other_cells_make_two_trials_enough() -> None:
     two = _trials(99.5, 100.5)
-    assert not across(two, Rule()).known
-    between = across(two, Rule(), Spread(0.007, 20))
+    assert not across(two, StoppingRule()).known
+    between = across(two, StoppingRule(), VariancePrior(0.007, 20))
     assert between.known and between.half_width == pytest.approx(1.05, abs=0.05)
 
 
 def test_degrees_of_freedom_need_not_be_whole() -> None:
-    between = across(_trials(99, 101), Rule(), Spread(2**0.5 / 100, 0.7))
+    between = across(_trials(99, 101), StoppingRule(), VariancePrior(2**0.5 / 100, 0.7))
     assert between.half_width == pytest.approx(quantile(0.975, 1.7), rel=1e-6), "5.1, where 12.7 is that of one degree"
-    assert across(_trials(99, 101), Rule(), Spread(2**0.5 / 100, 0.0)).half_width == pytest.approx(12.706, abs=1e-3)
+    assert across(_trials(99, 101), StoppingRule(), VariancePrior(2**0.5 / 100, 0.0)).half_width == pytest.approx(
+        12.706, abs=1e-3
+    )
 
 
 def test_a_cell_that_differs_from_the_others_stays_unknown() -> None:
-    assert not across(_trials(90, 110), Rule(), Spread(0.007, 20)).known
+    assert not across(_trials(90, 110), StoppingRule(), VariancePrior(0.007, 20)).known
 
 
 def test_the_typical_spread_is_found_again() -> None:
@@ -125,7 +131,7 @@ def test_few_cells_tell_nothing() -> None:
 
 @pytest.mark.parametrize("shared", [False, True], ids=["alone", "with the other cells"])
 def test_cells_ended_when_known_hold_the_truth(shared: bool) -> None:
-    rng, rule, held = random.Random(9), Rule(), []
+    rng, rule, held = random.Random(9), StoppingRule(), []
     for _ in range(12):
         cells = [_Cell(rng, 0.8 * rng.lognormvariate(0, 0.6)) for _ in range(40)]
         spread = spread_of([cell.trials for cell in cells]) if shared else None
@@ -143,7 +149,7 @@ class _Cell:
     def _draw(self) -> float:
         return self.rng.gauss(100, self.deviation)
 
-    def measured(self, rule: Rule, spread: Spread | None) -> bool:
+    def measured(self, rule: StoppingRule, spread: VariancePrior | None) -> bool:
         between = self._between(rule, spread)
         while not between.done:
             self.trials += _trials(self._draw())
@@ -151,7 +157,7 @@ class _Cell:
         assert between.low is not None and between.high is not None
         return between.low <= 100 <= between.high
 
-    def _between(self, rule: Rule, spread: Spread | None) -> Between:
+    def _between(self, rule: StoppingRule, spread: VariancePrior | None) -> AcrossTrials:
         return across(self.trials, rule, spread)
 
 

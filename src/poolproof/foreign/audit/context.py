@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from poolproof.errors import UsageError
-from poolproof.evidence.model import Target, Zfs
+from poolproof.evidence.model import Target, ZfsFacts
 from poolproof.foreign.audit.devices import Devices, parse_devices
 from poolproof.units import parse_size
 
@@ -34,7 +34,7 @@ class Context:
     """The flags, read; None where a flag was not given. `compression` "" says that it is off."""
 
     file_system: str | None = None
-    zfs: Zfs | None = None
+    zfs: ZfsFacts | None = None
     ram_bytes: int | None = None
     record_bytes: int | None = None
     compression: str | None = None
@@ -102,7 +102,7 @@ def _on_devices(target: Target, devices: Devices) -> Target:
     )
 
 
-def _file_system(text: str | None) -> tuple[str | None, Zfs | None]:
+def _file_system(text: str | None) -> tuple[str | None, ZfsFacts | None]:
     """The name as the kernel gives it, and for ZFS its version: `zfs-2.2`, `zvol-2.3.1`, `ext4`, `mergerfs`."""
     if text is None:
         return None, None
@@ -110,7 +110,7 @@ def _file_system(text: str | None) -> tuple[str | None, Zfs | None]:
     found = _ZFS.match(word)
     if found is not None:
         is_zvol = found["kind"] == "zvol"
-        return "zvol" if is_zvol else "zfs", Zfs(version=found["version"], is_zvol=is_zvol)
+        return "zvol" if is_zvol else "zfs", ZfsFacts(version=found["version"], is_zvol=is_zvol)
     if word not in _KNOWN and not re.fullmatch(r"fuse\.[a-z0-9][\w.-]*", word):
         near = difflib.get_close_matches(word.partition("-")[0][:_LONGEST], sorted(_KNOWN | {"zfs", "zvol"}), n=1)
         hint = f"did you mean {near[0]}? " if near else ""

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from poolproof.foreign.audit.model import Audited, Estimate, Figures
+from poolproof.foreign.audit.model import Audited, AuditedMetrics, Estimate
 from poolproof.load.fio.figures import Direction, Latency
 from poolproof.load.fio.merge import percentile
 from poolproof.results.runs.contract import finding_object
@@ -28,7 +28,7 @@ def audited_object(audited: Audited) -> dict[str, Any]:
     }
 
 
-def figures_object(figures: Figures) -> dict[str, Any]:
+def figures_object(figures: AuditedMetrics) -> dict[str, Any]:
     """Bytes, bytes per second, I/Os per second, seconds, nanoseconds; one object for each direction."""
     parts: dict[str, Any] = {name: _direction(part) for name, part in figures.directions.items()}
     if figures.sync is not None:

@@ -25,7 +25,7 @@ _ZPOOL_COLUMNS = 7
 
 
 @dataclass(frozen=True)
-class Rates:
+class ReportRates:
     """Bytes per second, read and written, in one report."""
 
     read: float
@@ -40,7 +40,7 @@ class DiskRates:
     last_line: int
     name: str
     program: str
-    reports: tuple[Rates, ...]
+    reports: tuple[ReportRates, ...]
 
     @property
     def read_bytes_per_s(self) -> float:
@@ -58,7 +58,7 @@ class _Draft:
     last_line: int
     program: str
     skips_first: bool
-    rows: dict[str, list[Rates]]
+    rows: dict[str, list[ReportRates]]
 
 
 def find_disk_rates(text: str) -> tuple[DiskRates, ...]:
@@ -109,13 +109,13 @@ def _zpool_blocks(numbered: Sequence[tuple[int, str]]) -> Iterator[_Draft]:
         yield draft
 
 
-def _zpool_row(line: str) -> tuple[str, Rates] | None:
+def _zpool_row(line: str) -> tuple[str, ReportRates] | None:
     words = line.split()
     if len(words) < _ZPOOL_COLUMNS:
         return None
     read, write = _nice(words[5]), _nice(words[6])
     counted = all(_nice(word) is not None or word == "-" for word in words[1:5])
-    return (words[0], Rates(read, write)) if counted and read is not None and write is not None else None
+    return (words[0], ReportRates(read, write)) if counted and read is not None and write is not None else None
 
 
 def _nice(word: str) -> float | None:
@@ -146,7 +146,7 @@ def _iostat_blocks(numbered: Sequence[tuple[int, str]]) -> Iterator[_Draft]:
         yield draft
 
 
-def _iostat_rows(numbered: Iterable[tuple[int, str]], columns: Sequence[str]) -> Iterator[tuple[int, str, Rates]]:
+def _iostat_rows(numbered: Iterable[tuple[int, str]], columns: Sequence[str]) -> Iterator[tuple[int, str, ReportRates]]:
     """(line, device, rates) of each row up to the end of the report."""
     read = next(name for name in columns if name in _READ)
     write = next((name for name in columns if name in _WRITE), None)
@@ -158,7 +158,7 @@ def _iostat_rows(numbered: Iterable[tuple[int, str]], columns: Sequence[str]) ->
         yield (
             number,
             words[0],
-            Rates(_value(values[read], _READ[read]), _value(values[write], _WRITE[write]) if write else 0.0),
+            ReportRates(_value(values[read], _READ[read]), _value(values[write], _WRITE[write]) if write else 0.0),
         )
 
 
@@ -166,10 +166,10 @@ def _value(word: str, factor: float) -> float:
     return float(word.replace(",", ".")) * factor
 
 
-def _sum(rows: Sequence[tuple[int, str, Rates]]) -> Rates:
+def _sum(rows: Sequence[tuple[int, str, ReportRates]]) -> ReportRates:
     """Over the disks at the bottom; over all where every row is a stacked device."""
     bottom = [rates for _, name, rates in rows if not _STACKED.match(name)] or [rates for _, _, rates in rows]
-    return Rates(sum(rates.read for rates in bottom), sum(rates.write for rates in bottom))
+    return ReportRates(sum(rates.read for rates in bottom), sum(rates.write for rates in bottom))
 
 
 def _with_y(numbered: Sequence[tuple[int, str]], place: int) -> bool:

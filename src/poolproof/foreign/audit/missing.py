@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from poolproof.foreign.audit.beside import counted_nothing
 from poolproof.foreign.audit.context import Context
-from poolproof.load.fio.find import Found
+from poolproof.foreign.audit.external_counters import counted_nothing
+from poolproof.load.fio.find import FoundResult
 from poolproof.rules.model import Case
-from poolproof.rules.reported import Part, parts
+from poolproof.rules.reported import ReportedDirection, parts
 
 _NOTHING_COUNTED = (
     "whether the disks did anything: fio's disk statistics are all 0, as after a run out of RAM or of a fraction of a "
@@ -14,12 +14,12 @@ _NOTHING_COUNTED = (
 )
 
 
-def missing_of(found: Found, case: Case, context: Context) -> tuple[str, ...]:
+def missing_of(found: FoundResult, case: Case, context: Context) -> tuple[str, ...]:
     """Things that are not known, the most important first; each fits after `not known:`."""
     return (*_of_the_job(found), *_of_the_figures(found), *_of_the_machine(case, context))
 
 
-def _of_the_job(found: Found) -> Iterator[str]:
+def _of_the_job(found: FoundResult) -> Iterator[str]:
     if found.made is None:
         yield "the command or job: direct, size, files, depth, engine"
     elif found.made.origin == "header":
@@ -31,11 +31,11 @@ def _of_the_job(found: Found) -> Iterator[str]:
         yield f"what the variables in {', '.join(variables)} stood for"
 
 
-def _jobs(found: Found) -> list[dict[str, str]]:
+def _jobs(found: FoundResult) -> list[dict[str, str]]:
     return [dict(job.options) for job in found.made.jobs.jobs] if found.made else []
 
 
-def _of_the_figures(found: Found) -> Iterator[str]:
+def _of_the_figures(found: FoundResult) -> Iterator[str]:
     if found.is_cut_off:
         yield "what came after the place where the output is cut off"
     every = list(parts(found.result))
@@ -52,7 +52,7 @@ def _of_the_figures(found: Found) -> Iterator[str]:
         yield "rates and bytes"
 
 
-def _has_latency(part: Part) -> bool:
+def _has_latency(part: ReportedDirection) -> bool:
     return any(latency and latency.mean_ns for latency in (part.figures.lat, part.figures.clat)) or bool(part.median_ns)
 
 

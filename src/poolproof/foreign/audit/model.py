@@ -20,7 +20,7 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Figures:
+class AuditedMetrics:
     """What fio reported, summed over its jobs; by direction (`read`, `write`, `trim`, `mixed`) where it did something.
 
     A figure that the source did not hold is None. `sync`: how long fsync and fdatasync calls took.
@@ -46,7 +46,7 @@ class Audited:
     last_line: int
     job: str
     command: str | None
-    figures: Figures
+    figures: AuditedMetrics
     verdict: Verdict
     findings: tuple[Finding, ...]
     known: tuple[str, ...] = ()

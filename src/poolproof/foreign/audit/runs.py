@@ -5,9 +5,9 @@ from pathlib import Path
 from poolproof.errors import FioError
 from poolproof.foreign.audit.context import target_of
 from poolproof.foreign.audit.estimate import estimate_of
-from poolproof.foreign.audit.model import Audited, Figures
+from poolproof.foreign.audit.model import Audited, AuditedMetrics
 from poolproof.foreign.audit.rerun import rerun_command
-from poolproof.foreign.audit.texts import Setting, figures_of
+from poolproof.foreign.audit.texts import AuditContext, figures_of
 from poolproof.load.fio.figures import Direction, FioResult, Latency
 from poolproof.load.fio.jobfile import read_job_file
 from poolproof.load.fio.json_output import read_json_stream
@@ -25,7 +25,7 @@ def is_run(path: Path) -> bool:
     return (path / "run.json").is_file()
 
 
-def audit_run(path: Path, setting: Setting) -> tuple[Audited, ...]:
+def audit_run(path: Path, setting: AuditContext) -> tuple[Audited, ...]:
     """Every trial at its line of trials.jsonl, by the rules of today; a trial that kept too little has its old verdict.
 
     Raises:
@@ -36,7 +36,7 @@ def audit_run(path: Path, setting: Setting) -> tuple[Audited, ...]:
     return tuple(_audited(run, source, line, trial, setting) for line, trial in enumerate(run.trials(), start=1))
 
 
-def _audited(run: RunDirectory, source: str, line: int, trial: Trial, setting: Setting) -> Audited:
+def _audited(run: RunDirectory, source: str, line: int, trial: Trial, setting: AuditContext) -> Audited:
     case = _case(run, trial, setting)
     if case is None or case.result is None:
         return _as_given(source, line, trial)
@@ -56,7 +56,7 @@ def _audited(run: RunDirectory, source: str, line: int, trial: Trial, setting: S
     )
 
 
-def _case(run: RunDirectory, trial: Trial, setting: Setting) -> Case | None:
+def _case(run: RunDirectory, trial: Trial, setting: AuditContext) -> Case | None:
     """What the trial was judged by; None where that is not all there."""
     kept = run.kept_files(trial)
     if kept is None or kept[2].target is None:
@@ -100,10 +100,10 @@ def _name(trial: Trial) -> str:
     return f"{trial.workload} on {trial.layout}, trial {trial.number}"
 
 
-def _figures(trial: Trial) -> Figures:
+def _figures(trial: Trial) -> AuditedMetrics:
     figures = trial.figures
     if figures is None:
-        return Figures({})
+        return AuditedMetrics({})
     rates = {
         "read": (figures.read_bandwidth_bytes, figures.read_iops),
         "write": (figures.write_bandwidth_bytes, figures.write_iops),
@@ -111,4 +111,6 @@ def _figures(trial: Trial) -> Figures:
     directions = {
         name: Direction(bandwidth_bytes=bandwidth, iops=iops) for name, (bandwidth, iops) in rates.items() if bandwidth
     }
-    return Figures(directions, Latency(percentiles_ns={99.0: figures.sync_p99_ns}) if figures.sync_p99_ns else None)
+    return AuditedMetrics(
+        directions, Latency(percentiles_ns={99.0: figures.sync_p99_ns}) if figures.sync_p99_ns else None
+    )

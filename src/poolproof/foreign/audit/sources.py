@@ -8,8 +8,8 @@ from poolproof.errors import PoolproofError
 from poolproof.foreign.audit.logs import grouped, is_log, result_of_logs
 from poolproof.foreign.audit.model import Audited
 from poolproof.foreign.audit.runs import audit_run, is_run
-from poolproof.foreign.audit.texts import Setting, audit_text, audited, judge_result
-from poolproof.load.fio.find import Found
+from poolproof.foreign.audit.texts import AuditContext, audit_text, audited, judge_result
+from poolproof.load.fio.find import FoundResult
 
 STDIN = "-"
 _LARGEST_TEXT_BYTES = 256 << 20
@@ -33,7 +33,7 @@ class Audit:
     without: list[str] = field(default_factory=list)
 
 
-def audit_sources(names: Sequence[str], setting: Setting, stdin: Callable[[], bytes]) -> Audit:
+def audit_sources(names: Sequence[str], setting: AuditContext, stdin: Callable[[], bytes]) -> Audit:
     """Judge every result in the sources; `stdin` is asked for its bytes where a name is `-`."""
     audit = Audit()
     logs: list[Path] = []
@@ -80,7 +80,7 @@ def read_text(path: Path) -> str | None:
     return as_text(content)
 
 
-def _take_path(audit: Audit, path: Path, setting: Setting, logs: list[Path]) -> None:
+def _take_path(audit: Audit, path: Path, setting: AuditContext, logs: list[Path]) -> None:
     try:
         if path.is_dir() and not is_run(path):
             for below in files_below(path):
@@ -110,6 +110,6 @@ def _take(audit: Audit, source: str, judge: Callable[[], Sequence[Audited]]) -> 
             audit.without.append(source)
 
 
-def _of_logs(paths: Sequence[Path], setting: Setting) -> Audited:
-    judged = judge_result(Found(result_of_logs(paths), 1, 1, "text"), setting)
+def _of_logs(paths: Sequence[Path], setting: AuditContext) -> Audited:
+    judged = judge_result(FoundResult(result_of_logs(paths), 1, 1, "text"), setting)
     return audited(str(paths[0]), judged, setting)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from poolproof.load.fio.figures import Direction, FioResult, JobResult
-from poolproof.load.fio.find import Found
+from poolproof.load.fio.find import FoundResult
 from poolproof.load.fio.plain_lines import plain_lines
 from poolproof.units import parse_size
 
@@ -34,11 +34,11 @@ class _Column:
         return self.kind in ("iops", "bandwidth")
 
 
-def find_tables(text: str, taken: Sequence[tuple[int, int]] = ()) -> tuple[Found, ...]:
+def find_tables(text: str, taken: Sequence[tuple[int, int]] = ()) -> tuple[FoundResult, ...]:
     """A result for each row of each such table, outside the lines that are taken (first and last, from 1)."""
     inside = {number for first, last in taken for number in range(first, last + 1)}
     numbered = [(number, line) for number, line in plain_lines(text) if number not in inside]
-    found: list[Found] = []
+    found: list[FoundResult] = []
     for place, (_, line) in enumerate(numbered):
         columns = _header(line)
         if columns is not None:
@@ -71,7 +71,7 @@ def _direction(word: str | None) -> str:
     return {"r": "read", "w": "write"}.get((word or "").lower()[:1], "mixed")
 
 
-def _rows(numbered: Sequence[tuple[int, str]], columns: Sequence[_Column]) -> Iterator[Found]:
+def _rows(numbered: Sequence[tuple[int, str]], columns: Sequence[_Column]) -> Iterator[FoundResult]:
     blank = 0
     for number, line in numbered:
         blank = blank + 1 if not line.strip(" -|:") else 0
@@ -82,7 +82,7 @@ def _rows(numbered: Sequence[tuple[int, str]], columns: Sequence[_Column]) -> It
         result = _row(_words(line), columns)
         if result is None:
             return
-        yield Found(result, number, number, "text")
+        yield FoundResult(result, number, number, "text")
 
 
 def _row(words: Sequence[str], columns: Sequence[_Column]) -> FioResult | None:

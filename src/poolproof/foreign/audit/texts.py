@@ -5,18 +5,18 @@ from dataclasses import dataclass, field, replace
 
 from poolproof.errors import PoolproofError
 from poolproof.evidence.model import Target
-from poolproof.foreign.audit.beside import Beside, block_of, from_block, from_disk_use
-from poolproof.foreign.audit.charity import jobs_of
+from poolproof.foreign.audit.assumptions import jobs_of
 from poolproof.foreign.audit.context import Context, target_of
 from poolproof.foreign.audit.estimate import estimate_of
+from poolproof.foreign.audit.external_counters import ExternalCounters, block_of, from_block, from_disk_use
 from poolproof.foreign.audit.iostat import DiskRates, find_disk_rates
 from poolproof.foreign.audit.missing import missing_of
-from poolproof.foreign.audit.model import Audited, Figures
+from poolproof.foreign.audit.model import Audited, AuditedMetrics
 from poolproof.foreign.audit.prose import Statement, find_statements, largest_above
 from poolproof.foreign.audit.rerun import rerun_command
 from poolproof.foreign.audit.tables import find_tables
 from poolproof.load.fio.figures import Direction, FioResult
-from poolproof.load.fio.find import Found, find_results
+from poolproof.load.fio.find import FoundResult, find_results
 from poolproof.load.fio.makers import find_commands
 from poolproof.load.fio.render import render
 from poolproof.load.fio.whole import whole
@@ -31,7 +31,7 @@ _DIRECTIONS = ("read", "write", "trim", "mixed")
 
 
 @dataclass(frozen=True)
-class Setting:
+class AuditContext:
     """What the user says of all results: the machine; `cold` False where RAM is meant to be a part of the figure."""
 
     context: Context = field(default_factory=Context)
@@ -60,14 +60,14 @@ class Judged:
     command stands apart from it.
     """
 
-    found: Found
+    found: FoundResult
     case: Case
     judgement: Judgement
     known: tuple[str, ...] = ()
     is_assumed: bool = False
 
 
-def judge_text(text: str, setting: Setting) -> tuple[Judged, ...]:
+def judge_text(text: str, setting: AuditContext) -> tuple[Judged, ...]:
     """Every result in the text, in order of lines. Nothing is raised: what is no result is passed over."""
     runs = find_results(text)
     if len(runs) == 1 and not _has_more(text, runs[0]):
@@ -80,17 +80,17 @@ def judge_text(text: str, setting: Setting) -> tuple[Judged, ...]:
     return tuple(_judged(found, around, setting) for found in results)
 
 
-def judge_result(found: Found, setting: Setting) -> Judged:
+def judge_result(found: FoundResult, setting: AuditContext) -> Judged:
     """One result that stands alone."""
     return _judged(found, _Around((), (), ()), setting)
 
 
-def audit_text(source: str, text: str, setting: Setting) -> tuple[Audited, ...]:
+def audit_text(source: str, text: str, setting: AuditContext) -> tuple[Audited, ...]:
     """Every result in the text with all that an audit says of it."""
     return tuple(audited(source, judged, setting) for judged in judge_text(text, setting))
 
 
-def audited(source: str, judged: Judged, setting: Setting) -> Audited:
+def audited(source: str, judged: Judged, setting: AuditContext) -> Audited:
     """What an audit says of a result."""
     found, case, judgement = judged.found, judged.case, judged.judgement
     return Audited(
@@ -111,14 +111,14 @@ def audited(source: str, judged: Judged, setting: Setting) -> Audited:
     )
 
 
-def _has_more(text: str, found: Found) -> bool:
+def _has_more(text: str, found: FoundResult) -> bool:
     """Whether anything stands before or after a result."""
     bare = text.lstrip()
     first = 1 + text.count("\n", 0, len(text) - len(bare))
     return (found.line, found.last_line) != (first, first + bare.rstrip().count("\n"))
 
 
-def _around(text: str, results: Sequence[Found]) -> _Around:
+def _around(text: str, results: Sequence[FoundResult]) -> _Around:
     commands = find_commands(text)
     return _Around(
         find_disk_rates(text),
@@ -128,7 +128,7 @@ def _around(text: str, results: Sequence[Found]) -> _Around:
     )
 
 
-def _judged(found: Found, around: _Around, setting: Setting) -> Judged:
+def _judged(found: FoundResult, around: _Around, setting: AuditContext) -> Judged:
     statement = largest_above(around.statements, found.line) if setting.context.devices is None else None
     beside = _beside(found, around)
     case = Case(
@@ -143,7 +143,7 @@ def _judged(found: Found, around: _Around, setting: Setting) -> Judged:
     return Judged(found, case, judgement, known, _is_assumed(found, around))
 
 
-def _is_assumed(found: Found, around: _Around) -> bool:
+def _is_assumed(found: FoundResult, around: _Around) -> bool:
     """Another command fits as well, or it stands below, or above but not right above: another result or command lies
     between, or too many lines.
     """
@@ -157,12 +157,12 @@ def _is_assumed(found: Found, around: _Around) -> bool:
     return between or found.line - last > _ADJACENT_LINES
 
 
-def _command_line(found: Found) -> int | None:
+def _command_line(found: FoundResult) -> int | None:
     """Where the command or job file stands that was found beside the result; None where the result told its own."""
     return found.made.line if found.made is not None and found.made.origin in ("command", "job file") else None
 
 
-def _beside(found: Found, around: _Around) -> Beside | None:
+def _beside(found: FoundResult, around: _Around) -> ExternalCounters | None:
     block = block_of(found, around.blocks, around.next_start(found.last_line))
     return (from_block(found, block) if block else None) or from_disk_use(found.result)
 
@@ -184,7 +184,7 @@ def _as_far_as_proven(judgement: Judgement, result: FioResult) -> Judgement:
     return replace(judgement, verdict="unproven") if judgement.verdict == "sound" and wrote else judgement
 
 
-def _known(context: Context, statement: Statement | None, beside: Beside | None) -> list[str]:
+def _known(context: Context, statement: Statement | None, beside: ExternalCounters | None) -> list[str]:
     known = []
     if context.devices is not None:
         rate = format_rate(context.devices.ceiling_bytes_per_s)
@@ -196,14 +196,14 @@ def _known(context: Context, statement: Statement | None, beside: Beside | None)
     return known
 
 
-def _job_name(found: Found) -> str:
+def _job_name(found: FoundResult) -> str:
     """The names of the jobs, as the result or else the command has them."""
     told = [job.name for job in found.result.jobs if job.name and not job.name.startswith("group ")]
     given = [job.name for job in found.made.jobs.jobs] if found.made else []
     return ", ".join(dict.fromkeys(told or given))
 
 
-def _command(found: Found) -> str | None:
+def _command(found: FoundResult) -> str | None:
     """The command; for a job file, and for the options that fio printed, the job file."""
     made = found.made
     if made is None or made.origin == "header":
@@ -216,16 +216,16 @@ def _command(found: Found) -> str | None:
         return None
 
 
-def figures_of(result: FioResult) -> Figures:
+def figures_of(result: FioResult) -> AuditedMetrics:
     """All jobs together, by direction."""
     if not result.jobs:
-        return Figures({})
+        return AuditedMetrics({})
     together = whole(result)
     parts: dict[str, Direction | None] = {name: getattr(together, name) for name in _DIRECTIONS}
-    return Figures({name: part for name, part in parts.items() if part is not None}, together.sync)
+    return AuditedMetrics({name: part for name, part in parts.items() if part is not None}, together.sync)
 
 
-def _rerun(found: Found, case: Case, judgement: Judgement) -> str | None:
+def _rerun(found: FoundResult, case: Case, judgement: Judgement) -> str | None:
     """Only of a job that is known: fio's header line is too little."""
     if found.made is None or found.made.origin == "header":
         return None

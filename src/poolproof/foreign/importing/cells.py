@@ -22,7 +22,7 @@ _FIRST = ("rw", "bs", "iodepth", "numjobs", "size", "direct", "ioengine")
 
 
 @dataclass(frozen=True)
-class Placed:
+class ImportedRecord:
     """A record and its cell; `number` counts the repetitions from 1, in order of time."""
 
     record: Record
@@ -32,7 +32,7 @@ class Placed:
     number: int
 
 
-def place(records: Sequence[Record], layout_from: str | None) -> tuple[Placed, ...]:
+def place(records: Sequence[Record], layout_from: str | None) -> tuple[ImportedRecord, ...]:
     """Every record in its cell. `layout_from`: `folder`, `file`, or an option of fio whose value names the layout.
 
     Raises:
@@ -47,7 +47,7 @@ def place(records: Sequence[Record], layout_from: str | None) -> tuple[Placed, .
         varies = tuple((axis, _readable(record.options[axis])) for axis in axes if axis in record.options)
         workload = matrix_name(FAMILY, varies)
         numbers[layout, workload] += 1
-        placed.append(Placed(record, layout, workload, varies, numbers[layout, workload]))
+        placed.append(ImportedRecord(record, layout, workload, varies, numbers[layout, workload]))
     return tuple(placed)
 
 

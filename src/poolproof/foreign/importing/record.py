@@ -8,7 +8,7 @@ from pathlib import Path
 
 from poolproof.foreign.audit.texts import Judged
 from poolproof.load.fio.figures import FioResult
-from poolproof.load.fio.find import Found
+from poolproof.load.fio.find import FoundResult
 
 _BENCH_FIO = re.compile(r"^(?P<rw>[a-z]+)-(?:iodepth-)?(?P<iodepth>\d+)-(?:numjobs-)?(?P<numjobs>\d+)$")
 _SIZE = re.compile(r"^\d+[kmgtp]i?b?$", re.IGNORECASE)
@@ -68,7 +68,7 @@ def record_of(path: Path, base: Path, judged: Judged) -> Record:
     return Record(str(path), judged.found.line, inner.parent.parts or (base.name,), stem, judged, options)
 
 
-def _shared_options(found: Found) -> dict[str, str]:
+def _shared_options(found: FoundResult) -> dict[str, str]:
     """What all jobs of the result have in common; where nothing is known of a job, its name."""
     jobs = found.made.jobs.jobs if found.made is not None else ()
     if not jobs:

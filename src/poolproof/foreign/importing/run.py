@@ -12,17 +12,17 @@ from poolproof.campaign.workload import LARGE_BLOCK_BYTES
 from poolproof.errors import FioError, PoolproofError
 from poolproof.foreign.audit.logs import grouped, is_log, result_of_logs
 from poolproof.foreign.audit.sources import Unread, files_below, read_text
-from poolproof.foreign.audit.texts import Judged, Setting, judge_result, judge_text
+from poolproof.foreign.audit.texts import AuditContext, Judged, judge_result, judge_text
 from poolproof.foreign.importing.campaign import campaign_text
-from poolproof.foreign.importing.cells import Placed, place
+from poolproof.foreign.importing.cells import ImportedRecord, place
 from poolproof.foreign.importing.logs import WholeResults
 from poolproof.foreign.importing.record import Record, common_folder, record_of
-from poolproof.load.fio.find import Found
+from poolproof.load.fio.find import FoundResult
 from poolproof.load.fio.job import JobFile
 from poolproof.measure.figures import figures_of
 from poolproof.process import share_out
 from poolproof.results.runs.directory import RunDirectory
-from poolproof.results.runs.model import Figures, RunRecord, Trial
+from poolproof.results.runs.model import RunRecord, Trial, TrialMetrics
 
 _WORTH_SHARING = 200
 _CHUNK = 50
@@ -38,7 +38,9 @@ class Import:
     unread: list[Unread] = field(default_factory=list)
 
 
-def import_results(sources: Sequence[Path], out: Path, setting: Setting, *, layout_from: str | None = None) -> Import:
+def import_results(
+    sources: Sequence[Path], out: Path, setting: AuditContext, *, layout_from: str | None = None
+) -> Import:
     """Make a run directory of every result in the files and folders.
 
     Raises:
@@ -71,7 +73,7 @@ def _files(source: Path, unread: list[Unread]) -> list[Path]:
         return []
 
 
-def _records(files: Sequence[Path], setting: Setting, unread: list[Unread]) -> list[Record]:
+def _records(files: Sequence[Path], setting: AuditContext, unread: list[Unread]) -> list[Record]:
     """Logs of a run of which the whole result is there as well add nothing to it, and are left out."""
     if not files:
         return []
@@ -93,7 +95,7 @@ def _records(files: Sequence[Path], setting: Setting, unread: list[Unread]) -> l
 _Outcome = tuple[list[Record], list[Unread]]
 
 
-def _each(files: Sequence[Path], base: Path, setting: Setting) -> Iterable[_Outcome]:
+def _each(files: Sequence[Path], base: Path, setting: AuditContext) -> Iterable[_Outcome]:
     """What is in each file, in order. Many files are shared out over the processors: each is read by itself."""
     work = partial(_in_file, base=base, setting=setting)
     if len(files) < _WORTH_SHARING:
@@ -101,7 +103,7 @@ def _each(files: Sequence[Path], base: Path, setting: Setting) -> Iterable[_Outc
     return share_out(work, files, chunk=_CHUNK)
 
 
-def _in_file(file: Path, base: Path, setting: Setting) -> _Outcome:
+def _in_file(file: Path, base: Path, setting: AuditContext) -> _Outcome:
     try:
         text = read_text(file)
     except OSError as error:
@@ -117,16 +119,16 @@ def _says_something(judged: Judged) -> bool:
     return any(job.error or job.read or job.write or job.trim or job.mixed or job.sync for job in jobs)
 
 
-def _in_logs(paths: Sequence[Path], base: Path, setting: Setting, unread: list[Unread]) -> list[Record]:
+def _in_logs(paths: Sequence[Path], base: Path, setting: AuditContext, unread: list[Unread]) -> list[Record]:
     try:
-        found = Found(result_of_logs(paths), 1, 1, "text")
+        found = FoundResult(result_of_logs(paths), 1, 1, "text")
     except PoolproofError as error:
         unread.append(Unread(str(paths[0]), error.message))
         return []
     return [record_of(paths[0], base, judge_result(found, setting))]
 
 
-def _trial(placed: Placed) -> Trial:
+def _trial(placed: ImportedRecord) -> Trial:
     record = placed.record
     figures = figures_of(record.result)
     return Trial(
@@ -143,7 +145,7 @@ def _trial(placed: Placed) -> Trial:
     )
 
 
-def _metric(jobs: JobFile, figures: Figures) -> Metric:
+def _metric(jobs: JobFile, figures: TrialMetrics) -> Metric:
     """The figure that the job is about, if the source holds it; else the first that it holds."""
     wanted: tuple[Metric, ...] = (_usual_metric(jobs), "iops", "bandwidth", "p99")
     return next((metric for metric in wanted if figures.metric(metric) is not None), wanted[0])
@@ -158,7 +160,7 @@ def _usual_metric(jobs: JobFile) -> Metric:
     return "bandwidth" if streams else "iops"
 
 
-def _run_record(text: str, placed: Sequence[Placed]) -> RunRecord:
+def _run_record(text: str, placed: Sequence[ImportedRecord]) -> RunRecord:
     versions = sorted({each.record.result.version for each in placed if each.record.result.version})
     return RunRecord(
         poolproof=__version__,

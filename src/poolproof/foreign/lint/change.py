@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from poolproof.foreign.lint.model import Form, Section, Setting, Unit
+from poolproof.foreign.lint.model import Form, JobSection, Unit, WrittenOption
 from poolproof.rules.model import Changes
 
 
@@ -30,7 +30,7 @@ def changed(text: str, unit: Unit, changes: Mapping[int, Changes]) -> str | None
     return _applied(text, edits)
 
 
-def _by_section(sections: Sequence[Section], changes: Mapping[int, Changes]) -> Iterator[tuple[Section, Changes]]:
+def _by_section(sections: Sequence[JobSection], changes: Mapping[int, Changes]) -> Iterator[tuple[JobSection, Changes]]:
     """What to change in each section. An option that all who share it want changed is changed where it is shared."""
     own = [section for section in sections if not section.is_shared]
     left = {place: dict(wanted) for place, wanted in changes.items()}
@@ -57,11 +57,11 @@ def _common(wanted: Sequence[Mapping[str, str | None]]) -> dict[str, str | None]
     return {name: value for name, value in wanted[0].items() if all(each.get(name, "") == value for each in wanted)}
 
 
-def _has(section: Section, name: str) -> bool:
+def _has(section: JobSection, name: str) -> bool:
     return any(setting.name == name for setting in section.settings)
 
 
-def _of_section(text: str, form: Form, section: Section, wanted: Changes) -> list[Edit] | None:
+def _of_section(text: str, form: Form, section: JobSection, wanted: Changes) -> list[Edit] | None:
     edits: list[Edit] = []
     added: list[str] = []
     for name, value in wanted.items():
@@ -83,7 +83,7 @@ def _spelled(form: Form, name: str, value: str) -> str:
     return f"{name}={shlex.quote(value) if form == 'command' else value}"
 
 
-def _removal(text: str, form: Form, setting: Setting) -> Edit:
+def _removal(text: str, form: Form, setting: WrittenOption) -> Edit:
     """In a job file the whole line, but for a comment; on a command line the word and the blanks before it."""
     if form == "command":
         start = setting.start

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from poolproof.foreign.lint.change import changed
-from poolproof.foreign.lint.fio_there import Fio, NoFio
-from poolproof.foreign.lint.grounds import Nowhere, Where, grounds_of
-from poolproof.foreign.lint.judged import Placed, placed
+from poolproof.foreign.lint.fio_refusals import LintContext, refusals
+from poolproof.foreign.lint.installed_fio import Fio, NoFio
+from poolproof.foreign.lint.job_groups import Nowhere, Where, grounds_of
+from poolproof.foreign.lint.located_findings import LocatedFinding, placed
 from poolproof.foreign.lint.model import SEVERITIES, Diagnostic, Severity, Unit
-from poolproof.foreign.lint.refused import Told, refusals
 from poolproof.foreign.lint.source import Source, is_text
 from poolproof.foreign.lint.variables import unknown_in
 from poolproof.rules.model import Changes, Finding
@@ -73,7 +73,7 @@ def _not_text(source: Source) -> Diagnostic:
 
 
 def _of_unit(source: Source, unit: Unit, where: Where, fio: Fio) -> Iterator[Diagnostic]:
-    yield from refusals(Told(source.name, source.text, fio), unit)
+    yield from refusals(LintContext(source.name, source.text, fio), unit)
     yield from _unknown(source, unit)
     by_place: dict[tuple[int, str, Severity], list[Finding]] = {}
     for each in placed(unit, grounds_of(unit, where)):
@@ -124,11 +124,11 @@ def _mended_once(source: Source, where: Where, changed_for: set[str]) -> Source:
     return source
 
 
-def _wanted(unit: Unit, where: Where) -> list[Placed]:
+def _wanted(unit: Unit, where: Where) -> list[LocatedFinding]:
     return [each for each in placed(unit, grounds_of(unit, where)) if any(each.changes)]
 
 
-def _tried(source: Source, number: int, wanted: Placed, where: Where) -> Source:
+def _tried(source: Source, number: int, wanted: LocatedFinding, where: Where) -> Source:
     """The source with the mend, all jobs at once or else one after the other; unchanged where it does not help."""
     units = source.units
     if number >= len(units):
@@ -165,9 +165,9 @@ def _helps(before: Source, after: Source, number: int, rule: str, where: Where) 
     return _blamed(new, rule) < _blamed(old, rule) and _grave(new) <= _grave(old)
 
 
-def _blamed(found: Sequence[Placed], rule: str) -> int:
+def _blamed(found: Sequence[LocatedFinding], rule: str) -> int:
     return sum(len(each.jobs) for each in found if each.finding.rule == rule)
 
 
-def _grave(found: Sequence[Placed]) -> int:
+def _grave(found: Sequence[LocatedFinding]) -> int:
     return sum(SEVERITIES[each.finding.effect] != "note" for each in found)

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from poolproof.foreign.lint.jobfiles import Surroundings, holds_options
 from poolproof.foreign.lint.jobfiles import unit_of as unit_of_job_file
-from poolproof.foreign.lint.model import Section, Setting, Unit
+from poolproof.foreign.lint.model import JobSection, Unit, WrittenOption
 from poolproof.foreign.lint.shell_variables import known_variables
-from poolproof.foreign.lint.shell_words import Script, Word, read_script
+from poolproof.foreign.lint.shell_words import Script, ShellWord, read_script
 from poolproof.foreign.lint.variables import UNKNOWN
 from poolproof.load.fio.commandline import Command, place_of_fio, read_arguments
 from poolproof.load.fio.job_draft import ALL_NAMES, Problem
@@ -48,7 +48,7 @@ def _of_commands(script: Script, variables: Mapping[str, str], depth: int) -> It
                 yield from _of_quoted(word, variables, depth)
 
 
-def _of_quoted(word: Word, variables: Mapping[str, str], depth: int) -> Iterator[Unit]:
+def _of_quoted(word: ShellWord, variables: Mapping[str, str], depth: int) -> Iterator[Unit]:
     """A command that is one word of another, as after `ssh host` or `sh -c`."""
     if "fio" not in word.text or " " not in word.text or _SUBSTITUTED.search(word.text):
         return
@@ -60,7 +60,7 @@ def _of_quoted(word: Word, variables: Mapping[str, str], depth: int) -> Iterator
         yield Unit(unit.form, unit.line, unit.jobs, unit.problems, unit.files, None, unit.unknown_words)
 
 
-def _unit(words: Sequence[Word], line: int) -> Unit:
+def _unit(words: Sequence[ShellWord], line: int) -> Unit:
     unknown = tuple((word.line, word.text) for word in words if _is_unknown(word))
     known = [word for word in words if not _is_unknown(word)]
     command = read_arguments([word.text for word in known], line, lines=[word.line for word in known])
@@ -79,23 +79,23 @@ def _without_name(command: Command) -> Iterator[Problem]:
         yield Problem(command.line, message, fix="give the job a name: fio --name=job …")
 
 
-def _is_unknown(word: Word) -> bool:
+def _is_unknown(word: ShellWord) -> bool:
     """It may hold any option: `$OPTIONS`, `"$@"`, `--$name=1`."""
     return UNKNOWN.search(word.text.partition("=")[0]) is not None
 
 
-def _sections(command: Command, words: Sequence[Word]) -> tuple[Section, ...]:
+def _sections(command: Command, words: Sequence[ShellWord]) -> tuple[JobSection, ...]:
     """The global options, then each job, in the order of the words."""
-    sections: list[Section] = []
-    name, settings = "global", list[Setting]()
+    sections: list[JobSection] = []
+    name, settings = "global", list[WrittenOption]()
     insert_at = words[0].start if words else 0
     for given in command.given:
         first, last = words[given.first], words[given.last]
         if given.name == "name":
-            sections.append(Section(name, name == "global", tuple(settings), insert_at))
+            sections.append(JobSection(name, name == "global", tuple(settings), insert_at))
             name, settings = given.value, []
         elif given.name not in PROGRAM_OPTIONS:
-            settings.append(Setting(given.name, first.text.partition("=")[0], first.start, last.end))
+            settings.append(WrittenOption(given.name, first.text.partition("=")[0], first.start, last.end))
         insert_at = last.end
-    sections.append(Section(name, name == "global", tuple(settings), insert_at))
+    sections.append(JobSection(name, name == "global", tuple(settings), insert_at))
     return tuple(sections)

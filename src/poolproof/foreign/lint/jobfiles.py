@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from poolproof.foreign.lint.model import Section, Setting, Unit
+from poolproof.foreign.lint.model import JobSection, Unit, WrittenOption
 from poolproof.load.fio.aliases import canonical
 from poolproof.load.fio.job_draft import ALL_NAMES
 from poolproof.load.fio.jobfile import read_job_file
@@ -59,23 +59,23 @@ def unit_of(text: str, surroundings: Surroundings, *, first_line: int = 1, start
     )
 
 
-def _sections(text: str, start: int) -> Iterator[Section]:
+def _sections(text: str, start: int) -> Iterator[JobSection]:
     """Sections in order. Where an included file opens sections of its own, there are fewer here than jobs."""
     name: str | None = None
-    settings: list[Setting] = []
+    settings: list[WrittenOption] = []
     insert_at = place = 0
     for line in text.split("\n"):
         after = min(place + len(line) + 1, len(text))
         opened, option = _SECTION.match(line), _OPTION.match(line)
         if opened is not None:
             if name is not None:
-                yield Section(name, name == "global", tuple(settings), start + insert_at)
+                yield JobSection(name, name == "global", tuple(settings), start + insert_at)
             name, settings, insert_at = opened["name"], [], after
         elif name is not None and option is not None and not _INCLUDE.match(line):
             given = option["text"].partition("=")[0].strip()
             begin = start + place + option.start("text")
-            settings.append(Setting(canonical(given), given, begin, start + place + option.end("text")))
+            settings.append(WrittenOption(canonical(given), given, begin, start + place + option.end("text")))
             insert_at = after
         place += len(line) + 1
     if name is not None:
-        yield Section(name, name == "global", tuple(settings), start + insert_at)
+        yield JobSection(name, name == "global", tuple(settings), start + insert_at)

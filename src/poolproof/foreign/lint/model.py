@@ -28,7 +28,7 @@ class Diagnostic:
 
 
 @dataclass(frozen=True)
-class Setting:
+class WrittenOption:
     """An option as it stands in the text: characters `start` to `end`, `name` is fio's first one.
 
     `given` is the name as written, with its dashes on a command line.
@@ -41,12 +41,12 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class Section:
+class JobSection:
     """A job, or what several jobs share. A new option goes to the character `insert_at`."""
 
     name: str
     is_shared: bool
-    settings: tuple[Setting, ...]
+    settings: tuple[WrittenOption, ...]
     insert_at: int
 
 
@@ -64,5 +64,5 @@ class Unit:
     jobs: JobFile
     problems: tuple[Problem, ...] = ()
     files: tuple[str, ...] = ()
-    sections: tuple[Section, ...] | None = None
+    sections: tuple[JobSection, ...] | None = None
     unknown_words: tuple[tuple[int, str], ...] = ()

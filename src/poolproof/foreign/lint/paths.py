@@ -21,14 +21,14 @@ FILES = 'for path; do [ -f "$path" ] && printf "%s\\\\0" "$path"; done; true'
 
 
 @dataclass(frozen=True)
-class Standing:
+class PathTarget:
     """A file, a directory or a block device by its absolute path without links."""
 
     path: str
     is_block: bool = False
 
 
-def standing(host: Host, path: str) -> Standing | None:
+def standing(host: Host, path: str) -> PathTarget | None:
     """What is at the path, or else its directory; None where neither is there, or no disk is behind it.
 
     A relative path counts from where the host starts commands: here the working directory, over SSH the user's home.
@@ -39,9 +39,9 @@ def standing(host: Host, path: str) -> Standing | None:
     said = host.run(["sh", "-c", STANDING, "sh", path], timeout_s=_LIMIT_S).stdout
     kind, _, real = said.removesuffix("\n").partition("\n")
     if kind == _BLOCK:
-        return Standing(real, is_block=True)
+        return PathTarget(real, is_block=True)
     # A disk that is not here is not the file that fio would make in its place.
-    return Standing(real) if kind in _REGULAR and not _is_among_devices(real) else None
+    return PathTarget(real) if kind in _REGULAR and not _is_among_devices(real) else None
 
 
 def files_there(host: Host, paths: Sequence[str]) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ _DEEPEST = 12
 
 
 @dataclass(frozen=True)
-class Word:
+class ShellWord:
     """One word without its quotes, and the characters `start` to `end` that it takes.
 
     `verbatim`: the place of its inside, where that is all in one pair of quotes and stands there as it is.
@@ -46,7 +46,7 @@ class HereDocument:
 class Script:
     """What was read: simple commands in order, and here-documents."""
 
-    commands: list[list[Word]] = field(default_factory=list)
+    commands: list[list[ShellWord]] = field(default_factory=list)
     documents: list[HereDocument] = field(default_factory=list)
 
 
@@ -67,7 +67,7 @@ class _Reader:
         self._line = line
         self._place = 0
         self._script = Script()
-        self._command: list[Word] = []
+        self._command: list[ShellWord] = []
         self._waiting: list[re.Match[str]] = []
         self._drops_next = False
 
@@ -146,7 +146,7 @@ class _Reader:
         raw = self._text[begin : self._place]
         text = "".join(parts)
         whole = len(raw) > 1 and raw[0] == raw[-1] and raw[0] in "'\"" and raw[1:-1] == text
-        word = Word(
+        word = ShellWord(
             text, self._start + begin, self._start + self._place, line, self._start + begin + 1 if whole else None
         )
         if self._drops_next:

@@ -5,7 +5,7 @@ from functools import partial
 
 from poolproof.load.fio import quantity
 
-DEFAULT_BLOCK = quantity.Span(4096, 4096)
+DEFAULT_BLOCK = quantity.SizeRange(4096, 4096)
 """What fio takes where no option gives a size (HOWTO, `bs`)."""
 
 _STRONGEST_FIRST = (

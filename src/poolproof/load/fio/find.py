@@ -17,7 +17,7 @@ from poolproof.load.fio.figures import Direction, FioResult, JobResult
 from poolproof.load.fio.interim import has_grown, is_interim, last_reports
 from poolproof.load.fio.job import Job, JobFile
 from poolproof.load.fio.json_output import find_documents
-from poolproof.load.fio.makers import Lines, Made, makers_in
+from poolproof.load.fio.makers import Lines, SourceCommand, makers_in
 from poolproof.load.fio.pairing import Printed, pair
 from poolproof.load.fio.plain_lines import plain_lines
 from poolproof.load.fio.terse import read_terse_line
@@ -30,7 +30,7 @@ _SAME_BYTES = 0.01
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundResult:
     """A result, where it stands (lines from 1, both included), how it was written, and what made it.
 
     `is_assumed`: another command in the text could have made it as well, or the command stands below.
@@ -40,12 +40,12 @@ class Found:
     line: int
     last_line: int
     format: Format
-    made: Made | None = None
+    made: SourceCommand | None = None
     is_cut_off: bool = False
     is_assumed: bool = False
 
 
-def find_results(text: str) -> tuple[Found, ...]:
+def find_results(text: str) -> tuple[FoundResult, ...]:
     """Every fio result in the text, in order of lines.
 
     A run printed in several formats counts once, as JSON; of the reports of `--status-interval` the last one counts.
@@ -62,7 +62,7 @@ def find_results(text: str) -> tuple[Found, ...]:
     return tuple(_with_makers(found, makers_in(numbered)))
 
 
-def _lone_document(text: str) -> Found | None:
+def _lone_document(text: str) -> FoundResult | None:
     """The result of a text that is one whole JSON document and nothing else, as most files of results are."""
     if not text.lstrip().startswith("{"):
         return None
@@ -74,16 +74,16 @@ def _lone_document(text: str) -> Found | None:
         return None
     first, last = text.count("\n", 0, start) + 1, text.count("\n", 0, end) + 1
     result = replace(documents[0].result, notes=())
-    return Found(result, first, last, "json", _printed_options(result, first))
+    return FoundResult(result, first, last, "json", _printed_options(result, first))
 
 
-def _documents(numbered: Lines) -> tuple[list[Found], Lines]:
+def _documents(numbered: Lines) -> tuple[list[FoundResult], Lines]:
     """JSON documents, and the lines outside them."""
     text = "\n".join(line for _, line in numbered)
     if '"fio version"' not in text:
         return [], numbered
     starts = _line_starts(numbered)
-    found: list[Found] = []
+    found: list[FoundResult] = []
     inside: set[int] = set()
     for document in find_documents(text, mend_cut_off=True):
         first, last = _line_at(starts, document.start), _line_at(starts, max(document.start, document.end - 1))
@@ -92,7 +92,7 @@ def _documents(numbered: Lines) -> tuple[list[Found], Lines]:
         result = replace(document.result, notes=())
         if found and is_interim(found[-1].result, result):
             found.pop()
-        found.append(Found(result, *places, "json", _printed_options(result, places[0]), document.is_cut_off))
+        found.append(FoundResult(result, *places, "json", _printed_options(result, places[0]), document.is_cut_off))
     return found, [line for place, line in enumerate(numbered) if place not in inside]
 
 
@@ -108,9 +108,9 @@ def _line_at(starts: Sequence[int], character: int) -> int:
     return max(0, bisect_right(starts, character) - 1)
 
 
-def _terse(numbered: Lines) -> tuple[list[Found], Lines]:
+def _terse(numbered: Lines) -> tuple[list[FoundResult], Lines]:
     """Terse lines, those that follow each other as one result, and the other lines."""
-    found: list[Found] = []
+    found: list[FoundResult] = []
     rest: list[tuple[int, str]] = []
     for number, line in numbered:
         result = read_terse_line(line) if ";" in line else None
@@ -120,7 +120,7 @@ def _terse(numbered: Lines) -> tuple[list[Found], Lines]:
             jobs = (*found[-1].result.jobs, *result.jobs)
             found[-1] = replace(found[-1], result=replace(found[-1].result, jobs=jobs), last_line=number)
         else:
-            found.append(Found(result, number, number, "terse"))
+            found.append(FoundResult(result, number, number, "terse"))
     return [replace(each, result=_as_ended(each.result)) for each in found], rest
 
 
@@ -128,9 +128,9 @@ def _as_ended(result: FioResult) -> FioResult:
     return replace(result, jobs=last_reports(result.jobs))
 
 
-def _texts(numbered: Lines) -> list[Found]:
+def _texts(numbered: Lines) -> list[FoundResult]:
     """Normal output; of the reports of one run the last one, which begins where the first does."""
-    found: list[Found] = []
+    found: list[FoundResult] = []
     pids: tuple[str, ...] = ()
     for run in find_runs(numbered):
         line = run.first_line
@@ -139,15 +139,15 @@ def _texts(numbered: Lines) -> list[Found]:
             made, line = before.made, before.line
         else:
             made, pids = _header_jobs(run.headers, run.result, line), run.pids
-        found.append(Found(run.result, line, run.last_line, "text", made))
+        found.append(FoundResult(run.result, line, run.last_line, "text", made))
     return found
 
 
-def _not_among(results: Iterable[Found], known: Sequence[Found]) -> list[Found]:
+def _not_among(results: Iterable[FoundResult], known: Sequence[FoundResult]) -> list[FoundResult]:
     return [result for result in results if not _is_among(result, known)]
 
 
-def _is_among(result: Found, known: Sequence[Found]) -> bool:
+def _is_among(result: FoundResult, known: Sequence[FoundResult]) -> bool:
     """The same run is there in a fuller format: same names, same runtimes, bytes equal as far as they are printed."""
     return any(_is_same_run(result.result, other.result) for other in known)
 
@@ -175,10 +175,12 @@ def _directions(job: JobResult) -> tuple[Direction | None, ...]:
     return job.read or job.mixed, job.write, job.trim
 
 
-def _printed_options(result: FioResult, line: int) -> Made | None:
+def _printed_options(result: FioResult, line: int) -> SourceCommand | None:
     """The jobs as JSON lists their options; clones of one job are one job."""
     jobs = dict.fromkeys((job.name, tuple(job.options.items())) for job in result.jobs if job.options)
-    return Made(JobFile(tuple(_same_job_again(*job) for job in jobs)), "printed options", line) if jobs else None
+    return (
+        SourceCommand(JobFile(tuple(_same_job_again(*job) for job in jobs)), "printed options", line) if jobs else None
+    )
 
 
 @lru_cache(maxsize=1024)
@@ -187,7 +189,7 @@ def _same_job_again(name: str, options: tuple[tuple[str, str], ...]) -> Job:
     return Job(name, dict(options))
 
 
-def _header_jobs(headers: Sequence[HeaderLine], result: FioResult, line: int) -> Made | None:
+def _header_jobs(headers: Sequence[HeaderLine], result: FioResult, line: int) -> SourceCommand | None:
     """The jobs as fio announced them, with the number of clones that their blocks tell."""
     clones = Counter[str]()
     for job in result.jobs:
@@ -198,10 +200,10 @@ def _header_jobs(headers: Sequence[HeaderLine], result: FioResult, line: int) ->
         else Job(header.name, header.options)
         for header in headers
     )
-    return Made(JobFile(jobs), "header", line) if jobs else None
+    return SourceCommand(JobFile(jobs), "header", line) if jobs else None
 
 
-def _with_makers(found: Sequence[Found], makers: Sequence[Made]) -> Iterator[Found]:
+def _with_makers(found: Sequence[FoundResult], makers: Sequence[SourceCommand]) -> Iterator[FoundResult]:
     """Each result with the command or job file that made it; else with what it prints of its jobs itself."""
     printed = [Printed(each.result, each.line, each.last_line, each.made) for each in found]
     for each, choice in zip(found, pair(printed, makers), strict=True):

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from poolproof.load.fio.figures import Direction, FioResult, JobResult
 from poolproof.load.fio.job import Job, JobFile
-from poolproof.load.fio.makers import Made
+from poolproof.load.fio.makers import SourceCommand
 
 _TELLING_PLACE = frozenset({"filename", "directory", "size", "runtime"})
 _FEWEST_IOPS = 20  # fewer, and the whole number that fio prints is too coarse
@@ -18,7 +18,7 @@ _LONGER = 1.5  # a slow disk ends what is in flight after the time is over
 _DRAIN_MS = 10_000
 
 
-def fits(result: FioResult, jobs: JobFile, own: Made | None) -> bool:
+def fits(result: FioResult, jobs: JobFile, own: SourceCommand | None) -> bool:
     """Nothing that the result tells, or that it prints of its own jobs, contradicts the jobs."""
     names = {job.name for job in jobs.jobs}
     told = [job for job in result.jobs if job.name and not job.name.startswith("group ")]
@@ -99,13 +99,13 @@ def _fits_times(result: FioResult, jobs: JobFile) -> bool:
     return True
 
 
-def _agrees(own: Made, jobs: JobFile) -> bool:
+def _agrees(own: SourceCommand, jobs: JobFile) -> bool:
     """What the result prints of a job is what the job of that name says."""
     by_name = {job.name: job for job in jobs.jobs}
     return all(_same_job(job, by_name[job.name], own) for job in own.jobs.jobs if job.name in by_name)
 
 
-def _same_job(printed: Job, given: Job, own: Made) -> bool:
+def _same_job(printed: Job, given: Job, own: SourceCommand) -> bool:
     if any("$" in value for value in given.options.values()):
         return True
     if any(
@@ -120,7 +120,7 @@ def _same_job(printed: Job, given: Job, own: Made) -> bool:
     return same and ("bs" not in printed.options or printed.bs_bytes == given.bs_bytes)
 
 
-def _same_clones(printed: Job, given: Job, own: Made) -> bool:
+def _same_clones(printed: Job, given: Job, own: SourceCommand) -> bool:
     """Of clones that report one by one, a text may quote some."""
     if "numjobs" not in printed.options:
         return True

@@ -316,7 +316,7 @@ class Job:
         return 50 if writes is None else 100 - writes
 
     @cached_property
-    def _block_spans(self) -> tuple[quantity.Span, ...]:
+    def _block_spans(self) -> tuple[quantity.SizeRange, ...]:
         """The block sizes of the directions used; that of trims where it neither reads nor writes."""
         sizes = block_sizes(self.options, self.kb_base)
         used = [sizes.read] if self.reads else []

@@ -26,7 +26,7 @@ _LONGEST_MS = 366 * 86_400_000  # a longer run is a damaged time, and would be m
 
 
 @dataclass(frozen=True)
-class Rates:
+class LogRates:
     """I/Os or bytes per second: over the whole log, and of its single seconds (of its windows where those are longer).
 
     `samples` counts the seconds or windows; a span without a row counts as 0.
@@ -39,7 +39,7 @@ class Rates:
     samples: int
 
 
-def rates_of(log: SeriesLog, kind: Kind) -> Rates | None:
+def rates_of(log: SeriesLog, kind: Kind) -> LogRates | None:
     """The rates that a log of one direction tells; None where it holds too little to tell one.
 
     Raises:
@@ -71,7 +71,7 @@ def _gaps_ms(log: SeriesLog) -> list[int]:
     return [later - before for before, later in pairwise(times)]
 
 
-def _counted(log: SeriesLog, kind: Kind, first: int, last: int) -> Rates | None:
+def _counted(log: SeriesLog, kind: Kind, first: int, last: int) -> LogRates | None:
     """I/Os or bytes, second by second. The first row ends what lies before the log, and so adds nothing to its span."""
     if last == first:
         return None
@@ -82,10 +82,10 @@ def _counted(log: SeriesLog, kind: Kind, first: int, last: int) -> Rates | None:
     mean = (totals.total() - amounts[log.time_ms.index(first)]) * 1000 / (last - first)
     whole = (last - first) // _SHORTEST_MS
     seconds = [float(total) for at, total in totals.items() if at < whole]
-    return _rates(mean, seconds, whole) if whole else Rates(mean, mean, mean, 0.0, 1)
+    return _rates(mean, seconds, whole) if whole else LogRates(mean, mean, mean, 0.0, 1)
 
 
-def _averaged(log: SeriesLog, factor: int, first: int, last: int) -> Rates:
+def _averaged(log: SeriesLog, factor: int, first: int, last: int) -> LogRates:
     """The mean of the windows; those shorter than a second are put together."""
     window = max(_SHORTEST_MS, median(_gaps_ms(log) or [0]))
     sums: Counter[int] = Counter()
@@ -99,11 +99,11 @@ def _averaged(log: SeriesLog, factor: int, first: int, last: int) -> Rates:
     return _rates(math.fsum(means) / windows, means, windows)
 
 
-def _rates(mean: float, known: Sequence[float], samples: int) -> Rates:
+def _rates(mean: float, known: Sequence[float], samples: int) -> LogRates:
     """`known` are the spans that have rows, of all `samples`; the others were at rest."""
     idle = samples - len(known)
     squares = math.fsum((value - mean) ** 2 for value in known) + idle * mean**2
-    return Rates(
+    return LogRates(
         mean=mean,
         least=0.0 if idle else min(known),
         most=max(known, default=0.0),

@@ -28,7 +28,7 @@ _LONGEST_COMMAND = 20_000
 
 
 @dataclass(frozen=True)
-class Made:
+class SourceCommand:
     """What made a result: its jobs, the source they were read from and its line.
 
     `header` knows direction, block size, engine and depth only; `printed options` lack switches without a value.
@@ -45,10 +45,10 @@ def find_commands(text: str) -> tuple[Command, ...]:
     return tuple(_commands(plain_lines(text)))
 
 
-def makers_in(numbered: Lines) -> list[Made]:
+def makers_in(numbered: Lines) -> list[SourceCommand]:
     """Commands with jobs, and job files, in order of lines."""
     commands = [
-        Made(command.jobs, "command", command.line, command.text)
+        SourceCommand(command.jobs, "command", command.line, command.text)
         for command in _commands(numbered)
         if command.jobs.jobs
     ]
@@ -88,7 +88,7 @@ def _names_job_files(command: Command) -> bool:
     return bool(command.files) and all(_JOB_FILE_NAME.search(name) for name in command.files)
 
 
-def _job_files(numbered: Lines) -> Iterator[Made]:
+def _job_files(numbered: Lines) -> Iterator[SourceCommand]:
     place = 0
     while place < len(numbered):
         last, is_job_file = _settings_end(numbered, place)
@@ -98,7 +98,7 @@ def _job_files(numbered: Lines) -> Iterator[Made]:
         text = "\n".join(line for _, line in numbered[place:last])
         read = read_job_file(text, first_line=numbered[place][0])
         if read.jobs.jobs:
-            yield Made(read.jobs, "job file", numbered[place][0], text)
+            yield SourceCommand(read.jobs, "job file", numbered[place][0], text)
         place = last
 
 

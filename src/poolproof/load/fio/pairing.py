@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from poolproof.load.fio.figures import FioResult
 from poolproof.load.fio.fitting import fits
-from poolproof.load.fio.makers import Made
+from poolproof.load.fio.makers import SourceCommand
 
 _MOST_BELOW = 40  # lines between a result and a command that stands below it
 
@@ -22,18 +22,18 @@ class Printed:
     result: FioResult
     line: int
     last_line: int
-    own: Made | None
+    own: SourceCommand | None
 
 
 @dataclass(frozen=True)
 class Choice:
     """What made a result; None where nothing in the text fits."""
 
-    made: Made | None = None
+    made: SourceCommand | None = None
     is_assumed: bool = False
 
 
-def pair(results: Sequence[Printed], makers: Sequence[Made]) -> list[Choice]:
+def pair(results: Sequence[Printed], makers: Sequence[SourceCommand]) -> list[Choice]:
     """A choice for each result; both are in order of lines."""
     if not makers:
         return [Choice()] * len(results)
@@ -42,7 +42,7 @@ def pair(results: Sequence[Printed], makers: Sequence[Made]) -> list[Choice]:
     return [_above(place, results, makers) or _below(results[place], results, makers) for place in range(len(results))]
 
 
-def _stand_first(results: Sequence[Printed], makers: Sequence[Made]) -> bool:
+def _stand_first(results: Sequence[Printed], makers: Sequence[SourceCommand]) -> bool:
     """Each result is followed by what made it."""
     if not results or makers[0].line <= results[0].last_line:
         return False
@@ -53,7 +53,7 @@ def _stand_first(results: Sequence[Printed], makers: Sequence[Made]) -> bool:
     )
 
 
-def _above(place: int, results: Sequence[Printed], makers: Sequence[Made]) -> Choice | None:
+def _above(place: int, results: Sequence[Printed], makers: Sequence[SourceCommand]) -> Choice | None:
     """The nearest maker above that fits; of several that stand together, the one in the result's own place."""
     result = results[place]
     last = bisect_right([made.line for made in makers], result.line) - 1
@@ -67,13 +67,13 @@ def _above(place: int, results: Sequence[Printed], makers: Sequence[Made]) -> Ch
     return Choice(_in_order(result, results, makers, block) or makers[nearest], is_assumed=True)
 
 
-def _tell_the_same(made: Made, other: Made) -> bool:
+def _tell_the_same(made: SourceCommand, other: SourceCommand) -> bool:
     """A command that is quoted twice."""
     mine, others = ([(job.name, job.options) for job in each.jobs.jobs] for each in (made, other))
     return mine == others
 
 
-def _block(place: int, results: Sequence[Printed], makers: Sequence[Made]) -> list[Made]:
+def _block(place: int, results: Sequence[Printed], makers: Sequence[SourceCommand]) -> list[SourceCommand]:
     """The makers around that one with no result between them."""
     before = max((result.line for result in results if result.line < makers[place].line), default=0)
     after = min((result.line for result in results if result.line >= makers[place].line), default=0)
@@ -81,8 +81,8 @@ def _block(place: int, results: Sequence[Printed], makers: Sequence[Made]) -> li
 
 
 def _in_order(
-    result: Printed, results: Sequence[Printed], makers: Sequence[Made], block: Sequence[Made]
-) -> Made | None:
+    result: Printed, results: Sequence[Printed], makers: Sequence[SourceCommand], block: Sequence[SourceCommand]
+) -> SourceCommand | None:
     """The maker in the same place among those that stand together as the result has among those below them; None where
     their numbers differ or a pair does not fit.
     """
@@ -93,7 +93,7 @@ def _in_order(
     return next((made for each, made in zip(below, block, strict=True) if each is result), None)
 
 
-def _below(result: Printed, results: Sequence[Printed], makers: Sequence[Made]) -> Choice:
+def _below(result: Printed, results: Sequence[Printed], makers: Sequence[SourceCommand]) -> Choice:
     """The next maker, before any other result, of a result that does not tell its job itself."""
     if result.own is not None and result.own.origin == "printed options":
         return Choice()
@@ -105,5 +105,5 @@ def _below(result: Printed, results: Sequence[Printed], makers: Sequence[Made]) 
     return Choice(made, is_assumed=True)
 
 
-def _fits(result: Printed, made: Made) -> bool:
+def _fits(result: Printed, made: SourceCommand) -> bool:
     return fits(result.result, made.jobs, result.own)

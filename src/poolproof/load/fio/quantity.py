@@ -28,7 +28,7 @@ _remembered = lru_cache(maxsize=4096)  # thousands of results have the same few 
 
 
 @dataclass(frozen=True)
-class Span:
+class SizeRange:
     """A range of sizes in bytes, both ends included."""
 
     low: int
@@ -39,9 +39,9 @@ class Span:
 class BlockSizes:
     """The block sizes of the three directions; None where the default stays."""
 
-    read: Span | None
-    write: Span | None
-    trim: Span | None
+    read: SizeRange | None
+    write: SizeRange | None
+    trim: SizeRange | None
 
 
 def attempt(parse: Callable[[str], Value], text: str) -> Value | None:
@@ -124,39 +124,39 @@ def parse_block_split(text: str, kb_base: int = 1024) -> BlockSizes:
 
 
 @_remembered
-def parse_range(text: str, kb_base: int = 1024) -> Span:
+def parse_range(text: str, kb_base: int = 1024) -> SizeRange:
     """A size or a range of sizes: `1m`, `1m-4m`.
 
     Raises:
         ValueError: fio refuses it.
     """
     low, _, high = text.partition("-")
-    return Span(parse_bytes(low, kb_base), parse_bytes(high or low, kb_base))
+    return SizeRange(parse_bytes(low, kb_base), parse_bytes(high or low, kb_base))
 
 
-def _single(text: str, kb_base: int) -> Span | None:
+def _single(text: str, kb_base: int) -> SizeRange | None:
     if not text.strip():
         return None
     size = parse_bytes(text, kb_base)
-    return Span(size, size)
+    return SizeRange(size, size)
 
 
-def _range(text: str, kb_base: int) -> Span | None:
+def _range(text: str, kb_base: int) -> SizeRange | None:
     if not text.strip():
         return None
     low, separator, high = text.partition("-" if "-" in text else ":")
     if not separator:
         raise ValueError(f"{text!r} is no range of sizes; write one such as 4k-16k")
     ends = sorted((parse_bytes(low, kb_base), parse_bytes(high, kb_base)))
-    return Span(ends[0], ends[1])
+    return SizeRange(ends[0], ends[1])
 
 
-def _split(text: str, kb_base: int) -> Span | None:
+def _split(text: str, kb_base: int) -> SizeRange | None:
     sizes = [parse_bytes(entry.split("/")[0], kb_base) for entry in text.split(":") if entry.strip()]
-    return Span(min(sizes), max(sizes)) if sizes else None
+    return SizeRange(min(sizes), max(sizes)) if sizes else None
 
 
-def _by_direction(spans: list[Span | None]) -> BlockSizes:
+def _by_direction(spans: list[SizeRange | None]) -> BlockSizes:
     """One value serves all directions, two serve reads and the rest; an empty last one keeps the default."""
     if len(spans) == 1 or (len(spans) == 2 and spans[1] is None):
         return BlockSizes(spans[0], spans[0], spans[0])

@@ -7,10 +7,10 @@ from typing import Any, Literal
 import altair as alt
 
 from poolproof.campaign.model import Metric, Workload
-from poolproof.presentation.charts import look
+from poolproof.presentation.charts import theme as look
+from poolproof.presentation.charts.axis_positions import AxisPosition, panels, places
 from poolproof.presentation.charts.metrics import axis_value, drawn_of, figure_words, label_expression, title
-from poolproof.presentation.charts.places import Place, panels, places
-from poolproof.results.runs.summary import RANKABLE, Cell
+from poolproof.results.runs.summary import COUNTING_VERDICTS, Cell
 from poolproof.rules.model import Verdict
 
 Scale = Literal["log", "linear"]
@@ -64,7 +64,7 @@ def _chart(
     rows: list[dict[str, Any]],
     metric: Metric,
     layouts: Sequence[str],
-    placed: Mapping[str, Place],
+    placed: Mapping[str, AxisPosition],
     scale: Scale,
     columns: int,
 ) -> Any:
@@ -135,7 +135,7 @@ def _tooltip() -> list[Any]:
     return [alt.Tooltip(f"{field}:N", title=name) for field, name in names.items()]
 
 
-def _point(cell: Cell, place: Place, metric: Metric) -> CurvePoint | None:
+def _point(cell: Cell, place: AxisPosition, metric: Metric) -> CurvePoint | None:
     figure = drawn_of(cell, metric)
     if figure is None:
         return None
@@ -150,7 +150,7 @@ def _point(cell: Cell, place: Place, metric: Metric) -> CurvePoint | None:
         value=value,
         low=low,
         high=high,
-        line=value if cell.verdict in RANKABLE and not cell.is_unsettled else None,
+        line=value if cell.verdict in COUNTING_VERDICTS and not cell.is_unsettled else None,
         verdict=cell.verdict,
         text=figure_words(cell, metric),
         unsettled=cell.is_unsettled,

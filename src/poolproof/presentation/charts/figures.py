@@ -7,9 +7,9 @@ from typing import Any
 import altair as alt
 
 from poolproof.campaign.model import Metric
-from poolproof.presentation.charts import look
+from poolproof.presentation.charts import theme as look
 from poolproof.presentation.charts.metrics import axis_value, drawn_of, figure_words, label_expression, title
-from poolproof.results.runs.summary import RANKABLE, Cell
+from poolproof.results.runs.summary import COUNTING_VERDICTS, Cell
 from poolproof.rules.model import Verdict
 
 
@@ -79,7 +79,7 @@ def _point(cell: Cell, metric: Metric) -> FigurePoint | None:
         value=axis_value(figure.mean, metric),
         low=low,
         high=high,
-        believed=cell.verdict in RANKABLE,
+        believed=cell.verdict in COUNTING_VERDICTS,
         verdict=cell.verdict,
         text=figure_words(cell, metric),
         unsettled=cell.is_unsettled,

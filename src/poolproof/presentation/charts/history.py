@@ -7,7 +7,7 @@ from typing import Any
 import altair as alt
 
 from poolproof.campaign.model import Metric
-from poolproof.presentation.charts import look
+from poolproof.presentation.charts import theme as look
 from poolproof.presentation.charts.metrics import label_expression, title
 from poolproof.rules.model import Verdict
 

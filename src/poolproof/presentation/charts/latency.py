@@ -7,7 +7,7 @@ from typing import Any
 import altair as alt
 
 from poolproof.campaign.model import Metric
-from poolproof.presentation.charts import look
+from poolproof.presentation.charts import theme as look
 from poolproof.presentation.charts.metrics import decade_label_expression
 from poolproof.presentation.terminal.words import METRICS
 from poolproof.results.runs.summary import Cell

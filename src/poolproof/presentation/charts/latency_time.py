@@ -6,9 +6,9 @@ from typing import Any
 
 import altair as alt
 
-from poolproof.presentation.charts import look
+from poolproof.presentation.charts import theme as look
 from poolproof.presentation.charts.metrics import decade_label_expression
-from poolproof.presentation.charts.rates import Span, shaded
+from poolproof.presentation.charts.rates import Phase, shaded
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class LatencyStep:
     seconds: float
 
 
-def latency_time(points: Sequence[LatencyStep], spans: Sequence[Span]) -> Any:
+def latency_time(points: Sequence[LatencyStep], spans: Sequence[Phase]) -> Any:
     """The chart: steps, because a percentile is one of its stretch; a logarithmic axis as for those of whole trials."""
     names = [line.name for line in LINES]
     drawn = (

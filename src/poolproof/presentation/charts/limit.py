@@ -6,7 +6,7 @@ from typing import Any
 
 import altair as alt
 
-from poolproof.presentation.charts import look
+from poolproof.presentation.charts import theme as look
 
 _FARTHEST = 3.0
 """A bar ends there, however much larger the share is: its label has it."""

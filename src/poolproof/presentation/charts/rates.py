@@ -6,7 +6,7 @@ from typing import Any
 
 import altair as alt
 
-from poolproof.presentation.charts import look
+from poolproof.presentation.charts import theme as look
 
 SOURCES = ("fio", "disks, reads", "disks, writes")
 
@@ -21,7 +21,7 @@ class RatePoint:
 
 
 @dataclass(frozen=True)
-class Span:
+class Phase:
     """A stretch of time with a name: `warm-up`, `window` or `drain`; seconds from the window's start."""
 
     name: str
@@ -29,7 +29,7 @@ class Span:
     to_s: float
 
 
-def rates(points: Sequence[RatePoint], spans: Sequence[Span]) -> Any:
+def rates(points: Sequence[RatePoint], spans: Sequence[Phase]) -> Any:
     """The chart: steps, because a rate is a mean over its stretch."""
     colours = alt.Scale(domain=list(SOURCES), range=[look.FIO, look.READ, look.WRITE])
     dashes = alt.Scale(domain=list(SOURCES), range=[[6, 3], [1, 0], [1, 0]])
@@ -55,7 +55,7 @@ def rates(points: Sequence[RatePoint], spans: Sequence[Span]) -> Any:
     )
 
 
-def shaded(spans: Sequence[Span]) -> Any:
+def shaded(spans: Sequence[Phase]) -> Any:
     """The stretches of time behind a chart: the window plain, what is around it grey and with its name."""
     base = alt.Chart(alt.InlineData(values=[asdict(span) for span in spans], name="spans")).transform_filter(
         "datum.name !== 'window'"

@@ -6,7 +6,7 @@ from typing import Any
 
 import altair as alt
 
-from poolproof.presentation.charts import look
+from poolproof.presentation.charts import theme as look
 from poolproof.results.runs.summary import Cell
 
 WHAT = ("reads", "writes", "stored", "busy")

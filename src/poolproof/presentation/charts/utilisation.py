@@ -6,8 +6,8 @@ from typing import Any
 
 import altair as alt
 
-from poolproof.presentation.charts import look
-from poolproof.presentation.charts.rates import Span, shaded
+from poolproof.presentation.charts import theme as look
+from poolproof.presentation.charts.rates import Phase, shaded
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class BusyPoint:
     busy: float
 
 
-def utilisation(points: Sequence[BusyPoint], spans: Sequence[Span], *, leaves: Sequence[str]) -> Any:
+def utilisation(points: Sequence[BusyPoint], spans: Sequence[Phase], *, leaves: Sequence[str]) -> Any:
     """The chart: a line for each leaf."""
     x = alt.X("at_s:Q", title="seconds from the window's start", scale=alt.Scale(nice=False, zero=False))
     line = (

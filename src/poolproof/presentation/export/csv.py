@@ -4,10 +4,10 @@ import csv
 import io
 from collections.abc import Iterable, Sequence
 
-from poolproof.presentation.export.rows import Table, columns_of
+from poolproof.presentation.export.rows import ExportTable, columns_of
 
 
-def csv_text(table: Table) -> str:
+def csv_text(table: ExportTable) -> str:
     """The whole file; what was not measured is empty."""
     columns = columns_of(table)
     return csv_lines(tuple(columns), ([value(row) for value in columns.values()] for row in table.rows))

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from poolproof.presentation.charts.look import SERIES
+from poolproof.presentation.charts.theme import SERIES
 from poolproof.presentation.export.panels import Panel, block_size, panels_of
-from poolproof.presentation.export.rows import Row, Table
+from poolproof.presentation.export.rows import ExportRow, ExportTable
 from poolproof.results.runs.interval import Interval
 
 _MIB = 1024**2
@@ -27,7 +27,7 @@ _SETTLED_COLUMN = _BYTES_COLUMN + 3
 _UNKNOWN = "NaN"
 
 
-def dat_files(table: Table) -> dict[PurePosixPath, str]:
+def dat_files(table: ExportTable) -> dict[PurePosixPath, str]:
     """Each file's text by its place: `sync/randread/randread-sync.dat` and the `.gnuplot` beside it."""
     files = {}
     for panel in panels_of(table.rows):
@@ -36,7 +36,7 @@ def dat_files(table: Table) -> dict[PurePosixPath, str]:
     return files
 
 
-def _data(panel: Panel, table: Table) -> str:
+def _data(panel: Panel, table: ExportTable) -> str:
     """A block for each layout; a figure that does not count is `NaN`, and a comment says why, as of one unsettled."""
     bounds = [f"{name}-{bound}" for name, _, _ in _FIGURES for bound in ("low", "high")]
     header = ["config", "bs", *(name for name, _, _ in _FIGURES), *bounds, "bs_bytes", "trials", "verdict"]
@@ -46,7 +46,7 @@ def _data(panel: Panel, table: Table) -> str:
     return f"# {chr(9).join(header)}\n\n" + "\n\n\n".join(blocks) + "\n"
 
 
-def _lines(row: Row, table: Table) -> Iterator[str]:
+def _lines(row: ExportRow, table: ExportTable) -> Iterator[str]:
     if not row.counts:
         why = "; ".join(f"{finding.rule}: {finding.message}" for finding in row.reasons)
         yield f"# {row.verdict}: {_one_line(row.layout)} {block_size(row)}: {_one_line(why)}"
@@ -147,7 +147,7 @@ def _parts(panel: Panel, at: int) -> Iterator[str]:
                 yield f"{file} index {index} using {using} with points {_style(index, hollow=True)} notitle"
 
 
-def _is_hollow(row: Row) -> bool:
+def _is_hollow(row: ExportRow) -> bool:
     return row.counts and row.settled is False
 
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from poolproof.presentation.export.rows import Row, Table
+from poolproof.presentation.export.rows import ExportRow, ExportTable
 from poolproof.results.runs.columns import FIGURES
 
 MEASUREMENT = "poolproof"
@@ -16,12 +16,12 @@ REJECTED_MEASUREMENT = "poolproof_rejected"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def influx_text(table: Table) -> str:
+def influx_text(table: ExportTable) -> str:
     """A line for each cell, with nanoseconds since 1970 of its last trial's begin."""
     return "".join(f"{_line(row, table)}\n" for row in table.rows)
 
 
-def _line(row: Row, table: Table) -> str:
+def _line(row: ExportRow, table: ExportTable) -> str:
     tags = {
         "run": table.run,
         "campaign": table.campaign.name,
@@ -36,7 +36,7 @@ def _line(row: Row, table: Table) -> str:
     return f"{name}{written} {fields} {_nanoseconds(row, table)}"
 
 
-def _fields(row: Row) -> Mapping[str, str]:
+def _fields(row: ExportRow) -> Mapping[str, str]:
     found: dict[str, str] = {}
     for name in FIGURES:
         interval = (row.figures or row.rejected).get(name)
@@ -62,7 +62,7 @@ def _string(text: str) -> str:
     return '"' + " ".join(text.split()).replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def _nanoseconds(row: Row, table: Table) -> int:
+def _nanoseconds(row: ExportRow, table: ExportTable) -> int:
     try:
         since = datetime.fromisoformat(row.measured_at or table.record.begun_at) - _EPOCH
     except (ValueError, TypeError):

@@ -5,7 +5,7 @@ not sound.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from poolproof.presentation.export.rows import Row, Table
+from poolproof.presentation.export.rows import ExportRow, ExportTable
 from poolproof.presentation.terminal.limited import share_text
 from poolproof.presentation.terminal.words import MARKS, METRICS, half_width_text, value_text
 from poolproof.results.runs.interval import Interval
@@ -16,7 +16,7 @@ _NONE = "·"
 _MOST_NAMED = 4
 
 
-def markdown_text(table: Table) -> str:
+def markdown_text(table: ExportTable) -> str:
     """The whole text: GitHub's tables, which forums take too. Rows are workloads, columns layouts, or the other way
     round where there are more layouts.
     """
@@ -31,9 +31,9 @@ class _Notes:
 
     def __init__(self) -> None:
         self._numbers: dict[tuple[str, str], int] = {}
-        self._rows: dict[int, list[Row]] = {}
+        self._rows: dict[int, list[ExportRow]] = {}
 
-    def mark(self, row: Row) -> str:
+    def mark(self, row: ExportRow) -> str:
         """The number to put behind a figure; nothing for one without reasons."""
         if not row.reasons:
             return ""
@@ -54,7 +54,7 @@ class _Notes:
             )
 
 
-def _table(rows: Sequence[Row], notes: _Notes) -> Iterator[str]:
+def _table(rows: Sequence[ExportRow], notes: _Notes) -> Iterator[str]:
     layouts = list(dict.fromkeys(row.layout for row in rows))
     workloads = list(dict.fromkeys(row.workload for row in rows))
     cells = {(row.workload, row.layout): row for row in rows}
@@ -73,7 +73,7 @@ def _line(fields: Sequence[str]) -> str:
     return f"| {' | '.join(fields)} |"
 
 
-def _cell(row: Row | None, notes: _Notes) -> str:
+def _cell(row: ExportRow | None, notes: _Notes) -> str:
     """`968 IOPS ±17% ✓ 67% of limit`; `(24.0 GB/s) ✗¹`: one that does not count stands struck out in parentheses.
 
     `about 968 IOPS ✓`: one that did not settle.
@@ -86,7 +86,7 @@ def _cell(row: Row | None, notes: _Notes) -> str:
     return f"{text} {MARKS[row.verdict]}{notes.mark(row)}{share}"
 
 
-def _figure(figure: Interval | None, row: Row) -> str:
+def _figure(figure: Interval | None, row: ExportRow) -> str:
     if figure is None:
         return "no figure"
     if row.settled is False:
@@ -95,12 +95,12 @@ def _figure(figure: Interval | None, row: Row) -> str:
     return value_text(figure.mean, row.metric) + (f" ±{half}" if half and row.counts else "")
 
 
-def _heading(table: Table) -> str:
+def _heading(table: ExportTable) -> str:
     name, question = table.campaign.name, table.campaign.question
     return f"**{_text(name)}**" + (f": {_text(question)}" if question else "")
 
 
-def _unsettled(rows: Iterable[Row]) -> str:
+def _unsettled(rows: Iterable[ExportRow]) -> str:
     """Which figures are not known well enough, by what kept them from it."""
     named: dict[str, list[str]] = {}
     for row in rows:
@@ -115,7 +115,7 @@ def _more(places: Sequence[str]) -> str:
     return f" and {len(places) - _MOST_NAMED} more" if len(places) > _MOST_NAMED else ""
 
 
-def _legend(table: Table) -> str:
+def _legend(table: ExportTable) -> str:
     """What the marks in the table mean; ± and limit only where there is one."""
     rows, known = table.rows, [row for row in table.rows if row.settled is not False]
     marks = [f"{mark} {verdict}" for verdict, mark in MARKS.items() if any(row.verdict == verdict for row in rows)]
@@ -128,7 +128,7 @@ def _legend(table: Table) -> str:
     return _text(", ".join(marks))
 
 
-def _made(table: Table) -> str:
+def _made(table: ExportTable) -> str:
     record = table.record
     facts = [record.facts.get(name, "") for name in ("kernel", "distribution")]
     words = [f"poolproof {record.poolproof}", record.versions.get("fio", ""), *facts, record.begun_at[:10]]

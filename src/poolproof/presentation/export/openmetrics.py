@@ -7,7 +7,7 @@ has a family of its own. Source: OpenMetrics 1.0.0, and the data model of Promet
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 
-from poolproof.presentation.export.rows import Row, Table
+from poolproof.presentation.export.rows import ExportRow, ExportTable
 from poolproof.results.runs.columns import REJECTED
 from poolproof.results.runs.interval import Interval
 
@@ -20,7 +20,7 @@ _BOUNDS: Mapping[str, _Bound] = {
     "_high": lambda interval: interval.high,
 }
 _MEANS: Mapping[str, str] = {"": "mean of the trials", "_low": "lower bound", "_high": "upper bound"}
-_Sample = tuple[Row, Mapping[str, str], float]
+_Sample = tuple[ExportRow, Mapping[str, str], float]
 _Parts = tuple[tuple[str, Mapping[str, str], float], ...]
 _FAMILIES: Mapping[tuple[str, str, str], _Parts] = {
     ("io_rate", "ios_per_second", "I/Os per second by fio"): (
@@ -45,12 +45,12 @@ _FAMILIES: Mapping[tuple[str, str, str], _Parts] = {
 }
 
 
-def openmetrics_text(table: Table) -> str:
+def openmetrics_text(table: ExportTable) -> str:
     """The whole exposition, each sample at the time when its cell's last trial began."""
     return "".join(f"{line}\n" for line in _exposition(table)) + "# EOF\n"
 
 
-def _exposition(table: Table) -> Iterator[str]:
+def _exposition(table: ExportTable) -> Iterator[str]:
     for (name, unit, meaning), parts in _FAMILIES.items():
         for bound, pick in _BOUNDS.items():
             text = f"{meaning}: {_MEANS[bound]}{_confidence(table) if bound else ''}"
@@ -66,13 +66,13 @@ def _exposition(table: Table) -> Iterator[str]:
     yield from _family("poolproof_verdict", "", text, _lines(table, verdicts))
 
 
-def _confidence(table: Table) -> str:
+def _confidence(table: ExportTable) -> str:
     """Of an interval: the one that was asked for holds for workloads' own metrics alone."""
     asked = table.confidence
     return f", {_PLAIN}" if asked == _PLAIN else f", {_PLAIN}, or {asked} where it is the workload's own metric"
 
 
-def _limits(table: Table) -> Iterator[str]:
+def _limits(table: ExportTable) -> Iterator[str]:
     """How near each figure is to what its disks gave alone, and which of them bounds it."""
     text = "Share of what the disks gave when measured alone"
     for prefix, meaning, rejected in (
@@ -100,7 +100,7 @@ def _family(name: str, unit: str, meaning: str, samples: Iterator[str]) -> Itera
         yield f"{name}{sample}"
 
 
-def _samples(table: Table, parts: _Parts, pick: _Bound, *, rejected: bool = False) -> Iterator[str]:
+def _samples(table: ExportTable, parts: _Parts, pick: _Bound, *, rejected: bool = False) -> Iterator[str]:
     found = (
         (row, labels, value * scale)
         for row in table.rows
@@ -116,7 +116,7 @@ def _value(figures: Mapping[str, Interval], column: str, pick: _Bound) -> Iterat
         yield value
 
 
-def _lines(table: Table, found: Iterator[_Sample]) -> Iterator[str]:
+def _lines(table: ExportTable, found: Iterator[_Sample]) -> Iterator[str]:
     for row, labels, value in found:
         every = {
             "run": table.run,
@@ -131,19 +131,19 @@ def _lines(table: Table, found: Iterator[_Sample]) -> Iterator[str]:
         yield f"{{{written}}} {value!r} {_seconds(row, table)}"
 
 
-def _seconds(row: Row, table: Table) -> int:
+def _seconds(row: ExportRow, table: ExportTable) -> int:
     try:
         return int(datetime.fromisoformat(row.measured_at or table.record.begun_at).timestamp())
     except ValueError:
         return 0
 
 
-def _settled(row: Row) -> dict[str, str]:
+def _settled(row: ExportRow) -> dict[str, str]:
     """No label for a fixed time: to Prometheus that is the same as an empty one."""
     return {} if row.settled is None else {"settled": "true" if row.settled else "false"}
 
 
-def _rules(row: Row) -> str:
+def _rules(row: ExportRow) -> str:
     return " ".join(finding.rule for finding in row.reasons)
 
 

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 
 from poolproof.campaign.names import slug
 from poolproof.load.fio.job import Job
-from poolproof.presentation.export.rows import Row, plain_name
+from poolproof.presentation.export.rows import ExportRow, plain_name
 
 _AXES = ("rw", "readwrite", "bs", "blocksize", "sync")
 
@@ -19,7 +19,7 @@ class Panel:
     sync: str
     mode: str
     rest: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[ExportRow, ...]
 
     @property
     def name(self) -> str:
@@ -32,9 +32,9 @@ class Panel:
         return PurePosixPath(self.sync) / self.mode
 
     @property
-    def lines(self) -> Mapping[str, tuple[Row, ...]]:
+    def lines(self) -> Mapping[str, tuple[ExportRow, ...]]:
         """The rows of each layout, from small blocks to large."""
-        found: dict[str, list[Row]] = {}
+        found: dict[str, list[ExportRow]] = {}
         for row in self.rows:
             found.setdefault(row.layout, []).append(row)
         return {name: tuple(sorted(rows, key=lambda row: row.job.bs_bytes)) for name, rows in found.items()}
@@ -46,18 +46,18 @@ class Panel:
         return tuple(name for name, does in (("read", job.reads), ("write", job.writes)) if does)
 
 
-def panels_of(rows: Iterable[Row]) -> tuple[Panel, ...]:
+def panels_of(rows: Iterable[ExportRow]) -> tuple[Panel, ...]:
     """Every row in its panel, panels in the order of their first rows."""
     every = tuple(rows)
     families = {_family(row) for row in every}
-    found: dict[tuple[str, str, tuple[str, ...]], list[Row]] = {}
+    found: dict[tuple[str, str, tuple[str, ...]], list[ExportRow]] = {}
     for row in every:
         rest = ((slug(_family(row)),) if len(families) > 1 else ()) + _rest(row)
         found.setdefault((sync_of(row.job), mode_of(row.job), rest), []).append(row)
     return tuple(Panel(*key, tuple(own)) for key, own in found.items())
 
 
-def block_size(row: Row) -> str:
+def block_size(row: ExportRow) -> str:
     """The block size as the workload says it: `16k`."""
     return re.sub(r"\s", "", row.options.get("bs", "4k"))
 
@@ -73,11 +73,11 @@ def sync_of(job: Job) -> str:
     return "sync" if job.commits_each_write else "async"
 
 
-def _family(row: Row) -> str:
+def _family(row: ExportRow) -> str:
     return row.workload.partition("[")[0]
 
 
-def _rest(row: Row) -> tuple[str, ...]:
+def _rest(row: ExportRow) -> tuple[str, ...]:
     """What else the workload's matrix chose."""
     axes = {f"workload_{plain_name(axis)}" for axis in _AXES}
     chosen = {name: value for name, value in row.settings.items() if name.startswith("workload_") and name not in axes}

@@ -4,7 +4,7 @@ import json
 import tempfile
 from pathlib import Path
 
-from poolproof.presentation.export.rows import Table, columns_of
+from poolproof.presentation.export.rows import ExportTable, columns_of
 
 _TEXT = {
     *("run", "campaign", "layout", "workload", "metric", "verdict"),
@@ -13,7 +13,7 @@ _TEXT = {
 _TYPES = {"counts": "BOOLEAN", "settled": "BOOLEAN", "trials": "INTEGER"}
 
 
-def write_parquet(table: Table, out: Path) -> None:
+def write_parquet(table: ExportTable, out: Path) -> None:
     """Write the file.
 
     Raises:
@@ -34,7 +34,7 @@ def write_parquet(table: Table, out: Path) -> None:
         out.write_bytes(made.read_bytes())
 
 
-def _type(name: str, table: Table) -> str:
+def _type(name: str, table: ExportTable) -> str:
     if name in _TEXT or name in table.settings:
         return "VARCHAR"
     if name in _TYPES:

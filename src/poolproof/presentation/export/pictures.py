@@ -8,18 +8,18 @@ from typing import Any, Literal
 from poolproof.campaign.model import Metric, Workload
 from poolproof.campaign.names import slug
 from poolproof.load.fio.job import Job
-from poolproof.presentation.charts import look
+from poolproof.presentation.charts import theme as look
+from poolproof.presentation.charts.axis_positions import AxisPosition, places
 from poolproof.presentation.charts.curves import CurvePoint, Scale, curve_points, curves
 from poolproof.presentation.charts.figures import FigurePoint, figure_points, figures
 from poolproof.presentation.charts.limit import Distance
 from poolproof.presentation.charts.limit import limit as limit_chart
 from poolproof.presentation.charts.metrics import intervals_text
-from poolproof.presentation.charts.places import Place, places
 from poolproof.presentation.export.panels import mode_of, sync_of
 from poolproof.presentation.terminal.limited import share_text
 from poolproof.results.compare.finished import FinishedRun, metrics_of
 from poolproof.results.runs.limit import Limit, limits_of
-from poolproof.results.runs.summary import RANKABLE, Cell
+from poolproof.results.runs.summary import COUNTING_VERDICTS, Cell
 
 Kind = Literal["png", "svg"]
 
@@ -102,7 +102,7 @@ def _limits(run: FinishedRun, cells: Sequence[Cell]) -> Iterator[Picture]:
         rows = [
             Distance(cell.layout, cell.workload, limit.share, share_text(limit), limit.bound)
             for cell in cells
-            if cell.workload == workload.name and cell.verdict in RANKABLE
+            if cell.workload == workload.name and cell.verdict in COUNTING_VERDICTS
             if isinstance(limit := found.get((cell.layout, cell.workload)), Limit)
         ]
         if rows:
@@ -111,7 +111,7 @@ def _limits(run: FinishedRun, cells: Sequence[Cell]) -> Iterator[Picture]:
             yield Picture(_folder(workload, (workload.name,), "limit"), chart.properties(title=title), {})
 
 
-def _is(place: Place, panel: str, rest: str) -> bool:
+def _is(place: AxisPosition, panel: str, rest: str) -> bool:
     return (place.panel, place.rest) == (panel, rest)
 
 
@@ -130,8 +130,8 @@ def _title(
     run: FinishedRun, what: str, points: Sequence[CurvePoint | FigurePoint], intervals: str
 ) -> dict[str, object]:
     """What was measured, how to read the marks, and what made it: a picture is posted alone."""
-    rejected = sum(point.verdict not in RANKABLE for point in points)
-    unsettled = sum(point.unsettled and point.verdict in RANKABLE for point in points)
+    rejected = sum(point.verdict not in COUNTING_VERDICTS for point in points)
+    unsettled = sum(point.unsettled and point.verdict in COUNTING_VERDICTS for point in points)
     marks = f"bars: {intervals}"
     marks += f"; hollow: {rejected} refuted or failed, not to be believed" if rejected else ""
     marks += f"; hollow without a bar: {unsettled} unsettled, about where the trials lie" if unsettled else ""

@@ -12,8 +12,8 @@ from poolproof.results.compare.finished import FinishedRun
 from poolproof.results.runs.columns import FIGURES, REJECTED
 from poolproof.results.runs.interval import Interval, mean_interval
 from poolproof.results.runs.limit import Limit, limits_of
-from poolproof.results.runs.model import RunRecord, Unsettled
-from poolproof.results.runs.summary import RANKABLE, AccountSum, Cell
+from poolproof.results.runs.model import NotConverged, RunRecord
+from poolproof.results.runs.summary import COUNTING_VERDICTS, AccountSum, Cell
 from poolproof.rules.model import Finding, Verdict
 
 METRIC_COLUMNS: Mapping[Metric, str] = {
@@ -29,7 +29,7 @@ _BARE = "choice"
 
 
 @dataclass(frozen=True)
-class Row:
+class ExportRow:
     """One cell. `figures` are those that count, `rejected` those of a refuted or failed cell: one of both is empty.
 
     `settings`: what the matrices of the layout and of the workload chose, by column. `options`: fio's, of the
@@ -52,12 +52,12 @@ class Row:
     account: AccountSum | None
     limit: Limit | None = None
     settled: bool | None = None
-    unsettled: tuple[Unsettled, ...] = ()
+    unsettled: tuple[NotConverged, ...] = ()
 
     @property
     def counts(self) -> bool:
         """Whether the figures may be used: neither refuted nor failed."""
-        return self.verdict in RANKABLE
+        return self.verdict in COUNTING_VERDICTS
 
     @property
     def limit_share(self) -> float | None:
@@ -81,13 +81,13 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Table:
+class ExportTable:
     """A run as rows. `settings` are the columns of all rows' matrices, in the campaign's order."""
 
     path: Path
     record: RunRecord
     campaign: Campaign
-    rows: tuple[Row, ...]
+    rows: tuple[ExportRow, ...]
     settings: tuple[str, ...] = field(default=())
 
     @property
@@ -111,14 +111,14 @@ class Table:
         return any(row.limit for row in self.rows)
 
 
-def table_of(run: FinishedRun) -> Table:
+def table_of(run: FinishedRun) -> ExportTable:
     """Every cell of which a trial is done, in the campaign's order."""
     places = _Places(run.campaign)
     cells = tuple(run.cells.values())
     limits = limits_of(cells, run.bare, run.campaign)
     rows = tuple(_row(cell, places, limits.get((cell.layout, cell.workload))) for cell in cells)
     settings = dict.fromkeys(name for row in rows for name in row.settings)
-    return Table(run.path, run.record, run.campaign, rows, tuple(settings))
+    return ExportTable(run.path, run.record, run.campaign, rows, tuple(settings))
 
 
 def plain_name(text: str) -> str:
@@ -157,11 +157,11 @@ def _split(part: str) -> tuple[str, str, str]:
     return part.partition("=")
 
 
-def _row(cell: Cell, places: _Places, limit: Limit | str | None) -> Row:
+def _row(cell: Cell, places: _Places, limit: Limit | str | None) -> ExportRow:
     figures = {name: interval for name, interval in _figures(cell) if interval is not None}
     settling = cell.settling
-    counts = cell.verdict in RANKABLE
-    return Row(
+    counts = cell.verdict in COUNTING_VERDICTS
+    return ExportRow(
         layout=cell.layout,
         workload=cell.workload,
         settings=places.settings(cell),
@@ -192,10 +192,10 @@ def _figures(cell: Cell) -> Iterator[tuple[str, Interval | None]]:
         yield column, cell.figure if values == cell.values() else mean_interval(values)
 
 
-Column = Callable[[Row], object]
+Column = Callable[[ExportRow], object]
 
 
-def columns_of(table: Table) -> dict[str, Column]:
+def columns_of(table: ExportTable) -> dict[str, Column]:
     """Every column of a flat table by its name, with what gives its value: text, a number, true or false, or None."""
     columns: dict[str, Column] = {
         "run": lambda _: table.run,

@@ -11,7 +11,7 @@ from poolproof.presentation.export.influx import influx_text
 from poolproof.presentation.export.markdown import markdown_text
 from poolproof.presentation.export.openmetrics import openmetrics_text
 from poolproof.presentation.export.parquet import write_parquet
-from poolproof.presentation.export.rows import Table
+from poolproof.presentation.export.rows import ExportTable
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Format:
     """`ending` of its file; `text` gives the whole of it, None for a format that is no single text."""
 
     ending: str
-    text: Callable[[Table], str] | None = None
+    text: Callable[[ExportTable], str] | None = None
 
 
 FORMATS: Mapping[str, Format] = {
@@ -32,7 +32,7 @@ FORMATS: Mapping[str, Format] = {
 }
 
 
-def default_place(name: str, table: Table) -> Path:
+def default_place(name: str, table: ExportTable) -> Path:
     """The run's name with the format's ending, here.
 
     Raises:
@@ -44,7 +44,7 @@ def default_place(name: str, table: Table) -> Path:
     return path
 
 
-def write_export(name: str, table: Table, out: Path) -> tuple[Path, ...]:
+def write_export(name: str, table: ExportTable, out: Path) -> tuple[Path, ...]:
     """Write a run in the format of that name; the files that were written.
 
     Raises:
@@ -58,7 +58,7 @@ def write_export(name: str, table: Table, out: Path) -> tuple[Path, ...]:
         ) from None
 
 
-def _write(name: str, table: Table, out: Path) -> tuple[Path, ...]:
+def _write(name: str, table: ExportTable, out: Path) -> tuple[Path, ...]:
     if name == "dat":
         texts = {out / place: text for place, text in dat_files(table).items()}
     else:

@@ -6,21 +6,29 @@ from typing import Any
 
 from poolproof import __version__
 from poolproof.errors import RunError
-from poolproof.presentation.charts import look
+from poolproof.presentation.charts import theme as look
 from poolproof.presentation.charts.history import history
 from poolproof.presentation.charts.metrics import axis_value
-from poolproof.presentation.history.series import EFFECT, NamedRun, Point, Series, in_order, series_of, unlike_before
+from poolproof.presentation.history.series import (
+    EFFECT,
+    CellHistory,
+    NamedRun,
+    Point,
+    in_order,
+    series_of,
+    unlike_before,
+)
 from poolproof.presentation.html_report.libraries import vega_script
 from poolproof.presentation.html_report.template import asset, rendered
 from poolproof.presentation.terminal.words import MARKS, METRICS, factor_text, per_cent_whole
 from poolproof.results.runs.files import write_whole
-from poolproof.results.runs.summary import RANKABLE
+from poolproof.results.runs.summary import COUNTING_VERDICTS
 
 _SCRIPTS = ("words.js", "charts.js", "theme.js", "history.js")
 _WORDS = ("", "same", "undecided", "slower", "faster")
 
 
-def write_history(runs: Sequence[NamedRun], left_out: Sequence[str], out: Path) -> tuple[Series, ...]:
+def write_history(runs: Sequence[NamedRun], left_out: Sequence[str], out: Path) -> tuple[CellHistory, ...]:
     """Write the page of these runs to `out`; returns what it shows. `left_out` says in sentences what it does not.
 
     Raises:
@@ -36,7 +44,7 @@ def write_history(runs: Sequence[NamedRun], left_out: Sequence[str], out: Path) 
     return series
 
 
-def _page(runs: Sequence[NamedRun], series: Sequence[Series], left_out: Sequence[str]) -> str:
+def _page(runs: Sequence[NamedRun], series: Sequence[CellHistory], left_out: Sequence[str]) -> str:
     changes = sum(point.change is not None and point.change.is_marked for each in series for point in each.points)
     values = {
         "runs": runs,
@@ -53,7 +61,7 @@ def _page(runs: Sequence[NamedRun], series: Sequence[Series], left_out: Sequence
     return rendered("history.html.j2", values)
 
 
-def _data(runs: Sequence[NamedRun], series: Sequence[Series]) -> dict[str, Any]:
+def _data(runs: Sequence[NamedRun], series: Sequence[CellHistory]) -> dict[str, Any]:
     """All that the page's script draws from; points as lists, for there are thousands."""
     metrics = dict.fromkeys(each.metric for each in series)
     specs: dict[str, Any] = {metric: look.bare(history((), metric)) for metric in metrics}
@@ -81,7 +89,7 @@ def _run(named: NamedRun, changed: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _series(each: Series) -> dict[str, Any]:
+def _series(each: CellHistory) -> dict[str, Any]:
     return {
         "campaign": each.campaign,
         "machine": each.machine,
@@ -92,7 +100,7 @@ def _series(each: Series) -> dict[str, Any]:
     }
 
 
-def _point(point: Point, series: Series) -> list[Any]:
+def _point(point: Point, series: CellHistory) -> list[Any]:
     """Run, value, low, high, whether it counts, verdict, figure in words, reason, word of the change, its factor,
     whether it did not settle: then it has no interval, which would not hold.
     """
@@ -105,7 +113,7 @@ def _point(point: Point, series: Series) -> list[Any]:
         value,
         low,
         high,
-        point.verdict in RANKABLE,
+        point.verdict in COUNTING_VERDICTS,
         point.verdict,
         point.text,
         point.reason,

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from poolproof.campaign.model import Metric
 from poolproof.presentation.charts.metrics import figure_words
-from poolproof.results.compare.decision import Decision, decide
+from poolproof.results.compare.decision import ComparisonDecision, decide
 from poolproof.results.compare.finished import FinishedRun, Measured
-from poolproof.results.compare.unlike import unlike
+from poolproof.results.compare.run_differences import run_differences
 from poolproof.results.compare.welch import Difference, difference
 from poolproof.results.runs.interval import Interval
 from poolproof.results.runs.summary import Cell
@@ -38,10 +38,10 @@ class NamedRun:
 
 
 @dataclass(frozen=True)
-class Change:
+class ChangePoint:
     """How a figure stands to the one before: the word, how many times as fast, and the number of that earlier run."""
 
-    decision: Decision
+    decision: ComparisonDecision
     speed: Interval
     since: int
 
@@ -62,13 +62,13 @@ class Point:
     figure: Interval | None
     verdict: Verdict
     reason: str
-    change: Change | None = None
+    change: ChangePoint | None = None
     text: str = ""
     unsettled: bool = False
 
 
 @dataclass(frozen=True)
-class Series:
+class CellHistory:
     """A cell through its runs."""
 
     campaign: str
@@ -88,7 +88,7 @@ def in_order(runs: Iterable[NamedRun]) -> tuple[NamedRun, ...]:
     return tuple(sorted(runs, key=lambda each: (each.begun_at, each.name)))
 
 
-def series_of(runs: Sequence[NamedRun]) -> tuple[Series, ...]:
+def series_of(runs: Sequence[NamedRun]) -> tuple[CellHistory, ...]:
     """Every cell of the runs, which are in order."""
     points: dict[_Key, list[Point]] = {}
     metrics: dict[_Key, Metric] = {}
@@ -104,15 +104,15 @@ def series_of(runs: Sequence[NamedRun]) -> tuple[Series, ...]:
             reason = why if isinstance(why, str) else ""
             points.setdefault(key, []).append(_point(number, cell, reason, changes.get(key)))
         last |= {key: (number, each) for key, each in now.items()}
-    return tuple(Series(*key, metrics[key], tuple(own)) for key, own in points.items())
+    return tuple(CellHistory(*key, metrics[key], tuple(own)) for key, own in points.items())
 
 
-def _point(number: int, cell: Cell, reason: str, change: Change | None) -> Point:
+def _point(number: int, cell: Cell, reason: str, change: ChangePoint | None) -> Point:
     text = figure_words(cell, cell.metric)
     return Point(number, cell.figure, cell.verdict, reason, change, text, cell.is_unsettled and cell.figure is not None)
 
 
-def _changes(now: Mapping[_Key, Measured], last: Mapping[_Key, tuple[int, Measured]]) -> dict[_Key, Change]:
+def _changes(now: Mapping[_Key, Measured], last: Mapping[_Key, tuple[int, Measured]]) -> dict[_Key, ChangePoint]:
     """Those that are compared with the same earlier run are decided together, as `compare` decides them."""
     groups: dict[int, dict[_Key, Difference]] = {}
     for key, each in now.items():
@@ -123,7 +123,7 @@ def _changes(now: Mapping[_Key, Measured], last: Mapping[_Key, tuple[int, Measur
     for since, differences in groups.items():
         decisions = decide(list(differences.values()), EFFECT)
         for (key, apart), decision in zip(differences.items(), decisions, strict=True):
-            found[key] = Change(decision, apart.interval, since)
+            found[key] = ChangePoint(decision, apart.interval, since)
     return found
 
 
@@ -133,6 +133,6 @@ def unlike_before(runs: Sequence[NamedRun]) -> Iterator[tuple[str, ...]]:
     for named in runs:
         key = (named.run.campaign.name, named.machine)
         earlier = before.get(key)
-        found = unlike(earlier, named.run) if earlier is not None else ()
+        found = run_differences(earlier, named.run) if earlier is not None else ()
         yield tuple(f"{each.what}: {each.a} → {each.b}" for each in found)
         before[key] = named.run

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from poolproof.errors import RunError, UsageError
 from poolproof.presentation.charts.metrics import figure_words
-from poolproof.presentation.html_report.reading import Seen
+from poolproof.presentation.html_report.reading import LoadedRun
 from poolproof.presentation.terminal.raced import race_lines
 from poolproof.presentation.terminal.words import METRICS, factor_text, per_cent_whole
 from poolproof.results.compare.goal import Goal, find_goal
@@ -13,7 +13,7 @@ from poolproof.results.compare.ranking import Entry, Excluded, Ranked, Ranking, 
 from poolproof.results.compare.reasons import in_groups
 from poolproof.results.runs.model import Trial
 from poolproof.results.runs.race import race_of
-from poolproof.results.runs.summary import RANKABLE, Cell
+from poolproof.results.runs.summary import COUNTING_VERDICTS, Cell
 from poolproof.rules.model import Finding
 from poolproof.units import format_duration, format_number_of
 
@@ -22,7 +22,7 @@ _MOST_NAMED = 4
 
 
 @dataclass(frozen=True)
-class Answer:
+class Headline:
     """`sentence` answers the question; `rest` are further sentences: who else, what was left out, what it cost.
 
     `workloads`: without a goal, the answer of each by itself, as (workload, sentence). `tone`: how sure it is.
@@ -34,11 +34,11 @@ class Answer:
     tone: str = "known"
 
 
-def answer(seen: Seen) -> Answer:
+def answer(seen: LoadedRun) -> Headline:
     """The answer to the campaign's question, as far as the trials give one."""
     if not seen.run.cells:
         return _no_layout(seen)
-    if not any(cell.verdict in RANKABLE and cell.values() for cell in seen.run.cells.values()):
+    if not any(cell.verdict in COUNTING_VERDICTS and cell.values() for cell in seen.run.cells.values()):
         return _nothing_counts(seen)
     try:
         goal = find_goal(seen.campaign, None, None)
@@ -47,21 +47,21 @@ def answer(seen: Seen) -> Answer:
     return _by_goal(seen, goal)
 
 
-def _no_layout(seen: Seen) -> Answer:
+def _no_layout(seen: LoadedRun) -> Headline:
     """Nothing is done yet, or only disks alone are."""
     if seen.unplaced:
-        return Answer("No cell that was measured is one of the campaign's.", tone="nothing")
+        return Headline("No cell that was measured is one of the campaign's.", tone="nothing")
     go_on = () if seen.is_going or seen.left_out else (f"To go on: poolproof resume {seen.path}",)
     if not seen.trials:
         sentence = f"Nothing has been measured yet: none of {seen.wanted} trials is done."
         if seen.left_out:
             sentence = f"None of the {seen.left_out} trials that stand there can be read."
-        return Answer(sentence, go_on, tone="nothing")
+        return Headline(sentence, go_on, tone="nothing")
     sentence = f"No layout has been measured yet: {seen.done} of {seen.wanted} trials are done, of disks alone."
-    return Answer(sentence, go_on, tone="nothing")
+    return Headline(sentence, go_on, tone="nothing")
 
 
-def _by_goal(seen: Seen, goal: Goal) -> Answer:
+def _by_goal(seen: LoadedRun, goal: Goal) -> Headline:
     try:
         ranking = rank(seen.run, goal, metric=None, effect=EFFECT)
     except RunError:
@@ -75,14 +75,14 @@ def _by_goal(seen: Seen, goal: Goal) -> Answer:
         *_cost(seen),
     )
     known = len(ranking.best) == 1 and not ranking.best[0].entry.unsteady
-    return Answer(_best(seen, ranking), rest, tone="known" if known else "open")
+    return Headline(_best(seen, ranking), rest, tone="known" if known else "open")
 
 
-def _not_all(seen: Seen, goal: Goal) -> Answer:
+def _not_all(seen: LoadedRun, goal: Goal) -> Headline:
     """No layout has a figure for each workload of the goal: then what can be said of each by itself."""
     if goal.only is not None:
         sentence = f"Nothing can be said of {goal.only}: {_ranked(seen, goal.only)}."
-        return Answer(sentence, (*_missing(seen), *_cost(seen)), tone="nothing")
+        return Headline(sentence, (*_missing(seen), *_cost(seen)), tone="nothing")
     rankings = [_ranked(seen, name) for name in goal.weights]
     first = [each.layout for each in _firsts(rankings)]
     wins = sorted(((first.count(name), name) for name in dict.fromkeys(first)), key=lambda win: -win[0])
@@ -93,7 +93,7 @@ def _not_all(seen: Seen, goal: Goal) -> Answer:
     left = _excluded(seen, goal, [Excluded(layout.name, "") for layout in seen.campaign.layouts])
     rest = (*([counted] if said else []), *left, *_dropped(seen), *_missing(seen), *_cost(seen))
     sentence = f"No one layout can be called best: none has a figure that counts for all {len(goal.weights)} workloads."
-    return Answer(sentence, rest, tone="open" if said else "nothing")
+    return Headline(sentence, rest, tone="open" if said else "nothing")
 
 
 def _firsts(rankings: Sequence[Ranking | str]) -> Iterator[Entry]:
@@ -102,7 +102,7 @@ def _firsts(rankings: Sequence[Ranking | str]) -> Iterator[Entry]:
             yield from (each.entry for each in ranking.best)
 
 
-def _by_workload(seen: Seen) -> Answer:
+def _by_workload(seen: LoadedRun) -> Headline:
     """Without a goal each workload has its own answer."""
     found = {workload.name: _ranked(seen, workload.name) for workload in seen.campaign.workloads}
     texts = tuple((name, each if isinstance(each, str) else _winner(seen, each, name)) for name, each in found.items())
@@ -115,10 +115,10 @@ def _by_workload(seen: Seen) -> Answer:
     elif len(counted) == 1 and len(found) > 1:
         head = f"Of {len(found)} workloads only {counted[0]} has a figure that counts. {dict(texts)[counted[0]]}."
     rest = "The campaign names no goal: with `goal: WORKLOAD` there is one answer for all."
-    return Answer(head, (rest, *_missing(seen), *_cost(seen)), texts, tone="known" if winner else "open")
+    return Headline(head, (rest, *_missing(seen), *_cost(seen)), texts, tone="known" if winner else "open")
 
 
-def _ranked(seen: Seen, workload: str) -> Ranking | str:
+def _ranked(seen: LoadedRun, workload: str) -> Ranking | str:
     """One workload by itself; in words why it has no ranking."""
     try:
         return rank(seen.run, Goal({workload: 1.0}), metric=None, effect=EFFECT)
@@ -132,7 +132,7 @@ def _only_best(ranking: Ranking | str) -> str | None:
     return ranking.best[0].entry.layout
 
 
-def _winner(seen: Seen, ranking: Ranking, workload: str) -> str:
+def _winner(seen: LoadedRun, ranking: Ranking, workload: str) -> str:
     first = ranking.ranked[0]
     figure = _figure_text(seen, first, workload)
     if len(ranking.best) == 1:
@@ -141,13 +141,13 @@ def _winner(seen: Seen, ranking: Ranking, workload: str) -> str:
     return f"{first.entry.layout} leads with {figure}; the trials do not tell it from {others}"
 
 
-def _figure_text(seen: Seen, each: Ranked, workload: str) -> str:
+def _figure_text(seen: LoadedRun, each: Ranked, workload: str) -> str:
     """The cell's figure as all the page has it; the ranking's own is a mean of logarithms."""
     cell = seen.run.cells[each.entry.layout, workload]
     return figure_words(cell, cell.metric)
 
 
-def _best(seen: Seen, ranking: Ranking) -> str:
+def _best(seen: LoadedRun, ranking: Ranking) -> str:
     first = ranking.ranked[0]
     if len(ranking.ranked) == 1:
         only = "is the only layout with figures that count"
@@ -193,7 +193,7 @@ def _goal(ranking: Ranking) -> str:
     return "the mix of " + " + ".join(f"{name} {per_cent_whole(ranking.goal.weights[name])}" for name in names)
 
 
-def _figure(seen: Seen, each: Ranked, ranking: Ranking) -> str:
+def _figure(seen: LoadedRun, each: Ranked, ranking: Ranking) -> str:
     """The leader's own figure; a mix has none of its own."""
     only = ranking.goal.only
     if only is None:
@@ -220,7 +220,7 @@ def _safer(ranking: Ranking) -> Iterator[str]:
             yield f"To survive {disks}: {each.entry.layout}, {factor_text(each.to_leader.interval)} in speed."
 
 
-def _excluded(seen: Seen, goal: Goal, excluded: Sequence[Excluded]) -> Iterator[str]:
+def _excluded(seen: LoadedRun, goal: Goal, excluded: Sequence[Excluded]) -> Iterator[str]:
     """Who has no place, and why; of a mix of many, how many of its figures are lacking and what most of them are."""
     if goal.only is not None or len(goal.weights) <= _MOST_NAMED:
         whys = [(each.layout, each.why) for each in excluded]
@@ -230,15 +230,15 @@ def _excluded(seen: Seen, goal: Goal, excluded: Sequence[Excluded]) -> Iterator[
         yield f"Left out: {'; '.join(in_groups(whys))}."
 
 
-def _lacking(seen: Seen, goal: Goal, layout: str) -> str:
+def _lacking(seen: LoadedRun, goal: Goal, layout: str) -> str:
     cells = [seen.run.cells.get((layout, name)) for name in goal.weights]
     words = ["not measured" if cell is None else cell.verdict for cell in cells]
-    bad = [word for word in words if word == "not measured" or word not in RANKABLE]
+    bad = [word for word in words if word == "not measured" or word not in COUNTING_VERDICTS]
     counts = ", ".join(f"{bad.count(word)} {word}" for word in dict.fromkeys(bad))
     return f"{counts or 'some without a figure'} of {len(cells)}"
 
 
-def _nothing_counts(seen: Seen) -> Answer:
+def _nothing_counts(seen: LoadedRun) -> Headline:
     """All cells are refuted or failed: say so, and what would mend most of them."""
     findings = [finding for cell in seen.run.cells.values() for finding in _decisive(cell)]
     rest = []
@@ -247,7 +247,7 @@ def _nothing_counts(seen: Seen) -> Answer:
         rest = [f"Most often because of {most.rule}: {most.message}.", f"To mend it: {most.fix}"]
     count = len(seen.run.cells)
     cells = "The only figure" if count == 1 else f"All {count} figures"
-    return Answer(
+    return Headline(
         f"Nothing can be concluded. {cells} measured something else than the disks, or failed.",
         (*rest, *_missing(seen), *_cost(seen)),
         tone="nothing",
@@ -258,7 +258,7 @@ def _decisive(cell: Cell) -> list[Finding]:
     return [finding for finding in cell.findings if finding.effect in ("refutes", "fails")][:1]
 
 
-def _missing(seen: Seen) -> Iterator[str]:
+def _missing(seen: LoadedRun) -> Iterator[str]:
     done = seen.done
     if done < seen.wanted and not seen.record.imported:
         yield f"{done} of {seen.wanted} trials {'is' if done == 1 else 'are'} done; {_why_not_all(seen)}"
@@ -268,7 +268,7 @@ def _missing(seen: Seen) -> Iterator[str]:
         yield "Each cell has one trial: its figures have no interval, and no difference between them is sure."
 
 
-def _why_not_all(seen: Seen) -> str:
+def _why_not_all(seen: LoadedRun) -> str:
     if seen.is_going:
         return "the run is going on."
     if seen.left_out:
@@ -278,14 +278,14 @@ def _why_not_all(seen: Seen) -> str:
     return f"{spent}the run was stopped: poolproof resume {seen.path}"
 
 
-def _dropped(seen: Seen) -> Iterator[str]:
+def _dropped(seen: LoadedRun) -> Iterator[str]:
     """Which layouts a budget gave no further trials, and how surely none of them was the best."""
     race = race_of(seen.trials, seen.campaign)
     if race is not None and race.dropped:
         yield from (f"{line[0].upper()}{line[1:]}." for line in race_lines(race))
 
 
-def _cost(seen: Seen) -> Iterator[str]:
+def _cost(seen: LoadedRun) -> Iterator[str]:
     """What was spent; where trials chose their length, beside the least number of them, each of the longest time."""
     trials = [trial for cell in seen.run.cells.values() for trial in cell.trials]
     spent_s, alone_s = _fio_s(trials), _fio_s(trial for cell in seen.run.bare for trial in cell.trials)
@@ -300,7 +300,7 @@ def _cost(seen: Seen) -> Iterator[str]:
     yield f"{text}."
 
 
-def _fixed_s(seen: Seen) -> float:
+def _fixed_s(seen: LoadedRun) -> float:
     """As the table and --json have it."""
     measure = seen.campaign.measure
     cells = seen.run.cells.values()

@@ -6,7 +6,7 @@ from typing import Any
 
 from poolproof import __version__
 from poolproof.errors import RunError
-from poolproof.presentation.charts import look
+from poolproof.presentation.charts import theme as look
 from poolproof.presentation.charts.latency import PERCENTILES
 from poolproof.presentation.charts.latency_time import LINES
 from poolproof.presentation.charts.metrics import intervals_text
@@ -14,22 +14,22 @@ from poolproof.presentation.html_report.answer import answer
 from poolproof.presentation.html_report.cells import cell_rows, columns, finding_key, metrics_measured
 from poolproof.presentation.html_report.findings import groups
 from poolproof.presentation.html_report.libraries import vega_script
-from poolproof.presentation.html_report.limits import Section, section
-from poolproof.presentation.html_report.reading import Seen, placed, read
+from poolproof.presentation.html_report.limits import LimitSection, section
+from poolproof.presentation.html_report.reading import LoadedRun, placed, read
 from poolproof.presentation.html_report.repeat import repeat
 from poolproof.presentation.html_report.specs import specs
 from poolproof.presentation.html_report.template import asset, rendered, script_sources
-from poolproof.presentation.html_report.through_time import Chosen, through_time
+from poolproof.presentation.html_report.through_time import ChosenTrials, through_time
 from poolproof.presentation.terminal.claims import measured_text
 from poolproof.presentation.terminal.words import MARKS, METRICS
-from poolproof.results.runs.claims import hold
+from poolproof.results.runs.claims import evaluate
 from poolproof.results.runs.files import write_whole
 from poolproof.results.runs.summary import Cell
 
 SCRIPTS = ("words.js", "charts.js", "theme.js", "map.js", "flow.js", "cell.js", "page.js")
 
 
-def write_report(run: Path, out: Path) -> Seen:
+def write_report(run: Path, out: Path) -> LoadedRun:
     """Write the page of a run to `out`; returns what of the run could be read.
 
     Raises:
@@ -44,7 +44,7 @@ def write_report(run: Path, out: Path) -> Seen:
     return seen
 
 
-def page(seen: Seen) -> str:
+def page(seen: LoadedRun) -> str:
     """The page as text. Every part of it numbers the cells as `cells` does: all of them are the campaign's."""
     seen = placed(seen)
     cells = tuple(seen.run.cells.values())
@@ -73,7 +73,7 @@ def page(seen: Seen) -> str:
 MARKS_OF_CLAIMS = {"held": "✓", "failed": "✗", "undecided": "?"}
 
 
-def _data(seen: Seen, cells: Sequence[Cell], chosen: Chosen, limits: Section) -> dict[str, Any]:
+def _data(seen: LoadedRun, cells: Sequence[Cell], chosen: ChosenTrials, limits: LimitSection) -> dict[str, Any]:
     """All that the page's script draws from, once."""
     findings = {finding_key(finding): finding for cell in cells for finding in cell.findings}
     numbers = {key: number for number, key in enumerate(findings)}
@@ -113,7 +113,7 @@ def _first_to_open(cells: Sequence[Cell]) -> int:
     return max(range(len(cells)), key=lost) if cells else 0
 
 
-def _left_out(chosen: Chosen) -> list[str]:
+def _left_out(chosen: ChosenTrials) -> list[str]:
     """What the page does not show of the samples, in sentences."""
     said = []
     if chosen.one_trial_each:
@@ -125,8 +125,8 @@ def _left_out(chosen: Chosen) -> list[str]:
     return said
 
 
-def _claims(seen: Seen, cells: Sequence[Cell]) -> Sequence[Any]:
-    return hold(seen.campaign.expect, tuple(cells))
+def _claims(seen: LoadedRun, cells: Sequence[Cell]) -> Sequence[Any]:
+    return evaluate(seen.campaign.expect, tuple(cells))
 
 
 def _count(cells: Sequence[Cell], verdict: str) -> int:

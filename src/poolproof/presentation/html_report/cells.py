@@ -6,15 +6,15 @@ from typing import Any
 
 from poolproof.campaign.model import Metric
 from poolproof.campaign.workload_source import METRICS
+from poolproof.presentation.charts.axis_positions import panels, places
 from poolproof.presentation.charts.latency import PERCENTILES, latency_points
 from poolproof.presentation.charts.metrics import axis_value, drawn_of, figure_words
-from poolproof.presentation.charts.places import panels, places
 from poolproof.presentation.charts.shares import disk_shares
-from poolproof.presentation.html_report.flow import Flow, flows
+from poolproof.presentation.html_report.flow import ByteFlow, flows
 from poolproof.presentation.html_report.map import Tile, heat_colour, tiles
 from poolproof.presentation.html_report.numbers import short
 from poolproof.presentation.html_report.on_the_way import on_the_way
-from poolproof.presentation.html_report.reading import Seen
+from poolproof.presentation.html_report.reading import LoadedRun
 from poolproof.presentation.terminal.words import MARKS, trial_text
 from poolproof.results.runs.summary import Cell
 from poolproof.rules.model import Finding
@@ -27,7 +27,7 @@ def metrics_measured(cells: Sequence[Cell]) -> tuple[Metric, ...]:
     return tuple(sorted(found, key=lambda metric: (metric not in own, METRICS.index(metric))))
 
 
-def columns(seen: Seen) -> list[dict[str, Any]]:
+def columns(seen: LoadedRun) -> list[dict[str, Any]]:
     """The workloads in the order of the map: those of one panel side by side, along their axis."""
     placed = places(seen.campaign.workloads)
     order = {panel: number for number, panel in enumerate(panels(placed.values()))}
@@ -58,7 +58,9 @@ def columns(seen: Seen) -> list[dict[str, Any]]:
     return [{key: value for key, value in row.items() if key != "key"} for row in rows]
 
 
-def cell_rows(seen: Seen, cells: Sequence[Cell], finding_number: Mapping[tuple[str, ...], int]) -> list[dict[str, Any]]:
+def cell_rows(
+    seen: LoadedRun, cells: Sequence[Cell], finding_number: Mapping[tuple[str, ...], int]
+) -> list[dict[str, Any]]:
     """Each cell: where it stands, its figure, verdict and colour, the flow of its bytes, its disks, its findings.
 
     Every one is of the campaign. `u`: why it did not settle, where it did not.
@@ -109,7 +111,7 @@ def _tile(tile: Tile) -> dict[str, Any]:
     return {"v": tile.verdict, "k": tile.mark, "s": short(tile.share), "c": colour, "i": tile.ink}
 
 
-def _way(seen: Seen, cell: Cell) -> list[Any]:
+def _way(seen: LoadedRun, cell: Cell) -> list[Any]:
     """The trial's number, then layer, name, bytes read and bytes written (once flushed, where that was counted)."""
     found = on_the_way(seen, cell)
     if found is None:
@@ -153,7 +155,7 @@ def _trial(number: int, cell: Cell) -> list[Any]:
     return [trial.number, MARKS[trial.verdict], trial_text(trial)]
 
 
-def _flow(flow: Flow) -> dict[str, Any]:
+def _flow(flow: ByteFlow) -> dict[str, Any]:
     made = asdict(flow)
     for key in ("lost_bytes", "kept_bytes", "extra_bytes"):
         made[key] = round(made[key])

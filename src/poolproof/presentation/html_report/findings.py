@@ -21,7 +21,7 @@ class Mend:
 
 
 @dataclass(frozen=True)
-class Group:
+class FindingGroup:
     """What one rule found in the run. `effects` counts the cells by what it did to their figure.
 
     `places` are (number of the cell, its name); `more` how many are not named.
@@ -38,7 +38,7 @@ class Group:
     more: int
 
 
-def groups(cells: Sequence[Cell]) -> tuple[Group, ...]:
+def groups(cells: Sequence[Cell]) -> tuple[FindingGroup, ...]:
     """One group for each rule that found something, the gravest first. `cells` in the order of the page."""
     by_rule: dict[str, list[tuple[int, Cell, Finding]]] = {}
     for number, cell in enumerate(cells):
@@ -48,14 +48,14 @@ def groups(cells: Sequence[Cell]) -> tuple[Group, ...]:
     return tuple(sorted(made, key=lambda group: (_EFFECTS.index(group.effect), -len(group.places) - group.more)))
 
 
-def _group(name: str, found: Sequence[tuple[int, Cell, Finding]]) -> Group:
+def _group(name: str, found: Sequence[tuple[int, Cell, Finding]]) -> FindingGroup:
     gravest = min(found, key=lambda each: (_EFFECTS.index(each[2].effect), -each[2].weight))[2]
     fixes: dict[str, int] = {}
     for _, _, finding in found:
         fixes[finding.fix] = fixes.get(finding.fix, 0) + 1
     mends = sorted((Mend(text, count) for text, count in fixes.items()), key=lambda mend: -mend.cells)
     title, wrong = _words(name)
-    return Group(
+    return FindingGroup(
         rule=name,
         title=title,
         wrong=wrong,

@@ -37,7 +37,7 @@ _WRITE_CAUSES: Mapping[str, str] = {
 
 
 @dataclass(frozen=True)
-class Leaf:
+class FlowLeaf:
     """One disk's part. `late_bytes` of a write reached it only after fio had ended. `below`: the disk under it."""
 
     device: str
@@ -47,7 +47,7 @@ class Leaf:
 
 
 @dataclass(frozen=True)
-class Flow:
+class ByteFlow:
     """One direction. `fio_bytes` = `lost_bytes` + `kept_bytes`; `kept_bytes` × `factor` + `extra_bytes` = the leaves'.
 
     `lost` and `extra` name what leaks out and what comes in, whole sentences without the full stop; empty for nothing.
@@ -62,7 +62,7 @@ class Flow:
     copies: str
     extra_bytes: float
     extra: str
-    leaves: tuple[Leaf, ...]
+    leaves: tuple[FlowLeaf, ...]
     late: str
     verdict: str
 
@@ -71,7 +71,7 @@ class Flow:
         return sum(leaf.moved_bytes for leaf in self.leaves)
 
 
-def flows(cell: Cell) -> tuple[Flow, ...]:
+def flows(cell: Cell) -> tuple[ByteFlow, ...]:
     """The flows of a cell's trials together, those left out that failed; none where nothing was counted."""
     trials = [trial for trial in cell.trials if trial.verdict != "failed" and trial.account and trial.leaves]
     if not trials:
@@ -82,7 +82,7 @@ def flows(cell: Cell) -> tuple[Flow, ...]:
     return tuple(flow for flow in found if flow is not None)
 
 
-def _reads(accounts: Sequence[Account], trials: Sequence[Trial], rules: Sequence[str]) -> Flow | None:
+def _reads(accounts: Sequence[Account], trials: Sequence[Trial], rules: Sequence[str]) -> ByteFlow | None:
     fio = sum(account.fio_read_bytes for account in accounts)
     if not fio:
         return None
@@ -91,7 +91,7 @@ def _reads(accounts: Sequence[Account], trials: Sequence[Trial], rules: Sequence
     lost, extra = max(0, fio - moved), max(0, moved - fio)
     cause = _cause(rules, _READ_CAUSES, "read from RAM, not from a disk")
     share = f"the disks read {_percent(moved / fio)} what fio did"
-    return Flow(
+    return ByteFlow(
         direction="read",
         fio_bytes=fio,
         lost_bytes=lost,
@@ -107,7 +107,7 @@ def _reads(accounts: Sequence[Account], trials: Sequence[Trial], rules: Sequence
     )
 
 
-def _writes(accounts: Sequence[Account], trials: Sequence[Trial], rules: Sequence[str]) -> Flow | None:
+def _writes(accounts: Sequence[Account], trials: Sequence[Trial], rules: Sequence[str]) -> ByteFlow | None:
     fio = sum(account.fio_write_bytes for account in accounts)
     if not fio:
         return None
@@ -117,7 +117,7 @@ def _writes(accounts: Sequence[Account], trials: Sequence[Trial], rules: Sequenc
     lost, extra = max(0.0, fio - moved / factor), max(0.0, moved - fio * factor)
     cause = _cause(rules, _WRITE_CAUSES, "overwritten in memory, or shrunk on the way")
     late = sum(leaf.late_bytes for leaf in leaves)
-    return Flow(
+    return ByteFlow(
         direction="write",
         fio_bytes=fio,
         lost_bytes=lost,
@@ -133,7 +133,7 @@ def _writes(accounts: Sequence[Account], trials: Sequence[Trial], rules: Sequenc
     )
 
 
-def _leaves(trials: Iterable[Trial], direction: Direction) -> tuple[Leaf, ...]:
+def _leaves(trials: Iterable[Trial], direction: Direction) -> tuple[FlowLeaf, ...]:
     by_name: dict[str, list[LeafUse]] = {}
     for trial in trials:
         for leaf in trial.leaves:
@@ -141,11 +141,11 @@ def _leaves(trials: Iterable[Trial], direction: Direction) -> tuple[Leaf, ...]:
     return tuple(_leaf(name, uses, direction) for name, uses in by_name.items())
 
 
-def _leaf(name: str, uses: Sequence[LeafUse], direction: Direction) -> Leaf:
+def _leaf(name: str, uses: Sequence[LeafUse], direction: Direction) -> FlowLeaf:
     if direction == "read":
-        return Leaf(name, sum(leaf.read_bytes for leaf in uses), 0, _below(uses, direction))
+        return FlowLeaf(name, sum(leaf.read_bytes for leaf in uses), 0, _below(uses, direction))
     drained = sum(leaf.drained_write_bytes for leaf in uses)
-    return Leaf(name, drained, max(0, drained - sum(leaf.write_bytes for leaf in uses)), _below(uses, direction))
+    return FlowLeaf(name, drained, max(0, drained - sum(leaf.write_bytes for leaf in uses)), _below(uses, direction))
 
 
 def _below(uses: Sequence[LeafUse], direction: Direction) -> str:

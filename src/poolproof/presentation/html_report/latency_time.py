@@ -16,7 +16,7 @@ SLOWER = 10
 _NS = 1e-9
 
 
-class Stretch(msgspec.Struct):
+class LatencyLine(msgspec.Struct):
     """A line of latency.jsonl. Times in seconds; bins: nanoseconds → how many took that long."""
 
     at_s: float
@@ -27,7 +27,7 @@ class Stretch(msgspec.Struct):
 
 
 @dataclass(frozen=True)
-class Part:
+class LatencyPart:
     """A stretch of time, seconds since fio's clock started, and the latencies in it."""
 
     from_s: float
@@ -40,7 +40,7 @@ class Part:
         return sum(self.bins.values())
 
 
-def latency_lines(stretches: Sequence[Stretch], window_s: float, points: int) -> dict[str, Any]:
+def latency_lines(stretches: Sequence[LatencyLine], window_s: float, points: int) -> dict[str, Any]:
     """`ends`: bounds of at most `points` stretches, the first begin before them, in seconds from the window's start.
 
     `lines`: by the percentile's place in `LINES` seconds of latency for each stretch, 0 where the step before goes on.
@@ -64,11 +64,11 @@ def _latency_s(bins: Mapping[int, int] | None, per_cent: float) -> float:
     return 0.0 if bins is None else percentiles_of(bins, [per_cent])[per_cent] * _NS
 
 
-def enough(parts: Iterable[Part], per_cent: float) -> Iterator[Part]:
+def enough(parts: Iterable[LatencyPart], per_cent: float) -> Iterator[LatencyPart]:
     """Neighbours put together until `SLOWER` are above the percentile; what is left at the end joins the last ones."""
     needed = round(100 * SLOWER / (100 - per_cent))
-    ready: list[Part] = []
-    held: list[Part] = []
+    ready: list[LatencyPart] = []
+    held: list[LatencyPart] = []
     lacking = needed
     for part in parts:
         held.append(part)
@@ -81,22 +81,22 @@ def enough(parts: Iterable[Part], per_cent: float) -> Iterator[Part]:
         yield _joined([*ready, *held])
 
 
-def _joined(parts: Sequence[Part]) -> Part:
+def _joined(parts: Sequence[LatencyPart]) -> LatencyPart:
     if len(parts) == 1:
         return parts[0]
     bins = dict(parts[0].bins)
     for part in parts[1:]:
         for value, count in part.bins.items():
             bins[value] = bins.get(value, 0) + count
-    return Part(parts[0].from_s, parts[-1].to_s, bins)
+    return LatencyPart(parts[0].from_s, parts[-1].to_s, bins)
 
 
-def _groups(stretches: Sequence[Stretch], points: int) -> Iterator[Sequence[Stretch]]:
+def _groups(stretches: Sequence[LatencyLine], points: int) -> Iterator[Sequence[LatencyLine]]:
     each = max(1, -(-len(stretches) // points))
     for start in range(0, len(stretches), each):
         yield stretches[start : start + each]
 
 
-def _parts(groups: Sequence[Sequence[Stretch]], *, syncs: bool) -> Iterator[Part]:
+def _parts(groups: Sequence[Sequence[LatencyLine]], *, syncs: bool) -> Iterator[LatencyPart]:
     for group in groups:
-        yield _joined([Part(each.from_s, each.ran_s, each.sync_bins if syncs else each.bins) for each in group])
+        yield _joined([LatencyPart(each.from_s, each.ran_s, each.sync_bins if syncs else each.bins) for each in group])

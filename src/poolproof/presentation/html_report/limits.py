@@ -10,18 +10,18 @@ from dataclasses import dataclass
 from poolproof.campaign.calibration import calibrated_device, calibration_of
 from poolproof.presentation.charts.limit import Distance
 from poolproof.presentation.charts.metrics import figure_words
-from poolproof.presentation.html_report.reading import Seen
+from poolproof.presentation.html_report.reading import LoadedRun
 from poolproof.presentation.terminal.limited import doubt_text, how_text, over_text, share_text, without_limit
 from poolproof.presentation.terminal.words import MARKS, value_text
 from poolproof.results.runs.limit import Limit, bare_layouts, limits_of
-from poolproof.results.runs.summary import RANKABLE, Cell
+from poolproof.results.runs.summary import COUNTING_VERDICTS, Cell
 from poolproof.rules.model import Verdict
 
 _MOST_OVER = 12
 
 
 @dataclass(frozen=True)
-class Row:
+class LimitRow:
     """A cell in the section's table: its figure, its limit, the share of it, and how the limit comes about."""
 
     layout: str
@@ -48,7 +48,7 @@ class BareRow:
 
 
 @dataclass(frozen=True)
-class Section:
+class LimitSection:
     """`asked`: the campaign measures its disks alone. `over`: each cell of more than 100 %, in a sentence; `more_over`
     counts those that are not named. `without`: which cells have no limit, and why.
     """
@@ -56,7 +56,7 @@ class Section:
     asked: bool
     bare: tuple[BareRow, ...]
     stand_ins: Mapping[str, str]
-    rows: tuple[Row, ...]
+    rows: tuple[LimitRow, ...]
     chart: tuple[Distance, ...]
     over: tuple[str, ...]
     more_over: int
@@ -73,25 +73,25 @@ class Section:
         return any(each.stands_for for each in self.bare)
 
 
-def section(seen: Seen, cells: Sequence[Cell]) -> Section:
+def section(seen: LoadedRun, cells: Sequence[Cell]) -> LimitSection:
     """All that the page says of its cells' limits; empty where the run measured no disk alone."""
     found = limits_of(cells, seen.run.bare, seen.campaign)
     own = [(cell, found.get((cell.layout, cell.workload))) for cell in cells]
     known = [(cell, limit) for cell, limit in own if isinstance(limit, Limit)]
     over = [over_text(cell, limit) for cell, limit in known if limit.over]
-    return Section(
+    return LimitSection(
         asked=seen.campaign.measure.calibrate,
         bare=tuple(_bare_rows(seen)),
         stand_ins={} if seen.campaign.measure.calibrate else bare_layouts(seen.campaign),
         rows=tuple(_row(cell, limit) for cell, limit in known),
-        chart=tuple(_distance(cell, limit) for cell, limit in known if cell.verdict in RANKABLE),
+        chart=tuple(_distance(cell, limit) for cell, limit in known if cell.verdict in COUNTING_VERDICTS),
         over=tuple(over[:_MOST_OVER]),
         more_over=max(0, len(over) - _MOST_OVER),
         without=without_limit(own),
     )
 
 
-def _bare_rows(seen: Seen) -> Iterator[BareRow]:
+def _bare_rows(seen: LoadedRun) -> Iterator[BareRow]:
     stands_for = calibration_of(seen.campaign).stands_for
     for cell in seen.run.bare:
         others = tuple(name for name, bare in stands_for.items() if bare == cell.workload and name != cell.workload)
@@ -100,8 +100,8 @@ def _bare_rows(seen: Seen) -> Iterator[BareRow]:
         yield BareRow(disk, cell.workload, figure, cell.verdict, MARKS[cell.verdict], others, doubt_text(cell))
 
 
-def _row(cell: Cell, limit: Limit) -> Row:
-    return Row(
+def _row(cell: Cell, limit: Limit) -> LimitRow:
+    return LimitRow(
         layout=cell.layout,
         workload=cell.workload,
         verdict=cell.verdict,

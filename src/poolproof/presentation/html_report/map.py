@@ -9,10 +9,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from poolproof.campaign.model import LOWER_IS_BETTER
-from poolproof.presentation.charts import look
+from poolproof.presentation.charts import theme as look
 from poolproof.presentation.html_report.numbers import short
 from poolproof.presentation.terminal.words import MARKS
-from poolproof.results.runs.summary import RANKABLE, Cell
+from poolproof.results.runs.summary import COUNTING_VERDICTS, Cell
 from poolproof.rules.model import Verdict
 
 _NO_FIGURE = "#8b949e"
@@ -89,7 +89,7 @@ def _tile(cell: Cell, best: float | None, *, among_settled: bool) -> Tile:
 
 def _is_held(cell: Cell) -> bool:
     """Whether its figure is held against others."""
-    return cell.verdict in RANKABLE and cell.figure is not None and cell.figure.mean > 0
+    return cell.verdict in COUNTING_VERDICTS and cell.figure is not None and cell.figure.mean > 0
 
 
 def _speed(cell: Cell) -> float:

@@ -8,7 +8,7 @@ import msgspec
 
 from poolproof.evidence.levels import BELOW, DEVICE, FIO
 from poolproof.evidence.model import Level
-from poolproof.presentation.html_report.reading import Seen
+from poolproof.presentation.html_report.reading import LoadedRun
 from poolproof.results.runs.summary import Cell
 
 
@@ -26,7 +26,7 @@ class OnTheWay:
     levels: tuple[Level, ...]
 
 
-def on_the_way(seen: Seen, cell: Cell) -> OnTheWay | None:
+def on_the_way(seen: LoadedRun, cell: Cell) -> OnTheWay | None:
     """The levels of the first trial that has any; None where no layer between could be counted."""
     for trial in cell.trials:
         found = tuple(_between(_levels(seen.trial_file(trial, "evidence.json"))))

@@ -21,7 +21,7 @@ _NO_RECORD = RunRecord(_UNKNOWN, "", "", "", "", 0, _UNKNOWN, "", {}, {})
 
 
 @dataclass(frozen=True)
-class Seen:
+class LoadedRun:
     """A run as far as it could be read. `gaps` says in whole sentences what is missing, and what to type about it.
 
     `given` is the campaign as its author wrote it; the resolved one where that file is gone. `left_out` counts trials
@@ -75,7 +75,7 @@ class Seen:
         return RunDirectory(self.path).trial_path(*trial.key) / name
 
 
-def read(path: Path) -> Seen:
+def read(path: Path) -> LoadedRun:
     """What is there of a run.
 
     Raises:
@@ -90,10 +90,10 @@ def read(path: Path) -> Seen:
     trials, left_out = _trials(path / "trials.jsonl", gaps)
     cells = {(cell.layout, cell.workload): cell for cell in cells_of(trials, campaign)}
     run = FinishedRun(path, record or _NO_RECORD, campaign, cells, bare_cells_of(trials, campaign))
-    return Seen(path, run, given or (record.campaign if record else ""), trials, tuple(gaps), left_out)
+    return LoadedRun(path, run, given or (record.campaign if record else ""), trials, tuple(gaps), left_out)
 
 
-def placed(seen: Seen) -> Seen:
+def placed(seen: LoadedRun) -> LoadedRun:
     """Without the cells that the campaign does not have: no map has a place for them. They are named among the gaps.
 
     So it is where run.json is lost, and what ran was not what campaign.yaml says (`--quick`).

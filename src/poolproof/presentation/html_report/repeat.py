@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from poolproof.campaign.calibration import calibrated_device
 from poolproof.campaign.grammar import format_expression
 from poolproof.campaign.model import Device, Disk, Emulated, LoopFile
-from poolproof.presentation.html_report.reading import Seen
+from poolproof.presentation.html_report.reading import LoadedRun
 from poolproof.units import format_size
 
 _MOST_JOBS = 100
 
 
 @dataclass(frozen=True)
-class Job:
+class RepeatJob:
     """The job file of one workload, as fio ran it on one layout."""
 
     workload: str
@@ -28,12 +28,12 @@ class Repeat:
     disks: tuple[tuple[str, str], ...]
     layouts: tuple[tuple[str, str], ...]
     campaign: str
-    jobs: tuple[Job, ...]
+    jobs: tuple[RepeatJob, ...]
     jobs_more: int
     jobs_missing: int
 
 
-def repeat(seen: Seen) -> Repeat:
+def repeat(seen: LoadedRun) -> Repeat:
     """What run.json, the campaign and the job files say."""
     names = list(dict.fromkeys(workload for _, workload in seen.run.cells))
     jobs = [_job(seen, name) for name in names[:_MOST_JOBS]]
@@ -48,7 +48,7 @@ def repeat(seen: Seen) -> Repeat:
     )
 
 
-def _facts(seen: Seen) -> Iterator[tuple[str, str]]:
+def _facts(seen: LoadedRun) -> Iterator[tuple[str, str]]:
     record = seen.record
     if not seen.has_record:
         return
@@ -79,11 +79,11 @@ def _source(device: Device) -> str:
             return f"a qcow2 image of {format_size(qcow2.size_bytes)}"
 
 
-def _job(seen: Seen, workload: str) -> Job | None:
+def _job(seen: LoadedRun, workload: str) -> RepeatJob | None:
     """The job file of the first trial of a workload that has kept one; on a layout, not on a disk alone."""
     for trial in seen.trials:
         if trial.workload == workload and calibrated_device(trial.layout) is None:
             path = seen.trial_file(trial, "job.fio")
             if path.is_file():
-                return Job(workload, path.read_text(encoding="utf-8", errors="replace"))
+                return RepeatJob(workload, path.read_text(encoding="utf-8", errors="replace"))
     return None

@@ -4,22 +4,22 @@ from collections.abc import Sequence
 from typing import Any
 
 from poolproof.campaign.model import Metric
-from poolproof.presentation.charts import look
+from poolproof.presentation.charts import theme as look
+from poolproof.presentation.charts.axis_positions import places
 from poolproof.presentation.charts.curves import Scale, curves
 from poolproof.presentation.charts.figures import figures
 from poolproof.presentation.charts.latency import latencies
 from poolproof.presentation.charts.latency_time import latency_time
 from poolproof.presentation.charts.limit import Distance, limit
-from poolproof.presentation.charts.places import places
 from poolproof.presentation.charts.rates import rates
 from poolproof.presentation.charts.shares import shares
 from poolproof.presentation.charts.utilisation import utilisation
-from poolproof.presentation.html_report.reading import Seen
+from poolproof.presentation.html_report.reading import LoadedRun
 
 _SCALES: tuple[Scale, ...] = ("log", "linear")
 
 
-def specs(seen: Seen, metrics: Sequence[Metric], distances: Sequence[Distance]) -> dict[str, Any]:
+def specs(seen: LoadedRun, metrics: Sequence[Metric], distances: Sequence[Distance]) -> dict[str, Any]:
     """By name. Curves by metric and scale where there is an axis to draw them over, else figures by metric."""
     layouts = [layout.name for layout in seen.campaign.layouts]
     made: dict[str, Any] = {
@@ -40,7 +40,7 @@ def specs(seen: Seen, metrics: Sequence[Metric], distances: Sequence[Distance]) 
     return made
 
 
-def _curves(seen: Seen, metric: Metric, layouts: Sequence[str]) -> dict[str, Any]:
+def _curves(seen: LoadedRun, metric: Metric, layouts: Sequence[str]) -> dict[str, Any]:
     return {
         f"curves {metric} {scale}": look.bare(
             curves((), metric, layouts=layouts, workloads=seen.campaign.workloads, scale=scale)
@@ -49,6 +49,6 @@ def _curves(seen: Seen, metric: Metric, layouts: Sequence[str]) -> dict[str, Any
     }
 
 
-def _leaves(seen: Seen) -> list[str]:
+def _leaves(seen: LoadedRun) -> list[str]:
     found = [leaf.device for cell in seen.run.cells.values() for leaf in cell.leaves]
     return list(dict.fromkeys(found))

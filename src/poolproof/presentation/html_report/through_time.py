@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 import msgspec
 
 from poolproof.evidence.counters import Counters
-from poolproof.presentation.html_report.latency_time import Stretch, latency_lines
+from poolproof.presentation.html_report.latency_time import LatencyLine, latency_lines
 from poolproof.presentation.html_report.numbers import short
-from poolproof.presentation.html_report.reading import Seen
+from poolproof.presentation.html_report.reading import LoadedRun
 from poolproof.results.runs.files import whole_lines
 from poolproof.results.runs.model import Trial
 from poolproof.results.runs.summary import WORST_FIRST, Cell
@@ -45,7 +45,7 @@ class Report(msgspec.Struct):
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ChosenTrials:
     """The series of a page by cell and trial, and what is missing: files that are not there, cells without room."""
 
     series: Mapping[tuple[str, str], tuple[Mapping[str, Any], ...]]
@@ -55,7 +55,7 @@ class Chosen:
     one_trial_each: bool
 
 
-def through_time(seen: Seen, cells: Sequence[Cell]) -> Chosen:
+def through_time(seen: LoadedRun, cells: Sequence[Cell]) -> ChosenTrials:
     """Series of the cells that matter most first: those that are not sound before those that are."""
     ordered = sorted(cells, key=lambda cell: WORST_FIRST.index(cell.verdict))
     all_trials = sum(len(cell.trials) for cell in cells) <= _ALL_TRIALS_UP_TO
@@ -74,7 +74,7 @@ def through_time(seen: Seen, cells: Sequence[Cell]) -> Chosen:
         elif trial.leaves:
             missing += 1
     by_cell = {key: tuple(each) for key, each in found.items()}
-    return Chosen(by_cell, missing, max(0, len(chosen) - most), points, not all_trials)
+    return ChosenTrials(by_cell, missing, max(0, len(chosen) - most), points, not all_trials)
 
 
 def _first(cell: Cell) -> tuple[Trial, ...]:
@@ -82,12 +82,12 @@ def _first(cell: Cell) -> tuple[Trial, ...]:
     return next(((trial,) for trial in cell.trials if trial.leaves), ())
 
 
-def _series(seen: Seen, trial: Trial, points: int, steps: int) -> Mapping[str, Any] | None:
+def _series(seen: LoadedRun, trial: Trial, points: int, steps: int) -> Mapping[str, Any] | None:
     samples = _whole(whole_lines(seen.trial_file(trial, "samples.jsonl")), Sample)
     if len(samples) < 2 or trial.account is None:
         return None
     reports = _whole(whole_lines(seen.trial_file(trial, "series.jsonl")), Report)
-    stretches = _whole(whole_lines(seen.trial_file(trial, "latency.jsonl")), Stretch)
+    stretches = _whole(whole_lines(seen.trial_file(trial, "latency.jsonl")), LatencyLine)
     window_s = samples[-1].at_s - trial.account.window_s
     rates = series_of(samples, trial, points) | fio_rates(reports, window_s, points)
     return rates | latency_lines(stretches, window_s, steps)

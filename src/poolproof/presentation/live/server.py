@@ -25,7 +25,7 @@ _REASONS = {
 
 
 @dataclass(frozen=True)
-class Standing:
+class ListeningSocket:
     """A socket that listens, and who may come in. `url` has the token in it, where there is one."""
 
     listener: socket.socket
@@ -33,7 +33,7 @@ class Standing:
     url: str
 
 
-def stand(bind: str, port: int) -> Standing:
+def stand(bind: str, port: int) -> ListeningSocket:
     """Listen on that address; port 0 is any that is free.
 
     Raises:
@@ -54,10 +54,10 @@ def stand(bind: str, port: int) -> Standing:
         what = f"port {port} of {address}" if error.errno != errno.EADDRNOTAVAIL else address
         raise HostError(f"{what} {why}", hint) from None
     access = access_for(address, listener.getsockname()[1])
-    return Standing(listener, access, _url(address, access))
+    return ListeningSocket(listener, access, _url(address, access))
 
 
-def serve(watched: Watched, standing: Standing, ended: Callable[[], None]) -> None:
+def serve(watched: Watched, standing: ListeningSocket, ended: Callable[[], None]) -> None:
     """Serve until Ctrl-C or SIGTERM; `ended` is called when the run has."""
     os.nice(_NICE)  # what runs beside it may be a measurement
     app = application(watched, standing.access, lambda: server.should_exit, ended)

@@ -4,7 +4,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from poolproof.foreign.audit.model import Audited, Figures
+from poolproof.foreign.audit.model import Audited, AuditedMetrics
 from poolproof.load.fio.figures import Direction
 from poolproof.load.fio.merge import percentile
 from poolproof.presentation.terminal.words import MARKS, STYLES
@@ -54,7 +54,7 @@ def summary_line(results: Sequence[Audited]) -> str:
     return f"{format_number_of(len(results), 'result')}: {', '.join(parts) or 'none'}{since}"
 
 
-def figures_text(figures: Figures) -> str:
+def figures_text(figures: AuditedMetrics) -> str:
     """`read 25.6 GB/s, 24.4k IOPS, 800 GiB in 33.5 s`; what is not there is left out."""
     parts = [f"{'' if name == 'mixed' else name + ' '}{_direction(part)}" for name, part in figures.directions.items()]
     sync = percentile(figures.sync, 99.0) if figures.sync else None

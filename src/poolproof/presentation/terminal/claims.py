@@ -4,13 +4,13 @@ from rich.console import Console, Group
 from rich.padding import Padding
 from rich.text import Text
 
-from poolproof.results.runs.claims import Held
+from poolproof.results.runs.claims import ClaimResult
 from poolproof.results.runs.interval import Interval
 
 _MARKS = {"held": ("✓", "green"), "failed": ("✗", "red"), "undecided": ("?", "yellow")}
 
 
-def print_claims(console: Console, claims: tuple[Held, ...]) -> None:
+def print_claims(console: Console, claims: tuple[ClaimResult, ...]) -> None:
     """Print each claim with its source, its result and the figure; nothing where there are none."""
     if claims:
         console.print(Text("\nclaims", style="bold"))
@@ -23,7 +23,7 @@ def print_claims(console: Console, claims: tuple[Held, ...]) -> None:
         console.print(Group(heading, *(Padding(Text(line, style="bright_black"), (0, 0, 0, 2)) for line in lines)))
 
 
-def measured_text(held: Held) -> str:
+def measured_text(held: ClaimResult) -> str:
     """The measured side in words: `48% (47% … 49%)`, or why there is none."""
     if held.measured is None:
         return held.why

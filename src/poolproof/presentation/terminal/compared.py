@@ -9,11 +9,11 @@ from rich.table import Table
 from rich.text import Text
 
 from poolproof.presentation.terminal.words import MARKS, METRICS, factor_text, per_cent_whole, value_text
-from poolproof.results.compare.comparison import ComparedCell, Comparison, Gate, Place, Side
+from poolproof.results.compare.comparison import CellKey, ComparedCell, Comparison, Gate, Side
 from poolproof.results.compare.decision import WORDS, Word
 from poolproof.results.compare.finished import Measured
 from poolproof.results.compare.reasons import in_groups
-from poolproof.results.compare.unlike import Unlike
+from poolproof.results.compare.run_differences import RunDifference
 from poolproof.units import format_number_of
 
 _STYLES: dict[Word, str] = {"faster": "green", "slower": "red", "same": "default", "undecided": "yellow"}
@@ -28,7 +28,7 @@ def print_comparison(console: Console, comparison: Comparison) -> None:
     """Print two sides, what was not the same first."""
     console.print(f"A  {_side(comparison.a)}", markup=False, soft_wrap=True)
     console.print(f"B  {_side(comparison.b)}\n", markup=False, soft_wrap=True)
-    _print_unlike(console, comparison.unlike)
+    _print_unlike(console, comparison.run_differences)
     if comparison.cells:
         console.print(_table(comparison))
     for line in _below(comparison):
@@ -58,7 +58,7 @@ def _side(side: Side) -> str:
     return str(side.run.path) if side.layout is None else f"{side.run.path}, {side.layout}"
 
 
-def _print_unlike(console: Console, unlike: Sequence[Unlike]) -> None:
+def _print_unlike(console: Console, unlike: Sequence[RunDifference]) -> None:
     if not unlike:
         console.print("Machine, versions and campaign were the same, as far as they are recorded.\n")
         return
@@ -172,7 +172,7 @@ def _method(count: int) -> str:
     )
 
 
-def _places(places: Sequence[Place]) -> str:
+def _places(places: Sequence[CellKey]) -> str:
     more = f" and {len(places) - _MOST_PLACES} more" if len(places) > _MOST_PLACES else ""
     return ", ".join(str(place) for place in places[:_MOST_PLACES]) + more
 

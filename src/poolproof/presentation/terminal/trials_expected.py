@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 
 from poolproof.campaign.calibration import calibrated_device
 from poolproof.campaign.model import Campaign
+from poolproof.results.runs.convergence import needs_trial, spread_among
 from poolproof.results.runs.model import Trial
 from poolproof.results.runs.race import race_of
-from poolproof.results.runs.settled import needs_trial, spread_among
 
 Cell = tuple[str, str]
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from poolproof.campaign.model import Metric
 from poolproof.campaign.nearest import did_you_mean, listed
 from poolproof.errors import RunError, UsageError
-from poolproof.results.compare.decision import Decision, decide, holm
+from poolproof.results.compare.decision import ComparisonDecision, decide, holm
 from poolproof.results.compare.finished import FinishedRun, Measured, metrics_of
-from poolproof.results.compare.unlike import Unlike, unlike, unlike_layouts
+from poolproof.results.compare.run_differences import RunDifference, run_differences, unlike_layouts
 from poolproof.results.compare.welch import Difference, difference
 from poolproof.results.runs.interval import CONFIDENCE
 
@@ -33,24 +33,24 @@ class Side:
         )
 
     @property
-    def grid(self) -> tuple["Place", ...]:
+    def grid(self) -> tuple["CellKey", ...]:
         """Every cell that the campaign asks for, in its order."""
         layouts = [layout.name for layout in self.run.campaign.layouts] if self.layout is None else [None]
-        return tuple(Place(layout, each.name) for layout in layouts for each in self.run.campaign.workloads)
+        return tuple(CellKey(layout, each.name) for layout in layouts for each in self.run.campaign.workloads)
 
-    def metric(self, place: "Place") -> Metric | None:
+    def metric(self, place: "CellKey") -> Metric | None:
         """The metric of the cell's workload."""
         workload = self.run.workload(place.workload)
         return None if workload is None else workload.metric
 
-    def measured(self, place: "Place", metric: Metric) -> Measured | str:
+    def measured(self, place: "CellKey", metric: Metric) -> Measured | str:
         """The figure at a place; or in words why there is none."""
         layout = self.layout if place.layout is None else place.layout
         return self.run.measured(layout or "", place.workload, metric)
 
 
 @dataclass(frozen=True)
-class Place:
+class CellKey:
     """What names a cell on both sides. `layout` is None where two layouts are compared: it differs then."""
 
     layout: str | None
@@ -61,10 +61,10 @@ class Place:
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class SkippedCell:
     """A cell that can't be compared, and why. `lost`: A has a figure that counts, B has none to hold against it."""
 
-    place: Place
+    place: CellKey
     why: str
     lost: bool
 
@@ -73,11 +73,11 @@ class LeftOut:
 class ComparedCell:
     """One cell in both. `difference` is B against A, more is better; `decision` holds for all cells together."""
 
-    place: Place
+    place: CellKey
     a: Measured
     b: Measured
     difference: Difference
-    decision: Decision
+    decision: ComparisonDecision
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class Gate:
 
     limit: float
     slower: tuple[ComparedCell, ...]
-    lost: tuple[LeftOut, ...]
+    lost: tuple[SkippedCell, ...]
     open: tuple[ComparedCell, ...]
 
     @property
@@ -105,11 +105,11 @@ class Comparison:
     a: Side
     b: Side
     effect: float
-    unlike: tuple[Unlike, ...]
+    run_differences: tuple[RunDifference, ...]
     cells: tuple[ComparedCell, ...]
-    left_out: tuple[LeftOut, ...]
-    only_a: tuple[Place, ...]
-    only_b: tuple[Place, ...]
+    left_out: tuple[SkippedCell, ...]
+    only_a: tuple[CellKey, ...]
+    only_b: tuple[CellKey, ...]
     gate: Gate | None = None
 
 
@@ -140,7 +140,7 @@ def compare(a: Side, b: Side, *, effect: float, metric: Metric | None = None, li
         a=a,
         b=b,
         effect=effect,
-        unlike=_unlike(a, b),
+        run_differences=_differences(a, b),
         cells=cells,
         left_out=tuple(left_out),
         only_a=only_a,
@@ -150,15 +150,15 @@ def compare(a: Side, b: Side, *, effect: float, metric: Metric | None = None, li
 
 
 def _pairs(
-    a: Side, b: Side, shared: Sequence[Place], metric: Metric | None
-) -> tuple[list[tuple[Place, Measured, Measured]], list[LeftOut]]:
+    a: Side, b: Side, shared: Sequence[CellKey], metric: Metric | None
+) -> tuple[list[tuple[CellKey, Measured, Measured]], list[SkippedCell]]:
     pairs, left_out = [], []
     for place in shared:
         own, other = metric or a.metric(place), metric or b.metric(place)
         assert own is not None and other is not None, "a shared place has its workload on both sides"
         if own != other:
             left_out.append(
-                LeftOut(
+                SkippedCell(
                     place,
                     f"A is about {own}, B about {other}; name one with --metric",
                     isinstance(a.measured(place, own), Measured),
@@ -169,7 +169,7 @@ def _pairs(
         if isinstance(in_a, Measured) and isinstance(in_b, Measured):
             pairs.append((place, in_a, in_b))
         else:
-            left_out.append(LeftOut(place, "; ".join(_whys(in_a, in_b)), isinstance(in_a, Measured)))
+            left_out.append(SkippedCell(place, "; ".join(_whys(in_a, in_b)), isinstance(in_a, Measured)))
     return pairs, left_out
 
 
@@ -180,22 +180,22 @@ def _whys(in_a: Measured | str, in_b: Measured | str) -> Iterator[str]:
     yield from (f"{why} in {side}" for side, why in (("A", in_a), ("B", in_b)) if isinstance(why, str))
 
 
-def _unlike(a: Side, b: Side) -> tuple[Unlike, ...]:
-    runs = () if a.run.path == b.run.path else unlike(a.run, b.run)
+def _differences(a: Side, b: Side) -> tuple[RunDifference, ...]:
+    runs = () if a.run.path == b.run.path else run_differences(a.run, b.run)
     if a.layout is None or b.layout is None:
         return runs
     return (*unlike_layouts(a.run, a.layout, b.run, b.layout), *runs)
 
 
-def _gone(a: Side, only_a: Sequence[Place], metric: Metric | None) -> Iterator[LeftOut]:
+def _gone(a: Side, only_a: Sequence[CellKey], metric: Metric | None) -> Iterator[SkippedCell]:
     """Cells with a figure in A that B's campaign does not ask for."""
     for place in only_a:
         own = metric or a.metric(place)
         if own is not None and isinstance(a.measured(place, own), Measured):
-            yield LeftOut(place, "B's campaign does not have it", lost=True)
+            yield SkippedCell(place, "B's campaign does not have it", lost=True)
 
 
-def _gate(cells: Sequence[ComparedCell], lost: tuple[LeftOut, ...], limit: float) -> Gate:
+def _gate(cells: Sequence[ComparedCell], lost: tuple[SkippedCell, ...], limit: float) -> Gate:
     if not lost and all(cell.difference.error is None for cell in cells):
         raise RunError(
             "--fail-if-slower: no cell has two settled trials on both sides, so nothing can be told with confidence",
@@ -235,11 +235,11 @@ def _nothing_shared(a: Side, b: Side) -> RunError:
     return RunError(
         f"the runs share no cell: A has {some(a)}; B has {some(b)}",
         "cells are matched by the names of layout and workload"
-        + ("; to match layouts of unlike names: --layouts X,Y" if a.layout is None else ""),
+        + ("; to match layouts with different names: --layouts X,Y" if a.layout is None else ""),
     )
 
 
-def _nothing_counts(left_out: Sequence[LeftOut], run: FinishedRun) -> RunError:
+def _nothing_counts(left_out: Sequence[SkippedCell], run: FinishedRun) -> RunError:
     reasons = "; ".join(f"{left.place}: {left.why}" for left in left_out[:_LISTED])
     more = f"; and {len(left_out) - _LISTED} more" if len(left_out) > _LISTED else ""
     return RunError(f"no cell has a figure in both that may be compared: {reasons}{more}", f"poolproof show {run.path}")

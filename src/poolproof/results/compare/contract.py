@@ -3,8 +3,8 @@
 from collections import Counter
 from typing import Any
 
-from poolproof.results.compare.comparison import ComparedCell, Comparison, Gate, LeftOut, Place, Side
-from poolproof.results.compare.decision import WORDS, Decision
+from poolproof.results.compare.comparison import CellKey, ComparedCell, Comparison, Gate, Side, SkippedCell
+from poolproof.results.compare.decision import WORDS, ComparisonDecision
 from poolproof.results.compare.finished import Measured
 from poolproof.results.compare.ranking import Pair, Ranked, Ranking
 from poolproof.results.runs.contract import interval_object
@@ -22,7 +22,7 @@ def comparison_object(comparison: Comparison) -> dict[str, Any]:
         "b": _side(comparison.b),
         "effect": comparison.effect,
         "confidence": CONFIDENCE,
-        "differences": [{"what": each.what, "a": each.a, "b": each.b} for each in comparison.unlike],
+        "differences": [{"what": each.what, "a": each.a, "b": each.b} for each in comparison.run_differences],
         "words": {word: words[word] for word in WORDS},
         "cells": [_cell(cell) for cell in comparison.cells],
         "left_out": [_left_out(left) for left in comparison.left_out],
@@ -54,7 +54,7 @@ def _side(side: Side) -> dict[str, Any]:
     return {"run": str(side.run.path), "layout": side.layout}
 
 
-def _place(place: Place) -> dict[str, Any]:
+def _place(place: CellKey) -> dict[str, Any]:
     return {"layout": place.layout, "workload": place.workload}
 
 
@@ -80,11 +80,11 @@ def _measured(each: Measured) -> dict[str, Any]:
     }
 
 
-def _decision(decision: Decision) -> dict[str, Any]:
+def _decision(decision: ComparisonDecision) -> dict[str, Any]:
     return {"word": decision.word, "p": decision.p, "p_holm": decision.p_holm}
 
 
-def _left_out(left: LeftOut) -> dict[str, Any]:
+def _left_out(left: SkippedCell) -> dict[str, Any]:
     return {**_place(left.place), "why": left.why}
 
 

@@ -23,7 +23,7 @@ WORDS: tuple[Word, ...] = ("faster", "slower", "same", "undecided")
 
 
 @dataclass(frozen=True)
-class Decision:
+class ComparisonDecision:
     """The word for one difference; `p` of its own, `p_holm` among all. Both None where there is no test."""
 
     word: Word
@@ -31,11 +31,13 @@ class Decision:
     p_holm: float | None = None
 
 
-def decide(differences: Sequence[Difference], effect: float) -> tuple[Decision, ...]:
+def decide(differences: Sequence[Difference], effect: float) -> tuple[ComparisonDecision, ...]:
     """A word for each difference, all together right with 95 % confidence. `effect` is a share: 0.02 for 2 %."""
     claims = [None if each.error is None else _claim(each, effect) for each in differences]
     corrected = iter(holm([claim[1] for claim in claims if claim is not None]))
-    return tuple(Decision("undecided") if claim is None else _decision(*claim, next(corrected)) for claim in claims)
+    return tuple(
+        ComparisonDecision("undecided") if claim is None else _decision(*claim, next(corrected)) for claim in claims
+    )
 
 
 def holm(p_values: Sequence[float]) -> tuple[float, ...]:
@@ -59,5 +61,5 @@ def _claim(each: Difference, effect: float) -> tuple[Word, float]:
     return min(claims, key=lambda claim: claim[1])
 
 
-def _decision(word: Word, p: float, p_holm: float) -> Decision:
-    return Decision(word if p_holm <= 1 - CONFIDENCE else "undecided", p, p_holm)
+def _decision(word: Word, p: float, p_holm: float) -> ComparisonDecision:
+    return ComparisonDecision(word if p_holm <= 1 - CONFIDENCE else "undecided", p, p_holm)

@@ -14,8 +14,8 @@ from poolproof.results.runs.extremes import extremes_of
 from poolproof.results.runs.interval import Interval
 from poolproof.results.runs.metric_spread import metric_spread
 from poolproof.results.runs.model import RunRecord
-from poolproof.results.runs.summary import RANKABLE, Cell, bare_cells_of, cells_of
-from poolproof.stopping.model import Spread
+from poolproof.results.runs.summary import COUNTING_VERDICTS, Cell, bare_cells_of, cells_of
+from poolproof.stopping.model import VariancePrior
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class FinishedRun:
     bare: tuple[Cell, ...] = ()
 
     @cached_property
-    def spreads(self) -> Mapping[Metric, Spread | None]:
+    def spreads(self) -> Mapping[Metric, VariancePrior | None]:
         """How much trials of a cell differ in this run, for each metric that was measured."""
         return {metric: metric_spread(self.cells.values(), metric) for metric in metrics_of(self.cells.values())}
 
@@ -84,10 +84,10 @@ def read_run(path: Path) -> FinishedRun:
     return FinishedRun(path, record, campaign, cells, bare_cells_of(trials, campaign))
 
 
-def _measured(cell: Cell | None, metric: Metric, spread: Spread | None) -> Measured | str:
+def _measured(cell: Cell | None, metric: Metric, spread: VariancePrior | None) -> Measured | str:
     if cell is None:
         return "not measured"
-    if cell.verdict not in RANKABLE:
+    if cell.verdict not in COUNTING_VERDICTS:
         rules = [finding.rule for finding in cell.findings if finding.effect in ("refutes", "fails")]
         return f"{cell.verdict} ({rules[0]})" if rules else cell.verdict
     values = cell.values_of(metric)

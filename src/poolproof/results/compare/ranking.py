@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from poolproof.campaign.model import Metric
 from poolproof.campaign.nearest import listed
 from poolproof.errors import RunError, UsageError
-from poolproof.results.compare.decision import Decision, decide
+from poolproof.results.compare.decision import ComparisonDecision, decide
 from poolproof.results.compare.finished import FinishedRun, Measured, metrics_of
 from poolproof.results.compare.goal import Goal
 from poolproof.results.compare.reasons import in_groups
@@ -67,7 +67,7 @@ class Pair:
     better: str
     worse: str
     difference: Difference
-    decision: Decision
+    decision: ComparisonDecision
 
     @property
     def is_tie(self) -> bool:

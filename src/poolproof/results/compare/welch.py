@@ -13,7 +13,7 @@ from poolproof.results.runs.extremes import Extremes
 from poolproof.results.runs.interval import Interval, t_factor, tells
 from poolproof.statistics.students_t import upper_tail
 from poolproof.stopping.freedom import welch_freedom
-from poolproof.stopping.model import Spread
+from poolproof.stopping.model import VariancePrior
 from poolproof.stopping.percentile import BIN_DEVIATION
 from poolproof.stopping.spread import moderated
 
@@ -22,7 +22,7 @@ BIN_VARIANCE = BIN_DEVIATION**2
 
 
 @dataclass(frozen=True)
-class Part:
+class VarianceTerm:
     """The variance of one mean, with its degrees of freedom."""
 
     variance: float
@@ -37,7 +37,7 @@ class LogMean:
     """
 
     mean: float
-    parts: tuple[Part, ...] | None
+    parts: tuple[VarianceTerm, ...] | None
     below: float = 0.0
     above: float = 0.0
 
@@ -50,7 +50,7 @@ class LogMean:
         return Interval(1 / alone.mean, low, high)
 
 
-def log_mean(values: Sequence[float], metric: Metric, spread: Spread | None = None) -> LogMean | None:
+def log_mean(values: Sequence[float], metric: Metric, spread: VariancePrior | None = None) -> LogMean | None:
     """The trials of one cell; None for no trials, and where one of them measured 0, which has no logarithm.
 
     `spread`: how much trials differ in the other cells of the run, where these are enough to tell.
@@ -64,7 +64,7 @@ def log_mean(values: Sequence[float], metric: Metric, spread: Spread | None = No
         return LogMean(mean, None)
     own = math.fsum((value - mean) ** 2 for value in logs) / max(1, count - 1)
     variance, freedom = moderated(own, count - 1, spread)
-    return LogMean(mean, (Part(max(variance / count, BIN_VARIANCE if lower_is_better else 0.0), freedom),))
+    return LogMean(mean, (VarianceTerm(max(variance / count, BIN_VARIANCE if lower_is_better else 0.0), freedom),))
 
 
 def between(log: LogMean, metric: Metric, extremes: Extremes) -> LogMean:
@@ -81,7 +81,7 @@ def mixture(means: Iterable[tuple[float, LogMean]]) -> LogMean:
         below += weight * each.below
         above += weight * each.above
         known = known and each.parts is not None
-        parts += [Part(weight**2 * part.variance, part.freedom) for part in each.parts or ()]
+        parts += [VarianceTerm(weight**2 * part.variance, part.freedom) for part in each.parts or ()]
     return LogMean(total, tuple(parts) if known else None, below, above)
 
 

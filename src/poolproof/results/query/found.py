@@ -28,7 +28,7 @@ class FoundRun:
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class SkippedRun:
     """A run, or lines of one, that could not be read: what, why, and what to type."""
 
     what: str
@@ -36,7 +36,7 @@ class LeftOut:
     hint: str
 
 
-def find_runs(root: Path) -> tuple[tuple[FoundRun, ...], tuple[LeftOut, ...]]:
+def find_runs(root: Path) -> tuple[tuple[FoundRun, ...], tuple[SkippedRun, ...]]:
     """Every run in or below a folder, by name, and those whose run.json cannot be read.
 
     A folder that this user may not look into could hold runs: it counts as one that cannot be read.
@@ -46,13 +46,13 @@ def find_runs(root: Path) -> tuple[tuple[FoundRun, ...], tuple[LeftOut, ...]]:
     """
     _check_folder(root)
     runs: list[FoundRun] = []
-    left_out: list[LeftOut] = []
+    left_out: list[SkippedRun] = []
     for path in _run_paths(root.resolve(), left_out):
         name = path.name if path == root.resolve() else str(path.relative_to(root.resolve()))
         try:
             runs.append(FoundRun(name, path, RunDirectory.open(path).record()))
         except RunError as error:
-            left_out.append(LeftOut(name, error.message, error.hint))
+            left_out.append(SkippedRun(name, error.message, error.hint))
     if not runs and not left_out:
         raise RunError(f"no run is in {root}", "poolproof run makes one; another folder's runs: poolproof runs DIR")
     return tuple(runs), tuple(left_out)
@@ -69,7 +69,7 @@ def _check_folder(root: Path) -> None:
         raise RunError(f"{root} is no folder", "name the folder that holds the runs, as: poolproof runs runs")
 
 
-def _run_paths(root: Path, closed: list[LeftOut]) -> Iterator[Path]:
+def _run_paths(root: Path, closed: list[SkippedRun]) -> Iterator[Path]:
     """Folders with a run.json, by name; what lies inside a run is its own. Those that are closed to this user: named.
 
     lost+found is closed to all but root on every ext4, and holds no runs.
@@ -78,7 +78,9 @@ def _run_paths(root: Path, closed: list[LeftOut]) -> Iterator[Path]:
     def name_it(error: OSError) -> None:
         path = Path(error.filename)
         if isinstance(error, PermissionError) and path.name != "lost+found":
-            closed.append(LeftOut(str(path.relative_to(root)), f"it cannot be looked into: {error.strerror}", _AS_ROOT))
+            closed.append(
+                SkippedRun(str(path.relative_to(root)), f"it cannot be looked into: {error.strerror}", _AS_ROOT)
+            )
 
     top = len(root.parts)
     for folder, below, files in os.walk(root, onerror=name_it):

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from poolproof.errors import RunError
-from poolproof.results.query.found import LeftOut
+from poolproof.results.query.found import SkippedRun
 from poolproof.results.runs.files import decode, whole_lines
 from poolproof.results.runs.model import SCHEMA, Trial
 
@@ -23,7 +23,7 @@ def ends_whole(path: Path) -> bool:
         return file.read(1) == b"\n"
 
 
-def good_lines(path: Path, name: str, left_out: list[LeftOut]) -> Iterator[bytes]:
+def good_lines(path: Path, name: str, left_out: list[SkippedRun]) -> Iterator[bytes]:
     """The lines that are trials of this schema; of the others, each reason with its count goes to `left_out`.
 
     A last line that a crash cut off, or that is being written just now, is no fault.
@@ -38,7 +38,7 @@ def good_lines(path: Path, name: str, left_out: list[LeftOut]) -> Iterator[bytes
         else:
             yield line
     for (why, hint), numbers in refused.items():
-        left_out.append(LeftOut(f"{name}, {_lines(numbers)} of trials.jsonl", why, hint))
+        left_out.append(SkippedRun(f"{name}, {_lines(numbers)} of trials.jsonl", why, hint))
 
 
 def _lines(numbers: list[int]) -> str:

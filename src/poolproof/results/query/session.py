@@ -35,7 +35,7 @@ _CONFIG = {
 
 
 @dataclass(frozen=True)
-class Answer:
+class QueryResult:
     """What a query gave: the columns' names and types, and the rows as Python values."""
 
     columns: tuple[str, ...]
@@ -56,7 +56,7 @@ class Session:
         self._settled_known = False
         self._connection = self._connect()
 
-    def ask(self, sql: str) -> Answer:
+    def ask(self, sql: str) -> QueryResult:
         """The answer to one `select`.
 
         Raises:
@@ -105,7 +105,7 @@ class Session:
         self._unmade = views.views()
         return connection
 
-    def _answer(self, sql: str) -> Answer:
+    def _answer(self, sql: str) -> QueryResult:
         """Views are made when a query names them: DuckDB opens every file for each that it makes."""
         check_only_reads(self._connection, sql)
         for name in [name for name in self._unmade if name in sql.lower() or not _NAMES_A_VIEW.search(sql)]:
@@ -222,7 +222,7 @@ def _lock(connection: "DuckDBPyConnection", files: Sequence[Path]) -> None:
     connection.execute("set lock_configuration = true")
 
 
-def _answer(connection: "DuckDBPyConnection", sql: str) -> Answer:
+def _answer(connection: "DuckDBPyConnection", sql: str) -> QueryResult:
     import duckdb
 
     timer = threading.Timer(_LONGEST_S, connection.interrupt)
@@ -230,7 +230,7 @@ def _answer(connection: "DuckDBPyConnection", sql: str) -> Answer:
     try:
         relation = connection.sql(sql)
         _check_times(relation)
-        return Answer(tuple(relation.columns), tuple(map(str, relation.types)), relation.fetchall())
+        return QueryResult(tuple(relation.columns), tuple(map(str, relation.types)), relation.fetchall())
     except duckdb.InterruptException:
         raise RunError(
             f"the query took longer than {_LONGEST_S:.0f} s", "ask for less of it: a where, a limit"

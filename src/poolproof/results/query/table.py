@@ -3,14 +3,14 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from poolproof.results.query.session import Answer
+from poolproof.results.query.session import QueryResult
 from poolproof.results.query.values import text_value
 
 _MOST_ROWS = 1000
 _WIDEST = 60
 
 
-def table_lines(answer: Answer) -> Iterator[str]:
+def table_lines(answer: QueryResult) -> Iterator[str]:
     """Headings, rows, and how many more there are; numbers to the right, long texts cut."""
     shown = [[_text(value) for value in row] for row in answer.rows[:_MOST_ROWS]]
     names = [_text(name) for name in answer.columns]

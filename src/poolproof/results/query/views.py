@@ -12,8 +12,8 @@ from typing import Any
 from poolproof.evidence.model import Account, LeafUse
 from poolproof.results.runs.columns import FIGURES, REJECTED
 from poolproof.results.runs.interval import t_factor
-from poolproof.results.runs.model import SCHEMA, Figures
-from poolproof.results.runs.summary import RANKABLE, WORST_FIRST, AccountSum
+from poolproof.results.runs.model import SCHEMA, TrialMetrics
+from poolproof.results.runs.summary import COUNTING_VERDICTS, WORST_FIRST, AccountSum
 from poolproof.rules.model import Finding
 
 _SQL_TYPES = {int: "BIGINT", float: "DOUBLE", str: "VARCHAR"}
@@ -48,7 +48,7 @@ RAW = {
     "verdict": "VARCHAR",
     "findings": f"{struct_of(Finding)}[]",
     "metric": "VARCHAR",
-    "figures": struct_of(Figures),
+    "figures": struct_of(TrialMetrics),
     "account": struct_of(Account),
     "leaves": f"{struct_of(LeafUse)}[]",
     "stored_bytes": "MAP(VARCHAR, BIGINT)",
@@ -198,4 +198,4 @@ def _summed(field: str, measured: str) -> str:
 
 
 def _counts(verdict: str) -> str:
-    return f"coalesce({verdict} in ({', '.join(map(literal, sorted(RANKABLE)))}), false)"
+    return f"coalesce({verdict} in ({', '.join(map(literal, sorted(COUNTING_VERDICTS)))}), false)"

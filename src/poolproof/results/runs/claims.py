@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from poolproof.campaign.claims import Claim, Comparison, Figure, IsVerdict, Operation, Quantity, Term, figures_of
+from poolproof.campaign.claims import Claim, ComparisonClaim, Figure, IsVerdict, Operation, Quantity, Term, figures_of
 from poolproof.campaign.model import LOWER_IS_BETTER, Metric
 from poolproof.campaign.workload_source import METRICS
 from poolproof.evidence.model import LeafUse
@@ -16,8 +16,8 @@ from poolproof.results.runs.extremes import extremes_of
 from poolproof.results.runs.interval import Interval, mean_interval, ratio_interval, tells
 from poolproof.results.runs.metric_spread import metric_spread
 from poolproof.results.runs.model import Trial
-from poolproof.results.runs.summary import RANKABLE, Cell
-from poolproof.stopping.model import Spread
+from poolproof.results.runs.summary import COUNTING_VERDICTS, Cell
+from poolproof.stopping.model import VariancePrior
 
 Result = Literal["held", "failed", "undecided"]
 
@@ -29,7 +29,7 @@ _NS = 1e-9
 
 
 @dataclass(frozen=True)
-class Held:
+class ClaimResult:
     """A claim with what was measured. `measured` is the left side, None where it has no figure.
 
     `why` says why there is none, or why nothing is decided though there is one.
@@ -51,7 +51,7 @@ class _Cells:
     def __init__(self, cells: tuple[Cell, ...]) -> None:
         self._cells = cells
         self._by_place = {(cell.layout, cell.workload): cell for cell in cells}
-        self._spreads: dict[Metric, Spread | None] = {}
+        self._spreads: dict[Metric, VariancePrior | None] = {}
 
     def at(self, layout: str, workload: str) -> Cell:
         try:
@@ -59,7 +59,7 @@ class _Cells:
         except KeyError:
             raise _NoFigure(f"{workload} on {layout} was not measured") from None
 
-    def spread(self, figure: Figure) -> Spread | None:
+    def spread(self, figure: Figure) -> VariancePrior | None:
         """How much trials differ by the figure; None where nothing tells, as of counted bytes."""
         if figure.name not in METRICS:
             return None
@@ -68,26 +68,30 @@ class _Cells:
         return self._spreads[figure.name]
 
 
-def hold(claims: tuple[Claim, ...], cells: tuple[Cell, ...]) -> tuple[Held, ...]:
+def evaluate(claims: tuple[Claim, ...], cells: tuple[Cell, ...]) -> tuple[ClaimResult, ...]:
     """Each claim with its result."""
     found = _Cells(cells)
     return tuple(_hold(claim, found) for claim in claims)
 
 
-def _hold(claim: Claim, cells: _Cells) -> Held:
+def _hold(claim: Claim, cells: _Cells) -> ClaimResult:
     try:
         if isinstance(claim.that, IsVerdict):
             cell = cells.at(claim.that.layout, claim.that.workload)
             matches = cell.verdict == claim.that.verdict
-            return Held(claim, "held" if matches else "failed", None, f"it is {cell.verdict}")
+            return ClaimResult(claim, "held" if matches else "failed", None, f"it is {cell.verdict}")
         left, right = _value(claim.that.left, cells), _value(claim.that.right, cells)
     except _NoFigure as error:
-        return Held(claim, "undecided", None, str(error))
+        return ClaimResult(claim, "undecided", None, str(error))
     alone = _of_one_trial(claim.that, cells)
-    return Held(claim, "undecided", left, alone) if alone else Held(claim, _decide(claim.that, left, right), left)
+    return (
+        ClaimResult(claim, "undecided", left, alone)
+        if alone
+        else ClaimResult(claim, _decide(claim.that, left, right), left)
+    )
 
 
-def _of_one_trial(that: Comparison, cells: _Cells) -> str:
+def _of_one_trial(that: ComparisonClaim, cells: _Cells) -> str:
     """Which rate or latency was measured in one trial alone, which has no interval; empty where none was."""
     for figure in figures_of(that):
         spread = cells.spread(figure)
@@ -98,7 +102,7 @@ def _of_one_trial(that: Comparison, cells: _Cells) -> str:
     return ""
 
 
-def _decide(that: Comparison, left: Interval, right: Interval) -> Result:
+def _decide(that: ComparisonClaim, left: Interval, right: Interval) -> Result:
     """Held where all of the measured interval satisfies the claim, failed where none of it does."""
     slack = _slack(that, right)
     low, high = _bounds(left)
@@ -113,7 +117,7 @@ def _decide(that: Comparison, left: Interval, right: Interval) -> Result:
     return "held" if held else "failed" if failed else "undecided"
 
 
-def _slack(that: Comparison, right: Interval) -> float:
+def _slack(that: ComparisonClaim, right: Interval) -> float:
     """The tolerance in the unit of the right side: points where that is a per cent itself, else a share of it."""
     in_points = isinstance(that.right, Quantity) and that.right.is_percent
     relative = that.tolerance.is_percent and not in_points
@@ -184,7 +188,7 @@ def _combined(term: Operation, left: Interval, right: Interval) -> Interval:
 def _samples(figure: Figure, cells: _Cells) -> tuple[float, ...]:
     """One value for each trial that did not fail."""
     cell = cells.at(figure.layout, figure.workload)
-    if figure.name in METRICS and cell.verdict not in RANKABLE:
+    if figure.name in METRICS and cell.verdict not in COUNTING_VERDICTS:
         raise _NoFigure(f"the figure of {cell.workload} on {cell.layout} is {cell.verdict}")
     found = [_of_trial(figure, trial) for trial in cell.trials if trial.verdict != "failed"]
     samples = tuple(value for value in found if value is not None)

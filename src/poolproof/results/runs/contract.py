@@ -7,10 +7,10 @@ from types import MappingProxyType
 from typing import Any
 
 from poolproof.campaign.calibration import calibrated_device
-from poolproof.results.runs.claims import Held
+from poolproof.results.runs.claims import ClaimResult
 from poolproof.results.runs.interval import Interval
 from poolproof.results.runs.limit import Limit, Place
-from poolproof.results.runs.model import Unsettled
+from poolproof.results.runs.model import NotConverged
 from poolproof.results.runs.race import Race
 from poolproof.results.runs.summary import Cell, factor_to
 from poolproof.rules.model import Finding
@@ -22,7 +22,7 @@ def run_object(
     path: Path,
     cells: tuple[Cell, ...],
     baseline: str | None,
-    claims: tuple[Held, ...] = (),
+    claims: tuple[ClaimResult, ...] = (),
     race: Race | None = None,
     *,
     bare: Sequence[Cell] = (),
@@ -67,7 +67,7 @@ def _race_object(race: Race) -> dict[str, Any]:
     }
 
 
-def _claim_object(held: Held) -> dict[str, Any]:
+def _claim_object(held: ClaimResult) -> dict[str, Any]:
     return {
         "claim": held.claim.claim,
         "source": held.claim.source,
@@ -157,7 +157,7 @@ def _seconds(cells: tuple[Cell, ...]) -> dict[str, float]:
     return {part: sum(cell.seconds.get(part, 0.0) for cell in cells) for part in parts}
 
 
-def _reason_object(reason: Unsettled) -> dict[str, str]:
+def _reason_object(reason: NotConverged) -> dict[str, str]:
     return {"name": reason.name, "sentence": reason.sentence}
 
 

@@ -13,11 +13,11 @@ import msgspec
 
 from poolproof.errors import RunError
 from poolproof.results.runs.files import append_line, decode, sync_directory, whole_lines, write_together, write_whole
-from poolproof.results.runs.kept import Kept
 from poolproof.results.runs.model import SCHEMA, RunRecord, Trial
+from poolproof.results.runs.trial_evidence import TrialEvidence
 
 if TYPE_CHECKING:  # it brings along all that reads a host
-    from poolproof.evidence.sampler import Reading
+    from poolproof.evidence.sampler import CounterReading
 
 _TRIES = 5
 _TRY_AGAIN_S = 0.02
@@ -126,7 +126,7 @@ class RunDirectory:
         """All trials of a run at once, in place of those that are there: complete on disk when this returns."""
         write_whole(self._trials_path, b"".join(msgspec.json.encode(trial) + b"\n" for trial in trials))
 
-    def kept_files(self, trial: Trial) -> tuple[str, str, Kept] | None:
+    def kept_files(self, trial: Trial) -> tuple[str, str, TrialEvidence] | None:
         """The job, fio's whole report and what else the trial was judged by; None where one of them was not written.
 
         Raises:
@@ -139,7 +139,7 @@ class RunDirectory:
             return None
         job, report = (each.read_text(encoding="utf-8", errors="replace") for each in texts)
         try:
-            return job, report, msgspec.json.decode(evidence.read_bytes(), type=Kept)
+            return job, report, msgspec.json.decode(evidence.read_bytes(), type=TrialEvidence)
         except msgspec.DecodeError as error:
             raise RunError(f"{evidence} is damaged: {error}", "remove the file; the trial keeps its verdict") from None
 
@@ -171,7 +171,7 @@ class RunDirectory:
         """Write a text file of a trial."""
         self._keep(directory / name, text.encode())
 
-    def keep_samples(self, directory: Path, leaves: Sequence[str], readings: "Sequence[Reading]") -> None:
+    def keep_samples(self, directory: Path, leaves: Sequence[str], readings: "Sequence[CounterReading]") -> None:
         """Write samples.jsonl: a line a sample, its time and each leaf's counters."""
         rows = [
             {"at_s": reading.at_s, "leaves": dict(zip(leaves, reading.counters, strict=False))} for reading in readings

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from poolproof.campaign.model import LOWER_IS_BETTER, Metric
+from poolproof.results.runs.convergence import unsteady_by
 from poolproof.results.runs.model import Trial
-from poolproof.results.runs.settled import unsteady_by
 
 
 @dataclass(frozen=True)

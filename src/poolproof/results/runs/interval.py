@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from poolproof.statistics.students_t import quantile
 from poolproof.stopping.freedom import welch_freedom
-from poolproof.stopping.model import Spread
+from poolproof.stopping.model import VariancePrior
 from poolproof.stopping.spread import moderated
 
 CONFIDENCE = 0.95
@@ -32,7 +32,7 @@ class Interval:
         return None if self.low is None or self.high is None else (self.high - self.low) / 2
 
 
-def mean_interval(values: Sequence[float], spread: Spread | None = None) -> Interval | None:
+def mean_interval(values: Sequence[float], spread: VariancePrior | None = None) -> Interval | None:
     """The mean of the values and its 95 % interval, never below 0; None for no values."""
     if not values:
         return None
@@ -45,7 +45,7 @@ def mean_interval(values: Sequence[float], spread: Spread | None = None) -> Inte
     return Interval(mean, max(0.0, mean - half), mean + half)
 
 
-def tells(count: int, spread: Spread | None) -> bool:
+def tells(count: int, spread: VariancePrior | None) -> bool:
     """Whether so many trials have an interval."""
     return count > 1 or (spread is not None and spread.freedom >= _LEAST_FREEDOM)
 
@@ -54,7 +54,7 @@ def ratio_interval(
     values: Sequence[float],
     base: Sequence[float],
     resolution: float = 0.0,
-    spreads: tuple[Spread | None, Spread | None] = (None, None),
+    spreads: tuple[VariancePrior | None, VariancePrior | None] = (None, None),
 ) -> Interval | None:
     """The ratio of two means and its 95 % interval, by Welch's t-test on logarithms; None where either is empty or 0.
 

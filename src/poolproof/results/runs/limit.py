@@ -22,7 +22,7 @@ from poolproof.campaign.expression import Expression, Word
 from poolproof.campaign.model import LOWER_IS_BETTER, Campaign, Metric
 from poolproof.results.runs.excess import why_over
 from poolproof.results.runs.interval import mean_interval, ratio_interval
-from poolproof.results.runs.summary import RANKABLE, Cell
+from poolproof.results.runs.summary import COUNTING_VERDICTS, Cell
 
 OVER = 1.05
 """From this share on a figure is more than its disks give, and not only because trials differ."""
@@ -169,7 +169,7 @@ def _loads(cell: Cell) -> dict[str, float] | str:
 def _figure(cell: Cell | None, device: str, metric: Metric) -> float | str:
     if cell is None:
         return f"{device} was not measured alone"
-    if cell.verdict not in RANKABLE:
+    if cell.verdict not in COUNTING_VERDICTS:
         return f"{device} alone is {cell.verdict}"
     figure = mean_interval(cell.values_of(metric))
     return figure.mean if figure is not None and figure.mean > 0 else f"{device} alone has no such figure"

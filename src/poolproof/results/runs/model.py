@@ -11,7 +11,7 @@ SCHEMA = 1
 
 
 @dataclass(frozen=True)
-class Figures:
+class TrialMetrics:
     """What one trial measured, all jobs and directions together. Nanoseconds, bytes per second, I/Os per second.
 
     Latencies are completion latencies of reads and writes; `sync_*` those of fsync and fdatasync calls. `swing`: the
@@ -50,7 +50,7 @@ class Figures:
 
 
 @dataclass(frozen=True)
-class Unsettled:
+class NotConverged:
     """Why a figure is not known well enough: a name (`drift`, `noise`, …) and a sentence."""
 
     name: str
@@ -58,7 +58,7 @@ class Unsettled:
 
 
 @dataclass(frozen=True)
-class Settling:
+class Convergence:
     """How a trial ended that went on until its figure was known.
 
     `settled`: it is known, by its own series, to within the tolerance: from `low_share` to `high_share` of the rate's
@@ -74,7 +74,7 @@ class Settling:
     most_s: float
     low_share: float | None = None
     high_share: float | None = None
-    reasons: tuple[Unsettled, ...] = ()
+    reasons: tuple[NotConverged, ...] = ()
     whole: float | None = None
     half_share: float | None = None
     least_share: float | None = None
@@ -96,13 +96,13 @@ class Trial:
     verdict: Verdict
     findings: tuple[Finding, ...]
     metric: Metric
-    figures: Figures | None = None
+    figures: TrialMetrics | None = None
     account: Account | None = None
     leaves: tuple[LeafUse, ...] = ()
     stored_bytes: Mapping[str, int] = field(default_factory=dict)
     begun_at: str = ""
     seconds: Mapping[str, float] = field(default_factory=dict)
-    settling: Settling | None = None
+    settling: Convergence | None = None
     source: str = ""
     columns: Mapping[str, str] = field(default_factory=dict)
     schema: int = SCHEMA

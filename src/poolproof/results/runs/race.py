@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from poolproof.campaign.model import LOWER_IS_BETTER, Campaign, Measure, Metric
+from poolproof.results.runs.convergence import Spreads, resolution_of, spread_among, unsteady_by
 from poolproof.results.runs.extremes import extremes_of
 from poolproof.results.runs.model import Trial
-from poolproof.results.runs.settled import Spreads, resolution_of, spread_among, unsteady_by
-from poolproof.stopping.racing import Contender, Figures, leader_of, out_of_race, risk_of_a_test
+from poolproof.stopping.racing import Contender, ContenderSamples, leader_of, out_of_race, risk_of_a_test
 
 GoalCells = Mapping[str, Sequence[Sequence[Trial]]]
 """By layout: the trials of each workload of the goal, in the goal's order."""
@@ -109,17 +109,17 @@ def race_among(goal_cells: GoalCells, goal: Sequence[str], measure: Measure, spr
     )
 
 
-def _figures(cell: Sequence[Trial], spreads: Spreads) -> Figures:
+def _figures(cell: Sequence[Trial], spreads: Spreads) -> ContenderSamples:
     """What the race knows of a workload on a layout: nothing where a rate changes and nobody knows how far."""
     if not cell:
-        return Figures(())
+        return ContenderSamples(())
     metric: Metric = cell[0].metric
-    found = Figures(tuple(map(goodness, cell)), spreads.of(metric), resolution_of(metric))
+    found = ContenderSamples(tuple(map(goodness, cell)), spreads.of(metric), resolution_of(metric))
     if not unsteady_by(cell):
         return found
     extremes = extremes_of(cell, metric)
     if extremes is None or min(found.trials) <= 0:
-        return Figures(())
+        return ContenderSamples(())
     below, above = extremes.reach(math.fsum(map(math.log, found.trials)) / len(found.trials), metric)
     return replace(found, below=below, above=above)
 

@@ -7,14 +7,14 @@ from itertools import product
 from poolproof.campaign.calibration import calibrated_device, calibration_of
 from poolproof.campaign.model import Campaign, Layout, Measure, Metric, Workload
 from poolproof.evidence.model import LeafUse
+from poolproof.results.runs.convergence import CellConvergence, resolution_of, settling_of, spread_among, unsteady_by
 from poolproof.results.runs.groups import Group, groups_of
 from poolproof.results.runs.interval import Interval, mean_interval, ratio_interval
 from poolproof.results.runs.model import Trial
-from poolproof.results.runs.settled import CellSettling, resolution_of, settling_of, spread_among, unsteady_by
 from poolproof.rules.model import Finding, Verdict
 
 WORST_FIRST: tuple[Verdict, ...] = ("failed", "refuted", "suspect", "unproven", "sound")
-RANKABLE: frozenset[Verdict] = frozenset({"sound", "unproven", "suspect"})
+COUNTING_VERDICTS: frozenset[Verdict] = frozenset({"sound", "unproven", "suspect"})
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Cell:
     sync_latency_ns: Mapping[str, float | None]
     account: AccountSum | None
     leaves: tuple[LeafShare, ...]
-    settling: CellSettling | None = None
+    settling: CellConvergence | None = None
 
     @property
     def is_unsettled(self) -> bool:
@@ -135,12 +135,12 @@ def _cells(trials: Iterable[Trial], places: Iterable[tuple[Layout, Workload]], m
 
 def factor_to(cell: Cell, base: Cell) -> Interval | None:
     """How many times the base's figure this one is; None where either is no figure to compare."""
-    if cell.verdict not in RANKABLE or base.verdict not in RANKABLE or cell.unsteady or base.unsteady:
+    if cell.verdict not in COUNTING_VERDICTS or base.verdict not in COUNTING_VERDICTS or cell.unsteady or base.unsteady:
         return None
     return ratio_interval(cell.values(), base.values(), resolution_of(cell.metric))
 
 
-def _cell(trials: tuple[Trial, ...], settling: CellSettling | None) -> Cell:
+def _cell(trials: tuple[Trial, ...], settling: CellConvergence | None) -> Cell:
     first = trials[0]
     return Cell(
         layout=first.layout,
@@ -160,7 +160,7 @@ def _cell(trials: tuple[Trial, ...], settling: CellSettling | None) -> Cell:
     )
 
 
-def _figure(values: Sequence[float], settling: CellSettling | None) -> Interval | None:
+def _figure(values: Sequence[float], settling: CellConvergence | None) -> Interval | None:
     """The mean with its 95 % interval; with the confidence that was asked for, where one was."""
     between = settling.between if settling else None
     if between is None or between.low is None or between.high is None:

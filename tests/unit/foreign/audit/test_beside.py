@@ -2,10 +2,10 @@
 
 import pytest
 
-from poolproof.foreign.audit.beside import from_disk_use
+from poolproof.foreign.audit.external_counters import from_disk_use
 from poolproof.foreign.audit.iostat import find_disk_rates
 from poolproof.foreign.audit.prose import Ceiling, find_statements, largest_above
-from poolproof.foreign.audit.texts import Setting, audit_text
+from poolproof.foreign.audit.texts import AuditContext, audit_text
 from poolproof.load.fio.figures import Direction, DiskUse, FioResult, JobResult
 
 MIB = 1024.0**2
@@ -110,7 +110,7 @@ READ = "  read: IOPS=1000, BW=1000MiB/s (1049MB/s)(10.0GiB/10240msec)\n"
 def test_a_block_beside_one_of_two_results_belongs_to_that_one_only() -> None:
     command = "$ fio --name=a --rw=read --bs=1m --size=10G --filename=/tank/f\n"
     block = "pool alloc free read write read write\n" + "tank 1G 9G 5 5 100M 0\n" * 3
-    first, second = audit_text("post", command + READ + block + "\n" + command + READ, Setting())
+    first, second = audit_text("post", command + READ + block + "\n" + command + READ, AuditContext())
     assert (first.verdict, second.verdict) == ("refuted", "unproven")
     assert "1.00 GiB" not in str(second.known)
     assert first.estimate is not None
@@ -121,8 +121,8 @@ def test_quoted_counters_that_agree_prove_reads_but_not_writes() -> None:
     command = "$ fio --name=a --rw={rw} --bs=1m --size=10G --filename=/tank/f --end_fsync=1\n"
     write = READ.replace("read", "write")
     rows = "pool alloc free read write read write\n" + "tank 1G 9G 5 5 1000M 1000M\n" * 3
-    (read,) = audit_text("post", command.format(rw="read") + READ + rows, Setting())
-    (wrote,) = audit_text("post", command.format(rw="write") + write + rows, Setting())
+    (read,) = audit_text("post", command.format(rw="read") + READ + rows, AuditContext())
+    (wrote,) = audit_text("post", command.format(rw="write") + write + rows, AuditContext())
     assert (read.verdict, wrote.verdict) == ("sound", "unproven")
 
 
@@ -132,8 +132,8 @@ _DISKS = "\nDisk stats (read/write):\n  sda: ios={ios}, merge=0/0, ticks=0/0, in
 
 
 def test_fio_s_own_disk_statistics_refute_where_even_their_bound_contradicts() -> None:
-    (refuted,) = audit_text("post", _COMMAND + _BLOCK + _DISKS.format(ios="12/0", util="1.00"), Setting())
-    (spared,) = audit_text("post", _COMMAND + _BLOCK + _DISKS.format(ios="10240/0", util="1.00"), Setting())
+    (refuted,) = audit_text("post", _COMMAND + _BLOCK + _DISKS.format(ios="12/0", util="1.00"), AuditContext())
+    (spared,) = audit_text("post", _COMMAND + _BLOCK + _DISKS.format(ios="10240/0", util="1.00"), AuditContext())
     assert refuted.verdict == "refuted"
     assert spared.verdict == "unproven"
 
@@ -143,7 +143,7 @@ def test_disk_statistics_without_any_io_may_be_blind_and_refute_nothing(disks: i
     """The paths of an NVMe disk with native multipath, and zvols of OpenZFS 2.0, count nothing."""
     row = _DISKS.format(ios="0/0", util="0.00")
     text = _COMMAND + _BLOCK + row + (row.rpartition("  sda")[2].join(["  nvme0c0n1", ""]) if disks == 2 else "")
-    (audited,) = audit_text("post", text, Setting())
+    (audited,) = audit_text("post", text, AuditContext())
     assert audited.verdict == "unproven"
     assert not audited.known
     assert any("fio's disk statistics are all 0" in gap for gap in audited.missing)
@@ -151,7 +151,7 @@ def test_disk_statistics_without_any_io_may_be_blind_and_refute_nothing(disks: i
 
 @pytest.mark.parametrize(("ios", "util"), [("0/3", "0.01"), ("0/0", "4.00")])
 def test_disk_statistics_that_count_something_are_not_blind(ios: str, util: str) -> None:
-    (audited,) = audit_text("post", _COMMAND + _BLOCK + _DISKS.format(ios=ios, util=util), Setting())
+    (audited,) = audit_text("post", _COMMAND + _BLOCK + _DISKS.format(ios=ios, util=util), AuditContext())
     assert audited.verdict == "refuted"
 
 
@@ -168,5 +168,5 @@ def test_a_disk_of_which_one_direction_is_not_known_bounds_the_other_only() -> N
 
 def test_quoted_rates_beyond_any_number_are_not_taken() -> None:
     rows = "pool alloc free read write read write\n" + f"tank 1G 9G 5 5 {'9' * 400}M 0\n" * 3
-    (audited,) = audit_text("post", _COMMAND + READ + rows, Setting())
+    (audited,) = audit_text("post", _COMMAND + READ + rows, AuditContext())
     assert audited.verdict == "unproven"

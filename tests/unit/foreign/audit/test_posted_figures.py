@@ -6,14 +6,14 @@ import pytest
 
 from poolproof.foreign.audit.contract import audited_object
 from poolproof.foreign.audit.model import Audited
-from poolproof.foreign.audit.texts import Setting, audit_text
+from poolproof.foreign.audit.texts import AuditContext, audit_text
 from poolproof.presentation.terminal.audited import figures_text
 
 POSTS = Path(__file__).parent / "posts"
 
 
 def _one(text: str) -> Audited:
-    (audited,) = audit_text("post", text, Setting())
+    (audited,) = audit_text("post", text, AuditContext())
     return audited
 
 
@@ -69,7 +69,7 @@ def test_numbers_in_another_countrys_form_are_not_read_as_others(iops: str) -> N
     audited = _one(f"  read: IOPS={iops}, BW=118MiB/s (123MB/s)(7054MiB/60001msec)\n")
     assert audited.figures.directions["read"].iops is None
     assert audited.figures.directions["read"].bandwidth_bytes == 123e6
-    assert audit_text("post", f"  read: IOPS={iops}, BW=118,5MiB/s\n", Setting()) == ()
+    assert audit_text("post", f"  read: IOPS={iops}, BW=118,5MiB/s\n", AuditContext()) == ()
 
 
 def test_samples_alone_are_a_result() -> None:
@@ -78,7 +78,7 @@ def test_samples_alone_are_a_result() -> None:
     assert figures_text(audited.figures) == "123 MB/s on average of fio's samples"
     assert audited_object(audited)["figures"]["mixed"]["bandwidth_bytes"] is None
     assert "rates and bytes" in audited.missing
-    assert len(audit_text("post", line + line, Setting())) == 2
+    assert len(audit_text("post", line + line, AuditContext())) == 2
 
 
 def test_a_figure_without_a_direction_has_that_of_its_job() -> None:
@@ -98,4 +98,6 @@ def test_a_figure_without_a_direction_has_that_of_its_job() -> None:
     ],
 )
 def test_absurd_numbers_and_endless_lines_do_no_harm(text: str) -> None:
-    assert all(audited.verdict in ("unproven", "failed", "suspect") for audited in audit_text("post", text, Setting()))
+    assert all(
+        audited.verdict in ("unproven", "failed", "suspect") for audited in audit_text("post", text, AuditContext())
+    )

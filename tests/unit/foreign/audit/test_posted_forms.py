@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from poolproof.foreign.audit.texts import Setting, audit_text
+from poolproof.foreign.audit.texts import AuditContext, audit_text
 
 POST = (Path(__file__).parent / "posts" / "two-groups.txt").read_text(encoding="utf-8")
 LINES = POST.splitlines()
@@ -18,7 +18,7 @@ COMMAND = "fio --name=a --rw=randread --size=10g --runtime=60 --time_based"
 def _told(text: str) -> list[tuple[object, ...]]:
     return [
         (each.verdict, each.job, each.command, each.figures, [finding.rule for finding in each.findings])
-        for each in audit_text("post", text, Setting())
+        for each in audit_text("post", text, AuditContext())
     ]
 
 
@@ -78,7 +78,7 @@ def test_what_stands_around_a_margin_is_left() -> None:
     [f"I get `{FIGURES}` with `{COMMAND}`.\n", f"- randread: `{FIGURES}`\n", f"So I got {FIGURES}, which is slow.\n"],
 )
 def test_figures_inside_a_sentence_are_found(text: str) -> None:
-    (audited,) = audit_text("post", text, Setting())
+    (audited,) = audit_text("post", text, AuditContext())
     assert audited.figures.directions["read"].iops == 30_100
     assert audited.line == 1
     assert audited.command == (COMMAND if COMMAND in text else None)
@@ -94,4 +94,4 @@ def test_figures_inside_a_sentence_are_found(text: str) -> None:
     ],
 )
 def test_other_programs_figures_are_not_fios(text: str) -> None:
-    assert audit_text("post", text, Setting()) == ()
+    assert audit_text("post", text, AuditContext()) == ()

@@ -8,13 +8,13 @@ from poolproof.foreign.audit.context import read_context
 from poolproof.foreign.audit.contract import audited_object
 from poolproof.foreign.audit.model import Audited
 from poolproof.foreign.audit.runs import audit_run
-from poolproof.foreign.audit.texts import Setting
+from poolproof.foreign.audit.texts import AuditContext
 from poolproof.load.fio.jobfile import read_job_file
 from poolproof.load.fio.json_output import read_json_stream
 from poolproof.presentation.terminal.audited import audited_lines, summary_line
 from poolproof.results.runs.directory import RunDirectory
-from poolproof.results.runs.kept import kept
 from poolproof.results.runs.model import Trial
+from poolproof.results.runs.trial_evidence import trial_evidence
 from poolproof.rules.judge import judge
 from poolproof.rules.model import Case, Verdict
 from tests.unit.results.compare.making import CAMPAIGN, RECORD
@@ -45,12 +45,12 @@ def _run(path: Path, case: Case | None, verdict: Verdict, report: str = _REPORT)
         folder = run.trial_directory("one", "reads", 1)
         run.keep_text(folder, "job.fio", _JOB)
         run.keep_text(folder, "fio.json", report)
-        run.keep(folder, "evidence.json", kept(case))
+        run.keep(folder, "evidence.json", trial_evidence(case))
     return run
 
 
-def _audited(run: RunDirectory, setting: Setting | None = None) -> Audited:
-    (audited,) = audit_run(run.path, setting or Setting())
+def _audited(run: RunDirectory, setting: AuditContext | None = None) -> Audited:
+    (audited,) = audit_run(run.path, setting or AuditContext())
     return audited
 
 
@@ -77,9 +77,9 @@ def test_a_verdict_that_is_another_today_is_said(tmp_path: Path) -> None:
 
 def test_what_the_user_says_goes_over_what_was_kept(tmp_path: Path) -> None:
     run = _run(tmp_path / "r", _case(256 * _MIB), "sound")
-    told = Setting(read_context(devices=["1x 100MB/s"]))
+    told = AuditContext(read_context(devices=["1x 100MB/s"]))
     assert _audited(run, told).verdict == "refuted"
-    assert _audited(_run(tmp_path / "warm", _case(0), "sound"), Setting(cold=False)).verdict != "refuted"
+    assert _audited(_run(tmp_path / "warm", _case(0), "sound"), AuditContext(cold=False)).verdict != "refuted"
 
 
 def test_the_last_of_several_reports_counts(tmp_path: Path) -> None:

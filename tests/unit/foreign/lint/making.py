@@ -7,10 +7,10 @@ from typing import Any
 from poolproof.evidence.model import Evidence, Target
 from poolproof.foreign.audit.context import read_context
 from poolproof.foreign.lint.check import Mended, lint, mend
-from poolproof.foreign.lint.grounds import Nowhere, Where
+from poolproof.foreign.lint.job_groups import Nowhere, Where
 from poolproof.foreign.lint.jobfiles import Surroundings
-from poolproof.foreign.lint.places import Places
 from poolproof.foreign.lint.source import Source
+from poolproof.foreign.lint.target_lookup import TargetLookup
 from poolproof.hosts.local import LocalHost
 
 FILES: Mapping[str, str] = {"shared.inc": "direct=1\nioengine=libaio\n", "jobs.inc": "[b]\nrw=write\nsize=1g\n"}
@@ -33,7 +33,7 @@ class Standing:
 
 def flags(**given: Any) -> Where:
     """What `--fs zfs-2.2 --ram 64G …` say."""
-    return Places(read_context(**given), LocalHost())
+    return TargetLookup(read_context(**given), LocalHost())
 
 
 def source(text: str, name: str = "job.fio") -> Source:

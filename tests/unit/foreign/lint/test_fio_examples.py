@@ -3,8 +3,8 @@
 import pytest
 
 from poolproof.foreign.lint.check import lint, mend
-from poolproof.foreign.lint.fio_there import FioThere
-from poolproof.foreign.lint.grounds import Nowhere
+from poolproof.foreign.lint.installed_fio import FioThere
+from poolproof.foreign.lint.job_groups import Nowhere
 from poolproof.hosts.local import LocalHost
 from tests.unit.foreign.lint.fio_examples import fio_examples
 from tests.unit.foreign.lint.making import source

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from poolproof.foreign.lint.check import lint
-from poolproof.foreign.lint.fio_there import FioThere
-from poolproof.foreign.lint.grounds import Nowhere
+from poolproof.foreign.lint.installed_fio import FioThere
+from poolproof.foreign.lint.job_groups import Nowhere
 from poolproof.foreign.lint.model import Diagnostic
 from poolproof.hosts.local import LocalHost
 from poolproof.load.fio.option_names import OTHER_RELEASES

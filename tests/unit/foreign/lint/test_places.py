@@ -7,13 +7,13 @@ import pytest
 from poolproof.errors import UsageError
 from poolproof.evidence.model import Target
 from poolproof.foreign.audit.context import read_context, target_of
-from poolproof.foreign.lint.grounds import Place, place_of
-from poolproof.foreign.lint.places import Places
+from poolproof.foreign.lint.job_groups import JobFiles, place_of
+from poolproof.foreign.lint.target_lookup import TargetLookup
 from poolproof.hosts.local import LocalHost
 from poolproof.load.fio.job import Job
 
 GIB = 1024**3
-HERE = Places(read_context(), LocalHost())
+HERE = TargetLookup(read_context(), LocalHost())
 
 
 def _told(**given: str) -> Target:
@@ -82,28 +82,28 @@ def test_flags_go_over_what_the_machine_says() -> None:
 
 
 def test_the_place_of_a_job() -> None:
-    assert place_of(Job("a", {"filename": "/x/f:g", "directory": "/y"})) == Place(("/x/f", "/y/g"), "/y")
-    assert place_of(Job("a", {"directory": "/y", "numjobs": "2"})) == Place(("/y/a.0.0", "/y/a.1.0"), "/y")
+    assert place_of(Job("a", {"filename": "/x/f:g", "directory": "/y"})) == JobFiles(("/x/f", "/y/g"), "/y")
+    assert place_of(Job("a", {"directory": "/y", "numjobs": "2"})) == JobFiles(("/y/a.0.0", "/y/a.1.0"), "/y")
     assert place_of(Job("a", {"filename": "${WHERE}"})) is None
     assert place_of(Job("a", {"ioengine": "rbd"})) is None
 
 
 def test_a_directory_of_this_machine(tmp_path: Path) -> None:
-    target = HERE.target(Place((f"{tmp_path}/a.0.0",), str(tmp_path)))
+    target = HERE.target(JobFiles((f"{tmp_path}/a.0.0",), str(tmp_path)))
     assert target is not None
     assert target.file_system
     assert target.ram_bytes
 
 
 def test_a_place_that_is_not_here_is_not_guessed() -> None:
-    assert HERE.target(Place(("/not/there/a.0.0",), "/not/there")) is None
-    assert HERE.target(Place(("/dev/null",), "")) is None
+    assert HERE.target(JobFiles(("/not/there/a.0.0",), "/not/there")) is None
+    assert HERE.target(JobFiles(("/dev/null",), "")) is None
 
 
 def test_files_that_are_there_are_looked_at(tmp_path: Path) -> None:
     file = tmp_path / "f"
     with file.open("wb") as opened:
         opened.truncate(1024**2)
-    found = HERE.evidence([Place((str(file), f"{tmp_path}/none"), "")])
+    found = HERE.evidence([JobFiles((str(file), f"{tmp_path}/none"), "")])
     assert found is not None
     assert [(each.path, each.size_bytes, each.hole_bytes) for each in found.files] == [(str(file), 1024**2, 1024**2)]

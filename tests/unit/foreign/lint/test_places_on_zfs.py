@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import pytest
 
-from poolproof.evidence.model import Target, Zfs
+from poolproof.evidence.model import Target, ZfsFacts
 from poolproof.foreign.audit.context import read_context
 from poolproof.foreign.lint.check import lint
-from poolproof.foreign.lint.grounds import Place
+from poolproof.foreign.lint.job_groups import JobFiles
 from poolproof.foreign.lint.paths import STANDING
-from poolproof.foreign.lint.places import Places
+from poolproof.foreign.lint.target_lookup import TargetLookup
 from poolproof.process import Completed
 from tests.unit.foreign.lint.making import job, source
 from tests.unit.layers.recorded import RecordedHost
@@ -86,11 +86,11 @@ class _ZfsHost(RecordedHost):
 
 
 _HOST = _ZfsHost(_SAID, _FILES, "far")
-_PLACES = Places(read_context(), _HOST)
+_PLACES = TargetLookup(read_context(), _HOST)
 
 
 def _target(path: str) -> Target:
-    target = _PLACES.target(Place((path,), ""))
+    target = _PLACES.target(JobFiles((path,), ""))
     assert target is not None
     return target
 
@@ -99,7 +99,7 @@ def test_a_dataset_with_its_properties_the_ram_and_the_arc() -> None:
     target = _target("/tank/db/a.0.0")
     assert (target.file_system, target.record_bytes, target.compression) == ("zfs", 16384, "lz4")
     assert (target.ram_bytes, target.kernel) == (2033956 * 1024, (6, 1))
-    assert target.zfs == Zfs(
+    assert target.zfs == ZfsFacts(
         version="2.1.11-1+deb12u1", sync="standard", logbias="latency", primarycache="all", dedup="off",
         arc_max_bytes=268435456, has_log=True,
     )  # fmt: skip
@@ -115,11 +115,11 @@ def test_a_volume_as_a_device_and_under_a_file_system(path: str, file_system: st
 
 @pytest.mark.parametrize("path", ["/dev/zvol/tank/gone", "/dev/nvme9n1"])
 def test_a_device_that_is_not_there_is_not_the_folder_it_would_be_in(path: str) -> None:
-    assert _PLACES.target(Place((path,), "")) is None
+    assert _PLACES.target(JobFiles((path,), "")) is None
 
 
 def test_flags_go_over_what_the_machine_says() -> None:
-    told = Places(read_context(ram="64G", compression="off"), _HOST).target(Place(("/tank/db/a.0.0",), ""))
+    told = TargetLookup(read_context(ram="64G", compression="off"), _HOST).target(JobFiles(("/tank/db/a.0.0",), ""))
     assert told is not None
     assert (told.file_system, told.ram_bytes, told.compression) == ("zfs", 64 * 1024**3, None)
 
@@ -139,6 +139,6 @@ def test_a_pool_that_scrubs_itself_is_told(action: str, path: str) -> None:
     status = _STATUS.replace("config:", f"{scan}config:")
     host = _ZfsHost({**_SAID, ("zpool", "status", "tank"): status}, _FILES, "far")
     text = job(f"rw=randread bs=16k size=64m direct=1 filename={path}")
-    found = {each.rule: each.message for each in lint(source(text), Places(read_context(), host))}
+    found = {each.rule: each.message for each in lint(source(text), TargetLookup(read_context(), host))}
     assert f"busy with a {action} of ZFS now" in found["background-io"]
     assert "background-io" not in {each.rule for each in lint(source(text), _PLACES)}

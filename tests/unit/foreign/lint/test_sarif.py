@@ -10,9 +10,9 @@ from jsonschema import Draft4Validator
 from poolproof.foreign.audit.context import read_context
 from poolproof.foreign.lint.check import lint
 from poolproof.foreign.lint.model import Diagnostic
-from poolproof.foreign.lint.places import Places
 from poolproof.foreign.lint.sarif import sarif_of
 from poolproof.foreign.lint.source import Source
+from poolproof.foreign.lint.target_lookup import TargetLookup
 from poolproof.hosts.local import LocalHost
 
 _SCHEMA = json.loads((Path(__file__).parent / "sarif-2.1.0-rtm.5.json").read_text(encoding="utf-8"))
@@ -31,7 +31,7 @@ def _errors(log: dict[str, Any]) -> list[str]:
 
 
 def _found(name: str) -> list[Diagnostic]:
-    where = Places(read_context(fs="zfs-2.2", ram="64G", recordsize="128k", compression="lz4"), LocalHost())
+    where = TargetLookup(read_context(fs="zfs-2.2", ram="64G", recordsize="128k", compression="lz4"), LocalHost())
     return list(lint(Source(name, _TEXTS[name]), where))
 
 

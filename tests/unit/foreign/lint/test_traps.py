@@ -7,7 +7,7 @@ import pytest
 from poolproof.evidence import model
 from poolproof.evidence.model import Evidence, Target
 from poolproof.foreign.lint.check import lint
-from poolproof.foreign.lint.grounds import Nowhere, Where
+from poolproof.foreign.lint.job_groups import Nowhere, Where
 from tests.unit.foreign.lint.making import Standing, flags, job, rules, said, source
 
 _GIB = 1024**3

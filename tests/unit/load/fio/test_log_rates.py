@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from poolproof.errors import FioError
-from poolproof.load.fio.log_rates import Kind, Rates, rates_of
+from poolproof.load.fio.log_rates import Kind, LogRates, rates_of
 from poolproof.load.fio.logs import READ, read_log
 
 KIB = 1024
 
 
-def _rates(tmp_path: Path, kind: Kind, rows: Iterable[str]) -> Rates | None:
+def _rates(tmp_path: Path, kind: Kind, rows: Iterable[str]) -> LogRates | None:
     path = tmp_path / f"x_{kind}.1.log"
     path.write_text("".join(f"{row}\n" for row in rows))
     return rates_of(read_log(path).of(READ), kind)
@@ -20,7 +20,7 @@ def _rates(tmp_path: Path, kind: Kind, rows: Iterable[str]) -> Rates | None:
 
 def test_iops_of_each_io_are_counted(tmp_path: Path) -> None:
     rates = _rates(tmp_path, "iops", (f"{5 * at}, 1, 0, 4096, 0" for at in range(801)))
-    assert rates == Rates(mean=200.0, least=200.0, most=200.0, spread=0.0, samples=4)
+    assert rates == LogRates(mean=200.0, least=200.0, most=200.0, spread=0.0, samples=4)
 
 
 def test_bandwidth_of_each_io_is_the_sum_of_its_blocks_not_the_rate_of_one(tmp_path: Path) -> None:
@@ -58,7 +58,7 @@ def test_windows_are_averaged(tmp_path: Path) -> None:
 
 def test_windows_longer_than_a_second_are_not_thinned_by_seconds_without_a_row(tmp_path: Path) -> None:
     rates = _rates(tmp_path, "bw", (f"{10_000 * at + at % 2}, 300, 0, 0, 0" for at in range(1, 7)))
-    assert rates == Rates(mean=300 * KIB, least=300 * KIB, most=300 * KIB, spread=0.0, samples=6)
+    assert rates == LogRates(mean=300 * KIB, least=300 * KIB, most=300 * KIB, spread=0.0, samples=6)
 
 
 def test_a_window_without_a_row_was_at_rest(tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_early_fio_2_gave_windows_a_block_size(tmp_path: Path, kind: Kind, value
 
 def test_times_of_the_epoch_are_times(tmp_path: Path) -> None:
     rates = _rates(tmp_path, "iops", (f"{1_700_000_000_000 + 1000 * at}, 90, 0, 0, 0" for at in range(4)))
-    assert rates == Rates(90.0, 90.0, 90.0, 0.0, 4)
+    assert rates == LogRates(90.0, 90.0, 90.0, 0.0, 4)
 
 
 @pytest.mark.parametrize("block", [0, 4096])

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from poolproof.load.fio import quantity
-from poolproof.load.fio.quantity import BlockSizes, Span
+from poolproof.load.fio.quantity import BlockSizes, SizeRange
 
 BYTES = {
     "4k": 4096, "4kb": 4096, "4KB": 4096, "4KiB": 4000, "4kib": 4000, "1Mi": 1048576, "1gi": 1073741824, "4kx": 4096,
@@ -57,7 +57,7 @@ def test_percentages(text: str, expected: int | None) -> None:
     assert quantity.parse_percent(text) == expected
 
 
-K4, K8, K16 = Span(4096, 4096), Span(8192, 8192), Span(16384, 16384)
+K4, K8, K16 = SizeRange(4096, 4096), SizeRange(8192, 8192), SizeRange(16384, 16384)
 
 
 @pytest.mark.parametrize(
@@ -77,9 +77,9 @@ def test_block_sizes_of_the_three_directions(text: str, expected: BlockSizes) ->
 
 
 def test_block_ranges_and_splits() -> None:
-    assert quantity.parse_block_ranges("16k-4k,8k-32k").read == Span(4096, 16384)
-    assert quantity.parse_block_ranges("4k-16k,8k-32k").write == Span(8192, 32768)
-    assert quantity.parse_block_split("4k/50:64k/").read == Span(4096, 65536)
+    assert quantity.parse_block_ranges("16k-4k,8k-32k").read == SizeRange(4096, 16384)
+    assert quantity.parse_block_ranges("4k-16k,8k-32k").write == SizeRange(8192, 32768)
+    assert quantity.parse_block_split("4k/50:64k/").read == SizeRange(4096, 65536)
     with pytest.raises(ValueError, match="no range"):
         quantity.parse_block_ranges("4k")
 

@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 
 from poolproof.campaign.yaml import parse_campaign
-from poolproof.presentation.charts import look
+from poolproof.presentation.charts import theme as look
+from poolproof.presentation.charts.axis_positions import panels, places
 from poolproof.presentation.charts.curves import CurvePoint, curve_points, curves
 from poolproof.presentation.charts.metrics import axis_value
-from poolproof.presentation.charts.places import panels, places
 from poolproof.presentation.html_report.map import Tile, heat_colour, ink_on, tiles
 from poolproof.results.compare.finished import FinishedRun, read_run
 from poolproof.results.runs.directory import RunDirectory
-from poolproof.results.runs.model import Figures, RunRecord, Trial
+from poolproof.results.runs.model import RunRecord, Trial, TrialMetrics
 from poolproof.rules.model import Verdict
 
 CAMPAIGN = """\
@@ -35,7 +35,9 @@ def run(tmp_path: Path) -> FinishedRun:
         for workload in parse_campaign(CAMPAIGN, "t").workloads:
             for number, iops in ((1, 1000 * share), (2, 1040 * share)):
                 refuted = layout == "one" and workload.name == "grid[rw=write,bs=1m,sync=0]"
-                figures = Figures(iops=iops, bandwidth_bytes=iops * 4096, sync_p99_ns=1e9 / iops, p99_ns=1e9 / iops)
+                figures = TrialMetrics(
+                    iops=iops, bandwidth_bytes=iops * 4096, sync_p99_ns=1e9 / iops, p99_ns=1e9 / iops
+                )
                 verdict: Verdict = "refuted" if refuted else "sound"
                 made.append(Trial(layout, workload.name, number, verdict, (), workload.metric, figures))
     return read_run(made.path)

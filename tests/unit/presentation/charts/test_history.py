@@ -4,7 +4,7 @@ import re
 
 import vl_convert
 
-from poolproof.presentation.charts import look
+from poolproof.presentation.charts import theme as look
 from poolproof.presentation.charts.history import HistoryPoint, history
 
 

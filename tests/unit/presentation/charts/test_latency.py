@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import vl_convert
 
-from poolproof.presentation.charts import look
+from poolproof.presentation.charts import theme as look
 from poolproof.presentation.charts.latency import LatencyPoint, latencies
 from poolproof.presentation.charts.latency_time import LatencyStep, latency_time
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import vl_convert
 
-from poolproof.presentation.charts import look
+from poolproof.presentation.charts import theme as look
 from poolproof.presentation.charts.curves import CurvePoint, curve_points, curves
 from poolproof.presentation.charts.figures import figure_points, figures
 from poolproof.presentation.charts.metrics import figure_words, interval_text, intervals_text

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.evidence.model import Account
-from poolproof.presentation.export.rows import Table, table_of
+from poolproof.presentation.export.rows import ExportTable, table_of
 from poolproof.results.compare.finished import read_run
 from poolproof.results.runs.directory import RunDirectory
-from poolproof.results.runs.model import Figures, Settling, Trial, Unsettled
+from poolproof.results.runs.model import Convergence, NotConverged, Trial, TrialMetrics
 from poolproof.rules.model import Finding, Verdict
 from tests.unit.presentation.html_report.calibrated import make_calibrated
 from tests.unit.results.compare.making import RECORD
@@ -37,7 +37,7 @@ BAD: dict[tuple[str, str], tuple[Verdict, Finding]] = {
     ("union[cache.files=off]", "grid[rw=randread,bs=4k,sync=0]"): ("failed", FAILED),
     ("union[cache.files=full]", "grid[rw=randread,bs=16k,sync=0]"): ("suspect", SUSPECT),
 }
-DRIFT = Unsettled("drift", "it falls by 30% over 60 s")
+DRIFT = NotConverged("drift", "it falls by 30% over 60 s")
 UNSETTLED = (("mirror", "grid[rw=randread,bs=16k,sync=1]"), ("mirror", "grid[rw=write,bs=16k,sync=0]"))
 ALONE = ("mirror", "grid[rw=randread,bs=4k,sync=0]")
 
@@ -74,7 +74,7 @@ def unsettled_run(path: Path) -> Path:
     campaign = CAMPAIGN.replace("{time: 5s, trials: 2}", "{until: 10%, confidence: 90%, trials: 2..6}")
     run = RunDirectory.create(path, campaign, replace(RECORD, campaign=campaign))
     run.write_trials(
-        replace(each, settling=Settling(not why, 0.5, 4.0, 60.0, 0.995, 1.005, why))
+        replace(each, settling=Convergence(not why, 0.5, 4.0, 60.0, 0.995, 1.005, why))
         for each in _grid()
         for why in ((DRIFT,) if each.key[:2] in UNSETTLED else (),)
     )
@@ -91,7 +91,7 @@ def limited_run(path: Path) -> Path:
     return path
 
 
-def table(path: Path) -> Table:
+def table(path: Path) -> ExportTable:
     """The run as rows."""
     return table_of(read_run(path))
 
@@ -114,7 +114,7 @@ def _trial(layout: str, workload: str, number: int, *, base: float) -> Trial:
         verdict=verdict,
         findings=(finding,),
         metric="iops",
-        figures=Figures(
+        figures=TrialMetrics(
             iops=iops,
             bandwidth_bytes=iops * block,
             read_iops=iops if reads else 0.0,

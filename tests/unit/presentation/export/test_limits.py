@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
-from poolproof.presentation.charts import look
+from poolproof.presentation.charts import theme as look
 from poolproof.presentation.export.csv import csv_text
 from poolproof.presentation.export.gnuplot import dat_files
 from poolproof.presentation.export.influx import influx_text
 from poolproof.presentation.export.markdown import markdown_text
 from poolproof.presentation.export.openmetrics import openmetrics_text
 from poolproof.presentation.export.pictures import drawn, pictures
-from poolproof.presentation.export.rows import Table, columns_of, table_of
+from poolproof.presentation.export.rows import ExportTable, columns_of, table_of
 from poolproof.results.compare.finished import read_run
 from tests.unit.presentation.html_report.calibrated import make_calibrated
 
@@ -91,7 +91,7 @@ def test_data_files_have_a_last_column_for_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("write", [csv_text, influx_text, markdown_text, openmetrics_text])
-def test_a_run_without_disks_alone_says_nothing_of_a_limit(write: Callable[[Table], str], tmp_path: Path) -> None:
+def test_a_run_without_disks_alone_says_nothing_of_a_limit(write: Callable[[ExportTable], str], tmp_path: Path) -> None:
     assert "limit" not in write(table(grid_run(tmp_path / "run")))
 
 

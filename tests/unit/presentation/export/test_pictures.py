@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from poolproof.presentation.charts import look
+from poolproof.presentation.charts import theme as look
 from poolproof.presentation.export.pictures import drawn, pictures
 from poolproof.results.compare.finished import read_run
 from tests.unit.command import Command

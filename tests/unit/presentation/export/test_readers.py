@@ -18,7 +18,7 @@ from poolproof.presentation.export.gnuplot import dat_files
 from poolproof.presentation.export.influx import MEASUREMENT, REJECTED_MEASUREMENT, influx_text
 from poolproof.presentation.export.openmetrics import openmetrics_text
 from poolproof.presentation.export.parquet import write_parquet
-from poolproof.presentation.export.rows import Table, columns_of
+from poolproof.presentation.export.rows import ExportTable, columns_of
 
 from .influxd import Influx, influxd
 from .making import NASTY, grid_run, limited_run, nasty_run, table, unsettled_run
@@ -27,7 +27,7 @@ _LIMIT_S = 60
 
 
 @pytest.fixture(params=["grid", "nasty", "limited", "unsettled"])
-def run(request: pytest.FixtureRequest, tmp_path: Path) -> Table:
+def run(request: pytest.FixtureRequest, tmp_path: Path) -> ExportTable:
     makers = {"grid": grid_run, "nasty": nasty_run, "limited": limited_run, "unsettled": unsettled_run}
     make = makers[request.param]
     return table(make(tmp_path / request.param))
@@ -43,7 +43,7 @@ def _run(*argv: str, stdin: str = "", cwd: Path | None = None) -> "subprocess.Co
     return subprocess.run(argv, input=stdin, capture_output=True, text=True, timeout=_LIMIT_S, check=False, cwd=cwd)
 
 
-def test_csv_is_read_back_as_it_was(run: Table) -> None:
+def test_csv_is_read_back_as_it_was(run: ExportTable) -> None:
     rows = list(csv.DictReader(io.StringIO(csv_text(run))))
     assert [row["layout"] for row in rows] == [row.layout for row in run.rows]
     for read, row in zip(rows, run.rows, strict=True):
@@ -53,7 +53,7 @@ def test_csv_is_read_back_as_it_was(run: Table) -> None:
         assert (read["rejected_iops"] if row.counts else read["iops"]) == ""
 
 
-def test_parquet_is_read_back_with_its_types(run: Table, tmp_path: Path) -> None:
+def test_parquet_is_read_back_with_its_types(run: ExportTable, tmp_path: Path) -> None:
     path = tmp_path / "run.parquet"
     write_parquet(run, path)
     relation = duckdb.read_parquet(str(path))
@@ -66,7 +66,7 @@ def test_parquet_is_read_back_with_its_types(run: Table, tmp_path: Path) -> None
     assert relation.fetchall() == [tuple(value(row) for value in columns.values()) for row in run.rows]
 
 
-def test_prometheus_clients_parser_reads_every_sample(run: Table) -> None:
+def test_prometheus_clients_parser_reads_every_sample(run: ExportTable) -> None:
     parsed = text_string_to_metric_families(openmetrics_text(run))  # type: ignore[no-untyped-call]  # it has no types
     families = {family.name: family for family in parsed}
     rates = families["poolproof_io_rate_ios_per_second"].samples
@@ -83,12 +83,12 @@ def test_prometheus_clients_parser_reads_every_sample(run: Table) -> None:
     assert verdicts == [row.verdict for row in run.rows]
 
 
-def test_promtool_finds_no_fault(run: Table) -> None:
+def test_promtool_finds_no_fault(run: ExportTable) -> None:
     checked = _run(_program("promtool"), "check", "metrics", stdin=openmetrics_text(run))
     assert (checked.returncode, checked.stdout, checked.stderr) == (0, "", "")
 
 
-def test_prometheus_takes_every_sample_into_its_database(run: Table, tmp_path: Path) -> None:
+def test_prometheus_takes_every_sample_into_its_database(run: ExportTable, tmp_path: Path) -> None:
     text = openmetrics_text(run)
     path, base = tmp_path / "run.om", tmp_path / "tsdb"
     path.write_text(text, encoding="utf-8")
@@ -110,7 +110,7 @@ def influx() -> Iterator[Influx]:
         shutil.rmtree(folder)
 
 
-def test_influxdb_takes_every_line_and_gives_it_back(influx: Influx, run: Table) -> None:
+def test_influxdb_takes_every_line_and_gives_it_back(influx: Influx, run: ExportTable) -> None:
     status, text = influx.write(run.run, influx_text(run))
     assert (status, text) == (204, "")
     good = influx.rows(run.run, f"select * from {MEASUREMENT}")
@@ -133,7 +133,7 @@ def test_a_tag_cannot_break_out_of_its_line(influx: Influx, tmp_path: Path) -> N
     assert layouts == {NASTY.replace("\n", " ").replace("\\", "/")}
 
 
-def test_gnuplot_draws_every_script(run: Table, tmp_path: Path) -> None:
+def test_gnuplot_draws_every_script(run: ExportTable, tmp_path: Path) -> None:
     scripts = []
     for place, text in dat_files(run).items():
         (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)

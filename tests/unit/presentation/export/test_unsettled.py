@@ -8,7 +8,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from poolproof.presentation.charts import look
+from poolproof.presentation.charts import theme as look
 from poolproof.presentation.export.csv import csv_text
 from poolproof.presentation.export.gnuplot import dat_files
 from poolproof.presentation.export.influx import influx_text
@@ -16,7 +16,7 @@ from poolproof.presentation.export.markdown import markdown_text
 from poolproof.presentation.export.openmetrics import openmetrics_text
 from poolproof.presentation.export.parquet import write_parquet
 from poolproof.presentation.export.pictures import pictures
-from poolproof.presentation.export.rows import METRIC_COLUMNS, Table
+from poolproof.presentation.export.rows import METRIC_COLUMNS, ExportTable
 from poolproof.results.compare.finished import read_run
 from poolproof.results.runs.interval import mean_interval
 
@@ -32,15 +32,15 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def run(path: Path) -> Table:
+def run(path: Path) -> ExportTable:
     return table(path)
 
 
-def _by_place(run: Table) -> dict[tuple[str, str], dict[str, str]]:
+def _by_place(run: ExportTable) -> dict[tuple[str, str], dict[str, str]]:
     return {(row["layout"], row["workload"]): row for row in csv.DictReader(io.StringIO(csv_text(run)))}
 
 
-def test_a_row_says_whether_its_figure_settled(run: Table, tmp_path: Path) -> None:
+def test_a_row_says_whether_its_figure_settled(run: ExportTable, tmp_path: Path) -> None:
     rows = _by_place(run)
     assert (rows[DRIFTS]["settled"], rows[SETTLED]["settled"]) == ("false", "true")
     write_parquet(run, tmp_path / "run.parquet")
@@ -56,7 +56,7 @@ def test_a_fixed_time_has_nothing_to_settle(tmp_path: Path) -> None:
     assert "settled" not in openmetrics_text(run) + influx_text(run) + "".join(dat_files(run).values())
 
 
-def test_the_workloads_own_figure_has_the_interval_that_is_printed_everywhere(run: Table, path: Path) -> None:
+def test_the_workloads_own_figure_has_the_interval_that_is_printed_everywhere(run: ExportTable, path: Path) -> None:
     cells = read_run(path).cells
     differing = 0
     for row in run.rows:
@@ -70,7 +70,7 @@ def test_the_workloads_own_figure_has_the_interval_that_is_printed_everywhere(ru
     assert reads.figures["read_iops"] == reads.figures["iops"], "the same figure by another name"
 
 
-def test_markdown_tells_about_where_an_unsettled_figure_is_and_why(run: Table) -> None:
+def test_markdown_tells_about_where_an_unsettled_figure_is_and_why(run: ExportTable) -> None:
     text = markdown_text(run)
     line = next(line for line in text.splitlines() if line.startswith("| `grid[rw=randread,bs=16k,sync=1]`"))
     assert line.split(" | ")[1].startswith("about ")
@@ -82,7 +82,7 @@ def test_markdown_tells_about_where_an_unsettled_figure_is_and_why(run: Table) -
     assert "± half the 90 % interval" in text and "95 %" not in text
 
 
-def test_a_sample_of_prometheus_and_a_line_of_influx_say_it(run: Table) -> None:
+def test_a_sample_of_prometheus_and_a_line_of_influx_say_it(run: ExportTable) -> None:
     metrics = openmetrics_text(run)
     mine = [line for line in metrics.splitlines() if f'layout="{DRIFTS[0]}",workload="{DRIFTS[1]}"' in line]
     assert mine and all('settled="false"' in line for line in mine)
@@ -91,7 +91,7 @@ def test_a_sample_of_prometheus_and_a_line_of_influx_say_it(run: Table) -> None:
     assert len(drifting) == sum(row.settled is False for row in run.rows)
 
 
-def test_data_files_have_a_column_and_plots_a_hollow_point(run: Table) -> None:
+def test_data_files_have_a_column_and_plots_a_hollow_point(run: ExportTable) -> None:
     files = {place.name: text for place, text in dat_files(run).items()}
     lines = files["randread-sync.dat"].splitlines()
     assert lines[0].endswith("verdict\tsettled")

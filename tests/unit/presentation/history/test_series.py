@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from poolproof.presentation.history.series import EFFECT, NamedRun, Series, in_order, series_of, unlike_before
+from poolproof.presentation.history.series import EFFECT, CellHistory, NamedRun, in_order, series_of, unlike_before
 from poolproof.results.compare.comparison import Side, compare
 from poolproof.results.compare.finished import read_run
 from tests.unit.results.compare import making
@@ -21,11 +21,11 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[NamedRun, ...]:
     return in_order(NamedRun(path.name, read_run(path)) for path in sorted(root.iterdir(), reverse=True))
 
 
-def _words(series: Series) -> list[str | None]:
+def _words(series: CellHistory) -> list[str | None]:
     return [point.change.decision.word if point.change else None for point in series.points]
 
 
-def _by_cell(runs: Sequence[NamedRun]) -> dict[tuple[str, str], Series]:
+def _by_cell(runs: Sequence[NamedRun]) -> dict[tuple[str, str], CellHistory]:
     return {(each.layout, each.workload): each for each in series_of(runs)}
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from poolproof.campaign.calibration import bare_name
-from poolproof.results.runs.model import Figures, Trial
+from poolproof.results.runs.model import Trial, TrialMetrics
 from tests.unit.presentation.html_report.making import CAMPAIGN, leaf, make_run, trial
 
 CALIBRATED = CAMPAIGN.replace("bare-a: a, ", "").replace("trials: 2", "trials: 2, calibrate: true")
@@ -22,7 +22,7 @@ def disks_alone() -> Iterator[Trial]:
                     made,
                     layout=bare_name(disk),
                     leaves=(leaf(disk, own.read_bytes, own.drained_write_bytes),),
-                    figures=Figures(iops=iops, bandwidth_bytes=iops * 4096 * (1 + 0.01 * number)),
+                    figures=TrialMetrics(iops=iops, bandwidth_bytes=iops * 4096 * (1 + 0.01 * number)),
                 )
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.evidence.counters import Counters
 from poolproof.evidence.model import Account, LeafUse
-from poolproof.evidence.sampler import Reading
-from poolproof.measure.latencies import Stretch, latency_text
+from poolproof.evidence.sampler import CounterReading
+from poolproof.measure.latencies import LatencyInterval, latency_text
 from poolproof.results.runs.directory import RunDirectory
-from poolproof.results.runs.model import Figures, Trial
+from poolproof.results.runs.model import Trial, TrialMetrics
 from poolproof.rules.model import Finding, Verdict
 from tests.unit.results.compare.making import EFFECTS
 from tests.unit.results.compare.making import RECORD as FIRST
@@ -64,7 +64,7 @@ def trial(
         verdict=verdict,
         findings=(Finding(rule, effect, "50 MiB went missing", "write it anew"),) if effect else (),
         metric="bandwidth" if workload == "stream" else "iops",
-        figures=Figures(iops=iops, bandwidth_bytes=iops * 4096, p50_ns=1e6, p99_ns=3e6),
+        figures=TrialMetrics(iops=iops, bandwidth_bytes=iops * 4096, p50_ns=1e6, p99_ns=3e6),
         account=account(
             reads,
             writes,
@@ -106,15 +106,17 @@ def latencies_text() -> str:
     lines = []
     for second in range(10):
         slow = 2 if second == 9 else 1
-        stretch = Stretch(1002.0 + second, second, second + 1.0, {slow * 1_000_000: 900, slow * 5_000_000: 100}, {})
+        stretch = LatencyInterval(
+            1002.0 + second, second, second + 1.0, {slow * 1_000_000: 900, slow * 5_000_000: 100}, {}
+        )
         lines.append(stretch)
     return latency_text(lines)
 
 
-def readings(each: Trial) -> list[Reading]:
+def readings(each: Trial) -> list[CounterReading]:
     """A second before the window, then ten in which the counters grow evenly."""
     return [
-        Reading(
+        CounterReading(
             1000.0 + second,
             tuple(
                 Counters(

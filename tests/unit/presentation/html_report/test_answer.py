@@ -4,16 +4,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from poolproof.presentation.html_report.answer import Answer, answer
+from poolproof.presentation.html_report.answer import Headline, answer
 from poolproof.presentation.html_report.reading import read
 from poolproof.results.compare.goal import find_goal
 from poolproof.results.compare.ranking import rank
 from poolproof.results.runs.directory import RunDirectory
-from poolproof.results.runs.model import Settling, Trial
+from poolproof.results.runs.model import Convergence, Trial
 from tests.unit.presentation.html_report.making import CAMPAIGN, all_trials, make_run, trial
 
 
-def _answer(path: Path, **asked: Any) -> Answer:
+def _answer(path: Path, **asked: Any) -> Headline:
     trials = asked.pop("trials", None)
     made = make_run(path / "run", all_trials() if trials is None else trials, **asked)
     return answer(read(made))
@@ -95,7 +95,7 @@ def test_where_one_workload_alone_has_a_figure_the_answer_is_its(tmp_path: Path)
 
 def test_a_longer_schedule_is_named_with_its_cost(tmp_path: Path) -> None:
     campaign = CAMPAIGN.replace("time: 5s, trials: 2", "until: 3%, max: 60s, trials: 2..6")
-    trials = [replace(each, settling=Settling(True, 0.0, 10.0, 60.0, 0.99, 1.01)) for each in all_trials()]
+    trials = [replace(each, settling=Convergence(True, 0.0, 10.0, 60.0, 0.99, 1.01)) for each in all_trials()]
     found = _answer(tmp_path, campaign=campaign, trials=trials)
     cost = [line for line in found.rest if "fixed schedule" in line]
     assert cost == [

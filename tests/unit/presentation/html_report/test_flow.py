@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poolproof.campaign.yaml import parse_campaign
-from poolproof.presentation.html_report.flow import Flow, flows
+from poolproof.presentation.html_report.flow import ByteFlow, flows
 from poolproof.results.runs.model import Trial
 from poolproof.results.runs.summary import cells_of
 from poolproof.rules.model import Finding
@@ -16,11 +16,11 @@ from tests.unit.presentation.html_report.making import CAMPAIGN, MIB, account, l
 CAMPAIGN_READ = parse_campaign(CAMPAIGN, "t")
 
 
-def _flows(*trials: Trial) -> tuple[Flow, ...]:
+def _flows(*trials: Trial) -> tuple[ByteFlow, ...]:
     return flows(cells_of(trials, CAMPAIGN_READ)[0])
 
 
-def _one(moved: Trial) -> Flow:
+def _one(moved: Trial) -> ByteFlow:
     (flow,) = _flows(moved)
     return flow
 

@@ -8,19 +8,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poolproof.load.fio.histogram import percentiles_of
-from poolproof.presentation.html_report.latency_time import SLOWER, Part, Stretch, enough, latency_lines
+from poolproof.presentation.html_report.latency_time import SLOWER, LatencyLine, LatencyPart, enough, latency_lines
 
 FAST, SLOW = 1_000_000, 9_000_000
 
 
-def _stretches(count: int, *, ios: int = 1000, syncs: int = 0) -> list[Stretch]:
+def _stretches(count: int, *, ios: int = 1000, syncs: int = 0) -> list[LatencyLine]:
     """One a second; a fiftieth of the I/Os is slow."""
     bins = {FAST: ios - ios // 50, SLOW: ios // 50}
-    return [Stretch(101.0 + n, float(n), n + 1.0, bins, {FAST: syncs} if syncs else {}) for n in range(count)]
+    return [LatencyLine(101.0 + n, float(n), n + 1.0, bins, {FAST: syncs} if syncs else {}) for n in range(count)]
 
 
 def test_a_percentile_goes_by_what_completed_in_its_stretch_alone() -> None:
-    stretches = [*_stretches(4), Stretch(105.0, 4.0, 5.0, {SLOW: 1000}, {})]
+    stretches = [*_stretches(4), LatencyLine(105.0, 4.0, 5.0, {SLOW: 1000}, {})]
     found = latency_lines(stretches, 100.0, 40)["lat"]
     assert found["ends"] == [0, 1, 2, 3, 4, 5]
     assert found["lines"]["0"] == [0.001, 0.001, 0.001, 0.001, 0.009]
@@ -52,7 +52,7 @@ def test_times_count_from_the_window_and_a_late_report_shifts_none() -> None:
     st.sampled_from([50.0, 99.0, 99.9]),
 )
 def test_no_io_is_lost_and_each_step_has_enough(all_bins: list[dict[int, int]], per_cent: float) -> None:
-    parts = [Part(float(number), number + 1.0, bins) for number, bins in enumerate(all_bins)]
+    parts = [LatencyPart(float(number), number + 1.0, bins) for number, bins in enumerate(all_bins)]
     steps = list(enough(parts, per_cent))
     whole = sum((Counter(bins) for bins in all_bins), Counter())
     needed = round(100 * SLOWER / (100 - per_cent))

@@ -7,14 +7,14 @@ import pytest
 
 from poolproof.presentation.html_report.answer import answer
 from poolproof.presentation.html_report.build import page
-from poolproof.presentation.html_report.limits import Section, section
+from poolproof.presentation.html_report.limits import LimitSection, section
 from poolproof.presentation.html_report.reading import read
 from poolproof.results.compare.finished import read_run
 from tests.unit.presentation.html_report.calibrated import CALIBRATED, disks_alone, make_calibrated
 from tests.unit.presentation.html_report.making import make_run, trial
 
 
-def _section(run: Path) -> Section:
+def _section(run: Path) -> LimitSection:
     seen = read(run)
     return section(seen, tuple(seen.run.cells.values()))
 

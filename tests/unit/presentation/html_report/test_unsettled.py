@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from poolproof.presentation.charts import look
+from poolproof.presentation.charts import theme as look
 from poolproof.presentation.html_report.build import write_report
 from poolproof.presentation.html_report.reading import read
-from poolproof.results.runs.model import Settling, Trial, Unsettled
+from poolproof.results.runs.model import Convergence, NotConverged, Trial
 from poolproof.rules.model import Verdict
 
 from .making import CAMPAIGN, all_trials, make_run
@@ -23,8 +23,8 @@ FASTEST = ("bare-a", "reads")
 
 def _trials(reason: str, *places: tuple[str, str]) -> list[Trial]:
     """Every cell of the campaign; those at these places did not settle."""
-    why = (Unsettled(reason, "it falls by 30% over 60 s"),)
-    calm, not_calm = (Settling(not each, 0.5, 4.0, 60.0, 0.995, 1.005, each) for each in ((), why))
+    why = (NotConverged(reason, "it falls by 30% over 60 s"),)
+    calm, not_calm = (Convergence(not each, 0.5, 4.0, 60.0, 0.995, 1.005, each) for each in ((), why))
     return [replace(each, settling=not_calm if each.key[:2] in places else calm) for each in all_trials()]
 
 

@@ -9,12 +9,12 @@ import pytest
 
 from poolproof.errors import RunError
 from poolproof.measure.events import Listener, LiveRates
-from poolproof.measure.teller import Teller
+from poolproof.measure.rate_publisher import RatePublisher
 from poolproof.presentation.live.follow import MEASURED, Follower
 from poolproof.presentation.live.rates import rates_of
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.live import LiveNotes
-from poolproof.results.runs.model import Figures, RunRecord, Trial
+from poolproof.results.runs.model import RunRecord, Trial, TrialMetrics
 from tests.unit.presentation.html_report.making import MIB, all_trials, make_run, readings, trial
 from tests.unit.presentation.live.serving import LIMIT_S, POOLPROOF, going
 
@@ -93,7 +93,7 @@ def test_rates_of_the_trial_at_hand_are_told_while_it_runs(tmp_path: Path) -> No
         os.utime(path / "trials.jsonl", (1000, 1000))
         run.trial_directory("bare-a", "stream", 1)
         follower, heard = Follower(path), Heard()
-        teller = Teller(Listener(), run, ("bare-a", "stream", 1))
+        teller = RatePublisher(Listener(), run, ("bare-a", "stream", 1))
         assert not teller.is_heard()
         with follower.watching():
             for second in range(1, 4):
@@ -111,7 +111,7 @@ def test_rates_of_the_trial_at_hand_are_told_while_it_runs(tmp_path: Path) -> No
 def test_nothing_is_written_for_nobody_and_others_trials_are_not_this_ones(tmp_path: Path) -> None:
     run = RunDirectory.open(make_run(tmp_path / "run", []))
     notes = LiveNotes(run)
-    teller = Teller(Listener(), run, ("one", "reads", 1))
+    teller = RatePublisher(Listener(), run, ("one", "reads", 1))
     assert not teller.is_heard()
     teller.tell(LiveRates(1.0, None, 3e6))
     assert not (run.path / "live.jsonl").exists()
@@ -191,7 +191,7 @@ def test_a_run_that_was_killed_between_two_trials_of_a_cell_has_not_ended(tmp_pa
     record = RunRecord("0.1.0", text, "l", "/s", "/r", 1, "local", "2026-11-22T00:00:00+00:00", {}, {})
     run = RunDirectory.create(tmp_path / "run", text, record)
     for number, iops in ((1, 100.0), (2, 200.0), (3, 150.0)):
-        run.append(Trial("one", "r", number, "sound", (), "iops", Figures(iops, iops * 4096)))
+        run.append(Trial("one", "r", number, "sound", (), "iops", TrialMetrics(iops, iops * 4096)))
     done = _watch(run.path)
     assert "3 of 4 trials are done; to go on: poolproof resume" in done.stdout
     assert done.stderr.startswith("No poolproof works on this run; to go on: poolproof resume")

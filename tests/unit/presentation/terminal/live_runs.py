@@ -10,7 +10,7 @@ from poolproof.campaign.model import Campaign
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.presentation.terminal.live_screen import screen_lines
 from poolproof.presentation.terminal.live_state import LiveState
-from poolproof.results.runs.model import Figures, Trial
+from poolproof.results.runs.model import Trial, TrialMetrics
 from poolproof.rules.model import Finding, Verdict
 from tests.unit.results.compare.making import EFFECTS
 
@@ -53,7 +53,7 @@ def trial(
         verdict=verdict,
         findings=(Finding("write-vanished", effect, message, "write it anew"),) if effect else (),
         metric="iops",
-        figures=Figures(iops=1000.0, bandwidth_bytes=4.096e6),
+        figures=TrialMetrics(iops=1000.0, bandwidth_bytes=4.096e6),
         begun_at=datetime.fromtimestamp(begun_s, UTC).isoformat(timespec="milliseconds"),
         seconds={"cool": 1.0, "fio": took_s - 1.0},
     )

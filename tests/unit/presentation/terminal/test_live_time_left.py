@@ -12,7 +12,7 @@ from poolproof.campaign.yaml import parse_campaign
 from poolproof.presentation.terminal.live_state import LiveState
 from poolproof.presentation.terminal.time_left import Forecast, kinds_of, race_s, time_left_s
 from poolproof.presentation.terminal.trials_expected import in_the_race, likely
-from poolproof.results.runs.model import Figures, Settling, Unsettled
+from poolproof.results.runs.model import Convergence, NotConverged, TrialMetrics
 from poolproof.results.runs.timing import Took, begin_s, took
 from tests.unit.presentation.terminal.live_runs import START_S, Clock, campaign, trial
 from tests.unit.presentation.terminal.made_runs import made_run
@@ -208,8 +208,8 @@ def test_a_trial_that_nobody_announced_counts_while_it_runs() -> None:
 def test_layouts_whose_rate_does_not_stand_still_have_no_race_ahead() -> None:
     text = "layouts: {one: dir /a, two: dir /b}\nworkloads: {r: {rw: read, size: 1m}}\n"
     asked = parse_campaign(f"{text}measure: {{until: 3%, trials: 2..6, min: 1s}}\nbudget: 1000s", "t")
-    drift = Settling(False, 0.0, 10.0, 10.0, reasons=(Unsettled("drift", "it falls"),))
-    figures = {1: Figures(100.0, 1.0), 2: Figures(200.0, 1.0)}
+    drift = Convergence(False, 0.0, 10.0, 10.0, reasons=(NotConverged("drift", "it falls"),))
+    figures = {1: TrialMetrics(100.0, 1.0), 2: TrialMetrics(200.0, 1.0)}
     trials = [
         replace(timed_trial(layout, "r", number, 0.0, 10.0), figures=figures[number])
         for layout in ("one", "two")

@@ -12,23 +12,23 @@ from poolproof.campaign.model import Measure, Until
 from poolproof.presentation.terminal.table import print_table
 from poolproof.presentation.terminal.words import trial_text
 from poolproof.results.runs.contract import run_object
-from poolproof.results.runs.model import Figures, Settling, Trial, Unsettled
-from poolproof.results.runs.settled import Spreads, needs_trial, settling_of, trials_ahead
+from poolproof.results.runs.convergence import Spreads, needs_trial, settling_of, trials_ahead
+from poolproof.results.runs.model import Convergence, NotConverged, Trial, TrialMetrics
 from poolproof.results.runs.summary import Cell, cells_of
 from poolproof.rules.model import Verdict
-from poolproof.stopping.model import Spread
+from poolproof.stopping.model import VariancePrior
 
 MEASURE = Measure(trials=2, most_trials=4, until=Until(tolerance=0.05, max_s=60.0))
 CAMPAIGN = campaign_from_flags(
     ["hdd=a | ext4", "pair=btrfs raid1 a b"], ["a=file:1G", "b=file:1G"], ["r:rw=randread"], measure=MEASURE
 )
-DRIFT = Unsettled("drift", "it falls by 30% over 60 s")
+DRIFT = NotConverged("drift", "it falls by 30% over 60 s")
 
 
-def trial(layout: str, number: int, iops: float | None, *reasons: Unsettled) -> Trial:
-    settling = Settling(not reasons, 0.5, 4.0, 60.0, 0.9995, 1.0005, reasons)
+def trial(layout: str, number: int, iops: float | None, *reasons: NotConverged) -> Trial:
+    settling = Convergence(not reasons, 0.5, 4.0, 60.0, 0.9995, 1.0005, reasons)
     verdict: Verdict = "failed" if iops is None else "sound"
-    figures = None if iops is None else Figures(iops, iops * 4096)
+    figures = None if iops is None else TrialMetrics(iops, iops * 4096)
     seconds = {"cool": 1.0, "fio": 5.0}
     return Trial(layout, "r", number, verdict, (), "iops", figures, seconds=seconds, settling=settling)
 
@@ -109,10 +109,10 @@ def test_trials_of_a_percentile_are_known_no_better_than_by_their_own_stretches(
     def of_a_percentile(number: int, half: float | None) -> Trial:
         found = trial("hdd", number, 100.0)
         assert found.settling is not None
-        figures = Figures(100.0, 1e5, p99_ns=1e6)
+        figures = TrialMetrics(100.0, 1e5, p99_ns=1e6)
         return replace(found, metric="p99", figures=figures, settling=replace(found.settling, half_share=half))
 
-    spreads = Spreads(percentiles=Spread(0.005, 30.0))
+    spreads = Spreads(percentiles=VariancePrior(0.005, 30.0))
     vague, sure, unsaid = ([of_a_percentile(n, half) for n in (1, 2)] for half in (0.1, 0.008, None))
     found = [settling_of(trials, MEASURE, spreads) for trials in (vague, sure, unsaid)]
     assert [each is not None and each.settled for each in found] == [False, True, True]

@@ -26,7 +26,7 @@ from poolproof.presentation.terminal.words import (
     which_is_better,
 )
 from poolproof.results.runs.interval import Interval
-from poolproof.results.runs.model import Figures, Trial
+from poolproof.results.runs.model import Trial, TrialMetrics
 from poolproof.results.runs.summary import Cell, cells_of
 from poolproof.rules.model import Finding, Verdict
 from tests.unit.presentation.terminal.live_runs import Clock, campaign
@@ -46,7 +46,7 @@ def trial(layout: str, number: int, iops: float, verdict: Verdict = "sound") -> 
         verdict=verdict,
         findings=(finding,),
         metric="iops",
-        figures=Figures(iops=iops, bandwidth_bytes=iops * 4096),
+        figures=TrialMetrics(iops=iops, bandwidth_bytes=iops * 4096),
         account=Account(100, 0, 100, 0, 0, 1.0, 1.0, 0.0),
         leaves=(LeafUse("a", 75, 5, 5, 1, 0, 0, 0.5, 2e-3), LeafUse("b", 25, 5, 5, 1, 0, 0, 0.125, None)),
     )
@@ -103,7 +103,7 @@ def test_figures_of_which_less_is_better_say_so(metric: Metric, text: str) -> No
 
 def test_a_table_of_latencies_says_that_less_is_better_and_cuts_nothing_off_at_80_columns() -> None:
     rates = [trial("hdd", 1, 100.0, "refuted"), trial("pair", 1, 2000.0), trial("pair", 2, 2100.0)]
-    slow = [replace(each, metric="sync_p99", figures=Figures(1.0, 1.0, sync_p99_ns=3e7)) for each in rates]
+    slow = [replace(each, metric="sync_p99", figures=TrialMetrics(1.0, 1.0, sync_p99_ns=3e7)) for each in rates]
     text = printed(cells_of(slow, CAMPAIGN))
     (heading,) = [line for line in text.splitlines() if "p99 of fsync" in line]
     assert heading.rstrip().endswith("less is better")

@@ -7,7 +7,7 @@ from pathlib import Path
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.results.compare.finished import FinishedRun, read_run
 from poolproof.results.runs.directory import RunDirectory
-from poolproof.results.runs.model import Figures, RunRecord, Settling, Trial, Unsettled
+from poolproof.results.runs.model import Convergence, NotConverged, RunRecord, Trial, TrialMetrics
 from poolproof.rules.model import Effect, Finding, Verdict
 
 CAMPAIGN = """\
@@ -62,8 +62,8 @@ def make_run(
             verdict = (bad or {}).get((layout, workload), "sound")
             trial = _trial(layout, workload, number, value, verdict, metrics[workload])
             reason = (unsettled or {}).get((layout, workload))
-            settling = Settling(
-                reason is None, 0, 3, 180, 0.99, 1.01, () if reason is None else (Unsettled(reason, "…"),)
+            settling = Convergence(
+                reason is None, 0, 3, 180, 0.99, 1.01, () if reason is None else (NotConverged(reason, "…"),)
             )
             if reason is not None:
                 settling = replace(settling, least_share=extremes[0], most_share=extremes[1])
@@ -84,9 +84,9 @@ def changed(campaign: str, **facts: str) -> RunRecord:
 def _trial(layout: str, workload: str, number: int, value: float, verdict: Verdict, metric: str) -> Trial:
     finding = Finding(f"rule-{verdict}", EFFECTS.get(verdict, "notes"), "why", "mend it")
     figures = {
-        "iops": Figures(iops=value, bandwidth_bytes=value * 4096, p99_ns=1e9 / value),
-        "bandwidth": Figures(iops=value / 2**20, bandwidth_bytes=value),
-        "sync_p99": Figures(iops=1e9 / value, bandwidth_bytes=2300e9 / value, sync_p99_ns=value),
+        "iops": TrialMetrics(iops=value, bandwidth_bytes=value * 4096, p99_ns=1e9 / value),
+        "bandwidth": TrialMetrics(iops=value / 2**20, bandwidth_bytes=value),
+        "sync_p99": TrialMetrics(iops=1e9 / value, bandwidth_bytes=2300e9 / value, sync_p99_ns=value),
     }
     return Trial(
         layout=layout,

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from poolproof.errors import RunError, UsageError
 from poolproof.presentation.terminal.compared import print_comparison
-from poolproof.results.compare.comparison import Comparison, Place, Side, compare
+from poolproof.results.compare.comparison import CellKey, Comparison, Side, compare
 from poolproof.results.compare.finished import read_run
 from poolproof.results.compare.goal import split_names
 
@@ -114,7 +114,7 @@ def test_what_was_not_the_same_comes_with_both_values(tmp_path: Path) -> None:
     )
     other = other.replace("union: mergerfs (a | ext4) (b | ext4)", "union: mergerfs (a | ext4) (b | xfs)")
     b = make_run(tmp_path / "b", AFTER, record=changed(other, kernel="Linux 6.18"))
-    found = {(each.what, each.a, each.b) for each in compared(make_run(tmp_path / "a", BEFORE), b).unlike}
+    found = {(each.what, each.a, each.b) for each in compared(make_run(tmp_path / "a", BEFORE), b).run_differences}
     assert found == {
         ("kernel", "Linux 6.12", "Linux 6.18"),
         ("time of a trial", "5 s", "9 s"),
@@ -127,7 +127,7 @@ def test_what_was_not_the_same_comes_with_both_values(tmp_path: Path) -> None:
 def test_another_processor_is_told_where_both_runs_have_one(tmp_path: Path) -> None:
     """As of a lab that is emulated beside one with KVM, whose host, kernel and image are the same."""
     runs = [make_run(tmp_path / name, BEFORE, record=changed(CAMPAIGN, **facts)) for name, facts in PROCESSORS.items()]
-    said = [[(each.what, each.a, each.b) for each in compared(runs[0], other).unlike] for other in runs[1:]]
+    said = [[(each.what, each.a, each.b) for each in compared(runs[0], other).run_differences] for other in runs[1:]]
     assert said == [[("processor", "QEMU TCG CPU version 2.5+", "AMD EPYC")], []]
 
 
@@ -135,7 +135,7 @@ def test_a_setting_of_the_kernel_is_told_where_both_runs_have_it(tmp_path: Path)
     """A run that began before the module was loaded has none of its parameters."""
     facts: tuple[dict[str, str], ...] = ({"zfs_txg_timeout": "5"}, {"zfs_txg_timeout": "1"}, {})
     runs = [make_run(tmp_path / str(at), BEFORE, record=changed(CAMPAIGN, **own)) for at, own in enumerate(facts)]
-    said = [[(each.what, each.a, each.b) for each in compared(runs[0], other).unlike] for other in runs[1:]]
+    said = [[(each.what, each.a, each.b) for each in compared(runs[0], other).run_differences] for other in runs[1:]]
     assert said == [[("zfs_txg_timeout", "5", "1")], []]
 
 
@@ -143,7 +143,7 @@ def test_two_layouts_of_one_run(tmp_path: Path) -> None:
     run = made(tmp_path / "a", BEFORE)
     found = compare(Side(run, "one"), Side(run, "pair"), effect=0.02)
     assert words(found) == {"reads": "faster", "etcd": "slower"}
-    assert [(each.what, each.a, each.b) for each in found.unlike] == [
+    assert [(each.what, each.a, each.b) for each in found.run_differences] == [
         ("layout", "one: a | ext4", "pair: btrfs raid1 a b")
     ]
     with pytest.raises(UsageError, match="has no layout `pare`; did you mean `pair`"):
@@ -188,7 +188,7 @@ def test_a_campaign_with_fewer_cells_is_compared_in_what_both_have(tmp_path: Pat
     less = CAMPAIGN.replace("  union: mergerfs (a | ext4) (b | ext4)\n", "")
     trials = {place: values for place, values in AFTER.items() if place[0] != "union"}
     found = compared(make_run(tmp_path / "a", BEFORE), make_run(tmp_path / "b", trials, record=changed(less)))
-    assert Place("union", "reads") in found.only_a and not found.only_b
+    assert CellKey("union", "reads") in found.only_a and not found.only_b
 
 
 def test_a_gate_fails_where_the_other_campaign_leaves_a_cell_out_or_goes_by_another_metric(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from poolproof.results.compare.contract import comparison_object, ranking_object
 from poolproof.results.compare.finished import FinishedRun, Measured, read_run
 from poolproof.results.compare.goal import Goal
 from poolproof.results.compare.ranking import rank
-from poolproof.results.runs.claims import hold
+from poolproof.results.runs.claims import evaluate
 from poolproof.results.runs.summary import factor_to
 
 from .making import CAMPAIGN, Values, changed, make_run
@@ -41,7 +41,9 @@ def run(
 
 
 def held(found: FinishedRun, text: str) -> tuple[str, str]:
-    (one,) = hold((Claim("it is so", "this test", text, parse_claim(text, Spot("test"))),), tuple(found.cells.values()))
+    (one,) = evaluate(
+        (Claim("it is so", "this test", text, parse_claim(text, Spot("test"))),), tuple(found.cells.values())
+    )
     return one.result, one.why
 
 

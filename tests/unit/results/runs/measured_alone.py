@@ -8,7 +8,7 @@ from poolproof.campaign.model import Campaign, Metric
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.evidence.model import Account, LeafUse
 from poolproof.results.runs.limit import Limit, limits_of
-from poolproof.results.runs.model import Figures, Trial
+from poolproof.results.runs.model import Trial, TrialMetrics
 from poolproof.results.runs.summary import bare_cells_of, cells_of
 from poolproof.rules.model import Verdict
 
@@ -52,7 +52,7 @@ def trial(
         verdict=verdict,
         findings=(),
         metric=metric,
-        figures=replace(Figures(None, None), **values[metric]),
+        figures=replace(TrialMetrics(None, None), **values[metric]),
         account=Account(reads, writes, read, wrote, wrote, factor, 10.0, 0.1),
         leaves=leaves,
     )

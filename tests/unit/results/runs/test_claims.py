@@ -6,8 +6,8 @@ from poolproof.campaign.claims import Claim, parse_claim
 from poolproof.campaign.document import Spot
 from poolproof.campaign.flags import campaign_from_flags
 from poolproof.evidence.model import Account, LeafUse
-from poolproof.results.runs.claims import hold
-from poolproof.results.runs.model import Figures, Trial
+from poolproof.results.runs.claims import evaluate
+from poolproof.results.runs.model import Trial, TrialMetrics
 from poolproof.results.runs.summary import cells_of
 from poolproof.rules.model import Verdict
 
@@ -24,7 +24,7 @@ def trial(layout: str, number: int, iops: float, a_share: float = 0.5, verdict: 
         verdict=verdict,
         findings=(),
         metric="iops",
-        figures=Figures(iops=iops, bandwidth_bytes=iops * 4096, p99_ns=5e6),
+        figures=TrialMetrics(iops=iops, bandwidth_bytes=iops * 4096, p99_ns=5e6),
         account=Account(1000, 0, 500, 0, 0, 1.0, 1.0, 0.0),
         leaves=(
             LeafUse("a", round(1000 * a_share), 0, 0, 1, 0, 0, 0.9, None),
@@ -42,7 +42,7 @@ TRIALS = [
 
 def result(text: str, trials: list[Trial] = TRIALS) -> str:
     claim = Claim("somebody says", "somewhere", text, parse_claim(text, Spot("x")))
-    (held,) = hold((claim,), cells_of(trials, CAMPAIGN))
+    (held,) = evaluate((claim,), cells_of(trials, CAMPAIGN))
     return held.result if not held.why or held.result != "undecided" else f"undecided: {held.why}"
 
 

@@ -15,7 +15,7 @@ from poolproof.errors import FioError, RunError
 from poolproof.evidence.model import Account, LeafUse
 from poolproof.results.query.found import find_runs
 from poolproof.results.runs.directory import RunDirectory, file_name
-from poolproof.results.runs.model import Figures, Trial
+from poolproof.results.runs.model import Trial, TrialMetrics
 from poolproof.rules.model import Finding
 from tests.unit.results.compare.making import RECORD
 
@@ -28,7 +28,7 @@ def trial(number: int = 1, layout: str = "raid1", workload: str = "grid[rw=read,
         verdict="refuted",
         findings=(Finding("loop-cache", "refutes", "0 of 64 MiB reached vda", "losetup --direct-io=on"),),
         metric="iops",
-        figures=Figures(iops=1234.5, bandwidth_bytes=5e6, p99_ns=1.5e6),
+        figures=TrialMetrics(iops=1234.5, bandwidth_bytes=5e6, p99_ns=1.5e6),
         account=Account(100, 0, 50, 0, 0, 2.0, 1.0, 0.1),
         leaves=(LeafUse("a", 50, 0, 0, 5, 0, 0, 0.4, 0.001),),
         stored_bytes={"a": 64},

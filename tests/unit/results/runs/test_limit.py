@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.presentation.terminal.limited import share_text
+from poolproof.results.runs.convergence import CellConvergence, trials_ahead
 from poolproof.results.runs.limit import LeafLimit, Limit, limits_of
-from poolproof.results.runs.model import Figures, Trial, Unsettled
-from poolproof.results.runs.settled import CellSettling, trials_ahead
+from poolproof.results.runs.model import NotConverged, Trial, TrialMetrics
 from poolproof.results.runs.summary import bare_cells_of, cells_of
 from tests.unit.results.runs.measured_alone import CAMPAIGN, TEXT, alone, limit_of, trial
 
@@ -118,7 +118,7 @@ def test_what_the_trials_do_not_tell_from_the_limit_is_not_called_more() -> None
 def test_a_share_of_figures_that_did_not_settle_says_so(unsettled: str) -> None:
     trials = [RUST, trial("one", "reads", 90.0, {"rust": (100, 0)})]
     (cell,), (disk,) = cells_of(trials, CAMPAIGN), bare_cells_of(trials, CAMPAIGN)
-    drifts = CellSettling(True, False, (Unsettled("drift", "it falls"),), None, 10.0)
+    drifts = CellConvergence(True, False, (NotConverged("drift", "it falls"),), None, 10.0)
     if unsettled == "the cell":
         cell = replace(cell, settling=drifts)
     if unsettled == "the disk":
@@ -159,7 +159,7 @@ def test_a_workload_that_no_disk_can_run_has_no_limit() -> None:
 
 def test_workloads_of_one_shape_are_held_against_the_same_disk_by_their_own_metric() -> None:
     campaign = parse_campaign(TEXT.replace("{rw: randwrite", "{direct: 0, metric: p99, rw: randread"), "c")
-    bare = replace(RUST, figures=Figures(100.0, None, p99_ns=2e6))
+    bare = replace(RUST, figures=TrialMetrics(100.0, None, p99_ns=2e6))
     made = trial("one", "writes", 4e6, {"rust": (100, 0)}, metric="p99")
     assert known(limit_of(bare, made, campaign=campaign)).share == pytest.approx(0.5)
 

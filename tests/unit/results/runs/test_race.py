@@ -11,7 +11,7 @@ from poolproof.campaign.model import Campaign
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.presentation.terminal.raced import race_lines
 from poolproof.results.runs.contract import run_object
-from poolproof.results.runs.model import Figures, Settling, Trial, Unsettled
+from poolproof.results.runs.model import Convergence, NotConverged, Trial, TrialMetrics
 from poolproof.results.runs.race import Race, race_of
 from poolproof.results.runs.summary import cells_of
 from tests.unit.docs.pages import documented, keys_of_value
@@ -30,7 +30,7 @@ budget: 1h
 
 
 def trial(layout: str, number: int, sync_ms: float, *, workload: str = "etcd", failed: bool = False) -> Trial:
-    figures = None if failed else Figures(500.0, 1e6, sync_p99_ns=sync_ms * 1e6)
+    figures = None if failed else TrialMetrics(500.0, 1e6, sync_p99_ns=sync_ms * 1e6)
     return Trial(layout, workload, number, "failed" if failed else "sound", (), "sync_p99", figures)
 
 
@@ -75,7 +75,7 @@ def test_the_words_name_who_why_after_how_many_trials_and_how_surely(race: Race)
 def drifting(
     layout: str, sync_ms: float, trials: int, extremes: tuple[float | None, float | None] = (None, None)
 ) -> list[Trial]:
-    unsettled = Settling(False, 0.0, 60.0, 60.0, reasons=(Unsettled("drift", "it falls"),))
+    unsettled = Convergence(False, 0.0, 60.0, 60.0, reasons=(NotConverged("drift", "it falls"),))
     unsettled = replace(unsettled, least_share=extremes[0], most_share=extremes[1])
     return [replace(trial(layout, number, sync_ms), settling=unsettled) for number in range(1, trials + 1)]
 

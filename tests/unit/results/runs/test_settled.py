@@ -6,9 +6,9 @@ import pytest
 
 from poolproof.campaign.model import Campaign, Metric
 from poolproof.campaign.yaml import parse_campaign
-from poolproof.measure.order import Order
-from poolproof.results.runs.model import Figures, Settling, Trial, Unsettled
-from poolproof.results.runs.settled import needs_trial, settling_of, spread_among, trials_ahead, unsteady_by
+from poolproof.measure.order import TrialOrder
+from poolproof.results.runs.convergence import needs_trial, settling_of, spread_among, trials_ahead, unsteady_by
+from poolproof.results.runs.model import Convergence, NotConverged, Trial, TrialMetrics
 from poolproof.results.runs.summary import cells_of
 from poolproof.stopping.percentile import BIN_DEVIATION
 
@@ -26,22 +26,24 @@ def campaign(layouts: int = 2, workload: str = "w: {rw: [read, randread, randrw,
 
 
 def trial(layout: str, workload: str, number: int, iops: float, *reasons: str) -> Trial:
-    settling = Settling(
-        not reasons, 0.0, 3.0, 180.0, 0.9999, 1.0001, tuple(Unsettled(reason, "…") for reason in reasons)
+    settling = Convergence(
+        not reasons, 0.0, 3.0, 180.0, 0.9999, 1.0001, tuple(NotConverged(reason, "…") for reason in reasons)
     )
-    return Trial(layout, workload, number, "sound", (), "iops", Figures(iops, iops * 4096), settling=settling)
+    return Trial(layout, workload, number, "sound", (), "iops", TrialMetrics(iops, iops * 4096), settling=settling)
 
 
 def latency(layout: str, number: int, sync_ns: float, metric: Metric = "sync_p99") -> Trial:
-    return Trial(layout, "etcd", number, "sound", (), metric, Figures(500.0, 1e6, p99_ns=sync_ns, sync_p99_ns=sync_ns))
+    return Trial(
+        layout, "etcd", number, "sound", (), metric, TrialMetrics(500.0, 1e6, p99_ns=sync_ns, sync_p99_ns=sync_ns)
+    )
 
 
 def run_of(asked: Campaign, *, calm: str) -> list[Trial]:
     """All trials of a run to its end, as they are given out; on the layout `calm` they are alike, on others not."""
     trials: list[Trial] = []
-    orders: dict[str, Order] = {}
+    orders: dict[str, TrialOrder] = {}
     for layout in asked.layouts:
-        orders[layout.name] = Order(
+        orders[layout.name] = TrialOrder(
             layout.name,
             asked.workloads,
             asked.measure,

@@ -7,7 +7,7 @@ import pytest
 from poolproof.campaign.flags import campaign_from_flags
 from poolproof.evidence.model import Account, LeafUse
 from poolproof.results.runs.contract import run_object
-from poolproof.results.runs.model import Figures, Trial
+from poolproof.results.runs.model import Trial, TrialMetrics
 from poolproof.results.runs.summary import cells_of, factor_to
 from poolproof.rules.model import Effect, Finding, Verdict
 
@@ -25,7 +25,7 @@ def trial(layout: str, workload: str, number: int, iops: float | None, verdict: 
         verdict=verdict,
         findings=(Finding(f"rule-{verdict}", effects.get(verdict, "notes"), f"trial {number}", "mend it"),),
         metric="iops",
-        figures=None if iops is None else Figures(iops=iops, bandwidth_bytes=iops * 4096, p50_ns=1e6),
+        figures=None if iops is None else TrialMetrics(iops=iops, bandwidth_bytes=iops * 4096, p50_ns=1e6),
         account=Account(1000, 0, 990, 0, 0, 1.0, 1.0, 0.0),
         leaves=(LeafUse("a", 660, 0, 0, 1, 0, 0, 0.5, None), LeafUse("b", 330, 0, 0, 1, 0, 0, 0.1, None)),
         stored_bytes={"a": 100, "b": 100},

@@ -4,7 +4,7 @@
 from dataclasses import dataclass, replace
 
 from poolproof.evidence import model
-from poolproof.evidence.model import Evidence, Target, Zfs, ZfsUse
+from poolproof.evidence.model import Evidence, Target, ZfsFacts, ZfsUse
 from poolproof.load.fio.figures import FioResult, JobResult, Latency
 from poolproof.load.fio.job import Job, JobFile
 from poolproof.rules.model import Case, Effect
@@ -22,7 +22,7 @@ from tests.unit.rules.making import (
 )
 
 BTRFS = Target("btrfs", ram_bytes=8 * GIB, compression="zstd:3", record_bytes=128 * KIB)
-ZFS = Target("zfs", ram_bytes=8 * GIB, record_bytes=128 * KIB, zfs=Zfs(version="2.2.4-1"))
+ZFS = Target("zfs", ram_bytes=8 * GIB, record_bytes=128 * KIB, zfs=ZfsFacts(version="2.2.4-1"))
 MERGERFS = Target("fuse.mergerfs", ram_bytes=8 * GIB)
 NFS = Target("nfs4", ram_bytes=8 * GIB)
 TMPFS = Target("tmpfs", ram_bytes=8 * GIB, volatile=True)
@@ -86,7 +86,7 @@ def with_leaves(case: Case, *leaves: model.LeafUse) -> Case:
 
 
 def on_zfs(**properties: object) -> Target:
-    return replace(ZFS, zfs=Zfs(**{"version": "2.3.1", **properties}))  # type: ignore[arg-type]
+    return replace(ZFS, zfs=ZfsFacts(**{"version": "2.3.1", **properties}))  # type: ignore[arg-type]
 
 
 def with_zfs_use(case: Case, **moved: int) -> Case:

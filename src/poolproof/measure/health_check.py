@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from poolproof.errors import BuildError, PoolproofError
 from poolproof.hosts.base import Host
-from poolproof.layers.base import Pulse
+from poolproof.layers.base import HealthCheck
 from poolproof.layers.tree import TreePlan, from_bottom
 from poolproof.process import CommandTimedOut
 from poolproof.provision.undo import undo_one
@@ -16,9 +16,9 @@ LIMIT_S = 60.0
 """Seconds without an answer after which a file system is taken for dead; a busy one answers late, not never."""
 
 
-def pulses_of(tree: TreePlan) -> list[Pulse]:
+def health_checks_of(tree: TreePlan) -> list[HealthCheck]:
     """Those of the layout's file systems that run as programs."""
-    return [entry.plan.pulse for entry in from_bottom(tree.top) if entry.plan and entry.plan.pulse]
+    return [entry.plan.health_check for entry in from_bottom(tree.top) if entry.plan and entry.plan.health_check]
 
 
 @contextlib.contextmanager
@@ -28,7 +28,7 @@ def watched(host: Host, tree: TreePlan) -> Iterator[Callable[[], None]]:
     Yields what raises the BuildError, once that has happened. An error that comes out of the context because of it
     becomes that BuildError.
     """
-    pulses = pulses_of(tree)
+    pulses = health_checks_of(tree)
     if not pulses:
         yield lambda: None
         return
@@ -43,9 +43,9 @@ def watched(host: Host, tree: TreePlan) -> Iterator[Callable[[], None]]:
 
 
 class _Watch:
-    def __init__(self, host: Host, pulses: list[Pulse]) -> None:
+    def __init__(self, host: Host, pulses: list[HealthCheck]) -> None:
         self._host, self._pulses = host, pulses
-        self._hung: Pulse | None = None
+        self._hung: HealthCheck | None = None
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="pulse", daemon=True)
         self._thread.start()
@@ -66,7 +66,7 @@ class _Watch:
             for pulse in self._pulses:
                 self._feel(pulse)
 
-    def _feel(self, pulse: Pulse) -> None:
+    def _feel(self, pulse: HealthCheck) -> None:
         """A complaint is an answer; a host that can't be asked is a matter for the thread that waits for fio.
 
         So is a link that breaks while what hangs is being ended: the layout is taken down over it, or can't be.

@@ -51,7 +51,7 @@ _CODE = re.compile(r"(absent)?(\d+)\s*\Z")
 
 
 @dataclass(frozen=True)
-class Order:
+class SshCommand:
     """What ssh is asked to run there: the command line for the login shell, and what goes over standard input."""
 
     line: str
@@ -59,7 +59,7 @@ class Order:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class SshResult:
     """How the program ended: its own output; `code` None when the keeper gave no report.
 
     `begun`: the keeper started. `absent`: there is no such program, or it may not be executed.
@@ -72,7 +72,9 @@ class Outcome:
     stderr: str
 
 
-def order(argv: Sequence[str], *, mark: str, limit_s: int, stdin: str | None, through: Sequence[str] = ()) -> Order:
+def order(
+    argv: Sequence[str], *, mark: str, limit_s: int, stdin: str | None, through: Sequence[str] = ()
+) -> SshCommand:
     """The order to run `argv`, reading `stdin`, under a keeper that is itself started by `through` (sudo).
 
     An order too long for one argument comes over standard input; dd reads no byte beyond it.
@@ -82,16 +84,18 @@ def order(argv: Sequence[str], *, mark: str, limit_s: int, stdin: str | None, th
     line = "exec " + shlex.join([*through, *keeper, *argv])
     length = len(line.encode())
     if length <= _LONGEST_COMMAND_BYTES:
-        return Order(line, stdin or "")
-    return Order("exec sh -c " + shlex.quote(f'eval "$(dd bs=1 count={length} 2>/dev/null)"'), line + (stdin or ""))
+        return SshCommand(line, stdin or "")
+    return SshCommand(
+        "exec sh -c " + shlex.quote(f'eval "$(dd bs=1 count={length} 2>/dev/null)"'), line + (stdin or "")
+    )
 
 
-def outcome(stdout: str, stderr: str, mark: str) -> Outcome:
+def outcome(stdout: str, stderr: str, mark: str) -> SshResult:
     """What the program did, from all that came back; words before the mark are the login shell's."""
     _, begun, out = stdout.partition(f"{mark}\n")
     _, _, said = stderr.partition(f"{mark}\n")
     err, reported, report = said.rpartition(f"\n{mark} ")
     code = _CODE.match(report) if reported else None
     if code is None:
-        return Outcome(bool(begun), None, False, out, said or stderr)
-    return Outcome(True, int(code[2]), bool(code[1]), out, err)
+        return SshResult(bool(begun), None, False, out, said or stderr)
+    return SshResult(True, int(code[2]), bool(code[1]), out, err)

@@ -6,13 +6,13 @@ Kelton 1982, Management Science 28, 550-562); the cure that all sequential proce
 
 from collections.abc import Iterator
 
-from poolproof.stopping.model import Rule
+from poolproof.stopping.model import StoppingRule
 
 STEP = 1.25
 """From one look to the next the trial gets longer by this factor."""
 
 
-def looks(rule: Rule) -> Iterator[float]:
+def checkpoints(rule: StoppingRule) -> Iterator[float]:
     """Seconds into the trial of every look, from the least to the most."""
     at_s = rule.least_s
     while at_s < rule.most_s:
@@ -21,10 +21,10 @@ def looks(rule: Rule) -> Iterator[float]:
     yield rule.most_s
 
 
-def look_before(rule: Rule, elapsed_s: float) -> tuple[float | None, float | None]:
+def checkpoint_before(rule: StoppingRule, elapsed_s: float) -> tuple[float | None, float | None]:
     """The last look at or before this moment, and the next one after it; None where there is none."""
     last = None
-    for at_s in looks(rule):
+    for at_s in checkpoints(rule):
         if at_s > elapsed_s * (1 + 1e-9):
             return last, at_s
         last = at_s

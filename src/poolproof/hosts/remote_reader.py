@@ -8,7 +8,8 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 
-from poolproof.hosts import far_shell, far_stream
+from poolproof.hosts import remote_shell as far_shell
+from poolproof.hosts import remote_stream as far_stream
 from poolproof.hosts.base import Tick
 from poolproof.hosts.shells import Ask
 
@@ -17,14 +18,14 @@ _LOOK_S = 60.0
 _LATE_IN_A_ROW = 20
 
 
-class Looks:
+class RemoteReader:
     """Looks at files, and knows the host's clock for `known_s` seconds after it was asked."""
 
     def __init__(self, known_s: float = _CLOCK_S) -> None:
         self._known_s = known_s
         self._zero_s, self._known_until = 0.0, 0.0
 
-    def look(self, ask: Ask, paths: Sequence[str]) -> Tick | None:
+    def read_files(self, ask: Ask, paths: Sequence[str]) -> Tick | None:
         """What the files hold now; None where no shell can say.
 
         Raises:
@@ -49,10 +50,10 @@ def ticks(ask: Ask, paths: Sequence[str], interval_s: float, stop: threading.Eve
     Raises:
         As `Shells.ask`.
     """
-    looks, late = Looks(known_s=float("inf")), 0
+    looks, late = RemoteReader(known_s=float("inf")), 0
     while not stop.is_set() and late < _LATE_IN_A_ROW:
         asked_at = time.monotonic()
-        tick = looks.look(ask, paths)
+        tick = looks.read_files(ask, paths)
         if tick is None:
             return
         left_s = asked_at + interval_s - time.monotonic()

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from poolproof.evidence.model import Account, Evidence, LeafUse
 from poolproof.foreign.audit.iostat import DiskRates
 from poolproof.load.fio.figures import FioResult
-from poolproof.load.fio.find import Found
+from poolproof.load.fio.find import FoundResult
 from poolproof.rules.reported import lasted_s, moved_bytes
 from poolproof.units import format_duration, format_rate, format_size
 
@@ -23,14 +23,14 @@ _BROKEN = 0.5
 
 
 @dataclass(frozen=True)
-class Beside:
+class ExternalCounters:
     """Evidence, and in words where it comes from."""
 
     evidence: Evidence
     words: str
 
 
-def block_of(found: Found, blocks: Sequence[DiskRates], next_line: float) -> DiskRates | None:
+def block_of(found: FoundResult, blocks: Sequence[DiskRates], next_line: float) -> DiskRates | None:
     """The block that belongs to a result: between its command and the next result or command; None where several
     pools are told of and the job names none of them.
     """
@@ -42,7 +42,7 @@ def block_of(found: Found, blocks: Sequence[DiskRates], next_line: float) -> Dis
     return after[0] if after else None
 
 
-def from_block(found: Found, block: DiskRates) -> Beside | None:
+def from_block(found: FoundResult, block: DiskRates) -> ExternalCounters | None:
     """The account that the block's rates make over the run; None where fio's bytes or seconds are not there,
     or a rate is too large for any disk.
     """
@@ -60,10 +60,10 @@ def from_block(found: Found, block: DiskRates) -> Beside | None:
         f"{block.program}, lines {block.line}–{block.last_line}: {_whose(block)} {rates} "
         f"({_reports(len(block.reports))}), which is {' and '.join(_over(seconds, what))}"
     )
-    return Beside(_evidence(block.name, (read, wrote), disks, seconds), words)
+    return ExternalCounters(_evidence(block.name, (read, wrote), disks, seconds), words)
 
 
-def from_disk_use(result: FioResult) -> Beside | None:
+def from_disk_use(result: FioResult) -> ExternalCounters | None:
     """fio's own disk statistics, where they contradict its figures: they hold the ramp and the layout as well, and so
     bound what the disks did from above. Without bytes a request counts 4 MiB, more than Linux sends.
     """
@@ -81,7 +81,7 @@ def from_disk_use(result: FioResult) -> Beside | None:
     bounds = (read if most_read is None else most_read, wrote if most_wrote is None else most_wrote)
     known = [("read", most_read), ("wrote", most_wrote)]
     words = ", ".join(f"{verb} at most {format_size(most)}" for verb, most in known if most is not None)
-    return Beside(_evidence(names, (read, wrote), bounds, seconds), f"fio's disk statistics: {names} {words}")
+    return ExternalCounters(_evidence(names, (read, wrote), bounds, seconds), f"fio's disk statistics: {names} {words}")
 
 
 def counted_nothing(result: FioResult) -> bool:
@@ -130,7 +130,7 @@ def _evidence(name: str, fio: tuple[int, int], disks: tuple[int, int], seconds: 
     return Evidence(account, (leaf,))
 
 
-def _is_named(pool: str, found: Found) -> bool:
+def _is_named(pool: str, found: FoundResult) -> bool:
     jobs = found.made.jobs.jobs if found.made is not None else ()
     paths = [path for job in jobs for path in (job.filename, job.directory) if path]
     return any(pool in re.split(r"[/:]", path) for path in paths)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from poolproof.campaign.check import check_whole
-from poolproof.campaign.document import Scalar, Spot, Table
+from poolproof.campaign.document import Scalar, Spot, YamlMapping
 from poolproof.campaign.flags import campaign_from_flags
 from poolproof.campaign.measure import duration, read_measure
 from poolproof.campaign.model import Campaign, Disk, Measure
@@ -156,4 +156,4 @@ def _measure(measure: Measure, changes: Changes) -> Measure:
         for key, text in said.items()
         if text is not None
     )
-    return read_measure(Table(entries, Spot("--time")), measure) if entries else measure
+    return read_measure(YamlMapping(entries, Spot("--time")), measure) if entries else measure

@@ -7,7 +7,7 @@ from poolproof.rules.model import Case
 
 
 @dataclass(frozen=True)
-class Kept(Evidence):
+class TrialEvidence(Evidence):
     """The evidence, what the test files stood on, and what was asked: see `Case`.
 
     None where a run did not write it down: those before 0.1.0 kept the evidence alone.
@@ -18,7 +18,7 @@ class Kept(Evidence):
     asked_s: float | None = None
 
 
-def kept(case: Case) -> Kept:
+def trial_evidence(case: Case) -> TrialEvidence:
     """What to keep of a case."""
     evidence = case.evidence or Evidence(None)
-    return Kept(**vars(evidence), target=case.target, cold=case.cold, asked_s=case.asked_s)
+    return TrialEvidence(**vars(evidence), target=case.target, cold=case.cold, asked_s=case.asked_s)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from poolproof.foreign.lint.fio_there import Fio, versions_said
+from poolproof.foreign.lint.installed_fio import Fio, versions_said
 from poolproof.foreign.lint.model import Diagnostic, Severity, Unit
 from poolproof.foreign.lint.values import refused_values
 from poolproof.load.fio.engines import PAGE_CACHE, SYNCHRONOUS
@@ -19,7 +19,7 @@ _WHOLE = PAGE_CACHE | SYNCHRONOUS
 
 
 @dataclass(frozen=True)
-class Told:
+class LintContext:
     """Where a unit stands, and the fio that would run it."""
 
     source: str
@@ -27,7 +27,7 @@ class Told:
     fio: Fio
 
 
-def refusals(told: Told, unit: Unit) -> Iterator[Diagnostic]:
+def refusals(told: LintContext, unit: Unit) -> Iterator[Diagnostic]:
     """Everything in the unit that fio would refuse, or may."""
     for problem in unit.problems:
         yield from _problem(told, unit, problem)
@@ -36,7 +36,7 @@ def refusals(told: Told, unit: Unit) -> Iterator[Diagnostic]:
     yield from _by_fio_itself(told, unit)
 
 
-def _problem(told: Told, unit: Unit, problem: Problem) -> Iterator[Diagnostic]:
+def _problem(told: LintContext, unit: Unit, problem: Problem) -> Iterator[Diagnostic]:
     if problem.option is not None and _has(told, unit, problem.option):
         return
     if problem.is_certain or not _may_be_known(told, unit):
@@ -46,20 +46,20 @@ def _problem(told: Told, unit: Unit, problem: Problem) -> Iterator[Diagnostic]:
         yield Diagnostic(told.source, problem.line, _UNKNOWN, "warning", problem.message, _LISTED)
 
 
-def _has(told: Told, unit: Unit, option: str) -> bool:
+def _has(told: LintContext, unit: Unit, option: str) -> bool:
     """The fio there is newer than the tables."""
     known = (told.fio.names(engine) for engine in unit.jobs.engines)
     return any(option in names for names in known if names is not None)
 
 
-def _may_be_known(told: Told, unit: Unit) -> bool:
+def _may_be_known(told: LintContext, unit: Unit) -> bool:
     """The text speaks of another release, or an engine may have the option that the tables do not hold whole."""
     here = told.fio.version
     another = any(here is None or not here.startswith(f"fio-{version}") for version in versions_said(told.text))
     return another or bool(unit.unknown_words) or not unit.jobs.engines <= _WHOLE
 
 
-def _by_fio_itself(told: Told, unit: Unit) -> Iterator[Diagnostic]:
+def _by_fio_itself(told: LintContext, unit: Unit) -> Iterator[Diagnostic]:
     found: dict[Diagnostic, None] = {}
     for each in told.fio.complaints(unit):
         job = unit.jobs.jobs[each.place]
@@ -75,7 +75,7 @@ def _by_fio_itself(told: Told, unit: Unit) -> Iterator[Diagnostic]:
     yield from found
 
 
-def _lacking(told: Told, unit: Unit, job: Job, name: str) -> Diagnostic:
+def _lacking(told: LintContext, unit: Unit, job: Job, name: str) -> Diagnostic:
     """An option that fio has in some release or with some engine, and not in this one."""
     message = f"{told.fio.version or 'the fio there'} has no option {name!r} with the engine {job.engine}; others do"
     return Diagnostic(told.source, job.lines.get(name, unit.line), _UNKNOWN, "warning", message, _LISTED)

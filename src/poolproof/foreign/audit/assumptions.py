@@ -6,13 +6,13 @@ a value, `stonewall` and `refill_buffers` among them.
 
 from poolproof.load.fio.figures import Direction, FioResult, JobResult
 from poolproof.load.fio.job import Job, JobFile
-from poolproof.load.fio.makers import Made
+from poolproof.load.fio.makers import SourceCommand
 
 _SECTOR = 512
 _MORE = 1.05
 
 
-def jobs_of(made: Made | None, result: FioResult) -> JobFile:
+def jobs_of(made: SourceCommand | None, result: FioResult) -> JobFile:
     """The jobs that the rules may judge; none where nothing is known of them."""
     if made is None:
         return JobFile(())

@@ -7,7 +7,7 @@ from functools import cache
 from poolproof.devices.model import Leaf, Volume
 from poolproof.errors import PoolproofError
 from poolproof.evidence.files import inspect
-from poolproof.evidence.model import Evidence, Target, Zfs
+from poolproof.evidence.model import Evidence, Target, ZfsFacts
 from poolproof.facts.background import busy_with
 from poolproof.facts.block import device_under
 from poolproof.facts.machine import Machine, survey
@@ -15,15 +15,15 @@ from poolproof.facts.mountinfo import mount_of, parse_mountinfo
 from poolproof.facts.zfs import DatasetFacts, dataset_facts, volume_of
 from poolproof.foreign.audit.context import Context
 from poolproof.foreign.audit.context import target_of as told_by
-from poolproof.foreign.lint.grounds import Place
-from poolproof.foreign.lint.paths import Standing, files_there, standing
+from poolproof.foreign.lint.job_groups import JobFiles
+from poolproof.foreign.lint.paths import PathTarget, files_there, standing
 from poolproof.hosts.base import Host, HostUnreachable
 from poolproof.measure.target import target_of
 
 _MOST_FILES = 64
 
 
-class Places:
+class TargetLookup:
     """Answers for each place, and remembers. What the host can't tell is not known; nothing is raised but:
 
     Raises:
@@ -41,14 +41,14 @@ class Places:
         self._zfs = cache(lambda place: _zfs_below(host, place, self._leaves(place)))
         self._machine: Callable[[], Machine] = cache(lambda: survey(host, ()))
 
-    def target(self, place: Place) -> Target | None:
+    def target(self, place: JobFiles) -> Target | None:
         """The target of the first file, or of the directory."""
         if self._context.file_system is not None:
             return told_by(self._context)
         standing = self._standing(_path(place))
         return told_by(self._context, None if standing is None else self._target(standing))
 
-    def evidence(self, places: Sequence[Place]) -> Evidence | None:
+    def evidence(self, places: Sequence[JobFiles]) -> Evidence | None:
         """The files that are there already, and what their disks are busy with; None where flags tell of elsewhere."""
         if self._context.file_system is not None:
             return None
@@ -62,14 +62,14 @@ class Places:
             return None
         return Evidence(None, files=files, busy_with=busy) if files or busy else None
 
-    def _busy_with(self, places: Sequence[Place]) -> tuple[str, ...]:
+    def _busy_with(self, places: Sequence[JobFiles]) -> tuple[str, ...]:
         """Work that goes on by itself, on the disks below and in the pools."""
         standing = {found for place in places if (found := self._standing(_path(place))) is not None}
         disks = frozenset(leaf.name for each in standing for leaf in self._leaves(each))
         pools = {f"a {work} of ZFS" for each in standing if (work := self._scan(each))}
         return (*self._busy(disks), *sorted(pools))
 
-    def _scan(self, place: Standing) -> str | None:
+    def _scan(self, place: PathTarget) -> str | None:
         """What the pool below is at: "scrub" or "resilver"; None where it rests, or cannot be asked."""
         try:
             facts = self._zfs(place)
@@ -79,7 +79,7 @@ class Places:
             return None
         return facts.busy_with if facts is not None else None
 
-    def _stands(self, path: str) -> Standing | None:
+    def _stands(self, path: str) -> PathTarget | None:
         try:
             return standing(self._host, path)
         except HostUnreachable:
@@ -87,7 +87,7 @@ class Places:
         except PoolproofError:
             return None
 
-    def _look(self, place: Standing) -> Target | None:
+    def _look(self, place: PathTarget) -> Target | None:
         try:
             return _target(self._host, place, self._leaves(place), self._machine(), self._zfs(place))
         except HostUnreachable:
@@ -96,11 +96,11 @@ class Places:
             return None
 
 
-def _path(place: Place) -> str:
+def _path(place: JobFiles) -> str:
     return place.files[0] if place.files else place.directory or "."
 
 
-def _leaves(host: Host, place: Standing) -> tuple[Leaf, ...]:
+def _leaves(host: Host, place: PathTarget) -> tuple[Leaf, ...]:
     if place.is_block:
         name = place.path.rpartition("/")[2]
         return (Leaf(name, place.path, f"/sys/class/block/{name}/stat"),)
@@ -109,13 +109,13 @@ def _leaves(host: Host, place: Standing) -> tuple[Leaf, ...]:
 
 
 def _target(
-    host: Host, place: Standing, leaves: tuple[Leaf, ...], machine: Machine, facts: DatasetFacts | None
+    host: Host, place: PathTarget, leaves: tuple[Leaf, ...], machine: Machine, facts: DatasetFacts | None
 ) -> Target:
     target = target_of(host, Volume(place.path, place.is_block, leaves), leaves, machine)
     return target if facts is None else _on_zfs(target, facts, is_zvol=target.file_system != "zfs")
 
 
-def _zfs_below(host: Host, place: Standing, leaves: Sequence[Leaf]) -> DatasetFacts | None:
+def _zfs_below(host: Host, place: PathTarget, leaves: Sequence[Leaf]) -> DatasetFacts | None:
     mount = None if place.is_block else mount_of(parse_mountinfo(host.read("/proc/self/mountinfo")), place.path)
     if mount is not None and mount.file_system == "zfs":
         return dataset_facts(host, mount.source)
@@ -130,7 +130,7 @@ def _on_zfs(target: Target, facts: DatasetFacts, *, is_zvol: bool) -> Target:
         target,
         record_bytes=int(unit) if unit and unit.isdigit() else None,
         compression=None if compression in (None, "off") else compression,
-        zfs=Zfs(
+        zfs=ZfsFacts(
             version=facts.version,
             is_zvol=is_zvol,
             direct=said.get("direct"),

@@ -21,7 +21,7 @@ _OWN = "run-"
 
 
 @dataclass(frozen=True)
-class Ground:
+class ReachedHost:
     """The host, the campaign as it is seen from there, and the identities of the disks that may be overwritten."""
 
     host: Host
@@ -50,7 +50,7 @@ def reached(name: str) -> Iterator[Host]:
 
 
 @contextlib.contextmanager
-def on_host(name: str, campaign: Campaign, permitted: frozenset[str]) -> Iterator[Ground]:
+def on_host(name: str, campaign: Campaign, permitted: frozenset[str]) -> Iterator[ReachedHost]:
     """A host that is there already. Devices that a lab has as disks are those disks.
 
     Raises:
@@ -59,17 +59,17 @@ def on_host(name: str, campaign: Campaign, permitted: frozenset[str]) -> Iterato
     """
     with reached(name) as host:
         if not name.startswith(_LAB):
-            yield Ground(host, campaign, permitted)
+            yield ReachedHost(host, campaign, permitted)
             return
         from poolproof.lab.campaign import own_disks, seen_from
         from poolproof.lab.standing import find
 
         lab = find(name).record
-        yield Ground(host, seen_from(lab, campaign), permitted | own_disks(lab))
+        yield ReachedHost(host, seen_from(lab, campaign), permitted | own_disks(lab))
 
 
 @contextlib.contextmanager
-def in_own_lab(wish: RunLab, label: str, campaign: Campaign, *, keep: bool) -> Iterator[Ground]:
+def in_own_lab(wish: RunLab, label: str, campaign: Campaign, *, keep: bool) -> Iterator[ReachedHost]:
     """A lab with the campaign's devices as its disks; its image is built where it is not there.
 
     It ends with the context, unless it is to be kept.
@@ -85,7 +85,7 @@ def in_own_lab(wish: RunLab, label: str, campaign: Campaign, *, keep: bool) -> I
     lab = _start(wish, label, campaign, keep=keep)
     try:
         with _crash_told(lab, "the lab"), link.reached(lab) as host:
-            yield Ground(host, seen_from(lab.record, campaign), own_disks(lab.record))
+            yield ReachedHost(host, seen_from(lab.record, campaign), own_disks(lab.record))
     finally:
         if keep:
             say(f"the lab stays: poolproof lab ssh {lab.name}; its end: poolproof lab rm {lab.name}")

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from poolproof.campaign.calibration import calibration_of
 from poolproof.campaign.model import Campaign, Layout, Measure, Metric, Until, Workload
-from poolproof.results.runs.model import Trial, Unsettled
+from poolproof.results.runs.model import NotConverged, Trial
 from poolproof.stopping.across import across
-from poolproof.stopping.model import IMPRECISE, Between, Rule, Spread, TrialMean
+from poolproof.stopping.model import IMPRECISE, AcrossTrials, StoppingRule, TrialMean, VariancePrior
 from poolproof.stopping.percentile import BIN_DEVIATION
 from poolproof.stopping.spread import spread_of
 
@@ -23,16 +23,16 @@ class Spreads:
     the cells of the kind are too few to tell.
     """
 
-    rates: Spread | None = None
-    percentiles: Spread | None = None
+    rates: VariancePrior | None = None
+    percentiles: VariancePrior | None = None
 
-    def of(self, metric: Metric) -> Spread | None:
+    def of(self, metric: Metric) -> VariancePrior | None:
         """That of the metric's kind."""
         return self.rates if is_rate(metric) else self.percentiles
 
 
 @dataclass(frozen=True)
-class CellSettling:
+class CellConvergence:
     """What is known of a cell that is measured until its figure is known.
 
     `done`: no further trial is needed, or none is allowed. `settled`: the trials agree inside the tolerance, and each
@@ -42,12 +42,12 @@ class CellSettling:
 
     done: bool
     settled: bool
-    reasons: tuple[Unsettled, ...]
-    between: Between | None
+    reasons: tuple[NotConverged, ...]
+    between: AcrossTrials | None
     fixed_s: float
 
 
-def rule_of(measure: Measure) -> Rule:
+def rule_of(measure: Measure) -> StoppingRule:
     """The stopping rule that `measure: {until: …}` asks for.
 
     Raises:
@@ -56,7 +56,7 @@ def rule_of(measure: Measure) -> Rule:
     if measure.until is None:
         raise ValueError("a fixed time has no stopping rule")
     until = measure.until
-    return Rule(
+    return StoppingRule(
         until=until.tolerance,
         confidence=until.confidence,
         min_s=until.min_s,
@@ -146,19 +146,19 @@ def _until(own: Sequence[tuple[int, Trial]], last: float = math.inf) -> list[Tri
     return [trial for place, trial in own if place <= last]
 
 
-def settling_of(trials: Sequence[Trial], measure: Measure, spreads: Spreads | None = None) -> CellSettling | None:
+def settling_of(trials: Sequence[Trial], measure: Measure, spreads: Spreads | None = None) -> CellConvergence | None:
     """What the trials of one cell say together; None with a fixed time. Failed trials have no say."""
     if measure.until is None:
         return None
     fixed_s = measure.trials * _fixed_s(trials, measure.until)
     means = _means_of(trials)
     if not means:
-        missing = Unsettled("no-figure", "no trial came as far as a figure")
-        return CellSettling(len(trials) >= measure.trials, False, (missing,), None, fixed_s)
+        missing = NotConverged("no-figure", "no trial came as far as a figure")
+        return CellConvergence(len(trials) >= measure.trials, False, (missing,), None, fixed_s)
     metric = trials[0].metric
     between = across(means, rule_of(measure), (spreads or Spreads()).of(metric), resolution_of(metric))
     reasons = (*_between_reasons(between, len(means), measure), *_within_reasons(trials))
-    return CellSettling(between.done, between.known and not reasons, reasons, between, fixed_s)
+    return CellConvergence(between.done, between.known and not reasons, reasons, between, fixed_s)
 
 
 def _fixed_s(trials: Sequence[Trial], until: Until) -> float:
@@ -189,22 +189,22 @@ def _mean_of(trial: Trial) -> TrialMean | None:
     return TrialMean(value, value * settling.low_share, value * settling.high_share)
 
 
-def _between_reasons(between: Between, count: int, measure: Measure) -> tuple[Unsettled, ...]:
+def _between_reasons(between: AcrossTrials, count: int, measure: Measure) -> tuple[NotConverged, ...]:
     if between.known:
         return ()
     if between.low is None or between.high is None:
-        return (Unsettled("one-trial", "one trial alone has no interval"),)
+        return (NotConverged("one-trial", "one trial alone has no interval"),)
     assert measure.until is not None, "the caller has looked"
-    apart = (Unsettled("disagree", "the trials differ by more than their insides explain"),)
+    apart = (NotConverged("disagree", "the trials differ by more than their insides explain"),)
     half = (between.high - between.low) / 2 / between.mean if between.mean else 0.0
     trials = "1 trial knows" if count == 1 else f"{count} trials know"
     wide = f"{trials} it to within {100 * half:.3g} %, not {100 * measure.until.tolerance:g} %"
-    return (*(apart if between.disagree else ()), Unsettled("trials", wide))
+    return (*(apart if between.disagree else ()), NotConverged("trials", wide))
 
 
-def _within_reasons(trials: Sequence[Trial]) -> tuple[Unsettled, ...]:
+def _within_reasons(trials: Sequence[Trial]) -> tuple[NotConverged, ...]:
     """Why trials themselves did not settle, each reason once."""
-    found: dict[str, Unsettled] = {}
+    found: dict[str, NotConverged] = {}
     for trial in trials:
         if trial.settling is not None and not trial.settling.settled and trial.verdict != "failed":
             for reason in trial.settling.reasons:

@@ -14,7 +14,7 @@ _NEVER = ("0", "none", "false", "no", "")
 
 
 @dataclass(frozen=True)
-class Place:
+class AxisPosition:
     """`panel` is mode and sync in words. `over` is the option on the axis, `at` its value, `order` sorts the values.
 
     `rest`: what else varies, so that lines of different queue depths are not mixed up; empty where nothing does.
@@ -34,9 +34,9 @@ class Place:
         return f"{self.mode}, {'sync' if self.sync else 'async'}"
 
 
-def places(workloads: Sequence[Workload]) -> Mapping[str, Place]:
+def places(workloads: Sequence[Workload]) -> Mapping[str, AxisPosition]:
     """By name, those workloads that are points of a curve: of families that vary over an option with an order."""
-    found: dict[str, Place] = {}
+    found: dict[str, AxisPosition] = {}
     for family in dict.fromkeys(workload.family for workload in workloads):
         own = [workload for workload in workloads if workload.family == family]
         over = _over(own)
@@ -45,7 +45,7 @@ def places(workloads: Sequence[Workload]) -> Mapping[str, Place]:
     return found
 
 
-def panels(placed: Iterable[Place]) -> list[str]:
+def panels(placed: Iterable[AxisPosition]) -> list[str]:
     """The panels in the order of the seeds: async before sync, reads before writes."""
     unique = {place.panel: place for place in placed}
 
@@ -62,13 +62,13 @@ def _over(workloads: Sequence[Workload]) -> str | None:
     return next((name for name in _AXIS_FIRST if name in varying), None)
 
 
-def _place(workload: Workload, over: str) -> Place:
+def _place(workload: Workload, over: str) -> AxisPosition:
     varies = {_plain(key): value for key, value in workload.varies}
     at = varies.pop(over, "")
     options = {_plain(key): value for job in workload.jobs for key, value in job.options}
     mode = options.get("rw", options.get("readwrite", "read")).split(":")[0]
     rest = ", ".join(f"{key}={value}" for key, value in varies.items() if key not in ("rw", "readwrite", *_SYNC))
-    return Place(
+    return AxisPosition(
         family=workload.family,
         mode=_SPELLINGS.get(mode, mode),
         sync=any(options.get(name, "0").lower() not in _NEVER for name in _SYNC),

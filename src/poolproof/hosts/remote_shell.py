@@ -17,7 +17,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from poolproof.hosts import far_stream
+from poolproof.hosts import remote_stream as far_stream
 
 FAREWELL = b"exit 0\n"
 _LONGEST_REQUEST_BYTES = 16384  # some shells read their script byte by byte
@@ -93,7 +93,7 @@ pp_look() {
 
 
 @dataclass(frozen=True)
-class Request:
+class ShellRequest:
     """What the worker is to do, but for the request's number. `feeds`: a program gets input."""
 
     verb: str
@@ -106,7 +106,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Answer:
+class CommandResult:
     """How a command ended: its exit code, and its own output. `absent`: no such program, or it may not be executed."""
 
     code: int
@@ -147,20 +147,20 @@ def ping(number: int) -> bytes:
     return f"pp_say begin {number}\n".encode()
 
 
-def to_run(argv: Sequence[str], *, limit_s: int, stdin: str | None) -> Request | None:
+def to_run(argv: Sequence[str], *, limit_s: int, stdin: str | None) -> ShellRequest | None:
     """The request to run `argv`; None for what has to go another way: too long, or input that a shell can't hold."""
     if stdin is not None and "\0" in stdin:
         return None
     limit = str(limit_s) if limit_s > _WITHOUT_CLOCK_S else ""
     fed = [] if stdin is None else [stdin]
     words = shlex.join([limit, "fed" if fed else "", *fed, *argv])
-    return None if len(words.encode()) > _LONGEST_REQUEST_BYTES else Request("pp_run", words, bool(fed))
+    return None if len(words.encode()) > _LONGEST_REQUEST_BYTES else ShellRequest("pp_run", words, bool(fed))
 
 
-def to_look(paths: Sequence[str], *, clock: bool) -> Request | None:
+def to_look(paths: Sequence[str], *, clock: bool) -> ShellRequest | None:
     """The request to tell what the files hold, and the time of the clock; None for more paths than it takes."""
     words = shlex.join(["clock" if clock else "", *paths])
-    return None if len(words.encode()) > _LONGEST_REQUEST_BYTES else Request("pp_look", words)
+    return None if len(words.encode()) > _LONGEST_REQUEST_BYTES else ShellRequest("pp_look", words)
 
 
 class Reply:
@@ -177,11 +177,11 @@ class Reply:
         """The end came, on both streams."""
         return all(stream.find_end() for stream in self._streams)
 
-    def answer(self) -> Answer:
+    def answer(self) -> CommandResult:
         """The answer, once it ended."""
         out, err = self._streams
         found = out.code
-        return Answer(int(found.removeprefix("absent")), found.startswith("absent"), out.text(), err.text())
+        return CommandResult(int(found.removeprefix("absent")), found.startswith("absent"), out.text(), err.text())
 
     def said(self) -> str:
         """What came on standard error so far, of an answer that was cut off."""

@@ -12,7 +12,7 @@ from poolproof.rules.model import Case, Changes, Finding, Rule
 
 
 @dataclass(frozen=True)
-class Placed:
+class LocatedFinding:
     """A finding with its line, the jobs to blame by their place in the unit, and what would mend each of them."""
 
     finding: Finding
@@ -22,7 +22,7 @@ class Placed:
 
 
 @dataclass(frozen=True)
-class Ground:
+class JobGroup:
     """Jobs of a unit, by their places, that stand on one target; `evidence` knows of their files."""
 
     jobs: tuple[int, ...]
@@ -30,19 +30,19 @@ class Ground:
     evidence: Evidence | None = None
 
 
-def placed(unit: Unit, grounds: Sequence[Ground]) -> tuple[Placed, ...]:
+def placed(unit: Unit, grounds: Sequence[JobGroup]) -> tuple[LocatedFinding, ...]:
     """Everything that the rules find in the unit, in the order of its lines."""
     found = [each for ground in grounds for each in _on(unit, ground)]
     return tuple(sorted(found, key=lambda each: each.line))
 
 
-def _on(unit: Unit, ground: Ground) -> Iterator[Placed]:
+def _on(unit: Unit, ground: JobGroup) -> Iterator[LocatedFinding]:
     cases = list(_cases(unit, ground))
     for rule in all_rules():
         yield from _of_rule(unit, ground, rule, cases)
 
 
-def _of_rule(unit: Unit, ground: Ground, rule: Rule, cases: Sequence[Case]) -> Iterator[Placed]:
+def _of_rule(unit: Unit, ground: JobGroup, rule: Rule, cases: Sequence[Case]) -> Iterator[LocatedFinding]:
     """A finding stands when it stands whatever the unknown variables are."""
     if rule.in_job is None:
         return
@@ -56,7 +56,7 @@ def _of_rule(unit: Unit, ground: Ground, rule: Rule, cases: Sequence[Case]) -> I
         if len(others) < len(found) - 1:
             continue
         places = [blamed[number]] if len(found[0]) == len(blamed) else blamed
-        yield Placed(
+        yield LocatedFinding(
             _told(rule, finding, others),
             _line(unit, [unit.jobs.jobs[ground.jobs[place]] for place in places], rule),
             tuple(ground.jobs[place] for place in places),
@@ -64,7 +64,7 @@ def _of_rule(unit: Unit, ground: Ground, rule: Rule, cases: Sequence[Case]) -> I
         )
 
 
-def _cases(unit: Unit, ground: Ground) -> Iterator[Case]:
+def _cases(unit: Unit, ground: JobGroup) -> Iterator[Case]:
     jobs = JobFile(tuple(unit.jobs.jobs[place] for place in ground.jobs))
     for filled in possible(jobs, has_unknown_words=bool(unit.unknown_words)):
         yield Case(filled, evidence=ground.evidence, target=ground.target)

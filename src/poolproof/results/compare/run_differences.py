@@ -18,7 +18,7 @@ _OF_EVERY_RUN = ("kernel", "distribution", "processors", "ram_bytes", "machine")
 
 
 @dataclass(frozen=True)
-class Unlike:
+class RunDifference:
     """One thing that differs: what it is, and what it was in either run; a dash where a run has none."""
 
     what: str
@@ -26,7 +26,7 @@ class Unlike:
     b: str
 
 
-def unlike(a: FinishedRun, b: FinishedRun) -> tuple[Unlike, ...]:
+def run_differences(a: FinishedRun, b: FinishedRun) -> tuple[RunDifference, ...]:
     """Every recorded difference that may move a figure. Names, places and the seed of the order move none."""
     return (
         *_differing(_machine(a), _machine(b)),
@@ -39,10 +39,10 @@ def unlike(a: FinishedRun, b: FinishedRun) -> tuple[Unlike, ...]:
     )
 
 
-def unlike_layouts(a: FinishedRun, layout_a: str, b: FinishedRun, layout_b: str) -> tuple[Unlike, ...]:
+def unlike_layouts(a: FinishedRun, layout_a: str, b: FinishedRun, layout_b: str) -> tuple[RunDifference, ...]:
     """The two expressions of layouts that are compared under different names."""
     one, other = _layouts(a.campaign)[f"layout {layout_a}"], _layouts(b.campaign)[f"layout {layout_b}"]
-    return (Unlike("layout", f"{layout_a}: {one}", f"{layout_b}: {other}"),)
+    return (RunDifference("layout", f"{layout_a}: {one}", f"{layout_b}: {other}"),)
 
 
 def _machine(run: FinishedRun) -> _Facts:
@@ -95,7 +95,7 @@ def _layouts(campaign: Campaign) -> _Facts:
     return {f"layout {layout.name}": format_expression(layout.expression) for layout in campaign.layouts}
 
 
-def _workloads(a: FinishedRun, b: FinishedRun) -> Iterator[Unlike]:
+def _workloads(a: FinishedRun, b: FinishedRun) -> Iterator[RunDifference]:
     """The options that differ, by workload, job section where there are several, and option."""
     for workload in a.campaign.workloads:
         other = b.workload(workload.name)
@@ -110,13 +110,13 @@ def _options(workload: Workload) -> _Facts:
     return {**options, "metric": workload.metric, "fill": str(workload.fill).lower(), **own}
 
 
-def _differing(a: _Facts, b: _Facts, prefix: str = "") -> Iterable[Unlike]:
+def _differing(a: _Facts, b: _Facts, prefix: str = "") -> Iterable[RunDifference]:
     for key in dict.fromkeys([*a, *b]):
         one, other = a.get(key, ABSENT), b.get(key, ABSENT)
         if one != other:
-            yield Unlike(prefix + key, one, other)
+            yield RunDifference(prefix + key, one, other)
 
 
-def _differing_where_both(a: _Facts, b: _Facts) -> Iterable[Unlike]:
+def _differing_where_both(a: _Facts, b: _Facts) -> Iterable[RunDifference]:
     shared = a.keys() & b.keys()
     return _differing({key: a[key] for key in a if key in shared}, {key: b[key] for key in b if key in shared})

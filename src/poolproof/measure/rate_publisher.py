@@ -5,7 +5,7 @@ from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.live import LiveLine, LiveNotes
 
 
-class Teller:
+class RatePublisher:
     """Tells the rates of one trial; called from the thread that watches fio."""
 
     def __init__(self, listener: Listener, run: RunDirectory, key: tuple[str, str, int]) -> None:
