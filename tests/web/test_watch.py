@@ -1,4 +1,4 @@
-"""`poolproof watch --web` in a real browser while a run goes on: the map fills, rates move, the end is told."""
+"""`poolproof watch --web` in a real browser during a run: the map fills, the rates change, the end is shown."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -71,10 +71,10 @@ def watching(browser: Browser, tmp_path: Path) -> Iterator[Watching]:
     assert (made.complaints, outside) == ([], [])
 
 
-def test_the_map_fills_while_the_run_goes_on_and_the_end_is_told(watching: Watching) -> None:
+def test_the_map_fills_during_the_run_and_the_end_is_shown(watching: Watching) -> None:
     watching.await_cells(4)
     watching.await_trials(_DONE)
-    expect(watching.page.locator("#state")).to_have_text("going")
+    expect(watching.page.locator("#state")).to_have_text("running")
     watching.ends(2)
     watching.await_cells(5)
     watching.await_trials(10)
@@ -87,7 +87,7 @@ def test_the_map_fills_while_the_run_goes_on_and_the_end_is_told(watching: Watch
     expect(watching.page.locator("#cells")).to_have_text("✓ 6 sound")
 
 
-def test_the_rates_of_the_trial_at_hand_are_shown_beside_each_other(watching: Watching) -> None:
+def test_both_rates_of_the_running_trial_are_shown(watching: Watching) -> None:
     watching.await_trials(_DONE)
     key = watching.ahead[0].key
     watching.run.trial_directory(*key)
@@ -106,7 +106,7 @@ def test_the_rates_of_the_trial_at_hand_are_shown_beside_each_other(watching: Wa
     )
 
 
-def test_the_reader_stays_where_he_was_and_can_hold_the_page(watching: Watching) -> None:
+def test_a_new_page_keeps_the_place_and_updates_can_be_paused(watching: Watching) -> None:
     watching.await_cells(4)
     watching.report.locator("#metric").select_option("p99")
     watching.report.locator("#theme").click()
@@ -134,8 +134,8 @@ def test_axe_finds_nothing_serious_around_the_page(watching: Watching, theme: An
     assert not [each["id"] for each in found["violations"] if each["impact"] in ("serious", "critical")]
 
 
-def test_a_server_that_has_ended_is_told(watching: Watching) -> None:
+def test_a_stopped_server_is_reported(watching: Watching) -> None:
     watching.await_cells(4)
     watching.server.stop()
-    expect(watching.page.locator("#state")).to_contain_text("has ended, or cannot be reached")
+    expect(watching.page.locator("#state")).to_contain_text("has stopped or cannot be reached")
     watching.complaints.clear()  # the browser complains of the connection that it lost

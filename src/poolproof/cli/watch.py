@@ -1,5 +1,6 @@
-"""`poolproof watch`: a run that goes on in another process, as a live screen or as a page in the browser."""
+"""`poolproof watch`: follow a run of another process, on a live screen or in a browser."""
 
+import contextlib
 import json
 import signal
 import sys
@@ -14,30 +15,30 @@ from poolproof.errors import UsageError
 
 if TYPE_CHECKING:
     from poolproof.presentation.live.follow import Follower
-    from poolproof.presentation.terminal.live_state import LiveState
 
-_LOOK_S = 0.5
+_POLL_S = 0.5
 _BEGINS_WITHIN_S = 5.0
 _LOOPBACK = "127.0.0.1"
 
 
 def command(
     run: Annotated[Path, typer.Argument(help="The run directory.")],
-    web: Annotated[bool, typer.Option("--web", help="Serve the report's page live, until Ctrl-C.")] = False,
+    web: Annotated[bool, typer.Option("--web", help="Serve the report in a browser and keep it current.")] = False,
     bind: Annotated[
-        str, typer.Option("--bind", metavar="ADDRESS", help="Where --web listens; elsewhere it needs a token.")
+        str,
+        typer.Option("--bind", metavar="ADDRESS", help="The address --web listens on."),
     ] = _LOOPBACK,
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="With --web; 0 is any free one.")] = 0,
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Its port; 0 picks a free one.")] = 0,
     plain: Plain = False,
     as_json: Json = False,
 ) -> None:
-    """Watch a run that goes on in another process: the live screen, or with --web its page in a browser.
+    """Watch a run of another process: on a live screen, or with --web in a browser.
 
-    Nothing is written to the run. Ctrl-C ends the watching, not the run. --json prints the run's object at its end,
-    with --web the address.
+    Nothing is written to the run. Ctrl-C stops watching, not the run. --json prints the run's object when it ends; with
+    --web it prints the address.
     """
     if not web and (bind != _LOOPBACK or port):
-        raise UsageError("--bind and --port are for the page in the browser", f"poolproof watch {run} --web")
+        raise UsageError("--bind and --port need --web", f"poolproof watch {run} --web")
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)
     from poolproof.presentation.live.follow import Follower
@@ -51,66 +52,62 @@ def command(
 
 
 def _await_begin(follower: "Follower") -> None:
-    """A run that was just made has no lock for a moment."""
+    """Wait for the lock, which a run that has just been created does not have yet."""
     until = follower.begun_s + _BEGINS_WITHIN_S
     while not (follower.run.path / ".lock").exists() and time.time() < until < time.time() + 2 * _BEGINS_WITHIN_S:
-        time.sleep(_LOOK_S)
+        time.sleep(_POLL_S)
 
 
 def _serve(follower: "Follower", bind: str, port: int, *, as_json: bool) -> None:
-    from poolproof.presentation.live.seen import Watched
-    from poolproof.presentation.live.server import serve, stand
+    from poolproof.presentation.live.server import listen, serve
+    from poolproof.presentation.live.status import WatchedRun
 
-    standing = stand(bind, port)
-    watched = Watched(follower)
+    server_socket = listen(bind, port)
+    watched = WatchedRun(follower)
 
-    def ended() -> None:
-        _say(f"{follower.why_still(watched.state.done, watched.state.total)} The page stays until Ctrl-C.")
+    def on_end() -> None:
+        _say(f"{watched.why_idle()} The page stays available until Ctrl-C.")
 
-    print(json.dumps({"url": standing.url}) if as_json else standing.url, flush=True)
-    if standing.access.token is None:
-        _say("Open it in a browser on this machine. Ctrl-C ends it.")
+    print(json.dumps({"url": server_socket.url}) if as_json else server_socket.url, flush=True)
+    if server_socket.access.token is None:
+        _say("Open it in a browser on this machine. Ctrl-C stops the server.")
     else:
-        _say("Whoever has this address sees the run, and nothing on the way is encrypted. Ctrl-C ends it.")
+        _say("Anyone with this address can see the run, and the connection is not encrypted. Ctrl-C stops the server.")
     with follower.watching():
-        serve(watched, standing, ended)
+        serve(watched, server_socket, on_end)
 
 
 def _watch(follower: "Follower", *, plain: bool, as_json: bool) -> None:
     from poolproof.cli.missing_data import end_with_gaps
     from poolproof.cli.result import print_result
-    from poolproof.presentation.terminal.live_state import LiveState
     from poolproof.results.runs.convergence import trials_ahead
 
-    state = LiveState(follower.campaign, follower.before, begun_s=follower.begun_s or None)
     try:
         if follower.run.is_going():
-            _follow(follower, state, plain=plain)
+            _follow(follower, plain=plain)
     except KeyboardInterrupt:
-        _say(f"no longer watched; the run goes on. To see it again: poolproof watch {follower.run.path}")
+        _say(f"stopped watching; the run continues. To watch it again: poolproof watch {follower.run.path}")
         return
     seen = print_result(follower.run.path, as_json=as_json)
     done = len(seen.trials) + seen.left_out
-    _say(follower.why_still(done, max(state.total, len(seen.trials) + trials_ahead(seen.trials, follower.campaign))))
+    _say(follower.why_idle(done, max(done, len(seen.trials) + trials_ahead(seen.trials, follower.campaign))))
     end_with_gaps(seen)
 
 
-def _follow(follower: "Follower", state: "LiveState", *, plain: bool) -> None:
-    """Until no poolproof works on the run any more."""
-    from poolproof.cli.following import plain_lines, screen_is_possible, screen_of
+def _follow(follower: "Follower", *, plain: bool) -> None:
+    """Follow the run until no poolproof process works on it."""
+    from poolproof.cli.following import following
 
-    if plain or not screen_is_possible():
-        lines = plain_lines(state)
-        lines.campaign_begins(state.total - state.done, state.done)
-        while follower.look(lines).going:
-            time.sleep(_LOOK_S)
-        return
-    with follower.watching(), screen_of(state, "Ctrl-C ends the watching") as screen:
-        follower.last_rates(screen)
-        while (glance := follower.look(screen)).going:
-            if glance.since_s is not None:
-                state.began(glance.since_s)
-            time.sleep(_LOOK_S)
+    begun_s = follower.begun_s or None
+    show = following(follower.campaign, follower.before, plain=plain, hint="Ctrl-C stops watching", begun_s=begun_s)
+    with show as progress:
+        watching = follower.watching() if progress.wants_live else contextlib.nullcontext()
+        with watching:
+            follower.last_rates(progress)
+            while (update := follower.update(progress)).running:
+                if update.since_s is not None:
+                    progress.set_start(update.since_s)
+                time.sleep(_POLL_S)
 
 
 def _say(line: str) -> None:

@@ -1,7 +1,7 @@
-"""Who may see the page: only requests to a name that is this server's own, and with the token where there is one.
+"""Who may see the page: only requests that name this server as their host, and that have the token if there is one.
 
-A page of a stranger can have its own name resolve to 127.0.0.1 (DNS rebinding), but then the browser sends that name as
-Host. An address cannot be made to mean another machine, so addresses are let through.
+A foreign web page can make its own name resolve to 127.0.0.1 (DNS rebinding), but the browser then sends that name in
+the Host header. An IP address cannot be redirected in this way, so addresses are accepted.
 """
 
 import hmac
@@ -26,9 +26,9 @@ _HEADERS = {
 
 @dataclass(frozen=True)
 class Access:
-    """What a request must show: the port in its Host, and the token in its address once, then the cookie for it.
+    """What a request must have: this server's name and port as its host, and the token once, afterwards the cookie.
 
-    `token` None: none is needed, and only loopback is answered.
+    If `token` is None, no token is needed, and only requests to loopback are answered.
     """
 
     port: int
@@ -38,11 +38,11 @@ class Access:
 
     @property
     def cookie(self) -> str:
-        """Cookies know no ports, so the port is in the name."""
+        """The cookie's name, which includes the port because cookies are shared between ports."""
         return f"poolproof-{self.port}"
 
-    def knows_host(self, host: str) -> bool:
-        """Whether a Host header names this server."""
+    def allows_host(self, host: str) -> bool:
+        """True if a Host header names this server."""
         try:
             parts = urlsplit(f"//{host}")
             name, port = (parts.hostname or "").rstrip("."), parts.port or 80
@@ -56,17 +56,17 @@ class Access:
             return name in self.names
         return address.is_loopback or self.token is not None
 
-    def knows_token(self, given: str) -> bool:
-        """Compared in a time that tells nothing."""
+    def allows_token(self, given: str) -> bool:
+        """Compare the token in constant time."""
         return self.token is not None and hmac.compare_digest(given.encode(), self.token.encode())
 
-    def knows_cookie(self, given: str) -> bool:
-        """The same for the cookie."""
+    def allows_cookie(self, given: str) -> bool:
+        """Compare the cookie in constant time."""
         return hmac.compare_digest(given.encode(), self.session.encode())
 
 
 def access_for(address: str, port: int) -> Access:
-    """Without a token on loopback; elsewhere with a new one, and under this machine's own names as well."""
+    """Return access without a token on loopback; elsewhere with a new token, and also under this machine's names."""
     if ipaddress.ip_address(address).is_loopback:
         return Access(port, None)
     own = {socket.gethostname().lower(), socket.getfqdn().lower(), "localhost"}
@@ -74,7 +74,7 @@ def access_for(address: str, port: int) -> Access:
 
 
 class Guarded:
-    """Lets through what may see the page; all else gets a sentence. Every answer forbids to be kept or framed."""
+    """Answers only requests that have access; no response may be cached or framed by others."""
 
     def __init__(self, app: ASGIApp, access: Access) -> None:
         self._app, self._access = app, access
@@ -94,18 +94,18 @@ class Guarded:
         await (refusal or self._app)(scope, receive, with_headers)
 
     def _refusal(self, request: Request) -> Response | None:
-        if not self._access.knows_host(request.headers.get("host", "")):
-            return PlainTextResponse("this server does not go by that name\n", 421)
+        if not self._access.allows_host(request.headers.get("host", "")):
+            return PlainTextResponse("this server does not have that name\n", 421)
         if self._access.token is None:
             return None
-        if self._access.knows_token(request.query_params.get("token", "")):
+        if self._access.allows_token(request.query_params.get("token", "")):
             return self._admission()
-        if self._access.knows_cookie(request.cookies.get(self._access.cookie, "")):
+        if self._access.allows_cookie(request.cookies.get(self._access.cookie, "")):
             return None
-        return PlainTextResponse("open the address that poolproof printed: it has the token in it\n", 403)
+        return PlainTextResponse("open the address that poolproof printed: it includes the token\n", 403)
 
     def _admission(self) -> Response:
-        """From here on the cookie does, so that the token stays in no address bar."""
+        """Set the cookie and redirect, so that the token does not stay in the address bar."""
         answer = RedirectResponse("/", 303)
         answer.set_cookie(self._access.cookie, self._access.session, httponly=True, samesite="lax")
         return answer

@@ -1,4 +1,4 @@
-"""A run followed in its files: what is new in them, told to a listener as the run itself would tell it."""
+"""Follow a run through its files: report what is new in them to a listener, as the run itself would."""
 
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -18,34 +18,34 @@ from poolproof.results.runs.files import decode
 from poolproof.results.runs.live import LiveNotes
 from poolproof.results.runs.model import SCHEMA, RunRecord, Trial
 
-MEASURED = "being measured"
-_TAKEN_DOWN = "taking down"
+MEASURING = "measuring"
+_CLEANING_UP = "cleaning up"
 _BETWEEN = "between two trials"
 _TAIL_BYTES = 65_536
 Key = tuple[str, str, int]
 
 
 class _Line(msgspec.Struct):
-    """A line of journal.jsonl, as far as it is told here."""
+    """The part of a line of journal.jsonl that is read here."""
 
     line: str
     title: str = ""
 
 
 @dataclass(frozen=True)
-class Glance:
-    """`going`: a poolproof works on the run. `since_s`: when what is at hand began, seconds since 1970, if known."""
+class Update:
+    """`running`: a poolproof process works on the run. `since_s`: when the step began, in seconds since 1970."""
 
-    going: bool
+    running: bool
     since_s: float | None
 
 
 class Follower:
-    """Reads a run directory and never writes to it. The trials that are there already are `before`.
+    """Reads a run directory and never writes to it. `before` are the trials that were finished at the start.
 
     Raises:
-        RunError: the path is no run directory, or it is of another schema.
-        CampaignError: its campaign is of another poolproof.
+        RunError: the path is not a run directory, or its schema is another one.
+        CampaignError: this poolproof does not understand its campaign.
     """
 
     def __init__(self, path: Path) -> None:
@@ -57,50 +57,50 @@ class Follower:
         self._offset = 0
         self._done: dict[tuple[str, str], int] = {}
         self._layout = self._step = ""
-        self._at: Key | None = None
-        self._told_s = 0.0
+        self._running: Key | None = None
+        self._reported_s = 0.0
         self._notes = LiveNotes(self.run)
         self.before, _ = self._new_trials()
         for trial in self.before:
             self._count(trial)
 
     def watching(self) -> AbstractContextManager[None]:
-        """As long as this lasts, the run writes down its rates while it measures, and `look` tells them."""
+        """Ask the run to write its rates while it measures, so that `update` can report them."""
         return self._notes.watched()
 
     @property
     def begun_s(self) -> float:
-        """When the run began, seconds since 1970; 0 where it does not say so."""
+        """When the run began, in seconds since 1970; 0 if unknown."""
         try:
             return datetime.fromisoformat(self.record.begun_at).timestamp()
         except ValueError:
             return 0.0
 
-    def why_still(self, done: int, total: int) -> str:
-        """Why nothing happens any more, with so many of its trials done."""
+    def why_idle(self, done: int, total: int) -> str:
+        """Return why a run with so many finished trials makes no progress."""
         if self.record.imported:
-            return "This run was imported; nothing goes on in it."
+            return "This run was imported: it has ended."
         if done >= total:
             return "The run has ended."
-        return f"No poolproof works on this run; to go on: poolproof resume {self.run.path}"
+        return f"The run is not in progress; to continue it: poolproof resume {self.run.path}"
 
     def last_rates(self, listener: Listener) -> None:
-        """Tell the rates of the last trial that was there before."""
+        """Report the rates of the last trial that was finished at the start."""
         if self.before:
-            self._tell_rates(self.before[-1], listener)
+            self._report_rates(self.before[-1], listener)
 
-    def look(self, listener: Listener) -> Glance:
-        """Tell what is new. The lock is looked at first, so that nothing is missed once the run has ended."""
-        going = self.run.is_going()
+    def update(self, listener: Listener) -> Update:
+        """Report what is new. The lock is checked first, so that nothing is missed when the run ends."""
+        running = self.run.is_going()
         trials, damaged = self._new_trials()
         for trial in trials:
-            self._tell_trial(trial, listener)
+            self._report_trial(trial, listener)
         if damaged:
-            listener.warning(f"{damaged} lines of trials.jsonl cannot be read; left out")
-        return Glance(going, self._tell_present(listener) if going else None)
+            listener.warning(f"{damaged} lines of trials.jsonl cannot be read and are skipped")
+        return Update(running, self._report_present(listener) if running else None)
 
     def _new_trials(self) -> tuple[tuple[Trial, ...], int]:
-        """The trials of the lines that came since; and how many lines could not be read."""
+        """Return the trials of the new lines, and how many lines could not be read."""
         try:
             with self._trials_path.open("rb") as file:
                 file.seek(self._offset)
@@ -122,67 +122,67 @@ class Follower:
         self._done[cell] = max(self._done.get(cell, 0), trial.number)
         self._layout = trial.layout
 
-    def _tell_trial(self, trial: Trial, listener: Listener) -> None:
-        self._begins(trial.key, listener)
-        if not self._told_s:
-            self._tell_rates(trial, listener)
+    def _report_trial(self, trial: Trial, listener: Listener) -> None:
+        self._begin(trial.key, listener)
+        if not self._reported_s:
+            self._report_rates(trial, listener)
         self._count(trial)
-        self._at = None
+        self._running = None
         listener.trial_ends(trial)
 
-    def _tell_rates(self, trial: Trial, listener: Listener) -> None:
+    def _report_rates(self, trial: Trial, listener: Listener) -> None:
         if listener.wants_live:
             for rates in rates_of(self.run.trial_path(*trial.key)):
                 listener.live(rates)
 
-    def _begins(self, key: Key, listener: Listener) -> None:
+    def _begin(self, key: Key, listener: Listener) -> None:
         layout, workload, number = key
-        if key == self._at:
+        if key == self._running:
             return
         self._enter(layout, listener)
         if number > self.campaign.measure.trials:
             listener.trial_added(layout, workload)
-        self._at, self._step, self._told_s = key, "", 0.0
+        self._running, self._step, self._reported_s = key, "", 0.0
         listener.trial_begins(layout, workload, number)
 
     def _enter(self, layout: str, listener: Listener) -> None:
         if layout != self._layout:
             self._layout = layout
             done = sum(count for (name, _), count in self._done.items() if name == layout)
-            wanted = len(self._cells.get(layout, ())) * self.campaign.measure.trials
-            listener.layout_begins(layout, max(0, wanted - done))
+            expected = len(self._cells.get(layout, ())) * self.campaign.measure.trials
+            listener.layout_begins(layout, max(0, expected - done))
 
-    def _tell_present(self, listener: Listener) -> float | None:
-        """What is at hand, by what was written last: the directory of a trial, or a line of the journal."""
+    def _report_present(self, listener: Listener) -> float | None:
+        """Report the step that the newest file shows (a trial's directory or the journal); return when it began."""
         journal_s = _changed_s(self.run.journal_path)
-        begun = self._trial_at_hand()
+        begun = self._running_trial()
         if begun is not None and begun[1] >= (journal_s or 0.0):
-            self._begins(begun[0], listener)
-            self._tell_step(MEASURED, listener)
-            self._tell_live(listener)
+            self._begin(begun[0], listener)
+            self._report_step(MEASURING, listener)
+            self._report_live(listener)
             return begun[1]
-        if self._at is not None or journal_s is None:
+        if self._running is not None or journal_s is None:
             return None
         ended_s = _changed_s(self._trials_path) or 0.0
-        self._tell_step(_last_step(self.run.journal_path) if journal_s > ended_s else _BETWEEN, listener)
+        self._report_step(_last_step(self.run.journal_path) if journal_s > ended_s else _BETWEEN, listener)
         return max(journal_s, ended_s)
 
-    def _tell_live(self, listener: Listener) -> None:
-        """The rates of the trial at hand that came since."""
-        if self._at is None or not listener.wants_live:
+    def _report_live(self, listener: Listener) -> None:
+        """Report the new rates of the running trial."""
+        if self._running is None or not listener.wants_live:
             return
-        for line in self._notes.lines(self._at):
-            if line.elapsed_s > self._told_s:
-                self._told_s = line.elapsed_s
+        for line in self._notes.lines(self._running):
+            if line.elapsed_s > self._reported_s:
+                self._reported_s = line.elapsed_s
                 listener.live(LiveRates(line.elapsed_s, line.fio_bytes_per_s, line.leaf_bytes_per_s))
 
-    def _tell_step(self, title: str, listener: Listener) -> None:
+    def _report_step(self, title: str, listener: Listener) -> None:
         if title and title != self._step:
             self._step = title
             listener.step(title)
 
-    def _trial_at_hand(self) -> tuple[Key, float] | None:
-        """The trial whose directory was made, and whose line is not there yet; the newest, if a crash left others."""
+    def _running_trial(self) -> tuple[Key, float] | None:
+        """Return the trial that has a directory but no line yet, and when it began; the newest one after a crash."""
         written_s = _changed_s(self._trials_path) or 0.0
         found: list[tuple[float, Key]] = []
         for layout, workloads in self._cells.items():
@@ -205,7 +205,7 @@ def _changed_s(path: Path) -> float | None:
 
 
 def _last_step(journal: Path) -> str:
-    """What the last whole line of the journal is about."""
+    """Return what the last whole line of the journal describes."""
     try:
         with journal.open("rb") as file:
             size = file.seek(0, 2)
@@ -214,4 +214,4 @@ def _last_step(journal: Path) -> str:
         line = msgspec.json.decode(last, type=_Line)
     except (OSError, msgspec.DecodeError):
         return ""
-    return line.title if line.line == "change" else _TAKEN_DOWN
+    return line.title if line.line == "change" else _CLEANING_UP

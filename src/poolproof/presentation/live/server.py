@@ -1,66 +1,83 @@
-"""The server: its socket, where it may be reached, and its end."""
+"""The web server of `poolproof watch --web`: its socket, its pages, and the events that keep them up to date."""
 
 import contextlib
 import errno
 import ipaddress
+import json
 import os
 import socket
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
 
+import anyio
+import anyio.to_thread
 import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Route
+from starlette.types import ASGIApp
 
-from poolproof.errors import HostError, UsageError
-from poolproof.presentation.live.access import Access, access_for
-from poolproof.presentation.live.seen import Watched
-from poolproof.presentation.live.web import application
+from poolproof.errors import HostError, PoolproofError, UsageError
+from poolproof.presentation.live.access import Access, Guarded, access_for
+from poolproof.presentation.live.status import WatchedRun
 
 _NICE = 10
-_LAST_WORDS_S = 2
+_SHUTDOWN_S = 2
+_POLL_S = 1.0
+_SEND_S = 0.25
+_KEEP_ALIVE_S = 15.0
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; frame-src 'self'; img-src data:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+_TYPES = {"watch.css": "text/css", "watch.js": "text/javascript"}
 _REASONS = {
-    errno.EADDRINUSE: ("is in use", "leave --port out to have a free one"),
-    errno.EACCES: ("is not for this user", "take one above 1023, or leave --port out"),
-    errno.EADDRNOTAVAIL: ("is no address of this machine", "see them with: ip -brief address"),
+    errno.EADDRINUSE: ("is in use", "leave out --port to use a free one"),
+    errno.EACCES: ("is not allowed for this user", "choose a port above 1023, or leave out --port"),
+    errno.EADDRNOTAVAIL: ("is not an address of this machine", "list its addresses with: ip -brief address"),
 }
 
 
 @dataclass(frozen=True)
 class ListeningSocket:
-    """A socket that listens, and who may come in. `url` has the token in it, where there is one."""
+    """A socket that listens, and who may connect. `url` includes the token if there is one."""
 
     listener: socket.socket
     access: Access
     url: str
 
 
-def stand(bind: str, port: int) -> ListeningSocket:
-    """Listen on that address; port 0 is any that is free.
+def listen(bind: str, port: int) -> ListeningSocket:
+    """Listen on an address; port 0 picks a free one.
 
     Raises:
-        UsageError: `bind` is neither an address nor a name that has one.
+        UsageError: `bind` is neither an address nor a name that resolves to one.
         HostError: the port is in use, or the address is not this machine's.
     """
-    family, address = _resolved(bind)
-    listener = socket.socket(family, socket.SOCK_STREAM)
     try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((address, port))
-        listener.listen(64)
+        family, _, _, _, (address, *_) = socket.getaddrinfo(bind, None, type=socket.SOCK_STREAM)[0]
+    except (socket.gaierror, UnicodeError):
+        hint = "use an address, such as --bind 127.0.0.1 or --bind 0.0.0.0"
+        raise UsageError(f"--bind {bind}: this name has no address", hint) from None
+    address = str(address)
+    try:
+        listener = socket.create_server((address, port), family=family)
     except OSError as error:
-        listener.close()
-        why, hint = _REASONS.get(
-            error.errno or 0, (f"cannot be used: {error.strerror}", "take another --bind or --port")
-        )
-        what = f"port {port} of {address}" if error.errno != errno.EADDRNOTAVAIL else address
+        otherwise = (f"cannot be used: {os.strerror(error.errno or 0)}", "choose another --bind or --port")
+        why, hint = _REASONS.get(error.errno or 0, otherwise)
+        what = address if error.errno == errno.EADDRNOTAVAIL else f"port {port} of {address}"
         raise HostError(f"{what} {why}", hint) from None
     access = access_for(address, listener.getsockname()[1])
     return ListeningSocket(listener, access, _url(address, access))
 
 
-def serve(watched: Watched, standing: ListeningSocket, ended: Callable[[], None]) -> None:
-    """Serve until Ctrl-C or SIGTERM; `ended` is called when the run has."""
-    os.nice(_NICE)  # what runs beside it may be a measurement
-    app = application(watched, standing.access, lambda: server.should_exit, ended)
+def serve(watched: WatchedRun, server_socket: ListeningSocket, on_end: Callable[[], None]) -> None:
+    """Serve until Ctrl-C or SIGTERM; call `on_end` when the run has ended."""
+    os.nice(_NICE)  # a measurement may be running on this machine
+    app = _application(watched, server_socket.access, lambda: server.should_exit, on_end)
     config = uvicorn.Config(
         app,
         log_level="error",
@@ -68,24 +85,85 @@ def serve(watched: Watched, standing: ListeningSocket, ended: Callable[[], None]
         server_header=False,
         lifespan="on",
         ws="none",
-        timeout_graceful_shutdown=_LAST_WORDS_S,
+        timeout_graceful_shutdown=_SHUTDOWN_S,
     )
     server = uvicorn.Server(config)
-    with standing.listener, contextlib.suppress(KeyboardInterrupt):
-        server.run(sockets=[standing.listener])
-
-
-def _resolved(bind: str) -> tuple[socket.AddressFamily, str]:
-    try:
-        found = socket.getaddrinfo(bind, None, type=socket.SOCK_STREAM)
-    except (socket.gaierror, UnicodeError):
-        raise UsageError(f"--bind {bind}: no address has that name", "as --bind 127.0.0.1, or --bind 0.0.0.0") from None
-    family, _, _, _, address = found[0]
-    return family, str(address[0])
+    with server_socket.listener, contextlib.suppress(KeyboardInterrupt):
+        server.run(sockets=[server_socket.listener])
 
 
 def _url(address: str, access: Access) -> str:
-    """An address to open; for one that means all of them, the name of this machine."""
+    """Return the URL to open; if the server listens on all addresses, with this machine's name."""
     host = socket.gethostname() if ipaddress.ip_address(address).is_unspecified else address
     host = f"[{host}]" if ":" in host else host
     return f"http://{host}:{access.port}/" + (f"?token={access.token}" if access.token else "")
+
+
+class _Feed:
+    """The latest status, for all browsers: one task reads the run, however many browsers watch it."""
+
+    def __init__(self, watched: WatchedRun, closing: Callable[[], bool], on_end: Callable[[], None]) -> None:
+        self._watched, self._closing, self._on_end = watched, closing, on_end
+        self._status: dict[str, Any] = {}
+
+    async def follow(self) -> None:
+        was_running = True
+        while not self._closing():
+            with contextlib.suppress(PoolproofError, OSError):  # what cannot be read now may be readable in a second
+                self._status = await anyio.to_thread.run_sync(self._watched.update)
+            if self._status:
+                if was_running and not self._status["running"]:
+                    self._on_end()
+                was_running = self._status["running"]
+            await anyio.sleep(_POLL_S)
+
+    async def events(self) -> AsyncIterator[str]:
+        """Yield each change as a server-sent event, and a comment after a quiet while."""
+        last, quiet_s = "", 0.0
+        while not self._closing():
+            text = json.dumps(self._status)
+            if self._status and text != last:
+                last, quiet_s = text, 0.0
+                yield f"data: {text}\n\n"
+            elif quiet_s >= _KEEP_ALIVE_S:
+                quiet_s = 0.0
+                yield ": keep-alive\n\n"
+            await anyio.sleep(_SEND_S)
+            quiet_s += _SEND_S
+
+
+def _application(
+    watched: WatchedRun, access: Access, closing: Callable[[], bool], on_end: Callable[[], None]
+) -> ASGIApp:
+    feed = _Feed(watched, closing, on_end)
+
+    @contextlib.asynccontextmanager
+    async def following(_app: Starlette) -> AsyncIterator[None]:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(feed.follow)
+            yield
+            tasks.cancel_scope.cancel()
+
+    async def frame(_request: Request) -> Response:
+        return HTMLResponse(_asset("watch.html"), headers={"Content-Security-Policy": _POLICY})
+
+    async def asset(request: Request) -> Response:
+        name = request.url.path.removeprefix("/")
+        return Response(_asset(name), media_type=_TYPES[name])
+
+    async def report(_request: Request) -> Response:
+        try:
+            return HTMLResponse(await anyio.to_thread.run_sync(watched.html))
+        except PoolproofError as error:
+            return PlainTextResponse(f"{error}\n", 503)
+
+    async def events(_request: Request) -> Response:
+        return StreamingResponse(feed.events(), media_type="text/event-stream")
+
+    routes = [Route("/", frame), Route("/report", report), Route("/events", events)]
+    routes += [Route(f"/{name}", asset) for name in _TYPES]
+    return Guarded(Starlette(routes=routes, lifespan=following), access)
+
+
+def _asset(name: str) -> str:
+    return (files("poolproof.presentation.live") / "assets" / name).read_text(encoding="utf-8")

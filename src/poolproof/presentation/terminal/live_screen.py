@@ -1,151 +1,217 @@
-"""The live screen as a picture: progress, map, present step, both rates, last findings, cut to the terminal's size."""
+"""The live screen: progress, the present step, the rates of fio and the disks, recent findings, and every layout."""
 
-from collections.abc import Callable
+import contextlib
+import io
+import sys
+from collections.abc import Iterator, Sequence
 
-from rich.cells import cell_len
+from rich.cells import cell_len, chop_cells, set_cell_size
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
 from rich.text import Text
 
-from poolproof.measure.events import LiveRates
-from poolproof.presentation.terminal.live_map import counts_line, map_lines
-from poolproof.presentation.terminal.live_state import LiveState, News
-from poolproof.presentation.terminal.short_names import cut, place
-from poolproof.presentation.terminal.sparkline import sparkline
-from poolproof.presentation.terminal.time_left import whole_seconds
+from poolproof.presentation.terminal.progress import News, RunProgress, TrialKey, whole_seconds
 from poolproof.presentation.terminal.words import MARKS, STYLES, trial_text
+from poolproof.results.runs.summary import WORST_FIRST
 from poolproof.units import format_rate
 
+PENDING = "·"
+RUNNING = "▸"
+_PER_SECOND = 2
 _QUIET = "bright_black"
-_BAR = ("━", "─")
-_SIDE_BY_SIDE = 60
+_BARS = "▁▂▃▄▅▆▇█"
+_BAR_WIDTH = 40
 _RATE_WIDTH = 11
-_FEWEST_NEWS = 2
-_NEWS_IF_ROOMY = 5
-_LOWEST_WITH_MAP = 11
-_ROOMY = 20
+_SHOWN_NEWS = 4
+_SHORTEST_NAME = 12
+_SHORTEST_WITH_END = 8
 
 
-def screen_lines(state: LiveState, hint: str, width: int, height: int) -> list[Text]:
-    """At most so many lines, none longer than so many cells; what matters least goes first.
+@contextlib.contextmanager
+def live_screen(console: Console, progress: RunProgress, hint: str = "") -> Iterator[Live]:
+    """Draw a run's progress on the terminal's alternate screen; `hint` says how to stop.
 
-    `hint` says in the first line how to end.
+    Afterwards the terminal is as before, and everything written to standard error meanwhile is printed again. The
+    console must write to the terminal itself, not to `sys.stderr`, which is redirected.
     """
-    head = [_title(state, hint, width), _progress(state, width)]
-    now = [_step(state, width), *_rates(state, width)]
-    if height < _LOWEST_WITH_MAP:
-        lines = [*head, *now, *_news(state, width, height - len(head) - len(now))]
+    live = Live(
+        console=console,
+        screen=True,
+        refresh_per_second=_PER_SECOND,
+        redirect_stdout=False,
+        redirect_stderr=False,
+        get_renderable=lambda: screen(progress, hint, console.width, console.height),
+    )
+    captured, stderr = _Captured(progress), sys.stderr
+    try:
+        with contextlib.redirect_stderr(captured):
+            live.start(refresh=True)
+            try:
+                yield live
+            finally:
+                with contextlib.suppress(OSError):  # the terminal may be gone
+                    live.stop()
+    finally:
+        with contextlib.suppress(OSError, ValueError):
+            for line in (*(f"warning: {each}" for each in progress.warnings), *captured.lines):
+                print(line, file=stderr, flush=True)
+
+
+class _Captured(io.StringIO):
+    """Keeps what is written to standard error while the screen is shown, and shows the last line as the activity.
+
+    Signal handlers write to it too, so it takes no lock.
+    """
+
+    def __init__(self, progress: RunProgress) -> None:
+        super().__init__()
+        self.lines: list[str] = []
+        self._progress = progress
+
+    def write(self, text: str) -> int:
+        found = [line for line in text.splitlines() if line.strip()]
+        self.lines += found
+        if found:
+            self._progress.activity = found[-1]
+        return len(text)
+
+
+def screen(progress: RunProgress, hint: str, width: int, height: int) -> Group:
+    """Return the screen for a terminal of that size: at most `height` lines, the least important ones last."""
+    head: list[RenderableType] = [_title(progress, hint), _progress(progress), Text()]
+    head += [_line(_activity(progress, width)), *map(_line, _rates(progress, width)), Text()]
+    head += [*map(_line, _news(progress, width)), Text()]
+    layouts = [_line(line) for line in _layouts(progress, width, height - len(head) - 1)]
+    return Group(*[*head, *layouts, _line(_counts(progress))][:height])
+
+
+def _line(text: Text) -> Text:
+    """Return the text as one line. Characters that would move the cursor, whoever wrote them, become blanks."""
+    text.plain = "".join(letter if letter.isprintable() else " " for letter in text.plain)
+    text.no_wrap, text.overflow = True, "ellipsis"
+    return text
+
+
+def _title(progress: RunProgress, hint: str) -> Table:
+    table = Table.grid(expand=True)
+    table.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
+    table.add_column(no_wrap=True, overflow="ellipsis", justify="right")
+    table.add_row(_line(Text(progress.title, style="bold")), Text(hint, style=_QUIET))
+    return table
+
+
+def _progress(progress: RunProgress) -> Table:
+    table = Table.grid(padding=(0, 1))
+    table.add_column(width=_BAR_WIDTH)
+    table.add_column(no_wrap=True, overflow="ellipsis")
+    bar = ProgressBar(total=max(1, progress.total), completed=progress.done, width=_BAR_WIDTH)
+    table.add_row(bar, Text(f"{progress.done} of {progress.total} trials{progress.left_text()}"))
+    return table
+
+
+def _activity(progress: RunProgress, width: int) -> Text:
+    place = _trial_name(progress.running, width) if progress.running else _short(progress.layout, width // 2)
+    line = Text(f"{place}: " if place else "", style="bold").append(progress.activity, style="default")
+    return line.append(f", {whole_seconds(progress.step_s)}", style=_QUIET)
+
+
+def _rates(progress: RunProgress, width: int) -> Iterator[Text]:
+    """Yield both rates on one scale, so that a difference between fio and the disks is visible."""
+    rates = list(progress.rates)
+    fio, disks = [each.fio_bytes_per_s for each in rates], [each.leaf_bytes_per_s for each in rates]
+    top = max((value for value in (*fio, *disks) if value is not None), default=0.0)
+    for name, values in (("fio", fio), ("disks", disks)):
+        now = values[-1] if values else None
+        line = Text(f"{name:6}", style="bold")
+        line.append(f"{'…' if now is None else format_rate(now):<{_RATE_WIDTH}}", style="default")
+        yield line.append(_sparkline(values[-max(1, width - cell_len(line.plain)) :], top), style="cyan")
+    if progress.rates_of and progress.rates_of != progress.running:
+        yield Text(f"rates of {_trial_name(progress.rates_of, width)}", style=_QUIET)
+
+
+def _sparkline(values: Sequence[float | None], top: float) -> str:
+    return "".join(" " if value is None else _bar(value / top if top > 0 else 0.0) for value in values)
+
+
+def _bar(share: float) -> str:
+    return _BARS[min(len(_BARS) - 1, int(max(0.0, share) * len(_BARS)))]
+
+
+def _news(progress: RunProgress, width: int) -> Iterator[Text]:
+    """Yield the last trial, then the latest findings and warnings, the newest first."""
+    if not progress.trials:
+        yield Text("no trial has finished yet", style=_QUIET)
     else:
-        lines = _whole(state, head, now, width, height)
-    return [_fitted(line, width) for line in lines[:height]]
+        trial = progress.trials[-1]
+        line = Text("last: ", style=_QUIET)
+        line.append(f"{MARKS[trial.verdict]} {trial.verdict} ", style=STYLES[trial.verdict])
+        yield line.append(f"{_trial_name(trial.key, width)}: {trial_text(trial)}", style="default")
+    yield from (_item(news, width) for news in list(progress.news)[: -_SHOWN_NEWS - 1 : -1])
 
 
-def _whole(state: LiveState, head: list[Text], now: list[Text], width: int, height: int) -> list[Text]:
-    """Map and findings share what the rest leaves: some lines are the findings', and all that the map leaves."""
-    roomy = height >= _ROOMY
-    blank = [Text()] if roomy else []
-    rest = height - len(head) - len(now) - 3 * len(blank) - 1  # 1: the counts below the map
-    found = map_lines(state, width, max(3, rest - (_NEWS_IF_ROOMY if roomy else _FEWEST_NEWS)))
-    news = _news(state, width, rest - len(found))
-    return [*head, *blank, *found, counts_line(state), *blank, *now, *blank, *news]
-
-
-def _title(state: LiveState, hint: str, width: int) -> Text:
-    room = width - cell_len(hint) - 2
-    if room < 10:
-        return Text(state.title, style="bold")
-    title = Text(state.title, style="bold")
-    title.truncate(room, overflow="ellipsis")
-    return title.append(" " * (width - title.cell_len - cell_len(hint))).append(hint, style=_QUIET)
-
-
-def _progress(state: LiveState, width: int) -> Text:
-    done, total = state.done, state.total
-    words = f"{done} of {total} trials{_left(state)}"
-    room = min(40, width - len(words) - 1)
-    if room < 5:
-        return Text(words)
-    filled = room * done // total if total else room
-    bar = Text(_BAR[0] * filled, style="green").append(_BAR[1] * (room - filled), style=_QUIET)
-    return bar.append(f" {words}", style="default")
-
-
-def _left(state: LiveState) -> str:
-    left_s = state.left_s()
-    if left_s is None or state.done >= state.total:
-        return ""
-    return f", about {whole_seconds(left_s)} left"
-
-
-def _step(state: LiveState, width: int) -> Text:
-    where = place(*state.at, width) if state.at else cut(state.layout, width // 2)
-    line = Text(f"{where}: " if where else "", style="bold").append(state.words, style="default")
-    return line.append(f", {whole_seconds(state.step_s)}", style=_QUIET)
-
-
-def _rates(state: LiveState, width: int) -> list[Text]:
-    """Both rates to one scale, so that what the one has and the other has not can be seen."""
-    rates = list(state.rates)
-    values = [rate for each in rates for rate in (each.fio_bytes_per_s, each.leaf_bytes_per_s) if rate is not None]
-    top = max(values, default=0.0)
-    if width < _SIDE_BY_SIDE:
-        room = width - 6 - _RATE_WIDTH
-        return [_rate("fio", rates, _of_fio, room, top), _rate("disks", rates, _of_disks, room, top)]
-    room = (width - 3) // 2 - 6 - _RATE_WIDTH
-    line = _rate("fio", rates, _of_fio, room, top).append("   ")
-    line.append_text(_rate("disks", rates, _of_disks, room, top))
-    return [line, _legend(state, width)]
-
-
-def _legend(state: LiveState, width: int) -> Text:
-    if not state.rates_of:
-        return Text()
-    if state.rates_of == state.at:
-        return Text("bytes per second, both to one scale", style=_QUIET)
-    return Text(f"bytes per second, both to one scale, of {place(*state.rates_of, width - 40)}", style=_QUIET)
-
-
-def _of_fio(rates: LiveRates) -> float | None:
-    return rates.fio_bytes_per_s
-
-
-def _of_disks(rates: LiveRates) -> float | None:
-    return rates.leaf_bytes_per_s
-
-
-def _rate(name: str, rates: list[LiveRates], of: Callable[[LiveRates], float | None], room: int, top: float) -> Text:
-    values = [of(each) for each in rates]
-    now = values[-1] if values else None
-    line = Text(f"{name:6}", style="bold")
-    line.append(f"{sparkline(values, room, top):<{max(0, room)}}", style="cyan")
-    return line.append(f"{'…' if now is None else format_rate(now):>{_RATE_WIDTH}}", style="default")
-
-
-def _news(state: LiveState, width: int, room: int) -> list[Text]:
-    """The last trial, then the last findings, the newest first."""
-    lines = [_last(state, width), *(_told(news, width) for news in reversed(list(state.news)))]
-    if not state.news:
-        lines.append(Text("nothing was found wrong so far", style=_QUIET))
-    return lines[: max(0, room)]
-
-
-def _last(state: LiveState, width: int) -> Text:
-    trial = state.last
-    if trial is None:
-        return Text("no trial has ended yet", style=_QUIET)
-    line = Text("last: ", style=_QUIET).append(f"{MARKS[trial.verdict]} {trial.verdict} ", style=STYLES[trial.verdict])
-    where = place(trial.layout, trial.workload, trial.number, width)
-    return line.append(f"{where}: {trial_text(trial)}", style="default")
-
-
-def _told(news: News, width: int) -> Text:
+def _item(news: News, width: int) -> Text:
     if news.verdict is None:
         return Text(f"! {news.text}", style="yellow")
-    where = f"{place(*news.at, width)}: " if news.at else ""
-    return Text(f"{MARKS[news.verdict]} ", style=STYLES[news.verdict]).append(where + news.text, style="default")
+    place = f"{_trial_name(news.trial, width)}: " if news.trial else ""
+    return Text(f"{MARKS[news.verdict]} ", style=STYLES[news.verdict]).append(place + news.text, style="default")
 
 
-def _fitted(line: Text, width: int) -> Text:
-    """One line of the terminal: no letter in it, whoever wrote it, that would move the cursor."""
-    line.plain = "".join(letter if letter.isprintable() else " " for letter in line.plain)
-    line.truncate(width, overflow="ellipsis")
-    line.no_wrap = True
-    return line
+def _layouts(progress: RunProgress, width: int, room: int) -> Iterator[Text]:
+    """Yield a line for each layout, with a mark for each workload; those around the running one if not all fit."""
+    layouts = progress.layouts
+    first, shown = 0, len(layouts)
+    if len(layouts) > room:
+        shown = max(1, room - 1)
+        running = layouts.index(progress.layout) if progress.layout in layouts else 0
+        first = min(max(0, running - shown // 2), len(layouts) - shown)
+    label = min(max(map(cell_len, layouts), default=0), max(_SHORTEST_NAME, width // 4))
+    for layout in layouts[first : first + shown]:
+        style = "bold" if layout == progress.layout else ""
+        line = Text(set_cell_size(_short(layout, label), label) + " ", style=style)
+        for workload in progress.workloads:
+            line.append(*_mark(progress, layout, workload))
+        yield line
+    if shown < len(layouts):
+        yield Text(f"… {first} more layouts above, {len(layouts) - first - shown} below", style=_QUIET)
+
+
+def _mark(progress: RunProgress, layout: str, workload: str) -> tuple[str, str]:
+    """Return a cell's mark and its style: running, else the worst verdict so far, else pending."""
+    if progress.running is not None and progress.running[:2] == (layout, workload):
+        return RUNNING, "bold cyan"
+    worst = progress.worst(layout, workload)
+    if worst is not None:
+        return MARKS[worst], STYLES[worst]
+    return (PENDING if progress.expected(layout, workload) else " "), _QUIET
+
+
+def _counts(progress: RunProgress) -> Text:
+    """Return how many cells have which verdict, which also explains the marks."""
+    cells = [(layout, workload) for layout in progress.layouts for workload in progress.workloads]
+    worst = [progress.worst(*cell) for cell in cells if progress.expected(*cell)]
+    line = Text()
+    for verdict in reversed(WORST_FIRST):
+        if count := worst.count(verdict):
+            line.append(f"{MARKS[verdict]} {count} {verdict}  ", style=STYLES[verdict])
+    if pending := worst.count(None):
+        line.append(f"{PENDING} {pending} pending  ", style=_QUIET)
+    return line.append(f"{RUNNING} running", style=_QUIET) if progress.running else line
+
+
+def _trial_name(trial: TrialKey, width: int) -> str:
+    """Return a trial's name, about half as wide as the line."""
+    layout, workload, number = trial
+    each = max(_SHORTEST_NAME, width // 4)
+    return f"{_short(layout, each)} · {_short(workload, each)} #{number}"
+
+
+def _short(name: str, width: int) -> str:
+    """Cut a name to `width` terminal cells, keeping its end, where names from a matrix differ: `a-long-…[bs=4k]`."""
+    if cell_len(name) <= width:
+        return name
+    if width < _SHORTEST_WITH_END:
+        return set_cell_size(name, max(0, width - 1)) + "…" if width > 0 else ""
+    end = chop_cells(name[::-1], (width - 1) // 2)[0][::-1]
+    return set_cell_size(name, width - 1 - cell_len(end)) + "…" + end

@@ -1,120 +1,220 @@
-"""The live screen in a terminal: what a run tells goes to a state, which is drawn a few times a second."""
+"""The progress of a run, gathered from its events, and the same events as plain lines for a pipe or a log file."""
 
 import contextlib
-import io
-import sys
-import threading
-from types import TracebackType
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TextIO
 
-from rich.console import Console, Group
-from rich.live import Live
-
+from poolproof.campaign.calibration import all_cells, calibrated_device
+from poolproof.campaign.model import Campaign
 from poolproof.measure.events import Listener, LiveRates
-from poolproof.presentation.terminal.live_screen import screen_lines
-from poolproof.presentation.terminal.live_state import LiveState
-from poolproof.presentation.terminal.resized import on_resize
+from poolproof.presentation.terminal.words import trial_text
 from poolproof.results.runs.model import Trial
+from poolproof.results.runs.summary import WORST_FIRST
+from poolproof.results.runs.timing import end_s, paid_s, took
+from poolproof.rules.model import Verdict
+from poolproof.units import format_duration, format_number_of
 
-_PER_SECOND = 2
+_MOST_RATES = 240
+_MOST_NEWS = 50
+_STEPS = {
+    "measure": "fio is measuring",
+    "cool the caches": "dropping caches",
+    "drain to the disks": "waiting for all data to reach the disks",
+}
+TrialKey = tuple[str, str, int]
+"""Layout, workload, number."""
 
 
-class LiveScreen(Listener):
-    """A screen of its own, which leaves the terminal as it was; what was said meanwhile is printed when it is gone.
+@dataclass(frozen=True)
+class News:
+    """A finding: its text, the trial and the trial's verdict. A warning has only a text."""
 
-    The console must write to the terminal itself, not to whatever `sys.stderr` is at the time.
+    text: str
+    verdict: Verdict | None = None
+    trial: TrialKey | None = None
+
+
+class RunProgress(Listener):
+    """Follows a run through its events, or through those that are read from its files; it prints nothing.
+
+    `done` are the trials of an earlier session. `begun_s` is when the run began, in seconds since 1970; None means now.
     """
 
     wants_live = True
 
-    def __init__(self, console: Console, state: LiveState, hint: str = "") -> None:
-        self._console, self._state = console, state
-        self._hint = hint
-        self._lock = threading.RLock()
-        self._said = _Said(state)
-        self._warned: list[str] = []
-        self._stack = contextlib.ExitStack()
-        self._live = Live(
-            console=console,
-            screen=True,
-            refresh_per_second=_PER_SECOND,
-            redirect_stdout=False,
-            redirect_stderr=False,
-            get_renderable=self._render,
-        )
-
-    def __enter__(self) -> "LiveScreen":
-        self._stack.callback(self._repeat, sys.stderr)
-        self._stack.enter_context(contextlib.redirect_stderr(self._said))
-        self._stack.callback(self._leave)
-        self._live.__enter__()
-        self._stack.enter_context(on_resize(self._live.refresh))
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    def __init__(
+        self,
+        campaign: Campaign,
+        done: Sequence[Trial] = (),
+        *,
+        begun_s: float | None = None,
+        clock: Callable[[], float] = time.time,
     ) -> None:
-        self._stack.close()
-
-    def _leave(self) -> None:
-        with contextlib.suppress(OSError):  # a terminal that is gone needs no tidying
-            self._live.__exit__(None, None, None)
-
-    def _repeat(self, stream: TextIO) -> None:
-        with contextlib.suppress(OSError, ValueError):
-            for line in (*self._warned, *self._said.lines):
-                print(line, file=stream, flush=True)
-
-    def refresh(self) -> None:
-        """Draw now, not at the next half of a second."""
-        self._live.refresh()
+        cells = all_cells(campaign)
+        self.title = campaign.question or campaign.name
+        self.layouts = tuple(layout.name for layout, _ in cells)
+        self.workloads = tuple(workload.name for workload in campaign.workloads)
+        self.layout = ""
+        self.running: TrialKey | None = None
+        self.activity = "preparing"
+        self.rates: deque[LiveRates] = deque(maxlen=_MOST_RATES)
+        self.rates_of: TrialKey | None = None
+        self.news: deque[News] = deque(maxlen=_MOST_NEWS)
+        self.warnings: list[str] = []
+        self.trials: list[Trial] = []
+        self._campaign, self._clock = campaign, clock
+        self._begun_s = clock() if begun_s is None else begun_s
+        self._since_s = self._step_since_s = self._begun_s
+        self._planned = {(layout.name, each.name): campaign.measure.trials for layout, own in cells for each in own}
+        self._added: dict[tuple[str, str], int] = {}
+        self._verdicts: dict[tuple[str, str], list[Verdict]] = {}
+        self._mean_s: float | None = None
+        for trial in done:
+            self._count(trial)
 
     def layout_begins(self, layout: str, trials_to_do: int) -> None:
-        with self._lock:
-            self._state.layout_begins(layout, trials_to_do)
+        del trials_to_do  # counted from the trials that have ended
+        self.layout, self.running, self.activity = layout, None, "building"
+        self.set_start(self._clock())
 
     def trial_added(self, layout: str, workload: str) -> None:
-        with self._lock:
-            self._state.trial_added(layout, workload)
+        self._added[layout, workload] = self._added.get((layout, workload), 0) + 1
 
     def step(self, title: str) -> None:
-        with self._lock:
-            self._state.step(title)
+        self.activity = _STEPS.get(title, title)
+        self._step_since_s = self._clock()
 
     def trial_begins(self, layout: str, workload: str, number: int) -> None:
-        with self._lock:
-            self._state.trial_begins(layout, workload, number)
+        cell = (layout, workload)
+        if cell in self._planned:  # a resumed run, or one followed late, does not report the trials added before
+            self._added[cell] = max(self._added.get(cell, 0), number - self._planned[cell])
+        self.layout, self.running, self.activity = layout, (*cell, number), "waiting for the disks to be idle"
+        self.set_start(self._clock())
 
     def live(self, rates: LiveRates) -> None:
-        with self._lock:
-            self._state.live(rates)
+        trial = self.running or (self.trials[-1].key if self.trials else None)
+        if self.rates_of != trial:
+            self.rates.clear()
+            self.rates_of = trial
+        self.rates.append(rates)
 
     def trial_ends(self, trial: Trial) -> None:
-        with self._lock:
-            self._state.trial_ends(trial)
+        self._count(trial)
+        self.running, self.activity = None, "between two trials"
+        self.set_start(self._clock())
 
     def warning(self, message: str) -> None:
-        self._warned.append(f"warning: {message}")
-        with self._lock:
-            self._state.warning(message)
+        self.warnings.append(message)
+        self.news.append(News(message))
 
-    def _render(self) -> Group:
-        with self._lock:
-            width, height = self._console.size
-            return Group(*screen_lines(self._state, self._hint, width, height))
+    def set_start(self, at_s: float) -> None:
+        """Record when the present trial or build began, in seconds since 1970."""
+        self._since_s = self._step_since_s = at_s
+
+    def verdicts(self, layout: str, workload: str) -> Sequence[Verdict]:
+        """Return the verdicts of a cell's finished trials."""
+        return self._verdicts.get((layout, workload), ())
+
+    def worst(self, layout: str, workload: str) -> Verdict | None:
+        """Return the worst verdict among a cell's finished trials; None if there is none yet."""
+        return min(self.verdicts(layout, workload), key=WORST_FIRST.index, default=None)
+
+    def expected(self, layout: str, workload: str) -> int:
+        """Return how many trials the cell gets as far as is known; 0 if the workload is not measured on this layout."""
+        cell = (layout, workload)
+        return max(self._planned.get(cell, 0) + self._added.get(cell, 0), len(self.verdicts(*cell)))
+
+    @property
+    def done(self) -> int:
+        """Finished trials."""
+        return len(self.trials)
+
+    @property
+    def total(self) -> int:
+        """All trials of the run as far as is known."""
+        return sum(self.expected(layout, workload) for layout in self.layouts for workload in self.workloads)
+
+    @property
+    def step_s(self) -> float:
+        """Seconds since the present step began."""
+        return max(0.0, self._clock() - self._step_since_s)
+
+    def left_text(self) -> str:
+        """Return `, about 7 s left`; empty if nothing is known or nothing is left."""
+        left_s = self.left_s()
+        return f", about {whole_seconds(left_s)} left" if left_s and self.done < self.total else ""
+
+    def left_s(self) -> float | None:
+        """Estimate the seconds left; None before the first trial has ended.
+
+        The estimate is the mean time of a finished trial, building included, times the trials left. With a budget it is
+        what is left of the budget, plus the trials on single disks, which do not count towards it.
+        """
+        if self._mean_s is None:
+            own = paid_s(took(self.trials, self._begun_s), self.trials)
+            self._mean_s = own / len(self.trials) if self.trials else 0.0
+        if not self._mean_s:
+            return None
+        since_s = max(0.0, self._clock() - self._since_s)
+        if self._campaign.budget_s is None:
+            return max(0.0, self._mean_s * (self.total - self.done) - since_s)
+        bare = [cell for cell in self._planned if calibrated_device(cell[0]) is not None]
+        bare_left = sum(self.expected(*cell) - len(self.verdicts(*cell)) for cell in bare)
+        return max(0.0, self._mean_s * bare_left + self._campaign.budget_s - self._paid_of_budget_s() - since_s)
+
+    def _paid_of_budget_s(self) -> float:
+        """Return what the budget has paid for so far: everything but building and measuring single disks."""
+        own = [trial for trial in self.trials if calibrated_device(trial.layout) is None]
+        bare_s = [end_s(trial) for trial in self.trials if calibrated_device(trial.layout) and trial.begun_at]
+        return paid_s(took(own, max([self._begun_s, *bare_s])), own)
+
+    def _count(self, trial: Trial) -> None:
+        self._verdicts.setdefault((trial.layout, trial.workload), []).append(trial.verdict)
+        self.trials.append(trial)
+        self._mean_s = None
+        if trial.verdict != "sound" and trial.findings:
+            first = trial.findings[0]
+            self.news.append(News(f"{first.message} ({first.rule})", trial.verdict, trial.key))
 
 
-class _Said(io.StringIO):
-    """Takes what others write to standard error while the screen is there; also from a signal's handler, so no lock."""
+class PlainLines(RunProgress):
+    """Prints one line for each layout and each finished trial."""
 
-    def __init__(self, state: LiveState) -> None:
-        super().__init__()
-        self.lines: list[str] = []
-        self._state = state
+    wants_live = False
 
-    def write(self, text: str) -> int:
-        found = [line for line in text.splitlines() if line.strip()]
-        self.lines += found
-        if found:
-            self._state.words = found[-1]
-        return len(text)
+    def __init__(
+        self,
+        stream: TextIO,
+        campaign: Campaign,
+        done: Sequence[Trial] = (),
+        *,
+        begun_s: float | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        super().__init__(campaign, done, begun_s=begun_s, clock=clock)
+        self._stream = stream
+
+    def layout_begins(self, layout: str, trials_to_do: int) -> None:
+        super().layout_begins(layout, trials_to_do)
+        self._print(f"building {layout} ({format_number_of(trials_to_do, 'trial')})")
+
+    def trial_ends(self, trial: Trial) -> None:
+        super().trial_ends(trial)
+        place = f"[{self.done}/{self.total}] {trial.layout} · {trial.workload} #{trial.number}"
+        self._print(f"{place}: {trial_text(trial)}, {trial.verdict}{self.left_text()}")
+
+    def warning(self, message: str) -> None:
+        super().warning(message)
+        self._print(f"warning: {message}")
+
+    def _print(self, line: str) -> None:
+        with contextlib.suppress(OSError, ValueError):  # a closed pipe does not end a run
+            print(line, file=self._stream, flush=True)
+
+
+def whole_seconds(value: float) -> str:
+    """Format a duration without fractions of a second: `7 s`, `1 min 12 s`."""
+    return format_duration(value) if value >= 60 else f"{max(1.0, value):.0f} s"

@@ -10,7 +10,7 @@ import pytest
 from poolproof.errors import RunError
 from poolproof.measure.events import Listener, LiveRates
 from poolproof.measure.rate_publisher import RatePublisher
-from poolproof.presentation.live.follow import MEASURED, Follower
+from poolproof.presentation.live.follow import MEASURING, Follower
 from poolproof.presentation.live.rates import rates_of
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.live import LiveNotes
@@ -56,13 +56,13 @@ def test_each_trial_is_told_once_with_its_layout_and_its_rates(tmp_path: Path) -
     with going(path) as run:
         follower, heard = Follower(path), Heard()
         assert [each.key for each in follower.before] == [each.key for each in trials[:3]]
-        assert follower.look(heard).going and not [line for line in heard.lines if line[:4] == "ends"]
+        assert follower.update(heard).running and not [line for line in heard.lines if line[:4] == "ends"]
         for each in trials[3:5]:
             run.append(each)
             names = [disk.device for disk in each.leaves]
             run.keep_samples(run.trial_directory(*each.key), names, list(readings(each)))
-        follower.look(heard)
-        follower.look(heard)
+        follower.update(heard)
+        follower.update(heard)
     told = [line for line in heard.lines if line[:4] != "step"]
     assert told == [
         "begins bare-a stream 2",
@@ -72,7 +72,7 @@ def test_each_trial_is_told_once_with_its_layout_and_its_rates(tmp_path: Path) -
         "ends one reads 1",
     ]
     assert len(heard.rates) == 22 and max(rate.leaf_bytes_per_s for rate in heard.rates) > 9 * MIB
-    assert not follower.look(heard).going
+    assert not follower.update(heard).running
 
 
 def test_the_trial_whose_directory_stands_without_its_line_is_at_hand(tmp_path: Path) -> None:
@@ -82,9 +82,9 @@ def test_the_trial_whose_directory_stands_without_its_line_is_at_hand(tmp_path: 
         begun = run.trial_directory("bare-a", "stream", 1)
         os.utime(begun, (2000, 2000))
         follower, heard = Follower(path), Heard()
-        assert follower.look(heard).since_s == 2000
-        follower.look(heard)
-        assert heard.lines == ["begins bare-a stream 1", f"step {MEASURED}"]
+        assert follower.update(heard).since_s == 2000
+        follower.update(heard)
+        assert heard.lines == ["begins bare-a stream 1", f"step {MEASURING}"]
 
 
 def test_rates_of_the_trial_at_hand_are_told_while_it_runs(tmp_path: Path) -> None:
@@ -99,11 +99,11 @@ def test_rates_of_the_trial_at_hand_are_told_while_it_runs(tmp_path: Path) -> No
             for second in range(1, 4):
                 assert teller.is_heard()
                 teller.tell(LiveRates(float(second), 2e6 * second, 3e6))
-                follower.look(heard)
-                follower.look(heard)
+                follower.update(heard)
+                follower.update(heard)
             assert heard.rates == [LiveRates(float(second), 2e6 * second, 3e6) for second in range(1, 4)]
             run.append(trial("bare-a", "stream", 1))
-            follower.look(heard)
+            follower.update(heard)
             assert heard.lines[-1] == "ends bare-a stream 1" and len(heard.rates) == 3
         assert not teller.is_heard()
 
@@ -134,10 +134,10 @@ def test_between_trials_the_journal_tells_the_step(tmp_path: Path) -> None:
         journal = path / "journal.jsonl"
         journal.write_text('{"line":"change","number":1,"title":"make ext4 on a","argv":[],"undo":null}\n{"line":')
         follower, heard = Follower(path), Heard()
-        follower.look(heard)
+        follower.update(heard)
         journal.write_text('{"line":"undone","number":1,"schema":1}\n')
-        follower.look(heard)
-        assert heard.lines == ["step make ext4 on a", "step taking down"]
+        follower.update(heard)
+        assert heard.lines == ["step make ext4 on a", "step cleaning up"]
 
 
 def test_a_trial_beyond_those_planned_is_told_as_added(tmp_path: Path) -> None:
@@ -145,7 +145,7 @@ def test_a_trial_beyond_those_planned_is_told_as_added(tmp_path: Path) -> None:
     with going(path) as run:
         follower, heard = Follower(path), Heard()
         run.append(trial("pair", "reads", 3))
-        follower.look(heard)
+        follower.update(heard)
         assert heard.lines[:3] == ["added pair reads", "begins pair reads 3", "ends pair reads 3"]
 
 
@@ -155,12 +155,12 @@ def test_a_half_line_waits_and_a_damaged_one_is_named(tmp_path: Path) -> None:
     whole = (make_run(tmp_path / "other", [trial("one", "reads")]) / "trials.jsonl").read_bytes()
     with (path / "trials.jsonl").open("ab", buffering=0) as file:
         file.write(whole[:40])
-        follower.look(heard)
+        follower.update(heard)
         assert heard.lines == []
         file.write(whole[40:] + b"{}\n")
-        follower.look(heard)
+        follower.update(heard)
     assert "ends one reads 1" in heard.lines
-    assert heard.lines[-1] == "1 lines of trials.jsonl cannot be read; left out"
+    assert heard.lines[-1] == "1 lines of trials.jsonl cannot be read and are skipped"
 
 
 def test_who_looks_whether_a_run_goes_on_keeps_nobody_from_it(tmp_path: Path) -> None:
@@ -194,7 +194,7 @@ def test_a_run_that_was_killed_between_two_trials_of_a_cell_has_not_ended(tmp_pa
         run.append(Trial("one", "r", number, "sound", (), "iops", TrialMetrics(iops, iops * 4096)))
     done = _watch(run.path)
     assert "3 of 4 trials are done; to go on: poolproof resume" in done.stdout
-    assert done.stderr.startswith("No poolproof works on this run; to go on: poolproof resume")
+    assert done.stderr.startswith("The run is not in progress; to continue it: poolproof resume")
 
 
 def test_for_machines_the_end_is_the_object_of_the_run(tmp_path: Path) -> None:
@@ -205,7 +205,7 @@ def test_for_machines_the_end_is_the_object_of_the_run(tmp_path: Path) -> None:
 def test_an_empty_run_says_how_to_go_on(tmp_path: Path) -> None:
     done = _watch(make_run(tmp_path / "run", []))
     assert done.returncode == 0 and "Traceback" not in done.stderr
-    assert "No poolproof works on this run; to go on: poolproof resume" in done.stderr
+    assert "The run is not in progress; to continue it: poolproof resume" in done.stderr
 
 
 @pytest.mark.parametrize("command", ["watch", "show"])

@@ -45,16 +45,18 @@ def test_events_tell_each_trial_and_the_end(tmp_path: Path) -> None:
         assert answer.getheader("content-type", "").startswith("text/event-stream")
         told = events(answer)
         first = next(told)
-        assert first["going"] and (first["done"], first["total"]) == (10, 12)
+        assert first["running"] and (first["done"], first["total"]) == (10, 12)
         run.append(trials[-2])
         later = next(each for each in told if each["done"] == 11)
-        assert later["going"] and later["page"] > first["page"] and "11 of 12 trials" in later["text"]
+        assert later["running"] and later["page"] > first["page"] and "11 of 12 trials" in later["text"]
         assert "has ended" not in server.said
         run.append(trials[-1])
         (path / ".lock").unlink()  # as if the lock were given back: the file held here is no longer the run's
-        last = next(each for each in told if not each["going"])
+        last = next(each for each in told if not each["running"])
         assert last["text"] == "12 of 12 trials. The run has ended." and last["page"] > later["page"]
-        server.await_that(lambda: "The run has ended. The page stays until Ctrl-C." in server.said, "it said no end")
+        server.await_that(
+            lambda: "The run has ended. The page stays available until Ctrl-C." in server.said, "it said no end"
+        )
 
 
 def test_a_name_that_is_not_its_own_is_refused(tmp_path: Path) -> None:
@@ -105,7 +107,7 @@ def test_a_run_without_trials_has_a_page_too(tmp_path: Path) -> None:
     with serving(tmp_path, make_run(tmp_path / "run", [])) as server:
         assert "Which of the two?" in server.text("/report")
         with server.asked("/events") as answer:
-            assert "to go on: poolproof resume" in next(events(answer))["text"]
+            assert "to continue it: poolproof resume" in next(events(answer))["text"]
 
 
 def test_a_port_in_use_is_named(tmp_path: Path) -> None:
@@ -119,9 +121,9 @@ def test_a_port_in_use_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (("--web", "--bind", "no.such.name.invalid"), UsageError.exit_code, "no address has that name"),
-        (("--web", "--bind", "192.0.2.1"), HostError.exit_code, "192.0.2.1 is no address of this machine"),
-        (("--port", "80"), UsageError.exit_code, "are for the page in the browser"),
+        (("--web", "--bind", "no.such.name.invalid"), UsageError.exit_code, "this name has no address"),
+        (("--web", "--bind", "192.0.2.1"), HostError.exit_code, "192.0.2.1 is not an address of this machine"),
+        (("--port", "80"), UsageError.exit_code, "need --web"),
     ],
 )
 def test_where_it_cannot_listen_it_says_so(tmp_path: Path, words: tuple[str, ...], code: int, said: str) -> None:

@@ -1,4 +1,4 @@
-"""Campaigns and trials for live screens, with a clock that the test moves."""
+"""Campaigns and trials for tests of progress, with a clock that the test moves."""
 
 import io
 from dataclasses import dataclass
@@ -8,8 +8,8 @@ from rich.console import Console
 
 from poolproof.campaign.model import Campaign
 from poolproof.campaign.yaml import parse_campaign
-from poolproof.presentation.terminal.live_screen import screen_lines
-from poolproof.presentation.terminal.live_state import LiveState
+from poolproof.presentation.terminal.live_screen import screen
+from poolproof.presentation.terminal.progress import RunProgress
 from poolproof.results.runs.model import Trial, TrialMetrics
 from poolproof.rules.model import Finding, Verdict
 from tests.unit.results.compare.making import EFFECTS
@@ -19,7 +19,7 @@ START_S = 1_800_000_000.0
 
 @dataclass
 class Clock:
-    """Seconds since 1970, as the test says."""
+    """Returns the time that the test set, in seconds since 1970."""
 
     now_s: float = START_S
 
@@ -59,10 +59,9 @@ def trial(
     )
 
 
-def screen(state: LiveState, width: int = 80, height: int = 24) -> list[str]:
-    """The screen as letters, as rich prints it to a terminal of that size."""
-    console = Console(width=width, height=height, record=True, color_system=None, file=io.StringIO())
-
-    for line in screen_lines(state, "Ctrl-C ends it", width, height):
-        console.print(line)
-    return [line.rstrip() for line in console.export_text().splitlines()]
+def screen_text(progress: RunProgress, width: int = 80, height: int = 24) -> list[str]:
+    """Return the screen's lines as rich prints them to a terminal of that size."""
+    console = Console(width=width, height=height, color_system=None, file=io.StringIO())
+    with console.capture() as captured:
+        console.print(screen(progress, "Ctrl-C stops it", width, height))
+    return [line.rstrip() for line in captured.get().splitlines()]

@@ -2,20 +2,14 @@
 
 import io
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-from rich.cells import cell_len
 from rich.console import Console
 
 from poolproof.campaign.flags import campaign_from_flags
 from poolproof.campaign.model import Metric
 from poolproof.evidence.model import Account, LeafUse
-from poolproof.measure.events import Listener
-from poolproof.presentation.terminal.lines import PlainLines
-from poolproof.presentation.terminal.live_state import LiveState
 from poolproof.presentation.terminal.shares import print_shares
-from poolproof.presentation.terminal.short_names import cut
 from poolproof.presentation.terminal.table import print_table
 from poolproof.presentation.terminal.words import (
     MARKS,
@@ -29,8 +23,6 @@ from poolproof.results.runs.interval import Interval
 from poolproof.results.runs.model import Trial, TrialMetrics
 from poolproof.results.runs.summary import Cell, cells_of
 from poolproof.rules.model import Finding, Verdict
-from tests.unit.presentation.terminal.live_runs import Clock, campaign
-from tests.unit.presentation.terminal.live_runs import trial as timed
 
 CAMPAIGN = campaign_from_flags(["hdd=a | ext4", "pair=btrfs raid1 a b"], ["a=file:1G", "b=file:1G"], ["r:rw=randread"])
 
@@ -163,32 +155,5 @@ def test_figures_in_words() -> None:
     assert trial_text(trial("hdd", 1, 5.0, "failed")) == "no figure"
 
 
-@pytest.mark.parametrize("width", range(16))
-def test_a_name_that_is_cut_fits_and_keeps_its_end(width: int) -> None:
-    ends = ("[bs=4k]", "[bs=16k]")
-    short = [cut(f"a-rather-long-name{end}", width) for end in ends]
-    assert all(cell_len(name) <= width for name in short)
-    assert len(set(short)) == 2 or width < 8
-    assert cut("短い名前が長くなった", 9) == "短い…った"
-
-
 def test_every_verdict_has_a_mark_of_its_own() -> None:
     assert len(set(MARKS.values())) == 5
-
-
-def test_plain_lines_count_up_and_say_what_happened_and_what_is_left(tmp_path: Path) -> None:
-    path = tmp_path / "lines"
-    with path.open("w") as file:
-        clock = Clock()
-        lines: Listener = PlainLines(file, LiveState(campaign(1, 1, 2), clock=clock))
-        lines.campaign_begins(2, 0)
-        lines.layout_begins("l0", 2)
-        for number in (1, 2):
-            lines.trial_begins("l0", "w0", number)
-            begun_s, clock.now_s = clock.now_s, clock.now_s + 10
-            lines.trial_ends(timed("l0", "w0", number, "refuted" if number == 2 else "sound", begun_s=begun_s))
-    assert path.read_text().splitlines() == [
-        "building l0 (2 trials)",
-        "[1/2] l0 · w0 #1: 1.00k IOPS, sound, about 10 s left",
-        "[2/2] l0 · w0 #2: 1.00k IOPS, refuted",
-    ]

@@ -1,18 +1,18 @@
 "use strict";
-// Follows the run: the report is loaded beside the one that is seen, brought to the same place, and takes its turn.
+// Follows the run: a new report loads behind the visible one, scrolls to the same place, and then replaces it.
 const byId = (id) => document.getElementById(id);
 let shown = null;
 let coming = null;
-let wanted = 0;
-let have = 0;
+let latest = 0;
+let version = 0;
 let touched = -Infinity;
-const CHOOSING_MS = 8000; // nobody can be asked whether a list is open; one that is, was touched not long ago
-const DRAWN_MS = 700; // until the charts in view are drawn
+const CHOOSING_MS = 8000; // no API says whether a list is open, so one that was used recently counts as open
+const DRAWN_MS = 700; // enough for the visible charts to be drawn
 
 const place = (frame) => {
   const inner = frame.contentDocument;
   const controls = [...inner.querySelectorAll("select, input")].map((each) => [each.id, each.value, each.checked]);
-  // Of a page that grows, the place is the section under the upper edge, and how far down in it.
+  // The page grows, so the place is the section at the upper edge and the offset into it.
   const sections = [...inner.querySelectorAll("section[id]")].map((each) => [each.id, each.getBoundingClientRect().top]);
   return {
     section: sections.filter(([, top]) => top <= 1).pop() || null,
@@ -52,7 +52,7 @@ const scrollBack = (frame, was) => {
 };
 
 const busy = () => {
-  // Nothing is taken from under the hand: a list that is open, a text that is marked.
+  // Do not replace the page while a list is open or text is selected.
   if (byId("hold").checked) return true;
   if (!shown || !shown.contentDocument) return false;
   const chosen = shown.contentWindow.getSelection();
@@ -64,7 +64,7 @@ const swap = (number) => {
   if (shown) shown.remove();
   shown = coming;
   coming = null;
-  have = number;
+  version = number;
   shown.classList.remove("coming");
   for (const kind of ["pointerdown", "keydown", "change"]) {
     shown.contentDocument?.addEventListener(kind, () => { touched = performance.now(); });
@@ -75,11 +75,11 @@ const swap = (number) => {
 };
 
 const load = () => {
-  if (coming || have === wanted || (shown && busy())) return;
-  const number = wanted;
+  if (coming || version === latest || (shown && busy())) return;
+  const number = latest;
   coming = document.createElement("iframe");
   coming.className = "coming";
-  coming.title = "The report as it is now";
+  coming.title = "The current report";
   coming.addEventListener("load", () => {
     if (!shown) { swap(number); return; }
     restore(coming, place(shown));
@@ -93,32 +93,32 @@ const load = () => {
   byId("pages").append(coming);
 };
 
-const tell = (said) => {
+const showStatus = (status) => {
   const state = byId("state");
-  state.textContent = said.going ? "going" : "ended";
-  state.className = said.going ? "going" : "ended";
-  byId("progress").max = Math.max(1, said.total);
-  byId("progress").value = said.done;
-  if (byId("text").textContent !== said.text) byId("text").textContent = said.text;
-  byId("cells").textContent = said.cells;
-  tellRates(said.rates);
-  wanted = said.page;
+  state.textContent = state.className = status.running ? "running" : "ended";
+  byId("progress").max = Math.max(1, status.total);
+  byId("progress").value = status.done;
+  if (byId("text").textContent !== status.text) byId("text").textContent = status.text;
+  byId("cells").textContent = status.cells;
+  showRates(status.rates);
+  latest = status.page;
   load();
 };
 
-// Both rates to one scale, a bar for each second: where they part, the figure is not what it seems.
+// Both rates use one scale, with a bar for each second, so that a difference between fio and the disks is visible.
 const bars = (id, values, top) => {
   const width = 120 / Math.max(20, values.length);
   byId(id).replaceChildren(...values.flatMap((value, number) => {
     if (value === null || top <= 0) return [];
     const bar = document.createElementNS("http://www.w3.org/2000/svg", "rect");
     const high = Math.max(value > 0 ? 1 : 0, 24 * value / top);
-    for (const [name, size] of Object.entries({ x: number * width, y: 24 - high, width: Math.max(1, width - 0.5), height: high })) bar.setAttribute(name, size);
+    const size = { x: number * width, y: 24 - high, width: Math.max(1, width - 0.5), height: high };
+    for (const [name, pixels] of Object.entries(size)) bar.setAttribute(name, pixels);
     return [bar];
   }));
 };
 
-const tellRates = (rates) => {
+const showRates = (rates) => {
   byId("rates").hidden = !rates;
   if (!rates) return;
   byId("rates").className = rates.now ? "" : "past";
@@ -126,14 +126,14 @@ const tellRates = (rates) => {
   const top = Math.max(0, ...rates.fio.filter((value) => value !== null), ...rates.disks);
   bars("fio", rates.fio, top);
   bars("disks", rates.disks, top);
-  byId("fio-now").textContent = rates.words[0];
-  byId("disks-now").textContent = rates.words[1];
+  byId("fio-now").textContent = rates.text[0];
+  byId("disks-now").textContent = rates.text[1];
 };
 
 const events = new EventSource("events");
-events.onmessage = (event) => tell(JSON.parse(event.data));
+events.onmessage = (event) => showStatus(JSON.parse(event.data));
 events.onerror = () => {
-  byId("state").textContent = "poolproof watch has ended, or cannot be reached";
+  byId("state").textContent = "poolproof watch has stopped or cannot be reached";
   byId("state").className = "lost";
 };
 byId("hold").addEventListener("change", load);

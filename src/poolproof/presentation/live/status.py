@@ -1,0 +1,104 @@
+"""The status of a watched run for the browser: progress, verdicts, rates, and the report when it has changed."""
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from poolproof.presentation.html_report.build import page
+from poolproof.presentation.html_report.reading import read
+from poolproof.presentation.live.follow import Follower
+from poolproof.presentation.terminal.progress import RunProgress
+from poolproof.presentation.terminal.words import MARKS
+from poolproof.results.runs.summary import WORST_FIRST
+from poolproof.units import format_rate
+
+_SHORTEST_S = 2.0
+_RATES = 60
+_PAUSE_FACTOR = 20
+"""Pause between two builds of the page, in multiples of the build's processor time: this machine may be measuring."""
+
+
+class WatchedRun:
+    """A run that browsers watch. One thread calls `update`; any thread may call `html`."""
+
+    def __init__(self, follower: Follower, clock: Callable[[], float] = time.monotonic) -> None:
+        self._follower, self._clock = follower, clock
+        self._progress = RunProgress(follower.campaign, follower.before, begun_s=follower.begun_s or None)
+        follower.last_rates(self._progress)
+        self._running = follower.run.is_going()
+        self._lock = threading.Lock()
+        self._version = 1
+        self._shown = (self._progress.done, self._running)
+        self._next_at = 0.0
+        self._built: tuple[int, str] | None = None
+
+    def update(self) -> dict[str, Any]:
+        """Read what is new and return the status. `page` increases when the report should be loaded again."""
+        update = self._follower.update(self._progress)
+        if update.since_s is not None:
+            self._progress.set_start(update.since_s)
+        self._running = update.running
+        now = (self._progress.done, self._running)
+        if now != self._shown and (self._clock() >= self._next_at or not self._running):
+            self._shown, self._version = now, self._version + 1
+        return self._status()
+
+    def why_idle(self) -> str:
+        """Return why the run makes no progress any more."""
+        return self._follower.why_idle(self._progress.done, self._progress.total)
+
+    def html(self) -> str:
+        """Return the report as `poolproof report` writes it, built again if the run has changed.
+
+        Raises:
+            RunError: the run can no longer be read.
+        """
+        with self._lock:
+            version = self._version
+            if self._built is None or self._built[0] != version:
+                begun = time.thread_time()
+                self._built = (version, page(read(self._follower.run.path)))
+                took_s = time.thread_time() - begun
+                self._next_at = self._clock() + max(_SHORTEST_S, _PAUSE_FACTOR * took_s)
+            return self._built[1]
+
+    def _status(self) -> dict[str, Any]:
+        progress = self._progress
+        worst = [progress.worst(layout, workload) for layout in progress.layouts for workload in progress.workloads]
+        counts = [f"{MARKS[each]} {worst.count(each)} {each}" for each in reversed(WORST_FIRST) if each in worst]
+        return {
+            "page": self._version,
+            "running": self._running,
+            "done": progress.done,
+            "total": progress.total,
+            "text": self._text(),
+            "cells": "  ".join(counts),
+            "rates": self._rates(),
+        }
+
+    def _rates(self) -> dict[str, Any] | None:
+        """Return the last rates of a trial in bytes per second, fio's and the disks'; None if there are none."""
+        progress = self._progress
+        if progress.rates_of is None or not progress.rates:
+            return None
+        layout, workload, number = progress.rates_of
+        last = list(progress.rates)[-_RATES:]
+        fio = [None if each.fio_bytes_per_s is None else round(each.fio_bytes_per_s) for each in last]
+        disks = [round(each.leaf_bytes_per_s) for each in last]
+        return {
+            "of": f"{layout} · {workload} #{number}",
+            "now": progress.rates_of == progress.running,
+            "fio": fio,
+            "disks": disks,
+            "text": ["…" if fio[-1] is None else format_rate(fio[-1]), format_rate(disks[-1])],
+        }
+
+    def _text(self) -> str:
+        progress = self._progress
+        done = f"{progress.done} of {progress.total} trials"
+        if not self._running:
+            return f"{done}. {self.why_idle()}"
+        trial = progress.running
+        place = f"{trial[0]} · {trial[1]} #{trial[2]}: " if trial else ""
+        return f"{done}{progress.left_text()}. {place}{progress.activity}"
