@@ -18,9 +18,9 @@ from benchmarks import recordings
 from benchmarks.playing import play
 from benchmarks.recordings import Recorded
 from benchmarks.result import Result
+from poolproof.statistics.variances import VariancePrior, fit_prior
 from poolproof.stopping.across import across
-from poolproof.stopping.model import IMPRECISE, AcrossTrials, StoppingDecision, StoppingRule, TrialMean, VariancePrior
-from poolproof.stopping.spread import spread_of
+from poolproof.stopping.model import IMPRECISE, AcrossTrials, StoppingDecision, StoppingRule, TrialMean
 
 FIXED_S = 180.0
 """Seconds of a cell in the schedule of the seeds."""
@@ -56,13 +56,13 @@ class Replayed:
 
     @property
     def settled(self) -> bool:
-        return self.between.known and all(decision.settled for decision in self.decisions)
+        return self.between.is_precise and all(decision.converged for decision in self.decisions)
 
     @property
     def reaches(self) -> bool:
         """Whether it holds where it reaches, besides, as far as the lowest and the highest tenth of any trial."""
         low, high, mean = self.between.low, self.between.high, self.between.mean
-        bounds = [bound for each in self.decisions for bound in (each.least, each.most) if bound is not None]
+        bounds = [bound for each in self.decisions for bound in (each.lowest, each.highest) if bound is not None]
         if low is None or high is None or not bounds:
             return bool(self.covers)
         return low * min(1.0, min(bounds) / mean) <= self.full.mean <= high * max(1.0, max(bounds) / mean)
@@ -123,7 +123,7 @@ def replay(cells: dict[CellName, list[Recorded]], rule: StoppingRule, *, alone: 
                 if len(each.decisions) < rule.trials_min or not each.between(_spread(playing, alone)).done:
                     each.play_next()
     spread = _spread(playing, alone)
-    between_full = spread_of([_means(trials) for trials in cells.values()])
+    between_full = fit_prior([trial.mean for trial in trials] for trials in cells.values())
     return [
         Replayed(each.cell, full_of(cells[each.cell], rule, between_full), each.between(spread), tuple(each.decisions))
         for each in playing
@@ -131,7 +131,7 @@ def replay(cells: dict[CellName, list[Recorded]], rule: StoppingRule, *, alone: 
 
 
 def _spread(playing: Sequence[_Cell], alone: bool) -> VariancePrior | None:
-    return None if alone else spread_of([each.means for each in playing])
+    return None if alone else fit_prior([mean.mean for mean in each.means] for each in playing)
 
 
 def full_of(trials: Sequence[Recorded], rule: StoppingRule, spread: VariancePrior | None) -> Full:
@@ -270,7 +270,7 @@ def _is_separated(best: Replayed, group: Sequence[Replayed]) -> bool:
 def _reasons(replayed: Sequence[Replayed]) -> str:
     within: Counter[str] = Counter(reason.name for each in replayed for d in each.decisions for reason in d.reasons)
     within["trials disagree"] = sum(each.between.disagree for each in replayed)
-    within["trials too few"] = sum(not each.between.known for each in replayed)
+    within["trials too few"] = sum(not each.between.is_precise for each in replayed)
     return ", ".join(f"{name} {count}" for name, count in within.most_common() if count)
 
 

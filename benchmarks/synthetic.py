@@ -30,7 +30,7 @@ def coverage(kind: Kind, ended: Sequence[StoppingDecision]) -> float | None:
     held = [
         decision.low <= kind.truth <= decision.high
         for decision in ended
-        if kind.truth is not None and decision.settled and decision.low is not None and decision.high is not None
+        if kind.truth is not None and decision.converged and decision.low is not None and decision.high is not None
     ]
     return sum(held) / len(held) if held else None
 
@@ -41,13 +41,13 @@ def false_settled(kind: Kind, ended: Sequence[StoppingDecision], rule: StoppingR
 
 
 def _is_false(kind: Kind, decision: StoppingDecision, rule: StoppingRule) -> bool:
-    if not decision.settled or decision.mean is None:
+    if not decision.converged or decision.mean is None:
         return False
     return kind.truth is None or abs(decision.mean / kind.truth - 1) > rule.until
 
 
 def _line(kind: Kind, rule: StoppingRule, ended: Sequence[StoppingDecision]) -> str:
-    settled = sum(decision.settled for decision in ended) / len(ended)
+    settled = sum(decision.converged for decision in ended) / len(ended)
     held = coverage(kind, ended)
     held_text = "" if held is None else f"{held:.1%}"
     seconds = statistics.median(decision.used_s for decision in ended)

@@ -8,9 +8,9 @@ with what the other cells of the run tell of the machine, and once without.
 import random
 from collections.abc import Iterator
 
+from poolproof.statistics.variances import fit_prior
 from poolproof.stopping.across import across
 from poolproof.stopping.model import StoppingRule, TrialMean
-from poolproof.stopping.spread import spread_of
 
 _SEED, _RUNS, _CELLS = 9, 40, 40
 _TRUTH, _WITHIN, _UNEQUAL = 100.0, 0.5, 0.6
@@ -36,7 +36,7 @@ def held(typical: float, *, shared: bool) -> Iterator[tuple[bool, int]]:
     rng, rule = random.Random(_SEED), StoppingRule()
     for _ in range(_RUNS):
         cells = [_Cell(rng, typical) for _ in range(_CELLS)]
-        spread = spread_of([cell.trials for cell in cells]) if shared else None
+        spread = fit_prior([trial.mean for trial in cell.trials] for cell in cells) if shared else None
         for cell in cells:
             while not (between := across(cell.trials, rule, spread)).done:
                 cell.run_one()

@@ -10,9 +10,9 @@ from poolproof.campaign.layout import check_devices_once
 from poolproof.campaign.least_trial import least_time
 from poolproof.campaign.model import LOWER_IS_BETTER, Campaign, Measure, Workload
 from poolproof.campaign.nearest import did_you_mean, listed
+from poolproof.statistics.percentiles import BIN_DEVIATION, BIN_ERROR
 from poolproof.stopping.across import least_half
-from poolproof.stopping.model import FIO_WINDOW_S, StoppingRule
-from poolproof.stopping.percentile import BIN_DEVIATION, BIN_ERROR
+from poolproof.stopping.model import StoppingRule
 from poolproof.units import format_duration
 
 MOST_CELLS = 100_000
@@ -33,7 +33,6 @@ def check_whole(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
     for workload in campaign.workloads:
         _check_metric(workload, spots["workloads"])
         _check_tolerance(workload, campaign.measure, spots["until"])
-    _check_window(campaign.measure, spots["until"])
     _check_budget(campaign, spots)
     _check_calibration(campaign, spots)
 
@@ -96,16 +95,6 @@ def _check_tolerance(workload: Workload, measure: Measure, spot: Spot) -> None:
             f"{100 * measure.until.tolerance:g}% of it: fio counts latencies in bins, by which trials know it to "
             f"{100 * least:.2g}% at best",
             f"write until: {math.ceil(1000 * least) / 10:g}%, or metric: iops",
-        )
-
-
-def _check_window(measure: Measure, spot: Spot) -> None:
-    """Whether a trial is as long as what fio's own criteria look at."""
-    until = measure.until
-    if until is not None and until.steady.startswith("fio") and until.max_s < FIO_WINDOW_S:
-        raise spot.mistake(
-            f"steady: {until.steady} looks at {FIO_WINDOW_S:g} s at once, and a trial has {until.max_s:g} s at most",
-            f"write max: {6 * FIO_WINDOW_S:g}s, or leave `steady` out",
         )
 
 

@@ -28,6 +28,8 @@ UNTIL_TRIALS = (2, 6)
 """How many trials a cell has with `until`, at least and at most, unless the campaign says."""
 
 _STEADY: tuple[Steady, ...] = get_args(Steady)
+_REMOVED_STEADY = ("fio", "fio-slope", "fio-iops", "fio-iops-slope", "fio-bw", "fio-bw-slope")
+"""Criteria of earlier versions, which recorded campaigns may name."""
 _EXAMPLE = "write measure: {time: 10s, trials: 3}"
 _WIDEST = Decimal("0.5")
 _LEAST_CONFIDENCE = Decimal("0.5")
@@ -37,8 +39,10 @@ _RANGE = re.compile(r"\s*(.*?)\s*\.\.\s*(.*?)\s*")
 Given = Mapping[str, Node]
 
 
-def read_measure(node: Node, default: Measure | None = None) -> Measure:
-    """How each cell is measured; what is not said is as in `default`.
+def read_measure(node: Node, default: Measure | None = None, *, recorded: bool = False) -> Measure:
+    """Return how each cell is measured; keys that are not given are as in `default`.
+
+    `recorded`: the campaign is that of a run; a criterion that earlier versions had is read as `poolproof`.
 
     Raises:
         CampaignError: an unknown key, a value of a wrong type or out of its range, `time` beside `until`.
@@ -50,7 +54,7 @@ def read_measure(node: Node, default: Measure | None = None) -> Measure:
     given = {key.text: value for key, value in table.entries}
     default = default or Measure()
     _refuse_contradiction(table, default)
-    until = None if "time" in given else _until(given, default.until)
+    until = None if "time" in given else _until(given, default.until, recorded=recorded)
     least, most = _trials(given, until, default)
     return Measure(
         time_s=_time(given["time"]) if "time" in given else default.time_s,
@@ -84,7 +88,7 @@ def _refuse_contradiction(table: YamlMapping, default: Measure) -> None:
         raise first.spot.mistake(f"`{first.text}` says nothing without `until`", "write until: 3% beside it")
 
 
-def _until(given: Given, default: Until | None) -> Until | None:
+def _until(given: Given, default: Until | None, *, recorded: bool) -> Until | None:
     if "until" not in given and default is None:
         return None
     base = default or Until()
@@ -93,7 +97,7 @@ def _until(given: Given, default: Until | None) -> Until | None:
         _percent_of(given["confidence"], _confidence, "confidence: 95%") if "confidence" in given else base.confidence,
         _bound(given["min"], "min") if "min" in given else base.min_s,
         _bound(given["max"], "max") if "max" in given else base.max_s,
-        _steady(given["steady"]) if "steady" in given else base.steady,
+        _steady(given["steady"], recorded=recorded) if "steady" in given else base.steady,
     )
     if until.max_s < until.min_s:
         raise (given.get("max") or given["min"]).spot.mistake(
@@ -204,9 +208,16 @@ def _percent_of(node: Node, read: Callable[[str, Spot], float], example: str) ->
     return read(scalar.text, scalar.spot)
 
 
-def _steady(node: Node) -> Steady:
+def _steady(node: Node, *, recorded: bool) -> Steady:
     scalar = expect_scalar(node, f"{listed(_STEADY)} after `steady`", "write steady: snia")
     found = next((steady for steady in _STEADY if steady == scalar.text), None)
+    if found is None and scalar.text in _REMOVED_STEADY:
+        if recorded:
+            return "poolproof"
+        raise scalar.spot.mistake(
+            f"`steady: {scalar.text}` was removed: `steady` is {listed(_STEADY)}",
+            "leave `steady` out, or write steady: snia",
+        )
     if found is None:
         guess = did_you_mean(scalar.text, _STEADY)
         raise scalar.spot.mistake(

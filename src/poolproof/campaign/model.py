@@ -5,7 +5,7 @@ from typing import Literal
 
 from poolproof.campaign.claims import Claim
 from poolproof.campaign.expression import Expression
-from poolproof.stopping.model import FIO_WINDOW_S, Steady
+from poolproof.stopping.model import Steady
 
 Metric = Literal["iops", "bandwidth", "p50", "p99", "p999", "sync_p99"]
 LOWER_IS_BETTER: frozenset[Metric] = frozenset({"p50", "p99", "p999", "sync_p99"})
@@ -154,10 +154,8 @@ class Measure:
 
     @property
     def shortest_s(self) -> float:
-        """Seconds of the shortest trial that was asked for; with fio's own criteria, what these look at."""
-        if self.until is None:
-            return self.time_s
-        return max(self.until.min_s, FIO_WINDOW_S) if self.until.steady.startswith("fio") else self.until.min_s
+        """Return the shortest requested trial in seconds."""
+        return self.time_s if self.until is None else self.until.min_s
 
     @property
     def longest_s(self) -> float:

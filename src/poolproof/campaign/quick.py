@@ -15,7 +15,7 @@ KEYS = ("workloads", "measure")
 _EXAMPLE = "write quick: {workloads: {grid: {bs: 4k}}, measure: {time: 2s, trials: 1}}"
 
 
-def read_quick(node: Node, workloads: tuple[Workload, ...], measure: Measure) -> Quick:
+def read_quick(node: Node, workloads: tuple[Workload, ...], measure: Measure, *, recorded: bool = False) -> Quick:
     """What `--quick` leaves of the campaign with these workloads, and changes of its `measure`.
 
     Raises:
@@ -27,7 +27,7 @@ def read_quick(node: Node, workloads: tuple[Workload, ...], measure: Measure) ->
             raise unknown_key(key, KEYS, "`quick`")
     asked, chosen = table.get("measure"), table.get("workloads")
     return Quick(
-        measure=read_measure(asked, measure) if asked else measure,
+        measure=read_measure(asked, measure, recorded=recorded) if asked else measure,
         workloads=tuple(_changes(expect_table(chosen, "`quick: workloads`", _EXAMPLE), workloads)) if chosen else (),
     )
 

@@ -81,7 +81,7 @@ def parse_campaign(text: str, origin: str, *, recorded: bool = False) -> Campaig
     for key, _ in table.entries:
         if key.text not in KEYS:
             raise unknown_key(key, KEYS, "the campaign")
-    campaign = _campaign(table, origin)
+    campaign = _campaign(table, origin, recorded=recorded)
     of_measure = {key: _spot_in_measure(table, key) for key in KEYS_IN_MEASURE}
     check = check_parts if recorded else check_whole
     check(campaign, {key: table.spot_of(key) for key in KEYS} | of_measure)
@@ -90,9 +90,9 @@ def parse_campaign(text: str, origin: str, *, recorded: bool = False) -> Campaig
     return campaign
 
 
-def _campaign(table: YamlMapping, origin: str) -> Campaign:
+def _campaign(table: YamlMapping, origin: str, *, recorded: bool) -> Campaign:
     expect, quick, workloads = table.get("expect"), table.get("quick"), _workloads(table)
-    measure = _measure(table)
+    measure = _measure(table, recorded=recorded)
     return Campaign(
         name=_name(table, origin),
         question=_text(table, "question", "write question: Which layout is faster?") or "",
@@ -103,7 +103,7 @@ def _campaign(table: YamlMapping, origin: str) -> Campaign:
         baseline=_text(table, "baseline", "write baseline: NAME-OF-A-LAYOUT"),
         goal=_text(table, "goal", "write goal: NAME-OF-A-WORKLOAD"),
         expect=read_claims(expect) if expect else (),
-        quick=read_quick(quick, workloads, measure) if quick else None,
+        quick=read_quick(quick, workloads, measure, recorded=recorded) if quick else None,
         budget_s=_budget(table),
     )
 
@@ -118,9 +118,9 @@ def _budget(table: YamlMapping) -> float | None:
     return None if text is None else duration(text, table.spot_of("budget"), "budget")
 
 
-def _measure(table: YamlMapping) -> Measure:
+def _measure(table: YamlMapping, *, recorded: bool) -> Measure:
     node = table.get("measure")
-    return read_measure(node) if node else Measure()
+    return read_measure(node, recorded=recorded) if node else Measure()
 
 
 def _name(table: YamlMapping, origin: str) -> str:

@@ -56,7 +56,7 @@ def _sides(a: Path, b: Path | None, layouts: str | None) -> "tuple[Side, Side]":
     from poolproof.errors import UsageError
     from poolproof.results.compare.comparison import Side
     from poolproof.results.compare.finished import read_run
-    from poolproof.results.compare.goal import split_names
+    from poolproof.results.compare.ranking import split_names
 
     if b is None and layouts is None:
         raise UsageError("one run alone has nothing to be compared with", "name a second run, or --layouts X,Y")

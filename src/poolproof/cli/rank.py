@@ -26,8 +26,7 @@ def command(
     from poolproof.cli.judging import metric_named, per_cent
     from poolproof.results.compare.contract import ranking_object
     from poolproof.results.compare.finished import read_run
-    from poolproof.results.compare.goal import find_goal
-    from poolproof.results.compare.ranking import rank
+    from poolproof.results.compare.ranking import find_goal, rank
 
     matters, chosen = per_cent(effect, "--effect"), metric_named(metric)
     finished = read_run(run)

@@ -8,8 +8,8 @@ from poolproof.errors import RunError
 from poolproof.results.runs.claims import evaluate
 from poolproof.results.runs.contract import run_object
 from poolproof.results.runs.convergence import trials_ahead
+from poolproof.results.runs.elimination import elimination_of
 from poolproof.results.runs.limit import limits_of
-from poolproof.results.runs.race import race_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -40,7 +40,7 @@ def print_result(path: Path, *, as_json: bool, leaves: bool = False) -> "LoadedR
     seen = read(path.resolve())
     name_gaps(seen, as_json=False)
     campaign, cells, bare = seen.campaign, tuple(seen.run.cells.values()), seen.run.bare
-    claims, race = evaluate(campaign.expect, cells), race_of(seen.trials, campaign)
+    claims, race = evaluate(campaign.expect, cells), elimination_of(seen.trials, campaign)
     limits = limits_of(cells, bare, campaign)
     if as_json:
         print(json.dumps(run_object(seen.path, cells, campaign.baseline, claims, race, bare=bare, limits=limits)))
@@ -75,8 +75,8 @@ def print_result(path: Path, *, as_json: bool, leaves: bool = False) -> "LoadedR
 def _print_choice(console: "Console", finished: "FinishedRun") -> None:
     """The layouts in order by the campaign's goal, or why there is no order."""
     from poolproof.presentation.terminal.ranked import print_ranking
-    from poolproof.results.compare.goal import find_goal
-    from poolproof.results.compare.ranking import LEAST_EFFECT, rank
+    from poolproof.results.compare.ranking import find_goal, rank
+    from poolproof.statistics.comparison import LEAST_EFFECT
 
     console.print()
     try:

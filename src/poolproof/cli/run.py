@@ -52,7 +52,7 @@ def command(
     most: Annotated[str | None, typer.Option("--max", help="The longest trial, as 180s; with --until.")] = None,
     steady: Annotated[
         str | None,
-        typer.Option("--steady", help="What counts as steady: poolproof, snia, fio, fio-slope; with --until."),
+        typer.Option("--steady", help="What counts as steady: poolproof or snia; with --until."),
     ] = None,
     budget: Annotated[
         str | None, typer.Option("--budget", help="How long all trials may take, as 2h; with --until.")

@@ -12,9 +12,9 @@ from poolproof.load.fio.json_output import read_json_stream
 from poolproof.measure.fio_report import FioReport
 from poolproof.measure.latencies import between
 from poolproof.measure.status import Status
-from poolproof.stopping.checkpoints import STEP
+from poolproof.statistics.percentiles import MOST_SECTIONS, PercentileEstimate, estimate
+from poolproof.stopping.decide import STEP
 from poolproof.stopping.model import Reason, StoppingDecision, StoppingRule
-from poolproof.stopping.percentile import MOST_PARTS, Known, known
 
 _PERCENT: dict[Metric, float] = {"p50": 50.0, "p99": 99.0, "p999": 99.9, "sync_p99": 99.0}
 
@@ -54,19 +54,19 @@ def with_percentile(
         return decision
     is_last = decision.used_s >= rule.most_s * (1 - 1e-9)
     next_s = None if is_last else min(rule.most_s, decision.used_s * STEP)
-    return replace(decision, done=is_last, settled=False, reasons=(_reason(found, asked, rule),), next_s=next_s)
+    return replace(decision, done=is_last, converged=False, reasons=(_reason(found, asked, rule),), next_s=next_s)
 
 
 def _known(
     decision: StoppingDecision, asked: Percentile, rule: StoppingRule, report: FioReport, counting: Sequence[Status]
-) -> Known | None:
+) -> PercentileEstimate | None:
     bounds = bounds_of(counting, decision.warmup_s)
     results = read_json_stream(report.documents(bounds)) if len(bounds) > 1 else ()
     if len(results) != len(bounds):
         return None
     stretches = between(bounds, results)[1 if decision.warmup_s else 0 :]  # the first would be the warm-up
     bins = [each.sync_bins if asked.of_syncs else each.bins for each in stretches]
-    return known(bins, asked.percent, rule.confidence)
+    return estimate(bins, asked.percent, rule.confidence)
 
 
 def bounds_of(counting: Sequence[Status], warmup_s: float) -> list[Status]:
@@ -77,11 +77,11 @@ def bounds_of(counting: Sequence[Status], warmup_s: float) -> list[Status]:
     usual_s = (later[-1].ran_s - later[0].ran_s) / (len(later) - 1)
     if later[-1].ran_s - later[-2].ran_s < usual_s / 2:  # fio's last word may follow the one before at once
         later.pop(-2)
-    step = max(1, (len(later) - 1) // MOST_PARTS)
+    step = max(1, (len(later) - 1) // MOST_SECTIONS)
     return later[(len(later) - 1) % step :: step]
 
 
-def _reason(found: Known, asked: Percentile, rule: StoppingRule) -> Reason:
+def _reason(found: PercentileEstimate, asked: Percentile, rule: StoppingRule) -> Reason:
     if found.half is None:
         sentence = f"too few samples lie beyond {asked.name} for an interval of it"
         return Reason("percentile", sentence, {"value": found.value})

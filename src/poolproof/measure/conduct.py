@@ -30,7 +30,7 @@ from poolproof.provision.layout import LayoutPlan
 from poolproof.provision.owner import owner_of
 from poolproof.provision.place import places
 from poolproof.provision.undo import complain, undo_all
-from poolproof.results.runs.convergence import Spreads, spread_among
+from poolproof.results.runs.convergence import VariancePriors, priors_among
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.model import Trial
 
@@ -87,8 +87,8 @@ def _orders(plan: RunPlan, layouts: Iterable[Layout], done: Sequence[Trial]) -> 
     """The trials of each layout; how much trials differ is told by those of all these layouts."""
     orders: dict[str, TrialOrder] = {}
 
-    def spread() -> Spreads:
-        return spread_among(cell for order in orders.values() for cell in order.cells())
+    def spread() -> VariancePriors:
+        return priors_among(cell for order in orders.values() for cell in order.cells())
 
     for layout in layouts:
         workloads = [cell.workload for cell in plan.cells_of(layout.name)]

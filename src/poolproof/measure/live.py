@@ -57,7 +57,7 @@ class Ending:
             CommandError: the host could not be asked.
         """
         decision = self.judge(report.statuses, report.begun_at_s)
-        if self.percentile is None or not decision.settled:
+        if self.percentile is None or not decision.converged:
             return decision
         counting = after_ramp(report.statuses, self.ramp_s, report.begun_at_s)
         rule = self._with_turnover(self._turnover_s(counting[-1]))

@@ -6,7 +6,7 @@ from functools import cache
 from itertools import count, islice
 
 from poolproof.campaign.model import Measure, Workload
-from poolproof.results.runs.convergence import Spreads, needs_trial
+from poolproof.results.runs.convergence import VariancePriors, needs_trial
 from poolproof.results.runs.model import Trial
 
 _Turn = tuple[int, int, str, int]
@@ -29,7 +29,7 @@ class TrialOrder:
         measure: Measure,
         seed: int,
         done: Iterable[Trial] = (),
-        spread: Callable[[], Spreads | None] = lambda: None,
+        spread: Callable[[], VariancePriors | None] = lambda: None,
     ) -> None:
         self.layout = layout
         self._measure, self._spread = measure, spread
@@ -85,7 +85,7 @@ class TrialOrder:
         turns = [turn for name in self._workloads for turn in self._certain_of(name, spread)]
         return tuple((self._workloads[name], number) for _, _, name, number in sorted(turns))
 
-    def _certain_of(self, name: str, spread: Callable[[], Spreads | None]) -> Iterator[_Turn]:
+    def _certain_of(self, name: str, spread: Callable[[], VariancePriors | None]) -> Iterator[_Turn]:
         done = len(self._trials[name])
         missing = max(self._measure.trials - done, int(self._is_needed(name, spread)))
         for offset, number in enumerate(islice(self._free_numbers(name), missing)):
@@ -108,7 +108,7 @@ class TrialOrder:
         """The numbers of its trials to come: 1, 2, 3 … without those that it has, so that none is left out."""
         return (number for number in count(1) if number not in self._trials[name])
 
-    def _is_needed(self, name: str, spread: Callable[[], Spreads | None]) -> bool:
+    def _is_needed(self, name: str, spread: Callable[[], VariancePriors | None]) -> bool:
         done = len(self._trials[name])
         if done < self._measure.trials:
             return True

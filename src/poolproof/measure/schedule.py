@@ -9,17 +9,17 @@ from poolproof.campaign.least_trial import least_trials_s
 from poolproof.campaign.model import Campaign, Measure
 from poolproof.measure.order import TrialOrder
 from poolproof.measure.trial import Prepared
-from poolproof.results.runs.convergence import is_rate, needs_trial, spread_among
+from poolproof.results.runs.convergence import is_rate, needs_trial, priors_among
+from poolproof.results.runs.elimination import eliminate
 from poolproof.results.runs.model import Trial
-from poolproof.results.runs.race import race_among
 from poolproof.results.runs.timing import Took, paid_s, took
-from poolproof.stopping.spread import LEAST_CELLS
+from poolproof.statistics.variances import LEAST_GROUPS
 
 _DEARER = 1.2
 """How much dearer a round of the race may be than it looked after the first layout."""
 _MOST_KEPT = 0.75
 """Of the time that is spare, how much at most is kept for the race."""
-_SAMPLE = 2 * LEAST_CELLS
+_SAMPLE = 2 * LEAST_GROUPS
 """Cells of each kind that may have a second trial where one is the least: some of them may fail."""
 
 
@@ -50,7 +50,7 @@ def _sample(campaign: Campaign) -> Iterator[tuple[str, str]]:
     for rates in (True, False):
         names = [workload.name for workload in campaign.workloads if is_rate(workload.metric) is rates]
         cells = [(layout.name, name) for layout in campaign.layouts for name in names]
-        if len(cells) >= LEAST_CELLS:
+        if len(cells) >= LEAST_GROUPS:
             count = min(len(cells), _SAMPLE)
             yield from (cells[at * len(cells) // count] for at in range(count))
 
@@ -133,7 +133,7 @@ class Schedule:
 
         Those that have one in it. A layout that needed none in a round before may catch up, so that there are no more
         rounds than a cell may have trials beyond its least, and the race looks no oftener than its risk is shared out
-        for (`race_among`).
+        for (`eliminate`).
         """
         self._kept_s = 0.0  # now it is spent
         self._most = min(self._campaign.measure.trials_max, self._most_so_far() + 1)
@@ -147,14 +147,16 @@ class Schedule:
         None after the last round, when one alone is left, or nothing of what is left needs a trial. One of whose rate a
         trial saw a change gets none: no trial more narrows its extremes.
         """
-        measure, spread = self._campaign.measure, spread_among(self._cells())
+        measure, spread = self._campaign.measure, priors_among(self._cells())
         if self._most >= measure.trials_max:
             return []
         goal_cells = {name: self._goal_cells(name) for name in self._orders}
-        race = race_among(goal_cells, self.goal, measure, spread)
-        if len(race.racing) < 2:
+        race = eliminate(goal_cells, self.goal, measure, spread)
+        if len(race.candidates) < 2:
             return []
-        return [name for name in race.racing if any(needs_trial(cell, measure, spread) for cell in goal_cells[name])]
+        return [
+            name for name in race.candidates if any(needs_trial(cell, measure, spread) for cell in goal_cells[name])
+        ]
 
     def _most_so_far(self) -> int:
         """How many trials a cell of the goal may have had."""

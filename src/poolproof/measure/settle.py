@@ -23,11 +23,10 @@ from poolproof.measure.status import Status, after_ramp, series_of
 from poolproof.measure.turnover import turnovers
 from poolproof.measure.window import since
 from poolproof.process import Completed
-from poolproof.results.runs.convergence import rule_of
+from poolproof.results.runs.convergence import stopping_rule
 from poolproof.results.runs.model import Convergence, NotConverged, TrialMetrics
-from poolproof.stopping.fio_steady import rate_of
-from poolproof.stopping.model import FIO_WINDOW_S, StoppingDecision, StoppingRule
-from poolproof.stopping.percentile import extremes
+from poolproof.statistics.percentiles import extremes
+from poolproof.stopping.model import StoppingDecision, StoppingRule
 from poolproof.stopping.snia import MOST_ROUNDS
 from poolproof.stopping.window import LEAST_SAMPLES
 
@@ -81,11 +80,10 @@ def ending_of(
     """When a trial of these jobs is to be ended; None where it lasts a fixed time, or ends when its work is done."""
     if measure.until is None or _ends_by_itself(workload, jobs):
         return None
-    rate = rate_of(measure.until.steady) or ("bytes" if metric == "bandwidth" else "ios")
     interval_s = status_interval_s(jobs, measure.shortest_s)
     return Ending(
-        rule=with_enough(rule_of(measure), interval_s),
-        by_bytes=rate == "bytes",
+        rule=with_enough(stopping_rule(measure), interval_s),
+        by_bytes=metric == "bandwidth",
         interval_s=interval_s,
         ramp_s=max(job.ramp_s for job in jobs.jobs),
         write_backs=turnovers(host, layout, jobs),
@@ -95,10 +93,7 @@ def ending_of(
 
 def with_enough(rule: StoppingRule, interval_s: float) -> StoppingRule:
     """The rule with a `max` in which a trial can settle, however little was asked for or is left of a budget."""
-    if rule.steady.startswith("fio"):
-        enough_s = FIO_WINDOW_S + interval_s
-    else:
-        enough_s = interval_s * (MOST_ROUNDS if rule.steady == "snia" else LEAST_SAMPLES)
+    enough_s = interval_s * (MOST_ROUNDS if rule.steady == "snia" else LEAST_SAMPLES)
     return replace(rule, max_s=max(rule.max_s, enough_s))
 
 
@@ -172,7 +167,7 @@ def window_of(fio: FioRun, result: FioResult, metric: Metric) -> tuple[TrialMetr
     reasons = tuple(NotConverged(reason.name, reason.sentence) for reason in decision.reasons)
     least_share, most_share = _extremes(fio, decision, metric, figures.metric(metric))
     return figures, Convergence(
-        settled=decision.settled,
+        settled=decision.converged,
         warmup_s=decision.warmup_s,
         ran_s=fio.ran_s,
         most_s=fio.most_s,
@@ -192,7 +187,7 @@ def _extremes(
     """The lowest and the highest tenth of the window, as shares of its figure: of the rate, or of the percentile."""
     asked = percentile_of(metric)
     if asked is None:
-        return _share(decision.least, decision.mean), _share(decision.most, decision.mean)
+        return _share(decision.lowest, decision.mean), _share(decision.highest, decision.mean)
     later = [each for each in fio.latencies if each.from_s >= decision.warmup_s]
     found = extremes([each.sync_bins if asked.of_syncs else each.bins for each in later], asked.percent)
     return (None, None) if found is None else (_share(found[0], value), _share(found[1], value))

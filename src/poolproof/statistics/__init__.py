@@ -1,1 +1,1 @@
-"""Pure functions on samples: distributions, intervals and tests."""
+"""Statistics of samples: pure functions on sequences of numbers, which know nothing of trials, cells or campaigns."""

@@ -1,1 +1,1 @@
-"""When a figure is known: warm-up, intervals of correlated samples, stationarity, trials together."""
+"""When a trial or a cell has converged: checkpoints, the interval of one trial, trials together."""

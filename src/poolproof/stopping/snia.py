@@ -1,16 +1,16 @@
 """`steady: snia`: the steady state of the SNIA Solid State Storage Performance Test Specification.
 
-Five rounds in which no round is further from another than 20 % of their average, and the best straight line through
-them rises or falls by at most 10 % of it (PTS 2.0.2, "steady state", 2020). At most 25 rounds. A round of the
-specification is one minute; here it is a 25th of the rule's `max`, so that `max: 25m` makes it that.
+A trial is steady after five rounds whose means differ by at most 20 % of their average, and whose best straight line
+rises or falls by at most 10 % of it (PTS 2.0.2, "steady state", 2020). There are at most 25 rounds. A round of the
+specification lasts one minute; here it is a 25th of the rule's `max`, so `max: 25m` gives that minute.
 """
 
 import math
 from collections.abc import Sequence
 from itertools import pairwise
 
-from poolproof.statistics.students_t import quantile
-from poolproof.stopping.autoregression import long_run
+from poolproof.statistics.autocorrelation import long_run
+from poolproof.statistics.distributions import quantile
 from poolproof.stopping.model import RateSeries, Reason, StoppingDecision, StoppingRule
 
 WINDOW_ROUNDS = 5
@@ -21,7 +21,7 @@ _TINY = 1e-9
 
 
 def snia_steady(series: RateSeries, rule: StoppingRule) -> StoppingDecision:
-    """Whether the last five rounds are steady; the mean and its interval are those of these rounds."""
+    """Return whether the last five rounds are steady, with their mean and its interval."""
     round_s = rule.most_s / MOST_ROUNDS
     rounds = min(MOST_ROUNDS, math.floor(series.duration_s / round_s + _TINY))
     window = _window(series, round_s, rounds)
@@ -30,24 +30,24 @@ def snia_steady(series: RateSeries, rule: StoppingRule) -> StoppingDecision:
     if len(means) < WINDOW_ROUNDS or rounds * round_s < rule.least_s - _TINY:
         return _too_few(series, rounds, round_s, next_s)
     reason = _unsteady(means)
-    settled = reason is None
+    converged = reason is None
     mean = math.fsum(means) / len(means)
-    half = _half(means, [value for part in window for value in part], rule) if settled else None
+    half = _half(means, [value for part in window for value in part], rule) if converged else None
     return StoppingDecision(
-        done=settled or next_s is None,
-        settled=settled,
+        done=converged or next_s is None,
+        converged=converged,
         mean=mean,
         low=None if half is None else mean - half,
         high=None if half is None else mean + half,
         warmup_s=(rounds - WINDOW_ROUNDS) * round_s,
         used_s=rounds * round_s,
         reasons=() if reason is None else (reason,),
-        next_s=None if settled else next_s,
+        next_s=None if converged else next_s,
     )
 
 
 def _window(series: RateSeries, round_s: float, rounds: int) -> list[tuple[float, ...]]:
-    """The samples of each of the last five rounds."""
+    """Return the samples of each of the last five rounds."""
     bounds = [round(at * round_s / series.interval_s) for at in range(max(0, rounds - WINDOW_ROUNDS), rounds + 1)]
     return [series.values[a:b] for a, b in pairwise(bounds)]
 
@@ -59,21 +59,21 @@ def _unsteady(means: Sequence[float]) -> Reason | None:
     if average > 0 and excursion <= _EXCURSION * average and slope <= _SLOPE * average:
         return None
     if average <= 0:
-        return Reason("idle", "nothing moved")
+        return Reason("idle", "nothing was read or written")
     figures = {"excursion": excursion / average, "slope": slope / average}
-    sentence = f"the last five rounds differ by {figures['excursion']:.0%} and their line by {figures['slope']:.0%}"
-    return Reason("criterion", f"{sentence}: SNIA allows 20 % and 10 %", figures)
+    sentence = f"the last five rounds differ by {figures['excursion']:.0%} and their trend is {figures['slope']:.0%}"
+    return Reason("criterion", f"{sentence}; SNIA allows 20 % and 10 %", figures)
 
 
 def _rise(means: Sequence[float]) -> float:
-    """What the straight line of least squares rises by from the first round to the last."""
+    """Return how much the least-squares line rises from the first round to the last."""
     middle = (len(means) - 1) / 2
     spread = math.fsum((at - middle) ** 2 for at in range(len(means)))
     return math.fsum((at - middle) * mean for at, mean in enumerate(means)) / spread * (len(means) - 1)
 
 
 def _half(means: Sequence[float], values: Sequence[float], rule: StoppingRule) -> float:
-    """Half the interval of the mean: by its samples, or by the rounds as units where they say it is wider."""
+    """Return half the interval of the mean: by its samples or by its rounds, whichever is wider."""
     average = math.fsum(means) / len(means)
     deviation = math.sqrt(math.fsum((mean - average) ** 2 for mean in means) / (len(means) - 1))
     by_rounds = quantile((1 + rule.confidence) / 2, len(means) - 1) * deviation / math.sqrt(len(means))
@@ -84,6 +84,6 @@ def _half(means: Sequence[float], values: Sequence[float], rule: StoppingRule) -
 
 def _too_few(series: RateSeries, rounds: int, round_s: float, next_s: float | None) -> StoppingDecision:
     mean = math.fsum(series.values) / len(series.values) if series.values else None
-    sentence = f"SNIA asks for {WINDOW_ROUNDS} rounds, here of {round_s:.3g} s; {rounds} have passed"
+    sentence = f"SNIA requires {WINDOW_ROUNDS} rounds of {round_s:.3g} s; {rounds} have passed"
     reason = Reason("too-short", sentence, {"rounds": rounds, "round_s": round_s})
     return StoppingDecision(next_s is None, False, mean, None, None, 0.0, series.duration_s, (reason,), next_s)

@@ -1,49 +1,57 @@
-"""One look at a series: cut its warm-up, look for what is not stationary, and give its mean an interval."""
+"""The mean of one trial's samples so far: without its warm-up, tested for stationarity, with an interval."""
 
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from poolproof.stopping.autoregression import LongRun, joined, long_run
-from poolproof.stopping.bursts import bursts
+from poolproof.statistics.autocorrelation import LongRun, batch_means, long_run
+from poolproof.statistics.stationarity import (
+    LEAST_PERIODS,
+    Bursts,
+    Change,
+    Modes,
+    bursts,
+    change,
+    modes,
+    period,
+    warm_up,
+    without_period,
+)
 from poolproof.stopping.model import Reason, StoppingRule
-from poolproof.stopping.modes import modes
-from poolproof.stopping.period import LEAST_PERIODS, period, whole_periods, without_period
-from poolproof.stopping.trend import trend
-from poolproof.stopping.warmup import warm_up
 
 LEAST_SAMPLES = 12
 LEAST_EFFECTIVE = 12
-"""Independent samples, bursts, or changes of speed, with fewer of which no interval is given."""
+"""The least number of independent samples, bursts, or changes of speed that gives an interval."""
 
 _MOST_SAMPLES = 2000
 _MOST_WARM_UP = 1 / 3
-_PARTS = 10
+_TENTHS = 10
 _WIDER = 4.0
 
 
 @dataclass(frozen=True)
-class View:
-    """What one look found: the mean from `warmup_s` on, half its interval, and why it is not stationary, or not known.
+class WindowEstimate:
+    """The mean from `warmup_s` on, half its interval, and why it is not stationary or not precise.
 
-    `half` is None without an interval: too few samples. `least` and `most`: the means of its lowest and highest tenth.
+    `half` is None if there are too few samples for an interval. `lowest` and `highest` are the means of the lowest and
+    highest tenth.
     """
 
     mean: float
     half: float | None
     warmup_s: float
     unsteady: tuple[Reason, ...] = ()
-    unknown: tuple[Reason, ...] = ()
-    least: float | None = None
-    most: float | None = None
+    imprecise: tuple[Reason, ...] = ()
+    lowest: float | None = None
+    highest: float | None = None
 
 
 @dataclass(frozen=True)
-class _Part:
-    """The samples that a mean is of. `head` was cut off before them; `flat` is without what repeats in them.
+class _Window:
+    """The samples that a mean is computed from. `head` was cut off before them; `flat` is them without their period.
 
-    `periods` is the number of whole periods in them, 0 where nothing repeats.
+    `periods` is the number of whole periods in them, 0 if they have none.
     """
 
     head: Sequence[float]
@@ -52,97 +60,136 @@ class _Part:
     periods: int = 0
 
     def long_run(self) -> LongRun:
-        """How well the mean is known; the profile of a period, estimated itself, takes one period's worth of it."""
+        """Return the mean and its error. The profile of a period is an estimate too: it costs one period."""
         run = long_run(self.flat)
         wider = math.sqrt(self.periods / (self.periods - 1)) if self.periods else 1.0
         return replace(run, standard_error=run.standard_error * wider)
 
 
-def view(values: Sequence[float], interval_s: float, rule: StoppingRule, *, is_first: bool) -> View:
-    """Look at the samples so far, of which there are `LEAST_SAMPLES` or more. `is_first`: no look came before.
+def estimate_window(
+    values: Sequence[float], interval_s: float, rule: StoppingRule, *, is_first: bool
+) -> WindowEstimate:
+    """Return the mean of the samples so far, at least `LEAST_SAMPLES`. `is_first`: this is the first checkpoint.
 
-    A rule that looks again and again stops when the interval is narrow, hence rather when it is narrow by chance. What
-    that costs in coverage falls with the degrees of freedom (Woodroofe 1977, Annals of Statistics 5, 984-995); so from
-    the second look on the interval is widened by 4 over them, chosen by the coverage in docs/stopping.md.
+    A rule that is checked repeatedly stops when the interval is narrow, more often when it is narrow by chance. What
+    that costs in coverage falls with the degrees of freedom (Woodroofe 1977, Annals of Statistics 5, 984-995). So from
+    the second checkpoint on the interval is widened by 4 over them; the 4 was chosen by the coverage in
+    docs/stopping.md.
     """
     size = math.ceil(len(values) / _MOST_SAMPLES)
-    values, interval_s = joined(values, size), interval_s * size
+    values, interval_s = batch_means(values, size), interval_s * size
     mean = math.fsum(values) / len(values)
     if mean <= 0:
-        return View(mean, None, 0.0, unsteady=(Reason("idle", "nothing moved"),))
+        return WindowEstimate(mean, None, 0.0, unsteady=(Reason("idle", "nothing was read or written"),))
     cut = warm_up(values, rule.until)
-    late = cut > _MOST_WARM_UP * len(values)
-    part, cycle = _part(values, 0 if late else cut, interval_s, rule.until)
-    if math.fsum(part.values) <= 0:
-        return View(mean, None, 0.0, unsteady=(Reason("idle", f"nothing moved after {cut * interval_s:.3g} s"),))
-    reason, events = _unsteady(part, interval_s, rule.until)
-    unsteady = tuple(each for each in (cycle, reason) if each) or ((_warming(cut * interval_s),) if late else ())
-    run = part.long_run()
+    is_late = cut > _MOST_WARM_UP * len(values)
+    window, cycle = _window(values, 0 if is_late else cut, interval_s, rule.until)
+    if math.fsum(window.values) <= 0:
+        sentence = f"nothing was read or written after {cut * interval_s:.3g} s"
+        return WindowEstimate(mean, None, 0.0, unsteady=(Reason("idle", sentence),))
+    reason, events = _unsteady(window, interval_s, rule.until)
+    unsteady = tuple(each for each in (cycle, reason) if each)
+    if is_late and not unsteady:
+        unsteady = (_warming(cut * interval_s),)
+    run = window.long_run()
     run = replace(run, effective=min(run.effective, events))
     half = run.half_width(rule.confidence) * (1 if is_first else 1 + _WIDER / run.freedom)
-    least, most = _extremes(part.values)
-    range_ = most - least
+    lowest, highest = _extreme_tenths(window.values)
+    range_ = highest - lowest
     if run.effective < LEAST_EFFECTIVE and range_ <= rule.until * run.mean:
-        half, run = max(half, range_), replace(run, effective=LEAST_EFFECTIVE)  # slow, but too small to matter
-    return View(
+        # strongly correlated, but the range is too small to matter
+        half, run = max(half, range_), replace(run, effective=LEAST_EFFECTIVE)
+    return WindowEstimate(
         mean=run.mean,
         half=None if run.effective < LEAST_EFFECTIVE else half,
-        warmup_s=(len(values) - len(part.values)) * interval_s,
+        warmup_s=(len(values) - len(window.values)) * interval_s,
         unsteady=unsteady,
-        unknown=() if unsteady else tuple(_unknown(run, half, len(part.values), rule)),
-        least=least,
-        most=most,
+        imprecise=() if unsteady else tuple(_imprecise(run, half, len(window.values), rule)),
+        lowest=lowest,
+        highest=highest,
     )
 
 
-def _part(values: Sequence[float], start: int, interval_s: float, until: float) -> tuple[_Part, Reason | None]:
-    """The samples from `start` on; whole periods of them where they repeat, and a reason where those are too few.
+def _window(values: Sequence[float], start: int, interval_s: float, until: float) -> tuple[_Window, Reason | None]:
+    """Return the samples from `start` on, cut to whole periods if they repeat, and a reason if there are fewer than 3.
 
-    Then too the mean is one of whole periods, so that it does not depend on where the window cuts them.
+    Even then the mean is that of whole periods, so that it does not depend on where the window cuts them.
     """
-    kept = values[start:]
-    found = period(kept, until)
-    if found is None:
-        return _Part(values[:start], kept, kept), None
-    count = len(kept) // found.samples
-    whole = whole_periods(kept, found)
-    too_few = found.reason(interval_s, len(kept)) if count < LEAST_PERIODS else None
-    return _Part((), whole, without_period(whole, found), count), too_few
+    rest = values[start:]
+    samples = period(rest, until)
+    if samples is None:
+        return _Window(values[:start], rest, rest), None
+    count = len(rest) // samples
+    whole = rest[len(rest) % samples :]
+    too_few = _periodic(samples * interval_s, len(rest) * interval_s) if count < LEAST_PERIODS else None
+    return _Window((), whole, without_period(whole, samples), count), too_few
 
 
-def _unsteady(part: _Part, interval_s: float, until: float) -> tuple[Reason | None, float]:
-    """What is not stationary, and how many events the mean rests on, ∞ where it rests on none.
+def _unsteady(window: _Window, interval_s: float, until: float) -> tuple[Reason | None, float]:
+    """Return why the window is not stationary, and how many events its mean depends on: ∞ if on none.
 
-    Of a step, bursts and two speeds the first is told, for they look alike.
+    A step, bursts and two speeds look alike, so only the first that is found is reported.
     """
-    changing = trend(part.flat, interval_s, until, len(part.head) + len(part.flat))
+    changing = change(window.flat, until, len(window.head) + len(window.flat))
     if changing is not None:
-        return changing, math.inf
-    burst = bursts((*part.head, *part.flat), len(part.head), until)
+        return _changing(changing, len(window.flat) * interval_s), math.inf
+    burst = bursts((*window.head, *window.flat), len(window.head), until)
     if burst is not None:
         few = burst.episodes < LEAST_EFFECTIVE
-        return burst.reason(interval_s, LEAST_EFFECTIVE) if few else None, burst.episodes
-    split = modes(part.flat, until)
+        return _few_bursts(burst, burst.samples * interval_s) if few else None, burst.episodes
+    split = modes(window.flat, until)
     if split is not None:
-        return split.reason() if split.changes < LEAST_EFFECTIVE else None, split.changes
+        return _two_speeds(split) if split.changes < LEAST_EFFECTIVE else None, split.changes
     return None, math.inf
 
 
-def _unknown(run: LongRun, half: float, count: int, rule: StoppingRule) -> Iterator[Reason]:
-    if run.effective < LEAST_EFFECTIVE:
-        sentence = f"its {count} samples follow one another so closely that they count as {run.effective:.0f}"
-        yield Reason("few-samples", sentence, {"effective": run.effective, "least": LEAST_EFFECTIVE})
-    elif half > rule.until * run.mean:
-        sentence = f"it is known to ±{half / run.mean:.1%}, and ±{rule.until:.1%} was asked for"
-        yield Reason("noise", sentence, {"half": half / run.mean, "until": rule.until})
+def _changing(found: Change, seconds: float) -> Reason:
+    if found.at is None:
+        word = "rises" if found.by > 0 else "falls"
+        sentence = f"the rate {word} by {abs(found.by):.0%} over {seconds:.3g} s"
+        return Reason("drift", sentence, {"by": found.by, "over_s": seconds})
+    at_s = found.at * seconds
+    word = "jumps" if found.by > 0 else "drops"
+    return Reason("step", f"the rate {word} by {abs(found.by):.0%} after {at_s:.3g} s", {"by": found.by, "at_s": at_s})
+
+
+def _few_bursts(found: Bursts, seconds: float) -> Reason:
+    """A number k of events is known to 1/√k, so few of them give no mean."""
+    name = ("burst" if found.moved > 0 else "stall") + ("s" if found.episodes > 1 else "")
+    verb = "move" if found.episodes > 1 else "moves"
+    sentence = f"{found.episodes} {name} ({seconds:.2g} s in all) {verb} the mean by {abs(found.moved):.1%}"
+    figures = {"episodes": found.episodes, "enough": LEAST_EFFECTIVE, "seconds": seconds, "moved": found.moved}
+    return Reason("burst", f"{sentence}; it takes {LEAST_EFFECTIVE} to know how often they occur", figures)
+
+
+def _two_speeds(found: Modes) -> Reason:
+    times = "once" if found.changes == 1 else f"{found.changes} times"
+    sentence = f"the rate is 0 for {found.share:.0%} of the time and changed {times}"
+    if found.low > 0:
+        sentence = f"it has two speeds, {found.high / found.low - 1:.0%} apart, and changed between them {times}"
+    return Reason("bimodal", sentence, {"low": found.low, "high": found.high, "changes": found.changes})
+
+
+def _periodic(period_s: float, seen_s: float) -> Reason:
+    sentence = f"it repeats every {period_s:.3g} s, so {seen_s:.3g} s contain fewer than {LEAST_PERIODS} periods"
+    return Reason("periodic", sentence, {"period_s": period_s, "seen_s": seen_s})
 
 
 def _warming(cut_s: float) -> Reason:
     return Reason("warm-up", f"it was still warming up after {cut_s:.3g} s", {"cut_s": cut_s})
 
 
-def _extremes(values: Sequence[float]) -> tuple[float, float]:
-    """The lowest and the highest of ten parts of the series."""
-    bounds = [round(len(values) * part / _PARTS) for part in range(_PARTS + 1)]
+def _imprecise(run: LongRun, half: float, count: int, rule: StoppingRule) -> Iterator[Reason]:
+    if run.effective < LEAST_EFFECTIVE:
+        sentence = f"its {count} samples are so strongly correlated that they count as {run.effective:.0f}"
+        yield Reason("few-samples", sentence, {"effective": run.effective, "least": LEAST_EFFECTIVE})
+    elif half > rule.until * run.mean:
+        sentence = f"its precision is ±{half / run.mean:.1%}, but ±{rule.until:.1%} is required"
+        yield Reason("noise", sentence, {"half": half / run.mean, "until": rule.until})
+
+
+def _extreme_tenths(values: Sequence[float]) -> tuple[float, float]:
+    """Return the lowest and the highest mean of ten equal parts."""
+    bounds = [round(len(values) * part / _TENTHS) for part in range(_TENTHS + 1)]
     means = [math.fsum(values[a:b]) / (b - a) for a, b in pairwise(bounds) if b > a]
     return min(means), max(means)

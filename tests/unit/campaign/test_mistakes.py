@@ -186,7 +186,7 @@ def test_mistakes_in_workloads(workload: str, message: str, hint: str) -> None:
         ("measure: {until: 3%, min: 4m}", "max is below min: a trial lasts 240 s at least", "write max: 240s"),
         (
             "measure: {until: 3%, steady: sina}",
-            "expected poolproof, snia, fio, fio-slope, fio-iops, fio-iops-slope, fio-bw or fio-bw-slope",
+            "expected poolproof or snia after `steady`, found `sina`",
             "snia",
         ),
         ("measure: {trials: 2..6}", "`2..6`: only with `until` can it be told whether more trials", "write trials: 2"),
@@ -212,7 +212,7 @@ def test_mistakes_in_workloads(workload: str, message: str, hint: str) -> None:
         ("baseline: {a: b}", "expected one text after `baseline`, found a mapping", "write baseline: NAME"),
         ("budget: soon", "expected the time of all trials together, at most 7d, found `soon`", "write budget: 2h"),
         ("budget: 2h", "`budget` shares out time that trials take until their figure is known", "{until: 3%"),
-        ("measure: {until: 3%, max: 8s, steady: fio}", "steady: fio looks at 10 s at once", "write max: 60s"),
+        ("measure: {until: 3%, steady: fio-bw}", "`steady: fio-bw` was removed: `steady` is poolproof or snia", "snia"),
         ("goal: etc", "goal `etc` names no workload; did you mean `etcd`?", "write goal: etcd"),
     ],
 )
@@ -326,15 +326,27 @@ def test_the_least_of_a_budget_counts_what_is_held_back_and_what_workloads_say(
     "rest",
     [
         "measure: {until: 3%, min: 3s, trials: 2..6}\nbudget: 20s",
-        "measure: {until: 3%, max: 8s, steady: fio}",
         "measure: {until: 0.1%}",
     ],
 )
-def test_what_a_run_was_made_of_is_not_judged_anew(rest: str) -> None:
-    """An older poolproof took it, and its figures are there to be compared."""
+def test_the_campaign_of_a_run_is_not_checked_again(rest: str) -> None:
+    """An earlier version accepted it, and its results can still be compared."""
     asked = text(devices="a: {file: 2G}", layouts="one: btrfs a", workloads="w: {rw: write, metric: p99}", rest=rest)
     assert mistake(asked)
     assert parse_campaign(asked, "run.json", recorded=True).measure.until is not None
+
+
+@pytest.mark.parametrize("steady", ["fio", "fio-slope", "fio-iops", "fio-iops-slope", "fio-bw", "fio-bw-slope"])
+@pytest.mark.parametrize("rest", ["measure: {until: 3%, steady: X}", "quick: {measure: {until: 3%, steady: X}}"])
+def test_a_removed_criterion_is_refused_but_read_from_a_run(steady: str, rest: str) -> None:
+    campaign = text(
+        devices="a: {file: 2G}", layouts="one: btrfs a", workloads="w: {rw: write}", rest=rest.replace("X", steady)
+    )
+    error = mistake(campaign)
+    assert f"`steady: {steady}` was removed" in error.message and "poolproof or snia" in error.message
+    recorded = parse_campaign(campaign, "run.json", recorded=True)
+    measure = recorded.measure if recorded.quick is None else recorded.quick.measure
+    assert measure.until is not None and measure.until.steady == "poolproof"
 
 
 @pytest.mark.parametrize(

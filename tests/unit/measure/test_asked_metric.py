@@ -40,18 +40,18 @@ def judged(report: FioReport, rule: StoppingRule, used_s: float) -> StoppingDeci
 def test_a_percentile_within_the_tolerance_ends_the_trial(report: FioReport) -> None:
     rule = StoppingRule(until=0.9, min_s=1, max_s=60)
     decision = judged(report, rule, 2.0)
-    assert decision.settled
+    assert decision.converged
     assert decision.half_share is not None and 1 / 128 <= decision.half_share < 0.9, "kept for the trials together"
 
 
 def test_one_that_is_not_known_goes_on_to_the_next_look_and_at_last_says_so(report: FioReport) -> None:
     rule = StoppingRule(until=1e-6, min_s=1, max_s=60)
     decision = judged(report, rule, 2.0)
-    assert not decision.done and not decision.settled
+    assert not decision.done and not decision.converged
     assert decision.next_s == pytest.approx(2.5)
     assert [reason.name for reason in decision.reasons] == ["percentile"]
     last = judged(report, rule, 60.0)
-    assert last.done and not last.settled and last.next_s is None
+    assert last.done and not last.converged and last.next_s is None
 
 
 def test_without_reports_the_rate_decides(report: FioReport) -> None:

@@ -13,9 +13,9 @@ from poolproof.load.fio.job import JobFile
 from poolproof.measure.jobs import ADDED, device_reach_bytes, file_set, fill_job, jobs_of, on_device, placed
 from poolproof.measure.order import TrialOrder
 from poolproof.measure.settle import lasting, status_interval_s
-from poolproof.results.runs.convergence import Spreads
+from poolproof.results.runs.convergence import VariancePriors
 from poolproof.results.runs.model import Convergence, NotConverged, Trial, TrialMetrics
-from poolproof.stopping.model import VariancePrior
+from poolproof.statistics.variances import VariancePrior
 
 HOST = LocalHost()
 WORKLOADS = campaign_from_flags(
@@ -111,13 +111,13 @@ class _Jump:
     """A spread of the run's cells that jumps once so many trials were asked about."""
 
     def __init__(self) -> None:
-        self.spreads = Spreads(rates=VariancePrior(0.001, 30.0))
+        self.spreads = VariancePriors(rates=VariancePrior(0.001, 30.0))
 
-    def __call__(self) -> Spreads:
+    def __call__(self) -> VariancePriors:
         return self.spreads
 
     def jump(self) -> None:
-        self.spreads = Spreads(rates=VariancePrior(0.08, 30.0))
+        self.spreads = VariancePriors(rates=VariancePrior(0.08, 30.0))
 
 
 def test_a_workload_that_was_known_when_the_layout_was_prepared_does_not_run_in_it() -> None:

@@ -13,7 +13,7 @@ from poolproof.load.fio.job import JobFile
 from poolproof.measure.order import TrialOrder
 from poolproof.measure.schedule import Schedule, schedule_of
 from poolproof.measure.trial import Fill, Prepared
-from poolproof.results.runs.convergence import Spreads, spread_among
+from poolproof.results.runs.convergence import VariancePriors, priors_among
 from poolproof.results.runs.model import Convergence, NotConverged, Trial, TrialMetrics
 
 START_S = 1_700_000_000.0
@@ -50,8 +50,8 @@ def sharing(asked: Campaign, done: Sequence[Trial] = ()) -> dict[str, TrialOrder
     """The order of each layout; how much trials differ is told by the cells of all."""
     orders: dict[str, TrialOrder] = {}
 
-    def spread() -> Spreads:
-        return spread_among(cell for order in orders.values() for cell in order.cells())
+    def spread() -> VariancePriors:
+        return priors_among(cell for order in orders.values() for cell in order.cells())
 
     for layout in asked.layouts:
         orders[layout.name] = TrialOrder(layout.name, asked.workloads, asked.measure, 1, done, spread)
@@ -396,7 +396,7 @@ def test_where_one_trial_is_the_least_some_have_a_second_so_that_all_have_an_int
     cells = [cell for order in orders.values() for cell in order.cells()]
     assert {len(cell) for cell in cells} <= {1, 2}
     assert sum(len(cell) == 2 for cell in cells) == second
-    assert (spread_among(cells).rates is not None) == bool(second)
+    assert (priors_among(cells).rates is not None) == bool(second)
     again = sharing(asked, [each for cell in cells for each in cell])
     assert schedule_of(asked, again) is not None
     assert not any(order.certain() for order in again.values()), "a resumed run builds no layout anew for that"

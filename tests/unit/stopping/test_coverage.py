@@ -9,7 +9,7 @@ import pytest
 from benchmarks.made_series import SHAPED, STATIONARY, Kind, correlated
 from benchmarks.synthetic import coverage, decisions, false_settled
 
-from poolproof.stopping.autoregression import long_run
+from poolproof.statistics.autocorrelation import long_run
 from poolproof.stopping.model import StoppingDecision, StoppingRule
 
 SERIES = {"white": 120, "AR(1) 0.3": 80, "AR(1) 0.6": 45, "AR(1) 0.9": 25, "AR(1) 0.95": 25}
@@ -64,14 +64,14 @@ def test_what_is_not_stationary_seldom_passes_for_known(name: str, most: float) 
 def test_a_warm_up_and_a_period_do_not_keep_a_figure_from_being_known(name: str) -> None:
     kind = _kind(name)
     ended = decisions(kind, SHORT, 30)
-    assert sum(decision.settled for decision in ended) >= 27
+    assert sum(decision.converged for decision in ended) >= 27
     assert (coverage(kind, ended) or 0) >= 0.9
 
 
 def test_a_step_that_a_trial_outlasts_leaves_the_level_after_it() -> None:
     kind, rule = _kind("step after 20 s"), StoppingRule(max_s=120, turnover_s=10)
     ended = decisions(kind, rule, 12)
-    assert all(decision.settled for decision in ended)
+    assert all(decision.converged for decision in ended)
     assert all(decision.warmup_s >= 19 for decision in ended)
     assert (coverage(kind, ended) or 0) >= 0.9
 

@@ -4,10 +4,10 @@ import random
 
 import pytest
 
-from poolproof.statistics.students_t import f_upper_tail, quantile
+from poolproof.statistics.distributions import quantile
+from poolproof.statistics.variances import VariancePrior, fit_prior
 from poolproof.stopping.across import across
-from poolproof.stopping.model import AcrossTrials, StoppingRule, TrialMean, VariancePrior
-from poolproof.stopping.spread import moderated, spread_of
+from poolproof.stopping.model import AcrossTrials, StoppingRule, TrialMean
 
 
 def _trials(*means: float, within: float = 0.5) -> list[TrialMean]:
@@ -22,18 +22,20 @@ def test_one_trial_alone_has_no_interval() -> None:
 
 def test_one_trial_is_all_where_no_more_are_allowed() -> None:
     between = across(_trials(100), StoppingRule(trials_min=1, trials_max=1))
-    assert between.done and not between.known
+    assert between.done and not between.is_precise
 
 
 def test_of_one_trial_the_other_cells_tell_how_far_another_might_be() -> None:
     between = across(_trials(100, within=0.1), StoppingRule(trials_min=1), VariancePrior(0.01, 20.0))
-    assert between.known and between.done
+    assert between.is_precise and between.done
     assert between.high == pytest.approx(100 + 2.086, abs=1e-3), "Student's t of the cells' freedom"
     assert between.between_sd is None and not between.disagree
-    assert not across(_trials(100, within=5.0), StoppingRule(trials_min=1), VariancePrior(0.01, 20.0)).known, (
+    assert not across(_trials(100, within=5.0), StoppingRule(trials_min=1), VariancePrior(0.01, 20.0)).is_precise, (
         "its own samples scatter"
     )
-    assert not across(_trials(100), StoppingRule(trials_min=2), VariancePrior(0.001, 20.0)).known, "two were asked for"
+    assert not across(_trials(100), StoppingRule(trials_min=2), VariancePrior(0.001, 20.0)).is_precise, (
+        "two were asked for"
+    )
 
 
 def test_nothing_can_be_said_without_a_trial() -> None:
@@ -49,13 +51,13 @@ def test_the_interval_of_bare_means_is_student_s() -> None:
 
 def test_trials_that_happen_to_be_alike_are_not_more_certain_than_their_insides() -> None:
     between = across(_trials(100, 100.001, within=1.0), StoppingRule())
-    assert not between.known
+    assert not between.is_precise
     assert between.high == pytest.approx(100 + 12.706 / 2**0.5, rel=1e-3)
 
 
 def test_trials_end_at_the_most() -> None:
     between = across(_trials(80, 120, 90, 110, 70, 130), StoppingRule())
-    assert between.done and not between.known
+    assert between.done and not between.is_precise
 
 
 def test_trials_that_differ_more_than_their_insides_disagree() -> None:
@@ -68,9 +70,9 @@ def test_a_cell_whose_trials_disagree_is_not_like_the_others_and_goes_by_its_own
     """A spread of many quiet cells would call two trials 7 % apart known to within 2 %."""
     quiet = VariancePrior(0.007, 30.0)
     between = across(_trials(965, 1035, within=5), StoppingRule(), quiet)
-    assert between.disagree and not between.known and not between.done
+    assert between.disagree and not between.is_precise and not between.done
     assert between.high == pytest.approx(across(_trials(965, 1035, within=5), StoppingRule()).high)
-    assert across(_trials(995, 1005, within=5), StoppingRule(), quiet).known, (
+    assert across(_trials(995, 1005, within=5), StoppingRule(), quiet).is_precise, (
         "one that is like them has their certainty"
     )
     restless = VariancePrior(0.05, 30.0)
@@ -79,19 +81,11 @@ def test_a_cell_whose_trials_disagree_is_not_like_the_others_and_goes_by_its_own
     assert like_them.high is not None and like_them.high < 1000 + 12.7 * 35, "all differ as much: it has their freedom"
 
 
-def test_the_variance_of_few_trials_is_moderated_unless_it_is_of_another_kind() -> None:
-    spread = VariancePrior(0.01, 20.0)
-    assert moderated(0.0, 1, spread)[0] == pytest.approx(1e-4 * 20 / 21)
-    assert moderated(4e-4, 1, spread)[1] == 21
-    assert moderated(0.01, 1, spread) == (0.01, 1), "ten deviations"
-    assert moderated(0.01, 1, None) == (0.01, 1)
-
-
 def test_other_cells_make_two_trials_enough() -> None:
     two = _trials(99.5, 100.5)
-    assert not across(two, StoppingRule()).known
+    assert not across(two, StoppingRule()).is_precise
     between = across(two, StoppingRule(), VariancePrior(0.007, 20))
-    assert between.known and between.half_width == pytest.approx(1.05, abs=0.05)
+    assert between.is_precise and between.half_width == pytest.approx(1.05, abs=0.05)
 
 
 def test_degrees_of_freedom_need_not_be_whole() -> None:
@@ -103,30 +97,7 @@ def test_degrees_of_freedom_need_not_be_whole() -> None:
 
 
 def test_a_cell_that_differs_from_the_others_stays_unknown() -> None:
-    assert not across(_trials(90, 110), StoppingRule(), VariancePrior(0.007, 20)).known
-
-
-def test_the_typical_spread_is_found_again() -> None:
-    rng = random.Random(1)
-    spread = spread_of([_trials(rng.gauss(100, 1.5), rng.gauss(100, 1.5)) for _ in range(400)])
-    assert spread is not None
-    assert spread.deviation == pytest.approx(0.015, rel=0.1)
-    assert spread.freedom > 15
-
-
-def test_cells_that_differ_widely_tell_little_of_each_other() -> None:
-    rng = random.Random(6)
-    cells = []
-    for _ in range(200):
-        deviation = rng.lognormvariate(0, 1.5)
-        cells.append(_trials(*(rng.gauss(100, deviation) for _ in range(4))))
-    spread = spread_of(cells)
-    assert spread is not None and spread.freedom < 4
-
-
-def test_few_cells_tell_nothing() -> None:
-    assert spread_of([_trials(99, 101)] * 7) is None
-    assert spread_of([_trials(99)] * 20) is None
+    assert not across(_trials(90, 110), StoppingRule(), VariancePrior(0.007, 20)).is_precise
 
 
 @pytest.mark.parametrize("shared", [False, True], ids=["alone", "with the other cells"])
@@ -134,7 +105,7 @@ def test_cells_ended_when_known_hold_the_truth(shared: bool) -> None:
     rng, rule, held = random.Random(9), StoppingRule(), []
     for _ in range(12):
         cells = [_Cell(rng, 0.8 * rng.lognormvariate(0, 0.6)) for _ in range(40)]
-        spread = spread_of([cell.trials for cell in cells]) if shared else None
+        spread = fit_prior([trial.mean for trial in cell.trials] for cell in cells) if shared else None
         held += [cell.measured(rule, spread) for cell in cells]
     assert 0.92 <= sum(held) / len(held) <= (0.98 if shared else 1.0)
 
@@ -159,9 +130,3 @@ class _Cell:
 
     def _between(self, rule: StoppingRule, spread: VariancePrior | None) -> AcrossTrials:
         return across(self.trials, rule, spread)
-
-
-def test_the_tail_of_f_is_that_of_the_tables() -> None:
-    assert f_upper_tail(4.17, 1, 30) == pytest.approx(0.05, abs=2e-4)
-    assert f_upper_tail(5.39, 2, 30) == pytest.approx(0.01, abs=2e-4)
-    assert f_upper_tail(0, 2, 30) == 1

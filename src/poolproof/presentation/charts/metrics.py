@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 
 from poolproof.campaign.model import LOWER_IS_BETTER, Measure, Metric
 from poolproof.presentation.terminal.words import METRICS, value_text
-from poolproof.results.runs.interval import CONFIDENCE, Interval, mean_interval
 from poolproof.results.runs.summary import Cell
+from poolproof.statistics.intervals import CONFIDENCE, Interval, mean_interval
 
 _UNITS: Mapping[Metric, str] = {"iops": "", "bandwidth": "B/s"}
 

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from poolproof.presentation.charts.theme import SERIES
 from poolproof.presentation.export.panels import Panel, block_size, panels_of
 from poolproof.presentation.export.rows import ExportRow, ExportTable
-from poolproof.results.runs.interval import Interval
+from poolproof.statistics.intervals import Interval
 
 _MIB = 1024**2
 _KINDS = (("iops", "iops", 1.0), ("bw_MiB/s", "bandwidth_bytes_per_s", 1.0 / _MIB))

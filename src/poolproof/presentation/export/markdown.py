@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from poolproof.presentation.export.rows import ExportRow, ExportTable
 from poolproof.presentation.terminal.limited import share_text
 from poolproof.presentation.terminal.words import MARKS, METRICS, half_width_text, value_text
-from poolproof.results.runs.interval import Interval
+from poolproof.statistics.intervals import Interval
 
 _DIGITS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~])")

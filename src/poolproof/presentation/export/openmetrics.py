@@ -9,7 +9,7 @@ from datetime import datetime
 
 from poolproof.presentation.export.rows import ExportRow, ExportTable
 from poolproof.results.runs.columns import REJECTED
-from poolproof.results.runs.interval import Interval
+from poolproof.statistics.intervals import Interval
 
 _NS = 1e-9
 _PLAIN = "95 %"

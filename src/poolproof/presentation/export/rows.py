@@ -10,11 +10,11 @@ from poolproof.load.fio.job import Job
 from poolproof.presentation.charts.metrics import confidence_text
 from poolproof.results.compare.finished import FinishedRun
 from poolproof.results.runs.columns import FIGURES, REJECTED
-from poolproof.results.runs.interval import Interval, mean_interval
 from poolproof.results.runs.limit import Limit, limits_of
 from poolproof.results.runs.model import NotConverged, RunRecord
 from poolproof.results.runs.summary import COUNTING_VERDICTS, AccountSum, Cell
 from poolproof.rules.model import Finding, Verdict
+from poolproof.statistics.intervals import Interval, mean_interval
 
 METRIC_COLUMNS: Mapping[Metric, str] = {
     "iops": "iops",
@@ -175,7 +175,7 @@ def _row(cell: Cell, places: _Places, limit: Limit | str | None) -> ExportRow:
         reasons=tuple(finding for finding in cell.findings if finding.effect != "notes"),
         account=cell.account,
         limit=limit if isinstance(limit, Limit) else None,
-        settled=None if settling is None else settling.settled,
+        settled=None if settling is None else settling.converged,
         unsettled=() if settling is None else settling.reasons,
     )
 

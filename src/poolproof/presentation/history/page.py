@@ -10,7 +10,6 @@ from poolproof.presentation.charts import theme as look
 from poolproof.presentation.charts.history import history
 from poolproof.presentation.charts.metrics import axis_value
 from poolproof.presentation.history.series import (
-    EFFECT,
     CellHistory,
     NamedRun,
     Point,
@@ -23,6 +22,7 @@ from poolproof.presentation.html_report.template import asset, rendered
 from poolproof.presentation.terminal.words import MARKS, METRICS, factor_text, per_cent_whole
 from poolproof.results.runs.files import write_whole
 from poolproof.results.runs.summary import COUNTING_VERDICTS
+from poolproof.statistics.comparison import LEAST_EFFECT
 
 _SCRIPTS = ("words.js", "charts.js", "theme.js", "history.js")
 _WORDS = ("", "same", "undecided", "slower", "faster")
@@ -50,7 +50,7 @@ def _page(runs: Sequence[NamedRun], series: Sequence[CellHistory], left_out: Seq
         "runs": runs,
         "series": series,
         "changes": changes,
-        "effect": per_cent_whole(EFFECT),
+        "effect": per_cent_whole(LEAST_EFFECT),
         "left_out": left_out,
         "version": __version__,
         "style": asset("report.css"),

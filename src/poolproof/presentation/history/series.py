@@ -8,16 +8,12 @@ from dataclasses import dataclass
 
 from poolproof.campaign.model import Metric
 from poolproof.presentation.charts.metrics import figure_words
-from poolproof.results.compare.decision import ComparisonDecision, decide
 from poolproof.results.compare.finished import FinishedRun, Measured
 from poolproof.results.compare.run_differences import run_differences
-from poolproof.results.compare.welch import Difference, difference
-from poolproof.results.runs.interval import Interval
 from poolproof.results.runs.summary import Cell
 from poolproof.rules.model import Verdict
-
-EFFECT = 0.02
-"""The least difference that matters, as a share: that of `compare`."""
+from poolproof.statistics.comparison import LEAST_EFFECT, ComparisonDecision, Difference, decide, difference
+from poolproof.statistics.intervals import Interval
 
 
 @dataclass(frozen=True)
@@ -121,7 +117,7 @@ def _changes(now: Mapping[_Key, Measured], last: Mapping[_Key, tuple[int, Measur
             groups.setdefault(since, {})[key] = difference(each.log, before.log)
     found = {}
     for since, differences in groups.items():
-        decisions = decide(list(differences.values()), EFFECT)
+        decisions = decide(list(differences.values()), LEAST_EFFECT)
         for (key, apart), decision in zip(differences.items(), decisions, strict=True):
             found[key] = ChangePoint(decision, apart.interval, since)
     return found

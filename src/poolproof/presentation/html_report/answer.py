@@ -8,16 +8,15 @@ from poolproof.presentation.charts.metrics import figure_words
 from poolproof.presentation.html_report.reading import LoadedRun
 from poolproof.presentation.terminal.raced import race_lines
 from poolproof.presentation.terminal.words import METRICS, factor_text, per_cent_whole
-from poolproof.results.compare.goal import Goal, find_goal
-from poolproof.results.compare.ranking import Entry, Excluded, Ranked, Ranking, rank
+from poolproof.results.compare.ranking import Entry, Excluded, Goal, Ranked, Ranking, find_goal, rank
 from poolproof.results.compare.reasons import in_groups
+from poolproof.results.runs.elimination import elimination_of
 from poolproof.results.runs.model import Trial
-from poolproof.results.runs.race import race_of
 from poolproof.results.runs.summary import COUNTING_VERDICTS, Cell
 from poolproof.rules.model import Finding
+from poolproof.statistics.comparison import LEAST_EFFECT
 from poolproof.units import format_duration, format_number_of
 
-EFFECT = 0.02
 _MOST_NAMED = 4
 
 
@@ -63,7 +62,7 @@ def _no_layout(seen: LoadedRun) -> Headline:
 
 def _by_goal(seen: LoadedRun, goal: Goal) -> Headline:
     try:
-        ranking = rank(seen.run, goal, metric=None, effect=EFFECT)
+        ranking = rank(seen.run, goal, metric=None, effect=LEAST_EFFECT)
     except RunError:
         return _not_all(seen, goal)
     rest = (
@@ -121,7 +120,7 @@ def _by_workload(seen: LoadedRun) -> Headline:
 def _ranked(seen: LoadedRun, workload: str) -> Ranking | str:
     """One workload by itself; in words why it has no ranking."""
     try:
-        return rank(seen.run, Goal({workload: 1.0}), metric=None, effect=EFFECT)
+        return rank(seen.run, Goal({workload: 1.0}), metric=None, effect=LEAST_EFFECT)
     except RunError as error:
         return f"no figure counts ({error.message.partition(': ')[2]})"
 
@@ -280,7 +279,7 @@ def _why_not_all(seen: LoadedRun) -> str:
 
 def _dropped(seen: LoadedRun) -> Iterator[str]:
     """Which layouts a budget gave no further trials, and how surely none of them was the best."""
-    race = race_of(seen.trials, seen.campaign)
+    race = elimination_of(seen.trials, seen.campaign)
     if race is not None and race.dropped:
         yield from (f"{line[0].upper()}{line[1:]}." for line in race_lines(race))
 

@@ -101,7 +101,7 @@ def figure_text(cell: Cell) -> str:
 
 def _unsettled(cell: Cell) -> dict[str, list[list[str]]]:
     """Name and sentence of each reason; nothing for a figure that settled, or had nothing to settle."""
-    if cell.settling is None or cell.settling.settled or cell.figure is None:
+    if cell.settling is None or cell.settling.converged or cell.figure is None:
         return {}
     return {"u": [[each.name, each.sentence] for each in cell.settling.reasons]}
 

@@ -5,7 +5,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from poolproof.results.runs.claims import ClaimResult
-from poolproof.results.runs.interval import Interval
+from poolproof.statistics.intervals import Interval
 
 _MARKS = {"held": ("✓", "green"), "failed": ("✗", "red"), "undecided": ("?", "yellow")}
 

@@ -10,10 +10,10 @@ from rich.text import Text
 
 from poolproof.presentation.terminal.words import MARKS, METRICS, factor_text, per_cent_whole, value_text
 from poolproof.results.compare.comparison import CellKey, ComparedCell, Comparison, Gate, Side
-from poolproof.results.compare.decision import WORDS, Word
 from poolproof.results.compare.finished import Measured
 from poolproof.results.compare.reasons import in_groups
 from poolproof.results.compare.run_differences import RunDifference
+from poolproof.statistics.comparison import WORDS, Word
 from poolproof.units import format_number_of
 
 _STYLES: dict[Word, str] = {"faster": "green", "slower": "red", "same": "default", "undecided": "yellow"}

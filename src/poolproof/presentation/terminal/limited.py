@@ -67,7 +67,7 @@ def _lines(cells: Sequence[tuple[Cell, Limit | str | None]]) -> Iterator[Rendera
 
 def share_text(limit: Limit) -> str:
     """The share in per cent; with a `~` where one of the figures behind it is not known as well as was asked for."""
-    return f"{'' if limit.settled else '~'}{per_cent(limit.share)}"
+    return f"{'' if limit.converged else '~'}{per_cent(limit.share)}"
 
 
 def how_text(limit: Limit, metric: Metric) -> str:

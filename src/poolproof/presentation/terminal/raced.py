@@ -7,19 +7,19 @@ from rich.padding import Padding
 from rich.text import Text
 
 from poolproof.presentation.terminal.words import per_cent_whole
-from poolproof.results.runs.race import Dropped, Race
+from poolproof.results.runs.elimination import EliminatedLayout, Elimination
 from poolproof.units import format_number_of
 
 _MOST_NAMED = 8
 
 
-def race_block(race: Race) -> RenderableType:
+def race_block(race: Elimination) -> RenderableType:
     """For the end of a table."""
     heading, *lines = race_lines(race)
     return Group(Text(f"\n{heading}", style="bold"), *(Padding(Text(line), (0, 0, 0, 2)) for line in lines))
 
 
-def race_lines(race: Race) -> Iterator[str]:
+def race_lines(race: Elimination) -> Iterator[str]:
     """The heading, then a sentence each."""
     goal = race.goal[0] if len(race.goal) == 1 else f"the {len(race.goal)} workloads of the goal"
     state = f"{race.leader} leads" if race.leader else _why_nobody(race)
@@ -36,20 +36,20 @@ def race_lines(race: Race) -> Iterator[str]:
     if race.dropped:
         yield (
             f"the chance that the true best was dropped is {per_cent_whole(race.risk)} at most, all tests together: "
-            f"{race.pairs} pairs at up to {race.looks} looks, each tested at {100 * race.test_risk:.2g} %"
+            f"{race.pairs} pairs at up to {race.checkpoints} looks, each tested at {100 * race.test_risk:.2g} %"
         )
 
 
-def _why_nobody(race: Race) -> str:
+def _why_nobody(race: Elimination) -> str:
     """Why nobody leads."""
     if not race.left:
         return "no layout has a figure that counts"
-    if not race.racing:
+    if not race.candidates:
         return "no figure settled"
     return "nobody has two trials of each workload yet"
 
 
-def dropped_text(each: Dropped) -> str:
+def dropped_text(each: EliminatedLayout) -> str:
     """Who was dropped, and why."""
     trials = format_number_of(each.trials, "trial")
     return (

@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 
 from poolproof.campaign.model import LOWER_IS_BETTER, Metric
 from poolproof.results.runs.groups import Group
-from poolproof.results.runs.interval import Interval
 from poolproof.results.runs.model import Trial
 from poolproof.rules.model import Verdict
+from poolproof.statistics.intervals import Interval
 from poolproof.units import format_count, format_duration, format_rate
 
 MARKS: dict[Verdict, str] = {"sound": "✓", "unproven": "?", "suspect": "!", "refuted": "✗", "failed": "–"}

@@ -1,1 +1,1 @@
-"""Two runs cell by cell, and the layouts of one run in order: which differences are real; docs/compare.md."""
+"""Compare two runs cell by cell and rank the layouts of one run; docs/compare.md."""

@@ -1,4 +1,4 @@
-"""Two runs, or two layouts, cell by cell."""
+"""Compare two runs, or two layouts, cell by cell."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from poolproof.campaign.model import Metric
 from poolproof.campaign.nearest import did_you_mean, listed
 from poolproof.errors import RunError, UsageError
-from poolproof.results.compare.decision import ComparisonDecision, decide, holm
 from poolproof.results.compare.finished import FinishedRun, Measured, metrics_of
 from poolproof.results.compare.run_differences import RunDifference, run_differences, unlike_layouts
-from poolproof.results.compare.welch import Difference, difference
-from poolproof.results.runs.interval import CONFIDENCE
+from poolproof.statistics.comparison import ComparisonDecision, Difference, decide, difference, holm
+from poolproof.statistics.intervals import CONFIDENCE
 
 _LISTED = 4
 
@@ -34,24 +33,24 @@ class Side:
 
     @property
     def grid(self) -> tuple["CellKey", ...]:
-        """Every cell that the campaign asks for, in its order."""
+        """Return every cell of the campaign, in its order."""
         layouts = [layout.name for layout in self.run.campaign.layouts] if self.layout is None else [None]
         return tuple(CellKey(layout, each.name) for layout in layouts for each in self.run.campaign.workloads)
 
     def metric(self, place: "CellKey") -> Metric | None:
-        """The metric of the cell's workload."""
+        """Return the metric of the cell's workload."""
         workload = self.run.workload(place.workload)
         return None if workload is None else workload.metric
 
     def measured(self, place: "CellKey", metric: Metric) -> Measured | str:
-        """The figure at a place; or in words why there is none."""
+        """Return the value of a cell, or a few words why it has none."""
         layout = self.layout if place.layout is None else place.layout
         return self.run.measured(layout or "", place.workload, metric)
 
 
 @dataclass(frozen=True)
 class CellKey:
-    """What names a cell on both sides. `layout` is None where two layouts are compared: it differs then."""
+    """The name of a cell on both sides. `layout` is None if two layouts are compared, because it differs then."""
 
     layout: str | None
     workload: str
@@ -62,7 +61,7 @@ class CellKey:
 
 @dataclass(frozen=True)
 class SkippedCell:
-    """A cell that can't be compared, and why. `lost`: A has a figure that counts, B has none to hold against it."""
+    """A cell that can't be compared, and why. `lost`: A has a value that counts, but B does not."""
 
     place: CellKey
     why: str
@@ -71,7 +70,7 @@ class SkippedCell:
 
 @dataclass(frozen=True)
 class ComparedCell:
-    """One cell in both. `difference` is B against A, more is better; `decision` holds for all cells together."""
+    """A cell of both sides. `difference` is B relative to A, more is better; `decision` is corrected for all cells."""
 
     place: CellKey
     a: Measured
@@ -82,9 +81,9 @@ class ComparedCell:
 
 @dataclass(frozen=True)
 class Gate:
-    """What `--fail-if-slower` found: cells surely slower by more than `limit`, and those that lost their figure.
+    """The result of `--fail-if-slower`: cells significantly slower by more than `limit`, cells without a value in B.
 
-    `open`: cells where the trials leave room for a slowdown of that size, though they do not show one.
+    `open`: cells whose trials do not show a slowdown of that size but do not rule it out either.
     """
 
     limit: float
@@ -94,13 +93,13 @@ class Gate:
 
     @property
     def passed(self) -> bool:
-        """Whether nothing speaks against B."""
+        """True if no cell is slower and none lost its value."""
         return not self.slower and not self.lost
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Everything that is to say of two sides. `only_a` and `only_b`: cells that the other campaign does not have."""
+    """The comparison of two sides. `only_a` and `only_b`: cells that the other campaign does not have."""
 
     a: Side
     b: Side
@@ -114,12 +113,11 @@ class Comparison:
 
 
 def compare(a: Side, b: Side, *, effect: float, metric: Metric | None = None, limit: float | None = None) -> Comparison:
-    """B beside A, each cell by its workload's metric, or all by `metric`; `limit` is that of the gate.
+    """Compare B with A, each cell by its workload's metric, or all by `metric`. `limit` is that of the gate.
 
     Raises:
-        RunError: no cell stands in both with a figure, and no gate has to say so; or a gate without a cell that can be
-            tested.
-        UsageError: the metric was measured in no trial.
+        RunError: no cell has a value on both sides, and no gate reports that; or a gate has no cell that can be tested.
+        UsageError: no trial measured the metric.
     """
     _check_metric(metric, (a.run, b.run))
     in_a, in_b = set(a.grid), set(b.grid)
@@ -155,12 +153,12 @@ def _pairs(
     pairs, left_out = [], []
     for place in shared:
         own, other = metric or a.metric(place), metric or b.metric(place)
-        assert own is not None and other is not None, "a shared place has its workload on both sides"
+        assert own is not None and other is not None, "a shared cell has its workload on both sides"
         if own != other:
             left_out.append(
                 SkippedCell(
                     place,
-                    f"A is about {own}, B about {other}; name one with --metric",
+                    f"A is measured by {own}, B by {other}; choose one with --metric",
                     isinstance(a.measured(place, own), Measured),
                 )
             )
@@ -188,7 +186,7 @@ def _differences(a: Side, b: Side) -> tuple[RunDifference, ...]:
 
 
 def _gone(a: Side, only_a: Sequence[CellKey], metric: Metric | None) -> Iterator[SkippedCell]:
-    """Cells with a figure in A that B's campaign does not ask for."""
+    """Yield the cells with a value in A that B's campaign does not have."""
     for place in only_a:
         own = metric or a.metric(place)
         if own is not None and isinstance(a.measured(place, own), Measured):
@@ -198,8 +196,8 @@ def _gone(a: Side, only_a: Sequence[CellKey], metric: Metric | None) -> Iterator
 def _gate(cells: Sequence[ComparedCell], lost: tuple[SkippedCell, ...], limit: float) -> Gate:
     if not lost and all(cell.difference.error is None for cell in cells):
         raise RunError(
-            "--fail-if-slower: no cell has two settled trials on both sides, so nothing can be told with confidence",
-            "measure again with --trials 3, or more; what does not settle, for longer (--max)",
+            "--fail-if-slower: no cell has two steady trials on both sides, so no slowdown can be tested",
+            "measure again with --trials 3 or more; cells that did not converge, for longer (--max)",
         )
     decisions = decide([cell.difference for cell in cells], limit)
     slower = [cell for cell, decision in zip(cells, decisions, strict=True) if decision.word == "slower"]
@@ -213,7 +211,7 @@ def _gate(cells: Sequence[ComparedCell], lost: tuple[SkippedCell, ...], limit: f
 
 
 def _not_slower(cells: Sequence[ComparedCell], limit: float) -> list[ComparedCell]:
-    """Cells that are surely not slower by more than the limit."""
+    """Return the cells that are significantly not slower by more than the limit."""
     tested = [cell for cell in cells if cell.difference.error is not None]
     corrected = holm([cell.difference.p_above(math.log1p(-limit)) for cell in tested])
     return [cell for cell, p in zip(tested, corrected, strict=True) if p <= 1 - CONFIDENCE]
@@ -223,7 +221,7 @@ def _check_metric(metric: Metric | None, runs: Sequence[FinishedRun]) -> None:
     found = metrics_of(cell for run in runs for cell in run.cells.values())
     if metric is not None and metric not in found:
         raise UsageError(
-            f"--metric {metric}: no trial measured it", f"there is {listed(sorted(found))}" if found else ""
+            f"--metric {metric}: no trial measured it", f"measured: {listed(sorted(found))}" if found else ""
         )
 
 
@@ -233,13 +231,15 @@ def _nothing_shared(a: Side, b: Side) -> RunError:
         return ", ".join(names[:_LISTED]) + (" …" if len(names) > _LISTED else "")
 
     return RunError(
-        f"the runs share no cell: A has {some(a)}; B has {some(b)}",
+        f"the runs have no cell in common: A has {some(a)}; B has {some(b)}",
         "cells are matched by the names of layout and workload"
-        + ("; to match layouts with different names: --layouts X,Y" if a.layout is None else ""),
+        + ("; to compare layouts with different names: --layouts X,Y" if a.layout is None else ""),
     )
 
 
 def _nothing_counts(left_out: Sequence[SkippedCell], run: FinishedRun) -> RunError:
     reasons = "; ".join(f"{left.place}: {left.why}" for left in left_out[:_LISTED])
     more = f"; and {len(left_out) - _LISTED} more" if len(left_out) > _LISTED else ""
-    return RunError(f"no cell has a figure in both that may be compared: {reasons}{more}", f"poolproof show {run.path}")
+    return RunError(
+        f"no cell has a value on both sides that may be compared: {reasons}{more}", f"poolproof show {run.path}"
+    )

@@ -4,17 +4,17 @@ from collections import Counter
 from typing import Any
 
 from poolproof.results.compare.comparison import CellKey, ComparedCell, Comparison, Gate, Side, SkippedCell
-from poolproof.results.compare.decision import WORDS, ComparisonDecision
 from poolproof.results.compare.finished import Measured
 from poolproof.results.compare.ranking import Pair, Ranked, Ranking
 from poolproof.results.runs.contract import interval_object
-from poolproof.results.runs.interval import CONFIDENCE
+from poolproof.statistics.comparison import WORDS, ComparisonDecision
+from poolproof.statistics.intervals import CONFIDENCE
 
 SCHEMA = 1
 
 
 def comparison_object(comparison: Comparison) -> dict[str, Any]:
-    """Two sides for machines."""
+    """Return a comparison as a JSON object."""
     words = Counter(cell.decision.word for cell in comparison.cells)
     return {
         "schema": SCHEMA,
@@ -33,7 +33,7 @@ def comparison_object(comparison: Comparison) -> dict[str, Any]:
 
 
 def ranking_object(ranking: Ranking) -> dict[str, Any]:
-    """Layouts in order for machines."""
+    """Return a ranking as a JSON object."""
     return {
         "schema": SCHEMA,
         "run": str(ranking.run.path),
@@ -73,7 +73,7 @@ def _measured(each: Measured) -> dict[str, Any]:
     return {
         "figure": interval_object(each.figure),
         "trials": each.trials,
-        "settled": None if each.cell.settling is None else each.cell.settling.settled,
+        "settled": None if each.cell.settling is None else each.cell.settling.converged,
         "unsteady": list(each.unsteady),
         "changing": list(each.changing),
         "verdict": each.cell.verdict,

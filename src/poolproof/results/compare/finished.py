@@ -1,28 +1,27 @@
-"""A run as comparing needs it: its record, its campaign, its cells, and which of them have a figure that counts."""
+"""A run as comparisons need it: its record, its campaign, its cells, and which of them have a value that counts."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from poolproof.campaign.model import Campaign, Metric, Workload
+from poolproof.campaign.model import LOWER_IS_BETTER, Campaign, Metric, Workload
 from poolproof.campaign.workload_source import METRICS
 from poolproof.campaign.yaml import parse_campaign
-from poolproof.results.compare.welch import LogMean, between, log_mean
 from poolproof.results.runs.directory import RunDirectory
-from poolproof.results.runs.extremes import extremes_of
-from poolproof.results.runs.interval import Interval
-from poolproof.results.runs.metric_spread import metric_spread
 from poolproof.results.runs.model import RunRecord
 from poolproof.results.runs.summary import COUNTING_VERDICTS, Cell, bare_cells_of, cells_of
-from poolproof.stopping.model import VariancePrior
+from poolproof.results.runs.uncertainty import metric_log_mean, metric_prior, with_extremes
+from poolproof.statistics.comparison import LogMean
+from poolproof.statistics.intervals import Interval
+from poolproof.statistics.variances import VariancePrior
 
 
 @dataclass(frozen=True)
 class FinishedRun:
-    """A run directory, read. `cells` by layout and workload; a cell without a trial is not among them.
+    """The content of a run directory. `cells` are by layout and workload, without those that have no trial.
 
-    `bare`: the disks that were measured alone, which are compared with nothing.
+    `bare`: the disks that were measured alone; they are not compared.
     """
 
     path: Path
@@ -32,29 +31,29 @@ class FinishedRun:
     bare: tuple[Cell, ...] = ()
 
     @cached_property
-    def spreads(self) -> Mapping[Metric, VariancePrior | None]:
-        """How much trials of a cell differ in this run, for each metric that was measured."""
-        return {metric: metric_spread(self.cells.values(), metric) for metric in metrics_of(self.cells.values())}
+    def priors(self) -> Mapping[Metric, VariancePrior | None]:
+        """Return how much trials of a cell differ in this run, for each metric that was measured."""
+        return {metric: metric_prior(self.cells.values(), metric) for metric in metrics_of(self.cells.values())}
 
     def measured(self, layout: str, workload: str, metric: Metric) -> "Measured | str":
-        """The figure of a cell, with what the others tell of it; or in words why it has none that may be compared."""
-        return _measured(self.cells.get((layout, workload)), metric, self.spreads.get(metric))
+        """Return the value of a cell, or a few words why it has none that may be compared."""
+        return _measured(self.cells.get((layout, workload)), metric, self.priors.get(metric))
 
     def workload(self, name: str) -> Workload | None:
-        """The campaign's workload of that name."""
+        """Return the campaign's workload of that name."""
         return next((workload for workload in self.campaign.workloads if workload.name == name), None)
 
     def has_layout(self, name: str) -> bool:
-        """Whether the campaign has a layout of that name."""
+        """True if the campaign has a layout of that name."""
         return any(layout.name == name for layout in self.campaign.layouts)
 
 
 @dataclass(frozen=True)
 class Measured:
-    """The figure of a cell that counts; `log` is what is tested.
+    """The value of a cell that counts. Tests use `log`.
 
-    `unsteady`: why nothing is tested, where its trials saw a rate that changes (`drift`, `step` …) and not how far;
-    `changing`: the same where they know, and the figure counts as lying anywhere between its extremes.
+    `unsteady`: names of reasons (`drift`, `step` …) why it is not tested: its rate changed by an unknown amount.
+    `changing`: the same if the extremes are known; the value then counts as lying anywhere between them.
     """
 
     cell: Cell
@@ -66,15 +65,15 @@ class Measured:
 
     @property
     def figure(self) -> Interval:
-        """The geometric mean of the trials, so that the ratio of two figures is the ratio that was tested."""
-        return self.log.figure(self.metric)
+        """Return the geometric mean of the trials: the ratio of two of them is the ratio that was tested."""
+        return self.log.interval(lower_is_better=self.metric in LOWER_IS_BETTER)
 
 
 def read_run(path: Path) -> FinishedRun:
-    """The run in a directory, finished or not.
+    """Return the run in a directory, finished or not.
 
     Raises:
-        RunError: no run, damaged, or of another schema.
+        RunError: the directory has no run, a damaged one, or one of another schema.
     """
     directory = RunDirectory.open(path)
     record = directory.record()
@@ -84,7 +83,7 @@ def read_run(path: Path) -> FinishedRun:
     return FinishedRun(path, record, campaign, cells, bare_cells_of(trials, campaign))
 
 
-def _measured(cell: Cell | None, metric: Metric, spread: VariancePrior | None) -> Measured | str:
+def _measured(cell: Cell | None, metric: Metric, prior: VariancePrior | None) -> Measured | str:
     if cell is None:
         return "not measured"
     if cell.verdict not in COUNTING_VERDICTS:
@@ -93,19 +92,19 @@ def _measured(cell: Cell | None, metric: Metric, spread: VariancePrior | None) -
     values = cell.values_of(metric)
     if not values:
         return f"no {metric} was measured"
-    log = log_mean(values, metric, spread)
+    log = metric_log_mean(values, metric, prior)
     if log is None:
         return "a trial measured 0"
     if not cell.unsteady:
         return Measured(cell, metric, log, len(values))
-    extremes = extremes_of(cell.trials, metric)
-    if extremes is None:
-        # that trials of one length agree on a rate which still changes says nothing of the rate: no test
+    extended = with_extremes(log, cell.trials, metric)
+    if extended is None:
+        # trials of one length may agree on a rate that still changes: nothing can be tested
         return Measured(cell, metric, LogMean(log.mean, None), len(values), cell.unsteady)
-    return Measured(cell, metric, between(log, metric, extremes), len(values), changing=cell.unsteady)
+    return Measured(cell, metric, extended, len(values), changing=cell.unsteady)
 
 
 def metrics_of(cells: Iterable[Cell]) -> frozenset[Metric]:
-    """The metrics that a trial of one of the cells has a figure for."""
+    """Return the metrics that at least one trial of the cells has."""
     all_cells = tuple(cells)
     return frozenset(metric for metric in METRICS if any(cell.values_of(metric) for cell in all_cells))

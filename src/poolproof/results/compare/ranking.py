@@ -1,35 +1,144 @@
-"""The layouts of a run in order, ties as ties, with what each gives beside speed.
+"""The layouts of a run in order of speed, ties as ties, with what each offers besides speed.
 
-Every two layouts are compared (Welch's test on logarithms, Holm over all pairs). A layout's place is then a range: from
-1 + the number of layouts that are surely better, to the last place that leaves room for those that are surely worse.
-A layout whose figure did not settle is tested against none, and may have any place.
-All ranges hold the true places together with 95 % confidence. Source: Mogstad, Romano, Shaikh and Wilhelm (2024),
-Inference for Ranks, Review of Economic Studies 91, 476-518.
+Every two layouts are compared (Welch's test on logarithms, Holm over all pairs). The place of a layout is a range: from
+1 + the number of layouts that are significantly better, to the last place that leaves room for those that are
+significantly worse. A layout with an unsteady cell is not tested and may have any place. All ranges contain the true
+places together with 95 % confidence. Source: Mogstad, Romano, Shaikh and Wilhelm (2024), Inference for Ranks, Review of
+Economic Studies 91, 476-518.
 """
 
 import itertools
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from poolproof.campaign.model import Metric
-from poolproof.campaign.nearest import listed
+from poolproof.campaign.model import Campaign, Disk, Layout, Metric
+from poolproof.campaign.nearest import did_you_mean, listed
 from poolproof.errors import RunError, UsageError
-from poolproof.results.compare.decision import ComparisonDecision, decide
+from poolproof.layers.tree import capacity_bytes, devices, directories, redundancy, resolve, write_factor
 from poolproof.results.compare.finished import FinishedRun, Measured, metrics_of
-from poolproof.results.compare.goal import Goal
 from poolproof.results.compare.reasons import in_groups
-from poolproof.results.compare.safety import Safety, safety
-from poolproof.results.compare.welch import Difference, LogMean, difference, mixture
 from poolproof.results.runs.summary import WORST_FIRST
 from poolproof.rules.model import Verdict
+from poolproof.statistics.comparison import ComparisonDecision, Difference, LogMean, decide, difference, mixture
 
-LEAST_EFFECT = 0.02
-"""The least difference that matters, as a share, where nobody says another."""
+_LISTED = 8
+_OUTSIDE_BRACKETS = re.compile(r",(?![^\[]*\])")
+_WEIGHTS_EXAMPLE = "write --weights etcd=2,media=1"
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What layouts are ranked by: workloads by name, with weights that sum to 1."""
+
+    weights: Mapping[str, float]
+
+    @property
+    def only(self) -> str | None:
+        """Return the one workload of the goal; None for a mix."""
+        return next(iter(self.weights)) if len(self.weights) == 1 else None
+
+
+def find_goal(campaign: Campaign, goal: str | None, weights: str | None) -> Goal:
+    """Return the given goal, else the campaign's, else its only workload. The cells of a matrix have equal weight.
+
+    Raises:
+        UsageError: there is no goal, it is not a workload, or both `goal` and `weights` are given.
+    """
+    if goal is not None and weights is not None:
+        raise UsageError("--goal and --weights both say what to rank by", "leave one of them out")
+    if weights is not None:
+        return _normalised(campaign, parse_weights(weights))
+    families = list(dict.fromkeys(workload.family for workload in campaign.workloads))
+    chosen = goal or campaign.goal or (families[0] if len(families) == 1 else None)
+    if chosen is None:
+        raise UsageError("the campaign has no goal to rank by", f"--goal {families[0]}; {_choices(campaign)}")
+    return _normalised(campaign, {chosen: 1.0})
+
+
+def parse_weights(text: str) -> dict[str, float]:
+    """Return the weights in `etcd=2,media=1` by name; a comma inside brackets is part of the name of a matrix's cell.
+
+    Raises:
+        UsageError: a part has no positive number, or a name is given twice.
+    """
+    found: dict[str, float] = {}
+    for part in split_names(text):
+        name, _, number = part.rpartition("=")
+        if not name or not re.fullmatch(r"\d{1,15}(\.\d{1,15})?", number) or not float(number):
+            raise UsageError(f"--weights: `{part[:60]}` is not a name with a weight above 0", _WEIGHTS_EXAMPLE)
+        if name in found:
+            raise UsageError(f"--weights: `{name[:60]}` is given twice", _WEIGHTS_EXAMPLE)
+        found[name] = float(number)
+    return found
+
+
+def split_names(text: str) -> list[str]:
+    """Split names at commas, but not inside brackets: `mirror[atime=off,recordsize=16k]` is one name."""
+    return [part.strip() for part in _OUTSIDE_BRACKETS.split(text)]
+
+
+def _normalised(campaign: Campaign, given: Mapping[str, float]) -> Goal:
+    whole = sum(given.values())
+    weights: dict[str, float] = {}
+    for name, weight in given.items():
+        members = _members(campaign, name)
+        for member in members:
+            weights[member] = weights.get(member, 0.0) + weight / whole / len(members)
+    return Goal(weights)
+
+
+def _members(campaign: Campaign, name: str) -> list[str]:
+    """Return the workload of that name, or all workloads of the matrix of that name."""
+    exact = [workload.name for workload in campaign.workloads if workload.name == name]
+    members = exact or [workload.name for workload in campaign.workloads if workload.family == name]
+    if not members:
+        names = [text for workload in campaign.workloads for text in (workload.family, workload.name)]
+        raise UsageError(f"the goal `{name[:60]}` is not a workload{did_you_mean(name, names)}", _choices(campaign))
+    return members
+
+
+def _choices(campaign: Campaign) -> str:
+    names = list(dict.fromkeys(workload.family for workload in campaign.workloads))
+    return f"the workloads are {listed(names) if len(names) <= _LISTED else ', '.join(names[:_LISTED]) + ' …'}"
+
+
+@dataclass(frozen=True)
+class Safety:
+    """What a layout offers besides speed.
+
+    `redundancy` is how many of the `devices` may fail, whichever they are, without losing data. It and the capacity are
+    None if the campaign does not show them: for an existing directory, or the size of a real disk.
+    """
+
+    redundancy: int | None
+    devices: int
+    capacity_bytes: int | None
+    write_factor: float
+
+
+def safety(layout: Layout, campaign: Campaign) -> Safety:
+    """Return what the layout's layers say about redundancy, capacity and write amplification.
+
+    Raises:
+        CampaignError: this version of poolproof can't read the layout.
+    """
+    sizes = {
+        device.name: device.source.size_bytes for device in campaign.devices if not isinstance(device.source, Disk)
+    }
+    node = resolve(layout.expression, {device.name for device in campaign.devices})
+    has_sizes = not directories(node) and sizes.keys() >= set(devices(node))
+    return Safety(
+        redundancy=redundancy(node),
+        devices=len(devices(node)),
+        capacity_bytes=capacity_bytes(node, sizes) if has_sizes else None,
+        write_factor=write_factor(node),
+    )
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A layout that counts, before it has a place. `cells` by workload."""
+    """A layout that is ranked, before it has a place. `cells` are by workload."""
 
     layout: str
     cells: Mapping[str, Measured]
@@ -37,20 +146,20 @@ class Entry:
 
     @property
     def unsteady(self) -> tuple[str, ...]:
-        """The workloads under which it did not settle: nothing is tested of it then."""
+        """Return the workloads whose rate changed by an unknown amount: the layout is then not tested."""
         return tuple(name for name, each in self.cells.items() if each.unsteady)
 
     @property
     def verdict(self) -> Verdict:
-        """The worst of its cells'."""
+        """Return the worst verdict of its cells."""
         return min((each.cell.verdict for each in self.cells.values()), key=WORST_FIRST.index)
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """A layout with its place, `first` to `last`: the same number where nothing ties with it.
+    """A layout with its place, from `first` to `last`: the same number without a tie.
 
-    `to_leader` is its speed beside that of the layout that leads by its mean; None for that one itself.
+    `to_leader` is its speed relative to the layout with the best mean; None for that layout.
     """
 
     entry: Entry
@@ -62,7 +171,7 @@ class Ranked:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two layouts, the better mean first. `decision` is faster where they are apart."""
+    """Two layouts, the better mean first. The word of `decision` is `faster` if they differ significantly."""
 
     better: str
     worse: str
@@ -71,7 +180,7 @@ class Pair:
 
     @property
     def is_tie(self) -> bool:
-        """Whether nothing tells the two apart."""
+        """True if the two do not differ significantly."""
         return self.decision.word != "faster"
 
 
@@ -85,7 +194,7 @@ class Excluded:
 
 @dataclass(frozen=True)
 class Ranking:
-    """`metrics` by workload. `ranked` stands by mean, the best first."""
+    """`metrics` are by workload. `ranked` is ordered by mean, the best first."""
 
     run: FinishedRun
     goal: Goal
@@ -97,30 +206,30 @@ class Ranking:
 
     @property
     def best(self) -> tuple[Ranked, ...]:
-        """Those that may be the best: with 95 % confidence the true best is among them."""
+        """Return the layouts that may be the best: the true best is among them with 95 % confidence."""
         return tuple(each for each in self.ranked if each.first == 1)
 
     @property
     def safer(self) -> tuple[Ranked, ...]:
-        """For each number of failing disks that the leader would not survive, the fastest layout that does."""
+        """Return, for each number of failed disks that the leader would not survive, the fastest layout that does."""
         chosen: dict[str, Ranked] = {}
-        settled = [each for each in self.ranked if not each.entry.unsteady]
+        steady = [each for each in self.ranked if not each.entry.unsteady]
         survived = self.ranked[0].safety.redundancy
         if survived is None:
             return ()
-        for level in sorted({each.safety.redundancy or 0 for each in settled}):
+        for level in sorted({each.safety.redundancy or 0 for each in steady}):
             if level > survived:
-                fastest = next(each for each in settled if (each.safety.redundancy or 0) >= level)
+                fastest = next(each for each in steady if (each.safety.redundancy or 0) >= level)
                 chosen.setdefault(fastest.entry.layout, fastest)
         return tuple(chosen.values())
 
 
 def rank(run: FinishedRun, goal: Goal, *, metric: Metric | None, effect: float) -> Ranking:
-    """The run's layouts by the goal; each workload by its own metric, or all by `metric`.
+    """Return the run's layouts ranked by the goal; each workload by its own metric, or all by `metric`.
 
     Raises:
-        RunError: no layout has all figures that the goal asks for.
-        UsageError: the metric was measured in no trial.
+        RunError: no layout has a value for every workload of the goal.
+        UsageError: no trial measured the metric.
     """
     _check_metric(metric, run, goal)
     own = {workload.name: workload.metric for workload in run.campaign.workloads}
@@ -145,7 +254,7 @@ def rank(run: FinishedRun, goal: Goal, *, metric: Metric | None, effect: float) 
 
 
 def _entries(run: FinishedRun, goal: Goal, metrics: Mapping[str, Metric]) -> tuple[list[Entry], list[Excluded]]:
-    """Layouts with a figure for every workload of the goal, the best mean first, unsettled ones last; then the rest."""
+    """Return the layouts with a value for each workload of the goal, best first, unsteady ones last; and the rest."""
     entries, excluded = [], []
     for layout in run.campaign.layouts:
         found = {name: run.measured(layout.name, name, metrics[name]) for name in goal.weights}
@@ -154,13 +263,13 @@ def _entries(run: FinishedRun, goal: Goal, metrics: Mapping[str, Metric]) -> tup
             score = mixture((goal.weights[name], each.log) for name, each in cells.items())
             entries.append(Entry(layout.name, cells, score))
         else:
-            excluded.append(Excluded(layout.name, _why(found, alone=goal.only is not None)))
+            excluded.append(Excluded(layout.name, _why(found, is_mix=goal.only is None)))
     return sorted(entries, key=lambda entry: (bool(entry.unsteady), -entry.score.mean)), excluded
 
 
-def _why(found: Mapping[str, Measured | str], *, alone: bool) -> str:
+def _why(found: Mapping[str, Measured | str], *, is_mix: bool) -> str:
     whys = [(name, each) for name, each in found.items() if isinstance(each, str)]
-    return whys[0][1] if alone else "; ".join(in_groups(whys, between=" "))
+    return "; ".join(in_groups(whys, between=" ")) if is_mix else whys[0][1]
 
 
 def _pairs(entries: Sequence[Entry], effect: float) -> tuple[Pair, ...]:
@@ -175,8 +284,7 @@ def _pairs(entries: Sequence[Entry], effect: float) -> tuple[Pair, ...]:
 def _check_metric(metric: Metric | None, run: FinishedRun, goal: Goal) -> None:
     if metric is None:
         return
-    cells = {key: cell for key, cell in run.cells.items() if key[1] in goal.weights}
-    found = metrics_of(cells.values())
+    found = metrics_of(cell for (_layout, workload), cell in run.cells.items() if workload in goal.weights)
     if metric not in found:
         names = listed(sorted(found)) if found else "none"
         raise UsageError(f"--metric {metric}: no trial of the goal measured it", f"measured: {names}")

@@ -1,4 +1,4 @@
-"""What was left out and why, in a few words: alike reasons together, long lists cut with their count."""
+"""What was left out and why, in a few words: names grouped by reason, long lists cut with a count."""
 
 from collections.abc import Iterable, Iterator
 
@@ -7,7 +7,7 @@ _MOST_REASONS = 6
 
 
 def in_groups(whys: Iterable[tuple[str, str]], *, between: str = ": ") -> Iterator[str]:
-    """`a, b, c and 97 more: refuted (read-from-cache)` for each reason of (name, reason), the most frequent first."""
+    """Yield `a, b, c and 97 more: refuted (read-from-cache)` for each reason, the most frequent first."""
     groups: dict[str, list[str]] = {}
     for name, why in whys:
         groups.setdefault(why, []).append(name)

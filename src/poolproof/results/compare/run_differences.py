@@ -1,4 +1,4 @@
-"""What was not the same in two runs: machine, versions, campaign. It comes first: it may be all the difference."""
+"""What differs between two runs besides their results: machine, versions, campaign. It may explain the results."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ _Facts = Mapping[str, str]
 
 _ALWAYS_THERE = ("poolproof", "fio")
 _OF_EVERY_RUN = ("kernel", "distribution", "processors", "ram_bytes", "machine")
-"""Of the facts; others came later, or are a module's settings, which only a run has that found it loaded."""
+"""Facts that every run has. Others were added later, or are settings of a module that was loaded."""
 
 
 @dataclass(frozen=True)
 class RunDifference:
-    """One thing that differs: what it is, and what it was in either run; a dash where a run has none."""
+    """One thing that differs: its name and its value in each run, a dash if a run has none."""
 
     what: str
     a: str
@@ -27,20 +27,20 @@ class RunDifference:
 
 
 def run_differences(a: FinishedRun, b: FinishedRun) -> tuple[RunDifference, ...]:
-    """Every recorded difference that may move a figure. Names, places and the seed of the order move none."""
+    """Return every recorded difference that may affect results: not names, paths or the seed of the order."""
     return (
         *_differing(_machine(a), _machine(b)),
-        *_differing_where_both(_settings(a), _settings(b)),
-        *_differing_where_both(_versions(a), _versions(b)),
+        *_differing_in_both(_settings(a), _settings(b)),
+        *_differing_in_both(_versions(a), _versions(b)),
         *_differing(_measure(a.campaign), _measure(b.campaign)),
-        *_differing_where_both(_devices(a.campaign), _devices(b.campaign)),
-        *_differing_where_both(_layouts(a.campaign), _layouts(b.campaign)),
+        *_differing_in_both(_devices(a.campaign), _devices(b.campaign)),
+        *_differing_in_both(_layouts(a.campaign), _layouts(b.campaign)),
         *_workloads(a, b),
     )
 
 
 def unlike_layouts(a: FinishedRun, layout_a: str, b: FinishedRun, layout_b: str) -> tuple[RunDifference, ...]:
-    """The two expressions of layouts that are compared under different names."""
+    """Return the expressions of two layouts with different names."""
     one, other = _layouts(a.campaign)[f"layout {layout_a}"], _layouts(b.campaign)[f"layout {layout_b}"]
     return (RunDifference("layout", f"{layout_a}: {one}", f"{layout_b}: {other}"),)
 
@@ -57,7 +57,7 @@ def _settings(run: FinishedRun) -> _Facts:
 
 
 def _versions(run: FinishedRun) -> _Facts:
-    """Of the programs that built its layouts; another run may have had others."""
+    """Return the versions of the programs that built the layouts; another run may have used others."""
     return {name: version for name, version in run.record.versions.items() if name not in _ALWAYS_THERE}
 
 
@@ -83,8 +83,8 @@ def _time(measure: Measure) -> str:
     until = measure.until
     if until is None:
         return f"{measure.time_s:g} s"
-    known = f"until {100 * until.tolerance:g} % at {100 * until.confidence:g} %, {until.min_s:g} to {until.max_s:g} s"
-    return known if until.steady == "poolproof" else f"{known}, steady by {until.steady}"
+    text = f"until {100 * until.tolerance:g} % at {100 * until.confidence:g} %, {until.min_s:g} to {until.max_s:g} s"
+    return text if until.steady == "poolproof" else f"{text}, steady by {until.steady}"
 
 
 def _devices(campaign: Campaign) -> _Facts:
@@ -96,7 +96,7 @@ def _layouts(campaign: Campaign) -> _Facts:
 
 
 def _workloads(a: FinishedRun, b: FinishedRun) -> Iterator[RunDifference]:
-    """The options that differ, by workload, job section where there are several, and option."""
+    """Yield the options that differ, by workload, job section (if there are several) and option."""
     for workload in a.campaign.workloads:
         other = b.workload(workload.name)
         if other is not None:
@@ -104,10 +104,12 @@ def _workloads(a: FinishedRun, b: FinishedRun) -> Iterator[RunDifference]:
 
 
 def _options(workload: Workload) -> _Facts:
-    several = len(workload.jobs) > 1
-    options = {f"{job.name}.{key}" if several else key: value for job in workload.jobs for key, value in job.options}
-    own = {} if workload.cold is None else {"cold": str(workload.cold).lower()}
-    return {**options, "metric": workload.metric, "fill": str(workload.fill).lower(), **own}
+    has_sections = len(workload.jobs) > 1
+    options = {
+        f"{job.name}.{key}" if has_sections else key: value for job in workload.jobs for key, value in job.options
+    }
+    cold = {} if workload.cold is None else {"cold": str(workload.cold).lower()}
+    return {**options, "metric": workload.metric, "fill": str(workload.fill).lower(), **cold}
 
 
 def _differing(a: _Facts, b: _Facts, prefix: str = "") -> Iterable[RunDifference]:
@@ -117,6 +119,6 @@ def _differing(a: _Facts, b: _Facts, prefix: str = "") -> Iterable[RunDifference
             yield RunDifference(prefix + key, one, other)
 
 
-def _differing_where_both(a: _Facts, b: _Facts) -> Iterable[RunDifference]:
+def _differing_in_both(a: _Facts, b: _Facts) -> Iterable[RunDifference]:
     shared = a.keys() & b.keys()
     return _differing({key: a[key] for key in a if key in shared}, {key: b[key] for key in b if key in shared})

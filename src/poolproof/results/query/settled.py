@@ -36,7 +36,7 @@ def settled_rows(run: FoundRun, trials: Path) -> Iterator[SettledRow]:
     read = tuple(_trials(trials))
     for cell in (*cells_of(read, campaign), *bare_cells_of(read, campaign)):
         if cell.settling is not None:
-            yield run.name, cell.layout, cell.workload, cell.settling.settled
+            yield run.name, cell.layout, cell.workload, cell.settling.converged
 
 
 def _trials(path: Path) -> Iterator[Trial]:

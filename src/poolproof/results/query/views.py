@@ -11,10 +11,10 @@ from typing import Any
 
 from poolproof.evidence.model import Account, LeafUse
 from poolproof.results.runs.columns import FIGURES, REJECTED
-from poolproof.results.runs.interval import t_factor
 from poolproof.results.runs.model import SCHEMA, TrialMetrics
 from poolproof.results.runs.summary import COUNTING_VERDICTS, WORST_FIRST, AccountSum
 from poolproof.rules.model import Finding
+from poolproof.statistics.intervals import t_factor
 
 _SQL_TYPES = {int: "BIGINT", float: "DOUBLE", str: "VARCHAR"}
 _EXACT_FREEDOMS = 20

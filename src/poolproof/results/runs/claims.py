@@ -1,7 +1,7 @@
-"""Claims held against the figures of a run: held, failed, or undecided where the interval straddles.
+"""Evaluate claims against the results of a run: held, failed, or undecided if the interval includes the limit.
 
-The interval of a rate or a latency leans on the run's other cells where these tell how far trials lie apart
-(`metric_spread.py`), as a ranking's does.
+As in a ranking, the interval of a rate or latency also uses the run's other cells if they say how much trials differ
+(`metric_prior`).
 """
 
 from collections.abc import Callable, Mapping
@@ -12,12 +12,12 @@ from poolproof.campaign.claims import Claim, ComparisonClaim, Figure, IsVerdict,
 from poolproof.campaign.model import LOWER_IS_BETTER, Metric
 from poolproof.campaign.workload_source import METRICS
 from poolproof.evidence.model import LeafUse
-from poolproof.results.runs.extremes import extremes_of
-from poolproof.results.runs.interval import Interval, mean_interval, ratio_interval, tells
-from poolproof.results.runs.metric_spread import metric_spread
 from poolproof.results.runs.model import Trial
 from poolproof.results.runs.summary import COUNTING_VERDICTS, Cell
-from poolproof.stopping.model import VariancePrior
+from poolproof.results.runs.uncertainty import extremes_of, metric_prior
+from poolproof.statistics.comparison import ratio_interval
+from poolproof.statistics.intervals import Interval, has_interval, mean_interval
+from poolproof.statistics.variances import VariancePrior
 
 Result = Literal["held", "failed", "undecided"]
 
@@ -30,9 +30,9 @@ _NS = 1e-9
 
 @dataclass(frozen=True)
 class ClaimResult:
-    """A claim with what was measured. `measured` is the left side, None where it has no figure.
+    """A claim and its result. `measured` is the left side, None if it has no value.
 
-    `why` says why there is none, or why nothing is decided though there is one.
+    `why` says why there is none, or why the result is undecided although there is one.
     """
 
     claim: Claim
@@ -41,69 +41,65 @@ class ClaimResult:
     why: str = ""
 
 
-class _NoFigure(Exception):
-    """A figure that the claim needs is not there, or must not be used."""
+class _NoValue(Exception):
+    """A value that the claim needs is missing or must not be used."""
 
 
 class _Cells:
-    """The cells of a run by layout and workload, and what they tell of each other."""
+    """The cells of a run by layout and workload, and what they say about each other."""
 
     def __init__(self, cells: tuple[Cell, ...]) -> None:
         self._cells = cells
-        self._by_place = {(cell.layout, cell.workload): cell for cell in cells}
-        self._spreads: dict[Metric, VariancePrior | None] = {}
+        self._by_key = {(cell.layout, cell.workload): cell for cell in cells}
+        self._priors: dict[Metric, VariancePrior | None] = {}
 
     def at(self, layout: str, workload: str) -> Cell:
         try:
-            return self._by_place[layout, workload]
+            return self._by_key[layout, workload]
         except KeyError:
-            raise _NoFigure(f"{workload} on {layout} was not measured") from None
+            raise _NoValue(f"{workload} on {layout} was not measured") from None
 
-    def spread(self, figure: Figure) -> VariancePrior | None:
-        """How much trials differ by the figure; None where nothing tells, as of counted bytes."""
+    def prior(self, figure: Figure) -> VariancePrior | None:
+        """Return how much trials differ by this metric; None for counted bytes, or if too few cells say so."""
         if figure.name not in METRICS:
             return None
-        if figure.name not in self._spreads:
-            self._spreads[figure.name] = metric_spread(self._cells, figure.name)
-        return self._spreads[figure.name]
+        if figure.name not in self._priors:
+            self._priors[figure.name] = metric_prior(self._cells, figure.name)
+        return self._priors[figure.name]
 
 
 def evaluate(claims: tuple[Claim, ...], cells: tuple[Cell, ...]) -> tuple[ClaimResult, ...]:
-    """Each claim with its result."""
+    """Return the result of each claim."""
     found = _Cells(cells)
-    return tuple(_hold(claim, found) for claim in claims)
+    return tuple(_evaluate(claim, found) for claim in claims)
 
 
-def _hold(claim: Claim, cells: _Cells) -> ClaimResult:
+def _evaluate(claim: Claim, cells: _Cells) -> ClaimResult:
+    that = claim.that
     try:
-        if isinstance(claim.that, IsVerdict):
-            cell = cells.at(claim.that.layout, claim.that.workload)
-            matches = cell.verdict == claim.that.verdict
-            return ClaimResult(claim, "held" if matches else "failed", None, f"it is {cell.verdict}")
-        left, right = _value(claim.that.left, cells), _value(claim.that.right, cells)
-    except _NoFigure as error:
+        if isinstance(that, IsVerdict):
+            verdict = cells.at(that.layout, that.workload).verdict
+            return ClaimResult(claim, "held" if verdict == that.verdict else "failed", None, f"it is {verdict}")
+        left, right = _value(that.left, cells), _value(that.right, cells)
+    except _NoValue as error:
         return ClaimResult(claim, "undecided", None, str(error))
-    alone = _of_one_trial(claim.that, cells)
-    return (
-        ClaimResult(claim, "undecided", left, alone)
-        if alone
-        else ClaimResult(claim, _decide(claim.that, left, right), left)
-    )
+    why = _without_interval(that, cells)
+    return ClaimResult(claim, "undecided" if why else _decide(that, left, right), left, why)
 
 
-def _of_one_trial(that: ComparisonClaim, cells: _Cells) -> str:
-    """Which rate or latency was measured in one trial alone, which has no interval; empty where none was."""
+def _without_interval(that: ComparisonClaim, cells: _Cells) -> str:
+    """Return which rate or latency has a single trial and so no interval; empty if none."""
     for figure in figures_of(that):
-        spread = cells.spread(figure)
-        if figure.name in METRICS and not tells(len(_samples(figure, cells)), spread):
-            unlike = "and the other cells differ too widely to tell how far a second might be"
-            why = unlike if spread else "without an interval"
-            return f"{figure.name} of {figure.workload} on {figure.layout} is of one trial alone, {why}"
+        prior = cells.prior(figure)
+        if figure.name in METRICS and not has_interval(len(_samples(figure, cells)), prior):
+            why = "and the other cells vary too widely to estimate how much a second might differ" if prior else ""
+            single = f"{figure.name} of {figure.workload} on {figure.layout} comes from a single trial"
+            return f"{single}, {why or 'which has no interval'}"
     return ""
 
 
 def _decide(that: ComparisonClaim, left: Interval, right: Interval) -> Result:
-    """Held where all of the measured interval satisfies the claim, failed where none of it does."""
+    """Return held if all of the measured interval satisfies the claim, failed if none of it does."""
     slack = _slack(that, right)
     low, high = _bounds(left)
     least, most = _bounds(right)
@@ -118,14 +114,14 @@ def _decide(that: ComparisonClaim, left: Interval, right: Interval) -> Result:
 
 
 def _slack(that: ComparisonClaim, right: Interval) -> float:
-    """The tolerance in the unit of the right side: points where that is a per cent itself, else a share of it."""
+    """Return the tolerance in the unit of the right side: percentage points if that is a percentage, else a share."""
     in_points = isinstance(that.right, Quantity) and that.right.is_percent
     relative = that.tolerance.is_percent and not in_points
     return that.tolerance.value * right.mean if relative else that.tolerance.value
 
 
 def _bounds(interval: Interval) -> tuple[float, float]:
-    """A ratio or share of one trial alone counts as a point: it counts bytes."""
+    """Return the ends of an interval. A ratio or share of a single trial is a point, because bytes are counted."""
     low, high = interval.low, interval.high
     return (interval.mean, interval.mean) if low is None or high is None else (low, high)
 
@@ -134,43 +130,43 @@ def _value(term: Term, cells: _Cells) -> Interval:
     if isinstance(term, Quantity):
         return Interval(term.value, term.value, term.value)
     if isinstance(term, Figure):
-        return _reaching(_mean(term, cells), *_reach(term, cells))
+        return _widened(_mean(term, cells), *_range(term, cells))
     if term.operator == "divide" and isinstance(term.left, Figure) and isinstance(term.right, Figure):
-        spreads = cells.spread(term.left), cells.spread(term.right)
-        ratio = ratio_interval(_samples(term.left, cells), _samples(term.right, cells), spreads=spreads)
-        (below, above), (under, over) = _reach(term.left, cells), _reach(term.right, cells)
+        priors = cells.prior(term.left), cells.prior(term.right)
+        ratio = ratio_interval(_samples(term.left, cells), _samples(term.right, cells), priors=priors)
+        (low, high), (base_low, base_high) = _range(term.left, cells), _range(term.right, cells)
         if ratio is not None:
-            return _reaching(ratio, below / over, above / under)
+            return _widened(ratio, low / base_high, high / base_low)
     return _combined(term, _value(term.left, cells), _value(term.right, cells))
 
 
-def _reach(figure: Figure, cells: _Cells) -> tuple[float, float]:
-    """Between which shares of its mean the figure may lie because its rate changes: 1 and 1 where none did."""
+def _range(figure: Figure, cells: _Cells) -> tuple[float, float]:
+    """Return the lowest and highest share of its mean that a changing rate allows: 1 and 1 for a steady one."""
     cell = cells.at(figure.layout, figure.workload)
     if figure.name not in METRICS or not cell.unsteady:
         return 1.0, 1.0
     extremes = extremes_of(cell.trials, figure.name)
     if extremes is None:
-        raise _NoFigure(f"{cell.workload} on {cell.layout} is unsettled ({', '.join(cell.unsteady)})")
+        raise _NoValue(f"{cell.workload} on {cell.layout} is not steady ({', '.join(cell.unsteady)})")
     mean = _mean(figure, cells).mean
     lowest, highest = (_in_unit(figure.name, value) for value in (extremes.lowest, extremes.highest))
     return min(1.0, lowest / mean), max(1.0, highest / mean)
 
 
-def _reaching(interval: Interval, below: float, above: float) -> Interval:
+def _widened(interval: Interval, low_share: float, high_share: float) -> Interval:
     if interval.low is None or interval.high is None:
         return interval
-    return Interval(interval.mean, interval.low * below, interval.high * above)
+    return Interval(interval.mean, interval.low * low_share, interval.high * high_share)
 
 
 def _mean(figure: Figure, cells: _Cells) -> Interval:
-    interval = mean_interval(_samples(figure, cells), cells.spread(figure))
-    assert interval is not None, "_samples never gives none"
+    interval = mean_interval(_samples(figure, cells), cells.prior(figure))
+    assert interval is not None, "_samples returns at least one value"
     return interval
 
 
 def _combined(term: Operation, left: Interval, right: Interval) -> Interval:
-    """Interval arithmetic: the widest that the bounds of both sides allow."""
+    """Return the widest interval that the bounds of both sides allow (interval arithmetic)."""
     (a, b), (c, d) = _bounds(left), _bounds(right)
     if term.operator == "add":
         return Interval(left.mean + right.mean, a + c, b + d)
@@ -180,20 +176,20 @@ def _combined(term: Operation, left: Interval, right: Interval) -> Interval:
         corners = [a * c, a * d, b * c, b * d]
         return Interval(left.mean * right.mean, min(corners), max(corners))
     if c <= 0 <= d:
-        raise _NoFigure("it divides by what may be 0")
+        raise _NoValue("the divisor may be 0")
     corners = [a / c, a / d, b / c, b / d]
     return Interval(left.mean / right.mean, min(corners), max(corners))
 
 
 def _samples(figure: Figure, cells: _Cells) -> tuple[float, ...]:
-    """One value for each trial that did not fail."""
+    """Return one value for each trial that did not fail."""
     cell = cells.at(figure.layout, figure.workload)
     if figure.name in METRICS and cell.verdict not in COUNTING_VERDICTS:
-        raise _NoFigure(f"the figure of {cell.workload} on {cell.layout} is {cell.verdict}")
+        raise _NoValue(f"{cell.workload} on {cell.layout} is {cell.verdict}")
     found = [_of_trial(figure, trial) for trial in cell.trials if trial.verdict != "failed"]
     samples = tuple(value for value in found if value is not None)
     if not samples:
-        raise _NoFigure(f"{cell.workload} on {cell.layout} has no {figure.name}")
+        raise _NoValue(f"{cell.workload} on {cell.layout} has no {figure.name}")
     return samples
 
 
@@ -216,7 +212,7 @@ def _of_trial(figure: Figure, trial: Trial) -> float | None:
 
 
 def _in_unit(metric: Metric, value: float) -> float:
-    """A figure in the unit that claims are written in: seconds where it is kept in nanoseconds."""
+    """Return a value in the unit of claims: latencies in seconds instead of nanoseconds."""
     return value * _NS if metric in LOWER_IS_BETTER else value
 
 

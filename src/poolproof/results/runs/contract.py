@@ -8,12 +8,12 @@ from typing import Any
 
 from poolproof.campaign.calibration import calibrated_device
 from poolproof.results.runs.claims import ClaimResult
-from poolproof.results.runs.interval import Interval
+from poolproof.results.runs.elimination import Elimination
 from poolproof.results.runs.limit import Limit, Place
 from poolproof.results.runs.model import NotConverged
-from poolproof.results.runs.race import Race
 from poolproof.results.runs.summary import Cell, factor_to
 from poolproof.rules.model import Finding
+from poolproof.statistics.intervals import Interval
 
 SCHEMA = 1
 
@@ -23,7 +23,7 @@ def run_object(
     cells: tuple[Cell, ...],
     baseline: str | None,
     claims: tuple[ClaimResult, ...] = (),
-    race: Race | None = None,
+    race: Elimination | None = None,
     *,
     bare: Sequence[Cell] = (),
     limits: Mapping[Place, Limit | str] = MappingProxyType({}),
@@ -44,7 +44,7 @@ def run_object(
     }
 
 
-def _race_object(race: Race) -> dict[str, Any]:
+def _race_object(race: Elimination) -> dict[str, Any]:
     return {
         "goal": list(race.goal),
         "leader": race.leader,
@@ -62,7 +62,7 @@ def _race_object(race: Race) -> dict[str, Any]:
         "excluded": list(race.excluded),
         "risk": race.risk,
         "pairs": race.pairs,
-        "looks": race.looks,
+        "looks": race.checkpoints,
         "test_risk": race.test_risk,
     }
 
@@ -102,7 +102,7 @@ def _limit_object(limit: Limit | str | None) -> dict[str, Any] | None:
         "bound": limit.bound,
         "leaves": leaves,
         "over": limit.over,
-        "settled": limit.settled,
+        "settled": limit.converged,
         "why": "",
     }
 
@@ -115,7 +115,7 @@ def _cell_object(cell: Cell, base: Cell | None, limits: Mapping[Place, Limit | s
         "trials": len(cell.trials),
         "metric": cell.metric,
         "figure": interval_object(cell.figure),
-        "settled": None if cell.settling is None else cell.settling.settled,
+        "settled": None if cell.settling is None else cell.settling.converged,
         "unsettled": [] if cell.settling is None else [_reason_object(each) for each in cell.settling.reasons],
         "warmup_s": cell.warmup_s,
         "seconds": dict(cell.seconds),

@@ -1,4 +1,4 @@
-"""Whether the trials of a cell have made its figure known, or what keeps them from it."""
+"""Whether the trials of a cell have converged: its value is precise enough, or what keeps it from being so."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,51 +7,51 @@ from dataclasses import dataclass
 from poolproof.campaign.calibration import calibration_of
 from poolproof.campaign.model import Campaign, Layout, Measure, Metric, Until, Workload
 from poolproof.results.runs.model import NotConverged, Trial
+from poolproof.statistics.percentiles import BIN_DEVIATION
+from poolproof.statistics.variances import VariancePrior, fit_prior
 from poolproof.stopping.across import across
-from poolproof.stopping.model import IMPRECISE, AcrossTrials, StoppingRule, TrialMean, VariancePrior
-from poolproof.stopping.percentile import BIN_DEVIATION
-from poolproof.stopping.spread import spread_of
+from poolproof.stopping.model import IMPRECISE, AcrossTrials, StoppingRule, TrialMean
 
-_BY_SERIES: frozenset[Metric] = frozenset({"iops", "bandwidth"})
+_RATES: frozenset[Metric] = frozenset({"iops", "bandwidth"})
 
 
 @dataclass(frozen=True)
-class Spreads:
-    """How much trials differ in the cells of one run: rates among rates, percentiles of latencies among percentiles.
+class VariancePriors:
+    """How much trials differ in the cells of one run: one prior for rates, one for percentiles of latencies.
 
-    A tail scatters several times as widely as the rate that it is the tail of, and steps from bin to bin. None where
-    the cells of the kind are too few to tell.
+    A tail varies several times as much as the rate that it belongs to, and in steps of a bin. None if there are too few
+    cells of the kind.
     """
 
     rates: VariancePrior | None = None
     percentiles: VariancePrior | None = None
 
     def of(self, metric: Metric) -> VariancePrior | None:
-        """That of the metric's kind."""
+        """Return the prior for the metric's kind."""
         return self.rates if is_rate(metric) else self.percentiles
 
 
 @dataclass(frozen=True)
 class CellConvergence:
-    """What is known of a cell that is measured until its figure is known.
+    """The state of a cell that is measured `until` it has converged.
 
-    `done`: no further trial is needed, or none is allowed. `settled`: the trials agree inside the tolerance, and each
-    of them settled; else `reasons` say what kept them from it. `fixed_s` is what fio would have taken for the least
-    number of trials, each as long as a trial may last.
+    `done`: no further trial is needed or allowed. `converged`: the mean of the trials is within the tolerance and each
+    of them converged; otherwise `reasons` says why not. `across_trials` is None without a value. `fixed_s` is how long
+    fio would have taken for the least number of trials, each as long as a trial may last.
     """
 
     done: bool
-    settled: bool
+    converged: bool
     reasons: tuple[NotConverged, ...]
-    between: AcrossTrials | None
+    across_trials: AcrossTrials | None
     fixed_s: float
 
 
-def rule_of(measure: Measure) -> StoppingRule:
-    """The stopping rule that `measure: {until: …}` asks for.
+def stopping_rule(measure: Measure) -> StoppingRule:
+    """Return the stopping rule of `measure: {until: …}`.
 
     Raises:
-        ValueError: a fixed time was asked for.
+        ValueError: the measure has a fixed time.
     """
     if measure.until is None:
         raise ValueError("a fixed time has no stopping rule")
@@ -68,39 +68,40 @@ def rule_of(measure: Measure) -> StoppingRule:
 
 
 def is_rate(metric: Metric) -> bool:
-    """Whether it is known from the series of a trial; else it is a percentile of latencies."""
-    return metric in _BY_SERIES
+    """True for a rate, which a trial's series shows; False for a percentile of latencies."""
+    return metric in _RATES
 
 
 def resolution_of(metric: Metric) -> float:
-    """The least standard error that a mean of trials can have, relative: a percentile is known to its bin only."""
+    """Return the least relative standard error of a mean of trials: a percentile is only known to its bin."""
     return 0.0 if is_rate(metric) else BIN_DEVIATION
 
 
-def spread_among(cells: Iterable[Sequence[Trial]]) -> Spreads:
-    """How much trials differ in these cells of one run."""
-    rates: list[list[TrialMean]] = []
-    percentiles: list[list[TrialMean]] = []
+def priors_among(cells: Iterable[Sequence[Trial]]) -> VariancePriors:
+    """Return how much trials differ in these cells of one run."""
+    rates: list[list[float]] = []
+    percentiles: list[list[float]] = []
     for trials in cells:
         if trials:
-            (rates if is_rate(trials[0].metric) else percentiles).append(_means_of(trials))
-    return Spreads(spread_of(rates), spread_of(percentiles, BIN_DEVIATION))
+            means = [trial.mean for trial in _means_of(trials)]
+            (rates if is_rate(trials[0].metric) else percentiles).append(means)
+    return VariancePriors(fit_prior(rates), fit_prior(percentiles, BIN_DEVIATION))
 
 
-def needs_trial(trials: Sequence[Trial], measure: Measure, spreads: Spreads | None = None) -> bool:
-    """Whether a cell with these trials, in order, has another one ahead. `spreads`: of all cells of the run."""
+def needs_trial(trials: Sequence[Trial], measure: Measure, priors: VariancePriors | None = None) -> bool:
+    """True if a cell with these trials, in order, needs another. `priors`: of all cells of the run."""
     if len(trials) < measure.trials:
         return True
-    settling = settling_of(trials, measure, spreads)
-    return settling is not None and not settling.done and len(trials) < measure.trials_max
+    found = convergence_of(trials, measure, priors)
+    return found is not None and not found.done and len(trials) < measure.trials_max
 
 
 def trials_ahead(trials: Iterable[Trial], campaign: Campaign) -> int:
-    """How many trials a run with these still has to make, at least; those of disks alone are among them.
+    """Return the least number of trials that a run with these still has to make, including those of disks alone.
 
-    `trials` stand in the order in which they ended. Whether trials differ by more than was thought is learned to the
-    end of the run; yet nobody comes back to a layout that is over, so a cell that was known when the last trial of its
-    layout ended has none ahead but those of its least number.
+    `trials` are in the order in which they ended. The run learns until its end how much trials differ, but never
+    returns to a finished layout. So a cell that had converged when the last trial of its layout ended needs no more
+    than its least number.
     """
     calibration, every = calibration_of(campaign), tuple(trials)
     bare = _by_cell(every, calibration.layouts, calibration.workloads)
@@ -110,67 +111,67 @@ def trials_ahead(trials: Iterable[Trial], campaign: Campaign) -> int:
 
 
 _Cells = Mapping[tuple[str, str], Sequence[tuple[int, Trial]]]
-"""By layout and workload: each trial with its place among all that ended."""
+"""By layout and workload: each trial with its position among all that ended."""
 
 
 def _by_cell(trials: Sequence[Trial], layouts: Iterable[Layout], workloads: Sequence[Workload]) -> _Cells:
-    done: dict[tuple[str, str], list[tuple[int, Trial]]] = {
+    cells: dict[tuple[str, str], list[tuple[int, Trial]]] = {
         (layout.name, workload.name): [] for layout in layouts for workload in workloads
     }
-    for place, trial in enumerate(trials):
-        if (trial.layout, trial.workload) in done:
-            done[trial.layout, trial.workload].append((place, trial))
-    return done
+    for at, trial in enumerate(trials):
+        if (trial.layout, trial.workload) in cells:
+            cells[trial.layout, trial.workload].append((at, trial))
+    return cells
 
 
 def _ahead(cells: _Cells, measure: Measure, *, least_only: bool) -> int:
     missing = sum(max(measure.trials - len(own), 0) for own in cells.values())
     if least_only or measure.until is None:
         return missing
-    spreads = spread_among(_until(own) for own in cells.values())
-    wanted = [
-        place
-        for place, own in cells.items()
-        if len(own) >= measure.trials and needs_trial(_until(own), measure, spreads)
-    ]
-    return missing + sum(_was_open(place, cells, measure) for place in wanted)
+    now = _cells_until(cells, math.inf)
+    priors = priors_among(now.values())
+    unfinished = [key for key, own in now.items() if len(own) >= measure.trials and needs_trial(own, measure, priors)]
+    return missing + sum(_was_open(key, cells, measure) for key in unfinished)
 
 
-def _was_open(place: tuple[str, str], cells: _Cells, measure: Measure) -> bool:
-    """Whether the cell needed another trial by all that was known when the last one of its layout ended."""
-    last = max(at for (layout, _workload), own in cells.items() if layout == place[0] for at, _trial in own)
-    return needs_trial(_until(cells[place]), measure, spread_among(_until(own, last) for own in cells.values()))
+def _was_open(key: tuple[str, str], cells: _Cells, measure: Measure) -> bool:
+    """True if the cell needed another trial by everything that was known when the last trial of its layout ended."""
+    last = max(at for (layout, _workload), own in cells.items() if layout == key[0] for at, _trial in own)
+    then = _cells_until(cells, last)
+    return needs_trial(then[key], measure, priors_among(then.values()))
 
 
-def _until(own: Sequence[tuple[int, Trial]], last: float = math.inf) -> list[Trial]:
-    return [trial for place, trial in own if place <= last]
+def _cells_until(cells: _Cells, last: float) -> dict[tuple[str, str], list[Trial]]:
+    return {key: [trial for at, trial in own if at <= last] for key, own in cells.items()}
 
 
-def settling_of(trials: Sequence[Trial], measure: Measure, spreads: Spreads | None = None) -> CellConvergence | None:
-    """What the trials of one cell say together; None with a fixed time. Failed trials have no say."""
+def convergence_of(
+    trials: Sequence[Trial], measure: Measure, priors: VariancePriors | None = None
+) -> CellConvergence | None:
+    """Return the state of one cell after these trials; None with a fixed time. Failed trials are ignored."""
     if measure.until is None:
         return None
     fixed_s = measure.trials * _fixed_s(trials, measure.until)
     means = _means_of(trials)
     if not means:
-        missing = NotConverged("no-figure", "no trial came as far as a figure")
+        missing = NotConverged("no-figure", "no trial produced a result")
         return CellConvergence(len(trials) >= measure.trials, False, (missing,), None, fixed_s)
     metric = trials[0].metric
-    between = across(means, rule_of(measure), (spreads or Spreads()).of(metric), resolution_of(metric))
-    reasons = (*_between_reasons(between, len(means), measure), *_within_reasons(trials))
-    return CellConvergence(between.done, between.known and not reasons, reasons, between, fixed_s)
+    found = across(means, stopping_rule(measure), (priors or VariancePriors()).of(metric), resolution_of(metric))
+    reasons = (*_reasons_across(found, len(means), measure.until), *_reasons_within(trials))
+    return CellConvergence(found.done, found.is_precise and not reasons, reasons, found, fixed_s)
 
 
 def _fixed_s(trials: Sequence[Trial], until: Until) -> float:
-    """How long a trial of the cell lasts by a fixed schedule; a workload that ends by itself takes what it took."""
-    by_itself = [trial.seconds.get("fio", 0.0) for trial in trials if trial.settling is None and trial.figures]
+    """Return how long a trial of a fixed schedule would last; a workload that ends on its own takes what it took."""
+    own_s = [trial.seconds.get("fio", 0.0) for trial in trials if trial.settling is None and trial.figures]
     longest = [trial.settling.most_s for trial in trials if trial.settling is not None]
-    return max(by_itself) if by_itself and not longest else max([until.max_s, *longest])
+    return max(own_s) if own_s and not longest else max([until.max_s, *longest])
 
 
-def unsteady_by(trials: Sequence[Trial]) -> tuple[str, ...]:
-    """What kept trials of a cell from a rate that stands, by name: that they agree proves nothing of it then."""
-    return tuple(each.name for each in _within_reasons(trials) if each.name not in IMPRECISE)
+def unsteady_reasons(trials: Sequence[Trial]) -> tuple[str, ...]:
+    """Return the names of the reasons why trials of a cell had no steady rate. If any, agreement proves nothing."""
+    return tuple(each.name for each in _reasons_within(trials) if each.name not in IMPRECISE)
 
 
 def _means_of(trials: Iterable[Trial]) -> list[TrialMean]:
@@ -189,21 +190,20 @@ def _mean_of(trial: Trial) -> TrialMean | None:
     return TrialMean(value, value * settling.low_share, value * settling.high_share)
 
 
-def _between_reasons(between: AcrossTrials, count: int, measure: Measure) -> tuple[NotConverged, ...]:
-    if between.known:
+def _reasons_across(found: AcrossTrials, count: int, until: Until) -> tuple[NotConverged, ...]:
+    if found.is_precise:
         return ()
-    if between.low is None or between.high is None:
-        return (NotConverged("one-trial", "one trial alone has no interval"),)
-    assert measure.until is not None, "the caller has looked"
-    apart = (NotConverged("disagree", "the trials differ by more than their insides explain"),)
-    half = (between.high - between.low) / 2 / between.mean if between.mean else 0.0
-    trials = "1 trial knows" if count == 1 else f"{count} trials know"
-    wide = f"{trials} it to within {100 * half:.3g} %, not {100 * measure.until.tolerance:g} %"
-    return (*(apart if between.disagree else ()), NotConverged("trials", wide))
+    if found.low is None or found.high is None:
+        return (NotConverged("one-trial", "a single trial has no interval"),)
+    disagree = NotConverged("disagree", "the trials differ by more than the variation within each explains")
+    half = (found.high - found.low) / 2 / found.mean if found.mean else 0.0
+    trials = "after 1 trial" if count == 1 else f"after {count} trials"
+    wide = f"its precision {trials} is ±{100 * half:.3g} %, but ±{100 * until.tolerance:g} % is required"
+    return (*((disagree,) if found.disagree else ()), NotConverged("trials", wide))
 
 
-def _within_reasons(trials: Sequence[Trial]) -> tuple[NotConverged, ...]:
-    """Why trials themselves did not settle, each reason once."""
+def _reasons_within(trials: Sequence[Trial]) -> tuple[NotConverged, ...]:
+    """Return why trials did not converge on their own, each reason once."""
     found: dict[str, NotConverged] = {}
     for trial in trials:
         if trial.settling is not None and not trial.settling.settled and trial.verdict != "failed":

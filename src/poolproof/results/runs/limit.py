@@ -1,41 +1,44 @@
-"""How far each figure is from what its disks can do: from what they gave when the same run measured them alone.
+"""What the disks of a cell can deliver at most, from what they delivered when the same run measured them alone.
 
-    load  = bytes that a leaf moves for each byte of fio's: its share of what all leaves read, as counted, and of what
-            they wrote that share times the write factor P; of a mixed job both, by fio's own mix
-    limit = the least of  bare / load  over the leaves, for I/Os and bytes per second
-    share = figure / limit
+    load  = bytes that a leaf transfers per byte of fio's: its share of the reads of all leaves, as counted, and its
+            share of the writes times the write amplification P; for a mixed job both, by fio's own mix
+    limit = the smallest  bare / load  of all leaves, for I/Os and bytes per second
+    share = value / limit
 
-One leaf after the other would be full at bare / load; the first that is bounds the layout. So a mirror that reads half
-from each disk can give twice its slower disk, and one that writes P = 2 copies no more than its slower disk. Of
-latencies the limit is the bare figure of the quickest leaf that carries bytes, and the share is limit / figure: no
-request can be done before the quickest disk has done it.
+Each leaf would be saturated at bare / load, and the first one that is limits the layout. So a mirror that reads half
+from each disk can deliver twice its slower disk, and one that writes P = 2 copies no more than its slower disk. For
+latencies the limit is the bare latency of the fastest leaf that transfers bytes, and the share is limit / value: no
+request can complete before the fastest disk has completed it.
 
-Loads are counted in bytes and applied to I/Os alike. Metadata and read-ahead are no part of them: the shares of each
-direction add up to 1, to P for writes; that a layout moves more than it must is what makes its share smaller.
+Loads are counted in bytes and also applied to I/Os. They exclude metadata and read-ahead: the shares of each direction
+add up to 1, or to P for writes. A layout that transfers more than it must has a smaller share for that reason.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from poolproof.campaign.calibration import calibrated_device, calibration_of
 from poolproof.campaign.expression import Expression, Word
 from poolproof.campaign.model import LOWER_IS_BETTER, Campaign, Metric
-from poolproof.results.runs.excess import why_over
-from poolproof.results.runs.interval import mean_interval, ratio_interval
+from poolproof.results.runs.model import Trial
 from poolproof.results.runs.summary import COUNTING_VERDICTS, Cell
+from poolproof.statistics.comparison import ratio_interval
+from poolproof.statistics.intervals import mean_interval
 
 OVER = 1.05
-"""From this share on a figure is more than its disks give, and not only because trials differ."""
+"""Above this share a value exceeds what its disks deliver by more than the usual difference between trials."""
 
-_CARRIES = 0.01
+_LEAST_LOAD = 0.01
+_MISSING = 0.1
+_MERGED = 1.5
 
 Place = tuple[str, str]
-"""Layout and workload; of a bare figure device and workload."""
+"""Layout and workload; for a bare disk, device and workload."""
 
 
 @dataclass(frozen=True)
 class LeafLimit:
-    """`bare`: what the disk gave alone, in the unit of the metric. `load`: bytes it moves for each byte of fio's."""
+    """`bare`: what the disk delivers alone, in the unit of the metric. `load`: bytes it transfers per byte of fio's."""
 
     device: str
     bare: float
@@ -44,10 +47,10 @@ class LeafLimit:
 
 @dataclass(frozen=True)
 class Limit:
-    """`most`: the limit, in the unit of the metric. `share`: the figure over it, 1 being all that the disks give.
+    """`most`: the limit, in the unit of the metric. `share`: the value as a share of it.
 
-    `bound`: the leaf that sets the limit. `over`: why a share of more than `OVER` can be, in words, or that it is not
-    sure; empty below. `settled`: the figure and the bare ones are known as well as `until` asks for.
+    `bound`: the leaf that sets the limit. `over`: how a share above `OVER` is possible, or that it is not significant;
+    empty below. `converged`: the value and those of the bare disks are as precise as `until` requires.
     """
 
     most: float
@@ -55,14 +58,14 @@ class Limit:
     bound: str
     leaves: tuple[LeafLimit, ...]
     over: str = ""
-    settled: bool = True
+    converged: bool = True
 
 
 def limits_of(cells: Sequence[Cell], bare: Sequence[Cell], campaign: Campaign) -> Mapping[Place, Limit | str]:
-    """The limit of each cell, by layout and workload; or in words why it has none.
+    """Return the limit of each cell, by layout and workload, or a sentence why it has none.
 
-    Empty where the run measured no disk alone. `bare` are the cells of `calibrate`; without them layouts that are a
-    device and nothing else stand for it, and have no limit themselves.
+    Empty if the run measured no disk alone. `bare` are the cells of `calibrate`. Without them, layouts that consist of
+    a single device are used as its bare results, and have no limit themselves.
     """
     alone = bare_layouts(campaign)
     figures = _bare_figures(cells, bare, campaign)
@@ -78,36 +81,36 @@ def limits_of(cells: Sequence[Cell], bare: Sequence[Cell], campaign: Campaign) -
 
 
 def bare_layouts(campaign: Campaign) -> Mapping[str, str]:
-    """By device, the layout of the campaign's own that is that device and nothing else."""
+    """Return the layouts of the campaign that consist of a single device, by device."""
     devices = {device.name for device in campaign.devices}
     found = {_only_word(layout.expression): layout.name for layout in campaign.layouts}
     return {device: name for device, name in found.items() if device in devices}
 
 
 def _bare_figures(cells: Sequence[Cell], bare: Sequence[Cell], campaign: Campaign) -> dict[Place, Cell]:
-    """By device and workload, the cell that measured the device alone under it, or under what stands for it."""
+    """Return the cell that measured each device alone, by device and workload."""
     if not campaign.measure.calibrate:
         devices = {layout: device for device, layout in bare_layouts(campaign).items()}
         return {(devices[cell.layout], cell.workload): cell for cell in cells if cell.layout in devices}
-    stands_for = calibration_of(campaign).stands_for
+    bare_workloads = calibration_of(campaign).stands_for
     own = {(calibrated_device(cell.layout) or "", cell.workload): cell for cell in bare}
     return {
-        (device.name, workload): own[device.name, stands]
+        (device.name, workload): own[device.name, measured]
         for device in campaign.devices
-        for workload, stands in stands_for.items()
-        if (device.name, stands) in own
+        for workload, measured in bare_workloads.items()
+        if (device.name, measured) in own
     }
 
 
 def _limit(cell: Cell, bare: Mapping[Place, Cell], devices: set[str], unfit: str) -> Limit | str:
     if cell.figure is None or cell.verdict == "failed" or cell.figure.mean <= 0:
-        return "it has no figure"
+        return "it has no result"
     foreign = [leaf.device for leaf in cell.leaves if leaf.device not in devices]
     if foreign or not cell.leaves:
-        lies = f": it lies on {', '.join(foreign)}" if foreign else ""
-        return f"a directory's disks hold data and can't be measured alone{lies}"
+        disks = f": it is on {', '.join(foreign)}" if foreign else ""
+        return f"the disks of an existing directory hold data and can't be measured alone{disks}"
     if unfit:
-        return f"no bare disk can run it: {cell.workload} {unfit}"
+        return f"it can't run on a bare disk: {cell.workload} {unfit}"
     loads = _loads(cell)
     if isinstance(loads, str):
         return loads
@@ -119,8 +122,8 @@ def _limit(cell: Cell, bare: Mapping[Place, Cell], devices: set[str], unfit: str
     leaves = tuple(LeafLimit(device, float(figures[device]), load) for device, load in loads.items())
     found = _of_leaves(cell.figure.mean, cell.metric, leaves)
     bare_cells = {device: each for device, each in alone.items() if each is not None}
-    settled = not any(each.is_unsettled for each in (cell, *bare_cells.values()))
-    return replace(found, over=_over(cell, found, bare_cells), settled=settled)
+    converged = not any(each.is_unsettled for each in (cell, *bare_cells.values()))
+    return replace(found, over=_over(cell, found, bare_cells), converged=converged)
 
 
 def _of_leaves(figure: float, metric: Metric, leaves: tuple[LeafLimit, ...]) -> Limit:
@@ -133,7 +136,7 @@ def _of_leaves(figure: float, metric: Metric, leaves: tuple[LeafLimit, ...]) -> 
 
 
 def _over(cell: Cell, limit: Limit, alone: Mapping[str, Cell]) -> str:
-    """Why the share is so large; or that the trials, of the cell and of the disk alone, do not tell it from 1."""
+    """Return how the share can be so large, or that it is not significantly above 1; empty for a usual share."""
     if limit.share <= OVER:
         return ""
     ratio = ratio_interval(cell.values(), alone[limit.bound].values_of(cell.metric))
@@ -142,12 +145,53 @@ def _over(cell: Cell, limit: Limit, alone: Mapping[str, Cell]) -> str:
         load = next(leaf.load for leaf in limit.leaves if leaf.device == limit.bound)
         lowest = 1 / most if cell.metric in LOWER_IS_BETTER else least * load
         if lowest <= 1:
-            return "the trials do not tell it from 100%: more of them would"
-    return why_over(cell, alone.values())
+            return "not significantly more than 100%: more trials would decide"
+    return _why_over(cell, alone.values())
+
+
+def _why_over(cell: Cell, bare: Iterable[Cell]) -> str:
+    """Return one sentence, without its full stop: RAM took the bytes, requests were merged, or neither.
+
+    Bytes count as taken by RAM if more than a tenth of those expected at the disks (F for reads, F × P for writes after
+    the drain) was never transferred. Requests count as merged if the mean request at the disks is at least 1.5 times
+    that of the bare disks.
+    """
+    missing = _missing(cell)
+    if missing > _MISSING:
+        return f"{missing:.0%} of its bytes never reached or left a disk: RAM was measured"
+    own, alone = _request_bytes(cell.trials), _request_bytes(trial for each in bare for trial in each.trials)
+    if own and alone and own >= _MERGED * alone:
+        sizes = f"{own / 1024:.3g} KiB per request, the bare disks {alone / 1024:.3g} KiB"
+        return f"its disks transferred {sizes}: the layout merges requests"
+    return (
+        "all its bytes were transferred, in requests as small as on the bare disks: they came in a better order, "
+        "closer together, or spread over several disks"
+    )
+
+
+def _missing(cell: Cell) -> float:
+    """Return the share of the bytes expected at the disks that they did not transfer, of reads or writes."""
+    account = cell.account
+    if account is None:
+        return 0.0
+    pairs = (
+        (account.fio_read_bytes, account.leaf_read_bytes),
+        (account.fio_write_bytes * account.write_factor, account.leaf_write_bytes),
+    )
+    moved = account.fio_read_bytes + account.fio_write_bytes
+    return max((1 - counted / expected for expected, counted in pairs if expected > _MISSING * moved), default=0.0)
+
+
+def _request_bytes(trials: Iterable[Trial]) -> float | None:
+    """Return the mean size of the disks' requests in bytes, without flushes; None if none was counted."""
+    leaves = [leaf for trial in trials if trial.verdict != "failed" for leaf in trial.leaves]
+    moved = sum(leaf.read_bytes + leaf.write_bytes for leaf in leaves)
+    requests = sum(leaf.read_ios + leaf.write_ios - leaf.flush_ios for leaf in leaves)
+    return moved / requests if requests > 0 else None
 
 
 def _loads(cell: Cell) -> dict[str, float] | str:
-    """The load of each leaf that carries bytes; in words why it can't be told."""
+    """Return the load of each leaf that transfers bytes, or a sentence why it is unknown."""
     account = cell.account
     moved = account.fio_read_bytes + account.fio_write_bytes if account else 0
     if account is None or not moved:
@@ -157,13 +201,13 @@ def _loads(cell: Cell) -> dict[str, float] | str:
         (reads, "read", [leaf.read_share for leaf in cell.leaves]),
         (writes, "wrote", [leaf.write_share for leaf in cell.leaves]),
     ):
-        if part >= _CARRIES and not any(shares):
-            return f"its disks {word} nothing, so that no disk bounds it: all was in RAM"
+        if part >= _LEAST_LOAD and not any(shares):
+            return f"its disks {word} nothing, so no disk limits it: all data was in RAM"
     loads = {
         leaf.device: reads * (leaf.read_share or 0.0) + writes * account.write_factor * (leaf.write_share or 0.0)
         for leaf in cell.leaves
     }
-    return {device: load for device, load in loads.items() if load >= _CARRIES * max(loads.values())}
+    return {device: load for device, load in loads.items() if load >= _LEAST_LOAD * max(loads.values())}
 
 
 def _figure(cell: Cell | None, device: str, metric: Metric) -> float | str:
@@ -172,10 +216,10 @@ def _figure(cell: Cell | None, device: str, metric: Metric) -> float | str:
     if cell.verdict not in COUNTING_VERDICTS:
         return f"{device} alone is {cell.verdict}"
     figure = mean_interval(cell.values_of(metric))
-    return figure.mean if figure is not None and figure.mean > 0 else f"{device} alone has no such figure"
+    return figure.mean if figure is not None and figure.mean > 0 else f"{device} alone has no such result"
 
 
 def _only_word(expression: Expression) -> str:
-    """The one word that an expression consists of; empty where it has more."""
+    """Return the only word of an expression; empty if it has more."""
     arguments = expression.stages[0].arguments if len(expression.stages) == 1 else ()
     return arguments[0].text if len(arguments) == 1 and isinstance(arguments[0], Word) else ""

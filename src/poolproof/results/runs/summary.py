@@ -7,11 +7,18 @@ from itertools import product
 from poolproof.campaign.calibration import calibrated_device, calibration_of
 from poolproof.campaign.model import Campaign, Layout, Measure, Metric, Workload
 from poolproof.evidence.model import LeafUse
-from poolproof.results.runs.convergence import CellConvergence, resolution_of, settling_of, spread_among, unsteady_by
+from poolproof.results.runs.convergence import (
+    CellConvergence,
+    convergence_of,
+    priors_among,
+    resolution_of,
+    unsteady_reasons,
+)
 from poolproof.results.runs.groups import Group, groups_of
-from poolproof.results.runs.interval import Interval, mean_interval, ratio_interval
 from poolproof.results.runs.model import Trial
 from poolproof.rules.model import Finding, Verdict
+from poolproof.statistics.comparison import ratio_interval
+from poolproof.statistics.intervals import Interval, mean_interval
 
 WORST_FIRST: tuple[Verdict, ...] = ("failed", "refuted", "suspect", "unproven", "sound")
 COUNTING_VERDICTS: frozenset[Verdict] = frozenset({"sound", "unproven", "suspect"})
@@ -69,12 +76,16 @@ class Cell:
     @property
     def is_unsettled(self) -> bool:
         """Its figure was to be known to within a tolerance, and is not: no mean of it is to be believed."""
-        return self.settling is not None and not self.settling.settled
+        return self.settling is not None and not self.settling.converged
 
     @property
     def disagrees(self) -> bool:
-        """Its trials differ by more than the inside of each explains; their mean may be known all the same."""
-        return self.settling is not None and self.settling.between is not None and self.settling.between.disagree
+        """True if the trials differ by more than the variation within each explains; the mean may still be precise."""
+        return (
+            self.settling is not None
+            and self.settling.across_trials is not None
+            and self.settling.across_trials.disagree
+        )
 
     @property
     def unsteady(self) -> tuple[str, ...]:
@@ -82,7 +93,7 @@ class Cell:
 
         Empty too where trials are merely too few or too far apart: of that an interval over trials tells.
         """
-        return unsteady_by(self.trials) if self.is_unsettled else ()
+        return unsteady_reasons(self.trials) if self.is_unsettled else ()
 
     @property
     def seconds(self) -> Mapping[str, float]:
@@ -129,8 +140,8 @@ def _cells(trials: Iterable[Trial], places: Iterable[tuple[Layout, Workload]], m
     for trial in trials:
         groups.setdefault((trial.layout, trial.workload), []).append(trial)
     ordered = [tuple(sorted(group, key=lambda trial: trial.number)) for group in groups.values() if group]
-    spread = spread_among(ordered) if measure.until else None
-    return tuple(_cell(group, settling_of(group, measure, spread)) for group in ordered)
+    spread = priors_among(ordered) if measure.until else None
+    return tuple(_cell(group, convergence_of(group, measure, spread)) for group in ordered)
 
 
 def factor_to(cell: Cell, base: Cell) -> Interval | None:
@@ -162,7 +173,7 @@ def _cell(trials: tuple[Trial, ...], settling: CellConvergence | None) -> Cell:
 
 def _figure(values: Sequence[float], settling: CellConvergence | None) -> Interval | None:
     """The mean with its 95 % interval; with the confidence that was asked for, where one was."""
-    between = settling.between if settling else None
+    between = settling.across_trials if settling else None
     if between is None or between.low is None or between.high is None:
         return mean_interval(values)
     return Interval(between.mean, max(0.0, between.low), between.high)

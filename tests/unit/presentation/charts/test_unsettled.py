@@ -13,7 +13,7 @@ from poolproof.presentation.charts.curves import CurvePoint, curve_points, curve
 from poolproof.presentation.charts.figures import figure_points, figures
 from poolproof.presentation.charts.metrics import figure_words, interval_text, intervals_text
 from poolproof.results.compare.finished import FinishedRun, read_run
-from poolproof.results.runs.interval import mean_interval
+from poolproof.statistics.intervals import mean_interval
 from tests.unit.results.compare.making import CAMPAIGN, changed, make_run
 
 UNTIL = changed(

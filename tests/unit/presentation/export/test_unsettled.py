@@ -18,7 +18,7 @@ from poolproof.presentation.export.parquet import write_parquet
 from poolproof.presentation.export.pictures import pictures
 from poolproof.presentation.export.rows import METRIC_COLUMNS, ExportTable
 from poolproof.results.compare.finished import read_run
-from poolproof.results.runs.interval import mean_interval
+from poolproof.statistics.intervals import mean_interval
 
 from .making import DRIFT, UNSETTLED, grid_run, table, unsettled_run
 

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from poolproof.presentation.history.series import EFFECT, CellHistory, NamedRun, in_order, series_of, unlike_before
+from poolproof.presentation.history.series import CellHistory, NamedRun, in_order, series_of, unlike_before
 from poolproof.results.compare.comparison import Side, compare
 from poolproof.results.compare.finished import read_run
+from poolproof.statistics.comparison import LEAST_EFFECT
 from tests.unit.results.compare import making
 from tests.unit.results.compare.making import CAMPAIGN, make_run
 
@@ -42,7 +43,7 @@ def test_each_cell_is_held_against_its_last_figure_that_counts(runs: Sequence[Na
 
 def test_the_words_are_those_of_compare(runs: Sequence[NamedRun]) -> None:
     cells = _by_cell(runs)
-    comparison = compare(Side(runs[2].run), Side(runs[3].run), effect=EFFECT)
+    comparison = compare(Side(runs[2].run), Side(runs[3].run), effect=LEAST_EFFECT)
     for cell in comparison.cells:
         change = cells[cell.place.layout or "", cell.place.workload].points[-1].change
         assert change is not None

@@ -6,8 +6,7 @@ from typing import Any
 
 from poolproof.presentation.html_report.answer import Headline, answer
 from poolproof.presentation.html_report.reading import read
-from poolproof.results.compare.goal import find_goal
-from poolproof.results.compare.ranking import rank
+from poolproof.results.compare.ranking import find_goal, rank
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.model import Convergence, Trial
 from tests.unit.presentation.html_report.making import CAMPAIGN, all_trials, make_run, trial

@@ -53,7 +53,7 @@ def test_more_than_the_disks_give_is_said_with_the_reason(tmp_path: Path) -> Non
     found = _section(make_calibrated(tmp_path / "run", with_cache=True))
     assert found.over[0] == (
         "reads on pair: 609%, more than its disks give alone. "
-        "90% of its bytes never came to or from a disk: it is RAM that was measured."
+        "90% of its bytes never reached or left a disk: RAM was measured."
     )
 
 
@@ -95,4 +95,5 @@ def test_a_directory_is_said_to_have_no_limit(tmp_path: Path) -> None:
     own = [replace(each, leaves=tuple(replace(disk, device="vda") for disk in each.leaves)) for each in own]
     found = _section(make_run(tmp_path / "run", [*disks_alone(), *own], campaign=campaign))
     assert found.rows == ()
-    assert found.without == ("one: a directory's disks hold data and can't be measured alone: it lies on vda",)
+    (why,) = found.without
+    assert why.startswith("one: ") and "existing directory" in why and why.endswith("vda")

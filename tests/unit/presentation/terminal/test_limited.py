@@ -45,7 +45,7 @@ def test_what_is_more_than_the_disks_give_and_what_has_no_limit_is_said() -> Non
         trial("one", "reads", 400.0, {"rust": (25, 0)}),
         trial("both", "reads", 150.0, {"rust": (50, 0), "ssd": (50, 0)}),
     )
-    assert "reads on one: 400%, more than its disks give alone. 75% of its bytes never came to or from a disk" in text
+    assert "reads on one: 400%, more than its disks give alone. 75% of its bytes never reached or left a disk" in text
     assert "both: ssd was not measured alone" in text
 
 

@@ -19,10 +19,10 @@ from poolproof.presentation.terminal.words import (
     value_text,
     which_is_better,
 )
-from poolproof.results.runs.interval import Interval
 from poolproof.results.runs.model import Trial, TrialMetrics
 from poolproof.results.runs.summary import Cell, cells_of
 from poolproof.rules.model import Finding, Verdict
+from poolproof.statistics.intervals import Interval
 
 CAMPAIGN = campaign_from_flags(["hdd=a | ext4", "pair=btrfs raid1 a b"], ["a=file:1G", "b=file:1G"], ["r:rw=randread"])
 

@@ -56,7 +56,9 @@ def make_run(
     the highest tenth of each of those trials, as shares of its figure.
     """
     run = RunDirectory.create(path, record.campaign, record)
-    metrics = {workload.name: workload.metric for workload in parse_campaign(record.campaign, "t").workloads}
+    metrics = {
+        workload.name: workload.metric for workload in parse_campaign(record.campaign, "t", recorded=True).workloads
+    }
     for (layout, workload), figures in values.items():
         for number, value in enumerate(figures, start=1):
             verdict = (bad or {}).get((layout, workload), "sound")

@@ -97,7 +97,7 @@ def test_a_gate_that_passes_ends_with_0(poolproof: Command) -> None:
         (("compare", "before", "after", "--metric", "ipos"), 2, "no such metric; did you mean `iops`?"),
         (("compare", "before", "nowhere"), 7, "nowhere is no run directory"),
         (("rank", "before"), 2, "the campaign has no goal to rank by"),
-        (("rank", "clear", "--goal", "raeds"), 2, "the goal `raeds` names no workload; did you mean `reads`?"),
+        (("rank", "clear", "--goal", "raeds"), 2, "did you mean `reads`?"),
         (("rank", "clear", "--metric", "p999"), 2, "--metric p999: no trial of the goal measured it"),
         (("rank", "nowhere"), 7, "nowhere is no run directory"),
     ],

@@ -10,10 +10,8 @@ from poolproof.campaign.write import format_campaign
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.errors import RunError, UsageError
 from poolproof.results.compare.finished import read_run
-from poolproof.results.compare.goal import Goal, find_goal, parse_weights
-from poolproof.results.compare.ranking import Ranking, rank
+from poolproof.results.compare.ranking import Goal, Ranking, find_goal, parse_weights, rank, safety
 from poolproof.results.compare.reasons import in_groups
-from poolproof.results.compare.safety import safety
 
 from .making import CAMPAIGN, Values, changed, made, make_run
 
@@ -172,18 +170,20 @@ def test_a_matrix_as_goal_counts_each_of_its_cells_alike() -> None:
     ("name", "weights", "said"),
     [
         (None, None, "the campaign has no goal"),
-        ("etdc", None, "the goal `etdc` names no workload; did you mean `etcd`"),
-        (None, "etdc=2", "the goal `etdc` names no workload"),
+        ("etdc", None, "did you mean `etcd`"),
+        (None, "etdc=2", "the goal `etdc`"),
         ("etcd", "etcd=2", "--goal and --weights both"),
-        (None, "etcd=0", "`etcd=0` is no name with a weight above 0"),
-        (None, "etcd", "no name with a weight"),
-        (None, "", "no name with a weight"),
-        (None, "etcd=1,etcd=2", "stands there twice"),
-        (None, "etcd=nan", "no name with a weight"),
-        (None, "=2", "no name with a weight"),
+        (None, "etcd=0", "--weights: `etcd=0`"),
+        (None, "etcd", "--weights: `etcd`"),
+        (None, "", "--weights: ``"),
+        (None, "etcd=1,etcd=2", "--weights: `etcd` is given twice"),
+        (None, "etcd=nan", "--weights: `etcd=nan`"),
+        (None, "=2", "--weights: `=2`"),
     ],
 )
-def test_goals_that_no_workload_meets(name: str | None, weights: str | None, said: str) -> None:
+def test_a_goal_that_is_not_a_workload_or_has_no_weight_is_refused(
+    name: str | None, weights: str | None, said: str
+) -> None:
     with pytest.raises(UsageError, match=said) as caught:
         goal(CAMPAIGN, name, weights)
     assert caught.value.hint

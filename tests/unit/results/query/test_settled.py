@@ -45,7 +45,7 @@ def session(root: Path) -> Iterator[Session]:
 )
 def test_every_cell_is_as_everywhere_else(session: Session, root: Path, query: str) -> None:
     expected = {
-        (name, *place): None if cell.settling is None else cell.settling.settled
+        (name, *place): None if cell.settling is None else cell.settling.converged
         for name in ("fixed", "small", "grid")
         for place, cell in read_run(root / name).cells.items()
     }

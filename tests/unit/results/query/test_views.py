@@ -10,7 +10,7 @@ from poolproof.results.compare.finished import read_run
 from poolproof.results.query.session import Session
 from poolproof.results.runs.columns import FIGURES
 from poolproof.results.runs.directory import RunDirectory
-from poolproof.results.runs.interval import t_factor
+from poolproof.statistics.intervals import t_factor
 from tests.unit.docs.pages import section
 
 VIEWS = ("runs", "trials", "cells", "leaves", "findings")

@@ -72,7 +72,7 @@ def test_results(text: str, expected: str) -> None:
 
 def test_a_refuted_rate_proves_nothing_but_its_byte_ratio_still_counts() -> None:
     refuted = [trial("raw", number, 9000.0, verdict="refuted") for number in (1, 2)]
-    assert result("iops(raw, reads) > 5000", refuted) == "undecided: the figure of reads on raw is refuted"
+    assert result("iops(raw, reads) > 5000", refuted) == "undecided: reads on raw is refuted"
     assert result("read_ratio(raw, reads) < 0.9", refuted) == "held"
 
 
@@ -81,6 +81,6 @@ def test_what_was_not_measured_is_undecided() -> None:
 
 
 def test_a_rate_of_one_trial_alone_decides_nothing_and_a_count_of_bytes_does() -> None:
-    said = "undecided: iops of reads on raw is of one trial alone, without an interval"
-    assert result("iops(raw, reads) = 100 ± 1%", TRIALS[:1]) == said
+    undecided = result("iops(raw, reads) = 100 ± 1%", TRIALS[:1])
+    assert undecided.startswith("undecided: iops of reads on raw comes from a single trial")
     assert result("read_ratio(raw, reads) = 0.5", TRIALS[:1]) == "held"

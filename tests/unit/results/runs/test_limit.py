@@ -90,13 +90,13 @@ def test_more_than_the_disks_give_is_said_to_be_ram_where_bytes_are_missing() ->
     cached = trial("one", "reads", 400.0, {"rust": (25, 0)}, verdict="refuted")
     limit = known(limit_of(RUST, cached))
     assert limit.share == 4
-    assert limit.over == "75% of its bytes never came to or from a disk: it is RAM that was measured"
+    assert limit.over == "75% of its bytes never reached or left a disk: RAM was measured"
 
 
 def test_more_than_the_disks_give_is_said_to_be_larger_requests_where_they_are() -> None:
     merged = trial("one", "writes", 400.0, {"rust": (0, 100)}, fio=(0, 100), request=128 * 1024)
     over = known(limit_of(RUST_WRITES, merged)).over
-    assert over == "its disks moved 128 KiB a request where the bare disks moved 4 KiB: the layout gathers requests"
+    assert over == "its disks transferred 128 KiB per request, the bare disks 4 KiB: the layout merges requests"
 
 
 def test_more_than_the_disks_give_is_said_to_be_a_better_order_where_nothing_else_is_seen() -> None:
@@ -104,12 +104,12 @@ def test_more_than_the_disks_give_is_said_to_be_a_better_order_where_nothing_els
     assert "in a better order" in known(limit_of(RUST_WRITES, ordered)).over
 
 
-def test_what_the_trials_do_not_tell_from_the_limit_is_not_called_more() -> None:
+def test_a_share_that_is_not_significantly_above_the_limit_is_not_explained() -> None:
     bare = [alone("rust", "reads", figure, number=number) for number, figure in ((1, 50.0), (2, 150.0))]
     made = [trial("one", "reads", figure, {"rust": (100, 0)}, number=n) for n, figure in ((1, 80.0), (2, 200.0))]
     limit = known(limit_of(*bare, *made))
     assert limit.share == pytest.approx(1.4)
-    assert limit.over.startswith("the trials do not tell it from 100%")
+    assert limit.over.startswith("not significantly more than 100%")
     level = known(limit_of(RUST, trial("one", "reads", 104.0, {"rust": (100, 0)})))
     assert level.over == ""
 
@@ -124,7 +124,7 @@ def test_a_share_of_figures_that_did_not_settle_says_so(unsettled: str) -> None:
     if unsettled == "the disk":
         disk = replace(disk, settling=drifts)
     limit = known(limits_of([cell], [disk], CAMPAIGN)["one", "reads"])
-    assert limit.settled == (unsettled == "none")
+    assert limit.converged == (unsettled == "none")
     assert share_text(limit) == ("90%" if unsettled == "none" else "~90%")
 
 
@@ -137,8 +137,8 @@ def test_a_share_of_figures_that_did_not_settle_says_so(unsettled: str) -> None:
             "rust alone is refuted",
         ),
         ([trial("one", "reads", 1e9, {"rust": (0, 0)}, verdict="refuted"), RUST], "its disks read nothing"),
-        ([trial("one", "reads", 1e9, {"rust": (9, 0)}, verdict="failed"), RUST], "it has no figure"),
-        ([trial("one", "reads", 9.0, {"vda": (50, 0)}), RUST], "a directory's disks hold data"),
+        ([trial("one", "reads", 1e9, {"rust": (9, 0)}, verdict="failed"), RUST], "it has no result"),
+        ([trial("one", "reads", 9.0, {"vda": (50, 0)}), RUST], "the disks of an existing directory hold data"),
         (
             [replace(trial("one", "reads", 9.0, {"rust": (50, 0)}), account=None), RUST],
             "its bytes could not be counted",
@@ -154,7 +154,7 @@ def test_a_cell_without_a_limit_says_why(trials: Sequence[Trial], why: str) -> N
 def test_a_workload_that_no_disk_can_run_has_no_limit() -> None:
     campaign = parse_campaign(TEXT.replace("writes: {rw: randwrite", "writes: {ioengine: mmap, rw: randwrite"), "c")
     limit = limit_of(trial("one", "writes", 9.0, {"rust": (0, 50)}, fio=(0, 50)), campaign=campaign)
-    assert limit == "no bare disk can run it: writes uses ioengine=mmap, which does no I/O of its own on a disk"
+    assert isinstance(limit, str) and "bare disk" in limit and "writes uses ioengine=mmap" in limit
 
 
 def test_workloads_of_one_shape_are_held_against_the_same_disk_by_their_own_metric() -> None:

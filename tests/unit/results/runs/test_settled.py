@@ -7,10 +7,10 @@ import pytest
 from poolproof.campaign.model import Campaign, Metric
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.measure.order import TrialOrder
-from poolproof.results.runs.convergence import needs_trial, settling_of, spread_among, trials_ahead, unsteady_by
+from poolproof.results.runs.convergence import convergence_of, needs_trial, priors_among, trials_ahead, unsteady_reasons
 from poolproof.results.runs.model import Convergence, NotConverged, Trial, TrialMetrics
 from poolproof.results.runs.summary import cells_of
-from poolproof.stopping.percentile import BIN_DEVIATION
+from poolproof.statistics.percentiles import BIN_DEVIATION
 
 _REASONS = (
     "too-short", "idle", "warm-up", "drift", "step", "burst", "bimodal", "periodic", "few-samples", "noise",
@@ -48,7 +48,7 @@ def run_of(asked: Campaign, *, calm: str) -> list[Trial]:
             asked.workloads,
             asked.measure,
             1,
-            spread=lambda: spread_among(cell for order in orders.values() for cell in order.cells()),
+            spread=lambda: priors_among(cell for order in orders.values() for cell in order.cells()),
         )
     for layout in asked.layouts:
         order = orders[layout.name]
@@ -66,7 +66,7 @@ def test_a_run_that_came_to_its_end_has_nothing_ahead_though_the_last_trials_sho
         [each for each in trials if (each.layout, each.workload) == ("l0", workload.name)]
         for workload in asked.workloads
     ]
-    spreads = spread_among(
+    spreads = priors_among(
         [each for each in trials if (each.layout, each.workload) == (layout.name, workload.name)]
         for layout in asked.layouts
         for workload in asked.workloads
@@ -90,27 +90,27 @@ def test_trials_below_the_least_number_are_ahead_in_a_layout_that_is_over_too() 
 
 def test_two_trials_in_one_bin_know_a_percentile_no_better_than_the_bin() -> None:
     asked = campaign(1, "etcd: etcd")
-    found = settling_of([latency("l0", 1, 1e7), latency("l0", 2, 1e7)], asked.measure)
-    assert found is not None and found.between is not None and not found.between.known
-    assert found.between.half_width == pytest.approx(12.706 * BIN_DEVIATION * 1e7, rel=1e-3)
-    third = settling_of([latency("l0", number, 1e7) for number in (1, 2, 3)], asked.measure)
-    assert third is not None and third.between is not None and third.between.known
-    rates = settling_of([trial("l0", "w", 1, 1e3), trial("l0", "w", 2, 1e3)], asked.measure)
-    assert rates is not None and rates.settled, "a rate has no bins"
+    found = convergence_of([latency("l0", 1, 1e7), latency("l0", 2, 1e7)], asked.measure)
+    assert found is not None and found.across_trials is not None and not found.across_trials.is_precise
+    assert found.across_trials.half_width == pytest.approx(12.706 * BIN_DEVIATION * 1e7, rel=1e-3)
+    third = convergence_of([latency("l0", number, 1e7) for number in (1, 2, 3)], asked.measure)
+    assert third is not None and third.across_trials is not None and third.across_trials.is_precise
+    rates = convergence_of([trial("l0", "w", 1, 1e3), trial("l0", "w", 2, 1e3)], asked.measure)
+    assert rates is not None and rates.converged, "a rate has no bins"
 
 
 def test_rates_and_percentiles_tell_nothing_of_each_other() -> None:
     rates = [[trial(f"l{number}", "w", each, 1000 + each) for each in (1, 2)] for number in range(9)]
     tails = [[latency(f"l{number}", each, 1e7 * (1 + 0.1 * each)) for each in (1, 2)] for number in range(9)]
-    both = spread_among([*rates, *tails])
+    both = priors_among([*rates, *tails])
     assert both.rates is not None and both.rates.deviation < 0.002
     assert both.percentiles is not None and both.percentiles.deviation > 0.05
     assert both.of("bandwidth") == both.rates and both.of("p99") == both.percentiles
-    assert spread_among([*rates, *tails[:7]]).percentiles is None, "seven are too few"
+    assert priors_among([*rates, *tails[:7]]).percentiles is None, "seven are too few"
 
 
 def test_percentiles_in_one_bin_everywhere_do_not_scatter_by_less_than_their_bins() -> None:
-    spreads = spread_among([[latency(f"l{number}", each, 1e7) for each in (1, 2)] for number in range(20)])
+    spreads = priors_among([[latency(f"l{number}", each, 1e7) for each in (1, 2)] for number in range(20)])
     assert spreads.percentiles is not None and spreads.percentiles.deviation > BIN_DEVIATION
 
 
@@ -118,6 +118,6 @@ def test_percentiles_in_one_bin_everywhere_do_not_scatter_by_less_than_their_bin
 def test_what_the_race_does_not_test_a_ranking_does_not_either(reason: str) -> None:
     trials = [trial("l0", "w", number, 1000.0 + number, reason) for number in (1, 2)]
     (cell,) = cells_of(trials, campaign())
-    assert cell.unsteady == unsteady_by(trials)
+    assert cell.unsteady == unsteady_reasons(trials)
     imprecise = reason in ("noise", "percentile", "few-samples", "periodic")
     assert bool(cell.unsteady) is not imprecise, "what trials tell of each other stands, where none saw a change"

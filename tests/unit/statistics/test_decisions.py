@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poolproof.results.compare.decision import Word, decide, holm
-from poolproof.results.compare.welch import Difference, difference, log_mean
+from poolproof.statistics.comparison import Difference, Word, decide, difference, holm, log_mean
 
 ROUNDS = 1000
 EFFECT = 0.02
@@ -18,8 +17,8 @@ ALLOWED = 0.05 + 3 * math.sqrt(0.05 * 0.95 / ROUNDS)
 
 
 def measured(chance: random.Random, truth: float, noise: float, trials: int) -> Difference:
-    b = log_mean([truth * math.exp(chance.gauss(0, noise)) for _ in range(trials)], "iops")
-    a = log_mean([math.exp(chance.gauss(0, noise)) for _ in range(trials)], "iops")
+    b = log_mean([truth * math.exp(chance.gauss(0, noise)) for _ in range(trials)])
+    a = log_mean([math.exp(chance.gauss(0, noise)) for _ in range(trials)])
     assert a is not None and b is not None
     return difference(b, a)
 

@@ -7,14 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poolproof.results.compare.welch import BIN_VARIANCE, Difference, difference, log_mean, mixture
-from poolproof.results.runs.interval import ratio_interval
+from poolproof.statistics.comparison import Difference, LogMean, difference, log_mean, mixture, ratio_interval
+from poolproof.statistics.percentiles import BIN_DEVIATION
 
 
 def apart(one: list[float], other: list[float]) -> Difference:
-    first, second = log_mean(one, "iops"), log_mean(other, "iops")
+    first, second = log_mean(one), log_mean(other)
     assert first is not None and second is not None
     return difference(first, second)
+
+
+def log_latency(values: list[float]) -> LogMean | None:
+    return log_mean(values, lower_is_better=True, resolution=BIN_DEVIATION)
 
 
 def test_by_hand() -> None:
@@ -38,22 +42,28 @@ def test_the_interval_is_that_of_the_table_of_a_run(one: list[float], other: lis
 
 
 def test_lower_is_better_turns_round() -> None:
-    slow, fast = log_mean([20e6, 21e6, 22e6], "p99"), log_mean([10e6, 11e6, 10e6], "p99")
+    slow, fast = (
+        log_latency([20e6, 21e6, 22e6]),
+        log_latency([10e6, 11e6, 10e6]),
+    )
     assert slow is not None and fast is not None
     assert difference(fast, slow).interval.mean > 1.9
 
 
 def test_a_latency_is_known_to_its_bin_only() -> None:
-    one, other = log_mean([1e6, 1e6, 1e6], "p99"), log_mean([1.0157e6] * 3, "p99")  # neighbouring bins of fio's
+    one, other = (
+        log_latency([1e6, 1e6, 1e6]),
+        log_latency([1.0157e6] * 3),
+    )  # neighbouring bins of fio's
     assert one is not None and other is not None
-    assert difference(one, other).error == pytest.approx(math.sqrt(2 * BIN_VARIANCE))
+    assert difference(one, other).error == pytest.approx(math.sqrt(2 * BIN_DEVIATION**2))
     assert difference(one, other).p_above(0) > 0.025
 
 
 def test_a_figure_is_the_geometric_mean_in_its_own_unit() -> None:
-    latency = log_mean([1e6, 4e6, 2e6], "p99")
+    latency = log_latency([1e6, 4e6, 2e6])
     assert latency is not None
-    figure = latency.figure("p99")
+    figure = latency.interval(lower_is_better=True)
     assert figure.mean == pytest.approx(2e6)
     assert figure.low is not None and figure.high is not None
     # t = 4.303 with 2 degrees of freedom, s = ln 2 on logarithms
@@ -68,8 +78,8 @@ def test_rates_that_agree_to_the_last_digit_are_what_they_are() -> None:
 
 
 def test_nothing_to_test() -> None:
-    assert log_mean([], "iops") is None
-    assert log_mean([0.0, 5.0], "iops") is None
+    assert log_mean([]) is None
+    assert log_mean([0.0, 5.0]) is None
     alone = apart([4.0], [2.0, 2.1])
     assert (alone.error, alone.interval.low) == (None, None)
 
@@ -95,7 +105,7 @@ def test_a_mixture_is_a_weighted_mean_and_is_covered() -> None:
     for _ in range(rounds):
         sides = []
         for factors in ((3.0, 0.5), (1.0, 1.0)):
-            means = [log_mean([each * math.exp(chance.gauss(0, 0.05)) for _ in range(4)], "iops") for each in factors]
+            means = [log_mean([each * math.exp(chance.gauss(0, 0.05)) for _ in range(4)]) for each in factors]
             assert means[0] is not None and means[1] is not None
             sides.append(mixture([(2 / 3, means[0]), (1 / 3, means[1])]))
         interval = difference(*sides).interval
@@ -110,7 +120,7 @@ def test_a_mixture_of_few_trials_against_more_is_covered(weights: tuple[float, .
     for _ in range(rounds):
         sides = []
         for count, noise in zip(trials, (0.2, 0.067), strict=True):
-            means = [log_mean([math.exp(chance.gauss(0, noise)) for _ in range(count)], "iops") for _ in weights]
+            means = [log_mean([math.exp(chance.gauss(0, noise)) for _ in range(count)]) for _ in weights]
             sides.append(mixture([(weight, mean) for weight, mean in zip(weights, means, strict=True) if mean]))
         interval = difference(*sides).interval
         assert interval.low is not None and interval.high is not None
@@ -119,6 +129,6 @@ def test_a_mixture_of_few_trials_against_more_is_covered(weights: tuple[float, .
 
 
 def test_a_mixture_with_one_lone_trial_has_no_test() -> None:
-    lone, whole = log_mean([4.0], "iops"), log_mean([4.0, 4.1], "iops")
+    lone, whole = log_mean([4.0]), log_mean([4.0, 4.1])
     assert lone is not None and whole is not None
     assert mixture([(0.5, lone), (0.5, whole)]).parts is None

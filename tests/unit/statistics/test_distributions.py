@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poolproof.statistics.students_t import incomplete_beta, quantile, upper_tail
+from poolproof.statistics.distributions import f_upper_tail, incomplete_beta, quantile, upper_tail
 
 # Two-sided 95 % and 99 %, one-sided 99.95 %: any handbook's table (NIST/SEMATECH e-Handbook, 1.3.6.7.2)
 TABLE = [
@@ -48,3 +48,9 @@ def test_the_ends() -> None:
     assert (upper_tail(math.inf, 3), upper_tail(-math.inf, 3), upper_tail(0, 3)) == (0.0, 1.0, 0.5)
     assert (incomplete_beta(2, 3, 0), incomplete_beta(2, 3, 1)) == (0.0, 1.0)
     assert incomplete_beta(2, 3, 0.4) == pytest.approx(0.5248)  # a binomial sum: P(at least 2 of 4 at 0.4)
+
+
+def test_the_tail_of_f_is_that_of_the_tables() -> None:
+    assert f_upper_tail(4.17, 1, 30) == pytest.approx(0.05, abs=2e-4)
+    assert f_upper_tail(5.39, 2, 30) == pytest.approx(0.01, abs=2e-4)
+    assert f_upper_tail(0, 2, 30) == 1

@@ -1,11 +1,11 @@
-"""The standard error of the mean of correlated samples, by an autoregressive model of them.
+"""The standard error of the mean of correlated samples, by an autoregressive model.
 
-The variance of a mean of n correlated samples is the spectrum at frequency zero over n (Heidelberger and Welch 1981,
-CACM 24, 233-245). An autoregressive model gives that spectrum from few samples (Fishman 1971, Management Science 18,
-21-38): s² / (1 − Σφ)². Its order is chosen by the corrected criterion of Akaike (Hurvich and Tsai 1989, Biometrika 76,
-297-307). Least-squares and Yule-Walker coefficients are too small in short series, by (1 + 3φ) / n for one coefficient
-(Kendall 1954, Biometrika 41, 403-404), which alone would make intervals of 95 % hold 70 times in 100; it is corrected.
-docs/stopping.md has the coverage that was measured, beside that of batch means.
+The variance of a mean of n correlated samples is the spectrum at frequency zero divided by n (Heidelberger and Welch
+1981, CACM 24, 233-245). An autoregressive model gives that spectrum from few samples (Fishman 1971, Management Science
+18, 21-38): s² / (1 − Σφ)². Its order is chosen by the corrected Akaike criterion (Hurvich and Tsai 1989, Biometrika 76,
+297-307). Least-squares and Yule-Walker coefficients of short series are too small, by (1 + 3φ) / n for one coefficient
+(Kendall 1954, Biometrika 41, 403-404). Uncorrected, that alone would let a 95 % interval cover the truth 70 times in
+100. docs/stopping.md has the measured coverage, next to that of batch means.
 """
 
 import math
@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from operator import mul
 
-from poolproof.statistics.students_t import quantile
+from poolproof.statistics.distributions import quantile
 
 _HIGHEST_ORDER = 10
 _SAMPLES_PER_ORDER = 6
@@ -22,10 +22,9 @@ _LARGEST_SUM = 0.999
 
 @dataclass(frozen=True)
 class LongRun:
-    """The mean of a series and how well it is known.
+    """The mean of a series and its standard error.
 
-    `effective` is the number of independent samples that would tell the mean as well, at most the number there are.
-    `freedom` is its half: Fishman's degrees of freedom for one coefficient.
+    `effective` is the number of independent samples that would give the same precision, at most the number of samples.
     """
 
     mean: float
@@ -34,16 +33,16 @@ class LongRun:
 
     @property
     def freedom(self) -> int:
-        """Degrees of freedom of the standard error, at least 1."""
+        """Return the degrees of freedom of the standard error, at least 1: half of `effective` (Fishman)."""
         return max(1, math.floor(self.effective / 2))
 
     def half_width(self, confidence: float) -> float:
-        """Half the interval of the mean, in the unit of the series."""
+        """Return half the width of the interval of the mean, in the unit of the series."""
         return quantile((1 + confidence) / 2, self.freedom) * self.standard_error
 
 
 def long_run(values: Sequence[float]) -> LongRun:
-    """Mean, standard error and effective number of the samples, of which there are ten or more."""
+    """Return the mean, its standard error and the effective number of samples. Needs ten samples or more."""
     count = len(values)
     mean = math.fsum(values) / count
     covariances = _autocovariances([value - mean for value in values], _orders(count))
@@ -52,12 +51,12 @@ def long_run(values: Sequence[float]) -> LongRun:
     order, residual, total = _best(covariances, count)
     variance = covariances[0] * count / (count - 1)
     at_zero = residual * count / (count - order - 1) / (1 - _unbiased(total, order, count)) ** 2
-    at_zero = max(at_zero, variance)  # samples that alternate are not believed to tell more than independent ones
+    at_zero = max(at_zero, variance)  # alternating samples never count for more than independent ones
     return LongRun(mean, math.sqrt(at_zero / count), count * variance / at_zero)
 
 
-def joined(values: Sequence[float], size: int) -> Sequence[float]:
-    """The means of `size` samples each; those at the start that make no whole one are left out."""
+def batch_means(values: Sequence[float], size: int) -> Sequence[float]:
+    """Return the means of batches of `size` samples; samples at the start that do not fill a batch are left out."""
     if size == 1:
         return values
     return [math.fsum(values[at : at + size]) / size for at in range(len(values) % size, len(values), size)]
@@ -72,7 +71,7 @@ def _autocovariances(centred: Sequence[float], most: int) -> list[float]:
 
 
 def _best(covariances: Sequence[float], count: int) -> tuple[int, float, float]:
-    """(order, variance of the residuals, sum of the coefficients) of the model that Akaike's criterion chooses."""
+    """Return the order that Akaike's criterion chooses, the residual variance and the sum of the coefficients."""
     _, order, residual, total = min(
         (_criterion(residual, order, count), order, residual, sum(coefficients))
         for order, (coefficients, residual) in enumerate(_levinson(covariances), start=1)
@@ -86,12 +85,12 @@ def _criterion(residual: float, order: int, count: int) -> float:
 
 
 def _levinson(covariances: Sequence[float]) -> Iterator[tuple[list[float], float]]:
-    """Yule-Walker coefficients and residual variance for the orders from 1: the recursion of Levinson and Durbin."""
+    """Yield the Yule-Walker coefficients and residual variance for each order from 1 (Levinson-Durbin recursion)."""
     coefficients: list[float] = []
     residual = covariances[0]
     for order in range(1, len(covariances)):
-        told = sum(map(mul, coefficients, covariances[order - 1 : 0 : -1]))
-        last = (covariances[order] - told) / residual
+        predicted = sum(map(mul, coefficients, covariances[order - 1 : 0 : -1]))
+        last = (covariances[order] - predicted) / residual
         coefficients = [a - last * b for a, b in zip(coefficients, reversed(coefficients), strict=True)] + [last]
         residual *= 1 - last * last
         if residual <= 0:
@@ -100,5 +99,5 @@ def _levinson(covariances: Sequence[float]) -> Iterator[tuple[list[float], float
 
 
 def _unbiased(total: float, order: int, count: int) -> float:
-    """The sum of the coefficients without its bias; for more than one coefficient Kendall's term grows with them."""
+    """Return the sum of the coefficients, corrected for bias; Kendall's term grows with the number of coefficients."""
     return min(max(0.0, total + (1 + (order + 2) * total) / count), _LARGEST_SUM)

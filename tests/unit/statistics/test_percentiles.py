@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from poolproof.stopping.percentile import Histogram, extremes, known, percentile
+from poolproof.statistics.percentiles import Histogram, estimate, extremes, percentile
 
 _Z99 = 2.3263
 
@@ -36,7 +36,7 @@ def trial(rng: random.Random, samples: int, phi: float) -> list[Histogram]:
 @pytest.mark.parametrize(("samples", "phi"), [(12_000, 0.0), (12_000, 0.9)])
 def test_the_interval_holds_the_true_percentile_as_often_as_it_says(samples: int, phi: float) -> None:
     rng = random.Random(4)
-    found = [known(trial(rng, samples, phi), 99, 0.95) for _ in range(40)]
+    found = [estimate(trial(rng, samples, phi), 99, 0.95) for _ in range(40)]
     truth = 1e6 * math.exp(0.5 * _Z99)
     held = [each is not None and each.half is not None and abs(each.value - truth) <= each.half for each in found]
     assert sum(held) >= 0.95 * len(held) - 2.5 * math.sqrt(0.95 * 0.05 * len(held))
@@ -44,19 +44,19 @@ def test_the_interval_holds_the_true_percentile_as_often_as_it_says(samples: int
 
 def test_more_samples_make_it_narrower() -> None:
     rng = random.Random(4)
-    short, long = (known(trial(rng, samples, 0.0), 99, 0.95) for samples in (12_000, 60_000))
+    short, long = (estimate(trial(rng, samples, 0.0), 99, 0.95) for samples in (12_000, 60_000))
     assert short is not None and long is not None and short.half is not None and long.half is not None
     assert long.half < short.half
 
 
 def test_too_few_samples_beyond_it_give_no_interval() -> None:
-    found = known(trial(random.Random(4), 2_000, 0.0), 99.9, 0.95)
+    found = estimate(trial(random.Random(4), 2_000, 0.0), 99.9, 0.95)
     assert found is not None and found.value > 0 and found.half is None
-    assert known([{}, {}], 99, 0.95) is None
+    assert estimate([{}, {}], 99, 0.95) is None
 
 
 def test_a_percentile_is_known_no_better_than_its_bin() -> None:
-    found = known([{1_000_000: 5_000}] * 10, 99, 0.95)
+    found = estimate([{1_000_000: 5_000}] * 10, 99, 0.95)
     assert found is not None and found.half == pytest.approx(1_000_000 / 128)
 
 

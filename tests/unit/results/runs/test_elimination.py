@@ -11,8 +11,8 @@ from poolproof.campaign.model import Campaign
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.presentation.terminal.raced import race_lines
 from poolproof.results.runs.contract import run_object
+from poolproof.results.runs.elimination import Elimination, elimination_of
 from poolproof.results.runs.model import Convergence, NotConverged, Trial, TrialMetrics
-from poolproof.results.runs.race import Race, race_of
 from poolproof.results.runs.summary import cells_of
 from tests.unit.docs.pages import documented, keys_of_value
 
@@ -43,26 +43,26 @@ TRIALS = [
 
 
 @pytest.fixture
-def race() -> Race:
-    found = race_of(TRIALS, CAMPAIGN)
+def race() -> Elimination:
+    found = elimination_of(TRIALS, CAMPAIGN)
     assert found is not None
     return found
 
 
-def test_who_is_worse_than_the_leader_is_dropped_with_the_reason(race: Race) -> None:
+def test_who_is_worse_than_the_leader_is_dropped_with_the_reason(race: Elimination) -> None:
     (dropped,) = race.dropped
     assert (dropped.layout, dropped.leader, dropped.trials) == ("slow", "fast", 3)
     assert 2.5 < dropped.least < dropped.times < 3.2, "less latency is faster"
     assert (race.leader, race.left, race.excluded) == ("fast", ("fast", "near"), ("broken",))
 
 
-def test_the_risk_of_all_tests_is_that_of_the_confidence_asked_for(race: Race) -> None:
+def test_the_risk_of_all_tests_is_that_of_the_confidence_asked_for(race: Elimination) -> None:
     assert race.risk == pytest.approx(0.05)
-    assert (race.pairs, race.looks) == (2, 5)
-    assert race.test_risk * race.pairs * race.looks == pytest.approx(race.risk)
+    assert (race.pairs, race.checkpoints) == (2, 5)
+    assert race.test_risk * race.pairs * race.checkpoints == pytest.approx(race.risk)
 
 
-def test_the_words_name_who_why_after_how_many_trials_and_how_surely(race: Race) -> None:
+def test_the_words_name_who_why_after_how_many_trials_and_how_surely(race: Elimination) -> None:
     text = "\n".join(race_lines(race))
     assert "the race for etcd: fast leads" in text
     assert "dropped after 3 trials of each workload: slow; fast is 3 times as fast" in text
@@ -83,17 +83,17 @@ def drifting(
 @pytest.mark.parametrize(("most", "dropped"), [(1.4, {"fast", "near", "slow"}), (2.4, {"slow"}), (7.0, set())])
 def test_a_leader_whose_rate_changes_leads_by_its_worst(most: float, dropped: set[str]) -> None:
     """5 ms beside 10 and 30: all are dropped while it was never above 7; the slow one up to 12; none up to 35."""
-    found = race_of([*TRIALS[:-1], *drifting("broken", 5.0, 3, (0.9, most))], CAMPAIGN)
+    found = elimination_of([*TRIALS[:-1], *drifting("broken", 5.0, 3, (0.9, most))], CAMPAIGN)
     assert found is not None and found.leader == "broken"
     assert {each.layout for each in found.dropped} == dropped
-    assert found.unsteady == ("broken",) and "broken" not in found.racing
+    assert found.unsteady == ("broken",) and "broken" not in found.candidates
     assert all(each.times > each.least for each in found.dropped)
 
 
 @pytest.mark.parametrize(("least", "is_dropped"), [(0.5, True), (0.3, False)])
 def test_one_whose_rate_changes_is_dropped_by_its_best(least: float, is_dropped: bool) -> None:
     """30 ms beside 10: dropped where its best tenth was 15, not where it was 9."""
-    found = race_of([*TRIALS[3:], *drifting("slow", 30.0, 3, (least, 1.1))], CAMPAIGN)
+    found = elimination_of([*TRIALS[3:], *drifting("slow", 30.0, 3, (least, 1.1))], CAMPAIGN)
     assert found is not None and found.leader == "fast"
     assert ("slow" in {each.layout for each in found.dropped}) is is_dropped
     assert found.unsteady == (() if is_dropped else ("slow",)), "one that is dropped needs no reason for no trial"
@@ -101,10 +101,10 @@ def test_one_whose_rate_changes_is_dropped_by_its_best(least: float, is_dropped:
 
 def test_a_rate_that_changes_nobody_knows_how_far_is_tested_against_none() -> None:
     """Its trials agree, and are of a rate that still changes: it neither leads nor is dropped."""
-    slow = race_of([*TRIALS[3:], *drifting("slow", 30.0, 3)], CAMPAIGN)
+    slow = elimination_of([*TRIALS[3:], *drifting("slow", 30.0, 3)], CAMPAIGN)
     assert slow is not None
     assert (slow.dropped, slow.left, slow.unsteady) == ((), ("slow", "fast", "near"), ("slow",))
-    fast = race_of([*TRIALS, *drifting("fast", 1.0, 3)], CAMPAIGN)
+    fast = elimination_of([*TRIALS, *drifting("fast", 1.0, 3)], CAMPAIGN)
     assert fast is not None
     assert (fast.leader, fast.unsteady) == ("near", ("fast",))
     assert [each.leader for each in fast.dropped] == ["near"], "the others are tested as ever"
@@ -112,10 +112,10 @@ def test_a_rate_that_changes_nobody_knows_how_far_is_tested_against_none() -> No
 
 def test_why_nobody_leads_is_told() -> None:
     drifts = [each for name in ("slow", "fast", "near") for each in drifting(name, 10.0, 3)]
-    nobody = race_of([*drifts, trial("broken", 1, 5.0, failed=True)], CAMPAIGN)
+    nobody = elimination_of([*drifts, trial("broken", 1, 5.0, failed=True)], CAMPAIGN)
     assert nobody is not None and nobody.leader is None
     assert next(race_lines(nobody)) == "the race for etcd: no figure settled"
-    failed = race_of([trial(layout.name, 1, 5.0, failed=True) for layout in CAMPAIGN.layouts], CAMPAIGN)
+    failed = elimination_of([trial(layout.name, 1, 5.0, failed=True) for layout in CAMPAIGN.layouts], CAMPAIGN)
     assert failed is not None
     assert next(race_lines(failed)) == "the race for etcd: no layout has a figure that counts"
 
@@ -123,29 +123,29 @@ def test_why_nobody_leads_is_told() -> None:
 def test_disks_that_were_measured_alone_are_not_of_the_race() -> None:
     """The schedule does not go by them: the race that is told would be another than the one that was run."""
     alone = [trial(f"bare:d{disk}", number, 20.0 * number) for disk in range(8) for number in (1, 2)]
-    assert race_of([*TRIALS, *alone], CAMPAIGN) == race_of(TRIALS, CAMPAIGN)
+    assert elimination_of([*TRIALS, *alone], CAMPAIGN) == elimination_of(TRIALS, CAMPAIGN)
 
 
 def test_before_two_trials_nobody_leads_and_nobody_is_dropped() -> None:
-    found = race_of([trial("fast", 1, 10.0)], CAMPAIGN)
+    found = elimination_of([trial("fast", 1, 10.0)], CAMPAIGN)
     assert found is not None
     assert (found.leader, found.dropped) == (None, ())
     assert "nobody has two trials" in next(race_lines(found))
-    assert race_of([], CAMPAIGN) is None
+    assert elimination_of([], CAMPAIGN) is None
 
 
 def test_without_a_budget_there_is_no_race() -> None:
     plain = parse_campaign("layouts: {one: dir /srv}\nworkloads: {etcd: etcd}\nmeasure: {until: 3%}", "t")
-    assert race_of([trial("one", 1, 10.0)], plain) is None
+    assert elimination_of([trial("one", 1, 10.0)], plain) is None
     assert run_object_of(plain, [trial("one", 1, 10.0)])["race"] is None
 
 
-def test_machines_are_told_the_same_by_the_documented_keys(race: Race) -> None:
+def test_machines_are_told_the_same_by_the_documented_keys(race: Elimination) -> None:
     found = run_object_of(CAMPAIGN, TRIALS, replace(race, unsteady=("near",)))
     assert found["race"]["dropped"][0]["layout"] == "slow"
     keys = {key for key in keys_of_value(found) if key.startswith("race.")}
     assert keys == {row for row in documented("json.md", "The object of a run") if row.startswith("race.")}
 
 
-def run_object_of(campaign: Campaign, trials: Sequence[Trial], race: Race | None = None) -> dict[str, Any]:
+def run_object_of(campaign: Campaign, trials: Sequence[Trial], race: Elimination | None = None) -> dict[str, Any]:
     return run_object(Path("run"), cells_of(trials, campaign), None, (), race)

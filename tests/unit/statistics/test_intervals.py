@@ -4,7 +4,8 @@ import random
 
 import pytest
 
-from poolproof.results.runs.interval import mean_interval, ratio_interval
+from poolproof.statistics.comparison import ratio_interval
+from poolproof.statistics.intervals import mean_interval
 
 
 def test_three_values_by_hand() -> None:

@@ -1,0 +1,129 @@
+"""Adaptive sampling for a budget: which layout leads, which were eliminated and why, which may still be the best.
+
+None of this is stored. It is computed from the trials, exactly as it was when the trials were scheduled.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from poolproof.campaign.model import Campaign, Measure
+from poolproof.results.runs.convergence import VariancePriors, priors_among, unsteady_reasons
+from poolproof.results.runs.model import Trial
+from poolproof.results.runs.uncertainty import metric_log_mean, with_extremes
+from poolproof.statistics.comparison import LogMean, mixture
+from poolproof.statistics.elimination import eliminated, leader_of, risk_of_a_test
+
+GoalCells = Mapping[str, Sequence[Sequence[Trial]]]
+"""By layout: the trials of each workload of the goal, in the goal's order."""
+
+
+@dataclass(frozen=True)
+class EliminatedLayout:
+    """A layout that gets no further trial: after `trials` of each workload the leader was `times` as fast.
+
+    `least` is the lower bound of that at the risk of a test.
+    """
+
+    layout: str
+    leader: str
+    trials: int
+    times: float
+    least: float
+
+
+@dataclass(frozen=True)
+class Elimination:
+    """The state of adaptive sampling. `left` are the layouts that may be the best, including the leader.
+
+    `excluded` have a failed or refuted cell and never took part. `unsteady` are those of `left` with a trial whose rate
+    changed (`drift`, `step` …). They are tested at their extremes, as in a ranking, and get no further trial, because
+    none would narrow the extremes. If these are unknown, a layout neither leads nor is eliminated. `risk` bounds the
+    probability that the true best was eliminated; `test_risk` is the risk of each test of one of `pairs` pairs at one
+    of `checkpoints` checkpoints.
+    """
+
+    goal: tuple[str, ...]
+    leader: str | None
+    dropped: tuple[EliminatedLayout, ...]
+    left: tuple[str, ...]
+    excluded: tuple[str, ...]
+    risk: float
+    pairs: int
+    checkpoints: int
+    test_risk: float
+    unsteady: tuple[str, ...] = ()
+
+    @property
+    def candidates(self) -> tuple[str, ...]:
+        """Return those of `left` that a further trial can help to decide."""
+        return tuple(name for name in self.left if name not in self.unsteady)
+
+
+def elimination_of(trials: Iterable[Trial], campaign: Campaign) -> Elimination | None:
+    """Return the state after these trials; None without a budget, or before anything was measured."""
+    if campaign.budget_s is None or campaign.measure.until is None:
+        return None
+    cells: dict[tuple[str, str], list[Trial]] = {
+        (layout.name, workload.name): [] for layout in campaign.layouts for workload in campaign.workloads
+    }
+    for trial in sorted(trials, key=lambda trial: trial.number):
+        if (trial.layout, trial.workload) in cells:  # trials of a disk alone are not
+            cells[trial.layout, trial.workload].append(trial)
+    if not any(cells.values()):
+        return None
+    goal = tuple(workload.name for workload in campaign.goal_workloads)
+    goal_cells = {layout.name: [cells[layout.name, name] for name in goal] for layout in campaign.layouts}
+    return eliminate(goal_cells, goal, campaign.measure, priors_among(cells.values()))
+
+
+def eliminate(goal_cells: GoalCells, goal: Sequence[str], measure: Measure, priors: VariancePriors) -> Elimination:
+    """Return which layouts these trials eliminate. `measure` must have `until`.
+
+    There is a checkpoint before each round and after the last, and there are as many rounds as a cell may have trials
+    beyond its least number (`Schedule.begin_round`).
+    """
+    assert measure.until is not None, "adaptive sampling needs intervals"
+    excluded = [name for name, cells in goal_cells.items() if _is_excluded(cells)]
+    scores = {name: _score(cells, priors) for name, cells in goal_cells.items() if name not in excluded}
+    checkpoints = measure.trials_max - measure.trials + 1
+    beaten = eliminated(scores, measure.until.confidence, checkpoints)
+    left = tuple(name for name in scores if name not in beaten)
+    return Elimination(
+        goal=tuple(goal),
+        leader=leader_of(scores),
+        dropped=tuple(
+            EliminatedLayout(name, each.leader, min(map(len, goal_cells[name])), each.times, each.least)
+            for name, each in beaten.items()
+        ),
+        left=left,
+        excluded=tuple(excluded),
+        risk=1 - measure.until.confidence,
+        pairs=max(1, len(scores) - 1),
+        checkpoints=checkpoints,
+        test_risk=risk_of_a_test(measure.until.confidence, len(scores), checkpoints),
+        unsteady=tuple(name for name in left if any(map(unsteady_reasons, goal_cells[name]))),
+    )
+
+
+def _score(cells: Sequence[Sequence[Trial]], priors: VariancePriors) -> LogMean | None:
+    """Return the mean over the workloads of the goal, equally weighted; None if one of them has too few trials."""
+    means = [_log_mean(cell, priors) for cell in cells]
+    known = [mean for mean in means if mean is not None]
+    return mixture((1 / len(known), mean) for mean in known) if known and len(known) == len(means) else None
+
+
+def _log_mean(cell: Sequence[Trial], priors: VariancePriors) -> LogMean | None:
+    """Return the mean logarithm of a cell with two trials or more.
+
+    None if a trial has no value or measured 0, or if the rate changes by an unknown amount.
+    """
+    if len(cell) < 2:
+        return None
+    metric = cell[0].metric
+    values = [(trial.figures.metric(metric) if trial.figures else None) or 0.0 for trial in cell]
+    mean = metric_log_mean(values, metric, priors.of(metric))
+    return with_extremes(mean, cell, metric) if mean is not None and unsteady_reasons(cell) else mean
+
+
+def _is_excluded(cells: Iterable[Iterable[Trial]]) -> bool:
+    return any(trial.verdict in ("failed", "refuted") for cell in cells for trial in cell)

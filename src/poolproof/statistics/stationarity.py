@@ -1,0 +1,291 @@
+"""Tests of one series: a warm-up, a drift or step, bursts, two levels, a period.
+
+Each function returns what it found, or None. `tolerance` is relative to the mean: smaller effects are ignored.
+"""
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from operator import mul
+
+from poolproof.statistics.autocorrelation import LongRun, batch_means, long_run
+from poolproof.statistics.distributions import quantile
+
+_MOST_BINS = 300
+_WARM_UP_BATCH = 5
+_WARM_UP_BATCHES = 10
+_WARM_UP_LEAST_LEFT = 10
+_WARM_UP_SIGNIFICANCE = 0.001
+_CHANGE_SIGNIFICANCE = 0.01
+_STEP_SUPREMUM = math.sqrt(12.35)
+_STEP_EDGE = 0.15
+_NORMAL_99 = 2.576
+_BURST_DEVIATIONS = 6 * 1.4826
+_BURST_SHARE_OF_MEDIAN = 0.25
+_BURST_MOST_OF_TIME = 0.25
+_BURST_GAPS = 100
+_LEVEL = 1 / 3
+_LEVEL_BEGINS = 3
+_LEVEL_BEGINS_SHARE = 0.1
+_MODE_BATCHES = 60
+_MODE_DEVIATIONS = 4.0
+_MODE_LEAST_SHARE = 0.1
+_PERIOD_BINS = 200
+_PEAK = 0.5
+_TROUGH = 0.2
+_PEAK_DEVIATIONS = 3.2
+LEAST_PERIODS = 3
+
+
+def warm_up(values: Sequence[float], tolerance: float) -> int:
+    """Return the number of samples at the start that are warm-up, by MSER-5; a large share if the series still changes.
+
+    White's rule (1997, Simulation 69, 323-334; the batches of five are Spratt's, 1998) cuts where the squared standard
+    error of the rest is smallest. A smallest value always exists, so the cut is made only if the part before it differs
+    from the rest by more than chance and by more than the tolerance.
+    """
+    cut = _mser_cut(values)
+    if cut == 0 or len(values) - cut < _WARM_UP_LEAST_LEFT:
+        return 0
+    rest = long_run(batch_means(values[cut:], math.ceil((len(values) - cut) / _MOST_BINS)))
+    change = math.fsum(values[:cut]) / cut - rest.mean
+    error = rest.standard_error * math.sqrt(1 + (len(values) - cut) / cut)
+    is_chance = abs(change) <= quantile(1 - _WARM_UP_SIGNIFICANCE / 2, rest.freedom) * error
+    return 0 if is_chance or abs(change) <= tolerance * rest.mean else cut
+
+
+def _mser_cut(values: Sequence[float]) -> int:
+    """Return the cut with the smallest sum of squares divided by the squared number of remaining batches."""
+    size = max(1, min(_WARM_UP_BATCH, len(values) // _WARM_UP_BATCHES))
+    batches = batch_means(values, size)
+    shift = batches[-1]
+    total = squares = 0.0
+    best, cut = math.inf, 0
+    for count, value in enumerate(reversed(batches), start=1):
+        total += value - shift
+        squares += (value - shift) ** 2
+        if count <= len(batches) // _WARM_UP_BATCHES:
+            continue
+        statistic = max(0.0, squares - total * total / count) / count**2
+        if statistic <= best:
+            best, cut = statistic, len(batches) - count
+    return cut * size + len(values) % size if cut else 0
+
+
+@dataclass(frozen=True)
+class Change:
+    """A drift or a step that was fitted: by how much the rate changed, relative to its mean.
+
+    `at` is the share of the series after which a step comes; None for a drift.
+    """
+
+    by: float
+    at: float | None
+
+
+@dataclass(frozen=True)
+class _Fit:
+    """`by`: how much the rate changes. It is significant if |t| exceeds `bound`. `residual`: sum of squares left."""
+
+    by: float
+    t: float
+    bound: float
+    residual: float
+
+
+def change(values: Sequence[float], tolerance: float, whole: int) -> Change | None:
+    """Return the drift or step that fits a series better; None if neither is significant and over half the tolerance.
+
+    Both are fitted by least squares and tested against the long-run error of the residuals. The time of a step is
+    chosen by the data, so its t must exceed the bound for the supremum: 12.35 for t² at 1 % (Andrews 1993, Econometrica
+    61, 821-856, table I: one parameter, 15 % at each end left out). A drift is extrapolated to `whole` samples, those
+    of the series before its warm-up was cut off.
+    """
+    size = math.ceil(len(values) / _MOST_BINS)
+    values, whole = batch_means(values, size), whole // size
+    mean = math.fsum(values) / len(values)
+    drift, (step, at) = _fit_drift(values), _fit_step(values)
+    candidates = ((drift, drift.by * whole / len(values)), (step, step.by))
+    found = [fit for fit, by in candidates if abs(fit.t) > fit.bound and abs(by) > tolerance * mean / 2]
+    if not found:
+        return None
+    best = min(found, key=lambda fit: fit.residual)
+    return Change(best.by / mean, None if best is drift else at / len(values))
+
+
+def _fit_drift(values: Sequence[float]) -> _Fit:
+    count = len(values)
+    middle = (count - 1) / 2
+    spread = count * (count * count - 1) / 12
+    slope = math.fsum((at - middle) * value for at, value in enumerate(values)) / spread
+    residuals = [value - slope * (at - middle) for at, value in enumerate(values)]
+    rest = long_run(residuals)
+    by = slope * count
+    # the variance of a slope over correlated samples is 12 / n³ times the spectrum at zero
+    error = math.sqrt(12) * rest.standard_error
+    bound = quantile(1 - _CHANGE_SIGNIFICANCE / 2, rest.freedom)
+    return _Fit(by, _ratio(by, error), bound, _squares(residuals, rest))
+
+
+def _fit_step(values: Sequence[float]) -> tuple[_Fit, int]:
+    """Return the best step, and the sample at which it comes."""
+    count = len(values)
+    shift = values[0]
+    sums = list(accumulate(value - shift for value in values))
+    total = sums[-1]
+    edge = max(2, math.ceil(_STEP_EDGE * count))
+    at = max(range(edge, count - edge + 1), key=lambda k: (sums[k - 1] - k * total / count) ** 2 / (k * (count - k)))
+    before, after = sums[at - 1] / at + shift, (total - sums[at - 1]) / (count - at) + shift
+    residuals = [value - before for value in values[:at]] + [value - after for value in values[at:]]
+    rest = long_run(residuals)
+    error = rest.standard_error * math.sqrt(count * (1 / at + 1 / (count - at)))
+    bound = _STEP_SUPREMUM * quantile(1 - _CHANGE_SIGNIFICANCE / 2, rest.freedom) / _NORMAL_99
+    by = after - before
+    return _Fit(by, _ratio(by, error), bound, _squares(residuals, rest)), at
+
+
+def _ratio(by: float, error: float) -> float:
+    if error == 0:
+        return math.inf if by else 0.0
+    return by / error
+
+
+def _squares(residuals: Sequence[float], rest: LongRun) -> float:
+    return math.fsum((value - rest.mean) ** 2 for value in residuals)
+
+
+@dataclass(frozen=True)
+class Bursts:
+    """Bursts (`moved` above 0) or stalls: how many, how many samples in all, and by what share they move the mean."""
+
+    episodes: int
+    samples: int
+    moved: float
+
+
+def bursts(values: Sequence[float], start: int, tolerance: float) -> Bursts | None:
+    """Return the bursts or stalls that move the mean by more than half the tolerance; None if they do not.
+
+    A sample is part of one if it is six robust deviations (1.4826 times the median absolute deviation: Hampel 1974,
+    JASA 69, 383-393) and a quarter of the median away from the median: the cache of a disk that fills once, a flush of
+    dirty memory, one long stall. The first `start` samples were cut off as warm-up; a burst that began with the series
+    is part of that.
+    """
+    mean = math.fsum(values) / len(values)
+    median = statistics.median(values[start:])
+    spread = statistics.median([abs(value - median) for value in values[start:]])
+    limit = max(_BURST_DEVIATIONS * spread, _BURST_SHARE_OF_MEDIAN * abs(median))
+    far = [at for at, value in enumerate(values) if abs(value - median) > limit]
+    counted = _first_counted(far, start)
+    far = [at for at in far if at >= counted]
+    moved = math.fsum(values[at] - median for at in far) / (len(values) * mean)
+    if not far or len(far) > _BURST_MOST_OF_TIME * len(values) or abs(moved) <= tolerance / 2:
+        return None
+    return Bursts(_episodes(far, max(2, len(values) // _BURST_GAPS)), len(far), moved)
+
+
+def _first_counted(far: Sequence[int], start: int) -> int:
+    """Return the first sample that may be a burst: `start` if the warm-up began far from the median, else 0."""
+    before = [at for at in far if at < start]
+    is_level = (
+        bool(before) and len(before) >= _LEVEL * start and before[0] < max(_LEVEL_BEGINS, start * _LEVEL_BEGINS_SHARE)
+    )
+    is_ramp = before == list(range(len(before)))
+    return start if is_level or is_ramp else 0
+
+
+def _episodes(far: Sequence[int], gap: int) -> int:
+    """Return the number of groups of samples that are at least `gap` apart."""
+    return sum(1 for before, at in zip([-gap - 1, *far], far, strict=False) if at - before > gap)
+
+
+@dataclass(frozen=True)
+class Modes:
+    """Two levels, the share of samples at the lower one, and how often the series changed between them."""
+
+    low: float
+    high: float
+    share: float
+    changes: int
+
+
+def modes(values: Sequence[float], tolerance: float) -> Modes | None:
+    """Return the two levels of a series, more than twice the tolerance apart; None if it has one level.
+
+    Two-means in one dimension splits the batch means where the squares within the halves are smallest. A normal sample
+    that is split like this has its halves 2.6 deviations apart; four or more mean two levels.
+    """
+    size = max(1, len(values) // _MODE_BATCHES)
+    batches = batch_means(values, size)
+    low, high, within, limit, share = _two_means(batches)
+    mean = math.fsum(batches) / len(batches)
+    changes = sum((a > limit) != (b > limit) for a, b in pairwise(batches))
+    is_apart = high - low > max(_MODE_DEVIATIONS * within, 2 * tolerance * mean)
+    is_split = is_apart and _MODE_LEAST_SHARE <= share <= 1 - _MODE_LEAST_SHARE
+    return Modes(low, high, share, changes) if is_split else None
+
+
+def _two_means(batches: Sequence[float]) -> tuple[float, float, float, float, float]:
+    """Return the lower mean, the upper mean, the deviation within, the value between them, the share of the lower."""
+    ranked = sorted(batches)
+    count = len(ranked)
+    shift = ranked[0]
+    sums = list(accumulate(value - shift for value in ranked))
+    squares = list(accumulate((value - shift) ** 2 for value in ranked))
+    at = max(range(1, count), key=lambda k: sums[k - 1] ** 2 / k + (sums[-1] - sums[k - 1]) ** 2 / (count - k))
+    low, high = sums[at - 1] / at, (sums[-1] - sums[at - 1]) / (count - at)
+    within = max(0.0, squares[-1] - at * low**2 - (count - at) * high**2) / count
+    return low + shift, high + shift, math.sqrt(within), (ranked[at - 1] + ranked[at]) / 2, at / count
+
+
+def period(values: Sequence[float], tolerance: float) -> int | None:
+    """Return the period of a series in samples; None if it has none that moves the mean by a third of the tolerance.
+
+    A period is a peak of the autocorrelation after its first trough. The mean of a window that cuts a period depends on
+    where it is cut.
+    """
+    size = max(1, len(values) // _PERIOD_BINS)
+    bins = batch_means(values, size)
+    mean = math.fsum(bins) / len(bins)
+    centred = [value - mean for value in bins]
+    variance = sum(map(mul, centred, centred)) / len(bins)
+    if variance <= 0 or math.sqrt(variance) <= tolerance * mean / 3:
+        return None
+    found = _peak([_correlation(centred, lag, variance) for lag in range(len(bins) // 2 + 1)], len(bins))
+    if found is None or not _recurs(centred, found, variance):
+        return None
+    weight = math.sqrt(variance) * found / len(bins) / mean
+    return found * size if weight > tolerance / 3 else None
+
+
+def without_period(values: Sequence[float], samples: int) -> list[float]:
+    """Return a series of whole periods without the part that repeats; its mean is unchanged."""
+    mean = math.fsum(values) / len(values)
+    count = len(values) // samples
+    profile = [math.fsum(values[phase::samples]) / count - mean for phase in range(samples)]
+    return [value - profile[at % samples] for at, value in enumerate(values)]
+
+
+def _correlation(centred: Sequence[float], lag: int, variance: float) -> float:
+    return math.fsum(map(mul, centred, centred[lag:])) / (len(centred) - lag) / variance
+
+
+def _recurs(centred: Sequence[float], lag: int, variance: float) -> bool:
+    """True if the series is alike after two periods too, if it is long enough: two bursts are not a period."""
+    if LEAST_PERIODS * lag > len(centred):
+        return True
+    return max(_correlation(centred, at, variance) for at in (2 * lag - 1, 2 * lag, 2 * lag + 1)) > _PEAK / 2
+
+
+def _peak(correlations: Sequence[float], count: int) -> int | None:
+    """Return the lag of the highest peak after the first trough, if it is significant."""
+    trough = next((lag for lag, height in enumerate(correlations) if height < _TROUGH), None)
+    if trough is None or trough >= len(correlations) - 1:
+        return None
+    lag = max(range(trough, len(correlations) - 1), key=lambda at: correlations[at])
+    height = correlations[lag]
+    is_top = height >= correlations[lag + 1] and height >= correlations[lag - 1]
+    is_significant = height > max(_PEAK, _PEAK_DEVIATIONS / math.sqrt(count - lag))
+    return lag if is_top and is_significant else None
