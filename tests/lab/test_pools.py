@@ -8,7 +8,7 @@ import pytest
 
 from poolproof.errors import BuildError
 from poolproof.evidence.model import Target
-from poolproof.lab import link, standing
+from poolproof.lab.reach import reach_host
 from poolproof.layers import open_layout
 
 from .layer_bench import LabGround, LayerBench, ground_of
@@ -26,7 +26,7 @@ _COLD = 0.85
 @pytest.fixture(scope="session")
 def ground(lab: Machine) -> Iterator[LabGround]:
     disks = {name: f"/dev/disk/by-id/{lab.record.disks[name]}" for name in "abcde"}
-    with link.reached(standing.find(lab.name)) as host:
+    with reach_host(f"lab:{lab.name}") as host:
         yield ground_of(host, disks)
 
 

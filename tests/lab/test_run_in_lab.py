@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from poolproof.lab import link, standing
 from poolproof.lab.cache import lab_folder
+from poolproof.lab.reach import reach_host
 from tests.loop.command import Started
 
 from .machine import poolproof, traces
@@ -89,7 +89,7 @@ def _breaks_the_link_and_resumes(campaign: Path, tmp_path: Path, name: str) -> N
 def _await_fio(begun: Started, name: str) -> None:
     """Wait until fio runs a trial in that lab."""
     running = ("sh", "-c", "grep -aqs 'job[.]fio' /proc/[0-9]*/cmdline")
-    with link.reached(standing.find(name)) as host:
+    with reach_host(f"lab:{name}") as host:
         begun.await_that(
             lambda: host.run(running, timeout_s=60, check=False).returncode == 0, "it ran no fio", seconds=300
         )

@@ -1,59 +1,106 @@
-"""`poolproof audit`: judge finished results, one's own or a stranger's."""
+"""`poolproof audit`: judge finished results, your own or other people's, and save them as a run."""
 
+import gc
 import json
 import shutil
 import sys
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from poolproof.cli.run import Json
+from poolproof.cli.options import Compression, Disks, Fs, Json, Memory, Recordsize, Warm
+from poolproof.errors import FioError, UsageError
 
-Fs = Annotated[str | None, typer.Option("--fs", help="The file system below, as zfs-2.2, zvol-2.3, ext4, btrfs.")]
-Ram = Annotated[str | None, typer.Option("--ram", help="The machine's memory, as 64G.")]
-Recordsize = Annotated[str | None, typer.Option("--recordsize", help="ZFS recordsize or volblocksize, as 128k.")]
-Compression = Annotated[str | None, typer.Option("--compression", help="What the file system compresses with, as lz4.")]
-Devices = Annotated[
-    list[str] | None,
-    typer.Option("--devices", metavar="DISKS", help='The disks, as "3x nvme 3.2GB/s" or "14x hdd"; can be repeated.'),
+if TYPE_CHECKING:
+    from poolproof.foreign.audit.texts import AuditContext
+
+LayoutFrom = Annotated[
+    str | None,
+    typer.Option(
+        "--layout-from",
+        metavar="WHAT",
+        help="What distinguishes the layouts: folder, file or a fio option.",
+    ),
 ]
-
-_NO_RESULT = (
-    "give a file or folder that holds fio's output; to make some: fio --output-format=json+ --output=result.json …"
-)
 
 
 def command(
     sources: Annotated[
         list[str],
-        typer.Argument(metavar="FILES…", help="fio's output, any text with it, folders, runs; - is stdin."),
+        typer.Argument(metavar="FILES…", help="fio's output, any text that contains it, folders or runs; - is stdin."),
     ],
+    save: Annotated[
+        Path | None,
+        typer.Option("--save", metavar="DIR", help="Save the results as a run directory instead of printing verdicts."),
+    ] = None,
+    layout_from: LayoutFrom = None,
     fs: Fs = None,
-    ram: Ram = None,
+    ram: Memory = None,
     recordsize: Recordsize = None,
     compression: Compression = None,
-    devices: Devices = None,
-    warm: Annotated[bool, typer.Option("--warm", help="RAM is meant to be part of what was measured.")] = False,
+    devices: Disks = None,
+    warm: Warm = False,
     as_json: Json = False,
 ) -> None:
-    """Find fio results in any text and judge each: its verdict, the reasons, the command to run again.
+    """Find fio results in any text and judge each: its verdict, the reasons, and the command to rerun.
 
-    Exit code 1 when a result is refuted or failed; 8 when a file could not be read, or nothing holds a result.
+    With --save, write them to a run directory for `show`, `compare`, `report` and the other commands that read runs.
+    Options that vary in the jobs distinguish the workloads; folders distinguish the layouts.
+
+    The exit code is 1 if a result is refuted or failed (not with --save), and 8 if a file could not be read or there
+    is no result.
     """
-    from poolproof.errors import FioError
     from poolproof.foreign.audit.context import read_context
+    from poolproof.foreign.audit.texts import AuditContext
+
+    described = read_context(fs=fs, ram=ram, recordsize=recordsize, compression=compression, devices=devices or ())
+    context = AuditContext(described, cold=not warm)
+    if save is not None:
+        save_as_run([Path(source) for source in sources], save, context, layout_from, as_json=as_json)
+    elif layout_from is not None:
+        raise UsageError(f"--layout-from {layout_from} needs --save", "poolproof audit FILES --save DIR")
+    else:
+        _judge(sources, context, as_json=as_json)
+
+
+def save_as_run(
+    sources: list[Path], out: Path, context: "AuditContext", layout_from: str | None, *, as_json: bool
+) -> None:
+    """Write the results to a new run directory; files that can't be read are reported, and the exit code is 8."""
+    from poolproof.foreign.importing.run import import_results
+
+    gc.disable()  # thousands of values that all live until the process ends
+    done = import_results(sources, out, context, layout_from=layout_from)
+    layouts = dict.fromkeys(trial.layout for trial in done.trials)
+    workloads = dict.fromkeys(trial.workload for trial in done.trials)
+    for unread in done.unread:
+        typer.echo(f"poolproof: skipped {unread.source}: {unread.why}", err=True)
+    if as_json:
+        left_out = [{"source": unread.source, "why": unread.why} for unread in done.unread]
+        found = {"run": str(done.path), "trials": len(done.trials), "layouts": list(layouts), "left_out": left_out}
+        typer.echo(json.dumps(found))
+    else:
+        typer.echo(f"{len(done.trials)} results, {len(layouts)} layouts, {len(workloads)} workloads: {done.path}")
+        typer.echo(f"  poolproof show {done.path}")
+    if done.unread:
+        raise typer.Exit(FioError.exit_code)
+
+
+def _judge(sources: list[str], context: "AuditContext", *, as_json: bool) -> None:
     from poolproof.foreign.audit.contract import audited_object
     from poolproof.foreign.audit.model import BAD
     from poolproof.foreign.audit.sources import audit_sources
-    from poolproof.foreign.audit.texts import AuditContext
     from poolproof.presentation.terminal.audited import audited_lines, summary_line
 
-    context = read_context(fs=fs, ram=ram, recordsize=recordsize, compression=compression, devices=devices or ())
-    audit = audit_sources(sources, AuditContext(context, cold=not warm), sys.stdin.buffer.read)
+    audit = audit_sources(sources, context, sys.stdin.buffer.read)
     for unread in audit.unread:
-        typer.echo(f"poolproof: {unread.source} cannot be read: {unread.why}", err=True)
+        typer.echo(f"poolproof: cannot read {unread.source}: {unread.why}", err=True)
     if not audit.results:
-        raise FioError(f"there is no fio result in {', '.join(sources)}", _NO_RESULT)
+        raise FioError(
+            f"no fio result in {', '.join(sources)}",
+            "name a file or folder with fio's output; to create some: fio --output-format=json+ --output=result.json …",
+        )
     if as_json:
         typer.echo(json.dumps([audited_object(audited) for audited in audit.results]))
     else:

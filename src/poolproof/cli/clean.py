@@ -1,4 +1,4 @@
-"""`poolproof clean`: undo what dead runs left on the machine."""
+"""`poolproof clean`: remove what crashed runs left on a host."""
 
 import json
 from collections.abc import Sequence
@@ -7,76 +7,78 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from poolproof.cli.run import LOCAL, Json
+from poolproof.cli.options import LOCAL, Json
+from poolproof.cli.stderr import say
 from poolproof.errors import BuildError, UsageError
 
 if TYPE_CHECKING:
-    from poolproof.cli.left_behind import CleanupResult, Leftover
+    from poolproof.measure.cleanup import CleanupResult
+    from poolproof.provision.leftovers import Leftover
 
 Work = Annotated[
     str | None,
-    typer.Option("--work", help="Without a run: where to look for what dead runs left. Default: /var/tmp."),
+    typer.Option("--work", help="Without a run: the work directory to search. Default: /var/tmp."),
 ]
 On = Annotated[
     str | None,
-    typer.Option("--on", metavar="HOST", help="Another name of the run's host; without a run: the host to look at."),
+    typer.Option("--on", metavar="HOST", help="Another name for the run's host; without a run: the host to search."),
 ]
 
 
 def command(
-    run: Annotated[Path | None, typer.Argument(help="The run directory. Without: every run that is dead.")] = None,
+    run: Annotated[Path | None, typer.Argument(help="The run directory. Default: every crashed run.")] = None,
     work: Work = None,
     on: On = None,
     as_json: Json = False,
 ) -> None:
-    """Undo, from its journal, what a dead run left on the machine; its results stay.
+    """Remove what a crashed run left on the system, as recorded in its journal. Its results stay.
 
-    Without a run directory: undo what every dead run left in the work directory, end the labs whose run is dead, and
-    name what is left alone: runs under way, those of other users, and what no journal leads to.
+    Without a run directory, clean up after every crashed run in the work directory, remove the labs of crashed runs,
+    and list what is left alone: runs still running, runs of other users, and directories without a journal.
     """
     if run is None:
         _clean_all(on or LOCAL, work, as_json=as_json)
         return
     if work is not None:
-        raise UsageError(f"--work {work}: a run directory says itself where its work directory is", "leave --work out")
-    from poolproof.cli.cleaning import clean
+        raise UsageError(f"--work {work}: the run directory already names its work directory", "leave --work out")
+    from poolproof.measure.cleanup import clean
 
-    undone = clean(run, on=on)
-    typer.echo(json.dumps({"undone": undone}) if as_json else _told(undone))
+    undone = clean(run, say, on=on)
+    typer.echo(json.dumps({"undone": undone}) if as_json else _undone_text(undone))
 
 
-def _told(undone: int) -> str:
+def _undone_text(undone: int) -> str:
     from poolproof.units import format_number_of
 
     return f"{format_number_of(undone, 'change')} undone; nothing of this run is left"
 
 
 def _clean_all(on: str, work: str | None, *, as_json: bool) -> None:
-    """Raises SystemExit, with the exit code of a BuildError, where something of the dead could not be undone."""
-    from poolproof.cli.left_behind import undo_the_dead
-    from poolproof.cli.reached_host import reached
+    """Raises SystemExit, with the exit code of a BuildError, if a crashed run could not be cleaned up."""
+    from poolproof.lab.reach import reach_host
+    from poolproof.measure.cleanup import clean_crashed_runs
     from poolproof.provision.place import DEFAULT_WORK, real_directory
 
-    with reached(on) as host:
-        undone, left = undo_the_dead(host, real_directory(host, work or DEFAULT_WORK))
-    labs = _end_orphans() if on == LOCAL else []
+    with reach_host(on) as host:
+        undone, left = clean_crashed_runs(host, real_directory(host, work or DEFAULT_WORK), say)
+    labs = _remove_orphaned_labs() if on == LOCAL else []
     if as_json:
         typer.echo(json.dumps(_object(undone, left, labs)))
     else:
         for line in _lines(undone, left, labs):
             typer.echo(line)
-    if any(found.standing in ("lost", "failed") and not found.state.is_elsewhere for found in left):
+    if any(found.condition in ("lost", "failed") and not found.state.is_elsewhere for found in left):
         raise SystemExit(BuildError.exit_code)
 
 
-def _end_orphans() -> list[str]:
+def _remove_orphaned_labs() -> list[str]:
     from poolproof.lab.standing import orphans, remove
 
-    ended = []
+    removed = []
     for folder in orphans():
         remove(folder)
-        ended.append(folder.name)
-    return ended
+        removed.append(folder.name)
+    return removed
 
 
 def _object(undone: Sequence["CleanupResult"], left: Sequence["Leftover"], labs: Sequence[str]) -> dict[str, Any]:
@@ -86,7 +88,7 @@ def _object(undone: Sequence["CleanupResult"], left: Sequence["Leftover"], labs:
             {
                 "state_dir": each.state.path,
                 "run": each.run or None,
-                "standing": each.standing,
+                "standing": each.condition,
                 "why": each.why,
                 "next": list(each.next),
             }
@@ -97,11 +99,9 @@ def _object(undone: Sequence["CleanupResult"], left: Sequence["Leftover"], labs:
 
 
 def _lines(undone: Sequence["CleanupResult"], left: Sequence["Leftover"], labs: Sequence[str]) -> list[str]:
-    lines = [f"{each.run}: {_told(each.changes)}" for each in undone]
+    lines = [f"{each.run}: {_undone_text(each.changes)}" for each in undone]
     for each in left:
-        by_hand = "; if no program that the first command shows is wanted:" if len(each.next) > 1 else ""
+        by_hand = "; if you don't need the programs that the first command lists:" if len(each.next) > 1 else ""
         lines += [f"left alone: {each.state.path}: {each.why}{by_hand}", *(f"  {command}" for command in each.next)]
-    lines.append(
-        f"labs whose run was dead, and which are ended: {', '.join(labs)}" if labs else "no lab outlived its run"
-    )
-    return lines if undone or left else ["no dead run left anything here", *lines]
+    lines.append(f"removed the labs of crashed runs: {', '.join(labs)}" if labs else "no crashed run left a lab")
+    return lines if undone or left else ["no crashed run left anything here", *lines]

@@ -1,4 +1,4 @@
-"""All subcommands by their names; a command line that names one makes only that one, since each costs 2 ms."""
+"""All subcommands by name. If the command line names one, only that one is imported, because each costs 2 ms."""
 
 import importlib
 from collections.abc import Sequence
@@ -31,17 +31,18 @@ NAMES = (
     "explain",
     "lab",
 )
-"""In the order of the help. Each is the module of its name in this folder; `import` is `import_`."""
+"""In the order of the help. Each is the module of that name in this package; `import` is `import_`."""
 
 _GROUPS = ("lab",)
 _KEYWORDS = ("import",)
+_HIDDEN = ("import",)
 
 
 def app_for(arguments: Sequence[str] = ()) -> typer.Typer:
-    """The program that understands these arguments: with one subcommand if they begin with its name, else whole."""
+    """Return the program for these arguments: with one subcommand if they start with its name, otherwise with all."""
     app = typer.Typer(
         name="poolproof",
-        help="Storage benchmarks that prove what they measured.",
+        help="Benchmark storage layouts and prove each result.",
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
@@ -54,12 +55,12 @@ def app_for(arguments: Sequence[str] = ()) -> typer.Typer:
         if name in _GROUPS:
             app.add_typer(module.app)
         else:
-            app.command(name)(module.command)
+            app.command(name, hidden=name in _HIDDEN)(module.command)
     return app
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _version(given: bool) -> None:
+    if given:
         typer.echo(f"poolproof {__version__}")
         raise typer.Exit
 

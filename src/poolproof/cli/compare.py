@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from poolproof.cli.judging import Effect, MetricName
-from poolproof.cli.run import Json
+from poolproof.cli.options import Effect, Json, MetricName
 
 if TYPE_CHECKING:
     from poolproof.results.compare.comparison import Side
@@ -33,12 +32,12 @@ def command(
 
     Exit code 1 with --fail-if-slower when a cell is surely slower by more than that, or has lost its figure.
     """
-    from poolproof.cli.judging import metric_named, per_cent
+    from poolproof.cli.options import parse_metric, parse_percent
     from poolproof.results.compare.comparison import compare
     from poolproof.results.compare.contract import comparison_object
 
-    limit = None if fail_if_slower is None else per_cent(fail_if_slower, "--fail-if-slower")
-    matters, chosen = per_cent(effect, "--effect"), metric_named(metric)
+    limit = None if fail_if_slower is None else parse_percent(fail_if_slower, "--fail-if-slower")
+    matters, chosen = parse_percent(effect, "--effect"), parse_metric(metric)
     comparison = compare(*_sides(a, b, layouts), effect=matters, metric=chosen, limit=limit)
     if as_json:
         typer.echo(json.dumps(comparison_object(comparison)))

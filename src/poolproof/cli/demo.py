@@ -1,18 +1,19 @@
-"""`poolproof demo`: the main job on two emulated disks."""
+"""`poolproof demo`: a complete run on two emulated disks."""
 
 from importlib import resources
 from pathlib import Path
 
-from poolproof.cli.run import LOCAL, Json, On, Out, Plain, Work
+from poolproof.cli.options import LOCAL, Json, On, Out, Plain, Work
 
 
 def command(
     out: Out = None, work: Work = "/var/tmp", on: On = LOCAL, plain: Plain = False, as_json: Json = False
 ) -> None:
-    """Run the demo: four layouts over an emulated hard disk and SSD, four workloads, one of them a trap."""
+    """Run the demo: four layouts on an emulated hard disk and SSD under four workloads, one of which is misleading."""
     from poolproof.campaign.yaml import read_campaign
-    from poolproof.cli.session import RunRequest, start
+    from poolproof.cli.session import start
+    from poolproof.measure.session import RunRequest
 
     with resources.as_file(resources.files("poolproof.campaign") / "demo.yaml") as path:
         campaign, text = read_campaign(Path(path)), Path(path).read_text(encoding="utf-8")
-    start(RunRequest(campaign, text, out, work, frozenset(), as_json, on, plain=plain))
+    start(RunRequest(campaign, text, out, work, frozenset(), on), as_json=as_json, plain=plain)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from poolproof.cli.run import LOCAL, Json, On
+from poolproof.cli.options import LOCAL, Json, On
 
 if TYPE_CHECKING:
     from poolproof.facts.block import BlockFacts
@@ -17,11 +17,11 @@ def command(on: On = LOCAL, as_json: Json = False) -> None:
 
     Of each disk: what it holds or who uses it. Only one that is free and empty can be used, and only with --wipe.
     """
-    from poolproof.cli.reached_host import reached
     from poolproof.devices.emulated.model import MODELS
     from poolproof.facts.block import block_devices
+    from poolproof.lab.reach import reach_host
 
-    with reached(on) as host:
+    with reach_host(on) as host:
         disks = [disk for disk in block_devices(host) if disk.kind == "disk"]
     if as_json:
         models = {name: model.summary for name, model in MODELS.items()}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from poolproof.cli.run import Json
+from poolproof.cli.options import Json
 
 if TYPE_CHECKING:
     from poolproof.presentation.export.rows import ExportTable
@@ -27,7 +27,7 @@ def command(
     as_json: Json = False,
 ) -> None:
     """Write a run in another format; refuted and failed figures stand apart in each (docs/export.md)."""
-    from poolproof.cli.missing_data import end_with_gaps, name_gaps
+    from poolproof.cli.result import end_with_gaps, name_gaps
     from poolproof.presentation.export.rows import table_of
     from poolproof.presentation.export.written import FORMATS, default_place, write_export
     from poolproof.presentation.html_report.reading import read

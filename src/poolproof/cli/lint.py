@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from poolproof.cli.audit import Compression, Devices, Fs, Ram, Recordsize
-from poolproof.cli.run import LOCAL, Json
+from poolproof.cli.options import LOCAL, Compression, Disks, Fs, Json, Memory, Recordsize
 
 if TYPE_CHECKING:
     from poolproof.foreign.lint.installed_fio import Fio
@@ -31,10 +30,10 @@ def command(
         str, typer.Option("--on", metavar="HOST", help="Where it would run: user@host, an alias of ssh; or lab:NAME.")
     ] = LOCAL,
     fs: Fs = None,
-    ram: Ram = None,
+    ram: Memory = None,
     recordsize: Recordsize = None,
     compression: Compression = None,
-    devices: Devices = None,
+    devices: Disks = None,
     as_json: Json = False,
 ) -> None:
     """See the traps in a fio job before it runs: job files, command lines, shell scripts.
@@ -43,7 +42,6 @@ def command(
     or the flags. Where fio is there, values are also shown to it, which runs nothing.
     Ends with 1 when anything is an error (with --strict also for a warning), else with 0.
     """
-    from poolproof.cli.reached_host import reached
     from poolproof.errors import UsageError
     from poolproof.foreign.audit.context import read_context
     from poolproof.foreign.lint.check import lint
@@ -51,11 +49,12 @@ def command(
     from poolproof.foreign.lint.machine import keywords_of
     from poolproof.foreign.lint.sources import read_sources
     from poolproof.foreign.lint.target_lookup import TargetLookup
+    from poolproof.lab.reach import reach_host
 
     if fix + sarif + as_json > 1:
         raise UsageError("--fix, --sarif and --json each print something else", "choose one of them")
     context = read_context(fs=fs, ram=ram, recordsize=recordsize, compression=compression, devices=devices or ())
-    with reached(on) as host:
+    with reach_host(on) as host:
         read = read_sources(sources or [], os.environ, keywords_of(host))
         where, fio = TargetLookup(context, host), FioThere(host)
         if fix:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from poolproof.cli.run import Json
+from poolproof.cli.options import Json
 
 
 def command(
@@ -21,7 +21,7 @@ def command(
 
     Refuted and failed figures are drawn hollow and no line passes through them.
     """
-    from poolproof.cli.missing_data import end_with_gaps, name_gaps
+    from poolproof.cli.result import end_with_gaps, name_gaps
     from poolproof.errors import RunError, UsageError
     from poolproof.presentation.export.pictures import Kind, drawn, pictures
     from poolproof.presentation.html_report.reading import read

@@ -4,7 +4,7 @@ import json
 
 import typer
 
-from poolproof.cli.run import Json
+from poolproof.cli.options import Json
 
 
 def command(as_json: Json = False) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from poolproof.cli.run import Json
+from poolproof.cli.options import Json
 
 if TYPE_CHECKING:
     from poolproof.results.query.session import QueryResult, Session

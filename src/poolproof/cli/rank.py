@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from poolproof.cli.judging import Effect, MetricName
-from poolproof.cli.run import Json
+from poolproof.cli.options import Effect, Json, MetricName
 
 
 def command(
@@ -23,12 +22,12 @@ def command(
     as_json: Json = False,
 ) -> None:
     """Put the layouts of a run in order, ties as ties, with the disks that may fail, room and write factor of each."""
-    from poolproof.cli.judging import metric_named, per_cent
+    from poolproof.cli.options import parse_metric, parse_percent
     from poolproof.results.compare.contract import ranking_object
     from poolproof.results.compare.finished import read_run
     from poolproof.results.compare.ranking import find_goal, rank
 
-    matters, chosen = per_cent(effect, "--effect"), metric_named(metric)
+    matters, chosen = parse_percent(effect, "--effect"), parse_metric(metric)
     finished = read_run(run)
     ranking = rank(finished, find_goal(finished.campaign, goal, weights), metric=chosen, effect=matters)
     if as_json:

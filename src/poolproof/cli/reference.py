@@ -36,6 +36,8 @@ def cli_page() -> str:
 def _help_of(group: Any, parent: Any) -> Iterator[str]:
     """Each command of a group, and where it is a group itself, each of its own."""
     for name, command in group.commands.items():
+        if command.hidden:
+            continue
         context = parent.__class__(command, info_name=name, parent=parent, terminal_width=_WIDTH)
         yield f"## {context.command_path}\n"
         yield _fenced(command.get_help(context))

@@ -1,8 +1,10 @@
-"""What a run has found so far, printed: at its end, by `show`, and by `watch`."""
+"""Print the results of a run: at its end, for `show`, and for `watch`."""
 
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import typer
 
 from poolproof.errors import RunError
 from poolproof.results.runs.claims import evaluate
@@ -19,22 +21,19 @@ if TYPE_CHECKING:
 
 
 def show(path: Path, *, as_json: bool, leaves: bool) -> None:
-    """Print what a run has found so far; `leaves`: every disk's share, not only where there are several.
+    """Print the results so far; report what can't be read, and end with exit code 7 if there is any.
 
-    What cannot be read is named, the rest is printed, and the exit code says so.
+    `leaves`: also print each disk's share for layouts with a single disk.
     """
-    from poolproof.cli.missing_data import end_with_gaps
-
     end_with_gaps(print_result(path, as_json=as_json, leaves=leaves))
 
 
 def print_result(path: Path, *, as_json: bool, leaves: bool = False) -> "LoadedRun":
-    """Print all of a run that can be read, and name on standard error what can't be; returns what was read.
+    """Print everything in a run that can be read, and report the rest on standard error. Returns what was read.
 
     Raises:
-        RunError: there is no run.
+        RunError: this is not a run directory.
     """
-    from poolproof.cli.missing_data import name_gaps
     from poolproof.presentation.html_report.reading import read
 
     seen = read(path.resolve())
@@ -68,12 +67,12 @@ def print_result(path: Path, *, as_json: bool, leaves: bool = False) -> "LoadedR
     done, ahead = sum(len(cell.trials) for cell in (*bare, *cells)), trials_ahead(seen.trials, campaign)
     if ahead and seen.has_record and not (seen.left_out or seen.record.imported):
         wanted = done + ahead
-        console.print(f"{done} of {wanted} trials are done; to go on: poolproof resume {seen.path}", soft_wrap=True)
+        console.print(f"{done} of {wanted} trials done; to continue: poolproof resume {seen.path}", soft_wrap=True)
     return seen
 
 
 def _print_choice(console: "Console", finished: "FinishedRun") -> None:
-    """The layouts in order by the campaign's goal, or why there is no order."""
+    """The layouts ranked by the campaign's goal, or the reason why they can't be ranked."""
     from poolproof.presentation.terminal.ranked import print_ranking
     from poolproof.results.compare.ranking import find_goal, rank
     from poolproof.statistics.comparison import LEAST_EFFECT
@@ -85,3 +84,15 @@ def _print_choice(console: "Console", finished: "FinishedRun") -> None:
         console.print(error.message, markup=False)
         return
     print_ranking(console, ranking)
+
+
+def name_gaps(seen: "LoadedRun", *, as_json: bool) -> None:
+    """Report on standard error what could not be read; a JSON object contains it instead."""
+    for gap in () if as_json else seen.gaps:
+        typer.echo(f"missing: {gap}", err=True)
+
+
+def end_with_gaps(seen: "LoadedRun") -> None:
+    """End with exit code 7 if trials, or the record of how they were made, could not be read."""
+    if seen.left_out or not seen.has_record:
+        raise typer.Exit(RunError.exit_code)

@@ -1,20 +1,10 @@
-"""`poolproof resume`: go on with a run that was stopped or killed."""
+"""`poolproof resume`: continue an interrupted run."""
 
-from pathlib import Path
-from typing import Annotated
-
-import typer
-
-from poolproof.cli.run import Json, OnItsHost, Plain
+from poolproof.cli.options import Json, Plain, Run, SameHost
 
 
-def command(
-    run: Annotated[Path, typer.Argument(help="The run directory.")],
-    on: OnItsHost = None,
-    plain: Plain = False,
-    as_json: Json = False,
-) -> None:
-    """Go on with a run that was stopped or killed: finished trials stay, the rest is measured."""
-    from poolproof.cli.session import go_on
+def command(run: Run, on: SameHost = None, plain: Plain = False, as_json: Json = False) -> None:
+    """Continue a run that was interrupted or killed. Finished trials are kept; the rest is measured."""
+    from poolproof.cli.session import resume
 
-    go_on(run, as_json=as_json, on=on, plain=plain)
+    resume(run, as_json=as_json, plain=plain, on=on)

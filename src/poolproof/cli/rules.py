@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from poolproof.cli.run import Json
+from poolproof.cli.options import Json
 
 
 def command(

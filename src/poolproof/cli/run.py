@@ -1,129 +1,141 @@
-"""`poolproof run`: the main job."""
+"""`poolproof run`: measure a campaign."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from poolproof.cli.lab_options import AUTO, PROCESSORS, RAM, SERIES, Acceleration, Processors, Ram, Series, lab_of_run
+from poolproof.cli.options import (
+    AUTO,
+    LAB_RAM,
+    LOCAL,
+    PROCESSORS,
+    SERIES,
+    Acceleration,
+    Json,
+    LabRam,
+    On,
+    Out,
+    Plain,
+    Processors,
+    Series,
+    Work,
+    lab_of_run,
+)
 from poolproof.errors import UsageError
-
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")]
-Plain = Annotated[bool, typer.Option("--plain", help="Lines instead of the live screen, also on a terminal.")]
-Out = Annotated[Path | None, typer.Option("--out", help="Where to write the run. Default: runs/<name>-<time>.")]
-Work = Annotated[str, typer.Option("--work", help="Where images and mount points go, on the host.")]
-On = Annotated[
-    str,
-    typer.Option("--on", metavar="HOST", help="The machine to measure: user@host, or an alias of ssh; or lab:NAME."),
-]
-OnItsHost = Annotated[
-    str | None,
-    typer.Option("--on", metavar="HOST", help="Another name of the run's host. Default: the one in run.json."),
-]
-LOCAL = "local"
-"""This machine, as `hosts.reach` and run.json call it."""
-
-Wipe = Annotated[
-    list[str] | None,
-    typer.Option("--wipe", metavar="IDENTITY", help="Permit this real disk to be overwritten; once for each."),
-]
 
 
 def command(
     campaign: Annotated[list[str] | None, typer.Argument(help="The campaign's YAML file.")] = None,
     layout: Annotated[
-        list[str] | None, typer.Option("--layout", "-l", metavar="EXPRESSION", help="A layout; repeat for more.")
+        list[str] | None, typer.Option("--layout", "-l", metavar="EXPRESSION", help="A layout; repeatable.")
     ] = None,
     device: Annotated[
-        list[str] | None, typer.Option("--device", "-d", metavar="NAME=SOURCE", help="A device, as a=file:8G.")
+        list[str] | None,
+        typer.Option("--device", "-d", metavar="NAME=SOURCE", help="A device, such as a=file:8G; repeatable."),
     ] = None,
     workload: Annotated[
-        list[str] | None, typer.Option("--workload", "-w", metavar="WORKLOAD", help="A preset, or fio options.")
+        list[str] | None,
+        typer.Option("--workload", "-w", metavar="WORKLOAD", help="A preset or fio options; repeatable."),
     ] = None,
-    baseline: Annotated[str | None, typer.Option("--baseline", help="The layout to compare the others with.")] = None,
-    time: Annotated[str | None, typer.Option("--time", help="How long a trial lasts, as 10s.")] = None,
+    baseline: Annotated[
+        str | None, typer.Option("--baseline", help="The layout with which the others are compared.")
+    ] = None,
+    time: Annotated[str | None, typer.Option("--time", help="The duration of a trial, such as 10s.")] = None,
     until: Annotated[
-        str | None, typer.Option("--until", help="Measure until the figure is known to within this, as 3%.")
+        str | None,
+        typer.Option("--until", help="Measure until the result is known to within this margin, such as 3%."),
     ] = None,
     confidence: Annotated[
-        str | None, typer.Option("--confidence", help="How sure that is, as 95%; with --until.")
+        str | None, typer.Option("--confidence", help="With --until: the confidence level, such as 95%.")
     ] = None,
-    least: Annotated[str | None, typer.Option("--min", help="The shortest trial, as 3s; with --until.")] = None,
-    most: Annotated[str | None, typer.Option("--max", help="The longest trial, as 180s; with --until.")] = None,
+    least: Annotated[
+        str | None, typer.Option("--min", help="With --until: the shortest duration of a trial, such as 3s.")
+    ] = None,
+    most: Annotated[
+        str | None, typer.Option("--max", help="With --until: the longest duration of a trial, such as 180s.")
+    ] = None,
     steady: Annotated[
         str | None,
-        typer.Option("--steady", help="What counts as steady: poolproof or snia; with --until."),
+        typer.Option("--steady", help="With --until: the steady-state criterion: poolproof or snia."),
     ] = None,
     budget: Annotated[
-        str | None, typer.Option("--budget", help="How long all trials may take, as 2h; with --until.")
+        str | None, typer.Option("--budget", help="With --until: the most time for all trials, such as 2h.")
     ] = None,
     goal: Annotated[
-        str | None, typer.Option("--goal", metavar="WORKLOAD", help="The workload that decides which layout is best.")
+        str | None,
+        typer.Option("--goal", metavar="WORKLOAD", help="The workload that decides which layout is best."),
     ] = None,
     trials: Annotated[
-        str | None, typer.Option("--trials", help="Trials for each cell: 3; with --until also 2..6.")
+        str | None, typer.Option("--trials", help="The number of trials per cell, such as 3; with --until also 2..6.")
     ] = None,
     calibrate: Annotated[
-        bool, typer.Option("--calibrate", help="Measure each disk alone first: the limit of all figures.")
+        bool, typer.Option("--calibrate", help="First measure each disk alone, as an upper limit for the layouts.")
     ] = False,
     quick: Annotated[
-        bool, typer.Option("--quick", help="The campaign's small form, as its `quick` part says.")
+        bool, typer.Option("--quick", help="Run the campaign's shorter form, as defined in its `quick` section.")
     ] = False,
-    seed: Annotated[int | None, typer.Option("--seed", help="Seed of the order of trials.")] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="The random seed for the order of trials.")] = None,
     out: Out = None,
     work: Work = "/var/tmp",
-    wipe: Wipe = None,
+    wipe: Annotated[
+        list[str] | None,
+        typer.Option("--wipe", metavar="IDENTITY", help="Allow this real disk to be overwritten; repeatable."),
+    ] = None,
     on: On = LOCAL,
     lab: Annotated[
-        bool, typer.Option("--lab", help="Run it in a lab, which is started for it and ends with it.")
+        bool, typer.Option("--lab", help="Run in a new lab, which is removed when the run has ended.")
     ] = False,
     zfs: Series = SERIES,
-    ram: Ram = RAM,
+    ram: LabRam = LAB_RAM,
     cpus: Processors = PROCESSORS,
     accel: Acceleration = AUTO,
-    keep_lab: Annotated[bool, typer.Option("--keep-lab", help="Let the lab live on after the run.")] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print every step; change nothing. With --lab, one is started for it.")
+    keep_lab: Annotated[
+        bool, typer.Option("--keep-lab", help="Like --lab, but keep the lab running after the run.")
     ] = False,
-    save: Annotated[Path | None, typer.Option("--save", help="Write the campaign as a file and go on.")] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print every step and change nothing. With --lab, a lab is started.")
+    ] = False,
+    save: Annotated[Path | None, typer.Option("--save", help="Also write the campaign to this YAML file.")] = None,
     plain: Plain = False,
     as_json: Json = False,
 ) -> None:
-    """Build each layout, run each workload on it, prove each figure, take all down.
+    """Build each layout, run each workload on it, check each result, and remove the layouts.
 
-    Without a file, --layout, --device and --workload say what to run:
+    Without a campaign file, use --layout, --device and --workload:
 
     poolproof run --layout 'btrfs raid1 a b' --device a=file:8G --device b=emulate:hdd-7200,8G --workload etcd
 
-    With --lab, the devices become disks of a virtual machine that has ZFS and all else; --zfs, --ram, --cpus and
-    --accel say what machine.
+    With --lab, the devices are disks of a virtual machine that has ZFS and every other storage system. --zfs, --ram,
+    --cpus and --accel configure it.
     """
-    from poolproof.cli.campaign_args import Changes, Flags, campaign_asked, check_wipe, save_campaign, split_words
+    from poolproof.campaign.overrides import Flags, Overrides, campaign_of, check_wipe, save_campaign, split_words
 
     if (lab or keep_lab) and on != LOCAL:
-        raise UsageError("--on and --lab were given: the run is in one place", "leave one of them out")
+        raise UsageError("--on and --lab were both given", "leave one of them out")
     path, more = split_words(campaign or [])
     flags = Flags(layout, device, [*(workload or ()), *more], baseline)
-    changes = Changes(time, trials, seed, quick, until, confidence, least, most, steady, budget, goal, calibrate)
-    asked, text = campaign_asked(path, flags, changes)
+    overrides = Overrides(time, trials, seed, quick, until, confidence, least, most, steady, budget, goal, calibrate)
+    chosen, text = campaign_of(path, flags, overrides)
     if wipe:
-        check_wipe(asked, wipe)
+        check_wipe(chosen, wipe)
     if save is not None:
-        save_campaign(asked, save)
+        save_campaign(chosen, save)
     own_lab = lab_of_run(zfs, ram, cpus, accel) if lab or keep_lab else None
     if own_lab is None and on == LOCAL:
-        _ask_fio()
-    from poolproof.cli.session import RunRequest, dry_run_text, start
+        _query_fio_ahead()
+    from poolproof.cli.session import dry_run_text, start
+    from poolproof.measure.session import RunRequest
 
-    request = RunRequest(asked, text, out, work, frozenset(wipe or ()), as_json, on, own_lab, keep_lab, plain)
+    request = RunRequest(chosen, text, out, work, frozenset(wipe or ()), on, own_lab, keep_lab)
     if dry_run:
-        typer.echo(dry_run_text(request))
-        return
-    start(request)
+        typer.echo(dry_run_text(request, as_json=as_json))
+    else:
+        start(request, as_json=as_json, plain=plain)
 
 
-def _ask_fio() -> None:
-    """Have the fio of this machine asked what every plan asks it, while what measures is imported."""
+def _query_fio_ahead() -> None:
+    """Ask this machine's fio now what every plan needs to know, while the measuring modules are imported."""
     from poolproof.hosts.reach import HERE
     from poolproof.load.fio.ahead import ask_ahead
     from poolproof.measure.jobs import ADDED

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from poolproof.cli.options import Json
 from poolproof.cli.query import Runs, name_left_out
-from poolproof.cli.run import Json
 
 if TYPE_CHECKING:
     from poolproof.results.query.listing import ListedRun

@@ -1,24 +1,24 @@
-"""The first Ctrl-C, SIGTERM or hang-up ends the run in order; the next ones can't disturb the taking down."""
+"""The first Ctrl-C, SIGTERM or SIGHUP stops the run and cleans up; later ones do not interrupt the clean-up."""
 
 import signal
 from types import FrameType
 
-from poolproof.cli.saying import say
+from poolproof.cli.stderr import say
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def end_in_order() -> None:
-    """Turn the first signal into KeyboardInterrupt, and all later ones into a line that asks for patience."""
+    """Raise KeyboardInterrupt at the first signal; at each later one, only print a line."""
     for number in _SIGNALS:
         signal.signal(number, _first)
 
 
 def stop_if_asked() -> None:
-    """Raise KeyboardInterrupt where a signal came and its own was lost.
+    """Raise KeyboardInterrupt if a signal came but its KeyboardInterrupt was lost.
 
-    Python drops what is raised in the callback of a weak reference, and importing a module has some. A Ctrl-C while the
-    plan was made, and modules were imported beside it, was seen to be lost, once in some hundreds.
+    Python discards an exception raised in the callback of a weak reference, and importing a module runs some of these.
+    We saw a Ctrl-C lost this way about once in several hundred runs, while modules were imported during planning.
     """
     if signal.getsignal(signal.SIGINT) is _later:
         raise KeyboardInterrupt
@@ -28,10 +28,10 @@ def _first(number: int, frame: FrameType | None) -> None:
     del number, frame
     for each in _SIGNALS:
         signal.signal(each, _later)
-    say("\npoolproof: stopping; taking everything down")
+    say("\npoolproof: stopping and cleaning up")
     raise KeyboardInterrupt
 
 
 def _later(number: int, frame: FrameType | None) -> None:
     del number, frame
-    say("poolproof: still taking things down; this ends by itself")
+    say("poolproof: still cleaning up; please wait")

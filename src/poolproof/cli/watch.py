@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from poolproof.cli.run import Json, Plain
+from poolproof.cli.options import Json, Plain
 from poolproof.errors import UsageError
 
 if TYPE_CHECKING:
@@ -78,8 +78,7 @@ def _serve(follower: "Follower", bind: str, port: int, *, as_json: bool) -> None
 
 
 def _watch(follower: "Follower", *, plain: bool, as_json: bool) -> None:
-    from poolproof.cli.missing_data import end_with_gaps
-    from poolproof.cli.result import print_result
+    from poolproof.cli.result import end_with_gaps, print_result
     from poolproof.results.runs.convergence import trials_ahead
 
     try:
@@ -96,7 +95,7 @@ def _watch(follower: "Follower", *, plain: bool, as_json: bool) -> None:
 
 def _follow(follower: "Follower", *, plain: bool) -> None:
     """Follow the run until no poolproof process works on it."""
-    from poolproof.cli.following import following
+    from poolproof.cli.listeners import following
 
     begun_s = follower.begun_s or None
     show = following(follower.campaign, follower.before, plain=plain, hint="Ctrl-C stops watching", begun_s=begun_s)

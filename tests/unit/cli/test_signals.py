@@ -38,4 +38,4 @@ def test_a_second_signal_asks_for_patience_and_raises_nothing(capsys: pytest.Cap
     with pytest.raises(KeyboardInterrupt):
         os.kill(os.getpid(), signal.SIGINT)
     os.kill(os.getpid(), signal.SIGINT)
-    assert "still taking things down" in capsys.readouterr().err
+    assert "still cleaning up" in capsys.readouterr().err

@@ -11,8 +11,8 @@ from poolproof import process
 from poolproof.campaign.device_source import format_source, parse_device_flag
 from poolproof.campaign.model import Campaign, Disk, Measure
 from poolproof.errors import CampaignError, HostError, UsageError
-from poolproof.lab import accelerate, link, standing
-from poolproof.lab.campaign import own_disks, seen_from
+from poolproof.lab import accelerate, standing
+from poolproof.lab.reach import reach_host, with_lab_disks
 from poolproof.lab.standing import Lab, LabRecord, OwnerProcess
 from poolproof.provision.journal import Journal
 from poolproof.steps import Step, UndoDaemon
@@ -146,15 +146,14 @@ def _campaign(*flags: str) -> Campaign:
 
 
 def test_devices_become_the_labs_own_disks() -> None:
-    campaign = seen_from(RECORD, _campaign(f"a={HD}", "b=file:1G"))
+    campaign = with_lab_disks(RECORD, _campaign(f"a={HD}", "b=file:1G"))
     assert [device.source for device in campaign.devices][:1] == [Disk("scsi-0LAB_hdd-7200_a")]
     assert campaign.devices[1] == parse_device_flag("b=file:1G")
-    assert own_disks(RECORD) == {"scsi-0LAB_hdd-7200_a"}
 
 
 def test_a_disk_of_another_kind_is_not_taken_for_the_device() -> None:
-    with pytest.raises(CampaignError, match="the lab nas has it as"):
-        seen_from(RECORD, _campaign("a=emulate:nvme,8G"))
+    with pytest.raises(CampaignError, match="in the lab nas"):
+        with_lab_disks(RECORD, _campaign("a=emulate:nvme,8G"))
 
 
 def test_the_command_that_starts_a_lab_again_asks_for_the_same_disks(tmp_path: Path) -> None:
@@ -169,6 +168,6 @@ def test_the_command_that_starts_a_lab_again_asks_for_the_same_disks(tmp_path: P
 
 def test_a_lab_that_does_not_run_is_started_with_its_disks(machines: Path) -> None:
     _lab(machines, RECORD, runs=False)
-    with pytest.raises(HostError) as raised, link.reached(standing.find("lab:nas")):
+    with pytest.raises(HostError) as raised, reach_host("lab:nas"):
         pass
     assert "--disk a=emulate:hdd-7200,8G" in raised.value.hint

@@ -190,7 +190,7 @@ def test_without_a_result_it_says_so_and_what_to_do(tmp_path: Path, content: str
     assert done.exception.exit_code == 8
     assert "no fio result in" in done.exception.message
     assert "fio --output-format=json+" in done.exception.hint
-    assert ("cannot be read" in done.stderr) == (content is None)
+    assert ("cannot read" in done.stderr) == (content is None)
 
 
 def test_a_command_from_far_above_is_assumed() -> None:

@@ -1,10 +1,10 @@
-"""What is said beside the answer, on standard error."""
+"""Lines for the user on standard error."""
 
 import contextlib
 import sys
 
 
 def say(line: str) -> None:
-    """To whoever still listens: a closed terminal must not disturb what is being taken down."""
+    """Print a line on standard error. A closed terminal is ignored, so that it does not disturb a clean-up."""
     with contextlib.suppress(OSError, ValueError):
         print(line, file=sys.stderr, flush=True)

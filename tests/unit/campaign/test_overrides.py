@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from poolproof.campaign.model import Campaign
+from poolproof.campaign.overrides import Flags, Overrides, campaign_of
 from poolproof.campaign.write import format_campaign
 from poolproof.campaign.yaml import parse_campaign
-from poolproof.cli.campaign_args import Changes, Flags, campaign_asked
 from poolproof.errors import CampaignError, UsageError
 
 CAMPAIGN = """\
@@ -18,14 +18,14 @@ measure: {until: 3%, min: 3s, max: 60s, trials: 2..6}
 goal: etcd
 budget: 2h
 """
-NOTHING = Changes(None, None, None)
+NOTHING = Overrides(None, None, None)
 NO_FLAGS = Flags(None, None, None, None)
 
 
 def asked(tmp_path: Path, **changes: str) -> Campaign:
     path = tmp_path / "c.yaml"
     path.write_text(CAMPAIGN, encoding="utf-8")
-    return campaign_asked(path, NO_FLAGS, replace(NOTHING, **changes))[0]  # type: ignore[arg-type]
+    return campaign_of(path, NO_FLAGS, replace(NOTHING, **changes))[0]  # type: ignore[arg-type]
 
 
 def test_a_flag_takes_the_place_of_what_the_file_says(tmp_path: Path) -> None:
@@ -79,8 +79,8 @@ def test_a_mistake_is_told_by_the_flag_that_made_it(
 def test_a_budget_needs_a_goal_where_there_are_several_workloads() -> None:
     flags = Flags(["dir /srv"], None, ["rw=read,bs=4k,size=8m", "rw=write,bs=4k,size=8m"], None)
     with pytest.raises(CampaignError, match="--budget: `budget` is spent on what decides the goal, and there is none"):
-        campaign_asked(None, flags, replace(NOTHING, until="3%", budget="1h"))
-    campaign, _text = campaign_asked(None, flags, replace(NOTHING, until="3%", budget="1h", goal="read-4k-size8m"))
+        campaign_of(None, flags, replace(NOTHING, until="3%", budget="1h"))
+    campaign, _text = campaign_of(None, flags, replace(NOTHING, until="3%", budget="1h", goal="read-4k-size8m"))
     assert campaign.goal == "read-4k-size8m"
 
 
@@ -88,4 +88,4 @@ def test_a_baseline_that_is_no_layout_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "c.yaml"
     path.write_text(CAMPAIGN, encoding="utf-8")
     with pytest.raises(UsageError, match="--baseline three: there is no such layout"):
-        campaign_asked(path, Flags(None, None, None, "three"), NOTHING)
+        campaign_of(path, Flags(None, None, None, "three"), NOTHING)

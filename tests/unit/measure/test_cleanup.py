@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from poolproof.cli.left_behind import CleanupResult, Leftover, find_leftovers, undo_the_dead, warn_of_the_dead
 from poolproof.hosts.local import LocalHost
+from poolproof.measure.cleanup import CleanupResult, clean_crashed_runs
 from poolproof.provision.apply import apply
 from poolproof.provision.journal import Journal
+from poolproof.provision.leftovers import Leftover, crash_warning, find_leftovers, state_directories
 from poolproof.provision.owner import FILE, StateOwner, name_owner, owner_of
-from poolproof.provision.state_dirs import state_directories
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.steps import Holds, Step, UndoCommand, UndoTree
 from tests.unit.results.compare.making import RECORD
@@ -48,7 +48,7 @@ class Place:
 
     def clean(self) -> tuple[dict[str, CleanupResult], dict[str, Leftover]]:
         """What was undone and what is left of this place alone, by label; other runs may be on this machine."""
-        undone, left = undo_the_dead(HOST, str(self.work))
+        undone, left = clean_crashed_runs(HOST, str(self.work), print)
         return (
             {Path(each.state.path).name[-8:]: each for each in undone},
             {Path(each.state.path).name[-8:]: each for each in left if self.work in Path(each.state.path).parents},
@@ -78,7 +78,7 @@ def test_a_run_under_way_is_left_alone_and_can_be_undone_when_it_is_dead(place: 
     with run.locked():
         undone, left = place.clean()
         assert undone == {}
-        assert left[LABEL].standing == "going"
+        assert left[LABEL].condition == "going"
         assert str(run.path) in left[LABEL].why
         assert place.state().is_dir()
         assert len(Journal(run.journal_path).standing()) == 1
@@ -91,7 +91,7 @@ def test_one_that_cannot_be_undone_keeps_no_other_from_it(place: Place) -> None:
     place.leave("00000002")
     undone, left = place.clean()
     assert set(undone) == {"00000002"}
-    assert left["00000001"].standing == "failed"
+    assert left["00000001"].condition == "failed"
     assert "mount what sticks" in left["00000001"].why
     assert left["00000001"].next[0].endswith(f"poolproof clean {run.path}")
 
@@ -129,10 +129,10 @@ def _count_it_as_undone(run: RunDirectory) -> None:
     [
         (_forget_the_run, "is gone"),
         (_forget_the_journal, "the journal of its run"),
-        (_put_another_run_there, "another run is in its run directory"),
+        (_put_another_run_there, "now holds another run"),
         (_damage_the_run, "cannot be read"),
-        (_say_nothing, "does not say whose it is"),
-        (_count_it_as_undone, "does not name it any more"),
+        (_say_nothing, "no file in it names its run"),
+        (_count_it_as_undone, "does not mention it any more"),
     ],
 )
 def test_what_no_journal_leads_to_is_named_with_what_to_type(
@@ -141,7 +141,7 @@ def test_what_no_journal_leads_to_is_named_with_what_to_type(
     lose(place.leave())
     undone, left = place.clean()
     assert undone == {}
-    assert left[LABEL].standing == "lost"
+    assert left[LABEL].condition == "lost"
     assert why in left[LABEL].why
     state = place.state()
     assert left[LABEL].next == (
@@ -158,7 +158,7 @@ def test_a_run_driven_from_another_machine_is_left_to_that_machine(place: Place)
     undone, left = place.clean()
     if owner_of(run.path).machine:
         assert undone == {}
-        assert (left[LABEL].standing, left[LABEL].next) == ("foreign", (f"there: poolproof clean {run.path}",))
+        assert (left[LABEL].condition, left[LABEL].next) == ("foreign", (f"there: poolproof clean {run.path}",))
     else:  # nothing tells this machine from another one, and the run is there
         assert set(undone) == {LABEL}
 
@@ -181,7 +181,7 @@ def test_what_has_mounts_is_found_wherever_it_is_and_another_users_is_left_alone
     listed = "1000\n0 root /mnt/w/poolproof-0badcafe\n1000 me /mnt/w/poolproof-00000001\n"
     host = ToldHost({"/proc/self/mounts": mounts}, {"/mnt/w": listed})
     (found,) = find_leftovers(host, None)
-    assert (found.state.path, found.standing) == ("/mnt/w/poolproof-0badcafe", "foreign")
+    assert (found.state.path, found.condition) == ("/mnt/w/poolproof-0badcafe", "foreign")
     assert found.state.is_mounted
     assert found.state.is_elsewhere
     assert found.next == ("as root: poolproof clean",)
@@ -197,15 +197,13 @@ def test_a_dead_run_elsewhere_is_named_and_not_touched(place: Place, tmp_path: P
             return super().read(path) + more
 
     (found,) = [found for found in find_leftovers(Mounted(), None) if found.state.path == str(place.state())]
-    assert (found.standing, found.next) == ("dead", (f"poolproof clean {run.path}",))
-    assert not any(each.run == str(run.path) for each in undo_the_dead(Mounted(), str(tmp_path))[0])
+    assert (found.condition, found.next) == ("dead", (f"poolproof clean {run.path}",))
+    assert not any(each.run == str(run.path) for each in clean_crashed_runs(Mounted(), str(tmp_path), print)[0])
     assert place.state().is_dir()
 
 
 @pytest.mark.parametrize("alive", [True, False])
-def test_before_it_builds_a_run_is_told_of_the_mounts_of_dead_runs(
-    place: Place, capsys: pytest.CaptureFixture[str], alive: bool
-) -> None:
+def test_before_it_builds_a_run_is_told_of_the_mounts_of_dead_runs(place: Place, alive: bool) -> None:
     run = place.leave()
 
     class Mounted(LocalHost):
@@ -215,13 +213,13 @@ def test_before_it_builds_a_run_is_told_of_the_mounts_of_dead_runs(
             )
 
     with run.locked() if alive else contextlib.nullcontext():
-        warn_of_the_dead(Mounted())
-    said = capsys.readouterr().err
+        warning = crash_warning(Mounted())
     if alive:
-        assert said == ""
+        assert warning is None
     else:
-        assert said.startswith("warning: mounts of a dead run are on this machine")
-        assert said.endswith(f"to undo them: poolproof clean {run.path}\n")
+        assert warning is not None
+        assert str(place.state()) in warning
+        assert warning.endswith(f": poolproof clean {run.path}")
 
 
 def test_a_machine_without_them_costs_no_more_than_a_look_at_its_mounts() -> None:
@@ -261,7 +259,7 @@ def test_the_command_for_machines(place: Place, poolproof: Command) -> None:
             "state_dir": str(place.state("00000002")),
             "run": str(going.path),
             "standing": "going",
-            "why": f"its run {going.path} is under way",
+            "why": f"its run {going.path} is still running",
             "next": [],
         }
     ]
@@ -278,7 +276,7 @@ def test_the_page_of_json_has_every_key_and_no_other(place: Place, poolproof: Co
 def test_nothing_left_is_said_as_well(poolproof: Command) -> None:
     code, out, _err = poolproof("clean")
     assert code == 0
-    assert "no lab outlived its run" in out
+    assert "no crashed run left a lab" in out
 
 
 def test_a_work_directory_that_is_not_there_is_an_error(place: Place, poolproof: Command) -> None:

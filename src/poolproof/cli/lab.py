@@ -1,0 +1,202 @@
+"""`poolproof lab`: disposable virtual machines that have every storage system. One function per subcommand."""
+
+import json
+from typing import Annotated
+
+import typer
+
+from poolproof.cli.options import (
+    AUTO,
+    LAB_RAM,
+    PROCESSORS,
+    SERIES,
+    Acceleration,
+    Json,
+    LabName,
+    LabRam,
+    Processors,
+    Series,
+)
+from poolproof.cli.signals import end_in_order
+from poolproof.cli.stderr import say
+
+app = typer.Typer(
+    name="lab",
+    help="Build, start, use and stop labs: disposable virtual machines with disks like those of a campaign.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+
+@app.command()
+def build(
+    zfs: Series = SERIES,
+    anew: Annotated[bool, typer.Option("--anew", help="Build the image even if there is one.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Build the lab's machine image from Debian packages, with OpenZFS compiled for its kernel. Later labs reuse it.
+
+    The packages come from the mirrors in this machine's own apt configuration. An interrupted build continues from its
+    last finished stage.
+    """
+    from poolproof.lab.build import USUALLY, Stopwatch, recipe_here
+    from poolproof.lab.build import build as build_image
+    from poolproof.lab.cache import image_named
+
+    end_in_order()
+    recipe = recipe_here(zfs)
+    existed = image_named(recipe.name).is_there and not anew
+    if not existed:
+        say(f"building the image {recipe.name}: {USUALLY}")
+    image = build_image(recipe, Stopwatch(say), anew=anew)
+    found = {"image": recipe.name, "path": str(image.folder), "built": not existed}
+    typer.echo(json.dumps(found) if as_json else f"{image.folder}{' already exists' if existed else ''}")
+
+
+@app.command()
+def start(
+    name: LabName,
+    disk: Annotated[
+        list[str] | None,
+        typer.Option("--disk", "-d", metavar="NAME=SOURCE", help="A disk, such as a=emulate:hdd-7200,8G; repeatable."),
+    ] = None,
+    zfs: Series = SERIES,
+    ram: LabRam = LAB_RAM,
+    cpus: Processors = PROCESSORS,
+    accel: Acceleration = AUTO,
+    port: Annotated[
+        int | None,
+        typer.Option("--port", min=1, max=65535, help="The port of its sshd on 127.0.0.1. Default: any free port."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Start a lab with these disks; it runs until you stop it. Build its image first: poolproof lab build.
+
+    poolproof lab start nas --disk a=emulate:hdd-7200,8G --disk b=emulate:sata-ssd,8G
+    """
+    from poolproof.campaign.device_source import parse_device_flag
+    from poolproof.lab.accelerate import check_wish
+    from poolproof.lab.build import built
+    from poolproof.lab.start import LabRequest, check_processors, check_programs, parse_ram
+    from poolproof.lab.start import start as start_lab
+
+    end_in_order()
+    devices = tuple(parse_device_flag(text) for text in disk or ())
+    check_programs(name, devices)
+    request = LabRequest(
+        name=name,
+        series=zfs,
+        image=built(zfs),
+        devices=devices,
+        ram_bytes=parse_ram(ram),
+        processors=check_processors(cpus),
+        wish=check_wish(accel),
+        port=port,
+    )
+    lab = start_lab(request, say)
+    if as_json:
+        found = {"name": lab.name, "on": lab.destination, "port": lab.record.port, "disks": lab.record.disks}
+        typer.echo(json.dumps(found))
+        return
+    for device, identity in lab.record.disks.items():
+        typer.echo(f"{device}: /dev/disk/by-id/{identity}")
+    typer.echo(f"to log in: poolproof lab ssh {lab.name}; to measure there: --on {lab.destination}")
+    typer.echo(f"to stop it: poolproof lab stop {lab.name}")
+
+
+@app.command(context_settings={"ignore_unknown_options": True})
+def run(
+    name: LabName,
+    argv: Annotated[list[str], typer.Argument(metavar="-- COMMAND…", help="The program and its arguments.")],
+    limit: Annotated[str, typer.Option("--limit", metavar="DURATION", help="Kill it after this time.")] = "10m",
+    as_json: Json = False,
+) -> None:
+    """Run a program in a lab as root. Its output and exit code become those of this command.
+
+    poolproof lab run nas -- zpool version
+    """
+    from poolproof.campaign.document import Spot
+    from poolproof.campaign.measure import duration
+    from poolproof.lab.reach import run_in_lab
+    from poolproof.lab.standing import find
+
+    completed = run_in_lab(find(name), argv, duration(limit, Spot("--limit")))
+    if as_json:
+        row = {"returncode": completed.returncode, "stdout": completed.stdout, "stderr": completed.stderr}
+        typer.echo(json.dumps(row))
+    else:
+        typer.echo(completed.stdout, nl=False)
+        typer.echo(completed.stderr, nl=False, err=True)
+    raise typer.Exit(completed.returncode)
+
+
+@app.command()
+def ssh(name: LabName, as_json: Json = False) -> None:
+    """Open a root shell in a lab. With --json, print the ssh command instead of running it."""
+    from poolproof.lab.reach import ssh_command
+    from poolproof.lab.standing import find
+    from poolproof.process import become
+
+    argv = ssh_command(find(name))
+    if as_json:
+        typer.echo(json.dumps({"argv": argv}))
+    else:
+        become(argv)
+
+
+@app.command()
+def stop(name: LabName, as_json: Json = False) -> None:
+    """Stop a lab and discard its disks with all data on them. Its console log remains until `lab rm`."""
+    from poolproof.lab.standing import find
+    from poolproof.lab.standing import stop as stop_lab
+
+    end_in_order()
+    lab = find(name)
+    stop_lab(lab.folder)
+    typer.echo(json.dumps({"stopped": lab.name}) if as_json else f"{lab.name} stopped")
+
+
+@app.command("list")
+def list_(as_json: Json = False) -> None:
+    """List the labs with their states, and the images."""
+    from poolproof.lab.cache import images
+    from poolproof.lab.standing import labs
+    from poolproof.units import format_size
+
+    found = [(lab.name, lab.state, lab.record) for lab in labs()]
+    if as_json:
+        rows = [
+            {
+                "name": name,
+                "state": state,
+                "zfs": record.series,
+                "accelerator": record.accelerator,
+                "port": record.port,
+                "ram_bytes": record.ram_bytes,
+                "disks": record.disks,
+            }
+            for name, state, record in found
+        ]
+        built = [{"name": image.folder.name, "bytes": image.size_bytes} for image in images()]
+        typer.echo(json.dumps({"labs": rows, "images": built}))
+        return
+    for name, state, record in found:
+        disks = " ".join(record.disks) or "none"
+        typer.echo(f"lab {name}: {state}, OpenZFS {record.series}, {record.accelerator}, disks: {disks}")
+    for image in images():
+        typer.echo(f"image {image.folder.name}: {format_size(image.size_bytes)}")
+    if not found and not images():
+        typer.echo("no labs or images yet; to build an image: poolproof lab build")
+
+
+@app.command()
+def rm(
+    name: Annotated[str, typer.Argument(help="A lab or an image, as shown by `poolproof lab list`.")],
+    as_json: Json = False,
+) -> None:
+    """Stop a lab and delete all its files, or delete an image."""
+    from poolproof.lab.standing import remove_named
+
+    end_in_order()
+    remove_named(name)
+    typer.echo(json.dumps({"removed": name}) if as_json else f"{name} removed")

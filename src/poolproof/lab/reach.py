@@ -1,0 +1,173 @@
+"""Reach the host of a run: this machine, one over SSH, a running lab, or a lab that is started for this run alone."""
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from poolproof import process
+from poolproof.campaign.device_source import format_source
+from poolproof.campaign.model import Campaign, Device, Disk
+from poolproof.errors import CampaignError, HostError
+from poolproof.hosts.base import Host, HostUnreachable
+from poolproof.hosts.reach import reach
+from poolproof.lab.standing import PREFIX, Lab, LabRecord, find, is_running, remove, this_process
+from poolproof.results.runs.model import RunLab
+
+
+@dataclass(frozen=True)
+class ReachedHost:
+    """A host, the campaign with the devices that it has there, and the identities of the disks it may overwrite."""
+
+    host: Host
+    campaign: Campaign
+    permitted: frozenset[str]
+
+
+@contextlib.contextmanager
+def reach_host(name: str) -> Iterator[Host]:
+    """Connect to a host: `local`, `lab:NAME`, or any destination that ssh accepts.
+
+    Raises:
+        UsageError: the name is not an ssh destination.
+        HostError: the host can't be reached, or the lab is not running.
+    """
+    if not name.startswith(PREFIX):
+        with reach(name) as host:
+            yield host
+        return
+    lab = find(name)
+    with _explain_crash(lab, f"the lab {lab.name}", lab.start_command), _reach_lab(lab) as host:
+        yield host
+
+
+@contextlib.contextmanager
+def reach_for_campaign(name: str, campaign: Campaign, permitted: frozenset[str]) -> Iterator[ReachedHost]:
+    """Connect to an existing host. In a lab, the campaign's devices are the lab's disks of the same names.
+
+    Raises:
+        UsageError, HostError: as `reach_host`.
+        CampaignError: the lab's disk of that name differs from the campaign's device.
+    """
+    with reach_host(name) as host:
+        if name.startswith(PREFIX):
+            yield _in_lab(host, find(name).record, campaign, permitted)
+        else:
+            yield ReachedHost(host, campaign, permitted)
+
+
+@contextlib.contextmanager
+def reach_own_lab(
+    options: RunLab, name: str, campaign: Campaign, *, keep: bool, tell: Callable[[str], None]
+) -> Iterator[ReachedHost]:
+    """Start a lab with the campaign's devices as its disks; build its image first if there is none.
+
+    The lab is removed when the context ends, unless `keep` is set.
+
+    Raises:
+        CampaignError: a device can't be a disk of a lab.
+        HostError: the image can't be built, the lab can't be started, or it crashed.
+    """
+    lab = _start(options, name, campaign, keep=keep, tell=tell)
+    try:
+        with _explain_crash(lab, "the lab"), _reach_lab(lab) as host:
+            yield _in_lab(host, lab.record, campaign, frozenset())
+    finally:
+        if keep:
+            tell(f"the lab keeps running: poolproof lab ssh {lab.name}; to remove it: poolproof lab rm {lab.name}")
+        else:
+            remove(lab.folder)
+
+
+def run_in_lab(lab: Lab, argv: Sequence[str], timeout_s: float) -> process.Completed:
+    """Run a program in the lab as root, and return when it has ended.
+
+    Raises:
+        HostError: the lab is not running.
+        CommandError: the program is not installed there, or did not end in time.
+    """
+    with _reach_lab(lab) as host:
+        return host.run(argv, timeout_s=timeout_s, check=False)
+
+
+def ssh_command(lab: Lab) -> list[str]:
+    """Return the argv of an interactive ssh into the lab.
+
+    Raises:
+        HostError: the lab is not running.
+    """
+    if lab.state not in ("running", "orphan"):
+        raise HostError(f"the lab {lab.name} is not running: it is {lab.state}", lab.start_command)
+    return ["ssh", "-F", str(lab.ssh_config), lab.destination]
+
+
+def with_lab_disks(lab: LabRecord, campaign: Campaign) -> Campaign:
+    """Return the campaign with each device that the lab has as a disk replaced by that disk.
+
+    Raises:
+        CampaignError: the lab's disk of that name differs from the campaign's device.
+    """
+    return replace(campaign, devices=tuple(_as_lab_disk(lab, device) for device in campaign.devices))
+
+
+def _as_lab_disk(lab: LabRecord, device: Device) -> Device:
+    if isinstance(device.source, Disk) or device.name not in lab.disks:
+        return device
+    source = format_source(device.source)
+    if source != lab.sources[device.name]:
+        raise CampaignError(
+            f"device {device.name} is {source}, but {lab.sources[device.name]} in the lab {lab.name}",
+            "start another lab, or let the run start its own: --lab",
+        )
+    return replace(device, source=Disk(lab.disks[device.name]))
+
+
+def _in_lab(host: Host, lab: LabRecord, campaign: Campaign, permitted: frozenset[str]) -> ReachedHost:
+    """The lab's own disks may always be overwritten: they hold nothing else."""
+    return ReachedHost(host, with_lab_disks(lab, campaign), permitted | frozenset(lab.disks.values()))
+
+
+@contextlib.contextmanager
+def _reach_lab(lab: Lab) -> Iterator[Host]:
+    from poolproof.hosts.ssh import SshHost
+
+    ssh_command(lab)
+    with SshHost(lab.destination, lab.ssh_config) as host:
+        yield host
+
+
+@contextlib.contextmanager
+def _explain_crash(lab: Lab, name: str, *first: str) -> Iterator[None]:
+    """If the lab's machine has died, report its last console lines instead of the broken connection.
+
+    The hint has the commands `first`, then what the original hint says to do once the host works again.
+    """
+    try:
+        yield
+    except HostUnreachable as error:
+        if is_running(lab.folder):
+            raise
+        again = error.hint.rpartition("then: ")[2] if "then: " in error.hint else ""
+        hint = "; then: ".join((*first, again) if again else first)
+        raise HostError(f"{name} crashed: {lab.last_words()}", hint) from None
+
+
+def _start(options: RunLab, name: str, campaign: Campaign, *, keep: bool, tell: Callable[[str], None]) -> Lab:
+    from poolproof.lab.accelerate import check_wish
+    from poolproof.lab.build import built_or_build
+    from poolproof.lab.disks import check_devices
+    from poolproof.lab.start import LabRequest, check_programs, start
+
+    acceleration = check_wish(options.acceleration)
+    check_devices(campaign.devices)
+    check_programs(name, campaign.devices)
+    request = LabRequest(
+        name=name,
+        series=options.zfs,
+        image=built_or_build(options.zfs, tell),
+        devices=campaign.devices,
+        ram_bytes=options.ram_bytes,
+        processors=options.processors,
+        wish=acceleration,
+        owner=None if keep else this_process(),
+    )
+    return start(request, tell)

@@ -1,0 +1,111 @@
+"""Remove what crashed runs left behind: from their journals, or with the lab that belonged to a run."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from poolproof.errors import PoolproofError, RunError
+from poolproof.facts.machine import mark_of
+from poolproof.hosts.base import Host
+from poolproof.lab.reach import reach_host
+from poolproof.lab.standing import folder_of, remove
+from poolproof.provision.journal import Journal
+from poolproof.provision.leftovers import Leftover, StateDirectory, find_leftovers, lost
+from poolproof.provision.undo import complain, undo_all
+from poolproof.results.runs.directory import RunDirectory
+from poolproof.results.runs.model import RunRecord
+
+_LIMIT_S = 20.0
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class CleanupResult:
+    """A crashed run of which nothing is left on the host, and the number of changes that were undone."""
+
+    state: StateDirectory
+    run: str
+    changes: int
+
+
+def clean(path: Path, tell: Tell, *, on: str | None = None) -> int:
+    """Remove what a crashed run left on its host. Returns the number of changes undone. `on`: another name for it.
+
+    Raises:
+        RunError: not a run directory, or a poolproof process is working on it, or the run was on another machine.
+        BuildError: a change can't be undone.
+    """
+    run = RunDirectory.open(path)
+    record = run.record()
+    if record.lab is not None:
+        with run.locked():
+            return end_own_lab(run, record)
+    with run.locked(), reach_host(on or record.host) as host:
+        check_machine(path, record, host)
+        return undo_leftovers(run, host, tell)
+
+
+def clean_crashed_runs(host: Host, work: str, tell: Tell) -> tuple[tuple[CleanupResult, ...], tuple[Leftover, ...]]:
+    """Clean up every crashed run with a state directory in the work directory; also return what is left, and why.
+
+    If one run can't be cleaned up, the others still are. Runs with mounts outside the work directory are only reported.
+    """
+    done = [
+        _clean_one(found, host, tell) if found.condition == "dead" and not found.state.is_elsewhere else found
+        for found in find_leftovers(host, work)
+    ]
+    return (
+        tuple(each for each in done if isinstance(each, CleanupResult)),
+        tuple(each for each in done if isinstance(each, Leftover)),
+    )
+
+
+def check_machine(path: Path, record: RunRecord, host: Host) -> None:
+    """Raise a RunError if the run was on another machine: there, every change would wrongly be marked as undone."""
+    made_on, here = record.facts.get("machine", ""), mark_of(host)
+    if made_on and here and made_on != here:
+        raise RunError(
+            f"{path} was made on a machine other than {host.name}", "run this there, or name it: --on USER@HOST"
+        )
+
+
+def own_lab_name(label: str) -> str:
+    """Return the name of the lab that the run with this label starts for itself."""
+    return f"run-{label}"
+
+
+def end_own_lab(run: RunDirectory, record: RunRecord) -> int:
+    """Remove the run's own lab with everything the run built in it. Returns the number of changes undone that way."""
+    folder = folder_of(own_lab_name(record.label))
+    ended = len(Journal(folder / "journal.jsonl").standing()) if folder.exists() else 0
+    remove(folder)
+    journal = Journal(run.journal_path)
+    inside = journal.standing()
+    for change in inside:
+        journal.mark_undone(change)
+    return ended + len(inside)
+
+
+def undo_leftovers(run: RunDirectory, host: Host, tell: Tell) -> int:
+    """Undo every change in the run's journal. Returns the number of changes undone. The run must be locked.
+
+    Raises:
+        BuildError: a change can't be undone.
+    """
+    journal = Journal(run.journal_path)
+    standing = len(journal.standing())
+    complain(undo_all(journal, host, tell=tell), str(run.path))
+    return standing
+
+
+def _clean_one(found: Leftover, host: Host, tell: Tell) -> CleanupResult | Leftover:
+    try:
+        changes = clean(Path(found.run), tell, on=host.name)
+    except PoolproofError as error:
+        return Leftover(found.state, "failed", error.message, found.run, (error.hint,) if error.hint else found.next)
+    except OSError as error:
+        return Leftover(found.state, "failed", f"its run directory cannot be written: {error}", found.run, found.next)
+    if host.run(("test", "-e", found.state.path), timeout_s=_LIMIT_S, check=False).returncode == 0:
+        return lost(found.state, host, f"the journal of its run {found.run} does not mention it any more")
+    return CleanupResult(found.state, found.run, changes)

@@ -1,0 +1,208 @@
+"""One session of a run: reach its host, plan it, create or reopen its run directory, and measure."""
+
+import contextlib
+import errno
+import secrets
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from poolproof import __version__
+from poolproof.campaign.calibration import calibrated_device
+from poolproof.campaign.model import Campaign
+from poolproof.campaign.write import format_campaign
+from poolproof.campaign.yaml import parse_campaign
+from poolproof.errors import NO_ROOM, BuildError, Interrupted, RunError
+from poolproof.facts.machine import mark_of
+from poolproof.facts.tunables import tunables
+from poolproof.facts.versions import program_versions
+from poolproof.hosts.base import Host, HostUnreachable
+from poolproof.lab.reach import ReachedHost, reach_for_campaign, reach_own_lab
+from poolproof.load.fio.version import fio_version
+from poolproof.measure.cleanup import check_machine, end_own_lab, own_lab_name, undo_leftovers
+from poolproof.measure.events import Listener
+from poolproof.measure.plan import (
+    BuildDirectories,
+    RunPlan,
+    building_programs,
+    check_expressions,
+    make_plan,
+    plan_layouts,
+)
+from poolproof.provision.layout import LayoutPlan, look_around
+from poolproof.provision.owner import owner_of
+from poolproof.provision.place import RAM_FILES, new_label, places, real_directory
+from poolproof.results.runs.directory import RunDirectory
+from poolproof.results.runs.model import RunLab, RunRecord
+from poolproof.steps import Step
+
+_UNWRITABLE = (*NO_ROOM, errno.EROFS)
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class RunRequest:
+    """The run to make. `campaign_text`: the campaign as given; `on`: the name of the host; `wipe`: disks to overwrite.
+
+    `lab`: the run starts its own lab, which keeps running afterwards if `keep_lab` is set.
+    """
+
+    campaign: Campaign
+    campaign_text: str
+    out: Path | None
+    work: str
+    wipe: frozenset[str]
+    on: str
+    lab: RunLab | None = None
+    keep_lab: bool = False
+
+
+@dataclass(frozen=True)
+class Session:
+    """A planned run and the host that it runs on."""
+
+    plan: RunPlan
+    host: Host
+
+
+@contextlib.contextmanager
+def open_session(request: RunRequest, tell: Tell) -> Iterator[Session]:
+    """Reach the host of a new run and plan the run; nothing is changed on the host, except that a lab may be started.
+
+    Raises:
+        PoolproofError: the host can't be reached or can't build the campaign, or the campaign has a mistake.
+    """
+    label = new_label()
+    with _reach(request, label, tell) as reached:
+        work = real_directory(reached.host, request.work).rstrip("/")
+        directories = BuildDirectories(label, f"{work}/poolproof-{label}", f"{RAM_FILES}/poolproof-{label}")
+        seed = request.campaign.measure.seed
+        seed = secrets.randbelow(2**31) if seed is None else seed
+        plan = make_plan(reached.campaign, reached.host, directories, seed, reached.permitted)
+        yield Session(plan, reached.host)
+
+
+@contextlib.contextmanager
+def reopen_session(run: RunDirectory, tell: Tell, *, on: str | None) -> Iterator[Session]:
+    """Reach the host of an interrupted run, remove what the run left there, and plan it again.
+
+    `on`: another name for the same host.
+
+    Raises:
+        RunError: the run was imported, is in use, or was made on another machine.
+        BuildError: a change that the run left can't be undone.
+    """
+    record = run.record()
+    if record.imported:
+        raise RunError(f"{run.path} was imported and can't be resumed", f"poolproof show {run.path}")
+    campaign = parse_campaign(record.campaign, str(run.path / "run.json"), recorded=True)
+    if record.lab is not None:
+        with run.locked():
+            end_own_lab(run, record)
+        reaching = reach_own_lab(record.lab, own_lab_name(record.label), campaign, keep=False, tell=tell)
+    else:
+        reaching = reach_for_campaign(on or record.host, campaign, frozenset(record.allowed_disks))
+    with reaching as reached:
+        if record.lab is None:
+            check_machine(run.path, record, reached.host)
+        with run.locked():
+            undo_leftovers(run, reached.host, tell)
+        directories = BuildDirectories(record.label, record.state_dir, record.ram_dir)
+        plan = make_plan(reached.campaign, reached.host, directories, record.seed, reached.permitted)
+        yield Session(plan, reached.host)
+
+
+def create_run(request: RunRequest, session: Session) -> RunDirectory:
+    """Create the run directory, with the record of the host, the versions and the campaign."""
+    plan, host, now = session.plan, session.host, datetime.now()
+    record = RunRecord(
+        poolproof=__version__,
+        campaign=format_campaign(request.campaign),
+        label=plan.site.label,
+        state_dir=plan.site.state_dir,
+        ram_dir=plan.site.ram_dir,
+        seed=plan.seed,
+        host=host.name,
+        begun_at=now.astimezone().isoformat(timespec="seconds"),
+        facts={
+            "kernel": plan.machine.kernel,
+            "distribution": plan.machine.distribution,
+            "processors": str(plan.machine.processors),
+            "processor": plan.machine.processor,
+            "ram_bytes": str(plan.machine.ram_bytes),
+            "machine": mark_of(host),
+            **tunables(host),
+        },
+        versions={
+            "poolproof": __version__,
+            "fio": str(fio_version(host)),
+            **program_versions(host, building_programs(plan)),
+        },
+        allowed_disks=tuple(sorted(request.wipe)),
+        lab=request.lab,
+    )
+    return RunDirectory.create(_run_path(request, now), request.campaign_text, record)
+
+
+def planned_steps(request: RunRequest, session: Session) -> tuple[tuple[Step, ...], tuple[LayoutPlan, ...]]:
+    """Return the steps that make the run's own directories, and the plan of each layout; for `--dry-run`."""
+    plan = session.plan
+    around = look_around(session.host, plan.campaign, plan.nodes.values(), plan.site.state_dir)
+    owner = owner_of(_run_path(request, datetime.now()))
+    return places(plan.site, owner, with_ram=plan.uses_ram_files), tuple(plan_layouts(plan, around))
+
+
+def measure_run(session: Session, run: RunDirectory, listen: contextlib.AbstractContextManager[Listener]) -> None:
+    """Measure what the run has not measured yet; layouts are removed when this returns or raises.
+
+    Raises:
+        Interrupted: Ctrl-C or a signal.
+        HostUnreachable, RunError: the connection broke, or the run directory can't be written.
+    """
+    from poolproof.measure.conduct import conduct
+
+    resume = f"poolproof resume {run.path}"
+    try:
+        with run.locked(), listen as listener:
+            conduct(session.plan, session.host, run, listener)
+    except KeyboardInterrupt:
+        raise Interrupted("interrupted; layouts removed, finished trials saved", resume) from None
+    except HostUnreachable as error:
+        raise HostUnreachable(error.message, f"when this works again: {error.hint}; then: {resume}") from None
+    except OSError as error:
+        if error.errno not in _UNWRITABLE:
+            raise
+        raise RunError(
+            f"{run.path} cannot be written: {error.strerror}; layouts removed, finished trials saved",
+            f"make room (df -h {run.path}), then: {resume}",
+        ) from None
+
+
+def check_measured(run: RunDirectory) -> None:
+    """Raise a BuildError with the first trial's finding if no trial of a layout has results.
+
+    Trials of single disks do not count: the user asked for the layouts.
+    """
+    trials = [trial for trial in run.trials() if calibrated_device(trial.layout) is None]
+    if all(trial.figures is None for trial in trials):
+        finding = trials[0].findings[0]
+        raise BuildError(f"nothing could be measured: {finding.message}", finding.fix)
+
+
+def _reach(request: RunRequest, label: str, tell: Tell) -> contextlib.AbstractContextManager[ReachedHost]:
+    if request.lab is None:
+        return reach_for_campaign(request.on, request.campaign, request.wipe)
+    check_expressions(request.campaign)  # report a mistake now, not after an image and a boot
+    return reach_own_lab(request.lab, own_lab_name(label), request.campaign, keep=request.keep_lab, tell=tell)
+
+
+def _run_path(request: RunRequest, now: datetime) -> Path:
+    """The path that was asked for, or the first free one of runs/<name>-<date>-<time>, with seconds, with a number."""
+    if request.out is not None:
+        return request.out
+    base = Path("runs") / f"{request.campaign.name}-{now:%Y%m%d-%H%M}"
+    candidates = [base, base.with_name(f"{base.name}{now:%S}")]
+    candidates += [base.with_name(f"{base.name}{now:%S}-{number}") for number in range(2, 100)]
+    return next(path for path in candidates if not path.exists())
