@@ -5,8 +5,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from poolproof.campaign.caret import mistake_in
-from poolproof.campaign.expression import Argument, Expression, Group, Option, Stage, TextSpan, Word
+from poolproof.campaign.expression import Argument, Expression, Group, Option, Stage, TextSpan, Word, mistake_in
 
 MOST_VARIANTS = 10_000
 _DEEPEST = 32
@@ -23,7 +22,7 @@ class Variant:
 
 
 class BraceMistake(ValueError):
-    """Braces that cannot be read. `offset` is where in the text."""
+    """The braces cannot be read. `offset` is the position in the text."""
 
     def __init__(self, message: str, offset: int) -> None:
         super().__init__(message)
@@ -31,13 +30,13 @@ class BraceMistake(ValueError):
 
 
 def expand(expression: Expression) -> tuple[Variant, ...]:
-    """Every layout that an expression with braces stands for, the last brace varying fastest.
+    """Return all layouts that an expression with braces describes; the last brace varies fastest.
 
-    The variants keep the text and the places of the source, so that an error points at what the user wrote.
+    The variants keep the text and the spans of the source, so an error points at what the user wrote.
 
     Raises:
-        CampaignError: a brace is not closed, holds a single or an empty or a repeated choice, or there are more than
-            MOST_VARIANTS layouts.
+        CampaignError: a brace is not closed, contains only one choice, an empty or a repeated one, or there are more
+            than MOST_VARIANTS layouts.
     """
     words = tuple(_with_braces(expression))
     choices = [_choices(word, expression) for word in words]
@@ -46,15 +45,15 @@ def expand(expression: Expression) -> tuple[Variant, ...]:
 
 
 def expand_text(text: str) -> tuple[str, ...]:
-    """Every text that a text with braces stands for; the text itself where there are none.
+    """Return all texts that a text with braces describes; only the text itself if it has no braces.
 
     Raises:
-        BraceMistake: a brace is not closed or not opened, holds a single choice, or there are too many of them.
+        BraceMistake: a brace is not closed or not opened, contains only one choice, or there are too many choices.
     """
     _check_depth(text)
     found, end = _sequence(text, 0, inside=False)
     if end < len(text):
-        raise BraceMistake("this `}` closes no brace", end)
+        raise BraceMistake("this `}` has no matching `{`", end)
     return found
 
 
@@ -63,11 +62,11 @@ def _check_depth(text: str) -> None:
     for at, character in enumerate(text):
         depth += {"{": 1, "}": -1}.get(character, 0)
         if depth > _DEEPEST:
-            raise BraceMistake(f"more than {_DEEPEST} braces inside each other", at)
+            raise BraceMistake(f"more than {_DEEPEST} nested braces", at)
 
 
 def _sequence(text: str, at: int, *, inside: bool) -> tuple[tuple[str, ...], int]:
-    """What the text from `at` stands for, up to its end; inside a brace, up to the `,` or `}` that ends the choice."""
+    """Return the texts that `text` describes from `at` on, and where they end: inside a brace at `,` or `}`."""
     found: tuple[str, ...] = ("",)
     while at < len(text) and text[at] != "}" and not (inside and text[at] == ","):
         if text[at] == "{":
@@ -85,14 +84,14 @@ def _sequence(text: str, at: int, *, inside: bool) -> tuple[tuple[str, ...], int
 
 
 def _brace(text: str, opened: int) -> tuple[tuple[str, ...], int]:
-    """The choices of the brace that opens at `opened`, and where the text goes on."""
+    """Return the choices of the brace that opens at `opened`, and the position after it."""
     found: list[str] = []
     at = opened
     while at == opened or text[at] == ",":
         choice, at = _sequence(text, at + 1, inside=True)
         found.extend(choice)
         if at >= len(text):
-            raise BraceMistake("this `{` is not closed; write {16k,128k} without blanks", opened)
+            raise BraceMistake("this `{` is not closed; write {16k,128k} without spaces", opened)
     if "," not in text[opened:at]:
         return _range(text[opened + 1 : at], opened), at + 1
     return tuple(found), at + 1
@@ -101,7 +100,7 @@ def _brace(text: str, opened: int) -> tuple[tuple[str, ...], int]:
 def _range(text: str, opened: int) -> tuple[str, ...]:
     match = _RANGE.fullmatch(text)
     if match is None or int(match[1]) == int(match[2]):
-        raise BraceMistake("a brace holds two choices or more, such as {16k,128k}, or a range, such as {1..3}", opened)
+        raise BraceMistake("a brace needs at least two choices, such as {16k,128k}, or a range, such as {1..3}", opened)
     first, last = int(match[1]), int(match[2])
     if abs(last - first) >= MOST_VARIANTS:
         raise BraceMistake(f"more than {MOST_VARIANTS} choices", opened)
@@ -129,17 +128,17 @@ def _choices(argument: Word | Option, source: Expression) -> tuple[str, ...]:
     except BraceMistake as mistake:
         raise mistake_in(source, _inside(argument, mistake.offset, source.text), str(mistake)) from None
     if "" in found and isinstance(argument, Word):
-        raise mistake_in(source, argument.place, "an empty choice leaves no word here", "write two layouts instead")
+        raise mistake_in(source, argument.span, "an empty choice would leave no word here", "write two layouts instead")
     repeated = next((text for text in found if found.count(text) > 1), None) if len(set(found)) < len(found) else None
     if repeated is not None:
-        raise mistake_in(source, argument.place, f"the choice `{repeated}` comes twice", "each choice makes a layout")
+        raise mistake_in(source, argument.span, f"the choice `{repeated}` is given twice", "each choice makes a layout")
     return found
 
 
 def _inside(argument: Word | Option, offset: int, text: str) -> TextSpan:
-    """The place of one character of an argument's text; the whole argument where the source is not at hand."""
-    start = text.find(_text(argument), argument.place.start)
-    return TextSpan(start + offset, start + offset + 1) if 0 <= start < argument.place.end else argument.place
+    """Return the span of one character of an argument, or of the whole argument if its source text is unknown."""
+    start = text.find(_text(argument), argument.span.start)
+    return TextSpan(start + offset, start + offset + 1) if 0 <= start < argument.span.end else argument.span
 
 
 def _check_count(choices: list[tuple[str, ...]], source: Expression) -> None:
@@ -148,7 +147,7 @@ def _check_count(choices: list[tuple[str, ...]], source: Expression) -> None:
         count *= len(found)
         if count > MOST_VARIANTS:
             raise mistake_in(
-                source, TextSpan(0, len(source.text)), f"the braces make more than {MOST_VARIANTS} layouts"
+                source, TextSpan(0, len(source.text)), f"the braces describe more than {MOST_VARIANTS} layouts"
             )
 
 
@@ -160,7 +159,7 @@ def _variant(source: Expression, words: tuple[Word | Option, ...], chosen: tuple
 
 
 def _fill(expression: Expression, chosen: Iterator[str]) -> Expression:
-    """The expression with the next chosen text in place of each word that holds braces, in reading order."""
+    """Return the expression with each word that has braces replaced by the next choice, in reading order."""
     stages = tuple(
         Stage(tuple(_filled(argument, chosen) for argument in stage.arguments)) for stage in expression.stages
     )

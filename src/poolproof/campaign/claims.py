@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from poolproof.campaign.caret import pointed
 from poolproof.campaign.document import Items, Node, Scalar, Spot, YamlMapping, expect_scalar, expect_table, unknown_key
-from poolproof.campaign.expression import TextSpan
+from poolproof.campaign.expression import TextSpan, pointed
 from poolproof.campaign.nearest import did_you_mean, listed
 from poolproof.errors import CampaignError
 

@@ -1,15 +1,17 @@
-"""Layout expressions: `zfs mirror hdd1 hdd2 log (nvme1 | luks) | zvol 100G | ext4` as a tree, and back.
+"""A layout expression as a tree: `zfs mirror hdd1 hdd2 log (nvme1 | luks) | zvol 100G | ext4`.
 
-The grammar knows stages, words, options and groups; which words a technology understands is that technology's own
-business (`layers/`). Places are kept for error messages and take no part in equality.
+The tree has stages, words, options and groups. Only the layers know which words they accept (`layers/`). Each argument
+remembers its position in the text, for error messages; equality ignores it.
 """
 
 from dataclasses import dataclass, field
 
+from poolproof.errors import CampaignError
+
 
 @dataclass(frozen=True)
 class TextSpan:
-    """Where a token stands in the text: columns from 0, `end` exclusive."""
+    """The position of a token in the text: columns from 0, `end` exclusive."""
 
     start: int = 0
     end: int = 0
@@ -20,7 +22,7 @@ class Word:
     """A bare word: a layer, a device, a vdev kind, a size, a path."""
 
     text: str
-    place: TextSpan = field(default=TextSpan(), compare=False)
+    span: TextSpan = field(default=TextSpan(), compare=False)
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,7 @@ class Option:
 
     key: str
     value: str
-    place: TextSpan = field(default=TextSpan(), compare=False)
+    span: TextSpan = field(default=TextSpan(), compare=False)
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ class Group:
     """A layout in parentheses that serves as a device."""
 
     expression: "Expression"
-    place: TextSpan = field(default=TextSpan(), compare=False)
+    span: TextSpan = field(default=TextSpan(), compare=False)
 
 
 Argument = Word | Option | Group
@@ -45,7 +47,7 @@ Argument = Word | Option | Group
 
 @dataclass(frozen=True)
 class Stage:
-    """What stands between two `|`: at least one argument, the first a word or a group."""
+    """The part between two `|`: at least one argument, the first a word or a group."""
 
     arguments: tuple[Argument, ...]
 
@@ -54,10 +56,33 @@ class Stage:
 class Expression:
     """Stages from the bottom to the top.
 
-    `text` is the source, braces and all, that every place in the expression and in its groups refers to; `origin` is
-    where the source stands ("campaign.yaml:12"). Both are kept for error messages.
+    `text` is the source with its braces; all spans in the expression and in its groups refer to it. `origin` says where
+    the source is written ("campaign.yaml:12"). Both are for error messages.
     """
 
     stages: tuple[Stage, ...]
     text: str = field(default="", compare=False)
     origin: str = field(default="", compare=False)
+
+
+def pointed(text: str, span: TextSpan, message: str) -> str:
+    """Return the message, the line of `text` that contains the span, and carets under the span."""
+    start = min(span.start, len(text))
+    line_start = text.rfind("\n", 0, start) + 1
+    line_end = text.find("\n", start)
+    line = text[line_start : len(text) if line_end < 0 else line_end].replace("\t", " ")
+    width = max(1, min(span.end, line_start + len(line)) - start)
+    return f"{message}\n  {line}\n  {' ' * (start - line_start)}{'^' * width}"
+
+
+def mistake_in(expression: Expression, span: TextSpan, message: str, hint: str = "") -> CampaignError:
+    """Return the error that names the file and line of an expression, if known, and points at the span."""
+    prefix = f"{expression.origin}: " if expression.origin else ""
+    return CampaignError(prefix + pointed(expression.text, span, message), hint or _how_to_check(expression.origin))
+
+
+def _how_to_check(origin: str) -> str:
+    file, _, line = origin.rpartition(":")
+    if file and line.isdigit():
+        return f"fix it, then check the campaign without running it: poolproof check {file}"
+    return "to see what a run would do, without doing it: poolproof run … --dry-run"

@@ -1,18 +1,14 @@
-"""Layout expressions: text to a tree and back. The grammar stands in grammar.lark, what lark makes of it in
-grammar_tables.py.
+"""Parse a layout expression into a tree, and format it back as text. The grammar is grammar.lark.
 
-lark is imported when the first expression is parsed, not before: commands that parse none do not pay for it.
+lark is imported when the first expression is parsed, so commands that parse none do not pay for it.
 """
 
 import functools
-import io
-import pickle
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from poolproof.campaign.caret import mistake_in
-from poolproof.campaign.expression import Argument, Expression, Group, Option, Stage, TextSpan, Word
+from poolproof.campaign.expression import Argument, Expression, Group, Option, Stage, TextSpan, Word, mistake_in
 from poolproof.errors import CampaignError
 
 if TYPE_CHECKING:
@@ -33,18 +29,18 @@ _EXPECTED = {
     "$END": "the end",
 }
 _OPTION = "write an option like: compression=lz4"
-_QUOTED = 'write a word with blanks like: dir "/srv/my data"'
+_QUOTED = 'write a word with spaces like: dir "/srv/my data"'
 _BRACES = "write choices like: compression={lz4,zstd}"
 _EXAMPLE = "a layout looks like: zfs mirror disk1 disk2 ashift=12 | zvol 100G | ext4"
 
 
 def parse_expression(text: str, origin: str = "") -> Expression:
-    """The tree of a layout expression. Braces stay as they stand; `braces.expand` multiplies them.
+    """Return the tree of a layout expression. Braces are kept; `braces.expand` multiplies them.
 
-    `origin` says where the text stands, for error messages: "campaign.yaml:12".
+    `origin` says where the text is written, for error messages: "campaign.yaml:12".
 
     Raises:
-        CampaignError: the text is no layout expression; the message points at the word.
+        CampaignError: the text is not a layout expression; the message points at the word.
     """
     source = Expression((), text, origin)
     _check_characters(source)
@@ -53,7 +49,7 @@ def parse_expression(text: str, origin: str = "") -> Expression:
 
 
 def format_expression(expression: Expression) -> str:
-    """The canonical line: one blank between items, quotes only where they are needed."""
+    """Return the canonical line: one space between items, and quotes only around words that need them."""
     return " | ".join(" ".join(map(_format_argument, stage.arguments)) for stage in expression.stages)
 
 
@@ -72,17 +68,6 @@ def _format_value(value: str) -> str:
 
 @functools.cache
 def _parser() -> "Lark":
-    import lark
-
-    from poolproof.campaign.grammar_tables import LARK, TABLES
-
-    if lark.__version__ != LARK:
-        return parser_of_grammar()
-    return lark.Lark.load(io.BytesIO(pickle.dumps(TABLES)))  # what Lark.save writes: plain values, pickled
-
-
-def parser_of_grammar() -> "Lark":
-    """The parser out of the grammar itself, in 40 ms; out of its tables it takes 2."""
     from lark import Lark
 
     return Lark(GRAMMAR_FILE.read_text(encoding="utf-8"), start="layout", parser="lalr")
@@ -96,42 +81,40 @@ def _tree(source: Expression) -> "Tree[Token]":
     except UnexpectedToken as error:
         raise _unexpected(source, error.token, error.accepts or error.expected) from None
     except UnexpectedCharacters as error:
-        raise _no_word(source, error.pos_in_stream or 0) from None
+        raise _not_a_word(source, error.pos_in_stream or 0) from None
 
 
 def _unexpected(source: Expression, token: "Token", expected: set[str]) -> CampaignError:
-    """The error for a word that may not stand where it does."""
+    """Return the error for a word in the wrong position."""
     if token.type == "$END":
-        place, found = TextSpan(len(source.text), len(source.text)), "the end"
+        span, found = TextSpan(len(source.text), len(source.text)), "the end"
     else:
-        place, found = TextSpan(token.start_pos or 0, token.end_pos or 0), f"`{token}`"
+        span, found = TextSpan(token.start_pos or 0, token.end_pos or 0), f"`{token}`"
     if token.type == "OPTION":
-        return mistake_in(source, place, f"expected a layer or a device before any option, found {found}", _EXAMPLE)
-    wanted = " or ".join(dict.fromkeys(text for name, text in _EXPECTED.items() if name in expected))
-    if not wanted:
-        return mistake_in(
-            source, place, f"expected a word, key=value or `|`, found {found} that closes nothing", _EXAMPLE
-        )
-    return mistake_in(source, place, f"expected {wanted}, found {found}", _EXAMPLE)
+        return mistake_in(source, span, f"expected a layer or a device before any option, found {found}", _EXAMPLE)
+    expected_text = " or ".join(dict.fromkeys(text for name, text in _EXPECTED.items() if name in expected))
+    if not expected_text:
+        return mistake_in(source, span, f"expected a word, key=value or `|`, found an unmatched {found}", _EXAMPLE)
+    return mistake_in(source, span, f"expected {expected_text}, found {found}", _EXAMPLE)
 
 
-def _no_word(source: Expression, start: int) -> CampaignError:
-    """The error for what is neither a word nor an option."""
+def _not_a_word(source: Expression, start: int) -> CampaignError:
+    """Return the error for text that is neither a word nor an option."""
     match = _CHUNK.match(source.text, start)
     end = match.end() if match else start + 1
     found = source.text[start:end]
-    place = TextSpan(start, end)
+    span = TextSpan(start, end)
     if '"' in found:
         return mistake_in(
-            source, place, f"expected quotes around a whole word or a whole value, found `{found}`", _QUOTED
+            source, span, f"expected quotes around a whole word or a whole value, found `{found}`", _QUOTED
         )
     if found.startswith("=") or found.endswith("="):
-        return mistake_in(source, place, f"expected key=value without blanks, found `{found}`", _OPTION)
-    return mistake_in(source, place, f"expected a word or key=value, found `{found}`", _BRACES)
+        return mistake_in(source, span, f"expected key=value without spaces, found `{found}`", _OPTION)
+    return mistake_in(source, span, f"expected a word or key=value, found `{found}`", _BRACES)
 
 
 def _check_characters(source: Expression) -> None:
-    """Refuse what no command line can carry."""
+    """Refuse characters that no command line can contain."""
     match = _UNFIT.search(source.text)
     if match:
         raise mistake_in(source, TextSpan(*match.span()), f"expected words, found the character {match[0]!r}", _EXAMPLE)
@@ -142,7 +125,7 @@ def _check_depth(source: Expression) -> None:
     for match in re.finditer(r'"[^"]*"|[()]', source.text):
         depth += {"(": 1, ")": -1}.get(match[0], 0)
         if depth > _DEEPEST:
-            message = f"expected at most {_DEEPEST} parentheses inside each other"
+            message = f"expected at most {_DEEPEST} nested parentheses"
             raise mistake_in(source, TextSpan(*match.span()), message, _EXAMPLE)
 
 
@@ -153,10 +136,10 @@ def _layout(tree: Any, source: Expression) -> Expression:
 
 def _argument(tree: Any, source: Expression) -> Argument:
     first, last = tree.children[0], tree.children[-1]
-    place = TextSpan(first.start_pos, last.end_pos)
+    span = TextSpan(first.start_pos, last.end_pos)
     if tree.data == "group":
-        return Group(_layout(tree.children[1], source), place)
+        return Group(_layout(tree.children[1], source), span)
     if tree.data == "option":
         key, value = str(first).split("=", 1)
-        return Option(key, value.strip('"'), place)
-    return Word(str(first).strip('"'), place)
+        return Option(key, value.strip('"'), span)
+    return Word(str(first).strip('"'), span)

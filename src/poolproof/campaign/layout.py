@@ -1,11 +1,10 @@
-"""Layouts as they are written: a name and an expression; braces make several of one."""
+"""Layouts as a campaign defines them: a name and an expression; braces make several layouts of one expression."""
 
 from collections.abc import Collection, Iterator
 
 from poolproof.campaign.braces import expand
-from poolproof.campaign.caret import mistake_in
 from poolproof.campaign.document import Spot
-from poolproof.campaign.expression import Expression, Group, Stage, Word
+from poolproof.campaign.expression import Expression, Group, Stage, Word, mistake_in
 from poolproof.campaign.grammar import parse_expression
 from poolproof.campaign.model import Layout
 from poolproof.campaign.names import NAME_RULE, is_name, matrix_name
@@ -14,10 +13,10 @@ _PATH_LAYER = "dir"  # its words are directories, never devices
 
 
 def make_layouts(name: str, text: str, spot: Spot) -> tuple[Layout, ...]:
-    """The layouts that one expression stands for, named by what varies.
+    """Return the layouts that one expression describes, named by what varies.
 
     Raises:
-        CampaignError: the name or the expression holds a mistake.
+        CampaignError: the name or the expression has a mistake.
     """
     if not is_name(name):
         raise spot.mistake(f"`{name}` cannot name a layout", f"a name is {NAME_RULE}")
@@ -26,17 +25,17 @@ def make_layouts(name: str, text: str, spot: Spot) -> tuple[Layout, ...]:
 
 
 def check_devices_once(layout: Layout, devices: Collection[str]) -> None:
-    """Refuse a layout that uses a device twice: it would measure a disk against itself.
+    """Check that a layout uses each device once: otherwise it would measure a disk against itself.
 
     Raises:
-        CampaignError: points at the second use.
+        CampaignError: a device is used twice; the message points at the second use.
     """
     used: set[str] = set()
     for word in _words(layout.expression):
         if word.text in devices and word.text in used:
             raise mistake_in(
                 layout.expression,
-                word.place,
+                word.span,
                 f"layout `{layout.name}` uses device `{word.text}` twice",
                 "name another device, or add one under `devices:`",
             )
@@ -44,7 +43,7 @@ def check_devices_once(layout: Layout, devices: Collection[str]) -> None:
 
 
 def devices_of(layout: Layout, devices: Collection[str]) -> frozenset[str]:
-    """Which of the campaign's devices the layout uses."""
+    """Return the devices of the campaign that the layout uses."""
     return frozenset(word.text for word in _words(layout.expression) if word.text in devices)
 
 

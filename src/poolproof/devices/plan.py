@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from poolproof.campaign.error_location import located_at
 from poolproof.campaign.model import Device, DeviceSource, Disk, Emulated, LoopFile, Qcow2
-from poolproof.campaign.spots import standing_at
 from poolproof.devices import disk, emulate, file, qcow2
 from poolproof.devices.model import DevicePlan, Site
 from poolproof.facts.block import Below, BlockFacts
@@ -72,7 +72,7 @@ def programs_of(source: DeviceSource) -> tuple[str, ...]:
 def _plan(
     device: Device, site: Site, facts: DeviceFacts, loop: int, nbds: Iterator[int], in_ram: bool, seed: int
 ) -> DevicePlan:
-    with standing_at(device.origin):
+    with located_at(device.origin):
         return _plan_of_kind(device, site, facts, loop, nbds, in_ram, seed)
 
 

@@ -217,8 +217,8 @@ def _check_metadata(reading: StageReader, count: int) -> None:
     for argument in reading.arguments:
         if isinstance(argument, Option) and argument.key == "metadata":
             if argument.value not in _PROFILES:
-                raise arguments.unknown(reading, Word(argument.value, argument.place), "profile of btrfs", _PROFILES)
-            _check_count(reading, Word(argument.value, argument.place), argument.value, count)
+                raise arguments.unknown(reading, Word(argument.value, argument.span), "profile of btrfs", _PROFILES)
+            _check_count(reading, Word(argument.value, argument.span), argument.value, count)
 
 
 def _check_sizes(inputs: Sequence[Volume]) -> None:

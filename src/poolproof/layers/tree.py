@@ -7,8 +7,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from poolproof.campaign.caret import mistake_in
-from poolproof.campaign.expression import Argument, Expression, Group, Stage, Word
+from poolproof.campaign.expression import Argument, Expression, Group, Stage, Word, mistake_in
 from poolproof.campaign.nearest import did_you_mean
 from poolproof.devices.model import Leaf, Site, Volume
 from poolproof.errors import CampaignError, HostError
@@ -138,7 +137,7 @@ class _Resolver:
         return DeviceNode(name)
 
     def _mistake(self, argument: Argument, message: str, hint: str = "") -> CampaignError:
-        return mistake_in(self._source, argument.place, message, hint)
+        return mistake_in(self._source, argument.span, message, hint)
 
 
 def _near_layer(argument: Argument) -> str:

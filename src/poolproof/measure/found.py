@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable
 
-from poolproof.campaign.spots import standing_in
+from poolproof.campaign.error_location import located_in
 from poolproof.errors import CampaignError
 from poolproof.hosts.base import Host
 from poolproof.layers.arguments import is_block
@@ -47,7 +47,7 @@ def check_found(layout: str, node: Node, cells: Iterable[CellJobs], host: Host) 
         return
     for cell in every:
         if not cell.workload.fill:
-            with standing_in(cell.workload):
+            with located_in(cell.workload):
                 _check_cell(layout, found_directory(node), cell, host)
 
 

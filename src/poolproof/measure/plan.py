@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from poolproof.campaign.calibration import Calibration, calibrated_device, calibration_of
+from poolproof.campaign.error_location import located_at, located_in
 from poolproof.campaign.model import Campaign, Emulated, Layout, Workload
-from poolproof.campaign.spots import standing_at, standing_in
 from poolproof.devices.model import Site
 from poolproof.devices.plan import programs_of
 from poolproof.errors import CampaignError
@@ -143,7 +143,7 @@ def _check_layouts(plan: RunPlan, host: Host) -> None:
     for planned in plan_layouts(plan, ground):
         if calibrated_device(planned.layout.name) is not None:
             continue  # what runs on a bare disk is cut to its size
-        with standing_at(planned.layout.expression.origin):
+        with located_at(planned.layout.expression.origin):
             _check_room(planned, plan, ground)
 
 
@@ -235,7 +235,7 @@ def building_programs(plan: RunPlan) -> frozenset[str]:
 
 
 def _cell(workload: Workload, campaign: Campaign, host: Host) -> CellJobs:
-    with standing_in(workload):
+    with located_in(workload):
         return CellJobs(workload, jobs_of(workload, campaign.measure, host))
 
 
@@ -247,7 +247,7 @@ def _check_values(cells: Sequence[CellJobs], host: Host) -> None:
             check_values(_named(together), host)
         except CampaignError:
             for cell in together:
-                with standing_in(cell.workload):
+                with located_in(cell.workload):
                     check_values(_named((cell,)), host)
             raise
 
@@ -297,7 +297,7 @@ def _check_largest(planned: LayoutPlan, plan: RunPlan, room: int) -> None:
     for cell in plan.cells:
         largest = max((job.size_bytes or 0) // max(1, job.nrfiles) for job in cell.jobs.jobs)
         if cell.workload.fill and largest > room:
-            with standing_in(cell.workload):
+            with located_in(cell.workload):
                 raise CampaignError(
                     f"workload {cell.workload.name} has a file of {format_size(largest)}; "
                     f"layout {planned.layout.name} has no place larger than {format_size(room)}",

@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count, islice
 
+from poolproof.campaign.error_location import located_at
 from poolproof.campaign.model import Campaign, Disk, Layout
-from poolproof.campaign.spots import standing_at
 from poolproof.devices.disk import bare_identity
 from poolproof.devices.model import DevicePlan, Leaf, Site, Volume
 from poolproof.devices.plan import DeviceFacts, plan_devices
@@ -152,7 +152,7 @@ def _plan_added(
 @contextmanager
 def _in_the_campaigns_words(layout: Layout, volumes: Mapping[str, Volume]) -> Iterator[None]:
     """A disk that is too small for its layer is a mistake of the campaign, which calls it by its own name for it."""
-    with standing_at(layout.expression.origin):
+    with located_at(layout.expression.origin):
         try:
             yield
         except HostError as error:
@@ -175,7 +175,7 @@ def _disks(host: Host, campaign: Campaign, nodes: Collection[Node]) -> tuple[Blo
 
 def _directory_of(campaign: Campaign, host: Host, path: str, loops: tuple[LoopFacts, ...]) -> Volume:
     using = (layout for layout in campaign.layouts if path in layout.expression.text)
-    with standing_at(next((layout.expression.origin for layout in using), "")):
+    with located_at(next((layout.expression.origin for layout in using), "")):
         return _directory(host, path, loops)
 
 

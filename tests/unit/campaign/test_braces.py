@@ -47,7 +47,7 @@ def test_a_variant_remembers_what_the_user_wrote() -> None:
     source = parse_expression("zfs a k={1,2}", "c.yaml:3")
     second = expand(source)[1].expression
     assert (second.text, second.origin) == ("zfs a k={1,2}", "c.yaml:3")
-    assert second.stages[0].arguments[2].place == source.stages[0].arguments[2].place
+    assert second.stages[0].arguments[2].span == source.stages[0].arguments[2].span
 
 
 @pytest.mark.parametrize(
@@ -80,23 +80,23 @@ def test_there_are_as_many_layouts_as_the_product_of_the_choices(choices: list[l
 @pytest.mark.parametrize(
     ("text", "message", "column"),
     [
-        ("zfs a k={1,2", "this `{` is not closed; write {16k,128k} without blanks", 8),
-        ("zfs {a, b}", "this `{` is not closed; write {16k,128k} without blanks", 4),
-        ("zfs a k=1}", "this `}` closes no brace", 9),
-        ("zfs a k={1}", "a brace holds two choices or more, such as {16k,128k}, or a range, such as {1..3}", 8),
-        ("zfs a k={}", "a brace holds two choices or more, such as {16k,128k}, or a range, such as {1..3}", 8),
-        ("zfs {mirror,} a", "an empty choice leaves no word here", 4),
-        ("zfs {a,a}", "the choice `a` comes twice", 4),
-        ("zfs " + "{" * 9000, "more than 32 braces inside each other", 36),
+        ("zfs a k={1,2", "not closed", 8),
+        ("zfs {a, b}", "not closed", 4),
+        ("zfs a k=1}", "no matching `{`", 9),
+        ("zfs a k={1}", "at least two choices", 8),
+        ("zfs a k={}", "at least two choices", 8),
+        ("zfs {mirror,} a", "empty choice", 4),
+        ("zfs {a,a}", "choice `a`", 4),
+        ("zfs " + "{" * 9000, "more than 32", 36),
         ("zfs a k={1..99999}", "more than 10000 choices", 8),
-        ("zfs {1..200} {1..200}", "the braces make more than 10000 layouts", 0),
+        ("zfs {1..200} {1..200}", "more than 10000 layouts", 0),
     ],
 )
 def test_a_mistake_in_braces_is_pointed_at(text: str, message: str, column: int) -> None:
     with pytest.raises(CampaignError) as caught:
         expand(parse_expression(text))
     first, _, carets = caught.value.message.split("\n")
-    assert first == message
+    assert message in first
     assert carets.index("^") == column + 2
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
+from poolproof.campaign.error_location import located_at, located_in
 from poolproof.campaign.flags import campaign_from_flags
 from poolproof.campaign.model import Campaign
-from poolproof.campaign.spots import standing_at, standing_in
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.errors import CampaignError, HostError, PoolproofError
 
@@ -33,7 +33,7 @@ def campaign() -> Campaign:
 
 def said(name: str, about: str) -> str:
     workload = next(each for each in campaign().workloads if each.name.startswith(name))
-    with pytest.raises(CampaignError) as caught, standing_in(workload):
+    with pytest.raises(CampaignError) as caught, located_in(workload):
         raise CampaignError("no", "yes").concerning(about)
     assert caught.value.hint == "yes"
     return caught.value.message
@@ -57,7 +57,7 @@ def test_the_line_of_the_option_or_else_of_the_workload(workload: str, option: s
 
 def test_the_words_of_the_command_line_stand_for_a_line() -> None:
     (workload,) = campaign_from_flags(["dir /srv"], [], ["rw=read,bs=4k"]).workloads
-    with pytest.raises(CampaignError, match=r"^--workload rw=read,bs=4k: no$"), standing_in(workload):
+    with pytest.raises(CampaignError, match=r"^--workload rw=read,bs=4k: no$"), located_in(workload):
         raise CampaignError("no")
 
 
@@ -76,6 +76,6 @@ def test_devices_know_where_they_stand() -> None:
     ],
 )
 def test_only_mistakes_are_placed_and_only_once(error: PoolproofError, message: str) -> None:
-    with pytest.raises(type(error)) as caught, standing_at("c.yaml:3"):
+    with pytest.raises(type(error)) as caught, located_at("c.yaml:3"):
         raise error
     assert caught.value.message == message
