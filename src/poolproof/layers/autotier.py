@@ -76,7 +76,7 @@ class AutotierLayer(Layer[Autotier]):
     """A FUSE file system that moves files between tiers by how often they are used."""
 
     word = "autotier"
-    summary = "tiers of directories, fastest first: `autotier (nvme | ext4) quota=20% (hdd1 | ext4)`"
+    summary = "tiers of directories, fastest first: `autotier (nvme1 | ext4) quota=20% (hdd1 | ext4)`"
     programs = ("autotierfs", "autotier")
     file_system = "fuse"
 

@@ -96,7 +96,7 @@ class BtrfsLayer(Layer[Btrfs]):
     """Copy-on-write file system with its own RAID profiles."""
 
     word = "btrfs"
-    summary = "the btrfs file system, with a data profile, over devices: `btrfs raid1 nvme ssd`"
+    summary = "the btrfs file system, with a data profile, over devices: `btrfs raid1 nvme1 ssd1`"
     programs = ("mkfs.btrfs", "btrfs")
     packages = ("btrfs-progs",)
     file_system = "btrfs"

@@ -72,7 +72,7 @@ class Ext4Layer(Layer[Ext4]):
     """The file system that most machines have."""
 
     word = "ext4"
-    summary = "the ext4 file system on one device: `rust | ext4 noatime`"
+    summary = "the ext4 file system on one device: `hdd1 | ext4 noatime`"
     programs = ("mkfs.ext4",)
     packages = ("e2fsprogs",)
     file_system = "ext4"

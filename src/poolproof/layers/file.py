@@ -26,7 +26,7 @@ class FileLayer(Layer[File]):
     """A sparse file on a file system, for a pool to use in place of a disk."""
 
     word = "file"
-    summary = "a sparse file as a vdev: `rust | ext4 | file 2G`"
+    summary = "a sparse file as a vdev: `hdd1 | ext4 | file 2G`"
     programs = ("truncate",)
     packages = ("coreutils",)
     offers_block = True

@@ -92,7 +92,7 @@ class MdLayer(Layer[Md]):
     """RAID by the kernel, over block devices."""
 
     word = "md"
-    summary = "Linux software RAID over devices: `md raid1 nvme ssd bitmap=none`"
+    summary = "Linux software RAID over devices: `md raid1 nvme1 ssd1 bitmap=none`"
     programs = ("mdadm",)
     packages = ("mdadm",)
     module_packages = ("linux-image-amd64",)

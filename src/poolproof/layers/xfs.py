@@ -64,7 +64,7 @@ class XfsLayer(Layer[Xfs]):
     """The file system for large files and many threads."""
 
     word = "xfs"
-    summary = "the XFS file system on one device of at least 300 MiB: `ssd | xfs`"
+    summary = "the XFS file system on one device of at least 300 MiB: `ssd1 | xfs`"
     programs = ("mkfs.xfs",)
     packages = ("xfsprogs",)
     file_system = "xfs"
