@@ -10,7 +10,7 @@ from poolproof.layers.base import Node
 GIB = 1024**3
 MIB = 1024**2
 
-DEVICES = ("rust", "ssd", "small", "big", "hdd1", "hdd2", "hdd3", "nvme", "nvme1", "nvme2", *"abcdef")
+DEVICES = ("rust", "ssd", "ssd1", "small", "big", "hdd1", "hdd2", "hdd3", "nvme", "nvme1", "nvme2", *"abcdef")
 
 SITE = Site(
     label="r1",
