@@ -1,18 +1,23 @@
-"""Every error that a user can meet: what happened, to what, and what to type next.
+"""Every error that a user can see: what happened, to what, and what to type next.
 
-Each class carries the exit code that `poolproof` ends with; docs/exit-codes.md is generated from this file.
+Each class has the exit code that `poolproof` ends with; docs/exit-codes.md is generated from this file.
 A traceback that reaches a user is a bug.
 """
 
 import errno
+import importlib.util
+from collections.abc import Mapping
 from typing import Self
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""What the system calls a write for which there is no room: not poolproof's own fault."""
+"""Error numbers of a write that failed for lack of space, which is not poolproof's fault."""
+
+EXTRAS: Mapping[str, tuple[str, ...]] = {"query": ("duckdb",), "web": ("anyio", "starlette", "uvicorn")}
+"""The modules that come with each optional extra of the package."""
 
 
 class PoolproofError(Exception):
-    """Something went wrong that has no better name."""
+    """An error without a more specific class."""
 
     exit_code = 1
     about = ""
@@ -23,7 +28,7 @@ class PoolproofError(Exception):
         self.hint = hint
 
     def concerning(self, word: str) -> Self:
-        """The same error, about that word of the campaign (an option, a layout): its line is told then."""
+        """Return the same error, about that word of the campaign (an option, a layout), so that its line is shown."""
         self.about = word
         return self
 
@@ -32,54 +37,68 @@ class PoolproofError(Exception):
 
 
 class UsageError(PoolproofError):
-    """The command line is not one that poolproof understands."""
+    """The command line has a mistake."""
 
     exit_code = 2
 
 
 class CampaignError(PoolproofError):
-    """The campaign, a layout expression or a workload holds a mistake; nothing was built."""
+    """The campaign, a layout expression or a workload has a mistake; nothing was built."""
 
     exit_code = 3
 
 
 class HostError(PoolproofError):
-    """The host lacks something that the campaign needs: a program, a kernel module, root, space."""
+    """The host lacks something that the command needs: a program, a kernel module, a Python package, root, space."""
 
     exit_code = 4
 
 
 class GuardError(PoolproofError):
-    """A disk was refused: not named by identity, not permitted, in use, or not empty."""
+    """A disk was refused: not named by its identity, not permitted, in use, or not empty."""
 
     exit_code = 5
 
 
 class BuildError(PoolproofError):
-    """A layout could not be built, cooled or taken down, or nothing at all of a campaign could be measured."""
+    """A layout could not be built, remounted or removed, or no trial of the campaign could be measured."""
 
     exit_code = 6
 
 
 class RunError(PoolproofError):
-    """A run directory is missing, damaged, of another schema, or in use by another poolproof."""
+    """A run directory is missing, damaged, has another schema, or is in use by another poolproof process."""
 
     exit_code = 7
 
 
 class FioError(PoolproofError):
-    """fio is missing or too old, or its output cannot be read, or there is no result in it."""
+    """fio is missing or too old, or its output cannot be read or contains no result."""
 
     exit_code = 8
 
 
 class CommandError(PoolproofError):
-    """A program failed, hung past its time limit, or is not installed."""
+    """A program failed, did not end within its time limit, or is not installed."""
 
     exit_code = 9
 
 
 class Interrupted(PoolproofError):
-    """Ctrl-C or a signal ended the run; everything was torn down."""
+    """Ctrl-C or a signal ended the run; its layouts were removed."""
 
     exit_code = 130
+
+
+def check_extra(extra: str, purpose: str) -> None:
+    """Check that the Python packages of an optional extra are installed.
+
+    Raises:
+        HostError: one is missing; the message names the extra, the hint says how to install it.
+    """
+    missing = [module for module in EXTRAS[extra] if importlib.util.find_spec(module) is None]
+    if missing:
+        raise HostError(
+            f"{purpose} needs the extra `{extra}`, which is not installed (missing: {', '.join(missing)})",
+            f"pip install 'poolproof[{extra}]'; in a clone of the repository: make setup",
+        )

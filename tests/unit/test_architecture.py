@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from poolproof.errors import EXTRAS
+
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "poolproof"
 MODULES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(PACKAGE.rglob("*.py"))}
@@ -18,6 +20,7 @@ DRAWERS = {"utils", "util", "helpers", "helper", "common", "misc", "supporting"}
 MAY_PRINT = {"cli", "presentation"}
 STARTERS = re.compile(r"system|popen|fork|forkpty|exec[lv]p?e?|spawn[lv]p?e?|posix_spawnp?|startfile")
 STARTING_MODULES = {"subprocess", "multiprocessing", "pty", "asyncio"}
+OF_AN_EXTRA = {"poolproof.presentation.live.server", "poolproof.presentation.live.access"}
 BESIDE_THE_PACKAGE = {"nbdkit"}  # what nbdkit itself gives to its plugin
 
 
@@ -151,12 +154,41 @@ def test_printing_is_for_the_rooms_that_talk_to_people() -> None:
     assert not wrong
 
 
-def test_the_dependencies_are_those_that_the_code_imports() -> None:
+def _declared(lines: list[str]) -> set[str]:
+    return {re.split(r"[<>=!~\[ ]", line)[0] for line in lines}
+
+
+def test_the_declared_dependencies_are_those_that_the_code_imports() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    declared = {re.split(r"[<>=!~\[ ]", line)[0] for line in project["dependencies"]}
+    extras = project["optional-dependencies"]
+    assert set(EXTRAS) == set(extras) - {"dev"}
     imported = {name.split(".")[0] for path in MODULES for name in _imported(path)}
     others = imported - set(sys.stdlib_module_names) - {"poolproof"} - BESIDE_THE_PACKAGE
-    assert {_distribution(name) for name in others} == declared
+    for extra, modules in EXTRAS.items():
+        assert {_distribution(name) for name in modules} == _declared(extras[extra])
+        assert set(modules) <= others
+        others -= set(modules)
+    assert {_distribution(name) for name in others} == _declared(project["dependencies"])
+
+
+def _imported_at_top(path: Path) -> Iterator[str]:
+    """Return the modules that are imported when the file is, leaving out those for type checking only."""
+    for node in MODULES[path].body:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            inner = [f"{node.module}.{alias.name}" for alias in node.names]
+            yield from (name if name in NAMES else node.module for name in inner)
+
+
+def test_an_extra_is_imported_only_inside_functions() -> None:
+    """Except in the web server's own modules, which the rest of the code imports only inside functions."""
+    modules = {module for names in EXTRAS.values() for module in names}
+    for name, path in NAMES.items():
+        top = set(_imported_at_top(path))
+        if name not in OF_AN_EXTRA:
+            assert not {imported for imported in top if imported.split(".")[0] in modules}, name
+            assert not top & OF_AN_EXTRA, name
 
 
 def _distribution(module: str) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from poolproof.cli.options import Json, Plain
-from poolproof.errors import UsageError
+from poolproof.errors import UsageError, check_extra
 
 if TYPE_CHECKING:
     from poolproof.presentation.live.follow import Follower
@@ -59,6 +59,7 @@ def _await_begin(follower: "Follower") -> None:
 
 
 def _serve(follower: "Follower", bind: str, port: int, *, as_json: bool) -> None:
+    check_extra("web", "watch --web")
     from poolproof.presentation.live.server import listen, serve
     from poolproof.presentation.live.status import WatchedRun
 

@@ -4,6 +4,7 @@ import json
 import tempfile
 from pathlib import Path
 
+from poolproof.errors import check_extra
 from poolproof.presentation.export.rows import ExportTable, columns_of
 
 _TEXT = {
@@ -17,8 +18,10 @@ def write_parquet(table: ExportTable, out: Path) -> None:
     """Write the file.
 
     Raises:
+        HostError: the extra `query` is not installed.
         OSError: it cannot be written.
     """
+    check_extra("query", "writing Parquet")
     import duckdb
 
     columns = columns_of(table)

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from poolproof.errors import Interrupted, RunError, UsageError
+from poolproof.errors import Interrupted, RunError, UsageError, check_extra
 from poolproof.results.query import copies, views
 from poolproof.results.query.campaigns import campaign_name
 from poolproof.results.query.found import FoundRun, find_runs
@@ -182,8 +182,10 @@ def open_runs(root: Path) -> Iterator[Session]:
     """The runs in or below a folder, open for queries.
 
     Raises:
+        HostError: the extra `query` is not installed.
         RunError: no run is there.
     """
+    check_extra("query", "reading many runs at once")
     with tempfile.TemporaryDirectory(prefix="poolproof-query-") as scratch:
         session = Session(root, Path(scratch))
         try:
