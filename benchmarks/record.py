@@ -153,7 +153,7 @@ def _turnover_s(expression: str) -> float:
 
 
 def _statuses(run: RunDirectory, trial: Trial) -> list[Status]:
-    """What fio reported while it ran: series.jsonl, as `measure/settle.py` writes it."""
+    """What fio reported while it ran: series.jsonl, as `measure/window.py` writes it."""
     path = run.trial_directory(*trial.key) / "series.jsonl"
     if not path.is_file():
         return []

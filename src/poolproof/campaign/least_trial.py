@@ -1,6 +1,6 @@
 """How long a trial lasts at least where it goes on until its figure is known: three turns of what a layout holds back.
 
-What the host says of its write-back is asked when a trial begins (`measure/turnover.py`); this is what is usual, for a
+What the host says of its write-back is asked when a trial begins (`measure/ending.py`); this is what is usual, for a
 forecast: the commit of btrfs, the groups of ZFS, the page cache for writes that are neither direct nor synced. The
 commit of btrfs is certain, for it is a mount option. The others are settings of the host, and their turns are over
 sooner where much is written.

@@ -7,74 +7,24 @@ import contextlib
 import math
 import threading
 import time
-from dataclasses import dataclass, replace
 from types import TracebackType
 
 from poolproof.errors import PoolproofError
 from poolproof.evidence.sampler import Sampler
 from poolproof.hosts.base import Host
-from poolproof.layers.base import WriteBack
-from poolproof.measure.asked_metric import Percentile, with_percentile
+from poolproof.measure.ending import Ending
 from poolproof.measure.events import LiveRates
 from poolproof.measure.fio_report import FioReport
 from poolproof.measure.fio_run import interrupt_fio, report_path
 from poolproof.measure.rate_publisher import RatePublisher
-from poolproof.measure.status import Status, after_ramp, series_of
+from poolproof.measure.status import Status
 from poolproof.measure.stuck import end_stuck, stand_still
-from poolproof.stopping.decide import decide
-from poolproof.stopping.model import StoppingDecision, StoppingRule
+from poolproof.stopping.model import StoppingDecision
 
 _EVERY_S = 1.0
 _JOIN_S = 70.0  # a look at the host may take as long as the time limit of one
 _SHORTEST_PAUSE_S = 0.2
 _START_S = 0.3
-
-
-@dataclass(frozen=True)
-class Ending:
-    """When a running fio is to be ended: as soon as `rule` calls its rate known, by bytes or by I/Os.
-
-    The series has one value for each `interval_s`; fio's ramp is not in it. `write_backs` are the write-back cycles of
-    what lies below, three turns of which a trial takes. `percentile`: what is asked for where that is no rate.
-    """
-
-    rule: StoppingRule
-    by_bytes: bool
-    interval_s: float
-    ramp_s: float
-    write_backs: tuple[WriteBack, ...] = ()
-    percentile: Percentile | None = None
-
-    @property
-    def most_s(self) -> float:
-        """Seconds that fio may take: as the rule says where every turn takes its full time."""
-        return self._with_turnover(max((each.seconds for each in self.write_backs), default=0.0)).most_s
-
-    def judge_report(self, report: FioReport) -> StoppingDecision:
-        """What the rule says to the report so far, of the rate and, once that is known, of the percentile.
-
-        Raises:
-            CommandError: the host could not be asked.
-        """
-        decision = self.judge(report.statuses, report.begun_at_s)
-        if self.percentile is None or not decision.converged:
-            return decision
-        counting = after_ramp(report.statuses, self.ramp_s, report.begun_at_s)
-        rule = self._with_turnover(self._turnover_s(counting[-1]))
-        return with_percentile(decision, self.percentile, rule, report, counting)
-
-    def judge(self, statuses: list[Status], begun_at_s: float) -> StoppingDecision:
-        """What the rule says to fio's statuses so far."""
-        counting = after_ramp(statuses, self.ramp_s, begun_at_s)
-        series = series_of(counting, self.interval_s, by_bytes=self.by_bytes)
-        return decide(series, self._with_turnover(self._turnover_s(counting[-1] if counting else None)))
-
-    def _turnover_s(self, last: Status | None) -> float:
-        rate = last.write_bytes / last.ran_s if last else 0.0
-        return max((each.turn_s(rate) for each in self.write_backs), default=0.0)
-
-    def _with_turnover(self, turnover_s: float) -> StoppingRule:
-        return replace(self.rule, turnover_s=turnover_s)
 
 
 class Watch:

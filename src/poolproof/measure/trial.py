@@ -23,24 +23,17 @@ from poolproof.load.fio.figures import FioResult
 from poolproof.load.fio.job import JobFile
 from poolproof.load.fio.json_output import read_json_stream
 from poolproof.measure.drop_caches import cool, flush
+from poolproof.measure.ending import Ending, ending_of, lasting, status_interval_s
 from poolproof.measure.events import Listener
 from poolproof.measure.figures import moved_each_way
 from poolproof.measure.fio_run import planned_s, run_fio
 from poolproof.measure.health_check import health_checks_of
 from poolproof.measure.latencies import latency_text
-from poolproof.measure.live import Ending, Watch
+from poolproof.measure.live import Watch
 from poolproof.measure.rate_publisher import RatePublisher
 from poolproof.measure.ready import ReadyLayout
-from poolproof.measure.settle import (
-    FioRun,
-    ending_of,
-    gathered,
-    lasting,
-    series_text,
-    status_interval_s,
-    window_of,
-)
 from poolproof.measure.stuck import FioStuck
+from poolproof.measure.window import FioRun, gathered, series_text, window_of
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.live import LiveNotes
 from poolproof.results.runs.model import Trial

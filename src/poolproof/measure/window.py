@@ -1,19 +1,164 @@
-"""What fio did between two of its reports: the figures of a window out of totals since its start.
+"""What a fio run left, and the results of the window after its warm-up.
 
-Bytes, I/Os, samples and the bins of histograms are counts, so their differences are exact; means follow from sums. What
-is no count (least, most, deviations) is not known of a window.
+Bytes, I/Os, samples and the bins of histograms are counts, so the differences between two of fio's reports are exact,
+and means follow from sums. Values that are not counts (minimum, maximum, deviations) are unknown for a window.
 """
 
 import math
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 
+import msgspec
+
+from poolproof.campaign.model import Metric
+from poolproof.hosts.base import Host
 from poolproof.load.fio.figures import Direction, FioResult, JobResult, Latency
 from poolproof.load.fio.histogram import percentiles_of
+from poolproof.load.fio.job import JobFile
+from poolproof.load.fio.json_output import read_json_stream
+from poolproof.measure.ending import Ending, percentile_of
+from poolproof.measure.figures import figures_of
+from poolproof.measure.fio_run import whole_report
+from poolproof.measure.latencies import LatencyInterval, latencies
+from poolproof.measure.live import Watch
+from poolproof.measure.status import Status, after_ramp, series_of
+from poolproof.process import Completed
+from poolproof.results.runs.model import Convergence, NotConverged, TrialMetrics
+from poolproof.statistics.percentiles import extremes
+from poolproof.statistics.variances import variance_of
+from poolproof.stopping.model import StoppingDecision
+
+_SHORT_S = 10.0
+_SWING_S = 0.5
+_PLACES = ("start", "end")
+
+
+@dataclass(frozen=True)
+class FioRun:
+    """A fio that ended: the job as fio read it, its last complete report, its earlier reports, how it ended.
+
+    `report` is all its output if that is not a complete report. `decision` is None for a trial of a fixed time. `ended`
+    is True if the decision ended it. `warm_up` is its report at the start of the window; empty if that is the start of
+    the run. `most_s` is how long it could have run. `latencies` are its histograms by time.
+    """
+
+    job_text: str
+    report: str
+    completed: Completed
+    statuses: tuple[Status, ...] = ()
+    decision: StoppingDecision | None = None
+    ended: bool = False
+    warm_up: str = ""
+    most_s: float = 0.0
+    latencies: tuple[LatencyInterval, ...] = ()
+
+    @property
+    def ran_s(self) -> float:
+        """Return how long its longest job ran, in seconds, without the ramp."""
+        return self.statuses[-1].ran_s if self.statuses else 0.0
+
+
+def gathered(
+    host: Host, jobs: JobFile, scratch: str, watch: Watch | None, ending: Ending | None, ran: tuple[str, Completed]
+) -> FioRun:
+    """Collect what a fio left. `watch` is None if it did not report while it ran.
+
+    Raises:
+        CommandError: the host did not answer.
+    """
+    job_text, completed = ran
+    if watch is None:
+        return FioRun(job_text, whole_report(host, scratch), completed)
+    report = watch.report
+    if completed.elapsed_s <= _SHORT_S:
+        report.bring_home()
+    else:
+        report.read_on()
+    if not report.statuses:
+        return FioRun(job_text, whole_report(host, scratch), completed)
+    last = report.document(report.statuses[-1])
+    counting = after_ramp(report.statuses, max(job.ramp_s for job in jobs.jobs), report.begun_at_s)
+    run = FioRun(job_text, last, completed, counting, latencies=latencies(report, counting))
+    return run if ending is None else _with_decision(run, watch, ending)
+
+
+def _with_decision(run: FioRun, watch: Watch, ending: Ending) -> FioRun:
+    decision = watch.decision or ending.judge_report(watch.report)
+    first = _first_after(run.statuses, decision.warmup_s)
+    return replace(
+        run,
+        decision=decision,
+        ended=watch.decision is not None,
+        warm_up=watch.report.document(first) if first else "",
+        most_s=ending.most_s,
+    )
+
+
+def _first_after(statuses: Sequence[Status], warmup_s: float) -> Status | None:
+    """Return the first report after the warm-up; None without a warm-up, or if no report would follow."""
+    later = [status for status in statuses if status.ran_s >= warmup_s]
+    return later[0] if warmup_s > 0 and later and later[0].ran_s < statuses[-1].ran_s else None
+
+
+def window_of(fio: FioRun, result: FioResult, metric: Metric) -> tuple[TrialMetrics, Convergence | None]:
+    """Return the metrics of the window after the warm-up and the decision; fio's own metrics if there is none."""
+    whole, decision = figures_of(result), fio.decision
+    if decision is None:
+        return whole, None
+    starts = read_json_stream(fio.warm_up)
+    figures = figures_of(since(starts[-1], result)) if starts else whole
+    if not figures.metric(metric):  # nothing was counted after the warm-up
+        figures = whole
+    figures = replace(figures, swing=_swing(fio.statuses, decision.warmup_s))
+    lowest, highest = _extremes(fio, decision, metric, figures.metric(metric))
+    return figures, Convergence(
+        settled=decision.converged,
+        warmup_s=decision.warmup_s,
+        ran_s=fio.ran_s,
+        most_s=fio.most_s,
+        low_share=_share(decision.low, decision.mean),
+        high_share=_share(decision.high, decision.mean),
+        reasons=tuple(NotConverged(reason.name, reason.sentence) for reason in decision.reasons),
+        whole=whole.metric(metric),
+        half_share=decision.half_share,
+        least_share=lowest,
+        most_share=highest,
+    )
+
+
+def _extremes(
+    fio: FioRun, decision: StoppingDecision, metric: Metric, value: float | None
+) -> tuple[float | None, float | None]:
+    """Return the lowest and highest tenth of the window as shares of its rate, or of its percentile."""
+    wanted = percentile_of(metric)
+    if wanted is None:
+        return _share(decision.lowest, decision.mean), _share(decision.highest, decision.mean)
+    later = [each for each in fio.latencies if each.from_s >= decision.warmup_s]
+    found = extremes([each.sync_bins if wanted.of_syncs else each.bins for each in later], wanted.percent)
+    return (None, None) if found is None else (_share(found[0], value), _share(found[1], value))
+
+
+def _share(bound: float | None, mean: float | None) -> float | None:
+    return bound / mean if bound is not None and mean else None
+
+
+def _swing(statuses: Sequence[Status], warmup_s: float) -> float | None:
+    """Return the standard deviation of the rate every 500 ms over its mean, as `figures_of` takes it from fio."""
+    values = series_of(statuses, _SWING_S, by_bytes=True).values[round(warmup_s / _SWING_S) :]
+    if len(values) < 4 or not any(values):
+        return None
+    return math.sqrt(variance_of(values)) * len(values) / math.fsum(values)
+
+
+def series_text(statuses: Sequence[Status]) -> str:
+    """Return series.jsonl: a line for each report, totals since fio's clock started."""
+    names = [field.name for field in fields(Status) if field.name not in _PLACES]
+    rows = [{name: getattr(status, name) for name in names} for status in statuses]
+    return "".join(msgspec.json.encode(row).decode() + "\n" for row in rows)
 
 
 def since(start: FioResult, end: FioResult) -> FioResult:
-    """The later report with what happened after the earlier one alone; both are of the same jobs in the same order."""
+    """Return what happened between two reports of the same jobs in the same order."""
     if len(start.jobs) != len(end.jobs):
         return end
     return replace(end, jobs=tuple(_job(a, b) for a, b in zip(start.jobs, end.jobs, strict=True)))

@@ -8,8 +8,8 @@ import pytest
 
 from poolproof.evidence.counters import Counters
 from poolproof.measure.latencies import LatencyInterval
-from poolproof.measure.settle import series_text
 from poolproof.measure.status import Status
+from poolproof.measure.window import series_text
 from poolproof.provision.journal import SCHEMA as JOURNAL_SCHEMA
 from poolproof.provision.journal import Change, Undone
 from poolproof.provision.owner import SCHEMA as OWNER_SCHEMA

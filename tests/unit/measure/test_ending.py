@@ -11,11 +11,11 @@ from poolproof.hosts.local import LocalHost
 from poolproof.layers.base import WriteBack
 from poolproof.layers.zfs_txg import transaction_groups
 from poolproof.load.fio.json_output import read_json
+from poolproof.measure.ending import Ending, lasting, status_interval_s, with_enough_samples
 from poolproof.measure.jobs import jobs_of
 from poolproof.measure.latencies import LatencyInterval
-from poolproof.measure.live import Ending
-from poolproof.measure.settle import FioRun, lasting, status_interval_s, window_of, with_enough
 from poolproof.measure.status import Status
+from poolproof.measure.window import FioRun, window_of
 from poolproof.process import Completed
 from poolproof.results.runs.convergence import stopping_rule
 from poolproof.stopping.decide import decide
@@ -57,12 +57,12 @@ def test_no_trial_is_too_short_to_settle_however_little_of_a_budget_is_left(
     steady: Steady, interval_s: float, most_s: float
 ) -> None:
     """With more than four clones fio reports every half second, and it takes twelve reports."""
-    held = with_enough(StoppingRule(min_s=3.0, max_s=3.0, steady=steady), interval_s)
+    held = with_enough_samples(StoppingRule(min_s=3.0, max_s=3.0, steady=steady), interval_s)
     assert held.most_s == most_s
     values = [100.0 + 0.1 * (number % 2) for number in range(round(most_s / interval_s))]
     decision = decide(RateSeries(interval_s, tuple(values)), held)
     assert decision.converged, decision.reasons
-    assert with_enough(StoppingRule(min_s=3.0, max_s=60.0, steady=steady), interval_s).most_s == 60.0
+    assert with_enough_samples(StoppingRule(min_s=3.0, max_s=60.0, steady=steady), interval_s).most_s == 60.0
 
 
 STALLED = ((0.408, 20, 84), (0.513, 41, 104), (0.693, 78, 141), (0.809, 92, 155), (5.706, 155, 155))

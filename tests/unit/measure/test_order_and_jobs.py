@@ -10,9 +10,9 @@ from poolproof.campaign.model import Measure, Until, Workload
 from poolproof.errors import CampaignError
 from poolproof.hosts.local import LocalHost
 from poolproof.load.fio.job import JobFile
+from poolproof.measure.ending import lasting, status_interval_s
 from poolproof.measure.jobs import ADDED, device_reach_bytes, file_set, fill_job, jobs_of, on_device, placed
 from poolproof.measure.order import TrialOrder
-from poolproof.measure.settle import lasting, status_interval_s
 from poolproof.results.runs.convergence import VariancePriors
 from poolproof.results.runs.model import Convergence, NotConverged, Trial, TrialMetrics
 from poolproof.statistics.variances import VariancePrior

@@ -8,7 +8,7 @@ import pytest
 
 from poolproof.campaign.workload_source import METRICS
 from poolproof.hosts.local import LocalHost
-from poolproof.measure.asked_metric import bounds_of, percentile_of, with_percentile
+from poolproof.measure.ending import percentile_of, section_bounds, with_percentile
 from poolproof.measure.fio_report import FioReport
 from poolproof.measure.status import Status, after_ramp
 from poolproof.stopping.model import StoppingDecision, StoppingRule
@@ -62,11 +62,11 @@ def test_without_reports_the_rate_decides(report: FioReport) -> None:
 
 def test_stretches_are_even_and_end_now() -> None:
     counting = [Status(1000 + number / 4, number / 4) for number in range(1, 102)]
-    bounds = bounds_of(counting, 5.0)
+    bounds = section_bounds(counting, 5.0)
     lengths = {round(b.ran_s - a.ran_s, 6) for a, b in pairwise(bounds)}
     assert len(lengths) == 1 and 10 <= len(bounds) - 1 <= 20
     assert bounds[-1] == counting[-1] and bounds[0].ran_s >= 5.0
-    assert bounds_of(counting[:1], 0.0) == []
+    assert section_bounds(counting[:1], 0.0) == []
 
 
 def test_every_metric_is_a_rate_or_a_percentile() -> None:

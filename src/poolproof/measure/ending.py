@@ -1,0 +1,224 @@
+"""When a running fio is ended: as soon as the metric that its workload is compared by has converged.
+
+The stopping rule (`stopping/`) works on the series of a rate. If the workload is compared by a percentile, a trial runs
+on after its rate has converged, until the percentile has too, by the histograms in the reports that fio writes.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from poolproof.campaign.model import Measure, Metric, Workload
+from poolproof.hosts.base import FileMissing, Host
+from poolproof.layers.base import WriteBack
+from poolproof.layers.open_layout import write_backs
+from poolproof.load.fio.aliases import canonical
+from poolproof.load.fio.job import Job, JobFile
+from poolproof.load.fio.json_output import read_json_stream
+from poolproof.measure.fio_report import FioReport
+from poolproof.measure.jobs import runtime_text
+from poolproof.measure.latencies import between
+from poolproof.measure.ready import ReadyLayout
+from poolproof.measure.status import Status, after_ramp, series_of
+from poolproof.results.runs.convergence import stopping_rule
+from poolproof.statistics.percentiles import MOST_SECTIONS, PercentileEstimate, estimate
+from poolproof.stopping.decide import STEP, decide
+from poolproof.stopping.model import Reason, StoppingDecision, StoppingRule
+from poolproof.stopping.snia import MOST_ROUNDS
+from poolproof.stopping.window import LEAST_SAMPLES
+
+_STATUS_S = ((4, 0.25), (16, 0.5))  # for at most this many clones, the interval of reports: more clones, longer reports
+_SLOWEST_S = 1.0
+_FASTEST_S = 0.1
+_PERCENT: dict[Metric, float] = {"p50": 50.0, "p99": 99.0, "p999": 99.9, "sync_p99": 99.0}
+
+
+@dataclass(frozen=True)
+class Percentile:
+    """A percentile that a workload is compared by: of reads and writes, or of fsync and fdatasync calls."""
+
+    name: str
+    percent: float
+    of_syncs: bool
+
+
+def percentile_of(metric: Metric) -> Percentile | None:
+    """Return the percentile that a metric is; None for a rate."""
+    percent = _PERCENT.get(metric)
+    return None if percent is None else Percentile(metric, percent, metric.startswith("sync"))
+
+
+@dataclass(frozen=True)
+class Ending:
+    """When a running fio is ended: as soon as `rule` says that its rate, in bytes or I/Os, has converged.
+
+    The series has one value per `interval_s`, without fio's ramp. `write_backs` are the write-back cycles of the layers
+    below; a trial lasts at least three of them. `percentile` is None if the workload is compared by a rate.
+    """
+
+    rule: StoppingRule
+    by_bytes: bool
+    interval_s: float
+    ramp_s: float
+    write_backs: tuple[WriteBack, ...] = ()
+    percentile: Percentile | None = None
+
+    @property
+    def most_s(self) -> float:
+        """Return the longest time that fio may take, in seconds, if every write-back cycle takes its full time."""
+        return replace(self.rule, turnover_s=max((each.seconds for each in self.write_backs), default=0.0)).most_s
+
+    def judge_report(self, report: FioReport) -> StoppingDecision:
+        """Return the decision on the report so far: on the rate and, if that has converged, on the percentile.
+
+        Raises:
+            CommandError: the host did not answer.
+        """
+        decision = self.judge(report.statuses, report.begun_at_s)
+        if self.percentile is None or not decision.converged:
+            return decision
+        counting = after_ramp(report.statuses, self.ramp_s, report.begun_at_s)
+        return with_percentile(decision, self.percentile, self._rule_after(counting), report, counting)
+
+    def judge(self, statuses: list[Status], begun_at_s: float) -> StoppingDecision:
+        """Return the decision on the rate so far."""
+        counting = after_ramp(statuses, self.ramp_s, begun_at_s)
+        series = series_of(counting, self.interval_s, by_bytes=self.by_bytes)
+        return decide(series, self._rule_after(counting))
+
+    def _rule_after(self, counting: Sequence[Status]) -> StoppingRule:
+        """Return the rule with the longest write-back cycle at the rate so far."""
+        rate = counting[-1].write_bytes / counting[-1].ran_s if counting else 0.0
+        return replace(self.rule, turnover_s=max((each.turn_s(rate) for each in self.write_backs), default=0.0))
+
+
+def ending_of(
+    host: Host, layout: ReadyLayout, workload: Workload, jobs: JobFile, measure: Measure, metric: Metric
+) -> Ending | None:
+    """Return when a trial of these jobs is ended; None if it lasts a fixed time or ends when its work is done."""
+    if measure.until is None or _has_own_end(workload, jobs):
+        return None
+    interval_s = status_interval_s(jobs, measure.shortest_s)
+    return Ending(
+        rule=with_enough_samples(stopping_rule(measure), interval_s),
+        by_bytes=metric == "bandwidth",
+        interval_s=interval_s,
+        ramp_s=max(job.ramp_s for job in jobs.jobs),
+        write_backs=_write_backs(host, layout, jobs),
+        percentile=percentile_of(metric),
+    )
+
+
+def _has_own_end(workload: Workload, jobs: JobFile) -> bool:
+    """True if the jobs set their runtime, end when their work is done, or have phases, which must not be cut short."""
+    has_runtime = any(canonical(name) == "runtime" for spec in workload.jobs for name, _ in spec.options)
+    return has_runtime or len(jobs.phases) > 1 or not all(job.time_based for job in jobs.jobs)
+
+
+def status_interval_s(jobs: JobFile, shortest_s: float) -> float:
+    """Return how often fio reports while it runs, in seconds: often enough for the shortest trial if clones are few.
+
+    Each report costs fio some milliseconds. `shortest_s` is infinite if no decision needs samples.
+    """
+    clones = sum(job.numjobs for job in jobs.jobs)
+    usual = next((seconds for most, seconds in _STATUS_S if clones <= most), _SLOWEST_S)
+    if clones > _STATUS_S[0][0]:
+        return usual
+    return max(_FASTEST_S, min(usual, shortest_s / LEAST_SAMPLES))
+
+
+def with_enough_samples(rule: StoppingRule, interval_s: float) -> StoppingRule:
+    """Return the rule with a `max` in which a trial can converge, however little is left of a budget."""
+    enough_s = interval_s * (MOST_ROUNDS if rule.steady == "snia" else LEAST_SAMPLES)
+    return replace(rule, max_s=max(rule.max_s, enough_s))
+
+
+def lasting(jobs: JobFile, seconds: float) -> JobFile:
+    """Return the jobs with this runtime."""
+    return JobFile(tuple(Job(job.name, {**job.options, "runtime": runtime_text(seconds)}) for job in jobs.jobs))
+
+
+def _write_backs(host: Host, layout: ReadyLayout, jobs: JobFile) -> tuple[WriteBack, ...]:
+    """Return the write-back cycles of the layout's layers and of the page cache; none for jobs that only read."""
+    writers = [job for job in jobs.jobs if job.writes]
+    if not writers:
+        return ()
+    layers, zfs = write_backs(layout.tree, host), layout.target.zfs
+    if (zfs is None or zfs.is_zvol) and any(_uses_page_cache(job) for job in writers):
+        return (*layers, _page_cache(host, layout.target.dirty_limit_bytes))
+    return tuple(layers)
+
+
+def _uses_page_cache(job: Job) -> bool:
+    return job.may_use_page_cache and not job.direct and not job.commits_each_write
+
+
+def _page_cache(host: Host, limit_bytes: int | None) -> WriteBack:
+    """Return the cycle of the page cache (Documentation/admin-guide/sysctl/vm.rst).
+
+    The kernel writes pages that are older than dirty_expire_centisecs, which it checks every
+    dirty_writeback_centisecs, or when the limit makes writers wait.
+    """
+    seconds = (_centiseconds(host, "dirty_expire", 3000) + _centiseconds(host, "dirty_writeback", 500)) / 100
+    return WriteBack(seconds, limit_bytes)
+
+
+def _centiseconds(host: Host, name: str, default: int) -> int:
+    try:
+        return int(host.read(f"/proc/sys/vm/{name}_centisecs"))
+    except (FileMissing, ValueError):
+        return default
+
+
+def with_percentile(
+    decision: StoppingDecision, wanted: Percentile, rule: StoppingRule, report: FioReport, counting: Sequence[Status]
+) -> StoppingDecision:
+    """Return the decision on a rate that has converged, or one to run on if the percentile has not.
+
+    If fio wrote no histograms, the rate alone decides.
+
+    Raises:
+        CommandError: the host did not answer.
+    """
+    found = _estimate(decision, wanted, rule, report, counting)
+    if found is None:
+        return decision
+    half_share = found.half / found.value if found.half is not None and found.value else None
+    decision = replace(decision, half_share=half_share)
+    if half_share is not None and half_share <= rule.until:
+        return decision
+    is_last = decision.used_s >= rule.most_s * (1 - 1e-9)
+    next_s = None if is_last else min(rule.most_s, decision.used_s * STEP)
+    return replace(decision, done=is_last, converged=False, reasons=(_imprecise(found, wanted, rule),), next_s=next_s)
+
+
+def _estimate(
+    decision: StoppingDecision, wanted: Percentile, rule: StoppingRule, report: FioReport, counting: Sequence[Status]
+) -> PercentileEstimate | None:
+    bounds = section_bounds(counting, decision.warmup_s)
+    results = read_json_stream(report.documents(bounds)) if len(bounds) > 1 else ()
+    if len(results) != len(bounds):
+        return None
+    intervals = between(bounds, results)[1 if decision.warmup_s else 0 :]  # the first would be the warm-up
+    bins = [each.sync_bins if wanted.of_syncs else each.bins for each in intervals]
+    return estimate(bins, wanted.percent, rule.confidence)
+
+
+def section_bounds(counting: Sequence[Status], warmup_s: float) -> list[Status]:
+    """Return the reports that bound equal sections from the end of the warm-up to now; fewer if reports are few."""
+    later = [status for status in counting if status.ran_s >= warmup_s]
+    if len(later) < 2:
+        return []
+    usual_s = (later[-1].ran_s - later[0].ran_s) / (len(later) - 1)
+    if later[-1].ran_s - later[-2].ran_s < usual_s / 2:  # fio's last report may follow the one before at once
+        later.pop(-2)
+    step = max(1, (len(later) - 1) // MOST_SECTIONS)
+    return later[(len(later) - 1) % step :: step]
+
+
+def _imprecise(found: PercentileEstimate, wanted: Percentile, rule: StoppingRule) -> Reason:
+    if found.half is None:
+        sentence = f"too few samples are beyond {wanted.name} to compute its interval"
+        return Reason("percentile", sentence, {"value": found.value})
+    share = found.half / found.value if found.value else 0.0
+    sentence = f"the rate is precise, but {wanted.name} only to ±{share:.1%}; ±{rule.until:.1%} is required"
+    return Reason("percentile", sentence, {"half": share, "until": rule.until})
