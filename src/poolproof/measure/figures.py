@@ -2,15 +2,14 @@
 
 from collections.abc import Iterable
 
-from poolproof.load.fio.figures import Direction, FioResult, Latency
-from poolproof.load.fio.merge import merge_latency, percentile
-from poolproof.load.fio.whole import direction_of
+from poolproof.load.merge import direction_of, merge_latency, percentile
+from poolproof.load.outcome import Direction, Latency, Outcome
 from poolproof.results.runs.model import TrialMetrics
 
 _SAMPLES = 4
 
 
-def figures_of(result: FioResult) -> TrialMetrics:
+def figures_of(result: Outcome) -> TrialMetrics:
     """Rates as fio sums jobs, latency histograms merged over all jobs; trims count as neither read nor write.
 
     A rate is None where a part of it is not known, which happens in results of others.
@@ -35,24 +34,24 @@ def figures_of(result: FioResult) -> TrialMetrics:
     )
 
 
-def latency_of(result: FioResult) -> Latency | None:
+def latency_of(result: Outcome) -> Latency | None:
     """Completion latency of all jobs, reads and writes together; None when nothing was timed."""
     return _merged(part.clat or part.lat for part in _parts(result))
 
 
-def sync_latency_of(result: FioResult) -> Latency | None:
+def sync_latency_of(result: Outcome) -> Latency | None:
     """The same of fsync and fdatasync calls."""
-    return _merged(job.sync for job in result.jobs)
+    return _merged(job.sync for job in result.parts)
 
 
-def _parts(result: FioResult) -> list[Direction]:
-    return [part for job in result.jobs for part in (job.read, job.write, job.mixed) if part is not None]
+def _parts(result: Outcome) -> list[Direction]:
+    return [part for job in result.parts for part in (job.read, job.write, job.mixed) if part is not None]
 
 
-def moved_each_way(result: FioResult) -> tuple[int, int]:
+def moved_each_way(result: Outcome) -> tuple[int, int]:
     """Bytes read and bytes written, by fio's own count."""
-    reads = sum(job.read.io_bytes or 0 for job in result.jobs if job.read is not None)
-    writes = sum(job.write.io_bytes or 0 for job in result.jobs if job.write is not None)
+    reads = sum(job.read.io_bytes or 0 for job in result.parts if job.read is not None)
+    writes = sum(job.write.io_bytes or 0 for job in result.parts if job.write is not None)
     return reads, writes
 
 

@@ -10,8 +10,8 @@ from itertools import pairwise
 
 import msgspec
 
-from poolproof.load.fio.figures import FioResult, Latency
 from poolproof.load.fio.json_output import read_json_stream
+from poolproof.load.outcome import Latency, Outcome
 from poolproof.measure.figures import latency_of, sync_latency_of
 from poolproof.measure.fio_report import FioReport
 from poolproof.measure.status import Status
@@ -62,7 +62,7 @@ def chosen_of(counting: Sequence[Status]) -> list[Status]:
     return [*chosen, counting[-1]]
 
 
-def between(statuses: Sequence[Status], results: Sequence[FioResult]) -> tuple[LatencyInterval, ...]:
+def between(statuses: Sequence[Status], results: Sequence[Outcome]) -> tuple[LatencyInterval, ...]:
     """The differences of reports, the first one to nothing; none where a report with samples lacks its histogram."""
     found = [(latency_of(result), sync_latency_of(result)) for result in results]
     if any(each is not None and each.samples and not each.bins_ns for pair in found for each in pair):

@@ -19,9 +19,9 @@ from poolproof.evidence.zfs import read_zfs, use_between
 from poolproof.hosts.base import Host, HostUnreachable
 from poolproof.layers.counted import places_of
 from poolproof.layers.open_layout import busy_with, vdev_uses
-from poolproof.load.fio.figures import FioResult
 from poolproof.load.fio.job import JobFile
 from poolproof.load.fio.json_output import read_json_stream
+from poolproof.load.outcome import Outcome
 from poolproof.measure.drop_caches import cool, flush
 from poolproof.measure.ending import Ending, ending_of, lasting, status_interval_s
 from poolproof.measure.events import Listener
@@ -270,7 +270,7 @@ def _pause(bench: Bench) -> float:
     return after.at_s - before.at_s
 
 
-def _result_of(fio: FioRun) -> FioResult:
+def _result_of(fio: FioRun) -> Outcome:
     """fio's last whole report; earlier ones are its status while it ran.
 
     Raises:
@@ -278,14 +278,14 @@ def _result_of(fio: FioRun) -> FioResult:
     """
     results = read_json_stream(fio.report)
     failed = fio.completed.returncode not in ((0, _INTERRUPTED) if fio.ended else (0,))
-    if not results or (failed and not any(job.error for job in results[-1].jobs)):
+    if not results or (failed and not any(job.error for job in results[-1].parts)):
         said = (fio.completed.stderr.strip() or fio.completed.stdout.strip() or "nothing")[-600:]
         raise FioError(f"fio ended with {fio.completed.returncode}; it said: {said}", "see job.fio beside its report")
     return results[-1]
 
 
 def _evidence(
-    bench: Bench, prepared: Prepared, measured: _Measured, result: FioResult, resident: tuple[int, ...] | None
+    bench: Bench, prepared: Prepared, measured: _Measured, result: Outcome, resident: tuple[int, ...] | None
 ) -> Evidence:
     window = _without_ramp(measured, prepared.jobs, result)
     leaves = leaf_uses(bench.layout.leaves, window)
@@ -306,7 +306,7 @@ def _evidence(
     )
 
 
-def _without_ramp(measured: _Measured, jobs: JobFile, result: FioResult) -> Window:
+def _without_ramp(measured: _Measured, jobs: JobFile, result: Outcome) -> Window:
     """The window that fio's figures cover: it counts nothing of its ramp, the disks do.
 
     The window starts as long before fio's last word as its longest job ran; the counters of that moment lie between
@@ -315,7 +315,7 @@ def _without_ramp(measured: _Measured, jobs: JobFile, result: FioResult) -> Wind
     ramp_s = max(job.ramp_s for job in jobs.jobs)
     if ramp_s == 0 or result.timestamp_ms is None or not measured.samples:
         return measured.window
-    ran_ms = max((job.job_runtime_ms or 0 for job in result.jobs), default=0)
+    ran_ms = max((job.job_runtime_ms or 0 for job in result.parts), default=0)
     starts_at = (result.timestamp_ms - ran_ms) / 1000
     return replace(measured.window, start=reading_at(measured.samples, starts_at))
 

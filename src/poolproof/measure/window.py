@@ -12,10 +12,10 @@ import msgspec
 
 from poolproof.campaign.model import Metric
 from poolproof.hosts.base import Host
-from poolproof.load.fio.figures import Direction, FioResult, JobResult, Latency
-from poolproof.load.fio.histogram import percentiles_of
 from poolproof.load.fio.job import JobFile
 from poolproof.load.fio.json_output import read_json_stream
+from poolproof.load.histogram import percentiles_of
+from poolproof.load.outcome import Direction, Latency, Outcome, PartOutcome
 from poolproof.measure.ending import Ending, percentile_of
 from poolproof.measure.figures import figures_of
 from poolproof.measure.fio_run import whole_report
@@ -100,7 +100,7 @@ def _first_after(statuses: Sequence[Status], warmup_s: float) -> Status | None:
     return later[0] if warmup_s > 0 and later and later[0].ran_s < statuses[-1].ran_s else None
 
 
-def window_of(fio: FioRun, result: FioResult, metric: Metric) -> tuple[TrialMetrics, Convergence | None]:
+def window_of(fio: FioRun, result: Outcome, metric: Metric) -> tuple[TrialMetrics, Convergence | None]:
     """Return the metrics of the window after the warm-up and the decision; fio's own metrics if there is none."""
     whole, decision = figures_of(result), fio.decision
     if decision is None:
@@ -157,14 +157,14 @@ def series_text(statuses: Sequence[Status]) -> str:
     return "".join(msgspec.json.encode(row).decode() + "\n" for row in rows)
 
 
-def since(start: FioResult, end: FioResult) -> FioResult:
+def since(start: Outcome, end: Outcome) -> Outcome:
     """Return what happened between two reports of the same jobs in the same order."""
-    if len(start.jobs) != len(end.jobs):
+    if len(start.parts) != len(end.parts):
         return end
-    return replace(end, jobs=tuple(_job(a, b) for a, b in zip(start.jobs, end.jobs, strict=True)))
+    return replace(end, parts=tuple(_job(a, b) for a, b in zip(start.parts, end.parts, strict=True)))
 
 
-def _job(start: JobResult, end: JobResult) -> JobResult:
+def _job(start: PartOutcome, end: PartOutcome) -> PartOutcome:
     return replace(
         end,
         read=_direction(start.read, end.read),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from poolproof.load.fio.figures import JobResult
+from poolproof.load.outcome import PartOutcome
 from poolproof.rules.model import Case, Finding, Rule
 from poolproof.rules.reported import each_job
 from poolproof.rules.reproduction import script
@@ -14,7 +14,7 @@ def _in_result(case: Case) -> Iterable[Finding]:
     return each_job(case.result, _of_job)
 
 
-def _of_job(job: JobResult) -> Finding | None:
+def _of_job(job: PartOutcome) -> Finding | None:
     user, system = job.user_cpu_percent, job.system_cpu_percent
     if user is None or system is None or user + system < _FULL_PERCENT:
         return None

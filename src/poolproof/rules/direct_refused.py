@@ -9,7 +9,7 @@ from poolproof.rules.reproduction import script
 
 
 def _in_result(case: Case) -> Iterable[Finding]:
-    refused = case.result is not None and any(job.error == EINVAL for job in case.result.jobs)
+    refused = case.result is not None and any(job.error == EINVAL for job in case.result.parts)
     if not refused or not any(job.direct for job in case.job.jobs):
         return
     yield Finding(

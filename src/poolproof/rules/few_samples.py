@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from poolproof.load.fio.figures import Latency
 from poolproof.load.fio.job import Job
+from poolproof.load.outcome import Latency
 from poolproof.rules.model import Case, Finding, Rule
 from poolproof.rules.naming import who
 from poolproof.rules.reported import each_job, each_part

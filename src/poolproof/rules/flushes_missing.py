@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from poolproof.load.fio.figures import JobResult
+from poolproof.load.outcome import PartOutcome
 from poolproof.rules.model import Case, Finding, Rule
 from poolproof.rules.reproduction import script
 from poolproof.units import format_count
@@ -11,7 +11,7 @@ _FEWEST = 100
 _SHARE = 0.5
 
 
-def _syncs(job: JobResult) -> int:
+def _syncs(job: PartOutcome) -> int:
     """fio 3.x can say 0 syncs for psync while the latency holds the count."""
     return max(job.syncs or 0, (job.sync.samples or 0) if job.sync else 0)
 
@@ -20,7 +20,7 @@ def _in_result(case: Case) -> Iterable[Finding]:
     leaves = case.evidence.leaves if case.evidence else ()
     if case.result is None or case.target is None or case.target.write_through is not False or not leaves:
         return
-    syncs = sum(_syncs(job) for job in case.result.jobs)
+    syncs = sum(_syncs(job) for job in case.result.parts)
     flushes = sum(leaf.flush_ios for leaf in leaves)
     if syncs < _FEWEST or flushes >= _SHARE * syncs / max(case.job.numjobs, 1):
         return

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from functools import partial
 
-from poolproof.load.fio.figures import JobResult
 from poolproof.load.fio.job import Job
+from poolproof.load.outcome import PartOutcome
 from poolproof.rules.flow import Flow, cold_reads, writes_at_end
 from poolproof.rules.model import Case, Effect, Finding, Rule
 from poolproof.rules.path import goes_past_ram
@@ -59,7 +59,7 @@ def _effect(case: Case, part: ReportedDirection, job: Job | None, flow: Flow | N
     return "refutes" if waits_for_disk or job.is_random else "notes"
 
 
-def _syncs(case: Case, result: JobResult) -> Finding | None:
+def _syncs(case: Case, result: PartOutcome) -> Finding | None:
     """A sync of fresh buffered data has to write. With direct=1 there may be nothing left to do, honestly."""
     job = job_named(case, result.name)
     median_ns = result.sync.percentiles_ns.get(50.0) if result.sync else None

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from functools import partial
 
-from poolproof.load.fio.figures import JobResult
+from poolproof.load.outcome import PartOutcome
 from poolproof.rules.flow import proves
 from poolproof.rules.model import Case, Finding, Rule
 from poolproof.rules.reported import ReportedDirection, each_job, job_of, parts
@@ -19,7 +19,7 @@ def _in_result(case: Case) -> Iterable[Finding]:
     return each_job(case.result, partial(_of_job, case))
 
 
-def _of_job(case: Case, job: JobResult) -> Finding | None:
+def _of_job(case: Case, job: PartOutcome) -> Finding | None:
     mine = [part for part in parts(case.result) if part.job is job]
     queue, in_flight = _queue(case, job, mine), _in_flight(mine)
     if queue is None or in_flight is None:
@@ -47,16 +47,16 @@ def _product(part: ReportedDirection) -> float | None:
     return figures.iops * latency.mean_ns / 1e9 if long_enough else None
 
 
-def _queue(case: Case, result: JobResult, mine: list[ReportedDirection]) -> int | None:
+def _queue(case: Case, result: PartOutcome, mine: list[ReportedDirection]) -> int | None:
     """I/Os that these figures can have outstanding: all clones of a group, one job otherwise."""
     if not mine or not case.job.jobs:
         return None
-    if case.result is not None and len(case.result.jobs) == 1:
+    if case.result is not None and len(case.result.parts) == 1:
         return case.job.queue
     job = job_of(case, mine[0])
     if job is None:
         return None
-    return job.queue if job.flag("group_reporting") else job.queue // job.numjobs * result.jobs
+    return job.queue if job.flag("group_reporting") else job.queue // job.numjobs * result.clones
 
 
 def _keeps_queue_full(case: Case, part: ReportedDirection) -> bool:

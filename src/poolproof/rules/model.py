@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from poolproof.evidence.model import Evidence, Target
-from poolproof.load.fio.figures import FioResult
 from poolproof.load.fio.job import Job, JobFile
+from poolproof.load.outcome import Outcome
 
 Effect = Literal["fails", "refutes", "suspects", "notes"]
 Verdict = Literal["sound", "unproven", "suspect", "refuted", "failed"]
@@ -38,7 +38,7 @@ class Case:
     """
 
     job: JobFile
-    result: FioResult | None = None
+    result: Outcome | None = None
     evidence: Evidence | None = None
     target: Target | None = None
     cold: bool = True

@@ -55,7 +55,7 @@ def _asked_iops(job: Job, part: ReportedDirection) -> int | None:
     value = job.text("rate_iops") or ""
     if "," in value or (each := job.number("rate_iops")) is None:
         return None
-    return each * (job.numjobs if job.flag("group_reporting") else part.job.jobs)
+    return each * (job.numjobs if job.flag("group_reporting") else part.job.clones)
 
 
 RULE = Rule(

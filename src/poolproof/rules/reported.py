@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from poolproof.load.fio.figures import Direction, FioResult, JobResult, Latency
 from poolproof.load.fio.job import Job
-from poolproof.load.fio.whole import group_directions
+from poolproof.load.merge import group_directions
+from poolproof.load.outcome import Direction, Latency, Outcome, PartOutcome
 from poolproof.rules.model import Case, Finding
 
 Kind = Literal["read", "write"]
@@ -16,7 +16,7 @@ Kind = Literal["read", "write"]
 class ReportedDirection:
     """One direction of one job (or group of clones) that moved bytes."""
 
-    job: JobResult
+    job: PartOutcome
     kind: Kind
     figures: Direction
 
@@ -43,16 +43,16 @@ class ReportedDirection:
         return next((median for median in medians if median is not None), None)
 
 
-def parts(result: FioResult | None) -> Iterator[ReportedDirection]:
+def parts(result: Outcome | None) -> Iterator[ReportedDirection]:
     """Every direction that did something."""
-    for job in result.jobs if result else ():
+    for job in result.parts if result else ():
         if job.read is not None and _moved(job.read):
             yield ReportedDirection(job, "read", job.read)
         if job.write is not None and _moved(job.write):
             yield ReportedDirection(job, "write", job.write)
 
 
-def each_part(result: FioResult | None, look: Callable[[ReportedDirection], Finding | None]) -> Iterator[Finding]:
+def each_part(result: Outcome | None, look: Callable[[ReportedDirection], Finding | None]) -> Iterator[Finding]:
     """What `look` finds, once for each job and direction: the clones of a job all tell the same."""
     told: set[tuple[str, Kind]] = set()
     for part in parts(result):
@@ -64,10 +64,10 @@ def each_part(result: FioResult | None, look: Callable[[ReportedDirection], Find
             yield finding
 
 
-def each_job(result: FioResult | None, look: Callable[[JobResult], Finding | None]) -> Iterator[Finding]:
+def each_job(result: Outcome | None, look: Callable[[PartOutcome], Finding | None]) -> Iterator[Finding]:
     """What `look` finds, once for each job, whatever the number of its clones."""
     told: set[str] = set()
-    for job in result.jobs if result else ():
+    for job in result.parts if result else ():
         finding = look(job) if job.name not in told else None
         if finding is not None:
             told.add(job.name)
@@ -78,13 +78,13 @@ def _moved(figures: Direction) -> bool:
     return bool(figures.io_bytes or figures.ios or figures.bandwidth_bytes or figures.iops)
 
 
-def moved_bytes(result: FioResult | None, kind: Kind) -> int | None:
+def moved_bytes(result: Outcome | None, kind: Kind) -> int | None:
     """Bytes that fio says it moved in one direction; None where a part does not say."""
     sizes = [part.figures.io_bytes for part in parts(result) if part.kind == kind]
     return sum(size for size in sizes if size is not None) if all(size is not None for size in sizes) else None
 
 
-def bandwidth_bytes(result: FioResult | None, kind: Kind) -> float | None:
+def bandwidth_bytes(result: Outcome | None, kind: Kind) -> float | None:
     """Bytes per second of one direction, of the fastest group of jobs; None where one does not say."""
     groups = [each for each in group_directions(result, kind) if each is not None] if result else []
     rates = [each.bandwidth_bytes for each in groups if _moved(each)]
@@ -93,18 +93,18 @@ def bandwidth_bytes(result: FioResult | None, kind: Kind) -> float | None:
     return max((rate for rate in rates if rate is not None), default=None)
 
 
-def ran_s(result: FioResult | None) -> float | None:
+def ran_s(result: Outcome | None) -> float | None:
     """Seconds that the longest job ran; None where no part says."""
     spans = [part.figures.runtime_ms for part in parts(result) if part.figures.runtime_ms is not None]
     return max(spans) / 1000 if spans else None
 
 
-def lasted_s(result: FioResult | None) -> float | None:
+def lasted_s(result: Outcome | None) -> float | None:
     """Seconds from the first group of jobs to the last, which run one after the other; None where none says."""
-    groups: dict[int, list[JobResult]] = {}
-    for job in result.jobs if result else ():
+    groups: dict[int, list[PartOutcome]] = {}
+    for job in result.parts if result else ():
         groups.setdefault(job.group, []).append(job)
-    spans = [ran_s(replace(result, jobs=tuple(jobs))) for jobs in groups.values() if result]
+    spans = [ran_s(replace(result, parts=tuple(jobs))) for jobs in groups.values() if result]
     return sum(span for span in spans if span is not None) or None
 
 

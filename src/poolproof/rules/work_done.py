@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from os import strerror
 
-from poolproof.load.fio.figures import FioResult, JobResult
+from poolproof.load.outcome import Outcome, PartOutcome
 from poolproof.rules.model import Case, Finding, Rule
 from poolproof.rules.reported import asked_s, moved_bytes, parts, ran_s
 from poolproof.rules.reproduction import script
@@ -20,7 +20,7 @@ _UNCOUNTED = {
 def _in_result(case: Case) -> Iterable[Finding]:
     if case.result is None:
         return
-    errors = [job for job in case.result.jobs if job.error]
+    errors = [job for job in case.result.parts if job.error]
     if errors:
         named = ", ".join(f"`{job.name}` ended with error {job.error} ({_meaning(job.error)})" for job in errors)
         yield _finding(
@@ -37,12 +37,12 @@ def _meaning(error: int) -> str:
     return strerror(error) if abs(error) <= _LARGEST_ERROR else "no error that a system knows"
 
 
-def _says_that_nothing_moved(result: FioResult) -> bool:
+def _says_that_nothing_moved(result: Outcome) -> bool:
     """Every job tells of no bytes; a fragment that tells of none of them does not say that there were none."""
-    return bool(result.jobs) and all(_is_idle(job) for job in result.jobs)
+    return bool(result.parts) and all(_is_idle(job) for job in result.parts)
 
 
-def _is_idle(job: JobResult) -> bool:
+def _is_idle(job: PartOutcome) -> bool:
     """0 bytes in each direction. Without any direction: run time or CPU, which fio prints below them, show that the
     source holds the whole job.
     """
@@ -73,10 +73,10 @@ def _bytes_done(case: Case) -> Iterable[Finding]:
     yield _finding("suspects", message, "look for errors in fio's output, and for a file smaller than size=")
 
 
-def _moved_bytes(result: FioResult | None) -> int | None:
+def _moved_bytes(result: Outcome | None) -> int | None:
     """All bytes, trimmed ones too; None where a part does not say."""
     read, wrote = moved_bytes(result, "read"), moved_bytes(result, "write")
-    trims = [job.trim.io_bytes for job in (result.jobs if result else ()) if job.trim is not None]
+    trims = [job.trim.io_bytes for job in (result.parts if result else ()) if job.trim is not None]
     trimmed = [size for size in trims if size is not None]
     if read is None or wrote is None or len(trimmed) < len(trims):
         return None

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from poolproof.hosts.local import LocalHost
-from poolproof.load.fio.histogram import percentiles_of
 from poolproof.load.fio.json_output import read_json_stream
+from poolproof.load.histogram import percentiles_of
 from poolproof.measure.figures import figures_of, latency_of, sync_latency_of
 from poolproof.measure.fio_report import FioReport
 from poolproof.measure.latencies import MOST_STRETCHES, between, chosen_of, latencies, latency_text
@@ -66,11 +66,11 @@ def test_without_histograms_there_are_no_stretches(report: FioReport) -> None:
     bare = [
         replace(
             result,
-            jobs=tuple(
+            parts=tuple(
                 replace(
                     job, read=job.read and replace(job.read, clat=job.read.clat and replace(job.read.clat, bins_ns={}))
                 )
-                for job in result.jobs
+                for job in result.parts
             ),
         )
         for result in results

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from poolproof.hosts.local import LocalHost
 from poolproof.load.fio.json_output import find_documents, read_json, read_json_stream
-from poolproof.load.fio.merge import percentile
+from poolproof.load.merge import percentile
 from poolproof.measure.figures import figures_of
 from poolproof.measure.fio_report import FioReport
 from poolproof.measure.status import Status, after_ramp, series_of
@@ -35,10 +35,10 @@ def test_each_report_of_fio_is_a_status_with_its_totals(whole: FioReport) -> Non
     results = read_json_stream(CAPTURED.decode())
     assert len(whole.statuses) == len(results) == 10
     for status, result in zip(whole.statuses, results, strict=True):
-        reads = [job.read for job in result.jobs if job.read]
-        writes = [job.write for job in result.jobs if job.write]
+        reads = [job.read for job in result.parts if job.read]
+        writes = [job.write for job in result.parts if job.write]
         both = [part.clat for part in (*reads, *writes) if part.clat and part.clat.samples]
-        syncs = [job.sync for job in result.jobs if job.sync]
+        syncs = [job.sync for job in result.parts if job.sync]
         assert status.at_s == (result.timestamp_ms or 0) / 1000
         assert status.ran_s == max((part.runtime_ms or 0 for part in (*reads, *writes)), default=0) / 1000
         assert status.read_bytes == sum(part.io_bytes or 0 for part in reads)
@@ -136,7 +136,7 @@ def test_a_window_has_what_happened_in_it_alone() -> None:
     results = read_json_stream(CAPTURED.decode())
     start, end = results[4], results[8]
     window = since(start, end)
-    for before, after, between in zip(start.jobs, end.jobs, window.jobs, strict=True):
+    for before, after, between in zip(start.parts, end.parts, window.parts, strict=True):
         assert before.write and after.write and between.write
         assert between.write.ios == (after.write.ios or 0) - (before.write.ios or 0)
         assert between.write.runtime_ms == (after.write.runtime_ms or 0) - (before.write.runtime_ms or 0)
@@ -149,6 +149,6 @@ def test_a_window_has_what_happened_in_it_alone() -> None:
 def test_the_figures_from_the_start_are_those_of_the_whole() -> None:
     end = read_json_stream(CAPTURED.decode())[-1]
     empty = read_json_stream(CAPTURED.decode())[0]
-    assert empty.jobs[0].write is not None
-    none = type(end)(end.version, tuple(type(job)(job.name) for job in end.jobs))
+    assert empty.parts[0].write is not None
+    none = type(end)(end.version, tuple(type(job)(job.name) for job in end.parts))
     assert figures_of(since(none, end)) == figures_of(end)

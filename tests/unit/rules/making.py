@@ -1,8 +1,8 @@
 """Cases written by hand: job options as on a command line, and the bytes of the account."""
 
 from poolproof.evidence.model import Account, Evidence, LeafUse, Target
-from poolproof.load.fio.figures import Direction, FioResult, JobResult, Latency
 from poolproof.load.fio.job import Job, JobFile
+from poolproof.load.outcome import Direction, Latency, Outcome, PartOutcome
 
 KIB, MIB, GIB = 1024, 1024**2, 1024**3
 MB = 1_000_000
@@ -69,6 +69,6 @@ def direction(moved_bytes: float = 0, seconds: float = 2.0, bs: int = 4096, p50_
     return Direction(**{**figures, **more})  # type: ignore[arg-type]
 
 
-def said(read: Direction | None = None, write: Direction | None = None, name: str = "job", **more: object) -> FioResult:
+def said(read: Direction | None = None, write: Direction | None = None, name: str = "job", **more: object) -> Outcome:
     """A result of one job."""
-    return FioResult("fio-3.33", (JobResult(name=name, read=read, write=write, **more),))  # type: ignore[arg-type]
+    return Outcome("fio-3.33", (PartOutcome(name=name, read=read, write=write, **more),))  # type: ignore[arg-type]

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from poolproof.evidence.model import Evidence, LeafUse, Target, ZfsFacts
-from poolproof.load.fio.figures import FioResult, JobResult, Latency
 from poolproof.load.fio.job import Job, JobFile
+from poolproof.load.outcome import Latency, Outcome, PartOutcome
 from poolproof.rules.flow import proves
 from poolproof.rules.judge import judge, lint
 from poolproof.rules.model import Case
@@ -191,10 +191,8 @@ def test_a_short_trial_is_not_unstable() -> None:
 
 
 def test_clones_that_tell_the_same_tell_it_once() -> None:
-    clone = JobResult("job", read=direction(GIB, 10.0, p50_ns=900.0))
-    case = Case(
-        jobs("rw=randread bs=4k size=1g numjobs=8 directory=d"), FioResult("fio-3.33", (clone,) * 8), None, EXT4
-    )
+    clone = PartOutcome("job", read=direction(GIB, 10.0, p50_ns=900.0))
+    case = Case(jobs("rw=randread bs=4k size=1g numjobs=8 directory=d"), Outcome("fio-3.33", (clone,) * 8), None, EXT4)
     assert [finding.rule for finding in judge(case).findings].count("latency-floor") == 1
 
 
@@ -202,8 +200,8 @@ def test_phases_that_follow_each_other_are_as_long_as_the_longest() -> None:
     """Two jobs of 2 s, one after the other: the run takes 4 s, and no job runs for longer than 2."""
     options = "bs=1m size=64g direct=1 runtime=2 time_based=1"
     job = jobs(f"rw=read {options}", f"rw=read stonewall=1 {options}")
-    clones = tuple(JobResult(name, read=direction(GIB, 2.0)) for name in "ab")
-    case = Case(job, FioResult("fio-3.33", clones), counted(read=(2 * GIB, 2 * GIB)), EXT4, asked_s=4.0)
+    clones = tuple(PartOutcome(name, read=direction(GIB, 2.0)) for name in "ab")
+    case = Case(job, Outcome("fio-3.33", clones), counted(read=(2 * GIB, 2 * GIB)), EXT4, asked_s=4.0)
     assert judge(case).verdict == "sound"
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from poolproof.evidence import model
 from poolproof.evidence.model import Evidence, Target
-from poolproof.load.fio.figures import FioResult, Latency
+from poolproof.load.outcome import Latency, Outcome
 from poolproof.rules.judge import judge
 from poolproof.rules.model import Case, Verdict
 from tests.unit.rules.making import EXT4, GIB, KIB, MB, MIB, account, counted, direction, jobs, leaf, said
@@ -86,7 +86,7 @@ def _l17(reads_on_disk: int, window_s: float) -> Case:
     return Case(jobs(options), said(read=direction(4000 * 4096, 2.0)), Evidence(found, (leaf(),)), EXT4, asked_s=2.0)
 
 
-def _l18() -> FioResult:
+def _l18() -> Outcome:
     return said(read=direction(64 * MIB, 0.024, MIB))
 
 

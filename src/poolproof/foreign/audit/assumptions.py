@@ -4,15 +4,15 @@ fio's header line knows direction, block size, engine and depth only. JSON leave
 a value, `stonewall` and `refill_buffers` among them.
 """
 
-from poolproof.load.fio.figures import Direction, FioResult, JobResult
 from poolproof.load.fio.job import Job, JobFile
 from poolproof.load.fio.makers import SourceCommand
+from poolproof.load.outcome import Direction, Outcome, PartOutcome
 
 _SECTOR = 512
 _MORE = 1.05
 
 
-def jobs_of(made: SourceCommand | None, result: FioResult) -> JobFile:
+def jobs_of(made: SourceCommand | None, result: Outcome) -> JobFile:
     """The jobs that the rules may judge; none where nothing is known of them."""
     if made is None:
         return JobFile(())
@@ -31,7 +31,7 @@ def _from_header(job: Job) -> Job:
     return Job(job.name, {**assumed, **job.options}, job.line, job.lines)
 
 
-def _with_switches(job: Job, result: FioResult) -> Job:
+def _with_switches(job: Job, result: Outcome) -> Job:
     """A writer may have refilled its buffers, and what moved more than its size was time_based: fio prints neither
     switch.
     """
@@ -42,15 +42,15 @@ def _with_switches(job: Job, result: FioResult) -> Job:
     return Job(job.name, {**job.options, **missing}, job.line, job.lines) if missing else job
 
 
-def _went_round(job: Job, result: FioResult) -> bool:
+def _went_round(job: Job, result: Outcome) -> bool:
     """It moved clearly more than it would have before it ended by itself."""
     asked = job.io_size_bytes or job.size_bytes
-    mine = [part for each in result.jobs if each.name == job.name for part in _parts(each)]
+    mine = [part for each in result.parts if each.name == job.name for part in _parts(each)]
     moved = sum(part.io_bytes or 0 for part in mine)
     return asked is not None and "loops" not in job.options and moved > _MORE * asked * job.numjobs
 
 
-def _in_phases(jobs: JobFile, result: FioResult) -> JobFile:
+def _in_phases(jobs: JobFile, result: Outcome) -> JobFile:
     """Sections that are not seen to run at once are taken to follow each other."""
     times = {job.name: _span(result, job.name) for job in jobs.jobs}
     placed: list[Job] = []
@@ -61,20 +61,20 @@ def _in_phases(jobs: JobFile, result: FioResult) -> JobFile:
     return JobFile(tuple(placed))
 
 
-def _span(result: FioResult, name: str) -> tuple[int, int] | None:
+def _span(result: Outcome, name: str) -> tuple[int, int] | None:
     """Start and end of a job in ms of the clock; None where fio did not print its start."""
-    mine = [job for job in result.jobs if job.name == name]
+    mine = [job for job in result.parts if job.name == name]
     starts = [job.job_start_ms for job in mine if job.job_start_ms is not None]
     if not mine or len(starts) != len(mine):
         return None
     return min(starts), max((job.job_start_ms or 0) + _longest_ms(job) for job in mine)
 
 
-def _longest_ms(job: JobResult) -> int:
+def _longest_ms(job: PartOutcome) -> int:
     return max((part.runtime_ms or 0 for part in _parts(job)), default=0)
 
 
-def _parts(job: JobResult) -> list[Direction]:
+def _parts(job: PartOutcome) -> list[Direction]:
     return [part for part in (job.read, job.write, job.trim, job.mixed) if part is not None]
 
 

@@ -3,8 +3,8 @@
 from typing import Any
 
 from poolproof.foreign.audit.model import Audited, AuditedMetrics, Estimate
-from poolproof.load.fio.figures import Direction, Latency
-from poolproof.load.fio.merge import percentile
+from poolproof.load.merge import percentile
+from poolproof.load.outcome import Direction, Latency
 from poolproof.results.runs.contract import finding_object
 
 

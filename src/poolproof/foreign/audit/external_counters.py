@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from poolproof.evidence.model import Account, Evidence, LeafUse
 from poolproof.foreign.audit.iostat import DiskRates
-from poolproof.load.fio.figures import FioResult
 from poolproof.load.fio.find import FoundResult
+from poolproof.load.outcome import Outcome
 from poolproof.rules.reported import lasted_s, moved_bytes
 from poolproof.units import format_duration, format_rate, format_size
 
@@ -63,7 +63,7 @@ def from_block(found: FoundResult, block: DiskRates) -> ExternalCounters | None:
     return ExternalCounters(_evidence(block.name, (read, wrote), disks, seconds), words)
 
 
-def from_disk_use(result: FioResult) -> ExternalCounters | None:
+def from_disk_use(result: Outcome) -> ExternalCounters | None:
     """fio's own disk statistics, where they contradict its figures: they hold the ramp and the layout as well, and so
     bound what the disks did from above. Without bytes a request counts 4 MiB, more than Linux sends.
     """
@@ -73,8 +73,8 @@ def from_disk_use(result: FioResult) -> ExternalCounters | None:
         return None
     if not result.disks or counted_nothing(result):
         return None
-    most_read = _sum([_most(disk.read_bytes, disk.read_ios) for disk in result.disks])
-    most_wrote = _sum([_most(disk.write_bytes, disk.write_ios) for disk in result.disks])
+    most_read = _sum([_most(disk.read_bytes, disk.read_requests) for disk in result.disks])
+    most_wrote = _sum([_most(disk.write_bytes, disk.write_requests) for disk in result.disks])
     if not (_contradicts(most_read, read) or _contradicts(most_wrote, wrote)):
         return None
     names = ", ".join(disk.name for disk in result.disks)
@@ -84,7 +84,7 @@ def from_disk_use(result: FioResult) -> ExternalCounters | None:
     return ExternalCounters(_evidence(names, (read, wrote), bounds, seconds), f"fio's disk statistics: {names} {words}")
 
 
-def counted_nothing(result: FioResult) -> bool:
+def counted_nothing(result: Outcome) -> bool:
     """Whether fio's disk statistics know no I/O at all. Such a disk rested, or its counters are blind: those of the
     paths of an NVMe disk with native multipath stand still (fio#1890), as do those of zvols of OpenZFS 2.0
     (openzfs#12066), so that nothing follows from it.
@@ -92,7 +92,13 @@ def counted_nothing(result: FioResult) -> bool:
     counters = [
         counted
         for disk in result.disks
-        for counted in (disk.read_ios, disk.write_ios, disk.read_bytes, disk.write_bytes, disk.utilisation_percent)
+        for counted in (
+            disk.read_requests,
+            disk.write_requests,
+            disk.read_bytes,
+            disk.write_bytes,
+            disk.utilisation_percent,
+        )
     ]
     return bool(result.disks) and not any(counters)
 

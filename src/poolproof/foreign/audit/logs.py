@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from poolproof.errors import FioError
-from poolproof.load.fio.figures import Direction, FioResult, JobResult
 from poolproof.load.fio.log_rates import Kind, rates_of
 from poolproof.load.fio.logs import (
     READ,
@@ -16,7 +15,8 @@ from poolproof.load.fio.logs import (
     read_histogram_log,
     read_log,
 )
-from poolproof.load.fio.merge import merge_jobs
+from poolproof.load.merge import merge_jobs
+from poolproof.load.outcome import Direction, Outcome, PartOutcome
 
 _ORDER = ("bw", "iops", "lat", "clat", "clat_hist", "slat")
 """The rate tells the unit of latencies, and they tell that of the submission's."""
@@ -43,7 +43,7 @@ def grouped(paths: Iterable[Path]) -> dict[str, list[Path]]:
     return groups
 
 
-def result_of_logs(paths: Sequence[Path]) -> FioResult:
+def result_of_logs(paths: Sequence[Path]) -> Outcome:
     """The logs of one run: each clone has one log of a kind; of several latencies clat tells of the disk.
 
     Raises:
@@ -57,10 +57,10 @@ def result_of_logs(paths: Sequence[Path]) -> FioResult:
     name = Path(prefix_of(paths[0])).name
     read = [_clone(name, logs) for logs in clones.values()]
     notes = () if all(is_whole for _, is_whole in read) else (_NO_UNIT,)
-    return FioResult("", (merge_jobs([job for job, _ in read]),), notes=notes)
+    return Outcome("", (merge_jobs([job for job, _ in read]),), notes=notes)
 
 
-def _clone(name: str, logs: Mapping[str, Path]) -> tuple[JobResult, bool]:
+def _clone(name: str, logs: Mapping[str, Path]) -> tuple[PartOutcome, bool]:
     """What the logs of one clone say, and whether the unit of all latencies is known."""
     parts: dict[str, Direction] = {}
     units: dict[str, int | None] = {}
@@ -70,7 +70,7 @@ def _clone(name: str, logs: Mapping[str, Path]) -> tuple[JobResult, bool]:
             parts[direction] = _joined(parts.get(direction), more)
     if not parts:
         raise FioError(f"{next(iter(logs.values()))} holds neither reads nor writes")
-    return JobResult(name, read=parts.get("read"), write=parts.get("write")), None not in units.values()
+    return PartOutcome(name, read=parts.get("read"), write=parts.get("write")), None not in units.values()
 
 
 def _joined(before: Direction | None, more: Direction) -> Direction:

@@ -48,7 +48,7 @@ def _of_the_figures(found: FoundResult) -> Iterator[str]:
     yield from found.result.notes
     if counted_nothing(found.result):
         yield _NOTHING_COUNTED
-    if not every and not any(job.error for job in found.result.jobs):
+    if not every and not any(job.error for job in found.result.parts):
         yield "rates and bytes"
 
 

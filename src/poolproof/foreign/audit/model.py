@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from poolproof.load.fio.figures import Direction, Latency
+from poolproof.load.outcome import Direction, Latency
 from poolproof.rules.model import Finding, Verdict
 
 BAD: frozenset[Verdict] = frozenset({"refuted", "failed"})

@@ -8,9 +8,9 @@ from poolproof.foreign.audit.estimate import estimate_of
 from poolproof.foreign.audit.model import Audited, AuditedMetrics
 from poolproof.foreign.audit.rerun import rerun_command
 from poolproof.foreign.audit.texts import AuditContext, figures_of
-from poolproof.load.fio.figures import Direction, FioResult, Latency
 from poolproof.load.fio.jobfile import read_job_file
 from poolproof.load.fio.json_output import read_json_stream
+from poolproof.load.outcome import Direction, Latency, Outcome
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.model import Trial
 from poolproof.rules.judge import judge
@@ -72,7 +72,7 @@ def _case(run: RunDirectory, trial: Trial, setting: AuditContext) -> Case | None
     )
 
 
-def _last(report: str) -> FioResult | None:
+def _last(report: str) -> Outcome | None:
     try:
         return next(reversed(read_json_stream(report)), None)
     except FioError:

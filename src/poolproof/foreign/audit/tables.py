@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from poolproof.load.fio.figures import Direction, FioResult, JobResult
 from poolproof.load.fio.find import FoundResult
 from poolproof.load.fio.plain_lines import plain_lines
+from poolproof.load.outcome import Direction, Outcome, PartOutcome
 from poolproof.units import parse_size
 
 _IOPS = re.compile(r"^(?:(read|write|r|w)[-_ ]?)?iops$", re.IGNORECASE)
@@ -85,7 +85,7 @@ def _rows(numbered: Sequence[tuple[int, str]], columns: Sequence[_Column]) -> It
         yield FoundResult(result, number, number, "text")
 
 
-def _row(words: Sequence[str], columns: Sequence[_Column]) -> FioResult | None:
+def _row(words: Sequence[str], columns: Sequence[_Column]) -> Outcome | None:
     if len(words) != len(columns):
         return None
     cells = list(zip(columns, words, strict=True))
@@ -96,7 +96,7 @@ def _row(words: Sequence[str], columns: Sequence[_Column]) -> FioResult | None:
     if not (read or write or mixed):
         return None
     name = " ".join(word for column, word in cells if not column.is_figure)
-    return FioResult("", (JobResult(name, read=read, write=write, mixed=mixed),))
+    return Outcome("", (PartOutcome(name, read=read, write=write, mixed=mixed),))
 
 
 def _figures(cells: Sequence[tuple[_Column, str]], direction: str, block: int | None) -> Direction | None:

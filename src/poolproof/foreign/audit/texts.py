@@ -15,11 +15,11 @@ from poolproof.foreign.audit.model import Audited, AuditedMetrics
 from poolproof.foreign.audit.prose import Statement, find_statements, largest_above
 from poolproof.foreign.audit.rerun import rerun_command
 from poolproof.foreign.audit.tables import find_tables
-from poolproof.load.fio.figures import Direction, FioResult
 from poolproof.load.fio.find import FoundResult, find_results
 from poolproof.load.fio.makers import find_commands
 from poolproof.load.fio.render import render
-from poolproof.load.fio.whole import whole
+from poolproof.load.merge import whole
+from poolproof.load.outcome import Direction, Outcome
 from poolproof.rules.judge import Judgement, judge
 from poolproof.rules.model import Case
 from poolproof.rules.naming import count
@@ -178,9 +178,9 @@ def _target(context: Context, statement: Statement | None) -> Target | None:
     )
 
 
-def _as_far_as_proven(judgement: Judgement, result: FioResult) -> Judgement:
+def _as_far_as_proven(judgement: Judgement, result: Outcome) -> Judgement:
     """Quoted rates can show that reads came from the disks; of writes they don't know the layout's write factor."""
-    wrote = any(job.write is not None for job in result.jobs)
+    wrote = any(job.write is not None for job in result.parts)
     return replace(judgement, verdict="unproven") if judgement.verdict == "sound" and wrote else judgement
 
 
@@ -198,7 +198,7 @@ def _known(context: Context, statement: Statement | None, beside: ExternalCounte
 
 def _job_name(found: FoundResult) -> str:
     """The names of the jobs, as the result or else the command has them."""
-    told = [job.name for job in found.result.jobs if job.name and not job.name.startswith("group ")]
+    told = [job.name for job in found.result.parts if job.name and not job.name.startswith("group ")]
     given = [job.name for job in found.made.jobs.jobs] if found.made else []
     return ", ".join(dict.fromkeys(told or given))
 
@@ -216,9 +216,9 @@ def _command(found: FoundResult) -> str | None:
         return None
 
 
-def figures_of(result: FioResult) -> AuditedMetrics:
+def figures_of(result: Outcome) -> AuditedMetrics:
     """All jobs together, by direction."""
-    if not result.jobs:
+    if not result.parts:
         return AuditedMetrics({})
     together = whole(result)
     parts: dict[str, Direction | None] = {name: getattr(together, name) for name in _DIRECTIONS}

@@ -57,7 +57,7 @@ def _names(record: Record) -> Iterator[str]:
 def _asked(record: Record) -> Iterator[tuple[str, Path]]:
     """The names of the jobs that write logs, and the path that they give them, which may be empty."""
     made = record.judged.found.made
-    jobs = [*(made.jobs.jobs if made is not None else ()), *(Job(job.name, job.options) for job in record.result.jobs)]
+    jobs = [*(made.jobs.jobs if made is not None else ()), *(Job(job.name, job.options) for job in record.result.parts)]
     for job in jobs:
         for option in _LOG_OPTIONS:
             value = job.text(option)

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from poolproof.foreign.audit.texts import Judged
-from poolproof.load.fio.figures import FioResult
 from poolproof.load.fio.find import FoundResult
+from poolproof.load.outcome import Outcome
 
 _BENCH_FIO = re.compile(r"^(?P<rw>[a-z]+)-(?:iodepth-)?(?P<iodepth>\d+)-(?:numjobs-)?(?P<numjobs>\d+)$")
 _SIZE = re.compile(r"^\d+[kmgtp]i?b?$", re.IGNORECASE)
@@ -32,7 +32,7 @@ class Record:
     options: Mapping[str, str]
 
     @property
-    def result(self) -> FioResult:
+    def result(self) -> Outcome:
         return self.judged.found.result
 
     @property
@@ -72,7 +72,7 @@ def _shared_options(found: FoundResult) -> dict[str, str]:
     """What all jobs of the result have in common; where nothing is known of a job, its name."""
     jobs = found.made.jobs.jobs if found.made is not None else ()
     if not jobs:
-        names = [job.name for job in found.result.jobs if job.name]
+        names = [job.name for job in found.result.parts if job.name]
         return {"name": names[0]} if names else {}
     first = {name: value for name, value in jobs[0].options.items() if name != "name"}
     shared = {name: value for name, value in first.items() if all(job.options.get(name) == value for job in jobs)}
@@ -104,6 +104,6 @@ def _options_in_name(stem: str) -> dict[str, str]:
     return dict(match.groupdict()) if match else {}
 
 
-def _longest_ms(result: FioResult) -> int:
-    parts = [part for job in result.jobs for part in (job.read, job.write, job.trim, job.mixed) if part is not None]
+def _longest_ms(result: Outcome) -> int:
+    parts = [part for job in result.parts for part in (job.read, job.write, job.trim, job.mixed) if part is not None]
     return max((part.runtime_ms or 0 for part in parts), default=0)

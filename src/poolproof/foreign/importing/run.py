@@ -115,7 +115,7 @@ def _in_file(file: Path, base: Path, setting: AuditContext) -> _Outcome:
 
 def _says_something(judged: Judged) -> bool:
     """It holds a figure or an error: of a document that was cut off early nothing is left."""
-    jobs = judged.found.result.jobs
+    jobs = judged.found.result.parts
     return any(job.error or job.read or job.write or job.trim or job.mixed or job.sync for job in jobs)
 
 

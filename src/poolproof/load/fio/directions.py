@@ -6,19 +6,19 @@ reads stand otherwise.
 
 from dataclasses import replace
 
-from poolproof.load.fio.figures import FioResult, JobResult
 from poolproof.load.fio.job import Job, JobFile
+from poolproof.load.outcome import Outcome, PartOutcome
 
 
-def in_its_directions(result: FioResult, jobs: JobFile) -> FioResult:
+def in_its_directions(result: Outcome, jobs: JobFile) -> Outcome:
     """The result with each job's figures in the directions that the jobs leave no doubt of."""
     if not jobs.jobs or any("$" in value for job in jobs.jobs for value in job.options.values()):
         return result
-    placed = tuple(_placed(job, jobs) for job in result.jobs)
-    return result if placed == result.jobs else replace(result, jobs=placed)
+    placed = tuple(_placed(job, jobs) for job in result.parts)
+    return result if placed == result.parts else replace(result, parts=placed)
 
 
-def _placed(result: JobResult, jobs: JobFile) -> JobResult:
+def _placed(result: PartOutcome, jobs: JobFile) -> PartOutcome:
     mine = [job for job in jobs.jobs if job.name == result.name] or list(jobs.jobs)
     if _only(result, "read") and all(_is_unified(job) for job in mine):
         return replace(result, read=None, mixed=result.read)
@@ -31,7 +31,7 @@ def _placed(result: JobResult, jobs: JobFile) -> JobResult:
     return result
 
 
-def _only(result: JobResult, direction: str) -> bool:
+def _only(result: PartOutcome, direction: str) -> bool:
     """That direction and no other has figures."""
     return [name for name in ("read", "write", "trim", "mixed") if getattr(result, name) is not None] == [direction]
 

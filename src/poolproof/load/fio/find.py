@@ -13,7 +13,6 @@ from functools import lru_cache
 from typing import Literal
 
 from poolproof.load.fio.directions import in_its_directions
-from poolproof.load.fio.figures import Direction, FioResult, JobResult
 from poolproof.load.fio.interim import has_grown, is_interim, last_reports
 from poolproof.load.fio.job import Job, JobFile
 from poolproof.load.fio.json_output import find_documents
@@ -23,6 +22,7 @@ from poolproof.load.fio.plain_lines import plain_lines
 from poolproof.load.fio.terse import read_terse_line
 from poolproof.load.fio.text import find_runs
 from poolproof.load.fio.text_lines import HeaderLine
+from poolproof.load.outcome import Direction, Outcome, PartOutcome
 
 Format = Literal["json", "terse", "text"]
 
@@ -36,7 +36,7 @@ class FoundResult:
     `is_assumed`: another command in the text could have made it as well, or the command stands below.
     """
 
-    result: FioResult
+    result: Outcome
     line: int
     last_line: int
     format: Format
@@ -117,15 +117,15 @@ def _terse(numbered: Lines) -> tuple[list[FoundResult], Lines]:
         if result is None:
             rest.append((number, line))
         elif found and not any(text.strip() for line, text in rest if line > found[-1].last_line):
-            jobs = (*found[-1].result.jobs, *result.jobs)
-            found[-1] = replace(found[-1], result=replace(found[-1].result, jobs=jobs), last_line=number)
+            jobs = (*found[-1].result.parts, *result.parts)
+            found[-1] = replace(found[-1], result=replace(found[-1].result, parts=jobs), last_line=number)
         else:
             found.append(FoundResult(result, number, number, "terse"))
     return [replace(each, result=_as_ended(each.result)) for each in found], rest
 
 
-def _as_ended(result: FioResult) -> FioResult:
-    return replace(result, jobs=last_reports(result.jobs))
+def _as_ended(result: Outcome) -> Outcome:
+    return replace(result, parts=last_reports(result.parts))
 
 
 def _texts(numbered: Lines) -> list[FoundResult]:
@@ -152,12 +152,12 @@ def _is_among(result: FoundResult, known: Sequence[FoundResult]) -> bool:
     return any(_is_same_run(result.result, other.result) for other in known)
 
 
-def _is_same_run(result: FioResult, other: FioResult) -> bool:
-    if [job.name for job in result.jobs] != [job.name for job in other.jobs]:
+def _is_same_run(result: Outcome, other: Outcome) -> bool:
+    if [job.name for job in result.parts] != [job.name for job in other.parts]:
         return False
     return all(
         _is_same_direction(mine, theirs)
-        for job, counterpart in zip(result.jobs, other.jobs, strict=True)
+        for job, counterpart in zip(result.parts, other.parts, strict=True)
         for mine, theirs in zip(_directions(job), _directions(counterpart), strict=True)
     )
 
@@ -170,14 +170,14 @@ def _is_same_direction(mine: Direction | None, theirs: Direction | None) -> bool
     return abs(mine.io_bytes - theirs.io_bytes) <= _SAME_BYTES * theirs.io_bytes
 
 
-def _directions(job: JobResult) -> tuple[Direction | None, ...]:
+def _directions(job: PartOutcome) -> tuple[Direction | None, ...]:
     """What is compared: a terse line calls reads what JSON calls mixed."""
     return job.read or job.mixed, job.write, job.trim
 
 
-def _printed_options(result: FioResult, line: int) -> SourceCommand | None:
+def _printed_options(result: Outcome, line: int) -> SourceCommand | None:
     """The jobs as JSON lists their options; clones of one job are one job."""
-    jobs = dict.fromkeys((job.name, tuple(job.options.items())) for job in result.jobs if job.options)
+    jobs = dict.fromkeys((job.name, tuple(job.options.items())) for job in result.parts if job.options)
     return (
         SourceCommand(JobFile(tuple(_same_job_again(*job) for job in jobs)), "printed options", line) if jobs else None
     )
@@ -189,11 +189,11 @@ def _same_job_again(name: str, options: tuple[tuple[str, str], ...]) -> Job:
     return Job(name, dict(options))
 
 
-def _header_jobs(headers: Sequence[HeaderLine], result: FioResult, line: int) -> SourceCommand | None:
+def _header_jobs(headers: Sequence[HeaderLine], result: Outcome, line: int) -> SourceCommand | None:
     """The jobs as fio announced them, with the number of clones that their blocks tell."""
     clones = Counter[str]()
-    for job in result.jobs:
-        clones[job.name] += job.jobs
+    for job in result.parts:
+        clones[job.name] += job.clones
     jobs = tuple(
         Job(header.name, {**header.options, "numjobs": str(clones[header.name])})
         if header.name in clones

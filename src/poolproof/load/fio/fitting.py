@@ -6,9 +6,9 @@ which end at `runtime`.
 
 from collections.abc import Iterator
 
-from poolproof.load.fio.figures import Direction, FioResult, JobResult
 from poolproof.load.fio.job import Job, JobFile
 from poolproof.load.fio.makers import SourceCommand
+from poolproof.load.outcome import Direction, Outcome, PartOutcome
 
 _TELLING_PLACE = frozenset({"filename", "directory", "size", "runtime"})
 _FEWEST_IOPS = 20  # fewer, and the whole number that fio prints is too coarse
@@ -18,13 +18,13 @@ _LONGER = 1.5  # a slow disk ends what is in flight after the time is over
 _DRAIN_MS = 10_000
 
 
-def fits(result: FioResult, jobs: JobFile, own: SourceCommand | None) -> bool:
+def fits(result: Outcome, jobs: JobFile, own: SourceCommand | None) -> bool:
     """Nothing that the result tells, or that it prints of its own jobs, contradicts the jobs."""
     names = {job.name for job in jobs.jobs}
-    told = [job for job in result.jobs if job.name and not job.name.startswith("group ")]
+    told = [job for job in result.parts if job.name and not job.name.startswith("group ")]
     if any(job.name not in names for job in told):
         return False
-    if any(job.jobs > 1 and not _has_clones(jobs, job.jobs) for job in told):
+    if any(job.clones > 1 and not _has_clones(jobs, job.clones) for job in told):
         return False
     if not (_fits_directions(result, jobs) and _fits_blocks(result, jobs) and _fits_times(result, jobs)):
         return False
@@ -43,29 +43,29 @@ def _is_open(job: Job, name: str) -> bool:
     return "$" in (job.text(name) or "")
 
 
-def _fits_directions(result: FioResult, jobs: JobFile) -> bool:
+def _fits_directions(result: Outcome, jobs: JobFile) -> bool:
     if any(_is_open(job, "rw") for job in jobs.jobs):
         return True
-    reads = any(job.read is not None for job in result.jobs)
-    writes = any(job.write is not None for job in result.jobs)
-    syncs = any(job.sync is not None for job in result.jobs)
+    reads = any(job.read is not None for job in result.parts)
+    writes = any(job.write is not None for job in result.parts)
+    syncs = any(job.sync is not None for job in result.parts)
     may_read = jobs.reads or any(job.verifies for job in jobs.jobs)
     return (may_read or not reads) and (jobs.writes or not (writes or syncs))
 
 
-def _fits_blocks(result: FioResult, jobs: JobFile) -> bool:
+def _fits_blocks(result: Outcome, jobs: JobFile) -> bool:
     """Bytes over I/Os lie between the smallest and the largest block."""
     if any("$" in value for job in jobs.jobs for value in job.options.values()):
         return True
-    return all(_can_move(_candidates(job, jobs), part) for job in result.jobs for part in _parts(job))
+    return all(_can_move(_candidates(job, jobs), part) for job in result.parts for part in _parts(job))
 
 
-def _candidates(result: JobResult, jobs: JobFile) -> list[Job]:
+def _candidates(result: PartOutcome, jobs: JobFile) -> list[Job]:
     """The job of the result's name; all jobs where it has none."""
     return [job for job in jobs.jobs if job.name == result.name] or list(jobs.jobs)
 
 
-def _parts(result: JobResult) -> Iterator[Direction]:
+def _parts(result: PartOutcome) -> Iterator[Direction]:
     return (part for part in (result.read, result.write) if part is not None)
 
 
@@ -88,9 +88,9 @@ def _rounding(part: Direction) -> float:
     return _ROUNDING + 1 / (part.iops or _FEWEST_IOPS)
 
 
-def _fits_times(result: FioResult, jobs: JobFile) -> bool:
+def _fits_times(result: Outcome, jobs: JobFile) -> bool:
     """None ran clearly longer than its `runtime`."""
-    for job in result.jobs:
+    for job in result.parts:
         limits = [each.runtime_s for each in _candidates(job, jobs)]
         known = [limit for limit in limits if limit is not None]
         longest = max((part.runtime_ms or 0 for part in _parts(job)), default=0)

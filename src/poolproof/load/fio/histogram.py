@@ -3,20 +3,15 @@
 Source: `plat_idx_to_val` and `calc_clat_percentiles` in fio's stat.c, FIO_IO_U_PLAT_BITS in stat.h.
 """
 
-import math
 import sys
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from struct import pack, unpack
 
 PLAT_BITS = 6
 _EXACT_IN_FLOAT = 1 << 24
 RELATIVE_ERROR = 1 / 2 ** (PLAT_BITS + 1)
-
-DEFAULT_PERCENTILES = (
-    1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99,
-)  # fmt: skip
 
 
 def bin_value(index: int, bits: int = PLAT_BITS) -> int:
@@ -50,28 +45,3 @@ def count_bins(latencies: Sequence[int]) -> Counter[int]:
     for half, count in Counter(upper.tolist()).items():
         counted[bin_of(int(unpack(">f", pack(">HH", half, 0))[0]))] += count
     return counted
-
-
-def percentiles_of(bins: Mapping[int, int], wanted: Iterable[float]) -> dict[float, float]:
-    """fio's rule: a percentile is the first bin at which the running count reaches its share of all."""
-    total = sum(bins.values())
-    found: dict[float, float] = {}
-    if not total:
-        return found
-    rising = iter(sorted(bins.items()))
-    value, seen = next(rising)
-    for percent in sorted(wanted):
-        needed = percent / 100 * total
-        while seen < needed and not math.isclose(seen, needed, rel_tol=1e-12):
-            value, count = next(rising, (value, total - seen))
-            seen += count
-        found[percent] = float(value)
-    return found
-
-
-def add_bins(histograms: Iterable[Mapping[int, int]]) -> dict[int, int]:
-    """The sum of histograms."""
-    total: Counter[int] = Counter()
-    for bins in histograms:
-        total.update(bins)
-    return dict(sorted(total.items()))

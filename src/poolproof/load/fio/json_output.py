@@ -14,9 +14,9 @@ import msgspec
 
 from poolproof.errors import FioError
 from poolproof.load.fio.aliases import canonical
-from poolproof.load.fio.figures import Direction, DiskUse, FioResult, JobResult, Latency
 from poolproof.load.fio.histogram import PLAT_BITS, bin_value
 from poolproof.load.fio.json_mending import mended
+from poolproof.load.outcome import Direction, DiskUse, Latency, Outcome, PartOutcome
 
 _KIB = 1024
 _SECTOR = 512
@@ -112,7 +112,7 @@ class _RawResult(msgspec.Struct):
 _DECODER = msgspec.json.Decoder(_RawResult)
 
 
-def read_json(text: str) -> FioResult:
+def read_json(text: str) -> Outcome:
     """The result of a run. With several documents (`--status-interval`) the last one that is whole: fio's figures grow.
 
     Lines before and after are kept as notes.
@@ -126,7 +126,7 @@ def read_json(text: str) -> FioResult:
     return results[-1]
 
 
-def read_json_stream(text: str) -> tuple[FioResult, ...]:
+def read_json_stream(text: str) -> tuple[Outcome, ...]:
     """Every whole document of fio in the text, in order; one that is cut off or damaged is named in the notes."""
     return tuple(document.result for document in find_documents(text))
 
@@ -135,7 +135,7 @@ def read_json_stream(text: str) -> tuple[FioResult, ...]:
 class Document:
     """A result and where its text starts and ends, in characters. `is_cut_off`: figures after the cut are missing."""
 
-    result: FioResult
+    result: Outcome
     start: int
     end: int
     is_cut_off: bool = False
@@ -227,13 +227,13 @@ def _lines(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
-def _result(raw: _RawResult, notes: tuple[str, ...]) -> FioResult:
+def _result(raw: _RawResult, notes: tuple[str, ...]) -> Outcome:
     jobs = _without_total(raw.jobs or raw.client_stats or [])
     entries = Counter((job.jobname, job.groupid, job.hostname) for job in jobs)
     common = raw.global_options or {}
-    return FioResult(
+    return Outcome(
         version=raw.version,
-        jobs=tuple(_job(job, common, entries[job.jobname, job.groupid, job.hostname]) for job in jobs),
+        parts=tuple(_job(job, common, entries[job.jobname, job.groupid, job.hostname]) for job in jobs),
         disks=tuple(_disk(disk) for disk in raw.disk_util or []),
         timestamp_ms=_whole(raw.timestamp_ms) or _whole(_times(raw.timestamp, 1000)),
         notes=notes,
@@ -245,13 +245,13 @@ def _without_total(jobs: list[_RawJob]) -> list[_RawJob]:
     return [job for job in jobs if job.jobname != "All clients"] or jobs
 
 
-def _job(raw: _RawJob, common: Mapping[str, str | None], entries: int) -> JobResult:
+def _job(raw: _RawJob, common: Mapping[str, str | None], entries: int) -> PartOutcome:
     options = {canonical(name): value or "" for name, value in (*common.items(), *(raw.options or {}).items())}
     sync = raw.sync.lat_ns if raw.sync else None
-    return JobResult(
+    return PartOutcome(
         name=raw.jobname,
         error=_whole(raw.error) or 0,
-        jobs=_clones(options, entries),
+        clones=_clones(options, entries),
         options=options,
         read=_direction(raw.read),
         write=_direction(raw.write),
@@ -374,8 +374,8 @@ def _is_bin(name: str) -> bool:
 def _disk(raw: _RawDisk) -> DiskUse:
     return DiskUse(
         name=raw.name,
-        read_ios=_whole(raw.read_ios),
-        write_ios=_whole(raw.write_ios),
+        read_requests=_whole(raw.read_ios),
+        write_requests=_whole(raw.write_ios),
         utilisation_percent=_real(raw.util),
         read_bytes=_whole(_times(raw.read_sectors, _SECTOR)),
         write_bytes=_whole(_times(raw.write_sectors, _SECTOR)),

@@ -17,8 +17,9 @@ from typing import Literal
 import msgspec
 
 from poolproof.errors import FioError
-from poolproof.load.fio.figures import Latency
-from poolproof.load.fio.histogram import DEFAULT_PERCENTILES, PLAT_BITS, add_bins, bin_value, count_bins, percentiles_of
+from poolproof.load.fio.histogram import PLAT_BITS, bin_value, count_bins
+from poolproof.load.histogram import DEFAULT_PERCENTILES, add_bins, percentiles_of
+from poolproof.load.outcome import Latency
 
 Kind = Literal["bw", "iops", "lat", "clat", "slat"]
 

@@ -8,9 +8,9 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from poolproof.load.fio.figures import FioResult
 from poolproof.load.fio.fitting import fits
 from poolproof.load.fio.makers import SourceCommand
+from poolproof.load.outcome import Outcome
 
 _MOST_BELOW = 40  # lines between a result and a command that stands below it
 
@@ -19,7 +19,7 @@ _MOST_BELOW = 40  # lines between a result and a command that stands below it
 class Printed:
     """A result, its first and last line, and what it prints of its own jobs."""
 
-    result: FioResult
+    result: Outcome
     line: int
     last_line: int
     own: SourceCommand | None

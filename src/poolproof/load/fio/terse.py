@@ -9,7 +9,7 @@ it, so directions are counted by their shape. `unified_rw_reporting=both` adds t
 import re
 from collections.abc import Sequence
 
-from poolproof.load.fio.figures import Direction, DiskUse, FioResult, JobResult, Latency
+from poolproof.load.outcome import Direction, DiskUse, Latency, Outcome, PartOutcome
 
 _KIB = 1024
 _LARGEST = 1e24
@@ -26,7 +26,7 @@ _PERCENTILE = re.compile(r"(\d+(?:\.\d+)?)%=(\d+)$")
 _START = re.compile(r"^[2-5];")
 
 
-def read_terse_line(line: str) -> FioResult | None:
+def read_terse_line(line: str) -> Outcome | None:
     """One terse line as a result with one job; None when it has not the shape of its version."""
     fields = line.strip().split(";")
     if any(map(_TOO_LONG.match, fields[4:])):
@@ -39,7 +39,7 @@ def read_terse_line(line: str) -> FioResult | None:
         return None
 
 
-def _result(fields: Sequence[str]) -> FioResult:
+def _result(fields: Sequence[str]) -> Outcome:
     version = fields[0]
     named = fields[1] if version != "2" else ""
     if named and not named.startswith("fio"):
@@ -52,7 +52,7 @@ def _result(fields: Sequence[str]) -> FioResult:
         directions.insert(2, None)
     directions += [None] * (_MOST_DIRECTIONS - len(directions))
     disks = _disks(fields, place + 5 + len(_DEPTHS) + _LATENCY_FIELDS)
-    job = JobResult(
+    job = PartOutcome(
         name=name,
         error=error,
         group=group,
@@ -64,7 +64,7 @@ def _result(fields: Sequence[str]) -> FioResult:
         system_cpu_percent=_percent(fields[place + 1]),
         depth_levels={level: _percent(fields[place + 5 + index]) for index, level in enumerate(_DEPTHS)},
     )
-    return FioResult(version=named or "", jobs=(job,), disks=disks)
+    return Outcome(version=named or "", parts=(job,), disks=disks)
 
 
 def _directions(fields: Sequence[str], place: int, width: int) -> tuple[list[Direction | None], int]:

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
 from poolproof.load.fio import text_lines as lines
-from poolproof.load.fio.figures import Direction, DiskUse, FioResult, JobResult, Latency
 from poolproof.load.fio.plain_lines import plain_lines
+from poolproof.load.outcome import Direction, DiskUse, Latency, Outcome, PartOutcome
 
 _LONGEST_LINE = 2000  # fio's own lines are far shorter
 _SUM = "All clients"  # what a client prints last of several jobs or servers
@@ -23,7 +23,7 @@ class TextResult:
     `pids` the processes of those whose blocks are there.
     """
 
-    result: FioResult
+    result: Outcome
     first_line: int
     last_line: int
     headers: tuple[lines.HeaderLine, ...] = ()
@@ -70,7 +70,7 @@ class _RunDraft:
         return any(_has_figures(job) or job.error for job in self.jobs) or any(self.groups.values())
 
 
-def read_text(text: str) -> tuple[FioResult, ...]:
+def read_text(text: str) -> tuple[Outcome, ...]:
     """Every run in the text, in order. Nothing is raised: what is not fio's output is passed over."""
     return tuple(found.result for found in find_runs(plain_lines(text)))
 
@@ -328,15 +328,15 @@ def _set_issued(job: _JobDraft, counts: dict[str, int], syncs: int | None) -> No
     job.syncs = syncs or None
 
 
-def _result(run: _RunDraft) -> FioResult:
+def _result(run: _RunDraft) -> Outcome:
     jobs = [_job(draft, run.headers) for draft in run.jobs if _has_figures(draft) or draft.name]
     if not any(_has_figures(draft) or draft.error for draft in run.jobs) and any(run.groups.values()):
         jobs = [_group_job(number, group) for number, group in run.groups.items() if group]
     own = [job for job in jobs if job.name != _SUM]
-    return FioResult(version=run.version, jobs=tuple(own or jobs), disks=tuple(run.disks), groups=run.groups)
+    return Outcome(version=run.version, parts=tuple(own or jobs), disks=tuple(run.disks), groups=run.groups)
 
 
-def _job(draft: _JobDraft, headers: list[lines.HeaderLine]) -> JobResult:
+def _job(draft: _JobDraft, headers: list[lines.HeaderLine]) -> PartOutcome:
     directions: dict[str, Direction | None] = {
         name: figures if _moved(figures) else None for name, figures in draft.directions.items()
     }
@@ -344,10 +344,10 @@ def _job(draft: _JobDraft, headers: list[lines.HeaderLine]) -> JobResult:
         loose, sampled = draft.loose, draft.sampled or Direction()
         directions["mixed"] = replace(sampled, slat=loose.get("slat"), clat=loose.get("clat"), lat=loose.get("lat"))
     announced = next((header.options for header in headers if header.name == draft.name), {})
-    return JobResult(
+    return PartOutcome(
         name=draft.name,
         error=draft.error,
-        jobs=draft.jobs,
+        clones=draft.jobs,
         job_runtime_ms=_idle_ms(draft),
         options=announced,
         read=directions.get("read"),
@@ -376,9 +376,9 @@ def _idle_ms(draft: _JobDraft) -> int | None:
     return max(spans) if spans and not any(_moved(figures) for figures in told) else None
 
 
-def _group_job(number: int, group: dict[str, Direction]) -> JobResult:
+def _group_job(number: int, group: dict[str, Direction]) -> PartOutcome:
     """The sum of a group whose jobs were not quoted."""
-    return JobResult(
+    return PartOutcome(
         name=f"group {number}",
         group=number,
         read=group.get("read"),

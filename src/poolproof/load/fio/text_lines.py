@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from poolproof.load.fio.figures import Direction, DiskUse, Latency
 from poolproof.load.fio.printed import LARGEST, amount, number
+from poolproof.load.outcome import Direction, DiskUse, Latency
 
 Value = TypeVar("Value")
 
@@ -278,8 +278,8 @@ def disk(line: str) -> DiskUse | None:
     busy = _UTILISATION.search(line)
     return DiskUse(
         name=match["name"],
-        read_ios=int(match["reads"]),
-        write_ios=int(match["writes"]),
+        read_requests=int(match["reads"]),
+        write_requests=int(match["writes"]),
         utilisation_percent=float(busy[1]) if busy else None,
         read_bytes=int(match["rs"]) * _SECTOR if match["rs"] else None,
         write_bytes=int(match["ws"]) * _SECTOR if match["ws"] else None,

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from poolproof.load.fio.histogram import percentiles_of
+from poolproof.load.histogram import percentiles_of
 from poolproof.presentation.charts.latency_time import LINES
 from poolproof.presentation.html_report.numbers import short
 

@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from poolproof.foreign.audit.model import Audited, AuditedMetrics
-from poolproof.load.fio.figures import Direction
-from poolproof.load.fio.merge import percentile
+from poolproof.load.merge import percentile
+from poolproof.load.outcome import Direction
 from poolproof.presentation.terminal.words import MARKS, STYLES
 from poolproof.rules.model import Finding, Verdict
 from poolproof.units import format_count, format_duration, format_number_of, format_rate, format_size

@@ -6,7 +6,7 @@ from poolproof.foreign.audit.external_counters import from_disk_use
 from poolproof.foreign.audit.iostat import find_disk_rates
 from poolproof.foreign.audit.prose import Ceiling, find_statements, largest_above
 from poolproof.foreign.audit.texts import AuditContext, audit_text
-from poolproof.load.fio.figures import Direction, DiskUse, FioResult, JobResult
+from poolproof.load.outcome import Direction, DiskUse, Outcome, PartOutcome
 
 MIB = 1024.0**2
 
@@ -157,8 +157,8 @@ def test_disk_statistics_that_count_something_are_not_blind(ios: str, util: str)
 
 def test_a_disk_of_which_one_direction_is_not_known_bounds_the_other_only() -> None:
     read = Direction(io_bytes=10 * 1024**3, runtime_ms=10_000)
-    disk = DiskUse("sda", read_ios=3, write_ios=None, utilisation_percent=1.0)
-    found = from_disk_use(FioResult("fio-3.33", (JobResult("a", read=read, write=read),), (disk,)))
+    disk = DiskUse("sda", read_requests=3, write_requests=None, utilisation_percent=1.0)
+    found = from_disk_use(Outcome("fio-3.33", (PartOutcome("a", read=read, write=read),), (disk,)))
     assert found is not None
     assert found.words == "fio's disk statistics: sda read at most 12 MiB"
     account = found.evidence.account

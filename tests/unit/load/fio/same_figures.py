@@ -3,20 +3,20 @@
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 
-from poolproof.load.fio.figures import FioResult, JobResult
+from poolproof.load.outcome import Outcome, PartOutcome
 
 Figures = dict[str, float]
 
 
-def figures_of(result: FioResult) -> Figures:
+def figures_of(result: Outcome) -> Figures:
     """Every number of a result that is known, by its path: `0.read.clat.percentiles_ns.99.0`."""
     found: Figures = {}
-    for number, job in enumerate(result.jobs):
+    for number, job in enumerate(result.parts):
         found.update(_numbers(job, str(number)))
     return found
 
 
-def job_figures(job: JobResult) -> Figures:
+def job_figures(job: PartOutcome) -> Figures:
     """Every number of one job that is known, by its path."""
     return dict(_numbers(job, ""))
 

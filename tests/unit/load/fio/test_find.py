@@ -84,30 +84,30 @@ def test_json_in_markdown_has_its_lines_and_its_options() -> None:
 def test_json_in_html() -> None:
     escaped = ETCD.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
     (result,) = find_results(f"<html><body><p>See</p>\n<pre><code>{escaped}</code></pre></body></html>")
-    assert result.result.jobs[0].syncs == 911
+    assert result.result.parts[0].syncs == 911
 
 
 def test_json_quoted_in_mail() -> None:
     (result,) = find_results("> On Sunday:\n" + "".join(f"> {line}\n" for line in ETCD.splitlines()))
-    assert result.result.jobs[0].syncs == 911
+    assert result.result.parts[0].syncs == 911
 
 
 @pytest.mark.parametrize("share", [0.3, 0.5, 0.75, 0.9])
 def test_json_that_is_cut_off_keeps_what_stands_before_the_cut(share: float) -> None:
     (result,) = find_results("```\n" + ETCD[: int(len(ETCD) * share)] + "\n```\n")
     assert result.is_cut_off
-    write = result.result.jobs[0].write
+    write = result.result.parts[0].write
     assert write is None or (write.io_bytes, write.ios) == (2095300, 911)
 
 
 def test_a_whole_dashboard_of_minified_json() -> None:
     (result,) = find_results(json.dumps(json.loads(ETCD)))
-    assert result.result.jobs[0].syncs == 911
+    assert result.result.parts[0].syncs == 911
 
 
 def test_reports_of_one_running_job_count_once() -> None:
     (result,) = find_results((CAPTURED / "3.33-status-interval.txt").read_text())
-    read = result.result.jobs[0].read
+    read = result.result.parts[0].read
     assert read is not None and (read.runtime_ms or 0) > 1900
 
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from poolproof.load.fio.figures import FioResult
 from poolproof.load.fio.find import find_results
 from poolproof.load.fio.json_output import read_json
 from poolproof.load.fio.terse import read_terse_line
 from poolproof.load.fio.text import read_text
+from poolproof.load.outcome import Outcome
 from tests.unit.load.fio.same_figures import Figures, figures_of, job_figures
 
 CAPTURED = Path(__file__).parent / "captured"
@@ -30,11 +30,11 @@ def captured(name: str) -> str:
     return (CAPTURED / name).read_text()
 
 
-def read_terse(text: str) -> FioResult:
+def read_terse(text: str) -> Outcome:
     """All terse lines of a text as one result."""
     found = [result for line in text.splitlines() if (result := read_terse_line(line)) is not None]
     assert found
-    return FioResult(version=found[0].version, jobs=tuple(job for result in found for job in result.jobs))
+    return Outcome(version=found[0].version, parts=tuple(job for result in found for job in result.parts))
 
 
 def assert_agree(printed: Figures, truth: Figures, *, fewest: int) -> None:
@@ -68,8 +68,8 @@ def test_si_units_and_bits() -> None:
 
 def test_a_group_tells_its_clones_and_its_syncs() -> None:
     (text,) = read_text(captured("3.33-all-formats-group.txt"))
-    (job,) = text.jobs
-    assert (job.name, job.jobs, text.version) == ("mix", 2, "fio-3.33")
+    (job,) = text.parts
+    assert (job.name, job.clones, text.version) == ("mix", 2, "fio-3.33")
     assert job.sync is not None and job.sync.mean_ns == 471080.0 and job.sync.percentiles_ns[99.0] == 5538000.0
     assert job.options == {"rw": "randrw", "ioengine": "libaio", "iodepth": "4", "bs": "4096"}
     assert text.disks[0].name == "vda" and text.disks[0].utilisation_percent == 56.10
@@ -77,13 +77,13 @@ def test_a_group_tells_its_clones_and_its_syncs() -> None:
 
 def test_each_job_of_a_run_has_its_block() -> None:
     (text,) = read_text(captured("3.33-all-formats.txt"))
-    assert [job.jobs for job in text.jobs] == [1, 1]
+    assert [job.clones for job in text.parts] == [1, 1]
 
 
 def test_output_through_a_client_names_the_host_in_its_header() -> None:
     (text,) = read_text(captured("3.33-client.txt"))
-    assert text.jobs[0].name == "cl" and text.jobs[0].read is not None and text.jobs[0].read.ios == 1024
-    assert read_json(captured("3.33-client.json")).jobs[0].read is not None
+    assert text.parts[0].name == "cl" and text.parts[0].read is not None and text.parts[0].read.ios == 1024
+    assert read_json(captured("3.33-client.json")).parts[0].read is not None
 
 
 @pytest.mark.parametrize("name", [*ALL_FORMATS, "3.33-bits-1000.txt", "3.33-unified-both.txt"])
@@ -96,8 +96,8 @@ NORMAL = captured("3.33-all-formats-group.txt").split("\n}\n", 1)[1].lstrip("\n"
 TERSE = next(line for line in captured("3.33-terse-v5.txt").splitlines() if line.startswith("5;"))
 
 
-def known_values(results: tuple[FioResult, ...]) -> set[float]:
-    return {value for result in results for job in result.jobs for value in job_figures(job).values()}
+def known_values(results: tuple[Outcome, ...]) -> set[float]:
+    return {value for result in results for job in result.parts for value in job_figures(job).values()}
 
 
 WHOLE = known_values(read_text(NORMAL)) | {0.0, 1.0}
@@ -106,8 +106,8 @@ WHOLE = known_values(read_text(NORMAL)) | {0.0, 1.0}
 @given(st.integers(0, len(NORMAL)))
 def test_what_is_cut_off_is_missing_and_never_wrong(length: int) -> None:
     for result in read_text(NORMAL[:length]):
-        truth = job_figures(read_text(NORMAL)[0].jobs[0])
-        for path, value in job_figures(result.jobs[0]).items():
+        truth = job_figures(read_text(NORMAL)[0].parts[0])
+        for path, value in job_figures(result.parts[0]).items():
             rounding = 0.01 if "bandwidth" in str(path) else 0  # fio prints it twice, in MiB/s and in MB/s
             assert value == pytest.approx(truth[path], rel=rounding, abs=0), path
 
@@ -164,7 +164,7 @@ def test_no_text_makes_a_traceback(text: str) -> None:
 def test_a_terse_line_that_is_cut_off_is_none_or_true(length: int) -> None:
     whole, part = read_terse_line(TERSE), read_terse_line(TERSE[:length])
     assert whole is not None
-    assert part is None or part.jobs == whole.jobs
+    assert part is None or part.parts == whole.parts
 
 
 @given(st.integers(0, 120), st.text(max_size=8))
@@ -172,7 +172,7 @@ def test_a_terse_field_that_is_damaged_makes_no_traceback(place: int, field: str
     fields = TERSE.split(";")
     fields[place] = field
     result = read_terse_line(";".join(fields))
-    assert result is None or len(result.jobs) == 1
+    assert result is None or len(result.parts) == 1
 
 
 @pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed: no fresh run in all formats")

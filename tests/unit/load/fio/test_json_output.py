@@ -20,33 +20,33 @@ def captured(name: str) -> str:
 
 def test_figures_of_a_mixed_run() -> None:
     result = read_json(captured("3.33-randrw-two-clones.json+"))
-    assert (result.version, len(result.jobs), result.timestamp_ms) == ("fio-3.33", 2, 1795293299416)
-    first = result.jobs[0]
+    assert (result.version, len(result.parts), result.timestamp_ms) == ("fio-3.33", 2, 1795293299416)
+    first = result.parts[0]
     assert first.read is not None and first.write is not None and first.trim is None
     assert (first.read.io_bytes, first.read.ios, first.read.runtime_ms) == (222912512, 54422, 2001)
     assert first.read.bandwidth_bytes == 111400555 and first.read.iops == pytest.approx(27197.401299)
     assert first.read.clat is not None and sum(first.read.clat.bins_ns.values()) == first.read.clat.samples == 54422
     assert first.read.clat.percentiles_ns[99.9] == 518144.0
-    assert first.options["iodepth"] == "8" and first.jobs == 1
+    assert first.options["iodepth"] == "8" and first.clones == 1
     assert first.depth_levels["8"] == pytest.approx(99.993554)
-    assert result.disks[0].name == "vda" and result.disks[0].read_ios == 100564
+    assert result.disks[0].name == "vda" and result.disks[0].read_requests == 100564
 
 
 def test_a_group_is_one_entry_for_all_its_clones() -> None:
     result = read_json(captured("3.33-randrw-json.json"))
-    assert [job.jobs for job in result.jobs] == [3]
-    assert result.jobs[0].job_runtime_ms == 3000
+    assert [job.clones for job in result.parts] == [3]
+    assert result.parts[0].job_runtime_ms == 3000
 
 
 def test_syncs_are_counted_where_fio_counts_them() -> None:
-    etcd = read_json(captured("3.33-etcd.json")).jobs[0]
+    etcd = read_json(captured("3.33-etcd.json")).parts[0]
     assert etcd.syncs == 911
     assert etcd.sync is not None and etcd.sync.percentiles_ns[99.0] == 171008.0
     assert etcd.read is None and etcd.write is not None and etcd.write.ios == 911
 
 
 def test_latency_that_was_not_measured_has_no_figures() -> None:
-    job = read_json(captured("3.33-gtod-unified.json")).jobs[0]
+    job = read_json(captured("3.33-gtod-unified.json")).parts[0]
     assert job.read is None and job.mixed is not None and job.mixed.ios == 256
     assert job.mixed.clat is not None and job.mixed.clat.samples == 0 and job.mixed.clat.mean_ns is None
 
@@ -54,7 +54,7 @@ def test_latency_that_was_not_measured_has_no_figures() -> None:
 def test_a_stream_holds_several_documents_and_the_last_one_counts() -> None:
     text = captured("3.33-status-interval.txt")
     results = read_json_stream(text)
-    ios = [job.read.ios or 0 for result in results for job in result.jobs if job.read]
+    ios = [job.read.ios or 0 for result in results for job in result.parts if job.read]
     assert len(results) == 3 and ios == sorted(ios)
     assert read_json(text) == results[-1]
 
@@ -70,7 +70,7 @@ def test_lines_around_a_document_are_notes() -> None:
     assert result.notes == ("fio: file creation disallowed by allow_file_create=0",)
     around = read_json(f"note: both iodepth >= 1\n{captured('3.33-etcd.json')}\nfio: terminating on signal 2\n")
     assert around.notes == ("note: both iodepth >= 1", "fio: terminating on signal 2")
-    assert around.jobs == read_json(captured("3.33-etcd.json")).jobs
+    assert around.parts == read_json(captured("3.33-etcd.json")).parts
 
 
 def test_lines_of_stderr_inside_a_document_do_no_harm() -> None:
@@ -78,13 +78,13 @@ def test_lines_of_stderr_inside_a_document_do_no_harm() -> None:
     lines.insert(40, "fio: pid=12, got signal=2")
     result = read_json("\n".join(lines))
     assert result.notes == ("fio: pid=12, got signal=2",)
-    assert result.jobs == read_json(captured("3.33-etcd.json")).jobs
+    assert result.parts == read_json(captured("3.33-etcd.json")).parts
 
 
 def test_nan_is_no_figure() -> None:
     document = json.loads(captured("3.33-etcd.json"))
     text = json.dumps(document, indent=2).replace('"iops_stddev": 0.0', '"iops_stddev": -nan')
-    job = read_json(text).jobs[0]
+    job = read_json(text).parts[0]
     assert job.write is not None and job.write.iops_stddev is None
 
 
@@ -118,8 +118,8 @@ FIO_2: dict[str, Any] = {
 
 def test_fio_2_counts_in_kib_and_microseconds() -> None:
     result = read_json(json.dumps(FIO_2))
-    read = result.jobs[0].read
-    assert read is not None and result.jobs[0].write is None
+    read = result.parts[0].read
+    assert read is not None and result.parts[0].write is None
     assert (read.io_bytes, read.bandwidth_bytes) == (1024000 * 1024, 102400 * 1024)
     assert read.clat is not None and read.clat.mean_ns == 4900500.0
     assert read.clat.percentiles_ns == {1.0: 56000.0, 99.0: 8000000.0}
@@ -130,7 +130,7 @@ def test_fio_2_counts_in_kib_and_microseconds() -> None:
 def test_bins_by_index_of_fio_2() -> None:
     document = json.loads(json.dumps(FIO_2))
     document["jobs"][0]["read"]["clat"]["bins"] = {"FIO_IO_U_PLAT_BITS": 6, "100": 3, "200": 1, "201": 0}
-    read = read_json(json.dumps(document)).jobs[0].read
+    read = read_json(json.dumps(document)).parts[0].read
     assert read is not None and read.clat is not None and read.clat.bins_ns == {100_000: 3, 290_000: 1}
 
 
@@ -144,7 +144,7 @@ def test_clients_are_kept_and_their_sum_is_left_out() -> None:
             {**job, "jobname": "All clients", "hostname": "b"},
         ],
     }
-    assert [job.host for job in read_json(json.dumps(document)).jobs] == ["a", "b"]
+    assert [job.host for job in read_json(json.dumps(document)).parts] == ["a", "b"]
 
 
 @pytest.mark.parametrize(
@@ -165,4 +165,4 @@ def test_no_damage_makes_a_traceback_or_an_invented_job(start: int, end: int, in
     text = captured("3.33-status-interval.txt")
     damaged = text[:start] + inserted + text[end:]
     for result in read_json_stream(damaged):
-        assert {job.name for job in result.jobs} <= {"st"} or inserted
+        assert {job.name for job in result.parts} <= {"st"} or inserted

@@ -19,7 +19,7 @@ from poolproof.load.fio.logs import (
     read_histogram_log,
     read_log,
 )
-from poolproof.load.fio.merge import merge_latency
+from poolproof.load.merge import merge_latency
 
 CAPTURED = Path(__file__).parent / "captured"
 
@@ -133,7 +133,7 @@ def test_latencies_of_clones_give_the_groups_histogram(tmp_path: Path) -> None:
         parts.append(
             latency_of(read_log(log(tmp_path, "".join(f"0, {value}, 0, 4096, 0\n" for value in values))), READ)
         )
-    truth = read_json((CAPTURED / "3.33-group-of-three.json+").read_text()).jobs[0].read
+    truth = read_json((CAPTURED / "3.33-group-of-three.json+").read_text()).parts[0].read
     merged = merge_latency(parts)
     assert truth is not None and truth.clat is not None and merged is not None
     assert merged.bins_ns == truth.clat.bins_ns and merged.mean_ns == pytest.approx(truth.clat.mean_ns)
@@ -142,7 +142,7 @@ def test_latencies_of_clones_give_the_groups_histogram(tmp_path: Path) -> None:
 def test_a_histogram_log_sums_to_what_json_says_but_for_its_unfinished_interval(tmp_path: Path) -> None:
     path = CAPTURED / "3.33-hist_clat_hist.1.log"
     read = read_histogram_log(path)
-    truth = read_json((CAPTURED / "3.33-hist.json+").read_text()).jobs[0].read
+    truth = read_json((CAPTURED / "3.33-hist.json+").read_text()).parts[0].read
     assert truth is not None and truth.clat is not None
     logged = read.latency(READ)
     assert all(count <= truth.clat.bins_ns[value] for value, count in logged.bins_ns.items())

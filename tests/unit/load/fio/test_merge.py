@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poolproof.load.fio.figures import Direction, Latency
-from poolproof.load.fio.histogram import RELATIVE_ERROR, add_bins, bin_of, bin_value, percentiles_of
+from poolproof.load.fio.histogram import RELATIVE_ERROR, bin_of, bin_value
 from poolproof.load.fio.json_output import read_json
-from poolproof.load.fio.merge import merge_direction, merge_jobs, merge_latency, percentile
+from poolproof.load.histogram import add_bins, percentiles_of
+from poolproof.load.merge import merge_direction, merge_jobs, merge_latency, percentile
+from poolproof.load.outcome import Direction, Latency
 
 CAPTURED = Path(__file__).parent / "captured"
 
@@ -30,9 +31,9 @@ def clone(number: int) -> Latency:
 
 
 def test_three_clones_give_what_fio_gives_for_their_group() -> None:
-    group = read_json((CAPTURED / "3.33-group-of-three.json+").read_text()).jobs[0]
+    group = read_json((CAPTURED / "3.33-group-of-three.json+").read_text()).parts[0]
     merged = merge_latency(clone(number) for number in (1, 2, 3))
-    assert merged is not None and group.jobs == 3 and group.read is not None and group.read.clat is not None
+    assert merged is not None and group.clones == 3 and group.read is not None and group.read.clat is not None
     truth = group.read.clat
     assert merged.bins_ns == truth.bins_ns
     assert merged.percentiles_ns == truth.percentiles_ns
@@ -42,7 +43,7 @@ def test_three_clones_give_what_fio_gives_for_their_group() -> None:
 
 @pytest.mark.parametrize("name", ["3.33-group-of-three.json+", "3.33-randrw-two-clones.json+"])
 def test_percentiles_follow_from_the_histogram_by_fios_rule(name: str) -> None:
-    for job in read_json((CAPTURED / name).read_text()).jobs:
+    for job in read_json((CAPTURED / name).read_text()).parts:
         for direction in filter(None, (job.read, job.write)):
             assert direction.clat is not None
             assert (
@@ -51,9 +52,9 @@ def test_percentiles_follow_from_the_histogram_by_fios_rule(name: str) -> None:
 
 
 def test_bytes_and_rates_of_clones() -> None:
-    jobs = read_json((CAPTURED / "3.33-randrw-two-clones.json+").read_text()).jobs
+    jobs = read_json((CAPTURED / "3.33-randrw-two-clones.json+").read_text()).parts
     both = merge_jobs(jobs)
-    assert both.jobs == 2 and both.read is not None
+    assert both.clones == 2 and both.read is not None
     assert both.read.io_bytes == sum(job.read.io_bytes or 0 for job in jobs if job.read)
     assert both.read.bandwidth_bytes == pytest.approx(1000 * both.read.io_bytes / 2001, rel=1e-6)
     assert both.read.clat is not None and both.read.clat.samples == sum(both.read.clat.bins_ns.values())

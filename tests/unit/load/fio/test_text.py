@@ -2,9 +2,9 @@
 
 import pytest
 
-from poolproof.load.fio.figures import Direction
 from poolproof.load.fio.printed import amount, number
 from poolproof.load.fio.text import read_text
+from poolproof.load.outcome import Direction
 
 # The layout of fio 2.x: show_ddir_status in stat.c of fio 2.8; figures chosen so that they agree with each other.
 FIO_2 = """\
@@ -38,13 +38,13 @@ Disk stats (read/write):
 
 def only_read(text: str) -> Direction:
     (result,) = read_text(text)
-    assert result.jobs[0].read is not None
-    return result.jobs[0].read
+    assert result.parts[0].read is not None
+    return result.parts[0].read
 
 
 def test_fio_2_counts_in_powers_of_1024_and_writes_kb() -> None:
     (result,) = read_text(FIO_2)
-    (job,) = result.jobs
+    (job,) = result.parts
     read = only_read(FIO_2)
     assert (result.version, job.options["iodepth"], job.options["bs"]) == ("fio-2.8-1-g87a0", "16", "4096")
     assert (read.io_bytes, read.bandwidth_bytes, read.iops, read.ios, read.runtime_ms) == (
@@ -54,7 +54,7 @@ def test_fio_2_counts_in_powers_of_1024_and_writes_kb() -> None:
     assert read.clat.percentiles_ns == {1.0: 7904e3, 5.0: 7968e3, 99.0: 9536e3, 99.99: 10432e3}
     assert read.slat is not None and read.slat.max_ns == 24e3
     assert read.bandwidth_max_bytes == 8360 * 1024
-    assert result.disks[0].read_ios == 39900
+    assert result.disks[0].read_requests == 39900
 
 
 def test_a_lone_line_of_one_direction_is_a_result() -> None:
@@ -65,7 +65,7 @@ def test_a_lone_line_of_one_direction_is_a_result() -> None:
 
 def test_a_lone_line_of_latency_keeps_its_direction_open() -> None:
     (result,) = read_text("    clat (usec): min=2, max=548443, avg=45148.97, stdev=80640.79")
-    (job,) = result.jobs
+    (job,) = result.parts
     assert job.read is None and job.write is None
     assert job.mixed is not None and job.mixed.clat is not None and job.mixed.clat.mean_ns == pytest.approx(45148970)
     assert job.mixed.iops is None
@@ -80,14 +80,14 @@ def test_a_line_that_is_cut_off_gives_what_it_still_says() -> None:
 
 def test_a_quoted_sum_without_its_runtime() -> None:
     (result,) = read_text("WRITE: bw=374MiB/s (392MB/s), 374MiB/s-374MiB/s (392MB/s-392MB/s), io=21.9GiB (23.6GB),")
-    write = result.jobs[0].write
+    write = result.parts[0].write
     assert write is not None and write.bandwidth_bytes == 392e6 and write.runtime_ms is None
 
 
 def test_quotations_apart_are_results_apart() -> None:
     first = "read: IOPS=10, BW=40KiB/s (41kB/s)(400KiB/10000msec)"
     text = f"{first}\nand then\nwrite: IOPS=5, BW=20KiB/s (20kB/s)(200KiB/10000msec)"
-    assert [(job.read is None, job.write is None) for result in read_text(text) for job in result.jobs] == [
+    assert [(job.read is None, job.write is None) for result in read_text(text) for job in result.parts] == [
         (False, True),
         (True, False),
     ]
@@ -95,19 +95,19 @@ def test_quotations_apart_are_results_apart() -> None:
 
 def test_two_groups_of_clones_pasted_together_are_two_runs() -> None:
     block = "{}: (groupid=0, jobs=4): err= 0: pid=1: Sat\n  read: IOPS=10, BW=40KiB/s (41kB/s)(400KiB/10000msec)\n"
-    assert [result.jobs[0].name for result in read_text(block.format("a") + block.format("b"))] == ["a", "b"]
+    assert [result.parts[0].name for result in read_text(block.format("a") + block.format("b"))] == ["a", "b"]
 
 
 def test_groups_of_one_run_stay_together() -> None:
     block = "{}: (groupid={}, jobs=4): err= 0: pid=1: Sat\n  read: IOPS=10, BW=40KiB/s (41kB/s)(400KiB/10000msec)\n"
     (result,) = read_text(block.format("a", 0) + block.format("b", 1))
-    assert [job.name for job in result.jobs] == ["a", "b"]
+    assert [job.name for job in result.parts] == ["a", "b"]
 
 
 def test_an_error_and_a_description_belong_to_the_job() -> None:
     text = "j: (groupid=0, jobs=1): err= 5 (file:io_u.c:1787, func=io_u error, error=Input/output error): pid=1: Sat\n"
     (result,) = read_text(text + "  read: IOPS=10, BW=40KiB/s (41kB/s)(400KiB/10000msec)\n")
-    assert result.jobs[0].error == 5
+    assert result.parts[0].error == 5
 
 
 def test_percentiles_of_one_priority_are_not_those_of_the_direction() -> None:

@@ -20,7 +20,7 @@ Disk stats (read/write):
 @pytest.mark.parametrize("place", ["user", "depth", "util"])
 def test_what_is_no_number_is_passed_over(place: str, odd: str) -> None:
     (result,) = read_text(_RUN.format(**{"user": "0.20", "depth": "100.0", "util": "97.5", place: odd}))
-    (job,) = result.jobs
+    (job,) = result.parts
     assert job.read is not None and job.read.runtime_ms == 1981
     assert job.user_cpu_percent == (None if place == "user" else 0.2)
     assert job.depth_levels.get("1") in ((None, 0.0, 2.0, 3.0) if place == "depth" else (100.0,))

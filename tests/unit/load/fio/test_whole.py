@@ -3,9 +3,9 @@
 import pytest
 
 from poolproof.foreign.audit.texts import figures_of
-from poolproof.load.fio.figures import Direction, FioResult, JobResult
 from poolproof.load.fio.text import read_text
-from poolproof.load.fio.whole import direction_of, group_directions, whole
+from poolproof.load.merge import direction_of, group_directions, whole
+from poolproof.load.outcome import Direction, Outcome, PartOutcome
 
 _MIB = 1024**2
 _A = """\
@@ -37,7 +37,7 @@ Run status group 1 (all jobs):
 """
 
 
-def _read(text: str) -> FioResult:
+def _read(text: str) -> Outcome:
     (result,) = read_text(text)
     return result
 
@@ -58,26 +58,26 @@ def test_each_group_is_as_fio_sums_it() -> None:
     assert rates == [52.9e6, 53.4e6]
 
 
-def _job(name: str, group: int, start_ms: int | None, *, kind: str = "read") -> JobResult:
+def _job(name: str, group: int, start_ms: int | None, *, kind: str = "read") -> PartOutcome:
     figures = Direction(io_bytes=100, ios=10, runtime_ms=1000, bandwidth_bytes=100.0, iops=10.0)
-    job = JobResult(name, group=group, job_start_ms=start_ms, job_runtime_ms=1000)
-    return JobResult(**{**vars(job), kind: figures})
+    job = PartOutcome(name, group=group, job_start_ms=start_ms, job_runtime_ms=1000)
+    return PartOutcome(**{**vars(job), kind: figures})
 
 
 @pytest.mark.parametrize(("second", "rate"), [(1000, 100.0), (1010, 100.0), (3, 200.0), (None, 100.0)])
 def test_groups_that_ran_at_once_count_side_by_side(second: int | None, rate: float) -> None:
-    read = direction_of(FioResult("", (_job("a", 0, 0), _job("b", 1, second))), "read")
+    read = direction_of(Outcome("", (_job("a", 0, 0), _job("b", 1, second))), "read")
     assert read is not None
     assert (read.bandwidth_bytes, read.io_bytes) == (rate, 200)
 
 
 def test_directions_of_different_groups_stay_apart() -> None:
-    together = whole(FioResult("", (_job("a", 0, None), _job("b", 1, None, kind="write"))))
+    together = whole(Outcome("", (_job("a", 0, None), _job("b", 1, None, kind="write"))))
     assert together.read is not None and together.write is not None
     assert (together.read.bandwidth_bytes, together.write.bandwidth_bytes) == (100.0, 100.0)
 
 
 def test_a_rate_over_groups_is_not_guessed() -> None:
     bare = Direction(bandwidth_bytes=5e6)
-    read = direction_of(FioResult("", (JobResult("a", read=bare), JobResult("b", read=bare, group=1))), "read")
+    read = direction_of(Outcome("", (PartOutcome("a", read=bare), PartOutcome("b", read=bare, group=1))), "read")
     assert read is not None and read.bandwidth_bytes is None

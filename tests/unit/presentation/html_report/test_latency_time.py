@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poolproof.load.fio.histogram import percentiles_of
+from poolproof.load.histogram import percentiles_of
 from poolproof.presentation.html_report.latency_time import SLOWER, LatencyLine, LatencyPart, enough, latency_lines
 
 FAST, SLOW = 1_000_000, 9_000_000

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 
 from poolproof.evidence import model
 from poolproof.evidence.model import Evidence, Target, ZfsFacts, ZfsUse
-from poolproof.load.fio.figures import FioResult, JobResult, Latency
 from poolproof.load.fio.job import Job, JobFile
+from poolproof.load.outcome import Latency, Outcome, PartOutcome
 from poolproof.rules.model import Case, Effect
 from tests.unit.rules.making import (
     EXT4,
@@ -95,8 +95,8 @@ def with_zfs_use(case: Case, **moved: int) -> Case:
 
 def with_syncs(case: Case, syncs: int, flushes: int) -> Case:
     result = case.result or said()
-    timed = tuple(replace(each, syncs=syncs) for each in result.jobs)
-    return with_leaves(replace(case, result=replace(result, jobs=timed)), leaf(flush_ios=flushes))
+    timed = tuple(replace(each, syncs=syncs) for each in result.parts)
+    return with_leaves(replace(case, result=replace(result, parts=timed)), leaf(flush_ios=flushes))
 
 
 def with_idle(case: Case, write_bytes_per_s: float, idle_s: float = 3.0) -> Case:
@@ -135,8 +135,8 @@ def unlike_mirror(*, is_file: bool, turns: tuple[bool | None, bool | None] = (Tr
 def with_cpu(percent: float) -> Case:
     case = read_of("rw=read bs=1m size=4g direct=1", 4 * GIB, 4 * GIB)
     result = case.result or said()
-    jobs_of = tuple(replace(each, user_cpu_percent=10.0, system_cpu_percent=percent - 10) for each in result.jobs)
-    return replace(case, result=replace(result, jobs=jobs_of))
+    jobs_of = tuple(replace(each, user_cpu_percent=10.0, system_cpu_percent=percent - 10) for each in result.parts)
+    return replace(case, result=replace(result, parts=jobs_of))
 
 
 def ramped(disk_bytes: float, window_s: float) -> Case:
@@ -149,8 +149,8 @@ def ramped(disk_bytes: float, window_s: float) -> Case:
 
 
 def failed_with(error: int, options: str = "rw=read bs=1m size=1g", target: Target = EXT4) -> Case:
-    parts = JobResult("job", error=error, read=direction(GIB, 10.0))
-    return Case(jobs(options), FioResult("fio-3.33", (parts,)), None, target)
+    parts = PartOutcome("job", error=error, read=direction(GIB, 10.0))
+    return Case(jobs(options), Outcome("fio-3.33", (parts,)), None, target)
 
 
 def named(name: str, options: str) -> Case:

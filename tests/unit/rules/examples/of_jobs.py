@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from poolproof.load.fio.figures import Latency
+from poolproof.load.outcome import Latency
 from poolproof.rules.model import Case
 from tests.unit.rules.examples.building import Example, lint_of, named, read_of, uncounted, with_leaves
 from tests.unit.rules.making import EXT4, GIB, MB, MIB, direction, jobs, leaf

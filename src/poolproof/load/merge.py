@@ -1,16 +1,19 @@
-"""Figures over several clones or jobs that ran side by side, as fio itself sums them under group_reporting.
+"""Sums of outcomes: over clones and parts that ran at once, and over groups that ran one after the other.
 
-A percentile comes from the merged histogram (json+) or not at all: percentiles cannot be averaged.
-Means and deviations: the pairwise formula of fio's `__sum_stat` (stat.c); rates: all bytes over the longest runtime.
+A percentile comes from the merged histogram or is not known: percentiles cannot be averaged. Means and deviations
+follow the pairwise formula of fio's `__sum_stat` (stat.c). The rate of parts that ran at once is all their bytes over
+the longest runtime (`show_run_stats` in fio's stat.c); that of groups that ran one after the other is all bytes over
+the sum of the groups' runtimes.
 """
 
+import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from poolproof.load.fio.figures import Direction, JobResult, Latency
-from poolproof.load.fio.histogram import DEFAULT_PERCENTILES, add_bins, percentiles_of
+from poolproof.load.histogram import DEFAULT_PERCENTILES, add_bins, percentiles_of
+from poolproof.load.outcome import Direction, Latency, Outcome, PartOutcome
 
 Number = TypeVar("Number", int, float)
 
@@ -78,7 +81,7 @@ def merge_direction(directions: Iterable[Direction | None]) -> Direction | None:
     )
 
 
-def merge_jobs(jobs: Sequence[JobResult]) -> JobResult:
+def merge_jobs(jobs: Sequence[PartOutcome]) -> PartOutcome:
     """Clones of one job, or jobs that ran side by side, as one: name, options and first error of the first that has it.
 
     Raises:
@@ -91,7 +94,7 @@ def merge_jobs(jobs: Sequence[JobResult]) -> JobResult:
     return replace(
         jobs[0],
         error=next((job.error for job in jobs if job.error), 0),
-        jobs=sum(job.jobs for job in jobs),
+        clones=sum(job.clones for job in jobs),
         read=merge_direction(job.read for job in jobs),
         write=merge_direction(job.write for job in jobs),
         trim=merge_direction(job.trim for job in jobs),
@@ -106,7 +109,81 @@ def merge_jobs(jobs: Sequence[JobResult]) -> JobResult:
     )
 
 
-def total_ios(job: JobResult) -> int:
+def whole(result: Outcome) -> PartOutcome:
+    """All jobs as one; of each direction the bytes of all, the time of all groups, and the rate over it.
+
+    Raises:
+        ValueError: there are no jobs.
+    """
+    merged = merge_jobs(result.parts)
+    return replace(
+        merged,
+        read=direction_of(result, "read"),
+        write=direction_of(result, "write"),
+        trim=direction_of(result, "trim"),
+        mixed=direction_of(result, "mixed"),
+    )
+
+
+def direction_of(result: Outcome, name: str) -> Direction | None:
+    """One direction of the whole run; None where nothing moved in it."""
+    groups = [each for each in group_directions(result, name) if each is not None]
+    if len(groups) <= 1 or _at_once(result):
+        return merge_direction(groups)
+    together = merge_direction(groups)
+    assert together is not None
+    runtime_ms = _sum([each.runtime_ms for each in groups])
+    return replace(
+        together,
+        runtime_ms=runtime_ms,
+        bandwidth_bytes=_rate(together.io_bytes, runtime_ms),
+        iops=_rate(together.ios, runtime_ms),
+        bandwidth_min_bytes=None,
+        bandwidth_max_bytes=None,
+        bandwidth_mean_bytes=None,
+        iops_min=None,
+        iops_max=None,
+        iops_mean=None,
+    )
+
+
+def group_directions(result: Outcome, name: str) -> tuple[Direction | None, ...]:
+    """One direction of each group, as fio sums it."""
+    groups: dict[int, list[PartOutcome]] = {}
+    for job in result.parts:
+        groups.setdefault(job.group, []).append(job)
+    return tuple(
+        _stated(merge_direction(getattr(job, name) for job in jobs), result.groups.get(number, {}).get(name))
+        for number, jobs in groups.items()
+    )
+
+
+def _stated(merged: Direction | None, stated: Direction | None) -> Direction | None:
+    """With fio's own figures of the group over what was summed here, which is exact only for bytes that jobs tell."""
+    if merged is None or stated is None:
+        return merged
+    return replace(
+        merged,
+        io_bytes=stated.io_bytes if merged.io_bytes is None else merged.io_bytes,
+        runtime_ms=stated.runtime_ms or merged.runtime_ms,
+        bandwidth_bytes=stated.bandwidth_bytes or merged.bandwidth_bytes,
+    )
+
+
+def _at_once(result: Outcome) -> bool:
+    """A group began while one before it still ran."""
+    spans: dict[int, tuple[int, int]] = {}
+    for job in result.parts:
+        if job.job_start_ms is None or not job.job_runtime_ms:
+            return False
+        begun, ended = job.job_start_ms, job.job_start_ms + job.job_runtime_ms // max(job.clones, 1)
+        known = spans.get(job.group, (begun, ended))
+        spans[job.group] = min(known[0], begun), max(known[1], ended)
+    ordered: Sequence[tuple[int, int]] = sorted(spans.values())
+    return any(later[0] < earlier[1] - (earlier[1] - earlier[0]) // 2 for earlier, later in itertools.pairwise(ordered))
+
+
+def total_ios(job: PartOutcome) -> int:
     """I/Os of a job over all directions, as far as they are known."""
     return sum(part.ios or 0 for part in (job.read, job.write, job.trim, job.mixed) if part is not None)
 
@@ -130,7 +207,7 @@ def _moments(parts: Sequence[Latency]) -> tuple[float | None, float | None]:
     return mean, math.sqrt(squares / (count - 1)) if count > 1 else 0.0
 
 
-def _merged_levels(jobs: Sequence[JobResult]) -> Mapping[str, float]:
+def _merged_levels(jobs: Sequence[PartOutcome]) -> Mapping[str, float]:
     """Shares of queue depths, weighted by I/Os; nothing where a job's are not known."""
     weights = [total_ios(job) for job in jobs]
     if not sum(weights) or not all(job.depth_levels for job in jobs):

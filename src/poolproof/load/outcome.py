@@ -1,6 +1,6 @@
-"""What fio measured, as frozen values with their units in the names. Every reader in `fio/` produces these.
+"""What a load generator measured, as frozen values with units in their names.
 
-A figure that the source did not hold is None: never guessed, never 0.
+A value that the source does not contain is None, never a guess and never 0.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 class Latency:
     """A latency distribution in nanoseconds. `percentiles_ns` maps a percentage (99.9) to its value.
 
-    `bins_ns` (json+ only) maps a latency to the number of I/Os seen there: the whole histogram, for merging.
+    `bins_ns` is the whole histogram, from which distributions can be merged: it maps a latency to the number of I/Os
+    counted there. Empty if the generator reported none.
     """
 
     samples: int | None = None
@@ -25,7 +26,11 @@ class Latency:
 
 @dataclass(frozen=True)
 class Direction:
-    """One direction (read, write or trim) of one job or group. Rates in bytes per second and I/Os per second."""
+    """One direction (read, write or trim) of one part or group. Rates are in bytes per second and I/Os per second.
+
+    `slat` is the time to submit an I/O, `clat` the time from there to its completion, `lat` both. `samples` is the
+    number of rate samples behind the minimum, maximum, mean and standard deviation.
+    """
 
     io_bytes: int | None = None
     ios: int | None = None
@@ -48,21 +53,19 @@ class Direction:
 
 
 @dataclass(frozen=True)
-class JobResult:
-    """One job (or one group of clones, under group_reporting) of a fio run.
+class PartOutcome:
+    """The outcome of one part of a load: a fio job, or one group of its clones.
 
-    `options` are fio's own words as it printed them: the job's over the global ones; fio leaves out switches that were
-    given without a value (`time_based`). `jobs` counts the clones that the figures sum (1 without group_reporting).
-    A direction in which no I/O was done is None; `mixed` is there instead of the three under unified_rw_reporting, or
-    where a fragment does not tell the direction.
-    `syncs` counts fsync and fdatasync calls, `sync` is how long they took.
-    `depth_levels` maps "1", "2", ">=64" to per cent of I/Os. `host` is the machine, in client/server runs. `group`:
-    fio's number of the jobs that it sums together; a job that waits for those before it opens a new one.
+    `jobs` is the number of clones that the values sum. A direction without I/O is None. `mixed` replaces the three
+    directions if the source does not separate them. `syncs` is the number of fsync and fdatasync calls, `sync` their
+    latency. `depth_levels` maps "1", "2", ">=64" to percent of I/Os. `host` is the machine, in client/server runs.
+    Parts of one `group` ran at once; groups ran one after the other. `options` are the generator's own options as it
+    printed them; fio omits switches that were given without a value (`time_based`).
     """
 
     name: str
     error: int = 0
-    jobs: int = 1
+    clones: int = 1
     options: Mapping[str, str] = field(default_factory=dict)
     read: Direction | None = None
     write: Direction | None = None
@@ -81,25 +84,26 @@ class JobResult:
 
 @dataclass(frozen=True)
 class DiskUse:
-    """fio's own look at one disk: I/Os, bytes (where fio is new enough) and busy share, ramp and layout included."""
+    """Requests, bytes and busy share of one disk as the generator counted them, start-up and file layout included."""
 
     name: str
-    read_ios: int | None = None
-    write_ios: int | None = None
+    read_requests: int | None = None
+    write_requests: int | None = None
     utilisation_percent: float | None = None
     read_bytes: int | None = None
     write_bytes: int | None = None
 
 
 @dataclass(frozen=True)
-class FioResult:
-    """One fio run. `timestamp_ms` is the wall clock at its end, as fio printed it.
+class Outcome:
+    """The outcome of one run of a load generator. `version` names the generator and its release (`fio-3.33`).
 
-    `groups`: fio's own sums of each group, by direction, where it printed them (`Run status group`).
+    `timestamp_ms` is the wall clock at the end of the run. `groups` holds the generator's own sums of each group, by
+    direction, if it printed them.
     """
 
     version: str
-    jobs: tuple[JobResult, ...]
+    parts: tuple[PartOutcome, ...]
     disks: tuple[DiskUse, ...] = ()
     timestamp_ms: int | None = None
     notes: tuple[str, ...] = ()
