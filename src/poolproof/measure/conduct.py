@@ -54,7 +54,7 @@ def conduct(plan: RunPlan, host: Host, run: RunDirectory, listener: Listener) ->
     orders = _orders(plan, plan.campaign.layouts, done)
     schedule = schedule_of(plan.campaign, orders)
     ahead = {name: order.announce() for name, order in {**bare, **orders}.items()}
-    if not any(ahead.values()) and not (schedule and schedule.racing()):
+    if not any(ahead.values()) and not (schedule and schedule.candidates()):
         return
     listener.campaign_begins(sum(ahead.values()), len(done))
     try:
@@ -67,7 +67,7 @@ def conduct(plan: RunPlan, host: Host, run: RunDirectory, listener: Listener) ->
         conductor = replace(conductor, schedule=schedule)
         _measure_all(conductor, orders, ahead)
         if schedule is not None:
-            _race(conductor, schedule, orders)
+            _sample_adaptively(conductor, schedule, orders)
     finally:
         # Also after Ctrl-C: what is left on the machine is the more urgent thing to say.
         complain(undo_all(journal, host, tell=listener.step), str(run.path))
@@ -101,12 +101,12 @@ def _measure_all(conductor: _Conductor, orders: Mapping[str, TrialOrder], ahead:
         _measure_family(conductor, {name: orders[name] for name in family})
 
 
-def _race(conductor: _Conductor, schedule: Schedule, orders: Mapping[str, TrialOrder]) -> None:
+def _sample_adaptively(conductor: _Conductor, schedule: Schedule, orders: Mapping[str, TrialOrder]) -> None:
     """What is left of the budget goes to the layouts that may still be the best, a trial of each at a time."""
-    while racing := schedule.racing():
-        if not schedule.affords(racing):
+    while candidates := schedule.candidates():
+        if not schedule.affords(candidates):
             return
-        for family in families(conductor.plan.nodes, schedule.begin_round(racing)):
+        for family in families(conductor.plan.nodes, schedule.begin_round(candidates)):
             if not schedule.affords(family):
                 return
             _measure_family(conductor, {name: orders[name] for name in family})

@@ -1,4 +1,4 @@
-"""In which order the trials of a layout run, and which of its cells need another."""
+"""The order in which the trials of a layout run, and which of its cells need another trial."""
 
 import random
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -10,16 +10,16 @@ from poolproof.results.runs.convergence import VariancePriors, needs_trial
 from poolproof.results.runs.model import Trial
 
 _Turn = tuple[int, int, str, int]
-"""Round, place in the round, workload, number of the trial: sorted, they stand in the order in which they run."""
+"""Round, position in the round, workload, number of the trial: they sort in the order in which they run."""
 
 
 class TrialOrder:
-    """The trials of a layout that are ahead: rounds in which each workload runs once, shuffled.
+    """The next trials of a layout, in rounds in which each workload runs once, in random order.
 
-    So a drift of the machine strikes all workloads alike. The same seed gives the same order. A workload whose figure
-    is known has no place in the rounds after that, unless a later trial shows that trials differ by more: then it
-    catches up. So `add` must be told of each trial as it ends. `done` are trials from before: a resumed run goes on
-    where it was. `spread` tells how much trials differ in the cells of the run.
+    So a drift of the machine affects all workloads equally. The same seed gives the same order. A workload that has
+    converged skips later rounds, unless a later trial shows that trials differ by more; then it catches up. So each
+    trial must be passed to `add` when it ends. `done` are the trials of an interrupted run. `priors` returns how much
+    trials differ in the cells of the run.
     """
 
     def __init__(
@@ -29,10 +29,10 @@ class TrialOrder:
         measure: Measure,
         seed: int,
         done: Iterable[Trial] = (),
-        spread: Callable[[], VariancePriors | None] = lambda: None,
+        priors: Callable[[], VariancePriors | None] = lambda: None,
     ) -> None:
         self.layout = layout
-        self._measure, self._spread = measure, spread
+        self._measure, self._priors = measure, priors
         self._workloads = {workload.name: workload for workload in workloads}
         self._trials: dict[str, dict[int, Trial]] = {name: {} for name in self._workloads}
         chance = random.Random(f"{seed}:{layout}")
@@ -48,79 +48,79 @@ class TrialOrder:
                 self.add(trial)
 
     def add(self, trial: Trial) -> None:
-        """The trial has ended."""
+        """Add a trial that has ended."""
         self._trials[trial.workload][trial.number] = trial
 
     def limit(self) -> None:
-        """For now each workload has the least number of trials and no more."""
+        """Limit each workload to the least number of trials."""
         self._limits = dict.fromkeys(self._workloads, self._measure.trials)
 
     def allow(self, workloads: Iterable[str], most: int) -> None:
-        """Each of these workloads may have as many trials in all, if it needs them."""
+        """Allow each of these workloads this many trials in all, if it needs them."""
         for name in workloads:
             self._limits[name] = min(self._measure.trials_max, most)
 
     def announce(self) -> int:
-        """How many trials are certain now; `is_new` tells later which are more than these."""
+        """Return how many trials are certain now; `is_new` is True for any other one later."""
         self._announced = frozenset((workload.name, number) for workload, number in self.certain())
         return len(self._announced)
 
     def is_new(self, workload: Workload, number: int) -> bool:
-        """Whether the trial was not announced."""
+        """True if the trial was not certain at `announce`."""
         return (workload.name, number) not in self._announced
 
     def ahead(self, among: Collection[str] | None = None) -> Iterator[tuple[Workload, int]]:
-        """Each trial that is needed, at the moment when it is its turn: `add` it before asking for the next.
+        """Yield each trial that is needed when it is due; `add` it before the next one.
 
-        `among` these workloads alone, where given: each trial tells how much trials differ, so a figure that counted as
-        known when the layout was prepared may need another one now, and its files are not there.
+        `among` limits the workloads to those whose files were prepared. A workload that had converged then may need
+        another trial now, because each trial shows how much trials differ.
         """
         names = self._workloads if among is None else among
         while (turn := self._next(names)) is not None:
             yield turn
 
     def certain(self) -> tuple[tuple[Workload, int], ...]:
-        """The trials that will run whatever comes: those of each cell's least number, and one where more are needed."""
-        spread = cache(self._spread)
-        turns = [turn for name in self._workloads for turn in self._certain_of(name, spread)]
+        """Return the trials that will run in any case: each cell's least number, and one more if it is needed now."""
+        priors = cache(self._priors)
+        turns = [turn for name in self._workloads for turn in self._certain_of(name, priors)]
         return tuple((self._workloads[name], number) for _, _, name, number in sorted(turns))
 
-    def _certain_of(self, name: str, spread: Callable[[], VariancePriors | None]) -> Iterator[_Turn]:
+    def _certain_of(self, name: str, priors: Callable[[], VariancePriors | None]) -> Iterator[_Turn]:
         done = len(self._trials[name])
-        missing = max(self._measure.trials - done, int(self._is_needed(name, spread)))
+        missing = max(self._measure.trials - done, int(self._is_needed(name, priors)))
         for offset, number in enumerate(islice(self._free_numbers(name), missing)):
             yield *self._turn(name, done + offset), number
 
     def _next(self, names: Collection[str]) -> tuple[Workload, int] | None:
-        """Of the workloads that need a trial the one with the fewest; among these the order of their round decides."""
-        spread = cache(self._spread)
+        """Return the workload with the fewest trials among those that need one; the order of the round breaks ties."""
+        priors = cache(self._priors)
         for _, _, name in sorted(self._turn(name, len(self._trials[name])) for name in names):
-            if self._is_needed(name, spread):
+            if self._is_needed(name, priors):
                 return self._workloads[name], next(self._free_numbers(name))
         return None
 
     def _turn(self, name: str, done: int) -> tuple[int, int, str]:
-        """(round, place in it, workload) of the trial that follows so many."""
+        """Return the round, the position in it and the workload of the trial after `done` trials."""
         places = self._places[min(done, len(self._places) - 1)]
         return done, places[name], name
 
     def _free_numbers(self, name: str) -> Iterator[int]:
-        """The numbers of its trials to come: 1, 2, 3 … without those that it has, so that none is left out."""
+        """Return the numbers of its next trials: 1, 2, 3 … without those that it has, so none is left out."""
         return (number for number in count(1) if number not in self._trials[name])
 
-    def _is_needed(self, name: str, spread: Callable[[], VariancePriors | None]) -> bool:
+    def _is_needed(self, name: str, priors: Callable[[], VariancePriors | None]) -> bool:
         done = len(self._trials[name])
         if done < self._measure.trials:
             return True
-        return done < self._limits[name] and needs_trial(self._before(name), self._measure, spread())
+        return done < self._limits[name] and needs_trial(self._done(name), self._measure, priors())
 
-    def _before(self, workload: str) -> list[Trial]:
+    def _done(self, workload: str) -> list[Trial]:
         return [trial for _, trial in sorted(self._trials[workload].items())]
 
     def cells_of(self, workloads: Iterable[str]) -> list[list[Trial]]:
-        """The trials of these workloads so far, cell by cell."""
-        return [self._before(name) for name in workloads]
+        """Return the trials of these workloads so far, cell by cell."""
+        return [self._done(name) for name in workloads]
 
     def cells(self) -> list[list[Trial]]:
-        """The trials so far, cell by cell."""
-        return [self._before(name) for name in self._workloads]
+        """Return the trials so far, cell by cell."""
+        return [self._done(name) for name in self._workloads]

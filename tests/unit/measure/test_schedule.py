@@ -146,7 +146,7 @@ def test_a_race_has_no_more_rounds_than_a_cell_may_have_trials_beyond_its_least(
     """So it looks no oftener than its risk is shared out for; who paused catches up."""
     found, orders = raced({"one": RESTLESS, "two": RESTLESS, "calm": CALM})
     rounds = 0
-    while racing := found.racing():
+    while racing := found.candidates():
         rounds += 1
         for name in found.begin_round(racing):
             for workload, number in orders[name].ahead():
@@ -160,7 +160,7 @@ def test_a_race_has_no_more_rounds_than_a_cell_may_have_trials_beyond_its_least(
 
 def test_a_resumed_race_goes_on_with_the_round_in_which_it_was() -> None:
     found, orders = raced({"one": [[100.0, 200.0, 150.0, 170.0], [100.0, 200.0]], "two": RESTLESS})
-    assert found.racing() == ["one", "two"]
+    assert found.candidates() == ["one", "two"]
     assert found.begin_round(["one", "two"]) == ["one", "two"]
     for workload, number in orders["two"].ahead():
         figure = 100.0 * (1 + number % 2)
@@ -173,7 +173,7 @@ def test_a_resumed_race_goes_on_with_the_round_in_which_it_was() -> None:
 def test_a_race_that_was_killed_in_its_last_round_goes_on_with_it() -> None:
     """One cell has all that it may have; the others are still to get theirs."""
     found, orders = raced({"one": [[100.0, 200.0] * 3, [100.0, 200.0] * 2], "two": [[100.0, 200.0] * 2] * 2})
-    assert found.racing() == ["one", "two"]
+    assert found.candidates() == ["one", "two"]
     assert found.begin_round(["one", "two"]) == ["one", "two"]
     assert [len(orders[name].certain()) for name in ("one", "two")] == [1, 2]
     for name in ("one", "two"):
@@ -182,7 +182,7 @@ def test_a_race_that_was_killed_in_its_last_round_goes_on_with_it() -> None:
             figure = 100.0 * (1 + number % 2)
             orders[name].add(replace(done, workload=workload.name, figures=TrialMetrics(figure, figure)))
     assert {len(cell) for name in orders for cell in orders[name].cells()} == {6}
-    assert found.racing() == [], "that was the last"
+    assert found.candidates() == [], "that was the last"
 
 
 def test_second_trials_of_some_do_not_end_the_race_of_all() -> None:
@@ -201,7 +201,7 @@ def test_second_trials_of_some_do_not_end_the_race_of_all() -> None:
             order.add(replace(trial(name, number, 0.0), figures=TrialMetrics(100.0 * (1 + number % 2), 1.0)))
     once = [name for name in names if len(orders[name].cells()[0]) == 1]
     assert once, "not every cell is of the sample"
-    assert set(found.begin_round(found.racing())) == set(once)
+    assert set(found.begin_round(found.candidates())) == set(once)
 
 
 def test_a_round_is_of_those_that_have_a_trial_in_it() -> None:
@@ -213,9 +213,9 @@ def test_a_round_is_of_those_that_have_a_trial_in_it() -> None:
 
 def test_what_did_not_settle_gets_no_trial_of_the_race_and_does_not_keep_it_going() -> None:
     found, _orders = raced({"one": RESTLESS, "two": RESTLESS, "three": RESTLESS}, drifts="three")
-    assert found.racing() == ["one", "two"]
+    assert found.candidates() == ["one", "two"]
     found, _orders = raced({"one": RESTLESS, "two": RESTLESS}, drifts="two")
-    assert found.racing() == []
+    assert found.candidates() == []
 
 
 RAN_S = 3.0

@@ -48,7 +48,7 @@ def run_of(asked: Campaign, *, calm: str) -> list[Trial]:
             asked.workloads,
             asked.measure,
             1,
-            spread=lambda: priors_among(cell for order in orders.values() for cell in order.cells()),
+            priors=lambda: priors_among(cell for order in orders.values() for cell in order.cells()),
         )
     for layout in asked.layouts:
         order = orders[layout.name]
