@@ -9,9 +9,8 @@ from poolproof.campaign.model import Campaign
 from poolproof.hosts.local import LocalHost
 from poolproof.measure.plan import BuildDirectories, make_plan, plan_one
 from poolproof.provision.apply import apply
+from poolproof.provision.directories import RAM_FILES, directory_steps, new_label, owner_of
 from poolproof.provision.journal import Journal
-from poolproof.provision.owner import owner_of
-from poolproof.provision.place import RAM_FILES, new_label, places
 from poolproof.provision.undo import complain, undo_all
 
 
@@ -28,7 +27,10 @@ def standing(campaign: Campaign, folder: Path) -> Iterator[Path]:
     journal = Journal(folder / "journal.jsonl")
     try:
         apply(
-            places(plan.site, owner_of(folder), with_ram=plan.uses_ram_files), host, journal, may_overwrite=frozenset()
+            directory_steps(plan.site, owner_of(folder), with_ram=plan.uses_ram_files),
+            host,
+            journal,
+            may_overwrite=frozenset(),
         )
         layout = plan_one(plan, host, campaign.layouts[0].name)
         apply(layout.steps, host, journal, may_overwrite=layout.may_overwrite)

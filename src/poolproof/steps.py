@@ -1,9 +1,8 @@
-"""A change to a machine, and how to take it back: plain values that can be printed, journalled and undone later.
+"""A change to a host and how to undo it, as plain values that can be printed, written to the journal and undone later.
 
-Layers and devices plan steps; `provision/` guards, journals and applies them. An undo never trusts that its change was
-made: a run can die between the journal line and the change, and by the time of the undo the name (a loop number, a
-mount point) may belong to somebody else. So each undo carries what must still be true, and does nothing where it is
-not.
+Layers and devices plan steps; `provision/` checks them, writes them to the journal and runs them. An undo never assumes
+that its change was made: a run can die between the journal line and the change, and when the undo runs, the name (a
+loop number, a mount point) may belong to someone else. So each undo has a condition, and does nothing unless it holds.
 """
 
 from dataclasses import dataclass
@@ -11,15 +10,15 @@ from dataclasses import dataclass
 import msgspec
 
 LET_GO_S = 5.0
-"""How long to try what fails while somebody lets go of a device late: udev, or FUSE after close() has returned."""
+"""How long to retry a command while something releases a device late: udev, or FUSE after close() has returned."""
 
 _IN_BACKGROUND = ("sh", "-c", 'setsid "$@" >"$0" 2>&1 </dev/null &')
 
 
 class Holds(msgspec.Struct, frozen=True):
-    """True while the file at `path` exists and its content holds `text`.
+    """True if the file at `path` exists and contains `text`.
 
-    With an empty `text`: while anything stands at `path`. It is not read then, so that it may be a device node.
+    With an empty `text`: if anything exists at `path`. It is then not read, so it may be a device node.
     """
 
     path: str
@@ -27,9 +26,9 @@ class Holds(msgspec.Struct, frozen=True):
 
 
 class UndoCommand(msgspec.Struct, frozen=True, tag="command", tag_field="kind"):
-    """Run `argv` again and again until it succeeds or `timeout_s` is over, as long as `only_if` holds.
+    """Run `argv` repeatedly until it succeeds or `timeout_s` has passed, as long as `only_if` holds.
 
-    `last_resort` is tried once after that: a lazy unmount for a FUSE mount that hangs.
+    `last_resort` is then tried once: a lazy unmount for a FUSE mount that hangs.
     """
 
     argv: tuple[str, ...]
@@ -39,16 +38,16 @@ class UndoCommand(msgspec.Struct, frozen=True, tag="command", tag_field="kind"):
 
 
 class UndoDaemon(msgspec.Struct, frozen=True, tag="daemon", tag_field="kind"):
-    """End the process whose number stands in `pidfile`, with its group, if its command line holds `marker`."""
+    """End the process whose number is in `pidfile`, with its group, if its command line contains `marker`."""
 
     pidfile: str
     marker: str
 
 
 class UndoPrograms(msgspec.Struct, frozen=True, tag="programs", tag_field="kind"):
-    """End every process of these programs (`comm` names) whose command line holds `marker`.
+    """End every process of these programs (`comm` names) whose command line contains `marker`.
 
-    For what may have been starting when poolproof was killed, and had not yet written its number down.
+    For a program that was starting when poolproof was killed, and had not yet written its pid file.
     """
 
     programs: tuple[str, ...]
@@ -56,7 +55,7 @@ class UndoPrograms(msgspec.Struct, frozen=True, tag="programs", tag_field="kind"
 
 
 class UndoTree(msgspec.Struct, frozen=True, tag="tree", tag_field="kind"):
-    """Remove the directory `path`, which holds only what poolproof wrote; never across a mount point."""
+    """Remove the directory `path`, which contains only files of poolproof; never across a mount point."""
 
     path: str
 
@@ -66,14 +65,15 @@ Undo = UndoCommand | UndoDaemon | UndoPrograms | UndoTree
 
 @dataclass(frozen=True)
 class Step:
-    """One command that changes the machine.
+    """One command that changes a host.
 
-    `overwrites` names the block devices that the command writes to; the guard allows only devices of this run.
-    `await_file` is a path that must come into being (and not be empty) before the step counts as done: the pid file of
-    a daemon, a device node. `log` is a file on the host to quote when the step fails: what the daemon said.
-    `again_if`: words of the command by which it says that a device was not there just then; it is run again once udev
-    has made its nodes. `patience_s`: it is tried again for so long, whatever it says: somebody has only just let go of
-    a device. `unless`: a path where nothing stands as long as the step is to be done.
+    `overwrites`: the block devices that the command writes to; only devices of this run are allowed.
+    `await_file`: a path that must exist and not be empty before the step is done: a daemon's pid file, a device node.
+    `log`: a file on the host that is quoted if the step fails: the daemon's output.
+    `again_if`: text in the command's output that means a device was missing; the command is then run again after udev
+    has created its nodes. `patience_s`: how long any failure is retried, because something releases a device late.
+    `unless`: skip the step if anything exists at this path.
+    `host`: the name of the host to change; empty: the run's one host.
     """
 
     title: str
@@ -88,15 +88,16 @@ class Step:
     again_if: str = ""
     patience_s: float = 0.0
     unless: str = ""
+    host: str = ""
 
 
 def await_block(node: str) -> Step:
-    """Wait up to 30 s for a block device's node."""
+    """Return the step that waits up to 30 s for a block device's node."""
     return Step(f"wait for {node}", ("true",), await_file=node, timeout_s=30.0)
 
 
 def unmount(mount_point: str, *, fuse: bool = False) -> UndoCommand:
-    """The undo of a mount."""
+    """Return the undo of a mount."""
     return UndoCommand(
         argv=("umount", mount_point),
         only_if=Holds("/proc/self/mounts", f" {mount_point} "),
@@ -105,11 +106,11 @@ def unmount(mount_point: str, *, fuse: bool = False) -> UndoCommand:
 
 
 def daemon(argv: tuple[str, ...], log: str) -> tuple[str, ...]:
-    """The argv that starts a program in the background, its output in `log`, its own session, no shell quoting."""
+    """Return an argv that starts a program in the background, in its own session, with its output in `log`."""
     return (*_IN_BACKGROUND, log, *argv)
 
 
 def in_background(argv: tuple[str, ...]) -> tuple[str, ...] | None:
-    """The program that an argv made by `daemon` leaves running; None of any other argv."""
+    """Return the program that an argv made by `daemon` starts; None for any other argv."""
     head = len(_IN_BACKGROUND)
     return argv[head + 1 :] if argv[:head] == _IN_BACKGROUND else None

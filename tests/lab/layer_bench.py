@@ -15,10 +15,9 @@ from poolproof.layers import tree
 from poolproof.layers.catalogue import all_layers
 from poolproof.layers.change import plan_change
 from poolproof.provision.apply import apply, repeat
+from poolproof.provision.directories import directory_steps, owner_of, site_of
 from poolproof.provision.journal import Journal
-from poolproof.provision.owner import owner_of
-from poolproof.provision.place import places, site_of
-from poolproof.provision.undo import Leftover, undo_all
+from poolproof.provision.undo import FailedUndo, undo_all
 from poolproof.steps import Step
 
 _LIMIT_S = 120.0
@@ -71,7 +70,7 @@ class LayerBench:
     def renew(self) -> None:
         """Make the run's directory, also again after a tear-down."""
         apply(
-            places(self.site, owner_of(self._journal.path.parent), with_ram=False),
+            directory_steps(self.site, owner_of(self._journal.path.parent), with_ram=False),
             self.host,
             self._journal,
             may_overwrite=frozenset(),
@@ -124,7 +123,7 @@ class LayerBench:
     def sh(self, script: str) -> str:
         return self.host.run(("sh", "-c", script), timeout_s=_LIMIT_S).stdout
 
-    def tear_down(self) -> tuple[Leftover, ...]:
+    def tear_down(self) -> tuple[FailedUndo, ...]:
         return undo_all(self._journal, self.host)
 
     def moved(self) -> dict[str, tuple[int, int]]:

@@ -177,7 +177,7 @@ def test_no_room_for_the_run_directory(ground: Ground) -> None:
     assert len(ground.trial_lines()) == 1
 
 
-@pytest.mark.parametrize(("place", "message"), [("file", "is no directory"), ("none", "is not there")])
+@pytest.mark.parametrize(("place", "message"), [("file", "is not a directory"), ("none", "does not exist")])
 def test_a_place_that_is_no_directory(ground: Ground, place: str, message: str) -> None:
     (ground.path / "file").touch()
     there = ground.path / place

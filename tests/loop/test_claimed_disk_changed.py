@@ -19,8 +19,8 @@ from poolproof.facts.block import BlockFacts
 from poolproof.facts.machine import survey
 from poolproof.hosts.local import LocalHost
 from poolproof.provision.apply import apply
+from poolproof.provision.directories import site_of
 from poolproof.provision.journal import Journal
-from poolproof.provision.place import site_of
 from poolproof.provision.undo import undo_all
 from poolproof.steps import Step, UndoCommand
 from tests.loop.ground import Ground

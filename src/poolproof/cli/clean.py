@@ -57,7 +57,7 @@ def _clean_all(on: str, work: str | None, *, as_json: bool) -> None:
     """Raises SystemExit, with the exit code of a BuildError, if a crashed run could not be cleaned up."""
     from poolproof.lab.reach import reach_host
     from poolproof.measure.cleanup import clean_crashed_runs
-    from poolproof.provision.place import DEFAULT_WORK, real_directory
+    from poolproof.provision.directories import DEFAULT_WORK, real_directory
 
     with reach_host(on) as host:
         undone, left = clean_crashed_runs(host, real_directory(host, work or DEFAULT_WORK), say)

@@ -1,8 +1,8 @@
-"""What every host can do; the one contract that the rest of the code knows."""
+"""What every host can do: the only interface to a host that the rest of the code knows."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from poolproof.errors import HostError
@@ -10,16 +10,16 @@ from poolproof.process import Completed
 
 
 class FileMissing(HostError):
-    """The file is not on the host, or may not be read."""
+    """The file does not exist on the host, or may not be read."""
 
 
 class HostUnreachable(HostError):
-    """The link to the host broke, or was never made: what the host does now is not known."""
+    """The connection to the host broke or was never made; the state of the host is unknown."""
 
 
 @dataclass(frozen=True)
 class Tick:
-    """The contents of files at one moment; `at_s`: the host's own clock, seconds since 1970.
+    """The contents of files at one moment. `at_s`: the host's own clock, in seconds since 1970.
 
     A file that could not be read is an empty string.
     """
@@ -33,28 +33,51 @@ class Host(Protocol):
 
     @property
     def name(self) -> str:
-        """`local`, or where the host is reached: as given to --on."""
+        """Return `local`, or the destination as given to --on."""
 
     def run(self, argv: Sequence[str], *, timeout_s: float, stdin: str | None = None, check: bool = True) -> Completed:
-        """Run a program to its end.
+        """Run a program and return when it has ended.
 
         Raises:
             ProgramMissing, CommandFailed, CommandTimedOut: as `process.run`.
         """
 
     def read(self, path: str) -> str:
-        """The whole text of a file; bytes that are not UTF-8 are replaced.
+        """Return the whole text of a file; bytes that are not UTF-8 are replaced.
 
         Raises:
-            FileMissing: no such file, or no permission.
+            FileMissing: the file does not exist, or may not be read.
         """
 
     def read_files(self, paths: Sequence[str]) -> Tick:
-        """What small files of /proc and /sys hold at this moment, in one command. Not for those of /proc/sys.
+        """Return the contents of small files of /proc and /sys at this moment, in one command. Not for /proc/sys.
 
         Raises:
-            HostUnreachable: the link broke.
+            HostUnreachable: the connection broke.
         """
 
     def stream(self, paths: Sequence[str], interval_s: float) -> AbstractContextManager[Iterator[Tick]]:
-        """Read the files every `interval_s` seconds until the context is left; the iterator then ends."""
+        """Read the files every `interval_s` seconds until the context ends; the iterator then ends too."""
+
+
+@dataclass(frozen=True)
+class Hosts:
+    """The hosts of a run. Steps, changes and leaf devices without a host name are on `main`."""
+
+    main: Host
+    others: Mapping[str, Host] = field(default_factory=dict)
+
+
+def host_named(hosts: Host | Hosts, name: str) -> Host:
+    """Return the host of that name; an empty name is the run's one host. `hosts` may be that single host.
+
+    Raises:
+        HostError: the run has no host of that name.
+    """
+    main, others = (hosts.main, hosts.others) if isinstance(hosts, Hosts) else (hosts, {})
+    if name in ("", main.name):
+        return main
+    if name not in others:
+        known = ", ".join((main.name, *others))
+        raise HostError(f"this run has no host {name}", f"its hosts are: {known}")
+    return others[name]

@@ -95,7 +95,7 @@ class Lab:
 
     @property
     def state(self) -> State:
-        if not Journal(self.folder / "journal.jsonl").standing():
+        if not Journal(self.folder / "journal.jsonl").outstanding():
             return "stopped"
         if not is_running(self.folder):
             return "crashed"

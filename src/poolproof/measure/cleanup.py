@@ -78,10 +78,10 @@ def own_lab_name(label: str) -> str:
 def end_own_lab(run: RunDirectory, record: RunRecord) -> int:
     """Remove the run's own lab with everything the run built in it. Returns the number of changes undone that way."""
     folder = folder_of(own_lab_name(record.label))
-    ended = len(Journal(folder / "journal.jsonl").standing()) if folder.exists() else 0
+    ended = len(Journal(folder / "journal.jsonl").outstanding()) if folder.exists() else 0
     remove(folder)
     journal = Journal(run.journal_path)
-    inside = journal.standing()
+    inside = journal.outstanding()
     for change in inside:
         journal.mark_undone(change)
     return ended + len(inside)
@@ -94,7 +94,7 @@ def undo_leftovers(run: RunDirectory, host: Host, tell: Tell) -> int:
         BuildError: a change can't be undone.
     """
     journal = Journal(run.journal_path)
-    standing = len(journal.standing())
+    standing = len(journal.outstanding())
     complain(undo_all(journal, host, tell=tell), str(run.path))
     return standing
 

@@ -25,10 +25,9 @@ from poolproof.measure.schedule import Schedule, schedule_of
 from poolproof.measure.target import target_of
 from poolproof.measure.trial import Bench, failed_trial, run_trial
 from poolproof.provision.apply import apply
+from poolproof.provision.directories import directory_steps, owner_of
 from poolproof.provision.journal import Journal
 from poolproof.provision.layout import LayoutPlan
-from poolproof.provision.owner import owner_of
-from poolproof.provision.place import places
 from poolproof.provision.undo import complain, undo_all
 from poolproof.results.runs.convergence import VariancePriors, priors_among
 from poolproof.results.runs.directory import RunDirectory
@@ -58,7 +57,7 @@ def conduct(plan: RunPlan, host: Host, run: RunDirectory, listener: Listener) ->
         return
     listener.campaign_begins(sum(ahead.values()), len(done))
     try:
-        own_places = places(plan.site, owner_of(run.path), with_ram=plan.uses_ram_files)
+        own_places = directory_steps(plan.site, owner_of(run.path), with_ram=plan.uses_ram_files)
         apply(own_places, host, journal, may_overwrite=frozenset())
         conductor = _Conductor(plan, host, run, journal, listener)
         _measure_all(conductor, bare, ahead)
@@ -181,7 +180,7 @@ def _measure_layout(conductor: _Conductor, name: str, order: TrialOrder, core: L
 
 
 def _standing(conductor: _Conductor) -> set[int]:
-    return {change.number for change in conductor.journal.standing()}
+    return {change.number for change in conductor.journal.outstanding()}
 
 
 def _take_down(conductor: _Conductor, keep: set[int]) -> None:

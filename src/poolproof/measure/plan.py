@@ -34,6 +34,7 @@ from poolproof.load.fio.parse_only import check_values
 from poolproof.measure.cells import CellJobs
 from poolproof.measure.found import check_found
 from poolproof.measure.jobs import device_reach_bytes, file_set, jobs_of, on_device
+from poolproof.provision.directories import check_work, site_of
 from poolproof.provision.layout import (
     HostFacts,
     LayoutPlan,
@@ -43,7 +44,6 @@ from poolproof.provision.layout import (
     plan_layout,
     plan_over,
 )
-from poolproof.provision.place import check_work, site_of
 from poolproof.rules.catalogue import all_rules
 from poolproof.units import format_size
 

@@ -30,9 +30,8 @@ from poolproof.measure.plan import (
     make_plan,
     plan_layouts,
 )
+from poolproof.provision.directories import RAM_FILES, directory_steps, new_label, owner_of, real_directory
 from poolproof.provision.layout import LayoutPlan, look_around
-from poolproof.provision.owner import owner_of
-from poolproof.provision.place import RAM_FILES, new_label, places, real_directory
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.model import RunLab, RunRecord
 from poolproof.steps import Step
@@ -151,7 +150,7 @@ def planned_steps(request: RunRequest, session: Session) -> tuple[tuple[Step, ..
     plan = session.plan
     around = look_around(session.host, plan.campaign, plan.nodes.values(), plan.site.state_dir)
     owner = owner_of(_run_path(request, datetime.now()))
-    return places(plan.site, owner, with_ram=plan.uses_ram_files), tuple(plan_layouts(plan, around))
+    return directory_steps(plan.site, owner, with_ram=plan.uses_ram_files), tuple(plan_layouts(plan, around))
 
 
 def measure_run(session: Session, run: RunDirectory, listen: contextlib.AbstractContextManager[Listener]) -> None:

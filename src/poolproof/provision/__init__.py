@@ -1,1 +1,1 @@
-"""Plan the steps, guard the disks, apply, and undo from the journal."""
+"""Plan the steps of a layout, check them, run them, and undo them from the journal."""

@@ -18,7 +18,7 @@ from poolproof.layers.base import Node
 from poolproof.layers.change import plan_change
 from poolproof.layers.extend import plan_extension
 from poolproof.layers.tree import TreePlan, devices, directories, plan_tree
-from poolproof.provision.place import check_writable, directory_there
+from poolproof.provision.directories import check_writable, existing_directory
 from poolproof.steps import Step
 
 _LIMIT_S = 20.0
@@ -182,7 +182,7 @@ def _directory_of(campaign: Campaign, host: Host, path: str, loops: tuple[LoopFa
 def _directory(host: Host, path: str, loops: tuple[LoopFacts, ...]) -> Volume:
     """An existing directory as a volume: its leaves are the block devices that its file system lies on."""
     try:
-        real = directory_there(host, path)
+        real = existing_directory(host, path)
         check_writable(host, real)
     except HostError as error:
         raise error.concerning(path) from None

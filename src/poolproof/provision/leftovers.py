@@ -15,8 +15,7 @@ from poolproof.facts.block import LoopFacts, loop_facts
 from poolproof.facts.machine import mark_of
 from poolproof.hosts.base import Host
 from poolproof.hosts.local import LocalHost
-from poolproof.provision.owner import StateOwner, read_owner
-from poolproof.provision.place import DEFAULT_WORK, RAM_FILES
+from poolproof.provision.directories import DEFAULT_WORK, RAM_FILES, StateOwner, read_owner
 from poolproof.results.runs.directory import RunDirectory
 
 _LIMIT_S = 20.0

@@ -1,19 +1,20 @@
-"""Take changes back, the newest first, each only while what it names is still ours; never wait without a limit."""
+"""Undo changes on their hosts, newest first, each only if it still concerns what poolproof made, with time limits."""
 
 import contextlib
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from poolproof.errors import BuildError, CommandError
-from poolproof.hosts.base import FileMissing, Host
+from poolproof.errors import BuildError, CommandError, HostError
+from poolproof.hosts.base import FileMissing, Host, Hosts, host_named
 from poolproof.provision.journal import Change, Journal
-from poolproof.provision.under_way import await_landing
+from poolproof.provision.unfinished import await_unfinished
 from poolproof.steps import Holds, Undo, UndoCommand, UndoDaemon, UndoPrograms, UndoTree
 
 _POLL_S = 0.1
-_ASK_S = 60.0  # a question that a busy machine answers late
-_TRY_S = 20.0
+_QUERY_LIMIT_S = 60.0  # a busy machine answers late
+_COMMAND_LIMIT_S = 20.0
 _GRACE_S = 5.0
 _FIND_PROGRAMS = r"""
 read -r marker
@@ -23,8 +24,8 @@ true"""
 
 
 @dataclass(frozen=True)
-class Leftover:
-    """A change that could not be taken back, and why."""
+class FailedUndo:
+    """A change that could not be undone, and why."""
 
     change: Change
     reason: str
@@ -32,41 +33,63 @@ class Leftover:
 
 def undo_all(
     journal: Journal,
-    host: Host,
+    hosts: Host | Hosts,
     *,
     keep: Callable[[Change], bool] = lambda _change: False,
     tell: Callable[[str], None] = lambda _title: None,
-) -> tuple[Leftover, ...]:
-    """Undo every standing change but those to `keep`; goes on past a failure and returns what is left.
+) -> tuple[FailedUndo, ...]:
+    """Undo every outstanding change except those to `keep`. A failure does not stop it; returns the failed ones.
 
-    A change that a killed poolproof left in the making is waited for first: undone too early, it would land later.
+    First it waits for the commands of a killed poolproof that still run: otherwise they would make their changes later.
     """
-    leftovers: list[Leftover] = []
-    changes = [change for change in journal.standing() if not keep(change)]
-    if not changes:
-        return ()
-    late = _await_landing(changes, host, tell)
+    failed: list[FailedUndo] = []
+    changes = [change for change in journal.outstanding() if not keep(change)]
+    unfinished = dict(_await_unfinished(changes, hosts, tell))
     for change in changes:
         tell(f"undo: {change.title}")
-        reason = late.get(change.number) or _needed_by(leftovers, change.undo) or undo_one(change.undo, host)
+        reason = unfinished.get(change.number) or _needed_by(failed, change) or _undo_change(change, hosts)
         if reason:
-            leftovers.append(Leftover(change, reason))
+            failed.append(FailedUndo(change, reason))
         else:
-            # A full disk must not keep the rest from being undone; undoing this one again does no harm.
+            # A full disk must not prevent the other undos; undoing this one again does no harm.
             with contextlib.suppress(OSError):
                 journal.mark_undone(change)
-    return tuple(leftovers)
+    return tuple(failed)
 
 
-def _await_landing(changes: Sequence[Change], host: Host, tell: Callable[[str], None]) -> Mapping[int, str]:
-    """Why a change can't be undone yet, by its number: its command still runs after all patience."""
-    late = await_landing(changes, lambda change: _has_landed(change.undo, host), host, tell=tell)
-    return {each.change.number: f"process {each.pid} is still making it" for each in late}
+def undo_one(undo: Undo, host: Host) -> str | None:
+    """Undo one change without the journal. Returns the reason if it failed, otherwise None."""
+    try:
+        return _undo(undo, host)
+    except CommandError as error:
+        return error.message
 
 
-def _has_landed(undo: Undo, host: Host) -> bool:
-    """Whether the change has landed: what its undo looks for is there."""
-    match undo:
+def complain(failed: tuple[FailedUndo, ...], run: str) -> None:
+    """Raise a BuildError that lists the failed undos, if there are any."""
+    if failed:
+        rows = "\n".join(f"  - {each.change.title}: {each.reason}" for each in failed)
+        raise BuildError(
+            f"not everything could be removed:\n{rows}", f"when nothing uses it any more: poolproof clean {run}"
+        )
+
+
+def _await_unfinished(
+    changes: Sequence[Change], hosts: Host | Hosts, tell: Callable[[str], None]
+) -> Iterator[tuple[int, str]]:
+    """Yield the number of each change whose command still runs after the wait, and the reason to report."""
+    for name in dict.fromkeys(change.host for change in changes):
+        try:
+            host = host_named(hosts, name)
+        except HostError:
+            continue  # reported for each of its changes
+        there = [change for change in changes if change.host == name]
+        for late in await_unfinished(there, partial(_is_made, host), host, tell=tell):
+            yield late.change.number, f"process {late.pid} is still making it"
+
+
+def _is_made(host: Host, change: Change) -> bool:
+    match undo := change.undo:
         case UndoCommand():
             return _holds(undo.only_if, host)
         case UndoDaemon():
@@ -77,33 +100,24 @@ def _has_landed(undo: Undo, host: Host) -> bool:
             return _holds(Holds(undo.path, ""), host)
 
 
-def _needed_by(leftovers: Sequence[Leftover], undo: Undo) -> str | None:
-    """A directory stays while something that could not be undone has its pid file, note or image there."""
-    if not isinstance(undo, UndoTree):
+def _needed_by(failed: Sequence[FailedUndo], change: Change) -> str | None:
+    """A directory must stay if a failed undo has its pid file or image in it."""
+    if not isinstance(change.undo, UndoTree):
         return None
-    needing = [leftover for leftover in leftovers if f"{undo.path}/" in repr(leftover.change.undo)]
-    return f"kept, for this needs it: {needing[0].change.title}" if needing else None
+    path = f"{change.undo.path}/"
+    needing = [each for each in failed if each.change.host == change.host and path in repr(each.change.undo)]
+    return f"kept, because this needs it: {needing[0].change.title}" if needing else None
 
 
-def undo_one(undo: Undo, host: Host) -> str | None:
-    """Undo one change, which the journal is not told of; the reason why it could not be, None when it is."""
+def _undo_change(change: Change, hosts: Host | Hosts) -> str | None:
     try:
-        return _undo(undo, host)
-    except CommandError as error:
+        host = host_named(hosts, change.host)
+    except HostError as error:
         return error.message
-
-
-def complain(leftovers: tuple[Leftover, ...], run: str) -> None:
-    """Raise a BuildError that names what is left on the machine; nothing when nothing is."""
-    if leftovers:
-        rows = "\n".join(f"  - {leftover.change.title}: {leftover.reason}" for leftover in leftovers)
-        raise BuildError(
-            f"not everything could be taken down:\n{rows}", f"when nothing uses it any more: poolproof clean {run}"
-        )
+    return undo_one(change.undo, host)
 
 
 def _undo(undo: Undo, host: Host) -> str | None:
-    """The reason why it could not be undone; None when it is."""
     match undo:
         case UndoCommand():
             return _undo_command(undo, host)
@@ -117,10 +131,10 @@ def _undo(undo: Undo, host: Host) -> str | None:
 
 def _undo_command(undo: UndoCommand, host: Host) -> str | None:
     deadline = time.monotonic() + undo.timeout_s
-    said = ""
+    reason = ""
     while _holds(undo.only_if, host):
-        said = _try(undo.argv, host)
-        if not said and not _holds(undo.only_if, host):
+        reason = _attempt(undo.argv, host)
+        if not reason and not _holds(undo.only_if, host):
             return None
         if time.monotonic() > deadline:
             break
@@ -128,19 +142,19 @@ def _undo_command(undo: UndoCommand, host: Host) -> str | None:
     else:
         return None
     if undo.last_resort:
-        said = _try(undo.last_resort, host)
-    return f"`{_shown(undo.argv)}`: {said or 'no effect'}" if _holds(undo.only_if, host) else None
+        reason = _attempt(undo.last_resort, host)
+    return f"`{_shown(undo.argv)}`: {reason or 'no effect'}" if _holds(undo.only_if, host) else None
 
 
 def _shown(argv: tuple[str, ...]) -> str:
-    """A command in one line; of a script only its words."""
+    """The command on one line, without the text of a script."""
     return " ".join(("sh", "…", *argv[3:]) if argv[:2] == ("sh", "-c") else argv)
 
 
-def _try(argv: tuple[str, ...], host: Host) -> str:
-    """What the program complained of; empty when it succeeded."""
+def _attempt(argv: tuple[str, ...], host: Host) -> str:
+    """Run the command. Returns its error message, or an empty string if it succeeded."""
     try:
-        completed = host.run(argv, timeout_s=_TRY_S, check=False)
+        completed = host.run(argv, timeout_s=_COMMAND_LIMIT_S, check=False)
     except CommandError as error:
         return error.message
     return "" if completed.returncode == 0 else completed.stderr.strip() or f"exit code {completed.returncode}"
@@ -148,7 +162,7 @@ def _try(argv: tuple[str, ...], host: Host) -> str:
 
 def _holds(condition: Holds, host: Host) -> bool:
     if not condition.text:
-        return host.run(("test", "-e", condition.path), timeout_s=_ASK_S, check=False).returncode == 0
+        return host.run(("test", "-e", condition.path), timeout_s=_QUERY_LIMIT_S, check=False).returncode == 0
     try:
         return condition.text in host.read(condition.path)
     except FileMissing:
@@ -156,8 +170,8 @@ def _holds(condition: Holds, host: Host) -> bool:
 
 
 def _end_programs(undo: UndoPrograms, host: Host) -> str | None:
-    for signal, grace_s in (("TERM", _GRACE_S), ("KILL", _GRACE_S)):
-        deadline = time.monotonic() + grace_s
+    for signal in ("TERM", "KILL"):
+        deadline = time.monotonic() + _GRACE_S
         left = _processes_of(undo, host)
         for pid in left:
             _signal(signal, pid, host)
@@ -171,18 +185,18 @@ def _end_programs(undo: UndoPrograms, host: Host) -> str | None:
 
 
 def _processes_of(undo: UndoPrograms, host: Host) -> tuple[str, ...]:
-    """The marker comes on standard input, so that the shell that looks for it does not find itself."""
+    """The marker comes on standard input, so that the shell that searches for it does not find itself."""
     argv = ["sh", "-c", _FIND_PROGRAMS, "sh", *undo.programs]
-    return tuple(host.run(argv, stdin=f"{undo.marker}\n", timeout_s=_TRY_S, check=False).stdout.split())
+    return tuple(host.run(argv, stdin=f"{undo.marker}\n", timeout_s=_COMMAND_LIMIT_S, check=False).stdout.split())
 
 
 def _end_daemon(undo: UndoDaemon, host: Host) -> str | None:
     pid = _pid_of(undo, host)
     if pid is None:
         return None
-    for signal, grace_s in (("TERM", _GRACE_S), ("KILL", _GRACE_S)):
+    for signal in ("TERM", "KILL"):
         _signal(signal, pid, host)
-        deadline = time.monotonic() + grace_s
+        deadline = time.monotonic() + _GRACE_S
         while time.monotonic() < deadline:
             if not _is_running(pid, undo.marker, host):
                 return None
@@ -203,15 +217,15 @@ def _is_running(pid: str, marker: str, host: Host) -> bool:
 
 
 def _signal(signal: str, pid: str, host: Host) -> None:
-    """Signal the process group that the process leads, else the process alone."""
-    if host.run(["kill", f"-{signal}", "--", f"-{pid}"], timeout_s=_ASK_S, check=False).returncode != 0:
-        host.run(["kill", f"-{signal}", pid], timeout_s=_ASK_S, check=False)
+    """Signal the process group that the process leads, or the process alone if it leads none."""
+    if host.run(["kill", f"-{signal}", "--", f"-{pid}"], timeout_s=_QUERY_LIMIT_S, check=False).returncode != 0:
+        host.run(["kill", f"-{signal}", pid], timeout_s=_QUERY_LIMIT_S, check=False)
 
 
 def _remove_tree(undo: UndoTree, host: Host) -> str | None:
     if "poolproof" not in undo.path:
-        return f"{undo.path} does not bear poolproof's name: not removed"
+        return f"{undo.path} does not have poolproof in its name: not removed"
     mounts = host.read("/proc/self/mounts")
     if f" {undo.path} " in mounts or f" {undo.path}/" in mounts:
         return f"something is still mounted at {undo.path}"
-    return _try(("rm", "-rf", "--one-file-system", "--", undo.path), host) or None
+    return _attempt(("rm", "-rf", "--one-file-system", "--", undo.path), host) or None

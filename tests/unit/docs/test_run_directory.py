@@ -10,10 +10,10 @@ from poolproof.evidence.counters import Counters
 from poolproof.measure.latencies import LatencyInterval
 from poolproof.measure.status import Status
 from poolproof.measure.window import series_text
+from poolproof.provision.directories import SCHEMA as OWNER_SCHEMA
+from poolproof.provision.directories import StateOwner
 from poolproof.provision.journal import SCHEMA as JOURNAL_SCHEMA
 from poolproof.provision.journal import Change, Undone
-from poolproof.provision.owner import SCHEMA as OWNER_SCHEMA
-from poolproof.provision.owner import StateOwner
 from poolproof.results.runs.model import SCHEMA, RunRecord, Trial
 from poolproof.results.runs.trial_evidence import TrialEvidence
 

@@ -114,7 +114,7 @@ def test_a_machine_that_emulation_cannot_bring_up_either_says_nothing_of_kvm(
     assert "--accel tcg" not in caught.value.hint
     assert _tries(asked) == ["kvm", "tcg"]
     assert accelerate.remembered() is None
-    assert not asked.journal.standing()
+    assert not asked.journal.outstanding()
 
 
 def test_a_kvm_that_comes_up_when_it_is_forced_is_tried_again(asked: Boot, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,9 +11,9 @@ import pytest
 from poolproof.hosts.local import LocalHost
 from poolproof.measure.cleanup import CleanupResult, clean_crashed_runs
 from poolproof.provision.apply import apply
+from poolproof.provision.directories import FILE, StateOwner, name_owner, owner_of
 from poolproof.provision.journal import Journal
 from poolproof.provision.leftovers import Leftover, crash_warning, find_leftovers, state_directories
-from poolproof.provision.owner import FILE, StateOwner, name_owner, owner_of
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.steps import Holds, Step, UndoCommand, UndoTree
 from tests.unit.results.compare.making import RECORD
@@ -81,7 +81,7 @@ def test_a_run_under_way_is_left_alone_and_can_be_undone_when_it_is_dead(place: 
         assert left[LABEL].condition == "going"
         assert str(run.path) in left[LABEL].why
         assert place.state().is_dir()
-        assert len(Journal(run.journal_path).standing()) == 1
+        assert len(Journal(run.journal_path).outstanding()) == 1
     assert set(place.clean()[0]) == {LABEL}
 
 
@@ -120,7 +120,7 @@ def _say_nothing(run: RunDirectory) -> None:
 
 def _count_it_as_undone(run: RunDirectory) -> None:
     journal = Journal(run.journal_path)
-    for change in journal.standing():
+    for change in journal.outstanding():
         journal.mark_undone(change)
 
 
@@ -232,7 +232,7 @@ def poolproof(
 ) -> Command:
     """The command line, with labs and a default work directory of the test's own: others' dead runs are not its."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr("poolproof.provision.place.DEFAULT_WORK", str(place.work))
+    monkeypatch.setattr("poolproof.provision.directories.DEFAULT_WORK", str(place.work))
     return Command(monkeypatch, capsys)
 
 
@@ -282,7 +282,7 @@ def test_nothing_left_is_said_as_well(poolproof: Command) -> None:
 def test_a_work_directory_that_is_not_there_is_an_error(place: Place, poolproof: Command) -> None:
     code, _out, err = poolproof("clean", "--work", str(place.work / "none"))
     assert code == 4
-    assert "is not there" in err
+    assert "does not exist" in err
 
 
 def test_a_run_knows_its_work_directory_itself(place: Place, poolproof: Command) -> None:

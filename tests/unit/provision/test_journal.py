@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from poolproof.errors import RunError
-from poolproof.provision.journal import Journal, outstanding
+from poolproof.provision.journal import Journal
 from poolproof.steps import Holds, Step, UndoCommand, UndoDaemon, UndoPrograms, UndoTree
 
 UNDOS = (
@@ -26,16 +26,16 @@ def test_standing_changes_come_back_newest_first_with_their_undos(tmp_path: Path
     journal = Journal(tmp_path / "journal.jsonl")
     for number in range(4):
         journal.record(step(number))
-    journal.mark_undone(journal.standing()[1])
+    journal.mark_undone(journal.outstanding()[1])
     again = Journal(tmp_path / "journal.jsonl")
-    assert [change.title for change in again.standing()] == ["change 3", "change 1", "change 0"]
-    assert [change.undo for change in again.standing()] == [UNDOS[3], UNDOS[1], UNDOS[0]]
+    assert [change.title for change in again.outstanding()] == ["change 3", "change 1", "change 0"]
+    assert [change.undo for change in again.outstanding()] == [UNDOS[3], UNDOS[1], UNDOS[0]]
 
 
 def test_a_step_without_undo_is_not_written_down(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "journal.jsonl")
     journal.record(Step("look", ("true",)))
-    assert journal.standing() == ()
+    assert journal.outstanding() == ()
     assert not (tmp_path / "journal.jsonl").exists()
 
 
@@ -49,11 +49,11 @@ def test_a_file_cut_off_anywhere_gives_a_prefix_and_takes_new_lines(tmp_path: Pa
         journal.record(step(number))
     whole = path.read_bytes()
     path.write_bytes(whole[:cut])
-    kept = [change.title for change in reversed(outstanding(path))]
+    kept = [change.title for change in reversed(Journal(path).outstanding())]
     assert kept == [f"change {number}" for number in range(whole[:cut].count(b"\n"))]
     after = Journal(path)
     after.record(Step("later", ("true",), UNDOS[0]))
-    assert [change.title for change in reversed(Journal(path).standing())] == [*kept, "later"]
+    assert [change.title for change in reversed(Journal(path).outstanding())] == [*kept, "later"]
 
 
 def test_a_damaged_line_in_the_middle_is_named(tmp_path: Path) -> None:
@@ -61,4 +61,4 @@ def test_a_damaged_line_in_the_middle_is_named(tmp_path: Path) -> None:
     Journal(path).record(step(0))
     path.write_bytes(b"rubbish\n" + path.read_bytes())
     with pytest.raises(RunError, match="line 1, is damaged"):
-        outstanding(path)
+        Journal(path)

@@ -1,4 +1,4 @@
-"""Changes that a killed poolproof left in the making: its command lives on, and lands after it."""
+"""Find commands of a killed poolproof that still run: their changes are made only when they end."""
 
 import re
 import time
@@ -14,36 +14,36 @@ from poolproof.steps import in_background
 LIMIT_S = 60.0
 _POLL_S = 0.1
 _SCAN_S = 20.0
-_MOST_BEFORE = 3  # an interpreter with an option of its own, sudo -n
+_MOST_WORDS_BEFORE = 3  # an interpreter with an option, or sudo -n
 _MOST_BYTES = 65536
 _SCAN = f"head -v -c {_MOST_BYTES} /proc/[0-9]*/cmdline 2>/dev/null; true"
 _COMMAND_LINE = re.compile(r"^==> /proc/(\d+)/cmdline <==\n(.*?)(?=\n==> /proc/|\Z)", re.DOTALL | re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class UnderWay:
-    """A change whose command still runs, as process `pid` of the host."""
+class UnfinishedChange:
+    """A change whose command still runs on its host, as process `pid`."""
 
     change: Change
     pid: str
 
 
-def await_landing(
+def await_unfinished(
     changes: Sequence[Change],
-    has_landed: Callable[[Change], bool],
+    is_made: Callable[[Change], bool],
     host: Host,
     *,
     limit_s: float | None = None,
     tell: Callable[[str], None] = lambda _title: None,
-) -> tuple[UnderWay, ...]:
-    """Wait until none of the changes is in the making; those that still are when the limit is over.
+) -> tuple[UnfinishedChange, ...]:
+    """Wait until no change is unfinished. Returns the changes that still are when the time limit has passed.
 
-    A change is in the making while a process with its very command line runs and `has_landed` does not hold: a daemon
-    keeps its command line as long as it lives. A command that ended without landing is waited for no longer.
+    A change is unfinished while a process with its command line runs and `is_made` is false: a daemon keeps its command
+    line as long as it lives. A command that ended without making its change is not waited for.
     """
     deadline = time.monotonic() + (LIMIT_S if limit_s is None else limit_s)
     told: set[str] = set()
-    while found := _under_way(changes, has_landed, host):
+    while found := _unfinished(changes, is_made, host):
         if time.monotonic() > deadline:
             return found
         for each in found:
@@ -54,35 +54,37 @@ def await_landing(
     return ()
 
 
-def _under_way(changes: Iterable[Change], has_landed: Callable[[Change], bool], host: Host) -> tuple[UnderWay, ...]:
+def _unfinished(
+    changes: Iterable[Change], is_made: Callable[[Change], bool], host: Host
+) -> tuple[UnfinishedChange, ...]:
     running = _command_lines(host)
     return tuple(
-        UnderWay(change, pid)
+        UnfinishedChange(change, pid)
         for change in changes
         for pid, argv in running.items()
-        if _is_of(change, argv) and not has_landed(change)
+        if _makes(argv, change) and not is_made(change)
     )
 
 
 def _command_lines(host: Host) -> Mapping[str, Sequence[str]]:
-    """Every process of the host by its number; none where the host can't say, as a scan must not stop an undo."""
+    """The command lines of all processes, by number; empty if the scan fails, which must not prevent an undo."""
     try:
-        said = host.run(["sh", "-c", _SCAN], timeout_s=_SCAN_S, check=False).stdout
+        output = host.run(["sh", "-c", _SCAN], timeout_s=_SCAN_S, check=False).stdout
     except CommandError:
         return {}
-    return {pid: text.rstrip("\0").split("\0") for pid, text in _COMMAND_LINE.findall(said)}
+    return {pid: text.rstrip("\0").split("\0") for pid, text in _COMMAND_LINE.findall(output)}
 
 
-def _is_of(change: Change, argv: Sequence[str]) -> bool:
-    """Whether the process runs the change's command, or the daemon that this leaves running."""
+def _makes(argv: Sequence[str], change: Change) -> bool:
+    """True if the command line is that of the change, or of the daemon that the change starts."""
     started = in_background(change.argv)
     return _runs(argv, change.argv) or (started is not None and _runs(argv, started))
 
 
 def _runs(argv: Sequence[str], command: Sequence[str]) -> bool:
-    """Also where the command is a script: its interpreter comes first then."""
+    """True if the command line runs the command; if that is a script, its interpreter comes first."""
     program, *rest = command
     if len(argv) <= len(rest) or list(argv[len(argv) - len(rest) :]) != rest:
         return False
     first = argv[: len(argv) - len(rest)]
-    return len(first) <= _MOST_BEFORE and PurePath(first[-1]).name == PurePath(program).name
+    return len(first) <= _MOST_WORDS_BEFORE and PurePath(first[-1]).name == PurePath(program).name

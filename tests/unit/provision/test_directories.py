@@ -7,8 +7,8 @@ import pytest
 from poolproof.facts.machine import mark_of
 from poolproof.hosts.local import LocalHost
 from poolproof.provision.apply import apply
+from poolproof.provision.directories import FILE, StateOwner, name_owner, owner_of, read_owner
 from poolproof.provision.journal import Journal
-from poolproof.provision.owner import FILE, StateOwner, name_owner, owner_of, read_owner
 
 HOST = LocalHost()
 

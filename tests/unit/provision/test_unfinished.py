@@ -10,8 +10,8 @@ import pytest
 
 from poolproof.hosts.local import LocalHost
 from poolproof.provision.journal import Change, Journal
-from poolproof.provision.under_way import await_landing
 from poolproof.provision.undo import undo_all
+from poolproof.provision.unfinished import await_unfinished
 from poolproof.steps import Holds, Step, UndoCommand, UndoTree, daemon
 
 HOST = LocalHost()
@@ -37,7 +37,7 @@ class Orphan:
             process.wait(10)
 
     def told(self, title: str) -> None:
-        """What await_landing says; the first word lets the command go on, so that it lands during the wait."""
+        """What await_unfinished says; the first word lets the command go on, so that it lands during the wait."""
         self.titles.append(title)
         if title.startswith("wait for process"):
             self._gate.write_text("go\n")
@@ -58,7 +58,7 @@ def test_a_change_in_the_making_is_waited_for_and_then_undone(tmp_path: Path) ->
         assert undo_all(journal, HOST, tell=orphan.told) == ()
     assert [title.split()[0] for title in orphan.titles] == ["wait", "undo:"]
     assert not orphan.made.exists()
-    assert journal.standing() == ()
+    assert journal.outstanding() == ()
 
 
 def test_a_script_is_known_by_its_own_words_after_its_interpreter(tmp_path: Path) -> None:
@@ -68,7 +68,7 @@ def test_a_script_is_known_by_its_own_words_after_its_interpreter(tmp_path: Path
     argv = ("slowly", *orphan.argv[4:])
     orphan.argv = (str(script), *argv[1:])
     with orphan.running():
-        assert await_landing([orphan.change(argv)], has_landed, HOST, tell=orphan.told) == ()
+        assert await_unfinished([orphan.change(argv)], has_landed, HOST, tell=orphan.told) == ()
     assert orphan.titles and orphan.made.exists()
 
 
@@ -76,20 +76,20 @@ def test_a_daemon_is_waited_for_after_the_shell_that_started_it(tmp_path: Path) 
     orphan = Orphan(tmp_path)
     with orphan.running():
         change = orphan.change(daemon(orphan.argv, str(tmp_path / "log")))
-        assert await_landing([change], has_landed, HOST, tell=orphan.told) == ()
+        assert await_unfinished([change], has_landed, HOST, tell=orphan.told) == ()
     assert orphan.titles and orphan.made.exists()
 
 
 def test_what_still_runs_at_the_limit_is_named_and_its_change_stays_in_the_journal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("poolproof.provision.under_way.LIMIT_S", 0.2)
+    monkeypatch.setattr("poolproof.provision.unfinished.LIMIT_S", 0.2)
     orphan, journal = Orphan(tmp_path), Journal(tmp_path / "journal.jsonl")
     journal.record(Step("make it", orphan.argv, UndoTree(str(orphan.made))))
     with orphan.running():
         (left,) = undo_all(journal, HOST)
     assert left.change.title == "make it" and "is still making it" in left.reason
-    assert len(journal.standing()) == 1
+    assert len(journal.outstanding()) == 1
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_what_still_runs_at_the_limit_is_named_and_its_change_stays_in_the_journ
 def test_the_process_of_another_is_not_waited_for(tmp_path: Path, argv: tuple[str, ...]) -> None:
     orphan = Orphan(tmp_path)
     with orphan.running():
-        assert await_landing([orphan.change(argv)], has_landed, HOST, limit_s=0, tell=orphan.told) == ()
+        assert await_unfinished([orphan.change(argv)], has_landed, HOST, limit_s=0, tell=orphan.told) == ()
     assert orphan.titles == []
 
 
@@ -108,4 +108,4 @@ def test_a_daemon_that_stands_is_not_waited_for(tmp_path: Path) -> None:
     orphan = Orphan(tmp_path)
     stands = Change(1, "serve", orphan.argv, UndoCommand(("true",), Holds(str(tmp_path), "")))
     with orphan.running():
-        assert await_landing([stands], lambda _change: True, HOST, limit_s=0) == ()
+        assert await_unfinished([stands], lambda _change: True, HOST, limit_s=0) == ()
