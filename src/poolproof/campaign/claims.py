@@ -1,6 +1,6 @@
-"""Claims: what an experiment expects of its figures, as a tree. The grammar is claim.lark, its page docs/claims.md.
+"""Claims: what an experiment expects of its results, parsed into a tree by claim.lark and documented in docs/claims.md.
 
-Nothing is evaluated here, and nothing of Python: `results/runs/claims.py` looks the figures up.
+A claim is never run as Python. `results/runs/claims.py` evaluates it against a run.
 """
 
 import functools
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from lark import Lark
 
 GRAMMAR_FILE = Path(__file__).with_name("claim.lark")
-FIGURES = ("iops", "bandwidth", "p50", "p99", "p999", "sync_p99", "read_ratio", "write_ratio")
-"""Figures of a cell: name(layout, workload). Latencies in seconds, bandwidth in bytes per second."""
-SHARES = ("read_share", "write_share", "stored_share", "utilisation")
-"""Figures of one device in a cell: name(layout, workload, device)."""
+CELL_VALUES = ("iops", "bandwidth", "p50", "p99", "p999", "sync_p99", "read_ratio", "write_ratio")
+"""Values of a cell: name(layout, workload). Latencies in seconds, bandwidth in bytes per second."""
+DEVICE_SHARES = ("read_share", "write_share", "stored_share", "utilisation")
+"""Values of one device in a cell: name(layout, workload, device)."""
 VERDICTS = ("sound", "unproven", "suspect", "refuted", "failed")
 Relation = Literal["<=", ">=", "=", "<", ">"]
 Operator = Literal["add", "subtract", "multiply", "divide"]
@@ -45,15 +45,15 @@ _UNITS = {
 
 @dataclass(frozen=True)
 class Quantity:
-    """A number with its unit worked in: 50% is 0.5, 10ms is 0.01, 100MB/s is 1e8."""
+    """A number in base units: 50% is 0.5, 10ms is 0.01, 100MB/s is 1e8."""
 
     value: float
     is_percent: bool = False
 
 
 @dataclass(frozen=True)
-class Figure:
-    """A figure of the run: what, of which layout, workload and, for a share, device."""
+class CellValue:
+    """A value of the run: its name, layout, workload and, for a share, device."""
 
     name: str
     layout: str
@@ -63,20 +63,21 @@ class Figure:
 
 @dataclass(frozen=True)
 class Operation:
-    """Two terms and what is done with them."""
+    """Two terms and an arithmetic operator."""
 
     operator: Operator
     left: "Term"
     right: "Term"
 
 
-Term = Quantity | Figure | Operation
+Term = Quantity | CellValue | Operation
 
 
 @dataclass(frozen=True)
 class ComparisonClaim:
-    """`left relation right ± tolerance`. A tolerance in per cent is of the right side, unless that is itself a
-    per cent: then it is in points. 0 where none was written.
+    """`left relation right ± tolerance`. The tolerance is 0 if none is given.
+
+    A tolerance in per cent is a share of the right side, or percentage points if that is a percentage itself.
     """
 
     left: Term
@@ -87,7 +88,7 @@ class ComparisonClaim:
 
 @dataclass(frozen=True)
 class IsVerdict:
-    """A cell has this verdict."""
+    """The claim that a cell has this verdict."""
 
     layout: str
     workload: str
@@ -96,7 +97,7 @@ class IsVerdict:
 
 @dataclass(frozen=True)
 class Claim:
-    """What somebody says of storage, where it was said, and how this campaign can tell. `text` is `that` as written."""
+    """A statement about storage, its source, and how this campaign tests it. `text` is `that` as written."""
 
     claim: str
     source: str
@@ -105,28 +106,28 @@ class Claim:
 
 
 def places(that: ComparisonClaim | IsVerdict) -> tuple[tuple[str, str, str | None], ...]:
-    """The cells that a claim speaks of: layout, workload and, for a share, device."""
+    """Return the cells that a claim is about: layout, workload and, for a share, device."""
     if isinstance(that, IsVerdict):
         return ((that.layout, that.workload, None),)
-    return tuple((figure.layout, figure.workload, figure.device) for figure in figures_of(that))
+    return tuple((value.layout, value.workload, value.device) for value in cell_values_of(that))
 
 
-def figures_of(that: ComparisonClaim) -> tuple[Figure, ...]:
-    """The figures on both sides of a comparison, in its order."""
-    return (*_figures(that.left), *_figures(that.right))
+def cell_values_of(that: ComparisonClaim) -> tuple[CellValue, ...]:
+    """Return the cell values on both sides of a comparison, in its order."""
+    return (*_cell_values(that.left), *_cell_values(that.right))
 
 
-def _figures(term: Term) -> list[Figure]:
+def _cell_values(term: Term) -> list[CellValue]:
     if isinstance(term, Operation):
-        return [*_figures(term.left), *_figures(term.right)]
-    return [term] if isinstance(term, Figure) else []
+        return [*_cell_values(term.left), *_cell_values(term.right)]
+    return [term] if isinstance(term, CellValue) else []
 
 
 def read_claims(node: Node) -> tuple[Claim, ...]:
-    """The list after `expect:`.
+    """Return the claims in the list after `expect:`.
 
     Raises:
-        CampaignError: no list, an unknown key, or a claim that can't be read.
+        CampaignError: it is not a list, or has an unknown key or a claim that can't be parsed.
     """
     if not isinstance(node, Items):
         raise node.spot.mistake("expected a list of claims after `expect`", _EXAMPLE)
@@ -153,10 +154,10 @@ def _text(table: YamlMapping, key: str) -> Scalar:
 
 
 def parse_claim(text: str, spot: Spot) -> ComparisonClaim | IsVerdict:
-    """The tree of a claim.
+    """Return the tree of a claim.
 
     Raises:
-        CampaignError: the text is no claim; the message points at the word.
+        CampaignError: the text is not a claim; the message points at the word.
     """
     from lark.exceptions import UnexpectedInput
 
@@ -164,7 +165,7 @@ def parse_claim(text: str, spot: Spot) -> ComparisonClaim | IsVerdict:
         tree = _parser().parse(text)
     except UnexpectedInput as error:
         start = len(text) if error.pos_in_stream is None or error.pos_in_stream < 0 else error.pos_in_stream
-        raise _mistake(text, TextSpan(start, start + 1), "expected a figure, a number or a relation", spot) from None
+        raise _mistake(text, TextSpan(start, start + 1), "expected a value, a number or a relation", spot) from None
     return _Reader(text, spot).claim(tree.children[0])
 
 
@@ -180,7 +181,7 @@ def _mistake(text: str, place: TextSpan, message: str, spot: Spot, hint: str = _
 
 
 class _Reader:
-    """lark's tree to ours."""
+    """Converts the tree of lark to the types above."""
 
     def __init__(self, text: str, spot: Spot) -> None:
         self._text = text
@@ -199,23 +200,23 @@ class _Reader:
     def _term(self, tree: Any) -> Term:
         if tree.data == "quantity":
             return _quantity(tree)
-        if tree.data == "figure":
-            return self._figure(tree)
+        if tree.data == "value":
+            return self._cell_value(tree)
         left, right = tree.children
         return Operation(tree.data, self._term(left), self._term(right))
 
-    def _figure(self, tree: Any) -> Figure:
+    def _cell_value(self, tree: Any) -> CellValue:
         word, *names = tree.children
-        if word not in (*FIGURES, *SHARES):
-            raise self._unknown(word, "figure", (*FIGURES, *SHARES))
-        wanted = 3 if word in SHARES else 2
-        if len(names) != wanted:
-            what = "(layout, workload, device)" if wanted == 3 else "(layout, workload)"
+        if word not in (*CELL_VALUES, *DEVICE_SHARES):
+            raise self._unknown(word, "value", (*CELL_VALUES, *DEVICE_SHARES))
+        needed = 3 if word in DEVICE_SHARES else 2
+        if len(names) != needed:
+            what = "(layout, workload, device)" if needed == 3 else "(layout, workload)"
             raise _mistake(self._text, TextSpan(word.start_pos, word.end_pos), f"expected {word}{what}", self._spot)
-        return Figure(str(word), *(_name(name) for name in names))
+        return CellValue(str(word), *(_name(name) for name in names))
 
     def _unknown(self, word: Any, what: str, known: tuple[str, ...]) -> CampaignError:
-        message = f"`{word}` is no {what}{did_you_mean(str(word), known)}"
+        message = f"`{word}` is not a {what}{did_you_mean(str(word), known)}"
         place = TextSpan(word.start_pos, word.end_pos)
         return _mistake(self._text, place, message, self._spot, f"expected {listed(known)}")
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poolproof.campaign.claims import ComparisonClaim, Figure, IsVerdict, Operation, Quantity, parse_claim
+from poolproof.campaign.claims import CellValue, ComparisonClaim, IsVerdict, Operation, Quantity, parse_claim
 from poolproof.campaign.document import Spot
 from poolproof.campaign.write import format_campaign
 from poolproof.campaign.yaml import parse_campaign
@@ -24,13 +24,13 @@ expect:
 
 def test_a_share_with_a_tolerance() -> None:
     assert parse_claim("read_share(mirror, reads, ssd) = 50% ± 10%", SPOT) == ComparisonClaim(
-        Figure("read_share", "mirror", "reads", "ssd"), "=", Quantity(0.5, True), Quantity(0.1, True)
+        CellValue("read_share", "mirror", "reads", "ssd"), "=", Quantity(0.5, True), Quantity(0.1, True)
     )
 
 
 def test_a_ratio_of_two_figures() -> None:
     assert parse_claim('bandwidth("pool[a=b]", w) / bandwidth(raw, w) >= 1.5x', SPOT) == ComparisonClaim(
-        Operation("divide", Figure("bandwidth", "pool[a=b]", "w"), Figure("bandwidth", "raw", "w")),
+        Operation("divide", CellValue("bandwidth", "pool[a=b]", "w"), CellValue("bandwidth", "raw", "w")),
         ">=",
         Quantity(1.5),
     )
@@ -56,10 +56,10 @@ def test_quantities_carry_their_unit(text: str, value: float) -> None:
         ("ios(a, b) = 3", "did you mean `iops`"),
         ("iops(a) = 3", "expected iops(layout, workload)"),
         ("read_share(a, b) = 3", "expected read_share(layout, workload, device)"),
-        ("verdict(a, b) is bad", "`bad` is no verdict"),
-        ("iops(a, b)", "expected a figure, a number or a relation"),
-        ("__import__('os') = 1", "expected a figure, a number or a relation"),
-        ("iops(a, b) = 3 parsecs", "expected a figure, a number or a relation"),
+        ("verdict(a, b) is bad", "`bad` is not a verdict"),
+        ("iops(a, b)", "expected a value, a number or a relation"),
+        ("__import__('os') = 1", "expected a value, a number or a relation"),
+        ("iops(a, b) = 3 parsecs", "expected a value, a number or a relation"),
     ],
 )
 def test_a_mistake_is_pointed_at(text: str, said: str) -> None:

@@ -8,7 +8,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from poolproof.campaign.claims import Claim, ComparisonClaim, Figure, IsVerdict, Operation, Quantity, Term, figures_of
+from poolproof.campaign.claims import (
+    CellValue,
+    Claim,
+    ComparisonClaim,
+    IsVerdict,
+    Operation,
+    Quantity,
+    Term,
+    cell_values_of,
+)
 from poolproof.campaign.model import LOWER_IS_BETTER, Metric
 from poolproof.campaign.workload_source import METRICS
 from poolproof.evidence.model import LeafUse
@@ -59,13 +68,13 @@ class _Cells:
         except KeyError:
             raise _NoValue(f"{workload} on {layout} was not measured") from None
 
-    def prior(self, figure: Figure) -> VariancePrior | None:
+    def prior(self, term: CellValue) -> VariancePrior | None:
         """Return how much trials differ by this metric; None for counted bytes, or if too few cells say so."""
-        if figure.name not in METRICS:
+        if term.name not in METRICS:
             return None
-        if figure.name not in self._priors:
-            self._priors[figure.name] = metric_prior(self._cells, figure.name)
-        return self._priors[figure.name]
+        if term.name not in self._priors:
+            self._priors[term.name] = metric_prior(self._cells, term.name)
+        return self._priors[term.name]
 
 
 def evaluate(claims: tuple[Claim, ...], cells: tuple[Cell, ...]) -> tuple[ClaimResult, ...]:
@@ -89,11 +98,11 @@ def _evaluate(claim: Claim, cells: _Cells) -> ClaimResult:
 
 def _without_interval(that: ComparisonClaim, cells: _Cells) -> str:
     """Return which rate or latency has a single trial and so no interval; empty if none."""
-    for figure in figures_of(that):
-        prior = cells.prior(figure)
-        if figure.name in METRICS and not has_interval(len(_samples(figure, cells)), prior):
+    for term in cell_values_of(that):
+        prior = cells.prior(term)
+        if term.name in METRICS and not has_interval(len(_samples(term, cells)), prior):
             why = "and the other cells vary too widely to estimate how much a second might differ" if prior else ""
-            single = f"{figure.name} of {figure.workload} on {figure.layout} comes from a single trial"
+            single = f"{term.name} of {term.workload} on {term.layout} comes from a single trial"
             return f"{single}, {why or 'which has no interval'}"
     return ""
 
@@ -129,9 +138,9 @@ def _bounds(interval: Interval) -> tuple[float, float]:
 def _value(term: Term, cells: _Cells) -> Interval:
     if isinstance(term, Quantity):
         return Interval(term.value, term.value, term.value)
-    if isinstance(term, Figure):
+    if isinstance(term, CellValue):
         return _widened(_mean(term, cells), *_range(term, cells))
-    if term.operator == "divide" and isinstance(term.left, Figure) and isinstance(term.right, Figure):
+    if term.operator == "divide" and isinstance(term.left, CellValue) and isinstance(term.right, CellValue):
         priors = cells.prior(term.left), cells.prior(term.right)
         ratio = ratio_interval(_samples(term.left, cells), _samples(term.right, cells), priors=priors)
         (low, high), (base_low, base_high) = _range(term.left, cells), _range(term.right, cells)
@@ -140,16 +149,16 @@ def _value(term: Term, cells: _Cells) -> Interval:
     return _combined(term, _value(term.left, cells), _value(term.right, cells))
 
 
-def _range(figure: Figure, cells: _Cells) -> tuple[float, float]:
+def _range(term: CellValue, cells: _Cells) -> tuple[float, float]:
     """Return the lowest and highest share of its mean that a changing rate allows: 1 and 1 for a steady one."""
-    cell = cells.at(figure.layout, figure.workload)
-    if figure.name not in METRICS or not cell.unsteady:
+    cell = cells.at(term.layout, term.workload)
+    if term.name not in METRICS or not cell.unsteady:
         return 1.0, 1.0
-    extremes = extremes_of(cell.trials, figure.name)
+    extremes = extremes_of(cell.trials, term.name)
     if extremes is None:
         raise _NoValue(f"{cell.workload} on {cell.layout} is not steady ({', '.join(cell.unsteady)})")
-    mean = _mean(figure, cells).mean
-    lowest, highest = (_in_unit(figure.name, value) for value in (extremes.lowest, extremes.highest))
+    mean = _mean(term, cells).mean
+    lowest, highest = (_in_unit(term.name, value) for value in (extremes.lowest, extremes.highest))
     return min(1.0, lowest / mean), max(1.0, highest / mean)
 
 
@@ -159,8 +168,8 @@ def _widened(interval: Interval, low_share: float, high_share: float) -> Interva
     return Interval(interval.mean, interval.low * low_share, interval.high * high_share)
 
 
-def _mean(figure: Figure, cells: _Cells) -> Interval:
-    interval = mean_interval(_samples(figure, cells), cells.prior(figure))
+def _mean(term: CellValue, cells: _Cells) -> Interval:
+    interval = mean_interval(_samples(term, cells), cells.prior(term))
     assert interval is not None, "_samples returns at least one value"
     return interval
 
@@ -181,34 +190,34 @@ def _combined(term: Operation, left: Interval, right: Interval) -> Interval:
     return Interval(left.mean / right.mean, min(corners), max(corners))
 
 
-def _samples(figure: Figure, cells: _Cells) -> tuple[float, ...]:
+def _samples(term: CellValue, cells: _Cells) -> tuple[float, ...]:
     """Return one value for each trial that did not fail."""
-    cell = cells.at(figure.layout, figure.workload)
-    if figure.name in METRICS and cell.verdict not in COUNTING_VERDICTS:
+    cell = cells.at(term.layout, term.workload)
+    if term.name in METRICS and cell.verdict not in COUNTING_VERDICTS:
         raise _NoValue(f"{cell.workload} on {cell.layout} is {cell.verdict}")
-    found = [_of_trial(figure, trial) for trial in cell.trials if trial.verdict != "failed"]
+    found = [_of_trial(term, trial) for trial in cell.trials if trial.verdict != "failed"]
     samples = tuple(value for value in found if value is not None)
     if not samples:
-        raise _NoValue(f"{cell.workload} on {cell.layout} has no {figure.name}")
+        raise _NoValue(f"{cell.workload} on {cell.layout} has no {term.name}")
     return samples
 
 
-def _of_trial(figure: Figure, trial: Trial) -> float | None:
-    match figure.name:
+def _of_trial(term: CellValue, trial: Trial) -> float | None:
+    match term.name:
         case "read_share" | "write_share":
-            return _share({leaf.device: _LEAF[figure.name](leaf) for leaf in trial.leaves}, figure.device)
+            return _share({leaf.device: _LEAF[term.name](leaf) for leaf in trial.leaves}, term.device)
         case "stored_share":
-            return _share(trial.stored_bytes, figure.device)
+            return _share(trial.stored_bytes, term.device)
         case "utilisation":
-            return next((leaf.utilisation for leaf in trial.leaves if leaf.device == figure.device), None)
+            return next((leaf.utilisation for leaf in trial.leaves if leaf.device == term.device), None)
         case "read_ratio":
             return trial.account.read_ratio if trial.account else None
         case "write_ratio":
             return trial.account.write_ratio if trial.account else None
         case "iops" | "bandwidth" | "p50" | "p99" | "p999" | "sync_p99":
-            value = trial.figures.metric(figure.name) if trial.figures else None
-            return None if value is None else _in_unit(figure.name, value)
-    raise AssertionError(figure.name)
+            value = trial.figures.metric(term.name) if trial.figures else None
+            return None if value is None else _in_unit(term.name, value)
+    raise AssertionError(term.name)
 
 
 def _in_unit(metric: Metric, value: float) -> float:
