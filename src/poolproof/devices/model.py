@@ -11,13 +11,14 @@ class Leaf:
     """A disk of the campaign at the bottom of a layout, where bytes are counted.
 
     `name` is the campaign's word for it, `path` its node (/dev/loop40), `counter` its sysfs `stat` file
-    (/sys/class/block/loop40/stat).
+    (/sys/class/block/loop40/stat). `host`: the name of the host that has it; empty: the run's one host.
     """
 
     name: str
     path: str
     counter: str
     below: Below | None = None
+    host: str = ""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Read every leaf's counters, at marked moments and all through a trial."""
+"""Read the counters of every leaf of a host, at single moments and throughout a trial."""
 
 import bisect
 import threading
@@ -8,39 +8,43 @@ from types import TracebackType
 
 from poolproof.devices.model import Leaf
 from poolproof.evidence.counters import Counters, between, parse_counters
-from poolproof.hosts.base import FileMissing, Host, Tick
+from poolproof.hosts.base import FileMissing, Host, Hosts, Tick, host_named
 
 _JOIN_S = 10.0
 
 
 @dataclass(frozen=True)
 class CounterReading:
-    """All counters at one moment: seconds since 1970 by the host's clock, and one entry for each counter file."""
+    """All counters at one moment: seconds since 1970 by the host's clock, and one entry for each counter file.
+
+    `host`: the name of the host; empty: the run's one host.
+    """
 
     at_s: float
     counters: tuple[Counters, ...]
+    host: str = ""
 
 
 @dataclass
 class Sampler:
-    """Samples the counter files from a thread of its own between entering and leaving the context.
+    """Reads the counter files of leaves on one host in its own thread while the context lasts; `readings` grows.
 
-    `paths` are the leaves' counter files, those of the disks below loop files after them, then `more`; `readings` grows
-    meanwhile.
+    `paths`: the leaves' counter files, then those of the disks below loop files, then `more`.
     """
 
-    host: Host
+    hosts: Host | Hosts
     leaves: Sequence[Leaf]
     interval_s: float
     more: Sequence[str] = ()
     readings: list[CounterReading] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        self._host_name = _host_of(self.leaves)
         self.paths = counter_paths(self.leaves, self.more)
         self._thread: threading.Thread | None = None
 
     def __enter__(self) -> "Sampler":
-        self._stream = self.host.stream(self.paths, self.interval_s)
+        self._stream = host_named(self.hosts, self._host_name).stream(self.paths, self.interval_s)
         ticks = self._stream.__enter__()
 
         def collect() -> None:
@@ -59,37 +63,46 @@ class Sampler:
             self._thread.join(_JOIN_S)
 
     def _keep(self, tick: Tick) -> None:
-        self.readings.append(_reading(tick.at_s, tick.texts))
+        self.readings.append(_reading(tick, self._host_name))
 
 
 def counter_paths(leaves: Sequence[Leaf], more: Sequence[str] = ()) -> tuple[str, ...]:
-    """Each leaf's counter file, then the distinct ones below loop files, then those of `more`, each once."""
+    """Return each leaf's counter file, then those of the disks below loop files, then `more`, each once."""
     above = [leaf.counter for leaf in leaves]
     below = [leaf.below.counter for leaf in leaves if leaf.below is not None]
     return tuple(dict.fromkeys((*above, *below, *more)))
 
 
-def read_now(host: Host, leaves: Sequence[Leaf], more: Sequence[str] = ()) -> CounterReading:
-    """The counters at this moment by the host's clock.
+def read_now(hosts: Host | Hosts, leaves: Sequence[Leaf], more: Sequence[str] = ()) -> CounterReading:
+    """Return the counters at this moment by the host's clock. All leaves must be on one host.
 
     Raises:
         FileMissing: a leaf is gone.
         HostUnreachable: the link broke.
     """
     paths = counter_paths(leaves, more)
-    tick = host.read_files(paths)
+    name = _host_of(leaves)
+    tick = host_named(hosts, name).read_files(paths)
     gone = [path for path, text in zip(paths, tick.texts, strict=True) if not text]
     if gone:
         raise FileMissing(f"{', '.join(gone)} cannot be read")
-    return _reading(tick.at_s, tick.texts)
+    return _reading(tick, name)
 
 
-def _reading(at_s: float, texts: Sequence[str]) -> CounterReading:
-    return CounterReading(at_s, tuple(parse_counters(text) or Counters() for text in texts))
+def _host_of(leaves: Sequence[Leaf]) -> str:
+    """The one host that has the leaves. Each host has its own clock, so leaves on two hosts need two samplers."""
+    names = {leaf.host for leaf in leaves} or {""}
+    if len(names) > 1:
+        raise ValueError(f"leaves on several hosts: {', '.join(sorted(names))}")
+    return names.pop()
+
+
+def _reading(tick: Tick, host: str) -> CounterReading:
+    return CounterReading(tick.at_s, tuple(parse_counters(text) or Counters() for text in tick.texts), host)
 
 
 def reading_at(readings: Sequence[CounterReading], at_s: float) -> CounterReading:
-    """The counters at a moment between readings, by straight line; outside them, the nearest reading."""
+    """Return the counters at a moment, interpolated between two readings; outside them, the nearest reading."""
     index = bisect.bisect_left([reading.at_s for reading in readings], at_s)
     if index == 0:
         return readings[0]
@@ -98,4 +111,4 @@ def reading_at(readings: Sequence[CounterReading], at_s: float) -> CounterReadin
     earlier, later = readings[index - 1], readings[index]
     share = (at_s - earlier.at_s) / (later.at_s - earlier.at_s)
     counters = tuple(between(a, b, share) for a, b in zip(earlier.counters, later.counters, strict=True))
-    return CounterReading(at_s, counters)
+    return CounterReading(at_s, counters, earlier.host)

@@ -1,5 +1,9 @@
 """From the kernel's counters to the byte account: real `stat` lines, and arithmetic to be checked by hand."""
 
+import time
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,8 +11,10 @@ from hypothesis import strategies as st
 from poolproof.devices.model import Leaf
 from poolproof.evidence.account import Idle, Window, byte_account, leaf_uses
 from poolproof.evidence.counters import Counters, between, difference, parse_counters
-from poolproof.evidence.sampler import CounterReading, counter_paths, reading_at
+from poolproof.evidence.sampler import CounterReading, Sampler, counter_paths, read_now, reading_at
 from poolproof.facts.block import Below
+from poolproof.hosts.base import Hosts
+from poolproof.hosts.local import LocalHost
 
 # /sys/class/block/vda/stat of a virtio disk, Linux 6.18
 LINUX_6_18 = (
@@ -91,3 +97,18 @@ def test_the_counters_at_a_moment_are_read_off_a_straight_line() -> None:
     assert reading_at(readings, 2.5).counters[0].read_bytes == 250
     assert reading_at(readings, -1.0) is readings[0]
     assert reading_at(readings, 99.0) is readings[-1]
+
+
+def test_counters_are_read_on_the_host_that_has_the_leaves(tmp_path: Path) -> None:
+    stat = tmp_path / "stat"
+    stat.write_text("1 0 8 0 2 0 16 0 0 0 0\n")
+    other = Leaf("b", "/dev/b", str(stat), host="nas2")
+    hosts = Hosts(LocalHost(), {"nas2": LocalHost()})
+    assert read_now(hosts, [other]).host == "nas2"
+    with Sampler(hosts, [other], interval_s=0.01) as sampler:
+        while not sampler.readings:
+            time.sleep(0.01)
+    assert {reading.host for reading in sampler.readings} == {"nas2"}
+    assert read_now(hosts, [replace(other, host="")]).host == ""
+    with pytest.raises(ValueError, match="several hosts"):
+        read_now(hosts, [other, replace(other, host="")])
