@@ -8,8 +8,9 @@ from poolproof.campaign.claims import Claim, places
 from poolproof.campaign.document import Spot
 from poolproof.campaign.layout import check_devices_once
 from poolproof.campaign.least_trial import least_time
-from poolproof.campaign.model import LOWER_IS_BETTER, Campaign, Measure, Workload
+from poolproof.campaign.model import Campaign, Measure, Workload
 from poolproof.campaign.nearest import did_you_mean, listed
+from poolproof.metrics import metric_of
 from poolproof.statistics.percentiles import BIN_DEVIATION, BIN_ERROR
 from poolproof.stopping.across import least_half
 from poolproof.stopping.model import StoppingRule
@@ -74,18 +75,19 @@ def _check_claim(claim: Claim, campaign: Campaign, spot: Spot) -> None:
 
 def _check_metric(workload: Workload, spot: Spot) -> None:
     """Whether its jobs give the figure that the workload is compared by, as far as their options tell."""
-    metric, where = workload.metric, f"workload {workload.name} is compared by {workload.metric}"
-    if metric == "sync_p99" and not _has(workload, _SYNCS):
+    row = metric_of(workload.metric)
+    where = f"workload {workload.name} is compared by {workload.metric}"
+    if row.of == "syncs" and not _has(workload, _SYNCS):
         raise spot.mistake(
             f"{where}, and none of its jobs calls fsync or fdatasync", "add fdatasync: 1, or metric: p99"
         )
-    if metric in LOWER_IS_BETTER - {"sync_p99"} and _has(workload, _UNTIMED):
+    if row.of == "requests" and _has(workload, _UNTIMED):
         raise spot.mistake(f"{where}, and fio takes no times of its I/Os", f"take out {' and '.join(_UNTIMED)}")
 
 
 def _check_tolerance(workload: Workload, measure: Measure, spot: Spot) -> None:
     """Whether its percentile can be known as well as `until` asks: fio counts latencies in bins."""
-    if measure.until is None or workload.metric not in LOWER_IS_BETTER:
+    if measure.until is None or metric_of(workload.metric).is_rate:
         return
     rule = StoppingRule(confidence=measure.until.confidence, trials_min=measure.trials, trials_max=measure.trials_max)
     least = max(BIN_ERROR, least_half(rule, BIN_DEVIATION))

@@ -12,12 +12,13 @@ from poolproof.campaign.document import Items, Node, Scalar, Spot, YamlMapping, 
 from poolproof.campaign.expression import TextSpan, pointed
 from poolproof.campaign.nearest import did_you_mean, listed
 from poolproof.errors import CampaignError
+from poolproof.metrics import COMPARABLE
 
 if TYPE_CHECKING:
     from lark import Lark
 
 GRAMMAR_FILE = Path(__file__).with_name("claim.lark")
-CELL_VALUES = ("iops", "bandwidth", "p50", "p99", "p999", "sync_p99", "read_ratio", "write_ratio")
+CELL_VALUES = (*COMPARABLE, "read_ratio", "write_ratio")
 """Values of a cell: name(layout, workload). Latencies in seconds, bandwidth in bytes per second."""
 DEVICE_SHARES = ("read_share", "write_share", "stored_share", "utilisation")
 """Values of one device in a cell: name(layout, workload, device)."""

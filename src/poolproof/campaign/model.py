@@ -5,10 +5,8 @@ from typing import Literal
 
 from poolproof.campaign.claims import Claim
 from poolproof.campaign.expression import Expression
+from poolproof.metrics import MetricId
 from poolproof.stopping.model import Steady
-
-Metric = Literal["iops", "bandwidth", "p50", "p99", "p999", "sync_p99"]
-LOWER_IS_BETTER: frozenset[Metric] = frozenset({"p50", "p99", "p999", "sync_p99"})
 
 
 @dataclass(frozen=True)
@@ -84,7 +82,7 @@ class WorkloadRequest:
     preset: str | None = None
     options: OptionValues = ()
     jobs: tuple[tuple[str, OptionValues], ...] = ()
-    metric: Metric | None = None
+    metric: MetricId | None = None
     cold: bool | None = None
     fill: bool = True
     spots: tuple[tuple[str, str], ...] = field(default=(), compare=False, repr=False)
@@ -101,7 +99,7 @@ class Workload:
     name: str
     family: str
     jobs: tuple[JobSpec, ...]
-    metric: Metric
+    metric: MetricId
     varies: tuple[tuple[str, str], ...] = ()
     cold: bool | None = None
     fill: bool = True

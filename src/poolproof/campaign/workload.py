@@ -4,9 +4,10 @@ import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from poolproof.campaign.model import JobSpec, Metric, OptionValues, Workload, WorkloadRequest
+from poolproof.campaign.model import JobSpec, OptionValues, Workload, WorkloadRequest
 from poolproof.campaign.names import matrix_name
 from poolproof.campaign.presets import presets
+from poolproof.metrics import MetricId
 from poolproof.units import parse_size
 
 LARGE_BLOCK_BYTES = 64 * 1024
@@ -35,7 +36,7 @@ def count_cells(request: WorkloadRequest) -> int:
     return count
 
 
-def default_metric(jobs: Sequence[JobSpec]) -> Metric:
+def default_metric(jobs: Sequence[JobSpec]) -> MetricId:
     """`bandwidth` where every job moves blocks of 64 KiB or more in sequence, `iops` otherwise."""
     return "bandwidth" if all(_streams(dict(job.options)) for job in jobs) else "iops"
 

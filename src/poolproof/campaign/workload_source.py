@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import get_args
 
 from poolproof.campaign.document import (
     Items,
@@ -16,14 +15,14 @@ from poolproof.campaign.document import (
     expect_scalar,
     expect_table,
 )
-from poolproof.campaign.model import Metric, OptionValues, WorkloadRequest
+from poolproof.campaign.model import OptionValues, WorkloadRequest
 from poolproof.campaign.names import NAME_RULE, is_name
 from poolproof.campaign.nearest import did_you_mean, listed
 from poolproof.campaign.presets import presets
 from poolproof.campaign.workload import count_cells
+from poolproof.metrics import COMPARABLE, MetricId
 
 OWN_KEYS = ("preset", "jobs", "metric", "cold", "fill")
-METRICS: tuple[Metric, ...] = get_args(Metric)
 MOST_CELLS = 10_000
 _OPTION = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]")
@@ -112,17 +111,17 @@ def check_option_name(key: Scalar) -> None:
         )
 
 
-def known_metric(value: Scalar) -> Metric:
+def known_metric(value: Scalar) -> MetricId:
     """The metric of that name.
 
     Raises:
         CampaignError: there is none.
     """
-    for metric in METRICS:
+    for metric in COMPARABLE:
         if metric == value.text:
             return metric
-    guess = did_you_mean(value.text, METRICS)
-    raise value.spot.mistake(f"no metric is called `{value.text[:60]}`{guess}", f"metrics are {listed(METRICS)}")
+    guess = did_you_mean(value.text, COMPARABLE)
+    raise value.spot.mistake(f"no metric is called `{value.text[:60]}`{guess}", f"metrics are {listed(COMPARABLE)}")
 
 
 def _from_table(name: str, table: YamlMapping) -> WorkloadRequest:

@@ -9,7 +9,7 @@ import typer
 from poolproof.errors import UsageError
 
 if TYPE_CHECKING:
-    from poolproof.campaign.model import Metric
+    from poolproof.metrics import MetricId
     from poolproof.results.runs.model import RunLab
 
 LOCAL = "local"
@@ -90,19 +90,19 @@ def parse_percent(text: str, option: str) -> float:
     return float(match[1]) / 100
 
 
-def parse_metric(text: str | None) -> "Metric | None":
+def parse_metric(text: str | None) -> "MetricId | None":
     """Return the metric of that name; None for None.
 
     Raises:
         UsageError: there is no such metric.
     """
     from poolproof.campaign.nearest import did_you_mean, listed
-    from poolproof.campaign.workload_source import METRICS
+    from poolproof.metrics import COMPARABLE
 
-    for metric in METRICS:
+    for metric in COMPARABLE:
         if metric == text:
             return metric
     if text is None:
         return None
-    guess = did_you_mean(text, METRICS)
-    raise UsageError(f"--metric {text[:60]}: there is no such metric{guess}", f"metrics are {listed(METRICS)}")
+    guess = did_you_mean(text, COMPARABLE)
+    raise UsageError(f"--metric {text[:60]}: there is no such metric{guess}", f"metrics are {listed(COMPARABLE)}")

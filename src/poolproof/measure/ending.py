@@ -7,7 +7,7 @@ on after its rate has converged, until the percentile has too, by the histograms
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from poolproof.campaign.model import Measure, Metric, Workload
+from poolproof.campaign.model import Measure, Workload
 from poolproof.hosts.base import FileMissing, Host
 from poolproof.layers.base import WriteBack
 from poolproof.layers.open_layout import write_backs
@@ -19,6 +19,7 @@ from poolproof.measure.jobs import runtime_text
 from poolproof.measure.latencies import between
 from poolproof.measure.ready import ReadyLayout
 from poolproof.measure.status import Status, after_ramp, series_of
+from poolproof.metrics import MetricId, metric_of
 from poolproof.results.runs.convergence import stopping_rule
 from poolproof.statistics.percentiles import MOST_SECTIONS, PercentileEstimate, estimate
 from poolproof.stopping.decide import STEP, decide
@@ -29,7 +30,6 @@ from poolproof.stopping.window import LEAST_SAMPLES
 _STATUS_S = ((4, 0.25), (16, 0.5))  # for at most this many clones, the interval of reports: more clones, longer reports
 _SLOWEST_S = 1.0
 _FASTEST_S = 0.1
-_PERCENT: dict[Metric, float] = {"p50": 50.0, "p99": 99.0, "p999": 99.9, "sync_p99": 99.0}
 
 
 @dataclass(frozen=True)
@@ -41,10 +41,10 @@ class Percentile:
     of_syncs: bool
 
 
-def percentile_of(metric: Metric) -> Percentile | None:
+def percentile_of(metric: MetricId) -> Percentile | None:
     """Return the percentile that a metric is; None for a rate."""
-    percent = _PERCENT.get(metric)
-    return None if percent is None else Percentile(metric, percent, metric.startswith("sync"))
+    row = metric_of(metric)
+    return None if row.percent is None else Percentile(metric, row.percent, row.of == "syncs")
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Ending:
 
 
 def ending_of(
-    host: Host, layout: ReadyLayout, workload: Workload, jobs: JobFile, measure: Measure, metric: Metric
+    host: Host, layout: ReadyLayout, workload: Workload, jobs: JobFile, measure: Measure, metric: MetricId
 ) -> Ending | None:
     """Return when a trial of these jobs is ended; None if it lasts a fixed time or ends when its work is done."""
     if measure.until is None or _has_own_end(workload, jobs):

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from poolproof.load.merge import direction_of, merge_latency, percentile
 from poolproof.load.outcome import Direction, Latency, Outcome
+from poolproof.metrics import METRICS
 from poolproof.results.runs.model import TrialMetrics
 
 _SAMPLES = 4
@@ -15,7 +16,6 @@ def figures_of(result: Outcome) -> TrialMetrics:
     A rate is None where a part of it is not known, which happens in results of others.
     """
     parts = _parts(result)
-    latency, sync = latency_of(result), sync_latency_of(result)
     reads, writes, mixed = (_known(direction_of(result, name)) for name in ("read", "write", "mixed"))
     both = reads + writes + mixed
     return TrialMetrics(
@@ -25,13 +25,19 @@ def figures_of(result: Outcome) -> TrialMetrics:
         write_iops=_iops(writes),
         read_bandwidth_bytes=_bandwidth(reads),
         write_bandwidth_bytes=_bandwidth(writes),
-        p50_ns=_percentile(latency, 50.0),
-        p99_ns=_percentile(latency, 99.0),
-        p999_ns=_percentile(latency, 99.9),
-        sync_p50_ns=_percentile(sync, 50.0),
-        sync_p99_ns=_percentile(sync, 99.0),
+        **_percentiles(result),
         swing=max((swing for part in parts if (swing := _swing(part)) is not None), default=None),
     )
+
+
+def _percentiles(result: Outcome) -> dict[str, float | None]:
+    """Return every percentile of the table of metrics, in nanoseconds, by its field."""
+    latencies = {"requests": latency_of(result), "syncs": sync_latency_of(result)}
+    return {
+        metric.field: _percentile(latencies[metric.of], metric.percent)
+        for metric in METRICS
+        if metric.percent is not None
+    }
 
 
 def latency_of(result: Outcome) -> Latency | None:

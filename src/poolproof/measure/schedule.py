@@ -9,7 +9,8 @@ from poolproof.campaign.least_trial import least_trials_s
 from poolproof.campaign.model import Campaign, Measure
 from poolproof.measure.order import TrialOrder
 from poolproof.measure.trial import Prepared
-from poolproof.results.runs.convergence import is_rate, needs_trial, priors_among
+from poolproof.metrics import metric_of
+from poolproof.results.runs.convergence import needs_trial, priors_among
 from poolproof.results.runs.elimination import eliminate
 from poolproof.results.runs.model import Trial
 from poolproof.results.runs.timing import Took, paid_s, took
@@ -47,7 +48,7 @@ def _sampled_cells(campaign: Campaign) -> Iterator[tuple[str, str]]:
     if len(campaign.goal_workloads) < len(campaign.workloads):
         yield from ((layout.name, goal.name) for layout in campaign.layouts for goal in campaign.goal_workloads)
     for rates in (True, False):
-        names = [workload.name for workload in campaign.workloads if is_rate(workload.metric) is rates]
+        names = [workload.name for workload in campaign.workloads if metric_of(workload.metric).is_rate is rates]
         cells = [(layout.name, name) for layout in campaign.layouts for name in names]
         if len(cells) >= LEAST_GROUPS:
             count = min(len(cells), _SAMPLED_CELLS)

@@ -10,7 +10,6 @@ from dataclasses import dataclass, fields, replace
 
 import msgspec
 
-from poolproof.campaign.model import Metric
 from poolproof.hosts.base import Host
 from poolproof.load.fio.job import JobFile
 from poolproof.load.fio.json_output import read_json_stream
@@ -22,6 +21,7 @@ from poolproof.measure.fio_run import whole_report
 from poolproof.measure.latencies import LatencyInterval, latencies
 from poolproof.measure.live import Watch
 from poolproof.measure.status import Status, after_ramp, series_of
+from poolproof.metrics import MetricId
 from poolproof.process import Completed
 from poolproof.results.runs.model import Convergence, NotConverged, TrialMetrics
 from poolproof.statistics.percentiles import extremes
@@ -100,7 +100,7 @@ def _first_after(statuses: Sequence[Status], warmup_s: float) -> Status | None:
     return later[0] if warmup_s > 0 and later and later[0].ran_s < statuses[-1].ran_s else None
 
 
-def window_of(fio: FioRun, result: Outcome, metric: Metric) -> tuple[TrialMetrics, Convergence | None]:
+def window_of(fio: FioRun, result: Outcome, metric: MetricId) -> tuple[TrialMetrics, Convergence | None]:
     """Return the metrics of the window after the warm-up and the decision; fio's own metrics if there is none."""
     whole, decision = figures_of(result), fio.decision
     if decision is None:
@@ -127,7 +127,7 @@ def window_of(fio: FioRun, result: Outcome, metric: Metric) -> tuple[TrialMetric
 
 
 def _extremes(
-    fio: FioRun, decision: StoppingDecision, metric: Metric, value: float | None
+    fio: FioRun, decision: StoppingDecision, metric: MetricId, value: float | None
 ) -> tuple[float | None, float | None]:
     """Return the lowest and highest tenth of the window as shares of its rate, or of its percentile."""
     wanted = percentile_of(metric)

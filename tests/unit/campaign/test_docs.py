@@ -10,9 +10,10 @@ from poolproof.campaign.braces import expand, expand_text
 from poolproof.campaign.grammar import GRAMMAR_FILE, format_expression, parse_expression
 from poolproof.campaign.measure import KEYS as MEASURE_KEYS
 from poolproof.campaign.presets import presets
-from poolproof.campaign.workload_source import METRICS, OWN_KEYS
+from poolproof.campaign.workload_source import OWN_KEYS
 from poolproof.campaign.yaml import KEYS, parse_campaign
 from poolproof.layers.catalogue import all_layers
+from poolproof.metrics import COMPARABLE
 
 DOCS = Path(__file__).parents[3] / "docs"
 EXPRESSIONS = (DOCS / "layout-expressions.md").read_text(encoding="utf-8")
@@ -72,7 +73,7 @@ def test_every_campaign_on_the_page_is_read(text: str) -> None:
 def test_every_key_is_on_the_page() -> None:
     for key in (*KEYS, *OWN_KEYS, *MEASURE_KEYS):
         assert f"| `{key}` |" in CAMPAIGN, key
-    for word in METRICS:
+    for word in COMPARABLE:
         assert f"`{word}`" in CAMPAIGN, word
 
 

@@ -2,8 +2,9 @@
 
 import pytest
 
-from poolproof.campaign.model import JobSpec, Metric
+from poolproof.campaign.model import JobSpec
 from poolproof.campaign.workload import default_metric
+from poolproof.metrics import MetricId
 
 from .campaigns import workloads
 
@@ -106,7 +107,7 @@ def test_metric_cold_and_fill_are_poolproofs_own() -> None:
         ({"rw": "read", "bs": "large"}, "iops"),
     ],
 )
-def test_streams_are_compared_by_bandwidth_the_rest_by_iops(options: dict[str, str], metric: Metric) -> None:
+def test_streams_are_compared_by_bandwidth_the_rest_by_iops(options: dict[str, str], metric: MetricId) -> None:
     assert default_metric([JobSpec("w", tuple(options.items()))]) == metric
 
 

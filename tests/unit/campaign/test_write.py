@@ -14,7 +14,6 @@ from poolproof.campaign.flags import campaign_from_flags
 from poolproof.campaign.grammar import format_expression
 from poolproof.campaign.layout import make_layouts
 from poolproof.campaign.model import (
-    LOWER_IS_BETTER,
     Campaign,
     Device,
     Disk,
@@ -30,9 +29,9 @@ from poolproof.campaign.model import (
 )
 from poolproof.campaign.scalar import scalar
 from poolproof.campaign.workload import expand_workload
-from poolproof.campaign.workload_source import METRICS
 from poolproof.campaign.write import format_campaign
 from poolproof.campaign.yaml import parse_campaign, read_campaign
+from poolproof.metrics import COMPARABLE, LOWER_IS_BETTER
 from poolproof.stopping.model import Steady
 
 from .expressions import expressions
@@ -59,7 +58,7 @@ _requests = st.one_of(
         st.just("etcd"),
         _options,
         st.just(()) | _options.map(lambda options: (("etcd", options),)),
-        st.none() | st.sampled_from(METRICS),
+        st.none() | st.sampled_from(COMPARABLE),
         st.none() | st.booleans(),
         st.booleans(),
     ),
@@ -68,7 +67,7 @@ _requests = st.one_of(
         st.none(),
         _options.filter(bool),
         _jobs,
-        st.none() | st.sampled_from([metric for metric in METRICS if metric != "sync_p99"]),  # nothing of it syncs
+        st.none() | st.sampled_from([metric for metric in COMPARABLE if metric != "sync_p99"]),  # nothing of it syncs
         st.none() | st.booleans(),
         st.booleans(),
     ),

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from poolproof.campaign.workload_source import METRICS
 from poolproof.hosts.local import LocalHost
 from poolproof.measure.ending import percentile_of, section_bounds, with_percentile
 from poolproof.measure.fio_report import FioReport
 from poolproof.measure.status import Status, after_ramp
+from poolproof.metrics import COMPARABLE
 from poolproof.stopping.model import StoppingDecision, StoppingRule
 
 CAPTURED = Path(__file__).parent / "captured" / "3.33-status-ramp.json+.gz"
@@ -70,7 +70,7 @@ def test_stretches_are_even_and_end_now() -> None:
 
 
 def test_every_metric_is_a_rate_or_a_percentile() -> None:
-    rates = [metric for metric in METRICS if percentile_of(metric) is None]
+    rates = [metric for metric in COMPARABLE if percentile_of(metric) is None]
     assert rates == ["iops", "bandwidth"]
     syncs = percentile_of("sync_p99")
     assert syncs is not None and syncs.of_syncs and syncs.percent == 99.0

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from poolproof.campaign.model import JobSpec, Metric
+from poolproof.campaign.model import JobSpec
+from poolproof.metrics import MetricId
 
 
 @dataclass(frozen=True)
@@ -12,5 +13,5 @@ class Preset:
     name: str
     summary: str
     jobs: tuple[JobSpec, ...]
-    metric: Metric
+    metric: MetricId
     source: str

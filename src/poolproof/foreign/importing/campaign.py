@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from poolproof.campaign.model import Metric
 from poolproof.campaign.names import slug
 from poolproof.campaign.scalar import scalar
 from poolproof.campaign.workload_source import MOST_CELLS
 from poolproof.foreign.importing.cells import FAMILY, ImportedRecord
+from poolproof.metrics import MetricId
 
 
-def campaign_text(name: str, placed: Sequence[ImportedRecord], metrics: Mapping[str, Metric]) -> str:
+def campaign_text(name: str, placed: Sequence[ImportedRecord], metrics: Mapping[str, MetricId]) -> str:
     """The YAML text. Where files gave it, nothing can be built again: every layout is a directory of that name."""
     lines = [f"name: {scalar(slug(name) or 'imported')}", "layouts:"]
     for layout in dict.fromkeys(each.layout for each in placed):
@@ -18,7 +18,7 @@ def campaign_text(name: str, placed: Sequence[ImportedRecord], metrics: Mapping[
     return "\n".join(lines) + "\n"
 
 
-def _options(placed: Sequence[ImportedRecord], metrics: Mapping[str, Metric]) -> Iterator[str]:
+def _options(placed: Sequence[ImportedRecord], metrics: Mapping[str, MetricId]) -> Iterator[str]:
     """What varies, as lists; left out where the lists would multiply to more than a campaign may have."""
     values: dict[str, list[str]] = {}
     for each in placed:

@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 
 from poolproof import __version__
-from poolproof.campaign.model import Metric
 from poolproof.campaign.workload import LARGE_BLOCK_BYTES
 from poolproof.errors import FioError, PoolproofError
 from poolproof.foreign.audit.logs import grouped, is_log, result_of_logs
@@ -20,6 +19,7 @@ from poolproof.foreign.importing.record import Record, common_folder, record_of
 from poolproof.load.fio.find import FoundResult
 from poolproof.load.fio.job import JobFile
 from poolproof.measure.figures import figures_of
+from poolproof.metrics import MetricId
 from poolproof.process import share_out
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.model import RunRecord, Trial, TrialMetrics
@@ -145,13 +145,13 @@ def _trial(placed: ImportedRecord) -> Trial:
     )
 
 
-def _metric(jobs: JobFile, figures: TrialMetrics) -> Metric:
+def _metric(jobs: JobFile, figures: TrialMetrics) -> MetricId:
     """The figure that the job is about, if the source holds it; else the first that it holds."""
-    wanted: tuple[Metric, ...] = (_usual_metric(jobs), "iops", "bandwidth", "p99")
+    wanted: tuple[MetricId, ...] = (_usual_metric(jobs), "iops", "bandwidth", "p99")
     return next((metric for metric in wanted if figures.metric(metric) is not None), wanted[0])
 
 
-def _usual_metric(jobs: JobFile) -> Metric:
+def _usual_metric(jobs: JobFile) -> MetricId:
     """As in campaigns: bandwidth for large blocks in sequence, syncs where each write is committed, else IOPS."""
     every = jobs.jobs
     if every and all(job.sync_every == 1 for job in every):

@@ -6,7 +6,8 @@ from typing import Any, Literal
 
 import altair as alt
 
-from poolproof.campaign.model import Metric, Workload
+from poolproof.campaign.model import Workload
+from poolproof.metrics import MetricId
 from poolproof.presentation.charts import theme as look
 from poolproof.presentation.charts.axis_positions import AxisPosition, panels, places
 from poolproof.presentation.charts.metrics import axis_value, drawn_of, figure_words, label_expression, title
@@ -38,7 +39,7 @@ class CurvePoint:
     unsettled: bool = False
 
 
-def curve_points(cells: Iterable[Cell], workloads: Sequence[Workload], metric: Metric) -> tuple[CurvePoint, ...]:
+def curve_points(cells: Iterable[Cell], workloads: Sequence[Workload], metric: MetricId) -> tuple[CurvePoint, ...]:
     """The points of all curves of a run; none where no workload varies over an option that makes an axis."""
     placed = places(workloads)
     points = (_point(cell, placed[cell.workload], metric) for cell in cells if cell.workload in placed)
@@ -47,7 +48,7 @@ def curve_points(cells: Iterable[Cell], workloads: Sequence[Workload], metric: M
 
 def curves(
     points: Sequence[CurvePoint],
-    metric: Metric,
+    metric: MetricId,
     *,
     layouts: Sequence[str],
     workloads: Sequence[Workload],
@@ -62,7 +63,7 @@ def curves(
 
 def _chart(
     rows: list[dict[str, Any]],
-    metric: Metric,
+    metric: MetricId,
     layouts: Sequence[str],
     placed: Mapping[str, AxisPosition],
     scale: Scale,
@@ -87,7 +88,7 @@ def _chart(
     )
 
 
-def _lines(base: Any, metric: Metric, scale: Scale, layouts: Sequence[str]) -> Any:
+def _lines(base: Any, metric: MetricId, scale: Scale, layouts: Sequence[str]) -> Any:
     """Each stretch between points through which none may pass is a line of its own."""
     y = alt.Y(
         "line:Q",
@@ -135,7 +136,7 @@ def _tooltip() -> list[Any]:
     return [alt.Tooltip(f"{field}:N", title=name) for field, name in names.items()]
 
 
-def _point(cell: Cell, place: AxisPosition, metric: Metric) -> CurvePoint | None:
+def _point(cell: Cell, place: AxisPosition, metric: MetricId) -> CurvePoint | None:
     figure = drawn_of(cell, metric)
     if figure is None:
         return None

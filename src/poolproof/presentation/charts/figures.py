@@ -6,7 +6,7 @@ from typing import Any
 
 import altair as alt
 
-from poolproof.campaign.model import Metric
+from poolproof.metrics import MetricId
 from poolproof.presentation.charts import theme as look
 from poolproof.presentation.charts.metrics import axis_value, drawn_of, figure_words, label_expression, title
 from poolproof.results.runs.summary import COUNTING_VERDICTS, Cell
@@ -28,13 +28,13 @@ class FigurePoint:
     unsettled: bool = False
 
 
-def figure_points(cells: Iterable[Cell], metric: Metric) -> tuple[FigurePoint, ...]:
+def figure_points(cells: Iterable[Cell], metric: MetricId) -> tuple[FigurePoint, ...]:
     """The cells in which the metric was measured."""
     points = (_point(cell, metric) for cell in cells)
     return tuple(point for point in points if point is not None)
 
 
-def figures(points: Sequence[FigurePoint], metric: Metric, *, layouts: Sequence[str], columns: int = 3) -> Any:
+def figures(points: Sequence[FigurePoint], metric: MetricId, *, layouts: Sequence[str], columns: int = 3) -> Any:
     """The chart: refuted and unsettled figures hollow, intervals as bars, each panel with its own axis from 0."""
     x = alt.X(
         "value:Q",
@@ -68,7 +68,7 @@ def figures(points: Sequence[FigurePoint], metric: Metric, *, layouts: Sequence[
     )
 
 
-def _point(cell: Cell, metric: Metric) -> FigurePoint | None:
+def _point(cell: Cell, metric: MetricId) -> FigurePoint | None:
     figure = drawn_of(cell, metric)
     if figure is None:
         return None

@@ -6,7 +6,7 @@ from typing import Any
 
 import altair as alt
 
-from poolproof.campaign.model import Metric
+from poolproof.metrics import MetricId
 from poolproof.presentation.charts import theme as look
 from poolproof.presentation.charts.metrics import label_expression, title
 from poolproof.rules.model import Verdict
@@ -33,7 +33,7 @@ class HistoryPoint:
     text: str
 
 
-def history(points: Sequence[HistoryPoint], metric: Metric) -> Any:
+def history(points: Sequence[HistoryPoint], metric: MetricId) -> Any:
     """The chart; dates below, the metric's axis from 0."""
     days = alt.Axis(labelOverlap=True, tickCount=8, labelExpr=_DAY_OR_TIME)
     x = alt.X("begun_at:T", title=None, axis=days, scale=alt.Scale(nice=True))

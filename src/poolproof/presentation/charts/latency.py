@@ -6,17 +6,14 @@ from typing import Any
 
 import altair as alt
 
-from poolproof.campaign.model import Metric
+from poolproof.metrics import METRICS
 from poolproof.presentation.charts import theme as look
 from poolproof.presentation.charts.metrics import decade_label_expression
-from poolproof.presentation.terminal.words import METRICS
 from poolproof.results.runs.summary import Cell
 
-_PERCENTILES: tuple[Metric, ...] = ("p50", "p99", "p999", "sync_p99")
-PERCENTILES = tuple(METRICS[name] for name in _PERCENTILES)
+_PERCENTILES = tuple(metric for metric in METRICS if metric.is_comparable and not metric.is_rate)
+PERCENTILES = tuple(metric.title for metric in _PERCENTILES)
 """What they are called on the axis, from the least to the most."""
-
-_NS = 1e-9
 
 
 @dataclass(frozen=True)
@@ -31,12 +28,12 @@ class LatencyPoint:
 def latency_points(cells: Iterable[Cell]) -> tuple[LatencyPoint, ...]:
     """All percentiles that fio measured."""
     return tuple(
-        LatencyPoint(f"trial {trial.number}", METRICS[name], value * _NS)
+        LatencyPoint(f"trial {trial.number}", metric.title, value * metric.unit.scale)
         for cell in cells
         for trial in cell.trials
         if trial.figures is not None and trial.verdict != "failed"
-        for name in _PERCENTILES
-        if (value := trial.figures.metric(name))
+        for metric in _PERCENTILES
+        if (value := trial.figures.metric(metric.id))
     )
 
 

@@ -1,32 +1,31 @@
 """What a metric is called on an axis, and how its values are written there: always SI units."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
-from poolproof.campaign.model import LOWER_IS_BETTER, Measure, Metric
-from poolproof.presentation.terminal.words import METRICS, value_text
+from poolproof.campaign.model import Measure
+from poolproof.metrics import MetricId, metric_of
+from poolproof.presentation.terminal.words import value_text
 from poolproof.results.runs.summary import Cell
 from poolproof.statistics.intervals import CONFIDENCE, Interval, mean_interval
 
-_UNITS: Mapping[Metric, str] = {"iops": "", "bandwidth": "B/s"}
 
-
-def axis_value(value: float, metric: Metric) -> float:
+def axis_value(value: float, metric: MetricId) -> float:
     """A figure in the unit of its axis: I/Os per second, bytes per second, or seconds (figures have nanoseconds)."""
-    return value / 1e9 if metric in LOWER_IS_BETTER else value
+    return value * metric_of(metric).unit.scale
 
 
-def figure_of(cell: Cell, metric: Metric) -> Interval | None:
+def figure_of(cell: Cell, metric: MetricId) -> Interval | None:
     """The cell's figure in any metric: its own one as it is printed everywhere; None where it was not measured."""
     return cell.figure if metric == cell.metric else mean_interval(cell.values_of(metric))
 
 
-def drawn_of(cell: Cell, metric: Metric) -> Interval | None:
+def drawn_of(cell: Cell, metric: MetricId) -> Interval | None:
     """The same as a chart draws it: what did not settle is a place without an interval, which would not hold."""
     figure = figure_of(cell, metric)
     return Interval(figure.mean) if figure is not None and cell.is_unsettled else figure
 
 
-def figure_words(cell: Cell, metric: Metric) -> str:
+def figure_words(cell: Cell, metric: MetricId) -> str:
     """The cell's figure in any metric. Of one that did not settle, about where it is and between what its trials lie:
     `about 131 IOPS (unsettled, trials 120 IOPS … 142 IOPS)`.
     """
@@ -40,7 +39,7 @@ def figure_words(cell: Cell, metric: Metric) -> str:
     return f"about {value_text(figure.mean, metric)} (unsettled, {trials if len(values) > 1 else 'one trial'})"
 
 
-def intervals_text(cells: Iterable[Cell], metric: Metric, measure: Measure) -> str:
+def intervals_text(cells: Iterable[Cell], metric: MetricId, measure: Measure) -> str:
     """Which intervals the figures of a metric have: `95 % intervals`, or with the confidence that was asked for.
 
     That is the one of a workload's own metric; any other has Student's t for 95 %.
@@ -58,26 +57,26 @@ def confidence_text(measure: Measure) -> str:
     return f"{100 * (measure.until.confidence if measure.until else CONFIDENCE):.6g} %"
 
 
-def label_expression(metric: Metric) -> str:
+def label_expression(metric: MetricId) -> str:
     """A Vega expression that writes a tick of the metric's axis: `12k`, `150 MB/s`, `2 ms`."""
-    unit = _UNITS.get(metric, "s")
+    unit = metric_of(metric).unit.symbol
     number = "format(datum.value, '~s')"
     return number if not unit else f"replace({number}, /([0-9])([^0-9.]?)$/, '$1 $2') + '{unit}'"
 
 
-def decade_label_expression(metric: Metric) -> str:
+def decade_label_expression(metric: MetricId) -> str:
     """The same for a logarithmic axis: 1 and 3 of each decade. Of all ticks Vega keeps the first that has room, and
     drops the 10 for a 9.
     """
     return f"test(/^[13]0*[^0-9.]?$/, format(datum.value, '~s')) ? {label_expression(metric)} : ''"
 
 
-def title(metric: Metric) -> str:
+def title(metric: MetricId) -> str:
     """What the axis is called, and which end of it is good."""
-    return f"{METRICS[metric]} ({'less' if metric in LOWER_IS_BETTER else 'more'} is better)"
+    return metric_of(metric).axis_title
 
 
-def interval_text(interval: Interval, metric: Metric) -> str:
+def interval_text(interval: Interval, metric: MetricId) -> str:
     """A figure with its interval: `131 IOPS (120 IOPS … 142 IOPS)`; one trial alone has none, and says so."""
     mean = value_text(interval.mean, metric)
     if interval.low is None or interval.high is None:

@@ -8,8 +8,8 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
+from poolproof.metrics import COLUMNS
 from poolproof.presentation.export.rows import ExportRow, ExportTable
-from poolproof.results.runs.columns import FIGURES
 
 MEASUREMENT = "poolproof"
 REJECTED_MEASUREMENT = "poolproof_rejected"
@@ -38,7 +38,7 @@ def _line(row: ExportRow, table: ExportTable) -> str:
 
 def _fields(row: ExportRow) -> Mapping[str, str]:
     found: dict[str, str] = {}
-    for name in FIGURES:
+    for name in COLUMNS:
         interval = (row.figures or row.rejected).get(name)
         bounds = {"": interval.mean, "_low": interval.low, "_high": interval.high} if interval else {}
         found |= {f"{name}{bound}": repr(float(value)) for bound, value in bounds.items() if value is not None}

@@ -5,9 +5,10 @@ not sound.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from poolproof.metrics import metric_of
 from poolproof.presentation.export.rows import ExportRow, ExportTable
 from poolproof.presentation.terminal.limited import share_text
-from poolproof.presentation.terminal.words import MARKS, METRICS, half_width_text, value_text
+from poolproof.presentation.terminal.words import MARKS, half_width_text, value_text
 from poolproof.statistics.intervals import Interval
 
 _DIGITS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -58,7 +59,7 @@ def _table(rows: Sequence[ExportRow], notes: _Notes) -> Iterator[str]:
     layouts = list(dict.fromkeys(row.layout for row in rows))
     workloads = list(dict.fromkeys(row.workload for row in rows))
     cells = {(row.workload, row.layout): row for row in rows}
-    units = {row.workload: METRICS[row.metric] for row in rows}
+    units = {row.workload: metric_of(row.metric).title for row in rows}
     down, across, turned = (layouts, workloads, True) if len(layouts) > len(workloads) else (workloads, layouts, False)
     heads = [f"{_code(name)}, {units[name]}" if turned else _code(name) for name in across]
     yield _line(["layout" if turned else "workload", *heads])

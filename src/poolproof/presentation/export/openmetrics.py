@@ -7,11 +7,15 @@ has a family of its own. Source: OpenMetrics 1.0.0, and the data model of Promet
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 
+from poolproof.metrics import BYTES_PER_S, IOS_PER_S, METRICS, REJECTED, Metric
 from poolproof.presentation.export.rows import ExportRow, ExportTable
-from poolproof.results.runs.columns import REJECTED
 from poolproof.statistics.intervals import Interval
 
-_NS = 1e-9
+
+def _metrics(**row: object) -> tuple[Metric, ...]:
+    return tuple(metric for metric in METRICS if all(getattr(metric, name) == value for name, value in row.items()))
+
+
 _PLAIN = "95 %"
 _Bound = Callable[[Interval], float | None]
 _BOUNDS: Mapping[str, _Bound] = {
@@ -21,27 +25,11 @@ _BOUNDS: Mapping[str, _Bound] = {
 }
 _MEANS: Mapping[str, str] = {"": "mean of the trials", "_low": "lower bound", "_high": "upper bound"}
 _Sample = tuple[ExportRow, Mapping[str, str], float]
-_Parts = tuple[tuple[str, Mapping[str, str], float], ...]
-_FAMILIES: Mapping[tuple[str, str, str], _Parts] = {
-    ("io_rate", "ios_per_second", "I/Os per second by fio"): (
-        ("iops", {"direction": "all"}, 1.0),
-        ("read_iops", {"direction": "read"}, 1.0),
-        ("write_iops", {"direction": "write"}, 1.0),
-    ),
-    ("bandwidth", "bytes_per_second", "Bytes per second by fio"): (
-        ("bandwidth_bytes_per_s", {"direction": "all"}, 1.0),
-        ("read_bandwidth_bytes_per_s", {"direction": "read"}, 1.0),
-        ("write_bandwidth_bytes_per_s", {"direction": "write"}, 1.0),
-    ),
-    ("completion_latency", "seconds", "Completion latency of reads and writes"): (
-        ("p50_ns", {"percentile": "50"}, _NS),
-        ("p99_ns", {"percentile": "99"}, _NS),
-        ("p999_ns", {"percentile": "99.9"}, _NS),
-    ),
-    ("sync_latency", "seconds", "Latency of fsync and fdatasync"): (
-        ("sync_p50_ns", {"percentile": "50"}, _NS),
-        ("sync_p99_ns", {"percentile": "99"}, _NS),
-    ),
+_FAMILIES: Mapping[tuple[str, str, str], tuple[Metric, ...]] = {
+    ("io_rate", "ios_per_second", "I/Os per second by fio"): _metrics(unit=IOS_PER_S),
+    ("bandwidth", "bytes_per_second", "Bytes per second by fio"): _metrics(unit=BYTES_PER_S),
+    ("completion_latency", "seconds", "Completion latency of reads and writes"): _metrics(of="requests"),
+    ("sync_latency", "seconds", "Latency of fsync and fdatasync"): _metrics(of="syncs"),
 }
 
 
@@ -51,12 +39,12 @@ def openmetrics_text(table: ExportTable) -> str:
 
 
 def _exposition(table: ExportTable) -> Iterator[str]:
-    for (name, unit, meaning), parts in _FAMILIES.items():
+    for (name, unit, meaning), metrics in _FAMILIES.items():
         for bound, pick in _BOUNDS.items():
             text = f"{meaning}: {_MEANS[bound]}{_confidence(table) if bound else ''}"
-            yield from _family(f"poolproof_{name}{bound}_{unit}", unit, text, _samples(table, parts, pick))
+            yield from _family(f"poolproof_{name}{bound}_{unit}", unit, text, _samples(table, metrics, pick))
         text = f"{meaning}: refuted or failed, not to be used"
-        rejected = _samples(table, parts, _BOUNDS[""], rejected=True)
+        rejected = _samples(table, metrics, _BOUNDS[""], rejected=True)
         yield from _family(f"poolproof_{REJECTED}{name}_{unit}", unit, text, rejected)
     yield from _limits(table)
     trials: Iterator[_Sample] = ((row, {}, float(row.trials)) for row in table.rows)
@@ -100,14 +88,18 @@ def _family(name: str, unit: str, meaning: str, samples: Iterator[str]) -> Itera
         yield f"{name}{sample}"
 
 
-def _samples(table: ExportTable, parts: _Parts, pick: _Bound, *, rejected: bool = False) -> Iterator[str]:
+def _samples(table: ExportTable, metrics: tuple[Metric, ...], pick: _Bound, *, rejected: bool = False) -> Iterator[str]:
     found = (
-        (row, labels, value * scale)
+        (row, _labels(metric), value * metric.unit.scale)
         for row in table.rows
-        for column, labels, scale in parts
-        for value in _value(row.rejected if rejected else row.figures, column, pick)
+        for metric in metrics
+        for value in _value(row.rejected if rejected else row.figures, metric.column, pick)
     )
     return _lines(table, found)
+
+
+def _labels(metric: Metric) -> Mapping[str, str]:
+    return {"direction": metric.of} if metric.percent is None else {"percentile": f"{metric.percent:g}"}
 
 
 def _value(figures: Mapping[str, Interval], column: str, pick: _Bound) -> Iterator[float]:

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
-from poolproof.campaign.model import Metric, Workload
+from poolproof.campaign.model import Workload
 from poolproof.campaign.names import slug
 from poolproof.load.fio.job import Job
+from poolproof.metrics import COMPARABLE, MetricId
 from poolproof.presentation.charts import theme as look
 from poolproof.presentation.charts.axis_positions import AxisPosition, places
 from poolproof.presentation.charts.curves import CurvePoint, Scale, curve_points, curves
@@ -23,7 +24,6 @@ from poolproof.results.runs.summary import COUNTING_VERDICTS, Cell
 
 Kind = Literal["png", "svg"]
 
-_ORDER: tuple[Metric, ...] = ("iops", "bandwidth", "p50", "p99", "p999", "sync_p99")
 _PNG_SCALE = 2.0
 _CURVE_SIZE = {"width": 620, "height": 380}
 _FIGURE_SIZE = {"width": 620}
@@ -44,7 +44,7 @@ def pictures(run: FinishedRun, scale: Scale = "log") -> Iterator[Picture]:
     cells = tuple(run.cells.values())
     placed = places(run.campaign.workloads)
     measured = metrics_of(cells)
-    for metric in (metric for metric in _ORDER if metric in measured):
+    for metric in (metric for metric in COMPARABLE if metric in measured):
         for family in _families(run):
             yield from _curves(run, family, cells, metric, scale)
         for workload in run.campaign.workloads:
@@ -68,7 +68,7 @@ def drawn(picture: Picture, kind: Kind) -> bytes:
     return image
 
 
-def _curves(run: FinishedRun, family: str, cells: Sequence[Cell], metric: Metric, scale: Scale) -> Iterator[Picture]:
+def _curves(run: FinishedRun, family: str, cells: Sequence[Cell], metric: MetricId, scale: Scale) -> Iterator[Picture]:
     """One for each mode, and for each choice of what else varies."""
     own = [workload for workload in run.campaign.workloads if workload.family == family]
     placed = places(own)
@@ -86,7 +86,7 @@ def _curves(run: FinishedRun, family: str, cells: Sequence[Cell], metric: Metric
         yield Picture(_place(members[0], distinct, metric), chart.properties(title=title), _CURVE_SIZE)
 
 
-def _figures(run: FinishedRun, workload: Workload, cells: Sequence[Cell], metric: Metric) -> Iterator[Picture]:
+def _figures(run: FinishedRun, workload: Workload, cells: Sequence[Cell], metric: MetricId) -> Iterator[Picture]:
     own = [cell for cell in cells if cell.workload == workload.name]
     points = figure_points(own, metric)
     if points:
@@ -115,7 +115,7 @@ def _is(place: AxisPosition, panel: str, rest: str) -> bool:
     return (place.panel, place.rest) == (panel, rest)
 
 
-def _place(workload: Workload, distinct: Sequence[str], metric: Metric) -> PurePosixPath:
+def _place(workload: Workload, distinct: Sequence[str], metric: MetricId) -> PurePosixPath:
     return _folder(workload, distinct, metric.replace("_", "-"))
 
 

@@ -5,25 +5,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from poolproof.campaign.model import Campaign, Metric
+from poolproof.campaign.model import Campaign
 from poolproof.load.fio.job import Job
+from poolproof.metrics import COLUMNS, METRICS, REJECTED, MetricId, metric_of
 from poolproof.presentation.charts.metrics import confidence_text
 from poolproof.results.compare.finished import FinishedRun
-from poolproof.results.runs.columns import FIGURES, REJECTED
 from poolproof.results.runs.limit import Limit, limits_of
 from poolproof.results.runs.model import NotConverged, RunRecord
 from poolproof.results.runs.summary import COUNTING_VERDICTS, AccountSum, Cell
 from poolproof.rules.model import Finding, Verdict
 from poolproof.statistics.intervals import Interval, mean_interval
 
-METRIC_COLUMNS: Mapping[Metric, str] = {
-    "iops": "iops",
-    "bandwidth": "bandwidth_bytes_per_s",
-    "p50": "p50_ns",
-    "p99": "p99_ns",
-    "p999": "p999_ns",
-    "sync_p99": "sync_p99_ns",
-}
 _MATRIX = re.compile(r"[\w.-]+\[([^\[\]\n]+)\]")
 _BARE = "choice"
 
@@ -42,7 +34,7 @@ class ExportRow:
     workload: str
     settings: Mapping[str, str]
     options: Mapping[str, str]
-    metric: Metric
+    metric: MetricId
     verdict: Verdict
     trials: int
     measured_at: str
@@ -77,7 +69,7 @@ class ExportRow:
     @property
     def figure(self) -> Interval | None:
         """The workload's own metric, whether it counts or not."""
-        return (self.figures or self.rejected).get(METRIC_COLUMNS[self.metric])
+        return (self.figures or self.rejected).get(metric_of(self.metric).column)
 
 
 @dataclass(frozen=True)
@@ -186,10 +178,10 @@ def _figures(cell: Cell) -> Iterator[tuple[str, Interval | None]]:
     What has the same value in each trial is the same figure: `read_iops` of a workload that only reads.
     """
     measured = [trial.figures for trial in cell.trials if trial.verdict != "failed" and trial.figures is not None]
-    for column, attribute in FIGURES.items():
-        found = [getattr(figures, attribute) for figures in measured]
+    for metric in METRICS:
+        found = [figures.metric(metric.id) for figures in measured]
         values = tuple(value for value in found if value is not None)
-        yield column, cell.figure if values == cell.values() else mean_interval(values)
+        yield metric.column, cell.figure if values == cell.values() else mean_interval(values)
 
 
 Column = Callable[[ExportRow], object]
@@ -211,9 +203,9 @@ def columns_of(table: ExportTable) -> dict[str, Column]:
         "settled": lambda row: row.settled,
         "trials": lambda row: row.trials,
     }
-    for name in FIGURES:
+    for name in COLUMNS:
         columns |= {name: _mean(name), f"{name}_low": _low(name), f"{name}_high": _high(name)}
-    columns |= {f"{REJECTED}{name}": _rejected(name) for name in FIGURES}
+    columns |= {f"{REJECTED}{name}": _rejected(name) for name in COLUMNS}
     columns |= {name: _account(name) for name in AccountSum.__dataclass_fields__}
     if table.has_limits:
         columns |= {

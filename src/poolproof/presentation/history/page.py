@@ -6,6 +6,7 @@ from typing import Any
 
 from poolproof import __version__
 from poolproof.errors import RunError
+from poolproof.metrics import metric_of
 from poolproof.presentation.charts import theme as look
 from poolproof.presentation.charts.history import history
 from poolproof.presentation.charts.metrics import axis_value
@@ -19,7 +20,7 @@ from poolproof.presentation.history.series import (
 )
 from poolproof.presentation.html_report.libraries import vega_script
 from poolproof.presentation.html_report.template import asset, rendered
-from poolproof.presentation.terminal.words import MARKS, METRICS, factor_text, per_cent_whole
+from poolproof.presentation.terminal.words import MARKS, factor_text, per_cent_whole
 from poolproof.results.runs.files import write_whole
 from poolproof.results.runs.summary import COUNTING_VERDICTS
 from poolproof.statistics.comparison import LEAST_EFFECT
@@ -68,7 +69,7 @@ def _data(runs: Sequence[NamedRun], series: Sequence[CellHistory]) -> dict[str, 
     return {
         "runs": [_run(named, changed) for named, changed in zip(runs, unlike_before(runs), strict=True)],
         "series": [_series(each) for each in series],
-        "metrics": {metric: METRICS[metric] for metric in metrics},
+        "metrics": {metric: metric_of(metric).title for metric in metrics},
         "marks": MARKS,
         "words": _WORDS,
         "specs": specs,

@@ -6,7 +6,7 @@ A change is marked where `compare` of the run with the last one before it that h
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from poolproof.campaign.model import Metric
+from poolproof.metrics import MetricId
 from poolproof.presentation.charts.metrics import figure_words
 from poolproof.results.compare.finished import FinishedRun, Measured
 from poolproof.results.compare.run_differences import run_differences
@@ -71,7 +71,7 @@ class CellHistory:
     machine: str
     layout: str
     workload: str
-    metric: Metric
+    metric: MetricId
     points: tuple[Point, ...]
 
 
@@ -87,7 +87,7 @@ def in_order(runs: Iterable[NamedRun]) -> tuple[NamedRun, ...]:
 def series_of(runs: Sequence[NamedRun]) -> tuple[CellHistory, ...]:
     """Every cell of the runs, which are in order."""
     points: dict[_Key, list[Point]] = {}
-    metrics: dict[_Key, Metric] = {}
+    metrics: dict[_Key, MetricId] = {}
     last: dict[_Key, tuple[int, Measured]] = {}
     for number, named in enumerate(runs):
         here = {(named.run.campaign.name, named.machine, *place): cell for place, cell in named.run.cells.items()}

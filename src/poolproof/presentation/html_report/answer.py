@@ -4,10 +4,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from poolproof.errors import RunError, UsageError
+from poolproof.metrics import metric_of
 from poolproof.presentation.charts.metrics import figure_words
 from poolproof.presentation.html_report.reading import LoadedRun
 from poolproof.presentation.terminal.raced import race_lines
-from poolproof.presentation.terminal.words import METRICS, factor_text, per_cent_whole
+from poolproof.presentation.terminal.words import factor_text, per_cent_whole
 from poolproof.results.compare.ranking import Entry, Excluded, Goal, Ranked, Ranking, find_goal, rank
 from poolproof.results.compare.reasons import in_groups
 from poolproof.results.runs.elimination import elimination_of
@@ -198,7 +199,7 @@ def _figure(seen: LoadedRun, each: Ranked, ranking: Ranking) -> str:
     if only is None:
         return ""
     metric = ranking.metrics[only]
-    name = "" if metric == "iops" else f"{METRICS[metric]} "
+    name = "" if metric == "iops" else f"{metric_of(metric).title} "
     return f": {name}{_figure_text(seen, each, only)}"
 
 

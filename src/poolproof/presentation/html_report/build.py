@@ -6,6 +6,7 @@ from typing import Any
 
 from poolproof import __version__
 from poolproof.errors import RunError
+from poolproof.metrics import metric_of
 from poolproof.presentation.charts import theme as look
 from poolproof.presentation.charts.latency import PERCENTILES
 from poolproof.presentation.charts.latency_time import LINES
@@ -21,7 +22,7 @@ from poolproof.presentation.html_report.specs import specs
 from poolproof.presentation.html_report.template import asset, rendered, script_sources
 from poolproof.presentation.html_report.through_time import ChosenTrials, through_time
 from poolproof.presentation.terminal.claims import measured_text
-from poolproof.presentation.terminal.words import MARKS, METRICS
+from poolproof.presentation.terminal.words import MARKS
 from poolproof.results.runs.claims import evaluate
 from poolproof.results.runs.files import write_whole
 from poolproof.results.runs.summary import Cell
@@ -82,7 +83,7 @@ def _data(seen: LoadedRun, cells: Sequence[Cell], chosen: ChosenTrials, limits: 
         "layouts": [layout.name for layout in seen.campaign.layouts],
         "workloads": [workload.name for workload in seen.campaign.workloads],
         "metric_of": [workload.metric for workload in seen.campaign.workloads],
-        "metrics": {metric: METRICS[metric] for metric in metrics},
+        "metrics": {metric: metric_of(metric).title for metric in metrics},
         "intervals": {metric: intervals_text(cells, metric, seen.campaign.measure) for metric in metrics},
         "columns": columns(seen),
         "cells": cell_rows(seen, cells, numbers),

@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from poolproof.campaign.model import Metric
-from poolproof.campaign.workload_source import METRICS
+from poolproof.metrics import COMPARABLE, MetricId
 from poolproof.presentation.charts.axis_positions import panels, places
 from poolproof.presentation.charts.latency import PERCENTILES, latency_points
 from poolproof.presentation.charts.metrics import axis_value, drawn_of, figure_words
@@ -20,11 +19,11 @@ from poolproof.results.runs.summary import Cell
 from poolproof.rules.model import Finding
 
 
-def metrics_measured(cells: Sequence[Cell]) -> tuple[Metric, ...]:
+def metrics_measured(cells: Sequence[Cell]) -> tuple[MetricId, ...]:
     """The metrics of which some cell has a figure, the campaign's own first."""
     own = dict.fromkeys(cell.metric for cell in cells)
-    found = [metric for metric in METRICS if any(cell.values_of(metric) for cell in cells)]
-    return tuple(sorted(found, key=lambda metric: (metric not in own, METRICS.index(metric))))
+    found = [metric for metric in COMPARABLE if any(cell.values_of(metric) for cell in cells)]
+    return tuple(sorted(found, key=lambda metric: (metric not in own, COMPARABLE.index(metric))))
 
 
 def columns(seen: LoadedRun) -> list[dict[str, Any]]:
@@ -128,7 +127,7 @@ def _way(seen: LoadedRun, cell: Cell) -> list[Any]:
     return [found.trial, levels]
 
 
-def _values(cell: Cell, metric: Metric) -> list[float | None]:
+def _values(cell: Cell, metric: MetricId) -> list[float | None]:
     """Mean, low and high in the unit of the axis; of what did not settle also the least and the most of its trials.
 
     These are None where it has one trial.

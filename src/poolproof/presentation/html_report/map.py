@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from poolproof.campaign.model import LOWER_IS_BETTER
+from poolproof.metrics import LOWER_IS_BETTER
 from poolproof.presentation.charts import theme as look
 from poolproof.presentation.html_report.numbers import short
 from poolproof.presentation.terminal.words import MARKS

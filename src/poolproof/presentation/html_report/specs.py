@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from poolproof.campaign.model import Metric
+from poolproof.metrics import MetricId
 from poolproof.presentation.charts import theme as look
 from poolproof.presentation.charts.axis_positions import places
 from poolproof.presentation.charts.curves import Scale, curves
@@ -19,7 +19,7 @@ from poolproof.presentation.html_report.reading import LoadedRun
 _SCALES: tuple[Scale, ...] = ("log", "linear")
 
 
-def specs(seen: LoadedRun, metrics: Sequence[Metric], distances: Sequence[Distance]) -> dict[str, Any]:
+def specs(seen: LoadedRun, metrics: Sequence[MetricId], distances: Sequence[Distance]) -> dict[str, Any]:
     """By name. Curves by metric and scale where there is an axis to draw them over, else figures by metric."""
     layouts = [layout.name for layout in seen.campaign.layouts]
     made: dict[str, Any] = {
@@ -40,7 +40,7 @@ def specs(seen: LoadedRun, metrics: Sequence[Metric], distances: Sequence[Distan
     return made
 
 
-def _curves(seen: LoadedRun, metric: Metric, layouts: Sequence[str]) -> dict[str, Any]:
+def _curves(seen: LoadedRun, metric: MetricId, layouts: Sequence[str]) -> dict[str, Any]:
     return {
         f"curves {metric} {scale}": look.bare(
             curves((), metric, layouts=layouts, workloads=seen.campaign.workloads, scale=scale)

@@ -8,7 +8,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from poolproof.presentation.terminal.words import MARKS, METRICS, factor_text, per_cent_whole, value_text
+from poolproof.metrics import metric_of
+from poolproof.presentation.terminal.words import MARKS, factor_text, per_cent_whole, value_text
 from poolproof.results.compare.comparison import CellKey, ComparedCell, Comparison, Gate, Side
 from poolproof.results.compare.finished import Measured
 from poolproof.results.compare.reasons import in_groups
@@ -81,7 +82,7 @@ def _table(comparison: Comparison) -> Table:
     table.add_column("speed of B", no_wrap=True)
     for workload in dict.fromkeys(cell.place.workload for cell in comparison.cells):
         own = [cell for cell in comparison.cells if cell.place.workload == workload]
-        heading = f"{workload}, {METRICS[own[0].a.metric]}"
+        heading = f"{workload}, {metric_of(own[0].a.metric).title}"
         if own[0].place.layout is None:
             table.add_row(Text(heading), *_row(own[0], comparison.effect))
             continue

@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from poolproof.campaign.calibration import calibrated_device
-from poolproof.campaign.model import LOWER_IS_BETTER, Metric
+from poolproof.metrics import LOWER_IS_BETTER, MetricId
 from poolproof.presentation.terminal.words import MARKS, STYLES, per_cent, value_text
 from poolproof.results.compare.reasons import in_groups
 from poolproof.results.runs.limit import LeafLimit, Limit, Place
@@ -70,7 +70,7 @@ def share_text(limit: Limit) -> str:
     return f"{'' if limit.converged else '~'}{per_cent(limit.share)}"
 
 
-def how_text(limit: Limit, metric: Metric) -> str:
+def how_text(limit: Limit, metric: MetricId) -> str:
     """`rust 181 IOPS ÷ 0.03 = 6.03k IOPS; ssd 1.17k IOPS ÷ 0.97 = 1.21k IOPS: ssd bounds it`."""
     if metric in LOWER_IS_BETTER:
         disks = ", ".join(f"{leaf.device} {value_text(leaf.bare, metric)}" for leaf in limit.leaves)
@@ -79,7 +79,7 @@ def how_text(limit: Limit, metric: Metric) -> str:
     return f"{terms}: {limit.bound} bounds it" if len(limit.leaves) > 1 else terms
 
 
-def _term(leaf: LeafLimit, metric: Metric) -> str:
+def _term(leaf: LeafLimit, metric: MetricId) -> str:
     own = f"{leaf.device} {value_text(leaf.bare, metric)}"
     result = "" if abs(leaf.load - 1) < 0.005 else f" = {value_text(leaf.bare / leaf.load, metric)}"
     return f"{own} ÷ {leaf.load:.2g}{result}"

@@ -7,9 +7,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from poolproof.campaign.model import LOWER_IS_BETTER
+from poolproof.metrics import LOWER_IS_BETTER, metric_of
 from poolproof.presentation.terminal.compared import CHANGING, figure_text, marks_text, word_text
-from poolproof.presentation.terminal.words import METRICS, factor_text, half_width_text, per_cent_whole
+from poolproof.presentation.terminal.words import factor_text, half_width_text, per_cent_whole
 from poolproof.results.compare.finished import Measured
 from poolproof.results.compare.ranking import Pair, Ranked, Ranking
 from poolproof.results.compare.reasons import in_groups
@@ -33,9 +33,9 @@ def _heading(ranking: Ranking) -> str:
     only = ranking.goal.only
     if only is not None:
         metric = ranking.metrics[only]
-        return f"{only}: {METRICS[metric]}{', less is better' if metric in LOWER_IS_BETTER else ''}"
+        return f"{only}: {metric_of(metric).title}{', less is better' if metric in LOWER_IS_BETTER else ''}"
     parts = [
-        f"{name} ({METRICS[ranking.metrics[name]]}) {per_cent_whole(weight)}"
+        f"{name} ({metric_of(ranking.metrics[name]).title}) {per_cent_whole(weight)}"
         for name, weight in ranking.goal.weights.items()
     ]
     return f"a mix: {', '.join(parts)}"

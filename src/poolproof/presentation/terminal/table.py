@@ -8,13 +8,12 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from poolproof.campaign.model import Metric
+from poolproof.metrics import MetricId, metric_of
 from poolproof.presentation.terminal.fitted import named_table, print_fitted
 from poolproof.presentation.terminal.limited import share_text
 from poolproof.presentation.terminal.unsettled import spent_text, unsettled_blocks
 from poolproof.presentation.terminal.words import (
     MARKS,
-    METRICS,
     STYLES,
     factor_text,
     groups_text,
@@ -84,9 +83,9 @@ def _table(cells: Sequence[Cell], baseline: str | None, limits: Mapping[Place, L
     return table
 
 
-def _heading(workload: str, metric: Metric, *, columns: int) -> list[Text]:
+def _heading(workload: str, metric: MetricId, *, columns: int) -> list[Text]:
     """The workload with its metric; which of the figures is the better stands in the last column, which has room."""
-    title = Text(f"{workload}, {METRICS[metric]}", style="bold")
+    title = Text(f"{workload}, {metric_of(metric).title}", style="bold")
     return [title, *[Text()] * (columns - 2), Text(which_is_better(metric), style="bright_black")]
 
 

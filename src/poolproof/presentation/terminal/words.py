@@ -2,12 +2,11 @@
 
 from collections.abc import Callable, Sequence
 
-from poolproof.campaign.model import LOWER_IS_BETTER, Metric
+from poolproof.metrics import LOWER_IS_BETTER, MetricId, metric_of
 from poolproof.results.runs.groups import Group
 from poolproof.results.runs.model import Trial
 from poolproof.rules.model import Verdict
 from poolproof.statistics.intervals import Interval
-from poolproof.units import format_count, format_duration, format_rate
 
 MARKS: dict[Verdict, str] = {"sound": "✓", "unproven": "?", "suspect": "!", "refuted": "✗", "failed": "–"}
 """A mark for each verdict that needs no colour."""
@@ -20,31 +19,18 @@ STYLES: dict[Verdict, str] = {
     "failed": "bright_black",
 }
 
-METRICS: dict[Metric, str] = {
-    "iops": "IOPS",
-    "bandwidth": "bandwidth",
-    "p50": "median latency",
-    "p99": "p99 latency",
-    "p999": "p99.9 latency",
-    "sync_p99": "p99 of fsync",
-}
-
 _FARTHEST = 100.0
 _TENTH = 0.1
 
 
-def which_is_better(metric: Metric) -> str:
+def which_is_better(metric: MetricId) -> str:
     """A word where a larger figure is not the better one; else empty."""
     return "less is better" if metric in LOWER_IS_BETTER else ""
 
 
-def value_text(value: float, metric: Metric) -> str:
+def value_text(value: float, metric: MetricId) -> str:
     """A figure with its unit: `131 IOPS`, `183 MB/s`, `1.25 ms`."""
-    if metric == "iops":
-        return f"{format_count(value)} IOPS"
-    if metric == "bandwidth":
-        return format_rate(value)
-    return format_duration(value / 1e9)
+    return metric_of(metric).unit.text(value)
 
 
 def trial_text(trial: Trial) -> str:
@@ -66,7 +52,7 @@ def half_width_text(interval: Interval) -> str:
     return per_cent(interval.half_width / interval.mean)
 
 
-def groups_text(groups: Sequence[Group], metric: Metric) -> str:
+def groups_text(groups: Sequence[Group], metric: MetricId) -> str:
     """Groups of trials: `12 MB/s ×2 and 240 MB/s ×1`."""
     return " and ".join(f"{value_text(group.mean, metric)} ×{group.trials}" for group in groups)
 

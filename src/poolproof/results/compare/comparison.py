@@ -4,9 +4,9 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from poolproof.campaign.model import Metric
 from poolproof.campaign.nearest import did_you_mean, listed
 from poolproof.errors import RunError, UsageError
+from poolproof.metrics import MetricId
 from poolproof.results.compare.finished import FinishedRun, Measured, metrics_of
 from poolproof.results.compare.run_differences import RunDifference, run_differences, unlike_layouts
 from poolproof.statistics.comparison import ComparisonDecision, Difference, decide, difference, holm
@@ -37,12 +37,12 @@ class Side:
         layouts = [layout.name for layout in self.run.campaign.layouts] if self.layout is None else [None]
         return tuple(CellKey(layout, each.name) for layout in layouts for each in self.run.campaign.workloads)
 
-    def metric(self, place: "CellKey") -> Metric | None:
+    def metric(self, place: "CellKey") -> MetricId | None:
         """Return the metric of the cell's workload."""
         workload = self.run.workload(place.workload)
         return None if workload is None else workload.metric
 
-    def measured(self, place: "CellKey", metric: Metric) -> Measured | str:
+    def measured(self, place: "CellKey", metric: MetricId) -> Measured | str:
         """Return the value of a cell, or a few words why it has none."""
         layout = self.layout if place.layout is None else place.layout
         return self.run.measured(layout or "", place.workload, metric)
@@ -112,7 +112,9 @@ class Comparison:
     gate: Gate | None = None
 
 
-def compare(a: Side, b: Side, *, effect: float, metric: Metric | None = None, limit: float | None = None) -> Comparison:
+def compare(
+    a: Side, b: Side, *, effect: float, metric: MetricId | None = None, limit: float | None = None
+) -> Comparison:
     """Compare B with A, each cell by its workload's metric, or all by `metric`. `limit` is that of the gate.
 
     Raises:
@@ -148,7 +150,7 @@ def compare(a: Side, b: Side, *, effect: float, metric: Metric | None = None, li
 
 
 def _pairs(
-    a: Side, b: Side, shared: Sequence[CellKey], metric: Metric | None
+    a: Side, b: Side, shared: Sequence[CellKey], metric: MetricId | None
 ) -> tuple[list[tuple[CellKey, Measured, Measured]], list[SkippedCell]]:
     pairs, left_out = [], []
     for place in shared:
@@ -185,7 +187,7 @@ def _differences(a: Side, b: Side) -> tuple[RunDifference, ...]:
     return (*unlike_layouts(a.run, a.layout, b.run, b.layout), *runs)
 
 
-def _gone(a: Side, only_a: Sequence[CellKey], metric: Metric | None) -> Iterator[SkippedCell]:
+def _gone(a: Side, only_a: Sequence[CellKey], metric: MetricId | None) -> Iterator[SkippedCell]:
     """Yield the cells with a value in A that B's campaign does not have."""
     for place in only_a:
         own = metric or a.metric(place)
@@ -217,7 +219,7 @@ def _not_slower(cells: Sequence[ComparedCell], limit: float) -> list[ComparedCel
     return [cell for cell, p in zip(tested, corrected, strict=True) if p <= 1 - CONFIDENCE]
 
 
-def _check_metric(metric: Metric | None, runs: Sequence[FinishedRun]) -> None:
+def _check_metric(metric: MetricId | None, runs: Sequence[FinishedRun]) -> None:
     found = metrics_of(cell for run in runs for cell in run.cells.values())
     if metric is not None and metric not in found:
         raise UsageError(

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from poolproof.campaign.model import LOWER_IS_BETTER, Campaign, Metric, Workload
-from poolproof.campaign.workload_source import METRICS
+from poolproof.campaign.model import Campaign, Workload
 from poolproof.campaign.yaml import parse_campaign
+from poolproof.metrics import COMPARABLE, LOWER_IS_BETTER, MetricId
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.model import RunRecord
 from poolproof.results.runs.summary import COUNTING_VERDICTS, Cell, bare_cells_of, cells_of
@@ -31,11 +31,11 @@ class FinishedRun:
     bare: tuple[Cell, ...] = ()
 
     @cached_property
-    def priors(self) -> Mapping[Metric, VariancePrior | None]:
+    def priors(self) -> Mapping[MetricId, VariancePrior | None]:
         """Return how much trials of a cell differ in this run, for each metric that was measured."""
         return {metric: metric_prior(self.cells.values(), metric) for metric in metrics_of(self.cells.values())}
 
-    def measured(self, layout: str, workload: str, metric: Metric) -> "Measured | str":
+    def measured(self, layout: str, workload: str, metric: MetricId) -> "Measured | str":
         """Return the value of a cell, or a few words why it has none that may be compared."""
         return _measured(self.cells.get((layout, workload)), metric, self.priors.get(metric))
 
@@ -57,7 +57,7 @@ class Measured:
     """
 
     cell: Cell
-    metric: Metric
+    metric: MetricId
     log: LogMean
     trials: int
     unsteady: tuple[str, ...] = ()
@@ -83,7 +83,7 @@ def read_run(path: Path) -> FinishedRun:
     return FinishedRun(path, record, campaign, cells, bare_cells_of(trials, campaign))
 
 
-def _measured(cell: Cell | None, metric: Metric, prior: VariancePrior | None) -> Measured | str:
+def _measured(cell: Cell | None, metric: MetricId, prior: VariancePrior | None) -> Measured | str:
     if cell is None:
         return "not measured"
     if cell.verdict not in COUNTING_VERDICTS:
@@ -104,7 +104,7 @@ def _measured(cell: Cell | None, metric: Metric, prior: VariancePrior | None) ->
     return Measured(cell, metric, extended, len(values), changing=cell.unsteady)
 
 
-def metrics_of(cells: Iterable[Cell]) -> frozenset[Metric]:
+def metrics_of(cells: Iterable[Cell]) -> frozenset[MetricId]:
     """Return the metrics that at least one trial of the cells has."""
     all_cells = tuple(cells)
-    return frozenset(metric for metric in METRICS if any(cell.values_of(metric) for cell in all_cells))
+    return frozenset(metric for metric in COMPARABLE if any(cell.values_of(metric) for cell in all_cells))

@@ -12,10 +12,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from poolproof.campaign.model import Campaign, Disk, Layout, Metric
+from poolproof.campaign.model import Campaign, Disk, Layout
 from poolproof.campaign.nearest import did_you_mean, listed
 from poolproof.errors import RunError, UsageError
 from poolproof.layers.tree import capacity_bytes, devices, directories, redundancy, resolve, write_factor
+from poolproof.metrics import MetricId
 from poolproof.results.compare.finished import FinishedRun, Measured, metrics_of
 from poolproof.results.compare.reasons import in_groups
 from poolproof.results.runs.summary import WORST_FIRST
@@ -198,7 +199,7 @@ class Ranking:
 
     run: FinishedRun
     goal: Goal
-    metrics: Mapping[str, Metric]
+    metrics: Mapping[str, MetricId]
     effect: float
     ranked: tuple[Ranked, ...]
     pairs: tuple[Pair, ...]
@@ -224,7 +225,7 @@ class Ranking:
         return tuple(chosen.values())
 
 
-def rank(run: FinishedRun, goal: Goal, *, metric: Metric | None, effect: float) -> Ranking:
+def rank(run: FinishedRun, goal: Goal, *, metric: MetricId | None, effect: float) -> Ranking:
     """Return the run's layouts ranked by the goal; each workload by its own metric, or all by `metric`.
 
     Raises:
@@ -253,7 +254,7 @@ def rank(run: FinishedRun, goal: Goal, *, metric: Metric | None, effect: float) 
     return Ranking(run, goal, metrics, effect, ranked, pairs, tuple(excluded))
 
 
-def _entries(run: FinishedRun, goal: Goal, metrics: Mapping[str, Metric]) -> tuple[list[Entry], list[Excluded]]:
+def _entries(run: FinishedRun, goal: Goal, metrics: Mapping[str, MetricId]) -> tuple[list[Entry], list[Excluded]]:
     """Return the layouts with a value for each workload of the goal, best first, unsteady ones last; and the rest."""
     entries, excluded = [], []
     for layout in run.campaign.layouts:
@@ -281,7 +282,7 @@ def _pairs(entries: Sequence[Entry], effect: float) -> tuple[Pair, ...]:
     )
 
 
-def _check_metric(metric: Metric | None, run: FinishedRun, goal: Goal) -> None:
+def _check_metric(metric: MetricId | None, run: FinishedRun, goal: Goal) -> None:
     if metric is None:
         return
     found = metrics_of(cell for (_layout, workload), cell in run.cells.items() if workload in goal.weights)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from poolproof.evidence.model import Account, LeafUse
-from poolproof.results.runs.columns import FIGURES, REJECTED
+from poolproof.metrics import COLUMNS, REJECTED
 from poolproof.results.runs.model import SCHEMA, TrialMetrics
 from poolproof.results.runs.summary import COUNTING_VERDICTS, WORST_FIRST, AccountSum
 from poolproof.rules.model import Finding
@@ -140,8 +140,8 @@ def _trials() -> str:
     counts = _counts("verdict")
     parts = ["run", "layout", "workload", "number", "metric", "verdict", f"{counts} as counts"]
     parts += ["settling.settled as settled"]
-    parts += [f"case when {counts} then figures.{field} end as {name}" for name, field in FIGURES.items()]
-    parts += [f"case when not {counts} then figures.{field} end as {REJECTED}{name}" for name, field in FIGURES.items()]
+    parts += [f"case when {counts} then figures.{field} end as {name}" for name, field in COLUMNS.items()]
+    parts += [f"case when not {counts} then figures.{field} end as {REJECTED}{name}" for name, field in COLUMNS.items()]
     parts += [f"account.{field.name} as {field.name}" for field in dataclasses.fields(Account)]
     parts += ["try_cast(begun_at as TIMESTAMP) as begun_at", "stored_bytes", "seconds", "source", "columns"]
     return f"select {', '.join(parts)} from placed_trials"
@@ -162,7 +162,7 @@ def _cells() -> str:
     inner = [groups, f"{worst} as verdict", "count(*) as trials", "arg_min(metric, number) as metric"]
     inner += ["max(begun_at) as begun_at", f"any_value({SETTLED_CELLS}[{_PLACE}]) as settled"]
     measured = "filter (where verdict <> 'failed')"
-    for name, field in FIGURES.items():
+    for name, field in COLUMNS.items():
         inner += [
             f"avg(figures.{field}) {measured} as {name}",
             f"stddev_samp(figures.{field}) {measured} as {name}_s",
@@ -171,14 +171,14 @@ def _cells() -> str:
     inner += [f"{_summed(field.name, measured)} as {field.name}" for field in dataclasses.fields(AccountSum)]
     counts = _counts("verdict")
     outer = [groups, "metric", "verdict", f"{counts} as counts", "settled", "trials"]
-    for name in FIGURES:
+    for name in COLUMNS:
         half = f"t_factor({name}_n - 1) * {name}_s / sqrt({name}_n)"
         outer += [
             f"case when {counts} then {name} end as {name}",
             f"case when {counts} then if({name} < {half}, 0, {name} - {half}) end as {name}_low",
             f"case when {counts} then {name} + {half} end as {name}_high",
         ]
-    outer += [f"case when not {counts} then {name} end as {REJECTED}{name}" for name in FIGURES]
+    outer += [f"case when not {counts} then {name} end as {REJECTED}{name}" for name in COLUMNS]
     outer += [field.name for field in dataclasses.fields(AccountSum)]
     outer += ["try_cast(begun_at as TIMESTAMP) as begun_at"]
     return f"select {', '.join(outer)} from (select {', '.join(inner)} from placed_trials group by {groups})"

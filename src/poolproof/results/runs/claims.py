@@ -18,9 +18,8 @@ from poolproof.campaign.claims import (
     Term,
     cell_values_of,
 )
-from poolproof.campaign.model import LOWER_IS_BETTER, Metric
-from poolproof.campaign.workload_source import METRICS
 from poolproof.evidence.model import LeafUse
+from poolproof.metrics import COMPARABLE, MetricId, metric_of
 from poolproof.results.runs.model import Trial
 from poolproof.results.runs.summary import COUNTING_VERDICTS, Cell
 from poolproof.results.runs.uncertainty import extremes_of, metric_prior
@@ -34,7 +33,6 @@ _LEAF: Mapping[str, Callable[[LeafUse], float]] = {
     "read_share": lambda leaf: leaf.read_bytes,
     "write_share": lambda leaf: leaf.drained_write_bytes,
 }
-_NS = 1e-9
 
 
 @dataclass(frozen=True)
@@ -60,7 +58,7 @@ class _Cells:
     def __init__(self, cells: tuple[Cell, ...]) -> None:
         self._cells = cells
         self._by_key = {(cell.layout, cell.workload): cell for cell in cells}
-        self._priors: dict[Metric, VariancePrior | None] = {}
+        self._priors: dict[MetricId, VariancePrior | None] = {}
 
     def at(self, layout: str, workload: str) -> Cell:
         try:
@@ -70,7 +68,7 @@ class _Cells:
 
     def prior(self, term: CellValue) -> VariancePrior | None:
         """Return how much trials differ by this metric; None for counted bytes, or if too few cells say so."""
-        if term.name not in METRICS:
+        if term.name not in COMPARABLE:
             return None
         if term.name not in self._priors:
             self._priors[term.name] = metric_prior(self._cells, term.name)
@@ -100,7 +98,7 @@ def _without_interval(that: ComparisonClaim, cells: _Cells) -> str:
     """Return which rate or latency has a single trial and so no interval; empty if none."""
     for term in cell_values_of(that):
         prior = cells.prior(term)
-        if term.name in METRICS and not has_interval(len(_samples(term, cells)), prior):
+        if term.name in COMPARABLE and not has_interval(len(_samples(term, cells)), prior):
             why = "and the other cells vary too widely to estimate how much a second might differ" if prior else ""
             single = f"{term.name} of {term.workload} on {term.layout} comes from a single trial"
             return f"{single}, {why or 'which has no interval'}"
@@ -152,7 +150,7 @@ def _value(term: Term, cells: _Cells) -> Interval:
 def _range(term: CellValue, cells: _Cells) -> tuple[float, float]:
     """Return the lowest and highest share of its mean that a changing rate allows: 1 and 1 for a steady one."""
     cell = cells.at(term.layout, term.workload)
-    if term.name not in METRICS or not cell.unsteady:
+    if term.name not in COMPARABLE or not cell.unsteady:
         return 1.0, 1.0
     extremes = extremes_of(cell.trials, term.name)
     if extremes is None:
@@ -193,7 +191,7 @@ def _combined(term: Operation, left: Interval, right: Interval) -> Interval:
 def _samples(term: CellValue, cells: _Cells) -> tuple[float, ...]:
     """Return one value for each trial that did not fail."""
     cell = cells.at(term.layout, term.workload)
-    if term.name in METRICS and cell.verdict not in COUNTING_VERDICTS:
+    if term.name in COMPARABLE and cell.verdict not in COUNTING_VERDICTS:
         raise _NoValue(f"{cell.workload} on {cell.layout} is {cell.verdict}")
     found = [_of_trial(term, trial) for trial in cell.trials if trial.verdict != "failed"]
     samples = tuple(value for value in found if value is not None)
@@ -214,15 +212,15 @@ def _of_trial(term: CellValue, trial: Trial) -> float | None:
             return trial.account.read_ratio if trial.account else None
         case "write_ratio":
             return trial.account.write_ratio if trial.account else None
-        case "iops" | "bandwidth" | "p50" | "p99" | "p999" | "sync_p99":
+        case _ if term.name in COMPARABLE:
             value = trial.figures.metric(term.name) if trial.figures else None
             return None if value is None else _in_unit(term.name, value)
     raise AssertionError(term.name)
 
 
-def _in_unit(metric: Metric, value: float) -> float:
+def _in_unit(metric: MetricId, value: float) -> float:
     """Return a value in the unit of claims: latencies in seconds instead of nanoseconds."""
-    return value * _NS if metric in LOWER_IS_BETTER else value
+    return value * metric_of(metric).unit.scale
 
 
 def _share(counts: Mapping[str, float], device: str | None) -> float | None:

@@ -5,14 +5,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from poolproof.campaign.calibration import calibration_of
-from poolproof.campaign.model import Campaign, Layout, Measure, Metric, Until, Workload
+from poolproof.campaign.model import Campaign, Layout, Measure, Until, Workload
+from poolproof.metrics import MetricId, metric_of
 from poolproof.results.runs.model import NotConverged, Trial
 from poolproof.statistics.percentiles import BIN_DEVIATION
 from poolproof.statistics.variances import VariancePrior, fit_prior
 from poolproof.stopping.across import across
 from poolproof.stopping.model import IMPRECISE, AcrossTrials, StoppingRule, TrialMean
 
-_RATES: frozenset[Metric] = frozenset({"iops", "bandwidth"})
+_RATES: frozenset[MetricId] = frozenset({"iops", "bandwidth"})
 
 
 @dataclass(frozen=True)
@@ -26,9 +27,9 @@ class VariancePriors:
     rates: VariancePrior | None = None
     percentiles: VariancePrior | None = None
 
-    def of(self, metric: Metric) -> VariancePrior | None:
+    def of(self, metric: MetricId) -> VariancePrior | None:
         """Return the prior for the metric's kind."""
-        return self.rates if is_rate(metric) else self.percentiles
+        return self.rates if metric_of(metric).is_rate else self.percentiles
 
 
 @dataclass(frozen=True)
@@ -67,16 +68,6 @@ def stopping_rule(measure: Measure) -> StoppingRule:
     )
 
 
-def is_rate(metric: Metric) -> bool:
-    """True for a rate, which a trial's series shows; False for a percentile of latencies."""
-    return metric in _RATES
-
-
-def resolution_of(metric: Metric) -> float:
-    """Return the least relative standard error of a mean of trials: a percentile is only known to its bin."""
-    return 0.0 if is_rate(metric) else BIN_DEVIATION
-
-
 def priors_among(cells: Iterable[Sequence[Trial]]) -> VariancePriors:
     """Return how much trials differ in these cells of one run."""
     rates: list[list[float]] = []
@@ -84,7 +75,7 @@ def priors_among(cells: Iterable[Sequence[Trial]]) -> VariancePriors:
     for trials in cells:
         if trials:
             means = [trial.mean for trial in _means_of(trials)]
-            (rates if is_rate(trials[0].metric) else percentiles).append(means)
+            (rates if metric_of(trials[0].metric).is_rate else percentiles).append(means)
     return VariancePriors(fit_prior(rates), fit_prior(percentiles, BIN_DEVIATION))
 
 
@@ -157,7 +148,7 @@ def convergence_of(
         missing = NotConverged("no-figure", "no trial produced a result")
         return CellConvergence(len(trials) >= measure.trials, False, (missing,), None, fixed_s)
     metric = trials[0].metric
-    found = across(means, stopping_rule(measure), (priors or VariancePriors()).of(metric), resolution_of(metric))
+    found = across(means, stopping_rule(measure), (priors or VariancePriors()).of(metric), metric_of(metric).resolution)
     reasons = (*_reasons_across(found, len(means), measure.until), *_reasons_within(trials))
     return CellConvergence(found.done, found.is_precise and not reasons, reasons, found, fixed_s)
 
@@ -185,7 +176,9 @@ def _mean_of(trial: Trial) -> TrialMean | None:
     settling = trial.settling
     if settling is not None and settling.half_share is not None:
         return TrialMean(value, value * (1 - settling.half_share), value * (1 + settling.half_share))
-    if settling is None or settling.low_share is None or settling.high_share is None or not is_rate(trial.metric):
+    if settling is None or settling.low_share is None or settling.high_share is None:
+        return TrialMean(value)
+    if not metric_of(trial.metric).is_rate:
         return TrialMean(value)
     return TrialMean(value, value * settling.low_share, value * settling.high_share)
 

@@ -19,7 +19,8 @@ from dataclasses import dataclass, replace
 
 from poolproof.campaign.calibration import calibrated_device, calibration_of
 from poolproof.campaign.expression import Expression, Word
-from poolproof.campaign.model import LOWER_IS_BETTER, Campaign, Metric
+from poolproof.campaign.model import Campaign
+from poolproof.metrics import LOWER_IS_BETTER, MetricId
 from poolproof.results.runs.model import Trial
 from poolproof.results.runs.summary import COUNTING_VERDICTS, Cell
 from poolproof.statistics.comparison import ratio_interval
@@ -126,7 +127,7 @@ def _limit(cell: Cell, bare: Mapping[Place, Cell], devices: set[str], unfit: str
     return replace(found, over=_over(cell, found, bare_cells), converged=converged)
 
 
-def _of_leaves(figure: float, metric: Metric, leaves: tuple[LeafLimit, ...]) -> Limit:
+def _of_leaves(figure: float, metric: MetricId, leaves: tuple[LeafLimit, ...]) -> Limit:
     if metric in LOWER_IS_BETTER:
         first = min(leaves, key=lambda leaf: leaf.bare)
         return Limit(first.bare, first.bare / figure, first.device, leaves)
@@ -210,7 +211,7 @@ def _loads(cell: Cell) -> dict[str, float] | str:
     return {device: load for device, load in loads.items() if load >= _LEAST_LOAD * max(loads.values())}
 
 
-def _figure(cell: Cell | None, device: str, metric: Metric) -> float | str:
+def _figure(cell: Cell | None, device: str, metric: MetricId) -> float | str:
     if cell is None:
         return f"{device} was not measured alone"
     if cell.verdict not in COUNTING_VERDICTS:

@@ -2,15 +2,27 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TypeVar
 
-from poolproof.campaign.model import Metric
 from poolproof.evidence.model import Account, LeafUse
+from poolproof.metrics import METRICS, MetricId, metric_of
 from poolproof.rules.model import Finding, Verdict
 
 SCHEMA = 1
+Value = TypeVar("Value")
+
+
+def _with_a_field_per_metric(kind: type[Value]) -> type[Value]:
+    """Add a field for each metric that has none, so that a new metric is only a row of the table of metrics."""
+    for metric in METRICS:
+        if metric.field not in kind.__annotations__:
+            kind.__annotations__[metric.field] = float | None
+            setattr(kind, metric.field, None)
+    return kind
 
 
 @dataclass(frozen=True)
+@_with_a_field_per_metric
 class TrialMetrics:
     """What one trial measured, all jobs and directions together. Nanoseconds, bytes per second, I/Os per second.
 
@@ -32,21 +44,10 @@ class TrialMetrics:
     sync_p99_ns: float | None = None
     swing: float | None = None
 
-    def metric(self, metric: Metric) -> float | None:
+    def metric(self, metric: MetricId) -> float | None:
         """The figure that a metric names: I/Os per second, bytes per second or nanoseconds."""
-        match metric:
-            case "iops":
-                return self.iops
-            case "bandwidth":
-                return self.bandwidth_bytes
-            case "p50":
-                return self.p50_ns
-            case "p99":
-                return self.p99_ns
-            case "p999":
-                return self.p999_ns
-            case "sync_p99":
-                return self.sync_p99_ns
+        value: float | None = getattr(self, metric_of(metric).field)
+        return value
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,7 @@ class Trial:
     number: int
     verdict: Verdict
     findings: tuple[Finding, ...]
-    metric: Metric
+    metric: MetricId
     figures: TrialMetrics | None = None
     account: Account | None = None
     leaves: tuple[LeafUse, ...] = ()
@@ -106,6 +107,14 @@ class Trial:
     source: str = ""
     columns: Mapping[str, str] = field(default_factory=dict)
     schema: int = SCHEMA
+
+    def __post_init__(self) -> None:
+        """Check that the metric is known.
+
+        Raises:
+            ValueError: it is not.
+        """
+        metric_of(self.metric)
 
     @property
     def key(self) -> tuple[str, str, int]:

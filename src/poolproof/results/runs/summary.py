@@ -5,15 +5,10 @@ from dataclasses import dataclass
 from itertools import product
 
 from poolproof.campaign.calibration import calibrated_device, calibration_of
-from poolproof.campaign.model import Campaign, Layout, Measure, Metric, Workload
+from poolproof.campaign.model import Campaign, Layout, Measure, Workload
 from poolproof.evidence.model import LeafUse
-from poolproof.results.runs.convergence import (
-    CellConvergence,
-    convergence_of,
-    priors_among,
-    resolution_of,
-    unsteady_reasons,
-)
+from poolproof.metrics import METRICS, MetricId, metric_of
+from poolproof.results.runs.convergence import CellConvergence, convergence_of, priors_among, unsteady_reasons
 from poolproof.results.runs.groups import Group, groups_of
 from poolproof.results.runs.model import Trial
 from poolproof.rules.model import Finding, Verdict
@@ -61,7 +56,7 @@ class Cell:
     layout: str
     workload: str
     trials: tuple[Trial, ...]
-    metric: Metric
+    metric: MetricId
     verdict: Verdict
     findings: tuple[Finding, ...]
     figure: Interval | None
@@ -110,7 +105,7 @@ class Cell:
         """The metric of each trial that did not fail."""
         return self.values_of(self.metric)
 
-    def values_of(self, metric: Metric) -> tuple[float, ...]:
+    def values_of(self, metric: MetricId) -> tuple[float, ...]:
         """Any metric of each trial that did not fail; empty where fio did not measure it."""
         return _values(self.trials, metric)
 
@@ -148,7 +143,7 @@ def factor_to(cell: Cell, base: Cell) -> Interval | None:
     """How many times the base's figure this one is; None where either is no figure to compare."""
     if cell.verdict not in COUNTING_VERDICTS or base.verdict not in COUNTING_VERDICTS or cell.unsteady or base.unsteady:
         return None
-    return ratio_interval(cell.values(), base.values(), resolution_of(cell.metric))
+    return ratio_interval(cell.values(), base.values(), metric_of(cell.metric).resolution)
 
 
 def _cell(trials: tuple[Trial, ...], settling: CellConvergence | None) -> Cell:
@@ -163,8 +158,8 @@ def _cell(trials: tuple[Trial, ...], settling: CellConvergence | None) -> Cell:
         figure=_figure(_values(trials, first.metric), settling),
         iops=mean_interval(_values(trials, "iops")),
         bandwidth=mean_interval(_values(trials, "bandwidth")),
-        latency_ns={name: _mean(_attribute(trials, f"{name}_ns")) for name in ("p50", "p99", "p999")},
-        sync_latency_ns={name: _mean(_attribute(trials, f"sync_{name}_ns")) for name in ("p50", "p99")},
+        latency_ns=_percentiles(trials, "requests"),
+        sync_latency_ns=_percentiles(trials, "syncs"),
         account=_account(trials),
         leaves=_leaves(trials),
         settling=settling,
@@ -184,7 +179,7 @@ def _measured(trials: Iterable[Trial]) -> list[Trial]:
     return [trial for trial in trials if trial.verdict != "failed"]
 
 
-def _values(trials: Iterable[Trial], metric: Metric) -> tuple[float, ...]:
+def _values(trials: Iterable[Trial], metric: MetricId) -> tuple[float, ...]:
     figures = [trial.figures for trial in _measured(trials) if trial.figures is not None]
     values = [figure.metric(metric) for figure in figures]
     return tuple(value for value in values if value is not None)
@@ -193,6 +188,16 @@ def _values(trials: Iterable[Trial], metric: Metric) -> tuple[float, ...]:
 def _attribute(trials: Iterable[Trial], name: str) -> list[float]:
     found = [getattr(trial.figures, name) for trial in _measured(trials) if trial.figures is not None]
     return [value for value in found if value is not None]
+
+
+def _percentiles(trials: Iterable[Trial], of: str) -> dict[str, float | None]:
+    """Return the mean of each percentile, by its name without `sync_`."""
+    measured = list(trials)
+    return {
+        metric.id.removeprefix("sync_"): _mean(_attribute(measured, metric.field))
+        for metric in METRICS
+        if metric.of == of
+    }
 
 
 def _mean(values: Sequence[float]) -> float | None:

@@ -9,22 +9,22 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from poolproof.campaign.model import LOWER_IS_BETTER, Metric
-from poolproof.results.runs.convergence import resolution_of, unsteady_reasons
+from poolproof.metrics import LOWER_IS_BETTER, MetricId, metric_of
+from poolproof.results.runs.convergence import unsteady_reasons
 from poolproof.results.runs.model import Trial
 from poolproof.results.runs.summary import Cell
 from poolproof.statistics.comparison import LogMean, log_mean
 from poolproof.statistics.variances import LEAST_DEVIATION, VariancePrior, fit_prior
 
 
-def metric_prior(cells: Iterable[Cell], metric: Metric) -> VariancePrior | None:
+def metric_prior(cells: Iterable[Cell], metric: MetricId) -> VariancePrior | None:
     """Return the typical variance between trials, from all cells with two or more; None if there are too few.
 
     Cells of a fixed time are left out: their intervals do not use other cells. Cells whose rate changes are included:
     their extremes say separately how far all of their trials may be off.
     """
     groups = [cell.values_of(metric) for cell in cells if cell.settling is not None]
-    return fit_prior(groups, resolution_of(metric) or LEAST_DEVIATION)
+    return fit_prior(groups, metric_of(metric).resolution or LEAST_DEVIATION)
 
 
 @dataclass(frozen=True)
@@ -34,14 +34,14 @@ class Extremes:
     lowest: float
     highest: float
 
-    def distances(self, mean: float, metric: Metric) -> tuple[float, float]:
+    def distances(self, mean: float, metric: MetricId) -> tuple[float, float]:
         """Return how far they are below and above a mean logarithm that is oriented so that more is better."""
         lowest, highest = math.log(self.lowest), math.log(self.highest)
         worst, best = (-highest, -lowest) if metric in LOWER_IS_BETTER else (lowest, highest)
         return max(0.0, mean - worst), max(0.0, best - mean)
 
 
-def extremes_of(trials: Iterable[Trial], metric: Metric) -> Extremes | None:
+def extremes_of(trials: Iterable[Trial], metric: MetricId) -> Extremes | None:
     """Return the extremes of a cell; None if they are unknown, or 0, in a trial whose rate changes.
 
     A trial has extremes only of the metric that its workload is compared by.
@@ -61,12 +61,12 @@ def extremes_of(trials: Iterable[Trial], metric: Metric) -> Extremes | None:
     return Extremes(min(bounds), max(bounds)) if bounds and min(bounds) > 0 else None
 
 
-def metric_log_mean(values: Sequence[float], metric: Metric, prior: VariancePrior | None) -> LogMean | None:
+def metric_log_mean(values: Sequence[float], metric: MetricId, prior: VariancePrior | None) -> LogMean | None:
     """Return the mean logarithm of one cell's values; None for no values, or if one of them is 0."""
-    return log_mean(values, prior, lower_is_better=metric in LOWER_IS_BETTER, resolution=resolution_of(metric))
+    return log_mean(values, prior, lower_is_better=metric in LOWER_IS_BETTER, resolution=metric_of(metric).resolution)
 
 
-def with_extremes(mean: LogMean, trials: Iterable[Trial], metric: Metric) -> LogMean | None:
+def with_extremes(mean: LogMean, trials: Iterable[Trial], metric: MetricId) -> LogMean | None:
     """Return the mean logarithm of trials whose rate changes, extended to their extremes; None if these are unknown."""
     extremes = extremes_of(trials, metric)
     if extremes is None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from poolproof.metrics import metric_of
 from poolproof.presentation.charts import theme as look
 from poolproof.presentation.export.csv import csv_text
 from poolproof.presentation.export.gnuplot import dat_files
@@ -16,7 +17,7 @@ from poolproof.presentation.export.markdown import markdown_text
 from poolproof.presentation.export.openmetrics import openmetrics_text
 from poolproof.presentation.export.parquet import write_parquet
 from poolproof.presentation.export.pictures import pictures
-from poolproof.presentation.export.rows import METRIC_COLUMNS, ExportTable
+from poolproof.presentation.export.rows import ExportTable
 from poolproof.results.compare.finished import read_run
 from poolproof.statistics.intervals import mean_interval
 
@@ -62,7 +63,7 @@ def test_the_workloads_own_figure_has_the_interval_that_is_printed_everywhere(ru
     for row in run.rows:
         cell = cells[row.layout, row.workload]
         figures = row.figures or row.rejected
-        assert figures.get(METRIC_COLUMNS[cell.metric]) == cell.figure
+        assert figures.get(metric_of(cell.metric).column) == cell.figure
         differing += cell.figure != mean_interval(cell.values())
         assert figures.get("p99_ns") == mean_interval(cell.values_of("p99"))
     assert differing

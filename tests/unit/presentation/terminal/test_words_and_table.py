@@ -7,8 +7,8 @@ import pytest
 from rich.console import Console
 
 from poolproof.campaign.flags import campaign_from_flags
-from poolproof.campaign.model import Metric
 from poolproof.evidence.model import Account, LeafUse
+from poolproof.metrics import MetricId
 from poolproof.presentation.terminal.shares import print_shares
 from poolproof.presentation.terminal.table import print_table
 from poolproof.presentation.terminal.words import (
@@ -89,7 +89,7 @@ def test_reasons_that_several_layouts_share_say_whose_figures_they_give() -> Non
 
 
 @pytest.mark.parametrize(("metric", "text"), [("iops", ""), ("bandwidth", ""), ("sync_p99", "less is better")])
-def test_figures_of_which_less_is_better_say_so(metric: Metric, text: str) -> None:
+def test_figures_of_which_less_is_better_say_so(metric: MetricId, text: str) -> None:
     assert which_is_better(metric) == text
 
 

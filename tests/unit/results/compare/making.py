@@ -96,6 +96,6 @@ def _trial(layout: str, workload: str, number: int, value: float, verdict: Verdi
         number=number,
         verdict=verdict,
         findings=() if verdict == "sound" else (finding,),
-        metric=metric,  # type: ignore[arg-type]  # one of the keys above
+        metric=metric,
         figures=figures[metric],
     )

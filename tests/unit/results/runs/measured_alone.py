@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from poolproof.campaign.calibration import bare_name
-from poolproof.campaign.model import Campaign, Metric
+from poolproof.campaign.model import Campaign
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.evidence.model import Account, LeafUse
+from poolproof.metrics import MetricId
 from poolproof.results.runs.limit import Limit, limits_of
 from poolproof.results.runs.model import Trial, TrialMetrics
 from poolproof.results.runs.summary import bare_cells_of, cells_of
@@ -32,7 +33,7 @@ def trial(
     *,
     fio: tuple[float, float] = (100, 0),
     factor: float = 1,
-    metric: Metric = "iops",
+    metric: MetricId = "iops",
     number: int = 1,
     verdict: Verdict = "sound",
     request: int = 4096,
@@ -44,7 +45,7 @@ def trial(
     )
     reads, writes = (int(each * MIB) for each in fio)
     read, wrote = (sum(getattr(leaf, name) for leaf in leaves) for name in ("read_bytes", "write_bytes"))
-    values: dict[Metric, dict[str, float]] = {"p99": {"p99_ns": figure}, "iops": {"iops": figure}}
+    values: dict[MetricId, dict[str, float]] = {"p99": {"p99_ns": figure}, "iops": {"iops": figure}}
     return Trial(
         layout=layout,
         workload=workload,
@@ -63,7 +64,7 @@ def _ios(read: float, wrote: float, request: int) -> tuple[int, int]:
 
 
 def alone(
-    disk: str, workload: str, figure: float, *, metric: Metric = "iops", verdict: Verdict = "sound", number: int = 1
+    disk: str, workload: str, figure: float, *, metric: MetricId = "iops", verdict: Verdict = "sound", number: int = 1
 ) -> Trial:
     """A disk measured alone: it moved what fio did."""
     fio = (100.0, 0.0) if workload == "reads" else (0.0, 100.0)

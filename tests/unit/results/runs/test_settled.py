@@ -4,9 +4,10 @@ from itertools import islice
 
 import pytest
 
-from poolproof.campaign.model import Campaign, Metric
+from poolproof.campaign.model import Campaign
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.measure.order import TrialOrder
+from poolproof.metrics import MetricId
 from poolproof.results.runs.convergence import convergence_of, needs_trial, priors_among, trials_ahead, unsteady_reasons
 from poolproof.results.runs.model import Convergence, NotConverged, Trial, TrialMetrics
 from poolproof.results.runs.summary import cells_of
@@ -32,7 +33,7 @@ def trial(layout: str, workload: str, number: int, iops: float, *reasons: str) -
     return Trial(layout, workload, number, "sound", (), "iops", TrialMetrics(iops, iops * 4096), settling=settling)
 
 
-def latency(layout: str, number: int, sync_ns: float, metric: Metric = "sync_p99") -> Trial:
+def latency(layout: str, number: int, sync_ns: float, metric: MetricId = "sync_p99") -> Trial:
     return Trial(
         layout, "etcd", number, "sound", (), metric, TrialMetrics(500.0, 1e6, p99_ns=sync_ns, sync_p99_ns=sync_ns)
     )

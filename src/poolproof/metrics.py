@@ -1,0 +1,115 @@
+"""The table of metrics, read by tables, pages, charts, exports, SQL and rules. A new metric is one row of `METRICS`."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from poolproof.statistics.percentiles import BIN_DEVIATION
+from poolproof.units import format_count, format_duration, format_rate
+
+MetricId = str
+"""The `id` of a row, such as `iops` or `p99`."""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """The unit of a trial's values. An axis shows values times `scale`, in the SI unit `symbol`.
+
+    `text` formats a value for people, such as `183 MB/s`.
+    """
+
+    text: Callable[[float], str]
+    scale: float = 1.0
+    symbol: str = ""
+
+
+IOS_PER_S = Unit(lambda value: f"{format_count(value)} IOPS")
+BYTES_PER_S = Unit(format_rate, symbol="B/s")
+NANOSECONDS = Unit(lambda value: format_duration(value / 1e9), scale=1e-9, symbol="s")
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric of a trial.
+
+    `field` is its field of `TrialMetrics`, `column` its name in exports and SQL. `is_comparable`: layouts can be
+    compared by it (`metric:`, `--metric`, claims). A rate is of reads, writes or both (`of`: all, read, write); a
+    percentile, `percent`, is of the completion latency of requests or of syncs (fsync and fdatasync).
+    """
+
+    id: MetricId
+    title: str
+    unit: Unit
+    field: str
+    column: str
+    of: Literal["all", "read", "write", "requests", "syncs"]
+    percent: float | None = None
+    more_is_better: bool = False
+    is_comparable: bool = True
+
+    @property
+    def is_rate(self) -> bool:
+        """True for a rate, which the seconds of a trial show; False for a percentile, which its histograms show."""
+        return self.percent is None
+
+    @property
+    def resolution(self) -> float:
+        """The smallest relative standard error that a mean can have: fio counts latencies in bins."""
+        return 0.0 if self.is_rate else BIN_DEVIATION
+
+    @property
+    def axis_title(self) -> str:
+        """The title of an axis, with the direction that is better."""
+        return f"{self.title} ({'more' if self.more_is_better else 'less'} is better)"
+
+
+def _rate(metric: MetricId, title: str, unit: Unit, of: Literal["all", "read", "write"], field: str = "") -> Metric:
+    field = field or metric
+    column = f"{field}_per_s" if unit is BYTES_PER_S else field
+    return Metric(metric, title, unit, field, column, of, more_is_better=True, is_comparable=of == "all")
+
+
+def _latency(
+    metric: MetricId, title: str, of: Literal["requests", "syncs"], percent: float, *, is_comparable: bool = True
+) -> Metric:
+    return Metric(metric, title, NANOSECONDS, f"{metric}_ns", f"{metric}_ns", of, percent, is_comparable=is_comparable)
+
+
+METRICS: tuple[Metric, ...] = (
+    _rate("iops", "IOPS", IOS_PER_S, "all"),
+    _rate("read_iops", "read IOPS", IOS_PER_S, "read"),
+    _rate("write_iops", "write IOPS", IOS_PER_S, "write"),
+    _rate("bandwidth", "bandwidth", BYTES_PER_S, "all", "bandwidth_bytes"),
+    _rate("read_bandwidth", "read bandwidth", BYTES_PER_S, "read", "read_bandwidth_bytes"),
+    _rate("write_bandwidth", "write bandwidth", BYTES_PER_S, "write", "write_bandwidth_bytes"),
+    _latency("p50", "median latency", "requests", 50.0),
+    _latency("p99", "p99 latency", "requests", 99.0),
+    _latency("p999", "p99.9 latency", "requests", 99.9),
+    _latency("sync_p50", "median of fsync", "syncs", 50.0, is_comparable=False),
+    _latency("sync_p99", "p99 of fsync", "syncs", 99.0),
+)
+
+_BY_ID: Mapping[MetricId, Metric] = {metric.id: metric for metric in METRICS}
+
+COMPARABLE: tuple[MetricId, ...] = tuple(metric.id for metric in METRICS if metric.is_comparable)
+"""The metrics by which layouts can be compared: what `metric:` and `--metric` accept."""
+
+COLUMNS: Mapping[str, str] = {metric.column: metric.field for metric in METRICS}
+"""The field of each column of exports and SQL."""
+
+REJECTED = "rejected_"
+"""The prefix of the column of a value that does not count."""
+
+LOWER_IS_BETTER: frozenset[MetricId] = frozenset(metric.id for metric in METRICS if not metric.more_is_better)
+
+
+def metric_of(metric: MetricId) -> Metric:
+    """Return the row of a metric.
+
+    Raises:
+        ValueError: no metric has this id.
+    """
+    try:
+        return _BY_ID[metric]
+    except KeyError:
+        raise ValueError(f"`{metric}` is not a metric") from None

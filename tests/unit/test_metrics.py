@@ -1,0 +1,103 @@
+"""A metric is one row of the table: with one more, everything that shows metrics shows it."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from poolproof.metrics import COLUMNS, COMPARABLE, METRICS, metric_of
+
+SOURCE = Path(__file__).parents[2] / "src" / "poolproof"
+ROW = '    _latency("p90", "p90 latency", "requests", 90.0),\n'
+SCRIPT = """
+import io, sys
+from pathlib import Path
+from rich.console import Console
+from poolproof.campaign.claims import CELL_VALUES
+from poolproof.campaign.yaml import parse_campaign
+from poolproof.load.outcome import Direction, Latency, Outcome, PartOutcome
+from poolproof.measure.ending import percentile_of
+from poolproof.measure.figures import figures_of
+from poolproof.presentation.charts.metrics import label_expression, title
+from poolproof.presentation.export.csv import csv_text
+from poolproof.presentation.export.influx import influx_text
+from poolproof.presentation.export.openmetrics import openmetrics_text
+from poolproof.presentation.export.pictures import pictures
+from poolproof.presentation.export.rows import table_of
+from poolproof.presentation.html_report.cells import metrics_measured
+from poolproof.presentation.terminal.table import print_table
+from poolproof.results.compare.finished import read_run
+from poolproof.results.query.session import open_runs
+from poolproof.results.runs.directory import RunDirectory
+from poolproof.results.runs.model import RunRecord, Trial, TrialMetrics
+
+CAMPAIGN = '''
+name: toy
+question: "?"
+devices: {a: {file: 2G}}
+layouts: {one: a | ext4}
+workloads: {reads: {rw: randread, bs: 4k, metric: p90}}
+measure: {time: 5s, trials: 2}
+'''
+path = Path(sys.argv[1]) / "run"
+campaign = parse_campaign(CAMPAIGN, "t")
+record = RunRecord("0", CAMPAIGN, "r", "", "", 1, "h", "2026-01-01T00:00:00+00:00", {}, {})
+run = RunDirectory.create(path, CAMPAIGN, record)
+for number, value in ((1, 7e6), (2, 7.2e6)):
+    run.append(Trial("one", "reads", number, "sound", (), "p90", TrialMetrics(1.0, 1.0, p90_ns=value)))
+loaded = read_run(path)
+cells = tuple(loaded.cells.values())
+assert "p90" in CELL_VALUES
+assert percentile_of("p90").percent == 90.0
+assert metrics_measured(cells)[0] == "p90"
+console = Console(file=io.StringIO(), width=200)
+print_table(console, cells, None)
+assert "p90 latency" in console.file.getvalue() and "7.10 ms" in console.file.getvalue()
+assert title("p90") == "p90 latency (less is better)" and "'s'" in label_expression("p90")
+assert cells[0].latency_ns["p90"] == 7.1e6
+table = table_of(loaded)
+assert "p90_ns,p90_ns_low,p90_ns_high" in csv_text(table)
+assert "p90_ns=7100000.0" in influx_text(table)
+assert 'percentile="90"} 0.0071' in openmetrics_text(table)
+assert any(picture.place.name.endswith("p90") for picture in pictures(loaded))
+with open_runs(Path(sys.argv[1])) as session:
+    assert session.ask("select p90_ns, metric from cells").rows == [(7.1e6, "p90")]
+latency = Latency(samples=100, bins_ns={1000: 80, 2000: 20})
+fio = Outcome(version="fio-3.36", parts=(PartOutcome(name="j", read=Direction(clat=latency)),))
+print(figures_of(fio).p90_ns)
+"""
+
+
+def test_ids_fields_and_columns_are_unique() -> None:
+    assert len({metric.id for metric in METRICS}) == len({metric.field for metric in METRICS}) == len(COLUMNS)
+    assert {"iops", "bandwidth", "p50", "p99", "p999", "sync_p99"} == set(COMPARABLE)
+
+
+def test_an_unknown_metric_is_an_error() -> None:
+    with pytest.raises(ValueError, match="iop"):
+        metric_of("iop")
+
+
+def test_a_new_row_appears_everywhere(tmp_path: Path) -> None:
+    copy = tmp_path / "source" / "poolproof"
+    shutil.copytree(SOURCE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    table = copy / "metrics.py"
+    text = table.read_text()
+    before = '    _latency("p99",'
+    assert before in text
+    table.write_text(text.replace(before, ROW + before))
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    runs = tmp_path / "runs"
+    runs.mkdir()
+    done = subprocess.run(
+        [sys.executable, script, runs],
+        env={"PYTHONPATH": str(copy.parent), "HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) == pytest.approx(2000, rel=0.02)
