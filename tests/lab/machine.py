@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from poolproof.lab import standing
+from poolproof.lab import labs
 from poolproof.lab.cache import lab_folder
 from tests.loop.command import POOLPROOF, Answer
 
@@ -35,7 +35,7 @@ class Machine:
     def __init__(self, name: str) -> None:
         self.name = name
         self.on = f"lab:{name}"
-        self.record = standing.find(name).record
+        self.record = labs.find(name).record
         self.ready_after_s = math.inf
         self.boot_processor_s = math.inf
 
@@ -51,7 +51,7 @@ class Machine:
     @property
     def qemu(self) -> int:
         """The process that is the machine."""
-        return int((standing.folder_of(self.name) / "qemu.pid").read_text())
+        return int((labs.folder_of(self.name) / "qemu.pid").read_text())
 
     def run(self, *argv: str) -> Answer:
         return poolproof("lab", "run", self.name, "--", *argv)

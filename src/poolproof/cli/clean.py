@@ -72,7 +72,7 @@ def _clean_all(on: str, work: str | None, *, as_json: bool) -> None:
 
 
 def _remove_orphaned_labs() -> list[str]:
-    from poolproof.lab.standing import orphans, remove
+    from poolproof.lab.labs import orphans, remove
 
     removed = []
     for folder in orphans():

@@ -45,7 +45,7 @@ def build(
 
     end_in_order()
     recipe = recipe_here(zfs)
-    existed = image_named(recipe.name).is_there and not anew
+    existed = image_named(recipe.name).exists and not anew
     if not existed:
         say(f"building the image {recipe.name}: {USUALLY}")
     image = build_image(recipe, Stopwatch(say), anew=anew)
@@ -75,7 +75,7 @@ def start(
     poolproof lab start nas --disk a=emulate:hdd-7200,8G --disk b=emulate:sata-ssd,8G
     """
     from poolproof.campaign.device_source import parse_device_flag
-    from poolproof.lab.accelerate import check_wish
+    from poolproof.lab.boot import check_acceleration
     from poolproof.lab.build import built
     from poolproof.lab.start import LabRequest, check_processors, check_programs, parse_ram
     from poolproof.lab.start import start as start_lab
@@ -90,7 +90,7 @@ def start(
         devices=devices,
         ram_bytes=parse_ram(ram),
         processors=check_processors(cpus),
-        wish=check_wish(accel),
+        acceleration=check_acceleration(accel),
         port=port,
     )
     lab = start_lab(request, say)
@@ -117,8 +117,8 @@ def run(
     """
     from poolproof.campaign.document import Spot
     from poolproof.campaign.measure import duration
+    from poolproof.lab.labs import find
     from poolproof.lab.reach import run_in_lab
-    from poolproof.lab.standing import find
 
     completed = run_in_lab(find(name), argv, duration(limit, Spot("--limit")))
     if as_json:
@@ -133,8 +133,8 @@ def run(
 @app.command()
 def ssh(name: LabName, as_json: Json = False) -> None:
     """Open a root shell in a lab. With --json, print the ssh command instead of running it."""
+    from poolproof.lab.labs import find
     from poolproof.lab.reach import ssh_command
-    from poolproof.lab.standing import find
     from poolproof.process import become
 
     argv = ssh_command(find(name))
@@ -147,8 +147,8 @@ def ssh(name: LabName, as_json: Json = False) -> None:
 @app.command()
 def stop(name: LabName, as_json: Json = False) -> None:
     """Stop a lab and discard its disks with all data on them. Its console log remains until `lab rm`."""
-    from poolproof.lab.standing import find
-    from poolproof.lab.standing import stop as stop_lab
+    from poolproof.lab.labs import find
+    from poolproof.lab.labs import stop as stop_lab
 
     end_in_order()
     lab = find(name)
@@ -160,7 +160,7 @@ def stop(name: LabName, as_json: Json = False) -> None:
 def list_(as_json: Json = False) -> None:
     """List the labs with their states, and the images."""
     from poolproof.lab.cache import images
-    from poolproof.lab.standing import labs
+    from poolproof.lab.labs import labs
     from poolproof.units import format_size
 
     found = [(lab.name, lab.state, lab.record) for lab in labs()]
@@ -195,7 +195,7 @@ def rm(
     as_json: Json = False,
 ) -> None:
     """Stop a lab and delete all its files, or delete an image."""
-    from poolproof.lab.standing import remove_named
+    from poolproof.lab.labs import remove_named
 
     end_in_order()
     remove_named(name)

@@ -70,12 +70,12 @@ def lab_of_run(zfs: str, ram: str, cpus: int, accel: str) -> "RunLab":
     Raises:
         UsageError: unknown series or acceleration, a number of processors out of range, or too little RAM.
     """
-    from poolproof.lab.accelerate import check_wish
+    from poolproof.lab.boot import check_acceleration
     from poolproof.lab.recipe import check_series
     from poolproof.lab.start import check_processors, parse_ram
     from poolproof.results.runs.model import RunLab
 
-    return RunLab(check_series(zfs), parse_ram(ram), check_processors(cpus), check_wish(accel))
+    return RunLab(check_series(zfs), parse_ram(ram), check_processors(cpus), check_acceleration(accel))
 
 
 def parse_percent(text: str, option: str) -> float:

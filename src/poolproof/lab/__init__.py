@@ -1,1 +1,1 @@
-"""The lab: a disposable virtual machine on which every storage system is real, with disks like the campaign's."""
+"""The lab: a disposable virtual machine with every storage system and with disks like those of a campaign."""

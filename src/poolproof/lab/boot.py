@@ -1,34 +1,69 @@
-"""Boot a lab's machine: QEMU with the first acceleration that brings the guest to its ready line."""
+"""Boot a lab's machine in QEMU, with KVM or by emulation, and wait until the guest is ready.
+
+KVM is tried first, with a time limit, unless it is known not to work under this kernel; that result is remembered.
+"""
 
 import contextlib
+import os
 import socket
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
-from poolproof.errors import BuildError, HostError
+import msgspec
+
+from poolproof.errors import BuildError, HostError, UsageError
 from poolproof.hosts.local import LocalHost
-from poolproof.lab import accelerate
-from poolproof.lab.cache import Image, public_key
+from poolproof.lab.cache import Image, lab_folder, public_key
 from poolproof.lab.disks import LabDisk
-from poolproof.lab.qemu import READY, Accelerator, Virtual, qemu_command
-from poolproof.lab.standing import is_running, last_words
+from poolproof.lab.labs import is_running, last_words
 from poolproof.provision.apply import apply
 from poolproof.provision.journal import Change, Journal
 from poolproof.provision.undo import undo_all
 from poolproof.steps import Step, UndoDaemon
 
+Accelerator = Literal["kvm", "tcg"]
+Acceleration = Literal["auto", "kvm", "tcg"]
+ACCELERATIONS: tuple[Acceleration, ...] = ("auto", "kvm", "tcg")
+
+KVM_LIMIT_S = 15.0
+"""A guest is ready within a few seconds under a working KVM; one that is not ready by then never will be."""
+
+READY = "poolproof-lab: ready"
+"""What the guest prints on its console when sshd listens and its disks exist."""
+
+_KVM = Path("/dev/kvm")
 _READY_S = 300.0
 _POLL_S = 0.1
 _START_QEMU_S = 30.0
 _PORTS_TO_TRY = 3
-_PORT_TAKEN = "host forwarding"  # in QEMU's words
+_PORT_TAKEN = "host forwarding"  # in QEMU's error message
+
+# With panic=-1 and -no-reboot a guest that crashes ends QEMU, so that nothing waits for it.
+_KERNEL = "console=ttyS0 quiet loglevel=4 panic=-1 net.ifnames=0 mitigations=off random.trust_cpu=on"
+# A kernel that believes rep movsb to be fast (erms, fsrm) copies with it, but emulation does that byte by byte: a dd
+# through /dev/shm takes twice the processor time. A fifth level of page tables (la57) makes each TLB miss longer.
+_QEMU_ACCELERATION = {
+    "kvm": ("-accel", "kvm", "-cpu", "host"),
+    "tcg": ("-accel", "tcg,thread=multi", "-cpu", "max,erms=off,fsrm=off,la57=off"),
+}
+
+
+@dataclass(frozen=True)
+class Virtual:
+    """The virtual machine. `port`: the port of its sshd on 127.0.0.1; 0: any free port."""
+
+    name: str
+    ram_bytes: int
+    processors: int
+    port: int
 
 
 @dataclass(frozen=True)
 class Boot:
-    """What is to boot, and where its files go. `machine.port` 0: any that is free."""
+    """What to boot, and the folder for its pid file and console log."""
 
     machine: Virtual
     image: Image
@@ -41,57 +76,131 @@ class Boot:
         return f"{self.folder}/qemu.pid"
 
 
+class KvmResult(msgspec.Struct, frozen=True):
+    """Whether KVM works under one kernel of this machine."""
+
+    kernel: str
+    works: bool
+    why: str
+
+
 class _NotUp(HostError):
-    """The machine did not come up: QEMU does not start, or the guest is not ready. By other means it may."""
+    """QEMU did not start or the guest did not become ready; with another accelerator it may."""
 
 
-def boot(asked: Boot, wish: accelerate.Wish, tell: Callable[[str], None]) -> tuple[Accelerator, int]:
-    """The machine runs and is ready; returns how it runs, and the port that leads to its sshd.
+def check_acceleration(text: str) -> Acceleration:
+    """Return the acceleration that `--accel` names.
 
     Raises:
-        HostError: QEMU does not start, the port is taken, the guest crashed or never became ready.
+        UsageError: there is no such acceleration.
     """
-    choices, failed = accelerate.to_try(wish), ""
+    for acceleration in ACCELERATIONS:
+        if acceleration == text:
+            return acceleration
+    raise UsageError(f"--accel {text}: there is no such acceleration", f"write --accel {', '.join(ACCELERATIONS)}")
+
+
+def boot(target: Boot, acceleration: Acceleration, tell: Callable[[str], None]) -> tuple[Accelerator, int]:
+    """Start the machine and wait until it is ready. Returns the accelerator in use and the port of its sshd.
+
+    Raises:
+        HostError: QEMU does not start, the port is taken, or the guest crashed or never became ready.
+    """
+    choices, kvm_error = accelerators(acceleration), ""
     for left, accelerator in zip(reversed(range(len(choices))), choices, strict=True):
         begun = time.monotonic()
         try:
-            port = _come_up(asked, accelerator, accelerate.KVM_LIMIT_S if left else _READY_S)
+            port = _come_up(target, accelerator, KVM_LIMIT_S if left else _READY_S)
         except _NotUp as error:
-            _end_qemu(asked)
+            _end_qemu(target)
             if not left:
                 raise
-            failed = error.message
-            tell(f"KVM is there but does not work ({failed.splitlines()[0]}); emulating")
+            kvm_error = error.message
+            tell(f"KVM exists but does not work ({kvm_error.splitlines()[0]}); using emulation")
             continue
-        accelerate.learn(accelerator, failed)
-        tell(f"the lab {asked.machine.name} is ready after {time.monotonic() - begun:.1f} s ({accelerator})")
+        # KVM counts as broken only if emulation then starts the same machine: otherwise the machine is at fault.
+        if accelerator == "kvm" or kvm_error:
+            remember_kvm(not kvm_error, kvm_error)
+        tell(f"the lab {target.machine.name} is ready after {time.monotonic() - begun:.1f} s ({accelerator})")
         return accelerator, port
     raise AssertionError("unreachable")
 
 
-def _come_up(asked: Boot, accelerator: Accelerator, limit_s: float) -> int:
-    """Start QEMU and wait until the guest is ready; returns the port.
+def accelerators(acceleration: Acceleration) -> tuple[Accelerator, ...]:
+    """Return the accelerators to try, in order.
+
+    Emulation is the second choice even if KVM worked before: another hypervisor or permissions can break it later.
+    """
+    if acceleration != "auto":
+        return (acceleration,)
+    if not os.access(_KVM, os.R_OK | os.W_OK):
+        return ("tcg",)
+    known = kvm_result()
+    return ("tcg",) if known is not None and not known.works else ("kvm", "tcg")
+
+
+def kvm_result() -> KvmResult | None:
+    """Return the remembered result for the running kernel; None if there is none."""
+    try:
+        result = msgspec.json.decode(_kvm_path().read_bytes(), type=KvmResult)
+    except (OSError, msgspec.DecodeError):
+        return None
+    return result if result.kernel == os.uname().release else None
+
+
+def remember_kvm(works: bool, why: str = "") -> None:
+    """Save whether KVM works under the running kernel."""
+    part = _kvm_path().with_suffix(f".{os.getpid()}")
+    part.write_bytes(msgspec.json.encode(KvmResult(os.uname().release, works, why)))
+    part.rename(_kvm_path())
+
+
+def qemu_command(target: Boot, accelerator: Accelerator, port: int, key: str) -> tuple[str, ...]:
+    """Return QEMU's argv. `key`: the public key that may log in.
+
+    The root disk is the image; writes to it are discarded (snapshot=on). The guest's only network is the port of its
+    sshd.
+    """
+    machine, image = target.machine, target.image
+    return (
+        *("qemu-system-x86_64", "-name", f"poolproof-lab-{machine.name}", "-nodefaults", "-no-user-config"),
+        *("-display", "none", "-no-reboot", "-daemonize", "-pidfile", target.pidfile),
+        *("-machine", "pc", *_QEMU_ACCELERATION[accelerator]),
+        *("-smp", str(machine.processors), "-m", f"{machine.ram_bytes // 1024**2}M"),
+        *("-kernel", str(image.kernel), "-initrd", str(image.initrd), "-append", f"{_KERNEL} poolproof.key={key}"),
+        *("-serial", f"file:{target.folder}/console.log"),
+        *("-drive", f"file={str(image.disk).replace(',', ',,')},format=raw,if=none,id=root,snapshot=on,cache=unsafe"),
+        *("-device", "virtio-blk-pci,drive=root,werror=report"),
+        *("-netdev", f"user,id=net,restrict=on,hostfwd=tcp:127.0.0.1:{port}-:22"),
+        *("-device", "virtio-net-pci,netdev=net,romfile=", "-device", "virtio-rng-pci"),
+        *("-object", "iothread,id=disks", "-device", "virtio-scsi-pci,id=scsi0,iothread=disks"),
+        *(word for number, disk in enumerate(target.disks) for word in disk.qemu(number)),
+    )
+
+
+def _come_up(target: Boot, accelerator: Accelerator, limit_s: float) -> int:
+    """Start QEMU and wait until the guest is ready. Returns the port.
 
     Raises:
-        _NotUp: it is not within `limit_s` seconds.
+        _NotUp: the guest is not ready within `limit_s` seconds.
         HostError: the port is taken.
     """
     deadline = time.monotonic() + limit_s
-    port = _run_qemu(asked, accelerator)
-    why_not = _await_ready(asked.folder, deadline)
+    port = _run_qemu(target, accelerator)
+    why_not = _await_ready(target.folder, deadline)
     if why_not:
         hint = "poolproof lab start … --accel tcg" if accelerator == "kvm" else "poolproof lab build --anew"
-        raise _NotUp(f"the lab {asked.machine.name} did not become ready: {why_not}", hint)
+        raise _NotUp(f"the lab {target.machine.name} did not become ready: {why_not}", hint)
     return port
 
 
-def _run_qemu(asked: Boot, accelerator: Accelerator) -> int:
-    """Start QEMU; returns the port. Another program may take a free port first: then another one is tried."""
-    wanted = asked.machine.port
-    for left in reversed(range(1 if wanted else _PORTS_TO_TRY)):
-        port = wanted or _free_port()
+def _run_qemu(target: Boot, accelerator: Accelerator) -> int:
+    """Start QEMU. Returns the port; if another program takes a free port first, another one is tried."""
+    fixed = target.machine.port
+    for left in reversed(range(1 if fixed else _PORTS_TO_TRY)):
+        port = fixed or _free_port()
         try:
-            apply([_qemu(asked, accelerator, port)], LocalHost(), asked.journal, may_overwrite=frozenset())
+            apply([_qemu_step(target, accelerator, port)], LocalHost(), target.journal, may_overwrite=frozenset())
             return port
         except BuildError as error:
             if _PORT_TAKEN not in error.message:
@@ -99,27 +208,26 @@ def _run_qemu(asked: Boot, accelerator: Accelerator) -> int:
                 hint = "poolproof lab start … --accel tcg" if accelerator == "kvm" else "qemu-system-x86_64 --version"
                 raise _NotUp(f"QEMU does not start: {why}", hint) from None
             if not left:
-                raise HostError(f"port {port} of this machine is in use", "leave --port out, or name another") from None
+                raise HostError(f"port {port} of this machine is in use", "leave --port out, or use another") from None
     raise AssertionError("unreachable")
 
 
-def _qemu(asked: Boot, accelerator: Accelerator, port: int) -> Step:
-    """What a run before left would pass for the pid and the words of this one."""
+def _qemu_step(target: Boot, accelerator: Accelerator, port: int) -> Step:
+    """Remove the pid file and console log of an earlier boot first: they would be taken for those of this one."""
     with contextlib.suppress(FileNotFoundError):
-        Path(asked.pidfile).unlink()
-    (asked.folder / "console.log").write_text("")
-    machine = replace(asked.machine, port=port)
+        Path(target.pidfile).unlink()
+    (target.folder / "console.log").write_text("")
     return Step(
-        title=f"start the machine of {machine.name}",
-        argv=qemu_command(machine, accelerator, asked.image, asked.folder, public_key(), asked.disks),
-        undo=UndoDaemon(asked.pidfile, asked.pidfile),
-        await_file=asked.pidfile,
-        timeout_s=accelerate.KVM_LIMIT_S if accelerator == "kvm" else _START_QEMU_S,
+        title=f"start the machine of {target.machine.name}",
+        argv=qemu_command(target, accelerator, port, public_key()),
+        undo=UndoDaemon(target.pidfile, target.pidfile),
+        await_file=target.pidfile,
+        timeout_s=KVM_LIMIT_S if accelerator == "kvm" else _START_QEMU_S,
     )
 
 
 def _await_ready(folder: Path, deadline: float) -> str:
-    """Empty when the guest said that it is ready; else why it is not."""
+    """Wait for the guest. Returns an empty string when it is ready, otherwise the reason why it is not."""
     console = folder / "console.log"
     while True:
         alive = is_running(folder)
@@ -129,18 +237,22 @@ def _await_ready(folder: Path, deadline: float) -> str:
         if not alive:
             return f"the guest crashed; {last_words(folder)}"
         if time.monotonic() > deadline:
-            return f"the guest did not say in time that it is ready; {last_words(folder)}"
+            return f"the guest did not become ready in time; {last_words(folder)}"
         time.sleep(_POLL_S)
 
 
-def _end_qemu(asked: Boot) -> None:
+def _end_qemu(target: Boot) -> None:
     def is_other(change: Change) -> bool:
-        return not (isinstance(change.undo, UndoDaemon) and change.undo.pidfile == asked.pidfile)
+        return not (isinstance(change.undo, UndoDaemon) and change.undo.pidfile == target.pidfile)
 
-    undo_all(asked.journal, LocalHost(), keep=is_other)
+    undo_all(target.journal, LocalHost(), keep=is_other)
 
 
 def _free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+def _kvm_path() -> Path:
+    return lab_folder() / "kvm.json"

@@ -1,4 +1,4 @@
-"""Build an image in three stages, each kept when it is done: packages fetched, tree made, disk written."""
+"""Build an image in three stages, each kept when finished: fetch packages, install them into a tree, write the disk."""
 
 import contextlib
 import json
@@ -12,25 +12,32 @@ from pathlib import Path
 
 from poolproof import process
 from poolproof.errors import CommandError, HostError
-from poolproof.lab.apt import Offer, PrivateApt
-from poolproof.lab.apt_sources import ETC_APT, codename_of, configured, for_image
+from poolproof.lab.apt import ETC_APT, Offer, PrivateApt, codename_of, configured, for_image
 from poolproof.lab.cache import Image, image_named, images, lab_folder, locked
-from poolproof.lab.mmdebstrap import SIGNS, command, mode, scratch
 from poolproof.lab.programs import BUILD, require
-from poolproof.lab.recipe import BACKPORTS_PIN, PACKAGES, Recipe, check_series
+from poolproof.lab.recipe import (
+    BACKPORTS_PIN,
+    PACKAGES,
+    SIGNS,
+    Recipe,
+    build_command,
+    build_mode,
+    check_series,
+    scratch,
+)
 from poolproof.units import format_size
 
 USUALLY = "about 5 minutes on two idle cores"
-"""How long a build takes, in words."""
+"""How long a build usually takes."""
 
 _TREE_S = 3600.0
 _DISK_S = 900.0
 _DISK_BYTES = 8 << 30
 _ROOM_BYTES = 4 << 30
-_LOOK_S = 0.5
+_POLL_S = 0.5
 _TAIL_CHARACTERS = 1500
 
-# Without a journal: the disk is thrown away with its lab, and boots faster.
+# Without a journal: writes to the disk are discarded with the lab anyway, and it boots faster.
 _WRITE_DISK = """
 set -eu
 tree=$(mktemp -d "$1/tree.XXXXXX")
@@ -46,11 +53,11 @@ Tell = Callable[[str], None]
 
 
 def recipe_here(series: str, etc_apt: Path = ETC_APT) -> Recipe:
-    """The recipe by this machine's apt configuration.
+    """Return the recipe for this machine's apt configuration.
 
     Raises:
-        UsageError: no such series.
-        HostError: the machine has no source of Debian's packages.
+        UsageError: unknown series.
+        HostError: the machine has no source of Debian packages.
     """
     try:
         codename = codename_of(Path("/etc/os-release").read_text(encoding="utf-8"))
@@ -60,14 +67,14 @@ def recipe_here(series: str, etc_apt: Path = ETC_APT) -> Recipe:
 
 
 def built(series: str, etc_apt: Path = ETC_APT) -> Image:
-    """The image with that series of OpenZFS.
+    """Return the image with that OpenZFS series.
 
     Raises:
-        UsageError: no such series.
+        UsageError: unknown series.
         HostError: it has not been built.
     """
     image = _copied(series, etc_apt) or image_named(recipe_here(series, etc_apt).name)
-    if not image.is_there:
+    if not image.exists:
         raise HostError(
             f"the lab's image with OpenZFS {series} has not been built",
             f"poolproof lab build --zfs {series} ({USUALLY}, once)",
@@ -76,23 +83,23 @@ def built(series: str, etc_apt: Path = ETC_APT) -> Image:
 
 
 def built_or_build(series: str, tell: Tell) -> Image:
-    """The image with that series of OpenZFS, built where it is not there; `tell` says so and how it goes on.
+    """Return the image with that OpenZFS series; build it if there is none. `tell` gets the progress.
 
     Raises:
-        UsageError: no such series.
+        UsageError: unknown series.
         HostError: as `build`.
     """
     copied = _copied(series, ETC_APT)
     if copied is not None:
         return copied
     recipe = recipe_here(series)
-    if not image_named(recipe.name).is_there:
-        tell(f"the lab's image with OpenZFS {series} is not there yet: building it, {USUALLY}, once")
+    if not image_named(recipe.name).exists:
+        tell(f"building the lab's image with OpenZFS {series}, once; this takes {USUALLY}")
     return build(recipe, Stopwatch(tell))
 
 
 def _copied(series: str, etc_apt: Path) -> Image | None:
-    """On a machine that can build no image: one of that series that was copied to it."""
+    """On a machine that can't build images, the image of that series that was copied to it, if any."""
     try:
         recipe_here(series, etc_apt)
     except HostError:
@@ -101,18 +108,18 @@ def _copied(series: str, etc_apt: Path) -> Image | None:
 
 
 def build(recipe: Recipe, tell: Tell, *, anew: bool = False) -> Image:
-    """The image of this recipe, built where it is not there; `tell` gets a line for each thing that begins.
+    """Return the image of this recipe; build it if it does not exist. `tell` gets a line for each part of the work.
 
-    A build that was stopped goes on with the stage that it was in; with `anew` it begins at the first.
+    An interrupted build continues with the stage that it was in; with `anew` it starts over.
 
     Raises:
-        HostError: a program is missing, an archive lacks something, the disk is full, the module can't be built.
+        HostError: a program or package is missing, the disk is full, or the module can't be compiled.
     """
     image = image_named(recipe.name)
-    if image.is_there and not anew:
+    if image.exists and not anew:
         return image
-    with locked(lab_folder(), recipe.name, "builds this image of the lab"):
-        if image.is_there and not anew:
+    with locked(lab_folder(), recipe.name, "is building this image"):
+        if image.exists and not anew:
             return image
         require(BUILD, "building the lab's image")
         work = lab_folder() / "work" / recipe.name
@@ -139,7 +146,7 @@ class _Build:
         shutil.rmtree(self.work, ignore_errors=True)
 
     def _fetch(self) -> Offer:
-        self.tell("fetching the packages")
+        self.tell("fetching packages")
         apt = PrivateApt(self.work / "apt", self.recipe.sources)
         apt.update()
         offer = chosen(apt.offers("zfs-dkms"), self.recipe.series)
@@ -152,37 +159,37 @@ class _Build:
         return BACKPORTS_PIN.format(suite=offer.suite) if backported else ""
 
     def _make_tree(self, tree: Path, offer: Offer) -> None:
-        self.tell(f"installing them, with OpenZFS {offer.version}")
+        self.tell(f"installing packages, with OpenZFS {offer.version}")
         log, part = self.work / "tree.log", self.work / "tree.part"
         part.unlink(missing_ok=True)
         preferences = self._preferences(offer)
-        how = mode()
-        with scratch(self.recipe.name) as place, _retold(log, self.tell):
-            argv = command(self.recipe, how, self.work / "apt" / "archives", preferences, part, place)
+        mode = build_mode()
+        with scratch(self.recipe.name) as place, _report_progress(log, self.tell):
+            argv = build_command(self.recipe, mode, self.work / "apt" / "archives", preferences, part, place)
             self._run(argv, log, _TREE_S, "make the tree of the lab's image")
         part.rename(tree)
 
     def _write_disk(self, image: Image) -> None:
         self.tell("writing the disk image")
-        beside = self.work / "image"
-        shutil.rmtree(beside, ignore_errors=True)
-        argv = [*_as_root(), "sh", "-c", _WRITE_DISK, "sh", str(self.work), str(beside), str(_DISK_BYTES // 1024) + "k"]
+        new = self.work / "image"
+        shutil.rmtree(new, ignore_errors=True)
+        argv = [*_as_root(), "sh", "-c", _WRITE_DISK, "sh", str(self.work), str(new), str(_DISK_BYTES // 1024) + "k"]
         self._run(argv, self.work / "disk.log", _DISK_S, "write the lab's disk image")
-        (beside / "about.json").write_text(json.dumps(asdict(self.recipe), indent=1) + "\n")
-        self._put_in_place(beside, image)
+        (new / "about.json").write_text(json.dumps(asdict(self.recipe), indent=1) + "\n")
+        self._put_in_place(new, image)
 
-    def _put_in_place(self, beside: Path, image: Image) -> None:
-        """A lab that runs from the image that was there keeps its files open."""
-        old = self.work / "old"  # which a build that was killed here has left
+    def _put_in_place(self, new: Path, image: Image) -> None:
+        """Replace the image. A lab that runs from the old one keeps its files open."""
+        old = self.work / "old"  # may exist if a build was killed at this point
         shutil.rmtree(old, ignore_errors=True)
         try:
             image.folder.parent.mkdir(exist_ok=True)
-            if image.is_there:
+            if image.exists:
                 image.folder.rename(old)
-            beside.rename(image.folder)
+            new.rename(image.folder)
         except OSError as error:
             raise HostError(
-                f"{image.folder} cannot be put in place: {error.strerror}",
+                f"{image.folder} cannot be written: {error.strerror}",
                 f"rm -r {self.work}; then: poolproof lab build --anew",
             ) from None
 
@@ -191,33 +198,33 @@ class _Build:
         try:
             done = process.run(keep, timeout_s=timeout_s, check=False)
         except CommandError as error:
-            raise HostError(f"could not {what}: {error.message}", f"its log: {log}") from None
+            raise HostError(f"could not {what}: {error.message}", f"see its log: {log}") from None
         if done.returncode != 0:
-            raise HostError(f"could not {what}: {_tail(log)}", f"all of it: {log}; to try again: poolproof lab build")
+            raise HostError(f"could not {what}: {_tail(log)}", f"see {log}; to try again: poolproof lab build")
 
 
 def chosen(offers: Sequence[Offer], series: str) -> Offer:
-    """The offer of that series of OpenZFS.
+    """Return the newest offer of that OpenZFS series.
 
     Raises:
         HostError: there is none.
     """
     found = next((offer for offer in offers if offer.version.startswith(f"{series}.")), None)
     if found is None:
-        there = ", ".join(f"{offer.version} in {offer.suite}" for offer in offers) or "none at all"
+        available = ", ".join(f"{offer.version} in {offer.suite}" for offer in offers) or "none"
         raise HostError(
-            f"the archives have no zfs-dkms {series}; they have {there}",
-            "ask for one that they have: poolproof lab build --zfs 2.3" if offers else "sudo apt-get update",
+            f"the archives have no zfs-dkms {series}; available: {available}",
+            "choose an available one: poolproof lab build --zfs 2.3" if offers else "sudo apt-get update",
         )
     return found
 
 
 @contextlib.contextmanager
-def _retold(log: Path, tell: Tell) -> Iterator[None]:
-    """What the log says of the way it is on, retold while the context lasts."""
+def _report_progress(log: Path, tell: Tell) -> Iterator[None]:
+    """While the context lasts, report each part of the work that begins, as seen in the log."""
     log.write_text("")
     over = threading.Event()
-    thread = threading.Thread(target=_retell, args=(log, tell, over), name="build log", daemon=True)
+    thread = threading.Thread(target=_follow_log, args=(log, tell, over), name="build log", daemon=True)
     thread.start()
     try:
         yield
@@ -226,10 +233,10 @@ def _retold(log: Path, tell: Tell) -> Iterator[None]:
         thread.join()
 
 
-def _retell(log: Path, tell: Tell, over: threading.Event) -> None:
+def _follow_log(log: Path, tell: Tell, over: threading.Event) -> None:
     left = list(SIGNS)
     with log.open(encoding="utf-8", errors="replace") as file:
-        while not over.wait(_LOOK_S):
+        while not over.wait(_POLL_S):
             text = file.read()
             for sign, words in [pair for pair in left if pair[0] in text]:
                 tell(words)
@@ -237,7 +244,7 @@ def _retell(log: Path, tell: Tell, over: threading.Event) -> None:
 
 
 def _as_root() -> tuple[str, ...]:
-    """What makes the disk's files root's own."""
+    """The command prefix that makes root the owner of the files in the image."""
     return () if os.geteuid() == 0 else ("fakeroot", "--")
 
 
@@ -245,8 +252,8 @@ def _check_room(folder: Path) -> None:
     free = shutil.disk_usage(folder).free
     if free < _ROOM_BYTES:
         raise HostError(
-            f"{folder} has {format_size(free)} left; building the lab's image takes {format_size(_ROOM_BYTES)}",
-            "set XDG_CACHE_HOME to a folder with more room",
+            f"{folder} has {format_size(free)} free; building the lab's image takes {format_size(_ROOM_BYTES)}",
+            "set XDG_CACHE_HOME to a folder with more space",
         )
 
 
@@ -255,7 +262,7 @@ def _tail(log: Path) -> str:
 
 
 class Stopwatch:
-    """Lines with the seconds since the beginning before them."""
+    """Writes lines with the elapsed seconds in front."""
 
     def __init__(self, write: Tell) -> None:
         self._write = write

@@ -1,4 +1,4 @@
-"""What the lab keeps in the user's cache directory: images, each complete or absent, and the user's key to labs."""
+"""The lab's files in the user's cache directory: images, each complete or absent, and the ssh key for all labs."""
 
 import contextlib
 import fcntl
@@ -16,10 +16,10 @@ _POLL_S = 0.05
 
 
 def lab_folder() -> Path:
-    """$XDG_CACHE_HOME/poolproof/lab, or ~/.cache/poolproof/lab; for its user alone.
+    """Return $XDG_CACHE_HOME/poolproof/lab or ~/.cache/poolproof/lab, readable only by its user.
 
     Raises:
-        HostError: it can't be made.
+        HostError: it can't be created.
     """
     base = os.environ.get("XDG_CACHE_HOME", "")
     folder = (Path(base) if base.startswith("/") else Path.home() / ".cache") / "poolproof" / "lab"
@@ -27,14 +27,14 @@ def lab_folder() -> Path:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise HostError(
-            f"{folder} cannot be made: {error.strerror}", "set XDG_CACHE_HOME to a folder of yours"
+            f"{folder} cannot be created: {error.strerror}", "set XDG_CACHE_HOME to a folder that you can write to"
         ) from None
     return folder
 
 
 @dataclass(frozen=True)
 class Image:
-    """The parts of one image on disk: all of them are there, or none."""
+    """The files of one image: all exist, or none."""
 
     folder: Path
 
@@ -52,36 +52,36 @@ class Image:
 
     @property
     def size_bytes(self) -> int:
-        """What it takes on this disk: its files are sparse."""
+        """Return the space that it takes on disk; its files are sparse."""
         return sum(path.stat().st_blocks * 512 for path in self.folder.iterdir())
 
     @property
-    def is_there(self) -> bool:
+    def exists(self) -> bool:
         return self.folder.is_dir()
 
 
 def image_named(name: str) -> Image:
-    """The image of that recipe's name, there or not."""
+    """Return the image with that recipe's name; it may not exist."""
     return Image(lab_folder() / "images" / name)
 
 
 def images() -> tuple[Image, ...]:
-    """Those that are there."""
+    """Return all images that have been built."""
     return tuple(Image(path) for path in sorted((lab_folder() / "images").glob("zfs-*")) if path.is_dir())
 
 
 @contextlib.contextmanager
-def locked(folder: Path, name: str, what: str, wait_s: float = 0.0) -> Iterator[None]:
-    """Keep every other poolproof of this user out.
+def locked(folder: Path, name: str, activity: str, wait_s: float = 0.0) -> Iterator[None]:
+    """Hold a lock against other poolproof processes of this user.
 
     Raises:
-        HostError: one is at it, and still is after `wait_s` seconds; `what` says at what.
+        HostError: another one holds it for more than `wait_s` seconds; the message says what it does: `activity`.
     """
     deadline = time.monotonic() + wait_s
     with (folder / f".{name}.lock").open("w") as file:
         while not _try_lock(file.fileno()):
             if time.monotonic() >= deadline:
-                raise HostError(f"another poolproof {what}", "wait for it, or stop it with Ctrl-C")
+                raise HostError(f"another poolproof process {activity}", "wait for it, or stop it with Ctrl-C")
             time.sleep(_POLL_S)
         yield
 
@@ -95,28 +95,28 @@ def _try_lock(file: int) -> bool:
 
 
 def private_key() -> Path:
-    """The user's key to every lab; made when it is not there.
+    """Return the path of the user's ssh key for all labs; create it if it does not exist.
 
     Raises:
-        HostError: no ssh-keygen here.
+        HostError: ssh-keygen is not installed here.
     """
     key = lab_folder() / "key"
     if not key.exists():
-        beside = lab_folder() / f"key.{os.getpid()}"
+        part = lab_folder() / f"key.{os.getpid()}"
         try:
             process.run(
-                ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "poolproof-lab", "-f", str(beside)],
+                ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "poolproof-lab", "-f", str(part)],
                 timeout_s=_KEYGEN_S,
             )
         except process.ProgramMissing:
             raise HostError(
                 "ssh is not installed here", "Debian, Ubuntu: sudo apt-get install openssh-client"
             ) from None
-        beside.with_name(f"{beside.name}.pub").rename(key.with_name("key.pub"))
-        beside.rename(key)
+        part.with_name(f"{part.name}.pub").rename(key.with_name("key.pub"))
+        part.rename(key)
     return key
 
 
 def public_key() -> str:
-    """The base64 part of the user's public key."""
+    """Return the base64 part of the user's public key."""
     return private_key().with_name("key.pub").read_text(encoding="ascii").split()[1]

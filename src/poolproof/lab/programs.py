@@ -1,4 +1,4 @@
-"""The programs that the lab needs on this machine, and the packages that bring them."""
+"""The programs that the lab needs on this machine, and the packages that contain them."""
 
 import os
 import shutil
@@ -26,11 +26,11 @@ BUILD = ("apt-get", "mmdebstrap", "mke2fs", "tar", *_FOR_USERS)
 START = ("qemu-system-x86_64", "ssh", "ssh-keygen")
 
 
-def require(programs: Sequence[str], what: str) -> None:
-    """Raise a HostError unless this machine has the programs that `what` needs."""
+def require(programs: Sequence[str], purpose: str) -> None:
+    """Raise a HostError unless this machine has the programs for `purpose`."""
     path = os.environ.get("PATH", os.defpath) + _FOLDERS
-    wanted = [program for program in programs if os.geteuid() != 0 or program not in _FOR_USERS]
-    missing = [program for program in wanted if shutil.which(program, path=path) is None]
+    needed = [program for program in programs if os.geteuid() != 0 or program not in _FOR_USERS]
+    missing = [program for program in needed if shutil.which(program, path=path) is None]
     if missing:
         packages = " ".join(dict.fromkeys(_PACKAGES[program] for program in missing))
-        raise HostError(f"{what} needs {', '.join(missing)}", f"Debian, Ubuntu: sudo apt-get install {packages}")
+        raise HostError(f"{purpose} needs {', '.join(missing)}", f"Debian, Ubuntu: sudo apt-get install {packages}")

@@ -10,7 +10,7 @@ from poolproof.campaign.model import Campaign, Device, Disk
 from poolproof.errors import CampaignError, HostError
 from poolproof.hosts.base import Host, HostUnreachable
 from poolproof.hosts.reach import reach
-from poolproof.lab.standing import PREFIX, Lab, LabRecord, find, is_running, remove, this_process
+from poolproof.lab.labs import PREFIX, Lab, LabRecord, find, is_running, remove, this_process
 from poolproof.results.runs.model import RunLab
 
 
@@ -152,12 +152,12 @@ def _explain_crash(lab: Lab, name: str, *first: str) -> Iterator[None]:
 
 
 def _start(options: RunLab, name: str, campaign: Campaign, *, keep: bool, tell: Callable[[str], None]) -> Lab:
-    from poolproof.lab.accelerate import check_wish
+    from poolproof.lab.boot import check_acceleration
     from poolproof.lab.build import built_or_build
     from poolproof.lab.disks import check_devices
     from poolproof.lab.start import LabRequest, check_programs, start
 
-    acceleration = check_wish(options.acceleration)
+    acceleration = check_acceleration(options.acceleration)
     check_devices(campaign.devices)
     check_programs(name, campaign.devices)
     request = LabRequest(
@@ -167,7 +167,7 @@ def _start(options: RunLab, name: str, campaign: Campaign, *, keep: bool, tell: 
         devices=campaign.devices,
         ram_bytes=options.ram_bytes,
         processors=options.processors,
-        wish=acceleration,
+        acceleration=acceleration,
         owner=None if keep else this_process(),
     )
     return start(request, tell)

@@ -1,15 +1,24 @@
-"""What an image is made of. Its name is made of the same, so that a change makes another image."""
+"""What the lab's image is made of, and the command that installs it into a file tree.
 
+The image's name is derived from the recipe, so that a changed recipe makes another image.
+"""
+
+import contextlib
 import hashlib
+import os
+import shlex
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from pathlib import Path
 
-from poolproof.errors import UsageError
-from poolproof.lab.apt_sources import AptSource
+from poolproof import process
+from poolproof.errors import CommandError, HostError, UsageError
+from poolproof.lab.apt import AptSource
 
 SERIES = ("2.1", "2.3")
-"""The series of OpenZFS that images are known to be built with."""
+"""The OpenZFS series that images can be built with."""
 
 _KERNEL = ("linux-image-cloud-amd64", "linux-headers-cloud-amd64")
 _ZFS = ("zfs-dkms", "zfsutils-linux")
@@ -17,23 +26,37 @@ _STORAGE = (
     *("mdadm", "cryptsetup-bin", "lvm2", "dmsetup", "thin-provisioning-tools"),
     *("btrfs-progs", "xfsprogs", "e2fsprogs", "mergerfs", "fuse3", "fdisk"),
 )
-_MACHINE = (
+_SYSTEM = (
     *("fio", "openssh-server", "udev", "kmod", "iproute2", "procps", "util-linux-extra"),
-    *("busybox-static", "cpio"),  # of these the initial RAM disk is made
+    *("busybox-static", "cpio"),  # for the initial RAM disk
 )
-PACKAGES = (*_KERNEL, *_ZFS, *_STORAGE, *_MACHINE)
+PACKAGES = (*_KERNEL, *_ZFS, *_STORAGE, *_SYSTEM)
 
 BACKPORTS_PIN = """\
 Package: src:zfs-linux
 Pin: release n={suite}
 Pin-Priority: 900
 """
-"""apt_preferences(5): OpenZFS alone comes from the backports."""
+"""apt_preferences(5): only OpenZFS comes from the backports."""
+
+_TRY_S = 20.0
+_REMOVE_S = 300.0
+_SCRATCH = Path("/var/tmp")
+_EXCLUDED = ("/usr/share/man/*", "/usr/share/locale/*", "/usr/share/doc/*")
+_ARCHIVES = "/var/cache/apt/archives"
+
+SIGNS = (
+    ("I: installing remaining packages inside the chroot", "unpacking the packages"),
+    ("Setting up zfs-dkms", "compiling the ZFS module"),
+    ("poolproof-lab: OpenZFS", "removing what only the build needed"),
+    ("I: creating tarball", "packing the tree"),
+)
+"""Text that appears in mmdebstrap's log when a part of the work begins, and the name of that part."""
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """One image: the series of OpenZFS, and the archives that its packages come from."""
+    """One image: the OpenZFS series and the archives of its packages."""
 
     series: str
     codename: str
@@ -41,30 +64,108 @@ class Recipe:
 
     @property
     def name(self) -> str:
-        """Such as `zfs-2.1-bookworm-1f3a9c20e4`: the same recipe has the same name on every machine."""
+        """Return for example `zfs-2.1-bookworm-1f3a9c20e4`; a recipe has the same name on every machine."""
         parts = (self.series, *(source.line() for source in self.sources), *PACKAGES, *_programs())
         digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()
         return f"zfs-{self.series}-{self.codename}-{digest[:10]}"
 
 
 def check_series(series: str) -> str:
-    """The series, if images are made of it.
+    """Return the series.
 
     Raises:
-        UsageError: none is.
+        UsageError: no image can be built with it.
     """
     if series not in SERIES:
-        raise UsageError(
-            f"--zfs {series}: there is no image with OpenZFS {series}", f"write --zfs {' or '.join(SERIES)}"
-        )
+        raise UsageError(f"--zfs {series}: labs do not have OpenZFS {series}", f"write --zfs {' or '.join(SERIES)}")
     return series
 
 
 @cache
 def guest_program(name: str) -> str:
-    """One of the programs in guest/."""
+    """Return the text of a program in guest/."""
     return resources.files("poolproof.lab").joinpath("guest", name).read_text(encoding="utf-8")
 
 
 def _programs() -> tuple[str, ...]:
     return tuple(guest_program(name) for name in ("boot.sh", "init.sh", "finish.sh"))
+
+
+def build_mode() -> str:
+    """Return mmdebstrap's mode: `unshare` if user namespaces are allowed, otherwise `root`.
+
+    Raises:
+        HostError: neither is possible.
+    """
+    mapped = ("--map-root-user",) if os.geteuid() == 0 else ("--map-root-user", "--map-auto")
+    try:
+        tried = process.run(["unshare", "--mount", *mapped, "true"], timeout_s=_TRY_S, check=False)
+    except CommandError:
+        tried = None
+    if tried is not None and tried.returncode == 0:
+        return "unshare"
+    if os.geteuid() == 0:
+        return "root"
+    raise HostError(
+        "this user may not create user namespaces, so only root can build the lab's image",
+        "sudo poolproof lab build; or see /etc/subuid, and: sudo sysctl kernel.unprivileged_userns_clone=1",
+    )
+
+
+@contextlib.contextmanager
+def scratch(name: str) -> Iterator[Path]:
+    """Yield an empty folder for mmdebstrap's tree; it is removed afterwards, as is what a killed build left in it.
+
+    mmdebstrap removes its tree itself unless it is killed. The folder is in /var/tmp, because the root user of a user
+    namespace must be able to enter it.
+    """
+    place = _SCRATCH / f"poolproof-build-{name}-{os.getuid()}"
+    _remove(place)
+    place.mkdir(mode=0o711)
+    place.chmod(0o711)
+    try:
+        yield place
+    finally:
+        _remove(place)
+
+
+def _remove(place: Path) -> None:
+    """The files belong to users of a namespace, so only its root user can remove them."""
+    if not place.exists():
+        return
+    namespace = () if os.geteuid() == 0 else ("unshare", "--map-root-user", "--map-auto", "--")
+    process.run([*namespace, "rm", "-rf", "--one-file-system", str(place)], timeout_s=_REMOVE_S, check=False)
+
+
+def build_command(recipe: Recipe, how: str, archives: Path, preferences: str, tree: Path, place: Path) -> list[str]:
+    """Return mmdebstrap's argv: packages from `archives` if present, the tree built in `place` and packed into `tree`.
+
+    The hooks run outside the tree, as its root user, with its path as $1.
+    """
+    return [
+        *("env", f"TMPDIR={place}", "INITRD=No"),  # the image has an initial RAM disk of its own
+        *("mmdebstrap", "--verbose", f"--mode={how}", "--variant=apt", "--architectures=amd64", "--format=tar"),
+        *("--skip=download/empty", "--skip=essential/unlink", "--skip=output/dev"),
+        *(f"--dpkgopt=path-exclude={pattern}" for pattern in _EXCLUDED),
+        "--dpkgopt=force-unsafe-io",
+        '--aptopt=Acquire::Languages "none"',
+        *_hooks("setup", [f'mkdir -p "$1{_ARCHIVES}"', f"sync-in {shlex.quote(str(archives))} {_ARCHIVES}"]),
+        *_hooks("setup", [_write(preferences, "/etc/apt/preferences.d/lab")] if preferences else []),
+        f"--include={','.join(PACKAGES)}",
+        *_hooks("customize", [_finish()]),
+        *(recipe.codename, str(tree)),
+        *(source.line() for source in recipe.sources),
+    ]
+
+
+def _hooks(when: str, lines: Sequence[str]) -> list[str]:
+    return [f"--{when}-hook={line}" for line in lines]
+
+
+def _write(text: str, path: str) -> str:
+    return f'printf %s {shlex.quote(text)} >"$1{path}"'
+
+
+def _finish() -> str:
+    programs = f"BOOT={shlex.quote(guest_program('boot.sh'))} INIT={shlex.quote(guest_program('init.sh'))}"
+    return f'{programs} sh -c {shlex.quote(guest_program("finish.sh"))} finish.sh "$1"'

@@ -7,8 +7,8 @@ from pathlib import Path
 from poolproof.errors import PoolproofError, RunError
 from poolproof.facts.machine import mark_of
 from poolproof.hosts.base import Host
+from poolproof.lab.labs import folder_of, remove
 from poolproof.lab.reach import reach_host
-from poolproof.lab.standing import folder_of, remove
 from poolproof.provision.journal import Journal
 from poolproof.provision.leftovers import Leftover, StateDirectory, find_leftovers, lost
 from poolproof.provision.undo import complain, undo_all

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from poolproof.errors import HostError
-from poolproof.lab.apt_sources import AptSource, codename_of, configured, for_image, parse_deb822, parse_list
+from poolproof.lab.apt import AptSource, codename_of, configured, for_image, parse_deb822, parse_list
 
 DEB822 = """\
 # The stanza of a fresh Debian 12.
@@ -80,7 +80,7 @@ def test_contrib_and_the_backports_are_added_on_the_configured_mirror() -> None:
 
 @pytest.mark.parametrize("codename", ["noble", ""])
 def test_a_machine_without_such_a_suite_is_told_so(codename: str) -> None:
-    with pytest.raises(HostError, match="no source here for the suite"):
+    with pytest.raises(HostError, match="has no source for the suite"):
         for_image(parse_deb822(DEB822), codename)
 
 

@@ -7,11 +7,9 @@ import pytest
 
 from poolproof.errors import HostError
 from poolproof.hosts.local import LocalHost
-from poolproof.lab import accelerate
-from poolproof.lab.accelerate import Wish
-from poolproof.lab.boot import Boot, boot
+from poolproof.lab import boot as boot_module
+from poolproof.lab.boot import READY, Acceleration, Boot, Virtual, accelerators, boot, kvm_result, remember_kvm
 from poolproof.lab.cache import Image
-from poolproof.lab.qemu import READY, Virtual
 from poolproof.provision.journal import Journal
 from poolproof.provision.undo import undo_all
 
@@ -45,8 +43,8 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Boot]:
     key.parent.mkdir(parents=True)
     key.write_text("ssh-ed25519 AAAA test\n")
     (key.parent / "key").write_text("private\n")
-    monkeypatch.setattr(accelerate, "_KVM", device)
-    monkeypatch.setattr(accelerate, "KVM_LIMIT_S", 3.0)
+    monkeypatch.setattr(boot_module, "_KVM", device)
+    monkeypatch.setattr(boot_module, "KVM_LIMIT_S", 3.0)
     made = Boot(Virtual("m", 1 << 30, 1, 0), Image(tmp_path / "image"), folder, (), Journal(folder / "journal.jsonl"))
     yield made
     undo_all(made.journal, LocalHost())
@@ -67,7 +65,7 @@ def _tries(asked: Boot) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("kvm", "why"), [("refuses", "failed to initialize kvm"), ("hangs", "did not say in time that it is ready")]
+    ("kvm", "why"), [("refuses", "failed to initialize kvm"), ("hangs", "did not become ready in time")]
 )
 def test_a_kvm_that_does_not_work_costs_one_try_and_is_remembered(
     asked: Boot, monkeypatch: pytest.MonkeyPatch, kvm: str, why: str
@@ -85,7 +83,7 @@ def test_a_kvm_that_does_not_work_costs_one_try_and_is_remembered(
 def test_a_kvm_that_works_is_taken_and_remembered(asked: Boot, monkeypatch: pytest.MonkeyPatch) -> None:
     _stand_in(asked, monkeypatch, "ready")
     assert boot(asked, "auto", lambda _: None)[0] == "kvm"
-    memory = accelerate.remembered()
+    memory = kvm_result()
     assert memory is not None
     assert memory.works
 
@@ -113,20 +111,20 @@ def test_a_machine_that_emulation_cannot_bring_up_either_says_nothing_of_kvm(
         boot(asked, "auto", lambda _: None)
     assert "--accel tcg" not in caught.value.hint
     assert _tries(asked) == ["kvm", "tcg"]
-    assert accelerate.remembered() is None
+    assert kvm_result() is None
     assert not asked.journal.outstanding()
 
 
 def test_a_kvm_that_comes_up_when_it_is_forced_is_tried_again(asked: Boot, monkeypatch: pytest.MonkeyPatch) -> None:
-    accelerate.remember(False, "the machine was busy")
+    remember_kvm(False, "the machine was busy")
     _stand_in(asked, monkeypatch, "ready")
     boot(asked, "kvm", lambda _: None)
-    assert accelerate.to_try("auto") == ("kvm", "tcg")
+    assert accelerators("auto") == ("kvm", "tcg")
 
 
 @pytest.mark.parametrize(("wish", "tried"), [("kvm", ["kvm"]), ("tcg", ["tcg"])])
 def test_what_was_asked_for_is_all_that_is_tried(
-    asked: Boot, monkeypatch: pytest.MonkeyPatch, wish: Wish, tried: list[str]
+    asked: Boot, monkeypatch: pytest.MonkeyPatch, wish: Acceleration, tried: list[str]
 ) -> None:
     _stand_in(asked, monkeypatch, "refuses")
     if wish == "kvm":

@@ -8,12 +8,15 @@ import pytest
 from poolproof.campaign.device_source import parse_device_flag
 from poolproof.devices.emulate import PLUGIN
 from poolproof.errors import CampaignError, HostError
+from poolproof.lab.boot import Accelerator, Boot, Virtual, qemu_command
 from poolproof.lab.cache import Image
 from poolproof.lab.disks import LabDirectories, LabDisk, in_ram, plan_disks
-from poolproof.lab.qemu import Virtual, qemu_command
+from poolproof.provision.journal import Journal
 
 PLACES = LabDirectories("/cache/lab/nas", "/dev/shm/poolproof-lab-nas")
 GIB = 1 << 30
+JOURNAL = Journal(Path("/none/journal.jsonl"))
+WAYS: tuple[Accelerator, ...] = ("kvm", "tcg")
 CPU = "max,erms=off,fsrm=off,la57=off"
 
 
@@ -79,7 +82,9 @@ def test_a_disk_is_named_by_its_serial_in_the_guest() -> None:
 def test_the_machine_on_one_page() -> None:
     machine = Virtual("nas", 2 * GIB, 2, 40022)
     image = Image(Path("/cache/lab/images/zfs,2.1"))
-    argv = qemu_command(machine, "tcg", image, Path("/cache/lab/nas"), "AAAAC3", planned("a=file:1G"))
+    argv = qemu_command(
+        Boot(machine, image, Path("/cache/lab/nas"), planned("a=file:1G"), JOURNAL), "tcg", 40022, "AAAAC3"
+    )
     assert argv == (
         *("qemu-system-x86_64", "-name", "poolproof-lab-nas", "-nodefaults", "-no-user-config"),
         *("-display", "none", "-no-reboot", "-daemonize", "-pidfile", "/cache/lab/nas/qemu.pid"),
@@ -100,7 +105,7 @@ def test_the_machine_on_one_page() -> None:
 
 def test_with_kvm_only_the_acceleration_differs() -> None:
     machine, image = Virtual("nas", 2 * GIB, 2, 40022), Image(Path("/i"))
-    kvm, tcg = (qemu_command(machine, way, image, Path("/l"), "A", ()) for way in ("kvm", "tcg"))
+    kvm, tcg = (qemu_command(Boot(machine, image, Path("/l"), (), JOURNAL), way, 40022, "A") for way in WAYS)
     assert set(kvm) ^ set(tcg) == {"kvm", "host", "tcg,thread=multi", CPU}
 
 
@@ -115,7 +120,7 @@ def test_an_unknown_model_is_refused_before_anything_starts() -> None:
 
 
 def test_names_that_cannot_be_serials_are_refused() -> None:
-    with pytest.raises(CampaignError, match="case makes no difference"):
+    with pytest.raises(CampaignError, match="differ only in case"):
         planned("a=file:1G", "A=file:1G")
     with pytest.raises(CampaignError, match="more than 36 characters"):
         planned(f"{'a' * 37}=file:1G")

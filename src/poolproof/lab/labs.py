@@ -1,4 +1,4 @@
-"""The labs of this user that are there: each a folder with what it is, its journal, its console's log, its way in."""
+"""The labs of this user: each is a folder with its record, journal, console log and ssh configuration."""
 
 import os
 import re
@@ -18,7 +18,7 @@ from poolproof.provision.undo import undo_all
 SCHEMA = 1
 _TAIL_CHARACTERS = 800
 PREFIX = "lab:"
-"""Before a lab's name where a host is named: `--on lab:NAME`."""
+"""The prefix of a lab's name when it names a host: `--on lab:NAME`."""
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,30}")
 _SOURCE = re.compile(r"\{(\w+): ([^,}]+)(?:, size: ([^}]+))?\}")
@@ -26,7 +26,7 @@ State = Literal["running", "stopped", "crashed", "orphan"]
 
 
 class OwnerProcess(msgspec.Struct, frozen=True):
-    """The process whose end is the lab's: its number, and when it began (field 22 of /proc/PID/stat)."""
+    """The process that a lab ends with: its number and its start time (field 22 of /proc/PID/stat)."""
 
     pid: int
     begun: str
@@ -37,15 +37,14 @@ class OwnerProcess(msgspec.Struct, frozen=True):
 
 
 def _short(source: re.Match[str]) -> str:
-    """A device of a campaign file as a word of the command line."""
+    """Convert a device from the form in a campaign file to that of the command line."""
     return f"{source[1]}:{source[2]}" + (f",{source[3]}" if source[3] else "")
 
 
 class LabRecord(msgspec.Struct, frozen=True):
-    """lab.json. `disks`: each device's name in the campaign and its by-id name in the guest;
-    `sources`: what each was asked to be.
+    """lab.json. `disks`: the by-id name in the guest by device name; `sources`: the device's definition by its name.
 
-    `owner`: None where the lab stays until it is stopped.
+    `owner`: None if the lab runs until it is stopped.
     """
 
     name: str
@@ -63,7 +62,7 @@ class LabRecord(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Lab:
-    """One lab on disk."""
+    """One lab on this machine."""
 
     folder: Path
     record: LabRecord
@@ -74,7 +73,7 @@ class Lab:
 
     @property
     def destination(self) -> str:
-        """What ssh calls it, with the lab's own configuration."""
+        """Return the lab's ssh destination, in its own ssh configuration."""
         return f"{PREFIX}{self.name}"
 
     @property
@@ -82,12 +81,12 @@ class Lab:
         return self.folder / "ssh_config"
 
     def last_words(self) -> str:
-        """What its console said last."""
+        """Return the last lines of its console."""
         return last_words(self.folder)
 
     @property
     def start_command(self) -> str:
-        """The command that starts it again, with the disks that it has."""
+        """Return the command that starts it again with the same disks."""
         record = self.record
         disks = [f"--disk {name}={_SOURCE.sub(_short, source)}" for name, source in record.sources.items()]
         size = f"--ram {record.ram_bytes >> 20}M --cpus {record.processors}"
@@ -104,72 +103,72 @@ class Lab:
 
 
 def this_process() -> OwnerProcess:
-    """The owner that this process is."""
+    """Return this process as the owner of a lab."""
     return OwnerProcess(os.getpid(), _begun(os.getpid()))
 
 
 def check_name(name: str) -> str:
-    """The name, if it can name a lab.
+    """Return the name.
 
     Raises:
-        UsageError: it can't.
+        UsageError: it is not a valid name for a lab.
     """
     if not _NAME.fullmatch(name):
-        raise UsageError(f"{name!r} cannot name a lab", "a name is 1 to 31 small letters, digits and `-`, such as: nas")
+        raise UsageError(f"{name!r} is not a valid name for a lab", "use 1 to 31 of a-z, 0-9 and -, such as: nas")
     return name
 
 
 def folder_of(name: str) -> Path:
-    """Where the lab of that name lies, there or not."""
+    """Return the folder of the lab of that name; it may not exist."""
     return lab_folder() / "machines" / check_name(name.removeprefix(PREFIX))
 
 
 def labs() -> tuple[Lab, ...]:
-    """Every lab of this user; a folder that a crash left without its record is not among them."""
+    """Return every lab of this user, without folders that a crash left without a record."""
     found = (_read(path.parent) for path in sorted((lab_folder() / "machines").glob("*/lab.json")))
     return tuple(lab for lab in found if lab is not None)
 
 
 def find(name: str) -> Lab:
-    """The lab of that name, with or without `lab:` before it.
+    """Return the lab of that name, with or without `lab:`.
 
     Raises:
-        HostError: there is none.
+        HostError: there is no such lab.
     """
     folder = folder_of(name)
     lab = _read(folder)
     if lab is None:
-        there = ", ".join(each.name for each in labs())
+        others = ", ".join(each.name for each in labs())
         raise HostError(
-            f"there is no lab {folder.name}" + (f"; there are {there}" if there else ""),
+            f"there is no lab {folder.name}" + (f"; the labs are: {others}" if others else ""),
             f"poolproof lab start {folder.name}",
         )
     return lab
 
 
 def stop(folder: Path) -> None:
-    """End the machine in that folder and its disks; what it wrote is gone, its console's log stays.
+    """Stop the machine in that folder and discard its disks; its console log remains.
 
     Raises:
-        HostError: something can't be ended.
+        HostError: a process can't be ended.
     """
-    leftovers = undo_all(Journal(folder / "journal.jsonl"), LocalHost())
-    if leftovers:
-        rows = "; ".join(f"{leftover.change.title}: {leftover.reason}" for leftover in leftovers)
-        raise HostError(f"the lab {folder.name} can't be stopped whole: {rows}", f"poolproof lab stop {folder.name}")
+    failed = undo_all(Journal(folder / "journal.jsonl"), LocalHost())
+    if failed:
+        rows = "; ".join(f"{each.change.title}: {each.reason}" for each in failed)
+        raise HostError(f"the lab {folder.name} could not be stopped: {rows}", f"poolproof lab stop {folder.name}")
 
 
 def remove(folder: Path) -> None:
-    """Stop it, and remove what is left of it."""
+    """Stop the machine in that folder and delete the folder."""
     stop(folder)
     shutil.rmtree(folder, ignore_errors=True)
 
 
 def remove_named(name: str) -> None:
-    """Remove the lab of that name with all that is left of it, or the image of that name.
+    """Stop and delete the lab of that name, or delete the image of that name.
 
     Raises:
-        HostError: there is neither, or a lab runs from that image.
+        HostError: there is neither, or a lab uses the image.
     """
     image = next((image for image in images() if image.folder.name == name), None)
     if image is None:
@@ -177,28 +176,28 @@ def remove_named(name: str) -> None:
         return
     user = next((lab for lab in labs() if lab.record.image == name and is_running(lab.folder)), None)
     if user is not None:
-        raise HostError(f"the lab {user.name} runs from the image {name}", f"poolproof lab stop {user.name}")
+        raise HostError(f"the lab {user.name} uses the image {name}", f"poolproof lab stop {user.name}")
     shutil.rmtree(image.folder)
 
 
 def orphans() -> tuple[Path, ...]:
-    """The folders of labs whose process is dead, and of those that never came to have a record."""
+    """Return the folders of labs whose owner has died, and of labs that never got a record."""
     recorded = {lab.folder: lab for lab in labs()}
     folders = sorted(path.parent for path in (lab_folder() / "machines").glob("*/journal.jsonl"))
     return tuple(folder for folder in folders if _is_orphan(folder, recorded.get(folder)))
 
 
 def last_words(folder: Path) -> str:
-    """What the console of the machine in that folder said last."""
+    """Return the last lines of the console of the machine in that folder."""
     try:
         text = (folder / "console.log").read_text(encoding="utf-8", errors="replace").strip()
     except OSError:
         text = ""
-    return f"its console said: {text[-_TAIL_CHARACTERS:] or 'nothing'}"
+    return f"its console ends with: {text[-_TAIL_CHARACTERS:] or 'nothing'}"
 
 
 def is_running(folder: Path) -> bool:
-    """Whether its QEMU is."""
+    """True if the QEMU of the machine in that folder runs."""
     try:
         pid = (folder / "qemu.pid").read_text().strip()
         return str(folder) in Path(f"/proc/{pid}/cmdline").read_text()
@@ -224,7 +223,7 @@ def _read(folder: Path) -> Lab | None:
 
 
 def _begun(pid: int) -> str:
-    """When a process began, in ticks since the machine did; empty for one that is dead, also if nobody reaped it."""
+    """A process's start time in ticks since the machine booted; empty if it has died, even if nobody reaped it."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         return "" if fields[0] in "ZX" else fields[19]
