@@ -14,8 +14,9 @@ from playwright.sync_api import expect
 from poolproof.presentation.html_report.answer import answer
 from poolproof.presentation.html_report.build import write_report
 from poolproof.presentation.html_report.reading import read
-from poolproof.results.runs.model import Convergence, NotConverged
+from poolproof.results.runs.model import Convergence
 from poolproof.results.runs.summary import cells_of
+from poolproof.stopping.model import NotConverged
 from poolproof.units import format_size
 from tests.unit.presentation.html_report.making import CAMPAIGN, all_trials, make_run
 from tests.web.opened import Opened

@@ -23,7 +23,7 @@ from poolproof.metrics import MetricId, metric_of
 from poolproof.results.runs.convergence import stopping_rule
 from poolproof.statistics.percentiles import MOST_SECTIONS, PercentileEstimate, estimate
 from poolproof.stopping.decide import STEP, decide
-from poolproof.stopping.model import Reason, StoppingDecision, StoppingRule
+from poolproof.stopping.model import NotConverged, StoppingDecision, StoppingRule
 from poolproof.stopping.snia import MOST_ROUNDS
 from poolproof.stopping.window import LEAST_SAMPLES
 
@@ -215,10 +215,10 @@ def section_bounds(counting: Sequence[Status], warmup_s: float) -> list[Status]:
     return later[(len(later) - 1) % step :: step]
 
 
-def _imprecise(found: PercentileEstimate, wanted: Percentile, rule: StoppingRule) -> Reason:
+def _imprecise(found: PercentileEstimate, wanted: Percentile, rule: StoppingRule) -> NotConverged:
     if found.half is None:
         sentence = f"too few samples are beyond {wanted.name} to compute its interval"
-        return Reason("percentile", sentence, {"value": found.value})
+        return NotConverged("percentile", sentence)
     share = found.half / found.value if found.value else 0.0
     sentence = f"the rate is precise, but {wanted.name} only to ±{share:.1%}; ±{rule.until:.1%} is required"
-    return Reason("percentile", sentence, {"half": share, "until": rule.until})
+    return NotConverged("percentile", sentence)

@@ -23,7 +23,7 @@ from poolproof.measure.live import Watch
 from poolproof.measure.status import Status, after_ramp, series_of
 from poolproof.metrics import MetricId
 from poolproof.process import Completed
-from poolproof.results.runs.model import Convergence, NotConverged, TrialMetrics
+from poolproof.results.runs.model import Convergence, TrialMetrics
 from poolproof.statistics.percentiles import extremes
 from poolproof.statistics.variances import variance_of
 from poolproof.stopping.model import StoppingDecision
@@ -118,7 +118,7 @@ def window_of(fio: FioRun, result: Outcome, metric: MetricId) -> tuple[TrialMetr
         most_s=fio.most_s,
         low_share=_share(decision.low, decision.mean),
         high_share=_share(decision.high, decision.mean),
-        reasons=tuple(NotConverged(reason.name, reason.sentence) for reason in decision.reasons),
+        reasons=decision.reasons,
         whole=whole.metric(metric),
         half_share=decision.half_share,
         least_share=lowest,

@@ -115,14 +115,18 @@ def change(values: Sequence[float], tolerance: float, whole: int) -> Change | No
     return Change(best.by / mean, None if best is drift else at / len(values))
 
 
-def _fit_drift(values: Sequence[float]) -> _Fit:
+def slope(values: Sequence[float]) -> float:
+    """Return the slope of the least-squares line, per sample."""
     count = len(values)
     middle = (count - 1) / 2
-    spread = count * (count * count - 1) / 12
-    slope = math.fsum((at - middle) * value for at, value in enumerate(values)) / spread
-    residuals = [value - slope * (at - middle) for at, value in enumerate(values)]
+    return math.fsum((at - middle) * value for at, value in enumerate(values)) * 12 / (count * (count * count - 1))
+
+
+def _fit_drift(values: Sequence[float]) -> _Fit:
+    count, per_sample = len(values), slope(values)
+    residuals = [value - per_sample * (at - (count - 1) / 2) for at, value in enumerate(values)]
     rest = long_run(residuals)
-    by = slope * count
+    by = per_sample * count
     # the variance of a slope over correlated samples is 12 / n³ times the spectrum at zero
     error = math.sqrt(12) * rest.standard_error
     bound = quantile(1 - _CHANGE_SIGNIFICANCE / 2, rest.freedom)

@@ -37,7 +37,7 @@ def across(
     count, mean = len(means), math.fsum(means) / len(means)
     within = _within(trials, rule)
     if count == 1 and prior is None:
-        return AcrossTrials(rule.trials_max == 1, False, mean, None, None, None, within, False)
+        return AcrossTrials(rule.trials_max == 1, False, mean, None, None, False)
     deviation = math.sqrt(variance_of(means))
     disagree = _disagree(means, deviation, within, rule)
     if disagree and prior is not None and prior.is_exceeded((deviation / mean) ** 2, count - 1):
@@ -51,8 +51,6 @@ def across(
         mean=mean,
         low=max(0.0, mean - half),
         high=mean + half,
-        between_sd=deviation if count > 1 else None,
-        within_se=within,
         disagree=disagree,
     )
 

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
-from poolproof.stopping.model import RateSeries, Reason, StoppingDecision, StoppingRule
+from poolproof.stopping.model import NotConverged, RateSeries, StoppingDecision, StoppingRule
 from poolproof.stopping.snia import snia_steady
 from poolproof.stopping.window import LEAST_SAMPLES, estimate_window
 
@@ -86,7 +86,7 @@ def _if_reported(decision: StoppingDecision, series: RateSeries, rule: StoppingR
         return decision
     next_s = _surrounding(rule, series.duration_s)[1]
     sentence = f"fio reported {count} times in {seconds:.3g} s; at least {least} are needed"
-    reason = Reason("few-samples", sentence, {"reports": count})
+    reason = NotConverged("few-samples", sentence)
     found = replace(decision, converged=False, low=None, high=None, reasons=(*decision.reasons, reason))
     return replace(found, done=next_s is None, next_s=next_s)
 
@@ -95,5 +95,5 @@ def _too_short(series: RateSeries, rule: StoppingRule, next_s: float | None) -> 
     mean = math.fsum(series.values) / len(series.values) if series.values else None
     least_s = max(rule.least_s, LEAST_SAMPLES * series.interval_s)
     sentence = f"it needs at least {least_s:.3g} s and {LEAST_SAMPLES} samples"
-    reason = Reason("too-short", sentence, {"least_s": least_s, "samples": len(series.values)})
+    reason = NotConverged("too-short", sentence)
     return StoppingDecision(next_s is None, False, mean, None, None, 0.0, series.duration_s, (reason,), next_s)

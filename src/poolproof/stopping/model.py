@@ -4,27 +4,11 @@ A series is the rate of one trial (I/Os or bytes per second) or its mean latency
 Values are in the unit of the series, times in seconds since the series began, tolerances relative to the mean.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 Steady = Literal["poolproof", "snia"]
-ReasonName = Literal[
-    "too-short",
-    "idle",
-    "warm-up",
-    "drift",
-    "step",
-    "burst",
-    "bimodal",
-    "periodic",
-    "few-samples",
-    "noise",
-    "percentile",
-    "criterion",
-]
-
-IMPRECISE: frozenset[ReasonName] = frozenset({"noise", "percentile", "few-samples", "periodic"})
+IMPRECISE = frozenset({"noise", "percentile", "few-samples", "periodic"})
 """Reasons why a trial is not precise enough although its rate did not change.
 
 The spread of several trials then shows how far the mean may be off; docs/stopping.md has how often that was true.
@@ -101,12 +85,11 @@ class StoppingRule:
 
 
 @dataclass(frozen=True)
-class Reason:
-    """Why a trial has not converged: a name, a sentence for users, and the values in the sentence."""
+class NotConverged:
+    """Why a trial or a cell has not converged: a name (`drift`, `noise`, …) and a sentence."""
 
-    name: ReasonName
+    name: str
     sentence: str
-    figures: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -128,7 +111,7 @@ class StoppingDecision:
     high: float | None
     warmup_s: float
     used_s: float
-    reasons: tuple[Reason, ...] = ()
+    reasons: tuple[NotConverged, ...] = ()
     next_s: float | None = None
     half_share: float | None = None
     lowest: float | None = None
@@ -149,9 +132,8 @@ class AcrossTrials:
     """The trials of a cell together.
 
     `done`: no further trial is needed or allowed. `is_precise`: the interval is within the tolerance. `low` and `high`
-    bound the mean of all possible trials (None with one trial). `between_sd` is the standard deviation of the trials'
-    means, `within_se` the standard error of one trial's mean by its own series (both in the unit of the mean; None if
-    unknown). `disagree`: the trials differ by more than the variation within each explains.
+    bound the mean of all possible trials; None without an interval. `disagree`: the trials differ by more than the
+    variation within each explains.
     """
 
     done: bool
@@ -159,11 +141,4 @@ class AcrossTrials:
     mean: float
     low: float | None
     high: float | None
-    between_sd: float | None
-    within_se: float | None
     disagree: bool
-
-    @property
-    def half_width(self) -> float | None:
-        """Return half the width of the interval; None without an interval."""
-        return None if self.low is None or self.high is None else (self.high - self.low) / 2

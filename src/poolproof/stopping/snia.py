@@ -11,7 +11,9 @@ from itertools import pairwise
 
 from poolproof.statistics.autocorrelation import long_run
 from poolproof.statistics.distributions import quantile
-from poolproof.stopping.model import RateSeries, Reason, StoppingDecision, StoppingRule
+from poolproof.statistics.stationarity import slope
+from poolproof.statistics.variances import variance_of
+from poolproof.stopping.model import NotConverged, RateSeries, StoppingDecision, StoppingRule
 
 WINDOW_ROUNDS = 5
 MOST_ROUNDS = 25
@@ -52,31 +54,21 @@ def _window(series: RateSeries, round_s: float, rounds: int) -> list[tuple[float
     return [series.values[a:b] for a, b in pairwise(bounds)]
 
 
-def _unsteady(means: Sequence[float]) -> Reason | None:
+def _unsteady(means: Sequence[float]) -> NotConverged | None:
     average = math.fsum(means) / len(means)
-    excursion = max(means) - min(means)
-    slope = abs(_rise(means))
-    if average > 0 and excursion <= _EXCURSION * average and slope <= _SLOPE * average:
-        return None
     if average <= 0:
-        return Reason("idle", "nothing was read or written")
-    figures = {"excursion": excursion / average, "slope": slope / average}
-    sentence = f"the last five rounds differ by {figures['excursion']:.0%} and their trend is {figures['slope']:.0%}"
-    return Reason("criterion", f"{sentence}; SNIA allows 20 % and 10 %", figures)
-
-
-def _rise(means: Sequence[float]) -> float:
-    """Return how much the least-squares line rises from the first round to the last."""
-    middle = (len(means) - 1) / 2
-    spread = math.fsum((at - middle) ** 2 for at in range(len(means)))
-    return math.fsum((at - middle) * mean for at, mean in enumerate(means)) / spread * (len(means) - 1)
+        return NotConverged("idle", "nothing was read or written")
+    excursion = (max(means) - min(means)) / average
+    rise = abs(slope(means)) * (len(means) - 1) / average
+    if excursion <= _EXCURSION and rise <= _SLOPE:
+        return None
+    sentence = f"the last five rounds differ by {excursion:.0%} and their trend is {rise:.0%}"
+    return NotConverged("criterion", f"{sentence}; SNIA allows 20 % and 10 %")
 
 
 def _half(means: Sequence[float], values: Sequence[float], rule: StoppingRule) -> float:
     """Return half the interval of the mean: by its samples or by its rounds, whichever is wider."""
-    average = math.fsum(means) / len(means)
-    deviation = math.sqrt(math.fsum((mean - average) ** 2 for mean in means) / (len(means) - 1))
-    by_rounds = quantile((1 + rule.confidence) / 2, len(means) - 1) * deviation / math.sqrt(len(means))
+    by_rounds = quantile((1 + rule.confidence) / 2, len(means) - 1) * math.sqrt(variance_of(means) / len(means))
     if len(values) < 4 * WINDOW_ROUNDS:
         return by_rounds
     return max(by_rounds, long_run(values).half_width(rule.confidence))
@@ -85,5 +77,5 @@ def _half(means: Sequence[float], values: Sequence[float], rule: StoppingRule) -
 def _too_few(series: RateSeries, rounds: int, round_s: float, next_s: float | None) -> StoppingDecision:
     mean = math.fsum(series.values) / len(series.values) if series.values else None
     sentence = f"SNIA requires {WINDOW_ROUNDS} rounds of {round_s:.3g} s; {rounds} have passed"
-    reason = Reason("too-short", sentence, {"rounds": rounds, "round_s": round_s})
+    reason = NotConverged("too-short", sentence)
     return StoppingDecision(next_s is None, False, mean, None, None, 0.0, series.duration_s, (reason,), next_s)

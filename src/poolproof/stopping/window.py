@@ -18,7 +18,7 @@ from poolproof.statistics.stationarity import (
     warm_up,
     without_period,
 )
-from poolproof.stopping.model import Reason, StoppingRule
+from poolproof.stopping.model import NotConverged, StoppingRule
 
 LEAST_SAMPLES = 12
 LEAST_EFFECTIVE = 12
@@ -41,8 +41,8 @@ class WindowEstimate:
     mean: float
     half: float | None
     warmup_s: float
-    unsteady: tuple[Reason, ...] = ()
-    imprecise: tuple[Reason, ...] = ()
+    unsteady: tuple[NotConverged, ...] = ()
+    imprecise: tuple[NotConverged, ...] = ()
     lowest: float | None = None
     highest: float | None = None
 
@@ -80,13 +80,13 @@ def estimate_window(
     values, interval_s = batch_means(values, size), interval_s * size
     mean = math.fsum(values) / len(values)
     if mean <= 0:
-        return WindowEstimate(mean, None, 0.0, unsteady=(Reason("idle", "nothing was read or written"),))
+        return WindowEstimate(mean, None, 0.0, unsteady=(NotConverged("idle", "nothing was read or written"),))
     cut = warm_up(values, rule.until)
     is_late = cut > _MOST_WARM_UP * len(values)
     window, cycle = _window(values, 0 if is_late else cut, interval_s, rule.until)
     if math.fsum(window.values) <= 0:
         sentence = f"nothing was read or written after {cut * interval_s:.3g} s"
-        return WindowEstimate(mean, None, 0.0, unsteady=(Reason("idle", sentence),))
+        return WindowEstimate(mean, None, 0.0, unsteady=(NotConverged("idle", sentence),))
     reason, events = _unsteady(window, interval_s, rule.until)
     unsteady = tuple(each for each in (cycle, reason) if each)
     if is_late and not unsteady:
@@ -110,7 +110,9 @@ def estimate_window(
     )
 
 
-def _window(values: Sequence[float], start: int, interval_s: float, until: float) -> tuple[_Window, Reason | None]:
+def _window(
+    values: Sequence[float], start: int, interval_s: float, until: float
+) -> tuple[_Window, NotConverged | None]:
     """Return the samples from `start` on, cut to whole periods if they repeat, and a reason if there are fewer than 3.
 
     Even then the mean is that of whole periods, so that it does not depend on where the window cuts them.
@@ -125,7 +127,7 @@ def _window(values: Sequence[float], start: int, interval_s: float, until: float
     return _Window((), whole, without_period(whole, samples), count), too_few
 
 
-def _unsteady(window: _Window, interval_s: float, until: float) -> tuple[Reason | None, float]:
+def _unsteady(window: _Window, interval_s: float, until: float) -> tuple[NotConverged | None, float]:
     """Return why the window is not stationary, and how many events its mean depends on: ∞ if on none.
 
     A step, bursts and two speeds look alike, so only the first that is found is reported.
@@ -143,49 +145,48 @@ def _unsteady(window: _Window, interval_s: float, until: float) -> tuple[Reason 
     return None, math.inf
 
 
-def _changing(found: Change, seconds: float) -> Reason:
+def _changing(found: Change, seconds: float) -> NotConverged:
     if found.at is None:
         word = "rises" if found.by > 0 else "falls"
         sentence = f"the rate {word} by {abs(found.by):.0%} over {seconds:.3g} s"
-        return Reason("drift", sentence, {"by": found.by, "over_s": seconds})
+        return NotConverged("drift", sentence)
     at_s = found.at * seconds
     word = "jumps" if found.by > 0 else "drops"
-    return Reason("step", f"the rate {word} by {abs(found.by):.0%} after {at_s:.3g} s", {"by": found.by, "at_s": at_s})
+    return NotConverged("step", f"the rate {word} by {abs(found.by):.0%} after {at_s:.3g} s")
 
 
-def _few_bursts(found: Bursts, seconds: float) -> Reason:
+def _few_bursts(found: Bursts, seconds: float) -> NotConverged:
     """A number k of events is known to 1/√k, so few of them give no mean."""
     name = ("burst" if found.moved > 0 else "stall") + ("s" if found.episodes > 1 else "")
     verb = "move" if found.episodes > 1 else "moves"
     sentence = f"{found.episodes} {name} ({seconds:.2g} s in all) {verb} the mean by {abs(found.moved):.1%}"
-    figures = {"episodes": found.episodes, "enough": LEAST_EFFECTIVE, "seconds": seconds, "moved": found.moved}
-    return Reason("burst", f"{sentence}; it takes {LEAST_EFFECTIVE} to know how often they occur", figures)
+    return NotConverged("burst", f"{sentence}; it takes {LEAST_EFFECTIVE} to know how often they occur")
 
 
-def _two_speeds(found: Modes) -> Reason:
+def _two_speeds(found: Modes) -> NotConverged:
     times = "once" if found.changes == 1 else f"{found.changes} times"
     sentence = f"the rate is 0 for {found.share:.0%} of the time and changed {times}"
     if found.low > 0:
         sentence = f"it has two speeds, {found.high / found.low - 1:.0%} apart, and changed between them {times}"
-    return Reason("bimodal", sentence, {"low": found.low, "high": found.high, "changes": found.changes})
+    return NotConverged("bimodal", sentence)
 
 
-def _periodic(period_s: float, seen_s: float) -> Reason:
+def _periodic(period_s: float, seen_s: float) -> NotConverged:
     sentence = f"it repeats every {period_s:.3g} s, so {seen_s:.3g} s contain fewer than {LEAST_PERIODS} periods"
-    return Reason("periodic", sentence, {"period_s": period_s, "seen_s": seen_s})
+    return NotConverged("periodic", sentence)
 
 
-def _warming(cut_s: float) -> Reason:
-    return Reason("warm-up", f"it was still warming up after {cut_s:.3g} s", {"cut_s": cut_s})
+def _warming(cut_s: float) -> NotConverged:
+    return NotConverged("warm-up", f"it was still warming up after {cut_s:.3g} s")
 
 
-def _imprecise(run: LongRun, half: float, count: int, rule: StoppingRule) -> Iterator[Reason]:
+def _imprecise(run: LongRun, half: float, count: int, rule: StoppingRule) -> Iterator[NotConverged]:
     if run.effective < LEAST_EFFECTIVE:
         sentence = f"its {count} samples are so strongly correlated that they count as {run.effective:.0f}"
-        yield Reason("few-samples", sentence, {"effective": run.effective, "least": LEAST_EFFECTIVE})
+        yield NotConverged("few-samples", sentence)
     elif half > rule.until * run.mean:
         sentence = f"its precision is ±{half / run.mean:.1%}, but ±{rule.until:.1%} is required"
-        yield Reason("noise", sentence, {"half": half / run.mean, "until": rule.until})
+        yield NotConverged("noise", sentence)
 
 
 def _extreme_tenths(values: Sequence[float]) -> tuple[float, float]:

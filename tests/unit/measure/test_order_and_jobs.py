@@ -14,8 +14,9 @@ from poolproof.measure.ending import lasting, status_interval_s
 from poolproof.measure.jobs import ADDED, device_reach_bytes, file_set, fill_job, jobs_of, on_device, placed
 from poolproof.measure.order import TrialOrder
 from poolproof.results.runs.convergence import VariancePriors
-from poolproof.results.runs.model import Convergence, NotConverged, Trial, TrialMetrics
+from poolproof.results.runs.model import Convergence, Trial, TrialMetrics
 from poolproof.statistics.variances import VariancePrior
+from poolproof.stopping.model import NotConverged
 
 HOST = LocalHost()
 WORKLOADS = campaign_from_flags(

@@ -14,7 +14,8 @@ from poolproof.measure.order import TrialOrder
 from poolproof.measure.schedule import Schedule, schedule_of
 from poolproof.measure.trial import Fill, Prepared
 from poolproof.results.runs.convergence import VariancePriors, priors_among
-from poolproof.results.runs.model import Convergence, NotConverged, Trial, TrialMetrics
+from poolproof.results.runs.model import Convergence, Trial, TrialMetrics
+from poolproof.stopping.model import NotConverged
 
 START_S = 1_700_000_000.0
 TRIAL_S = 10.0

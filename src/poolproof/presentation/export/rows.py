@@ -11,10 +11,11 @@ from poolproof.metrics import COLUMNS, METRICS, REJECTED, MetricId, metric_of
 from poolproof.presentation.charts.metrics import confidence_text
 from poolproof.results.compare.finished import FinishedRun
 from poolproof.results.runs.limit import Limit, limits_of
-from poolproof.results.runs.model import NotConverged, RunRecord
+from poolproof.results.runs.model import RunRecord
 from poolproof.results.runs.summary import COUNTING_VERDICTS, AccountSum, Cell
 from poolproof.rules.model import Finding, Verdict
 from poolproof.statistics.intervals import Interval, mean_interval
+from poolproof.stopping.model import NotConverged
 
 _MATRIX = re.compile(r"[\w.-]+\[([^\[\]\n]+)\]")
 _BARE = "choice"

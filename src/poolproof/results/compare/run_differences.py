@@ -11,10 +11,9 @@ from poolproof.units import format_size
 
 ABSENT = "–"
 _Facts = Mapping[str, str]
-
-_ALWAYS_THERE = ("poolproof", "fio")
-_OF_EVERY_RUN = ("kernel", "distribution", "processors", "ram_bytes", "machine")
+_ALWAYS_RECORDED = ("kernel", "distribution", "processors", "ram_bytes", "machine")
 """Facts that every run has. Others were added later, or are settings of a module that was loaded."""
+_PROGRAMS = ("poolproof", "fio")
 
 
 @dataclass(frozen=True)
@@ -27,11 +26,14 @@ class RunDifference:
 
 
 def run_differences(a: FinishedRun, b: FinishedRun) -> tuple[RunDifference, ...]:
-    """Return every recorded difference that may affect results: not names, paths or the seed of the order."""
+    """Return every recorded difference that may affect results: not names, paths or the seed of the order.
+
+    A module's settings, a program's version, a device or a layout is compared only if both runs have it.
+    """
     return (
         *_differing(_machine(a), _machine(b)),
         *_differing_in_both(_settings(a), _settings(b)),
-        *_differing_in_both(_versions(a), _versions(b)),
+        *_differing_in_both(_other_versions(a), _other_versions(b)),
         *_differing(_measure(a.campaign), _measure(b.campaign)),
         *_differing_in_both(_devices(a.campaign), _devices(b.campaign)),
         *_differing_in_both(_layouts(a.campaign), _layouts(b.campaign)),
@@ -46,19 +48,17 @@ def unlike_layouts(a: FinishedRun, layout_a: str, b: FinishedRun, layout_b: str)
 
 
 def _machine(run: FinishedRun) -> _Facts:
-    record = run.record
-    facts = {_words(key): _fact(key, value) for key, value in record.facts.items() if key in _OF_EVERY_RUN}
-    always = {name: record.versions[name] for name in _ALWAYS_THERE if name in record.versions}
-    return {"host": record.host, **facts, **always}
+    facts, versions = run.record.facts, run.record.versions
+    always = {_words(key): _fact(key, facts[key]) for key in facts if key in _ALWAYS_RECORDED}
+    return {"host": run.record.host, **always, **{name: versions[name] for name in _PROGRAMS if name in versions}}
 
 
 def _settings(run: FinishedRun) -> _Facts:
-    return {key: value for key, value in run.record.facts.items() if key not in _OF_EVERY_RUN and value}
+    return {key: value for key, value in run.record.facts.items() if key not in _ALWAYS_RECORDED and value}
 
 
-def _versions(run: FinishedRun) -> _Facts:
-    """Return the versions of the programs that built the layouts; another run may have used others."""
-    return {name: version for name, version in run.record.versions.items() if name not in _ALWAYS_THERE}
+def _other_versions(run: FinishedRun) -> _Facts:
+    return {name: version for name, version in run.record.versions.items() if name not in _PROGRAMS}
 
 
 def _words(key: str) -> str:

@@ -4,6 +4,7 @@ As in a ranking, the interval of a rate or latency also uses the run's other cel
 (`metric_prior`).
 """
 
+import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -14,6 +15,7 @@ from poolproof.campaign.claims import (
     ComparisonClaim,
     IsVerdict,
     Operation,
+    Operator,
     Quantity,
     Term,
     cell_values_of,
@@ -32,6 +34,12 @@ Result = Literal["held", "failed", "undecided"]
 _LEAF: Mapping[str, Callable[[LeafUse], float]] = {
     "read_share": lambda leaf: leaf.read_bytes,
     "write_share": lambda leaf: leaf.drained_write_bytes,
+}
+_OPERATORS: Mapping[Operator, Callable[[float, float], float]] = {
+    "add": operator.add,
+    "subtract": operator.sub,
+    "multiply": operator.mul,
+    "divide": operator.truediv,
 }
 
 
@@ -174,18 +182,11 @@ def _mean(term: CellValue, cells: _Cells) -> Interval:
 
 def _combined(term: Operation, left: Interval, right: Interval) -> Interval:
     """Return the widest interval that the bounds of both sides allow (interval arithmetic)."""
-    (a, b), (c, d) = _bounds(left), _bounds(right)
-    if term.operator == "add":
-        return Interval(left.mean + right.mean, a + c, b + d)
-    if term.operator == "subtract":
-        return Interval(left.mean - right.mean, a - d, b - c)
-    if term.operator == "multiply":
-        corners = [a * c, a * d, b * c, b * d]
-        return Interval(left.mean * right.mean, min(corners), max(corners))
-    if c <= 0 <= d:
+    apply, divisor = _OPERATORS[term.operator], _bounds(right)
+    if term.operator == "divide" and divisor[0] <= 0 <= divisor[1]:
         raise _NoValue("the divisor may be 0")
-    corners = [a / c, a / d, b / c, b / d]
-    return Interval(left.mean / right.mean, min(corners), max(corners))
+    corners = [apply(one, other) for one in _bounds(left) for other in _bounds(right)]
+    return Interval(apply(left.mean, right.mean), min(corners), max(corners))
 
 
 def _samples(term: CellValue, cells: _Cells) -> tuple[float, ...]:

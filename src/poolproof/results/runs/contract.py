@@ -10,10 +10,10 @@ from poolproof.campaign.calibration import calibrated_device
 from poolproof.results.runs.claims import ClaimResult
 from poolproof.results.runs.elimination import Elimination
 from poolproof.results.runs.limit import Limit, Place
-from poolproof.results.runs.model import NotConverged
 from poolproof.results.runs.summary import Cell, factor_to
 from poolproof.rules.model import Finding
 from poolproof.statistics.intervals import Interval
+from poolproof.stopping.model import NotConverged
 
 SCHEMA = 1
 

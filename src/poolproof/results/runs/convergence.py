@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from poolproof.campaign.calibration import calibration_of
 from poolproof.campaign.model import Campaign, Layout, Measure, Until, Workload
 from poolproof.metrics import MetricId, metric_of
-from poolproof.results.runs.model import NotConverged, Trial
+from poolproof.results.runs.model import Trial
 from poolproof.statistics.percentiles import BIN_DEVIATION
 from poolproof.statistics.variances import VariancePrior, fit_prior
 from poolproof.stopping.across import across
-from poolproof.stopping.model import IMPRECISE, AcrossTrials, StoppingRule, TrialMean
+from poolproof.stopping.model import IMPRECISE, AcrossTrials, NotConverged, StoppingRule, TrialMean
 
 _RATES: frozenset[MetricId] = frozenset({"iops", "bandwidth"})
 

@@ -7,6 +7,7 @@ from typing import TypeVar
 from poolproof.evidence.model import Account, LeafUse
 from poolproof.metrics import METRICS, MetricId, metric_of
 from poolproof.rules.model import Finding, Verdict
+from poolproof.stopping.model import NotConverged
 
 SCHEMA = 1
 Value = TypeVar("Value")
@@ -48,14 +49,6 @@ class TrialMetrics:
         """The figure that a metric names: I/Os per second, bytes per second or nanoseconds."""
         value: float | None = getattr(self, metric_of(metric).field)
         return value
-
-
-@dataclass(frozen=True)
-class NotConverged:
-    """Why a figure is not known well enough: a name (`drift`, `noise`, …) and a sentence."""
-
-    name: str
-    sentence: str
 
 
 @dataclass(frozen=True)

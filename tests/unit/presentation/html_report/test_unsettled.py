@@ -12,8 +12,9 @@ import pytest
 from poolproof.presentation.charts import theme as look
 from poolproof.presentation.html_report.build import write_report
 from poolproof.presentation.html_report.reading import read
-from poolproof.results.runs.model import Convergence, NotConverged, Trial
+from poolproof.results.runs.model import Convergence, Trial
 from poolproof.rules.model import Verdict
+from poolproof.stopping.model import NotConverged
 
 from .making import CAMPAIGN, all_trials, make_run
 

@@ -7,8 +7,9 @@ from pathlib import Path
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.results.compare.finished import FinishedRun, read_run
 from poolproof.results.runs.directory import RunDirectory
-from poolproof.results.runs.model import Convergence, NotConverged, RunRecord, Trial, TrialMetrics
+from poolproof.results.runs.model import Convergence, RunRecord, Trial, TrialMetrics
 from poolproof.rules.model import Effect, Finding, Verdict
+from poolproof.stopping.model import NotConverged
 
 CAMPAIGN = """\
 name: t

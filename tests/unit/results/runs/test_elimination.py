@@ -12,8 +12,9 @@ from poolproof.campaign.yaml import parse_campaign
 from poolproof.presentation.terminal.raced import race_lines
 from poolproof.results.runs.contract import run_object
 from poolproof.results.runs.elimination import Elimination, elimination_of
-from poolproof.results.runs.model import Convergence, NotConverged, Trial, TrialMetrics
+from poolproof.results.runs.model import Convergence, Trial, TrialMetrics
 from poolproof.results.runs.summary import cells_of
+from poolproof.stopping.model import NotConverged
 from tests.unit.docs.pages import documented, keys_of_value
 
 CAMPAIGN = parse_campaign(

@@ -11,8 +11,9 @@ from poolproof.campaign.yaml import parse_campaign
 from poolproof.presentation.terminal.limited import share_text
 from poolproof.results.runs.convergence import CellConvergence, trials_ahead
 from poolproof.results.runs.limit import LeafLimit, Limit, limits_of
-from poolproof.results.runs.model import NotConverged, Trial, TrialMetrics
+from poolproof.results.runs.model import Trial, TrialMetrics
 from poolproof.results.runs.summary import bare_cells_of, cells_of
+from poolproof.stopping.model import NotConverged
 from tests.unit.results.runs.measured_alone import CAMPAIGN, TEXT, alone, limit_of, trial
 
 RUST, SSD = alone("rust", "reads", 100.0), alone("ssd", "reads", 1000.0)
