@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from poolproof.cli.options import Effect, Json, MetricName
+from poolproof.cli.options import DEFAULT_EFFECT, Effect, Json, MetricName
 
 if TYPE_CHECKING:
     from poolproof.results.compare.comparison import Side
@@ -21,7 +21,7 @@ def command(
         str | None, typer.Option("--layouts", metavar="X,Y", help="Compare layout Y (of B, or of A) with X of A.")
     ] = None,
     metric: MetricName = None,
-    effect: Effect = "2%",
+    effect: Effect = DEFAULT_EFFECT,
     fail_if_slower: Annotated[
         str | None,
         typer.Option("--fail-if-slower", metavar="SHARE", help="End with 1 if B is slower by more, as 5%."),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from poolproof.errors import UsageError
+from poolproof.statistics.comparison import LEAST_EFFECT
 
 if TYPE_CHECKING:
     from poolproof.metrics import MetricId
@@ -34,6 +35,7 @@ MetricName = Annotated[
     typer.Option("--metric", help="The metric to compare, such as p99. Default: each workload's own."),
 ]
 Effect = Annotated[str, typer.Option("--effect", help="The smallest difference that matters, such as 2%.")]
+DEFAULT_EFFECT = f"{LEAST_EFFECT:.0%}"
 
 Fs = Annotated[
     str | None, typer.Option("--fs", help="The file system that was measured: zfs-2.2, zvol-2.3, ext4, btrfs.")

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from poolproof.cli.options import Effect, Json, MetricName
+from poolproof.cli.options import DEFAULT_EFFECT, Effect, Json, MetricName
 
 
 def command(
@@ -18,7 +18,7 @@ def command(
         str | None, typer.Option("--weights", help="Rank by a mix of workloads, as etcd=2,media=1.")
     ] = None,
     metric: MetricName = None,
-    effect: Effect = "2%",
+    effect: Effect = DEFAULT_EFFECT,
     as_json: Json = False,
 ) -> None:
     """Put the layouts of a run in order, ties as ties, with the disks that may fail, room and write factor of each."""

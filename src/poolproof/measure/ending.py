@@ -16,12 +16,12 @@ from poolproof.load.fio.job import Job, JobFile
 from poolproof.load.fio.json_output import read_json_stream
 from poolproof.measure.fio_report import FioReport
 from poolproof.measure.jobs import runtime_text
-from poolproof.measure.latencies import between
+from poolproof.measure.latencies import LatencyInterval, between
 from poolproof.measure.ready import ReadyLayout
 from poolproof.measure.status import Status, after_ramp, series_of
-from poolproof.metrics import MetricId, metric_of
+from poolproof.metrics import Metric, MetricId, metric_of
 from poolproof.results.runs.convergence import stopping_rule
-from poolproof.statistics.percentiles import MOST_SECTIONS, PercentileEstimate, estimate
+from poolproof.statistics.percentiles import MOST_SECTIONS, Histogram, PercentileEstimate, estimate
 from poolproof.stopping.decide import STEP, decide
 from poolproof.stopping.model import NotConverged, StoppingDecision, StoppingRule
 from poolproof.stopping.snia import MOST_ROUNDS
@@ -30,21 +30,6 @@ from poolproof.stopping.window import LEAST_SAMPLES
 _STATUS_S = ((4, 0.25), (16, 0.5))  # for at most this many clones, the interval of reports: more clones, longer reports
 _SLOWEST_S = 1.0
 _FASTEST_S = 0.1
-
-
-@dataclass(frozen=True)
-class Percentile:
-    """A percentile that a workload is compared by: of reads and writes, or of fsync and fdatasync calls."""
-
-    name: str
-    percent: float
-    of_syncs: bool
-
-
-def percentile_of(metric: MetricId) -> Percentile | None:
-    """Return the percentile that a metric is; None for a rate."""
-    row = metric_of(metric)
-    return None if row.percent is None else Percentile(metric, row.percent, row.of == "syncs")
 
 
 @dataclass(frozen=True)
@@ -60,7 +45,7 @@ class Ending:
     interval_s: float
     ramp_s: float
     write_backs: tuple[WriteBack, ...] = ()
-    percentile: Percentile | None = None
+    percentile: Metric | None = None
 
     @property
     def most_s(self) -> float:
@@ -104,7 +89,7 @@ def ending_of(
         interval_s=interval_s,
         ramp_s=max(job.ramp_s for job in jobs.jobs),
         write_backs=_write_backs(host, layout, jobs),
-        percentile=percentile_of(metric),
+        percentile=None if metric_of(metric).is_rate else metric_of(metric),
     )
 
 
@@ -170,7 +155,7 @@ def _centiseconds(host: Host, name: str, default: int) -> int:
 
 
 def with_percentile(
-    decision: StoppingDecision, wanted: Percentile, rule: StoppingRule, report: FioReport, counting: Sequence[Status]
+    decision: StoppingDecision, wanted: Metric, rule: StoppingRule, report: FioReport, counting: Sequence[Status]
 ) -> StoppingDecision:
     """Return the decision on a rate that has converged, or one to run on if the percentile has not.
 
@@ -192,15 +177,20 @@ def with_percentile(
 
 
 def _estimate(
-    decision: StoppingDecision, wanted: Percentile, rule: StoppingRule, report: FioReport, counting: Sequence[Status]
+    decision: StoppingDecision, wanted: Metric, rule: StoppingRule, report: FioReport, counting: Sequence[Status]
 ) -> PercentileEstimate | None:
     bounds = section_bounds(counting, decision.warmup_s)
     results = read_json_stream(report.documents(bounds)) if len(bounds) > 1 else ()
     if len(results) != len(bounds):
         return None
     intervals = between(bounds, results)[1 if decision.warmup_s else 0 :]  # the first would be the warm-up
-    bins = [each.sync_bins if wanted.of_syncs else each.bins for each in intervals]
-    return estimate(bins, wanted.percent, rule.confidence)
+    assert wanted.percent is not None, "a percentile"
+    return estimate(histograms_of(wanted, intervals), wanted.percent, rule.confidence)
+
+
+def histograms_of(percentile: Metric, intervals: Sequence[LatencyInterval]) -> list[Histogram]:
+    """Return the histograms that a percentile is computed from, one per interval."""
+    return [each.sync_bins if percentile.of == "syncs" else each.bins for each in intervals]
 
 
 def section_bounds(counting: Sequence[Status], warmup_s: float) -> list[Status]:
@@ -215,10 +205,10 @@ def section_bounds(counting: Sequence[Status], warmup_s: float) -> list[Status]:
     return later[(len(later) - 1) % step :: step]
 
 
-def _imprecise(found: PercentileEstimate, wanted: Percentile, rule: StoppingRule) -> NotConverged:
+def _imprecise(found: PercentileEstimate, wanted: Metric, rule: StoppingRule) -> NotConverged:
     if found.half is None:
-        sentence = f"too few samples are beyond {wanted.name} to compute its interval"
+        sentence = f"too few samples are beyond {wanted.id} to compute its interval"
         return NotConverged("percentile", sentence)
     share = found.half / found.value if found.value else 0.0
-    sentence = f"the rate is precise, but {wanted.name} only to ±{share:.1%}; ±{rule.until:.1%} is required"
+    sentence = f"the rate is precise, but {wanted.id} only to ±{share:.1%}; ±{rule.until:.1%} is required"
     return NotConverged("percentile", sentence)

@@ -15,13 +15,13 @@ from poolproof.load.fio.job import JobFile
 from poolproof.load.fio.json_output import read_json_stream
 from poolproof.load.histogram import percentiles_of
 from poolproof.load.outcome import Direction, Latency, Outcome, PartOutcome
-from poolproof.measure.ending import Ending, percentile_of
+from poolproof.measure.ending import Ending, histograms_of
 from poolproof.measure.figures import figures_of
 from poolproof.measure.fio_run import whole_report
 from poolproof.measure.latencies import LatencyInterval, latencies
 from poolproof.measure.live import Watch
 from poolproof.measure.status import Status, after_ramp, series_of
-from poolproof.metrics import MetricId
+from poolproof.metrics import MetricId, metric_of
 from poolproof.process import Completed
 from poolproof.results.runs.model import Convergence, TrialMetrics
 from poolproof.statistics.percentiles import extremes
@@ -130,11 +130,11 @@ def _extremes(
     fio: FioRun, decision: StoppingDecision, metric: MetricId, value: float | None
 ) -> tuple[float | None, float | None]:
     """Return the lowest and highest tenth of the window as shares of its rate, or of its percentile."""
-    wanted = percentile_of(metric)
-    if wanted is None:
+    percent = metric_of(metric).percent
+    if percent is None:
         return _share(decision.lowest, decision.mean), _share(decision.highest, decision.mean)
     later = [each for each in fio.latencies if each.from_s >= decision.warmup_s]
-    found = extremes([each.sync_bins if wanted.of_syncs else each.bins for each in later], wanted.percent)
+    found = extremes(histograms_of(metric_of(metric), later), percent)
     return (None, None) if found is None else (_share(found[0], value), _share(found[1], value))
 
 

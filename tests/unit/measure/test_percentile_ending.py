@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from poolproof.hosts.local import LocalHost
-from poolproof.measure.ending import percentile_of, section_bounds, with_percentile
+from poolproof.measure.ending import section_bounds, with_percentile
 from poolproof.measure.fio_report import FioReport
 from poolproof.measure.status import Status, after_ramp
-from poolproof.metrics import COMPARABLE
+from poolproof.metrics import COMPARABLE, metric_of
 from poolproof.stopping.model import StoppingDecision, StoppingRule
 
 CAPTURED = Path(__file__).parent / "captured" / "3.33-status-ramp.json+.gz"
@@ -32,8 +32,7 @@ def settled(used_s: float) -> StoppingDecision:
 
 def judged(report: FioReport, rule: StoppingRule, used_s: float) -> StoppingDecision:
     counting = after_ramp(report.statuses, RAMP_S, 0.0)
-    asked = percentile_of("p50")
-    assert asked is not None
+    asked = metric_of("p50")
     return with_percentile(settled(used_s), asked, rule, report, counting)
 
 
@@ -55,8 +54,7 @@ def test_one_that_is_not_known_goes_on_to_the_next_look_and_at_last_says_so(repo
 
 
 def test_without_reports_the_rate_decides(report: FioReport) -> None:
-    asked = percentile_of("p99")
-    assert asked is not None
+    asked = metric_of("p99")
     assert with_percentile(settled(2.0), asked, StoppingRule(), report, ()) == settled(2.0)
 
 
@@ -69,8 +67,7 @@ def test_stretches_are_even_and_end_now() -> None:
     assert section_bounds(counting[:1], 0.0) == []
 
 
-def test_every_metric_is_a_rate_or_a_percentile() -> None:
-    rates = [metric for metric in COMPARABLE if percentile_of(metric) is None]
-    assert rates == ["iops", "bandwidth"]
-    syncs = percentile_of("sync_p99")
-    assert syncs is not None and syncs.of_syncs and syncs.percent == 99.0
+def test_every_comparable_metric_is_a_rate_or_a_percentile() -> None:
+    assert [metric for metric in COMPARABLE if metric_of(metric).is_rate] == ["iops", "bandwidth"]
+    syncs = metric_of("sync_p99")
+    assert syncs.of == "syncs" and syncs.percent == 99.0

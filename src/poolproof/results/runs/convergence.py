@@ -13,8 +13,6 @@ from poolproof.statistics.variances import VariancePrior, fit_prior
 from poolproof.stopping.across import across
 from poolproof.stopping.model import IMPRECISE, AcrossTrials, NotConverged, StoppingRule, TrialMean
 
-_RATES: frozenset[MetricId] = frozenset({"iops", "bandwidth"})
-
 
 @dataclass(frozen=True)
 class VariancePriors:
