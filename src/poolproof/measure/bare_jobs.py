@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 
 from poolproof.load.fio.job import Job, JobFile
+from poolproof.load.fio.load import part_of
 from poolproof.load.fio.quantity import attempt, parse_bytes
 
 _SECTOR_BYTES = 512
@@ -26,7 +27,7 @@ def on_bare_disk(jobs: JobFile, path: str, size_bytes: int | None) -> JobFile:
     start, placed = 0, []
     for job, length in zip(fitted, lengths, strict=True):
         placed.append(Job(job.name, {**_kept(job), **_region(job, path, start, length)}))
-        start += length * job.numjobs
+        start += length * part_of(job).clones
     return JobFile(tuple(placed))
 
 
@@ -38,19 +39,19 @@ def _region(job: Job, path: str, start: int, length: int) -> Mapping[str, str]:
     region = {"filename": path, "direct": "1", "size": str(length)}
     if start:
         region["offset"] = str(start)
-    if job.numjobs > 1:
+    if part_of(job).clones > 1:
         region["offset_increment"] = str(length)
     return region
 
 
 def _lengths(jobs: list[Job], size_bytes: int | None) -> list[int]:
     """Bytes of each clone's region, by section: whole MiB, and never less than a block."""
-    wanted = [max(job.size_bytes or 0, job.bs_max_bytes) for job in jobs]
-    total = sum(length * job.numjobs for job, length in zip(jobs, map(_up, wanted), strict=True))
+    wanted = [max(part_of(job).size_bytes or 0, part_of(job).max_block_bytes) for job in jobs]
+    total = sum(length * part_of(job).clones for job, length in zip(jobs, map(_up, wanted), strict=True))
     if size_bytes is None or total <= size_bytes:
         return [_up(length) for length in wanted]
     return [
-        max(int(length * size_bytes / total) // _GRAIN_BYTES * _GRAIN_BYTES, job.bs_max_bytes)
+        max(int(length * size_bytes / total) // _GRAIN_BYTES * _GRAIN_BYTES, part_of(job).max_block_bytes)
         for job, length in zip(jobs, wanted, strict=True)
     ]
 

@@ -14,6 +14,7 @@ from poolproof.layers.open_layout import write_backs
 from poolproof.load.fio.aliases import canonical
 from poolproof.load.fio.job import Job, JobFile
 from poolproof.load.fio.json_output import read_json_stream
+from poolproof.load.fio.load import load_of, part_of
 from poolproof.measure.fio_report import FioReport
 from poolproof.measure.jobs import runtime_text
 from poolproof.measure.latencies import LatencyInterval, between
@@ -87,7 +88,7 @@ def ending_of(
         rule=with_enough_samples(stopping_rule(measure), interval_s),
         by_bytes=metric == "bandwidth",
         interval_s=interval_s,
-        ramp_s=max(job.ramp_s for job in jobs.jobs),
+        ramp_s=max(part_of(job).ramp_s for job in jobs.jobs),
         write_backs=_write_backs(host, layout, jobs),
         percentile=None if metric_of(metric).is_rate else metric_of(metric),
     )
@@ -96,7 +97,7 @@ def ending_of(
 def _has_own_end(workload: Workload, jobs: JobFile) -> bool:
     """True if the jobs set their runtime, end when their work is done, or have phases, which must not be cut short."""
     has_runtime = any(canonical(name) == "runtime" for spec in workload.jobs for name, _ in spec.options)
-    return has_runtime or len(jobs.phases) > 1 or not all(job.time_based for job in jobs.jobs)
+    return has_runtime or len(load_of(jobs).phases) > 1 or not all(part_of(job).time_based for job in jobs.jobs)
 
 
 def status_interval_s(jobs: JobFile, shortest_s: float) -> float:
@@ -104,7 +105,7 @@ def status_interval_s(jobs: JobFile, shortest_s: float) -> float:
 
     Each report costs fio some milliseconds. `shortest_s` is infinite if no decision needs samples.
     """
-    clones = sum(job.numjobs for job in jobs.jobs)
+    clones = sum(part_of(job).clones for job in jobs.jobs)
     usual = next((seconds for most, seconds in _STATUS_S if clones <= most), _SLOWEST_S)
     if clones > _STATUS_S[0][0]:
         return usual
@@ -124,7 +125,7 @@ def lasting(jobs: JobFile, seconds: float) -> JobFile:
 
 def _write_backs(host: Host, layout: ReadyLayout, jobs: JobFile) -> tuple[WriteBack, ...]:
     """Return the write-back cycles of the layout's layers and of the page cache; none for jobs that only read."""
-    writers = [job for job in jobs.jobs if job.writes]
+    writers = [job for job in jobs.jobs if part_of(job).writes]
     if not writers:
         return ()
     layers, zfs = write_backs(layout.tree, host), layout.target.zfs
@@ -134,7 +135,7 @@ def _write_backs(host: Host, layout: ReadyLayout, jobs: JobFile) -> tuple[WriteB
 
 
 def _uses_page_cache(job: Job) -> bool:
-    return job.may_use_page_cache and not job.direct and not job.commits_each_write
+    return part_of(job).may_use_page_cache and not part_of(job).direct and not part_of(job).commits_each_write
 
 
 def _page_cache(host: Host, limit_bytes: int | None) -> WriteBack:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from poolproof.errors import CommandError, FioError, HostError
 from poolproof.hosts.base import FileMissing, Host
 from poolproof.load.fio.job import JobFile
+from poolproof.load.fio.load import load_of, part_of
 from poolproof.load.fio.render import render
 from poolproof.process import Completed
 from poolproof.steps import Step, UndoPrograms
@@ -95,17 +96,19 @@ def _held(scratch: str, job: str, argv: list[str], *, clear: str = "/dev/null") 
 
 def planned_s(jobs: JobFile) -> float | None:
     """Seconds after which all jobs should have ended, ramps among it; None where one ends when its work is done."""
-    return None if any(job.runtime_s is None for job in jobs.jobs) else _asked_s(jobs)
+    return None if any(part_of(job).runtime_s is None for job in jobs.jobs) else _asked_s(jobs)
 
 
 def _asked_s(jobs: JobFile) -> float:
-    return sum(max((job.runtime_s or 0.0) + job.ramp_s for job in phase) for phase in jobs.phases)
+    return sum(max((job.runtime_s or 0.0) + job.ramp_s for job in phase) for phase in load_of(jobs).phases)
 
 
 def _limit_s(jobs: JobFile) -> float:
     """Long after the time asked for; a job that ends when its work is done gets what the slowest disk would take."""
-    open_ended = [job for job in jobs.jobs if job.runtime_s is None]
-    work_bytes = sum((job.io_size_bytes or job.size_bytes or 0) * job.numjobs for job in open_ended)
+    open_ended = [job for job in jobs.jobs if part_of(job).runtime_s is None]
+    work_bytes = sum(
+        (part_of(job).io_size_bytes or part_of(job).size_bytes or 0) * part_of(job).clones for job in open_ended
+    )
     return 2 * _asked_s(jobs) + _SLACK_S + work_bytes / _SLOWEST_BYTES_PER_S
 
 

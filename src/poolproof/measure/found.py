@@ -9,8 +9,8 @@ from poolproof.hosts.base import Host
 from poolproof.layers.arguments import is_block
 from poolproof.layers.base import Node
 from poolproof.layers.tree import directories
-from poolproof.load.fio.extents import extents_of
 from poolproof.load.fio.job import Job, JobFile
+from poolproof.load.fio.load import part_of
 from poolproof.measure.cells import CellJobs
 from poolproof.measure.jobs import placed
 from poolproof.units import format_size
@@ -29,7 +29,7 @@ def found_directory(node: Node) -> str | None:
 
 def found_paths(jobs: JobFile, directory: str) -> tuple[str, ...]:
     """The files of that directory which the jobs use."""
-    extents = [extent for job in placed(jobs, directory).jobs for extent in extents_of(job)]
+    extents = [extent for job in placed(jobs, directory).jobs for extent in part_of(job).extents]
     return tuple(dict.fromkeys(extent.file for extent in extents))
 
 
@@ -68,7 +68,7 @@ def _check_cell(layout: str, directory: str | None, cell: CellJobs, host: Host) 
             f"workload {name}: `fill: false` takes files as they are found, and {layout} is built empty",
             "use it with a layout such as: dir /srv/data",
         )
-    if any(job.writes or "trim" in job.rw for job in cell.jobs.jobs):
+    if any(part_of(job).writes or "trim" in job.rw for job in cell.jobs.jobs):
         raise CampaignError(
             f"workload {name}: `fill: false` takes files as they are found, and this workload would overwrite them",
             "leave `fill: false` out: poolproof then writes to files of its own",
@@ -94,7 +94,7 @@ def _reach(jobs: JobFile, directory: str) -> dict[str, float]:
     """How far into each file the jobs go, bytes."""
     reach: dict[str, float] = {}
     for job in placed(jobs, directory).jobs:
-        for extent in extents_of(job):
+        for extent in part_of(job).extents:
             reach[extent.file] = max(reach.get(extent.file, 0.0), extent.end)
     return reach
 

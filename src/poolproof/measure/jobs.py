@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from poolproof.campaign.model import JobSpec, Measure, Workload
 from poolproof.errors import CampaignError
 from poolproof.hosts.base import Host
-from poolproof.load.fio.extents import extents_of
 from poolproof.load.fio.filenames import join_filenames, split_filenames
 from poolproof.load.fio.job import Job, JobFile
+from poolproof.load.fio.load import load_of, part_of
 from poolproof.load.fio.options import check_options, engines_of, known_options
 from poolproof.load.fio.quantity import attempt, parse_range
 from poolproof.units import format_size
@@ -85,7 +85,7 @@ def on_device(jobs: JobFile, path: str) -> JobFile:
 
 def device_reach_bytes(jobs: Iterable[JobFile]) -> int:
     """How far into a block device the jobs go that are placed on it: the end of the furthest byte that one touches."""
-    ends = [extent.end for entry in jobs for job in entry.jobs for extent in extents_of(job)]
+    ends = [extent.end for entry in jobs for job in entry.jobs for extent in part_of(job).extents]
     return int(max((end for end in ends if not math.isinf(end)), default=0))
 
 
@@ -152,21 +152,22 @@ def _refuse_unmeasurable(job: Job, workload: Workload) -> None:
                 f"workload {workload.name}: `{option}` in per cent is of a file that is not there yet",
                 f"give it in bytes: {option}=1g",
             ).concerning(option)
-    if job.size_bytes is None:
+    part = part_of(job)
+    if part.size_bytes is None:
         raise CampaignError(
             f"workload {workload.name}: `size={job.options['size']}` is no size of a file", "write size=1g"
         ).concerning("size")
-    if job.size_bytes < job.bs_bytes:
+    if part.size_bytes < part.block_bytes:
         raise CampaignError(
-            f"workload {workload.name}: fio reads `size={job.options['size']}` as {format_size(job.size_bytes)}, "
-            f"and a block has {format_size(job.bs_bytes)}",
+            f"workload {workload.name}: fio reads `size={job.options['size']}` as {format_size(part.size_bytes)}, "
+            f"and a block has {format_size(part.block_bytes)}",
             "write a size of many blocks, such as size=1g",
         ).concerning("size")
 
 
 def _refuse_hidden_ramp(jobs: JobFile, workload: Workload) -> None:
     """fio leaves out the ramp of each phase; the disks' counters can only be cut at the first."""
-    if len(jobs.phases) > 1 and any(job.ramp_s for job in jobs.jobs):
+    if len(load_of(jobs).phases) > 1 and any(part_of(job).ramp_s for job in jobs.jobs):
         raise CampaignError(
             f"workload {workload.name}: with `stonewall` and `ramp_time` nobody can tell which bytes were the ramp's",
             "leave one of them out, or make two workloads of it",
@@ -206,7 +207,7 @@ def _fill_options(job: Job) -> dict[str, str]:
 def _fill_block(job: Job) -> str:
     """fio lays out no files of which all together are smaller than a block, nor a size that is."""
     filesize = attempt(parse_range, job.options.get("filesize", ""))
-    smallest = min(job.size_bytes or _FILL_BLOCK_BYTES, (filesize and filesize.low) or _FILL_BLOCK_BYTES)
+    smallest = min(part_of(job).size_bytes or _FILL_BLOCK_BYTES, (filesize and filesize.low) or _FILL_BLOCK_BYTES)
     return "1m" if smallest >= _FILL_BLOCK_BYTES else str(smallest)
 
 
@@ -218,7 +219,7 @@ def file_set(workload: Workload, jobs: JobFile, *, writers_apart: bool) -> str:
     files that nobody only reads.
     """
     own = f"{workload.name}," if any(_spoils(job) for job in jobs.jobs) else ""
-    if writers_apart and not own and any(job.writes for job in jobs.jobs):
+    if writers_apart and not own and any(part_of(job).writes for job in jobs.jobs):
         own = "written,"
     several = len(jobs.jobs) > 1
     shapes = sorted({f"{job.name}," * several + _shape_of(job) for job in jobs.jobs})
@@ -233,4 +234,4 @@ def _shape_of(job: Job) -> str:
 def _spoils(job: Job) -> bool:
     """Whether it leaves data that compress, or holes, behind."""
     compresses = not job.flag("refill_buffers") or any(option in job.options for option in _COMPRESSIBLE)
-    return "trim" in job.rw or (job.writes and compresses)
+    return "trim" in job.rw or (part_of(job).writes and compresses)

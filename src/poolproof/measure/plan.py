@@ -30,6 +30,7 @@ from poolproof.layers.tree import (
 )
 from poolproof.load.fio.ahead import meanwhile
 from poolproof.load.fio.job import JobFile
+from poolproof.load.fio.load import load_of, part_of
 from poolproof.load.fio.parse_only import check_values
 from poolproof.measure.cells import CellJobs
 from poolproof.measure.found import check_found
@@ -289,13 +290,13 @@ def _needed_bytes(planned: LayoutPlan, plan: RunPlan) -> int:
     apart = moves_what_is_written(planned.node)
     for cell in filled:
         place = file_set(cell.workload, cell.jobs, writers_apart=apart)
-        sets[place] = max(sets.get(place, 0), cell.jobs.unique_bytes or 0)
+        sets[place] = max(sets.get(place, 0), load_of(cell.jobs).unique_bytes or 0)
     return sum(sets.values())
 
 
 def _check_largest(planned: LayoutPlan, plan: RunPlan, room: int) -> None:
     for cell in plan.cells:
-        largest = max((job.size_bytes or 0) // max(1, job.nrfiles) for job in cell.jobs.jobs)
+        largest = max((part_of(job).size_bytes or 0) // max(1, part_of(job).files) for job in cell.jobs.jobs)
         if cell.workload.fill and largest > room:
             with located_in(cell.workload):
                 raise CampaignError(

@@ -10,6 +10,7 @@ from poolproof.hosts.base import Host
 from poolproof.layers.open_layout import stored_per_leaf
 from poolproof.layers.tree import branches, moves_what_is_written, write_factor
 from poolproof.load.fio.job import JobFile
+from poolproof.load.fio.load import load_of
 from poolproof.load.fio.render import render
 from poolproof.measure.bare_jobs import on_bare_disk
 from poolproof.measure.cells import CellJobs
@@ -96,7 +97,7 @@ def _on_file_system(host: Host, layout: ReadyLayout, cells: Sequence[CellJobs], 
     fills: dict[str, Fill] = {}
     for number, (text, entry) in enumerate(filling.items(), start=1):
         listener.step(f"fill the test files, {number} of {len(filling)}")
-        fills[text] = _fill(host, layout, fill_job(entry), entry.unique_bytes or 0)
+        fills[text] = _fill(host, layout, fill_job(entry), load_of(entry).unique_bytes or 0)
     laid_out = {place: list_files(host, place) for place in own}
     return [
         _Placed(cell.workload, entry, laid_out[place] if text else found_paths(cell.jobs, place), fills.get(text))

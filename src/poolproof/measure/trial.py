@@ -21,6 +21,7 @@ from poolproof.layers.counted import places_of
 from poolproof.layers.open_layout import busy_with, vdev_uses
 from poolproof.load.fio.job import JobFile
 from poolproof.load.fio.json_output import read_json_stream
+from poolproof.load.fio.load import load_of, part_of
 from poolproof.load.outcome import Outcome
 from poolproof.measure.drop_caches import cool, flush
 from poolproof.measure.ending import Ending, ending_of, lasting, status_interval_s
@@ -163,7 +164,7 @@ def _in_two_tries(bench: Bench, prepared: Prepared, number: int, directory: Path
 
 def _measure_and_judge(bench: Bench, prepared: Prepared, number: int, directory: Path) -> Trial:
     workload = prepared.workload
-    cold = bench.measure.is_cold(workload, reads=prepared.jobs.reads)
+    cold = bench.measure.is_cold(workload, reads=load_of(prepared.jobs).reads)
     resident, cool_s = _timed_cool(bench, prepared, cold)
     measured = _measure(bench, prepared, number)
     _keep(bench, directory, measured)
@@ -171,12 +172,12 @@ def _measure_and_judge(bench: Bench, prepared: Prepared, number: int, directory:
     evidence = _evidence(bench, prepared, measured, result, resident)
     figures, settling = window_of(measured.fio, result, workload.metric)
     case = Case(
-        job=prepared.jobs,
-        result=result,
+        load=load_of(prepared.jobs),
+        outcome=result,
         evidence=evidence,
         target=bench.layout.target,
         cold=cold,
-        asked_s=measured.fio.ran_s if measured.fio.ended else measured.fio.most_s or prepared.jobs.asked_s,
+        asked_s=measured.fio.ran_s if measured.fio.ended else measured.fio.most_s or load_of(prepared.jobs).asked_s,
     )
     judgement = judge(case)
     bench.run.keep(directory, "evidence.json", trial_evidence(case))
@@ -218,7 +219,7 @@ def _measure(bench: Bench, prepared: Prepared, number: int) -> _Measured:
     start: list[CounterReading] = []
     ending, jobs = _ending(bench, prepared)
     teller = RatePublisher(bench.listener, bench.run, (bench.layout.name, prepared.workload.name, number))
-    reports = ending or teller.is_heard() or (jobs.asked_s or 0.0) >= _SERIES_FROM_S
+    reports = ending or teller.is_heard() or (load_of(jobs).asked_s or 0.0) >= _SERIES_FROM_S
     to_decide_s = bench.measure.shortest_s if ending else math.inf
     status_s = status_interval_s(jobs, to_decide_s) if reports else None
     # A program that hangs below fio is ended by its pulse, and its mount is gone then: no second try beneath it.
@@ -312,7 +313,7 @@ def _without_ramp(measured: _Measured, jobs: JobFile, result: Outcome) -> Window
     The window starts as long before fio's last word as its longest job ran; the counters of that moment lie between
     two samples.
     """
-    ramp_s = max(job.ramp_s for job in jobs.jobs)
+    ramp_s = max(part_of(job).ramp_s for job in jobs.jobs)
     if ramp_s == 0 or result.timestamp_ms is None or not measured.samples:
         return measured.window
     ran_ms = max((job.job_runtime_ms or 0 for job in result.parts), default=0)

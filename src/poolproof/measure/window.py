@@ -13,6 +13,7 @@ import msgspec
 from poolproof.hosts.base import Host
 from poolproof.load.fio.job import JobFile
 from poolproof.load.fio.json_output import read_json_stream
+from poolproof.load.fio.load import part_of
 from poolproof.load.histogram import percentiles_of
 from poolproof.load.outcome import Direction, Latency, Outcome, PartOutcome
 from poolproof.measure.ending import Ending, histograms_of
@@ -77,7 +78,7 @@ def gathered(
     if not report.statuses:
         return FioRun(job_text, whole_report(host, scratch), completed)
     last = report.document(report.statuses[-1])
-    counting = after_ramp(report.statuses, max(job.ramp_s for job in jobs.jobs), report.begun_at_s)
+    counting = after_ramp(report.statuses, max(part_of(job).ramp_s for job in jobs.jobs), report.begun_at_s)
     run = FioRun(job_text, last, completed, counting, latencies=latencies(report, counting))
     return run if ending is None else _with_decision(run, watch, ending)
 

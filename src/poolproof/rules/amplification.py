@@ -15,7 +15,7 @@ def _in_result(case: Case) -> Iterable[Finding]:
     if read and read.ratio > _READS:
         yield _finding(read, "read", "readahead, blocks larger than the request, or another reader")
     if wrote and wrote.ratio > _WRITES:
-        small = any(job.writes and job.commits_each_write for job in case.job.jobs)
+        small = any(job.writes and job.commits_each_write for job in case.load.parts)
         journal = "each small commit writes a whole page, the journal and metadata"
         yield _finding(
             wrote, "wrote", journal if small else "journal, metadata, or records rewritten for smaller writes"

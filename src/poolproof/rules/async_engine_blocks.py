@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 from functools import partial
 
-from poolproof.load.fio.job import Job
+from poolproof.load.model import LoadPart
+from poolproof.rules.fio_job import fio_job
 from poolproof.rules.model import Case, Changes, Finding, Rule
 from poolproof.rules.naming import who
 from poolproof.rules.path import is_zfs
@@ -16,21 +17,23 @@ _WAITED = 0.9
 _FIX = "direct=1; on ZFS, which has no asynchronous way, iodepth=1 and more numjobs, each with its own file"
 
 
-def _blocks(case: Case, job: Job) -> bool:
-    if job.iodepth <= 1 or not (job.reads or job.writes):
+def _blocks(case: Case, job: LoadPart) -> bool:
+    if job.depth <= 1 or not (job.reads or job.writes):
         return False
-    return (job.engine == "libaio" and not job.direct) or (job.engine in ("libaio", "io_uring") and is_zfs(case.target))
+    return (fio_job(job).engine == "libaio" and not job.direct) or (
+        fio_job(job).engine in ("libaio", "io_uring") and is_zfs(case.target)
+    )
 
 
 def _in_job(case: Case) -> Iterable[Finding]:
-    jobs = [job for job in case.job.jobs if _blocks(case, job)]
+    jobs = [job for job in case.load.parts if _blocks(case, job)]
     if not jobs:
         return
     why = "ZFS has no asynchronous way" if is_zfs(case.target) else "libaio is asynchronous only with direct=1"
     yield Finding(
         rule="async-engine-blocks",
         effect="suspects",
-        message=f"{who(case, jobs)} asks for iodepth={jobs[0].iodepth}, but {why}: each I/O is waited for when it is "
+        message=f"{who(case, jobs)} asks for iodepth={jobs[0].depth}, but {why}: each I/O is waited for when it is "
         "submitted, so the depth is 1 and the latencies hold the waiting of the whole queue",
         fix=_FIX,
         weight=55,
@@ -38,30 +41,30 @@ def _in_job(case: Case) -> Iterable[Finding]:
 
 
 def _in_result(case: Case) -> Iterable[Finding]:
-    yield from each_part(case.result, partial(_of_part, case))
+    yield from each_part(case.outcome, partial(_of_part, case))
 
 
 def _of_part(case: Case, part: ReportedDirection) -> Finding | None:
     job, lat, slat = job_of(case, part), part.figures.lat, part.figures.slat
-    if job is None or job.iodepth <= 1 or job.engine_is_synchronous or not (lat and slat and lat.mean_ns):
+    if job is None or job.depth <= 1 or job.is_synchronous or not (lat and slat and lat.mean_ns):
         return None
-    share = lat.mean_ns / job.iodepth
+    share = lat.mean_ns / job.depth
     if slat.mean_ns is None or slat.mean_ns < _WAITED * share:
         return None
     return Finding(
         rule="async-engine-blocks",
         effect="notes",
         message=f"an I/O took {format_duration(slat.mean_ns / 1e9)} to submit and "
-        f"{format_duration(lat.mean_ns / 1e9)} in all, {job.iodepth} times {format_duration(share / 1e9)}: "
-        f"submission waits for the I/O, so the depth was 1 and the latency is {job.iodepth} × too high",
+        f"{format_duration(lat.mean_ns / 1e9)} in all, {job.depth} times {format_duration(share / 1e9)}: "
+        f"submission waits for the I/O, so the depth was 1 and the latency is {job.depth} × too high",
         fix=_FIX,
         weight=60,
     )
 
 
-def _mended(case: Case, job: Job) -> Changes:
+def _mended(case: Case, job: LoadPart) -> Changes:
     """direct=1 is what libaio needs; ZFS, and blocks that direct I/O can't take, have a depth of 1."""
-    takes_direct = not is_zfs(case.target) and job.bs_bytes % _SECTOR == 0
+    takes_direct = not is_zfs(case.target) and job.block_bytes % _SECTOR == 0
     return {"buffered": None, "direct": "1"} if takes_direct else {"iodepth": "1"}
 
 

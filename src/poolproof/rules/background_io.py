@@ -26,7 +26,7 @@ def _background(case: Case, found: Account) -> Iterator[tuple[str, float, float,
 
 
 def _in_job(case: Case) -> Iterable[Finding]:
-    for busy in case.evidence.busy_with if case.evidence and case.result is None else ():
+    for busy in case.evidence.busy_with if case.evidence and case.outcome is None else ():
         yield Finding(
             rule="background-io",
             effect="suspects",

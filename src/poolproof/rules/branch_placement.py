@@ -18,12 +18,12 @@ def _is_union(case: Case) -> bool:
 
 
 def _in_job(case: Case) -> Iterable[Finding]:
-    jobs = [job for job in case.job.jobs if job.numjobs * job.nrfiles > 1 and not job.shares_one_file]
+    jobs = [job for job in case.load.parts if job.clones * job.files > 1 and not job.shares_one_file]
     if _is_union(case) and jobs:
         yield Finding(
             rule="branch-placement",
             effect="notes",
-            message=f"{who(case, jobs)} makes {jobs[0].numjobs * jobs[0].nrfiles} files, and the create policy decides "
+            message=f"{who(case, jobs)} makes {jobs[0].clones * jobs[0].files} files, and the create policy decides "
             "which disk takes which: one disk may take all",
             fix=_FIX,
             weight=35,

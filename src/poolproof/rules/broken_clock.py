@@ -8,7 +8,7 @@ from poolproof.rules.reproduction import script
 
 
 def _in_result(case: Case) -> Iterable[Finding]:
-    return each_part(case.result, _of_part)
+    return each_part(case.outcome, _of_part)
 
 
 def _of_part(part: ReportedDirection) -> Finding | None:

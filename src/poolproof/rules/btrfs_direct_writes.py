@@ -15,7 +15,7 @@ def _in_job(case: Case) -> Iterable[Finding]:
     target = case.target
     if target is None or not is_btrfs(target) or _WITHOUT_CHECKSUMS & set(target.mount_options):
         return
-    jobs = [job for job in case.job.jobs if job.direct and job.writes]
+    jobs = [job for job in case.load.parts if job.direct and job.writes]
     if jobs and (target.kernel is None or target.kernel >= _SINCE):
         yield Finding(
             rule="btrfs-direct-writes",

@@ -2,19 +2,20 @@
 
 from collections.abc import Iterable
 
+from poolproof.rules.fio_job import fio_job
 from poolproof.rules.model import Case, Finding, Rule
 from poolproof.rules.reproduction import script
 
 
 def _in_job(case: Case) -> Iterable[Finding]:
-    for job in case.job.jobs:
-        names = job.filenames
-        if len(names) > 1 and case.result is None:
+    for job in case.load.parts:
+        names = fio_job(job).filenames
+        if len(names) > 1 and case.outcome is None:
             yield Finding(
                 rule="colon-in-filename",
                 effect="notes",
-                message=f"filename={job.filename} opens {len(names)} files ({', '.join(names)}), and the size is "
-                "divided among them",
+                message=f"filename={fio_job(job).filename} opens {len(names)} files ({', '.join(names)}), and the size "
+                "is divided among them",
                 fix="write \\: where the colon belongs to the name (PCI addresses, by-path names)",
                 weight=20,
             )

@@ -11,7 +11,7 @@ _FULL_PERCENT = 90.0
 
 
 def _in_result(case: Case) -> Iterable[Finding]:
-    return each_job(case.result, _of_job)
+    return each_job(case.outcome, _of_job)
 
 
 def _of_job(job: PartOutcome) -> Finding | None:

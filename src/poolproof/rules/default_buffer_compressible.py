@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from poolproof.load.fio.job import Job
+from poolproof.load.model import LoadPart
 from poolproof.rules.flow import compresses, writes
 from poolproof.rules.mending import always
 from poolproof.rules.model import Case, Finding, Rule
@@ -18,17 +18,17 @@ def _record_bytes(case: Case) -> int:
     return (case.target.record_bytes if case.target else None) or _DEFAULT_RECORD_BYTES
 
 
-def _repeating(case: Case) -> list[Job]:
+def _repeating(case: Case) -> list[LoadPart]:
     """Jobs whose buffers come round again within one record: fio has `iodepth` buffers of `bs` and fills each once."""
     if not compresses(case):
         return []
     return [
         job
-        for job in case.job.jobs
+        for job in case.load.parts
         if job.writes
         and not job.refills_buffers
         and not job.zero_buffers
-        and job.bs_bytes * (job.queue // job.numjobs) < _record_bytes(case)
+        and job.block_bytes * (job.queue // job.clones) < _record_bytes(case)
     ]
 
 
@@ -36,7 +36,7 @@ def _in_job(case: Case) -> Iterable[Finding]:
     jobs = _repeating(case)
     if not jobs or case.target is None:
         return
-    buffers = jobs[0].bs_bytes * (jobs[0].queue // jobs[0].numjobs)
+    buffers = jobs[0].block_bytes * (jobs[0].queue // jobs[0].clones)
     yield Finding(
         rule="default-buffer-compressible",
         effect="suspects",

@@ -2,14 +2,15 @@
 
 from collections.abc import Iterable
 
-from poolproof.load.fio.job import Job
+from poolproof.load.model import LoadPart
+from poolproof.rules.fio_job import fio_job
 from poolproof.rules.model import Case, Changes, Finding, Rule
 from poolproof.rules.reproduction import script
 
 
 def _in_job(case: Case) -> Iterable[Finding]:
-    for job in case.job.jobs:
-        if not job.name.startswith("/") or job.filename is not None:
+    for job in case.load.parts:
+        if not job.name.startswith("/") or fio_job(job).filename is not None:
             continue
         is_device = job.name.startswith("/dev/")
         what = (
@@ -26,7 +27,7 @@ def _in_job(case: Case) -> Iterable[Finding]:
         )
 
 
-def _mended(_case: Case, job: Job) -> Changes:
+def _mended(_case: Case, job: LoadPart) -> Changes:
     return {"filename": job.name}
 
 

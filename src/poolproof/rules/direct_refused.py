@@ -9,8 +9,8 @@ from poolproof.rules.reproduction import script
 
 
 def _in_result(case: Case) -> Iterable[Finding]:
-    refused = case.result is not None and any(job.error == EINVAL for job in case.result.parts)
-    if not refused or not any(job.direct for job in case.job.jobs):
+    refused = case.outcome is not None and any(job.error == EINVAL for job in case.outcome.parts)
+    if not refused or not any(job.direct for job in case.load.parts):
         return
     yield Finding(
         rule="direct-refused",
@@ -22,7 +22,7 @@ def _in_result(case: Case) -> Iterable[Finding]:
 
 
 def _why(case: Case) -> str:
-    if is_fuse(case.target) and case.job.writes:
+    if is_fuse(case.target) and case.load.writes:
         return (
             "a FUSE file system such as mergerfs hands the data of a write on from behind a header, at an address that "
             "only some disks take for direct I/O (loop devices and virtio disks do not; see queue/dma_alignment)"

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterable
 
-from poolproof.load.fio.job import Job
+from poolproof.load.model import LoadPart
+from poolproof.rules.fio_job import fio_job
 from poolproof.rules.model import Case, Changes, Finding, Rule
 from poolproof.rules.reproduction import script
 
@@ -12,8 +13,8 @@ _SYNCS = re.compile(r"\bsync\b.*drop_caches", re.DOTALL)
 
 
 def _in_job(case: Case) -> Iterable[Finding]:
-    for job in case.job.jobs:
-        command = job.text("exec_prerun") or ""
+    for job in case.load.parts:
+        command = fio_job(job).text("exec_prerun") or ""
         if _DROPS.search(command) and not _SYNCS.search(command):
             yield Finding(
                 rule="drop-caches-without-sync",
@@ -24,8 +25,8 @@ def _in_job(case: Case) -> Iterable[Finding]:
             )
 
 
-def _mended(_case: Case, job: Job) -> Changes:
-    return {"exec_prerun": f"sync && {job.text('exec_prerun')}"}
+def _mended(_case: Case, job: LoadPart) -> Changes:
+    return {"exec_prerun": f"sync && {fio_job(job).text('exec_prerun')}"}
 
 
 RULE = Rule(

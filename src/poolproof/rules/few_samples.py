@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable
 
-from poolproof.load.fio.job import Job
+from poolproof.load.model import LoadPart
 from poolproof.load.outcome import Latency
+from poolproof.rules.fio_job import fio_job
 from poolproof.rules.model import Case, Finding, Rule
 from poolproof.rules.naming import who
 from poolproof.rules.reported import each_job, each_part
@@ -14,7 +15,7 @@ _TEN_OF_THEM = 1000.0  # ten samples above a percentile p: ios × (100 − p) / 
 
 
 def _in_job(case: Case) -> Iterable[Finding]:
-    for job in case.job.jobs if case.result is None else ():
+    for job in case.load.parts if case.outcome is None else ():
         ios, asked = _ios(job), _highest_percentile(job)
         if ios is None or asked is None or ios * (100 - asked) >= _TEN_OF_THEM:
             continue
@@ -28,27 +29,27 @@ def _in_job(case: Case) -> Iterable[Finding]:
         )
 
 
-def _ios(job: Job) -> int | None:
+def _ios(job: LoadPart) -> int | None:
     """I/Os that each clone will do; None where it goes by time, or its size is not known."""
     if job.time_based or not (job.reads or job.writes) or not job.measures_latency:
         return None
     size = job.io_size_bytes or job.size_bytes
-    by_size = size // job.bs_max_bytes if size else None
-    return job.number("number_ios") or by_size
+    by_size = size // job.max_block_bytes if size else None
+    return fio_job(job).number("number_ios") or by_size
 
 
-def _highest_percentile(job: Job) -> float | None:
+def _highest_percentile(job: LoadPart) -> float | None:
     """The highest of `percentile_list`, below 100."""
     try:
-        asked = [float(part) for part in (job.text("percentile_list") or "").split(":") if part.strip()]
+        asked = [float(part) for part in (fio_job(job).text("percentile_list") or "").split(":") if part.strip()]
     except ValueError:
         return None
     return max((each for each in asked if 0 < each < 100), default=None)
 
 
 def _in_result(case: Case) -> Iterable[Finding]:
-    yield from each_part(case.result, lambda part: _of(part.completion, f"{part.kind}s", 1))
-    yield from each_job(case.result, lambda job: _of(job.sync, "syncs", 2))
+    yield from each_part(case.outcome, lambda part: _of(part.completion, f"{part.kind}s", 1))
+    yield from each_job(case.outcome, lambda job: _of(job.sync, "syncs", 2))
 
 
 def _of(latency: Latency | None, what: str, least: int) -> Finding | None:

@@ -13,7 +13,7 @@ _SHORTEST_MS = 100  # below it the whole milliseconds of the runtime are too coa
 
 
 def _in_result(case: Case) -> Iterable[Finding]:
-    return each_part(case.result, _of_part)
+    return each_part(case.outcome, _of_part)
 
 
 def _of_part(part: ReportedDirection) -> Finding | None:

@@ -120,7 +120,7 @@ def stored_share(case: Case) -> float:
     """
     if not compresses(case):
         return 1.0
-    asked = [job.compress_percentage or 0 for job in case.job.jobs]
+    asked = [job.compress_percentage or 0 for job in case.load.parts]
     return max(1 - min(asked) / 100, 0.01) if asked else 1.0
 
 

@@ -18,11 +18,11 @@ def _syncs(job: PartOutcome) -> int:
 
 def _in_result(case: Case) -> Iterable[Finding]:
     leaves = case.evidence.leaves if case.evidence else ()
-    if case.result is None or case.target is None or case.target.write_through is not False or not leaves:
+    if case.outcome is None or case.target is None or case.target.write_through is not False or not leaves:
         return
-    syncs = sum(_syncs(job) for job in case.result.parts)
+    syncs = sum(_syncs(job) for job in case.outcome.parts)
     flushes = sum(leaf.flush_ios for leaf in leaves)
-    if syncs < _FEWEST or flushes >= _SHARE * syncs / max(case.job.numjobs, 1):
+    if syncs < _FEWEST or flushes >= _SHARE * syncs / max(case.load.clones, 1):
         return
     yield Finding(
         rule="flushes-missing",

@@ -9,7 +9,7 @@ from poolproof.rules.reproduction import script
 
 
 def _in_job(case: Case) -> Iterable[Finding]:
-    jobs = [job for job in case.job.jobs if not job.measures_latency]
+    jobs = [job for job in case.load.parts if not job.measures_latency]
     if jobs:
         yield Finding(
             rule="gtod-reduce",

@@ -29,7 +29,7 @@ def _in_result(case: Case) -> Iterable[Finding]:
     flow = cold_reads(case)
     if case.target is None or not case.target.in_guest or flow is None or not flow.in_order:
         return
-    yield from each_part(case.result, partial(_of_part, case))
+    yield from each_part(case.outcome, partial(_of_part, case))
 
 
 def _of_part(case: Case, part: ReportedDirection) -> Finding | None:

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-from poolproof.load.fio.job import Job
+from poolproof.load.model import LoadPart
+from poolproof.rules.fio_job import fio_job
 from poolproof.rules.mending import always
 from poolproof.rules.model import Case, Finding, Rule
 from poolproof.rules.naming import who
@@ -15,13 +16,13 @@ _FIX = (
 )
 
 
-def _reason(case: Case, job: Job) -> str | None:
+def _reason(case: Case, job: LoadPart) -> str | None:
     """Why the file may still be in RAM when the job starts."""
     if not job.reads or not may_end_in_ram(job, case.target):
         return None
-    if job.flag("pre_read"):
+    if fio_job(job).flag("pre_read"):
         return "pre_read=1 reads the whole file into RAM first"
-    if not job.invalidate:
+    if not job.invalidates_cache:
         return "invalidate=0 leaves in RAM what was read or written before"
     if is_zfs(case.target):
         return "ZFS keeps its ARC whatever invalidate=1 says"
@@ -33,7 +34,7 @@ def _reason(case: Case, job: Job) -> str | None:
 def _in_job(case: Case) -> Iterable[Finding]:
     if not case.cold:
         return
-    for job in case.job.jobs:
+    for job in case.load.parts:
         reason = _reason(case, job)
         if reason:
             yield Finding(

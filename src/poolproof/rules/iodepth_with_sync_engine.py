@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-from poolproof.load.fio.job import Job
+from poolproof.load.model import LoadPart
+from poolproof.rules.fio_job import fio_job
 from poolproof.rules.model import Case, Changes, Finding, Rule
 from poolproof.rules.naming import who
 from poolproof.rules.path import is_zfs
@@ -15,23 +16,23 @@ _FIX = "ioengine=io_uring (or libaio) with direct=1, or iodepth=1 and as many nu
 def _in_job(case: Case) -> Iterable[Finding]:
     jobs = [
         job
-        for job in case.job.jobs
-        if job.engine_is_synchronous and job.iodepth > 1 and job.text("io_submit_mode") != "offload"
+        for job in case.load.parts
+        if job.is_synchronous and job.depth > 1 and fio_job(job).text("io_submit_mode") != "offload"
     ]
     if jobs:
         yield Finding(
             rule="iodepth-with-sync-engine",
             effect="suspects",
-            message=f"{who(case, jobs)} asks for iodepth={jobs[0].iodepth} with ioengine={jobs[0].engine}, which does "
-            "one I/O at a time: the depth is 1",
+            message=f"{who(case, jobs)} asks for iodepth={jobs[0].depth} with ioengine={fio_job(jobs[0]).engine}, "
+            "which does one I/O at a time: the depth is 1",
             fix=_FIX,
             weight=60,
         )
 
 
-def _mended(case: Case, job: Job) -> Changes:
+def _mended(case: Case, job: LoadPart) -> Changes:
     """An asynchronous engine past RAM; elsewhere the depth that it really is, for what is buffered has no true one."""
-    if job.engine not in _PLAIN or not job.direct or job.commits_each_write or is_zfs(case.target):
+    if fio_job(job).engine not in _PLAIN or not job.direct or job.commits_each_write or is_zfs(case.target):
         return {"iodepth": "1"}
     return {"ioengine": "libaio"}
 

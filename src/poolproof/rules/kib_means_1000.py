@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterable, Sequence
 
 from poolproof.load.fio.blocks import kb_base_of
-from poolproof.load.fio.job import Job
 from poolproof.load.fio.quantity import parse_bytes
+from poolproof.load.model import LoadPart
+from poolproof.rules.fio_job import fio_job
 from poolproof.rules.model import Case, Changes, Effect, Finding, Rule
 from poolproof.rules.reproduction import script
 
@@ -15,9 +16,11 @@ _SIZES = ("bs", "size", "io_size", "filesize", "offset", "offset_increment", "ra
 
 
 def _in_job(case: Case) -> Iterable[Finding]:
-    for job in case.job.jobs:
+    for job in case.load.parts:
         late = _before_kb_base(job)
-        odd = [f"{name}={text}" for name, text in _sizes(job) if _IEC.match(text) and job.kb_base(name) == 1024]
+        odd = [
+            f"{name}={text}" for name, text in _sizes(job) if _IEC.match(text) and fio_job(job).kb_base(name) == 1024
+        ]
         odd = [each for each in odd if each not in late]
         if odd:
             why = "by default fio reads KiB, MiB and GiB as powers of 1000, and k, m, g as powers of 1024"
@@ -29,37 +32,41 @@ def _in_job(case: Case) -> Iterable[Finding]:
             yield _finding(job, late, said, "put kb_base=1000 before the sizes")
 
 
-def _finding(job: Job, sizes: Sequence[str], said: str, mend: str) -> Finding:
+def _finding(job: LoadPart, sizes: Sequence[str], said: str, mend: str) -> Finding:
     message = f"{said}; this gives {_given(job)}"
     return Finding(rule="kib-means-1000", effect=_effect(sizes), message=message, fix=mend, weight=35)
 
 
-def _sizes(job: Job) -> list[tuple[str, str]]:
-    return [(name, text) for name in _SIZES if (text := (job.text(name) or "").strip())]
+def _sizes(job: LoadPart) -> list[tuple[str, str]]:
+    return [(name, text) for name in _SIZES if (text := (fio_job(job).text(name) or "").strip())]
 
 
-def _before_kb_base(job: Job) -> list[str]:
+def _before_kb_base(job: LoadPart) -> list[str]:
     """The sizes that a kb_base=1000 behind them was meant for and does not reach."""
-    if kb_base_of(job.options) != 1000:
+    if kb_base_of(fio_job(job).options) != 1000:
         return []
-    return [f"{name}={text}" for name, text in _sizes(job) if _SUFFIXED.match(text) and job.kb_base(name) == 1024]
+    return [
+        f"{name}={text}" for name, text in _sizes(job) if _SUFFIXED.match(text) and fio_job(job).kb_base(name) == 1024
+    ]
 
 
 def _effect(sizes: Sequence[str]) -> Effect:
     return "suspects" if sizes[0].startswith("bs=") else "notes"
 
 
-def _given(job: Job) -> str:
+def _given(job: LoadPart) -> str:
     size = f" and a size of {job.size_bytes} bytes" if job.size_bytes else ""
-    return f"blocks of {job.bs_bytes} bytes{size}"
+    return f"blocks of {job.block_bytes} bytes{size}"
 
 
-def _mended(_case: Case, job: Job) -> Changes:
+def _mended(_case: Case, job: LoadPart) -> Changes:
     """The size that the reader sees: fio's k is 1024. Where a kb_base comes too late, bytes, which mean the same."""
     late = _before_kb_base(job)
     if late:
         return {name: str(parse_bytes(text, 1000)) for name, text in _sizes(job) if f"{name}={text}" in late}
-    return {name: text[:-2].lower() for name, text in _sizes(job) if _IEC.match(text) and job.kb_base(name) == 1024}
+    return {
+        name: text[:-2].lower() for name, text in _sizes(job) if _IEC.match(text) and fio_job(job).kb_base(name) == 1024
+    }
 
 
 RULE = Rule(

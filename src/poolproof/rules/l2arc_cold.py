@@ -14,9 +14,9 @@ _FIX = "read the whole working set until l2_hits stop growing, then measure; or 
 
 def _in_job(case: Case) -> Iterable[Finding]:
     zfs, seconds = case.target.zfs if case.target else None, asked_s(case)
-    if zfs is None or not zfs.has_cache or not case.job.reads or not seconds:
+    if zfs is None or not zfs.has_cache or not case.load.reads or not seconds:
         return
-    size = case.job.unique_bytes or 0
+    size = case.load.unique_bytes or 0
     if 0 < seconds * _FILL_BYTES_PER_S < size:
         yield Finding(
             rule="l2arc-cold",
@@ -30,7 +30,7 @@ def _in_job(case: Case) -> Iterable[Finding]:
 
 def _in_result(case: Case) -> Iterable[Finding]:
     use, found = case.evidence.zfs if case.evidence else None, case.evidence.account if case.evidence else None
-    seconds = ran_s(case.result)
+    seconds = ran_s(case.outcome)
     if use is None or found is None or not use.l2_write_bytes or not seconds:
         return
     if use.l2_write_bytes > _STILL_FILLING * found.fio_read_bytes > 0:

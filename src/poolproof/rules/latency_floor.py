@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from functools import partial
 
-from poolproof.load.fio.job import Job
+from poolproof.load.model import LoadPart
 from poolproof.load.outcome import PartOutcome
 from poolproof.rules.flow import Flow, cold_reads, writes_at_end
 from poolproof.rules.model import Case, Effect, Finding, Rule
@@ -17,8 +17,8 @@ _MEMORY = "no disk answers in less than 5 µs, memory does"
 
 
 def _in_result(case: Case) -> Iterable[Finding]:
-    yield from each_part(case.result, partial(_completion, case))
-    yield from each_job(case.result, partial(_syncs, case))
+    yield from each_part(case.outcome, partial(_completion, case))
+    yield from each_job(case.outcome, partial(_syncs, case))
 
 
 def _completion(case: Case, part: ReportedDirection) -> Finding | None:
@@ -47,7 +47,7 @@ def _median_of_all(part: ReportedDirection) -> float | None:
     return None if part.median_ns is None else part.median_ns + (submission or 0.0)
 
 
-def _effect(case: Case, part: ReportedDirection, job: Job | None, flow: Flow | None) -> Effect:
+def _effect(case: Case, part: ReportedDirection, job: LoadPart | None, flow: Flow | None) -> Effect:
     """Buffered sequential reads and buffered writes end in RAM by design, and the bytes decide what they are worth."""
     if flow is not None and flow.in_order:
         return "notes"

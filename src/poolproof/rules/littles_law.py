@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from functools import partial
 
 from poolproof.load.outcome import PartOutcome
+from poolproof.rules.fio_job import fio_job
 from poolproof.rules.flow import proves
 from poolproof.rules.model import Case, Finding, Rule
 from poolproof.rules.reported import ReportedDirection, each_job, job_of, parts
@@ -16,11 +17,11 @@ _SHORTEST_MS = 500
 
 
 def _in_result(case: Case) -> Iterable[Finding]:
-    return each_job(case.result, partial(_of_job, case))
+    return each_job(case.outcome, partial(_of_job, case))
 
 
 def _of_job(case: Case, job: PartOutcome) -> Finding | None:
-    mine = [part for part in parts(case.result) if part.job is job]
+    mine = [part for part in parts(case.outcome) if part.job is job]
     queue, in_flight = _queue(case, job, mine), _in_flight(mine)
     if queue is None or in_flight is None:
         return None
@@ -49,20 +50,20 @@ def _product(part: ReportedDirection) -> float | None:
 
 def _queue(case: Case, result: PartOutcome, mine: list[ReportedDirection]) -> int | None:
     """I/Os that these figures can have outstanding: all clones of a group, one job otherwise."""
-    if not mine or not case.job.jobs:
+    if not mine or not case.load.parts:
         return None
-    if case.result is not None and len(case.result.parts) == 1:
-        return case.job.queue
+    if case.outcome is not None and len(case.outcome.parts) == 1:
+        return case.load.queue
     job = job_of(case, mine[0])
     if job is None:
         return None
-    return job.queue if job.flag("group_reporting") else job.queue // job.numjobs * result.clones
+    return job.queue if fio_job(job).flag("group_reporting") else job.queue // job.clones * result.clones
 
 
 def _keeps_queue_full(case: Case, part: ReportedDirection) -> bool:
     """Whether nothing in the job explains an empty queue: its own pauses, syncs, or a submission that waits."""
     job = job_of(case, part)
-    if job is None or job.engine_is_synchronous or not job.direct:
+    if job is None or job.is_synchronous or not job.direct:
         return False
     return not (job.rate_limited or job.thinks or job.syncs or job.is_mixed)
 

@@ -12,7 +12,7 @@ _FIX = "fdatasync=1 or sync=dsync at iodepth=1 with several numjobs; logbias=lat
 
 def _in_job(case: Case) -> Iterable[Finding]:
     zfs = case.target.zfs if case.target else None
-    writers = [job for job in case.job.jobs if job.writes]
+    writers = [job for job in case.load.parts if job.writes]
     if zfs is None or not zfs.has_log or not writers:
         return
     idle = [job for job in writers if not (job.sync_every or job.writes_are_synchronous)]

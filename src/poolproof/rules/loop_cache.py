@@ -41,7 +41,7 @@ def _hops(case: Case) -> Iterator[_Hop]:
 
 def _in_job(case: Case) -> Iterable[Finding]:
     loops = case.target.loop_without_direct if case.target else ()
-    if not loops or not (case.cold or case.job.writes):
+    if not loops or not (case.cold or case.load.writes):
         return
     yield Finding(
         rule="loop-cache",

@@ -12,8 +12,8 @@ _SMALL_BYTES = 64 * 1024
 def _in_job(case: Case) -> Iterable[Finding]:
     jobs = [
         job
-        for job in case.job.jobs
-        if job.writes and job.bs_bytes <= _SMALL_BYTES and (job.is_random or job.commits_each_write)
+        for job in case.load.parts
+        if job.writes and job.block_bytes <= _SMALL_BYTES and (job.is_random or job.commits_each_write)
     ]
     if case.target is not None and case.target.md_bitmap and jobs:
         yield Finding(

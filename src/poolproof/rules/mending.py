@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
-from poolproof.load.fio.job import Job
+from poolproof.load.model import LoadPart
 from poolproof.rules.model import Case, Changes
 
 
-def always(**options: str | None) -> Callable[[Case, Job], Changes]:
+def always(**options: str | None) -> Callable[[Case, LoadPart], Changes]:
     """These options to set, and those that are None to leave out."""
     return lambda _case, _job: options

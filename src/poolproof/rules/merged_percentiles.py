@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-from poolproof.load.fio.job import Job
+from poolproof.load.model import LoadPart
+from poolproof.rules.fio_job import fio_job
 from poolproof.rules.model import Case, Changes, Finding, Rule
 from poolproof.rules.reproduction import script
 
@@ -10,14 +11,16 @@ _FIX = "leave out group_reporting and unified_rw_reporting, or new_group=1 betwe
 
 
 def _in_job(case: Case) -> Iterable[Finding]:
-    grouped = [job for job in case.job.jobs if job.flag("group_reporting")]
-    merged = grouped and not any(job.flag("new_group") or job.starts_after_all_before for job in case.job.jobs[1:])
-    kinds = {(job.rw, job.bs_bytes, job.bs_max_bytes) for job in case.job.jobs}
+    grouped = [job for job in case.load.parts if fio_job(job).flag("group_reporting")]
+    merged = grouped and not any(
+        fio_job(job).flag("new_group") or job.waits_for_previous for job in case.load.parts[1:]
+    )
+    kinds = {(fio_job(job).rw, job.block_bytes, job.max_block_bytes) for job in case.load.parts}
     if merged and len(kinds) > 1:
         yield _finding(
             f"group_reporting merges {len(kinds)} unlike jobs into one set of percentiles, which is that of none"
         )
-    unified = (job.text("unified_rw_reporting") for job in case.job.jobs if job.is_mixed)
+    unified = (fio_job(job).text("unified_rw_reporting") for job in case.load.parts if job.is_mixed)
     if any(value in ("1", "mixed") for value in unified):
         yield _finding(
             "unified_rw_reporting merges reads and writes into one set of percentiles, which is that of neither"
@@ -28,7 +31,7 @@ def _finding(message: str) -> Finding:
     return Finding("merged-percentiles", "notes", message, _FIX, 35)
 
 
-def _mended(_case: Case, job: Job) -> Changes:
+def _mended(_case: Case, job: LoadPart) -> Changes:
     return {"unified_rw_reporting": None} if job.is_mixed else {"new_group": "1"}
 
 

@@ -9,7 +9,7 @@ from poolproof.units import format_size
 
 def _in_job(case: Case) -> Iterable[Finding]:
     target = case.target
-    if target is None or not target.alignment_bytes or not target.physical_block_bytes or not case.job.writes:
+    if target is None or not target.alignment_bytes or not target.physical_block_bytes or not case.load.writes:
         return
     if target.alignment_bytes < target.physical_block_bytes:
         yield Finding(

@@ -8,8 +8,8 @@ from poolproof.rules.reproduction import script
 
 
 def _in_job(case: Case) -> Iterable[Finding]:
-    jobs = [job for job in case.job.jobs if job.is_mixed]
-    if case.result is None and jobs:
+    jobs = [job for job in case.load.parts if job.is_mixed]
+    if case.outcome is None and jobs:
         yield Finding(
             rule="mixed-sum",
             effect="notes",

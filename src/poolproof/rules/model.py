@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from poolproof.evidence.model import Evidence, Target
-from poolproof.load.fio.job import Job, JobFile
+from poolproof.load.model import Load, LoadPart
 from poolproof.load.outcome import Outcome
 
 Effect = Literal["fails", "refutes", "suspects", "notes"]
@@ -37,8 +37,8 @@ class Case:
     `asked_s`: seconds that the run was meant to take; None where that is not known.
     """
 
-    job: JobFile
-    result: Outcome | None = None
+    load: Load
+    outcome: Outcome | None = None
     evidence: Evidence | None = None
     target: Target | None = None
     cold: bool = True
@@ -74,4 +74,4 @@ class Rule:
     reproduce: str = ""
     cleared_by_byte_count: bool = True
     options: tuple[str, ...] = ()
-    mended: Callable[[Case, Job], Changes] | None = None
+    mended: Callable[[Case, LoadPart], Changes] | None = None

@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 
-from poolproof.load.fio.job import Job
+from poolproof.load.model import LoadPart
 from poolproof.rules.model import Case
 
 _MOST_NAMES = 6
 
 
-def who(case: Case, jobs: Sequence[Job]) -> str:
+def who(case: Case, jobs: Sequence[LoadPart]) -> str:
     """The subject of a sentence, singular: `the job`, "job `a`", "each of the jobs `a`, `b`"."""
-    if len(case.job.jobs) == 1:
+    if len(case.load.parts) == 1:
         return "the job"
     names = ", ".join(f"`{job.name}`" for job in jobs[:_MOST_NAMES])
     if len(jobs) > _MOST_NAMES:

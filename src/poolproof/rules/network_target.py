@@ -9,7 +9,7 @@ from poolproof.rules.reproduction import script
 
 
 def _in_job(case: Case) -> Iterable[Finding]:
-    jobs = [job for job in case.job.jobs if job.reads or job.writes]
+    jobs = [job for job in case.load.parts if job.reads or job.writes]
     if case.target is None or not is_network(case.target) or not jobs or not case.cold:
         return
     yield Finding(

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from poolproof.evidence.model import Target
-from poolproof.load.fio.job import Job
+from poolproof.load.model import LoadPart
 from poolproof.rules.model import Case
 
 FUSE = ("fuse", "mergerfs", "autotier")
@@ -30,7 +30,7 @@ def is_btrfs(target: Target | None) -> bool:
     return target is not None and target.file_system == "btrfs"
 
 
-def goes_past_ram(job: Job, target: Target | None) -> bool | None:
+def goes_past_ram(job: LoadPart, target: Target | None) -> bool | None:
     """Whether the job's I/O reaches the disks without a page cache on the way; None where that can't be told.
 
     ZFS is never sure: up to 2.2 it ignores O_DIRECT, later it honours it only for aligned I/O on datasets.
@@ -44,22 +44,21 @@ def goes_past_ram(job: Job, target: Target | None) -> bool | None:
     return None if is_zfs(target) else True
 
 
-def may_end_in_ram(job: Job, target: Target | None) -> bool:
+def may_end_in_ram(job: LoadPart, target: Target | None) -> bool:
     """Whether a page cache may answer: the engine works through the kernel, and nothing is sure to bypass it."""
     return job.may_use_page_cache and not goes_past_ram(job, target)
 
 
-def with_direct(job: Job) -> Job:
-    """The same job with direct=1."""
-    options = {name: value for name, value in job.options.items() if name != "buffered"}
-    return replace(job, options={**options, "direct": "1"})
+def with_direct(job: LoadPart) -> LoadPart:
+    """Return the same part with direct I/O."""
+    return replace(job, direct=True)
 
 
-def is_taken_at_its_word(job: Job, target: Target | None) -> bool:
+def is_taken_at_its_word(job: LoadPart, target: Target | None) -> bool:
     """direct=1 on a target that nothing is known of: nearly every file system honours it, ZFS is the exception."""
     return job.direct and goes_past_ram(job, target) is None and not is_zfs(target)
 
 
 def all_go_past_ram(case: Case) -> bool:
     """Whether every job is known to bypass RAM."""
-    return bool(case.job.jobs) and all(goes_past_ram(job, case.target) for job in case.job.jobs)
+    return bool(case.load.parts) and all(goes_past_ram(job, case.target) for job in case.load.parts)

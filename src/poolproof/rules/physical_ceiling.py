@@ -24,7 +24,7 @@ def _in_result(case: Case) -> Iterable[Finding]:
 
 
 def _bandwidth(case: Case, kind: Kind, ceiling: float | None) -> Iterable[Finding]:
-    rate = bandwidth_bytes(case.result, kind)
+    rate = bandwidth_bytes(case.outcome, kind)
     if not ceiling or rate is None or rate <= _OVER * ceiling:
         return
     yield Finding(
@@ -42,7 +42,7 @@ def _seeks(case: Case, target: Target) -> Iterable[Finding]:
     if not target.rotational or not target.disks:
         return
     rates: dict[int, float] = {}
-    for part in parts(case.result):
+    for part in parts(case.outcome):
         if part.kind == "read" and (job := job_of(case, part)) is not None and job.is_random:
             rates[part.job.group] = rates.get(part.job.group, 0.0) + (part.figures.iops or 0.0)
     fastest = max(rates.values(), default=0.0)

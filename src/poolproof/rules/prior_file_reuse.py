@@ -9,7 +9,7 @@ from poolproof.units import format_size
 
 def _in_job(case: Case) -> Iterable[Finding]:
     files = case.evidence.files if case.evidence else ()
-    if case.result is not None or not files or not (case.job.reads and not case.job.writes):
+    if case.outcome is not None or not files or not (case.load.reads and not case.load.writes):
         return
     size = sum(each.size_bytes for each in files)
     yield Finding(

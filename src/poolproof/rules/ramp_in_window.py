@@ -12,8 +12,8 @@ _MOST_OF_IT = 0.8
 
 
 def _in_result(case: Case) -> Iterable[Finding]:
-    found, ran = account(case), ran_s(case.result)
-    ramp = max((job.ramp_s for job in case.job.jobs), default=0.0)
+    found, ran = account(case), ran_s(case.outcome)
+    ramp = max((job.ramp_s for job in case.load.parts), default=0.0)
     if found is None or not ran or not ramp or found.window_s < ran + _MOST_OF_IT * ramp:
         return
     share = ran / found.window_s

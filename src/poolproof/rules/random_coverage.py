@@ -2,19 +2,20 @@
 
 from collections.abc import Iterable
 
-from poolproof.load.fio.job import Job
+from poolproof.load.model import LoadPart
+from poolproof.rules.fio_job import fio_job
 from poolproof.rules.model import Case, Finding, Rule
 from poolproof.rules.naming import who
 from poolproof.rules.reproduction import script
 
 
-def _skips(job: Job) -> bool:
-    skewed = (job.text("random_distribution") or "random").partition(":")[0] not in ("random", "")
-    return job.writes and job.is_random and (job.flag("norandommap") or skewed)
+def _skips(job: LoadPart) -> bool:
+    skewed = (fio_job(job).text("random_distribution") or "random").partition(":")[0] not in ("random", "")
+    return job.writes and job.is_random and (fio_job(job).flag("norandommap") or skewed)
 
 
 def _in_job(case: Case) -> Iterable[Finding]:
-    jobs = [job for job in case.job.jobs if _skips(job)]
+    jobs = [job for job in case.load.parts if _skips(job)]
     if jobs:
         yield Finding(
             rule="random-coverage",

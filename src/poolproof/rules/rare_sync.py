@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from poolproof.load.fio.job import Job
+from poolproof.load.model import LoadPart
 from poolproof.rules.mending import always
 from poolproof.rules.model import Case, Finding, Rule
 from poolproof.rules.naming import who
@@ -13,12 +13,12 @@ from poolproof.units import format_size
 _RARE = 100
 
 
-def _writes_of_clone(job: Job) -> int | None:
+def _writes_of_clone(job: LoadPart) -> int | None:
     size = job.io_size_bytes or job.size_bytes
-    return size // job.bs_max_bytes if size else None
+    return size // job.max_block_bytes if size else None
 
 
-def _is_rare(case: Case, job: Job) -> bool:
+def _is_rare(case: Case, job: LoadPart) -> bool:
     every, writes = job.sync_every, _writes_of_clone(job)
     if not job.writes or every is None or every < _RARE or not may_end_in_ram(job, case.target):
         return False
@@ -28,7 +28,7 @@ def _is_rare(case: Case, job: Job) -> bool:
 
 
 def _in_job(case: Case) -> Iterable[Finding]:
-    for job in case.job.jobs:
+    for job in case.load.parts:
         if not _is_rare(case, job):
             continue
         every = job.sync_every or 0
@@ -36,8 +36,8 @@ def _in_job(case: Case) -> Iterable[Finding]:
             rule="rare-sync",
             effect="suspects",
             message=f"{who(case, [job])} syncs after every {every} writes: up to "
-            f"{format_size(every * job.bs_max_bytes)} for each clone are in RAM when fio ends, and no commit latency "
-            "is measured",
+            f"{format_size(every * job.max_block_bytes)} for each clone are in RAM when fio ends, and no commit "
+            "latency is measured",
             fix="end_fsync=1 as well for throughput; fdatasync=1 for the latency of a commit",
             weight=45,
         )

@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 from functools import partial
 
-from poolproof.load.fio.job import Job
+from poolproof.load.model import LoadPart
+from poolproof.rules.fio_job import fio_job
 from poolproof.rules.model import Case, Finding, Rule
 from poolproof.rules.naming import who
 from poolproof.rules.reported import ReportedDirection, each_part, job_of
@@ -15,7 +16,7 @@ _FIX = "sweep rate_iops from 10 to 90 % of the maximum, and report the percentil
 
 
 def _in_job(case: Case) -> Iterable[Finding]:
-    jobs = [job for job in case.job.jobs if job.rate_limited and job.text("rate_process") == "poisson"]
+    jobs = [job for job in case.load.parts if job.rate_limited and fio_job(job).text("rate_process") == "poisson"]
     if jobs:
         yield Finding(
             rule="rate-not-reached",
@@ -28,7 +29,7 @@ def _in_job(case: Case) -> Iterable[Finding]:
 
 
 def _in_result(case: Case) -> Iterable[Finding]:
-    yield from each_part(case.result, partial(_of_part, case))
+    yield from each_part(case.outcome, partial(_of_part, case))
 
 
 def _of_part(case: Case, part: ReportedDirection) -> Finding | None:
@@ -48,14 +49,14 @@ def _of_part(case: Case, part: ReportedDirection) -> Finding | None:
     )
 
 
-def _asked_iops(job: Job, part: ReportedDirection) -> int | None:
+def _asked_iops(job: LoadPart, part: ReportedDirection) -> int | None:
     """rate_iops of the direction, over the clones that the figures sum; None for several values, which name directions
     in an order that depends on the job.
     """
-    value = job.text("rate_iops") or ""
-    if "," in value or (each := job.number("rate_iops")) is None:
+    value = fio_job(job).text("rate_iops") or ""
+    if "," in value or (each := fio_job(job).number("rate_iops")) is None:
         return None
-    return each * (job.numjobs if job.flag("group_reporting") else part.job.clones)
+    return each * (job.clones if fio_job(job).flag("group_reporting") else part.job.clones)
 
 
 RULE = Rule(

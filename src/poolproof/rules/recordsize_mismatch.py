@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from poolproof.evidence.model import Account
-from poolproof.load.fio.job import Job
+from poolproof.load.model import LoadPart
 from poolproof.rules.flow import account
 from poolproof.rules.model import Case, Finding, Rule
 from poolproof.rules.naming import who
@@ -23,22 +23,22 @@ def _unit(case: Case) -> int:
     return record or _PAGE
 
 
-def _is_partial(job: Job, unit: int) -> bool:
+def _is_partial(job: LoadPart, unit: int) -> bool:
     """Whether requests cover parts of units that the ones beside them don't soon complete in RAM."""
-    return job.bs_bytes % unit != 0 and (job.is_random or (job.writes and unit == _PAGE))
+    return job.block_bytes % unit != 0 and (job.is_random or (job.writes and unit == _PAGE))
 
 
 def _in_job(case: Case) -> Iterable[Finding]:
-    for job in case.job.jobs:
+    for job in case.load.parts:
         unit = _unit(case)
         if not job.may_use_page_cache or not _is_partial(job, unit) or job.commits_each_write:
             continue
         yield Finding(
             rule="recordsize-mismatch",
             effect="notes",
-            message=f"{who(case, [job])} uses blocks of {format_size(job.bs_bytes)} where the file system works in "
-            f"{format_size(unit)}: the disks move up to {max(unit / job.bs_bytes, 2):.0f} × as much, and writes read "
-            "first",
+            message=f"{who(case, [job])} uses blocks of {format_size(job.block_bytes)} where the file system works in "
+            f"{format_size(unit)}: the disks move up to {max(unit / job.block_bytes, 2):.0f} × as much, and writes "
+            "read first",
             fix=_FIX,
             weight=40,
         )
@@ -49,7 +49,7 @@ def _in_result(case: Case) -> Iterable[Finding]:
     if found is None:
         return
     ratio = found.read_ratio
-    if ratio is not None and ratio > _AMPLIFIED and any(job.is_random for job in case.job.jobs):
+    if ratio is not None and ratio > _AMPLIFIED and any(job.is_random for job in case.load.parts):
         message = (
             f"fio read {format_size(found.fio_read_bytes)} at random places; the disks read "
             f"{format_size(found.leaf_read_bytes)}, {ratio:.2g} times as much: each request fetched a whole record"
@@ -65,7 +65,7 @@ def _in_result(case: Case) -> Iterable[Finding]:
 
 
 def _read_to_change(case: Case, found: Account) -> bool:
-    partial = any(_is_partial(job, _unit(case)) for job in case.job.jobs if job.writes)
+    partial = any(_is_partial(job, _unit(case)) for job in case.load.parts if job.writes)
     extra = found.leaf_read_bytes - found.idle_read_bytes_per_s * found.window_s
     return partial and not found.fio_read_bytes and extra > _READS_OF_WRITER * found.fio_write_bytes > 0
 

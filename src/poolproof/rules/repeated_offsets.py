@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from poolproof.load.fio.job import Job
+from poolproof.load.model import LoadPart
 from poolproof.rules.flow import cold_reads
 from poolproof.rules.mending import always
 from poolproof.rules.model import Case, Finding, Rule
@@ -13,17 +13,17 @@ from poolproof.rules.reproduction import script
 _FIX = "cold caches before each run (and keep the seed for a fair comparison), or randrepeat=0"
 
 
-def _repeating(case: Case) -> list[Job]:
+def _repeating(case: Case) -> list[LoadPart]:
     return [
         job
-        for job in case.job.jobs
-        if job.reads and job.is_random and job.randrepeat and may_end_in_ram(job, case.target)
+        for job in case.load.parts
+        if job.reads and job.is_random and job.repeats_offsets and may_end_in_ram(job, case.target)
     ]
 
 
 def _in_job(case: Case) -> Iterable[Finding]:
     stays = is_zfs(case.target) or is_fuse(case.target)
-    jobs = [job for job in _repeating(case) if not job.invalidate or stays]
+    jobs = [job for job in _repeating(case) if not job.invalidates_cache or stays]
     if not case.cold or not jobs:
         return
     yield Finding(

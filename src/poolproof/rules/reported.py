@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from poolproof.load.fio.job import Job
 from poolproof.load.merge import group_directions
+from poolproof.load.model import LoadPart
 from poolproof.load.outcome import Direction, Latency, Outcome, PartOutcome
 from poolproof.rules.model import Case, Finding
 
@@ -111,20 +111,20 @@ def lasted_s(result: Outcome | None) -> float | None:
 def asked_s(case: Case) -> float | None:
     """Seconds that the longest job was meant to run: as the campaign said, else the job. To be compared with "
     "`ran_s`."""
-    if len(case.job.phases) > 1:
-        spans = [job.runtime_s for job in case.job.jobs]
+    if len(case.load.phases) > 1:
+        spans = [job.runtime_s for job in case.load.parts]
         return max((span for span in spans if span), default=None) if all(spans) else None
-    return case.asked_s if case.asked_s is not None else case.job.asked_s
+    return case.asked_s if case.asked_s is not None else case.load.asked_s
 
 
-def job_of(case: Case, part: ReportedDirection) -> Job | None:
+def job_of(case: Case, part: ReportedDirection) -> LoadPart | None:
     """The job that made a part: the one of its name, or the only one there is; None where that can't be told."""
     return job_named(case, part.job.name)
 
 
-def job_named(case: Case, name: str) -> Job | None:
+def job_named(case: Case, name: str) -> LoadPart | None:
     """The job of that name, or the only one there is."""
-    named = [job for job in case.job.jobs if job.name == name]
+    named = [job for job in case.load.parts if job.name == name]
     if named:
         return named[0]
-    return case.job.jobs[0] if len(case.job.jobs) == 1 else None
+    return case.load.parts[0] if len(case.load.parts) == 1 else None

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-from poolproof.load.fio.job import Job
+from poolproof.load.model import LoadPart
+from poolproof.rules.fio_job import fio_job
 from poolproof.rules.mending import always
 from poolproof.rules.model import Case, Finding, Rule
 from poolproof.rules.naming import who
@@ -16,21 +17,25 @@ _LONG_ENOUGH_S = 10.0
 _FIX = "time_based=1, so that the job starts anew until runtime is over; or drop runtime"
 
 
-def _may_end_early(case: Case) -> list[Job]:
+def _may_end_early(case: Case) -> list[LoadPart]:
     """`steadystate` ends a job as well, once its rate has settled, and says so."""
-    return [job for job in case.job.jobs if job.runtime_s and not job.time_based and "steadystate" not in job.options]
+    return [
+        job
+        for job in case.load.parts
+        if job.runtime_s and not job.time_based and "steadystate" not in fio_job(job).options
+    ]
 
 
 def _in_job(case: Case) -> Iterable[Finding]:
-    if case.result is not None:
+    if case.outcome is not None:
         return
     for job in _may_end_early(case):
         size = job.io_size_bytes or job.size_bytes
         runtime = job.runtime_s or 0.0
         rate = _fastest_bytes_per_s(job)
-        if size is None or size * job.numjobs >= runtime * rate:
+        if size is None or size * job.clones >= runtime * rate:
             continue
-        whole = size * job.numjobs
+        whole = size * job.clones
         yield Finding(
             rule="runtime-without-time-based",
             effect="suspects",
@@ -41,18 +46,18 @@ def _in_job(case: Case) -> Iterable[Finding]:
         )
 
 
-def _fastest_bytes_per_s(job: Job) -> float:
+def _fastest_bytes_per_s(job: LoadPart) -> float:
     """2 GB/s; less where small blocks go to the disk itself, few at a time."""
     if not job.direct:
         return _FAST_BYTES_PER_S
-    return min(_FAST_BYTES_PER_S, _DIRECT_IOPS * job.queue * job.bs_max_bytes)
+    return min(_FAST_BYTES_PER_S, _DIRECT_IOPS * job.queue * job.max_block_bytes)
 
 
 def _in_result(case: Case) -> Iterable[Finding]:
-    ran, asked = ran_s(case.result), asked_s(case)
+    ran, asked = ran_s(case.outcome), asked_s(case)
     if ran is None or not asked or ran >= 0.95 * asked or not _may_end_early(case):
         return
-    moved = (moved_bytes(case.result, "read") or 0) + (moved_bytes(case.result, "write") or 0)
+    moved = (moved_bytes(case.outcome, "read") or 0) + (moved_bytes(case.outcome, "write") or 0)
     too_short = ran < 0.5 * asked and ran < _LONG_ENOUGH_S
     yield Finding(
         rule="runtime-without-time-based",

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-from poolproof.load.fio.job import Job
+from poolproof.load.model import LoadPart
+from poolproof.rules.fio_job import fio_job
 from poolproof.rules.model import Case, Finding, Rule
 from poolproof.rules.naming import who
 from poolproof.rules.reported import parts
@@ -14,13 +15,13 @@ _MERGED = 0.5
 _FIX = "report bytes per second for sequential I/O; use randread or randwrite for IOPS"
 
 
-def _small(case: Case) -> list[Job]:
+def _small(case: Case) -> list[LoadPart]:
     return [
         job
-        for job in case.job.jobs
+        for job in case.load.parts
         if job.may_use_page_cache
         and job.is_sequential
-        and job.bs_max_bytes <= _SMALL_BYTES
+        and job.max_block_bytes <= _SMALL_BYTES
         and not job.commits_each_write
     ]
 
@@ -28,12 +29,12 @@ def _small(case: Case) -> list[Job]:
 def _in_job(case: Case) -> Iterable[Finding]:
     jobs = _small(case)
     if jobs:
-        unset = "" if jobs[0].text("bs") else " (bs is not set, the default is 4k)"
+        unset = "" if fio_job(jobs[0]).text("bs") else " (bs is not set, the default is 4k)"
         yield Finding(
             rule="sequential-iops",
             effect="notes",
-            message=f"{who(case, jobs)} does sequential I/O of {format_size(jobs[0].bs_max_bytes)}{unset}: the kernel "
-            "merges it into larger requests, so its IOPS are not those of the disk",
+            message=f"{who(case, jobs)} does sequential I/O of {format_size(jobs[0].max_block_bytes)}{unset}: the "
+            "kernel merges it into larger requests, so its IOPS are not those of the disk",
             fix=_FIX,
             weight=25,
         )
@@ -41,9 +42,9 @@ def _in_job(case: Case) -> Iterable[Finding]:
 
 def _in_result(case: Case) -> Iterable[Finding]:
     leaves = case.evidence.leaves if case.evidence else ()
-    by_fio = sum(part.figures.ios or 0 for part in parts(case.result))
+    by_fio = sum(part.figures.ios or 0 for part in parts(case.outcome))
     by_leaves = sum(leaf.read_ios + leaf.write_ios for leaf in leaves)
-    if by_leaves and by_leaves < _MERGED * by_fio and len(_small(case)) == len(case.job.jobs):
+    if by_leaves and by_leaves < _MERGED * by_fio and len(_small(case)) == len(case.load.parts):
         yield Finding(
             rule="sequential-iops",
             effect="notes",

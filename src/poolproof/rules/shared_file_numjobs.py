@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Iterable
 
-from poolproof.load.fio.job import Job, JobFile
+from poolproof.load.model import Load, LoadPart
+from poolproof.rules.fio_job import fio_job
 from poolproof.rules.flow import Flow, cold_reads, writes
 from poolproof.rules.model import Case, Changes, Finding, Rule
 from poolproof.rules.path import all_go_past_ram, may_end_in_ram
@@ -15,11 +16,11 @@ _MOST_PARTS = 100
 
 def _fix(case: Case) -> str:
     """The two ways out; with figures where all sections have one size."""
-    sizes = {job.size_bytes for job in case.job.jobs}
+    sizes = {job.size_bytes for job in case.load.parts}
     size = next(iter(sizes))
-    if len(sizes) > 1 or size is None or size < case.job.sharers:
+    if len(sizes) > 1 or size is None or size < case.load.sharers:
         return "directory= instead of filename= (a file per job), or offset_increment= so that each job has its part"
-    part = canonical_size(_round_down(size // case.job.sharers)).lower()
+    part = canonical_size(_round_down(size // case.load.sharers)).lower()
     return f"directory= instead of filename= (a file per job), or offset_increment={part} size={part}"
 
 
@@ -49,13 +50,13 @@ def _in_job(case: Case) -> Iterable[Finding]:
     )
 
 
-def _sharers(case: Case, counts: Callable[[Job], bool]) -> int:
+def _sharers(case: Case, counts: Callable[[LoadPart], bool]) -> int:
     """Clones that walk the same bytes at once, of the jobs that RAM may answer and that count."""
     phases = (
         [job for job in phase if (job.reads or job.writes) and may_end_in_ram(job, case.target) and counts(job)]
-        for phase in case.job.phases
+        for phase in case.load.phases
     )
-    return max((JobFile(tuple(phase)).sharers for phase in phases), default=0)
+    return max((Load(tuple(phase)).sharers for phase in phases), default=0)
 
 
 def _written(case: Case, sharers: int) -> bool:
@@ -64,13 +65,13 @@ def _written(case: Case, sharers: int) -> bool:
     return alone == sharers or without < sharers
 
 
-def _walks_forward(job: Job) -> bool:
+def _walks_forward(job: LoadPart) -> bool:
     """In sequence, and not backwards as `rw=read:-8k` does."""
-    return job.is_sequential and not (job.text("rw") or "").partition(":")[2].strip().startswith("-")
+    return job.is_sequential and not (fio_job(job).text("rw") or "").partition(":")[2].strip().startswith("-")
 
 
 def _in_result(case: Case) -> Iterable[Finding]:
-    if not case.job.shares_one_file or all_go_past_ram(case):
+    if not case.load.shares_one_file or all_go_past_ram(case):
         return
     written, read = writes(case), cold_reads(case)
     if written and _explained(written, _times_over(case, written)):
@@ -81,7 +82,7 @@ def _in_result(case: Case) -> Iterable[Finding]:
 
 def _times_over(case: Case, flow: Flow) -> float:
     """How often each byte was moved on average: once by each job, and again in each further pass over the file."""
-    return max(case.job.sharers, flow.moved_bytes / case.job.unique_bytes if case.job.unique_bytes else 0)
+    return max(case.load.sharers, flow.moved_bytes / case.load.unique_bytes if case.load.unique_bytes else 0)
 
 
 def _explained(flow: Flow, times_over: float) -> bool:
@@ -90,7 +91,7 @@ def _explained(flow: Flow, times_over: float) -> bool:
 
 
 def _finding(case: Case, flow: Flow, did: str, preposition: str, arrived: str, rest: str) -> Finding:
-    sharers = case.job.sharers
+    sharers = case.load.sharers
     exact = abs(flow.ratio * sharers - 1) <= _NEAR
     print_of_it = f", 1/{sharers} as when each block moved once" if exact else ""
     return Finding(
@@ -103,12 +104,12 @@ def _finding(case: Case, flow: Flow, did: str, preposition: str, arrived: str, r
     )
 
 
-def _mended(_case: Case, job: Job) -> Changes:
+def _mended(_case: Case, job: LoadPart) -> Changes:
     """A part of the file for each clone; a file for each where the size is not known."""
-    clones = job.numjobs
+    clones = job.clones
     if clones < 2:
         return {}
-    if job.size_bytes is None and (job.filename or "").startswith("/dev/"):
+    if job.size_bytes is None and (fio_job(job).filename or "").startswith("/dev/"):
         return {"size": f"{100 // clones}%", "offset_increment": f"{100 // clones}%"} if clones <= _MOST_PARTS else {}
     if job.size_bytes is None or job.size_bytes < clones:
         return {"filename": None, "directory": _directory(job)}
@@ -116,9 +117,9 @@ def _mended(_case: Case, job: Job) -> Changes:
     return {"size": part, "offset_increment": part}
 
 
-def _directory(job: Job) -> str:
-    place = (job.filename or "").rpartition("/")[0]
-    return job.directory or place or "."
+def _directory(job: LoadPart) -> str:
+    place = (fio_job(job).filename or "").rpartition("/")[0]
+    return fio_job(job).directory or place or "."
 
 
 RULE = Rule(

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from poolproof.load.fio.job import Job
+from poolproof.load.model import LoadPart
 from poolproof.rules.model import Case, Changes, Finding, Rule
 from poolproof.rules.naming import who
 from poolproof.rules.reproduction import script
@@ -13,25 +13,26 @@ _LONG_S = 60.0
 
 
 def _in_job(case: Case) -> Iterable[Finding]:
-    if case.result is not None:
+    if case.outcome is not None:
         return
-    for job in case.job.jobs:
+    for job in case.load.parts:
         size = job.io_size_bytes or job.size_bytes
         if not job.writes or not job.commits_each_write or job.time_based or not size:
             continue
-        commits = size // job.bs_max_bytes
+        commits = size // job.max_block_bytes
         if commits < _COMMITS:
             yield Finding(
                 rule="short-commit-test",
                 effect="notes",
-                message=f"{who(case, [job])} makes {format_count(commits)} commits of {format_size(job.bs_max_bytes)}: "
-                "seconds on an SSD, one lucky window of a disk that others use as well",
+                message=f"{who(case, [job])} makes {format_count(commits)} commits of "
+                f"{format_size(job.max_block_bytes)}: seconds on an SSD, one lucky window of a disk that others "
+                "use as well",
                 fix="size=220m, or time_based=1 with runtime=60; three runs; read the p99 of fdatasync, not of clat",
                 weight=30,
             )
 
 
-def _mended(_case: Case, job: Job) -> Changes:
+def _mended(_case: Case, job: LoadPart) -> Changes:
     return {"time_based": "1", "runtime": f"{max(_LONG_S, job.runtime_s or 0):.0f}"}
 
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-from poolproof.load.fio.job import Job
+from poolproof.load.model import LoadPart
+from poolproof.rules.fio_job import fio_job
 from poolproof.rules.model import Case, Changes, Finding, Rule
 from poolproof.rules.naming import who
 from poolproof.rules.reproduction import script
@@ -12,18 +13,18 @@ _LONG_S = 60.0
 _FIX = "ramp_time=15 and runtime=60 with time_based=1, or steadystate=iops_slope:1% with ss_dur=60"
 
 
-def _is_burst(case: Case, job: Job) -> bool:
-    if not job.writes or job.ramp_s or job.text("steadystate") or job.commits_each_write:
+def _is_burst(case: Case, job: LoadPart) -> bool:
+    if not job.writes or job.ramp_s or fio_job(job).text("steadystate") or job.commits_each_write:
         return False
     if job.time_based:
         return (job.runtime_s or 0.0) < _LONG_S
     limit, size = case.target.dirty_limit_bytes if case.target else None, job.io_size_bytes or job.size_bytes
-    return bool(limit and size and size * job.numjobs < 2 * limit)
+    return bool(limit and size and size * job.clones < 2 * limit)
 
 
 def _in_job(case: Case) -> Iterable[Finding]:
-    jobs = [job for job in case.job.jobs if _is_burst(case, job)]
-    if case.result is not None or not jobs:
+    jobs = [job for job in case.load.parts if _is_burst(case, job)]
+    if case.outcome is not None or not jobs:
         return
     limit = case.target.dirty_limit_bytes if case.target else None
     against = f" (the kernel takes {format_size(limit)} of dirty data before a writer waits)" if limit else ""
@@ -37,7 +38,7 @@ def _in_job(case: Case) -> Iterable[Finding]:
     )
 
 
-def _mended(_case: Case, job: Job) -> Changes:
+def _mended(_case: Case, job: LoadPart) -> Changes:
     return {"ramp_time": "15", "time_based": "1", "runtime": f"{max(_LONG_S, job.runtime_s or 0):.0f}"}
 
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-from poolproof.load.fio.job import Job
+from poolproof.load.model import LoadPart
+from poolproof.rules.fio_job import fio_job
 from poolproof.rules.model import Case, Changes, Finding, Rule
 from poolproof.rules.naming import who
 from poolproof.rules.path import goes_past_ram, is_zfs, may_end_in_ram, with_direct
@@ -29,8 +30,8 @@ def _enough(cache_bytes: int) -> str:
 
 
 def _in_job(case: Case) -> Iterable[Finding]:
-    cache, unique = _cache_bytes(case), case.job.unique_bytes
-    readers = [job for job in case.job.jobs if job.reads and may_end_in_ram(job, case.target)]
+    cache, unique = _cache_bytes(case), case.load.unique_bytes
+    readers = [job for job in case.load.parts if job.reads and may_end_in_ram(job, case.target)]
     if not case.cold or not readers or cache is None or unique is None or unique >= 2 * cache[0]:
         return
     cache_bytes, name = cache
@@ -45,14 +46,18 @@ def _in_job(case: Case) -> Iterable[Finding]:
     )
 
 
-def _mended(case: Case, job: Job) -> Changes:
+def _mended(case: Case, job: LoadPart) -> Changes:
     """direct=1 where it is honoured; else files of twice the memory, all clones together."""
-    if goes_past_ram(with_direct(job), case.target) and job.engine != "mmap" and job.bs_bytes % _SECTOR == 0:
+    if (
+        goes_past_ram(with_direct(job), case.target)
+        and fio_job(job).engine != "mmap"
+        and job.block_bytes % _SECTOR == 0
+    ):
         return {"buffered": None, "direct": "1"}
     cache = _cache_bytes(case)
     if cache is None:
         return {}
-    parts = 1 if job.filename else job.numjobs
+    parts = 1 if fio_job(job).filename else job.clones
     return {"size": _enough(-(-cache[0] // parts)), "filesize": None}
 
 

@@ -8,7 +8,7 @@ from poolproof.rules.reproduction import script
 
 
 def _in_job(case: Case) -> Iterable[Finding]:
-    jobs = [job for job in case.job.jobs if job.writes and job.is_random]
+    jobs = [job for job in case.load.parts if job.writes and job.is_random]
     if case.target is not None and case.target.zoned and jobs:
         yield Finding(
             rule="smr",

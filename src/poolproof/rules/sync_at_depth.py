@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from poolproof.load.fio.job import Job
+from poolproof.load.model import LoadPart
 from poolproof.rules.model import Case, Changes, Finding, Rule
 from poolproof.rules.naming import who
 from poolproof.rules.reproduction import script
@@ -11,22 +11,22 @@ from poolproof.rules.reproduction import script
 def _in_job(case: Case) -> Iterable[Finding]:
     jobs = [
         job
-        for job in case.job.jobs
-        if job.writes and job.sync_every and job.sync_every < job.iodepth and not job.engine_is_synchronous
+        for job in case.load.parts
+        if job.writes and job.sync_every and job.sync_every < job.depth and not job.is_synchronous
     ]
     if jobs:
         job = jobs[0]
         yield Finding(
             rule="sync-at-depth",
             effect="notes",
-            message=f"{who(case, jobs)} syncs after every {job.sync_every} writes at iodepth={job.iodepth}: each sync "
+            message=f"{who(case, jobs)} syncs after every {job.sync_every} writes at iodepth={job.depth}: each sync "
             f"waits until the queue is empty, so at most {job.sync_every} writes are ever in flight",
             fix="iodepth=1 with more numjobs, each with its own file, for many committers; or sync=dsync at depth",
             weight=40,
         )
 
 
-def _mended(_case: Case, job: Job) -> Changes:
+def _mended(_case: Case, job: LoadPart) -> Changes:
     """The depth that it really is."""
     return {"iodepth": str(job.sync_every or 1)}
 

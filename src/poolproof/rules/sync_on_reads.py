@@ -9,7 +9,7 @@ from poolproof.rules.reproduction import script
 
 
 def _in_job(case: Case) -> Iterable[Finding]:
-    jobs = [job for job in case.job.jobs if job.reads and not job.writes and job.syncs]
+    jobs = [job for job in case.load.parts if job.reads and not job.writes and job.syncs]
     if jobs:
         yield Finding(
             rule="sync-on-reads",

@@ -19,7 +19,7 @@ def _are_filled(case: Case) -> bool:
 
 
 def _in_job(case: Case) -> Iterable[Finding]:
-    if _is_trimmed(case) and (case.job.writes or case.result is None):
+    if _is_trimmed(case) and (case.load.writes or case.outcome is None):
         yield Finding(
             rule="trimmed-ssd",
             effect="notes",
@@ -31,7 +31,7 @@ def _in_job(case: Case) -> Iterable[Finding]:
 
 
 def _in_result(case: Case) -> Iterable[Finding]:
-    reads_only = case.result is not None and case.job.reads and not case.job.writes and case.cold
+    reads_only = case.outcome is not None and case.load.reads and not case.load.writes and case.cold
     if _is_trimmed(case) and reads_only and not _are_filled(case):
         yield Finding(
             rule="trimmed-ssd",

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-from poolproof.load.fio.job import Job
+from poolproof.load.model import LoadPart
+from poolproof.rules.fio_job import fio_job
 from poolproof.rules.model import Case, Changes, Finding, Rule
 from poolproof.rules.naming import who
 from poolproof.rules.reproduction import script
@@ -13,23 +14,27 @@ _PAGE = 4096
 
 
 def _in_job(case: Case) -> Iterable[Finding]:
-    jobs = [job for job in case.job.jobs if job.direct and (job.bs_bytes % _SECTOR or job.flag("bs_unaligned"))]
-    if case.result is None and jobs:
+    jobs = [
+        job
+        for job in case.load.parts
+        if job.direct and (job.block_bytes % _SECTOR or fio_job(job).flag("bs_unaligned"))
+    ]
+    if case.outcome is None and jobs:
         yield Finding(
             rule="unaligned-direct",
             effect="suspects",
-            message=f"{who(case, jobs)} asks for direct=1 with blocks of {jobs[0].bs_bytes} bytes: direct I/O goes in "
-            f"sectors of {_SECTOR} bytes or more, and most file systems answer with EINVAL",
+            message=f"{who(case, jobs)} asks for direct=1 with blocks of {jobs[0].block_bytes} bytes: direct I/O goes "
+            f"in sectors of {_SECTOR} bytes or more, and most file systems answer with EINVAL",
             fix="bs=4k (note that fio reads `4KiB` as 4000 bytes), or direct=0 with fdatasync=1",
             weight=60,
         )
 
 
-def _mended(_case: Case, job: Job) -> Changes:
+def _mended(_case: Case, job: LoadPart) -> Changes:
     """Small records that are synced need no direct=1; other blocks go up to whole pages."""
     if job.commits_each_write:
         return {"direct": None, "buffered": None}
-    whole = -(-job.bs_max_bytes // _PAGE) * _PAGE
+    whole = -(-job.max_block_bytes // _PAGE) * _PAGE
     return {"bs": canonical_size(whole).lower(), "bsrange": None, "bssplit": None, "bs_unaligned": None}
 
 

@@ -13,7 +13,7 @@ _MORE = 1.05
 
 
 def _in_result(case: Case) -> Iterable[Finding]:
-    unique = case.job.unique_bytes
+    unique = case.load.unique_bytes
     if not unique or all_go_past_ram(case):
         return
     if case.cold and cold_reads(case) is None:
@@ -24,14 +24,14 @@ def _in_result(case: Case) -> Iterable[Finding]:
 
 def _commits_all(case: Case) -> bool:
     """RAM takes no repeats where every single write is waited for until it is safe."""
-    return all(job.commits_each_write for job in case.job.jobs if job.writes)
+    return all(job.commits_each_write for job in case.load.parts if job.writes)
 
 
 def _against(case: Case, kind: Kind, unique: int) -> Iterable[Finding]:
-    moved = moved_bytes(case.result, kind)
+    moved = moved_bytes(case.outcome, kind)
     if moved is None or moved <= _MORE * unique:
         return
-    trusted = all(is_taken_at_its_word(job, case.target) for job in case.job.jobs)
+    trusted = all(is_taken_at_its_word(job, case.target) for job in case.load.parts)
     effect: Effect = "notes" if trusted else "suspects"
     did, ram = (
         ("read", "serve all but the first pass") if kind == "read" else ("wrote", "take the repeats as overwrites")

@@ -15,7 +15,7 @@ _WILD = 1.0
 
 
 def _in_result(case: Case) -> Iterable[Finding]:
-    return each_part(case.result, partial(_of_part, case))
+    return each_part(case.outcome, partial(_of_part, case))
 
 
 def _of_part(case: Case, part: ReportedDirection) -> Finding | None:

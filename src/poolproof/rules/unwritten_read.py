@@ -31,7 +31,7 @@ def _is_empty(found: tuple[int, int] | None) -> bool:
 
 def _in_job(case: Case) -> Iterable[Finding]:
     found = _empty_and_whole(case)
-    if found is None or not _is_empty(found) or not case.job.reads:
+    if found is None or not _is_empty(found) or not case.load.reads:
         return
     empty, whole = found
     yield Finding(

@@ -2,19 +2,20 @@
 
 from collections.abc import Iterable
 
+from poolproof.rules.fio_job import fio_job
 from poolproof.rules.model import Case, Finding, Rule
 from poolproof.rules.naming import who
 from poolproof.rules.reproduction import script
 
 
 def _in_job(case: Case) -> Iterable[Finding]:
-    jobs = [job for job in case.job.jobs if job.verifies and job.writes]
+    jobs = [job for job in case.load.parts if job.verifies and job.writes]
     if jobs:
         yield Finding(
             rule="verify-cost",
             effect="notes",
-            message=f"{who(case, jobs)} has verify={jobs[0].text('verify')}: fio spends processor time on checksums, "
-            "and reads back all that it wrote",
+            message=f"{who(case, jobs)} has verify={fio_job(jobs[0]).text('verify')}: fio spends processor time on "
+            "checksums, and reads back all that it wrote",
             fix="leave verify to a test of correctness; measure without it",
             weight=30,
         )

@@ -13,7 +13,7 @@ def _in_job(case: Case) -> Iterable[Finding]:
 
 
 def _in_result(case: Case) -> Iterable[Finding]:
-    if case.result is not None or case.evidence is not None:
+    if case.outcome is not None or case.evidence is not None:
         yield from _finding(case, "refutes")
 
 
@@ -21,7 +21,7 @@ def _finding(case: Case, effect: Effect) -> Iterable[Finding]:
     target = case.target
     if target is None or not target.volatile:
         return
-    meant = not case.cold and not case.job.writes
+    meant = not case.cold and not case.load.writes
     yield Finding(
         rule="volatile-target",
         effect="notes" if meant else effect,

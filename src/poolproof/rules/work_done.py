@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from os import strerror
 
 from poolproof.load.outcome import Outcome, PartOutcome
+from poolproof.rules.fio_job import fio_job
 from poolproof.rules.model import Case, Finding, Rule
 from poolproof.rules.reported import asked_s, moved_bytes, parts, ran_s
 from poolproof.rules.reproduction import script
@@ -18,15 +19,15 @@ _UNCOUNTED = {
 
 
 def _in_result(case: Case) -> Iterable[Finding]:
-    if case.result is None:
+    if case.outcome is None:
         return
-    errors = [job for job in case.result.parts if job.error]
+    errors = [job for job in case.outcome.parts if job.error]
     if errors:
         named = ", ".join(f"`{job.name}` ended with error {job.error} ({_meaning(job.error)})" for job in errors)
         yield _finding(
             "fails", f"fio failed: job {named}", "run fio by hand with the kept job.fio and read its message"
         )
-    elif _says_that_nothing_moved(case.result) and (case.job.reads or case.job.writes):
+    elif _says_that_nothing_moved(case.outcome) and (case.load.reads or case.load.writes):
         yield _finding("fails", "fio moved no data at all", "check filename, size and runtime of the job")
     else:
         yield from _time_done(case)
@@ -53,10 +54,12 @@ def _is_idle(job: PartOutcome) -> bool:
 
 
 def _time_done(case: Case) -> Iterable[Finding]:
-    ran, asked = ran_s(case.result), asked_s(case)
+    ran, asked = ran_s(case.outcome), asked_s(case)
     if ran is None:
         return
-    endless = bool(case.job.jobs) and all(job.time_based and "steadystate" not in job.options for job in case.job.jobs)
+    endless = bool(case.load.parts) and all(
+        job.time_based and "steadystate" not in fio_job(job).options for job in case.load.parts
+    )
     if asked and endless and ran < 0.95 * asked:
         message = f"asked for {format_duration(asked)}, ran {format_duration(ran)}: something ended fio early"
         yield _finding("fails", message, "look for a signal, a full target or a device that went away; run it again")
@@ -66,7 +69,7 @@ def _time_done(case: Case) -> Iterable[Finding]:
 
 
 def _bytes_done(case: Case) -> Iterable[Finding]:
-    asked, moved = _asked_bytes(case), _moved_bytes(case.result)
+    asked, moved = _asked_bytes(case), _moved_bytes(case.outcome)
     if asked is None or not _tells_all(case) or moved is None or moved >= 0.95 * asked:
         return
     message = f"the jobs ask for {format_size(asked)} in all, fio moved {format_size(moved)}"
@@ -85,18 +88,18 @@ def _moved_bytes(result: Outcome | None) -> int | None:
 
 def _tells_all(case: Case) -> bool:
     """The result tells of each direction that the jobs have: a quoted line may be one of two."""
-    told = {part.kind for part in parts(case.result)}
-    return (not case.job.reads or "read" in told) and (not case.job.writes or "write" in told)
+    told = {part.kind for part in parts(case.outcome)}
+    return (not case.load.reads or "read" in told) and (not case.load.writes or "write" in told)
 
 
 def _asked_bytes(case: Case) -> int | None:
     """Bytes that the jobs move before they end by themselves; None where something else ends them or a size is open."""
     total = 0
-    for job in case.job.jobs:
+    for job in case.load.parts:
         size = job.io_size_bytes or job.size_bytes
-        if size is None or _UNCOUNTED & job.options.keys():
+        if size is None or _UNCOUNTED & fio_job(job).options.keys():
             return None
-        total += size * job.numjobs
+        total += size * job.clones
     return total or None
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from poolproof.evidence.model import Target
-from poolproof.load.fio.job import Job
+from poolproof.load.model import LoadPart
 from poolproof.rules.flow import late_writes
 from poolproof.rules.mending import always
 from poolproof.rules.model import Case, Finding, Rule
@@ -14,12 +14,12 @@ from poolproof.rules.reproduction import script
 _FIX = "end_fsync=1 with a size of at least twice the dirty limit for throughput; fdatasync=1 for commit latency"
 
 
-def _unsafe(case: Case) -> list[Job]:
+def _unsafe(case: Case) -> list[LoadPart]:
     """Writers that never ask for durability and whose data stays in RAM for a while."""
-    return [job for job in case.job.jobs if job.writes and not job.syncs and _stays_in_ram(job, case.target)]
+    return [job for job in case.load.parts if job.writes and not job.syncs and _stays_in_ram(job, case.target)]
 
 
-def _stays_in_ram(job: Job, target: Target | None) -> bool:
+def _stays_in_ram(job: LoadPart, target: Target | None) -> bool:
     return may_end_in_ram(job, target) and not is_taken_at_its_word(job, target)
 
 

@@ -12,7 +12,7 @@ _FIX = "refill_buffers=1 instead of zero_buffers or buffer_pattern=0"
 
 
 def _in_job(case: Case) -> Iterable[Finding]:
-    jobs = [job for job in case.job.jobs if job.writes and job.zero_buffers]
+    jobs = [job for job in case.load.parts if job.writes and job.zero_buffers]
     if not jobs:
         return
     squeezes = compresses(case)
@@ -28,7 +28,7 @@ def _in_job(case: Case) -> Iterable[Finding]:
 
 def _in_result(case: Case) -> Iterable[Finding]:
     flow = writes(case)
-    if flow is None or flow.in_order or not any(job.writes and job.zero_buffers for job in case.job.jobs):
+    if flow is None or flow.in_order or not any(job.writes and job.zero_buffers for job in case.load.parts):
         return
     yield Finding(
         rule="zero-buffers",

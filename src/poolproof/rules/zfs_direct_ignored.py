@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 
-from poolproof.load.fio.job import Job
+from poolproof.load.model import LoadPart
 from poolproof.rules.flow import proves
 from poolproof.rules.model import Case, Changes, Finding, Rule
 from poolproof.rules.naming import who
@@ -24,7 +24,7 @@ def _release(version: str | None) -> tuple[int, int] | None:
     return (int(found[1]), int(found[2])) if found else None
 
 
-def _reasons(case: Case, job: Job) -> Iterator[str]:
+def _reasons(case: Case, job: LoadPart) -> Iterator[str]:
     """Why the job's O_DIRECT will not bypass the ARC."""
     zfs = case.target.zfs if case.target else None
     release = _release(zfs.version if zfs else None)
@@ -37,14 +37,14 @@ def _reasons(case: Case, job: Job) -> Iterator[str]:
         yield f"OpenZFS {release[0]}.{release[1]} takes O_DIRECT and ignores it; 2.3 is the first to honour it"
     elif zfs and zfs.direct == "disabled":
         yield "the dataset has direct=disabled"
-    elif job.writes and record and job.bs_bytes % record:
-        yield f"blocks of {format_size(job.bs_bytes)} are not whole records of {format_size(record)}"
+    elif job.writes and record and job.block_bytes % record:
+        yield f"blocks of {format_size(job.block_bytes)} are not whole records of {format_size(record)}"
 
 
 def _in_job(case: Case) -> Iterable[Finding]:
-    if not is_zfs(case.target) or not (case.cold or case.job.writes):
+    if not is_zfs(case.target) or not (case.cold or case.load.writes):
         return
-    for job in case.job.jobs:
+    for job in case.load.parts:
         for reason in _reasons(case, job) if job.direct else ():
             yield Finding(
                 rule="zfs-direct-ignored",
@@ -60,7 +60,7 @@ def _in_result(case: Case) -> Iterable[Finding]:
     if use is None or use.direct_read_bytes is None or use.arc_read_bytes is None:
         return
     read = use.direct_read_bytes + use.arc_read_bytes
-    if not read or not case.cold or not any(job.direct and job.reads for job in case.job.jobs):
+    if not read or not case.cold or not any(job.direct and job.reads for job in case.load.parts):
         return
     share = use.direct_read_bytes / read
     if share < _DIRECT_SHARE:
@@ -74,7 +74,7 @@ def _in_result(case: Case) -> Iterable[Finding]:
         )
 
 
-def _mended(case: Case, job: Job) -> Changes:
+def _mended(case: Case, job: LoadPart) -> Changes:
     """Saying what happens anyway. Where only the block size stands in the way, it is a person's choice."""
     reasons = list(_reasons(case, job))
     return {"direct": None, "buffered": None} if reasons and "records" not in reasons[0] else {}

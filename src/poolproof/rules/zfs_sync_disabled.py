@@ -8,7 +8,7 @@ from poolproof.rules.reproduction import script
 
 
 def _in_job(case: Case) -> Iterable[Finding]:
-    jobs = [job for job in case.job.jobs if job.writes and job.syncs]
+    jobs = [job for job in case.load.parts if job.writes and job.syncs]
     zfs = case.target.zfs if case.target else None
     if jobs and zfs and zfs.sync == "disabled":
         yield Finding(

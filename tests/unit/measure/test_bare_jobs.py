@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poolproof.load.fio.job import Job, JobFile
+from poolproof.load.fio.load import load_of, part_of
 from poolproof.measure.bare_jobs import on_bare_disk
 
 MIB = 1024**2
@@ -23,9 +24,14 @@ def alone(of: Job, size_bytes: int | None = 1024 * MIB) -> Job:
 
 def test_it_is_the_workload_itself_past_the_page_cache() -> None:
     placed = alone(job(iodepth="8", direct="0", fdatasync="1", directory="/mnt", nrfiles="4"))
-    assert placed.direct
+    assert part_of(placed).direct
     assert placed.filenames == ("/dev/loop7",)
-    assert (placed.iodepth, placed.sync_every, placed.bs_bytes, placed.size_bytes) == (8, 1, 4096, 64 * MIB)
+    assert (
+        part_of(placed).depth,
+        part_of(placed).sync_every,
+        part_of(placed).block_bytes,
+        part_of(placed).size_bytes,
+    ) == (8, 1, 4096, 64 * MIB)
     assert placed.directory is None
 
 
@@ -52,16 +58,16 @@ def test_blocks_are_whole_sectors(option: str, asked: str, found: str) -> None:
 def test_no_two_clones_share_a_byte_and_all_fit_on_the_disk(sections: list[tuple[int, int]], disk_mib: int) -> None:
     jobs = JobFile(tuple(job(numjobs=str(clones), size=f"{mib}m", offset="3m") for clones, mib in sections))
     placed = on_bare_disk(jobs, "/dev/loop7", disk_mib * MIB)
-    extents = sorted((extent.start, extent.end) for each in placed.jobs for extent in each.extents)
+    extents = sorted((extent.start, extent.end) for each in placed.jobs for extent in part_of(each).extents)
     assert len(extents) == sum(clones for clones, _ in sections)
     assert all(before[1] <= after[0] for before, after in pairwise(extents))
     assert extents[-1][1] <= disk_mib * MIB
-    assert placed.sharers == 1
+    assert load_of(placed).sharers == 1
 
 
 def test_what_fits_keeps_its_size_and_what_does_not_shrinks_alike() -> None:
     jobs = JobFile((job(size="300m"), job(size="100m", numjobs="3")))
     large = on_bare_disk(jobs, "/dev/loop7", None)
-    assert [each.size_bytes for each in large.jobs] == [300 * MIB, 100 * MIB]
+    assert [part_of(each).size_bytes for each in large.jobs] == [300 * MIB, 100 * MIB]
     small = on_bare_disk(jobs, "/dev/loop7", 60 * MIB)
-    assert [each.size_bytes for each in small.jobs] == [30 * MIB, 10 * MIB]
+    assert [part_of(each).size_bytes for each in small.jobs] == [30 * MIB, 10 * MIB]

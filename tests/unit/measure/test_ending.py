@@ -11,6 +11,7 @@ from poolproof.hosts.local import LocalHost
 from poolproof.layers.base import WriteBack
 from poolproof.layers.zfs_txg import transaction_groups
 from poolproof.load.fio.json_output import read_json
+from poolproof.load.fio.load import load_of
 from poolproof.measure.ending import Ending, lasting, status_interval_s, with_enough_samples
 from poolproof.measure.jobs import jobs_of
 from poolproof.measure.latencies import LatencyInterval
@@ -187,5 +188,5 @@ def test_more_clones_report_less_often() -> None:
 
 def test_a_trial_may_take_as_long_as_its_rule_says() -> None:
     jobs = jobs_of(workload("rw=read,bs=1m"), MEASURE, LocalHost())
-    assert jobs.asked_s == 20.0
-    assert lasting(jobs, 90.0).asked_s == 90.0
+    assert load_of(jobs).asked_s == 20.0
+    assert load_of(lasting(jobs, 90.0)).asked_s == 90.0

@@ -10,6 +10,7 @@ from poolproof.campaign.model import Measure, Until, Workload
 from poolproof.errors import CampaignError
 from poolproof.hosts.local import LocalHost
 from poolproof.load.fio.job import JobFile
+from poolproof.load.fio.load import load_of, part_of
 from poolproof.measure.ending import lasting, status_interval_s
 from poolproof.measure.jobs import ADDED, device_reach_bytes, file_set, fill_job, jobs_of, on_device, placed
 from poolproof.measure.order import TrialOrder
@@ -184,7 +185,7 @@ def test_fio_is_never_told_a_fraction_of_a_second_which_it_would_drop(asked_s: f
     (job,) = jobs_of(workload("rw=randread,bs=16k"), Measure(time_s=asked_s), HOST).jobs
     assert job.options["runtime"] == said
     assert lasting(JobFile((job,)), asked_s).jobs[0].options["runtime"] == said
-    assert job.runtime_s == pytest.approx(asked_s, abs=0.001)
+    assert part_of(job).runtime_s == pytest.approx(asked_s, abs=0.001)
 
 
 def test_a_short_trial_is_reported_as_often_as_its_figure_needs_samples() -> None:
@@ -241,7 +242,7 @@ def test_on_a_block_device_all_clones_share_the_device() -> None:
     (job,) = on_device(jobs("rw=read,bs=1m,numjobs=8,nrfiles=4,size=64m"), "/dev/loop7").jobs
     assert job.options["filename"] == "/dev/loop7"
     assert "nrfiles" not in job.options and "directory" not in job.options
-    assert JobFile((job,)).shares_one_file
+    assert load_of(JobFile((job,))).shares_one_file
 
 
 def test_workloads_on_a_block_device_need_as_much_of_it_as_the_furthest_one() -> None:

@@ -9,6 +9,7 @@ from poolproof.evidence.model import Target
 from poolproof.facts.block import Below
 from poolproof.facts.machine import Machine
 from poolproof.load.fio.jobfile import read_job_file
+from poolproof.load.fio.load import load_of
 from poolproof.measure.target import target_of
 from poolproof.rules.judge import lint
 from poolproof.rules.model import Case
@@ -73,4 +74,4 @@ def test_a_pool_of_smaller_units_than_the_sectors_is_told_of() -> None:
     job = read_job_file("[w]\nrw=randwrite\nbs=4k\nsize=64m\ndirectory=/srv\n").jobs
     for alignment_bytes, is_told in ((512, True), (4096, False)):
         standing = replace(target(leaf("sda"), files=sizes), alignment_bytes=alignment_bytes)
-        assert ("misaligned-sectors" in {each.rule for each in lint(Case(job, target=standing))}) is is_told
+        assert ("misaligned-sectors" in {each.rule for each in lint(Case(load_of(job), target=standing))}) is is_told

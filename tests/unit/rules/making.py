@@ -1,7 +1,9 @@
 """Cases written by hand: job options as on a command line, and the bytes of the account."""
 
 from poolproof.evidence.model import Account, Evidence, LeafUse, Target
-from poolproof.load.fio.job import Job, JobFile
+from poolproof.load.fio.job import Job
+from poolproof.load.fio.load import part_of
+from poolproof.load.model import Load, LoadPart
 from poolproof.load.outcome import Direction, Latency, Outcome, PartOutcome
 
 KIB, MIB, GIB = 1024, 1024**2, 1024**3
@@ -10,16 +12,16 @@ MB = 1_000_000
 EXT4 = Target("ext4", ram_bytes=8 * GIB)
 
 
-def job(text: str, name: str = "job") -> Job:
+def job(text: str, name: str = "job") -> LoadPart:
     """`rw=write bs=1m size=256m` as a job. Options that take no value are written `name=1`."""
-    return Job(name, dict(word.split("=", 1) for word in text.split()))
+    return part_of(Job(name, dict(word.split("=", 1) for word in text.split())))
 
 
-def jobs(*texts: str) -> JobFile:
+def jobs(*texts: str) -> Load:
     """A run of one job, or of several, named a, b, c."""
     if len(texts) == 1:
-        return JobFile((job(texts[0]),))
-    return JobFile(tuple(job(text, name) for text, name in zip(texts, "abcdefgh", strict=False)))
+        return Load((job(texts[0]),))
+    return Load(tuple(job(text, name) for text, name in zip(texts, "abcdefgh", strict=False)))
 
 
 def leaf(device: str = "vda", **figures: object) -> LeafUse:

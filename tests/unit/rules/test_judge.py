@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 
 from poolproof.evidence.model import Evidence, LeafUse, Target, ZfsFacts
 from poolproof.load.fio.job import Job, JobFile
+from poolproof.load.fio.load import load_of
+from poolproof.load.model import Load
 from poolproof.load.outcome import Latency, Outcome, PartOutcome
 from poolproof.rules.flow import proves
 from poolproof.rules.judge import judge, lint
@@ -43,9 +45,9 @@ _BYTES = st.integers(0, 64 * GIB)
 _RATES = st.one_of(st.none(), st.floats(0, 1e12))
 
 
-def _jobs() -> st.SearchStrategy[JobFile]:
+def _jobs() -> st.SearchStrategy[Load]:
     job = st.builds(Job, st.sampled_from(["a", "/dev/sdb"]), st.fixed_dictionaries({}, optional=_OPTIONS))
-    return st.builds(JobFile, st.lists(job, max_size=3).map(tuple))
+    return st.lists(job, max_size=3).map(lambda jobs: load_of(JobFile(tuple(jobs))))
 
 
 def _leaves() -> st.SearchStrategy[tuple[LeafUse, ...]]:
@@ -118,7 +120,7 @@ def test_no_case_breaks_the_judge_and_the_strongest_finding_decides(case: Case) 
 
 @settings(max_examples=50, deadline=None)
 @given(_jobs(), _targets())
-def test_lint_says_what_the_judge_says_of_a_job_alone(job: JobFile, target: Target | None) -> None:
+def test_lint_says_what_the_judge_says_of_a_job_alone(job: Load, target: Target | None) -> None:
     case = Case(job, target=target)
     assert set(lint(case)) == set(judge(case).findings)
 

@@ -182,7 +182,7 @@ def test_without_counters_a_trap_is_suspect_and_a_control_unproven() -> None:
     """What an imported result comes out as: the job gives the trap away, and nothing proves the control."""
     for label, verdict in {"L02": "suspect", "L03": "unproven", "L05": "suspect", "L06": "unproven"}.items():
         case = _CASES[label].case
-        assert judge(Case(case.job, case.result, None, case.target)).verdict == verdict, label
+        assert judge(Case(case.load, case.outcome, None, case.target)).verdict == verdict, label
 
 
 def test_the_message_holds_the_arithmetic_and_the_fix_the_options() -> None:

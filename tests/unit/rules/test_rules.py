@@ -15,6 +15,7 @@ from tests.unit.rules.examples import EXAMPLES, Example
 
 _ROOM = Path(rules.__path__[0])
 _NO_RULES = {
+    "fio_job",
     "mirror_reads",
     "account",
     "catalogue",

@@ -5,6 +5,7 @@ a value, `stonewall` and `refill_buffers` among them.
 """
 
 from poolproof.load.fio.job import Job, JobFile
+from poolproof.load.fio.load import part_of
 from poolproof.load.fio.makers import SourceCommand
 from poolproof.load.outcome import Direction, Outcome, PartOutcome
 
@@ -25,8 +26,8 @@ def jobs_of(made: SourceCommand | None, result: Outcome) -> JobFile:
 
 def _from_header(job: Job) -> Job:
     """Direct where that is the harmless reading, and synced at its end."""
-    assumed = {"end_fsync": "1"} if job.writes else {}
-    if job.bs_bytes % _SECTOR == 0 and (job.is_random or job.iodepth > 1):
+    assumed = {"end_fsync": "1"} if part_of(job).writes else {}
+    if part_of(job).block_bytes % _SECTOR == 0 and (part_of(job).is_random or part_of(job).depth > 1):
         assumed["direct"] = "1"
     return Job(job.name, {**assumed, **job.options}, job.line, job.lines)
 
@@ -35,8 +36,8 @@ def _with_switches(job: Job, result: Outcome) -> Job:
     """A writer may have refilled its buffers, and what moved more than its size was time_based: fio prints neither
     switch.
     """
-    assumed = {"refill_buffers": "1"} if job.writes else {}
-    if job.runtime_s and _went_round(job, result):
+    assumed = {"refill_buffers": "1"} if part_of(job).writes else {}
+    if part_of(job).runtime_s and _went_round(job, result):
         assumed["time_based"] = "1"
     missing = {name: value for name, value in assumed.items() if name not in job.options}
     return Job(job.name, {**job.options, **missing}, job.line, job.lines) if missing else job
@@ -44,10 +45,10 @@ def _with_switches(job: Job, result: Outcome) -> Job:
 
 def _went_round(job: Job, result: Outcome) -> bool:
     """It moved clearly more than it would have before it ended by itself."""
-    asked = job.io_size_bytes or job.size_bytes
+    asked = part_of(job).io_size_bytes or part_of(job).size_bytes
     mine = [part for each in result.parts if each.name == job.name for part in _parts(each)]
     moved = sum(part.io_bytes or 0 for part in mine)
-    return asked is not None and "loops" not in job.options and moved > _MORE * asked * job.numjobs
+    return asked is not None and "loops" not in job.options and moved > _MORE * asked * part_of(job).clones
 
 
 def _in_phases(jobs: JobFile, result: Outcome) -> JobFile:

@@ -13,10 +13,10 @@ _SAME = 0.02
 
 def estimate_of(case: Case, judgement: Judgement) -> Estimate | None:
     """Bounds of the honest rate of the one direction that was used; None where nothing bounds it below the figure."""
-    kinds: list[Kind] = [kind for kind in ("read", "write") if bandwidth_bytes(case.result, kind)]
+    kinds: list[Kind] = [kind for kind in ("read", "write") if bandwidth_bytes(case.outcome, kind)]
     if len(kinds) != 1 or judgement.verdict not in ("suspect", "refuted"):
         return None
-    rate = bandwidth_bytes(case.result, kinds[0]) or 0.0
+    rate = bandwidth_bytes(case.outcome, kinds[0]) or 0.0
     rules = {finding.rule for finding in judgement.findings if finding.effect in ("refutes", "suspects")}
     return _counted(case, kinds[0], rate) or _bounded(case, kinds[0], rate, shared="shared-file-numjobs" in rules)
 
@@ -33,9 +33,9 @@ def _counted(case: Case, kind: Kind, rate: float) -> Estimate | None:
 def _bounded(case: Case, kind: Kind, rate: float, *, shared: bool) -> Estimate | None:
     low, high, why = rate, rate, []
     if shared:
-        low = rate / case.job.sharers
+        low = rate / case.load.sharers
         why.append(
-            f"{format_rate(rate)} / {count(case.job.sharers, 'job')} = {format_rate(low)} if each block moved once"
+            f"{format_rate(rate)} / {count(case.load.sharers, 'job')} = {format_rate(low)} if each block moved once"
         )
     ceiling = _ceiling(case, kind)
     if ceiling is not None and ceiling < rate:

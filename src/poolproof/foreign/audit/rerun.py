@@ -4,6 +4,8 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 
 from poolproof.load.fio.job import Job
+from poolproof.load.fio.load import job_of
+from poolproof.load.model import LoadPart
 from poolproof.rules.catalogue import all_rules
 from poolproof.rules.model import Case, Finding
 
@@ -14,10 +16,10 @@ Options = dict[str, str]
 
 def rerun_command(case: Case, findings: Iterable[Finding]) -> str | None:
     """fio's command line with the mends that the rules of the findings know; None without a job that has a name."""
-    if not case.job.jobs or any(not job.name for job in case.job.jobs):
+    if not case.load.parts or any(not part.name for part in case.load.parts):
         return None
     named = {finding.rule for finding in findings}
-    jobs = [Job(job.name, _mended(case, job, named)) for job in case.job.jobs]
+    jobs = [Job(part.name, _mended(case, part, named)) for part in case.load.parts]
     shared = _shared(jobs)
     words = [_OUTPUT, *_words(shared)]
     for job in jobs:
@@ -26,10 +28,10 @@ def rerun_command(case: Case, findings: Iterable[Finding]) -> str | None:
     return shlex.join(["fio", *words])
 
 
-def _mended(case: Case, job: Job, rules: set[str]) -> Options:
-    options = {name: value for name, value in job.options.items() if name != "name"}
+def _mended(case: Case, part: LoadPart, rules: set[str]) -> Options:
+    options = {name: value for name, value in job_of(part).options.items() if name != "name"}
     for rule in all_rules():
-        for name, value in (rule.mended(case, job) if rule.id in rules and rule.mended else {}).items():
+        for name, value in (rule.mended(case, part) if rule.id in rules and rule.mended else {}).items():
             if value != options.get(name):
                 options.pop(name, None)
                 options.update({} if value is None else {name: value})

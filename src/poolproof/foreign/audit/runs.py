@@ -10,6 +10,7 @@ from poolproof.foreign.audit.rerun import rerun_command
 from poolproof.foreign.audit.texts import AuditContext, figures_of
 from poolproof.load.fio.jobfile import read_job_file
 from poolproof.load.fio.json_output import read_json_stream
+from poolproof.load.fio.load import load_of
 from poolproof.load.outcome import Direction, Latency, Outcome
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.model import Trial
@@ -38,7 +39,7 @@ def audit_run(path: Path, setting: AuditContext) -> tuple[Audited, ...]:
 
 def _audited(run: RunDirectory, source: str, line: int, trial: Trial, setting: AuditContext) -> Audited:
     case = _case(run, trial, setting)
-    if case is None or case.result is None:
+    if case is None or case.outcome is None:
         return _as_given(source, line, trial)
     judgement = judge(case)
     return Audited(
@@ -47,7 +48,7 @@ def _audited(run: RunDirectory, source: str, line: int, trial: Trial, setting: A
         last_line=line,
         job=_name(trial),
         command=None,
-        figures=figures_of(case.result),
+        figures=figures_of(case.outcome),
         verdict=judgement.verdict,
         findings=judgement.findings,
         estimate=estimate_of(case, judgement),
@@ -63,8 +64,8 @@ def _case(run: RunDirectory, trial: Trial, setting: AuditContext) -> Case | None
         return None
     job, report, evidence = kept
     return Case(
-        job=read_job_file(job).jobs,
-        result=_last(report),
+        load=load_of(read_job_file(job).jobs),
+        outcome=_last(report),
         evidence=evidence,
         target=target_of(setting.context, evidence.target),
         cold=evidence.cold is not False and setting.cold,

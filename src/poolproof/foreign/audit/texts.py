@@ -16,6 +16,7 @@ from poolproof.foreign.audit.prose import Statement, find_statements, largest_ab
 from poolproof.foreign.audit.rerun import rerun_command
 from poolproof.foreign.audit.tables import find_tables
 from poolproof.load.fio.find import FoundResult, find_results
+from poolproof.load.fio.load import load_of
 from poolproof.load.fio.makers import find_commands
 from poolproof.load.fio.render import render
 from poolproof.load.merge import whole
@@ -132,8 +133,8 @@ def _judged(found: FoundResult, around: _Around, setting: AuditContext) -> Judge
     statement = largest_above(around.statements, found.line) if setting.context.devices is None else None
     beside = _beside(found, around)
     case = Case(
-        job=jobs_of(found.made, found.result),
-        result=found.result,
+        load=load_of(jobs_of(found.made, found.result)),
+        outcome=found.result,
         evidence=beside.evidence if beside else None,
         target=_target(setting.context, statement),
         cold=setting.cold,

@@ -17,7 +17,7 @@ from poolproof.foreign.importing.cells import ImportedRecord, place
 from poolproof.foreign.importing.logs import WholeResults
 from poolproof.foreign.importing.record import Record, common_folder, record_of
 from poolproof.load.fio.find import FoundResult
-from poolproof.load.fio.job import JobFile
+from poolproof.load.model import Load
 from poolproof.measure.figures import figures_of
 from poolproof.metrics import MetricId
 from poolproof.process import share_out
@@ -137,7 +137,7 @@ def _trial(placed: ImportedRecord) -> Trial:
         number=placed.number,
         verdict=record.judged.judgement.verdict,
         findings=record.judged.judgement.findings,
-        metric=_metric(record.judged.case.job, figures),
+        metric=_metric(record.judged.case.load, figures),
         figures=figures,
         begun_at=record.begun_at,
         source=f"{record.source}:{record.line}",
@@ -145,18 +145,18 @@ def _trial(placed: ImportedRecord) -> Trial:
     )
 
 
-def _metric(jobs: JobFile, figures: TrialMetrics) -> MetricId:
+def _metric(load: Load, figures: TrialMetrics) -> MetricId:
     """The figure that the job is about, if the source holds it; else the first that it holds."""
-    wanted: tuple[MetricId, ...] = (_usual_metric(jobs), "iops", "bandwidth", "p99")
+    wanted: tuple[MetricId, ...] = (_usual_metric(load), "iops", "bandwidth", "p99")
     return next((metric for metric in wanted if figures.metric(metric) is not None), wanted[0])
 
 
-def _usual_metric(jobs: JobFile) -> MetricId:
+def _usual_metric(load: Load) -> MetricId:
     """As in campaigns: bandwidth for large blocks in sequence, syncs where each write is committed, else IOPS."""
-    every = jobs.jobs
+    every = load.parts
     if every and all(job.sync_every == 1 for job in every):
         return "sync_p99"
-    streams = every and all(job.is_sequential and job.bs_bytes >= LARGE_BLOCK_BYTES for job in every)
+    streams = every and all(job.is_sequential and job.block_bytes >= LARGE_BLOCK_BYTES for job in every)
     return "bandwidth" if streams else "iops"
 
 

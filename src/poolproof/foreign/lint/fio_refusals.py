@@ -48,7 +48,7 @@ def _problem(told: LintContext, unit: Unit, problem: Problem) -> Iterator[Diagno
 
 def _has(told: LintContext, unit: Unit, option: str) -> bool:
     """The fio there is newer than the tables."""
-    known = (told.fio.names(engine) for engine in unit.jobs.engines)
+    known = (told.fio.names(job.engine) for job in unit.jobs.jobs)
     return any(option in names for names in known if names is not None)
 
 
@@ -56,7 +56,7 @@ def _may_be_known(told: LintContext, unit: Unit) -> bool:
     """The text speaks of another release, or an engine may have the option that the tables do not hold whole."""
     here = told.fio.version
     another = any(here is None or not here.startswith(f"fio-{version}") for version in versions_said(told.text))
-    return another or bool(unit.unknown_words) or not unit.jobs.engines <= _WHOLE
+    return another or bool(unit.unknown_words) or any(job.engine not in _WHOLE for job in unit.jobs.jobs)
 
 
 def _by_fio_itself(told: LintContext, unit: Unit) -> Iterator[Diagnostic]:

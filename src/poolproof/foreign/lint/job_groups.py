@@ -9,6 +9,7 @@ from poolproof.foreign.lint.located_findings import JobGroup
 from poolproof.foreign.lint.model import Unit
 from poolproof.foreign.lint.variables import UNKNOWN
 from poolproof.load.fio.job import Job
+from poolproof.load.fio.load import part_of
 
 _MOST_NAMED = 64
 
@@ -58,14 +59,16 @@ def place_of(job: Job) -> JobFiles | None:
     directory = job.directory or ""
     names = job.filenames or _own_names(job)
     files = tuple(name if name.startswith("/") or not directory else f"{directory}/{name}" for name in names)
-    if not job.may_use_page_cache or any(UNKNOWN.search(name) for name in (*files, directory)):
+    if not part_of(job).may_use_page_cache or any(UNKNOWN.search(name) for name in (*files, directory)):
         return None
     return JobFiles(files, directory)
 
 
 def _own_names(job: Job) -> tuple[str, ...]:
     """The names that fio gives to files of its own: `job.0.0` (`filename_format`)."""
-    if job.text("filename_format") is not None or job.numjobs * job.nrfiles > _MOST_NAMED:
+    if job.text("filename_format") is not None or part_of(job).clones * part_of(job).files > _MOST_NAMED:
         return ()
     name = job.name.replace("/", "_")
-    return tuple(f"{name}.{clone}.{number}" for clone in range(job.numjobs) for number in range(job.nrfiles))
+    return tuple(
+        f"{name}.{clone}.{number}" for clone in range(part_of(job).clones) for number in range(part_of(job).files)
+    )

@@ -7,6 +7,8 @@ from poolproof.evidence.model import Evidence, Target
 from poolproof.foreign.lint.model import SEVERITIES, Unit
 from poolproof.foreign.lint.variables import possible
 from poolproof.load.fio.job import Job, JobFile
+from poolproof.load.fio.load import load_of
+from poolproof.load.model import Load
 from poolproof.rules.catalogue import all_rules
 from poolproof.rules.model import Case, Changes, Finding, Rule
 
@@ -67,14 +69,14 @@ def _of_rule(unit: Unit, ground: JobGroup, rule: Rule, cases: Sequence[Case]) ->
 def _cases(unit: Unit, ground: JobGroup) -> Iterator[Case]:
     jobs = JobFile(tuple(unit.jobs.jobs[place] for place in ground.jobs))
     for filled in possible(jobs, has_unknown_words=bool(unit.unknown_words)):
-        yield Case(filled, evidence=ground.evidence, target=ground.target)
+        yield Case(load_of(filled), evidence=ground.evidence, target=ground.target)
 
 
 def _blamed(rule: Rule, case: Case) -> list[int]:
     """The jobs that the rule speaks of even when each is alone; all of them where it is their being together."""
-    jobs = case.job.jobs
-    alone = [place for place, job in enumerate(jobs) if _speaks(rule, replace(case, job=JobFile((job,))))]
-    return alone or list(range(len(jobs)))
+    parts = case.load.parts
+    alone = [place for place, part in enumerate(parts) if _speaks(rule, replace(case, load=Load((part,))))]
+    return alone or list(range(len(parts)))
 
 
 def _speaks(rule: Rule, case: Case) -> bool:
@@ -101,5 +103,5 @@ def _changes(rule: Rule, cases: Sequence[Case], place: int) -> Changes:
     """What mends the job, where that does not hang on what is unknown."""
     if rule.mended is None:
         return {}
-    each = [rule.mended(case, case.job.jobs[place]) for case in cases]
+    each = [rule.mended(case, case.load.parts[place]) for case in cases]
     return each[0] if all(changes == each[0] for changes in each) else {}

@@ -7,6 +7,7 @@ reads stand otherwise.
 from dataclasses import replace
 
 from poolproof.load.fio.job import Job, JobFile
+from poolproof.load.fio.load import part_of
 from poolproof.load.outcome import Outcome, PartOutcome
 
 
@@ -22,9 +23,9 @@ def _placed(result: PartOutcome, jobs: JobFile) -> PartOutcome:
     mine = [job for job in jobs.jobs if job.name == result.name] or list(jobs.jobs)
     if _only(result, "read") and all(_is_unified(job) for job in mine):
         return replace(result, read=None, mixed=result.read)
-    if not _only(result, "mixed") or any(_is_unified(job) or job.verifies for job in mine):
+    if not _only(result, "mixed") or any(_is_unified(job) or part_of(job).verifies for job in mine):
         return result
-    if all(job.reads and not job.writes for job in mine):
+    if all(part_of(job).reads and not part_of(job).writes for job in mine):
         return replace(result, read=result.mixed, mixed=None)
     if all(job.rw in ("write", "randwrite") for job in mine):
         return replace(result, write=result.mixed, mixed=None)

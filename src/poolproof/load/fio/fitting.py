@@ -7,6 +7,7 @@ which end at `runtime`.
 from collections.abc import Iterator
 
 from poolproof.load.fio.job import Job, JobFile
+from poolproof.load.fio.load import load_of, part_of
 from poolproof.load.fio.makers import SourceCommand
 from poolproof.load.outcome import Direction, Outcome, PartOutcome
 
@@ -33,7 +34,7 @@ def fits(result: Outcome, jobs: JobFile, own: SourceCommand | None) -> bool:
 
 def _has_clones(jobs: JobFile, clones: int) -> bool:
     """The jobs, or a group of them, have that many clones."""
-    return clones in (jobs.numjobs, *(job.numjobs for job in jobs.jobs)) or any(
+    return clones in (load_of(jobs).clones, *(part_of(job).clones for job in jobs.jobs)) or any(
         _is_open(job, "numjobs") for job in jobs.jobs
     )
 
@@ -49,8 +50,8 @@ def _fits_directions(result: Outcome, jobs: JobFile) -> bool:
     reads = any(job.read is not None for job in result.parts)
     writes = any(job.write is not None for job in result.parts)
     syncs = any(job.sync is not None for job in result.parts)
-    may_read = jobs.reads or any(job.verifies for job in jobs.jobs)
-    return (may_read or not reads) and (jobs.writes or not (writes or syncs))
+    may_read = load_of(jobs).reads or any(part_of(job).verifies for job in jobs.jobs)
+    return (may_read or not reads) and (load_of(jobs).writes or not (writes or syncs))
 
 
 def _fits_blocks(result: Outcome, jobs: JobFile) -> bool:
@@ -73,7 +74,10 @@ def _can_move(jobs: list[Job], part: Direction) -> bool:
     block = _mean_block(part)
     if block is None:
         return True
-    smallest, largest = min(job.bs_bytes for job in jobs), max(job.bs_max_bytes for job in jobs)
+    smallest, largest = (
+        min(part_of(job).block_bytes for job in jobs),
+        max(part_of(job).max_block_bytes for job in jobs),
+    )
     return smallest * (1 - _SHORT_LAST) <= block * (1 + _rounding(part)) and block * (1 - _rounding(part)) <= largest
 
 
@@ -91,7 +95,7 @@ def _rounding(part: Direction) -> float:
 def _fits_times(result: Outcome, jobs: JobFile) -> bool:
     """None ran clearly longer than its `runtime`."""
     for job in result.parts:
-        limits = [each.runtime_s for each in _candidates(job, jobs)]
+        limits = [part_of(each).runtime_s for each in _candidates(job, jobs)]
         known = [limit for limit in limits if limit is not None]
         longest = max((part.runtime_ms or 0 for part in _parts(job)), default=0)
         if known and len(known) == len(limits) and longest > 1000 * _LONGER * max(known) + _DRAIN_MS:
@@ -116,12 +120,14 @@ def _same_job(printed: Job, given: Job, own: SourceCommand) -> bool:
         return False
     # Which engine fio takes where none is asked for depends on the system: windowsaio, posixaio, psync, sync.
     same_engine = "ioengine" not in given.options or printed.engine == given.engine
-    same = printed.rw == given.rw and same_engine and printed.iodepth == given.iodepth
-    return same and ("bs" not in printed.options or printed.bs_bytes == given.bs_bytes)
+    same = printed.rw == given.rw and same_engine and part_of(printed).depth == part_of(given).depth
+    return same and ("bs" not in printed.options or part_of(printed).block_bytes == part_of(given).block_bytes)
 
 
 def _same_clones(printed: Job, given: Job, own: SourceCommand) -> bool:
     """Of clones that report one by one, a text may quote some."""
     if "numjobs" not in printed.options:
         return True
-    return printed.numjobs == given.numjobs or (own.origin == "header" and printed.numjobs < given.numjobs)
+    return part_of(printed).clones == part_of(given).clones or (
+        own.origin == "header" and part_of(printed).clones < part_of(given).clones
+    )

@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 
 from poolproof.campaign.names import slug
 from poolproof.load.fio.job import Job
+from poolproof.load.fio.load import part_of
 from poolproof.presentation.export.rows import ExportRow, plain_name
 
 _AXES = ("rw", "readwrite", "bs", "blocksize", "sync")
@@ -37,13 +38,13 @@ class Panel:
         found: dict[str, list[ExportRow]] = {}
         for row in self.rows:
             found.setdefault(row.layout, []).append(row)
-        return {name: tuple(sorted(rows, key=lambda row: row.job.bs_bytes)) for name, rows in found.items()}
+        return {name: tuple(sorted(rows, key=lambda row: part_of(row.job).block_bytes)) for name, rows in found.items()}
 
     @property
     def directions(self) -> tuple[str, ...]:
         """`read`, `write`, or both."""
         job = self.rows[0].job
-        return tuple(name for name, does in (("read", job.reads), ("write", job.writes)) if does)
+        return tuple(name for name, does in (("read", part_of(job).reads), ("write", part_of(job).writes)) if does)
 
 
 def panels_of(rows: Iterable[ExportRow]) -> tuple[Panel, ...]:
@@ -70,7 +71,7 @@ def mode_of(job: Job) -> str:
 
 def sync_of(job: Job) -> str:
     """`sync` where each write waits for the disk."""
-    return "sync" if job.commits_each_write else "async"
+    return "sync" if part_of(job).commits_each_write else "async"
 
 
 def _family(row: ExportRow) -> str:

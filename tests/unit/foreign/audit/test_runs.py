@@ -11,6 +11,7 @@ from poolproof.foreign.audit.runs import audit_run
 from poolproof.foreign.audit.texts import AuditContext
 from poolproof.load.fio.jobfile import read_job_file
 from poolproof.load.fio.json_output import read_json_stream
+from poolproof.load.fio.load import load_of
 from poolproof.presentation.terminal.audited import audited_lines, summary_line
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.model import Trial
@@ -31,8 +32,8 @@ _REPORT = """{"fio version": "fio-3.33", "timestamp_ms": 1700000000000, "jobs": 
 def _case(leaf_bytes: int) -> Case:
     account = Account(256 * _MIB, 0, leaf_bytes, 0, 0, write_factor=1.0, window_s=2.0, drain_s=0.0)
     return Case(
-        job=read_job_file(_JOB).jobs,
-        result=read_json_stream(_REPORT)[-1],
+        load=load_of(read_job_file(_JOB).jobs),
+        outcome=read_json_stream(_REPORT)[-1],
         evidence=Evidence(account, (LeafUse("a", leaf_bytes, 0, 0, 256, 0, 0, utilisation=0.9, latency_s=0.007),)),
         target=Target("ext4", ram_bytes=8 << 30),
     )

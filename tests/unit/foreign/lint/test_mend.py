@@ -6,6 +6,7 @@ import pytest
 
 from poolproof.errors import CampaignError
 from poolproof.foreign.lint.check import lint, mend
+from poolproof.load.fio.load import jobs_of
 from poolproof.load.fio.render import render
 from poolproof.rules.catalogue import all_rules, rule
 from poolproof.rules.model import Case
@@ -19,7 +20,7 @@ _NOT_BY_THE_JOB = {"invalidate-is-not-cold", "zfs-direct-ignored"}
 
 def _cases(rule_id: str) -> list[Case]:
     in_job = rule(rule_id).in_job
-    cases = [example.case for example in EXAMPLES[rule_id] if example.case.result is None]
+    cases = [example.case for example in EXAMPLES[rule_id] if example.case.outcome is None]
     return [case for case in cases if in_job is not None and any(True for _ in in_job(case))]
 
 
@@ -30,10 +31,10 @@ def test_a_mend_takes_its_finding_away(rule_id: str) -> None:
     gone = 0
     for case in cases:
         where = Standing(case.target, case.evidence)
-        before = source(render(case.job))
+        before = source(render(jobs_of(case.load)))
         after = mend(before, where)
         silent = rule_id not in {each.rule for each in after.left}
-        by_a_person = rule_id in _NOT_BY_THE_JOB or (rule_id == "shared-file-numjobs" and len(case.job.jobs) > 1)
+        by_a_person = rule_id in _NOT_BY_THE_JOB or (rule_id == "shared-file-numjobs" and len(case.load.parts) > 1)
         assert silent or by_a_person, after.text
         assert not silent or after.text != before.text
         gone += silent
@@ -44,7 +45,7 @@ def test_a_mend_takes_its_finding_away(rule_id: str) -> None:
 def test_a_mend_brings_nothing_grave(rule_id: str) -> None:
     for case in _jobs_of(rule_id):
         where = Standing(case.target, case.evidence)
-        before = source(render(case.job))
+        before = source(render(jobs_of(case.load)))
         after = mend(before, where)
         grave = {each.rule for each in lint(before, where) if each.severity != "note"}
         assert {each.rule for each in after.left if each.severity != "note"} <= grave, after.text
@@ -56,7 +57,7 @@ def _jobs_of(rule_id: str) -> list[Case]:
     for example in EXAMPLES[rule_id]:
         for case in (example.case, example.near_miss):
             try:
-                render(case.job)
+                render(jobs_of(case.load))
             except CampaignError:
                 continue
             cases.append(case)

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poolproof.load.fio.commandline import Command, read_arguments, read_command
+from poolproof.load.fio.load import load_of, part_of
 
 
 def command(text: str) -> Command:
@@ -35,18 +36,25 @@ def test_one_dash_and_values_after_a_blank() -> None:
 
 def test_options_before_the_first_name_are_for_all() -> None:
     jobs = command("fio --rw=read --size=10G --name=a --offset=0G --name=b --offset=10G").jobs
-    assert [(job.name, job.rw, job.offset_bytes) for job in jobs.jobs] == [("a", "read", 0), ("b", "read", 10 << 30)]
-    assert jobs.sharers == 1
+    assert [(job.name, job.rw, job.number("offset")) for job in jobs.jobs] == [
+        ("a", "read", 0),
+        ("b", "read", 10 << 30),
+    ]
+    assert load_of(jobs).sharers == 1
 
 
 def test_options_of_one_job_are_not_those_of_the_next() -> None:
     first, second = command("fio --name=a --bs=8k --name=b --size=1g").jobs.jobs
-    assert (first.bs_bytes, second.bs_bytes, second.size_bytes) == (8192, 4096, 1 << 30)
+    assert (part_of(first).block_bytes, part_of(second).block_bytes, part_of(second).size_bytes) == (
+        8192,
+        4096,
+        1 << 30,
+    )
 
 
 def test_a_later_global_is_for_the_jobs_after_it() -> None:
     first, second = command("fio --name=a --bs=8k --name=global --direct=1 --name=b").jobs.jobs
-    assert (first.direct, second.direct) == (False, True)
+    assert (part_of(first).direct, part_of(second).direct) == (False, True)
 
 
 @pytest.mark.parametrize(
@@ -104,7 +112,7 @@ def test_a_value_that_is_missing_is_a_problem() -> None:
 
 def test_unfilled_shell_variables_stay_as_they_are() -> None:
     (job,) = command("fio --name=a --rw=$RW --bs=${BS}").jobs.jobs
-    assert job.text("bs") == "${BS}" and job.bs_bytes == 4096
+    assert job.text("bs") == "${BS}" and part_of(job).block_bytes == 4096
 
 
 @given(
@@ -139,9 +147,9 @@ def test_no_line_makes_a_traceback(text: str) -> None:
 )
 def test_kb_base_acts_on_what_follows_it(text: str, size: int) -> None:
     """Measured with fio 3.33 for one job; the others follow from how it copies the globals, already read."""
-    assert command(text).jobs.jobs[0].size_bytes == size
+    assert part_of(command(text).jobs.jobs[0]).size_bytes == size
 
 
 def test_kb_base_after_the_block_size_and_the_file_size() -> None:
     (job,) = command("fio --name=a --bs=4KiB --filesize=1m --kb_base=1000 --io_size=1m").jobs.jobs
-    assert (job.bs_bytes, job.filesize_bytes, job.io_size_bytes) == (4000, 1 << 20, 10**6)
+    assert (part_of(job).block_bytes, part_of(job).extents[0].end, part_of(job).io_size_bytes) == (4000, 1 << 20, 10**6)

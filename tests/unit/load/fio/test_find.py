@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from poolproof.load.fio.find import find_results
+from poolproof.load.fio.load import load_of, part_of
 from poolproof.load.fio.makers import find_commands, makers_in
 from poolproof.load.fio.plain_lines import plain_lines
 
@@ -33,8 +34,8 @@ and read again:
 def test_each_fragment_has_the_nearest_command_that_fits() -> None:
     found = find_results(POST)
     assert [(result.line, result.made.line if result.made else None) for result in found] == [(6, 3), (10, 8), (14, 3)]
-    assert found[0].made is not None and found[0].made.jobs.sharers == 8
-    assert found[0].made.jobs.unique_bytes == 100 << 30
+    assert found[0].made is not None and load_of(found[0].made.jobs).sharers == 8
+    assert load_of(found[0].made.jobs).unique_bytes == 100 << 30
     assert found[0].made.origin == "command"
 
 
@@ -49,7 +50,7 @@ def test_clones_that_differ_tell_commands_apart() -> None:
     block = "j: (groupid=0, jobs=4): err= 0: pid=1: Sat\n  read: IOPS=10, BW=40KiB/s (41kB/s)(400KiB/10000msec)\n"
     commands = "".join(f"fio --name=j --rw=read --group_reporting --numjobs={clones}\n" for clones in (4, 2))
     (result,) = find_results(commands + block)
-    assert result.made is not None and result.made.jobs.numjobs == 4
+    assert result.made is not None and load_of(result.made.jobs).clones == 4
 
 
 def test_a_header_is_all_that_is_known_where_no_command_is() -> None:
@@ -65,7 +66,7 @@ def test_a_job_file_above_a_result_made_it() -> None:
     )
     (result,) = find_results(text)
     assert result.made is not None and result.made.origin == "job file" and result.made.line == 4
-    assert result.made.jobs.jobs[0].bs_bytes == 1 << 20
+    assert part_of(result.made.jobs.jobs[0]).block_bytes == 1 << 20
     assert [made.line for made in makers_in(plain_lines(text))] == [4]
 
 
@@ -78,7 +79,7 @@ def test_json_in_markdown_has_its_lines_and_its_options() -> None:
     (result,) = find_results(text)
     assert (result.format, result.line, result.last_line) == ("json", 4, 3 + ETCD.count("\n"))
     assert result.made is not None and result.made.origin == "printed options"
-    assert result.made.jobs.jobs[0].commits_each_write
+    assert part_of(result.made.jobs.jobs[0]).commits_each_write
 
 
 def test_json_in_html() -> None:

@@ -5,6 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from poolproof.load.fio.job import Job, JobFile
+from poolproof.load.fio.load import load_of, part_of
 
 
 def job(name: str = "j", /, **options: object) -> Job:
@@ -13,10 +14,26 @@ def job(name: str = "j", /, **options: object) -> Job:
 
 def test_the_defaults_are_those_of_fio() -> None:
     plain = job()
-    assert (plain.rw, plain.engine, plain.bs_bytes, plain.iodepth, plain.numjobs) == ("read", "psync", 4096, 1, 1)
-    assert plain.reads and not plain.writes and plain.is_sequential and plain.engine_is_synchronous
-    assert plain.randrepeat and plain.invalidate and not plain.direct and not plain.syncs
-    assert plain.size_bytes is None and plain.runtime_s is None and plain.measures_latency
+    assert (plain.rw, plain.engine, part_of(plain).block_bytes, part_of(plain).depth, part_of(plain).clones) == (
+        "read",
+        "psync",
+        4096,
+        1,
+        1,
+    )
+    assert (
+        part_of(plain).reads
+        and not part_of(plain).writes
+        and part_of(plain).is_sequential
+        and part_of(plain).is_synchronous
+    )
+    assert (
+        part_of(plain).repeats_offsets
+        and part_of(plain).invalidates_cache
+        and not part_of(plain).direct
+        and not part_of(plain).syncs
+    )
+    assert part_of(plain).size_bytes is None and part_of(plain).runtime_s is None and part_of(plain).measures_latency
 
 
 @pytest.mark.parametrize(
@@ -33,13 +50,18 @@ def test_the_defaults_are_those_of_fio() -> None:
 )
 def test_directions(options: dict[str, object], reads: bool, writes: bool, random: bool) -> None:
     one = job(**options)
-    assert (one.reads, one.writes, one.is_random, one.is_mixed) == (reads, writes, random, reads and writes)
+    assert (part_of(one).reads, part_of(one).writes, part_of(one).is_random, part_of(one).is_mixed) == (
+        reads,
+        writes,
+        random,
+        reads and writes,
+    )
 
 
 def test_the_queue_counts_depth_only_where_the_engine_can_use_it() -> None:
-    assert job(ioengine="psync", iodepth=32, numjobs=4).queue == 4
-    assert job(ioengine="libaio", iodepth=32, numjobs=4).queue == 128
-    assert job(ioengine="psync", iodepth=32, io_submit_mode="offload").queue == 32
+    assert part_of(job(ioengine="psync", iodepth=32, numjobs=4)).queue == 4
+    assert part_of(job(ioengine="libaio", iodepth=32, numjobs=4)).queue == 128
+    assert part_of(job(ioengine="psync", iodepth=32, io_submit_mode="offload")).queue == 32
 
 
 @pytest.mark.parametrize(
@@ -54,24 +76,24 @@ def test_the_queue_counts_depth_only_where_the_engine_can_use_it() -> None:
     ],
 )
 def test_direct(options: dict[str, object], expected: bool) -> None:
-    assert job(**options).direct is expected
+    assert part_of(job(**options)).direct is expected
 
 
 def test_block_sizes_are_those_of_the_directions_used() -> None:
-    assert job(rw="randwrite", bs="4k,16k").bs_bytes == 16384
+    assert part_of(job(rw="randwrite", bs="4k,16k")).block_bytes == 16384
     both = job(rw="randrw", bs="4k,16k")
-    assert (both.bs_bytes, both.bs_max_bytes) == (4096, 16384)
-    assert job(rw="read", bs="1m", bsrange="4k-64k").bs_max_bytes == 65536
-    assert job(rw="read", bs="1m", bssplit="8k/50:32k/50").bs_bytes == 8192
-    assert job(rw="read", bs="nonsense").bs_bytes == 4096
+    assert (part_of(both).block_bytes, part_of(both).max_block_bytes) == (4096, 16384)
+    assert part_of(job(rw="read", bs="1m", bsrange="4k-64k")).max_block_bytes == 65536
+    assert part_of(job(rw="read", bs="1m", bssplit="8k/50:32k/50")).block_bytes == 8192
+    assert part_of(job(rw="read", bs="nonsense")).block_bytes == 4096
 
 
 def test_sizes() -> None:
-    assert job(size="1g").size_bytes == 1 << 30
-    assert job(size="50%").size_bytes is None
-    assert job(size="0").size_bytes is None
-    assert job(size="1g", kb_base="1000").size_bytes == 10**9
-    assert job(filesize="1m-4m").filesize_bytes == 4 << 20
+    assert part_of(job(size="1g")).size_bytes == 1 << 30
+    assert part_of(job(size="50%")).size_bytes is None
+    assert part_of(job(size="0")).size_bytes is None
+    assert part_of(job(size="1g", kb_base="1000")).size_bytes == 10**9
+    assert part_of(job(filesize="1m-4m")).extents[0].end == 4 << 20
 
 
 @pytest.mark.parametrize(
@@ -90,11 +112,11 @@ def test_sizes() -> None:
 )
 def test_durability(options: dict[str, object], syncs: bool, each: bool) -> None:
     one = job(rw="write", **options)
-    assert (one.syncs, one.commits_each_write) == (syncs, each)
+    assert (part_of(one).syncs, part_of(one).commits_each_write) == (syncs, each)
 
 
 def test_the_more_frequent_of_two_syncs_counts() -> None:
-    assert job(fsync=32, fdatasync=8).sync_every == 8
+    assert part_of(job(fsync=32, fdatasync=8)).sync_every == 8
 
 
 @pytest.mark.parametrize(
@@ -110,26 +132,35 @@ def test_the_more_frequent_of_two_syncs_counts() -> None:
     ],
 )
 def test_fresh_buffers(options: dict[str, object], expected: bool) -> None:
-    assert job(**options).refills_buffers is expected
+    assert part_of(job(**options)).refills_buffers is expected
 
 
 @pytest.mark.parametrize(("pattern", "zeros"), [("0", True), ("0x00", True), ("0xdeadbeef", False), ('"abcd"', False)])
 def test_zero_patterns(pattern: str, zeros: bool) -> None:
-    assert job(buffer_pattern=pattern).zero_buffers is zeros
+    assert part_of(job(buffer_pattern=pattern)).zero_buffers is zeros
 
 
 def test_times_and_pauses() -> None:
     one = job(runtime="1m", ramp_time="500ms", time_based="", thinktime="10")
-    assert (one.runtime_s, one.ramp_s, one.time_based, one.thinks) == (60.0, 0.5, True, True)
-    assert job(rate=",10m").rate_limited and not job(rate="0").rate_limited and job(rate_iops=100).rate_limited
-    assert not job(gtod_reduce=1).measures_latency
+    assert (part_of(one).runtime_s, part_of(one).ramp_s, part_of(one).time_based, part_of(one).thinks) == (
+        60.0,
+        0.5,
+        True,
+        True,
+    )
+    assert (
+        part_of(job(rate=",10m")).rate_limited
+        and not part_of(job(rate="0")).rate_limited
+        and part_of(job(rate_iops=100)).rate_limited
+    )
+    assert not part_of(job(gtod_reduce=1)).measures_latency
 
 
 def test_clones_that_walk_one_file_share_it() -> None:
     shared = job(filename="/dev/x", numjobs=8, size="10g")
-    assert shared.shares_one_file
-    assert JobFile((shared,)).sharers == 8
-    assert JobFile((shared,)).unique_bytes == 10 << 30
+    assert part_of(shared).shares_one_file
+    assert load_of(JobFile((shared,))).sharers == 8
+    assert load_of(JobFile((shared,))).unique_bytes == 10 << 30
 
 
 @pytest.mark.parametrize(
@@ -142,53 +173,53 @@ def test_clones_that_walk_one_file_share_it() -> None:
     ],
 )
 def test_clones_with_bytes_of_their_own_share_nothing(options: dict[str, object]) -> None:
-    assert not job(**options).shares_one_file
+    assert not part_of(job(**options)).shares_one_file
 
 
 def test_an_increment_that_is_too_small_leaves_an_overlap() -> None:
     halves = job(filename="f", numjobs=4, size="1g", offset_increment="512m")
-    assert JobFile((halves,)).sharers == 2
-    assert JobFile((halves,)).unique_bytes == 5 << 29
+    assert load_of(JobFile((halves,))).sharers == 2
+    assert load_of(JobFile((halves,))).unique_bytes == 5 << 29
 
 
 def test_a_name_format_without_the_clone_is_shared() -> None:
-    assert job(filename_format="data.$filenum", numjobs=2, size="1g").shares_one_file
-    assert not job(filename_format="data.$jobnum", numjobs=2, size="1g").shares_one_file
+    assert part_of(job(filename_format="data.$filenum", numjobs=2, size="1g")).shares_one_file
+    assert not part_of(job(filename_format="data.$jobnum", numjobs=2, size="1g")).shares_one_file
 
 
 def test_sections_on_the_same_bytes_share_only_side_by_side() -> None:
     writer, reader = job("w", rw="write", filename="f", size="1g"), job("r", rw="read", filename="f", size="1g")
     later = job("r", rw="read", filename="f", size="1g", stonewall="")
-    assert JobFile((writer, reader)).shares_one_file
-    assert not JobFile((writer, later)).shares_one_file
-    assert JobFile((writer, later)).unique_bytes == 1 << 30
+    assert load_of(JobFile((writer, reader))).shares_one_file
+    assert not load_of(JobFile((writer, later))).shares_one_file
+    assert load_of(JobFile((writer, later))).unique_bytes == 1 << 30
 
 
 def test_sections_on_different_ranges_share_nothing() -> None:
     low, high = job("a", filename="f", size="1g"), job("b", filename="f", size="1g", offset="1g")
-    assert not JobFile((low, high)).shares_one_file
-    assert JobFile((low, high)).unique_bytes == 2 << 30
+    assert not load_of(JobFile((low, high))).shares_one_file
+    assert load_of(JobFile((low, high))).unique_bytes == 2 << 30
     percents = [job(str(n), filename="/dev/x", size="25%", offset=f"{25 * n}%") for n in range(4)]
-    assert not JobFile(tuple(percents)).shares_one_file
-    assert JobFile(tuple(percents)).unique_bytes is None
+    assert not load_of(JobFile(tuple(percents))).shares_one_file
+    assert load_of(JobFile(tuple(percents))).unique_bytes is None
 
 
 def test_unique_bytes_count_every_file_of_every_clone() -> None:
-    assert JobFile((job(size="1g", numjobs=4),)).unique_bytes == 4 << 30
-    assert JobFile((job(size="1g", nrfiles=8),)).unique_bytes == 1 << 30
-    assert JobFile((job(size="1g", filesize="1m", nrfiles=8),)).unique_bytes == 8 << 20
-    assert JobFile((job(filename="a:b", size="1g"),)).unique_bytes == 1 << 30
-    assert JobFile((job(filename="/dev/x"),)).unique_bytes is None
+    assert load_of(JobFile((job(size="1g", numjobs=4),))).unique_bytes == 4 << 30
+    assert load_of(JobFile((job(size="1g", nrfiles=8),))).unique_bytes == 1 << 30
+    assert load_of(JobFile((job(size="1g", filesize="1m", nrfiles=8),))).unique_bytes == 8 << 20
+    assert load_of(JobFile((job(filename="a:b", size="1g"),))).unique_bytes == 1 << 30
+    assert load_of(JobFile((job(filename="/dev/x"),))).unique_bytes is None
 
 
 def test_phases_follow_each_other() -> None:
     run = JobFile((job("a", runtime=10, numjobs=2), job("b", runtime=5), job("c", runtime=7, stonewall="")))
-    assert (len(run.phases), run.queue, run.numjobs, run.asked_s) == (2, 3, 4, 17.0)
-    assert JobFile((job("a", runtime=10), job("b"))).asked_s is None
+    assert (len(load_of(run).phases), load_of(run).queue, load_of(run).clones, load_of(run).asked_s) == (2, 3, 4, 17.0)
+    assert load_of(JobFile((job("a", runtime=10), job("b")))).asked_s is None
 
 
 def test_a_job_named_after_a_device_works_on_it() -> None:
-    assert job("/dev/sdb", numjobs=2).shares_one_file
+    assert part_of(job("/dev/sdb", numjobs=2)).shares_one_file
     assert job("/dev/sdb", filename="x").filenames == ("x",)
 
 
@@ -205,6 +236,7 @@ NAMES = ["rw", "bs", "size", "offset", "numjobs", "iodepth", "fsync", "runtime",
 def test_no_value_makes_an_error(options: dict[str, str]) -> None:
     one = Job("j", options)
     run = JobFile((one,))
-    assert run.queue >= 1 and one.bs_bytes >= 0 and run.sharers >= 1
-    assert run.unique_bytes is None or run.unique_bytes >= 0
-    assert isinstance(one.syncs, bool) and isinstance(one.commits_each_write, bool)
+    load, part = load_of(run), part_of(one)
+    assert load.queue >= 1 and part.block_bytes >= 0 and load.sharers >= 1
+    assert load.unique_bytes is None or load.unique_bytes >= 0
+    assert isinstance(part.syncs, bool) and isinstance(part.commits_each_write, bool)

@@ -9,14 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from poolproof.load.fio.jobfile import read_job_file
+from poolproof.load.fio.load import part_of
 from poolproof.load.fio.render import render
 
 
 def test_global_options_hold_for_the_sections_below() -> None:
     read = read_job_file("[global]\nbs=8k\ndirect=1\n[a]\nrw=write\n[global]\nsize=1g\n[b]\nbs=16k\n")
     first, second = read.jobs.jobs
-    assert (first.bs_bytes, first.direct, first.size_bytes) == (8192, True, None)
-    assert (second.bs_bytes, second.direct, second.size_bytes) == (16384, True, 1 << 30)
+    assert (part_of(first).block_bytes, part_of(first).direct, part_of(first).size_bytes) == (8192, True, None)
+    assert (part_of(second).block_bytes, part_of(second).direct, part_of(second).size_bytes) == (16384, True, 1 << 30)
     assert read.problems == ()
 
 
@@ -27,23 +28,27 @@ def test_lines_are_kept() -> None:
 
 def test_comments_end_a_value_and_the_last_of_a_repeated_option_counts() -> None:
     first = read_job_file("[a]\nrw=write ; no\nsize=1g # yes\nsize=2g\n# x\n  ; y\nfilename=/mnt/a#b\n").jobs.jobs[0]
-    assert (first.rw, first.size_bytes, first.filename) == ("write", 2 << 30, "/mnt/a")
+    assert (first.rw, part_of(first).size_bytes, first.filename) == ("write", 2 << 30, "/mnt/a")
 
 
 def test_a_blank_after_the_equals_sign_belongs_to_the_value_as_in_fio() -> None:
-    assert read_job_file("[a]\nbs = 4k\n").jobs.jobs[0].bs_bytes == 4
+    assert part_of(read_job_file("[a]\nbs = 4k\n").jobs.jobs[0]).block_bytes == 4
 
 
 def test_variables_and_machine_facts() -> None:
     text = "[a]\nsize=${SIZE}\nfilename=${DIR}/x\nbs=8*$pagesize\nnumjobs=$ncpus\n"
     first = read_job_file(text, environment={"SIZE": "1g"}, machine={"pagesize": 4096}).jobs.jobs[0]
-    assert (first.size_bytes, first.filename, first.bs_bytes) == (1 << 30, "${DIR}/x", 32768)
-    assert first.text("numjobs") == "$ncpus" and first.numjobs == 1
+    assert (part_of(first).size_bytes, first.filename, part_of(first).block_bytes) == (1 << 30, "${DIR}/x", 32768)
+    assert first.text("numjobs") == "$ncpus" and part_of(first).clones == 1
 
 
 def test_include_reads_another_file_in_place() -> None:
     read = read_job_file("[a]\ninclude more.fio\nrw=write\n", include={"more.fio": "iodepth=4\nrw=read\n"}.get)
-    assert (read.jobs.jobs[0].iodepth, read.jobs.jobs[0].rw, read.jobs.jobs[0].lines["iodepth"]) == (4, "write", 2)
+    assert (part_of(read.jobs.jobs[0]).depth, read.jobs.jobs[0].rw, read.jobs.jobs[0].lines["iodepth"]) == (
+        4,
+        "write",
+        2,
+    )
 
 
 def test_a_file_that_includes_itself_ends() -> None:
@@ -115,4 +120,4 @@ def test_the_installed_fio_reads_the_same_options(lines: list[str]) -> None:
 )
 def test_kb_base_comes_first_in_its_section_and_after_the_globals(text: str, size: int) -> None:
     """fio sorts the options of a section by priority, and copies the globals with their sizes read (init.c)."""
-    assert read_job_file(text).jobs.jobs[0].size_bytes == size
+    assert part_of(read_job_file(text).jobs.jobs[0]).size_bytes == size

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from poolproof.evidence import model
 from poolproof.evidence.model import Evidence, Target, ZfsFacts, ZfsUse
 from poolproof.load.fio.job import Job, JobFile
+from poolproof.load.fio.load import jobs_of, load_of
+from poolproof.load.model import Load
 from poolproof.load.outcome import Latency, Outcome, PartOutcome
 from poolproof.rules.model import Case, Effect
 from tests.unit.rules.making import (
@@ -94,9 +96,9 @@ def with_zfs_use(case: Case, **moved: int) -> Case:
 
 
 def with_syncs(case: Case, syncs: int, flushes: int) -> Case:
-    result = case.result or said()
+    result = case.outcome or said()
     timed = tuple(replace(each, syncs=syncs) for each in result.parts)
-    return with_leaves(replace(case, result=replace(result, parts=timed)), leaf(flush_ios=flushes))
+    return with_leaves(replace(case, outcome=replace(result, parts=timed)), leaf(flush_ios=flushes))
 
 
 def with_idle(case: Case, write_bytes_per_s: float, idle_s: float = 3.0) -> Case:
@@ -134,9 +136,9 @@ def unlike_mirror(*, is_file: bool, turns: tuple[bool | None, bool | None] = (Tr
 
 def with_cpu(percent: float) -> Case:
     case = read_of("rw=read bs=1m size=4g direct=1", 4 * GIB, 4 * GIB)
-    result = case.result or said()
+    result = case.outcome or said()
     jobs_of = tuple(replace(each, user_cpu_percent=10.0, system_cpu_percent=percent - 10) for each in result.parts)
-    return replace(case, result=replace(result, parts=jobs_of))
+    return replace(case, outcome=replace(result, parts=jobs_of))
 
 
 def ramped(disk_bytes: float, window_s: float) -> Case:
@@ -154,10 +156,10 @@ def failed_with(error: int, options: str = "rw=read bs=1m size=1g", target: Targ
 
 
 def named(name: str, options: str) -> Case:
-    return Case(JobFile((job(options, name),)), target=EXT4)
+    return Case(Load((job(options, name),)), target=EXT4)
 
 
 def compressible(case: Case) -> Case:
     """The same case with each job's data half compressible by intent."""
-    options = (Job(each.name, {**each.options, "buffer_compress_percentage": "50"}) for each in case.job.jobs)
-    return replace(case, job=JobFile(tuple(options)))
+    options = (Job(each.name, {**each.options, "buffer_compress_percentage": "50"}) for each in jobs_of(case.load).jobs)
+    return replace(case, load=load_of(JobFile(tuple(options))))
