@@ -15,8 +15,9 @@ from poolproof.load.fio.histogram import bin_of
 from poolproof.measure.latencies import LatencyInterval, latency_text
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.model import RunRecord, Trial, TrialMetrics
-from poolproof.rules.model import Finding, Verdict
+from poolproof.rules.model import Finding
 from poolproof.units import format_size, parse_size
+from poolproof.verdicts import Verdict
 
 CAMPAIGN = """\
 # Nine ways to give a mirror of hard disks a cache and a log; modes and block sizes of cache-and-log.

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, sync_playwright
 
 from poolproof.presentation.html_report.build import write_report
 from poolproof.results.runs.model import Trial
-from poolproof.rules.model import Verdict
+from poolproof.verdicts import Verdict
 from tests.unit.presentation.html_report.making import CAMPAIGN, all_trials, make_run, trial
 from tests.web.opened import Opened, open_page
 

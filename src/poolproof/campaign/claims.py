@@ -13,6 +13,7 @@ from poolproof.campaign.expression import TextSpan, pointed
 from poolproof.campaign.nearest import did_you_mean, listed
 from poolproof.errors import CampaignError
 from poolproof.metrics import COMPARABLE
+from poolproof.verdicts import WORST_FIRST
 
 if TYPE_CHECKING:
     from lark import Lark
@@ -22,7 +23,6 @@ CELL_VALUES = (*COMPARABLE, "read_ratio", "write_ratio")
 """Values of a cell: name(layout, workload). Latencies in seconds, bandwidth in bytes per second."""
 DEVICE_SHARES = ("read_share", "write_share", "stored_share", "utilisation")
 """Values of one device in a cell: name(layout, workload, device)."""
-VERDICTS = ("sound", "unproven", "suspect", "refuted", "failed")
 Relation = Literal["<=", ">=", "=", "<", ">"]
 Operator = Literal["add", "subtract", "multiply", "divide"]
 
@@ -191,8 +191,8 @@ class _Reader:
     def claim(self, tree: Any) -> ComparisonClaim | IsVerdict:
         if tree.data == "verdict":
             layout, workload, verdict = tree.children
-            if verdict not in VERDICTS:
-                raise self._unknown(verdict, "verdict", VERDICTS)
+            if verdict not in WORST_FIRST:
+                raise self._unknown(verdict, "verdict", tuple(reversed(WORST_FIRST)))
             return IsVerdict(_name(layout), _name(workload), str(verdict))
         left, relation, right, *tolerance = tree.children
         within = _quantity(tolerance[0].children[0]) if tolerance else Quantity(0.0)

@@ -89,9 +89,9 @@ def save_as_run(
 
 def _judge(sources: list[str], context: "AuditContext", *, as_json: bool) -> None:
     from poolproof.foreign.audit.contract import audited_object
-    from poolproof.foreign.audit.model import BAD
     from poolproof.foreign.audit.sources import audit_sources
     from poolproof.presentation.terminal.audited import audited_lines, summary_line
+    from poolproof.verdicts import counts
 
     audit = audit_sources(sources, context, sys.stdin.buffer.read)
     for unread in audit.unread:
@@ -108,7 +108,7 @@ def _judge(sources: list[str], context: "AuditContext", *, as_json: bool) -> Non
         for audited in audit.results:
             typer.echo("\n".join(audited_lines(audited, width, colour=sys.stdout.isatty())) + "\n")
         typer.echo(summary_line(audit.results))
-    if any(audited.verdict in BAD for audited in audit.results):
+    if any(not counts(audited.verdict) for audited in audit.results):
         raise typer.Exit(1)
     if audit.unread:
         raise typer.Exit(FioError.exit_code)

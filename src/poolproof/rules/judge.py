@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 
 from poolproof.rules.catalogue import all_rules
 from poolproof.rules.flow import proves
-from poolproof.rules.model import Case, Effect, Finding, Rule, Verdict
+from poolproof.rules.model import Case, Effect, Finding, Rule
+from poolproof.verdicts import Verdict
 
 _RANK: dict[Effect, int] = {"fails": 0, "refutes": 1, "suspects": 2, "notes": 3}
 _VERDICT: dict[Effect, Verdict] = {"fails": "failed", "refutes": "refuted", "suspects": "suspect"}

@@ -9,7 +9,6 @@ from poolproof.load.model import Load, LoadPart
 from poolproof.load.outcome import Outcome
 
 Effect = Literal["fails", "refutes", "suspects", "notes"]
-Verdict = Literal["sound", "unproven", "suspect", "refuted", "failed"]
 Changes = Mapping[str, str | None]
 """Options of one job to set, and those to leave out (None)."""
 

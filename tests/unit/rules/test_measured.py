@@ -9,7 +9,8 @@ from poolproof.evidence import model
 from poolproof.evidence.model import Evidence, Target
 from poolproof.load.outcome import Latency, Outcome
 from poolproof.rules.judge import judge
-from poolproof.rules.model import Case, Verdict
+from poolproof.rules.model import Case
+from poolproof.verdicts import Verdict
 from tests.unit.rules.making import EXT4, GIB, KIB, MB, MIB, account, counted, direction, jobs, leaf, said
 
 _BTRFS = Target("btrfs", ram_bytes=8 * GIB, compression="zstd:3", record_bytes=128 * KIB)

@@ -4,10 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from poolproof.load.outcome import Direction, Latency
-from poolproof.rules.model import Finding, Verdict
-
-BAD: frozenset[Verdict] = frozenset({"refuted", "failed"})
-"""Verdicts that make the exit code 1."""
+from poolproof.rules.model import Finding
+from poolproof.verdicts import Verdict
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from poolproof.metrics import MetricId
 from poolproof.presentation.charts import theme as look
 from poolproof.presentation.charts.axis_positions import AxisPosition, panels, places
 from poolproof.presentation.charts.metrics import axis_value, drawn_of, figure_words, label_expression, title
-from poolproof.results.runs.summary import COUNTING_VERDICTS, Cell
-from poolproof.rules.model import Verdict
+from poolproof.results.runs.summary import Cell
+from poolproof.verdicts import Verdict
 
 Scale = Literal["log", "linear"]
 
@@ -151,8 +151,8 @@ def _point(cell: Cell, place: AxisPosition, metric: MetricId) -> CurvePoint | No
         value=value,
         low=low,
         high=high,
-        line=value if cell.verdict in COUNTING_VERDICTS and not cell.is_unsettled else None,
-        verdict=cell.verdict,
+        line=value if cell.result(metric).counts and not cell.is_unsettled else None,
+        verdict=cell.result(metric).verdict,
         text=figure_words(cell, metric),
         unsettled=cell.is_unsettled,
     )

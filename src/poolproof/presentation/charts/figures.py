@@ -9,8 +9,8 @@ import altair as alt
 from poolproof.metrics import MetricId
 from poolproof.presentation.charts import theme as look
 from poolproof.presentation.charts.metrics import axis_value, drawn_of, figure_words, label_expression, title
-from poolproof.results.runs.summary import COUNTING_VERDICTS, Cell
-from poolproof.rules.model import Verdict
+from poolproof.results.runs.summary import Cell
+from poolproof.verdicts import Verdict
 
 
 @dataclass(frozen=True)
@@ -79,8 +79,8 @@ def _point(cell: Cell, metric: MetricId) -> FigurePoint | None:
         value=axis_value(figure.mean, metric),
         low=low,
         high=high,
-        believed=cell.verdict in COUNTING_VERDICTS,
-        verdict=cell.verdict,
+        believed=cell.result(metric).counts,
+        verdict=cell.result(metric).verdict,
         text=figure_words(cell, metric),
         unsettled=cell.is_unsettled,
     )

@@ -9,7 +9,7 @@ import altair as alt
 from poolproof.metrics import MetricId
 from poolproof.presentation.charts import theme as look
 from poolproof.presentation.charts.metrics import label_expression, title
-from poolproof.rules.model import Verdict
+from poolproof.verdicts import Verdict
 
 _WORSE, _BETTER = "#b30000", "#009e73"
 

@@ -31,9 +31,8 @@ def latency_points(cells: Iterable[Cell]) -> tuple[LatencyPoint, ...]:
         LatencyPoint(f"trial {trial.number}", metric.title, value * metric.unit.scale)
         for cell in cells
         for trial in cell.trials
-        if trial.figures is not None and trial.verdict != "failed"
         for metric in _PERCENTILES
-        if (value := trial.figures.metric(metric.id))
+        if (value := trial.result(metric.id).value)
     )
 
 

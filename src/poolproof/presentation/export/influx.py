@@ -39,7 +39,7 @@ def _line(row: ExportRow, table: ExportTable) -> str:
 def _fields(row: ExportRow) -> Mapping[str, str]:
     found: dict[str, str] = {}
     for name in COLUMNS:
-        interval = (row.figures or row.rejected).get(name)
+        interval = row.interval(name)
         bounds = {"": interval.mean, "_low": interval.low, "_high": interval.high} if interval else {}
         found |= {f"{name}{bound}": repr(float(value)) for bound, value in bounds.items() if value is not None}
     if row.limit:

@@ -20,7 +20,8 @@ from poolproof.presentation.export.panels import mode_of, sync_of
 from poolproof.presentation.terminal.limited import share_text
 from poolproof.results.compare.finished import FinishedRun, metrics_of
 from poolproof.results.runs.limit import Limit, limits_of
-from poolproof.results.runs.summary import COUNTING_VERDICTS, Cell
+from poolproof.results.runs.summary import Cell
+from poolproof.verdicts import counts
 
 Kind = Literal["png", "svg"]
 
@@ -102,7 +103,7 @@ def _limits(run: FinishedRun, cells: Sequence[Cell]) -> Iterator[Picture]:
         rows = [
             Distance(cell.layout, cell.workload, limit.share, share_text(limit), limit.bound)
             for cell in cells
-            if cell.workload == workload.name and cell.verdict in COUNTING_VERDICTS
+            if cell.workload == workload.name and cell.counts
             if isinstance(limit := found.get((cell.layout, cell.workload)), Limit)
         ]
         if rows:
@@ -130,8 +131,8 @@ def _title(
     run: FinishedRun, what: str, points: Sequence[CurvePoint | FigurePoint], intervals: str
 ) -> dict[str, object]:
     """What was measured, how to read the marks, and what made it: a picture is posted alone."""
-    rejected = sum(point.verdict not in COUNTING_VERDICTS for point in points)
-    unsettled = sum(point.unsettled and point.verdict in COUNTING_VERDICTS for point in points)
+    rejected = sum(not counts(point.verdict) for point in points)
+    unsettled = sum(point.unsettled and counts(point.verdict) for point in points)
     marks = f"bars: {intervals}"
     marks += f"; hollow: {rejected} refuted or failed, not to be believed" if rejected else ""
     marks += f"; hollow without a bar: {unsettled} unsettled, about where the trials lie" if unsettled else ""

@@ -1,7 +1,7 @@
 """The cells of a run as flat rows, from which every format is made."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,10 +12,11 @@ from poolproof.presentation.charts.metrics import confidence_text
 from poolproof.results.compare.finished import FinishedRun
 from poolproof.results.runs.limit import Limit, limits_of
 from poolproof.results.runs.model import RunRecord
-from poolproof.results.runs.summary import COUNTING_VERDICTS, AccountSum, Cell
-from poolproof.rules.model import Finding, Verdict
-from poolproof.statistics.intervals import Interval, mean_interval
+from poolproof.results.runs.summary import AccountSum, Cell, CellResult
+from poolproof.rules.model import Finding
+from poolproof.statistics.intervals import Interval
 from poolproof.stopping.model import NotConverged
+from poolproof.verdicts import Verdict, counts
 
 _MATRIX = re.compile(r"[\w.-]+\[([^\[\]\n]+)\]")
 _BARE = "choice"
@@ -50,7 +51,7 @@ class ExportRow:
     @property
     def counts(self) -> bool:
         """Whether the figures may be used: neither refuted nor failed."""
-        return self.verdict in COUNTING_VERDICTS
+        return counts(self.verdict)
 
     @property
     def limit_share(self) -> float | None:
@@ -67,10 +68,14 @@ class ExportRow:
         """The workload's first job, as fio reads its options."""
         return Job(self.workload, self.options)
 
+    def interval(self, column: str) -> Interval | None:
+        """Return the interval of a column, whether it counts or not."""
+        return self.figures.get(column) or self.rejected.get(column)
+
     @property
     def figure(self) -> Interval | None:
         """The workload's own metric, whether it counts or not."""
-        return (self.figures or self.rejected).get(metric_of(self.metric).column)
+        return self.interval(metric_of(self.metric).column)
 
 
 @dataclass(frozen=True)
@@ -151,9 +156,9 @@ def _split(part: str) -> tuple[str, str, str]:
 
 
 def _row(cell: Cell, places: _Places, limit: Limit | str | None) -> ExportRow:
-    figures = {name: interval for name, interval in _figures(cell) if interval is not None}
+    results = {metric.column: cell.result(metric.id) for metric in METRICS}
+    intervals = {column: interval for column in results if (interval := _interval(cell, results[column])) is not None}
     settling = cell.settling
-    counts = cell.verdict in COUNTING_VERDICTS
     return ExportRow(
         layout=cell.layout,
         workload=cell.workload,
@@ -163,8 +168,8 @@ def _row(cell: Cell, places: _Places, limit: Limit | str | None) -> ExportRow:
         verdict=cell.verdict,
         trials=len(cell.trials),
         measured_at=max(trial.begun_at for trial in cell.trials),
-        figures=figures if counts else {},
-        rejected={} if counts else figures,
+        figures={column: interval for column, interval in intervals.items() if results[column].counts},
+        rejected={column: interval for column, interval in intervals.items() if not results[column].counts},
         reasons=tuple(finding for finding in cell.findings if finding.effect != "notes"),
         account=cell.account,
         limit=limit if isinstance(limit, Limit) else None,
@@ -173,16 +178,12 @@ def _row(cell: Cell, places: _Places, limit: Limit | str | None) -> ExportRow:
     )
 
 
-def _figures(cell: Cell) -> Iterator[tuple[str, Interval | None]]:
-    """Each figure as the mean of the trials that did not fail; the workload's own one as it is printed everywhere.
+def _interval(cell: Cell, result: CellResult) -> Interval | None:
+    """Return the interval of a metric: that of the cell's own metric if the values of all trials are the same ones.
 
-    What has the same value in each trial is the same figure: `read_iops` of a workload that only reads.
+    An example is `read_iops` of a workload that only reads.
     """
-    measured = [trial.figures for trial in cell.trials if trial.verdict != "failed" and trial.figures is not None]
-    for metric in METRICS:
-        found = [figures.metric(metric.id) for figures in measured]
-        values = tuple(value for value in found if value is not None)
-        yield metric.column, cell.figure if values == cell.values() else mean_interval(values)
+    return cell.figure if result.values == cell.values() else result.interval
 
 
 Column = Callable[[ExportRow], object]

@@ -22,8 +22,8 @@ from poolproof.presentation.html_report.libraries import vega_script
 from poolproof.presentation.html_report.template import asset, rendered
 from poolproof.presentation.terminal.words import MARKS, factor_text, per_cent_whole
 from poolproof.results.runs.files import write_whole
-from poolproof.results.runs.summary import COUNTING_VERDICTS
 from poolproof.statistics.comparison import LEAST_EFFECT
+from poolproof.verdicts import counts
 
 _SCRIPTS = ("words.js", "charts.js", "theme.js", "history.js")
 _WORDS = ("", "same", "undecided", "slower", "faster")
@@ -114,7 +114,7 @@ def _point(point: Point, series: CellHistory) -> list[Any]:
         value,
         low,
         high,
-        point.verdict in COUNTING_VERDICTS,
+        counts(point.verdict),
         point.verdict,
         point.text,
         point.reason,

@@ -11,9 +11,9 @@ from poolproof.presentation.charts.metrics import figure_words
 from poolproof.results.compare.finished import FinishedRun, Measured
 from poolproof.results.compare.run_differences import run_differences
 from poolproof.results.runs.summary import Cell
-from poolproof.rules.model import Verdict
 from poolproof.statistics.comparison import LEAST_EFFECT, ComparisonDecision, Difference, decide, difference
 from poolproof.statistics.intervals import Interval
+from poolproof.verdicts import Verdict
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from poolproof.results.compare.ranking import Entry, Excluded, Goal, Ranked, Ran
 from poolproof.results.compare.reasons import in_groups
 from poolproof.results.runs.elimination import elimination_of
 from poolproof.results.runs.model import Trial
-from poolproof.results.runs.summary import COUNTING_VERDICTS, Cell
+from poolproof.results.runs.summary import Cell
 from poolproof.rules.model import Finding
 from poolproof.statistics.comparison import LEAST_EFFECT
 from poolproof.units import format_duration, format_number_of
@@ -38,7 +38,7 @@ def answer(seen: LoadedRun) -> Headline:
     """The answer to the campaign's question, as far as the trials give one."""
     if not seen.run.cells:
         return _no_layout(seen)
-    if not any(cell.verdict in COUNTING_VERDICTS and cell.values() for cell in seen.run.cells.values()):
+    if not any(cell.counts and cell.values() for cell in seen.run.cells.values()):
         return _nothing_counts(seen)
     try:
         goal = find_goal(seen.campaign, None, None)
@@ -232,8 +232,7 @@ def _excluded(seen: LoadedRun, goal: Goal, excluded: Sequence[Excluded]) -> Iter
 
 def _lacking(seen: LoadedRun, goal: Goal, layout: str) -> str:
     cells = [seen.run.cells.get((layout, name)) for name in goal.weights]
-    words = ["not measured" if cell is None else cell.verdict for cell in cells]
-    bad = [word for word in words if word == "not measured" or word not in COUNTING_VERDICTS]
+    bad = ["not measured" if cell is None else cell.verdict for cell in cells if cell is None or not cell.counts]
     counts = ", ".join(f"{bad.count(word)} {word}" for word in dict.fromkeys(bad))
     return f"{counts or 'some without a figure'} of {len(cells)}"
 

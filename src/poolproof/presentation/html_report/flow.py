@@ -13,6 +13,7 @@ from poolproof.evidence.model import Account, LeafUse
 from poolproof.results.runs.model import Trial
 from poolproof.results.runs.summary import Cell
 from poolproof.units import format_size
+from poolproof.verdicts import has_values
 
 Direction = Literal["read", "write"]
 _SMALLEST_SHARE = 0.005
@@ -73,7 +74,7 @@ class ByteFlow:
 
 def flows(cell: Cell) -> tuple[ByteFlow, ...]:
     """The flows of a cell's trials together, those left out that failed; none where nothing was counted."""
-    trials = [trial for trial in cell.trials if trial.verdict != "failed" and trial.account and trial.leaves]
+    trials = [trial for trial in cell.trials if has_values(trial.verdict) and trial.account and trial.leaves]
     if not trials:
         return ()
     accounts = [trial.account for trial in trials if trial.account]

@@ -14,8 +14,8 @@ from poolproof.presentation.html_report.reading import LoadedRun
 from poolproof.presentation.terminal.limited import doubt_text, how_text, over_text, share_text, without_limit
 from poolproof.presentation.terminal.words import MARKS, value_text
 from poolproof.results.runs.limit import Limit, bare_layouts, limits_of
-from poolproof.results.runs.summary import COUNTING_VERDICTS, Cell
-from poolproof.rules.model import Verdict
+from poolproof.results.runs.summary import Cell
+from poolproof.verdicts import Verdict
 
 _MOST_OVER = 12
 
@@ -84,7 +84,7 @@ def section(seen: LoadedRun, cells: Sequence[Cell]) -> LimitSection:
         bare=tuple(_bare_rows(seen)),
         stand_ins={} if seen.campaign.measure.calibrate else bare_layouts(seen.campaign),
         rows=tuple(_row(cell, limit) for cell, limit in known),
-        chart=tuple(_distance(cell, limit) for cell, limit in known if cell.verdict in COUNTING_VERDICTS),
+        chart=tuple(_distance(cell, limit) for cell, limit in known if cell.counts),
         over=tuple(over[:_MOST_OVER]),
         more_over=max(0, len(over) - _MOST_OVER),
         without=without_limit(own),

@@ -12,8 +12,8 @@ from poolproof.metrics import LOWER_IS_BETTER
 from poolproof.presentation.charts import theme as look
 from poolproof.presentation.html_report.numbers import short
 from poolproof.presentation.terminal.words import MARKS
-from poolproof.results.runs.summary import COUNTING_VERDICTS, Cell
-from poolproof.rules.model import Verdict
+from poolproof.results.runs.summary import Cell
+from poolproof.verdicts import Verdict
 
 _NO_FIGURE = "#8b949e"
 
@@ -89,7 +89,7 @@ def _tile(cell: Cell, best: float | None, *, among_settled: bool) -> Tile:
 
 def _is_held(cell: Cell) -> bool:
     """Whether its figure is held against others."""
-    return cell.verdict in COUNTING_VERDICTS and cell.figure is not None and cell.figure.mean > 0
+    return cell.counts and cell.figure is not None and cell.figure.mean > 0
 
 
 def _speed(cell: Cell) -> float:

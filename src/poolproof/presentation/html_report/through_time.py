@@ -14,7 +14,8 @@ from poolproof.presentation.html_report.numbers import short
 from poolproof.presentation.html_report.reading import LoadedRun
 from poolproof.results.runs.files import whole_lines
 from poolproof.results.runs.model import Trial
-from poolproof.results.runs.summary import WORST_FIRST, Cell
+from poolproof.results.runs.summary import Cell
+from poolproof.verdicts import WORST_FIRST
 
 MOST_POINTS, FEWEST_POINTS = 200, 40
 ROOM_NUMBERS = 150_000

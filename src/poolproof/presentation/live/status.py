@@ -10,8 +10,8 @@ from poolproof.presentation.html_report.reading import read
 from poolproof.presentation.live.follow import Follower
 from poolproof.presentation.terminal.progress import RunProgress
 from poolproof.presentation.terminal.words import MARKS
-from poolproof.results.runs.summary import WORST_FIRST
 from poolproof.units import format_rate
+from poolproof.verdicts import WORST_FIRST
 
 _SHORTEST_S = 2.0
 _RATES = 60

@@ -8,10 +8,10 @@ from poolproof.foreign.audit.model import Audited, AuditedMetrics
 from poolproof.load.merge import percentile
 from poolproof.load.outcome import Direction
 from poolproof.presentation.terminal.words import MARKS, STYLES
-from poolproof.rules.model import Finding, Verdict
+from poolproof.rules.model import Finding
 from poolproof.units import format_count, format_duration, format_number_of, format_rate, format_size
+from poolproof.verdicts import WORST_FIRST
 
-_WORST_FIRST: tuple[Verdict, ...] = ("failed", "refuted", "suspect", "unproven", "sound")
 _LONGEST_COMMAND = 400
 _COLOURS = {"green": "32", "yellow": "33", "red": "31", "bright_black": "90"}
 
@@ -48,7 +48,7 @@ def _if_assumed(audited: Audited) -> str:
 def summary_line(results: Sequence[Audited]) -> str:
     """`19 results: 7 refuted, 8 suspect, 4 unproven`; and how many verdicts of a run are others than they were."""
     counts = Counter(audited.verdict for audited in results)
-    parts = [f"{counts[verdict]} {verdict}" for verdict in _WORST_FIRST if counts[verdict]]
+    parts = [f"{counts[verdict]} {verdict}" for verdict in WORST_FIRST if counts[verdict]]
     changed = sum(audited.has_changed for audited in results)
     since = f"; {changed} with another verdict than when measured" if changed else ""
     return f"{format_number_of(len(results), 'result')}: {', '.join(parts) or 'none'}{since}"

@@ -45,13 +45,13 @@ def figure_text(each: Measured) -> str:
     """A figure with the mark of its verdict, where that is not sound; no figure where it did not settle."""
     if each.unsteady:
         return UNSETTLED
-    mark = "" if each.cell.verdict == "sound" else f" {MARKS[each.cell.verdict]}"
+    mark = "" if each.verdict == "sound" else f" {MARKS[each.verdict]}"
     return value_text(each.figure.mean, each.metric) + mark
 
 
 def marks_text(cells: Iterable[Measured]) -> str | None:
     """What the marks beside figures mean; None where there are none."""
-    verdicts = dict.fromkeys(each.cell.verdict for each in cells if each.cell.verdict != "sound")
+    verdicts = dict.fromkeys(each.verdict for each in cells if each.verdict != "sound")
     return ", ".join(f"{MARKS[verdict]} {verdict}" for verdict in verdicts) or None
 
 

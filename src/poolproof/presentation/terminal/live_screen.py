@@ -14,8 +14,8 @@ from rich.text import Text
 
 from poolproof.presentation.terminal.progress import News, RunProgress, TrialKey, whole_seconds
 from poolproof.presentation.terminal.words import MARKS, STYLES, trial_text
-from poolproof.results.runs.summary import WORST_FIRST
 from poolproof.units import format_rate
+from poolproof.verdicts import WORST_FIRST
 
 PENDING = "·"
 RUNNING = "▸"

@@ -12,10 +12,9 @@ from poolproof.campaign.model import Campaign
 from poolproof.measure.events import Listener, LiveRates
 from poolproof.presentation.terminal.words import trial_text
 from poolproof.results.runs.model import Trial
-from poolproof.results.runs.summary import WORST_FIRST
 from poolproof.results.runs.timing import end_s, paid_s, took
-from poolproof.rules.model import Verdict
 from poolproof.units import format_duration, format_number_of
+from poolproof.verdicts import WORST_FIRST, Verdict
 
 _MOST_RATES = 240
 _MOST_NEWS = 50

@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from poolproof.metrics import LOWER_IS_BETTER, MetricId, metric_of
 from poolproof.results.runs.groups import Group
 from poolproof.results.runs.model import Trial
-from poolproof.rules.model import Verdict
 from poolproof.statistics.intervals import Interval
+from poolproof.verdicts import Verdict
 
 MARKS: dict[Verdict, str] = {"sound": "✓", "unproven": "?", "suspect": "!", "refuted": "✗", "failed": "–"}
 """A mark for each verdict that needs no colour."""
@@ -35,7 +35,7 @@ def value_text(value: float, metric: MetricId) -> str:
 
 def trial_text(trial: Trial) -> str:
     """The figure of one trial; a failed one has none."""
-    value = trial.figures.metric(trial.metric) if trial.figures and trial.verdict != "failed" else None
+    value = trial.result().value
     if value is None:
         return "no figure"
     text = value_text(value, trial.metric)

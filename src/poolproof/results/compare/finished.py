@@ -10,11 +10,12 @@ from poolproof.campaign.yaml import parse_campaign
 from poolproof.metrics import COMPARABLE, LOWER_IS_BETTER, MetricId
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.model import RunRecord
-from poolproof.results.runs.summary import COUNTING_VERDICTS, Cell, bare_cells_of, cells_of
+from poolproof.results.runs.summary import Cell, bare_cells_of, cells_of
 from poolproof.results.runs.uncertainty import metric_log_mean, metric_prior, with_extremes
 from poolproof.statistics.comparison import LogMean
 from poolproof.statistics.intervals import Interval
 from poolproof.statistics.variances import VariancePrior
+from poolproof.verdicts import Verdict
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,11 @@ class Measured:
     changing: tuple[str, ...] = ()
 
     @property
+    def verdict(self) -> Verdict:
+        """Return the verdict on the metric."""
+        return self.cell.result(self.metric).verdict
+
+    @property
     def figure(self) -> Interval:
         """Return the geometric mean of the trials: the ratio of two of them is the ratio that was tested."""
         return self.log.interval(lower_is_better=self.metric in LOWER_IS_BETTER)
@@ -86,10 +92,11 @@ def read_run(path: Path) -> FinishedRun:
 def _measured(cell: Cell | None, metric: MetricId, prior: VariancePrior | None) -> Measured | str:
     if cell is None:
         return "not measured"
-    if cell.verdict not in COUNTING_VERDICTS:
+    result = cell.result(metric)
+    if not result.counts:
         rules = [finding.rule for finding in cell.findings if finding.effect in ("refutes", "fails")]
-        return f"{cell.verdict} ({rules[0]})" if rules else cell.verdict
-    values = cell.values_of(metric)
+        return f"{result.verdict} ({rules[0]})" if rules else result.verdict
+    values = result.values
     if not values:
         return f"no {metric} was measured"
     log = metric_log_mean(values, metric, prior)

@@ -19,9 +19,8 @@ from poolproof.layers.tree import capacity_bytes, devices, directories, redundan
 from poolproof.metrics import MetricId
 from poolproof.results.compare.finished import FinishedRun, Measured, metrics_of
 from poolproof.results.compare.reasons import in_groups
-from poolproof.results.runs.summary import WORST_FIRST
-from poolproof.rules.model import Verdict
 from poolproof.statistics.comparison import ComparisonDecision, Difference, LogMean, decide, difference, mixture
+from poolproof.verdicts import Verdict, worst
 
 _LISTED = 8
 _OUTSIDE_BRACKETS = re.compile(r",(?![^\[]*\])")
@@ -153,7 +152,7 @@ class Entry:
     @property
     def verdict(self) -> Verdict:
         """Return the worst verdict of its cells."""
-        return min((each.cell.verdict for each in self.cells.values()), key=WORST_FIRST.index)
+        return worst(each.verdict for each in self.cells.values())
 
 
 @dataclass(frozen=True)

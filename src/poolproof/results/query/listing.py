@@ -12,8 +12,7 @@ from poolproof.results.query.campaigns import campaign_name
 from poolproof.results.query.found import FoundRun
 from poolproof.results.query.session import Session
 from poolproof.results.runs.directory import RunDirectory
-from poolproof.results.runs.summary import WORST_FIRST
-from poolproof.rules.model import Verdict
+from poolproof.verdicts import WORST_FIRST, Verdict
 
 State = Literal["going", "stopped", "finished", "imported"]
 

@@ -12,9 +12,10 @@ from typing import Any
 from poolproof.evidence.model import Account, LeafUse
 from poolproof.metrics import COLUMNS, REJECTED
 from poolproof.results.runs.model import SCHEMA, TrialMetrics
-from poolproof.results.runs.summary import COUNTING_VERDICTS, WORST_FIRST, AccountSum
+from poolproof.results.runs.summary import AccountSum
 from poolproof.rules.model import Finding
 from poolproof.statistics.intervals import t_factor
+from poolproof.verdicts import WORST_FIRST, counts
 
 _SQL_TYPES = {int: "BIGINT", float: "DOUBLE", str: "VARCHAR"}
 _EXACT_FREEDOMS = 20
@@ -198,4 +199,4 @@ def _summed(field: str, measured: str) -> str:
 
 
 def _counts(verdict: str) -> str:
-    return f"coalesce({verdict} in ({', '.join(map(literal, sorted(COUNTING_VERDICTS)))}), false)"
+    return f"coalesce({verdict} in ({', '.join(map(literal, sorted(filter(counts, WORST_FIRST))))}), false)"

@@ -23,11 +23,12 @@ from poolproof.campaign.claims import (
 from poolproof.evidence.model import LeafUse
 from poolproof.metrics import COMPARABLE, MetricId, metric_of
 from poolproof.results.runs.model import Trial
-from poolproof.results.runs.summary import COUNTING_VERDICTS, Cell
+from poolproof.results.runs.summary import Cell
 from poolproof.results.runs.uncertainty import extremes_of, metric_prior
 from poolproof.statistics.comparison import ratio_interval
 from poolproof.statistics.intervals import Interval, has_interval, mean_interval
 from poolproof.statistics.variances import VariancePrior
+from poolproof.verdicts import has_values
 
 Result = Literal["held", "failed", "undecided"]
 
@@ -192,9 +193,9 @@ def _combined(term: Operation, left: Interval, right: Interval) -> Interval:
 def _samples(term: CellValue, cells: _Cells) -> tuple[float, ...]:
     """Return one value for each trial that did not fail."""
     cell = cells.at(term.layout, term.workload)
-    if term.name in COMPARABLE and cell.verdict not in COUNTING_VERDICTS:
-        raise _NoValue(f"{cell.workload} on {cell.layout} is {cell.verdict}")
-    found = [_of_trial(term, trial) for trial in cell.trials if trial.verdict != "failed"]
+    if term.name in COMPARABLE and not (result := cell.result(term.name)).counts:
+        raise _NoValue(f"{cell.workload} on {cell.layout} is {result.verdict}")
+    found = [_of_trial(term, trial) for trial in cell.trials if has_values(trial.verdict)]
     samples = tuple(value for value in found if value is not None)
     if not samples:
         raise _NoValue(f"{cell.workload} on {cell.layout} has no {term.name}")
@@ -214,7 +215,7 @@ def _of_trial(term: CellValue, trial: Trial) -> float | None:
         case "write_ratio":
             return trial.account.write_ratio if trial.account else None
         case _ if term.name in COMPARABLE:
-            value = trial.figures.metric(term.name) if trial.figures else None
+            value = trial.result(term.name).value
             return None if value is None else _in_unit(term.name, value)
     raise AssertionError(term.name)
 

@@ -12,6 +12,7 @@ from poolproof.statistics.percentiles import BIN_DEVIATION
 from poolproof.statistics.variances import VariancePrior, fit_prior
 from poolproof.stopping.across import across
 from poolproof.stopping.model import IMPRECISE, AcrossTrials, NotConverged, StoppingRule, TrialMean
+from poolproof.verdicts import has_values
 
 
 @dataclass(frozen=True)
@@ -168,7 +169,7 @@ def _means_of(trials: Iterable[Trial]) -> list[TrialMean]:
 
 
 def _mean_of(trial: Trial) -> TrialMean | None:
-    value = trial.figures.metric(trial.metric) if trial.figures and trial.verdict != "failed" else None
+    value = trial.result().value
     if value is None:
         return None
     settling = trial.settling
@@ -197,7 +198,7 @@ def _reasons_within(trials: Sequence[Trial]) -> tuple[NotConverged, ...]:
     """Return why trials did not converge on their own, each reason once."""
     found: dict[str, NotConverged] = {}
     for trial in trials:
-        if trial.settling is not None and not trial.settling.settled and trial.verdict != "failed":
+        if trial.settling is not None and not trial.settling.settled and has_values(trial.verdict):
             for reason in trial.settling.reasons:
                 found.setdefault(reason.name, reason)
     return tuple(found.values())

@@ -120,10 +120,10 @@ def _log_mean(cell: Sequence[Trial], priors: VariancePriors) -> LogMean | None:
     if len(cell) < 2:
         return None
     metric = cell[0].metric
-    values = [(trial.figures.metric(metric) if trial.figures else None) or 0.0 for trial in cell]
+    values = [trial.result(metric).value or 0.0 for trial in cell]
     mean = metric_log_mean(values, metric, priors.of(metric))
     return with_extremes(mean, cell, metric) if mean is not None and unsteady_reasons(cell) else mean
 
 
 def _is_excluded(cells: Iterable[Iterable[Trial]]) -> bool:
-    return any(trial.verdict in ("failed", "refuted") for cell in cells for trial in cell)
+    return any(not trial.result().counts for cell in cells for trial in cell)

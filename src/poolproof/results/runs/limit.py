@@ -22,9 +22,10 @@ from poolproof.campaign.expression import Expression, Word
 from poolproof.campaign.model import Campaign
 from poolproof.metrics import LOWER_IS_BETTER, MetricId
 from poolproof.results.runs.model import Trial
-from poolproof.results.runs.summary import COUNTING_VERDICTS, Cell
+from poolproof.results.runs.summary import Cell
 from poolproof.statistics.comparison import ratio_interval
 from poolproof.statistics.intervals import mean_interval
+from poolproof.verdicts import has_values
 
 OVER = 1.05
 """Above this share a value exceeds what its disks deliver by more than the usual difference between trials."""
@@ -104,7 +105,7 @@ def _bare_figures(cells: Sequence[Cell], bare: Sequence[Cell], campaign: Campaig
 
 
 def _limit(cell: Cell, bare: Mapping[Place, Cell], devices: set[str], unfit: str) -> Limit | str:
-    if cell.figure is None or cell.verdict == "failed" or cell.figure.mean <= 0:
+    if cell.figure is None or not has_values(cell.verdict) or cell.figure.mean <= 0:
         return "it has no result"
     foreign = [leaf.device for leaf in cell.leaves if leaf.device not in devices]
     if foreign or not cell.leaves:
@@ -185,7 +186,7 @@ def _missing(cell: Cell) -> float:
 
 def _request_bytes(trials: Iterable[Trial]) -> float | None:
     """Return the mean size of the disks' requests in bytes, without flushes; None if none was counted."""
-    leaves = [leaf for trial in trials if trial.verdict != "failed" for leaf in trial.leaves]
+    leaves = [leaf for trial in trials if has_values(trial.verdict) for leaf in trial.leaves]
     moved = sum(leaf.read_bytes + leaf.write_bytes for leaf in leaves)
     requests = sum(leaf.read_ios + leaf.write_ios - leaf.flush_ios for leaf in leaves)
     return moved / requests if requests > 0 else None
@@ -214,9 +215,10 @@ def _loads(cell: Cell) -> dict[str, float] | str:
 def _figure(cell: Cell | None, device: str, metric: MetricId) -> float | str:
     if cell is None:
         return f"{device} was not measured alone"
-    if cell.verdict not in COUNTING_VERDICTS:
-        return f"{device} alone is {cell.verdict}"
-    figure = mean_interval(cell.values_of(metric))
+    result = cell.result(metric)
+    if not result.counts:
+        return f"{device} alone is {result.verdict}"
+    figure = mean_interval(result.values)
     return figure.mean if figure is not None and figure.mean > 0 else f"{device} alone has no such result"
 
 

@@ -6,8 +6,9 @@ from typing import TypeVar
 
 from poolproof.evidence.model import Account, LeafUse
 from poolproof.metrics import METRICS, MetricId, metric_of
-from poolproof.rules.model import Finding, Verdict
+from poolproof.rules.model import Finding
 from poolproof.stopping.model import NotConverged
+from poolproof.verdicts import Verdict, counts, has_values
 
 SCHEMA = 1
 Value = TypeVar("Value")
@@ -49,6 +50,23 @@ class TrialMetrics:
         """The figure that a metric names: I/Os per second, bytes per second or nanoseconds."""
         value: float | None = getattr(self, metric_of(metric).field)
         return value
+
+
+@dataclass(frozen=True)
+class MetricResult:
+    """One metric of a trial. `precision`: half the interval as a share of the value; None if the trial alone has none.
+
+    `value` is None if the trial failed or the load generator did not measure the metric.
+    """
+
+    value: float | None
+    verdict: Verdict
+    precision: float | None
+
+    @property
+    def counts(self) -> bool:
+        """True if the value may be compared, ranked and averaged."""
+        return counts(self.verdict)
 
 
 @dataclass(frozen=True)
@@ -113,6 +131,23 @@ class Trial:
     def key(self) -> tuple[str, str, int]:
         """What names the trial within its run."""
         return (self.layout, self.workload, self.number)
+
+    def result(self, metric: MetricId | None = None) -> MetricResult:
+        """Return the result of a metric, by default of the metric that its workload is compared by.
+
+        This is the only place that gives a metric its verdict: every metric has the verdict of the trial.
+        """
+        metric = metric or self.metric
+        value = self.figures.metric(metric) if self.figures and has_values(self.verdict) else None
+        return MetricResult(value, self.verdict, self._precision(metric))
+
+    def _precision(self, metric: MetricId) -> float | None:
+        if self.settling is None or metric != self.metric:
+            return None
+        low, high = self.settling.low_share, self.settling.high_share
+        if not metric_of(metric).is_rate or low is None or high is None:
+            return self.settling.half_share
+        return (high - low) / 2
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,10 @@ from poolproof.metrics import METRICS, MetricId, metric_of
 from poolproof.results.runs.convergence import CellConvergence, convergence_of, priors_among, unsteady_reasons
 from poolproof.results.runs.groups import Group, groups_of
 from poolproof.results.runs.model import Trial
-from poolproof.rules.model import Finding, Verdict
+from poolproof.rules.model import Finding
 from poolproof.statistics.comparison import ratio_interval
 from poolproof.statistics.intervals import Interval, mean_interval
-
-WORST_FIRST: tuple[Verdict, ...] = ("failed", "refuted", "suspect", "unproven", "sound")
-COUNTING_VERDICTS: frozenset[Verdict] = frozenset({"sound", "unproven", "suspect"})
+from poolproof.verdicts import Verdict, counts, has_values, worst
 
 
 @dataclass(frozen=True)
@@ -43,6 +41,20 @@ class AccountSum:
     fio_write_bytes: int
     leaf_write_bytes: int
     write_factor: float
+
+
+@dataclass(frozen=True)
+class CellResult:
+    """One metric of a cell. `values`: of each trial that has one. `interval`: their mean with its interval, if any."""
+
+    values: tuple[float, ...]
+    verdict: Verdict
+    interval: Interval | None
+
+    @property
+    def counts(self) -> bool:
+        """True if the values may be compared, ranked and averaged."""
+        return counts(self.verdict)
 
 
 @dataclass(frozen=True)
@@ -101,6 +113,18 @@ class Cell:
         """The longest warm-up that a trial's figures leave out; None where none was looked for."""
         return max((trial.settling.warmup_s for trial in self.trials if trial.settling is not None), default=None)
 
+    @property
+    def counts(self) -> bool:
+        """True if the cell's own metric counts."""
+        return self.result().counts
+
+    def result(self, metric: MetricId | None = None) -> CellResult:
+        """Return the result of a metric, by default of the workload's own; its verdict is the worst of its trials."""
+        metric = metric or self.metric
+        values = self.values_of(metric)
+        interval = self.figure if metric == self.metric else mean_interval(values)
+        return CellResult(values, worst(trial.result(metric).verdict for trial in self.trials), interval)
+
     def values(self) -> tuple[float, ...]:
         """The metric of each trial that did not fail."""
         return self.values_of(self.metric)
@@ -141,7 +165,7 @@ def _cells(trials: Iterable[Trial], places: Iterable[tuple[Layout, Workload]], m
 
 def factor_to(cell: Cell, base: Cell) -> Interval | None:
     """How many times the base's figure this one is; None where either is no figure to compare."""
-    if cell.verdict not in COUNTING_VERDICTS or base.verdict not in COUNTING_VERDICTS or cell.unsteady or base.unsteady:
+    if not cell.counts or not base.counts or cell.unsteady or base.unsteady:
         return None
     return ratio_interval(cell.values(), base.values(), metric_of(cell.metric).resolution)
 
@@ -153,7 +177,7 @@ def _cell(trials: tuple[Trial, ...], settling: CellConvergence | None) -> Cell:
         workload=first.workload,
         trials=trials,
         metric=first.metric,
-        verdict=min((trial.verdict for trial in trials), key=WORST_FIRST.index),
+        verdict=worst(trial.result().verdict for trial in trials),
         findings=_findings(trials),
         figure=_figure(_values(trials, first.metric), settling),
         iops=mean_interval(_values(trials, "iops")),
@@ -176,12 +200,11 @@ def _figure(values: Sequence[float], settling: CellConvergence | None) -> Interv
 
 def _measured(trials: Iterable[Trial]) -> list[Trial]:
     """Those that did not fail: a failed trial measured nothing that was asked."""
-    return [trial for trial in trials if trial.verdict != "failed"]
+    return [trial for trial in trials if has_values(trial.verdict)]
 
 
 def _values(trials: Iterable[Trial], metric: MetricId) -> tuple[float, ...]:
-    figures = [trial.figures for trial in _measured(trials) if trial.figures is not None]
-    values = [figure.metric(metric) for figure in figures]
+    values = [trial.result(metric).value for trial in trials]
     return tuple(value for value in values if value is not None)
 
 

@@ -48,7 +48,7 @@ def extremes_of(trials: Iterable[Trial], metric: MetricId) -> Extremes | None:
     """
     bounds: list[float] = []
     for trial in trials:
-        value = trial.figures.metric(metric) if trial.figures and trial.verdict != "failed" else None
+        value = trial.result(metric).value
         if value is None:
             continue
         settling = trial.settling

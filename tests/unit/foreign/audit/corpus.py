@@ -11,7 +11,7 @@ from typing import Any
 from poolproof.foreign.audit.context import read_context
 from poolproof.foreign.audit.model import Audited
 from poolproof.foreign.audit.texts import AuditContext, audit_text
-from poolproof.rules.model import Verdict
+from poolproof.verdicts import Verdict
 
 CASES = Path(__file__).parent / "cases"
 VERDICTS: tuple[Verdict, ...] = ("sound", "unproven", "suspect", "refuted", "failed")

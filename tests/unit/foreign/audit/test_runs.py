@@ -17,7 +17,8 @@ from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.model import Trial
 from poolproof.results.runs.trial_evidence import trial_evidence
 from poolproof.rules.judge import judge
-from poolproof.rules.model import Case, Verdict
+from poolproof.rules.model import Case
+from poolproof.verdicts import Verdict
 from tests.unit.results.compare.making import CAMPAIGN, RECORD
 
 _MIB = 1024**2

@@ -14,7 +14,7 @@ from poolproof.presentation.html_report.map import Tile, heat_colour, ink_on, ti
 from poolproof.results.compare.finished import FinishedRun, read_run
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.model import RunRecord, Trial, TrialMetrics
-from poolproof.rules.model import Verdict
+from poolproof.verdicts import Verdict
 
 CAMPAIGN = """\
 name: t

@@ -10,8 +10,9 @@ from poolproof.presentation.export.rows import ExportTable, table_of
 from poolproof.results.compare.finished import read_run
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.model import Convergence, Trial, TrialMetrics
-from poolproof.rules.model import Finding, Verdict
+from poolproof.rules.model import Finding
 from poolproof.stopping.model import NotConverged
+from poolproof.verdicts import Verdict
 from tests.unit.presentation.html_report.calibrated import make_calibrated
 from tests.unit.results.compare.making import RECORD
 

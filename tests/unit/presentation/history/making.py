@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from poolproof.rules.model import Verdict
+from poolproof.verdicts import Verdict
 from tests.unit.results.compare.making import CAMPAIGN, RECORD, Values, make_run
 
 DAYS = ("2026-11-01", "2026-11-08", "2026-11-15", "2026-11-22")

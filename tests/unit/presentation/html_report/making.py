@@ -11,7 +11,8 @@ from poolproof.evidence.sampler import CounterReading
 from poolproof.measure.latencies import LatencyInterval, latency_text
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.model import Trial, TrialMetrics
-from poolproof.rules.model import Finding, Verdict
+from poolproof.rules.model import Finding
+from poolproof.verdicts import Verdict
 from tests.unit.results.compare.making import EFFECTS
 from tests.unit.results.compare.making import RECORD as FIRST
 

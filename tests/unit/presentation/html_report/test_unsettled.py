@@ -13,8 +13,8 @@ from poolproof.presentation.charts import theme as look
 from poolproof.presentation.html_report.build import write_report
 from poolproof.presentation.html_report.reading import read
 from poolproof.results.runs.model import Convergence, Trial
-from poolproof.rules.model import Verdict
 from poolproof.stopping.model import NotConverged
+from poolproof.verdicts import Verdict
 
 from .making import CAMPAIGN, all_trials, make_run
 

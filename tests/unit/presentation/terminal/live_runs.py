@@ -11,7 +11,8 @@ from poolproof.campaign.yaml import parse_campaign
 from poolproof.presentation.terminal.live_screen import screen
 from poolproof.presentation.terminal.progress import RunProgress
 from poolproof.results.runs.model import Trial, TrialMetrics
-from poolproof.rules.model import Finding, Verdict
+from poolproof.rules.model import Finding
+from poolproof.verdicts import Verdict
 from tests.unit.results.compare.making import EFFECTS
 
 START_S = 1_800_000_000.0

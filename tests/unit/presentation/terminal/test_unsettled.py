@@ -15,9 +15,9 @@ from poolproof.results.runs.contract import run_object
 from poolproof.results.runs.convergence import VariancePriors, convergence_of, needs_trial, trials_ahead
 from poolproof.results.runs.model import Convergence, Trial, TrialMetrics
 from poolproof.results.runs.summary import Cell, cells_of
-from poolproof.rules.model import Verdict
 from poolproof.statistics.variances import VariancePrior
 from poolproof.stopping.model import NotConverged
+from poolproof.verdicts import Verdict
 
 MEASURE = Measure(trials=2, most_trials=4, until=Until(tolerance=0.05, max_s=60.0))
 CAMPAIGN = campaign_from_flags(

@@ -21,8 +21,9 @@ from poolproof.presentation.terminal.words import (
 )
 from poolproof.results.runs.model import Trial, TrialMetrics
 from poolproof.results.runs.summary import Cell, cells_of
-from poolproof.rules.model import Finding, Verdict
+from poolproof.rules.model import Finding
 from poolproof.statistics.intervals import Interval
+from poolproof.verdicts import Verdict
 
 CAMPAIGN = campaign_from_flags(["hdd=a | ext4", "pair=btrfs raid1 a b"], ["a=file:1G", "b=file:1G"], ["r:rw=randread"])
 

@@ -8,8 +8,9 @@ from poolproof.campaign.yaml import parse_campaign
 from poolproof.results.compare.finished import FinishedRun, read_run
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.model import Convergence, RunRecord, Trial, TrialMetrics
-from poolproof.rules.model import Effect, Finding, Verdict
+from poolproof.rules.model import Effect, Finding
 from poolproof.stopping.model import NotConverged
+from poolproof.verdicts import Verdict
 
 CAMPAIGN = """\
 name: t

@@ -11,7 +11,7 @@ from poolproof.metrics import MetricId
 from poolproof.results.runs.limit import Limit, limits_of
 from poolproof.results.runs.model import Trial, TrialMetrics
 from poolproof.results.runs.summary import bare_cells_of, cells_of
-from poolproof.rules.model import Verdict
+from poolproof.verdicts import Verdict
 
 MIB = 1024**2
 TEXT = """

@@ -9,7 +9,7 @@ from poolproof.evidence.model import Account, LeafUse
 from poolproof.results.runs.claims import evaluate
 from poolproof.results.runs.model import Trial, TrialMetrics
 from poolproof.results.runs.summary import cells_of
-from poolproof.rules.model import Verdict
+from poolproof.verdicts import Verdict
 
 CAMPAIGN = campaign_from_flags(
     ["raw=a | ext4", "mirror=btrfs raid1 a b"], ["a=file:1G", "b=file:1G"], ["reads:rw=randread,bs=4k"]

@@ -9,7 +9,8 @@ from poolproof.evidence.model import Account, LeafUse
 from poolproof.results.runs.contract import run_object
 from poolproof.results.runs.model import Trial, TrialMetrics
 from poolproof.results.runs.summary import cells_of, factor_to
-from poolproof.rules.model import Effect, Finding, Verdict
+from poolproof.rules.model import Effect, Finding
+from poolproof.verdicts import Verdict
 
 CAMPAIGN = campaign_from_flags(
     ["plain=a | ext4", "pair=btrfs raid1 a b"], ["a=file:1G", "b=file:1G"], ["reads:rw=randread,bs=4k", "etcd"]

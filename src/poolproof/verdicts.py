@@ -1,0 +1,25 @@
+"""The five verdicts, from worst to best, and the rules for using a result with each."""
+
+from collections.abc import Iterable
+from typing import Literal, get_args
+
+Verdict = Literal["failed", "refuted", "suspect", "unproven", "sound"]
+
+WORST_FIRST: tuple[Verdict, ...] = get_args(Verdict)
+
+_COUNTING: frozenset[Verdict] = frozenset({"suspect", "unproven", "sound"})
+
+
+def counts(verdict: Verdict) -> bool:
+    """True if a result with this verdict may be compared, ranked and averaged: it is neither refuted nor failed."""
+    return verdict in _COUNTING
+
+
+def has_values(verdict: Verdict) -> bool:
+    """True if a trial with this verdict measured what was asked. A refuted one did, although its values don't count."""
+    return verdict != "failed"
+
+
+def worst(verdicts: Iterable[Verdict]) -> Verdict:
+    """Return the worst of the verdicts; there must be at least one."""
+    return min(verdicts, key=WORST_FIRST.index)
