@@ -80,15 +80,15 @@ def _table(comparison: Comparison) -> Table:
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("B is", no_wrap=True)
     table.add_column("speed of B", no_wrap=True)
-    for workload in dict.fromkeys(cell.place.workload for cell in comparison.cells):
-        own = [cell for cell in comparison.cells if cell.place.workload == workload]
+    for workload in dict.fromkeys(cell.key.workload for cell in comparison.cells):
+        own = [cell for cell in comparison.cells if cell.key.workload == workload]
         heading = f"{workload}, {metric_of(own[0].a.metric).title}"
-        if own[0].place.layout is None:
+        if own[0].key.layout is None:
             table.add_row(Text(heading), *_row(own[0], comparison.effect))
             continue
         table.add_row(Text(heading, style="bold"))
         for cell in own:
-            table.add_row(Text(f"  {cell.place.layout}"), *_row(cell, comparison.effect))
+            table.add_row(Text(f"  {cell.key.layout}"), *_row(cell, comparison.effect))
     return table
 
 
@@ -114,7 +114,7 @@ def _below(comparison: Comparison) -> Iterator[Text | Padding]:
     if comparison.left_out:
         yield Text("\nleft out:", style="bold")
         for left in comparison.left_out:
-            yield _indented(f"{left.place}: {left.why}")
+            yield _indented(f"{left.key}: {left.why}")
     for name, places in (("A", comparison.only_a), ("B", comparison.only_b)):
         if places:
             yield Text(f"only in {name}: {_places(places)}")
@@ -131,14 +131,12 @@ def _count(comparison: Comparison) -> str:
 
 
 def _notes(comparison: Comparison) -> Iterator[Text]:
-    for line in in_groups(
-        (str(cell.place), ", ".join(_unsteady(cell))) for cell in comparison.cells if _unsteady(cell)
-    ):
+    for line in in_groups((str(cell.key), ", ".join(_unsteady(cell))) for cell in comparison.cells if _unsteady(cell)):
         yield Text(f"unsettled, so nothing is said: {line}; see poolproof show RUN")
-    changing = {str(cell.place): dict.fromkeys((*cell.a.changing, *cell.b.changing)) for cell in comparison.cells}
+    changing = {str(cell.key): dict.fromkeys((*cell.a.changing, *cell.b.changing)) for cell in comparison.cells}
     for line in in_groups((place, ", ".join(names)) for place, names in changing.items() if names):
         yield Text(f"{CHANGING}: {line}")
-    alone = [cell.place for cell in comparison.cells if cell.difference.error is None and not _unsteady(cell)]
+    alone = [cell.key for cell in comparison.cells if cell.difference.error is None and not _unsteady(cell)]
     if alone:
         yield Text(f"no interval, for one side has one trial: {_places(alone)}; measure with --trials 3 or more")
     marks = marks_text(side for cell in comparison.cells for side in (cell.a, cell.b))
@@ -153,14 +151,14 @@ def _gate(gate: Gate, cells: int) -> Iterator[Text | Padding]:
     else:
         yield Text(f"\nfailed: --fail-if-slower {limit}", style="bold red")
     for cell in gate.slower:
-        yield _indented(f"{cell.place} is slower: {factor_text(cell.difference.interval)}")
+        yield _indented(f"{cell.key} is slower: {factor_text(cell.difference.interval)}")
     for left in gate.lost:
-        yield _indented(f"{left.place} has lost its figure: {left.why}")
+        yield _indented(f"{left.key} has lost its figure: {left.why}")
     if gate.open:
         longer = ", longer ones where it did not settle," if any(map(_unsteady, gate.open)) else ""
         yield _indented(
             f"in {len(gate.open)} of {_cells(cells)} the trials leave room for a slowdown of more than {limit}: "
-            f"{_places([cell.place for cell in gate.open])}; more trials{longer} narrow it"
+            f"{_places([cell.key for cell in gate.open])}; more trials{longer} narrow it"
         )
 
 

@@ -8,7 +8,7 @@ from poolproof.campaign.nearest import did_you_mean, listed
 from poolproof.errors import RunError, UsageError
 from poolproof.metrics import MetricId
 from poolproof.results.compare.finished import FinishedRun, Measured, metrics_of
-from poolproof.results.compare.run_differences import RunDifference, run_differences, unlike_layouts
+from poolproof.results.compare.run_differences import RunDifference, run_differences, layout_difference
 from poolproof.statistics.comparison import ComparisonDecision, Difference, decide, difference, holm
 from poolproof.statistics.intervals import CONFIDENCE
 
@@ -37,15 +37,13 @@ class Side:
         layouts = [layout.name for layout in self.run.campaign.layouts] if self.layout is None else [None]
         return tuple(CellKey(layout, each.name) for layout in layouts for each in self.run.campaign.workloads)
 
-    def metric(self, place: "CellKey") -> MetricId | None:
-        """Return the metric of the cell's workload."""
-        workload = self.run.workload(place.workload)
-        return None if workload is None else workload.metric
+    def metric(self, key: "CellKey") -> MetricId:
+        """Return the metric of a cell of the grid."""
+        return next(each.metric for each in self.run.campaign.workloads if each.name == key.workload)
 
-    def measured(self, place: "CellKey", metric: MetricId) -> Measured | str:
+    def measured(self, key: "CellKey", metric: MetricId) -> Measured | str:
         """Return the value of a cell, or a few words why it has none."""
-        layout = self.layout if place.layout is None else place.layout
-        return self.run.measured(layout or "", place.workload, metric)
+        return self.run.measured(key.layout or self.layout or "", key.workload, metric)
 
 
 @dataclass(frozen=True)
@@ -63,7 +61,7 @@ class CellKey:
 class SkippedCell:
     """A cell that can't be compared, and why. `lost`: A has a value that counts, but B does not."""
 
-    place: CellKey
+    key: CellKey
     why: str
     lost: bool
 
@@ -72,7 +70,7 @@ class SkippedCell:
 class ComparedCell:
     """A cell of both sides. `difference` is B relative to A, more is better; `decision` is corrected for all cells."""
 
-    place: CellKey
+    key: CellKey
     a: Measured
     b: Measured
     difference: Difference
@@ -123,11 +121,11 @@ def compare(
     """
     _check_metric(metric, (a.run, b.run))
     in_a, in_b = set(a.grid), set(b.grid)
-    shared = [place for place in a.grid if place in in_b]
+    shared = [key for key in a.grid if key in in_b]
     if not shared:
         raise _nothing_shared(a, b)
     pairs, left_out = _pairs(a, b, shared, metric)
-    only_a = tuple(place for place in a.grid if place not in in_b)
+    only_a = tuple(key for key in a.grid if key not in in_b)
     lost = () if limit is None else (*(left for left in left_out if left.lost), *_gone(a, only_a, metric))
     if not pairs and not lost:
         raise _nothing_counts(left_out, b.run)
@@ -144,7 +142,7 @@ def compare(
         cells=cells,
         left_out=tuple(left_out),
         only_a=only_a,
-        only_b=tuple(place for place in b.grid if place not in in_a),
+        only_b=tuple(key for key in b.grid if key not in in_a),
         gate=None if limit is None else _gate(cells, lost, limit),
     )
 
@@ -153,46 +151,34 @@ def _pairs(
     a: Side, b: Side, shared: Sequence[CellKey], metric: MetricId | None
 ) -> tuple[list[tuple[CellKey, Measured, Measured]], list[SkippedCell]]:
     pairs, left_out = [], []
-    for place in shared:
-        own, other = metric or a.metric(place), metric or b.metric(place)
-        assert own is not None and other is not None, "a shared cell has its workload on both sides"
+    for key in shared:
+        own, other = metric or a.metric(key), metric or b.metric(key)
+        in_a, in_b = a.measured(key, own), b.measured(key, own)
         if own != other:
-            left_out.append(
-                SkippedCell(
-                    place,
-                    f"A is measured by {own}, B by {other}; choose one with --metric",
-                    isinstance(a.measured(place, own), Measured),
-                )
-            )
+            why = f"A is measured by {own}, B by {other}; choose one with --metric"
+        elif isinstance(in_a, Measured) and isinstance(in_b, Measured):
+            pairs.append((key, in_a, in_b))
             continue
-        in_a, in_b = a.measured(place, own), b.measured(place, own)
-        if isinstance(in_a, Measured) and isinstance(in_b, Measured):
-            pairs.append((place, in_a, in_b))
+        elif in_a == in_b:
+            why = f"{in_a} in both"
         else:
-            left_out.append(SkippedCell(place, "; ".join(_whys(in_a, in_b)), isinstance(in_a, Measured)))
+            why = "; ".join(f"{each} in {side}" for side, each in (("A", in_a), ("B", in_b)) if isinstance(each, str))
+        left_out.append(SkippedCell(key, why, isinstance(in_a, Measured)))
     return pairs, left_out
-
-
-def _whys(in_a: Measured | str, in_b: Measured | str) -> Iterator[str]:
-    if in_a == in_b:
-        yield f"{in_a} in both"
-        return
-    yield from (f"{why} in {side}" for side, why in (("A", in_a), ("B", in_b)) if isinstance(why, str))
 
 
 def _differences(a: Side, b: Side) -> tuple[RunDifference, ...]:
     runs = () if a.run.path == b.run.path else run_differences(a.run, b.run)
     if a.layout is None or b.layout is None:
         return runs
-    return (*unlike_layouts(a.run, a.layout, b.run, b.layout), *runs)
+    return (*layout_difference(a.run, a.layout, b.run, b.layout), *runs)
 
 
 def _gone(a: Side, only_a: Sequence[CellKey], metric: MetricId | None) -> Iterator[SkippedCell]:
     """Yield the cells with a value in A that B's campaign does not have."""
-    for place in only_a:
-        own = metric or a.metric(place)
-        if own is not None and isinstance(a.measured(place, own), Measured):
-            yield SkippedCell(place, "B's campaign does not have it", lost=True)
+    for key in only_a:
+        if isinstance(a.measured(key, metric or a.metric(key)), Measured):
+            yield SkippedCell(key, "B's campaign does not have it", lost=True)
 
 
 def _gate(cells: Sequence[ComparedCell], lost: tuple[SkippedCell, ...], limit: float) -> Gate:
@@ -229,7 +215,7 @@ def _check_metric(metric: MetricId | None, runs: Sequence[FinishedRun]) -> None:
 
 def _nothing_shared(a: Side, b: Side) -> RunError:
     def some(side: Side) -> str:
-        names = [str(place) for place in side.grid]
+        names = [str(key) for key in side.grid]
         return ", ".join(names[:_LISTED]) + (" …" if len(names) > _LISTED else "")
 
     return RunError(
@@ -240,7 +226,7 @@ def _nothing_shared(a: Side, b: Side) -> RunError:
 
 
 def _nothing_counts(left_out: Sequence[SkippedCell], run: FinishedRun) -> RunError:
-    reasons = "; ".join(f"{left.place}: {left.why}" for left in left_out[:_LISTED])
+    reasons = "; ".join(f"{left.key}: {left.why}" for left in left_out[:_LISTED])
     more = f"; and {len(left_out) - _LISTED} more" if len(left_out) > _LISTED else ""
     return RunError(
         f"no cell has a value on both sides that may be compared: {reasons}{more}", f"poolproof show {run.path}"

@@ -1,13 +1,13 @@
 """The objects that `compare --json` and `rank --json` print: documented in docs/json.md, stable within a schema."""
 
 from collections import Counter
+from dataclasses import asdict
 from typing import Any
 
-from poolproof.results.compare.comparison import CellKey, ComparedCell, Comparison, Gate, Side, SkippedCell
+from poolproof.results.compare.comparison import ComparedCell, Comparison, Gate, Side
 from poolproof.results.compare.finished import Measured
 from poolproof.results.compare.ranking import Pair, Ranked, Ranking
-from poolproof.results.runs.contract import interval_object
-from poolproof.statistics.comparison import WORDS, ComparisonDecision
+from poolproof.statistics.comparison import WORDS
 from poolproof.statistics.intervals import CONFIDENCE
 
 SCHEMA = 1
@@ -22,12 +22,12 @@ def comparison_object(comparison: Comparison) -> dict[str, Any]:
         "b": _side(comparison.b),
         "effect": comparison.effect,
         "confidence": CONFIDENCE,
-        "differences": [{"what": each.what, "a": each.a, "b": each.b} for each in comparison.run_differences],
+        "differences": [asdict(each) for each in comparison.run_differences],
         "words": {word: words[word] for word in WORDS},
         "cells": [_cell(cell) for cell in comparison.cells],
-        "left_out": [_left_out(left) for left in comparison.left_out],
-        "only_in_a": [_place(place) for place in comparison.only_a],
-        "only_in_b": [_place(place) for place in comparison.only_b],
+        "left_out": [{**asdict(left.key), "why": left.why} for left in comparison.left_out],
+        "only_in_a": [asdict(key) for key in comparison.only_a],
+        "only_in_b": [asdict(key) for key in comparison.only_b],
         "gate": None if comparison.gate is None else _gate(comparison.gate),
     }
 
@@ -46,7 +46,7 @@ def ranking_object(ranking: Ranking) -> dict[str, Any]:
         "best": [each.entry.layout for each in ranking.best],
         "layouts": [_ranked(each) for each in ranking.ranked],
         "pairs": [_pair(pair) for pair in ranking.pairs],
-        "left_out": [{"layout": each.layout, "why": each.why} for each in ranking.excluded],
+        "left_out": [asdict(each) for each in ranking.excluded],
     }
 
 
@@ -54,24 +54,20 @@ def _side(side: Side) -> dict[str, Any]:
     return {"run": str(side.run.path), "layout": side.layout}
 
 
-def _place(place: CellKey) -> dict[str, Any]:
-    return {"layout": place.layout, "workload": place.workload}
-
-
 def _cell(cell: ComparedCell) -> dict[str, Any]:
     return {
-        **_place(cell.place),
+        **asdict(cell.key),
         "metric": cell.a.metric,
         "a": _measured(cell.a),
         "b": _measured(cell.b),
-        "speed": interval_object(cell.difference.interval),
-        **_decision(cell.decision),
+        "speed": asdict(cell.difference.interval),
+        **asdict(cell.decision),
     }
 
 
 def _measured(each: Measured) -> dict[str, Any]:
     return {
-        "figure": interval_object(each.figure),
+        "figure": asdict(each.figure),
         "trials": each.trials,
         "settled": None if each.cell.settling is None else each.cell.settling.converged,
         "unsteady": list(each.unsteady),
@@ -80,21 +76,13 @@ def _measured(each: Measured) -> dict[str, Any]:
     }
 
 
-def _decision(decision: ComparisonDecision) -> dict[str, Any]:
-    return {"word": decision.word, "p": decision.p, "p_holm": decision.p_holm}
-
-
-def _left_out(left: SkippedCell) -> dict[str, Any]:
-    return {**_place(left.place), "why": left.why}
-
-
 def _gate(gate: Gate) -> dict[str, Any]:
     return {
         "fail_if_slower": gate.limit,
         "passed": gate.passed,
-        "slower": [_place(cell.place) for cell in gate.slower],
-        "lost": [_place(left.place) for left in gate.lost],
-        "open": [_place(cell.place) for cell in gate.open],
+        "slower": [asdict(cell.key) for cell in gate.slower],
+        "lost": [asdict(left.key) for left in gate.lost],
+        "open": [asdict(cell.key) for cell in gate.open],
     }
 
 
@@ -104,11 +92,8 @@ def _ranked(each: Ranked) -> dict[str, Any]:
         "place": {"first": each.first, "last": each.last},
         "verdict": each.entry.verdict,
         "figures": [{"workload": name, **_measured(cell)} for name, cell in each.entry.cells.items()],
-        "speed_to_leader": None if each.to_leader is None else interval_object(each.to_leader.interval),
-        "redundancy": each.safety.redundancy,
-        "devices": each.safety.devices,
-        "capacity_bytes": each.safety.capacity_bytes,
-        "write_factor": each.safety.write_factor,
+        "speed_to_leader": None if each.to_leader is None else asdict(each.to_leader.interval),
+        **asdict(each.safety),
     }
 
 
@@ -116,7 +101,7 @@ def _pair(pair: Pair) -> dict[str, Any]:
     return {
         "better": pair.better,
         "worse": pair.worse,
-        "speed": interval_object(pair.difference.interval),
+        "speed": asdict(pair.difference.interval),
         "tie": pair.is_tie,
-        **_decision(pair.decision),
+        **asdict(pair.decision),
     }

@@ -41,7 +41,7 @@ def run_differences(a: FinishedRun, b: FinishedRun) -> tuple[RunDifference, ...]
     )
 
 
-def unlike_layouts(a: FinishedRun, layout_a: str, b: FinishedRun, layout_b: str) -> tuple[RunDifference, ...]:
+def layout_difference(a: FinishedRun, layout_a: str, b: FinishedRun, layout_b: str) -> tuple[RunDifference, ...]:
     """Return the expressions of two layouts with different names."""
     one, other = _layouts(a.campaign)[f"layout {layout_a}"], _layouts(b.campaign)[f"layout {layout_b}"]
     return (RunDifference("layout", f"{layout_a}: {one}", f"{layout_b}: {other}"),)

@@ -45,7 +45,7 @@ def test_the_words_are_those_of_compare(runs: Sequence[NamedRun]) -> None:
     cells = _by_cell(runs)
     comparison = compare(Side(runs[2].run), Side(runs[3].run), effect=LEAST_EFFECT)
     for cell in comparison.cells:
-        change = cells[cell.place.layout or "", cell.place.workload].points[-1].change
+        change = cells[cell.key.layout or "", cell.key.workload].points[-1].change
         assert change is not None
         assert (change.decision, change.speed) == (cell.decision, cell.difference.interval)
     assert len(comparison.cells) == 3

@@ -43,7 +43,7 @@ def printed(comparison: Comparison) -> str:
 
 
 def words(comparison: Comparison) -> dict[str, str]:
-    return {str(cell.place): cell.decision.word for cell in comparison.cells}
+    return {str(cell.key): cell.decision.word for cell in comparison.cells}
 
 
 def test_every_cell_gets_its_word_and_less_latency_is_faster(tmp_path: Path) -> None:
@@ -55,7 +55,7 @@ def test_every_cell_gets_its_word_and_less_latency_is_faster(tmp_path: Path) -> 
         "etcd on pair": "undecided",
         "reads on union": "same",
     }
-    by_place = {str(cell.place): cell for cell in found.cells}
+    by_place = {str(cell.key): cell for cell in found.cells}
     assert by_place["etcd on one"].difference.interval.mean == pytest.approx(2.0, rel=0.01)
     assert by_place["reads on pair"].difference.interval.mean == pytest.approx(0.75, rel=0.01)
 
@@ -74,7 +74,7 @@ def test_refuted_failed_and_missing_cells_are_left_out_and_named(tmp_path: Path)
         bad={("one", "reads"): "refuted", ("one", "etcd"): "failed"},
     )
     found = compared(a, b)
-    left = {str(each.place): (each.why, each.lost) for each in found.left_out}
+    left = {str(each.key): (each.why, each.lost) for each in found.left_out}
     assert left["reads on one"] == ("refuted (rule-refuted) in both", False)
     assert left["etcd on one"] == ("failed (rule-failed) in B", True)
     assert left["reads on pair"] == ("not measured in B", True)
@@ -155,7 +155,7 @@ def test_workloads_of_unlike_metrics_are_not_compared_unless_one_is_named(tmp_pa
     a = Side(made(tmp_path / "a", BEFORE))
     trials = {place: values for place, values in AFTER.items() if place[1] == "etcd"}
     b = Side(read_run(make_run(tmp_path / "b", trials, record=other)))
-    left = {str(each.place): each.why for each in compare(a, b, effect=0.02).left_out}
+    left = {str(each.key): each.why for each in compare(a, b, effect=0.02).left_out}
     assert left["reads on one"] == "A is measured by iops, B by p99; choose one with --metric"
     found = compare(a, b, effect=0.02, metric="bandwidth")
     assert {cell.a.metric for cell in found.cells} == {"bandwidth"}
@@ -168,9 +168,9 @@ def test_a_gate_names_what_is_slower_what_is_lost_and_what_is_open(tmp_path: Pat
     b = make_run(tmp_path / "b", AFTER, bad={("one", "etcd"): "refuted"})
     gate = compared(a, b, limit=0.05).gate
     assert gate is not None and not gate.passed
-    assert [str(cell.place) for cell in gate.slower] == ["reads on pair"]
-    assert [str(left.place) for left in gate.lost] == ["etcd on one"]
-    assert [str(cell.place) for cell in gate.open] == ["etcd on pair"]
+    assert [str(cell.key) for cell in gate.slower] == ["reads on pair"]
+    assert [str(left.key) for left in gate.lost] == ["etcd on one"]
+    assert [str(cell.key) for cell in gate.open] == ["etcd on pair"]
 
 
 def test_a_gate_lets_a_smaller_slowdown_pass(tmp_path: Path) -> None:
@@ -198,11 +198,11 @@ def test_a_gate_fails_where_the_other_campaign_leaves_a_cell_out_or_goes_by_anot
     a = make_run(tmp_path / "a", BEFORE)
     gate = compared(a, make_run(tmp_path / "b", slower, record=renamed), limit=0.05).gate
     assert gate is not None and not gate.passed
-    assert {str(left.place) for left in gate.lost} >= {"reads on pair", "etcd on pair"}
+    assert {str(left.key) for left in gate.lost} >= {"reads on pair", "etcd on pair"}
     other = changed(CAMPAIGN.replace("rw: randread, bs: 4k", "rw: randread, bs: 4k, metric: p99"))
     etcd = {place: values for place, values in BEFORE.items() if place[1] == "etcd"}
     gate = compared(a, make_run(tmp_path / "c", etcd, record=other), limit=0.05).gate
-    assert gate is not None and {str(left.place) for left in gate.lost} == {f"reads on {name}" for name in LAYOUTS}
+    assert gate is not None and {str(left.key) for left in gate.lost} == {f"reads on {name}" for name in LAYOUTS}
 
 
 def test_a_gate_where_all_figures_are_lost_fails_and_is_no_error(tmp_path: Path) -> None:

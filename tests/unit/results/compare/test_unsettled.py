@@ -58,7 +58,7 @@ def test_a_drifting_figure_is_undecided_though_its_trials_agree(tmp_path: Path) 
         run(tmp_path / "b", {("pair", "reads"): "drift"}, {**VALUES, ("one", "reads"): [2e3] * 3}),
     )
     found = compare(Side(a), Side(b), effect=0.02)
-    words = {cell.place.layout: cell.decision.word for cell in found.cells}
+    words = {cell.key.layout: cell.decision.word for cell in found.cells}
     assert words == {"one": "faster", "pair": "undecided", "union": "same"}
     text = text_of(print_comparison, found)
     assert "pair 2.00k IOPS unsettled undecided union" in text
@@ -82,7 +82,7 @@ def test_a_gate_leaves_unsettled_cells_open_and_fails_where_nothing_settled(tmp_
     a, b = run(tmp_path / "a", {}), run(tmp_path / "b", {("pair", "reads"): "drift"})
     gate = compare(Side(a), Side(b), effect=0.02, limit=0.05).gate
     assert gate is not None and gate.passed
-    assert [cell.place.layout for cell in gate.open] == ["pair"]
+    assert [cell.key.layout for cell in gate.open] == ["pair"]
     none = run(tmp_path / "c", dict.fromkeys(VALUES, "drift"))
     with pytest.raises(RunError, match="--fail-if-slower: no cell"):
         compare(Side(a), Side(none), effect=0.02, limit=0.05)
@@ -148,7 +148,7 @@ def test_a_rate_that_changes_is_held_at_its_extremes(
 def test_two_that_agree_on_the_mean_are_not_the_same_where_one_changes(tmp_path: Path) -> None:
     a, b = run(tmp_path / "a", {}), run(tmp_path / "b", {("pair", "reads"): "drift"}, extremes=(0.8, 1.2))
     found = compare(Side(a), Side(b), effect=0.02)
-    words = {cell.place.layout: cell.decision.word for cell in found.cells}
+    words = {cell.key.layout: cell.decision.word for cell in found.cells}
     assert words == {"one": "same", "pair": "undecided", "union": "same"}
     assert "held at its lowest and its highest tenth: reads on pair: drift" in text_of(print_comparison, found)
 
