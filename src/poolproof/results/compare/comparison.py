@@ -8,7 +8,7 @@ from poolproof.campaign.nearest import did_you_mean, listed
 from poolproof.errors import RunError, UsageError
 from poolproof.metrics import MetricId
 from poolproof.results.compare.finished import FinishedRun, Measured, metrics_of
-from poolproof.results.compare.run_differences import RunDifference, run_differences, layout_difference
+from poolproof.results.compare.run_differences import RunDifference, layout_difference, run_differences
 from poolproof.statistics.comparison import ComparisonDecision, Difference, decide, difference, holm
 from poolproof.statistics.intervals import CONFIDENCE
 
