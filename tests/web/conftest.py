@@ -10,7 +10,7 @@ import pytest
 from benchmarks.generated_run import make_run as make_large_run
 from playwright.sync_api import Browser, sync_playwright
 
-from poolproof.presentation.html_report.build import write_report
+from poolproof.presentation.html_report.page import write_report
 from poolproof.results.runs.model import Trial
 from poolproof.verdicts import Verdict
 from tests.unit.presentation.html_report.making import CAMPAIGN, all_trials, make_run, trial

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from poolproof.presentation.html_report.build import write_report
+from poolproof.presentation.html_report.page import write_report
 from tests.unit.presentation.html_report.calibrated import CALIBRATED, disks_alone, make_calibrated
 from tests.unit.presentation.html_report.making import make_run
 from tests.web.opened import Opened
@@ -28,14 +28,14 @@ def test_the_chart_has_a_bar_and_a_share_for_each_cell(opened: Opening, calibrat
     page = opened(calibrated_page)
     drawn = page.chart("limit-chart")
     words = drawn.locator("svg text").all_text_contents()
-    assert {"reads", "stream", "one", "pair", "51%", "50%", "609%", "150%", "of what its disks can do"} <= set(words)
+    assert {"reads", "stream", "one", "pair", "51%", "50%", "609%", "150%", "share of the limit"} <= set(words)
     assert drawn.locator("svg g[class*='layer_0_marks'] path").count() == 4
 
 
 def test_the_section_says_what_is_more_than_the_disks_give(opened: Opening, calibrated_page: Path) -> None:
     page = opened(calibrated_page)
     said = page.text("#limit")
-    assert "this run measured each disk alone and bare" in said
+    assert "this run measured each disk alone, without a layout" in said
     assert "reads on pair: 609%, more than its disks give alone. 90% of its bytes never came to or from a disk" in said
     assert page.page.locator("#limit-bare tbody tr").count() == 4
     assert "a reads 2.00k IOPS" in page.text("#limit-bare")

@@ -12,7 +12,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from poolproof.presentation.html_report.answer import answer
-from poolproof.presentation.html_report.build import write_report
+from poolproof.presentation.html_report.page import write_report
 from poolproof.presentation.html_report.reading import read
 from poolproof.results.runs.model import Convergence
 from poolproof.results.runs.summary import cells_of
@@ -139,7 +139,7 @@ def test_the_curves_follow_their_controls(opened: Opening, small_page: Path) -> 
     assert "one" not in page.page.locator("#curves-table tbody tr th").all_inner_texts()
     for number in (0, 2):
         page.page.locator("#layouts input").nth(number).uncheck()
-    assert "Nothing is left to draw" in page.text("#curves-note")
+    assert "There is nothing to draw" in page.text("#curves-note")
 
 
 def test_refuted_points_are_hollow_and_counted(opened: Opening, small_page: Path) -> None:
@@ -223,13 +223,13 @@ def test_the_cell_is_chosen_by_name_too(opened: Opening, small_page: Path) -> No
     assert "was not measured" in page.text("#cell-head")
 
 
-def test_mends_and_campaign_are_copied_whole(opened: Opening, small_run: Path, small_page: Path) -> None:
+def test_fixes_and_the_campaign_are_copied_whole(opened: Opening, small_run: Path, small_page: Path) -> None:
     page = opened(small_page)
     page.page.evaluate("() => { navigator.clipboard.writeText = async (text) => { window.copied = text; }; }")
     page.page.click("#copy-campaign")
     page.page.wait_for_function("window.copied")
     assert page.page.evaluate("window.copied") == (small_run / "campaign.yaml").read_text(encoding="utf-8")
-    page.page.locator(".mend .copy").first.click()
+    page.page.locator(".fix .copy").first.click()
     page.page.wait_for_function("window.copied === 'write it anew'")
 
 

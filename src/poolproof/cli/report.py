@@ -19,7 +19,7 @@ def command(
     as_json: Json = False,
 ) -> None:
     """Write a run as one self-contained page: the answer, every figure with its proof, all that repeats it."""
-    from poolproof.presentation.html_report.build import write_report
+    from poolproof.presentation.html_report.page import write_report
     from poolproof.units import format_size
 
     target = out or run / "report.html"

@@ -15,6 +15,7 @@ from poolproof.results.runs.summary import Cell
 from poolproof.verdicts import Verdict
 
 Scale = Literal["log", "linear"]
+SCALES: tuple[Scale, ...] = ("log", "linear")
 
 
 @dataclass(frozen=True)

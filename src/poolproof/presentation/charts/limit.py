@@ -1,41 +1,45 @@
-"""How near each figure is to what its disks gave when the same run measured them alone."""
+"""How near each figure is to the limit of its disks, if the same run measured them alone."""
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from typing import Any
 
 import altair as alt
 
 from poolproof.presentation.charts import theme as look
+from poolproof.presentation.charts.model import Column, Row, RunChart
+from poolproof.presentation.charts.trial_data import short
+from poolproof.presentation.terminal.limited import how_text, share_text
+from poolproof.results.compare.finished import FinishedRun
+from poolproof.results.runs.limit import Limit, limits_of
 
 _FARTHEST = 3.0
-"""A bar ends there, however much larger the share is: its label has it."""
+"""Bars end here, however large the share is; the label has the number."""
 _WIDTH = 240
 _ROOM_FOR_LABELS = 60
 
 
-@dataclass(frozen=True)
-class Distance:
-    """`share`: the figure over its limit, 1 being all that the disks give; `label` in per cent; `how` it came about."""
+def _rows(run: FinishedRun) -> list[Row]:
+    """Return the cells that count and have a limit."""
+    cells = tuple(run.cells.values())
+    limits = limits_of(cells, run.bare, run.campaign)
+    return [
+        (cell.layout, cell.workload, short(limit.share), share_text(limit), how_text(limit, cell.metric))
+        for cell in cells
+        if cell.counts
+        if isinstance(limit := limits.get((cell.layout, cell.workload)), Limit)
+    ]
 
-    layout: str
-    workload: str
-    share: float
-    label: str
-    how: str
 
-
-def limit(distances: Sequence[Distance], *, layouts: Sequence[str], columns: int = 3) -> Any:
-    """The chart: a panel for each workload, a bar for each layout, a line at what the disks can do.
-
-    A share of more than three times that is drawn to three times; every share stands in figures right of its bar.
-    """
-    farthest = min(_FARTHEST, 1.15 * max([1.0, *(each.share for each in distances)]))
+def _draw(data: alt.InlineData, run: FinishedRun) -> Any:
+    """Draw a panel for each workload, a bar for each layout, and a line at the limit."""
+    rows: list[dict[str, Any]] = data.values
+    layouts = [layout.name for layout in run.campaign.layouts]
+    shown = {row["layout"] for row in rows}
+    farthest = min(_FARTHEST, 1.15 * max([1.0, *(row["share"] for row in rows)]))
     bars = alt.Chart().encode(
-        y=alt.Y("layout:N", title=None, scale=alt.Scale(domain=_drawn(distances, layouts))),
+        y=alt.Y("layout:N", title=None, scale=alt.Scale(domain=[layout for layout in layouts if layout in shown])),
         x=alt.X(
             "share:Q",
-            title="of what its disks can do",
+            title="share of the limit",
             axis=alt.Axis(format="%", tickCount=4),
             scale=alt.Scale(domain=[0, farthest], clamp=True, nice=False),
         ),
@@ -44,20 +48,28 @@ def limit(distances: Sequence[Distance], *, layouts: Sequence[str], columns: int
     coloured = bars.mark_bar(height=12).encode(
         color=alt.Color("layout:N", scale=alt.Scale(**look.series_scale(layouts, look.SERIES)), legend=None)
     )
-    said = bars.mark_text(align="left", fontSize=11).encode(x=alt.value(_WIDTH + 6), text="label:N")
-    all_of_it = alt.Chart().mark_rule(strokeDash=[4, 3]).encode(x=alt.datum(1))
-    data = alt.InlineData(values=[asdict(each) for each in distances])
+    labels = bars.mark_text(align="left", fontSize=11).encode(x=alt.value(_WIDTH + 6), text="label:N")
+    at_limit = alt.Chart().mark_rule(strokeDash=[4, 3]).encode(x=alt.datum(1))
+    workloads = alt.Facet("workload:N", title=None, sort=list(dict.fromkeys(row["workload"] for row in rows)))
     return (
-        alt.layer(coloured, all_of_it, said)
+        alt.layer(coloured, at_limit, labels)
         .properties(width=_WIDTH, height=alt.Step(22), data=data)
-        .facet(
-            facet=alt.Facet("workload:N", title=None, sort=list(dict.fromkeys(each.workload for each in distances))),
-            columns=columns,
-            spacing={"column": _ROOM_FOR_LABELS, "row": 20},
-        )
+        .facet(facet=workloads, columns=3, spacing={"column": _ROOM_FOR_LABELS, "row": 20})
     )
 
 
-def _drawn(distances: Sequence[Distance], layouts: Sequence[str]) -> list[str]:
-    found = {each.layout for each in distances}
-    return [layout for layout in layouts if layout in found]
+CHART = RunChart(
+    name="limit",
+    title="share of the limit, from what each disk gave alone and the bytes it carries",
+    section="limit",
+    columns=(
+        Column("layout", "layout"),
+        Column("workload", "workload"),
+        Column("share", "share", "share"),
+        Column("label", ""),
+        Column("how", "how it is computed"),
+    ),
+    draw=_draw,
+    rows=_rows,
+    in_pictures=True,
+)

@@ -1,77 +1,110 @@
-"""Through time: the rate that fio tells of, and the rate of the disks, on one axis; the window shaded."""
+"""Over time: the rate that fio reports and the rate of the disks, on one axis."""
 
+import itertools
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from typing import Any
 
 import altair as alt
 
 from poolproof.presentation.charts import theme as look
+from poolproof.presentation.charts.model import Column, Lines, TrialChart
+from poolproof.presentation.charts.trial_data import Report, TrialData, megabytes_per_s, short
+from poolproof.results.compare.finished import FinishedRun
+from poolproof.units import format_rate
 
-SOURCES = ("fio", "disks, reads", "disks, writes")
-
-
-@dataclass(frozen=True)
-class RatePoint:
-    """Bytes per second of one source over a stretch of time that begins at `at_s`, seconds from the window's start."""
-
-    at_s: float
-    source: str
-    rate: float
+_FIO, _READS, _WRITES = SOURCES = ("fio", "disks, reads", "disks, writes")
+_MEGA = 1e6
+_LEAST_INTERVAL = 0.5
 
 
-@dataclass(frozen=True)
-class Phase:
-    """A stretch of time with a name: `warm-up`, `window` or `drain`; seconds from the window's start."""
+def _lines(trial: TrialData) -> list[Lines]:
+    spans = [later.at_s - earlier.at_s for earlier, later in trial.steps]
+    moved = {
+        _READS: [later.read_bytes - earlier.read_bytes for earlier, later in trial.steps],
+        _WRITES: [later.write_bytes - earlier.write_bytes for earlier, later in trial.steps],
+    }
+    values = {
+        name: _held([megabytes_per_s(each, span) for each, span in zip(own, spans, strict=True)])
+        for name, own in moved.items()
+        if any(each > 0 for each in own)
+    }
+    disks = Lines([short(at) for at in trial.times_s], values)
+    return [each for each in (disks, _drain(trial), _fio(trial)) if each is not None]
 
-    name: str
-    from_s: float
-    to_s: float
+
+def _drain(trial: TrialData) -> Lines | None:
+    """Return the mean rate of what the disks wrote after the window."""
+    account = trial.account
+    late = megabytes_per_s(account.leaf_drained_write_bytes - account.leaf_write_bytes, account.drain_s)
+    if not late or not trial.has_drain:
+        return None
+    return Lines([short(account.window_s), short(account.window_s + account.drain_s)], {_WRITES: [late, late]})
 
 
-def rates(points: Sequence[RatePoint], spans: Sequence[Phase]) -> Any:
-    """The chart: steps, because a rate is a mean over its stretch."""
+def _fio(trial: TrialData) -> Lines | None:
+    if trial.reports:
+        return fio_line(trial.reports, trial.start_s, trial.most_points)
+    mean = megabytes_per_s(_fio_bytes(trial), trial.account.window_s)
+    return Lines([0, short(trial.account.window_s)], {_FIO: [mean, mean]}) if mean else None
+
+
+def fio_line(reports: Sequence[Report], start_s: float, most_points: int) -> Lines:
+    """Return fio's own rate by its own clock, because its last report is printed late.
+
+    A last interval shorter than half of the usual one is joined with the one before it.
+    """
+    clock_s = min(report.at_s - report.ran_s for report in reports) - start_s
+    totals = [(0.0, 0), *((report.ran_s, report.read_bytes + report.write_bytes) for report in reports)]
+    if len(totals) > 3 and totals[-1][0] - totals[-2][0] < _LEAST_INTERVAL * (totals[-2][0] - totals[-3][0]):
+        del totals[-2]
+    step = max(1, -(-len(totals) // most_points))
+    picked = [*totals[:-1:step], totals[-1]]
+    rates = [
+        megabytes_per_s(after - before, to_s - from_s) for (from_s, before), (to_s, after) in itertools.pairwise(picked)
+    ]
+    return Lines([short(clock_s + at) for at, _ in picked], {_FIO: _held(rates)})
+
+
+def _held(values: list[float | None]) -> list[float | None]:
+    """Repeat the last value, so that its step is as long as its interval."""
+    return [*values, values[-1] if values else None]
+
+
+def _fio_bytes(trial: TrialData) -> int:
+    return trial.account.fio_read_bytes + trial.account.fio_write_bytes
+
+
+def _note(trial: TrialData, lines: Sequence[Lines]) -> str:
+    rates = [value or 0.0 for each in lines for name, own in each.values.items() if name != _FIO for value in own]
+    window_s = trial.account.window_s
+    mean = format_rate(_fio_bytes(trial) / window_s) if window_s else "unknown"
+    fastest = format_rate(max(rates, default=0.0) * _MEGA)
+    return f"Disks: at most {fastest}; fio: {mean} on average{'' if trial.reports else ', which is its line'}."
+
+
+def _draw(data: alt.InlineData, _run: FinishedRun) -> Any:
     colours = alt.Scale(domain=list(SOURCES), range=[look.FIO, look.READ, look.WRITE])
     dashes = alt.Scale(domain=list(SOURCES), range=[[6, 3], [1, 0], [1, 0]])
-    line = (
-        alt.Chart(alt.InlineData(values=[asdict(point) for point in points], name="points"))
+    return (
+        alt.Chart(data)
         .mark_line(interpolate="step-after", strokeWidth=1.8, clip=True)
         .encode(
-            x=_seconds(),
-            y=alt.Y(
-                "rate:Q",
-                title="bytes per second",
-                axis=alt.Axis(format="~s", tickCount=5, minExtent=48),
-                scale=alt.Scale(zero=True),
-            ),
+            x=look.seconds(),
+            y=alt.Y("rate:Q", title="MB/s", axis=alt.Axis(tickCount=5, minExtent=48), scale=alt.Scale(zero=True)),
             color=alt.Color("source:N", title=None, scale=colours, legend=alt.Legend(orient="top")),
             strokeDash=alt.StrokeDash("source:N", title=None, scale=dashes),
         )
-    )
-    return (
-        alt.layer(shaded(spans), line)
-        .resolve_scale(color="independent", strokeDash="independent")
         .properties(width=640, height=180)
     )
 
 
-def shaded(spans: Sequence[Phase]) -> Any:
-    """The stretches of time behind a chart: the window plain, what is around it grey and with its name."""
-    base = alt.Chart(alt.InlineData(values=[asdict(span) for span in spans], name="spans")).transform_filter(
-        "datum.name !== 'window'"
-    )
-    ends = {"x": alt.X("from_s:Q", title="seconds from the window's start"), "x2": alt.X2("to_s:Q")}
-    grey = base.mark_rect(color="#8b949e", opacity=0.18).encode(**ends)
-    names = [
-        base.transform_filter(f"datum.name {'=' if last else '!'}== 'drain'")
-        .mark_text(
-            align="right" if last else "left", baseline="top", dx=-3 if last else 3, dy=3, fontSize=10, opacity=0.8
-        )
-        .encode(x=alt.X("to_s:Q" if last else "from_s:Q"), y=alt.value(0), text="name:N")
-        for last in (False, True)
-    ]
-    return alt.layer(grey, *names)
-
-
-def _seconds() -> Any:
-    return alt.X("at_s:Q", title="seconds from the window's start", scale=alt.Scale(nice=False, zero=False))
+CHART = TrialChart(
+    name="rates",
+    title="Rates of fio and the disks",
+    section="time",
+    columns=(Column("at_s", "time", "s"), Column("source", "source"), Column("rate", "rate", "MB/s")),
+    draw=_draw,
+    lines=_lines,
+    note=_note,
+    order=10,
+)

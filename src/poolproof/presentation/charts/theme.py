@@ -1,11 +1,14 @@
-"""How every chart looks: colours that the colour-blind tell apart, marks of verdicts, light and dark.
+"""The look of every chart: colours that colour-blind readers can distinguish, in a light and a dark theme.
 
-Colours of layouts: Okabe and Ito (2008), Color Universal Design, without its yellow, which white swallows. Colours of
-factors: the ends of ColorBrewer's RdYlBu (Brewer 2003), which stay apart in all common kinds of colour blindness.
+Colours of layouts: Okabe and Ito (2008), Color Universal Design, without its yellow, which is invisible on white.
+Colours of factors: the ends of ColorBrewer's RdYlBu (Brewer 2003), which remain distinct in all common kinds of colour
+blindness.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
+
+import altair as alt
 
 Theme = Literal["light", "dark"]
 
@@ -13,7 +16,7 @@ SERIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c
 DASHES: tuple[tuple[int, ...], ...] = ((1, 0), (6, 3), (2, 2), (8, 3, 2, 3))
 SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "triangle-right")
 READ, WRITE, FIO = "#0072b2", "#d55e00", "#7f7f7f"
-"""Reads, writes, and what fio says of itself; the same everywhere."""
+"""Reads, writes, and what fio itself reports; the same in all charts."""
 
 LIGHTER: Mapping[str, str] = {
     "#0072b2": "#4c8df6",
@@ -23,10 +26,10 @@ LIGHTER: Mapping[str, str] = {
     "#8c6bb1": "#b99be0",
     "#7f7f7f": "#a8a8a8",
 }
-"""What takes the place of a colour on a dark page."""
+"""The colours that replace others on a dark page."""
 
 HEAT = ("#08306b", "#2171b5", "#6baed6", "#c6dbef", "#fdd49e", "#fc8d59", "#b30000")
-"""From the best of a workload to a hundredth of it and less: equal steps on a logarithmic scale."""
+"""From the best of a workload to a hundredth of it or less, in equal steps on a logarithmic scale."""
 HEAT_DECADES = 2.0
 
 _FONT = "system-ui, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
@@ -37,18 +40,23 @@ _INK: Mapping[Theme, Mapping[str, str]] = {
 
 
 def series_scale(names: Sequence[str], among: Sequence[Any]) -> dict[str, Any]:
-    """A scale that gives each name its own of `among`, again from the first when they run out."""
+    """Return a scale that gives each name one of `among`, starting again from the first when they run out."""
     return {"domain": list(names), "range": [among[number % len(among)] for number, _ in enumerate(names)]}
 
 
 def dash_scale(names: Sequence[str]) -> dict[str, Any]:
-    """A dash for each name: whole lines until the colours begin again."""
+    """Return a dash for each name: solid lines until the colours repeat."""
     dashes = [DASHES[number // len(SERIES) % len(DASHES)] for number, _ in enumerate(names)]
     return {"domain": list(names), "range": [list(dash) for dash in dashes]}
 
 
+def seconds() -> Any:
+    """Return the time axis of charts of a trial; the page sets one domain for all of them."""
+    return alt.X("at_s:Q", title="seconds from the start of the window", scale=alt.Scale(nice=False, zero=False))
+
+
 def config(theme: Theme) -> dict[str, Any]:
-    """Vega-Lite's `config` for paper or screen, light or dark."""
+    """Return Vega-Lite's `config` for a theme."""
     ink = _INK[theme]
     axis = {
         "labelColor": ink["quiet"],
@@ -79,17 +87,17 @@ def config(theme: Theme) -> dict[str, Any]:
 
 
 def for_pages() -> dict[str, Any]:
-    """What a page's own script needs to dress charts by its theme, as `dressed` does."""
+    """Return what a page's script needs to apply its theme to charts, as `dressed` does."""
     return {"themes": {"light": config("light"), "dark": config("dark")}, "lighter": dict(LIGHTER)}
 
 
 def dressed(chart: Any, theme: Theme = "light") -> dict[str, Any]:
-    """A chart as a Vega-Lite specification with its looks, ready to be drawn (vl_convert) or embedded."""
+    """Return a chart as a Vega-Lite specification with a theme, ready for vl_convert."""
     return {**(bare(chart) if theme == "light" else _lighter(bare(chart))), "config": config(theme)}
 
 
 def _lighter(part: Any) -> Any:
-    """The same specification with colours that a dark page needs."""
+    """Return the specification with the colours for a dark page."""
     if isinstance(part, dict):
         return {key: _lighter(value) for key, value in part.items()}
     if isinstance(part, list):
@@ -98,11 +106,11 @@ def _lighter(part: Any) -> Any:
 
 
 def bare(chart: Any) -> dict[str, Any]:
-    """A chart as a Vega-Lite specification without looks: the page gives it those of its theme.
+    """Return a chart as a Vega-Lite specification without a theme: the page applies its own.
 
-    Its rows stand in `data.values`, so that others can be put in their place.
+    Its rows are in `data.values`, where the page's script replaces them.
     """
-    made: dict[str, Any] = chart.to_dict(validate=False)  # tests do that, once; it takes half the time of a page
+    made: dict[str, Any] = chart.to_dict(validate=False)  # validating takes half the time of a page; tests do it
     made.pop("config", None)
     sets = made.pop("datasets", {})
     if sets:

@@ -11,15 +11,13 @@ from poolproof.load.fio.job import Job
 from poolproof.metrics import COMPARABLE, MetricId
 from poolproof.presentation.charts import theme as look
 from poolproof.presentation.charts.axis_positions import AxisPosition, places
+from poolproof.presentation.charts.catalogue import all_charts, filled, with_rows
 from poolproof.presentation.charts.curves import CurvePoint, Scale, curve_points, curves
 from poolproof.presentation.charts.figures import FigurePoint, figure_points, figures
-from poolproof.presentation.charts.limit import Distance
-from poolproof.presentation.charts.limit import limit as limit_chart
 from poolproof.presentation.charts.metrics import intervals_text
+from poolproof.presentation.charts.model import Chart, RunChart
 from poolproof.presentation.export.panels import mode_of, sync_of
-from poolproof.presentation.terminal.limited import share_text
 from poolproof.results.compare.finished import FinishedRun, metrics_of
-from poolproof.results.runs.limit import Limit, limits_of
 from poolproof.results.runs.summary import Cell
 from poolproof.verdicts import counts
 
@@ -41,7 +39,7 @@ class Picture:
 
 
 def pictures(run: FinishedRun, scale: Scale = "log") -> Iterator[Picture]:
-    """Curves over what makes an axis, for each mode; for workloads without an axis the figure of each layout."""
+    """Yield curves for each mode if there is an axis, else figures for each workload, then all other charts."""
     cells = tuple(run.cells.values())
     placed = places(run.campaign.workloads)
     measured = metrics_of(cells)
@@ -51,7 +49,9 @@ def pictures(run: FinishedRun, scale: Scale = "log") -> Iterator[Picture]:
         for workload in run.campaign.workloads:
             if workload.name not in placed:
                 yield from _figures(run, workload, cells, metric)
-    yield from _limits(run, cells)
+    for chart in all_charts():
+        if chart.in_pictures:
+            yield from _of_run(run, chart) if isinstance(chart, RunChart) else _of_cells(run, chart)
 
 
 def drawn(picture: Picture, kind: Kind) -> bytes:
@@ -59,8 +59,11 @@ def drawn(picture: Picture, kind: Kind) -> bytes:
     import vl_convert
 
     specification = look.dressed(picture.chart)
-    specification["spec"].update(picture.size)
-    specification["facet"]["header"] = {"labels": False}  # the title says it
+    if picture.size:
+        specification["spec"].update(picture.size)
+    facet = specification.get("facet", {})
+    if facet.get("field") in ("panel", "workload"):
+        facet["header"] = {"labels": False}  # the title has the name
     specification["padding"] = _PADDING
     if kind == "svg":
         text: str = vl_convert.vegalite_to_svg(specification)
@@ -96,20 +99,29 @@ def _figures(run: FinishedRun, workload: Workload, cells: Sequence[Cell], metric
         yield Picture(_place(workload, (workload.name,), metric), chart.properties(title=title), _FIGURE_SIZE)
 
 
-def _limits(run: FinishedRun, cells: Sequence[Cell]) -> Iterator[Picture]:
-    """For each workload, how near its layouts are to what their disks can do; none where no disk was measured alone."""
-    found = limits_of(cells, run.bare, run.campaign)
+def _of_run(run: FinishedRun, chart: RunChart) -> Iterator[Picture]:
+    """Yield one picture for each workload if the rows have a workload, else one."""
+    rows, fields = chart.rows(run), [column.field for column in chart.columns]
+    if "workload" not in fields:
+        made = with_rows(chart, rows, run)
+        if made is not None:
+            yield Picture(PurePosixPath(chart.name), made.properties(title=_headed(run, chart.title, "")), {})
+        return
     for workload in run.campaign.workloads:
-        rows = [
-            Distance(cell.layout, cell.workload, limit.share, share_text(limit), limit.bound)
-            for cell in cells
-            if cell.workload == workload.name and cell.counts
-            if isinstance(limit := found.get((cell.layout, cell.workload)), Limit)
-        ]
-        if rows:
-            title = _headed(run, workload.name, "of what its disks gave alone, by the bytes that each carries")
-            chart = limit_chart(rows, layouts=_layouts(run), columns=1)
-            yield Picture(_folder(workload, (workload.name,), "limit"), chart.properties(title=title), {})
+        made = with_rows(chart, [row for row in rows if row[fields.index("workload")] == workload.name], run)
+        if made is not None:
+            title = _headed(run, workload.name, chart.title)
+            yield Picture(_folder(workload, (workload.name,), chart.name), made.properties(title=title), {})
+
+
+def _of_cells(run: FinishedRun, chart: Chart) -> Iterator[Picture]:
+    """Yield one picture for each cell."""
+    for cell in run.cells.values():
+        workload, made = run.workload(cell.workload), filled(chart, run, cell)
+        if workload is not None and made is not None:
+            title = _headed(run, f"{cell.workload} on {cell.layout}", chart.title)
+            place = _folder(workload, (cell.workload, cell.layout), chart.name)
+            yield Picture(place, made.properties(title=title), {})
 
 
 def _is(place: AxisPosition, panel: str, rest: str) -> bool:

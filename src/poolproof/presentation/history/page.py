@@ -18,8 +18,7 @@ from poolproof.presentation.history.series import (
     series_of,
     unlike_before,
 )
-from poolproof.presentation.html_report.libraries import vega_script
-from poolproof.presentation.html_report.template import asset, rendered
+from poolproof.presentation.html_report.assets import asset, rendered, vega_script
 from poolproof.presentation.terminal.words import MARKS, factor_text, per_cent_whole
 from poolproof.results.runs.files import write_whole
 from poolproof.statistics.comparison import LEAST_EFFECT

@@ -12,6 +12,7 @@ from poolproof.campaign.model import Campaign
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.errors import RunError
 from poolproof.measure.events import Listener, LiveRates
+from poolproof.presentation.charts.trial_data import trial_data
 from poolproof.presentation.live.rates import rates_of
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.files import decode
@@ -22,6 +23,7 @@ MEASURING = "measuring"
 _CLEANING_UP = "cleaning up"
 _BETWEEN = "between two trials"
 _TAIL_BYTES = 65_536
+_ALL_SAMPLES = 10**9
 Key = tuple[str, str, int]
 
 
@@ -132,7 +134,7 @@ class Follower:
 
     def _report_rates(self, trial: Trial, listener: Listener) -> None:
         if listener.wants_live:
-            for rates in rates_of(self.run.trial_path(*trial.key)):
+            for rates in rates_of(trial_data(self.run.path, trial, _ALL_SAMPLES)):
                 listener.live(rates)
 
     def _begin(self, key: Key, listener: Listener) -> None:

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from poolproof.presentation.html_report.build import page
+from poolproof.presentation.html_report.page import page
 from poolproof.presentation.html_report.reading import read
 from poolproof.presentation.live.follow import Follower
 from poolproof.presentation.terminal.progress import RunProgress

@@ -7,7 +7,8 @@ from rich.text import Text
 from poolproof.results.runs.claims import ClaimResult
 from poolproof.statistics.intervals import Interval
 
-_MARKS = {"held": ("✓", "green"), "failed": ("✗", "red"), "undecided": ("?", "yellow")}
+CLAIM_MARKS = {"held": "✓", "failed": "✗", "undecided": "?"}
+_STYLES = {"held": "green", "failed": "red", "undecided": "yellow"}
 
 
 def print_claims(console: Console, claims: tuple[ClaimResult, ...]) -> None:
@@ -15,8 +16,9 @@ def print_claims(console: Console, claims: tuple[ClaimResult, ...]) -> None:
     if claims:
         console.print(Text("\nclaims", style="bold"))
     for held in claims:
-        mark, style = _MARKS[held.result]
-        heading = Text(f"{mark} {held.result}: ", style=style).append(held.claim.claim, style="default")
+        heading = Text(f"{CLAIM_MARKS[held.result]} {held.result}: ", style=_STYLES[held.result]).append(
+            held.claim.claim, style="default"
+        )
         said = f"measured {measured_text(held)}" if held.measured else ""
         said = "; ".join(part for part in (said, held.why) if part)
         lines = [f"{held.claim.text}; {said}", f"source: {held.claim.source}"]

@@ -44,7 +44,7 @@ def test_the_page_says_how_many_figures_changed(poolproof: Command) -> None:
     make_history(Path("runs"))
     code, text, err = _page(poolproof)
     assert (code, err) == (0, "")
-    assert "2 figures surely changed by more than 2%" in text
+    assert "2 figures changed by more than 2%" in text
     assert "4 runs, 4 cells" in text
 
 

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from poolproof.presentation.charts.limit import CHART as LIMIT
 from poolproof.presentation.html_report.answer import answer
-from poolproof.presentation.html_report.build import page
-from poolproof.presentation.html_report.limits import LimitSection, section
+from poolproof.presentation.html_report.page import page
 from poolproof.presentation.html_report.reading import read
+from poolproof.presentation.html_report.sections import LimitSection, limit_section
 from poolproof.results.compare.finished import read_run
 from tests.unit.presentation.html_report.calibrated import CALIBRATED, disks_alone, make_calibrated
 from tests.unit.presentation.html_report.making import make_run, trial
@@ -16,13 +17,13 @@ from tests.unit.presentation.html_report.making import make_run, trial
 
 def _section(run: Path) -> LimitSection:
     seen = read(run)
-    return section(seen, tuple(seen.run.cells.values()))
+    return limit_section(seen, tuple(seen.run.cells.values()))
 
 
 def test_each_cell_has_its_share_and_says_how_its_limit_comes_about(tmp_path: Path) -> None:
     found = _section(make_calibrated(tmp_path / "run"))
     rows = {(row.layout, row.workload): row for row in found.rows}
-    assert [(row.share, row.most) for row in rows.values()] == [
+    assert [(row.share, row.limit) for row in rows.values()] == [
         ("51%", "2.00k IOPS"),
         ("50%", "8.31 MB/s"),
         ("76%", "2.00k IOPS"),
@@ -32,9 +33,8 @@ def test_each_cell_has_its_share_and_says_how_its_limit_comes_about(tmp_path: Pa
         "a 2.00k IOPS ÷ 0.5 = 4.00k IOPS; b 1.00k IOPS ÷ 0.5 = 2.00k IOPS: b bounds it"
     )
     assert rows["pair", "stream"].how == "a 8.31 MB/s ÷ 1; b 4.16 MB/s ÷ 1: b bounds it"
-    assert [(each.layout, each.workload, each.label) for each in found.chart] == [
-        (row.layout, row.workload, row.share) for row in found.rows
-    ]
+    drawn = LIMIT.rows(read_run(tmp_path / "run"))
+    assert [(row[0], row[1], row[3]) for row in drawn] == [(row.layout, row.workload, row.share) for row in found.rows]
 
 
 def test_the_disks_alone_stand_in_a_table_of_their_own_and_nowhere_else(tmp_path: Path) -> None:
@@ -61,7 +61,7 @@ def test_a_refuted_figure_stands_in_the_table_and_not_in_the_chart(tmp_path: Pat
     trials = [*disks_alone(), *(trial("one", "stream", number, "refuted") for number in (1, 2))]
     found = _section(make_run(tmp_path / "run", trials, campaign=CALIBRATED))
     assert [row.mark for row in found.rows] == ["✗"]
-    assert found.chart == ()
+    assert LIMIT.rows(read_run(tmp_path / "run")) == []
 
 
 def test_a_run_of_which_only_disks_alone_are_done_is_a_page_all_the_same(tmp_path: Path) -> None:

@@ -12,14 +12,13 @@ import pytest
 from poolproof.cli.commands import app_for
 from poolproof.errors import RunError
 from poolproof.evidence.model import Evidence, Level
-from poolproof.presentation.html_report.build import write_report
+from poolproof.presentation.html_report.assets import script_json
+from poolproof.presentation.html_report.page import write_report
 from poolproof.presentation.html_report.reading import read
-from poolproof.presentation.html_report.template import script_json
-from poolproof.presentation.html_report.through_time import Report, Sample, fio_rates, series_of
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.model import Trial
 from poolproof.rules.model import Finding
-from tests.unit.presentation.html_report.making import CAMPAIGN, RECORD, all_trials, make_run, readings, trial
+from tests.unit.presentation.html_report.making import CAMPAIGN, RECORD, all_trials, make_run, trial
 
 
 def _page(run: Path) -> str:
@@ -194,9 +193,10 @@ def test_the_command_says_where_the_page_is(tmp_path: Path, capsys: pytest.Captu
     assert (tmp_path / "r.html").stat().st_size > 100_000
 
 
-def test_bare_disks_make_the_limit(tmp_path: Path) -> None:
+def test_layouts_of_a_disk_alone_give_the_limit(tmp_path: Path) -> None:
     data = _data(_page(make_run(tmp_path / "run", all_trials())))
-    shares = {(layout, workload): share for layout, workload, share, *_ in data["limit"]}
+    (limit,) = [chart for chart in data["charts"] if chart["name"] == "limit"]
+    shares = {(layout, workload): share for layout, workload, share, *_ in limit["rows"]}
     assert shares == {("one", "reads"): pytest.approx(0.5), ("one", "stream"): pytest.approx(0.5)}
 
 
@@ -223,35 +223,6 @@ def test_very_long_names_and_many_layouts_make_a_page(tmp_path: Path) -> None:
     assert long in _data(_page(make_run(tmp_path / "run", trials, campaign=campaign)))["layouts"]
 
 
-def test_rates_through_time_come_from_the_counters() -> None:
-    one = trial("one", "stream")
-    samples = [Sample(reading.at_s, {"a": reading.counters[0]}) for reading in readings(one)]
-    series = series_of(samples, one, 200)
-    assert series["t"][:3] == [-1, 0, 1]
-    assert series["w"][0] == 0
-    assert series["w"][1] == pytest.approx(10 * 1024**2 / 1e6, rel=1e-3)
-    assert series["u"]["a"][1:] == [50] * 10
-    assert series["fio"] == pytest.approx(10 * 1024**2 / 1e6, rel=1e-3)
-
-
-def test_fewer_points_keep_every_byte() -> None:
-    one = trial("one", "stream")
-    samples = [Sample(reading.at_s, {"a": reading.counters[0]}) for reading in readings(one)]
-    series = series_of(samples, one, 4)
-    spans = [later - earlier for earlier, later in zip(series["t"], series["t"][1:], strict=False)]
-    moved = sum(rate * span for rate, span in zip(series["w"], spans, strict=True))
-    assert len(series["w"]) == 4
-    assert moved == pytest.approx(100 * 1024**2 / 1e6, rel=1e-3)
-
-
-def test_fios_own_rate_is_drawn_where_it_reported() -> None:
-    late = [0.0, 0.0, 0.0, 0.4]  # the last report is printed when all has been summed up
-    reports = [Report(101.0 + n + late[n], n + 1.0, 2_000_000 * (n + 1), 1_000_000 * (n + 1)) for n in range(4)]
-    assert fio_rates(reports, 99.5, 200) == {"fioRate": [[0.5, 3], [1.5, 3], [2.5, 3], [3.5, 3], [4.5, 3]]}
-    assert fio_rates(reports, 99.5, 3) == {"fioRate": [[0.5, 3], [2.5, 3], [4.5, 3]]}
-    assert fio_rates([], 100.0, 200) == {}
-
-
 def test_a_run_that_cannot_be_parsed_names_the_mend(tmp_path: Path) -> None:
     made = RunDirectory.create(tmp_path / "run", "nonsense: [", replace(RECORD, campaign="nonsense: ["))
     with pytest.raises(RunError, match="cannot be read by this poolproof"):
@@ -270,7 +241,7 @@ def test_the_layers_between_fio_and_the_disks_are_told_where_they_were_counted(t
     kept = directory.trial_directory("one", "stream", 2)
     directory.keep(kept, "evidence.json", Evidence(None, levels=levels))
     data = _data(_page(run))
-    found = {(data["layouts"][cell["l"]], data["workloads"][cell["w"]]): cell["way"] for cell in data["cells"]}
+    found = {(data["layouts"][cell["l"]], data["workloads"][cell["w"]]): cell["levels"] for cell in data["cells"]}
     assert found["one", "stream"] == [2, [["dataset", "tank/a", 0, 100], ["luks", "vault", 0, 95]]]
     assert found["pair", "stream"] == []
 

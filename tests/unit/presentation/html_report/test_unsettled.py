@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from poolproof.presentation.charts import theme as look
-from poolproof.presentation.html_report.build import write_report
+from poolproof.presentation.html_report.page import write_report
 from poolproof.presentation.html_report.reading import read
 from poolproof.results.runs.model import Convergence, Trial
 from poolproof.stopping.model import NotConverged
@@ -121,7 +121,7 @@ def test_cells_that_the_campaign_does_not_have_are_named_and_break_nothing(tmp_p
     data, text = _data(run)
     count = len(data["cells"])
     assert count == 6
-    assert len(data["series"]) == count
+    assert len(data["trials"]) == count
     assert 0 <= data["open"] < count
     assert all(int(number) < count for number in re.findall(r'href="#cell=(\d+)"', text))
     assert (

@@ -10,6 +10,7 @@ import pytest
 from poolproof.errors import RunError
 from poolproof.measure.events import Listener, LiveRates
 from poolproof.measure.rate_publisher import RatePublisher
+from poolproof.presentation.charts.trial_data import trial_data
 from poolproof.presentation.live.follow import MEASURING, Follower
 from poolproof.presentation.live.rates import rates_of
 from poolproof.results.runs.directory import RunDirectory
@@ -173,10 +174,12 @@ def test_who_looks_whether_a_run_goes_on_keeps_nobody_from_it(tmp_path: Path) ->
         pass
 
 
-def test_rates_without_files_are_none(tmp_path: Path) -> None:
-    assert rates_of(tmp_path) == []
-    (tmp_path / "samples.jsonl").write_text("{damaged\n")
-    assert rates_of(tmp_path) == []
+def test_without_samples_there_are_no_rates(tmp_path: Path) -> None:
+    path = make_run(tmp_path / "run", all_trials()[:1])
+    (samples,) = path.rglob("samples.jsonl")
+    for text in ("{damaged\n", ""):
+        samples.write_text(text)
+        assert rates_of(trial_data(path, all_trials()[0], 200)) == []
 
 
 def test_a_finished_run_shows_its_table_and_says_so(tmp_path: Path) -> None:

@@ -1,23 +1,88 @@
 "use strict";
-// Vega charts: the specification comes with the page, rows are put in here; drawn when first seen, again by theme.
+// Vega charts: specifications and rows are data of the page. A chart is drawn when it is first visible.
 P.theme = () => document.documentElement.dataset.theme || "light";
 P.drawn = new Map();
 
-// Rows by the names of a specification's data; data without a name is `points`.
+P.walk = (node, visit) => {
+  if (Array.isArray(node)) node.forEach((each) => P.walk(each, visit));
+  else if (node && typeof node === "object") {
+    visit(node);
+    Object.values(node).forEach((each) => P.walk(each, visit));
+  }
+};
+
+// Puts rows into a specification, by the names of its data; data without a name is `points`.
 P.filled = (spec, rows) => {
   const made = structuredClone(spec);
-  const walk = (node) => {
-    if (Array.isArray(node)) node.forEach(walk);
-    else if (node && typeof node === "object") {
-      if (node.data && "values" in node.data) node.data = { values: rows[node.data.name || "points"] || [] };
-      Object.values(node).forEach(walk);
-    }
-  };
-  walk(made);
+  P.walk(made, (node) => {
+    if (node.data && "values" in node.data) node.data = { values: rows[node.data.name || "points"] || [] };
+  });
   return made;
 };
 
-// Colours that are too dark for a dark page have a lighter twin.
+// Expands lines to rows [position, name, value]; null makes no row. Lines without positions are at `times`.
+P.rowsOfLines = (lines, times) => lines.flatMap(({ at, values }) => Object.entries(values).flatMap(([name, own]) =>
+  own.flatMap((value, number) => (value === null ? [] : [[(at ?? times)[number], name, value]]))));
+
+P.records = (chart, rows) => rows.map((row) => Object.fromEntries(chart.columns.map(([field], number) => [field, row[number]])));
+
+// Draws a chart of the run or of a cell: panels in as many columns as fit, anything else at most as wide as the page.
+P.drawRows = (chart, rows, of) => P.chart(`${chart.name}-chart`, (holder) => {
+  if (!rows.length) return null;
+  const spec = { ...chart.spec };
+  if (spec.facet) spec.columns = Math.max(1, Math.min(4, Math.floor(P.widthFor(holder) / (spec.spec.width + 120))));
+  else spec.width = Math.min(spec.width, P.widthFor(holder) - 130);
+  return { spec, rows: { points: P.records(chart, rows) }, label: `${chart.title}${of ? ` of ${of}` : ""}; the table below has the same data` };
+});
+
+P.format = {
+  "": (value) => `${value}`,
+  s: (value) => P.seconds(value),
+  "MB/s": (value) => P.rate(value * 1e6),
+  "%": (value) => `${value} %`,
+  share: (value) => P.percent(value),
+};
+P.MOST_TABLE_ROWS = 25;
+
+// The table behind a chart. A pivot table has the first column as rows, the second as columns, and further ones at the end.
+P.chartTable = (chart, rows) => {
+  const text = (row, number) => P.format[chart.columns[number][2]](row[number]);
+  if (!chart.pivot) {
+    const shown = chart.columns.flatMap(([, heading], number) => (heading ? [number] : []));
+    return P.table(shown.map((number) => chart.columns[number][1]), rows.map((row) => shown.map((number) => text(row, number))), chart.title);
+  }
+  const names = [...new Set(rows.map((row) => row[1]))];
+  const found = new Map();
+  for (const row of rows) {
+    const made = found.get(row[0]) || { head: text(row, 0), cells: {} };
+    made.cells[row[1]] = text(row, 2);
+    made.rest = row.slice(3);
+    found.set(row[0], made);
+  }
+  let lines = [...found.values()];
+  if (chart.scope === "trial") {
+    const step = Math.max(1, Math.ceil(lines.length / P.MOST_TABLE_ROWS));
+    lines = lines.filter((_, number) => number % step === 0);
+  }
+  const head = [chart.columns[0][1], ...names, ...chart.columns.slice(3).map(([, heading]) => heading)];
+  return P.table(head, lines.map((line) => [line.head, ...names.map((name) => line.cells[name] ?? "–"), ...line.rest]), chart.title);
+};
+
+P.rate = (bytes) => {
+  let value = bytes;
+  for (const unit of ["B/s", "kB/s", "MB/s", "GB/s"]) {
+    if (value < 1000 || unit === "GB/s") return `${Number(value.toPrecision(3))} ${unit}`;
+    value /= 1000;
+  }
+};
+
+P.seconds = (value) => {
+  const size = Math.abs(value);
+  for (const [unit, factor] of [["s", 1], ["ms", 1e-3], ["µs", 1e-6]]) if (size >= factor || !size) return `${Number((value / factor).toPrecision(3))} ${unit}`;
+  return `${Number((value / 1e-9).toPrecision(3))} ns`;
+};
+
+// On a dark page, dark colours are replaced by lighter ones.
 P.inTheme = (spec) => {
   if (P.theme() === "light") return spec;
   let text = JSON.stringify(spec);
@@ -27,7 +92,7 @@ P.inTheme = (spec) => {
 
 P.widthFor = (holder) => Math.max(240, holder.clientWidth || 320);
 
-// draw: a function that gives { spec, rows, label }, called anew when the theme or the width changes.
+// `draw` returns { spec, rows, label }; it is called again when the theme or the width changes.
 P.chart = (id, draw) => {
   const holder = P.byId(id);
   if (!holder) return;
@@ -61,7 +126,7 @@ P.redraw = (id) => {
     const svg = holder.querySelector("svg");
     svg?.setAttribute("role", "img");
     svg?.setAttribute("aria-label", made.label);
-    // One picture with one name: Vega's roles on every mark only make noise for those who listen.
+    // One image with one label: Vega's roles on every mark are noise for a screen reader.
     for (const each of [holder, ...(svg?.querySelectorAll("*") ?? [])]) {
       for (const name of ["role", "aria-roledescription", "aria-label"]) each.removeAttribute(name);
     }
@@ -74,10 +139,10 @@ P.allStale = () => {
   for (const id of P.drawn.keys()) P.chart(id, P.drawn.get(id));
 };
 
-// What is larger than its place can be scrolled by keyboard too.
+// What does not fit can also be scrolled by keyboard.
 P.scrollable = (holder) => {
   const wide = holder.scrollWidth > holder.clientWidth || holder.scrollHeight > holder.clientHeight;
-  const names = { tabindex: "0", role: "region", "aria-label": "Larger than its place: scroll with the arrow keys" };
+  const names = { tabindex: "0", role: "region", "aria-label": "Larger than the page: scroll with the arrow keys" };
   for (const [name, value] of Object.entries(names)) {
     if (wide) holder.setAttribute(name, value);
     else holder.removeAttribute(name);

@@ -1,5 +1,5 @@
 "use strict";
-// The byte account as a flow: from fio on the left to each disk on the right; every width is bytes.
+// The byte accounting as a flow: from fio on the left to each disk on the right; every height is bytes.
 P.svg = (tag, attributes = {}, ...children) => {
   const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
@@ -9,7 +9,7 @@ P.svg = (tag, attributes = {}, ...children) => {
 
 P.FLOW = { tall: 170, node: 13, gap: 16, row: 46, top: 34 };
 
-// A band between two vertical stretches; its edges leave and arrive level.
+// A band between two vertical spans; its edges start and end horizontally.
 P.band = (x0, top0, bottom0, x1, top1, bottom1) => {
   const m = (x0 + x1) / 2;
   return `M${x0},${top0} C${m},${top0} ${m},${top1} ${x1},${top1} L${x1},${bottom1} C${m},${bottom1} ${m},${bottom0} ${x0},${bottom0} Z`;
@@ -20,32 +20,32 @@ P.drawFlows = (cell) => {
   const flows = cell.flows || [];
   if (!flows.length) {
     holder.replaceChildren(P.make("p", {}, cell.v === "failed"
-      ? "The trials failed: there is no account of their bytes."
-      : "No disk could be counted under this layout, so nobody can say where its bytes went."));
+      ? "The trials failed: their bytes were not counted."
+      : "The disks of this layout could not be counted, so it is unknown where its bytes went."));
     return;
   }
-  const way = P.way(cell, flows);
+  const levels = P.levelsText(cell, flows);
   holder.replaceChildren(...flows.flatMap((flow, number) => [
     P.make("p", { class: "flow-verdict" }, `${P.did(flow)}: ${flow.verdict}.`),
     P.drawFlow(flow, number, Math.max(320, holder.clientWidth || 800)),
-    flow.late ? P.make("p", { class: "quiet" }, `Striped at the disks: ${flow.late}.`) : "",
-  ]), ...(way ? [P.make("p", { class: "quiet" }, way)] : []));
+    flow.late ? P.make("p", { class: "quiet" }, `Hatched at the disks: ${flow.late}.`) : "",
+  ]), ...(levels ? [P.make("p", { class: "quiet" }, levels)] : []));
 };
 
-// What the layers between fio and the disks counted, in words.
-P.way = (cell, flows) => {
-  const [trial, levels] = cell.way;
+// What the layers between fio and the disks counted, as text.
+P.levelsText = (cell, flows) => {
+  const [trial, levels] = cell.levels;
   if (!levels) return "";
   const moved = ([layer, name, read, written]) => {
     const parts = [flows.some((flow) => flow.direction === "read") && `read ${P.size(read)}`, flows.some((flow) => flow.direction === "write") && `wrote ${P.size(written)}`];
     return `${layer} ${name} ${parts.filter(Boolean).join(", ")}`;
   };
-  return `On the way, in trial ${trial}: ${levels.map(moved).join("; ")}.`;
+  return `Layers between fio and the disks, in trial ${trial}: ${levels.map(moved).join("; ")}.`;
 };
 
 P.did = (flow) => (flow.direction === "read" ? "Reads" : "Writes");
 
-// Where everything stands, in pixels: heights are bytes times one scale.
+// The position of everything, in pixels; heights are bytes times one scale.
 P.flowPlan = (flow, width) => {
   const { tall, node, gap, row, top } = P.FLOW;
   const kept = flow.kept_bytes || 0, lost = flow.lost_bytes || 0, extra = flow.extra_bytes || 0;
@@ -77,7 +77,7 @@ P.drawFlow = (flow, number, width) => {
   const leakTop = Math.max(stem.bottom + 22, fioTop + h(kept));
   const copied = { top: fioTop, bottom: fioTop + h(kept * flow.factor) };
   art.append(P.svg("rect", { x: x.fio, y: fioTop, width: node, height: h(flow.fio_bytes), rx: 2, fill: "var(--fio)" }));
-  const turn = x.split + (plan.narrow ? 0 : 46); // the copies spread only where the leak has faded
+  const turn = x.split + (plan.narrow ? 0 : 46); // the copies spread only after the lost part has faded
   const flat = `M${x.fio + node},${stem.top} H${turn} V${stem.bottom} H${x.fio + node} Z`;
   if (kept) art.append(P.svg("path", { d: `${flat} ${P.band(turn, stem.top, stem.bottom, x.copy, copied.top, copied.bottom)}`, fill: colour, opacity: 0.55 }));
   P.drawLeaves(plan, flow, art, words, colour, copied, number, width);
@@ -127,7 +127,7 @@ P.drawLeaves = (plan, flow, art, words, colour, copied, number, width) => {
   }
 };
 
-// What never came to a disk bends down and fades away; its name stands beside it.
+// What never reached a disk bends down and fades; its label is next to it.
 P.drawLost = (plan, flow, art, words, at) => {
   const { x, node, lost } = plan;
   const high = at.h(lost);
@@ -139,7 +139,7 @@ P.drawLost = (plan, flow, art, words, at) => {
   return Math.max(to.top + high, from.y + 18 * (lines.length - 1)) + 8;
 };
 
-// What the disks moved besides comes in from below and joins the way down.
+// What the disks moved in addition comes in from below.
 P.drawExtra = (plan, flow, art, words, at) => {
   const { x, extra } = plan;
   const high = at.h(extra);
@@ -167,7 +167,7 @@ P.flowHeads = (plan, flow, words, fioTop, copied, width) => {
   }
 };
 
-// A text that is cut where it would leave the picture; the whole of it is its title.
+// Text that is cut to fit the picture; its title has all of it.
 P.fit = (text, attributes, room, letter) => {
   const most = Math.max(4, Math.floor(room / letter));
   const made = P.svg("text", attributes, text.length > most ? `${text.slice(0, most - 1)}…` : text);
@@ -188,12 +188,12 @@ P.lines = (text, room, letter) => {
 P.flowTable = (cell) => {
   const rows = (cell.flows || []).flatMap((flow) => [
     [`fio ${flow.direction === "read" ? "read" : "wrote"}`, P.size(flow.fio_bytes), ""],
-    ...(flow.lost ? [["lost on the way", P.size(flow.lost_bytes), flow.lost]] : []),
-    ...(flow.copies ? [["write factor", `× ${flow.factor}`, flow.copies]] : []),
-    ...(flow.extra ? [["besides", P.size(flow.extra_bytes), flow.extra]] : []),
+    ...(flow.lost ? [["lost", P.size(flow.lost_bytes), flow.lost]] : []),
+    ...(flow.copies ? [["write amplification (expected)", `× ${flow.factor}`, flow.copies]] : []),
+    ...(flow.extra ? [["in addition", P.size(flow.extra_bytes), flow.extra]] : []),
     ...flow.leaves.map(([name, bytes, late, under]) => [name, P.size(bytes), [late ? `${P.size(late)} after fio had ended` : "", under].filter(Boolean).join("; ")]),
   ]);
-  const [trial, levels] = cell.way;
-  const way = levels ? [P.table([`layer, in trial ${trial}`, "name", "read", "written"], levels.map(([layer, name, read, written]) => [layer, name, P.size(read), P.size(written)]), "The layers on the way")] : [];
-  P.byId("flow-table").replaceChildren(P.table(["where", "bytes", "what"], rows, "The byte account"), ...way);
+  const [trial, levels] = cell.levels;
+  const table = levels ? [P.table([`layer (trial ${trial})`, "name", "read", "written"], levels.map(([layer, name, read, written]) => [layer, name, P.size(read), P.size(written)]), "The layers between fio and the disks")] : [];
+  P.byId("flow-table").replaceChildren(P.table(["where", "bytes", "what"], rows, "Byte accounting"), ...table);
 };

@@ -1,5 +1,5 @@
 "use strict";
-// The page over many runs: the list of changes, the choice of a cell, its chart and its table.
+// The page of many runs: the list of changes, and the chart and table of a chosen cell.
 P.run = (number) => P.data.runs[number];
 P.point = ([run, value, low, high, counts, verdict, text, reason, word, factor, unsettled]) =>
   ({ run: P.run(run), number: run, value, low, high, counts, verdict, text, reason, word, factor, unsettled });
@@ -21,8 +21,8 @@ P.drawChanges = () => {
     P.make("td", { class: "number" }, point.factor),
     P.make("td", {}, point.text),
     P.make("td", {}, `${P.day(point.run)}, ${point.run.name}`),
-    P.make("td", {}, point.run.changed.join("; ") || "nothing that is recorded")));
-  const headings = ["cell", "campaign", "it is", "speed", "figure", "since run", "what else changed"];
+    P.make("td", {}, point.run.changed.join("; ") || "none recorded")));
+  const headings = ["cell", "campaign", "change", "speed", "figure", "since run", "other changes"];
   const table = P.make("table", { class: "plain" },
     P.make("thead", {}, P.make("tr", {}, ...headings.map((name) => P.make("th", { scope: "col" }, name)))), P.make("tbody", {}, ...rows));
   const more = found.length - rows.length;
@@ -61,18 +61,18 @@ P.openSeries = (index, jump) => {
     high: point.high, line: point.counts && !point.unsettled ? point.value : null, verdict: point.verdict,
     change: P.isMarked(point) ? point.word : "", text: point.text,
   }));
-  const label = `${P.data.metrics[series.metric]} of ${series.workload} on ${series.layout} through ${points.length} runs`;
+  const label = `${P.data.metrics[series.metric]} of ${series.workload} on ${series.layout} over ${points.length} runs`;
   P.chart("history-chart", (holder) => ({ spec: { ...P.data.specs[series.metric], width: Math.max(260, Math.min(P.widthFor(holder) - 90, 1000)) }, rows: { points: rows }, label }));
   const table = points.map((point) => [P.day(point.run), point.run.name, point.run.versions,
     point.counts ? point.text : `(${point.text})`, `${P.data.marks[point.verdict]} ${point.verdict}`,
     point.reason || [point.word, point.factor].filter(Boolean).join(" "), point.run.changed.join("; ")]);
-  P.byId("history-table").replaceChildren(P.table(["begun", "run", "versions", "figure", "verdict", "to the one before", "what else changed"], table, label));
+  P.byId("history-table").replaceChildren(P.table(["begun", "run", "versions", "figure", "verdict", "vs previous run", "other changes"], table, label));
   P.say(label);
   if (jump) P.byId("cell").scrollIntoView();
 };
 
 P.startTheme();
-P.byId("runs-table").replaceChildren(P.table(["begun", "run", "host", "versions", "not the same as the run before"],
+P.byId("runs-table").replaceChildren(P.table(["begun", "run", "host", "versions", "differences from the previous run"],
   P.data.runs.map((run) => [P.day(run), run.name, run.host, run.versions, run.changed.join("; ")])));
 if (P.data.series.length) {
   P.drawChanges();

@@ -1,5 +1,5 @@
 "use strict";
-// The map: a table that is a grid; arrow keys walk, Enter opens.
+// The map: a table as a grid; arrow keys move, Enter opens a cell.
 P.FEW = 9;
 
 P.drawMap = () => {
@@ -26,7 +26,7 @@ P.drawMap = () => {
   if (P.cell >= 0) P.markOpen(P.cell);
 };
 
-// Columns in as many bands as the page is wide for; those of one group stay together.
+// Splits the columns into bands that fit the page; those of one group stay together.
 P.bands = (columns, wide, room) => {
   const groups = [];
   for (const column of columns) {
@@ -83,7 +83,7 @@ P.mapCell = (number, layout, column, breaks, few) => {
   const cell = P.data.cells[number];
   const made = P.make("td", {
     class: `v-${cell.v}${cell.c ? "" : " bare"}${cell.u ? " unsettled" : ""}${side}`, role: "gridcell", tabindex: "-1", "data-cell": number,
-    "aria-label": `${P.nameOf(cell)}: ${cell.f}, ${cell.v}${P.shareWords(cell, ", ")}`,
+    "aria-label": `${P.nameOf(cell)}: ${cell.f}, ${cell.v}${P.shareText(cell, ", ")}`,
   }, P.make("span", { class: cell.c ? "" : "mark", "aria-hidden": "true" }, `${cell.u ? "~" : ""}${cell.k}`));
   if (cell.c) {
     made.style.setProperty("--heat", cell.c);
@@ -93,20 +93,20 @@ P.mapCell = (number, layout, column, breaks, few) => {
   return made;
 };
 
-// How near the best of its workload; of a figure that did not settle no more than about.
-P.shareWords = (cell, before) => {
+// How near a cell is to the best of its workload; approximate if it did not settle.
+P.shareText = (cell, before) => {
   if (cell.s === null) return "";
-  if (cell.u && cell.s === 1) return `${before}about the best, where none settled`;
+  if (cell.u && cell.s === 1) return `${before}about the best (none settled)`;
   return `${before}${cell.s === 1 ? "the best" : `${cell.u ? "about " : ""}${P.percent(cell.s)} of the best`}`;
 };
 
-// The figure without its interval; in parentheses where it must not be believed.
+// The figure without its interval; a refuted one is in parentheses.
 P.shortFigure = (cell) => {
   const plain = cell.f.replace(/^\[|\]$/g, "").replace(/ \(.*$/, "");
   return cell.f.startsWith("[") ? `(${plain})` : plain;
 };
 
-// All bands together are one field to walk in: down from the last layout goes on in the next band.
+// The keys move through all bands as one grid: down from the last layout continues in the next band.
 P.mapKeys = (tables) => {
   const rows = tables.flatMap((table) => [...table.tBodies[0].rows].map((row) => [...row.cells].slice(1)));
   const places = new Map(rows.flatMap((row, r) => row.map((cell, c) => [cell, [r, c]])));
@@ -152,7 +152,7 @@ P.mapTips = (table) => {
     const cell = event.target.closest?.("td[data-cell]");
     if (!cell) return;
     const about = P.data.cells[Number(cell.dataset.cell)];
-    tip.textContent = `${P.nameOf(about)}\n${about.f}\n${about.k} ${about.v}${P.shareWords(about, ", ")}`;
+    tip.textContent = `${P.nameOf(about)}\n${about.f}\n${about.k} ${about.v}${P.shareText(about, ", ")}`;
     const box = cell.getBoundingClientRect();
     tip.hidden = false;
     const left = Math.min(box.left + window.scrollX, window.scrollX + document.documentElement.clientWidth - tip.offsetWidth - 8);
@@ -167,10 +167,10 @@ P.mapTips = (table) => {
 };
 
 P.mapLegend = () => {
-  const ramp = P.make("span", { class: "ramp", role: "img", "aria-label": "Colours from the best to a hundredth of it" });
+  const ramp = P.make("span", { class: "ramp", role: "img", "aria-label": "Colours from the best to a hundredth of the best" });
   ramp.style.background = `linear-gradient(to right, ${P.data.heat.join(", ")})`;
   P.byId("map-legend").replaceChildren(
-    P.make("span", {}, "the best", ramp, "1/100 of it and less"),
+    P.make("span", {}, "the best", ramp, "1/100 of the best or less"),
     ...[["✓", "sound"], ["?", "unproven"], ["!", "suspect"], ["✗", "refuted"], ["–", "failed"]]
       .map(([mark, word]) => P.make("span", { class: `v-${word}` }, P.make("span", { class: "mark", "aria-hidden": "true" }, mark), ` ${word}`)),
     ...(P.data.cells.some((cell) => cell.u)

@@ -1,5 +1,5 @@
 "use strict";
-// The page comes to life: copying, the curves' controls, the choice of a cell.
+// Controls: copying, the curves, the choice of a cell.
 P.curveRows = () => {
   const { columns, cells } = P.data;
   const metric = P.byId("metric").value;
@@ -16,14 +16,14 @@ P.curveRows = () => {
     return [{
       layout: P.data.layouts[cell.l], workload: P.data.workloads[cell.w], panel: place.panel, at: place.at, order: place.order,
       value: figure[0], low: figure[1], high: figure[2], line: believed && !cell.u ? figure[0] : null, believed, unsettled: Boolean(cell.u),
-      verdict: cell.v, text: P.figureWords(figure, metric),
+      verdict: cell.v, text: P.figureText(figure, metric),
     }];
   });
   return rows.sort((a, b) => a.order - b.order);
 };
 
-// `least` and `most` of several trials: of a figure that did not settle, which has no interval.
-P.figureWords = ([mean, low, high, least, most], metric) => {
+// A figure that did not settle has no interval, but the least and most of its trials.
+P.figureText = ([mean, low, high, least, most], metric) => {
   const word = metric === "iops" ? (value) => `${Number(value.toPrecision(3)).toLocaleString("en")} IOPS` : metric === "bandwidth" ? P.rate : P.seconds;
   if (least !== undefined) return `about ${word(mean)} (unsettled, ${least === null ? "one trial" : `trials ${word(least)} … ${word(most)}`})`;
   return low === null ? `${word(mean)} (one trial: no interval)` : `${word(mean)} (${word(low)} … ${word(high)})`;
@@ -38,12 +38,12 @@ P.drawCurves = () => {
   const still = P.byId("scale")?.value === "log" ? rows.filter((row) => !(row.value > 0)).length : 0;
   const alone = rows.some((row) => row.low === null && !row.unsettled);
   P.byId("curves-note").textContent = [
-    P.hasCurves ? "" : "No workload varies over block size here, so each has a panel of its own.",
+    P.hasCurves ? "" : "No workload varies over block size here, so each workload has its own panel.",
     refuted ? `${refuted} refuted or failed ${refuted === 1 ? "figure is" : "figures are"} drawn hollow and unconnected.` : "",
-    unsettled ? `${unsettled} unsettled ${unsettled === 1 ? "figure is" : "figures are"} drawn hollow and unconnected, without an interval, about where ${unsettled === 1 ? "its" : "their"} trials lie.` : "",
-    P.hasCurves && still ? `${still} ${still === 1 ? "figure of 0 has" : "figures of 0 have"} no place on a logarithmic scale.` : "",
+    unsettled ? `${unsettled} unsettled ${unsettled === 1 ? "figure is" : "figures are"} drawn hollow and unconnected, without an interval, at the mean of ${unsettled === 1 ? "its" : "their"} trials.` : "",
+    P.hasCurves && still ? `${still} ${still === 1 ? "figure of 0 is" : "figures of 0 are"} not drawn on a logarithmic scale.` : "",
     `Bars are ${P.data.intervals[metric]}${alone ? "; a figure of one trial has none" : ""}.`,
-    rows.length ? "" : "Nothing is left to draw with these choices.",
+    rows.length ? "" : "There is nothing to draw with these choices.",
   ].filter(Boolean).join(" ");
   P.chart("curves-chart", (holder) => {
     if (!rows.length) return null;
@@ -53,20 +53,16 @@ P.drawCurves = () => {
     if (!P.hasCurves) spec.facet.sort = [...new Set(rows.map((row) => row.workload))];
     if (width < 700) spec.spec.width = Math.max(150, Math.min(270, width - 130));
     if (width < 700 && P.hasCurves) P.legendBelow(spec);
-    return { spec, rows: { points: rows }, label: `${P.data.metrics[metric]} of ${rows.length} cells; the table below has the same` };
+    return { spec, rows: { points: rows }, label: `${P.data.metrics[metric]} of ${rows.length} cells; the table below has the same data` };
   });
   const head = P.hasCurves ? ["layout", "mode", "at", P.data.metrics[metric], "verdict"] : ["layout", "workload", P.data.metrics[metric], "verdict"];
   P.byId("curves-table").replaceChildren(P.table(head, rows.map((row) => (P.hasCurves
     ? [row.layout, row.panel, row.at, row.text, row.verdict] : [row.layout, row.workload, row.text, row.verdict])), "The figures of the curves"));
 };
 
-P.legendBelow = (node) => {
-  if (Array.isArray(node)) node.forEach(P.legendBelow);
-  else if (node && typeof node === "object") {
-    if (node.field === "layout" && node.legend !== null) node.legend = { ...(node.legend || {}), orient: "bottom", columns: 1 };
-    Object.values(node).forEach(P.legendBelow);
-  }
-};
+P.legendBelow = (spec) => P.walk(spec, (node) => {
+  if (node.field === "layout" && node.legend !== null) node.legend = { ...(node.legend || {}), orient: "bottom", columns: 1 };
+});
 
 P.curveControls = () => {
   const { metrics, columns, layouts, metric_of: own } = P.data;
@@ -98,26 +94,22 @@ P.cellControls = () => {
     if (number >= 0) P.open(number, false);
     else P.notMeasured(l, w);
   });
-  P.byId("time-controls").addEventListener("change", () => P.drawTime(P.cell));
+  P.byId("time-controls").addEventListener("change", () => P.drawCell(P.cell));
 };
 
 P.notMeasured = (l, w) => {
   P.byId("cell-head").replaceChildren(P.make("p", { class: "cell-line" }, `${P.data.workloads[w]} on ${P.data.layouts[l]} was not measured.`));
-  for (const id of ["flow", "flow-table", "cell-findings", "time-table", "shares-table"]) P.byId(id).replaceChildren();
-  for (const id of ["time-note", "latency-note"]) P.byId(id).textContent = "";
-  for (const id of ["rates-chart", "busy-chart", "latency-time-chart", "latency-chart", "shares-chart"]) P.chart(id, () => null);
+  for (const id of ["flow", "flow-table", "cell-findings", "time-table", "disks-table", "time-note"]) P.byId(id).replaceChildren();
+  for (const chart of P.data.charts.filter((each) => each.scope !== "run")) {
+    P.chart(`${chart.name}-chart`, () => null);
+    P.byId(`${chart.name}-note`).replaceChildren();
+  }
 };
 
 P.fromHash = (go) => {
   const match = location.hash.match(/^#cell=(\d+)$/);
   if (match) P.open(Number(match[1]), go);
   return Boolean(match);
-};
-
-P.drawLimit = () => {
-  if (!P.data.specs.limit) return;
-  const rows = P.data.limit.map(([layout, workload, share, label, how]) => ({ layout, workload, share, label, how }));
-  P.chart("limit-chart", (holder) => ({ spec: { ...P.data.specs.limit, columns: Math.max(1, Math.min(3, Math.floor(P.widthFor(holder) / 380))) }, rows: { points: rows }, label: "Distance to the limit; the table below has the same" }));
 };
 
 P.start = () => {
@@ -131,7 +123,7 @@ P.start = () => {
   P.curveControls();
   P.drawCurves();
   P.cellControls();
-  P.drawLimit();
+  for (const chart of P.chartsOf("run")) P.drawRows(chart, chart.rows, "");
   if (!P.fromHash(true)) P.open(P.data.open, false);
   addEventListener("hashchange", () => P.fromHash(true));
   let width = innerWidth;

@@ -1,5 +1,5 @@
 "use strict";
-// Light and dark: as the system says, until the button is used.
+// Light and dark: the theme of the system until the button is used.
 P.setTheme = (name) => {
   document.documentElement.dataset.theme = name;
   const button = P.byId("theme");

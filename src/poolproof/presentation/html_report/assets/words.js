@@ -1,5 +1,5 @@
 "use strict";
-// What every part of the page uses: its data, numbers in words, elements, tables.
+// Used by all parts of the page: its data, formatted numbers, elements, tables.
 const P = { data: null, cell: -1 };
 {
   const found = document.getElementById("data");
@@ -23,7 +23,7 @@ P.percent = (share) => {
 
 P.byId = (id) => document.getElementById(id);
 
-// An element with text, attributes and children; text is never read as markup.
+// An element with attributes and children; text is never parsed as markup.
 P.make = (tag, attributes = {}, ...children) => {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -34,7 +34,7 @@ P.make = (tag, attributes = {}, ...children) => {
   return made;
 };
 
-// What stands between backticks is code; a lone backtick is itself.
+// Text between backticks is code; a single backtick stays as it is.
 P.coded = (text) => {
   const parts = text.split("`");
   if (parts.length % 2 === 0) return [text];

@@ -1,0 +1,162 @@
+"""What a chart may read of one trial: the counters' samples, fio's own reports, and latencies through time."""
+
+import bisect
+import functools
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from poolproof.evidence.counters import Counters
+from poolproof.evidence.model import Account
+from poolproof.results.runs.directory import RunDirectory
+from poolproof.results.runs.files import whole_lines
+from poolproof.results.runs.model import Trial
+
+_MEGA = 1e6
+_DIGITS = 4
+_RATE_DIGITS = 3
+_SHORTEST_DRAIN = 0.005
+_LONGEST_LEAD_S = 0.02
+Line = TypeVar("Line")
+
+
+class Sample(msgspec.Struct):
+    """A line of samples.jsonl."""
+
+    at_s: float
+    leaves: dict[str, Counters]
+
+    @property
+    def read_bytes(self) -> int:
+        return sum(counters.read_bytes for counters in self.leaves.values())
+
+    @property
+    def write_bytes(self) -> int:
+        return sum(counters.write_bytes for counters in self.leaves.values())
+
+
+class Report(msgspec.Struct):
+    """A line of series.jsonl: fio's own totals after `ran_s` on fio's clock."""
+
+    at_s: float
+    ran_s: float
+    read_bytes: int
+    write_bytes: int
+
+
+class LatencyLine(msgspec.Struct):
+    """A line of latency.jsonl. Times in seconds; bins: latency in nanoseconds → number of I/Os."""
+
+    at_s: float
+    from_s: float
+    ran_s: float
+    bins: dict[int, int]
+    sync_bins: dict[int, int]
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A part of a trial outside the window, or the warm-up; seconds from the start of the window."""
+
+    name: str
+    from_s: float
+    to_s: float
+
+
+class TrialData:
+    """The files of one trial. `most_points` is how many points of a line there is room for."""
+
+    def __init__(
+        self, directory: Path, trial: Trial, account: Account, samples: list[Sample], most_points: int
+    ) -> None:
+        self._directory = directory
+        self.trial, self.account, self.most_points = trial, account, most_points
+        self.start_s = samples[-1].at_s - account.window_s
+        """When the window began, in seconds since 1970: the samples end with it."""
+        self.samples = _thinned(samples, most_points)
+        """At most `most_points` + 1 samples, evenly spaced. The counters are totals, so no byte is lost."""
+
+    @functools.cached_property
+    def reports(self) -> list[Report]:
+        """fio's own reports; empty if it made none while it ran."""
+        return _decoded(self._directory / "series.jsonl", Report)
+
+    @functools.cached_property
+    def latencies(self) -> list[LatencyLine]:
+        """The latencies of each interval that fio reported; empty if it reported them only at the end."""
+        return _decoded(self._directory / "latency.jsonl", LatencyLine)
+
+    @property
+    def times_s(self) -> list[float]:
+        """The times of the samples, in seconds from the start of the window."""
+        return [sample.at_s - self.start_s for sample in self.samples]
+
+    @property
+    def steps(self) -> Iterator[tuple[Sample, Sample]]:
+        """Each sample with the next one."""
+        return itertools.pairwise(self.samples)
+
+    @property
+    def has_drain(self) -> bool:
+        """True if the disks still wrote for a while after fio had ended."""
+        return self.account.drain_s > _SHORTEST_DRAIN * self.account.window_s
+
+    @property
+    def phases(self) -> list[Phase]:
+        """What is shaded behind charts of this trial."""
+        window_s, first_s = self.account.window_s, self.times_s[0]
+        warmup_s = self.trial.settling.warmup_s if self.trial.settling else 0.0
+        found = [Phase("before", first_s, 0.0)] if first_s < -_LONGEST_LEAD_S else []
+        found += [Phase("warm-up", 0.0, warmup_s)] if warmup_s else []
+        return [*found, *([Phase("drain", window_s, window_s + self.account.drain_s)] if self.has_drain else [])]
+
+
+def trial_data(run: Path, trial: Trial, most_points: int) -> TrialData | None:
+    """Read the files of a trial; None if its disks were not counted, or samples.jsonl is missing or damaged."""
+    directory = RunDirectory(run).trial_path(*trial.key)
+    samples = _decoded(directory / "samples.jsonl", Sample)
+    if len(samples) < 2 or trial.account is None:
+        return None
+    return TrialData(directory, trial, trial.account, samples, most_points)
+
+
+def megabytes_per_s(moved_bytes: float, seconds: float) -> float | None:
+    """Return a rate in MB/s, rounded to three digits; None without a duration."""
+    return short(max(0.0, moved_bytes) / seconds / _MEGA, _RATE_DIGITS) if seconds > 0 else None
+
+
+def short(value: float | None, digits: int = _DIGITS) -> float | None:
+    """Round to so many significant digits. None stays None; NaN and infinity become None."""
+    if value is None or not math.isfinite(value):
+        return None
+    if value == 0:
+        return 0
+    rounded = round(value, digits - 1 - math.floor(math.log10(abs(value))))
+    return int(rounded) if rounded == int(rounded) else rounded
+
+
+def _decoded(path: Path, kind: type[Line]) -> list[Line]:
+    """Return the lines of a file up to the first damaged one."""
+    decoder = msgspec.json.Decoder(kind)
+    found: list[Line] = []
+    for line in whole_lines(path):
+        try:
+            found.append(decoder.decode(line))
+        except msgspec.DecodeError:
+            break
+    return found
+
+
+def _thinned(samples: Sequence[Sample], most_points: int) -> list[Sample]:
+    if len(samples) <= most_points + 1:
+        return list(samples)
+    first, last = samples[0].at_s, samples[-1].at_s
+    times = [sample.at_s for sample in samples]
+    targets = (first + (last - first) * number / most_points for number in range(most_points + 1))
+    places = sorted({min(bisect.bisect_left(times, at), len(samples) - 1) for at in targets})
+    return [samples[place] for place in places]

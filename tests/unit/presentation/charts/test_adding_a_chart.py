@@ -1,0 +1,88 @@
+"""A chart is one file: the page, the pictures and notebooks find one that is outside of the package."""
+
+import json
+import re
+import sys
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator
+from pathlib import Path
+
+import altair as alt
+import pytest
+
+from poolproof.presentation import charts
+from poolproof.presentation.charts.catalogue import all_charts, chart_named, filled
+from poolproof.presentation.charts.model import RunChart
+from poolproof.presentation.export.pictures import drawn, pictures
+from poolproof.presentation.html_report.page import page
+from poolproof.presentation.html_report.reading import read
+from poolproof.results.compare.finished import read_run
+from tests.unit.presentation.html_report.making import all_trials, make_run
+
+ROOT = Path(__file__).parents[4]
+TOY = Path(__file__).parent / "toy"
+PAGE = (ROOT / "docs" / "adding-a-chart.md").read_text(encoding="utf-8")
+QUOTES = re.findall(r"<!-- (\S+) -->\n```python\n(.*?)\n```", PAGE, re.DOTALL)
+
+
+@pytest.fixture
+def with_toy(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Make the folder of the toy chart a part of the package, and nothing else."""
+    monkeypatch.setattr(charts, "__path__", [*charts.__path__, str(TOY)])
+    all_charts.cache_clear()
+    yield
+    all_charts.cache_clear()
+    sys.modules.pop(f"{charts.__name__}.latency_heat", None)
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    return make_run(tmp_path / "run", all_trials())
+
+
+@pytest.mark.usefixtures("with_toy")
+def test_the_page_shows_it(run: Path) -> None:
+    text = page(read(run))
+    assert 'id="latency-heat-chart"' in text and "<h3>Latencies over time</h3>" in text
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)
+    assert found is not None
+    (lines,) = json.loads(found[1])["trials"][0][0]["charts"]["latency-heat"]["lines"]
+    assert lines["values"]["1 ms"][0] == 1000
+
+
+@pytest.mark.usefixtures("with_toy")
+def test_pictures_have_it_for_each_cell(run: Path) -> None:
+    own = [each for each in pictures(read_run(run)) if "latency-heat" in each.place.name]
+    assert len(own) == 6
+    assert "I/Os" not in own[0].place.name
+    ElementTree.fromstring(drawn(own[0], "svg"))
+
+
+@pytest.mark.usefixtures("with_toy")
+def test_a_notebook_finds_it_by_name(run: Path) -> None:
+    loaded = read_run(run)
+    made = filled(chart_named("latency-heat"), loaded, next(iter(loaded.cells.values())))
+    assert isinstance(made, alt.LayerChart)
+
+
+def test_without_its_file_there_is_no_such_chart(run: Path) -> None:
+    assert "latency-heat" not in {chart.name for chart in all_charts()}
+    assert "latency-heat" not in page(read(run))
+
+
+def test_all_charts_are_valid_for_vega(run: Path) -> None:
+    loaded = read_run(run)
+    cell = loaded.cells["pair", "reads"]
+    for chart in all_charts():
+        made = filled(chart, loaded, None if isinstance(chart, RunChart) else cell)
+        assert made is not None, chart.name
+        made.to_dict(validate=True)
+
+
+@pytest.mark.parametrize(("path", "quote"), QUOTES)
+def test_the_docs_quote_the_code(path: str, quote: str) -> None:
+    assert f"{quote}\n" in (ROOT / path).read_text(encoding="utf-8")
+
+
+def test_all_code_in_the_docs_is_quoted() -> None:
+    assert len(QUOTES) == PAGE.count("```python") > 0
