@@ -36,7 +36,7 @@ def opened(browser: Browser, page: Path, request: pytest.FixtureRequest) -> Iter
 def test_it_opens_without_a_complaint_and_fetches_nothing(opened: Opened) -> None:
     opened.chart("history-chart")
     assert (opened.complaints, opened.requests) == ([], [])
-    assert "2 figures surely changed" in opened.text("#changes")
+    assert "2 figures changed" in opened.text("#changes")
     assert "a run <b>could not</b> be read" in opened.text("#changes")
 
 
@@ -61,7 +61,7 @@ def test_every_control_chooses_a_cell(opened: Opened) -> None:
     opened.page.locator("#layout").select_option("one")
     opened.page.locator("#workload").select_option("stream")
     label = opened.chart("history-chart").locator("svg").first.get_attribute("aria-label")
-    assert label == "bandwidth of stream on one through 4 runs"
+    assert label == "bandwidth of stream on one over 4 runs"
     opened.page.locator("#theme").click()
     opened.chart("history-chart")
     assert opened.complaints == []
