@@ -196,7 +196,7 @@ def test_a_run_that_was_killed_between_two_trials_of_a_cell_has_not_ended(tmp_pa
     for number, iops in ((1, 100.0), (2, 200.0), (3, 150.0)):
         run.append(Trial("one", "r", number, "sound", (), "iops", TrialMetrics(iops, iops * 4096)))
     done = _watch(run.path)
-    assert "3 of 4 trials are done; to go on: poolproof resume" in done.stdout
+    assert "3 of 4 trials done; to continue: poolproof resume" in done.stdout
     assert done.stderr.startswith("The run is not in progress; to continue it: poolproof resume")
 
 
