@@ -1,4 +1,4 @@
-"""The one gate through which programs start: argv lists, a time limit, the locale pinned, output kept."""
+"""The only module that starts programs: argv lists, a time limit, a fixed locale, captured output."""
 
 import contextlib
 import os
@@ -16,19 +16,19 @@ from typing import NoReturn, TypeVar
 from poolproof.errors import CommandError
 
 _ENVIRONMENT = {"LC_ALL": "C.UTF-8", "LANG": "C.UTF-8", "TZ": "UTC"}
-_SYSTEM_FOLDERS = "/usr/sbin:/sbin"  # losetup and mkfs live there; a user's PATH may not have them
+_SYSTEM_FOLDERS = "/usr/sbin:/sbin"  # for losetup and mkfs; a user's PATH may lack these
 _GRACE_S = 2.0
 _TAIL_CHARACTERS = 1500
 _READ_BYTES = 65536
-_LONGEST_S = 2e6  # 23 days: poll(2) takes no more milliseconds than an int holds
+_LONGEST_S = 2e6  # 23 days: poll(2) takes milliseconds as an int
 
 Item = TypeVar("Item")
-Made = TypeVar("Made")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
 class Completed:
-    """A program that ended: its exact argv, exit code (negative: ended by that signal), output and wall time."""
+    """A program that has ended: its argv, exit code (negative: ended by that signal), output and wall time."""
 
     argv: tuple[str, ...]
     returncode: int
@@ -42,18 +42,16 @@ class ProgramMissing(CommandError):
 
 
 class CommandFailed(CommandError):
-    """The program ended with an exit code that is not 0."""
+    """The program ended with an exit code other than 0."""
 
     def __init__(self, completed: Completed) -> None:
         self.completed = completed
-        said = (completed.stderr.strip() or completed.stdout.strip() or "nothing")[-_TAIL_CHARACTERS:]
-        super().__init__(
-            f"`{shlex.join(completed.argv)}` ended with {completed.returncode}; it said: {said}",
-        )
+        output = (completed.stderr.strip() or completed.stdout.strip() or "no output")[-_TAIL_CHARACTERS:]
+        super().__init__(f"`{shlex.join(completed.argv)}` failed with exit code {completed.returncode}: {output}")
 
 
 class CommandTimedOut(CommandError):
-    """The program did not end within its limit and was killed."""
+    """The program did not end within its time limit and was killed."""
 
 
 def run(
@@ -63,14 +61,14 @@ def run(
     stdin: str | None = None,
     check: bool = True,
 ) -> Completed:
-    """Run a program to its end, in a process group of its own.
+    """Run a program in its own process group and return when it has ended.
 
-    A program that outlives `timeout_s` (23 days at most), or is running when an exception (Ctrl-C) arrives, is ended
-    with its whole group: SIGTERM, then SIGKILL after 2 s.
+    If it runs longer than `timeout_s` (at most 23 days), or an exception such as Ctrl-C arrives, its whole group is
+    ended: SIGTERM, then SIGKILL after 2 s.
 
     Raises:
-        ProgramMissing: no such program.
-        CommandFailed: exit code not 0 and `check` is set.
+        ProgramMissing: there is no such program.
+        CommandFailed: the exit code is not 0 and `check` is set.
         CommandTimedOut: still running after `timeout_s` seconds.
     """
     begun = time.monotonic()
@@ -79,9 +77,7 @@ def run(
         out, err = process.communicate(stdin, timeout=min(timeout_s, _LONGEST_S))
     except subprocess.TimeoutExpired:
         end_group(process)
-        raise CommandTimedOut(
-            f"`{shlex.join(argv)}` did not end within {timeout_s:g} s and was killed",
-        ) from None
+        raise CommandTimedOut(f"`{shlex.join(argv)}` did not end within {timeout_s:g} s and was killed") from None
     except BaseException:
         end_group(process)
         raise
@@ -91,24 +87,24 @@ def run(
     return completed
 
 
-def run_on_leash(argv: Sequence[str], *, timeout_s: float, stdin: str, grace_s: float) -> Completed:
-    """Run a program whose standard input stays open after `stdin`, for as long as the program is wanted.
+def run_kept_alive(argv: Sequence[str], *, timeout_s: float, stdin: str, grace_s: float) -> Completed:
+    """Run a program whose standard input stays open after `stdin` as long as the program is needed.
 
-    At the limit, or when an exception (Ctrl-C) arrives, its input ends: the sign for it to end by itself, as a program
-    at the far end of an ssh must. One that has not within `grace_s` seconds is ended as by `run`.
+    At the limit, or when an exception such as Ctrl-C arrives, its input is closed. That tells it to end itself, which a
+    program behind an ssh must do. If it has not ended within `grace_s` seconds, it is ended as in `run`.
 
     Raises:
-        ProgramMissing: no such program.
+        ProgramMissing: there is no such program.
         CommandTimedOut: still running after `timeout_s` seconds.
     """
     begun = time.monotonic()
-    with _keepalive_pipe() as leash:
-        process = _start(argv, leash.end)
-        leash.tie(stdin)
+    with _keepalive_pipe() as pipe:
+        process = _start(argv, pipe.read_end)
+        pipe.start_writing(stdin)
         try:
             out, err = process.communicate(timeout=min(timeout_s, _LONGEST_S))
         except BaseException as error:
-            leash.drop()
+            pipe.close()
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.communicate(timeout=grace_s)
             end_group(process)
@@ -119,45 +115,45 @@ def run_on_leash(argv: Sequence[str], *, timeout_s: float, stdin: str, grace_s: 
 
 
 @contextlib.contextmanager
-def lines_on_leash(argv: Sequence[str], *, stdin: str, grace_s: float) -> Iterator[Iterator[str]]:
-    """The lines that a program prints, until it ends or the context is left; its leash is as in `run_on_leash`.
+def lines_kept_alive(argv: Sequence[str], *, stdin: str, grace_s: float) -> Iterator[Iterator[str]]:
+    """Yield the lines that a program prints until it or the context ends; its input is as in `run_kept_alive`.
 
     Raises:
-        ProgramMissing: no such program.
+        ProgramMissing: there is no such program.
     """
-    with _keepalive_pipe() as leash:
-        process = _start(argv, leash.end, stderr=subprocess.DEVNULL)
-        leash.tie(stdin)
+    with _keepalive_pipe() as pipe:
+        process = _start(argv, pipe.read_end, stderr=subprocess.DEVNULL)
+        pipe.start_writing(stdin)
         try:
             yield _lines(process)
         finally:
-            leash.drop()
+            pipe.close()
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(grace_s)
             end_group(process)
 
 
 class _KeepalivePipe:
-    """A pipe whose writing end is held here; `end` is the one for the program."""
+    """A pipe that stays open until `close`; `read_end` is for the program."""
 
     def __init__(self) -> None:
-        self.end, self._held = os.pipe()
+        self.read_end, self._write_end = os.pipe()
 
-    def tie(self, text: str) -> None:
-        """The program has its end: forget it here, and say the text, from a thread since a pipe can be full."""
-        os.close(self.end)
-        self.end = -1
+    def start_writing(self, text: str) -> None:
+        """Close this process's copy of the read end, and write the text in a thread, because a pipe can be full."""
+        os.close(self.read_end)
+        self.read_end = -1
         if text:
-            threading.Thread(target=_say, args=(os.dup(self._held), text), name="leash", daemon=True).start()
+            threading.Thread(target=_write, args=(os.dup(self._write_end), text), name="stdin", daemon=True).start()
 
-    def drop(self) -> None:
+    def close(self) -> None:
         """End the program's input."""
-        for number in {self.end, self._held} - {-1}:
+        for number in {self.read_end, self._write_end} - {-1}:
             os.close(number)
-        self.end = self._held = -1
+        self.read_end = self._write_end = -1
 
 
-def _say(pipe: int, text: str) -> None:
+def _write(pipe: int, text: str) -> None:
     with open(pipe, "wb", buffering=0) as file, contextlib.suppress(OSError):
         rest = memoryview(text.encode())
         while rest:
@@ -166,22 +162,22 @@ def _say(pipe: int, text: str) -> None:
 
 @contextlib.contextmanager
 def _keepalive_pipe() -> Iterator[_KeepalivePipe]:
-    leash = _KeepalivePipe()
+    pipe = _KeepalivePipe()
     try:
-        yield leash
+        yield pipe
     finally:
-        leash.drop()
+        pipe.close()
 
 
 def _lines(process: subprocess.Popen[str]) -> Iterator[str]:
-    """The lines until the program ends; also when that is from another thread, which closes the pipe."""
+    """Yield lines until the program ends, even if another thread ends it and closes the pipe."""
     assert process.stdout is not None
     with contextlib.suppress(ValueError, OSError):
         yield from process.stdout
 
 
 class _Program(subprocess.Popen[str]):
-    """A program whose end is noticed at once; Popen's own wait with a limit looks for it every 1 to 50 ms."""
+    """A program whose end is noticed at once; Popen's own wait with a limit polls every 1 to 50 ms."""
 
     def wait(self, timeout: float | None = None) -> int:
         if timeout is not None and self.returncode is None:
@@ -191,7 +187,7 @@ class _Program(subprocess.Popen[str]):
     def _await_end(self, timeout_s: float) -> None:
         try:
             end = os.pidfd_open(self.pid)
-        except OSError:  # a kernel before 5.3, or somebody else waited for it meanwhile
+        except OSError:  # a kernel before 5.3, or the program was already waited for
             return
         try:
             ended = select.poll()
@@ -202,13 +198,12 @@ class _Program(subprocess.Popen[str]):
 
 
 class Dialogue:
-    """A program that is talked with over its pipes, by one thread at a time.
+    """A program that exchanges text with poolproof over pipes, in one thread at a time.
 
-    `out` and `err` are the bytes that it said; to be cleared by whoever has taken them. When poolproof ends, so does
-    the input of the program.
+    `out` and `err` are its output so far; the caller clears them. When poolproof ends, so does the program's input.
 
     Raises:
-        ProgramMissing: no such program.
+        ProgramMissing: there is no such program.
     """
 
     def __init__(self, argv: Sequence[str]) -> None:
@@ -216,36 +211,36 @@ class Dialogue:
         self._process = _start(argv, subprocess.PIPE)
         assert self._process.stdin and self._process.stdout and self._process.stderr
         self._input = self._process.stdin.fileno()
-        self._heard = {self._process.stdout.fileno(): self.out, self._process.stderr.fileno(): self.err}
-        for pipe in (self._input, *self._heard):
+        self._outputs = {self._process.stdout.fileno(): self.out, self._process.stderr.fileno(): self.err}
+        for pipe in (self._input, *self._outputs):
             os.set_blocking(pipe, False)
 
-    def exchange(self, said: bytes, answered: Callable[[], bool], deadline: float) -> bool:
-        """Say it and listen until `answered` is true; false when the program ended both its streams before that.
+    def exchange(self, text: bytes, is_complete: Callable[[], bool], deadline: float) -> bool:
+        """Send the text and read until `is_complete` is true. Returns False if both output streams ended before that.
 
         Raises:
-            TimeoutError: neither by `deadline`, of time.monotonic.
+            TimeoutError: neither happened by `deadline`, of time.monotonic.
         """
-        rest = memoryview(said)
+        rest = memoryview(text)
         with selectors.DefaultSelector() as selector:
-            for pipe in self._heard:
+            for pipe in self._outputs:
                 selector.register(pipe, selectors.EVENT_READ)
             if rest:
                 selector.register(self._input, selectors.EVENT_WRITE)
-            while not answered():
-                if not self._heard:
+            while not is_complete():
+                if not self._outputs:
                     return False
                 for pipe in _ready(selector, deadline):
                     if pipe == self._input:
-                        rest = self._say(selector, rest)
+                        rest = self._send(selector, rest)
                     else:
-                        self._hear(selector, pipe)
+                        self._receive(selector, pipe)
         return True
 
     def end(self, grace_s: float) -> int:
-        """End its input, the sign for it to end; one that has not within `grace_s` seconds is ended. Its exit code."""
+        """Close its input, which tells it to end; kill it after `grace_s` seconds. Returns its exit code."""
         ended = self._process.poll()
-        if ended is not None and not self._heard:
+        if ended is not None and not self._outputs:
             return ended
         assert self._process.stdin is not None
         self._process.stdin.close()
@@ -257,16 +252,16 @@ class Dialogue:
         end_group(self._process)
         return self._process.returncode
 
-    def _hear(self, selector: selectors.BaseSelector, pipe: int) -> None:
+    def _receive(self, selector: selectors.BaseSelector, pipe: int) -> None:
         text = os.read(pipe, _READ_BYTES)
         if text:
-            self._heard[pipe] += text
+            self._outputs[pipe] += text
         else:
             selector.unregister(pipe)
-            del self._heard[pipe]
+            del self._outputs[pipe]
 
-    def _say(self, selector: selectors.BaseSelector, rest: memoryview) -> memoryview:
-        """What is still to be said; nothing any more to a program that does not listen."""
+    def _send(self, selector: selectors.BaseSelector, rest: memoryview) -> memoryview:
+        """Returns the text that is not sent yet; empty if the program has closed its input."""
         try:
             rest = rest[os.write(self._input, rest) :]
         except BrokenPipeError:
@@ -280,7 +275,7 @@ def _ready(selector: selectors.BaseSelector, deadline: float) -> list[int]:
     """The pipes that can be read or written now.
 
     Raises:
-        TimeoutError: none by `deadline`, or that is past.
+        TimeoutError: there is none by `deadline`.
     """
     left_s = deadline - time.monotonic()
     if left_s <= 0:
@@ -304,16 +299,16 @@ def _start(argv: Sequence[str], stdin: int, stderr: int = subprocess.PIPE) -> su
     except FileNotFoundError:
         raise ProgramMissing(f"`{argv[0]}` is not installed here") from None
     except PermissionError:
-        raise CommandError(f"`{argv[0]}` may not be started by this user") from None
+        raise CommandError(f"this user may not execute `{argv[0]}`") from None
     except OSError as error:
         raise CommandError(f"`{argv[0]}` could not be started: {error.strerror}") from None
 
 
 def become(argv: Sequence[str]) -> NoReturn:
-    """Let the program take this process's place, with its terminal: for a shell that a person types into.
+    """Replace this process with the program, which keeps the terminal: for an interactive shell.
 
     Raises:
-        ProgramMissing: no such program.
+        ProgramMissing: there is no such program.
     """
     try:
         os.execvp(argv[0], list(argv))
@@ -321,10 +316,10 @@ def become(argv: Sequence[str]) -> NoReturn:
         raise ProgramMissing(f"`{argv[0]}` is not installed here") from None
 
 
-def share_out(work: Callable[[Item], Made], items: Sequence[Item], *, chunk: int) -> list[Made]:
-    """The work on each item, in order, by copies of this process on all processors, `chunk` items at a time.
+def share_out(work: Callable[[Item], Result], items: Sequence[Item], *, chunk: int) -> list[Result]:
+    """Return the results of `work` for each item, in order, computed by forks of this process on all processors.
 
-    `work`, items and results cross between processes, so they must be picklable.
+    Each gets `chunk` items at a time. `work`, items and results must be picklable.
     """
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
@@ -334,7 +329,7 @@ def share_out(work: Callable[[Item], Made], items: Sequence[Item], *, chunk: int
 
 
 def end_group(process: subprocess.Popen[str]) -> None:
-    """End a program and all that it started, within a few seconds."""
+    """End a program and everything in its process group within a few seconds."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, number)

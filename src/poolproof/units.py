@@ -1,7 +1,7 @@
 """Sizes, durations and rates: text to numbers and back.
 
-Sizes follow zpool's and fio's habit: `k`, `m`, `g`, `t` are powers of 1024, an optional `b` or `ib` changes nothing.
-fio's own reading of `KiB` as 1000 bytes (kb_base=1024) is not followed here; `load/fio/quantity.py` reads fio's way.
+Sizes are as in zpool and fio: `k`, `m`, `g` and `t` are powers of 1024, and an optional `b` or `ib` changes nothing.
+fio itself reads `KiB` as 1000 bytes (kb_base=1024); that is in `load/fio/quantity.py`, not here.
 """
 
 import re
@@ -13,32 +13,32 @@ _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 
 
 def parse_size(text: str) -> int:
-    """Bytes in a size such as `16G`, `512m` or `4096`.
+    """Return the bytes in a size such as `16G`, `512m` or `4096`.
 
     Raises:
-        ValueError: the text is no size.
+        ValueError: the text is not a size.
     """
     match = _SIZE.match(text)
     if match is None:
-        raise ValueError(f"{text!r} is no size; write one such as 16G, 512M or 4096")
+        raise ValueError(f"{text!r} is not a size; write for example 16G, 512M or 4096")
     unit = 1024 ** _POWERS[match[2].lower()]
     return int(match[1]) * unit if match[1].isdigit() else int(float(match[1]) * unit)
 
 
 def parse_duration(text: str) -> float:
-    """Seconds in a duration such as `10s`, `500ms`, `2m` or `3` (seconds).
+    """Return the seconds in a duration such as `10s`, `500ms`, `2m` or `3` (seconds).
 
     Raises:
-        ValueError: the text is no duration.
+        ValueError: the text is not a duration.
     """
     match = _DURATION.match(text)
     if match is None:
-        raise ValueError(f"{text!r} is no duration; write one such as 10s, 500ms or 2m")
+        raise ValueError(f"{text!r} is not a duration; write for example 10s, 500ms or 2m")
     return float(match[1]) * _SECONDS[(match[2] or "s").lower()]
 
 
 def format_size(size_bytes: float) -> str:
-    """A size in powers of 1024, three significant digits: `1.50 GiB`, `512 MiB`, `0 B`."""
+    """Return a size in powers of 1024, three significant digits: `1.50 GiB`, `512 MiB`, `0 B`."""
     value = float(size_bytes)
     for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
         if abs(value) < 1024 or unit == "TiB":
@@ -48,7 +48,7 @@ def format_size(size_bytes: float) -> str:
 
 
 def canonical_size(size_bytes: int) -> str:
-    """The shortest exact spelling: 17179869184 is `16G`."""
+    """Return the shortest exact form: 17179869184 is `16G`."""
     for letter, power in (("T", 4), ("G", 3), ("M", 2), ("K", 1)):
         if size_bytes and size_bytes % 1024**power == 0:
             return f"{size_bytes // 1024**power}{letter}"
@@ -56,7 +56,7 @@ def canonical_size(size_bytes: int) -> str:
 
 
 def format_rate(bytes_per_second: float) -> str:
-    """A bandwidth in powers of 1000, as disk vendors print it: `183 MB/s`."""
+    """Return a bandwidth in powers of 1000, as disk vendors print it: `183 MB/s`."""
     value = float(bytes_per_second)
     for unit in ("B/s", "kB/s", "MB/s", "GB/s"):
         if abs(value) < 1000 or unit == "GB/s":
@@ -66,7 +66,7 @@ def format_rate(bytes_per_second: float) -> str:
 
 
 def format_count(value: float) -> str:
-    """A count or a rate of operations, three significant digits: `131`, `14.8k`, `1.2M`."""
+    """Return a count or a rate of operations, three significant digits: `131`, `14.8k`, `1.2M`."""
     for unit in ("", "k", "M", "G"):
         if abs(value) < 1000 or unit == "G":
             return f"{_three_digits(value)}{unit}"
@@ -75,12 +75,12 @@ def format_count(value: float) -> str:
 
 
 def format_number_of(count: int, word: str) -> str:
-    """A count with its word, in the plural where that is right: `1 trial`, `3 trials`."""
+    """Return a count with its noun, in the plural if needed: `1 trial`, `3 trials`."""
     return f"{count} {word}{'' if count == 1 else 's'}"
 
 
 def format_duration(seconds: float) -> str:
-    """A span of time in the unit that fits: `266 ns`, `1.25 ms`, `2.0 s`, `1 h 12 min`."""
+    """Return a duration in a suitable unit: `266 ns`, `1.25 ms`, `2.0 s`, `1 h 12 min`."""
     if seconds < 60:
         for factor, unit in ((1e9, "ns"), (1e6, "µs"), (1e3, "ms")):
             if abs(seconds) * factor < 1000:

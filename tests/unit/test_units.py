@@ -30,7 +30,7 @@ def test_sizes_are_powers_of_1024(text: str, size: int) -> None:
 
 @pytest.mark.parametrize("text", ["", "G", "1x", "-1G", "1 0", "0x10", "1e3"])
 def test_what_is_no_size_says_so(text: str) -> None:
-    with pytest.raises(ValueError, match="is no size"):
+    with pytest.raises(ValueError, match="not a size"):
         parse_size(text)
 
 
@@ -42,7 +42,7 @@ def test_durations(text: str, seconds: float) -> None:
 
 
 def test_what_is_no_duration_says_so() -> None:
-    with pytest.raises(ValueError, match="is no duration"):
+    with pytest.raises(ValueError, match="not a duration"):
         parse_duration("soon")
 
 

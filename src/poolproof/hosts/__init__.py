@@ -1,1 +1,1 @@
-"""Where commands run. A host is four methods: run a command, read a file, look at counters, stream them."""
+"""Where commands run. A host has four methods: run a command, read a file, read small files at once, stream them."""

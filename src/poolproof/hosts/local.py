@@ -14,7 +14,7 @@ _READ_BYTES = 65536
 
 
 class LocalHost:
-    """Commands and files of the machine that poolproof itself runs on."""
+    """Runs commands and reads files on the machine that poolproof runs on."""
 
     name = "local"
 
@@ -27,11 +27,11 @@ class LocalHost:
         try:
             return Path(path).read_text(encoding="utf-8", errors="replace")
         except OSError as error:
-            raise FileMissing(f"{path} cannot be read: {error.strerror}") from None
+            raise FileMissing(f"cannot read {path}: {error.strerror}") from None
 
     def read_files(self, paths: Sequence[str]) -> Tick:
         at_s = time.time()
-        return Tick(at_s, tuple(_look(path) for path in paths))
+        return Tick(at_s, tuple(_text(path) for path in paths))
 
     @contextlib.contextmanager
     def stream(self, paths: Sequence[str], interval_s: float) -> Iterator[Iterator[Tick]]:
@@ -43,7 +43,7 @@ class LocalHost:
 
 
 def _ticks(paths: Sequence[str], interval_s: float, stop: threading.Event) -> Iterator[Tick]:
-    """Ticks on a fixed grid of time, so that a late one does not shift the rest. The files stay open between reads."""
+    """Yield ticks at fixed times, so that a late one does not delay the rest. The files stay open between reads."""
     files = [_open(path) for path in paths]
     try:
         due = time.monotonic()
@@ -58,7 +58,7 @@ def _ticks(paths: Sequence[str], interval_s: float, stop: threading.Event) -> It
                 os.close(file)
 
 
-def _look(path: str) -> str:
+def _text(path: str) -> str:
     try:
         return Path(path).read_text(encoding="utf-8", errors="replace")
     except OSError:

@@ -1,4 +1,4 @@
-"""The host that a name stands for: `local`, or whatever ssh understands."""
+"""Reach a host by name: `local`, or any ssh destination."""
 
 import contextlib
 from collections.abc import Iterator
@@ -8,15 +8,15 @@ from poolproof.hosts.local import LocalHost
 
 LOCAL = LocalHost.name
 HERE = LocalHost()
-"""This machine: one object, so that what it was asked is known to all who reach it."""
+"""This machine: a single object, because some facts are cached for each host object."""
 
 
 @contextlib.contextmanager
 def reach(name: str) -> Iterator[Host]:
-    """The host of that name for as long as the context lasts.
+    """Connect to the host of that name while the context lasts.
 
     Raises:
-        UsageError: the name is no destination for ssh.
+        UsageError: the name is not an ssh destination.
         HostError: it can't be reached.
     """
     if name == LOCAL:

@@ -1,15 +1,15 @@
-"""A shell that stays at the far end of one ssh and runs one command after the other, each told to it in a line.
+"""A persistent shell on a remote host, over one ssh, that runs one command after another, each sent as a line.
 
-So a command costs that machine one fork and one exec, and no session of its sshd with a login shell. Who is there:
+A command then costs the remote host one fork and one exec, and no sshd session with a login shell. The processes there:
 
-    login shell ─▶ keeper ─┬─ leash: passes on what comes over ssh; ends the group when that ends
-                           └─ setsid ─▶ worker, the leader of a process group: runs the commands, which stay in it
+    login shell ─▶ supervisor ─┬─ watcher: passes on the input of ssh; ends the group when that input ends
+                               └─ setsid ─▶ worker, the leader of a process group: runs the commands in that group
 
-The worker's output is the programs' own; it marks where the output of each begins and ends, on both streams, with the
-exit code. As long as poolproof wants the commands, the input of the ssh stays open. When it ends (a time limit, Ctrl-C,
-a poolproof that was killed, a broken link) the worker and all that it runs get SIGTERM, and SIGKILL 2 s later; the next
-command gets another shell. A command that may take long is watched by a clock over there too, for a link that dies
-unnoticed.
+The worker's output is that of the programs, with marks where the output of each begins and ends, on both streams, and
+the exit code. The input of the ssh stays open as long as poolproof needs the commands. When it ends (a time limit,
+Ctrl-C, a killed poolproof, a broken connection), the worker and everything it runs get SIGTERM, and SIGKILL 2 s later;
+the next command gets another shell. A command with a long limit also has a timer on the remote host, in case the
+connection dies unnoticed.
 """
 
 import re
@@ -17,15 +17,16 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from poolproof.hosts import remote_stream as far_stream
+from poolproof.hosts import remote_stream
 
 FAREWELL = b"exit 0\n"
 _LONGEST_REQUEST_BYTES = 16384  # some shells read their script byte by byte
-_WITHOUT_CLOCK_S = 61  # a minute, and the second that the clock comes later
+_WITHOUT_TIMER_S = 61  # a minute, and the second that the timer is later
 
-# The leash tells its number, so that the keeper can end it when the worker is gone, and is told the worker's.
-# It strikes without waiting, so that the end of the worker may end it at once: by a signal that nohup does not ignore.
-_LEASH = r"""
+# The watcher prints its process number, so that the supervisor can end it when the worker has ended, and reads the
+# worker's. It sends SIGTERM without waiting, so that the end of the worker can end it at once, by a signal that nohup
+# does not ignore.
+_WATCHER = r"""
 echo "$$"
 read -r group
 cat
@@ -33,30 +34,30 @@ kill -0 "$group" || exit
 { sleep 2; kill -KILL "-$group"; } &
 kill -TERM "-$group"
 """
-_KEEPER = r"""
-mark=$1 leash=$2
+_SUPERVISOR = r"""
+mark=$1 watcher=$2
 export LC_ALL=C.UTF-8 LANG=C.UTF-8 TZ=UTC PATH="$PATH:/usr/sbin:/sbin"
 command -v setsid >/dev/null || { echo "$mark absent"; exit; }
-sh -c "$leash" "$mark" 2>/dev/null | {
-    read -r leash
+sh -c "$watcher" "$mark" 2>/dev/null | {
+    read -r watcher
     exec 3<&0
     setsid sh -s "$mark" <&3 3<&- &
     worker=$!
     exec 3<&- 2>/dev/null
     echo "$mark $worker $(command -v printf)"
     wait "$worker" || { { sleep 2; kill -KILL "-$worker"; } >/dev/null & kill -TERM "-$worker"; }
-    kill -KILL "$leash"
+    kill -KILL "$watcher"
 }
 """
 
-# The shell's own words, as "Terminated", are not the program's: its standard error is closed to them.
-# A trap of its own lets the clock end its sleep, by SIGKILL: one that was not yet sleep might take another for the
-# shell's. It is in the group that it strikes, so it must not hear that itself.
+# The shell's own messages, such as "Terminated", are not the program's: they are sent to /dev/null.
+# The timer's trap ends its sleep, with SIGKILL: a process that is not yet `sleep` could take another signal for the
+# shell's. The timer is in the group that it signals, so it must ignore that signal.
 _WORKER = r"""
 mark=$1
 exec 4>&2 2>/dev/null
-pp_say() { printf '%s %s\n' "$mark" "$*"; printf '%s %s\n' "$mark" "$*" >&4; }
-pp_clock() {
+pp_mark() { printf '%s %s\n' "$mark" "$*"; printf '%s %s\n' "$mark" "$*" >&4; }
+pp_timer() {
     before=$!
     trap '[ "$!" = "$before" ] || kill -KILL "$!"; exit' TERM
     sleep "$1" &
@@ -66,8 +67,8 @@ pp_clock() {
 }
 pp_run() {
     number=$1 limit=$2 fed=$3; shift 3
-    pp_say "begin $number"
-    if [ "$limit" ]; then pp_clock "$limit" </dev/null >/dev/null 4>&- & clock=$!; fi
+    pp_mark "begin $number"
+    if [ "$limit" ]; then pp_timer "$limit" </dev/null >/dev/null 4>&- & timer=$!; fi
     if [ "$fed" ]
         then text=$1; shift; printf %s "$text" | (exec "$@" 2>&4 4>&-)
         else case $1 in
@@ -76,38 +77,38 @@ pp_run() {
         esac
     fi
     code=$?
-    [ -z "$limit" ] || kill -TERM "$clock"
+    [ -z "$limit" ] || kill -TERM "$timer"
     case $code in 126|127)
         case $1 in */*) [ -f "$1" ] && [ -x "$1" ];; *) command -v "$1";; esac >/dev/null || code=absent$code
     esac
-    pp_say "end $number $code"
+    pp_mark "end $number $code"
 }
-pp_look() {
+pp_read() {
     number=$1 clock=$2; shift 2
-    pp_say "begin $number"
+    pp_mark "begin $number"
     [ -z "$clock" ] || pp_clock_of_host
     pp_texts "$@"
-    pp_say "end $number 0"
+    pp_mark "end $number 0"
 }
 """
 
 
 @dataclass(frozen=True)
 class ShellRequest:
-    """What the worker is to do, but for the request's number. `feeds`: a program gets input."""
+    """A request to the worker, without its number. `feeds`: a program gets input."""
 
     verb: str
     words: str
     feeds: bool = False
 
     def line(self, number: int) -> bytes:
-        """What the worker is told."""
+        """Return the line to send to the worker."""
         return f"{self.verb} {number} {self.words}\n".encode()
 
 
 @dataclass(frozen=True)
 class CommandResult:
-    """How a command ended: its exit code, and its own output. `absent`: no such program, or it may not be executed."""
+    """A command's exit code and output. `absent`: there is no such program, or it may not be executed."""
 
     code: int
     absent: bool
@@ -116,15 +117,15 @@ class CommandResult:
 
 
 def start(mark: str, through: Sequence[str] = ()) -> str:
-    """The line for the login shell that starts it, by way of `through` (sudo)."""
-    return "exec " + shlex.join([*through, "sh", "-c", _KEEPER, "sh", mark, _LEASH])
+    """Return the command line for the login shell that starts the persistent shell. `through`: a prefix (sudo)."""
+    return "exec " + shlex.join([*through, "sh", "-c", _SUPERVISOR, "sh", mark, _WATCHER])
 
 
 @dataclass(frozen=True)
 class Hello:
-    """What it says once it stands: the worker's process group, empty for want of setsid.
+    """The first message of the shell: the worker's process group, or empty if the host has no setsid.
 
-    `feeds`: its printf is built in, so that the input of a program is on no command line.
+    `feeds`: its printf is built in, so that a program's input never appears on a command line.
     """
 
     group: str
@@ -132,59 +133,59 @@ class Hello:
 
 
 def hello(out: bytearray, mark: str) -> Hello | None:
-    """What it said; None as long as it did not."""
+    """Return the first message in the output; None if it has not come yet."""
     found = re.search(re.escape(mark).encode() + rb" (?:absent|(\d+) (.*))\n", out)
     return Hello((found[1] or b"").decode(), b"/" not in (found[2] or b"/")) if found else None
 
 
 def greeting(heard: Hello) -> bytes:
-    """What it must be told first."""
-    return f"{heard.group}\n{far_stream.ONCE}{_WORKER}".encode()
+    """Return the first input of the shell."""
+    return f"{heard.group}\n{remote_stream.ONCE}{_WORKER}".encode()
 
 
 def ping(number: int) -> bytes:
-    """The request for a sign of life, which is that of a beginning."""
-    return f"pp_say begin {number}\n".encode()
+    """Return the request that checks whether the worker responds: it prints the mark of a beginning."""
+    return f"pp_mark begin {number}\n".encode()
 
 
-def to_run(argv: Sequence[str], *, limit_s: int, stdin: str | None) -> ShellRequest | None:
-    """The request to run `argv`; None for what has to go another way: too long, or input that a shell can't hold."""
+def run_request(argv: Sequence[str], *, limit_s: int, stdin: str | None) -> ShellRequest | None:
+    """Return the request to run `argv`; None if a shell can't: it is too long, or its input has a null byte."""
     if stdin is not None and "\0" in stdin:
         return None
-    limit = str(limit_s) if limit_s > _WITHOUT_CLOCK_S else ""
+    limit = str(limit_s) if limit_s > _WITHOUT_TIMER_S else ""
     fed = [] if stdin is None else [stdin]
     words = shlex.join([limit, "fed" if fed else "", *fed, *argv])
     return None if len(words.encode()) > _LONGEST_REQUEST_BYTES else ShellRequest("pp_run", words, bool(fed))
 
 
-def to_look(paths: Sequence[str], *, clock: bool) -> ShellRequest | None:
-    """The request to tell what the files hold, and the time of the clock; None for more paths than it takes."""
+def read_request(paths: Sequence[str], *, clock: bool) -> ShellRequest | None:
+    """Return the request to print the files, and the clock if `clock` is set; None if there are too many paths."""
     words = shlex.join(["clock" if clock else "", *paths])
-    return None if len(words.encode()) > _LONGEST_REQUEST_BYTES else ShellRequest("pp_look", words)
+    return None if len(words.encode()) > _LONGEST_REQUEST_BYTES else ShellRequest("pp_read", words)
 
 
 class Reply:
-    """Recognises the answer to one request in what comes back on the two streams, while that grows."""
+    """Finds the reply to one request in the two output streams while they grow."""
 
     def __init__(self, number: int, mark: str, out: bytearray, err: bytearray) -> None:
         self._streams = [_Stream(number, mark, bytes_) for bytes_ in (out, err)]
 
     def begun(self) -> bool:
-        """The beginning came, on both streams."""
+        """True if the beginning has come on both streams."""
         return all(stream.find_begin() for stream in self._streams)
 
     def ended(self) -> bool:
-        """The end came, on both streams."""
+        """True if the end has come on both streams."""
         return all(stream.find_end() for stream in self._streams)
 
-    def answer(self) -> CommandResult:
-        """The answer, once it ended."""
+    def result(self) -> CommandResult:
+        """Return the result, once the reply has ended."""
         out, err = self._streams
         found = out.code
         return CommandResult(int(found.removeprefix("absent")), found.startswith("absent"), out.text(), err.text())
 
-    def said(self) -> str:
-        """What came on standard error so far, of an answer that was cut off."""
+    def errors(self) -> str:
+        """Return the standard error so far, of a reply that was cut off."""
         return self._streams[1].rest()
 
 
@@ -219,6 +220,6 @@ class _Stream:
         return _text(self._heard[max(0, self._starts) :])
 
 
-def _text(said: bytes | bytearray) -> str:
-    """As every host gives it: bytes that are not UTF-8 replaced, one kind of line end."""
-    return said.decode("utf-8", errors="replace").replace("\r\n", "\n").replace("\r", "\n")
+def _text(output: bytes | bytearray) -> str:
+    """Decode as for every host: bytes that are not UTF-8 are replaced, and line ends are \\n."""
+    return output.decode("utf-8", errors="replace").replace("\r\n", "\n").replace("\r", "\n")

@@ -1,7 +1,7 @@
-"""Streaming files from the far end: one shell loop there, its lines made into ticks here.
+"""Stream files from a remote host: a shell loop there prints them, and its lines are parsed into ticks here.
 
-The loop reads with the shell's own `read`, so that a tick costs the host no process but the `sleep` between two: what
-measures must not disturb. `date` is asked once; from then on the clock is /proc/uptime (10 ms).
+The loop reads with the shell's own `read`, so that the only process per tick is a `sleep`, and the measurement is not
+disturbed. `date` is read once; after that the clock is /proc/uptime (10 ms).
 """
 
 import io
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from poolproof.hosts.base import Tick
 
-# Sets `text` to the contents of the files named by the arguments, with the moment; `up` is that of the first reading.
+# Prints the uptime and the contents of the files named by the arguments.
 _TEXT = r"""
     line_end="
 "
@@ -41,27 +41,27 @@ ONCE = rf"""
 pp_clock_of_host() {{ {_CLOCK} }}
 pp_texts() {{ {_TEXT} }}
 """
-"""Functions of the shell: one tells the host's clock, the other the contents of files at one moment."""
+"""Shell functions: one prints the host's clock, the other the contents of files at one moment."""
 _DATE = re.compile(r"\d+(?:\.\d+)?")
 
 
 def loop(paths: Sequence[str], interval_s: float) -> tuple[str, ...]:
-    """The program that prints the files' contents again and again."""
+    """Return the program that prints the files' contents at that interval."""
     return ("sh", "-c", _LOOP, "sh", f"{interval_s:g}", *paths)
 
 
 def ticks(lines: Iterator[str], mark: str) -> Iterator[Tick]:
-    """The ticks in the lines that come from there after the mark; a tick that was cut off is left out."""
+    """Yield the ticks in the lines after the mark, without a tick that was cut off."""
     yield from _ticks(_after(lines, mark), 0.0)
 
 
 def tick(text: str, zero_s: float) -> Tick | None:
-    """The tick that `pp_texts` told; `zero_s`: when the host started, unless the clock was told before it."""
+    """Return the tick that `pp_texts` printed. `zero_s`: when the host booted, unless the text contains the clock."""
     return next(_ticks(io.StringIO(text, newline="\n"), zero_s), None)
 
 
 def clock(text: str) -> float | None:
-    """When the host started, in seconds since 1970, where its clock was told."""
+    """Return when the host booted, in seconds since 1970; None if the text does not contain its clock."""
     first = text.partition("\n")[0]
     return _zero_of_uptime(first[1:]) if first.startswith("c") else None
 
@@ -92,9 +92,9 @@ def _after(lines: Iterator[str], mark: str) -> Iterator[str]:
 
 
 def _zero_of_uptime(text: str) -> float:
-    """When the host started, in seconds since 1970: `date` ran in the middle between two readings of the uptime.
+    """When the host booted, in seconds since 1970: `date` ran halfway between two readings of the uptime.
 
-    A `date` that knows no %N makes it good to a second only.
+    If `date` does not support %N, it is accurate only to a second.
     """
     date, before, after = text.rsplit(maxsplit=2)
     found = _DATE.match(date)

@@ -1,4 +1,4 @@
-"""The shells that stay at the far end, one for each command that runs there at the same time, each used again."""
+"""A pool of persistent shells on a remote host: one for each command that runs at the same time, each reused."""
 
 import contextlib
 import itertools
@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 
 from poolproof.errors import CommandError
-from poolproof.hosts import remote_shell as far_shell
+from poolproof.hosts import remote_shell
 from poolproof.process import Dialogue
 
 _MOST = 4  # sshd lets one connection have ten sessions
@@ -16,26 +16,26 @@ _GRACE_S = 5.0
 _FRESH_S = 0.02
 _DOUBT_S = 5.0
 
-Ask = Callable[[far_shell.ShellRequest, float], far_shell.CommandResult | None]
-"""Has a request done by a moment of time.monotonic; None for what no shell can do."""
+Ask = Callable[[remote_shell.ShellRequest, float], remote_shell.CommandResult | None]
+"""Runs a request before a moment of time.monotonic; returns None if no shell can run it."""
 
 
 class ShellBroke(CommandError):
-    """The shell ended: `begun`, while a command ran in it; else before it took one. `code`: the exit code of ssh."""
+    """A shell ended. `begun`: while it ran a command; otherwise before it took one. `code`: the exit code of ssh."""
 
-    def __init__(self, *, begun: bool, code: int, said: str) -> None:
-        super().__init__(said)
+    def __init__(self, *, begun: bool, code: int, output: str) -> None:
+        super().__init__(output)
         self.begun, self.code = begun, code
 
 
 class NoSetsid(CommandError):
-    """The far end has no setsid, without which no shell stays."""
+    """The remote host has no setsid, which persistent shells need."""
 
 
 class Shells:
-    """Runs commands in shells at the far end. Any thread may use it.
+    """Runs commands in persistent shells on a remote host. Any thread may use it.
 
-    `ssh` makes the argv that has a line run by the login shell there; `mark` is in the command lines of all that stay.
+    `ssh` returns the argv that runs a line in the login shell there. `mark` is in the command lines of all shells.
     """
 
     def __init__(self, ssh: Callable[[str], list[str]], mark: str, through: Sequence[str] = ()) -> None:
@@ -45,23 +45,23 @@ class Shells:
         self._all: set[_Shell] = set()
         self._broke_at = -math.inf
 
-    def ask(self, request: far_shell.ShellRequest, deadline: float) -> far_shell.CommandResult | None:
-        """Have it done; None for what no shell there can do, or when so many are at work already.
+    def ask(self, request: remote_shell.ShellRequest, deadline: float) -> remote_shell.CommandResult | None:
+        """Run a request. Returns None if no shell can run it, or if all are busy and there can't be more.
 
-        A shell that is found broken before it takes the request is replaced; nothing is ever done twice. Where one
-        broke, all that share its link may have: for a while none is trusted for what it said a moment ago.
+        A shell that turns out to be broken before it takes the request is replaced; a request never runs twice. If one
+        shell broke, all others on the same connection may have: for a while each is checked before it is used.
 
         Raises:
-            ShellBroke: the link broke, or was never made.
-            NoSetsid: the far end lacks it.
+            ShellBroke: the connection broke or was never made.
+            NoSetsid: the remote host has no setsid.
             TimeoutError: not done by `deadline`, of time.monotonic; the program was ended.
         """
-        with self.held(deadline) as ask:
+        with self.reserved(deadline) as ask:
             return ask(request, deadline)
 
     @contextlib.contextmanager
-    def held(self, deadline: float) -> Iterator[Ask]:
-        """One shell for the length of the context: what asks it, as `ask` does, but for a shell that is found broken.
+    def reserved(self, deadline: float) -> Iterator[Ask]:
+        """Reserve one shell while the context lasts. Yields a function like `ask`, which does not replace the shell.
 
         Raises:
             As `ask`.
@@ -73,15 +73,15 @@ class Shells:
         try:
             yield shell.ask
         except GeneratorExit:
-            self._give_back(shell)
+            self._release(shell)
             raise
         except BaseException:
             self._forget(shell)
             raise
-        self._give_back(shell)
+        self._release(shell)
 
     def close(self) -> None:
-        """End them all, in order."""
+        """End all shells."""
         with self._lock:
             busy, idle = self._all.difference(self._idle), self._idle
             self._all, self._idle = set(), []
@@ -96,7 +96,7 @@ class Shells:
             if shell is None:
                 return None
             try:
-                if shell.stands(deadline, doubt=time.monotonic() - self._broke_at < _DOUBT_S):
+                if shell.is_alive(deadline, doubt=time.monotonic() - self._broke_at < _DOUBT_S):
                     return shell
             except BaseException:
                 self._forget(shell)
@@ -109,11 +109,11 @@ class Shells:
                 return self._idle.pop()
             if len(self._all) >= _MOST:
                 return None
-            shell = _Shell(self._ssh(far_shell.start(self._mark, self._through)), self._mark)
+            shell = _Shell(self._ssh(remote_shell.start(self._mark, self._through)), self._mark)
             self._all.add(shell)
             return shell
 
-    def _give_back(self, shell: "_Shell") -> None:
+    def _release(self, shell: "_Shell") -> None:
         with self._lock:
             if shell in self._all:
                 self._idle.append(shell)
@@ -126,85 +126,86 @@ class Shells:
 
 
 class _Shell:
-    """One of them."""
+    """One persistent shell."""
 
     def __init__(self, ssh: list[str], mark: str) -> None:
         self._mark = mark
-        self._talk = Dialogue(ssh)
+        self._dialogue = Dialogue(ssh)
         self._numbers = itertools.count(1)
-        self._heard_at: float | None = None
+        self._last_reply: float | None = None
         self.feeds = False
 
-    def stands(self, deadline: float, *, doubt: bool) -> bool:
-        """Whether it answers; without `doubt`, one that did a moment ago does. One that never did is waited for.
+    def is_alive(self, deadline: float, *, doubt: bool) -> bool:
+        """True if the shell responds; without `doubt`, a response a moment ago is enough. A new shell is started.
 
         Raises:
-            ShellBroke: it never stood.
+            ShellBroke: it could not be started.
         """
-        if self._heard_at is None:
-            self._greet(deadline)
+        if self._last_reply is None:
+            self._start(deadline)
             return True
-        fresh = not doubt and time.monotonic() - self._heard_at < _FRESH_S
-        return fresh or self._answers(b"", deadline)
+        fresh = not doubt and time.monotonic() - self._last_reply < _FRESH_S
+        return fresh or self._responds(b"", deadline)
 
-    def ask(self, request: far_shell.ShellRequest, deadline: float) -> far_shell.CommandResult | None:
-        """Have it done, to its end; None for what it can't do."""
+    def ask(self, request: remote_shell.ShellRequest, deadline: float) -> remote_shell.CommandResult | None:
+        """Run a request to its end. Returns None if this shell can't run it."""
         if request.feeds and not self.feeds:
             return None
         number = next(self._numbers)
         reply = self._reply(number)
-        if not self._talk.exchange(request.line(number), reply.ended, deadline):
-            raise self._broke(begun=True, said=reply.said())
-        self._heard_at = time.monotonic()
-        answer = reply.answer()
+        if not self._dialogue.exchange(request.line(number), reply.ended, deadline):
+            raise self._broke(begun=True, output=reply.errors())
+        self._last_reply = time.monotonic()
+        result = reply.result()
         self._clear()
-        return answer
+        return result
 
     def close(self) -> None:
-        """Tell it to end, and wait until it has: what a command left running there is not struck."""
+        """Ask the shell to end and wait for it; background processes of its commands are not signalled."""
         with contextlib.suppress(TimeoutError):
-            self._talk.exchange(far_shell.FAREWELL, lambda: False, time.monotonic() + _GRACE_S)
+            self._dialogue.exchange(remote_shell.FAREWELL, lambda: False, time.monotonic() + _GRACE_S)
         self.drop()
 
     def drop(self) -> int:
-        """Let go of it: whatever runs there is ended. Returns the exit code of ssh."""
-        return self._talk.end(_GRACE_S)
+        """End the shell and everything that it runs. Returns the exit code of ssh."""
+        return self._dialogue.end(_GRACE_S)
 
-    def _greet(self, deadline: float) -> None:
-        heard = self._hello(deadline)
-        if not heard.group:
+    def _start(self, deadline: float) -> None:
+        hello = self._hello(deadline)
+        if not hello.group:
             raise NoSetsid("there is no setsid")
-        self.feeds = heard.feeds
-        if not self._answers(far_shell.greeting(heard), deadline):
+        self.feeds = hello.feeds
+        if not self._responds(remote_shell.greeting(hello), deadline):
             raise self._broke(begun=False)
 
-    def _hello(self, deadline: float) -> far_shell.Hello:
-        found: list[far_shell.Hello] = []
+    def _hello(self, deadline: float) -> remote_shell.Hello:
+        found: list[remote_shell.Hello] = []
 
-        def is_said() -> bool:
-            hello = far_shell.hello(self._talk.out, self._mark)
+        def is_complete() -> bool:
+            hello = remote_shell.hello(self._dialogue.out, self._mark)
             found.extend([hello] if hello else [])
             return hello is not None
 
-        if not self._talk.exchange(b"", is_said, deadline):
+        if not self._dialogue.exchange(b"", is_complete, deadline):
             raise self._broke(begun=False)
         return found[0]
 
-    def _answers(self, said: bytes, deadline: float) -> bool:
+    def _responds(self, text: bytes, deadline: float) -> bool:
         number = next(self._numbers)
-        answers = self._talk.exchange(said + far_shell.ping(number), self._reply(number).begun, deadline)
-        self._heard_at = time.monotonic()
+        responds = self._dialogue.exchange(text + remote_shell.ping(number), self._reply(number).begun, deadline)
+        self._last_reply = time.monotonic()
         self._clear()
-        return answers
+        return responds
 
-    def _reply(self, number: int) -> far_shell.Reply:
-        return far_shell.Reply(number, self._mark, self._talk.out, self._talk.err)
+    def _reply(self, number: int) -> remote_shell.Reply:
+        return remote_shell.Reply(number, self._mark, self._dialogue.out, self._dialogue.err)
 
     def _clear(self) -> None:
-        self._talk.out.clear()
-        self._talk.err.clear()
+        self._dialogue.out.clear()
+        self._dialogue.err.clear()
 
-    def _broke(self, *, begun: bool, said: str | None = None) -> ShellBroke:
+    def _broke(self, *, begun: bool, output: str | None = None) -> ShellBroke:
         code = self.drop()
-        words = self._talk.err.decode(errors="replace") if said is None else said
-        return ShellBroke(begun=begun, code=code, said=words)
+        if output is None:
+            output = self._dialogue.err.decode(errors="replace")
+        return ShellBroke(begun=begun, code=code, output=output)

@@ -1,6 +1,6 @@
-"""A machine over SSH, by OpenSSH's own client: the user's configuration, agent and jump hosts work as they always do.
+"""A machine over SSH, using OpenSSH's client: the user's configuration, agent and jump hosts work as usual.
 
-Nothing is installed there and nothing stays. All commands share one connection, which is made again when it broke.
+Nothing is installed there and nothing is left behind. All commands share one connection; a broken one is made again.
 """
 
 import contextlib
@@ -17,58 +17,56 @@ from types import TracebackType
 
 from poolproof import process
 from poolproof.errors import CommandError, HostError, UsageError
-from poolproof.hosts import remote_exec as far_end
-from poolproof.hosts import remote_reader as looks
-from poolproof.hosts import remote_shell as far_shell
-from poolproof.hosts import remote_stream as far_stream
+from poolproof.hosts import remote_exec, remote_reader, remote_shell, remote_stream
 from poolproof.hosts.base import FileMissing, HostUnreachable, Tick
 from poolproof.hosts.remote_reader import RemoteReader
+from poolproof.hosts.remote_shell import CommandResult
 from poolproof.hosts.shells import NoSetsid, ShellBroke, Shells
 
 _CONNECT_S = 15
-_FIRST_ANSWER_S = 60.0
+_FIRST_COMMAND_S = 60.0
 _GRACE_S = 5.0
 _READ_S = 60.0
-# What the shell itself reads to the letter: text, and handed out byte by byte as well as whole (/proc/sys is not).
+# Files that the shell itself reads exactly: text that can be read byte by byte (/proc/sys can't).
 _SMALL_FILES = ("/sys/", "/proc/spl/", "/proc/self/mount", "/proc/meminfo", "/proc/mdstat", "/proc/filesystems")
 _CLOSE_S = 10.0
 _STREAM_S = 7 * 86400
 _IDLE_CONNECTION_S = 60
-_LONGEST_FOLDER = 70  # a socket's path has 107 bytes (unix(7)), of which ssh wants 17 more than the name while it binds
+_LONGEST_FOLDER = 70  # a socket's path has at most 107 bytes (unix(7)); ssh needs 17 more than the name while it binds
 _SSH_FAILED = 255
 _TAIL_CHARACTERS = 600
 _OPTIONS = (
     *("ControlMaster=auto", f"ControlPersist={_IDLE_CONNECTION_S}"),
     *("BatchMode=yes", f"ConnectTimeout={_CONNECT_S}", "LogLevel=ERROR"),
-    # A link that is dead for a minute is broken; a busy machine may well be silent for some seconds.
+    # After a minute of silence the connection is broken; a busy machine may be silent for some seconds.
     *("ServerAliveInterval=15", "ServerAliveCountMax=4"),
-    # What the user's configuration may ask for at a terminal, and would disturb here.
+    # Options in the user's configuration that make sense in a terminal but would disturb here.
     *("RemoteCommand=none", "RequestTTY=no", "ClearAllForwardings=yes", "ForwardX11=no", "PermitLocalCommand=no"),
 )
 
 
 class SshHost:
-    """Commands and files of the machine at `destination`, whatever ssh takes: `user@host`, an alias, an ssh:// URL.
+    """Runs commands and reads files at an ssh `destination`: `user@host`, an alias, or an ssh:// URL.
 
-    Commands run as root where that is possible: as the user if that is root, else through sudo if it asks nothing.
-    An exit code of 128 + n may also mean that signal n ended the program. To be used as a context; leaving it ends the
-    connection. `mark` is a word in the command lines of all that keeps watch there. `config` is a file to read in place
-    of the user's own ssh_config.
+    Commands run as root if possible: if the user is root, or through sudo if it needs no password. An exit code of
+    128 + n may also mean that signal n ended the program. Use it as a context: leaving it ends the connection. `mark`
+    is in the command lines of all processes that poolproof keeps there. `config`: a file to use instead of the user's
+    ssh_config.
 
     Raises:
-        UsageError: the destination is an option.
-        HostUnreachable: no connection; so may every method.
-        HostError: no ssh here, or not the programs there that every command needs.
+        UsageError: the destination looks like an option.
+        HostUnreachable: there is no connection; every method can raise this.
+        HostError: ssh is not installed here, or the host lacks a program that every command needs.
     """
 
     def __init__(self, destination: str, config: Path | None = None) -> None:
         if not destination or destination.startswith("-"):
-            raise UsageError(f"{destination!r} is no destination for ssh", "write: --on user@host")
+            raise UsageError(f"{destination!r} is not an ssh destination", "write: --on user@host")
         self.name = destination
         self.mark = f"poolproof-{secrets.token_hex(8)}"
         self._config = () if config is None else ("-F", str(config))
         self._through: tuple[str, ...] = ()
-        self._looks = RemoteReader()
+        self._reader = RemoteReader()
         self._folder = _private_folder()
         self._shells = Shells(self._command, self.mark)
         try:
@@ -97,13 +95,13 @@ class SshHost:
         self, argv: Sequence[str], *, timeout_s: float, stdin: str | None = None, check: bool = True
     ) -> process.Completed:
         begun = time.monotonic()
-        far = self._in_shell(argv, timeout_s, stdin) or self._on_its_own(argv, timeout_s, stdin)
-        if far.absent:
-            if far.code == 127:
+        result = self._run_in_shell(argv, timeout_s, stdin) or self._run_alone(argv, timeout_s, stdin)
+        if result.absent:
+            if result.code == 127:
                 raise process.ProgramMissing(f"`{argv[0]}` is not installed on {self.name}")
-            raise CommandError(f"`{argv[0]}` may not be started by this user on {self.name}")
-        completed = process.Completed(tuple(argv), far.code, far.stdout, far.stderr, time.monotonic() - begun)
-        if check and far.code != 0:
+            raise CommandError(f"this user may not execute `{argv[0]}` on {self.name}")
+        completed = process.Completed(tuple(argv), result.code, result.stdout, result.stderr, time.monotonic() - begun)
+        if check and result.code != 0:
             raise process.CommandFailed(completed)
         return completed
 
@@ -112,18 +110,18 @@ class SshHost:
             return text
         completed = self.run(["cat", "--", path], timeout_s=_READ_S, check=False)
         if completed.returncode != 0:
-            said = completed.stderr.strip().rpartition(": ")[2]
-            raise FileMissing(f"{path} cannot be read on {self.name}: {said}")
+            reason = completed.stderr.strip().rpartition(": ")[2]
+            raise FileMissing(f"cannot read {path} on {self.name}: {reason}")
         return completed.stdout
 
     def read_files(self, paths: Sequence[str]) -> Tick:
-        with self._told(["cat", *paths], _READ_S):
-            tick = self._looks.read_files(self._shells.ask, paths)
+        with self._explained(["cat", *paths], _READ_S):
+            tick = self._reader.read_files(self._shells.ask, paths)
         if tick is None:
             with contextlib.closing(self._looped(paths, _READ_S, threading.Event())) as ticks:
                 tick = next(ticks, None)
         if tick is None:
-            raise HostUnreachable(f"{self.name} did not tell its files", f"ssh -v {shlex.quote(self.name)} true")
+            raise HostUnreachable(f"{self.name} did not return its files", f"ssh -v {shlex.quote(self.name)} true")
         return tick
 
     @contextlib.contextmanager
@@ -134,50 +132,50 @@ class SshHost:
             yield ticks
         finally:
             stop.set()
-            with contextlib.suppress(ValueError):  # another thread is in it, and will see that it is over
+            with contextlib.suppress(ValueError):  # another thread is reading and will see `stop`
                 ticks.close()
 
     def _ticks(self, paths: Sequence[str], interval_s: float, stop: threading.Event) -> Generator[Tick, None, None]:
-        """Look after look; where the link is too slow for that, those of a loop over there. A broken link ends it."""
+        """Yield readings by a persistent shell, or by a remote loop if it is too slow. A broken link ends it."""
         with (
             contextlib.suppress(CommandError, TimeoutError),
-            self._shells.held(time.monotonic() + _READ_S) as ask,
+            self._shells.reserved(time.monotonic() + _READ_S) as ask,
         ):
-            yield from looks.ticks(ask, paths, interval_s, stop)
+            yield from remote_reader.ticks(ask, paths, interval_s, stop)
             if not stop.is_set():
                 yield from self._looped(paths, interval_s, stop)
 
     def _looped(self, paths: Sequence[str], interval_s: float, stop: threading.Event) -> Generator[Tick, None, None]:
-        order = self._order(far_stream.loop(paths, interval_s), _STREAM_S)
-        with process.lines_on_leash(self._command(order.line), stdin=order.stdin, grace_s=_GRACE_S) as lines:
-            for tick in far_stream.ticks(lines, self.mark):
+        command = self._ssh_command(remote_stream.loop(paths, interval_s), _STREAM_S)
+        with process.lines_kept_alive(self._command(command.line), stdin=command.stdin, grace_s=_GRACE_S) as lines:
+            for tick in remote_stream.ticks(lines, self.mark):
                 yield tick
                 if stop.is_set():
                     return
 
-    def _in_shell(self, argv: Sequence[str], timeout_s: float, stdin: str | None) -> far_shell.CommandResult | None:
-        """Run it in a shell that stays; None for what such a shell does not take."""
-        request = far_shell.to_run(argv, limit_s=_limit_s(timeout_s), stdin=stdin)
+    def _run_in_shell(self, argv: Sequence[str], timeout_s: float, stdin: str | None) -> CommandResult | None:
+        """Run it in a persistent shell. Returns None if such a shell can't run it."""
+        request = remote_shell.run_request(argv, limit_s=_limit_s(timeout_s), stdin=stdin)
         if request is None:
             return None
-        with self._told(argv, timeout_s):
+        with self._explained(argv, timeout_s):
             return self._shells.ask(request, time.monotonic() + timeout_s)
 
-    def _on_its_own(self, argv: Sequence[str], timeout_s: float, stdin: str | None) -> far_shell.CommandResult:
-        """Run it by an ssh of its own."""
-        order = self._order(argv, _limit_s(timeout_s), stdin)
-        with self._told(argv, timeout_s):
-            ended = process.run_on_leash(
-                self._command(order.line), timeout_s=timeout_s, stdin=order.stdin, grace_s=_GRACE_S
+    def _run_alone(self, argv: Sequence[str], timeout_s: float, stdin: str | None) -> CommandResult:
+        """Run it through its own ssh."""
+        command = self._ssh_command(argv, _limit_s(timeout_s), stdin)
+        with self._explained(argv, timeout_s):
+            ended = process.run_kept_alive(
+                self._command(command.line), timeout_s=timeout_s, stdin=command.stdin, grace_s=_GRACE_S
             )
-        far = far_end.outcome(ended.stdout, ended.stderr, self.mark)
-        if far.code is None:
-            raise self._unreachable(argv, far.begun, ended.returncode, far.stderr)
-        return far_shell.CommandResult(far.code, far.absent, far.stdout, far.stderr)
+        result = remote_exec.outcome(ended.stdout, ended.stderr, self.mark)
+        if result.code is None:
+            raise self._unreachable(argv, result.begun, ended.returncode, result.stderr)
+        return CommandResult(result.code, result.absent, result.stdout, result.stderr)
 
     @contextlib.contextmanager
-    def _told(self, argv: Sequence[str], timeout_s: float) -> Iterator[None]:
-        """Errors in words of the command over there, not of the ssh."""
+    def _explained(self, argv: Sequence[str], timeout_s: float) -> Iterator[None]:
+        """Turn errors of the local ssh into errors of the remote command."""
         try:
             yield
         except (process.CommandTimedOut, TimeoutError):
@@ -189,12 +187,12 @@ class SshHost:
                 "ssh is not installed here", "Debian, Ubuntu: sudo apt-get install openssh-client"
             ) from None
         except NoSetsid:
-            raise HostError(f"{self.name} has no setsid", "Debian, Ubuntu: apt-get install util-linux there") from None
+            raise HostError(f"setsid is not installed on {self.name}", "there: apt-get install util-linux") from None
         except ShellBroke as broke:
             raise self._unreachable(argv, broke.begun, broke.code, broke.message) from None
 
-    def _order(self, argv: Sequence[str], limit_s: int, stdin: str | None = None) -> far_end.SshCommand:
-        return far_end.order(argv, mark=self.mark, limit_s=limit_s, stdin=stdin, through=self._through)
+    def _ssh_command(self, argv: Sequence[str], limit_s: int, stdin: str | None = None) -> remote_exec.SshCommand:
+        return remote_exec.ssh_command(argv, mark=self.mark, limit_s=limit_s, stdin=stdin, through=self._through)
 
     def _command(self, line: str) -> list[str]:
         return [*self._ssh(), "-T", "--", self.name, line]
@@ -204,31 +202,31 @@ class SshHost:
         return ["ssh", *self._config, *(word for option in options for word in ("-o", option))]
 
     def _become_root(self) -> None:
-        """Find what to start commands with, so that they run as root: nothing, or sudo."""
+        """Find the prefix with which commands run as root: none, or sudo."""
         script = "[ $(id -u) = 0 ] || { sudo -n true && echo sudo; }; true"
-        asked = self.run(["sh", "-c", script], timeout_s=_FIRST_ANSWER_S, check=False)
-        if asked.stdout.strip() == "sudo":
+        answer = self.run(["sh", "-c", script], timeout_s=_FIRST_COMMAND_S, check=False)
+        if answer.stdout.strip() == "sudo":
             self._shells.close()
             self._through = ("sudo", "-n", "--")
             self._shells = Shells(self._command, self.mark, self._through)
 
-    def _unreachable(self, argv: Sequence[str], begun: bool, code: int, said: str) -> HostUnreachable:
-        said = said.strip()[-_TAIL_CHARACTERS:]
-        reason = f": {said}" if said else ""
+    def _unreachable(self, argv: Sequence[str], begun: bool, code: int, output: str) -> HostUnreachable:
+        output = output.strip()[-_TAIL_CHARACTERS:]
+        reason = f": {output}" if output else ""
         try_it = shlex.join(("ssh", *self._config, "-v", self.name, "true"))
         if begun:
             return HostUnreachable(f"the link to {self.name} broke while `{shlex.join(argv)}` ran{reason}", try_it)
         if code == _SSH_FAILED:
-            return HostUnreachable(f"no connection to {self.name}{reason}", try_it)
-        return HostUnreachable(f"{self.name} gave no POSIX shell to `{shlex.join(argv)}`{reason}", try_it)
+            return HostUnreachable(f"cannot connect to {self.name}{reason}", try_it)
+        return HostUnreachable(f"{self.name} did not run `{shlex.join(argv)}` in a POSIX shell{reason}", try_it)
 
 
 def _limit_s(timeout_s: float) -> int:
-    """When the clock over there ends what nobody here ended at its limit."""
+    """The limit of the remote timer, which ends a program if it is not ended from here at its own limit."""
     return math.ceil(timeout_s) + 1
 
 
 def _private_folder() -> Path:
-    """A new directory for this user alone, at a path short enough for a socket."""
+    """Create a directory for this user only, with a path short enough for a socket."""
     short = len(tempfile.gettempdir().encode()) <= _LONGEST_FOLDER
     return Path(tempfile.mkdtemp(prefix="poolproof-ssh-", dir=None if short else "/tmp"))

@@ -91,7 +91,7 @@ def test_a_machine_that_does_not_answer_is_one_clear_error(ground: Ground, serve
     server.stop()
     answer = _run(ground, _LONG)
     assert answer.code == 4
-    assert "no connection to far" in answer.error["message"]
+    assert "cannot connect to far" in answer.error["message"]
     assert answer.error["hint"] == "ssh -v far true"
     assert not (ground.runs / "run").exists()
 

@@ -160,7 +160,7 @@ def test_a_missing_program_is_named(host: Host, name: str) -> None:
 def test_a_file_that_is_no_program_is_named(host: Host, tmp_path: Path) -> None:
     path = tmp_path / "plain"
     path.write_text("true\n")
-    with pytest.raises(CommandError, match="may not be started"):
+    with pytest.raises(CommandError, match="may not execute"):
         host.run([str(path)], timeout_s=_LIMIT_S)
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poolproof.hosts import remote_shell as far_shell
+from poolproof.hosts import remote_shell
 from poolproof.hosts import remote_stream as far_stream
 from poolproof.hosts.remote_shell import CommandResult
 from poolproof.hosts.shells import ShellBroke, Shells
@@ -30,7 +30,7 @@ def shells(shell: None) -> Iterator[Shells]:  # noqa: ARG001
 
 
 def _ask(shells: Shells, *argv: str, stdin: str | None = None, limit_s: int = 10) -> CommandResult | None:
-    request = far_shell.to_run(argv, limit_s=limit_s, stdin=stdin)
+    request = remote_shell.run_request(argv, limit_s=limit_s, stdin=stdin)
     assert request is not None
     return shells.ask(request, time.monotonic() + _LIMIT_S)
 
@@ -82,7 +82,7 @@ def test_a_program_that_a_signal_ended_says_so_and_the_shell_nothing(shells: She
 
 def test_what_outlives_the_time_is_ended_and_the_next_has_another_shell(shells: Shells, tmp_path: Path) -> None:
     script = 'echo $$ >"$0"; trap "" TERM; while :; do sleep 0.1; done'
-    request = far_shell.to_run(["sh", "-c", script, str(tmp_path / "pid")], limit_s=9, stdin=None)
+    request = remote_shell.run_request(["sh", "-c", script, str(tmp_path / "pid")], limit_s=9, stdin=None)
     assert request is not None
     with pytest.raises(TimeoutError):
         shells.ask(request, time.monotonic() + 1)
@@ -91,14 +91,14 @@ def test_what_outlives_the_time_is_ended_and_the_next_has_another_shell(shells: 
 
 
 def test_the_clock_ends_what_nobody_else_does(shells: Shells, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(far_shell, "_WITHOUT_CLOCK_S", 0)
+    monkeypatch.setattr(remote_shell, "_WITHOUT_TIMER_S", 0)
     with pytest.raises(ShellBroke) as raised:
         _ask(shells, "sleep", "4802", limit_s=1)
     assert raised.value.begun
 
 
 def test_a_clock_is_gone_with_its_command(shells: Shells, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(far_shell, "_WITHOUT_CLOCK_S", 0)
+    monkeypatch.setattr(remote_shell, "_WITHOUT_TIMER_S", 0)
     limit_s = 100_000 + secrets.randbelow(900_000)
     for _ in range(20):
         assert _ask(shells, "true", limit_s=limit_s) == CommandResult(0, False, "", "")
@@ -109,7 +109,7 @@ def test_a_clock_is_gone_with_its_command(shells: Shells, monkeypatch: pytest.Mo
 
 
 def test_a_look_in_a_shell_that_never_told_the_clock(shells: Shells) -> None:
-    request = far_shell.to_look(["/proc/uptime", "/no"], clock=False)
+    request = remote_shell.read_request(["/proc/uptime", "/no"], clock=False)
     assert request is not None
     answer = shells.ask(request, time.monotonic() + _LIMIT_S)
     assert answer is not None and far_stream.clock(answer.stdout) is None
@@ -123,7 +123,7 @@ def test_a_look_at_files(shells: Shells, tmp_path: Path) -> None:
     counter, torn = tmp_path / "it's a counter", tmp_path / "torn"
     counter.write_text("one 1\n\n  two\\n\n")
     torn.write_text("no line end")
-    request = far_shell.to_look([str(counter), "/no/such/file", str(torn)], clock=True)
+    request = remote_shell.read_request([str(counter), "/no/such/file", str(torn)], clock=True)
     assert request is not None
     answer = shells.ask(request, time.monotonic() + _LIMIT_S)
     assert answer is not None
@@ -136,8 +136,8 @@ def test_a_look_at_files(shells: Shells, tmp_path: Path) -> None:
 
 
 def test_what_a_shell_does_not_take() -> None:
-    assert far_shell.to_run(["cat"], limit_s=9, stdin="a\0b") is None
-    assert far_shell.to_run(["echo", "x" * 100_000], limit_s=9, stdin=None) is None
+    assert remote_shell.run_request(["cat"], limit_s=9, stdin="a\0b") is None
+    assert remote_shell.run_request(["echo", "x" * 100_000], limit_s=9, stdin=None) is None
 
 
 def test_a_shell_that_never_stood_says_what_was_said_in_its_place() -> None:
@@ -149,10 +149,10 @@ def test_a_shell_that_never_stood_says_what_was_said_in_its_place() -> None:
 
 @given(st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])), min_size=1), st.text())
 def test_a_request_holds_the_arguments_to_the_letter(words: list[str], fed: str) -> None:
-    request = far_shell.to_run(words, limit_s=9, stdin=None)
+    request = remote_shell.run_request(words, limit_s=9, stdin=None)
     assert request is not None
     assert shlex.split(request.line(7).decode()) == ["pp_run", "7", "", "", *words]
-    with_input = far_shell.to_run(words, limit_s=99, stdin=fed.replace("\0", ""))
+    with_input = remote_shell.run_request(words, limit_s=99, stdin=fed.replace("\0", ""))
     assert with_input is not None
     assert shlex.split(with_input.line(8).decode()) == ["pp_run", "8", "99", "fed", fed.replace("\0", ""), *words]
 
@@ -161,14 +161,14 @@ def test_a_request_holds_the_arguments_to_the_letter(words: list[str], fed: str)
 def test_a_reply_is_the_bytes_between_its_marks_however_they_come(before: bytes, said: bytes, piece: int) -> None:
     whole = before + f"{_MARK} begin 3\n".encode() + said + f"{_MARK} end 3 126\n".encode()
     out, err = bytearray(), bytearray()
-    reply = far_shell.Reply(3, _MARK, out, err)
+    reply = remote_shell.Reply(3, _MARK, out, err)
     for first in range(0, len(whole), piece):
         assert not reply.ended()
         out += whole[first : first + piece]
         err += whole[first : first + piece]
     assert reply.ended()
     text = said.decode(errors="replace").replace("\r\n", "\n").replace("\r", "\n")
-    assert reply.answer() == CommandResult(126, False, text, text)
+    assert reply.result() == CommandResult(126, False, text, text)
 
 
 def _await_end(pid: str) -> None:

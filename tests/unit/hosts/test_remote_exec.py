@@ -6,25 +6,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poolproof.hosts import remote_exec as far_end
+from poolproof.hosts import remote_exec
 from poolproof.hosts import remote_stream as far_stream
-from poolproof.process import run_on_leash
+from poolproof.process import run_kept_alive
 
 _MARK = "poolproof-0123"
 _LIMIT_S = 20.0
 
 
-def _ask(*argv: str, stdin: str | None = None, limit_s: int = 10) -> far_end.SshResult:
-    """Give the order to a shell as sshd would, and hold the leash until it ends."""
-    order = far_end.order(argv, mark=_MARK, limit_s=limit_s, stdin=stdin)
-    ended = run_on_leash(["sh", "-c", order.line], timeout_s=_LIMIT_S, stdin=order.stdin, grace_s=5)
-    return far_end.outcome(ended.stdout, ended.stderr, _MARK)
+def _ask(*argv: str, stdin: str | None = None, limit_s: int = 10) -> remote_exec.SshResult:
+    """Give the command to a shell as sshd would, and hold the leash until it ends."""
+    command = remote_exec.ssh_command(argv, mark=_MARK, limit_s=limit_s, stdin=stdin)
+    ended = run_kept_alive(["sh", "-c", command.line], timeout_s=_LIMIT_S, stdin=command.stdin, grace_s=5)
+    return remote_exec.outcome(ended.stdout, ended.stderr, _MARK)
 
 
 @pytest.mark.usefixtures("shell")
 def test_every_shell_keeps_the_same_house() -> None:
     said = _ask("sh", "-c", 'cat; echo "$1"; echo err >&2; exit 255', "sh", "it's $x\n", stdin="fed\n")
-    assert said == far_end.SshResult(True, 255, False, "fed\nit's $x\n\n", "err\n")
+    assert said == remote_exec.SshResult(True, 255, False, "fed\nit's $x\n\n", "err\n")
     assert _ask("true").code == 0
     assert _ask("printf", "%s", "y" * 110_000, stdin="").stdout == "y" * 110_000
 
@@ -43,20 +43,20 @@ def test_a_program_that_is_not_there_is_told_from_one_that_says_127() -> None:
 
 
 def test_words_before_the_mark_are_not_the_program_s() -> None:
-    found = far_end.outcome(f"Welcome\n{_MARK}\nout", f"mind the gap\n{_MARK}\nerr\n{_MARK} 7\n", _MARK)
-    assert found == far_end.SshResult(True, 7, False, "out", "err")
+    found = remote_exec.outcome(f"Welcome\n{_MARK}\nout", f"mind the gap\n{_MARK}\nerr\n{_MARK} 7\n", _MARK)
+    assert found == remote_exec.SshResult(True, 7, False, "out", "err")
 
 
 def test_no_report_is_no_exit_code() -> None:
-    assert far_end.outcome(f"{_MARK}\nhalf", f"{_MARK}\nclosed by remote host", _MARK).code is None
-    assert not far_end.outcome("", "Permission denied", _MARK).begun
+    assert remote_exec.outcome(f"{_MARK}\nhalf", f"{_MARK}\nclosed by remote host", _MARK).code is None
+    assert not remote_exec.outcome("", "Permission denied", _MARK).begun
 
 
 @given(st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])), min_size=1))
 def test_an_order_holds_the_arguments_to_the_letter(words: list[str]) -> None:
-    order = far_end.order(words, mark=_MARK, limit_s=9, stdin=None, through=("sudo", "-n", "--"))
-    assert shlex.split(order.line)[:5] == ["exec", "sudo", "-n", "--", "sh"]
-    assert shlex.split(order.line)[-len(words) :] == words
+    command = remote_exec.ssh_command(words, mark=_MARK, limit_s=9, stdin=None, through=("sudo", "-n", "--"))
+    assert shlex.split(command.line)[:5] == ["exec", "sudo", "-n", "--", "sh"]
+    assert shlex.split(command.line)[-len(words) :] == words
 
 
 def _ticks(text: str) -> list[tuple[float, tuple[str, ...]]]:
