@@ -47,8 +47,8 @@ def print_result(path: Path, *, as_json: bool, leaves: bool = False) -> "LoadedR
     from rich.console import Console
 
     from poolproof.presentation.terminal.claims import print_claims
+    from poolproof.presentation.terminal.elimination import elimination_block
     from poolproof.presentation.terminal.limited import print_limits
-    from poolproof.presentation.terminal.raced import race_block
     from poolproof.presentation.terminal.shares import print_shares
     from poolproof.presentation.terminal.table import print_table
 
@@ -58,7 +58,7 @@ def print_result(path: Path, *, as_json: bool, leaves: bool = False) -> "LoadedR
     print_table(console, cells, campaign.baseline, limits)
     print_limits(console, cells, bare, limits)
     if race is not None:
-        console.print(race_block(race))
+        console.print(elimination_block(race))
     print_claims(console, claims)
     print_shares(console, cells, all_of_them=leaves, hint=f"poolproof show {seen.path} --leaves")
     if campaign.goal is not None and len(campaign.layouts) > 1:

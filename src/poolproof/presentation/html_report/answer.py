@@ -7,7 +7,7 @@ from poolproof.errors import RunError, UsageError
 from poolproof.metrics import metric_of
 from poolproof.presentation.charts.metrics import figure_words
 from poolproof.presentation.html_report.reading import LoadedRun
-from poolproof.presentation.terminal.raced import race_lines
+from poolproof.presentation.terminal.elimination import elimination_lines
 from poolproof.presentation.terminal.words import factor_text, per_cent_whole
 from poolproof.results.compare.ranking import Entry, Excluded, Goal, Ranked, Ranking, find_goal, rank
 from poolproof.results.compare.reasons import in_groups
@@ -281,7 +281,7 @@ def _dropped(seen: LoadedRun) -> Iterator[str]:
     """Which layouts a budget gave no further trials, and how surely none of them was the best."""
     race = elimination_of(seen.trials, seen.campaign)
     if race is not None and race.dropped:
-        yield from (f"{line[0].upper()}{line[1:]}." for line in race_lines(race))
+        yield from (f"{line[0].upper()}{line[1:]}." for line in elimination_lines(race))
 
 
 def _cost(seen: LoadedRun) -> Iterator[str]:

@@ -111,11 +111,11 @@ def test_a_fixed_schedule_is_not_held_against_itself_nor_against_a_part_of_a_run
     assert "3 trials took fio 30.0 s." in part.rest
 
 
-def test_whoever_was_dropped_from_a_race_is_named_with_why(tmp_path: Path) -> None:
+def test_an_eliminated_layout_is_named_with_the_reason(tmp_path: Path) -> None:
     campaign = CAMPAIGN.replace("time: 5s, trials: 2", "until: 3%, max: 60s, trials: 2..6").rstrip() + "\nbudget: 1h\n"
     trials = [trial(layout, "reads", number) for layout in ("bare-a", "one", "pair") for number in (1, 2, 3, 4)]
     found = _answer(tmp_path, campaign=campaign, trials=trials)
-    dropped = [line for line in found.rest if line.startswith("Dropped after")]
+    dropped = [line for line in found.rest if line.startswith("Eliminated after")]
     assert any("of each workload: one; bare-a is 2 times as fast" in line for line in dropped)
 
 
@@ -167,5 +167,5 @@ def test_where_every_layout_lacks_something_each_workload_speaks_for_itself(tmp_
 def test_a_layout_that_a_budget_dropped_is_named_with_why_and_at_what_risk(tmp_path: Path) -> None:
     campaign = CAMPAIGN.replace("time: 5s, trials: 2", "until: 3%, trials: 2..6") + "budget: 1h\n"
     found = _answer(tmp_path, trials=all_trials(trials=5), campaign=campaign)
-    assert any(line.startswith("Dropped after 5 trials of each workload: ") for line in found.rest)
-    assert any(line.startswith("The chance that the true best was dropped is 5% at most") for line in found.rest)
+    assert any(line.startswith("Eliminated after 5 trials of each workload: ") for line in found.rest)
+    assert any(line.startswith("The risk that the true best was eliminated is at most 5%") for line in found.rest)

@@ -1,4 +1,4 @@
-"""The race for a budget as it stands in a run's trials: who was dropped, after how many, why, and how surely."""
+"""Adaptive sampling from a run's trials: which layouts were eliminated, after how many trials, why, at what risk."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,7 +9,7 @@ import pytest
 
 from poolproof.campaign.model import Campaign
 from poolproof.campaign.yaml import parse_campaign
-from poolproof.presentation.terminal.raced import race_lines
+from poolproof.presentation.terminal.elimination import elimination_lines
 from poolproof.results.runs.contract import run_object
 from poolproof.results.runs.elimination import Elimination, elimination_of
 from poolproof.results.runs.model import Convergence, Trial, TrialMetrics
@@ -50,7 +50,7 @@ def race() -> Elimination:
     return found
 
 
-def test_who_is_worse_than_the_leader_is_dropped_with_the_reason(race: Elimination) -> None:
+def test_a_layout_that_is_worse_than_the_leader_is_eliminated(race: Elimination) -> None:
     (dropped,) = race.dropped
     assert (dropped.layout, dropped.leader, dropped.trials) == ("slow", "fast", 3)
     assert 2.5 < dropped.least < dropped.times < 3.2, "less latency is faster"
@@ -63,14 +63,14 @@ def test_the_risk_of_all_tests_is_that_of_the_confidence_asked_for(race: Elimina
     assert race.test_risk * race.pairs * race.checkpoints == pytest.approx(race.risk)
 
 
-def test_the_words_name_who_why_after_how_many_trials_and_how_surely(race: Elimination) -> None:
-    text = "\n".join(race_lines(race))
-    assert "the race for etcd: fast leads" in text
-    assert "dropped after 3 trials of each workload: slow; fast is 3 times as fast" in text
-    assert "not told apart from it: near" in text
-    assert "not in the race: broken" in text
-    assert "the chance that the true best was dropped is 5% at most" in text
-    assert "2 pairs at up to 5 looks, each tested at 0.5 %" in text
+def test_the_words_name_the_layout_the_reason_the_trials_and_the_risk(race: Elimination) -> None:
+    text = "\n".join(elimination_lines(race))
+    assert "adaptive sampling for etcd: fast leads" in text
+    assert "after 3 trials of each workload: slow; fast is 3 times as fast" in text
+    assert "different from fast: near" in text
+    assert "refuted: broken" in text
+    assert "is at most 5%" in text
+    assert "2 pairs at up to 5 checkpoints, each tested at 0.5 %" in text
 
 
 def drifting(
@@ -82,8 +82,8 @@ def drifting(
 
 
 @pytest.mark.parametrize(("most", "dropped"), [(1.4, {"fast", "near", "slow"}), (2.4, {"slow"}), (7.0, set())])
-def test_a_leader_whose_rate_changes_leads_by_its_worst(most: float, dropped: set[str]) -> None:
-    """5 ms beside 10 and 30: all are dropped while it was never above 7; the slow one up to 12; none up to 35."""
+def test_a_leader_whose_rate_changes_leads_by_its_worst_extreme(most: float, dropped: set[str]) -> None:
+    """5 ms next to 10 and 30: all are eliminated if it never exceeded 7, the slow one up to 12, none up to 35."""
     found = elimination_of([*TRIALS[:-1], *drifting("broken", 5.0, 3, (0.9, most))], CAMPAIGN)
     assert found is not None and found.leader == "broken"
     assert {each.layout for each in found.dropped} == dropped
@@ -92,56 +92,56 @@ def test_a_leader_whose_rate_changes_leads_by_its_worst(most: float, dropped: se
 
 
 @pytest.mark.parametrize(("least", "is_dropped"), [(0.5, True), (0.3, False)])
-def test_one_whose_rate_changes_is_dropped_by_its_best(least: float, is_dropped: bool) -> None:
-    """30 ms beside 10: dropped where its best tenth was 15, not where it was 9."""
+def test_a_layout_whose_rate_changes_is_eliminated_by_its_best_extreme(least: float, is_dropped: bool) -> None:
+    """30 ms next to 10: eliminated if its best tenth was 15, not if it was 9."""
     found = elimination_of([*TRIALS[3:], *drifting("slow", 30.0, 3, (least, 1.1))], CAMPAIGN)
     assert found is not None and found.leader == "fast"
     assert ("slow" in {each.layout for each in found.dropped}) is is_dropped
-    assert found.unsteady == (() if is_dropped else ("slow",)), "one that is dropped needs no reason for no trial"
+    assert found.unsteady == (() if is_dropped else ("slow",)), "an eliminated layout is not listed"
 
 
-def test_a_rate_that_changes_nobody_knows_how_far_is_tested_against_none() -> None:
-    """Its trials agree, and are of a rate that still changes: it neither leads nor is dropped."""
+def test_a_rate_with_unknown_extremes_is_not_tested() -> None:
+    """Its trials agree but its rate still changes: it neither leads nor is eliminated."""
     slow = elimination_of([*TRIALS[3:], *drifting("slow", 30.0, 3)], CAMPAIGN)
     assert slow is not None
     assert (slow.dropped, slow.left, slow.unsteady) == ((), ("slow", "fast", "near"), ("slow",))
     fast = elimination_of([*TRIALS, *drifting("fast", 1.0, 3)], CAMPAIGN)
     assert fast is not None
     assert (fast.leader, fast.unsteady) == ("near", ("fast",))
-    assert [each.leader for each in fast.dropped] == ["near"], "the others are tested as ever"
+    assert [each.leader for each in fast.dropped] == ["near"], "the others are tested as usual"
 
 
-def test_why_nobody_leads_is_told() -> None:
+def test_the_heading_says_why_no_layout_leads() -> None:
     drifts = [each for name in ("slow", "fast", "near") for each in drifting(name, 10.0, 3)]
     nobody = elimination_of([*drifts, trial("broken", 1, 5.0, failed=True)], CAMPAIGN)
     assert nobody is not None and nobody.leader is None
-    assert next(race_lines(nobody)) == "the race for etcd: no figure settled"
+    assert next(elimination_lines(nobody)) == "adaptive sampling for etcd: no result is steady"
     failed = elimination_of([trial(layout.name, 1, 5.0, failed=True) for layout in CAMPAIGN.layouts], CAMPAIGN)
     assert failed is not None
-    assert next(race_lines(failed)) == "the race for etcd: no layout has a figure that counts"
+    assert next(elimination_lines(failed)) == "adaptive sampling for etcd: no layout has a result that counts"
 
 
-def test_disks_that_were_measured_alone_are_not_of_the_race() -> None:
-    """The schedule does not go by them: the race that is told would be another than the one that was run."""
+def test_disks_measured_alone_take_no_part() -> None:
+    """The schedule does not use them, so the reported state must not either."""
     alone = [trial(f"bare:d{disk}", number, 20.0 * number) for disk in range(8) for number in (1, 2)]
     assert elimination_of([*TRIALS, *alone], CAMPAIGN) == elimination_of(TRIALS, CAMPAIGN)
 
 
-def test_before_two_trials_nobody_leads_and_nobody_is_dropped() -> None:
+def test_before_two_trials_no_layout_leads_or_is_eliminated() -> None:
     found = elimination_of([trial("fast", 1, 10.0)], CAMPAIGN)
     assert found is not None
     assert (found.leader, found.dropped) == (None, ())
-    assert "nobody has two trials" in next(race_lines(found))
+    assert "no layout has two trials" in next(elimination_lines(found))
     assert elimination_of([], CAMPAIGN) is None
 
 
-def test_without_a_budget_there_is_no_race() -> None:
+def test_without_a_budget_there_is_no_elimination() -> None:
     plain = parse_campaign("layouts: {one: dir /srv}\nworkloads: {etcd: etcd}\nmeasure: {until: 3%}", "t")
     assert elimination_of([trial("one", 1, 10.0)], plain) is None
     assert run_object_of(plain, [trial("one", 1, 10.0)])["race"] is None
 
 
-def test_machines_are_told_the_same_by_the_documented_keys(race: Elimination) -> None:
+def test_json_has_the_documented_keys(race: Elimination) -> None:
     found = run_object_of(CAMPAIGN, TRIALS, replace(race, unsteady=("near",)))
     assert found["race"]["dropped"][0]["layout"] == "slow"
     keys = {key for key in keys_of_value(found) if key.startswith("race.")}
