@@ -10,7 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, FrameLocator, Page, expect
 
 from poolproof.measure.events import Listener, LiveRates
-from poolproof.measure.rate_publisher import RatePublisher
+from poolproof.measure.live import RatePublisher
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.model import Trial
 from tests.unit.presentation.html_report.making import all_trials, make_run

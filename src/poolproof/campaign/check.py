@@ -9,7 +9,7 @@ from poolproof.campaign.document import Spot
 from poolproof.campaign.layout import check_devices_once
 from poolproof.campaign.least_trial import least_time
 from poolproof.campaign.model import Campaign, Measure, Workload
-from poolproof.campaign.nearest import did_you_mean, listed
+from poolproof.campaign.names import did_you_mean, listed
 from poolproof.metrics import metric_of
 from poolproof.statistics.percentiles import BIN_DEVIATION, BIN_ERROR
 from poolproof.stopping.across import least_half
@@ -23,14 +23,14 @@ _UNTIMED = ("gtod_reduce",)
 _NO_UNTIL = "write measure: {until: 3%, trials: 2..6}, or --until 3%"
 
 
-def check_whole(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
-    """Check a campaign as a whole; `spots` says where each of its parts stands.
+def check_campaign(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
+    """Check the campaign as a whole; `spots` holds where each part is written.
 
     Raises:
-        CampaignError: its parts do not fit (`check_parts`), or what it asks for can't be measured: a metric that its
-            jobs do not give, a tolerance below fio's bins, a budget below the least, nothing to calibrate.
+        CampaignError: a reference is wrong (`check_references`), or what is asked for cannot be measured: a metric that
+            the jobs do not produce, a tolerance below fio's bins, a budget that is too small, nothing to calibrate.
     """
-    check_parts(campaign, spots)
+    check_references(campaign, spots)
     for workload in campaign.workloads:
         _check_metric(workload, spots["workloads"])
         _check_tolerance(workload, campaign.measure, spots["until"])
@@ -38,7 +38,7 @@ def check_whole(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
     _check_calibration(campaign, spots)
 
 
-def check_parts(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
+def check_references(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
     """Check that each part names what is there. A campaign that was measured is held against no more than this.
 
     Raises:

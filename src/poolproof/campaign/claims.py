@@ -8,9 +8,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from poolproof.campaign.document import Items, Node, Scalar, Spot, YamlMapping, expect_scalar, expect_table, unknown_key
+from poolproof.campaign.document import (
+    Node,
+    Scalar,
+    Spot,
+    YamlList,
+    YamlMapping,
+    expect_mapping,
+    expect_scalar,
+    unknown_key,
+)
 from poolproof.campaign.expression import TextSpan, pointed
-from poolproof.campaign.nearest import did_you_mean, listed
+from poolproof.campaign.names import did_you_mean, listed
 from poolproof.errors import CampaignError
 from poolproof.metrics import COMPARABLE
 from poolproof.verdicts import WORST_FIRST
@@ -130,10 +139,10 @@ def read_claims(node: Node) -> tuple[Claim, ...]:
     Raises:
         CampaignError: it is not a list, or has an unknown key or a claim that can't be parsed.
     """
-    if not isinstance(node, Items):
+    if not isinstance(node, YamlList):
         raise node.spot.mistake("expected a list of claims after `expect`", _EXAMPLE)
     return tuple(
-        _claim(expect_table(item, "a claim", f"write - {{claim: …, source: …, that: …}}; {_EXAMPLE}"))
+        _claim(expect_mapping(item, "a claim", f"write - {{claim: …, source: …, that: …}}; {_EXAMPLE}"))
         for item in node.values
     )
 

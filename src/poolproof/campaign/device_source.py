@@ -4,11 +4,9 @@ import re
 
 from poolproof.campaign.document import Node, Scalar, Spot, YamlMapping, describe, expect_scalar, unknown_key
 from poolproof.campaign.model import Device, DeviceSource, Disk, Emulated, LoopFile, Qcow2
-from poolproof.campaign.names import NAME_RULE, is_name
-from poolproof.campaign.nearest import did_you_mean, listed
-from poolproof.campaign.scalar import scalar
+from poolproof.campaign.names import NAME_RULE, did_you_mean, is_name, listed
 from poolproof.errors import CampaignError
-from poolproof.units import canonical_size, parse_size
+from poolproof.units import parse_size
 
 KINDS = ("disk", "file", "qcow2", "emulate")
 _SHORT = "write one of file:16G, qcow2:16G, emulate:nvme,16G or disk:ata-MODEL_SERIAL"
@@ -44,16 +42,6 @@ def parse_device_flag(text: str) -> Device:
     if not equals:
         raise spot.mistake("expected NAME=SOURCE", _FLAG)
     return read_device(Scalar(name, True, spot), Scalar(source, False, spot))
-
-
-def format_source(source: DeviceSource) -> str:
-    """The device in a campaign file, as a YAML mapping on one line."""
-    if isinstance(source, Disk):
-        return f"{{disk: {scalar(source.identity)}}}"
-    size = canonical_size(source.size_bytes)
-    if isinstance(source, Emulated):
-        return f"{{emulate: {scalar(source.model)}, size: {size}}}"
-    return f"{{file: {size}}}" if isinstance(source, LoopFile) else f"{{qcow2: {size}}}"
 
 
 def _from_text(text: str, spot: Spot) -> DeviceSource:

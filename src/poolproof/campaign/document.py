@@ -11,7 +11,7 @@ from typing import Any
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-from poolproof.campaign.nearest import did_you_mean, listed
+from poolproof.campaign.names import did_you_mean, listed
 from poolproof.errors import CampaignError
 
 _TRUE = ("true", "True", "TRUE")
@@ -61,7 +61,7 @@ class Scalar:
 
 
 @dataclass(frozen=True)
-class Items:
+class YamlList:
     """A list."""
 
     values: tuple["Node", ...]
@@ -82,7 +82,7 @@ class YamlMapping:
         return next((name.spot for name, _ in self.entries if name.text == key), self.spot)
 
 
-Node = Scalar | Items | YamlMapping
+Node = Scalar | YamlList | YamlMapping
 
 
 def parse_document(text: str, origin: str) -> Node | None:
@@ -114,10 +114,10 @@ def describe(node: Node) -> str:
     """What was found, for an error message."""
     if isinstance(node, Scalar):
         return "nothing" if node.is_nothing else f"`{_short(node.text)}`"
-    return "a list" if isinstance(node, Items) else "a mapping"
+    return "a list" if isinstance(node, YamlList) else "a mapping"
 
 
-def expect_table(node: Node, what: str, hint: str) -> YamlMapping:
+def expect_mapping(node: Node, what: str, hint: str) -> YamlMapping:
     """The node, if it is a mapping; `what` and `hint` are words for the error.
 
     Raises:
@@ -184,7 +184,7 @@ class _Converter:
                 raise spot.mistake("a control character stands in this text", "write it without escapes")
             return Scalar(node.value, node.style is None, spot)
         if node.id == "sequence":
-            return Items(tuple(self.convert(item) for item in node.value), spot)
+            return YamlList(tuple(self.convert(item) for item in node.value), spot)
         return YamlMapping(self._entries(node), spot)
 
     def _entries(self, node: Any) -> tuple[tuple[Scalar, Node], ...]:

@@ -4,17 +4,17 @@ import re
 from collections.abc import Sequence
 
 from poolproof.campaign.braces import BraceMistake, expand_text
-from poolproof.campaign.check import check_whole
+from poolproof.campaign.check import check_campaign
 from poolproof.campaign.device_source import parse_device_flag
 from poolproof.campaign.document import Scalar, Spot
 from poolproof.campaign.layout import make_layouts
 from poolproof.campaign.model import Campaign, Layout, Measure, OptionValues, Workload, WorkloadRequest
 from poolproof.campaign.names import slug
-from poolproof.campaign.workload import expand_workload
-from poolproof.campaign.workload_source import (
+from poolproof.campaign.workload import (
     check_family,
     check_option_name,
     check_size,
+    expand_workload,
     known_metric,
     known_preset,
     option_text,
@@ -90,7 +90,7 @@ def campaign_from_flags(
         "goal": "--goal",
         "until": "--until",
     }
-    check_whole(campaign, {key: Spot(flag) for key, flag in keys.items()})
+    check_campaign(campaign, {key: Spot(flag) for key, flag in keys.items()})
     return campaign
 
 

@@ -11,12 +11,12 @@ from poolproof.campaign.document import (
     Spot,
     YamlMapping,
     expect_flag,
+    expect_mapping,
     expect_scalar,
-    expect_table,
     unknown_key,
 )
 from poolproof.campaign.model import Measure, Until
-from poolproof.campaign.nearest import did_you_mean, listed
+from poolproof.campaign.names import did_you_mean, listed
 from poolproof.stopping.model import Steady
 from poolproof.units import parse_duration
 
@@ -47,7 +47,7 @@ def read_measure(node: Node, default: Measure | None = None, *, recorded: bool =
     Raises:
         CampaignError: an unknown key, a value of a wrong type or out of its range, `time` beside `until`.
     """
-    table = expect_table(node, "`measure`", _EXAMPLE)
+    table = expect_mapping(node, "`measure`", _EXAMPLE)
     for key, _ in table.entries:
         if key.text not in KEYS:
             raise unknown_key(key, KEYS, "`measure`")

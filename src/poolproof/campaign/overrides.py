@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from poolproof.campaign.check import check_whole
+from poolproof.campaign.check import check_campaign
 from poolproof.campaign.document import Scalar, Spot, YamlMapping
 from poolproof.campaign.flags import campaign_from_flags
 from poolproof.campaign.measure import duration, read_measure
@@ -124,7 +124,7 @@ def _apply(campaign: Campaign, overrides: Overrides, baseline: str | None) -> Ca
         goal=overrides.goal or campaign.goal,
         budget_s=_budget_s(campaign, overrides),
     )
-    check_whole(result, {key: Spot(f"--{key}") for key in (*KEYS, *KEYS_IN_MEASURE)})
+    check_campaign(result, {key: Spot(f"--{key}") for key in (*KEYS, *KEYS_IN_MEASURE)})
     return result
 
 

@@ -4,12 +4,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from poolproof.campaign.claims import Claim, places
-from poolproof.campaign.document import Node, YamlMapping, expect_table, unknown_key
+from poolproof.campaign.document import Node, YamlMapping, expect_mapping, unknown_key
 from poolproof.campaign.measure import read_measure
 from poolproof.campaign.model import Campaign, Measure, OptionValues, Quick, Workload, WorkloadRequest
-from poolproof.campaign.nearest import did_you_mean, listed
-from poolproof.campaign.workload import expand_workload
-from poolproof.campaign.workload_source import check_size, read_options
+from poolproof.campaign.names import did_you_mean, listed
+from poolproof.campaign.workload import check_size, expand_workload, read_options
 
 KEYS = ("workloads", "measure")
 _EXAMPLE = "write quick: {workloads: {grid: {bs: 4k}}, measure: {time: 2s, trials: 1}}"
@@ -21,14 +20,14 @@ def read_quick(node: Node, workloads: tuple[Workload, ...], measure: Measure, *,
     Raises:
         CampaignError: an unknown key, a workload that the campaign does not have, a value of a wrong type.
     """
-    table = expect_table(node, "`quick`", _EXAMPLE)
+    table = expect_mapping(node, "`quick`", _EXAMPLE)
     for key, _ in table.entries:
         if key.text not in KEYS:
             raise unknown_key(key, KEYS, "`quick`")
     asked, chosen = table.get("measure"), table.get("workloads")
     return Quick(
         measure=read_measure(asked, measure, recorded=recorded) if asked else measure,
-        workloads=tuple(_changes(expect_table(chosen, "`quick: workloads`", _EXAMPLE), workloads)) if chosen else (),
+        workloads=tuple(_changes(expect_mapping(chosen, "`quick: workloads`", _EXAMPLE), workloads)) if chosen else (),
     )
 
 
@@ -39,7 +38,7 @@ def _changes(table: YamlMapping, workloads: tuple[Workload, ...]) -> Iterator[tu
             guess = did_you_mean(name.text, requests)
             raise name.spot.mistake(f"the campaign has no workload `{name.text[:60]}`{guess}", listed(requests))
         where = f"`quick` of workload `{name.text}`"
-        changes = read_options(expect_table(value, where, f"write {name.text}: {{}} to take it as it is"), where)
+        changes = read_options(expect_mapping(value, where, f"write {name.text}: {{}} to take it as it is"), where)
         check_size(_changed(requests[name.text], changes), name.spot)
         yield name.text, changes
 

@@ -1,25 +1,119 @@
-"""A workload as written becomes the workloads it stands for: its lists multiply, its preset fills in."""
+"""Workloads: a preset's name or fio options in a campaign file; lists of values make a matrix of workloads."""
 
 import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
+from poolproof.campaign.document import (
+    Node,
+    Scalar,
+    Spot,
+    YamlList,
+    YamlMapping,
+    describe,
+    expect_flag,
+    expect_mapping,
+    expect_scalar,
+)
 from poolproof.campaign.model import JobSpec, OptionValues, Workload, WorkloadRequest
-from poolproof.campaign.names import matrix_name
+from poolproof.campaign.names import NAME_RULE, did_you_mean, is_name, listed, matrix_name
 from poolproof.campaign.presets import presets
-from poolproof.metrics import MetricId
+from poolproof.metrics import COMPARABLE, MetricId
 from poolproof.units import parse_size
 
+OWN_KEYS = ("preset", "jobs", "metric", "cold", "fill")
+MOST_CELLS = 10_000
 LARGE_BLOCK_BYTES = 64 * 1024
 _SEQUENTIAL = ("read", "write", "rw", "readwrite")
+_OPTION = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]")
+_EXAMPLE = "write the name of a preset, or fio options: {rw: randread, bs: [4k, 16k], iodepth: 8}"
 _Axis = tuple[str, str]  # job section ("" for all of them) and option
 
 
+def read_workload(name: Scalar, value: Node) -> WorkloadRequest:
+    """Read a workload of a campaign file: the name of a preset, or a mapping.
+
+    Raises:
+        CampaignError: an unknown preset or metric, a value of the wrong type, or a matrix of more than MOST_CELLS.
+    """
+    check_family(name.text, name.spot)
+    if isinstance(value, Scalar) and not value.is_nothing:
+        return WorkloadRequest(preset=known_preset(value.text, value.spot), spots=(("", str(name.spot)),))
+    table = expect_mapping(value, f"workload `{name.text}`", _EXAMPLE)
+    request = _from_mapping(name.text, table)
+    return check_size(replace(request, spots=(("", str(name.spot)), *_spots(table))), name.spot)
+
+
+def check_family(name: str, spot: Spot) -> None:
+    """Raises CampaignError if the name cannot name a workload or a matrix of workloads."""
+    if not is_name(name) or name == "global":
+        raise spot.mistake(f"`{name}` cannot name a workload", f"use {NAME_RULE}; `global` is reserved by fio")
+
+
+def known_preset(name: str, spot: Spot) -> str:
+    """Return the name; raises CampaignError if no preset has it."""
+    if name in presets():
+        return name
+    guess = did_you_mean(name, presets())
+    raise spot.mistake(f"there is no preset `{name[:60]}`{guess}", f"the presets are {listed(presets())}; {_EXAMPLE}")
+
+
+def known_metric(value: Scalar) -> MetricId:
+    """Return the metric with this name; raises CampaignError if there is none."""
+    for metric in COMPARABLE:
+        if metric == value.text:
+            return metric
+    guess = did_you_mean(value.text, COMPARABLE)
+    raise value.spot.mistake(f"there is no metric `{value.text[:60]}`{guess}", f"the metrics are {listed(COMPARABLE)}")
+
+
+def check_size(request: WorkloadRequest, spot: Spot) -> WorkloadRequest:
+    """Return the request; raises CampaignError if its lists make more than MOST_CELLS workloads."""
+    if count_cells(request) > MOST_CELLS:
+        raise spot.mistake(f"the lists make more than {MOST_CELLS} workloads", "shorten one of the lists")
+    return request
+
+
+def read_options(table: YamlMapping, where: str) -> OptionValues:
+    """Return the fio options of a mapping with their values; lists are allowed.
+
+    Raises:
+        CampaignError: one of poolproof's own keys, or a name or value that fio cannot accept.
+    """
+    for key, _ in table.entries:
+        if key.text in OWN_KEYS:
+            raise key.spot.mistake(
+                f"`{key.text}` is not allowed in {where}", "only fio options are allowed here, for example bs: 4k"
+            )
+    return _options(table)
+
+
+def option_text(value: Scalar, key: str) -> str:
+    """Return one value of a fio option as fio reads it: true and false become 1 and 0, anything else is unchanged."""
+    if value.as_flag is not None:
+        return "1" if value.as_flag else "0"
+    if value.is_nothing or not value.text.strip():
+        raise value.spot.mistake(f"`{key}` has no value", f"write {key}: 1")
+    if _CONTROL.search(value.text):
+        raise value.spot.mistake(f"the value of `{key}` spans several lines", "write it on one line")
+    return value.text
+
+
+def check_option_name(key: Scalar) -> None:
+    """Raises CampaignError if the key is not spelled like a fio option. Only fio itself knows if the option exists."""
+    if not _OPTION.fullmatch(key.text):
+        raise key.spot.mistake(
+            f"`{key.text[:60]}` is not the name of a fio option", "to list the options: fio --cmdhelp=all"
+        )
+
+
 def expand_workload(family: str, request: WorkloadRequest) -> tuple[Workload, ...]:
-    """Every workload of the matrix, in the order of its lists, the last list varying fastest.
+    """Return every workload of the matrix, in the order of its lists; the last list varies fastest.
 
     A list inside one job section varies as `section.option`. The preset and the sections that the request names must
-    exist; the readers see to that.
+    exist; the functions that read requests check this.
     """
     axes = tuple(_axes(request))
     return tuple(
@@ -29,7 +123,7 @@ def expand_workload(family: str, request: WorkloadRequest) -> tuple[Workload, ..
 
 
 def count_cells(request: WorkloadRequest) -> int:
-    """How many workloads the request stands for."""
+    """Return how many workloads the request expands to."""
     count = 1
     for _, values in _axes(request):
         count *= len(values)
@@ -37,8 +131,96 @@ def count_cells(request: WorkloadRequest) -> int:
 
 
 def default_metric(jobs: Sequence[JobSpec]) -> MetricId:
-    """`bandwidth` where every job moves blocks of 64 KiB or more in sequence, `iops` otherwise."""
+    """Return `bandwidth` if every job is sequential with blocks of at least 64 KiB, otherwise `iops`."""
     return "bandwidth" if all(_streams(dict(job.options)) for job in jobs) else "iops"
+
+
+def _from_mapping(name: str, table: YamlMapping) -> WorkloadRequest:
+    if not table.entries:
+        raise table.spot.mistake(f"workload `{name}` is empty", _EXAMPLE)
+    own = {key.text: value for key, value in table.entries if key.text in OWN_KEYS}
+    preset = _preset(own["preset"]) if "preset" in own else None
+    return WorkloadRequest(
+        preset=preset,
+        options=_options(table, skip=OWN_KEYS),
+        jobs=_job_sections(own["jobs"], preset) if "jobs" in own else (),
+        metric=known_metric(expect_scalar(own["metric"], "a metric", "write metric: p99")) if "metric" in own else None,
+        cold=expect_flag(own["cold"], "cold") if "cold" in own else None,
+        fill=expect_flag(own["fill"], "fill") if "fill" in own else True,
+    )
+
+
+def _spots(table: YamlMapping) -> Iterator[tuple[str, str]]:
+    """Yield where each option is written; the key of an option in a job section is `section.option`."""
+    for key, value in table.entries:
+        if key.text == "jobs" and isinstance(value, YamlMapping):
+            sections = [(name.text, options) for name, options in value.entries if isinstance(options, YamlMapping)]
+            yield from ((f"{name}.{spot[0]}", spot[1]) for name, options in sections for spot in _spots(options))
+        else:
+            yield key.text, str(key.spot)
+
+
+def _preset(value: Node) -> str:
+    scalar = expect_scalar(value, "the name of a preset", f"the presets are {listed(presets())}")
+    return known_preset(scalar.text, scalar.spot)
+
+
+def _options(table: YamlMapping, skip: tuple[str, ...] = ()) -> OptionValues:
+    return tuple((key.text, _values(key, value)) for key, value in table.entries if key.text not in skip)
+
+
+def _values(key: Scalar, value: Node) -> tuple[str, ...]:
+    check_option_name(key)
+    nodes = value.values if isinstance(value, YamlList) else (value,)
+    if not nodes:
+        raise value.spot.mistake(f"the list after `{key.text}` is empty", f"write {key.text}: [ONE, TWO], or one value")
+    found = tuple(option_text(_one_value(key.text, node), key.text) for node in nodes)
+    if len(set(found)) < len(found):
+        repeated = next(text for text in found if found.count(text) > 1)
+        raise value.spot.mistake(f"`{repeated}` is listed twice after `{key.text}`", "remove one of them")
+    return found
+
+
+def _one_value(key: str, node: Node) -> Scalar:
+    if isinstance(node, Scalar):
+        return node
+    raise node.spot.mistake(
+        f"expected one value or a list of values after `{key}`, found {describe(node)}", f"write {key}: [4k, 16k]"
+    )
+
+
+def _job_sections(value: Node, preset: str | None) -> tuple[tuple[str, OptionValues], ...]:
+    table = expect_mapping(value, "`jobs`", "write jobs: {log: {rw: write}, data: {rw: randread}}")
+    if not table.entries:
+        raise table.spot.mistake("`jobs` is empty", "add a section: jobs: {log: {rw: write}}")
+    for section, _ in table.entries:
+        _check_section(section, preset)
+    return tuple((section.text, _section(section, options)) for section, options in table.entries)
+
+
+def _check_section(section: Scalar, preset: str | None) -> None:
+    if not is_name(section.text) or section.text == "global":
+        raise section.spot.mistake(f"`{section.text[:60]}` cannot name a job section", f"use {NAME_RULE}")
+    if preset is None:
+        return
+    known = [job.name for job in presets()[preset].jobs]
+    if section.text not in known:
+        guess = did_you_mean(section.text, known)
+        raise section.spot.mistake(
+            f"preset `{preset}` has no section `{section.text}`{guess}", f"its sections: {listed(known)}"
+        )
+
+
+def _section(section: Scalar, options: Node) -> OptionValues:
+    where = f"job section `{section.text}`"
+    table = expect_mapping(options, where, f"write {section.text}: {{rw: randread}}")
+    for key, _ in table.entries:
+        if key.text in OWN_KEYS:
+            raise key.spot.mistake(
+                f"`{key.text}` applies to the whole workload and is not allowed in {where}",
+                "move it up, next to `jobs`",
+            )
+    return _options(table)
 
 
 def _axes(request: WorkloadRequest) -> Iterator[tuple[_Axis, tuple[str, ...]]]:
@@ -64,19 +246,16 @@ def _workload(family: str, request: WorkloadRequest, chosen: Mapping[_Axis, str]
 
 
 def _jobs(family: str, request: WorkloadRequest, chosen: Mapping[_Axis, str]) -> tuple[JobSpec, ...]:
-    """The preset's options, over them those for all sections, over them those of the section."""
+    """Return the job sections. The workload's options override the preset's, and a section's own override both."""
+    if request.preset:
+        base: Sequence[JobSpec] = presets()[request.preset].jobs
+    else:
+        base = [JobSpec(name, ()) for name, _ in request.jobs] or [JobSpec(family, ())]
     common = _picked("", request.options, chosen)
     own = {section: _picked(section, options, chosen) for section, options in request.jobs}
     return tuple(
-        JobSpec(job.name, tuple({**dict(job.options), **common, **own.get(job.name, {})}.items()))
-        for job in _sections(family, request)
+        JobSpec(job.name, tuple({**dict(job.options), **common, **own.get(job.name, {})}.items())) for job in base
     )
-
-
-def _sections(family: str, request: WorkloadRequest) -> Sequence[JobSpec]:
-    if request.preset:
-        return presets()[request.preset].jobs
-    return [JobSpec(name, ()) for name, _ in request.jobs] or [JobSpec(family, ())]
 
 
 def _picked(section: str, options: OptionValues, chosen: Mapping[_Axis, str]) -> dict[str, str]:
@@ -90,7 +269,7 @@ def _streams(options: Mapping[str, str]) -> bool:
 
 
 def _smallest_block(text: str) -> int:
-    """Bytes of the smallest block in fio's `bs`, which may hold commas and ranges; 0 where it cannot be read."""
+    """Return the smallest block in fio's `bs` in bytes; commas and ranges are allowed. 0 if it cannot be read."""
     try:
         return min(parse_size(part) for part in re.split(r"[,-]", text) if part)
     except (ValueError, OverflowError):

@@ -1,14 +1,27 @@
 """A campaign as the YAML file that reads back to it: what `--save` writes."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
 from itertools import groupby
 from typing import TypeVar
 
-from poolproof.campaign.device_source import format_source
 from poolproof.campaign.grammar import format_expression
-from poolproof.campaign.model import Campaign, Layout, Measure, OptionValues, Quick, Until, Workload, WorkloadRequest
-from poolproof.campaign.scalar import scalar
+from poolproof.campaign.model import (
+    Campaign,
+    DeviceSource,
+    Disk,
+    Emulated,
+    Layout,
+    LoopFile,
+    Measure,
+    OptionValues,
+    Quick,
+    Until,
+    Workload,
+    WorkloadRequest,
+)
+from poolproof.units import canonical_size
 
 _Item = TypeVar("_Item")
 
@@ -144,3 +157,34 @@ def _mapping(entries: Iterable[tuple[str, str]]) -> str:
 
 def _flag(value: bool) -> str:
     return "true" if value else "false"
+
+
+_SAFE = re.compile(r"[A-Za-z0-9_/.][A-Za-z0-9_/.+%=-]*")
+_WORDS = re.compile(r"(?i)true|false|null|~")
+_SHORT_ESCAPES = {'"': '\\"', "\\": "\\\\"}
+
+
+def scalar(text: str) -> str:
+    """The text without quotes where YAML could read nothing else in it, else in double quotes."""
+    if _SAFE.fullmatch(text) and not _WORDS.fullmatch(text):
+        return text
+    return f'"{"".join(map(_escaped, text))}"'
+
+
+def _escaped(character: str) -> str:
+    code = ord(character)
+    if character in _SHORT_ESCAPES:
+        return _SHORT_ESCAPES[character]
+    if 0x20 <= code < 0x7F:
+        return character
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+
+
+def format_source(source: DeviceSource) -> str:
+    """The device in a campaign file, as a YAML mapping on one line."""
+    if isinstance(source, Disk):
+        return f"{{disk: {scalar(source.identity)}}}"
+    size = canonical_size(source.size_bytes)
+    if isinstance(source, Emulated):
+        return f"{{emulate: {scalar(source.model)}, size: {size}}}"
+    return f"{{file: {size}}}" if isinstance(source, LoopFile) else f"{{qcow2: {size}}}"

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from poolproof.campaign.check import check_parts, check_whole
+from poolproof.campaign.check import check_campaign, check_references
 from poolproof.campaign.claims import read_claims
 from poolproof.campaign.device_source import read_device
 from poolproof.campaign.document import (
@@ -12,8 +12,8 @@ from poolproof.campaign.document import (
     Scalar,
     Spot,
     YamlMapping,
+    expect_mapping,
     expect_scalar,
-    expect_table,
     parse_document,
     unknown_key,
 )
@@ -22,8 +22,7 @@ from poolproof.campaign.measure import duration, read_measure
 from poolproof.campaign.model import Campaign, Device, Layout, Measure, Workload
 from poolproof.campaign.names import NAME_RULE, is_name, slug
 from poolproof.campaign.quick import quick_of, read_quick
-from poolproof.campaign.workload import expand_workload
-from poolproof.campaign.workload_source import read_workload
+from poolproof.campaign.workload import expand_workload, read_workload
 from poolproof.errors import CampaignError
 
 KEYS = (
@@ -77,13 +76,13 @@ def parse_campaign(text: str, origin: str, *, recorded: bool = False) -> Campaig
     root = parse_document(text, origin)
     if root is None or (isinstance(root, Scalar) and root.is_nothing):
         raise CampaignError(f"{origin}: this campaign is empty", _EMPTY)
-    table = expect_table(root, "a campaign", _EMPTY)
+    table = expect_mapping(root, "a campaign", _EMPTY)
     for key, _ in table.entries:
         if key.text not in KEYS:
             raise unknown_key(key, KEYS, "the campaign")
     campaign = _campaign(table, origin, recorded=recorded)
     of_measure = {key: _spot_in_measure(table, key) for key in KEYS_IN_MEASURE}
-    check = check_parts if recorded else check_whole
+    check = check_references if recorded else check_campaign
     check(campaign, {key: table.spot_of(key) for key in KEYS} | of_measure)
     if campaign.quick is not None:
         check(quick_of(campaign), {key: table.spot_of("quick") for key in (*KEYS, *KEYS_IN_MEASURE)})
@@ -141,7 +140,7 @@ def _text(table: YamlMapping, key: str, hint: str) -> str | None:
 def _section(table: YamlMapping, key: str, hint: str) -> Sequence[tuple[Scalar, Node]]:
     """The entries of one of the top mappings; none where the key is missing."""
     node = table.get(key)
-    return () if node is None else expect_table(node, f"`{key}`", hint).entries
+    return () if node is None else expect_mapping(node, f"`{key}`", hint).entries
 
 
 def _devices(table: YamlMapping) -> tuple[Device, ...]:

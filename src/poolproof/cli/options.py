@@ -98,7 +98,7 @@ def parse_metric(text: str | None) -> "MetricId | None":
     Raises:
         UsageError: there is no such metric.
     """
-    from poolproof.campaign.nearest import did_you_mean, listed
+    from poolproof.campaign.names import did_you_mean, listed
     from poolproof.metrics import COMPARABLE
 
     for metric in COMPARABLE:

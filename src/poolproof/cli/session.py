@@ -8,8 +8,8 @@ from poolproof.cli.signals import end_in_order, stop_if_asked
 from poolproof.cli.stderr import say
 from poolproof.errors import BuildError
 from poolproof.load.fio.render import render
-from poolproof.measure.cells import CellJobs
 from poolproof.measure.jobs import fill_job
+from poolproof.measure.model import CellJobs
 from poolproof.measure.session import (
     RunRequest,
     Session,

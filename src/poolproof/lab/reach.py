@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from poolproof import process
-from poolproof.campaign.device_source import format_source
 from poolproof.campaign.model import Campaign, Device, Disk
+from poolproof.campaign.write import format_source
 from poolproof.errors import CampaignError, HostError
 from poolproof.hosts.base import Host, HostUnreachable
 from poolproof.hosts.reach import reach

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import msgspec
 
-from poolproof.campaign.device_source import format_source
 from poolproof.campaign.model import Device, Emulated, Qcow2
+from poolproof.campaign.write import format_source
 from poolproof.errors import BuildError, HostError, UsageError
 from poolproof.hosts.local import LocalHost
 from poolproof.lab.boot import Acceleration, Accelerator, Boot, Virtual, boot

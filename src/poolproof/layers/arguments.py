@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from poolproof.campaign.expression import Argument, Option, Word
-from poolproof.campaign.nearest import did_you_mean, listed
+from poolproof.campaign.names import did_you_mean, listed
 from poolproof.errors import CampaignError
 from poolproof.layers.base import LayerNode, Node, StageReader
 from poolproof.units import parse_size

@@ -140,7 +140,7 @@ class AutotierLayer(Layer[Autotier]):
         held = [file_bytes(tier.path, host) for tier in inputs]
         return tuple(total_bytes * count // max(1, sum(held)) for count in held)
 
-    def doubts(self, spec: Autotier, volume: Volume, inputs: Sequence[Volume], host: Host) -> str | None:
+    def deviations(self, spec: Autotier, volume: Volume, inputs: Sequence[Volume], host: Host) -> str | None:
         """autotier takes a quota that it can't read for 100 % and a bare 20 for 2000 %, so the quotas are read back."""
         try:
             said = host.run(

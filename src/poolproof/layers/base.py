@@ -207,7 +207,7 @@ class Layer(ABC, Generic[Spec]):
         del spec, volume, host
         return 0
 
-    def doubts(self, spec: Spec, volume: Volume, inputs: Sequence[Volume], host: Host) -> str | None:
+    def deviations(self, spec: Spec, volume: Volume, inputs: Sequence[Volume], host: Host) -> str | None:
         """What does not stand as the layout asked for, though nothing failed; None when all does. Asked while open."""
         del spec, volume, inputs, host
         return None

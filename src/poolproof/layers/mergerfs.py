@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from poolproof.campaign.expression import Option, Word
-from poolproof.campaign.nearest import did_you_mean
+from poolproof.campaign.names import did_you_mean
 from poolproof.devices.model import Site, Volume
 from poolproof.errors import HostError
 from poolproof.hosts.base import Host

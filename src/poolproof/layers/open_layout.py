@@ -43,9 +43,9 @@ def busy_with(plan: TreePlan, host: Host) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text for text in said if text))
 
 
-def doubts(plan: TreePlan, host: Host) -> tuple[str, ...]:
+def deviations(plan: TreePlan, host: Host) -> tuple[str, ...]:
     """What does not stand as the layout asked for, though building it succeeded."""
-    said = [layer.doubts(node.spec, standing.volume, below, host) for node, layer, standing, below in _layers_of(plan)]
+    said = [layer.deviations(node.spec, built.volume, below, host) for node, layer, built, below in _layers_of(plan)]
     return tuple(dict.fromkeys(text for text in said if text))
 
 

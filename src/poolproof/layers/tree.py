@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from poolproof.campaign.expression import Argument, Expression, Group, Stage, Word, mistake_in
-from poolproof.campaign.nearest import did_you_mean
+from poolproof.campaign.names import did_you_mean
 from poolproof.devices.model import Leaf, Site, Volume
 from poolproof.errors import CampaignError, HostError
 from poolproof.layers.base import DeviceNode, LayerNode, LayerPlan, Node, StageReader

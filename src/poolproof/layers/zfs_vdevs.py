@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from poolproof.campaign.expression import Argument, Option, Word
-from poolproof.campaign.nearest import did_you_mean
+from poolproof.campaign.names import did_you_mean
 from poolproof.layers.arguments import check_one_place
 from poolproof.layers.base import Node, StageReader
 

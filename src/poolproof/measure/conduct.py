@@ -11,19 +11,19 @@ from poolproof.hosts.base import Host, HostUnreachable
 from poolproof.layers.base import Node
 from poolproof.layers.change import can_become
 from poolproof.layers.extend import core_of
-from poolproof.layers.open_layout import describe, doubts
+from poolproof.layers.open_layout import describe, deviations
 from poolproof.layers.tree import devices
 from poolproof.measure.events import Listener
 from poolproof.measure.fio_run import leash
 from poolproof.measure.found import found_directory
 from poolproof.measure.health_check import watched
+from poolproof.measure.model import BuiltLayout, TrialContext
 from poolproof.measure.order import TrialOrder
 from poolproof.measure.plan import RunPlan, plan_core, plan_next_core, plan_one, plan_rest
 from poolproof.measure.prepare import prepare
-from poolproof.measure.ready import ReadyLayout
 from poolproof.measure.schedule import Schedule, schedule_of
 from poolproof.measure.target import target_of
-from poolproof.measure.trial import Bench, failed_trial, run_trial
+from poolproof.measure.trial import failed_trial, run_trial
 from poolproof.provision.apply import apply
 from poolproof.provision.directories import directory_steps, owner_of
 from poolproof.provision.journal import Journal
@@ -191,7 +191,7 @@ def _take_down(conductor: _Conductor, keep: set[int]) -> None:
     complain(leftovers, str(conductor.run.path))
 
 
-def _run_trials(conductor: _Conductor, layout: ReadyLayout, order: TrialOrder) -> None:
+def _run_trials(conductor: _Conductor, layout: BuiltLayout, order: TrialOrder) -> None:
     plan, host = conductor.plan, conductor.host
     wanted = {workload.name for workload, _number in order.certain()}
     cells = [cell for cell in plan.cells_of(layout.name) if cell.workload.name in wanted]
@@ -199,7 +199,7 @@ def _run_trials(conductor: _Conductor, layout: ReadyLayout, order: TrialOrder) -
         prepared = prepare(host, layout, cells, conductor.listener)
         if conductor.schedule is not None:
             conductor.schedule.filled(layout.name, prepared)
-        bench = Bench(host, conductor.run, layout, plan.campaign.measure, conductor.listener)
+        bench = TrialContext(host, conductor.run, layout, plan.campaign.measure, conductor.listener)
         for workload, number in order.ahead(prepared):
             if order.is_new(workload, number):
                 conductor.listener.trial_added(layout.name, workload.name)
@@ -236,11 +236,11 @@ def _apply(conductor: _Conductor, planned: LayoutPlan) -> None:
     )
 
 
-def _ready(conductor: _Conductor, planned: LayoutPlan) -> ReadyLayout:
+def _ready(conductor: _Conductor, planned: LayoutPlan) -> BuiltLayout:
     host, tree = conductor.host, planned.tree
-    for doubt in doubts(tree, host):
+    for doubt in deviations(tree, host):
         conductor.listener.warning(f"{planned.layout.name}: {doubt}")
-    return ReadyLayout(
+    return BuiltLayout(
         name=planned.layout.name,
         node=planned.node,
         tree=tree,

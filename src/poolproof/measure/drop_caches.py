@@ -9,7 +9,7 @@ from poolproof.evidence.counters import parse_counters
 from poolproof.evidence.files import resident_bytes
 from poolproof.hosts.base import Host
 from poolproof.layers.open_layout import cached_bytes
-from poolproof.measure.ready import ReadyLayout
+from poolproof.measure.model import BuiltLayout
 from poolproof.provision.apply import repeat
 from poolproof.units import format_size
 
@@ -21,7 +21,7 @@ _POLL_S = 0.02
 _HAS_NO_PAGES = "zfs"
 
 
-def flush(host: Host, layout: ReadyLayout) -> None:
+def flush(host: Host, layout: BuiltLayout) -> None:
     """Write all that the layout holds in RAM to its disks and wait until their queues are empty.
 
     A directory on somebody else's disk is only flushed: its disk may never be idle.
@@ -47,7 +47,7 @@ def _in_flight(host: Host, counter: str) -> bool:
     return counters is not None and counters.in_flight > 0
 
 
-def cool(host: Host, layout: ReadyLayout, paths: Sequence[str]) -> tuple[int, ...] | None:
+def drop_caches(host: Host, layout: BuiltLayout, paths: Sequence[str]) -> tuple[int, ...] | None:
     """Take the test files out of RAM; returns how many bytes of each are still there, None where that can't be told.
 
     The layout is closed and opened in its own way. Files that are in RAM after that, as those of the user's own that
@@ -75,7 +75,7 @@ def cool(host: Host, layout: ReadyLayout, paths: Sequence[str]) -> tuple[int, ..
     return resident_bytes(host, paths)
 
 
-def _await_empty_caches(host: Host, layout: ReadyLayout) -> None:
+def _await_empty_caches(host: Host, layout: BuiltLayout) -> None:
     """Caches of the layers' own (the ARC) are empty but for what opening the layout read: 32 MiB at most."""
     deadline = time.monotonic() + _EMPTY_LIMIT_S
     while (held := cached_bytes(layout.tree, host)) is not None and held > _EMPTY_BYTES:

@@ -18,7 +18,7 @@ from poolproof.load.fio.load import load_of, part_of
 from poolproof.measure.fio_report import FioReport
 from poolproof.measure.jobs import runtime_text
 from poolproof.measure.latencies import LatencyInterval, between
-from poolproof.measure.ready import ReadyLayout
+from poolproof.measure.model import BuiltLayout
 from poolproof.measure.status import Status, after_ramp, series_of
 from poolproof.metrics import Metric, MetricId, metric_of
 from poolproof.results.runs.convergence import stopping_rule
@@ -78,7 +78,7 @@ class Ending:
 
 
 def ending_of(
-    host: Host, layout: ReadyLayout, workload: Workload, jobs: JobFile, measure: Measure, metric: MetricId
+    host: Host, layout: BuiltLayout, workload: Workload, jobs: JobFile, measure: Measure, metric: MetricId
 ) -> Ending | None:
     """Return when a trial of these jobs is ended; None if it lasts a fixed time or ends when its work is done."""
     if measure.until is None or _has_own_end(workload, jobs):
@@ -123,7 +123,7 @@ def lasting(jobs: JobFile, seconds: float) -> JobFile:
     return JobFile(tuple(Job(job.name, {**job.options, "runtime": runtime_text(seconds)}) for job in jobs.jobs))
 
 
-def _write_backs(host: Host, layout: ReadyLayout, jobs: JobFile) -> tuple[WriteBack, ...]:
+def _write_backs(host: Host, layout: BuiltLayout, jobs: JobFile) -> tuple[WriteBack, ...]:
     """Return the write-back cycles of the layout's layers and of the page cache; none for jobs that only read."""
     writers = [job for job in jobs.jobs if part_of(job).writes]
     if not writers:

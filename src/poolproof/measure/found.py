@@ -11,8 +11,8 @@ from poolproof.layers.base import Node
 from poolproof.layers.tree import directories
 from poolproof.load.fio.job import Job, JobFile
 from poolproof.load.fio.load import part_of
-from poolproof.measure.cells import CellJobs
 from poolproof.measure.jobs import placed
+from poolproof.measure.model import CellJobs
 from poolproof.units import format_size
 
 _LIMIT_S = 60.0

@@ -1,7 +1,4 @@
-"""While fio runs: its own rate beside the disks', told once a second if anybody hears; its end once it is known.
-
-A fio that hangs is ended, too (`stuck.py`).
-"""
+"""Watch fio while it runs: publish its rate and the disks', and end fio once the result is precise or fio hangs."""
 
 import contextlib
 import math
@@ -13,26 +10,48 @@ from poolproof.errors import PoolproofError
 from poolproof.evidence.sampler import Sampler
 from poolproof.hosts.base import Host
 from poolproof.measure.ending import Ending
-from poolproof.measure.events import LiveRates
+from poolproof.measure.events import Listener, LiveRates
 from poolproof.measure.fio_report import FioReport
 from poolproof.measure.fio_run import interrupt_fio, report_path
-from poolproof.measure.rate_publisher import RatePublisher
 from poolproof.measure.status import Status
 from poolproof.measure.stuck import end_stuck, stand_still
+from poolproof.results.runs.directory import RunDirectory
+from poolproof.results.runs.live import LiveLine, LiveNotes
 from poolproof.stopping.model import StoppingDecision
 
 _EVERY_S = 1.0
-_JOIN_S = 70.0  # a look at the host may take as long as the time limit of one
+_JOIN_S = 70.0  # one read from the host may take as long as its time limit
 _SHORTEST_PAUSE_S = 0.2
 _START_S = 0.3
 
 
-class Watch:
-    """Watches a fio from a thread of its own, from `begins` until the context is left.
+class RatePublisher:
+    """Sends the rates of one trial to the run's listener and to the processes that watch the run directory."""
 
-    `report` holds what fio said so far. `decision` is the one for which fio was ended, None as long as it was not.
-    `stuck`: what a fio that hung waited for, which was killed then; None as long as none was. `most_s`: after so many
-    seconds it should end by itself; None: it is not looked at whether it hangs.
+    def __init__(self, listener: Listener, run: RunDirectory, key: tuple[str, str, int]) -> None:
+        self._listener, self._key = listener, key
+        self._notes = LiveNotes(run)
+        self._is_watched = False
+
+    def is_heard(self) -> bool:
+        """True if anybody wants the rates now. Call it before reading fio's report for them."""
+        self._is_watched = self._notes.are_wanted
+        return self._listener.wants_live or self._is_watched
+
+    def tell(self, rates: LiveRates) -> None:
+        """Publish the rates of the last second. Called from the thread that watches fio."""
+        if self._listener.wants_live:
+            self._listener.live(rates)
+        if self._is_watched:
+            self._notes.write(LiveLine(*self._key, rates.elapsed_s, rates.fio_bytes_per_s, rates.leaf_bytes_per_s))
+
+
+class FioWatch:
+    """Watches a running fio from its own thread, from `begins` until the context ends.
+
+    `report` holds fio's reports so far. `decision` is set once fio was ended because its result was precise enough.
+    `stuck` is set once a hanging fio was killed: what its threads were waiting for. `most_s` is when fio should end
+    by itself, in seconds from its start; with None, a hanging fio is not detected.
     """
 
     def __init__(
@@ -40,22 +59,22 @@ class Watch:
         host: Host,
         scratch: str,
         sampler: Sampler,
-        teller: RatePublisher | None = None,
+        publisher: RatePublisher | None = None,
         ending: Ending | None = None,
         most_s: float | None = None,
     ) -> None:
         self.decision: StoppingDecision | None = None
         self.stuck: tuple[str, ...] | None = None
-        self._host, self._scratch, self._sampler = host, scratch, sampler
-        self._teller, self._ending = teller, ending
         self.report = FioReport(host, report_path(scratch), 0.0)
+        self._host, self._scratch, self._sampler = host, scratch, sampler
+        self._publisher, self._ending = publisher, ending
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
         self._begun = self._due = 0.0
         self._most_s = math.inf if most_s is None else most_s
         self._over_at_s = math.inf  # by the host's clock
 
-    def __enter__(self) -> "Watch":
+    def __enter__(self) -> "FioWatch":
         return self
 
     def __exit__(
@@ -66,47 +85,46 @@ class Watch:
             self._thread.join(_JOIN_S)
 
     def begins(self, at_s: float) -> None:
-        """fio is about to start; `at_s` is that moment by the host's clock."""
+        """Start watching; fio is about to start. `at_s` is the time by the host's clock."""
         self.report.begun_at_s = at_s
         self._over_at_s = at_s + self._most_s
         self._begun = time.monotonic()
         if self._ending is not None:
             self._due = self._begun + _START_S + self._ending.ramp_s + self._ending.rule.min_s
-        if self._teller is not None or self._ending is not None:
+        if self._publisher is not None or self._ending is not None:
             self._thread = threading.Thread(target=self._watch, name="live", daemon=True)
             self._thread.start()
 
     def _watch(self) -> None:
         while not self._stop.wait(self._pause_s()):
             self._end_if_stuck()
-            heard = self._teller is not None and self._teller.is_heard()
-            if not heard and not self._is_due:
+            publisher = self._publisher if self._publisher is not None and self._publisher.is_heard() else None
+            if publisher is None and not self._is_due:
                 continue
-            before = self.report.statuses[-1] if self.report.statuses else None
-            # A host that can't be asked just now is a matter for the thread that waits for fio.
+            before = self._last_status
+            # If the host cannot be reached now, the thread that waits for fio reports it.
             with contextlib.suppress(PoolproofError):
                 self.report.read_on()
-                if heard:
-                    self._tell_rates(before)
+                if publisher is not None:
+                    rate = _rate(before, self._last_status)
+                    publisher.tell(LiveRates(time.monotonic() - self._begun, rate, _leaf_rate(self._sampler)))
                 if self._is_due:
-                    self._end_if_known()
+                    self._end_if_precise()
+
+    @property
+    def _last_status(self) -> Status | None:
+        return self.report.statuses[-1] if self.report.statuses else None
 
     @property
     def _is_due(self) -> bool:
-        """Whether the rule is to be asked."""
+        """True if it is time to apply the stopping rule."""
         return self._ending is not None and self.decision is None and time.monotonic() >= self._due
 
     def _pause_s(self) -> float:
-        pauses = [] if self._teller is None else [_EVERY_S]
+        pauses = [] if self._publisher is None else [_EVERY_S]
         if self._ending is not None and self.decision is None:
             pauses.append(max(_SHORTEST_PAUSE_S, self._due - time.monotonic()))
         return min(pauses, default=_EVERY_S)
-
-    def _tell_rates(self, before: Status | None) -> None:
-        if self._teller is not None:
-            now = self.report.statuses[-1] if self.report.statuses else None
-            elapsed_s = time.monotonic() - self._begun
-            self._teller.tell(LiveRates(elapsed_s, _rate(before, now), _leaf_rate(self._sampler)))
 
     def _end_if_stuck(self) -> None:
         sampler = self._sampler
@@ -114,7 +132,7 @@ class Watch:
             with contextlib.suppress(PoolproofError):
                 self.stuck = end_stuck(self._host, self._scratch)
 
-    def _end_if_known(self) -> None:
+    def _end_if_precise(self) -> None:
         if self._ending is None:
             return
         decision = self._ending.judge_report(self.report)
@@ -124,7 +142,7 @@ class Watch:
             if math.isfinite(self._over_at_s):
                 self._over_at_s = min(self._over_at_s, self.report.begun_at_s + time.monotonic() - self._begun)
         elif decision.next_s is not None:
-            ran_s = self.report.statuses[-1].ran_s if self.report.statuses else 0.0
+            ran_s = self._last_status.ran_s if self._last_status else 0.0
             self._due = time.monotonic() + decision.next_s - ran_s
 
 
@@ -135,7 +153,7 @@ def _rate(before: Status | None, now: Status | None) -> float | None:
 
 
 def _leaf_rate(sampler: Sampler) -> float:
-    """Bytes per second of all leaves over the last second of samples."""
+    """Return the bytes per second of all leaf devices together over the last second of samples."""
     readings = list(sampler.readings)
     if len(readings) < 2:
         return 0.0

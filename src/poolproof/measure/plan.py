@@ -32,9 +32,9 @@ from poolproof.load.fio.ahead import meanwhile
 from poolproof.load.fio.job import JobFile
 from poolproof.load.fio.load import load_of, part_of
 from poolproof.load.fio.parse_only import check_values
-from poolproof.measure.cells import CellJobs
 from poolproof.measure.found import check_found
 from poolproof.measure.jobs import device_reach_bytes, file_set, jobs_of, on_device
+from poolproof.measure.model import CellJobs
 from poolproof.provision.directories import check_work, site_of
 from poolproof.provision.layout import (
     HostFacts,

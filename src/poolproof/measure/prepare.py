@@ -13,21 +13,21 @@ from poolproof.load.fio.job import JobFile
 from poolproof.load.fio.load import load_of
 from poolproof.load.fio.render import render
 from poolproof.measure.bare_jobs import on_bare_disk
-from poolproof.measure.cells import CellJobs
 from poolproof.measure.drop_caches import flush
 from poolproof.measure.events import Listener
 from poolproof.measure.fio_run import fill_files
 from poolproof.measure.found import found_paths
 from poolproof.measure.jobs import device_fill_job, device_reach_bytes, file_set, fill_job, on_device, placed
-from poolproof.measure.ready import ReadyLayout
-from poolproof.measure.trial import Fill, Prepared
+from poolproof.measure.model import BuiltLayout, CellJobs, Fill, PreparedWorkload
 from poolproof.provision.apply import check_identity
 
 _LIMIT_S = 60.0
 _REMOVE_LIMIT_S = 600.0
 
 
-def prepare(host: Host, layout: ReadyLayout, cells: Sequence[CellJobs], listener: Listener) -> dict[str, Prepared]:
+def prepare(
+    host: Host, layout: BuiltLayout, cells: Sequence[CellJobs], listener: Listener
+) -> dict[str, PreparedWorkload]:
     """Every workload ready to run on the layout, by its name.
 
     Raises:
@@ -41,7 +41,7 @@ def prepare(host: Host, layout: ReadyLayout, cells: Sequence[CellJobs], listener
     factor = write_factor(layout.node, stored)
     files = {paths: inspect(host, paths) for paths in {cell.paths for cell in placed_cells}}
     return {
-        cell.workload.name: Prepared(
+        cell.workload.name: PreparedWorkload(
             workload=cell.workload,
             jobs=cell.jobs,
             files=files[cell.paths],
@@ -63,7 +63,7 @@ class _Placed:
     fill: Fill | None
 
 
-def _on_device(host: Host, layout: ReadyLayout, cells: Sequence[CellJobs], listener: Listener) -> list[_Placed]:
+def _on_device(host: Host, layout: BuiltLayout, cells: Sequence[CellJobs], listener: Listener) -> list[_Placed]:
     """All workloads share the device; what the largest of them touches is written once."""
     jobs = [_on_block(layout, cell.jobs) for cell in cells]
     fill = None
@@ -75,19 +75,19 @@ def _on_device(host: Host, layout: ReadyLayout, cells: Sequence[CellJobs], liste
     return [_Placed(cell.workload, entry, (), fill) for cell, entry in zip(cells, jobs, strict=True)]
 
 
-def _fill(host: Host, layout: ReadyLayout, job: JobFile, size_bytes: int) -> Fill:
+def _fill(host: Host, layout: BuiltLayout, job: JobFile, size_bytes: int) -> Fill:
     begun = time.monotonic()
     fill_files(host, job, layout.scratch, size_bytes)
     return Fill(render(job), time.monotonic() - begun)
 
 
-def _on_block(layout: ReadyLayout, jobs: JobFile) -> JobFile:
+def _on_block(layout: BuiltLayout, jobs: JobFile) -> JobFile:
     if layout.is_bare_disk:
         return on_bare_disk(jobs, layout.top, layout.tree.volume.size_bytes)
     return on_device(jobs, layout.top)
 
 
-def _on_file_system(host: Host, layout: ReadyLayout, cells: Sequence[CellJobs], listener: Listener) -> list[_Placed]:
+def _on_file_system(host: Host, layout: BuiltLayout, cells: Sequence[CellJobs], listener: Listener) -> list[_Placed]:
     places = [_place(layout, cell) for cell in cells]
     own = {place for cell, place in zip(cells, places, strict=True) if cell.workload.fill}
     _make_places(host, layout, own)
@@ -105,14 +105,14 @@ def _on_file_system(host: Host, layout: ReadyLayout, cells: Sequence[CellJobs], 
     ]
 
 
-def _place(layout: ReadyLayout, cell: CellJobs) -> str:
+def _place(layout: BuiltLayout, cell: CellJobs) -> str:
     if layout.found is not None and not cell.workload.fill:
         return layout.found
     apart = moves_what_is_written(layout.node)
     return f"{layout.top}/{file_set(cell.workload, cell.jobs, writers_apart=apart)}"
 
 
-def _make_places(host: Host, layout: ReadyLayout, places: Collection[str]) -> None:
+def _make_places(host: Host, layout: BuiltLayout, places: Collection[str]) -> None:
     """Make the directories, on every branch of a union, so that its create policy may choose for each file."""
     names = sorted(place.removeprefix(f"{layout.top}/") for place in places)
     paths = [f"{branch}/{name}" for branch in branches(layout.tree) for name in names]

@@ -7,8 +7,8 @@ from statistics import fmean
 
 from poolproof.campaign.least_trial import least_trials_s
 from poolproof.campaign.model import Campaign, Measure
+from poolproof.measure.model import PreparedWorkload
 from poolproof.measure.order import TrialOrder
-from poolproof.measure.trial import Prepared
 from poolproof.metrics import metric_of
 from poolproof.results.runs.convergence import needs_trial, priors_among
 from poolproof.results.runs.elimination import eliminate
@@ -77,7 +77,7 @@ class Schedule:
         """Return the seconds left; below 0 if the least trials took longer."""
         return self._ends - time.monotonic()
 
-    def filled(self, layout: str, prepared: Mapping[str, Prepared]) -> None:
+    def filled(self, layout: str, prepared: Mapping[str, PreparedWorkload]) -> None:
         """Note how long a layout's files outside the goal took to fill: adaptive sampling does not need them."""
         needed = {each.fill for name, each in prepared.items() if name in self.goal}
         fills = {each.fill for each in prepared.values() if each.fill is not None}

@@ -4,38 +4,35 @@ import math
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from poolproof.campaign.model import Measure, Workload
+from poolproof.campaign.model import Workload
 from poolproof.errors import FioError, PoolproofError
-from poolproof.evidence.account import Idle, Window, byte_account, leaf_uses
+from poolproof.evidence.account import Window, byte_account, leaf_uses
 from poolproof.evidence.host_use import HostReading, host_use, read_host
 from poolproof.evidence.levels import CountingPoint, levels_of
-from poolproof.evidence.model import Evidence, TestFile, VdevUse, ZfsFacts, ZfsUse
+from poolproof.evidence.model import Evidence, VdevUse, ZfsFacts, ZfsUse
 from poolproof.evidence.sampler import CounterReading, Sampler, counter_paths, read_now, reading_at
 from poolproof.evidence.zfs import read_zfs, use_between
-from poolproof.hosts.base import Host, HostUnreachable
+from poolproof.hosts.base import HostUnreachable
 from poolproof.layers.counted import places_of
 from poolproof.layers.open_layout import busy_with, vdev_uses
 from poolproof.load.fio.job import JobFile
 from poolproof.load.fio.json_output import read_json_stream
 from poolproof.load.fio.load import load_of, part_of
 from poolproof.load.outcome import Outcome
-from poolproof.measure.drop_caches import cool, flush
+from poolproof.measure.drop_caches import drop_caches, flush
 from poolproof.measure.ending import Ending, ending_of, lasting, status_interval_s
-from poolproof.measure.events import Listener
 from poolproof.measure.figures import moved_each_way
 from poolproof.measure.fio_run import planned_s, run_fio
 from poolproof.measure.health_check import health_checks_of
 from poolproof.measure.latencies import latency_text
-from poolproof.measure.live import Watch
-from poolproof.measure.rate_publisher import RatePublisher
-from poolproof.measure.ready import ReadyLayout
+from poolproof.measure.live import FioWatch, RatePublisher
+from poolproof.measure.model import PreparedWorkload, TrialContext
 from poolproof.measure.stuck import FioStuck
 from poolproof.measure.window import FioRun, gathered, series_text, window_of
-from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.live import LiveNotes
 from poolproof.results.runs.model import Trial
 from poolproof.results.runs.trial_evidence import trial_evidence
@@ -50,46 +47,6 @@ _SERIES_FROM_S = 1.0
 _IDLE_SHARE = 0.02
 _IDLE_LONGEST_S = 0.25
 _IDLE_FIRST = (0.1, 1.05)
-
-
-@dataclass
-class Bench:
-    """A standing layout with what its trials share: the host, the run, and how busy its disks are when fio is not."""
-
-    host: Host
-    run: RunDirectory
-    layout: ReadyLayout
-    measure: Measure
-    listener: Listener
-    idle: Idle = field(default_factory=Idle)
-
-
-@dataclass(frozen=True)
-class Fill:
-    """Test files that were laid out: the job that did it, and seconds that it took."""
-
-    job: str
-    seconds: float
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """A workload whose test files lie on the layout: its jobs, its files, and the layout's write factor for them.
-
-    `fill`: the laying out of its files, the same one for workloads that share them; None where they were found there.
-    """
-
-    workload: Workload
-    jobs: JobFile
-    files: tuple[TestFile, ...]
-    write_factor: float
-    stored_bytes: Mapping[str, int]
-    fill: Fill | None = None
-
-    @property
-    def paths(self) -> tuple[str, ...]:
-        """The test files on the host."""
-        return tuple(file.path for file in self.files)
 
 
 @dataclass(frozen=True)
@@ -112,7 +69,7 @@ class _Measured:
     host: tuple[HostReading, HostReading, HostReading]
 
 
-def run_trial(bench: Bench, prepared: Prepared, number: int) -> Trial:
+def run_trial(bench: TrialContext, prepared: PreparedWorkload, number: int) -> Trial:
     """Run one trial to a verdict. Whatever goes wrong with it makes it `failed`; only Ctrl-C comes through, and:
 
     Raises:
@@ -127,7 +84,7 @@ def run_trial(bench: Bench, prepared: Prepared, number: int) -> Trial:
     return trial
 
 
-def _attempt(bench: Bench, prepared: Prepared, number: int) -> tuple[Trial, HostUnreachable | None]:
+def _attempt(bench: TrialContext, prepared: PreparedWorkload, number: int) -> tuple[Trial, HostUnreachable | None]:
     workload = prepared.workload
     begun = _now()
     LiveNotes(bench.run).clear()  # of a run that was killed
@@ -153,7 +110,7 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
-def _in_two_tries(bench: Bench, prepared: Prepared, number: int, directory: Path) -> Trial:
+def _in_two_tries(bench: TrialContext, prepared: PreparedWorkload, number: int, directory: Path) -> Trial:
     """The second where fio hung in the first, which the trial then says."""
     try:
         return _measure_and_judge(bench, prepared, number, directory)
@@ -162,7 +119,7 @@ def _in_two_tries(bench: Bench, prepared: Prepared, number: int, directory: Path
         return replace(trial, findings=(*trial.findings, stuck.note))
 
 
-def _measure_and_judge(bench: Bench, prepared: Prepared, number: int, directory: Path) -> Trial:
+def _measure_and_judge(bench: TrialContext, prepared: PreparedWorkload, number: int, directory: Path) -> Trial:
     workload = prepared.workload
     cold = bench.measure.is_cold(workload, reads=load_of(prepared.jobs).reads)
     resident, cool_s = _timed_cool(bench, prepared, cold)
@@ -197,7 +154,7 @@ def _measure_and_judge(bench: Bench, prepared: Prepared, number: int, directory:
     )
 
 
-def _timed_cool(bench: Bench, prepared: Prepared, cold: bool) -> tuple[tuple[int, ...] | None, float]:
+def _timed_cool(bench: TrialContext, prepared: PreparedWorkload, cold: bool) -> tuple[tuple[int, ...] | None, float]:
     begun = time.monotonic()
     if not cold:
         flush(bench.host, bench.layout)
@@ -205,11 +162,11 @@ def _timed_cool(bench: Bench, prepared: Prepared, cold: bool) -> tuple[tuple[int
     bench.listener.step("cool the caches")
     if bench.layout.found is not None or not bench.layout.tree.close:
         flush(bench.host, bench.layout)  # else closing writes out all that is there; a directory only drops its pages
-    resident = cool(bench.host, bench.layout, prepared.paths)
+    resident = drop_caches(bench.host, bench.layout, prepared.paths)
     return resident, time.monotonic() - begun
 
 
-def _measure(bench: Bench, prepared: Prepared, number: int) -> _Measured:
+def _measure(bench: TrialContext, prepared: PreparedWorkload, number: int) -> _Measured:
     host, leaves, scratch = bench.host, bench.layout.leaves, bench.layout.scratch
     seconds = {"settle": _pause(bench)}
     bench.listener.step("measure")
@@ -224,7 +181,7 @@ def _measure(bench: Bench, prepared: Prepared, number: int) -> _Measured:
     status_s = status_interval_s(jobs, to_decide_s) if reports else None
     # A program that hangs below fio is ended by its pulse, and its mount is gone then: no second try beneath it.
     most_s = None if health_checks_of(bench.layout.tree) else planned_s(jobs)
-    watch = Watch(host, scratch, sampler, teller if reports else None, ending, most_s)
+    watch = FioWatch(host, scratch, sampler, teller if reports else None, ending, most_s)
 
     def begins() -> None:
         start.append(read_now(host, leaves, more))
@@ -254,15 +211,15 @@ def _measure(bench: Bench, prepared: Prepared, number: int) -> _Measured:
     return _Measured(fio, window, tuple(sampler.readings), seconds, zfs, places, busy, vdevs, readings)
 
 
-def _ending(bench: Bench, prepared: Prepared) -> tuple[Ending | None, JobFile]:
+def _ending(bench: TrialContext, prepared: PreparedWorkload) -> tuple[Ending | None, JobFile]:
     """When fio is to be ended, None where nobody does; and the jobs, with as much time as they may take."""
     workload, jobs = prepared.workload, prepared.jobs
     ending = ending_of(bench.host, bench.layout, workload, jobs, bench.measure, workload.metric)
     return ending, lasting(jobs, ending.most_s) if ending else jobs
 
 
-def _pause(bench: Bench) -> float:
-    """Watch the leaves for a moment while nothing of ours runs, longer before the first trial; returns its seconds."""
+def _pause(bench: TrialContext) -> float:
+    """Measure the background I/O of the leaf devices for a moment, longer before the first trial; return the seconds."""
     share, longest_s = (_IDLE_SHARE, _IDLE_LONGEST_S) if bench.idle.seconds else _IDLE_FIRST
     before = read_now(bench.host, bench.layout.leaves)
     time.sleep(min(longest_s, share * bench.measure.shortest_s))
@@ -286,7 +243,11 @@ def _result_of(fio: FioRun) -> Outcome:
 
 
 def _evidence(
-    bench: Bench, prepared: Prepared, measured: _Measured, result: Outcome, resident: tuple[int, ...] | None
+    bench: TrialContext,
+    prepared: PreparedWorkload,
+    measured: _Measured,
+    result: Outcome,
+    resident: tuple[int, ...] | None,
 ) -> Evidence:
     window = _without_ramp(measured, prepared.jobs, result)
     leaves = leaf_uses(bench.layout.leaves, window)
@@ -321,7 +282,7 @@ def _without_ramp(measured: _Measured, jobs: JobFile, result: Outcome) -> Window
     return replace(measured.window, start=reading_at(measured.samples, starts_at))
 
 
-def _keep(bench: Bench, directory: Path, measured: _Measured) -> None:
+def _keep(bench: TrialContext, directory: Path, measured: _Measured) -> None:
     """Write down what was seen: the job, fio's whole report, the samples."""
     bench.run.keep_text(directory, "job.fio", measured.fio.job_text)
     bench.run.keep_text(directory, "fio.json", measured.fio.report)

@@ -20,7 +20,7 @@ from poolproof.measure.ending import Ending, histograms_of
 from poolproof.measure.figures import figures_of
 from poolproof.measure.fio_run import whole_report
 from poolproof.measure.latencies import LatencyInterval, latencies
-from poolproof.measure.live import Watch
+from poolproof.measure.live import FioWatch
 from poolproof.measure.status import Status, after_ramp, series_of
 from poolproof.metrics import MetricId, metric_of
 from poolproof.process import Completed
@@ -60,7 +60,7 @@ class FioRun:
 
 
 def gathered(
-    host: Host, jobs: JobFile, scratch: str, watch: Watch | None, ending: Ending | None, ran: tuple[str, Completed]
+    host: Host, jobs: JobFile, scratch: str, watch: FioWatch | None, ending: Ending | None, ran: tuple[str, Completed]
 ) -> FioRun:
     """Collect what a fio left. `watch` is None if it did not report while it ran.
 
@@ -83,7 +83,7 @@ def gathered(
     return run if ending is None else _with_decision(run, watch, ending)
 
 
-def _with_decision(run: FioRun, watch: Watch, ending: Ending) -> FioRun:
+def _with_decision(run: FioRun, watch: FioWatch, ending: Ending) -> FioRun:
     decision = watch.decision or ending.judge_report(watch.report)
     first = _first_after(run.statuses, decision.warmup_s)
     return replace(

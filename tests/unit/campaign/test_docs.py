@@ -10,7 +10,7 @@ from poolproof.campaign.braces import expand, expand_text
 from poolproof.campaign.grammar import GRAMMAR_FILE, format_expression, parse_expression
 from poolproof.campaign.measure import KEYS as MEASURE_KEYS
 from poolproof.campaign.presets import presets
-from poolproof.campaign.workload_source import OWN_KEYS
+from poolproof.campaign.workload import OWN_KEYS
 from poolproof.campaign.yaml import KEYS, parse_campaign
 from poolproof.layers.catalogue import all_layers
 from poolproof.metrics import COMPARABLE

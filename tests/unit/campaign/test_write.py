@@ -7,7 +7,7 @@ from typing import get_args
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poolproof.campaign.device_source import format_source, read_device
+from poolproof.campaign.device_source import read_device
 from poolproof.campaign.document import Scalar, Spot, YamlMapping, parse_document
 from poolproof.campaign.expression import Expression
 from poolproof.campaign.flags import campaign_from_flags
@@ -27,9 +27,8 @@ from poolproof.campaign.model import (
     Workload,
     WorkloadRequest,
 )
-from poolproof.campaign.scalar import scalar
 from poolproof.campaign.workload import expand_workload
-from poolproof.campaign.write import format_campaign
+from poolproof.campaign.write import format_campaign, format_source, scalar
 from poolproof.campaign.yaml import parse_campaign, read_campaign
 from poolproof.metrics import COMPARABLE, LOWER_IS_BETTER
 from poolproof.stopping.model import Steady

@@ -8,8 +8,9 @@ import msgspec
 import pytest
 
 from poolproof import process
-from poolproof.campaign.device_source import format_source, parse_device_flag
+from poolproof.campaign.device_source import parse_device_flag
 from poolproof.campaign.model import Campaign, Disk, Measure
+from poolproof.campaign.write import format_source
 from poolproof.errors import CampaignError, HostError, UsageError
 from poolproof.lab import labs
 from poolproof.lab.boot import accelerators, check_acceleration, kvm_result, remember_kvm

@@ -56,16 +56,16 @@ def test_it_is_mounted_in_the_background_and_expected_to_hang() -> None:
 def test_quotas_that_are_not_what_was_asked_for_are_told() -> None:
     built = plan(TEXT)
     asked = ("autotier", "-c", f"{POINT}.conf", "status")
-    assert open_layout.doubts(built, RecordedHost({asked: STATUS})) == ()
+    assert open_layout.deviations(built, RecordedHost({asked: STATUS})) == ()
     # a bare `20` was seen to become 2000 %, and `5G` to become 100 %
     for wrong, said in (
         (STATUS.replace("20.00 %", "2000.00 %"), "tier1 has 2000 % instead of 20 %"),
         (STATUS.replace("5.00 GiB   1.98 %", "251.97 GiB 100.00 %"), "tier2 has 252 GiB instead of 5 GiB"),
     ):
-        assert open_layout.doubts(built, RecordedHost({asked: wrong})) == (
+        assert open_layout.deviations(built, RecordedHost({asked: wrong})) == (
             f"autotier's quotas are not what was asked for: {said}",
         )
-    (doubt,) = open_layout.doubts(built, RecordedHost())
+    (doubt,) = open_layout.deviations(built, RecordedHost())
     assert "does not tell its quotas" in doubt
 
 

@@ -7,7 +7,7 @@ write-back does. Going round a file inside the page cache would overwrite dirty 
 """
 
 from poolproof.campaign.model import JobSpec
-from poolproof.campaign.presets.model import Preset
+from poolproof.campaign.presets import Preset
 
 PRESET = Preset(
     name="backup",

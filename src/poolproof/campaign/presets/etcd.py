@@ -10,7 +10,7 @@ multiple of a sector, so etcd's writes go through the page cache, and fdatasync 
 """
 
 from poolproof.campaign.model import JobSpec
-from poolproof.campaign.presets.model import Preset
+from poolproof.campaign.presets import Preset
 
 PRESET = Preset(
     name="etcd",

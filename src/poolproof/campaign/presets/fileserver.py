@@ -7,7 +7,7 @@ and a layout that is slow at metadata will not show it here.
 """
 
 from poolproof.campaign.model import JobSpec
-from poolproof.campaign.presets.model import Preset
+from poolproof.campaign.presets import Preset
 
 PRESET = Preset(
     name="fileserver",

@@ -7,7 +7,7 @@ that is the point, and what a single sequential read does not show.
 """
 
 from poolproof.campaign.model import JobSpec
-from poolproof.campaign.presets.model import Preset
+from poolproof.campaign.presets import Preset
 
 PRESET = Preset(
     name="media",

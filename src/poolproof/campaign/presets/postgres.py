@@ -8,7 +8,7 @@ slow on a real server, and what pg_test_fsync alone leaves out. `sync_p99` is th
 """
 
 from poolproof.campaign.model import JobSpec
-from poolproof.campaign.presets.model import Preset
+from poolproof.campaign.presets import Preset
 
 PRESET = Preset(
     name="postgres",

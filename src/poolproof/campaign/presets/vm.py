@@ -7,7 +7,7 @@ trace backs its exact shares. Four jobs stand for four guests, each with its own
 """
 
 from poolproof.campaign.model import JobSpec
-from poolproof.campaign.presets.model import Preset
+from poolproof.campaign.presets import Preset
 
 PRESET = Preset(
     name="vm",

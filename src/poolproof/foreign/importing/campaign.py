@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from poolproof.campaign.names import slug
-from poolproof.campaign.scalar import scalar
-from poolproof.campaign.workload_source import MOST_CELLS
+from poolproof.campaign.workload import MOST_CELLS
+from poolproof.campaign.write import scalar
 from poolproof.foreign.importing.cells import FAMILY, ImportedRecord
 from poolproof.metrics import MetricId
 

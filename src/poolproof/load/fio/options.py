@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
 from poolproof.campaign.model import JobSpec
-from poolproof.campaign.nearest import did_you_mean
+from poolproof.campaign.names import did_you_mean
 from poolproof.errors import CampaignError, FioError
 from poolproof.hosts.base import Host
 from poolproof.load.fio.aliases import ALIASES, canonical

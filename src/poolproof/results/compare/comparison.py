@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from poolproof.campaign.nearest import did_you_mean, listed
+from poolproof.campaign.names import did_you_mean, listed
 from poolproof.errors import RunError, UsageError
 from poolproof.metrics import MetricId
 from poolproof.results.compare.finished import FinishedRun, Measured, metrics_of

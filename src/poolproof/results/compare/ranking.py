@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from poolproof.campaign.model import Campaign, Disk, Layout
-from poolproof.campaign.nearest import did_you_mean, listed
+from poolproof.campaign.names import did_you_mean, listed
 from poolproof.errors import RunError, UsageError
 from poolproof.layers.tree import capacity_bytes, devices, directories, redundancy, resolve, write_factor
 from poolproof.metrics import MetricId

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from poolproof.campaign.device_source import format_source
 from poolproof.campaign.grammar import format_expression
 from poolproof.campaign.model import Campaign, Measure, Workload
+from poolproof.campaign.write import format_source
 from poolproof.results.compare.finished import FinishedRun
 from poolproof.units import format_size
 

@@ -9,7 +9,7 @@ import pytest
 
 from poolproof.errors import RunError
 from poolproof.measure.events import Listener, LiveRates
-from poolproof.measure.rate_publisher import RatePublisher
+from poolproof.measure.live import RatePublisher
 from poolproof.presentation.charts.trial_data import trial_data
 from poolproof.presentation.live.follow import MEASURING, Follower
 from poolproof.presentation.live.rates import rates_of

@@ -1,0 +1,101 @@
+"""What trials start from: a workload with its jobs, a built layout, prepared test files."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from poolproof.campaign.calibration import calibrated_device
+from poolproof.campaign.model import Measure, Workload
+from poolproof.devices.model import Leaf
+from poolproof.evidence.account import Idle
+from poolproof.evidence.model import Target, TestFile
+from poolproof.hosts.base import Host
+from poolproof.layers.base import Node
+from poolproof.layers.tree import TreePlan
+from poolproof.load.fio.job import JobFile
+from poolproof.measure.events import Listener
+from poolproof.results.runs.directory import RunDirectory
+
+
+@dataclass(frozen=True)
+class CellJobs:
+    """A workload with its jobs as this host's fio reads them; the jobs have no directory or device yet."""
+
+    workload: Workload
+    jobs: JobFile
+
+
+@dataclass(frozen=True)
+class BuiltLayout:
+    """A layout that is built and open. `scratch` is the run's directory on the host for job files and fio's output.
+
+    `found` is the user's own directory under a `dir` layout, whose files can be used unchanged; None for any other
+    layout. The commands of `identity_check` succeed as long as each real disk is still the one that was named.
+    """
+
+    name: str
+    node: Node
+    tree: TreePlan
+    target: Target
+    scratch: str
+    found: str | None
+    identity_check: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def top(self) -> str:
+        """The path on the host where the layout ends: a directory for test files, or a block device."""
+        return self.tree.volume.path
+
+    @property
+    def is_block(self) -> bool:
+        """True if the layout ends in a block device, so that there are no test files."""
+        return self.tree.volume.is_block
+
+    @property
+    def is_bare_disk(self) -> bool:
+        """True for a single disk that is measured as the limit of the layouts that use it."""
+        return calibrated_device(self.name) is not None
+
+    @property
+    def leaves(self) -> tuple[Leaf, ...]:
+        """The disks at the bottom."""
+        return self.tree.leaves
+
+
+@dataclass(frozen=True)
+class Fill:
+    """One fill of test files: the fio job that wrote them, and how many seconds it took."""
+
+    job: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class PreparedWorkload:
+    """A workload whose test files exist on the layout: its jobs, its files, and the layout's write amplification.
+
+    Workloads that share their files have the same `fill`; it is None for files that already existed.
+    """
+
+    workload: Workload
+    jobs: JobFile
+    files: tuple[TestFile, ...]
+    write_factor: float
+    stored_bytes: Mapping[str, int]
+    fill: Fill | None = None
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The paths of the test files on the host."""
+        return tuple(file.path for file in self.files)
+
+
+@dataclass
+class TrialContext:
+    """What the trials of one layout share. `idle` is how busy its disks are while fio is not running."""
+
+    host: Host
+    run: RunDirectory
+    layout: BuiltLayout
+    measure: Measure
+    listener: Listener
+    idle: Idle = field(default_factory=Idle)
