@@ -219,7 +219,7 @@ def _ending(bench: TrialContext, prepared: PreparedWorkload) -> tuple[Ending | N
 
 
 def _pause(bench: TrialContext) -> float:
-    """Measure the background I/O of the leaf devices for a moment, longer before the first trial; return the seconds."""
+    """Measure the disks' background I/O for a moment, longer before the first trial; return the seconds."""
     share, longest_s = (_IDLE_SHARE, _IDLE_LONGEST_S) if bench.idle.seconds else _IDLE_FIRST
     before = read_now(bench.host, bench.layout.leaves)
     time.sleep(min(longest_s, share * bench.measure.shortest_s))
