@@ -208,6 +208,12 @@ def _percent_of(node: Node, read: Callable[[str, Spot], float], example: str) ->
     return read(scalar.text, scalar.spot)
 
 
+def removed_criterion(text: str) -> str:
+    """Return the criterion in the text of a recorded campaign that this version no longer has; empty if none."""
+    match = re.search(r"\bsteady: (fio[a-z-]*)", text)
+    return match[1] if match else ""
+
+
 def _steady(node: Node, *, recorded: bool) -> Steady:
     scalar = expect_scalar(node, f"{listed(_STEADY)} after `steady`", "write steady: snia")
     found = next((steady for steady in _STEADY if steady == scalar.text), None)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from poolproof import __version__
 from poolproof.campaign.calibration import calibrated_device
+from poolproof.campaign.measure import removed_criterion
 from poolproof.campaign.model import Campaign
 from poolproof.campaign.write import format_campaign
 from poolproof.campaign.yaml import parse_campaign
@@ -90,12 +91,16 @@ def reopen_session(run: RunDirectory, tell: Tell, *, on: str | None) -> Iterator
     `on`: another name for the same host.
 
     Raises:
-        RunError: the run was imported, is in use, or was made on another machine.
+        RunError: the run was imported, is in use, was made on another machine, or used a criterion that was removed.
         BuildError: a change that the run left can't be undone.
     """
     record = run.record()
     if record.imported:
         raise RunError(f"{run.path} was imported and can't be resumed", f"poolproof show {run.path}")
+    removed = removed_criterion(record.campaign)
+    if removed:
+        what = f"{run.path} was measured with `steady: {removed}`, which was removed, and can't be resumed"
+        raise RunError(what, f"poolproof show {run.path}")
     campaign = parse_campaign(record.campaign, str(run.path / "run.json"), recorded=True)
     if record.lab is not None:
         with run.locked():

@@ -277,7 +277,7 @@ def _correlation(centred: Sequence[float], lag: int, variance: float) -> float:
 
 
 def _recurs(centred: Sequence[float], lag: int, variance: float) -> bool:
-    """True if the series is alike after two periods too, if it is long enough: two bursts are not a period."""
+    """True if the series also repeats after two periods, or is too short to show that: two bursts are not a period."""
     if LEAST_PERIODS * lag > len(centred):
         return True
     return max(_correlation(centred, at, variance) for at in (2 * lag - 1, 2 * lag, 2 * lag + 1)) > _PEAK / 2
