@@ -13,8 +13,8 @@ from benchmarks.result import Result
 from poolproof import process
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.hosts.local import LocalHost
+from poolproof.load.fio.jobs import fill_job, jobs_of, placed
 from poolproof.load.fio.render import render
-from poolproof.measure.jobs import fill_job, jobs_of, placed
 
 _LIMIT = 1.10
 _PAIRS = 5
@@ -87,7 +87,7 @@ def _write_loop(folder: Path, campaign: Path) -> None:
     place.mkdir(parents=True)
     fills = set()
     for number, workload in enumerate(asked.workloads):
-        jobs = placed(jobs_of(workload, asked.measure, LocalHost()), str(place))
+        jobs = placed(jobs_of(workload, asked.measure.longest_s, LocalHost()), str(place))
         (folder / f"job-{number:02}.fio").write_text(render(jobs))
         fills.add(render(fill_job(jobs)))
     for number, text in enumerate(sorted(fills)):

@@ -27,7 +27,8 @@ from poolproof.campaign.model import Campaign, Workload
 from poolproof.campaign.write import format_campaign
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.errors import PoolproofError, UsageError
-from poolproof.measure.status import Status, series_of
+from poolproof.load.generator import Status
+from poolproof.measure.series import series_of
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.model import Trial
 

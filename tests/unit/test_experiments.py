@@ -10,8 +10,8 @@ from poolproof.devices.emulated.model import MODELS
 from poolproof.hosts.local import LocalHost
 from poolproof.layers.tree import resolve
 from poolproof.load.fio.job import JobFile
+from poolproof.load.fio.jobs import jobs_of
 from poolproof.load.fio.parse_only import check_values
-from poolproof.measure.jobs import jobs_of
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted([*(ROOT / "experiments").glob("*.yaml"), ROOT / "src" / "poolproof" / "campaign" / "demo.yaml"])
@@ -27,7 +27,7 @@ def test_the_campaign_can_be_planned(path: Path) -> None:
     models = {device.source.model for device in campaign.devices if isinstance(device.source, Emulated)}
     assert models <= set(MODELS)
     host = LocalHost()
-    jobs = [job for workload in campaign.workloads for job in jobs_of(workload, campaign.measure, host).jobs]
+    jobs = [job for workload in campaign.workloads for job in jobs_of(workload, campaign.measure.longest_s, host).jobs]
     check_values(JobFile(tuple(jobs)), host)
 
 

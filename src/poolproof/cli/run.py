@@ -137,7 +137,7 @@ def command(
 def _query_fio_ahead() -> None:
     """Ask this machine's fio now what every plan needs to know, while the measuring modules are imported."""
     from poolproof.hosts.reach import HERE
-    from poolproof.load.fio.ahead import ask_ahead
-    from poolproof.measure.jobs import ADDED
+    from poolproof.load.generators import all_generators
+    from poolproof.load.model import DEFAULT_GENERATOR
 
-    ask_ahead(HERE, ADDED["ioengine"][0])
+    all_generators()[DEFAULT_GENERATOR].ask_ahead(HERE)

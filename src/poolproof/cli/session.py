@@ -7,9 +7,9 @@ from poolproof.cli.listeners import listening
 from poolproof.cli.signals import end_in_order, stop_if_asked
 from poolproof.cli.stderr import say
 from poolproof.errors import BuildError
-from poolproof.load.fio.render import render
-from poolproof.measure.jobs import fill_job
+from poolproof.load.generators import generator_of
 from poolproof.measure.model import CellJobs
+from poolproof.measure.prepare import fill_text
 from poolproof.measure.session import (
     RunRequest,
     Session,
@@ -51,8 +51,8 @@ def dry_run_text(request: RunRequest, *, as_json: bool) -> str:
 
 
 def _planned_jobs(cell: CellJobs) -> PlannedJobs:
-    fill = render(fill_job(cell.jobs)) if cell.workload.fill else ""
-    return PlannedJobs(cell.workload.name, fill, render(cell.jobs))
+    fill = fill_text(cell.load) if cell.workload.fill else ""
+    return PlannedJobs(cell.workload.name, fill, generator_of(cell.load).text(cell.load))
 
 
 def _measure(session: Session, run: RunDirectory, *, as_json: bool, plain: bool) -> None:

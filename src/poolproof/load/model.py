@@ -1,10 +1,13 @@
 """A load: what a load generator is asked to do, in words that hold for every generator."""
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from poolproof.load.extents import Extent, most_sharers, union_bytes
+
+DEFAULT_GENERATOR = "fio"
 
 
 @dataclass(frozen=True)
@@ -91,9 +94,10 @@ class LoadPart:
 
 @dataclass(frozen=True)
 class Load:
-    """The parts of one run of a load generator, in order."""
+    """The parts of one run of a load generator, in order. `generator` is the name of the one that runs it."""
 
     parts: tuple[LoadPart, ...]
+    generator: str = DEFAULT_GENERATOR
 
     @cached_property
     def phases(self) -> tuple[tuple[LoadPart, ...], ...]:
@@ -127,6 +131,12 @@ class Load:
     def ramp_s(self) -> float:
         """The longest ramp of any part, in seconds."""
         return max((part.ramp_s for part in self.parts), default=0.0)
+
+    @cached_property
+    def end_bytes(self) -> int:
+        """The end of the furthest byte of a file or device that the load reaches; 0 if none is known."""
+        ends = [extent.end for extent in _extents(self.parts) if not math.isinf(extent.end)]
+        return int(max(ends, default=0))
 
     @cached_property
     def sharers(self) -> int:

@@ -14,7 +14,6 @@ from poolproof.layers.extend import core_of
 from poolproof.layers.open_layout import describe, deviations
 from poolproof.layers.tree import devices
 from poolproof.measure.events import Listener
-from poolproof.measure.fio_run import leash
 from poolproof.measure.found import found_directory
 from poolproof.measure.health_check import watched
 from poolproof.measure.model import BuiltLayout, TrialContext
@@ -225,7 +224,8 @@ def _build(conductor: _Conductor, planner: Callable[[], LayoutPlan]) -> LayoutPl
 
 
 def _apply(conductor: _Conductor, planned: LayoutPlan) -> None:
-    steps = (*planned.steps, leash(conductor.plan.site.state_dir))
+    ends = [generator.cleanup_step(conductor.plan.site.state_dir) for generator in conductor.plan.generators]
+    steps = (*planned.steps, *ends)
     apply(
         steps,
         conductor.host,

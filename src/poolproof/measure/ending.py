@@ -11,15 +11,12 @@ from poolproof.campaign.model import Measure, Workload
 from poolproof.hosts.base import FileMissing, Host
 from poolproof.layers.base import WriteBack
 from poolproof.layers.open_layout import write_backs
-from poolproof.load.fio.aliases import canonical
-from poolproof.load.fio.job import Job, JobFile
-from poolproof.load.fio.json_output import read_json_stream
-from poolproof.load.fio.load import load_of, part_of
-from poolproof.measure.fio_report import FioReport
-from poolproof.measure.jobs import runtime_text
+from poolproof.load.generator import LiveReport, Status
+from poolproof.load.generators import generator_of
+from poolproof.load.model import Load, LoadPart
 from poolproof.measure.latencies import LatencyInterval, between
 from poolproof.measure.model import BuiltLayout
-from poolproof.measure.status import Status, after_ramp, series_of
+from poolproof.measure.series import after_ramp, series_of
 from poolproof.metrics import Metric, MetricId, metric_of
 from poolproof.results.runs.convergence import stopping_rule
 from poolproof.statistics.percentiles import MOST_SECTIONS, Histogram, PercentileEstimate, estimate
@@ -53,7 +50,7 @@ class Ending:
         """Return the longest time that fio may take, in seconds, if every write-back cycle takes its full time."""
         return replace(self.rule, turnover_s=max((each.seconds for each in self.write_backs), default=0.0)).most_s
 
-    def judge_report(self, report: FioReport) -> StoppingDecision:
+    def judge_report(self, report: LiveReport) -> StoppingDecision:
         """Return the decision on the report so far: on the rate and, if that has converged, on the percentile.
 
         Raises:
@@ -78,34 +75,34 @@ class Ending:
 
 
 def ending_of(
-    host: Host, layout: BuiltLayout, workload: Workload, jobs: JobFile, measure: Measure, metric: MetricId
+    host: Host, layout: BuiltLayout, workload: Workload, load: Load, measure: Measure, metric: MetricId
 ) -> Ending | None:
     """Return when a trial of these jobs is ended; None if it lasts a fixed time or ends when its work is done."""
-    if measure.until is None or _has_own_end(workload, jobs):
+    if measure.until is None or _has_own_end(workload, load):
         return None
-    interval_s = status_interval_s(jobs, measure.shortest_s)
+    interval_s = status_interval_s(load, measure.shortest_s)
     return Ending(
         rule=with_enough_samples(stopping_rule(measure), interval_s),
         by_bytes=metric == "bandwidth",
         interval_s=interval_s,
-        ramp_s=max(part_of(job).ramp_s for job in jobs.jobs),
-        write_backs=_write_backs(host, layout, jobs),
+        ramp_s=load.ramp_s,
+        write_backs=_write_backs(host, layout, load),
         percentile=None if metric_of(metric).is_rate else metric_of(metric),
     )
 
 
-def _has_own_end(workload: Workload, jobs: JobFile) -> bool:
+def _has_own_end(workload: Workload, load: Load) -> bool:
     """True if the jobs set their runtime, end when their work is done, or have phases, which must not be cut short."""
-    has_runtime = any(canonical(name) == "runtime" for spec in workload.jobs for name, _ in spec.options)
-    return has_runtime or len(load_of(jobs).phases) > 1 or not all(part_of(job).time_based for job in jobs.jobs)
+    has_runtime = generator_of(load).sets_runtime(workload)
+    return has_runtime or len(load.phases) > 1 or not all(part.time_based for part in load.parts)
 
 
-def status_interval_s(jobs: JobFile, shortest_s: float) -> float:
+def status_interval_s(load: Load, shortest_s: float) -> float:
     """Return how often fio reports while it runs, in seconds: often enough for the shortest trial if clones are few.
 
     Each report costs fio some milliseconds. `shortest_s` is infinite if no decision needs samples.
     """
-    clones = sum(part_of(job).clones for job in jobs.jobs)
+    clones = load.clones
     usual = next((seconds for most, seconds in _STATUS_S if clones <= most), _SLOWEST_S)
     if clones > _STATUS_S[0][0]:
         return usual
@@ -118,24 +115,19 @@ def with_enough_samples(rule: StoppingRule, interval_s: float) -> StoppingRule:
     return replace(rule, max_s=max(rule.max_s, enough_s))
 
 
-def lasting(jobs: JobFile, seconds: float) -> JobFile:
-    """Return the jobs with this runtime."""
-    return JobFile(tuple(Job(job.name, {**job.options, "runtime": runtime_text(seconds)}) for job in jobs.jobs))
-
-
-def _write_backs(host: Host, layout: BuiltLayout, jobs: JobFile) -> tuple[WriteBack, ...]:
+def _write_backs(host: Host, layout: BuiltLayout, load: Load) -> tuple[WriteBack, ...]:
     """Return the write-back cycles of the layout's layers and of the page cache; none for jobs that only read."""
-    writers = [job for job in jobs.jobs if part_of(job).writes]
+    writers = [part for part in load.parts if part.writes]
     if not writers:
         return ()
     layers, zfs = write_backs(layout.tree, host), layout.target.zfs
-    if (zfs is None or zfs.is_zvol) and any(_uses_page_cache(job) for job in writers):
+    if (zfs is None or zfs.is_zvol) and any(_uses_page_cache(part) for part in writers):
         return (*layers, _page_cache(host, layout.target.dirty_limit_bytes))
     return tuple(layers)
 
 
-def _uses_page_cache(job: Job) -> bool:
-    return part_of(job).may_use_page_cache and not part_of(job).direct and not part_of(job).commits_each_write
+def _uses_page_cache(part: LoadPart) -> bool:
+    return part.may_use_page_cache and not part.direct and not part.commits_each_write
 
 
 def _page_cache(host: Host, limit_bytes: int | None) -> WriteBack:
@@ -156,7 +148,7 @@ def _centiseconds(host: Host, name: str, default: int) -> int:
 
 
 def with_percentile(
-    decision: StoppingDecision, wanted: Metric, rule: StoppingRule, report: FioReport, counting: Sequence[Status]
+    decision: StoppingDecision, wanted: Metric, rule: StoppingRule, report: LiveReport, counting: Sequence[Status]
 ) -> StoppingDecision:
     """Return the decision on a rate that has converged, or one to run on if the percentile has not.
 
@@ -178,10 +170,10 @@ def with_percentile(
 
 
 def _estimate(
-    decision: StoppingDecision, wanted: Metric, rule: StoppingRule, report: FioReport, counting: Sequence[Status]
+    decision: StoppingDecision, wanted: Metric, rule: StoppingRule, report: LiveReport, counting: Sequence[Status]
 ) -> PercentileEstimate | None:
     bounds = section_bounds(counting, decision.warmup_s)
-    results = read_json_stream(report.documents(bounds)) if len(bounds) > 1 else ()
+    results = report.outcomes(bounds) if len(bounds) > 1 else ()
     if len(results) != len(bounds):
         return None
     intervals = between(bounds, results)[1 if decision.warmup_s else 0 :]  # the first would be the warm-up

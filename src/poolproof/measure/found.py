@@ -9,17 +9,12 @@ from poolproof.hosts.base import Host
 from poolproof.layers.arguments import is_block
 from poolproof.layers.base import Node
 from poolproof.layers.tree import directories
-from poolproof.load.fio.job import Job, JobFile
-from poolproof.load.fio.load import part_of
-from poolproof.measure.jobs import placed
+from poolproof.load.generators import generator_of
+from poolproof.load.model import Load
 from poolproof.measure.model import CellJobs
 from poolproof.units import format_size
 
 _LIMIT_S = 60.0
-_READERS = ("libaio", "io_uring", "psync", "sync", "vsync", "pvsync", "pvsync2", "posixaio", "mmap", "splice")
-"""Engines that do nothing to a file but read it when they are told to; others delete it, cut it or move it about."""
-
-_REMOVES = ("unlink", "unlink_each_loop")
 
 
 def found_directory(node: Node) -> str | None:
@@ -27,10 +22,9 @@ def found_directory(node: Node) -> str | None:
     return next(iter(directories(node)), None)
 
 
-def found_paths(jobs: JobFile, directory: str) -> tuple[str, ...]:
-    """The files of that directory which the jobs use."""
-    extents = [extent for job in placed(jobs, directory).jobs for extent in part_of(job).extents]
-    return tuple(dict.fromkeys(extent.file for extent in extents))
+def found_paths(load: Load, directory: str) -> tuple[str, ...]:
+    """The files of that directory which the load uses."""
+    return tuple(_reach(load, directory))
 
 
 def check_found(layout: str, node: Node, cells: Iterable[CellJobs], host: Host) -> None:
@@ -68,33 +62,30 @@ def _check_cell(layout: str, directory: str | None, cell: CellJobs, host: Host) 
             f"workload {name}: `fill: false` takes files as they are found, and {layout} is built empty",
             "use it with a layout such as: dir /srv/data",
         )
-    if any(part_of(job).writes or "trim" in job.rw for job in cell.jobs.jobs):
+    if any(part.writes or part.trims for part in cell.load.parts):
         raise CampaignError(
             f"workload {name}: `fill: false` takes files as they are found, and this workload would overwrite them",
             "leave `fill: false` out: poolproof then writes to files of its own",
         )
-    for job in cell.jobs.jobs:
-        _check_job(name, job)
-    for path, end in _reach(cell.jobs, directory).items():
+    for part in cell.load.parts:
+        _check_part(name, generator_of(cell.load).danger(part))
+    for path, end in _reach(cell.load, directory).items():
         _check_file(name, path, end, host)
 
 
-def _check_job(workload: str, job: Job) -> None:
-    """fio's own `--readonly` refuses neither of these."""
-    harm = [f"ioengine={job.engine}"] if job.engine not in _READERS else []
-    harm += [option for option in _REMOVES if job.flag(option)]
-    if harm:
+def _check_part(workload: str, danger: str) -> None:
+    if danger:
         raise CampaignError(
-            f"workload {workload}: `fill: false` takes files as they are found; `{harm[0]}` may change or remove them",
-            f"leave it out; engines that only read: {', '.join(_READERS)}",
-        ).concerning(harm[0].partition("=")[0])
+            f"workload {workload}: `fill: false` takes files as they are found; `{danger}` may change or remove them",
+            "leave it out; psync, libaio and io_uring only read",
+        ).concerning(danger.partition("=")[0])
 
 
-def _reach(jobs: JobFile, directory: str) -> dict[str, float]:
-    """How far into each file the jobs go, bytes."""
+def _reach(load: Load, directory: str) -> dict[str, float]:
+    """How far into each file the load goes, bytes."""
     reach: dict[str, float] = {}
-    for job in placed(jobs, directory).jobs:
-        for extent in part_of(job).extents:
+    for part in generator_of(load).in_directory(load, directory).parts:
+        for extent in part.extents:
             reach[extent.file] = max(reach.get(extent.file, 0.0), extent.end)
     return reach
 

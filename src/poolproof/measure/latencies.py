@@ -10,11 +10,9 @@ from itertools import pairwise
 
 import msgspec
 
-from poolproof.load.fio.json_output import read_json_stream
+from poolproof.load.generator import LiveReport, Status
 from poolproof.load.outcome import Latency, Outcome
 from poolproof.measure.figures import latency_of, sync_latency_of
-from poolproof.measure.fio_report import FioReport
-from poolproof.measure.status import Status
 
 MOST_STRETCHES = 40
 SHORTEST_S = 0.25
@@ -35,7 +33,7 @@ class LatencyInterval:
     sync_bins: Mapping[int, int]
 
 
-def latencies(report: FioReport, counting: Sequence[Status]) -> tuple[LatencyInterval, ...]:
+def latencies(report: LiveReport, counting: Sequence[Status]) -> tuple[LatencyInterval, ...]:
     """The stretches of a trial that has ended; none where fio gave no histograms. `counting`: its reports, no ramp.
 
     Raises:
@@ -44,7 +42,7 @@ def latencies(report: FioReport, counting: Sequence[Status]) -> tuple[LatencyInt
     chosen = chosen_of(counting)
     if not chosen:
         return ()
-    results = read_json_stream(report.documents(chosen))
+    results = report.outcomes(chosen)
     return between(chosen, results) if len(results) == len(chosen) else ()
 
 

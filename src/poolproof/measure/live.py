@@ -9,12 +9,10 @@ from types import TracebackType
 from poolproof.errors import PoolproofError
 from poolproof.evidence.sampler import Sampler
 from poolproof.hosts.base import Host
+from poolproof.load.generator import LoadGenerator, Status
 from poolproof.measure.ending import Ending
 from poolproof.measure.events import Listener, LiveRates
-from poolproof.measure.fio_report import FioReport
-from poolproof.measure.fio_run import interrupt_fio, report_path
-from poolproof.measure.status import Status
-from poolproof.measure.stuck import end_stuck, stand_still
+from poolproof.measure.stuck import stand_still
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.live import LiveLine, LiveNotes
 from poolproof.stopping.model import StoppingDecision
@@ -57,6 +55,7 @@ class FioWatch:
     def __init__(
         self,
         host: Host,
+        generator: LoadGenerator,
         scratch: str,
         sampler: Sampler,
         publisher: RatePublisher | None = None,
@@ -65,9 +64,10 @@ class FioWatch:
     ) -> None:
         self.decision: StoppingDecision | None = None
         self.stuck: tuple[str, ...] | None = None
-        self.report = FioReport(host, report_path(scratch), 0.0)
         self._host, self._scratch, self._sampler = host, scratch, sampler
         self._publisher, self._ending = publisher, ending
+        self._generator = generator
+        self.report = generator.live_report(host, scratch)
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
         self._begun = self._due = 0.0
@@ -130,14 +130,14 @@ class FioWatch:
         sampler = self._sampler
         if self.stuck is None and stand_still(sampler.readings, len(sampler.leaves), self._over_at_s):
             with contextlib.suppress(PoolproofError):
-                self.stuck = end_stuck(self._host, self._scratch)
+                self.stuck = self._generator.kill(self._host, self._scratch)
 
     def _end_if_precise(self) -> None:
         if self._ending is None:
             return
         decision = self._ending.judge_report(self.report)
         if decision.done:
-            interrupt_fio(self._host, self._scratch)
+            self._generator.interrupt(self._host, self._scratch)
             self.decision = decision
             if math.isfinite(self._over_at_s):
                 self._over_at_s = min(self._over_at_s, self.report.begun_at_s + time.monotonic() - self._begun)

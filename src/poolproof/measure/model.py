@@ -11,7 +11,7 @@ from poolproof.evidence.model import Target, TestFile
 from poolproof.hosts.base import Host
 from poolproof.layers.base import Node
 from poolproof.layers.tree import TreePlan
-from poolproof.load.fio.job import JobFile
+from poolproof.load.model import Load
 from poolproof.measure.events import Listener
 from poolproof.results.runs.directory import RunDirectory
 
@@ -21,7 +21,7 @@ class CellJobs:
     """A workload with its jobs as this host's fio reads them; the jobs have no directory or device yet."""
 
     workload: Workload
-    jobs: JobFile
+    load: Load
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class PreparedWorkload:
     """
 
     workload: Workload
-    jobs: JobFile
+    load: Load
     files: tuple[TestFile, ...]
     write_factor: float
     stored_bytes: Mapping[str, int]

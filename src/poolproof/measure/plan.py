@@ -1,9 +1,8 @@
 """Everything that can be known before anything is built, checked: jobs, layouts, programs, room, disks."""
 
 import importlib
-import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 
 from poolproof.campaign.calibration import Calibration, calibrated_device, calibration_of
@@ -28,12 +27,11 @@ from poolproof.layers.tree import (
     needs,
     resolve,
 )
-from poolproof.load.fio.ahead import meanwhile
-from poolproof.load.fio.job import JobFile
-from poolproof.load.fio.load import load_of, part_of
-from poolproof.load.fio.parse_only import check_values
+from poolproof.load.generator import LoadGenerator
+from poolproof.load.generators import all_generators, generator_for, generator_of
+from poolproof.load.model import Load
 from poolproof.measure.found import check_found
-from poolproof.measure.jobs import device_reach_bytes, file_set, jobs_of, on_device
+from poolproof.measure.meanwhile import meanwhile
 from poolproof.measure.model import CellJobs
 from poolproof.provision.directories import check_work, site_of
 from poolproof.provision.layout import (
@@ -49,7 +47,7 @@ from poolproof.rules.catalogue import all_rules
 from poolproof.units import format_size
 
 _CELLS_AT_ONCE = 32
-_ALWAYS_NEEDED = ("fio", "sync", "fincore", "filefrag", "dd", "find", "stat")
+_ALWAYS_NEEDED = ("sync", "fincore", "filefrag", "dd", "find", "stat")
 
 
 @dataclass(frozen=True)
@@ -77,6 +75,13 @@ class RunPlan:
     def cells_of(self, layout: str) -> tuple[CellJobs, ...]:
         """What runs on the layout of that name."""
         return self.cells if calibrated_device(layout) is None else self.bare_cells
+
+    @property
+    def generators(self) -> tuple[LoadGenerator, ...]:
+        """The load generators of all cells, each once."""
+        return tuple(
+            {cell.load.generator: generator_of(cell.load) for cell in (*self.cells, *self.bare_cells)}.values()
+        )
 
     @property
     def uses_ram_files(self) -> bool:
@@ -220,6 +225,7 @@ def _resolved(layout: Layout, campaign: Campaign) -> Node:
 def _programs(campaign: Campaign) -> Iterable[str]:
     return {
         *_ALWAYS_NEEDED,
+        *(program for workload in campaign.workloads for program in generator_for(workload).programs),
         *(program for layer in all_layers().values() for program in layer.programs),
         *(program for device in campaign.devices for program in programs_of(device.source)),
     }
@@ -237,31 +243,28 @@ def building_programs(plan: RunPlan) -> frozenset[str]:
 
 def _cell(workload: Workload, campaign: Campaign, host: Host) -> CellJobs:
     with located_in(workload):
-        return CellJobs(workload, jobs_of(workload, campaign.measure, host))
+        return CellJobs(workload, generator_for(workload).prepare(workload, campaign.measure.longest_s, host))
 
 
 def _check_values(cells: Sequence[CellJobs], host: Host) -> None:
-    """Have fio itself read all jobs, many at a time, as it takes a moment to start; to find a mistake, one by one."""
+    """Have the generators read all loads, many at a time; to find a mistake, one by one."""
     for first in range(0, len(cells), _CELLS_AT_ONCE):
         together = cells[first : first + _CELLS_AT_ONCE]
         try:
-            check_values(_named(together), host)
+            _check(together, host)
         except CampaignError:
             for cell in together:
                 with located_in(cell.workload):
-                    check_values(_named((cell,)), host)
+                    _check((cell,), host)
             raise
 
 
-def _named(cells: Iterable[CellJobs]) -> JobFile:
-    return JobFile(
-        tuple(replace(job, name=_section_name(cell.workload.name)) for cell in cells for job in cell.jobs.jobs)
-    )
-
-
-def _section_name(workload: str) -> str:
-    """A workload's name as that of a section of a job file, where `]` would end it: `grid(bs=4k)`."""
-    return re.sub(r"[^\w=,.:()+-]", "_", workload.replace("[", "(").replace("]", ")"))
+def _check(cells: Iterable[CellJobs], host: Host) -> None:
+    loads: dict[str, dict[str, Load]] = {}
+    for cell in cells:
+        loads.setdefault(cell.load.generator, {})[cell.workload.name] = cell.load
+    for name, each in loads.items():
+        all_generators()[name].check(each, host)
 
 
 def _check_room(planned: LayoutPlan, plan: RunPlan, ground: HostFacts) -> None:
@@ -285,18 +288,20 @@ def _needed_bytes(planned: LayoutPlan, plan: RunPlan) -> int:
     """Workloads whose files are alike share them; on a block device they share all."""
     filled = [cell for cell in plan.cells if cell.workload.fill]
     if planned.tree.volume.is_block:
-        return device_reach_bytes(on_device(cell.jobs, planned.tree.volume.path) for cell in filled)
+        path = planned.tree.volume.path
+        loads = [generator_of(cell.load).on_device(cell.load, path) for cell in filled]
+        return max((load.end_bytes for load in loads), default=0)
     sets: dict[str, int] = {}
     apart = moves_what_is_written(planned.node)
     for cell in filled:
-        place = file_set(cell.workload, cell.jobs, writers_apart=apart)
-        sets[place] = max(sets.get(place, 0), load_of(cell.jobs).unique_bytes or 0)
+        place = generator_of(cell.load).file_set(cell.workload, cell.load, writers_apart=apart)
+        sets[place] = max(sets.get(place, 0), cell.load.unique_bytes or 0)
     return sum(sets.values())
 
 
 def _check_largest(planned: LayoutPlan, plan: RunPlan, room: int) -> None:
     for cell in plan.cells:
-        largest = max((part_of(job).size_bytes or 0) // max(1, part_of(job).files) for job in cell.jobs.jobs)
+        largest = max((part.size_bytes or 0) // max(1, part.files) for part in cell.load.parts)
         if cell.workload.fill and largest > room:
             with located_in(cell.workload):
                 raise CampaignError(

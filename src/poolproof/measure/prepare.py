@@ -9,15 +9,11 @@ from poolproof.evidence.files import inspect, list_files
 from poolproof.hosts.base import Host
 from poolproof.layers.open_layout import stored_per_leaf
 from poolproof.layers.tree import branches, moves_what_is_written, write_factor
-from poolproof.load.fio.job import JobFile
-from poolproof.load.fio.load import load_of
-from poolproof.load.fio.render import render
-from poolproof.measure.bare_jobs import on_bare_disk
+from poolproof.load.generators import generator_of
+from poolproof.load.model import Load
 from poolproof.measure.drop_caches import flush
 from poolproof.measure.events import Listener
-from poolproof.measure.fio_run import fill_files
 from poolproof.measure.found import found_paths
-from poolproof.measure.jobs import device_fill_job, device_reach_bytes, file_set, fill_job, on_device, placed
 from poolproof.measure.model import BuiltLayout, CellJobs, Fill, PreparedWorkload
 from poolproof.provision.apply import check_identity
 
@@ -43,7 +39,7 @@ def prepare(
     return {
         cell.workload.name: PreparedWorkload(
             workload=cell.workload,
-            jobs=cell.jobs,
+            load=cell.load,
             files=files[cell.paths],
             write_factor=factor,
             stored_bytes=stored,
@@ -58,58 +54,64 @@ class _Placed:
     """A workload with its jobs where they will run, and the files that they use; none on a block device."""
 
     workload: Workload
-    jobs: JobFile
+    load: Load
     paths: tuple[str, ...]
     fill: Fill | None
 
 
 def _on_device(host: Host, layout: BuiltLayout, cells: Sequence[CellJobs], listener: Listener) -> list[_Placed]:
     """All workloads share the device; what the largest of them touches is written once."""
-    jobs = [_on_block(layout, cell.jobs) for cell in cells]
+    loads = [_on_block(layout, cell.load) for cell in cells]
     fill = None
     if any(cell.workload.fill for cell in cells):
         listener.step(f"fill {layout.top}")
         check_identity(f"fill {layout.top}", layout.identity_check, host)
-        size_bytes = device_reach_bytes(jobs)
-        fill = _fill(host, layout, device_fill_job(layout.top, size_bytes), size_bytes)
-    return [_Placed(cell.workload, entry, (), fill) for cell, entry in zip(cells, jobs, strict=True)]
+        size_bytes = max(load.end_bytes for load in loads)
+        fill = _fill(host, layout, generator_of(loads[0]).device_fill_load(layout.top, size_bytes), size_bytes)
+    return [_Placed(cell.workload, entry, (), fill) for cell, entry in zip(cells, loads, strict=True)]
 
 
-def _fill(host: Host, layout: BuiltLayout, job: JobFile, size_bytes: int) -> Fill:
+def _fill(host: Host, layout: BuiltLayout, load: Load, size_bytes: int) -> Fill:
     begun = time.monotonic()
-    fill_files(host, job, layout.scratch, size_bytes)
-    return Fill(render(job), time.monotonic() - begun)
+    generator_of(load).fill(host, load, layout.scratch, size_bytes)
+    return Fill(generator_of(load).text(load), time.monotonic() - begun)
 
 
-def _on_block(layout: BuiltLayout, jobs: JobFile) -> JobFile:
+def _on_block(layout: BuiltLayout, load: Load) -> Load:
     if layout.is_bare_disk:
-        return on_bare_disk(jobs, layout.top, layout.tree.volume.size_bytes)
-    return on_device(jobs, layout.top)
+        return generator_of(load).on_bare_disk(load, layout.top, layout.tree.volume.size_bytes)
+    return generator_of(load).on_device(load, layout.top)
 
 
 def _on_file_system(host: Host, layout: BuiltLayout, cells: Sequence[CellJobs], listener: Listener) -> list[_Placed]:
     places = [_place(layout, cell) for cell in cells]
     own = {place for cell, place in zip(cells, places, strict=True) if cell.workload.fill}
     _make_places(host, layout, own)
-    jobs = [placed(cell.jobs, place) for cell, place in zip(cells, places, strict=True)]
-    texts = [render(fill_job(entry)) if cell.workload.fill else "" for cell, entry in zip(cells, jobs, strict=True)]
-    filling = {text: entry for text, entry in zip(texts, jobs, strict=True) if text}
+    loads = [generator_of(cell.load).in_directory(cell.load, place) for cell, place in zip(cells, places, strict=True)]
+    texts = [fill_text(load) if cell.workload.fill else "" for cell, load in zip(cells, loads, strict=True)]
+    filling = {text: entry for text, entry in zip(texts, loads, strict=True) if text}
     fills: dict[str, Fill] = {}
     for number, (text, entry) in enumerate(filling.items(), start=1):
         listener.step(f"fill the test files, {number} of {len(filling)}")
-        fills[text] = _fill(host, layout, fill_job(entry), load_of(entry).unique_bytes or 0)
+        fills[text] = _fill(host, layout, generator_of(entry).fill_load(entry), entry.unique_bytes or 0)
     laid_out = {place: list_files(host, place) for place in own}
     return [
-        _Placed(cell.workload, entry, laid_out[place] if text else found_paths(cell.jobs, place), fills.get(text))
-        for cell, place, entry, text in zip(cells, places, jobs, texts, strict=True)
+        _Placed(cell.workload, entry, laid_out[place] if text else found_paths(cell.load, place), fills.get(text))
+        for cell, place, entry, text in zip(cells, places, loads, texts, strict=True)
     ]
+
+
+def fill_text(load: Load) -> str:
+    """Return what fills the files of a load, as text."""
+    generator = generator_of(load)
+    return generator.text(generator.fill_load(load))
 
 
 def _place(layout: BuiltLayout, cell: CellJobs) -> str:
     if layout.found is not None and not cell.workload.fill:
         return layout.found
     apart = moves_what_is_written(layout.node)
-    return f"{layout.top}/{file_set(cell.workload, cell.jobs, writers_apart=apart)}"
+    return f"{layout.top}/{generator_of(cell.load).file_set(cell.workload, cell.load, writers_apart=apart)}"
 
 
 def _make_places(host: Host, layout: BuiltLayout, places: Collection[str]) -> None:

@@ -20,7 +20,6 @@ from poolproof.facts.tunables import tunables
 from poolproof.facts.versions import program_versions
 from poolproof.hosts.base import Host, HostUnreachable
 from poolproof.lab.reach import ReachedHost, reach_for_campaign, reach_own_lab
-from poolproof.load.fio.version import fio_version
 from poolproof.measure.cleanup import check_machine, end_own_lab, own_lab_name, undo_leftovers
 from poolproof.measure.events import Listener
 from poolproof.measure.plan import (
@@ -141,7 +140,7 @@ def create_run(request: RunRequest, session: Session) -> RunDirectory:
         },
         versions={
             "poolproof": __version__,
-            "fio": str(fio_version(host)),
+            **{each.name: each.version(host) for each in plan.generators},
             **program_versions(host, building_programs(plan)),
         },
         allowed_disks=tuple(sorted(request.wipe)),

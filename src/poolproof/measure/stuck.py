@@ -9,21 +9,11 @@ from collections.abc import Sequence
 
 from poolproof.errors import FioError
 from poolproof.evidence.sampler import CounterReading, reading_at
-from poolproof.hosts.base import Host
-from poolproof.measure.fio_run import to_fio
 from poolproof.rules.model import Finding
 from poolproof.units import format_duration
 
 STILL_S = 60.0
 """A disk that is busy with something moves a byte in that time, also one whose cache is being emptied."""
-
-_END = """\
-all="$(cat /proc/$pid/task/*/children) $pid"
-for each in $all; do
-  for task in /proc/$each/task/*; do wait=; read -r wait <"$task/wchan"; echo "$wait"; done
-done
-kill -KILL $all
-"""
 
 
 class FioStuck(FioError):
@@ -53,15 +43,6 @@ def stand_still(readings: Sequence[CounterReading], leaves: int, since_s: float)
         return False
     last = readings[-1]
     return _moved(last, leaves) == _moved(reading_at(readings, last.at_s - STILL_S), leaves)
-
-
-def end_stuck(host: Host, scratch: str) -> tuple[str, ...]:
-    """Kill the running fio and its jobs; what each of its threads waited for in the kernel, by function name.
-
-    Raises:
-        CommandError: the host could not be asked.
-    """
-    return tuple(wait for wait in to_fio(host, scratch, _END).split() if wait != "0")
 
 
 def _moved(reading: CounterReading, leaves: int) -> list[tuple[float, float]]:

@@ -19,20 +19,20 @@ from poolproof.evidence.zfs import read_zfs, use_between
 from poolproof.hosts.base import HostUnreachable
 from poolproof.layers.counted import places_of
 from poolproof.layers.open_layout import busy_with, vdev_uses
-from poolproof.load.fio.job import JobFile
-from poolproof.load.fio.json_output import read_json_stream
-from poolproof.load.fio.load import load_of, part_of
+from poolproof.load.generator import LoadGenerator
+from poolproof.load.generators import generator_of
+from poolproof.load.model import Load
 from poolproof.load.outcome import Outcome
 from poolproof.measure.drop_caches import drop_caches, flush
-from poolproof.measure.ending import Ending, ending_of, lasting, status_interval_s
+from poolproof.measure.ending import Ending, ending_of, status_interval_s
 from poolproof.measure.figures import moved_each_way
-from poolproof.measure.fio_run import planned_s, run_fio
 from poolproof.measure.health_check import health_checks_of
 from poolproof.measure.latencies import latency_text
 from poolproof.measure.live import FioWatch, RatePublisher
 from poolproof.measure.model import PreparedWorkload, TrialContext
+from poolproof.measure.series import series_text
 from poolproof.measure.stuck import FioStuck
-from poolproof.measure.window import FioRun, gathered, series_text, window_of
+from poolproof.measure.window import FioRun, gathered, window_of
 from poolproof.results.runs.live import LiveNotes
 from poolproof.results.runs.model import Trial
 from poolproof.results.runs.trial_evidence import trial_evidence
@@ -42,7 +42,6 @@ from poolproof.rules.model import Case, Finding
 SAMPLE_S = 0.1
 """Seconds between two samples of the counters during a trial."""
 
-_INTERRUPTED = 128  # fio's exit code after SIGINT (sig_int in its backend.c)
 _SERIES_FROM_S = 1.0
 _IDLE_SHARE = 0.02
 _IDLE_LONGEST_S = 0.25
@@ -121,20 +120,20 @@ def _in_two_tries(bench: TrialContext, prepared: PreparedWorkload, number: int, 
 
 def _measure_and_judge(bench: TrialContext, prepared: PreparedWorkload, number: int, directory: Path) -> Trial:
     workload = prepared.workload
-    cold = bench.measure.is_cold(workload, reads=load_of(prepared.jobs).reads)
+    cold = bench.measure.is_cold(workload, reads=prepared.load.reads)
     resident, cool_s = _timed_cool(bench, prepared, cold)
     measured = _measure(bench, prepared, number)
-    _keep(bench, directory, measured)
-    result = _result_of(measured.fio)
+    _keep(bench, directory, measured, generator_of(prepared.load))
+    result = _result_of(measured.fio, prepared.load)
     evidence = _evidence(bench, prepared, measured, result, resident)
-    figures, settling = window_of(measured.fio, result, workload.metric)
+    figures, settling = window_of(measured.fio, result, workload.metric, generator_of(prepared.load))
     case = Case(
-        load=load_of(prepared.jobs),
+        load=prepared.load,
         outcome=result,
         evidence=evidence,
         target=bench.layout.target,
         cold=cold,
-        asked_s=measured.fio.ran_s if measured.fio.ended else measured.fio.most_s or load_of(prepared.jobs).asked_s,
+        asked_s=measured.fio.ran_s if measured.fio.ended else measured.fio.most_s or prepared.load.asked_s,
     )
     judgement = judge(case)
     bench.run.keep(directory, "evidence.json", trial_evidence(case))
@@ -174,14 +173,15 @@ def _measure(bench: TrialContext, prepared: PreparedWorkload, number: int) -> _M
     more = [path for place in places for path in place.counters]
     sampler = Sampler(host, leaves, SAMPLE_S, more)
     start: list[CounterReading] = []
-    ending, jobs = _ending(bench, prepared)
+    ending, load = _ending(bench, prepared)
+    generator = generator_of(load)
     teller = RatePublisher(bench.listener, bench.run, (bench.layout.name, prepared.workload.name, number))
-    reports = ending or teller.is_heard() or (load_of(jobs).asked_s or 0.0) >= _SERIES_FROM_S
+    reports = ending or teller.is_heard() or (load.asked_s or 0.0) >= _SERIES_FROM_S
     to_decide_s = bench.measure.shortest_s if ending else math.inf
-    status_s = status_interval_s(jobs, to_decide_s) if reports else None
+    status_s = status_interval_s(load, to_decide_s) if reports else None
     # A program that hangs below fio is ended by its pulse, and its mount is gone then: no second try beneath it.
-    most_s = None if health_checks_of(bench.layout.tree) else planned_s(jobs)
-    watch = FioWatch(host, scratch, sampler, teller if reports else None, ending, most_s)
+    most_s = None if health_checks_of(bench.layout.tree) else load.planned_s
+    watch = FioWatch(host, generator, scratch, sampler, teller if reports else None, ending, most_s)
 
     def begins() -> None:
         start.append(read_now(host, leaves, more))
@@ -191,7 +191,7 @@ def _measure(bench: TrialContext, prepared: PreparedWorkload, number: int) -> _M
     zfs_start, host_start = read_zfs(host, beneath.pools, beneath.objsets), read_host(host)
     with sampler, watch:
         as_found = bench.layout.found is not None and not prepared.workload.fill
-        ran = run_fio(host, jobs, scratch, status_s=status_s, before=begins, read_only=as_found)
+        ran = generator.run(host, load, scratch, status_s=status_s, before=begins, read_only=as_found)
         end, host_end = read_now(host, leaves, more), read_host(host)
     if watch.stuck is not None:
         raise FioStuck(watch.stuck)
@@ -199,7 +199,7 @@ def _measure(bench: TrialContext, prepared: PreparedWorkload, number: int) -> _M
     bench.listener.step("drain to the disks")
     # The disks are slow, and the programs that ask are too. A Ctrl-C waits for them, each has its limit.
     with ThreadPoolExecutor() as aside:
-        report = aside.submit(gathered, host, jobs, scratch, watch if status_s else None, ending, ran)
+        report = aside.submit(gathered, host, load, scratch, watch if status_s else None, ending, ran)
         busy = aside.submit(busy_with, bench.layout.tree, host)
         flush(host, bench.layout)
         drained, host_drained = read_now(host, leaves, more), read_host(host)
@@ -211,11 +211,11 @@ def _measure(bench: TrialContext, prepared: PreparedWorkload, number: int) -> _M
     return _Measured(fio, window, tuple(sampler.readings), seconds, zfs, places, busy, vdevs, readings)
 
 
-def _ending(bench: TrialContext, prepared: PreparedWorkload) -> tuple[Ending | None, JobFile]:
+def _ending(bench: TrialContext, prepared: PreparedWorkload) -> tuple[Ending | None, Load]:
     """When fio is to be ended, None where nobody does; and the jobs, with as much time as they may take."""
-    workload, jobs = prepared.workload, prepared.jobs
-    ending = ending_of(bench.host, bench.layout, workload, jobs, bench.measure, workload.metric)
-    return ending, lasting(jobs, ending.most_s) if ending else jobs
+    workload, load = prepared.workload, prepared.load
+    ending = ending_of(bench.host, bench.layout, workload, load, bench.measure, workload.metric)
+    return ending, generator_of(load).lasting(load, ending.most_s) if ending else load
 
 
 def _pause(bench: TrialContext) -> float:
@@ -228,17 +228,21 @@ def _pause(bench: TrialContext) -> float:
     return after.at_s - before.at_s
 
 
-def _result_of(fio: FioRun) -> Outcome:
+def _result_of(fio: FioRun, load: Load) -> Outcome:
     """fio's last whole report; earlier ones are its status while it ran.
 
     Raises:
         FioError: it wrote none, or it complained of something that its report does not show.
     """
-    results = read_json_stream(fio.report)
-    failed = fio.completed.returncode not in ((0, _INTERRUPTED) if fio.ended else (0,))
+    generator = generator_of(load)
+    results = generator.outcomes(fio.report)
+    failed = not generator.ended_well(fio.completed, interrupted=fio.ended)
     if not results or (failed and not any(job.error for job in results[-1].parts)):
         said = (fio.completed.stderr.strip() or fio.completed.stdout.strip() or "nothing")[-600:]
-        raise FioError(f"fio ended with {fio.completed.returncode}; it said: {said}", "see job.fio beside its report")
+        raise FioError(
+            f"{generator.name} ended with {fio.completed.returncode}; it said: {said}",
+            f"see {generator.load_file} beside its report",
+        )
     return results[-1]
 
 
@@ -249,7 +253,7 @@ def _evidence(
     result: Outcome,
     resident: tuple[int, ...] | None,
 ) -> Evidence:
-    window = _without_ramp(measured, prepared.jobs, result)
+    window = _without_ramp(measured, prepared.load, result)
     leaves = leaf_uses(bench.layout.leaves, window)
     moved = moved_each_way(result)
     account = byte_account(moved, leaves, prepared.write_factor, window, bench.idle) if leaves else None
@@ -268,24 +272,23 @@ def _evidence(
     )
 
 
-def _without_ramp(measured: _Measured, jobs: JobFile, result: Outcome) -> Window:
+def _without_ramp(measured: _Measured, load: Load, result: Outcome) -> Window:
     """The window that fio's figures cover: it counts nothing of its ramp, the disks do.
 
     The window starts as long before fio's last word as its longest job ran; the counters of that moment lie between
     two samples.
     """
-    ramp_s = max(part_of(job).ramp_s for job in jobs.jobs)
-    if ramp_s == 0 or result.timestamp_ms is None or not measured.samples:
+    if load.ramp_s == 0 or result.timestamp_ms is None or not measured.samples:
         return measured.window
     ran_ms = max((job.job_runtime_ms or 0 for job in result.parts), default=0)
     starts_at = (result.timestamp_ms - ran_ms) / 1000
     return replace(measured.window, start=reading_at(measured.samples, starts_at))
 
 
-def _keep(bench: TrialContext, directory: Path, measured: _Measured) -> None:
+def _keep(bench: TrialContext, directory: Path, measured: _Measured, generator: LoadGenerator) -> None:
     """Write down what was seen: the job, fio's whole report, the samples."""
-    bench.run.keep_text(directory, "job.fio", measured.fio.job_text)
-    bench.run.keep_text(directory, "fio.json", measured.fio.report)
+    bench.run.keep_text(directory, generator.load_file, measured.fio.job_text)
+    bench.run.keep_text(directory, generator.report_file, measured.fio.report)
     if measured.fio.warm_up:
         bench.run.keep_text(directory, "warm-up.json", measured.fio.warm_up)
     if measured.fio.statuses:

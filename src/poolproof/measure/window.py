@@ -6,22 +6,19 @@ and means follow from sums. Values that are not counts (minimum, maximum, deviat
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-
-import msgspec
+from dataclasses import dataclass, replace
 
 from poolproof.hosts.base import Host
-from poolproof.load.fio.job import JobFile
-from poolproof.load.fio.json_output import read_json_stream
-from poolproof.load.fio.load import part_of
+from poolproof.load.generator import LoadGenerator, Status
+from poolproof.load.generators import generator_of
 from poolproof.load.histogram import percentiles_of
+from poolproof.load.model import Load
 from poolproof.load.outcome import Direction, Latency, Outcome, PartOutcome
 from poolproof.measure.ending import Ending, histograms_of
 from poolproof.measure.figures import figures_of
-from poolproof.measure.fio_run import whole_report
 from poolproof.measure.latencies import LatencyInterval, latencies
 from poolproof.measure.live import FioWatch
-from poolproof.measure.status import Status, after_ramp, series_of
+from poolproof.measure.series import after_ramp, series_of
 from poolproof.metrics import MetricId, metric_of
 from poolproof.process import Completed
 from poolproof.results.runs.model import Convergence, TrialMetrics
@@ -31,7 +28,6 @@ from poolproof.stopping.model import StoppingDecision
 
 _SHORT_S = 10.0
 _SWING_S = 0.5
-_PLACES = ("start", "end")
 
 
 @dataclass(frozen=True)
@@ -60,7 +56,7 @@ class FioRun:
 
 
 def gathered(
-    host: Host, jobs: JobFile, scratch: str, watch: FioWatch | None, ending: Ending | None, ran: tuple[str, Completed]
+    host: Host, load: Load, scratch: str, watch: FioWatch | None, ending: Ending | None, ran: tuple[str, Completed]
 ) -> FioRun:
     """Collect what a fio left. `watch` is None if it did not report while it ran.
 
@@ -69,16 +65,16 @@ def gathered(
     """
     job_text, completed = ran
     if watch is None:
-        return FioRun(job_text, whole_report(host, scratch), completed)
+        return FioRun(job_text, generator_of(load).whole_report(host, scratch), completed)
     report = watch.report
     if completed.elapsed_s <= _SHORT_S:
-        report.bring_home()
+        report.read_all()
     else:
         report.read_on()
     if not report.statuses:
-        return FioRun(job_text, whole_report(host, scratch), completed)
+        return FioRun(job_text, generator_of(load).whole_report(host, scratch), completed)
     last = report.document(report.statuses[-1])
-    counting = after_ramp(report.statuses, max(part_of(job).ramp_s for job in jobs.jobs), report.begun_at_s)
+    counting = after_ramp(report.statuses, load.ramp_s, report.begun_at_s)
     run = FioRun(job_text, last, completed, counting, latencies=latencies(report, counting))
     return run if ending is None else _with_decision(run, watch, ending)
 
@@ -101,12 +97,14 @@ def _first_after(statuses: Sequence[Status], warmup_s: float) -> Status | None:
     return later[0] if warmup_s > 0 and later and later[0].ran_s < statuses[-1].ran_s else None
 
 
-def window_of(fio: FioRun, result: Outcome, metric: MetricId) -> tuple[TrialMetrics, Convergence | None]:
+def window_of(
+    fio: FioRun, result: Outcome, metric: MetricId, generator: LoadGenerator
+) -> tuple[TrialMetrics, Convergence | None]:
     """Return the metrics of the window after the warm-up and the decision; fio's own metrics if there is none."""
     whole, decision = figures_of(result), fio.decision
     if decision is None:
         return whole, None
-    starts = read_json_stream(fio.warm_up)
+    starts = generator.outcomes(fio.warm_up)
     figures = figures_of(since(starts[-1], result)) if starts else whole
     if not figures.metric(metric):  # nothing was counted after the warm-up
         figures = whole
@@ -149,13 +147,6 @@ def _swing(statuses: Sequence[Status], warmup_s: float) -> float | None:
     if len(values) < 4 or not any(values):
         return None
     return math.sqrt(variance_of(values)) * len(values) / math.fsum(values)
-
-
-def series_text(statuses: Sequence[Status]) -> str:
-    """Return series.jsonl: a line for each report, totals since fio's clock started."""
-    names = [field.name for field in fields(Status) if field.name not in _PLACES]
-    rows = [{name: getattr(status, name) for name in names} for status in statuses]
-    return "".join(msgspec.json.encode(row).decode() + "\n" for row in rows)
 
 
 def since(start: Outcome, end: Outcome) -> Outcome:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from poolproof.cli.reference import PAGES
-from poolproof.measure.jobs import ADDED
+from poolproof.load.fio.jobs import ADDED
 
 from .pages import DOCS
 

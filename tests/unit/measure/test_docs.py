@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from poolproof.measure.jobs import ADDED
+from poolproof.load.fio.jobs import ADDED
 
 PAGE = Path(__file__).parents[3] / "docs" / "campaign.md"
 

@@ -10,12 +10,13 @@ from poolproof.hosts.base import FileMissing
 from poolproof.hosts.local import LocalHost
 from poolproof.layers.base import WriteBack
 from poolproof.layers.zfs_txg import transaction_groups
+from poolproof.load.fio.generator import GENERATOR
+from poolproof.load.fio.jobs import jobs_of, lasting
 from poolproof.load.fio.json_output import read_json
 from poolproof.load.fio.load import load_of
-from poolproof.measure.ending import Ending, lasting, status_interval_s, with_enough_samples
-from poolproof.measure.jobs import jobs_of
+from poolproof.load.generator import Status
+from poolproof.measure.ending import Ending, status_interval_s, with_enough_samples
 from poolproof.measure.latencies import LatencyInterval
-from poolproof.measure.status import Status
 from poolproof.measure.window import FioRun, window_of
 from poolproof.process import Completed
 from poolproof.results.runs.convergence import stopping_rule
@@ -90,7 +91,7 @@ def test_a_window_in_which_nothing_was_counted_gives_the_figures_of_the_whole() 
     text = json.dumps(report)
     decision = StoppingDecision(True, False, 20.0, None, None, 1.0, 4.1, (), None)
     fio = FioRun("", text, Completed((), 0, "", "", 4.2), decision=decision, warm_up=text, most_s=3.4)
-    figures, settling = window_of(fio, read_json(text), "iops")
+    figures, settling = window_of(fio, read_json(text), "iops", GENERATOR)
     assert figures.iops == pytest.approx(19.95)
     assert settling is not None and settling.whole == pytest.approx(19.95)
 
@@ -102,7 +103,7 @@ def test_a_rate_that_changes_tells_its_lowest_and_its_highest_tenth() -> None:
     report = {"jobs": [{"job_runtime": 12000, "write": {"total_ios": 900, "runtime": 12000, "iops": 75}}]}
     text = json.dumps({"fio version": "fio-3.33", **report})
     fio = FioRun("", text, Completed((), 0, "", "", 12.2), decision=decision, most_s=12)
-    _figures, settling = window_of(fio, read_json(text), "iops")
+    _figures, settling = window_of(fio, read_json(text), "iops", GENERATOR)
     assert settling is not None and settling.least_share is not None and settling.most_share is not None
     assert (settling.least_share, settling.most_share) == pytest.approx((50 / 75, 100 / 75))
 
@@ -115,7 +116,7 @@ def test_a_percentile_has_extremes_of_its_own() -> None:
     text = json.dumps({"fio version": "fio-3.33", **report})
     decision = decide(RateSeries(0.1, (100.0,) * 100), StoppingRule(min_s=10, max_s=10))
     fio = FioRun("", text, Completed((), 0, "", "", 10.2), decision=decision, most_s=10, latencies=stretches)
-    figures, settling = window_of(fio, read_json(text), "sync_p99")
+    figures, settling = window_of(fio, read_json(text), "sync_p99", GENERATOR)
     assert figures.sync_p99_ns == 2_000_000
     assert settling is not None and (settling.least_share, settling.most_share) == (1.0, 2.0)
 
@@ -179,7 +180,7 @@ def workload(text: str) -> Workload:
 
 def test_more_clones_report_less_often() -> None:
     def every(text: str) -> float:
-        return status_interval_s(jobs_of(workload(text), MEASURE, LocalHost()), 3.0)
+        return status_interval_s(load_of(jobs_of(workload(text), MEASURE.longest_s, LocalHost())), 3.0)
 
     assert every("rw=read,bs=1m") == 0.25
     assert every("rw=read,bs=1m,numjobs=16") == 0.5
@@ -187,6 +188,6 @@ def test_more_clones_report_less_often() -> None:
 
 
 def test_a_trial_may_take_as_long_as_its_rule_says() -> None:
-    jobs = jobs_of(workload("rw=read,bs=1m"), MEASURE, LocalHost())
+    jobs = jobs_of(workload("rw=read,bs=1m"), MEASURE.longest_s, LocalHost())
     assert load_of(jobs).asked_s == 20.0
     assert load_of(lasting(jobs, 90.0)).asked_s == 90.0

@@ -11,11 +11,12 @@ import pytest
 
 from poolproof.hosts.local import LocalHost
 from poolproof.load.fio.json_output import read_json_stream
+from poolproof.load.fio.report import FioReport
+from poolproof.load.generator import Status
 from poolproof.load.histogram import percentiles_of
 from poolproof.measure.figures import figures_of, latency_of, sync_latency_of
-from poolproof.measure.fio_report import FioReport
 from poolproof.measure.latencies import MOST_STRETCHES, between, chosen_of, latencies, latency_text
-from poolproof.measure.status import Status, after_ramp
+from poolproof.measure.series import after_ramp
 
 CAPTURED = gzip.decompress(Path(__file__).with_name("captured").joinpath("3.33-status-ramp.json+.gz").read_bytes())
 BEGUN_S, RAMP_S = 1795305652.3, 0.4

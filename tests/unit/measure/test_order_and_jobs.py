@@ -10,9 +10,10 @@ from poolproof.campaign.model import Measure, Until, Workload
 from poolproof.errors import CampaignError
 from poolproof.hosts.local import LocalHost
 from poolproof.load.fio.job import JobFile
+from poolproof.load.fio.jobs import ADDED, file_set, fill_job, jobs_of, lasting, on_device, placed
 from poolproof.load.fio.load import load_of, part_of
-from poolproof.measure.ending import lasting, status_interval_s
-from poolproof.measure.jobs import ADDED, device_reach_bytes, file_set, fill_job, jobs_of, on_device, placed
+from poolproof.load.model import Load
+from poolproof.measure.ending import status_interval_s
 from poolproof.measure.order import TrialOrder
 from poolproof.results.runs.convergence import VariancePriors
 from poolproof.results.runs.model import Convergence, Trial, TrialMetrics
@@ -33,7 +34,7 @@ def workload(text: str) -> Workload:
 
 
 def jobs(text: str) -> JobFile:
-    return jobs_of(workload(text), Measure(time_s=3), HOST)
+    return jobs_of(workload(text), 3.0, HOST)
 
 
 def order(seed: int = 5, done: Iterable[Trial] = (), measure: Measure = THREE) -> TrialOrder:
@@ -182,7 +183,7 @@ def test_what_poolproof_adds_gives_way_to_what_the_user_says() -> None:
 
 @pytest.mark.parametrize(("asked_s", "said"), [(3.0, "3s"), (2.5, "2500ms"), (0.2, "200ms"), (8.7031, "8703ms")])
 def test_fio_is_never_told_a_fraction_of_a_second_which_it_would_drop(asked_s: float, said: str) -> None:
-    (job,) = jobs_of(workload("rw=randread,bs=16k"), Measure(time_s=asked_s), HOST).jobs
+    (job,) = jobs_of(workload("rw=randread,bs=16k"), asked_s, HOST).jobs
     assert job.options["runtime"] == said
     assert lasting(JobFile((job,)), asked_s).jobs[0].options["runtime"] == said
     assert part_of(job).runtime_s == pytest.approx(asked_s, abs=0.001)
@@ -190,8 +191,10 @@ def test_fio_is_never_told_a_fraction_of_a_second_which_it_would_drop(asked_s: f
 
 def test_a_short_trial_is_reported_as_often_as_its_figure_needs_samples() -> None:
     one, many = jobs("rw=randread,bs=16k"), jobs("rw=randread,bs=16k,numjobs=8")
-    assert [status_interval_s(one, shortest_s) for shortest_s in (3.0, 1.2, 0.5)] == pytest.approx([0.25, 0.1, 0.1])
-    assert status_interval_s(many, 1.2) == 0.5
+    assert [status_interval_s(load_of(one), shortest_s) for shortest_s in (3.0, 1.2, 0.5)] == pytest.approx(
+        [0.25, 0.1, 0.1]
+    )
+    assert status_interval_s(load_of(many), 1.2) == 0.5
 
 
 def test_the_files_are_where_poolproof_puts_them() -> None:
@@ -248,9 +251,9 @@ def test_on_a_block_device_all_clones_share_the_device() -> None:
 def test_workloads_on_a_block_device_need_as_much_of_it_as_the_furthest_one() -> None:
     together = on_device(jobs("rw=read,bs=1m,numjobs=4,size=300m"), "/dev/zd0")
     apart = on_device(jobs("rw=write,bs=1m,numjobs=4,size=200m,offset_increment=200m"), "/dev/zd0")
-    assert device_reach_bytes([together]) == 300 * 1024**2
-    assert device_reach_bytes([together, apart]) == 800 * 1024**2
-    assert device_reach_bytes([]) == 0
+    assert load_of(together).end_bytes == 300 * 1024**2
+    assert load_of(apart).end_bytes == 800 * 1024**2
+    assert Load(()).end_bytes == 0
 
 
 def test_an_option_that_fio_does_not_know_is_refused_with_the_nearest() -> None:
@@ -261,7 +264,7 @@ def test_an_option_that_fio_does_not_know_is_refused_with_the_nearest() -> None:
 
 def test_a_job_keeps_its_name_only_among_several() -> None:
     assert [job.name for job in jobs("rw=read,bs=1m").jobs] == ["job"]
-    postgres = jobs_of(workload("postgres"), Measure(), HOST)
+    postgres = jobs_of(workload("postgres"), Measure().longest_s, HOST)
     assert len({job.name for job in postgres.jobs}) == len(postgres.jobs) == 2
 
 

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from poolproof.hosts.local import LocalHost
+from poolproof.load.fio.report import FioReport
+from poolproof.load.generator import Status
 from poolproof.measure.ending import section_bounds, with_percentile
-from poolproof.measure.fio_report import FioReport
-from poolproof.measure.status import Status, after_ramp
+from poolproof.measure.series import after_ramp
 from poolproof.metrics import COMPARABLE, metric_of
 from poolproof.stopping.model import StoppingDecision, StoppingRule
 

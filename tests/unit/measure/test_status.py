@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 from poolproof.hosts.local import LocalHost
 from poolproof.load.fio.json_output import find_documents, read_json, read_json_stream
+from poolproof.load.fio.report import FioReport
+from poolproof.load.generator import Status
 from poolproof.load.merge import percentile
 from poolproof.measure.figures import figures_of
-from poolproof.measure.fio_report import FioReport
-from poolproof.measure.status import Status, after_ramp, series_of
+from poolproof.measure.series import after_ramp, series_of
 from poolproof.measure.window import since
 
 CAPTURED = gzip.decompress(Path(__file__).with_name("captured").joinpath("3.33-status-ramp.json+.gz").read_bytes())
@@ -61,7 +62,7 @@ def test_the_place_of_a_status_is_that_of_its_whole_report(whole: FioReport) -> 
 
 def test_a_report_brought_home_says_the_same(whole: FioReport) -> None:
     home = FioReport(HOST, whole.path, BEGUN_S)
-    home.bring_home()
+    home.read_all()
     assert home.statuses == whole.statuses
     assert home.document(home.statuses[4]) == whole.document(whole.statuses[4])
     assert home.documents(home.statuses[2:5]) == whole.documents(whole.statuses[2:5])
@@ -69,7 +70,7 @@ def test_a_report_brought_home_says_the_same(whole: FioReport) -> None:
 
 def test_no_report_was_brought_home_of_a_fio_that_wrote_none(tmp_path: Path) -> None:
     none = FioReport(HOST, str(tmp_path / "none"), BEGUN_S)
-    none.bring_home()
+    none.read_all()
     assert none.statuses == []
 
 

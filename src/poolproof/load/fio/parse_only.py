@@ -1,6 +1,8 @@
 """fio's own check of a job's values, before anything is built."""
 
 import re
+from collections.abc import Mapping
+from dataclasses import replace
 
 from poolproof.errors import CampaignError
 from poolproof.hosts.base import Host
@@ -38,3 +40,18 @@ def _option_in(said: list[str], jobs: JobFile) -> str:
     options = {option for job in jobs.jobs for option in job.options}
     words = [word for line in said for word in re.findall(r"\b(\w+)(?==|:)", line)]
     return next((word for word in words if word in options), "")
+
+
+def check_each(jobs: Mapping[str, JobFile], host: Host) -> None:
+    """Check the jobs of several workloads, many at a time, because fio takes a moment to start; keys are their names.
+
+    Raises:
+        CampaignError: fio refuses an option or a value of one of them.
+    """
+    every = [replace(job, name=_section_name(name)) for name, each in jobs.items() for job in each.jobs]
+    check_values(JobFile(tuple(every)), host)
+
+
+def _section_name(workload: str) -> str:
+    """Return a workload's name as that of a job section, where `]` would end it: `grid(bs=4k)`."""
+    return re.sub(r"[^\w=,.:()+-]", "_", workload.replace("[", "(").replace("]", ")"))

@@ -5,8 +5,9 @@ from collections.abc import Callable
 from poolproof.errors import CommandError, FioError, HostError
 from poolproof.hosts.base import FileMissing, Host
 from poolproof.load.fio.job import JobFile
-from poolproof.load.fio.load import load_of, part_of
+from poolproof.load.fio.load import jobs_of
 from poolproof.load.fio.render import render
+from poolproof.load.model import Load
 from poolproof.process import Completed
 from poolproof.steps import Step, UndoPrograms
 from poolproof.units import format_size
@@ -18,10 +19,17 @@ _TO_FIO_S = 30.0
 _PIDFILE = "fio.pid"
 _REPORT = "fio.json"
 _JOB = "job.fio"
+_KILL = """\
+all="$(cat /proc/$pid/task/*/children) $pid"
+for each in $all; do
+  for task in /proc/$each/task/*; do wait=; read -r wait <"$task/wchan"; echo "$wait"; done
+done
+kill -KILL $all
+"""
 _NO_SPACE = "No space left on device"
 
 
-def leash(scratch: str) -> Step:
+def cleanup_step(scratch: str) -> Step:
     """The step that stands in the journal for every fio of a layout: should poolproof die, `clean` ends that fio.
 
     It comes after the steps that build the layout, since what fio uses can't be taken down. The shell that becomes fio
@@ -37,7 +45,7 @@ def report_path(scratch: str) -> str:
 
 def run_fio(
     host: Host,
-    jobs: JobFile,
+    load: Load,
     scratch: str,
     *,
     status_s: float | None,
@@ -53,21 +61,30 @@ def run_fio(
         CommandTimedOut: fio was still running long after it should have ended; it was killed.
         ProgramMissing: no fio on the host.
     """
-    text, report = render(jobs), report_path(scratch)
+    text, report = render(jobs_of(load)), report_path(scratch)
     argv = ["fio", "--output-format=json+", f"--output={report}", "--eta=never"]
     argv += [] if status_s is None else [f"--status-interval={round(status_s * 1000)}ms"]
     argv += ["--readonly"] if read_only else []
     before()
     held = _held(scratch, f"{scratch}/{_JOB}", argv, clear=report)
-    return text, host.run(held, stdin=text, timeout_s=_limit_s(jobs), check=False)
+    return text, host.run(held, stdin=text, timeout_s=_limit_s(load), check=False)
 
 
 def interrupt_fio(host: Host, scratch: str) -> None:
     """End the running fio in order: it closes its figures and writes its report. Nothing where it has ended already."""
-    to_fio(host, scratch, 'kill -INT "$pid"')
+    _to_fio(host, scratch, 'kill -INT "$pid"')
 
 
-def to_fio(host: Host, scratch: str, script: str) -> str:
+def kill_fio(host: Host, scratch: str) -> tuple[str, ...]:
+    """Kill the running fio and its jobs; return what each of its threads waited for in the kernel, by function name.
+
+    Raises:
+        CommandError: the host did not answer.
+    """
+    return tuple(wait for wait in _to_fio(host, scratch, _KILL).split() if wait != "0")
+
+
+def _to_fio(host: Host, scratch: str, script: str) -> str:
     """What a shell prints that does this to the running fio, `$pid`; nothing where it has ended already.
 
     Raises:
@@ -94,22 +111,12 @@ def _held(scratch: str, job: str, argv: list[str], *, clear: str = "/dev/null") 
     return ["sh", "-c", script, f"{scratch}/{_PIDFILE}", job, clear, *argv]
 
 
-def planned_s(jobs: JobFile) -> float | None:
-    """Seconds after which all jobs should have ended, ramps among it; None where one ends when its work is done."""
-    return None if any(part_of(job).runtime_s is None for job in jobs.jobs) else _asked_s(jobs)
-
-
-def _asked_s(jobs: JobFile) -> float:
-    return sum(max((job.runtime_s or 0.0) + job.ramp_s for job in phase) for phase in load_of(jobs).phases)
-
-
-def _limit_s(jobs: JobFile) -> float:
-    """Long after the time asked for; a job that ends when its work is done gets what the slowest disk would take."""
-    open_ended = [job for job in jobs.jobs if part_of(job).runtime_s is None]
-    work_bytes = sum(
-        (part_of(job).io_size_bytes or part_of(job).size_bytes or 0) * part_of(job).clones for job in open_ended
-    )
-    return 2 * _asked_s(jobs) + _SLACK_S + work_bytes / _SLOWEST_BYTES_PER_S
+def _limit_s(load: Load) -> float:
+    """Return far more than the requested time; a part that ends with its work gets the time of the slowest disk."""
+    asked_s = sum(max((part.runtime_s or 0.0) + part.ramp_s for part in phase) for phase in load.phases)
+    open_ended = [part for part in load.parts if part.runtime_s is None]
+    work_bytes = sum((part.io_size_bytes or part.size_bytes or 0) * part.clones for part in open_ended)
+    return 2 * asked_s + _SLACK_S + work_bytes / _SLOWEST_BYTES_PER_S
 
 
 def fill_files(host: Host, jobs: JobFile, scratch: str, size_bytes: int) -> None:

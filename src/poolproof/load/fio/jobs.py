@@ -1,10 +1,9 @@
 """The fio jobs of a cell: the workload's own options, what poolproof adds to them, and the job that fills the files."""
 
-import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
-from poolproof.campaign.model import JobSpec, Measure, Workload
+from poolproof.campaign.model import JobSpec, Workload
 from poolproof.errors import CampaignError
 from poolproof.hosts.base import Host
 from poolproof.load.fio.filenames import join_filenames, split_filenames
@@ -47,6 +46,10 @@ _ENGINES_ELSEWHERE = {
     "net": "sends its bytes over a network",
     "netsplice": "sends its bytes over a network",
 }
+_READERS = ("libaio", "io_uring", "psync", "sync", "vsync", "pvsync", "pvsync2", "posixaio", "mmap", "splice")
+"""Engines that only read a file when told to read; others delete, truncate or move it."""
+
+_REMOVES = ("unlink", "unlink_each_loop")
 _LOG = re.compile(r"write_\w+")
 _COMPRESSIBLE = ("zero_buffers", "buffer_compress_percentage", "buffer_pattern", "dedupe_percentage")
 _NAMES_FILES = ("directory", "filename", "filename_format", "nrfiles", "filesize")
@@ -54,7 +57,7 @@ _BASE_NAME = "job"
 _FILL_BLOCK_BYTES = 1 << 20
 
 
-def jobs_of(workload: Workload, measure: Measure, host: Host) -> JobFile:
+def jobs_of(workload: Workload, longest_s: float, host: Host) -> JobFile:
     """The job file of the workload's trials, all but the `directory` that `placed` adds.
 
     Raises:
@@ -66,7 +69,7 @@ def jobs_of(workload: Workload, measure: Measure, host: Host) -> JobFile:
     alone = len(given.jobs) == 1
     names = [_BASE_NAME if alone else job.name for job in given.jobs]
     jobs = JobFile(
-        tuple(_job(name, job.options, workload, measure) for name, job in zip(names, given.jobs, strict=True))
+        tuple(_job(name, job.options, workload, longest_s) for name, job in zip(names, given.jobs, strict=True))
     )
     _refuse_hidden_ramp(jobs, workload)
     return jobs
@@ -83,10 +86,16 @@ def on_device(jobs: JobFile, path: str) -> JobFile:
     return JobFile(tuple(Job(job.name, {**_without_files(job), "filename": path}) for job in jobs.jobs))
 
 
-def device_reach_bytes(jobs: Iterable[JobFile]) -> int:
-    """How far into a block device the jobs go that are placed on it: the end of the furthest byte that one touches."""
-    ends = [extent.end for entry in jobs for job in entry.jobs for extent in part_of(job).extents]
-    return int(max((end for end in ends if not math.isinf(end)), default=0))
+def lasting(jobs: JobFile, seconds: float) -> JobFile:
+    """Return the jobs with this runtime."""
+    return JobFile(tuple(Job(job.name, {**job.options, "runtime": _runtime_text(seconds)}) for job in jobs.jobs))
+
+
+def danger(job: Job) -> str:
+    """Return the option by which a job may change files that it only reads, which `--readonly` allows; else empty."""
+    if job.engine not in _READERS:
+        return f"ioengine={job.engine}"
+    return next((option for option in _REMOVES if job.flag(option)), "")
 
 
 def _without_files(job: Job) -> dict[str, str]:
@@ -94,23 +103,24 @@ def _without_files(job: Job) -> dict[str, str]:
 
 
 def _with_engine(spec: JobSpec) -> JobSpec:
-    if any(name == "ioengine" for name, _value in spec.options):
-        return spec
-    return JobSpec(spec.name, (("ioengine", ADDED["ioengine"][0]), *spec.options))
+    options = tuple(option for option in spec.options if option[0] != "generator")
+    if any(name == "ioengine" for name, _value in options):
+        return JobSpec(spec.name, options)
+    return JobSpec(spec.name, (("ioengine", ADDED["ioengine"][0]), *options))
 
 
-def _job(name: str, given: Mapping[str, str], workload: Workload, measure: Measure) -> Job:
+def _job(name: str, given: Mapping[str, str], workload: Workload, longest_s: float) -> Job:
     _refuse_own(given, workload)
     added = {option: value for option, (value, _why) in ADDED.items() if option not in given}
     options = {**added, **given}
     if options["time_based"] != "0":
-        options.setdefault("runtime", runtime_text(measure.longest_s))
+        options.setdefault("runtime", _runtime_text(longest_s))
     job = Job(name, options)
     _refuse_unmeasurable(job, workload)
     return job
 
 
-def runtime_text(seconds: float) -> str:
+def _runtime_text(seconds: float) -> str:
     """A time as fio's `runtime`: milliseconds where it is not whole, for fio drops what stands behind a point."""
     return f"{seconds:g}s" if float(seconds).is_integer() else f"{max(1, round(seconds * 1000))}ms"
 

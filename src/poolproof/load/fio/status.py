@@ -9,11 +9,9 @@ could be told from the spread of runs without it, at 250 ms as at 100 ms, and 90
 """
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from collections.abc import Iterable
 
-from poolproof.stopping.model import RateSeries
+from poolproof.load.generator import Status
 
 WANTED = (
     r'^(\{|\}|  "timestamp_ms" : [0-9]+,?'
@@ -24,40 +22,6 @@ WANTED = (
 """An extended regular expression, for grep: the lines of a report that `Statuses` reads."""
 
 _LINE = re.compile(r'(\d+):(?:(\{)|(\})| *"(\w+)" : (\{|[\d.]+).*)$')
-_ALMOST = 0.05
-
-
-@dataclass(frozen=True)
-class Status:
-    """Totals since fio's clock started, all jobs together. `ran_s` is that clock: the time of its longest job.
-
-    `at_s`: seconds since 1970. `latency_ns` is the time of all completions together, `syncs` and `sync_ns` those of
-    fsync and fdatasync calls. Under unified reporting all is in the reads. `start` and `end` are the places of the
-    whole report in fio's output, in bytes.
-    """
-
-    at_s: float
-    ran_s: float
-    read_bytes: int = 0
-    write_bytes: int = 0
-    read_ios: int = 0
-    write_ios: int = 0
-    latency_samples: int = 0
-    latency_ns: float = 0.0
-    syncs: int = 0
-    sync_ns: float = 0.0
-    start: int = 0
-    end: int = 0
-
-    @property
-    def ios(self) -> int:
-        """Reads and writes."""
-        return self.read_ios + self.write_ios
-
-    @property
-    def moved_bytes(self) -> int:
-        """Bytes read and written."""
-        return self.read_bytes + self.write_bytes
 
 
 class Statuses:
@@ -140,45 +104,3 @@ class Statuses:
             )
         )
         self._reset(end)
-
-
-def after_ramp(statuses: Sequence[Status], ramp_s: float, begun_at_s: float) -> tuple[Status, ...]:
-    """Those that count: fio's clock runs, and starts anew when its ramp is over.
-
-    `begun_at_s` is when fio was started, at the latest, by the host's clock.
-    """
-    counting = [status for status in statuses if status.ran_s > 0 and status.at_s >= begun_at_s + ramp_s]
-    start = 0
-    for number in range(1, len(counting)):
-        if counting[number].ran_s < counting[number - 1].ran_s:
-            start = number
-    return tuple(counting[start:])
-
-
-def series_of(statuses: Sequence[Status], interval_s: float, *, by_bytes: bool) -> RateSeries:
-    """The rate in each interval of equal length from the start of fio's clock: bytes or I/Os per second.
-
-    fio's reports come a few milliseconds late each; what was done up to a moment between two lies on a straight line.
-    """
-    times, totals = [0.0], [0.0]
-    for status in statuses:
-        if status.ran_s > times[-1]:
-            times.append(status.ran_s)
-            totals.append(float(status.moved_bytes if by_bytes else status.ios))
-    count = int(times[-1] / interval_s + _ALMOST)
-    marks = _between(times, totals, [number * interval_s for number in range(count + 1)])
-    return RateSeries(interval_s, tuple((b - a) / interval_s for a, b in pairwise(marks)), tuple(times[1:]))
-
-
-def _between(times: Sequence[float], totals: Sequence[float], wanted: Sequence[float]) -> list[float]:
-    """The totals at the rising moments wanted."""
-    found, place = [], 1
-    for moment in wanted:
-        while place < len(times) - 1 and times[place] < moment:
-            place += 1
-        if len(times) < 2 or moment >= times[-1]:
-            found.append(totals[-1])
-            continue
-        share = (moment - times[place - 1]) / (times[place] - times[place - 1])
-        found.append(totals[place - 1] + share * (totals[place] - totals[place - 1]))
-    return found

@@ -5,7 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from poolproof.hosts.base import FileMissing, Host
-from poolproof.measure.status import WANTED, Status, Statuses
+from poolproof.load.fio.json_output import read_json_stream
+from poolproof.load.fio.status import WANTED, Statuses
+from poolproof.load.generator import Status
+from poolproof.load.outcome import Outcome
 
 _LIMIT_S = 60.0
 _CLOCKS_S = 0.05
@@ -31,7 +34,7 @@ class FioReport:
     statuses: list[Status] = field(default_factory=list)
     _text: str = ""
 
-    def bring_home(self) -> None:
+    def read_all(self) -> None:
         """Read all of it at once, so that nothing more has to be asked: for the short report of a fio that has ended.
 
         Raises:
@@ -70,6 +73,14 @@ class FioReport:
             return self._text[status.start : status.end]
         start, length = str(status.start + 1), str(status.end - status.start)
         return self.host.run(["sh", "-c", _PIECE, "sh", self.path, start, length], timeout_s=_LIMIT_S).stdout
+
+    def outcomes(self, statuses: Sequence[Status]) -> tuple[Outcome, ...]:
+        """Return the outcomes of which these statuses are the totals.
+
+        Raises:
+            CommandError: the host could not be asked.
+        """
+        return read_json_stream(self.documents(statuses))
 
     def documents(self, statuses: Sequence[Status]) -> str:
         """The whole reports of which these statuses were read, one after the other.

@@ -1,0 +1,43 @@
+"""Every load generator there is: the `GENERATOR` of each package in this folder, found by its module `generator`."""
+
+import functools
+import importlib
+import pkgutil
+
+from poolproof import load
+from poolproof.campaign.model import Workload
+from poolproof.errors import CampaignError
+from poolproof.load.generator import LoadGenerator
+from poolproof.load.model import DEFAULT_GENERATOR, Load
+
+OPTION = "generator"
+"""The option by which a workload names its generator."""
+
+
+@functools.cache
+def all_generators() -> dict[str, LoadGenerator]:
+    """Return the generators by name."""
+    packages = [found.name for found in pkgutil.iter_modules(load.__path__) if found.ispkg]
+    modules = [importlib.import_module(f"{load.__name__}.{name}.generator") for name in packages]
+    return {module.GENERATOR.name: module.GENERATOR for module in modules}
+
+
+def generator_for(workload: Workload) -> LoadGenerator:
+    """Return the generator that a workload names; fio if it names none.
+
+    Raises:
+        CampaignError: there is no such generator, or the workload's parts name several.
+    """
+    names = {dict(spec.options).get(OPTION, DEFAULT_GENERATOR) for spec in workload.jobs}
+    known = all_generators()
+    if len(names) > 1 or not names <= known.keys():
+        raise CampaignError(
+            f"workload {workload.name}: `{OPTION}` must be one of: {', '.join(sorted(known))}",
+            f"leave `{OPTION}` out to use {DEFAULT_GENERATOR}",
+        ).concerning(OPTION)
+    return known[names.pop()]
+
+
+def generator_of(load: Load) -> LoadGenerator:
+    """Return the generator that prepared a load."""
+    return all_generators()[load.generator]
