@@ -1,4 +1,4 @@
-"""`poolproof compare`: what is faster, what is slower, what is the same, and what the trials can't tell."""
+"""`poolproof compare`: which cells are faster, slower or the same, and which can't be decided."""
 
 import json
 from pathlib import Path
@@ -13,24 +13,30 @@ if TYPE_CHECKING:
 
 
 def command(
-    a: Annotated[Path, typer.Argument(metavar="A", help="A run: what to compare with.")],
+    a: Annotated[Path, typer.Argument(metavar="A", help="The run to compare with.")],
     b: Annotated[
-        Path | None, typer.Argument(metavar="[B]", help="Another run; without it --layouts names two of A.")
+        Path | None,
+        typer.Argument(metavar="[B]", help="The run to compare. Default: A, with --layouts."),
     ] = None,
     layouts: Annotated[
-        str | None, typer.Option("--layouts", metavar="X,Y", help="Compare layout Y (of B, or of A) with X of A.")
+        str | None,
+        typer.Option("--layouts", metavar="X,Y", help="Compare layout Y of B (or A) with layout X of A."),
     ] = None,
     metric: MetricName = None,
     effect: Effect = DEFAULT_EFFECT,
     fail_if_slower: Annotated[
         str | None,
-        typer.Option("--fail-if-slower", metavar="SHARE", help="End with 1 if B is slower by more, as 5%."),
+        typer.Option(
+            "--fail-if-slower",
+            metavar="SHARE",
+            help="Exit with 1 if B is slower by more, such as 5%.",
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Compare two runs, or two layouts of a run, cell by cell: faster, slower, same within the effect, undecided.
+    """Compare two runs, or two layouts of a run, cell by cell: faster, slower, no meaningful difference, or undecided.
 
-    Exit code 1 with --fail-if-slower when a cell is surely slower by more than that, or has lost its figure.
+    With --fail-if-slower, the exit code is 1 if a cell is significantly slower than that, or has no valid result in B.
     """
     from poolproof.cli.options import parse_metric, parse_percent
     from poolproof.results.compare.comparison import compare
@@ -58,7 +64,7 @@ def _sides(a: Path, b: Path | None, layouts: str | None) -> "tuple[Side, Side]":
     from poolproof.results.compare.ranking import split_names
 
     if b is None and layouts is None:
-        raise UsageError("one run alone has nothing to be compared with", "name a second run, or --layouts X,Y")
+        raise UsageError("there is nothing to compare the run with", "name a second run, or use --layouts X,Y")
     names: list[str] | list[None] = [None, None] if layouts is None else split_names(layouts)
     if len(names) != 2 or (b is None and names[0] == names[1]):
         raise UsageError(f"--layouts {layouts}: expected the names of two layouts", "write --layouts X,Y")

@@ -1,4 +1,4 @@
-"""`poolproof devices`: what a machine has, by the names to use in a campaign, and which of its disks could be used."""
+"""`poolproof devices`: the disks of a machine by the names for a campaign, and which of them can be used."""
 
 import json
 from collections.abc import Sequence
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 def command(on: On = LOCAL, as_json: Json = False) -> None:
-    """List the disks of this machine, or of another one, by the names to use in a campaign; and the models of disks.
+    """List the disks of a machine by the names to use in a campaign, and the models of emulated disks.
 
-    Of each disk: what it holds or who uses it. Only one that is free and empty can be used, and only with --wipe.
+    Each line shows what a disk contains or what uses it. Only a free, empty disk can be used, and only with --wipe.
     """
     from poolproof.devices.emulated.model import MODELS
     from poolproof.facts.block import block_devices
@@ -55,13 +55,13 @@ def _row(disk: "BlockFacts") -> tuple[str, ...]:
     from poolproof.devices.guard import state
     from poolproof.units import format_size
 
-    name = f"disk:{disk.identity}" if disk.identity else "(bears no identity: no campaign can name it)"
-    turns = "turns" if disk.rotational else "solid state"
-    return (disk.path, format_size(disk.size_bytes), disk.model, turns, name, state(disk))
+    name = f"disk:{disk.identity}" if disk.identity else "(no serial number: cannot be used in a campaign)"
+    kind = "rotational" if disk.rotational else "solid state"
+    return (disk.path, format_size(disk.size_bytes), disk.model, kind, name, state(disk))
 
 
 def _columns(rows: Sequence[tuple[str, ...]]) -> list[str]:
-    """Each row as a line with its words below each other; a column that is empty in all rows is left out."""
-    kept = [column for column in zip(*rows, strict=True) if any(column)]
-    widths = [max(map(len, column)) for column in kept]
-    return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in zip(*kept, strict=True)]
+    """Align the columns of the rows; a column that is empty in all rows is omitted."""
+    columns = [column for column in zip(*rows, strict=True) if any(column)]
+    widths = [max(map(len, column)) for column in columns]
+    return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in zip(*columns, strict=True)]

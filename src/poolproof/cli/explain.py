@@ -1,4 +1,4 @@
-"""`poolproof explain`: one pitfall, whole."""
+"""`poolproof explain`: everything about one pitfall."""
 
 import json
 from typing import Annotated
@@ -9,10 +9,10 @@ from poolproof.cli.options import Json
 
 
 def command(
-    rule: Annotated[str, typer.Argument(help="The rule's id, as `poolproof rules` lists them.")],
+    rule: Annotated[str, typer.Argument(help="The rule's id, as listed by `poolproof rules`.")],
     as_json: Json = False,
 ) -> None:
-    """Explain one pitfall: what goes wrong, how it shows, how to mend it, how to see it yourself."""
+    """Explain one pitfall: what goes wrong, how to recognize it, how to fix it, and how to reproduce it."""
     from poolproof.rules.catalogue import rule as find
 
     found = find(rule)
@@ -20,8 +20,8 @@ def command(
         keys = ("id", "title", "wrong", "shows", "error", "mend", "sources", "reproduce")
         typer.echo(json.dumps({key: getattr(found, key) for key in keys}))
         return
-    typer.echo(f"{found.id}: {found.title}\n\n{found.wrong}\n\nHow it shows: {found.shows}")
-    typer.echo(f"\nThe error: {found.error}\n\nThe mend: {found.mend}")
+    typer.echo(f"{found.id}: {found.title}\n\n{found.wrong}\n\nHow to recognize it: {found.shows}")
+    typer.echo(f"\nThe error: {found.error}\n\nThe fix: {found.mend}")
     if found.reproduce:
-        typer.echo(f"\nTo see it yourself:\n{found.reproduce}")
+        typer.echo(f"\nTo reproduce it:\n{found.reproduce}")
     typer.echo("\nSources: " + "; ".join(found.sources))

@@ -1,4 +1,4 @@
-"""`poolproof export`: a run in the formats of other programs."""
+"""`poolproof export`: convert a run to the formats of other programs."""
 
 import json
 from pathlib import Path
@@ -6,27 +6,31 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from poolproof.cli.options import Json
+from poolproof.cli.options import Json, Run
 
 if TYPE_CHECKING:
     from poolproof.presentation.export.rows import ExportTable
 
 
 def command(
-    run: Annotated[Path, typer.Argument(help="The run directory.")],
-    csv: Annotated[bool, typer.Option("--csv", help="A line for each cell.")] = False,
-    parquet: Annotated[bool, typer.Option("--parquet", help="The same with types, for DuckDB and pandas.")] = False,
-    dat: Annotated[bool, typer.Option("--dat", help="Data files with the gnuplot scripts that draw them.")] = False,
-    markdown: Annotated[bool, typer.Option("--markdown", help="A table for a forum, with footnotes.")] = False,
-    openmetrics: Annotated[bool, typer.Option("--openmetrics", help="For Prometheus.")] = False,
+    run: Run,
+    csv: Annotated[bool, typer.Option("--csv", help="CSV with one line per cell.")] = False,
+    parquet: Annotated[bool, typer.Option("--parquet", help="Parquet, for DuckDB and pandas.")] = False,
+    dat: Annotated[bool, typer.Option("--dat", help="gnuplot data files with the scripts that draw them.")] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="A Markdown table with footnotes, for forums.")] = False,
+    openmetrics: Annotated[bool, typer.Option("--openmetrics", help="OpenMetrics, for Prometheus.")] = False,
     influx: Annotated[bool, typer.Option("--influx", help="Line protocol, for InfluxDB.")] = False,
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="FILE|DIR", help="Where to. Default: text is printed, else named by the run."),
+        typer.Option(
+            "--out",
+            metavar="FILE|DIR",
+            help="The file or folder to write. Default: print text, or use the run's name.",
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Write a run in another format; refuted and failed figures stand apart in each (docs/export.md)."""
+    """Convert a run to another format. Every format marks refuted and failed results (docs/export.md)."""
     from poolproof.cli.result import end_with_gaps, name_gaps
     from poolproof.presentation.export.rows import table_of
     from poolproof.presentation.export.written import FORMATS, default_place, write_export
@@ -64,8 +68,8 @@ def _the_one(flags: dict[str, bool]) -> str:
     chosen = [name for name, given in flags.items() if given]
     if len(chosen) != 1:
         named = " and ".join(f"--{name}" for name in chosen)
-        what = f"{named}: one format at a time" if chosen else "no format was named"
-        raise UsageError(what, "give one of " + ", ".join(f"--{name}" for name in flags))
+        what = f"{named} were given together" if chosen else "no format was given"
+        raise UsageError(what, "choose one of " + ", ".join(f"--{name}" for name in flags))
     return chosen[0]
 
 

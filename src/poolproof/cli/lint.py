@@ -1,4 +1,4 @@
-"""`poolproof lint`: see the traps in a job before it runs."""
+"""`poolproof lint`: find the mistakes in a fio job before it runs."""
 
 import json
 import os
@@ -19,15 +19,18 @@ if TYPE_CHECKING:
 def command(
     sources: Annotated[
         list[str] | None,
-        typer.Argument(help="Job files, shell scripts, - for standard input; or -- and a fio command."),
+        typer.Argument(help="Job files, shell scripts or - for stdin; or -- and a fio command."),
     ] = None,
-    fix: Annotated[
-        bool, typer.Option("--fix", help="Print the source with everything mended that has a mend.")
-    ] = False,
-    strict: Annotated[bool, typer.Option("--strict", help="End with 1 for warnings as well as errors.")] = False,
+    fix: Annotated[bool, typer.Option("--fix", help="Print the source with every automatic fix applied.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="End with exit code 1 for warnings too.")] = False,
     sarif: Annotated[bool, typer.Option("--sarif", help="Print SARIF 2.1.0, for code hosts and editors.")] = False,
     on: Annotated[
-        str, typer.Option("--on", metavar="HOST", help="Where it would run: user@host, an alias of ssh; or lab:NAME.")
+        str,
+        typer.Option(
+            "--on",
+            metavar="HOST",
+            help="The host where it would run: an ssh destination or lab:NAME.",
+        ),
     ] = LOCAL,
     fs: Fs = None,
     ram: Memory = None,
@@ -36,11 +39,12 @@ def command(
     devices: Disks = None,
     as_json: Json = False,
 ) -> None:
-    """See the traps in a fio job before it runs: job files, command lines, shell scripts.
+    """Find mistakes in a fio job before it runs: in job files, command lines and shell scripts.
 
-    What is known of the place where the job would run sharpens it: its own path on this machine or another one (--on),
-    or the flags. Where fio is there, values are also shown to it, which runs nothing.
-    Ends with 1 when anything is an error (with --strict also for a warning), else with 0.
+    The checks use what is known about the target: the job's own paths on this machine or on the host --on, and the
+    options below. If fio is installed there, it also parses the values; nothing is run.
+
+    The exit code is 1 if there is an error (with --strict also for a warning), otherwise 0.
     """
     from poolproof.errors import UsageError
     from poolproof.foreign.audit.context import read_context
@@ -52,7 +56,7 @@ def command(
     from poolproof.lab.reach import reach_host
 
     if fix + sarif + as_json > 1:
-        raise UsageError("--fix, --sarif and --json each print something else", "choose one of them")
+        raise UsageError("--fix, --sarif and --json can't be combined", "choose one of them")
     context = read_context(fs=fs, ram=ram, recordsize=recordsize, compression=compression, devices=devices or ())
     with reach_host(on) as host:
         read = read_sources(sources or [], os.environ, keywords_of(host))

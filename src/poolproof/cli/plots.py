@@ -1,4 +1,4 @@
-"""`poolproof plots`: the charts of a run as files."""
+"""`poolproof plots`: the charts of a run as image files."""
 
 import json
 from pathlib import Path
@@ -6,43 +6,43 @@ from typing import Annotated
 
 import typer
 
-from poolproof.cli.options import Json
+from poolproof.cli.options import Json, Run
 
 
 def command(
-    run: Annotated[Path, typer.Argument(help="The run directory.")],
-    png: Annotated[bool, typer.Option("--png", help="Pixels, for a forum.")] = False,
-    svg: Annotated[bool, typer.Option("--svg", help="Lines, for a page or to print.")] = False,
-    linear: Annotated[bool, typer.Option("--linear", help="Axes from 0 instead of logarithmic ones.")] = False,
-    out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Where to. Default: <run>-plots.")] = None,
+    run: Run,
+    png: Annotated[bool, typer.Option("--png", help="Write PNG files, for forums.")] = False,
+    svg: Annotated[bool, typer.Option("--svg", help="Write SVG files, for web pages and print.")] = False,
+    linear: Annotated[bool, typer.Option("--linear", help="Use linear axes that start at 0.")] = False,
+    out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="The folder. Default: <run>-plots.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Draw a run: each metric over block size, a line for each layout, in folders by sync or async and by mode.
+    """Draw each metric of a run over block size, with a line for each layout, in folders by sync or async and by mode.
 
-    Refuted and failed figures are drawn hollow and no line passes through them.
+    Refuted and failed results are drawn as hollow points without a line.
     """
     from poolproof.cli.result import end_with_gaps, name_gaps
     from poolproof.errors import RunError, UsageError
     from poolproof.presentation.export.pictures import Kind, drawn, pictures
     from poolproof.presentation.html_report.reading import read
 
-    asked: dict[Kind, bool] = {"png": png, "svg": svg}
-    kinds = [kind for kind, wanted in asked.items() if wanted]
+    options: dict[Kind, bool] = {"png": png, "svg": svg}
+    kinds = [kind for kind, given in options.items() if given]
     if not kinds:
-        raise UsageError("no form was named", "give --png, --svg, or both")
+        raise UsageError("no format was given", "add --png, --svg, or both")
     seen = read(run)
     name_gaps(seen, as_json=as_json)
-    place = out or Path(f"{run.resolve().name}-plots")
+    folder = out or Path(f"{run.resolve().name}-plots")
     written = []
     for picture in pictures(seen.run, "linear" if linear else "log"):
         for kind in kinds:
-            written.append(_write(place / f"{picture.place}.{kind}", drawn(picture, kind)))
+            written.append(_write(folder / f"{picture.place}.{kind}", drawn(picture, kind)))
     if not written:
-        raise RunError(f"{run} has no figure to draw yet", f"poolproof show {run}")
+        raise RunError(f"{run} has no results to draw yet", f"poolproof show {run}")
     if as_json:
         typer.echo(json.dumps({"written": [str(path) for path in written], "missing": list(seen.gaps)}))
     else:
-        typer.echo(f"{place}: {len(written)} files")
+        typer.echo(f"{folder}: {len(written)} files")
     end_with_gaps(seen)
 
 

@@ -1,4 +1,4 @@
-"""`poolproof presets`: the workloads that have a name."""
+"""`poolproof presets`: the predefined workloads."""
 
 import json
 
@@ -8,7 +8,7 @@ from poolproof.cli.options import Json
 
 
 def command(as_json: Json = False) -> None:
-    """List the preset workloads, what each stands for, and its fio options."""
+    """List the predefined workloads, what each represents, and its fio options."""
     from poolproof.campaign.presets import presets
 
     rows = [

@@ -1,4 +1,4 @@
-"""`poolproof query`: SQL over the trials of many runs."""
+"""`poolproof query`: SQL queries on many runs."""
 
 import json
 from pathlib import Path
@@ -16,19 +16,20 @@ Runs = Annotated[Path, typer.Argument(metavar="DIR", help="A folder with runs, o
 
 def command(
     folder: Runs,
-    sql: Annotated[str, typer.Argument(metavar="SELECT", help='One "select …", in DuckDB\'s SQL.')],
+    sql: Annotated[str, typer.Argument(metavar="SELECT", help="One SELECT statement in DuckDB's SQL.")],
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV instead of a table.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Ask all runs below a folder, in SQL: views runs, trials, cells, leaves, findings (docs/query.md).
+    """Query all runs below a folder with SQL. The views are runs, trials, cells, leaves and findings (docs/query.md).
 
-    It only reads, and nothing but the runs. What cannot be read is named and left out: then the exit code is 7.
+    A query can only read, and only the runs. A run that can't be read is skipped with a message; the exit code is
+    then 7.
     """
     from poolproof.errors import RunError, UsageError
     from poolproof.results.query.session import open_runs
 
     if as_csv and as_json:
-        raise UsageError("--csv and --json were given", "leave one of them out")
+        raise UsageError("--csv and --json were both given", "leave one of them out")
     with open_runs(folder) as session:
         answer = session.ask(sql)
         if as_json:
@@ -44,9 +45,9 @@ def command(
 
 
 def name_left_out(session: "Session", *, as_json: bool) -> None:
-    """What could not be read, on standard error; an object for machines holds it itself."""
+    """Report on standard error what could not be read; a JSON object contains it instead."""
     for each in () if as_json else session.left_out:
-        typer.echo(f"poolproof: left out {each.what}: {each.why}\n  {each.hint}", err=True)
+        typer.echo(f"poolproof: skipped {each.what}: {each.why}\n  {each.hint}", err=True)
 
 
 def _keep(session: "Session") -> None:

@@ -1,27 +1,27 @@
-"""`poolproof rank`: which layout is best for a goal, and what it gives beside speed."""
+"""`poolproof rank`: which layout is best for a goal, with its redundancy, capacity and write amplification."""
 
 import json
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from poolproof.cli.options import DEFAULT_EFFECT, Effect, Json, MetricName
+from poolproof.cli.options import DEFAULT_EFFECT, Effect, Json, MetricName, Run
 
 
 def command(
-    run: Annotated[Path, typer.Argument(help="The run directory.")],
+    run: Run,
     goal: Annotated[
-        str | None, typer.Option("--goal", metavar="WORKLOAD", help="Rank by this workload. Default: the campaign's.")
+        str | None,
+        typer.Option("--goal", metavar="WORKLOAD", help="Rank by this workload. Default: the goal."),
     ] = None,
     weights: Annotated[
-        str | None, typer.Option("--weights", help="Rank by a mix of workloads, as etcd=2,media=1.")
+        str | None, typer.Option("--weights", help="Rank by a weighted mix of workloads, such as etcd=2,media=1.")
     ] = None,
     metric: MetricName = None,
     effect: Effect = DEFAULT_EFFECT,
     as_json: Json = False,
 ) -> None:
-    """Put the layouts of a run in order, ties as ties, with the disks that may fail, room and write factor of each."""
+    """Rank the layouts of a run, with ties; show how many disks may fail, capacity and write amplification."""
     from poolproof.cli.options import parse_metric, parse_percent
     from poolproof.results.compare.contract import ranking_object
     from poolproof.results.compare.finished import read_run

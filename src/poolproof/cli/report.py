@@ -1,4 +1,4 @@
-"""`poolproof report`: a run as one HTML page that can be mailed, or opened on a machine without network."""
+"""`poolproof report`: a run as one HTML page that works offline and can be sent by mail."""
 
 import json
 import webbrowser
@@ -7,18 +7,18 @@ from typing import Annotated
 
 import typer
 
-from poolproof.cli.options import Json
+from poolproof.cli.options import Json, Run
 
 
 def command(
-    run: Annotated[Path, typer.Argument(help="The run directory.")],
+    run: Run,
     out: Annotated[
         Path | None, typer.Option("--out", help="The file to write. Default: report.html in the run directory.")
     ] = None,
     open_it: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Write a run as one self-contained page: the answer, every figure with its proof, all that repeats it."""
+    """Write a run as one self-contained page: conclusions, every result with its evidence, and how to repeat it."""
     from poolproof.presentation.html_report.page import write_report
     from poolproof.units import format_size
 
@@ -32,4 +32,4 @@ def command(
             typer.echo(f"missing: {gap}", err=True)
         typer.echo(f"{target} ({format_size(size_bytes)})")
     if open_it and not webbrowser.open(target.resolve().as_uri()):
-        typer.echo("no browser could be started here; open the file by hand", err=True)
+        typer.echo("no browser could be started; open the file yourself", err=True)

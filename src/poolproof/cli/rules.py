@@ -1,4 +1,4 @@
-"""`poolproof rules`: every pitfall that poolproof looks for."""
+"""`poolproof rules`: every pitfall that poolproof detects."""
 
 import json
 from typing import Annotated
@@ -10,9 +10,9 @@ from poolproof.cli.options import Json
 
 def command(
     as_json: Json = False,
-    markdown: Annotated[bool, typer.Option("--markdown", help="The whole catalogue, as docs/rules.md has it.")] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", hidden=True, help="Print docs/rules.md.")] = False,
 ) -> None:
-    """List every pitfall that poolproof looks for."""
+    """List every pitfall that poolproof detects."""
     from poolproof.rules.catalogue import all_rules
     from poolproof.rules.docs import markdown_of
 

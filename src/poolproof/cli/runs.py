@@ -1,4 +1,4 @@
-"""`poolproof runs`: all runs below a folder, as a list or as one page."""
+"""`poolproof runs`: list all runs below a folder, or write a page of their history."""
 
 import json
 from pathlib import Path
@@ -18,13 +18,13 @@ def command(
     folder: Runs = Path("runs"),
     page: Annotated[
         Path | None,
-        typer.Option("--page", metavar="FILE.html", help="Write a page: each cell through versions and dates."),
+        typer.Option("--page", metavar="FILE.html", help="Write a page that shows each cell over time."),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """List runs: when, which campaign, where, how many cells, their verdicts, going or finished.
+    """List runs with their date, campaign, host, number of cells, verdicts, and whether they are running or finished.
 
-    What cannot be read is named and left out: then the exit code is 7.
+    A run that can't be read is skipped with a message; the exit code is then 7.
     """
     from poolproof.errors import RunError
     from poolproof.results.query.listing import listed_runs
@@ -44,7 +44,7 @@ def command(
 
 
 def _write_page(out: Path, session: "Session", *, as_json: bool) -> None:
-    """A run of which too little can be read is left out by name, as one that a query cannot read."""
+    """Write the page. A run that can't be read well enough is skipped with a message."""
     from poolproof.errors import PoolproofError
     from poolproof.presentation.history.page import write_history
     from poolproof.presentation.history.series import NamedRun
@@ -69,7 +69,7 @@ def _write_page(out: Path, session: "Session", *, as_json: bool) -> None:
 
 
 def _print(runs: "tuple[ListedRun, ...]") -> None:
-    """Lines as long as they have to be: a name that is cut off cannot be typed."""
+    """Print complete lines, however long: a truncated name can't be typed."""
     from poolproof.presentation.terminal.words import MARKS
 
     rows = [("run", "begun", "campaign", "host", "state", "cells", "trials", "verdicts")]

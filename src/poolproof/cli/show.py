@@ -1,19 +1,18 @@
-"""`poolproof show`: the table of a run."""
+"""`poolproof show`: the results of a run as a table."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from poolproof.cli.options import Json
+from poolproof.cli.options import Json, Run
 
 
 def command(
-    run: Annotated[Path, typer.Argument(help="The run directory.")],
-    leaves: Annotated[bool, typer.Option("--leaves", help="Every disk's share, on every layout.")] = False,
+    run: Run,
+    leaves: Annotated[bool, typer.Option("--leaves", help="Print each disk's share for every layout.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Print what a run found: figures, verdicts, reasons."""
+    """Print the results of a run with their verdicts and the reasons."""
     from poolproof.cli.result import show
 
     show(run, as_json=as_json, leaves=leaves)

@@ -5,12 +5,11 @@ import json
 import signal
 import sys
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from poolproof.cli.options import Json, Plain
+from poolproof.cli.options import Json, Plain, Run
 from poolproof.errors import UsageError, check_extra
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ _LOOPBACK = "127.0.0.1"
 
 
 def command(
-    run: Annotated[Path, typer.Argument(help="The run directory.")],
+    run: Run,
     web: Annotated[bool, typer.Option("--web", help="Serve the report in a browser and keep it current.")] = False,
     bind: Annotated[
         str,

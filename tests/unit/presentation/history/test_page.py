@@ -72,7 +72,7 @@ def test_what_cannot_be_read_is_named_and_the_rest_is_there(poolproof: Command) 
     path.write_bytes(path.read_bytes().replace(b'"schema":1}', b'"schema":3}', 1))
     code, text, err = _page(poolproof)
     assert code == 7
-    assert "left out run-1" in err and "left out run-2, line 1 of trials.jsonl" in err
+    assert "skipped run-1" in err and "skipped run-2, line 1 of trials.jsonl" in err
     assert "run-1: " in text and "newer poolproof" in text
     assert "3 runs" in text
 

@@ -87,7 +87,7 @@ def test_a_gate_that_passes_ends_with_0(poolproof: Command) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (("compare", "before"), 2, "one run alone has nothing to be compared with"),
+        (("compare", "before"), 2, "nothing to compare"),
         (("compare", "before", "--layouts", "one"), 2, "expected the names of two layouts"),
         (("compare", "before", "--layouts", "one,one"), 2, "expected the names of two layouts"),
         (("compare", "before", "--layouts", "one,ghost"), 2, "has no layout `ghost`"),

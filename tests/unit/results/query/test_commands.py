@@ -86,8 +86,8 @@ def test_runs_of_another_schema_are_named_and_left_out(poolproof: Command) -> No
     code, out, err = poolproof("query", "runs", BY_RUN, "--csv")
     assert code == 7
     assert [row[0] for row in csv.reader(io.StringIO(out))] == ["run", "deeper/small"]
-    assert "left out grid:" in err and "newer poolproof (schema 2" in err
-    assert "left out nasty:" in err and "older poolproof (schema 0" in err
+    assert "skipped grid:" in err and "newer poolproof (schema 2" in err
+    assert "skipped nasty:" in err and "older poolproof (schema 0" in err
     assert "pip install --upgrade poolproof" in err
 
 
@@ -119,7 +119,7 @@ def test_damaged_lines_are_named_and_left_out(poolproof: Command, old: bytes, ne
         ["grid", "69", "101.0"],
         ["nasty", "2", "101.0"],
     ]
-    assert "left out grid, line 5 and 1 more of trials.jsonl" in err
+    assert "skipped grid, line 5 and 1 more of trials.jsonl" in err
     assert why in err
 
 
