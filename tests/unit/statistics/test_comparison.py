@@ -1,4 +1,4 @@
-"""Welch's test by hand, by simulation, and where there is nothing to test."""
+"""Welch's test by hand, by simulation, and without enough values."""
 
 import math
 import random
@@ -34,14 +34,14 @@ def test_by_hand() -> None:
 
 
 @given(st.lists(st.floats(1, 1e9), min_size=2, max_size=6), st.lists(st.floats(1, 1e9), min_size=2, max_size=6))
-def test_the_interval_is_that_of_the_table_of_a_run(one: list[float], other: list[float]) -> None:
+def test_the_interval_equals_the_one_in_the_table_of_a_run(one: list[float], other: list[float]) -> None:
     own, shown = apart(one, other).interval, ratio_interval(one, other)
     assert shown is not None and shown.low is not None and own.low is not None
     assert own.mean == pytest.approx(shown.mean)
     assert own.low == pytest.approx(shown.low, rel=1e-6)
 
 
-def test_lower_is_better_turns_round() -> None:
+def test_lower_is_better_inverts_the_ratio() -> None:
     slow, fast = (
         log_latency([20e6, 21e6, 22e6]),
         log_latency([10e6, 11e6, 10e6]),
@@ -60,7 +60,7 @@ def test_a_latency_is_known_to_its_bin_only() -> None:
     assert difference(one, other).p_above(0) > 0.025
 
 
-def test_a_figure_is_the_geometric_mean_in_its_own_unit() -> None:
+def test_a_value_is_the_geometric_mean_in_its_own_unit() -> None:
     latency = log_latency([1e6, 4e6, 2e6])
     assert latency is not None
     figure = latency.interval(lower_is_better=True)
@@ -71,13 +71,13 @@ def test_a_figure_is_the_geometric_mean_in_its_own_unit() -> None:
     assert figure.low * figure.high == pytest.approx(figure.mean**2)
 
 
-def test_rates_that_agree_to_the_last_digit_are_what_they_are() -> None:
+def test_rates_that_agree_to_the_last_digit_have_no_error() -> None:
     same = apart([2000.0, 2000.0], [2000.0, 2000.0])
     assert (same.interval.low, same.interval.high, same.p_above(0)) == (1.0, 1.0, 1.0)
     assert apart([2000.0, 2000.0], [1000.0, 1000.0]).p_above(0) == 0.0
 
 
-def test_nothing_to_test() -> None:
+def test_without_enough_values_there_is_no_test() -> None:
     assert log_mean([]) is None
     assert log_mean([0.0, 5.0]) is None
     alone = apart([4.0], [2.0, 2.1])
@@ -87,7 +87,7 @@ def test_nothing_to_test() -> None:
 @pytest.mark.parametrize(
     ("one", "other", "noise"), [(3, 3, 0.05), (3, 5, 0.05), (2, 2, 0.1), (2, 5, 0.2), (8, 3, 0.01)]
 )
-def test_the_ratio_is_covered_95_times_in_100(one: int, other: int, noise: float) -> None:
+def test_the_interval_covers_the_ratio_95_times_in_100(one: int, other: int, noise: float) -> None:
     chance, hits, rounds = random.Random(3), 0, 2000
     for _ in range(rounds):
         first = [2 * math.exp(chance.gauss(0, noise)) for _ in range(one)]
@@ -99,7 +99,7 @@ def test_the_ratio_is_covered_95_times_in_100(one: int, other: int, noise: float
     assert hits / rounds <= 0.97 or min(one, other) < 4
 
 
-def test_a_mixture_is_a_weighted_mean_and_is_covered() -> None:
+def test_a_mixture_is_a_weighted_mean_and_its_interval_covers_it() -> None:
     chance, hits, rounds = random.Random(5), 0, 2000
     truth = 3 ** (2 / 3) * 0.5 ** (1 / 3)
     for _ in range(rounds):
@@ -115,7 +115,7 @@ def test_a_mixture_is_a_weighted_mean_and_is_covered() -> None:
 
 
 @pytest.mark.parametrize(("weights", "trials"), [((0.99, 0.01), (2, 5)), ((0.99, 0.01), (2, 6)), ((0.6, 0.4), (2, 5))])
-def test_a_mixture_of_few_trials_against_more_is_covered(weights: tuple[float, ...], trials: tuple[int, int]) -> None:
+def test_the_interval_covers_a_mixture_of_few_trials(weights: tuple[float, ...], trials: tuple[int, int]) -> None:
     chance, hits, rounds = random.Random(7), 0, 1500
     for _ in range(rounds):
         sides = []
@@ -128,7 +128,7 @@ def test_a_mixture_of_few_trials_against_more_is_covered(weights: tuple[float, .
     assert hits / rounds >= 0.94
 
 
-def test_a_mixture_with_one_lone_trial_has_no_test() -> None:
+def test_a_mixture_with_a_single_trial_has_no_test() -> None:
     lone, whole = log_mean([4.0]), log_mean([4.0, 4.1])
     assert lone is not None and whole is not None
     assert mixture([(0.5, lone), (0.5, whole)]).parts is None

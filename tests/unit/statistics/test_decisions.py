@@ -1,4 +1,4 @@
-"""Words for many cells together: false ones come no more often than promised, and the true ones are found."""
+"""Words for many cells together: wrong words are as rare as promised, and true differences are found."""
 
 import math
 import random
@@ -35,7 +35,7 @@ def right(word: Word, truth: float, effect: float) -> bool:
 
 
 def wrong_families(truths: Sequence[float], effect: float, noise: float, trials: int) -> float:
-    """The share of simulated comparisons in which one word or more is wrong."""
+    """Return the share of simulated comparisons with at least one wrong word."""
     chance, wrong = random.Random(17), 0
     for _ in range(ROUNDS):
         decisions = decide([measured(chance, truth, noise, trials) for truth in truths], effect)
@@ -68,7 +68,7 @@ def test_without_a_correction_it_would_be_wrong_almost_always() -> None:
 @pytest.mark.parametrize(
     ("truth", "word"), [(1.5, "faster"), (0.7, "slower"), (1.0, "same"), (1.005, "same"), (0.995, "same")]
 )
-def test_what_is_so_is_found(truth: float, word: Word) -> None:
+def test_true_differences_are_found(truth: float, word: Word) -> None:
     chance = random.Random(23)
     found = [decide([measured(chance, truth, 0.004, 5)], EFFECT)[0].word for _ in range(200)]
     assert found.count(word) > 180
@@ -80,7 +80,7 @@ def test_few_and_noisy_trials_decide_nothing() -> None:
     assert found.count("undecided") > 270
 
 
-def test_a_cell_without_a_test_takes_no_part_in_the_correction() -> None:
+def test_a_cell_without_a_test_is_not_part_of_the_correction() -> None:
     lone = Difference(1.0, None, 0.0)
     sure = Difference(0.5, 0.02, 8.0)
     first, second = decide([lone, sure], EFFECT)

@@ -1,4 +1,4 @@
-"""Student's t against the tables of handbooks, its own symmetry, and the normal distribution that it becomes."""
+"""Student's t against the tables of handbooks, its symmetry and its limit, the normal distribution."""
 
 import math
 
@@ -17,7 +17,7 @@ TABLE = [
 
 
 @pytest.mark.parametrize(("probability", "freedom", "t"), TABLE)
-def test_the_tables_of_handbooks(probability: float, freedom: int, t: float) -> None:
+def test_quantiles_match_the_tables_of_handbooks(probability: float, freedom: int, t: float) -> None:
     assert quantile(probability, freedom) == pytest.approx(t, abs=0.0006)
     assert upper_tail(t, freedom) == pytest.approx(1 - probability, rel=0.002)
 
@@ -30,27 +30,27 @@ def test_one_and_two_degrees_of_freedom_have_closed_forms(t: float) -> None:
 
 
 @pytest.mark.parametrize("t", [0.5, 1.96, 4.0])
-def test_with_many_degrees_of_freedom_it_is_the_normal_distribution(t: float) -> None:
+def test_many_degrees_of_freedom_give_the_normal_distribution(t: float) -> None:
     assert upper_tail(t, 1e7) == pytest.approx(math.erfc(t / math.sqrt(2)) / 2, rel=1e-5)
 
 
 @given(st.floats(0.5, 0.9999), st.floats(0.8, 500))
-def test_the_quantile_undoes_the_tail(probability: float, freedom: float) -> None:
+def test_the_quantile_inverts_the_tail(probability: float, freedom: float) -> None:
     assert upper_tail(quantile(probability, freedom), freedom) == pytest.approx(1 - probability, rel=1e-6)
 
 
 @given(st.floats(-50, 50), st.floats(0.8, 500))
-def test_both_tails_make_one(t: float, freedom: float) -> None:
+def test_both_tails_sum_to_one(t: float, freedom: float) -> None:
     assert upper_tail(t, freedom) + upper_tail(-t, freedom) == pytest.approx(1)
 
 
-def test_the_ends() -> None:
+def test_infinite_and_zero_arguments() -> None:
     assert (upper_tail(math.inf, 3), upper_tail(-math.inf, 3), upper_tail(0, 3)) == (0.0, 1.0, 0.5)
     assert (incomplete_beta(2, 3, 0), incomplete_beta(2, 3, 1)) == (0.0, 1.0)
     assert incomplete_beta(2, 3, 0.4) == pytest.approx(0.5248)  # a binomial sum: P(at least 2 of 4 at 0.4)
 
 
-def test_the_tail_of_f_is_that_of_the_tables() -> None:
+def test_the_tail_of_f_matches_the_tables() -> None:
     assert f_upper_tail(4.17, 1, 30) == pytest.approx(0.05, abs=2e-4)
     assert f_upper_tail(5.39, 2, 30) == pytest.approx(0.01, abs=2e-4)
     assert f_upper_tail(0, 2, 30) == 1

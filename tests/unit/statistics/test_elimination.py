@@ -1,4 +1,4 @@
-"""Successive elimination: who is clearly worse leaves; the true best leaves no more often than promised."""
+"""Successive elimination: clearly worse contenders leave; the true best leaves no more often than promised."""
 
 import math
 import random
@@ -16,7 +16,7 @@ CHECKPOINTS = 5
 def score(
     *workloads: Sequence[float], priors: Sequence[VariancePrior | None] = (), resolution: float = 0.0
 ) -> LogMean | None:
-    """The equally weighted mean over workloads; None without two values of each, as a run's trials give it."""
+    """Return the equally weighted mean over workloads; None without two values of each."""
     means = [
         log_mean(values, prior, resolution=resolution) if len(values) > 1 else None
         for values, prior in zip(workloads, priors or [None] * len(workloads), strict=True)
@@ -90,7 +90,7 @@ def test_equal_values_without_any_variance_are_a_tie_and_unequal_ones_are_not() 
 @pytest.mark.parametrize("workloads", [1, 2])
 @pytest.mark.parametrize("most", [(6, 6), (3, 6), (6, 3), (2, 6)], ids=str)
 @pytest.mark.parametrize("deviations", [(0.03, 0.03), (0.01, 0.03), (0.03, 0.01), (0.1, 0.01)], ids=str)
-def test_the_true_best_is_dropped_no_more_often_than_was_promised(
+def test_the_true_best_is_eliminated_no_more_often_than_promised(
     deviations: tuple[float, float], most: tuple[int, int], workloads: int
 ) -> None:
     """Whole eliminations of four equally fast layouts: the best may be lost in 5 of 100.

@@ -1,4 +1,4 @@
-"""Intervals against textbook values and by simulation: a 95 % interval holds the truth about 95 times in 100."""
+"""Intervals against textbook values and by simulation: a 95 % interval covers the truth about 95 times in 100."""
 
 import random
 
@@ -17,14 +17,14 @@ def test_three_values_by_hand() -> None:
     assert interval.mean - interval.low == pytest.approx(4.969, abs=0.001)
 
 
-def test_one_value_has_no_interval_and_none_has_no_mean() -> None:
+def test_one_value_has_no_interval_and_no_value_has_no_mean() -> None:
     alone = mean_interval([5.0])
     assert alone is not None and (alone.mean, alone.low, alone.high, alone.half_width) == (5.0, None, None, None)
     assert mean_interval([]) is None
 
 
 @pytest.mark.parametrize("trials", [2, 3, 5, 12])
-def test_the_mean_is_covered_95_times_in_100(trials: int) -> None:
+def test_the_interval_covers_the_mean_95_times_in_100(trials: int) -> None:
     chance = random.Random(7)
     hits = 0
     for _ in range(2000):
@@ -34,7 +34,7 @@ def test_the_mean_is_covered_95_times_in_100(trials: int) -> None:
     assert 0.93 <= hits / 2000 <= 0.97
 
 
-def test_the_ratio_is_covered_and_its_interval_never_crosses_zero() -> None:
+def test_the_interval_covers_the_ratio_and_never_crosses_zero() -> None:
     chance = random.Random(11)
     hits = 0
     for _ in range(2000):
@@ -47,7 +47,7 @@ def test_the_ratio_is_covered_and_its_interval_never_crosses_zero() -> None:
     assert 0.93 <= hits / 2000 <= 0.99
 
 
-def test_no_ratio_to_nothing() -> None:
+def test_without_positive_values_there_is_no_ratio() -> None:
     assert ratio_interval([1.0], []) is None
     assert ratio_interval([1.0, 2.0], [0.0, 1.0]) is None
     single = ratio_interval([4.0], [2.0])
@@ -55,7 +55,7 @@ def test_no_ratio_to_nothing() -> None:
 
 
 def test_a_ratio_of_percentiles_is_known_to_their_bins_only() -> None:
-    """Three trials in one bin of fio's against three in the next: they may be as far apart, or alike."""
+    """Three trials in one of fio's bins against three in the next: they may differ by a bin or be equal."""
     plain = ratio_interval([101.6] * 3, [100.0] * 3)
     binned = ratio_interval([101.6] * 3, [100.0] * 3, 0.0045)
     assert plain is not None and (plain.low, plain.high) == (plain.mean, plain.mean)

@@ -1,4 +1,4 @@
-"""How well a percentile is known: by stretches of one trial, as often right as it says, and not by too few samples."""
+"""The interval of a percentile, from sections of one trial: its coverage, and the samples that it needs."""
 
 import math
 import random
@@ -12,7 +12,7 @@ _Z99 = 2.3263
 
 
 def stretch(rng: random.Random, level: float, samples: int, phi: float) -> tuple[Histogram, float]:
-    """Log-normal latencies in bins as wide as fio's, each following the last with that correlation."""
+    """Return log-normal latencies with this correlation, in bins as wide as fio's."""
     bins: Counter[int] = Counter()
     for _ in range(samples):
         level = phi * level + math.sqrt(1 - phi * phi) * rng.gauss(0, 1)
@@ -34,7 +34,7 @@ def trial(rng: random.Random, samples: int, phi: float) -> list[Histogram]:
 
 
 @pytest.mark.parametrize(("samples", "phi"), [(12_000, 0.0), (12_000, 0.9)])
-def test_the_interval_holds_the_true_percentile_as_often_as_it_says(samples: int, phi: float) -> None:
+def test_the_interval_covers_the_true_percentile_as_often_as_it_claims(samples: int, phi: float) -> None:
     rng = random.Random(4)
     found = [estimate(trial(rng, samples, phi), 99, 0.95) for _ in range(40)]
     truth = 1e6 * math.exp(0.5 * _Z99)
@@ -42,20 +42,20 @@ def test_the_interval_holds_the_true_percentile_as_often_as_it_says(samples: int
     assert sum(held) >= 0.95 * len(held) - 2.5 * math.sqrt(0.95 * 0.05 * len(held))
 
 
-def test_more_samples_make_it_narrower() -> None:
+def test_more_samples_narrow_the_interval() -> None:
     rng = random.Random(4)
     short, long = (estimate(trial(rng, samples, 0.0), 99, 0.95) for samples in (12_000, 60_000))
     assert short is not None and long is not None and short.half is not None and long.half is not None
     assert long.half < short.half
 
 
-def test_too_few_samples_beyond_it_give_no_interval() -> None:
+def test_too_few_samples_beyond_the_percentile_give_no_interval() -> None:
     found = estimate(trial(random.Random(4), 2_000, 0.0), 99.9, 0.95)
     assert found is not None and found.value > 0 and found.half is None
     assert estimate([{}, {}], 99, 0.95) is None
 
 
-def test_a_percentile_is_known_no_better_than_its_bin() -> None:
+def test_a_percentile_is_no_more_precise_than_its_bin() -> None:
     found = estimate([{1_000_000: 5_000}] * 10, 99, 0.95)
     assert found is not None and found.half == pytest.approx(1_000_000 / 128)
 
@@ -65,13 +65,13 @@ def test_a_percentile_is_the_bin_that_holds_it(percent: float, value: int) -> No
     assert percentile({20: 100, 10: 895, 30: 5}, percent) == value
 
 
-def test_the_extremes_are_those_of_ten_parts() -> None:
+def test_the_extremes_are_those_of_ten_sections() -> None:
     slow = [Counter({1000: 99, 9000 if number in (6, 7) else 2000: 1}) for number in range(20)]
     assert extremes(slow, 99.5) == (2000.0, 9000.0)
     assert extremes(slow, 50) == (1000.0, 1000.0)
 
 
-def test_parts_that_are_too_few_or_empty_have_no_extremes() -> None:
+def test_too_few_or_empty_sections_have_no_extremes() -> None:
     some = Counter({1000: 5})
     assert extremes([], 99) is None
     assert extremes([some] * 4, 99) is None

@@ -1,4 +1,4 @@
-"""What callers of the stopping rule rely on."""
+"""What callers of the stopping rule may rely on."""
 
 import random
 from typing import Any
@@ -22,7 +22,7 @@ def test_a_trial_is_not_done_before_its_least_time() -> None:
     assert [reason.name for reason in decision.reasons] == ["too-short"]
 
 
-def test_a_constant_rate_is_known_at_the_first_look() -> None:
+def test_a_constant_rate_converges_at_the_first_checkpoint() -> None:
     decision = decide(RateSeries(0.1, (100.0,) * 30), StoppingRule(min_s=3))
     assert decision.done and decision.converged and decision.next_s is None
     assert (decision.low, decision.mean, decision.high) == (100, 100, 100)
@@ -33,31 +33,31 @@ def test_three_seconds_of_reports_every_quarter_second_are_enough() -> None:
     assert decision.converged and decision.used_s == 3
 
 
-def test_asking_between_two_looks_changes_nothing() -> None:
+def test_deciding_between_two_checkpoints_changes_nothing() -> None:
     values = tuple(100.0 + 40 * (i % 7) for i in range(40))
     rule = StoppingRule(until=0.01)
     assert decide(RateSeries(0.1, values[:37]), rule) == decide(RateSeries(0.1, values[:31]), rule)
 
 
-def test_looks_come_in_geometric_steps_and_the_last_at_the_most() -> None:
+def test_checkpoints_come_in_geometric_steps_and_end_at_the_maximum() -> None:
     assert list(checkpoints(StoppingRule(min_s=3, max_s=7))) == [3, 3.75, 4.6875, 5.859375, 7]
     assert list(checkpoints(StoppingRule(min_s=5, max_s=5))) == [5]
 
 
-def test_a_write_trial_lasts_three_turns_even_beyond_the_most() -> None:
+def test_a_write_trial_lasts_three_cycles_even_beyond_the_maximum() -> None:
     rule = StoppingRule(min_s=3, max_s=10, turnover_s=5)
     assert (rule.least_s, rule.most_s) == (15, 15)
     assert not decide(RateSeries(0.1, (100.0,) * 149), rule).done
     assert decide(RateSeries(0.1, (100.0,) * 150), rule).converged
 
 
-def test_what_does_not_move_is_never_known() -> None:
+def test_a_rate_of_zero_never_converges() -> None:
     decision = decide(RateSeries(0.1, (0.0,) * 1800), StoppingRule())
     assert decision.done and not decision.converged and decision.low is None
     assert [reason.name for reason in decision.reasons] == ["idle"]
 
 
-def test_a_noisy_figure_at_the_most_has_its_wide_interval() -> None:
+def test_a_noisy_rate_has_a_wide_interval_at_the_maximum() -> None:
     values = correlated(random.Random(1), 0.0, 40)[:100]
     decision = decide(RateSeries(INTERVAL_S, tuple(values)), StoppingRule(max_s=10))
     assert decision.done and not decision.converged
@@ -67,7 +67,7 @@ def test_a_noisy_figure_at_the_most_has_its_wide_interval() -> None:
 
 @settings(max_examples=150, deadline=None)
 @given(RATES, st.sampled_from([0.1, 0.25, 1.0]), STEADY, st.sampled_from([0.0, 2.0]))
-def test_whatever_is_measured_the_answer_is_consistent(
+def test_every_decision_is_consistent(
     values: list[float], interval_s: float, steady: Steady, turnover_s: float
 ) -> None:
     rule = StoppingRule(min_s=2, max_s=15, steady=steady, turnover_s=turnover_s)
@@ -95,6 +95,6 @@ def test_whatever_is_measured_the_answer_is_consistent(
     ],
     ids=str,
 )
-def test_an_impossible_rule_is_no_rule(wrong: dict[str, Any]) -> None:
+def test_an_impossible_rule_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError):
         StoppingRule(**wrong)

@@ -1,4 +1,4 @@
-"""Intervals hold as often as they say, on series whose truth is known; docs/stopping.md has the longer table."""
+"""Coverage of intervals on series whose truth is known; docs/stopping.md has the longer table."""
 
 import math
 import random
@@ -27,19 +27,19 @@ def _kind(name: str) -> Kind:
 
 
 @pytest.mark.parametrize("name", [kind.name for kind in STATIONARY])
-def test_settled_intervals_hold_the_truth(name: str) -> None:
+def test_intervals_of_converged_trials_cover_the_truth(name: str) -> None:
     held, count = coverage(_kind(name), _ended(name)), len(_ended(name))
     chance = 2.5 * math.sqrt(0.95 * 0.05 / count)  # so few series of one kind; together they must do better
     assert held is not None and held >= 0.95 - chance
 
 
-def test_all_settled_intervals_together_hold_between_92_and_98_per_cent() -> None:
+def test_all_intervals_together_cover_the_truth_in_92_to_98_per_cent() -> None:
     shares = [(len(_ended(kind.name)), coverage(kind, _ended(kind.name))) for kind in STATIONARY]
     held = math.fsum(count * (share or 0) for count, share in shares) / sum(count for count, _ in shares)
     assert 0.92 <= held <= 0.98
 
 
-def test_a_settled_figure_is_seldom_off_by_more_than_the_tolerance() -> None:
+def test_a_converged_trial_is_rarely_off_by_more_than_the_tolerance() -> None:
     off = [false_settled(kind, _ended(kind.name), StoppingRule()) for kind in STATIONARY]
     assert math.fsum(off) / len(off) <= 0.05
 
@@ -55,20 +55,20 @@ def test_a_settled_figure_is_seldom_off_by_more_than_the_tolerance() -> None:
         ("sawtooth of 2 s", 0.05),
     ],
 )
-def test_what_is_not_stationary_seldom_passes_for_known(name: str, most: float) -> None:
+def test_a_series_that_is_not_stationary_rarely_converges(name: str, most: float) -> None:
     kind = _kind(name)
     assert false_settled(kind, decisions(kind, SHORT, 30), SHORT) <= most
 
 
 @pytest.mark.parametrize("name", ["warm-up of half a second", "sawtooth of 2 s"])
-def test_a_warm_up_and_a_period_do_not_keep_a_figure_from_being_known(name: str) -> None:
+def test_a_warm_up_and_a_period_do_not_prevent_convergence(name: str) -> None:
     kind = _kind(name)
     ended = decisions(kind, SHORT, 30)
     assert sum(decision.converged for decision in ended) >= 27
     assert (coverage(kind, ended) or 0) >= 0.9
 
 
-def test_a_step_that_a_trial_outlasts_leaves_the_level_after_it() -> None:
+def test_after_a_step_the_result_is_the_new_level() -> None:
     kind, rule = _kind("step after 20 s"), StoppingRule(max_s=120, turnover_s=10)
     ended = decisions(kind, rule, 12)
     assert all(decision.converged for decision in ended)
@@ -83,7 +83,7 @@ def test_the_standard_error_of_correlated_samples_is_right_at_a_fixed_length(phi
     assert 0.91 <= sum(held) / len(held) <= 0.995
 
 
-def test_effective_samples_are_those_of_the_theory() -> None:
+def test_effective_samples_match_the_theory() -> None:
     run = long_run(correlated(random.Random(2), 0.8, 5))
     assert run.effective == pytest.approx(1800 * 0.2 / 1.8, rel=0.25)
 

@@ -12,7 +12,7 @@ def _rounds(*means: float, rule: StoppingRule = SNIA) -> StoppingDecision:
     return decide(RateSeries(1.0, tuple(mean for mean in means for _ in range(10))), rule)
 
 
-def test_snia_asks_for_five_rounds() -> None:
+def test_snia_requires_five_rounds() -> None:
     decision = _rounds(100, 100, 100, 100)
     assert not decision.done and decision.next_s == 50
     assert [reason.name for reason in decision.reasons] == ["too-short"]
@@ -23,14 +23,14 @@ def test_snia_allows_twenty_per_cent_between_rounds() -> None:
     assert not _rounds(100, 111, 90, 110, 90).converged
 
 
-def test_snia_allows_a_line_of_ten_per_cent() -> None:
+def test_snia_allows_a_trend_of_ten_per_cent() -> None:
     assert _rounds(95.1, 97.5, 100, 102.5, 104.9).converged
     decision = _rounds(94, 97, 100, 103, 106)
     assert not decision.converged
     assert "12%" in decision.reasons[0].sentence
 
 
-def test_snia_looks_at_the_last_five_rounds_only() -> None:
+def test_snia_uses_only_the_last_five_rounds() -> None:
     decision = _rounds(300, 200, 150, 100, 101, 100, 99, 100)
     assert decision.converged and decision.warmup_s == 30 and decision.used_s == 80
     assert decision.mean == pytest.approx(100)

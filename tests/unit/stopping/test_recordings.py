@@ -1,4 +1,4 @@
-"""What is kept in benchmarks/recordings/ is what the replay's claims are said to be of, and they hold."""
+"""The recordings in benchmarks/recordings/ are complete, and the documented results of the replay are true."""
 
 import itertools
 import sys
@@ -32,7 +32,7 @@ def test_every_layout_is_among_them(campaign: str) -> None:
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.name)
-def test_each_trial_is_whole(path: Path) -> None:
+def test_each_recorded_trial_is_complete(path: Path) -> None:
     _, trials = recordings.read(path)
     assert trials
     for trial in trials:
@@ -40,7 +40,7 @@ def test_each_trial_is_whole(path: Path) -> None:
         assert min(trial.values) >= 0 < trial.mean
 
 
-def test_the_replay_keeps_its_limits() -> None:
+def test_the_replay_is_within_its_limits() -> None:
     broken = [result.line() for result in measure() if not result.is_ok]
     assert not broken, "\n".join(broken)
 
@@ -56,8 +56,8 @@ def test_the_docs_show_what_the_replay_prints(
 
 
 @pytest.mark.parametrize("most_s", [3, 5, 8, 15])
-def test_intervals_hold_where_trials_are_imprecise_at_most_as_the_docs_say(most_s: int) -> None:
-    """Of a figure that only trials of one length tell it is tested whether layouts differ."""
+def test_intervals_of_imprecise_trials_cover_the_truth_as_the_docs_say(most_s: int) -> None:
+    """Layouts are compared by such trials, so their intervals must be valid."""
     rounds = rounds_of(replace(PROOF, max_s=most_s, trials_min=2))
     kinds = held_by_kind(itertools.chain.from_iterable(rounds))
     row = " | ".join(f"{sum(held)} of {len(held)}" for held in kinds)

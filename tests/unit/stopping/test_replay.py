@@ -1,4 +1,4 @@
-"""The proof of the stopping rule on recordings: kept whole, replayed as a live run, every figure computed."""
+"""The replay of recordings: complete recordings, replayed as a live run, with every result computed."""
 
 import random
 from pathlib import Path
@@ -32,7 +32,7 @@ def made() -> list[Recorded]:
     return found
 
 
-def test_a_recording_is_read_as_it_was_written(made: list[Recorded], tmp_path: Path) -> None:
+def test_a_recording_survives_writing_and_reading(made: list[Recorded], tmp_path: Path) -> None:
     path = recordings.write(tmp_path, HEAD.campaign, HEAD, made)
     head, trials = recordings.read(path)
     assert head == HEAD
@@ -54,7 +54,7 @@ def test_a_recording_of_another_schema_is_refused(tmp_path: Path) -> None:
         recordings.read(path)
 
 
-def test_a_replay_spends_little_and_finds_the_winners(made: list[Recorded]) -> None:
+def test_a_replay_takes_little_time_and_finds_the_winners(made: list[Recorded]) -> None:
     rounds = [replay(cells, RULE) for cells in rotations(cells_of("made", made))]
     assert len(rounds) == 3
     seconds = sum(each.seconds for each in rounds[0])
@@ -66,7 +66,7 @@ def test_a_replay_spends_little_and_finds_the_winners(made: list[Recorded]) -> N
     assert "wrong winners where the full runs tell the layouts apart: 0 of 18" in lines
 
 
-def test_a_trial_that_outlasts_its_recording_is_unsettled_there(made: list[Recorded]) -> None:
+def test_a_trial_longer_than_its_recording_does_not_converge(made: list[Recorded]) -> None:
     short = [Recorded("l", "w", 1, "ios", INTERVAL_S, 10.0, made[0].values[:100])] * 3
     (only,) = replay(cells_of("made", short), RULE)
     assert not only.settled and only.decisions[0].used_s == pytest.approx(10)

@@ -1,4 +1,4 @@
-"""What is not stationary is called by its name, with its figures."""
+"""Each kind of series that is not stationary is named, with its numbers."""
 
 import math
 import random
@@ -39,32 +39,32 @@ def test_noise_alone_is_stationary() -> None:
     assert _decide(_noise()).reasons == ()
 
 
-def test_a_drift_is_told_with_its_extent() -> None:
+def test_a_drift_is_reported_with_its_size() -> None:
     reason = _reason([value * (1 + 0.2 * at / 300) for at, value in enumerate(_noise())])
     assert reason.name == "drift"
     assert _numbers(reason) == [18, 30], "per cent over seconds"
     assert "rises" in reason.sentence
 
 
-def test_a_step_is_told_with_its_time() -> None:
+def test_a_step_is_reported_with_its_time() -> None:
     reason = _reason([value * (0.6 if at >= 200 else 1) for at, value in enumerate(_noise())])
     assert reason.name == "step"
     assert reason.sentence == "the rate drops by 46% after 20 s"
 
 
-def test_a_long_stall_is_luck() -> None:
+def test_one_long_stall_gives_no_mean() -> None:
     reason = _reason([value * (0 if 140 <= at < 160 else 1) for at, value in enumerate(_noise())])
     assert reason.name == "burst"
     assert _numbers(reason)[:2] == [1, 2], "episodes and seconds"
     assert "stall" in reason.sentence
 
 
-def test_a_burst_is_told_from_a_stall() -> None:
+def test_a_burst_is_distinguished_from_a_stall() -> None:
     values = [value * (3 if at in (100, 101, 180, 181) else 1) for at, value in enumerate(_noise())]
     assert "2 bursts" in _reason(values).sentence
 
 
-def test_many_stalls_are_part_of_the_figure() -> None:
+def test_many_stalls_are_part_of_the_result() -> None:
     stalls = set(random.Random(4).sample(range(300), 30))
     decision = _decide(
         [value * (0.2 if at in stalls else 1) for at, value in enumerate(_noise())], StoppingRule(min_s=30)
@@ -81,7 +81,7 @@ def test_two_speeds_that_change_seldom_have_no_mean() -> None:
     assert _numbers(reason) == [86, 4], "per cent apart, and changes"
 
 
-def test_a_period_needs_to_be_seen_three_times() -> None:
+def test_a_period_must_occur_three_times() -> None:
     values = [value * (1 + 0.3 * math.sin(2 * math.pi * at / 120)) for at, value in enumerate(_noise())]
     reason = _reason(values)
     assert reason.name == "periodic"
@@ -89,8 +89,8 @@ def test_a_period_needs_to_be_seen_three_times() -> None:
 
 
 @pytest.mark.parametrize("shift", [0, 17, 40, 81])
-def test_two_periods_alone_make_the_mean_of_whole_ones(shift: int) -> None:
-    """Of 290 samples 240, wherever the window cuts the wave; known it is not."""
+def test_two_periods_give_the_mean_of_whole_ones(shift: int) -> None:
+    """240 of 290 samples are used, wherever the window cuts the wave; the mean has not converged."""
     wave = [100 * (1 + 0.3 * math.sin(2 * math.pi * (at + shift) / 120)) for at in range(290)]
     decision = _decide(wave, StoppingRule(min_s=29, max_s=29))
     assert "periodic" in {reason.name for reason in decision.reasons}
@@ -98,13 +98,13 @@ def test_two_periods_alone_make_the_mean_of_whole_ones(shift: int) -> None:
     assert decision.mean == pytest.approx(100, rel=0.01)
 
 
-def test_a_period_hides_no_drift() -> None:
+def test_a_period_does_not_hide_a_drift() -> None:
     wave = [value * (1 + 0.3 * math.sin(2 * math.pi * at / 120) + at / 600) for at, value in enumerate(_noise(300))]
     names = {reason.name for reason in _decide(wave, StoppingRule(min_s=30, max_s=30)).reasons}
     assert names & {"drift", "step", "bimodal"}, names
 
 
-def test_whole_periods_make_the_mean() -> None:
+def test_the_mean_is_that_of_whole_periods() -> None:
     saw = [value * (0.25 if at % 50 >= 40 else 1) for at, value in enumerate(_noise(330))]
     decision = _decide(saw, StoppingRule(min_s=33, max_s=33))
     assert decision.converged
@@ -112,7 +112,7 @@ def test_whole_periods_make_the_mean() -> None:
     assert decision.warmup_s == pytest.approx(3, abs=0.1)
 
 
-def test_a_period_taken_out_leaves_the_mean() -> None:
+def test_removing_a_period_keeps_the_mean() -> None:
     values = [100.0 + 5 * (at % 20) for at in range(210)]
     found = period(values, 0.03)
     assert found == 20
@@ -126,17 +126,17 @@ def test_a_warm_up_is_cut() -> None:
     assert decision.converged and decision.mean == pytest.approx(100, rel=0.01)
 
 
-def test_a_start_that_chance_makes_is_not_cut() -> None:
+def test_a_random_start_is_not_cut() -> None:
     cuts = [warm_up(correlated(random.Random(seed), 0.3, 6)[:100], 0.03) for seed in range(40)]
     assert sum(cut > 0 for cut in cuts) <= 4
 
 
-def test_a_warm_up_that_lasts_too_long_is_none() -> None:
+def test_a_warm_up_that_lasts_too_long_is_not_cut() -> None:
     decision = _decide([value * (0.5 if at < 180 else 1) for at, value in enumerate(_noise())])
     assert not decision.converged and decision.warmup_s == 0
 
 
-def test_samples_that_follow_each_other_too_closely_are_too_few() -> None:
+def test_strongly_correlated_samples_are_too_few() -> None:
     rng, level, values = random.Random(12), 100.0, []
     for _ in range(30):
         level += 0.2 * (100 - level) / 10 + rng.gauss(0, 2)

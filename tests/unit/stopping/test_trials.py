@@ -1,4 +1,4 @@
-"""Trials together: their interval, whether they agree, and what cells tell one another."""
+"""Trials together: their interval, whether they agree, and what cells say about each other."""
 
 import random
 
@@ -25,12 +25,12 @@ def test_one_trial_alone_has_no_interval() -> None:
     assert not between.done and between.low is None and not between.disagree
 
 
-def test_one_trial_is_all_where_no_more_are_allowed() -> None:
+def test_one_trial_is_the_last_if_no_more_are_allowed() -> None:
     between = across(_trials(100), StoppingRule(trials_min=1, trials_max=1))
     assert between.done and not between.is_precise
 
 
-def test_of_one_trial_the_other_cells_tell_how_far_another_might_be() -> None:
+def test_other_cells_give_a_single_trial_an_interval() -> None:
     between = across(_trials(100, within=0.1), StoppingRule(trials_min=1), VariancePrior(0.01, 20.0))
     assert between.is_precise and between.done
     assert between.high == pytest.approx(100 + 2.086, abs=1e-3), "Student's t of the cells' freedom"
@@ -43,35 +43,35 @@ def test_of_one_trial_the_other_cells_tell_how_far_another_might_be() -> None:
     )
 
 
-def test_nothing_can_be_said_without_a_trial() -> None:
+def test_a_cell_without_a_trial_is_refused() -> None:
     with pytest.raises(ValueError):
         across([], StoppingRule())
 
 
-def test_the_interval_of_bare_means_is_student_s() -> None:
+def test_means_without_intervals_get_student_s_t() -> None:
     between = across([TrialMean(99), TrialMean(101)], StoppingRule())
     assert between.high == pytest.approx(100 + 12.706, abs=1e-3)
 
 
-def test_trials_that_happen_to_be_alike_are_not_more_certain_than_their_insides() -> None:
+def test_trials_that_happen_to_agree_are_no_more_precise_than_their_own_samples() -> None:
     between = across(_trials(100, 100.001, within=1.0), StoppingRule())
     assert not between.is_precise
     assert between.high == pytest.approx(100 + 12.706 / 2**0.5, rel=1e-3)
 
 
-def test_trials_end_at_the_most() -> None:
+def test_trials_end_at_the_maximum() -> None:
     between = across(_trials(80, 120, 90, 110, 70, 130), StoppingRule())
     assert between.done and not between.is_precise
 
 
-def test_trials_that_differ_more_than_their_insides_disagree() -> None:
+def test_trials_that_differ_more_than_their_samples_explain_disagree() -> None:
     assert across(_trials(90, 110, 91), StoppingRule()).disagree
     assert not across(_trials(90, 110, 91, within=8), StoppingRule()).disagree
     assert not across(_trials(99.5, 100.5, 100, within=0.05), StoppingRule()).disagree  # within the tolerance
 
 
-def test_a_cell_whose_trials_disagree_is_not_like_the_others_and_goes_by_its_own() -> None:
-    """A spread of many quiet cells would call two trials 7 % apart known to within 2 %."""
+def test_a_cell_whose_trials_disagree_uses_only_its_own_variance() -> None:
+    """The prior of many quiet cells alone would call two trials 7 % apart precise to 2 %."""
     quiet = VariancePrior(0.007, 30.0)
     between = across(_trials(965, 1035, within=5), StoppingRule(), quiet)
     assert between.disagree and not between.is_precise and not between.done
@@ -100,12 +100,12 @@ def test_degrees_of_freedom_need_not_be_whole() -> None:
     )
 
 
-def test_a_cell_that_differs_from_the_others_stays_unknown() -> None:
+def test_a_cell_that_varies_more_than_the_others_stays_imprecise() -> None:
     assert not across(_trials(90, 110), StoppingRule(), VariancePrior(0.007, 20)).is_precise
 
 
 @pytest.mark.parametrize("shared", [False, True], ids=["alone", "with the other cells"])
-def test_cells_ended_when_known_hold_the_truth(shared: bool) -> None:
+def test_intervals_of_cells_that_stop_when_precise_cover_the_truth(shared: bool) -> None:
     rng, rule, held = random.Random(9), StoppingRule(), []
     for _ in range(12):
         cells = [_Cell(rng, 0.8 * rng.lognormvariate(0, 0.6)) for _ in range(40)]

@@ -1,4 +1,4 @@
-"""Run directories made without measuring anything: the figures are the test's own."""
+"""Run directories made without measuring anything: the test supplies the values."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -40,7 +40,7 @@ RECORD = RunRecord(
 )
 EFFECTS: Mapping[Verdict, Effect] = {"refuted": "refutes", "failed": "fails", "suspect": "suspects"}
 Values = Mapping[tuple[str, str], Sequence[float]]
-"""The figures of the trials of each cell, by layout and workload; nanoseconds for etcd."""
+"""The values of the trials of each cell, by layout and workload; nanoseconds for etcd."""
 
 
 def make_run(
@@ -52,10 +52,10 @@ def make_run(
     unsettled: Mapping[tuple[str, str], str] | None = None,
     extremes: tuple[float | None, float | None] = (None, None),
 ) -> Path:
-    """A run directory whose trials have these figures, of a verdict of their own where `bad` says so.
+    """Create a run directory whose trials have these values. `bad` gives the verdicts of cells that are not sound.
 
-    `unsettled`: what kept the trials of a cell from settling; needs a record with `until`. `extremes`: the lowest and
-    the highest tenth of each of those trials, as shares of its figure.
+    `unsettled`: why the trials of a cell did not converge; needs a record with `until`. `extremes`: the lowest and
+    highest tenth of each of those trials, as shares of its value.
     """
     run = RunDirectory.create(path, record.campaign, record)
     metrics = {
@@ -76,17 +76,17 @@ def make_run(
 
 
 def made(path: Path, values: Values, *, bad: Mapping[tuple[str, str], Verdict] | None = None) -> FinishedRun:
-    """The same, read."""
+    """Return the same run, read."""
     return read_run(make_run(path, values, bad=bad))
 
 
 def changed(campaign: str, **facts: str) -> RunRecord:
-    """A record of another campaign, or of another machine."""
+    """Return the record of another campaign or machine."""
     return replace(RECORD, campaign=campaign, facts={**RECORD.facts, **facts})
 
 
 def _trial(layout: str, workload: str, number: int, value: float, verdict: Verdict, metric: str) -> Trial:
-    finding = Finding(f"rule-{verdict}", EFFECTS.get(verdict, "notes"), "why", "mend it")
+    finding = Finding(f"rule-{verdict}", EFFECTS.get(verdict, "notes"), "why", "fix it")
     figures = {
         "iops": TrialMetrics(iops=value, bandwidth_bytes=value * 4096, p99_ns=1e9 / value),
         "bandwidth": TrialMetrics(iops=value / 2**20, bandwidth_bytes=value),

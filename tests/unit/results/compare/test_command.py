@@ -1,4 +1,4 @@
-"""`poolproof compare` and `poolproof rank` as they are typed: text, JSON, exit codes, mistakes."""
+"""`poolproof compare` and `poolproof rank` on the command line: text, JSON, exit codes, mistakes."""
 
 import json
 import re
@@ -23,7 +23,7 @@ def poolproof(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str
 
 @pytest.fixture
 def runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Runs by short names in the directory that the test works in."""
+    """Runs with short names in the test's working directory."""
     monkeypatch.chdir(tmp_path)
     make_run(Path("before"), BEFORE, bad={("union", "reads"): "suspect"})
     less: Values = {place: values for place, values in AFTER.items() if place != ("one", "etcd")}
@@ -45,8 +45,8 @@ TEXTS = {
 
 @pytest.mark.usefixtures("runs")
 @pytest.mark.parametrize("name", TEXTS)
-def test_the_text_is_the_golden_one(poolproof: Command, name: str) -> None:
-    """To renew a golden file after a change that is meant: delete it, run this, read it, keep it."""
+def test_the_text_matches_the_golden_file(poolproof: Command, name: str) -> None:
+    """To update a golden file after an intended change: delete it, run this test, read the new file."""
     code, out, err = poolproof(*TEXTS[name])
     text = "\n".join(line.rstrip() for line in out.splitlines()) + "\n"
     path = GOLDEN / f"{name}.txt"
@@ -66,7 +66,7 @@ def test_the_text_is_the_golden_one(poolproof: Command, name: str) -> None:
         ("The object of a ranking", ("rank", "tied")),
     ],
 )
-def test_every_key_for_machines_is_documented(poolproof: Command, heading: str, words: tuple[str, ...]) -> None:
+def test_every_json_key_is_documented(poolproof: Command, heading: str, words: tuple[str, ...]) -> None:
     code, out, err = poolproof(*words, "--json")
     assert code in (0, 1) and not err
     written, rows = keys_of_value(json.loads(out)), documented("json.md", heading)
@@ -78,7 +78,7 @@ def test_every_key_for_machines_is_documented(poolproof: Command, heading: str, 
 
 
 @pytest.mark.usefixtures("runs")
-def test_a_gate_that_passes_ends_with_0(poolproof: Command) -> None:
+def test_a_gate_that_passes_exits_with_0(poolproof: Command) -> None:
     code, out, _ = poolproof("compare", "clear", "clear", "--fail-if-slower", "5%", "--json")
     assert (code, json.loads(out)["gate"]["passed"]) == (0, True)
 

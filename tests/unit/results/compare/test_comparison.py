@@ -1,4 +1,4 @@
-"""Two runs cell by cell: what is compared, what is left out and named, what was not the same, what a gate says."""
+"""Two runs cell by cell: what is compared, what is left out, how the runs differ, what a gate says."""
 
 from io import StringIO
 from pathlib import Path
@@ -60,7 +60,7 @@ def test_every_cell_gets_its_word_and_less_latency_is_faster(tmp_path: Path) -> 
     assert by_place["reads on pair"].difference.interval.mean == pytest.approx(0.75, rel=0.01)
 
 
-def test_the_other_way_round_every_word_turns(tmp_path: Path) -> None:
+def test_swapping_the_sides_inverts_every_word(tmp_path: Path) -> None:
     a, b = make_run(tmp_path / "a", BEFORE), make_run(tmp_path / "b", AFTER)
     turned = {"faster": "slower", "slower": "faster", "same": "same", "undecided": "undecided"}
     assert words(compared(b, a)) == {place: turned[word] for place, word in words(compared(a, b)).items()}
@@ -82,7 +82,7 @@ def test_refuted_failed_and_missing_cells_are_left_out_and_named(tmp_path: Path)
     assert set(words(found)) == {"etcd on pair", "reads on union"}
 
 
-def test_a_suspect_figure_is_compared_and_keeps_its_verdict(tmp_path: Path) -> None:
+def test_a_suspect_result_is_compared_and_keeps_its_verdict(tmp_path: Path) -> None:
     b = make_run(tmp_path / "b", AFTER, bad={("one", "reads"): "suspect"})
     found = compared(make_run(tmp_path / "a", BEFORE), b)
     assert found.cells[0].b.cell.verdict == "suspect"
@@ -94,7 +94,7 @@ def test_one_trial_has_no_interval_and_no_word(tmp_path: Path) -> None:
     assert (cell.decision.word, cell.decision.p, cell.difference.interval.low) == ("undecided", None, None)
 
 
-def test_runs_that_share_no_cell_are_one_clear_error(tmp_path: Path) -> None:
+def test_runs_without_a_common_cell_are_one_clear_error(tmp_path: Path) -> None:
     other = CAMPAIGN.replace("one:", "single:").replace("pair:", "twins:").replace("union:", "both:")
     b = make_run(tmp_path / "b", {("single", "reads"): [1.0, 2.0]}, record=changed(other))
     with pytest.raises(RunError, match=r"A has reads on one, .* B has reads on single") as caught:
@@ -102,13 +102,13 @@ def test_runs_that_share_no_cell_are_one_clear_error(tmp_path: Path) -> None:
     assert "--layouts" in caught.value.hint
 
 
-def test_runs_whose_shared_cells_count_nowhere_are_an_error_with_the_reasons(tmp_path: Path) -> None:
+def test_runs_whose_common_cells_do_not_count_are_an_error_with_the_reasons(tmp_path: Path) -> None:
     b = make_run(tmp_path / "b", {("one", "reads"): [1.0, 2.0]}, bad={("one", "reads"): "failed"})
     with pytest.raises(RunError, match=r"reads on one: failed \(rule-failed\) in B"):
         compared(make_run(tmp_path / "a", BEFORE), b)
 
 
-def test_what_was_not_the_same_comes_with_both_values(tmp_path: Path) -> None:
+def test_differences_between_runs_have_both_values(tmp_path: Path) -> None:
     other = (
         CAMPAIGN.replace("bs: 4k", "bs: 16k").replace("time: 5s", "time: 9s").replace("b: {file: 2G}", "b: {file: 4G}")
     )
@@ -124,15 +124,15 @@ def test_what_was_not_the_same_comes_with_both_values(tmp_path: Path) -> None:
     }
 
 
-def test_another_processor_is_told_where_both_runs_have_one(tmp_path: Path) -> None:
-    """As of a lab that is emulated beside one with KVM, whose host, kernel and image are the same."""
+def test_another_processor_is_reported_if_both_runs_recorded_one(tmp_path: Path) -> None:
+    """For example an emulated lab and one with KVM, with the same host, kernel and image."""
     runs = [make_run(tmp_path / name, BEFORE, record=changed(CAMPAIGN, **facts)) for name, facts in PROCESSORS.items()]
     said = [[(each.what, each.a, each.b) for each in compared(runs[0], other).run_differences] for other in runs[1:]]
     assert said == [[("processor", "QEMU TCG CPU version 2.5+", "AMD EPYC")], []]
 
 
-def test_a_setting_of_the_kernel_is_told_where_both_runs_have_it(tmp_path: Path) -> None:
-    """A run that began before the module was loaded has none of its parameters."""
+def test_a_kernel_setting_is_reported_if_both_runs_recorded_it(tmp_path: Path) -> None:
+    """A run that began before the module was loaded recorded none of its parameters."""
     facts: tuple[dict[str, str], ...] = ({"zfs_txg_timeout": "5"}, {"zfs_txg_timeout": "1"}, {})
     runs = [make_run(tmp_path / str(at), BEFORE, record=changed(CAMPAIGN, **own)) for at, own in enumerate(facts)]
     said = [[(each.what, each.a, each.b) for each in compared(runs[0], other).run_differences] for other in runs[1:]]
@@ -150,7 +150,7 @@ def test_two_layouts_of_one_run(tmp_path: Path) -> None:
         Side(run, "pare")
 
 
-def test_workloads_of_unlike_metrics_are_not_compared_unless_one_is_named(tmp_path: Path) -> None:
+def test_workloads_with_different_metrics_are_compared_only_by_a_given_one(tmp_path: Path) -> None:
     other = changed(CAMPAIGN.replace("rw: randread, bs: 4k", "rw: randread, bs: 4k, metric: p99"))
     a = Side(made(tmp_path / "a", BEFORE))
     trials = {place: values for place, values in AFTER.items() if place[1] == "etcd"}
@@ -163,7 +163,7 @@ def test_workloads_of_unlike_metrics_are_not_compared_unless_one_is_named(tmp_pa
         compare(a, b, effect=0.02, metric="p999")
 
 
-def test_a_gate_names_what_is_slower_what_is_lost_and_what_is_open(tmp_path: Path) -> None:
+def test_a_gate_lists_slower_lost_and_open_cells(tmp_path: Path) -> None:
     a = make_run(tmp_path / "a", BEFORE)
     b = make_run(tmp_path / "b", AFTER, bad={("one", "etcd"): "refuted"})
     gate = compared(a, b, limit=0.05).gate
@@ -178,21 +178,21 @@ def test_a_gate_lets_a_smaller_slowdown_pass(tmp_path: Path) -> None:
     assert gate is not None and gate.passed
 
 
-def test_a_gate_that_can_tell_nothing_is_an_error(tmp_path: Path) -> None:
+def test_a_gate_without_a_testable_cell_is_an_error(tmp_path: Path) -> None:
     one, other = ({("one", "reads"): [value]} for value in (10.0, 11.0))
     with pytest.raises(RunError, match="--fail-if-slower: no cell"):
         compared(make_run(tmp_path / "a", one), make_run(tmp_path / "b", other), limit=0.05)
 
 
-def test_a_campaign_with_fewer_cells_is_compared_in_what_both_have(tmp_path: Path) -> None:
+def test_a_campaign_with_fewer_cells_is_compared_by_the_common_ones(tmp_path: Path) -> None:
     less = CAMPAIGN.replace("  union: mergerfs (a | ext4) (b | ext4)\n", "")
     trials = {place: values for place, values in AFTER.items() if place[0] != "union"}
     found = compared(make_run(tmp_path / "a", BEFORE), make_run(tmp_path / "b", trials, record=changed(less)))
     assert CellKey("union", "reads") in found.only_a and not found.only_b
 
 
-def test_a_gate_fails_where_the_other_campaign_leaves_a_cell_out_or_goes_by_another_metric(tmp_path: Path) -> None:
-    """Else a layout that is renamed, or gone, would pass."""
+def test_a_gate_fails_if_the_other_campaign_lacks_a_cell_or_uses_another_metric(tmp_path: Path) -> None:
+    """Otherwise a renamed or removed layout would pass."""
     renamed = changed(CAMPAIGN.replace("  pair: btrfs", "  pairs: btrfs"))
     slower = {("one", "reads"): BEFORE["one", "reads"], ("pairs", "reads"): [100.0, 101.0, 99.0]}
     a = make_run(tmp_path / "a", BEFORE)
@@ -205,7 +205,7 @@ def test_a_gate_fails_where_the_other_campaign_leaves_a_cell_out_or_goes_by_anot
     assert gate is not None and {str(left.key) for left in gate.lost} == {f"reads on {name}" for name in LAYOUTS}
 
 
-def test_a_gate_where_all_figures_are_lost_fails_and_is_no_error(tmp_path: Path) -> None:
+def test_a_gate_fails_without_an_error_if_all_values_are_lost(tmp_path: Path) -> None:
     cell = {("one", "reads"): BEFORE["one", "reads"]}
     a, b = make_run(tmp_path / "a", cell), make_run(tmp_path / "b", cell, bad={("one", "reads"): "refuted"})
     found = compared(a, b, limit=0.05)
@@ -216,8 +216,8 @@ def test_a_gate_where_all_figures_are_lost_fails_and_is_no_error(tmp_path: Path)
     assert str(b) in (error.value.hint or "")
 
 
-def test_many_cells_tell_how_sure_two_trials_are(tmp_path: Path) -> None:
-    """Of two trials alone t is 12.7, and 9 % are nine standard errors; many such cells make that certain."""
+def test_many_cells_show_how_precise_two_trials_are(tmp_path: Path) -> None:
+    """For two trials t is 12.7, and 9 % are nine standard errors; many such cells make that significant."""
     sizes = ", ".join(f"{2**power}k" for power in range(2, 10))
     campaign = CAMPAIGN.replace("rw: randread, bs: 4k", f"rw: randread, bs: [{sizes}], metric: iops")
     record = changed(campaign.replace("time: 5s, trials: 3", "until: 3%, trials: 2..6"))
@@ -241,5 +241,5 @@ def test_each_cell_of_a_matrix_is_named_in_the_table(tmp_path: Path) -> None:
     assert "reads[bs=4k], " in text and "reads[bs=16k], " in text
 
 
-def test_names_of_a_matrix_hold_commas() -> None:
+def test_names_of_a_matrix_may_contain_commas() -> None:
     assert split_names("a[x=1,y=2], b") == ["a[x=1,y=2]", "b"]

@@ -1,4 +1,4 @@
-"""Layouts in order: places with ties, goals and mixes, who is left out, and the price of safety."""
+"""Ranked layouts: places with ties, goals and mixes, what is left out, and the cost of safety."""
 
 import math
 import random
@@ -44,7 +44,7 @@ def test_less_latency_is_better(tmp_path: Path) -> None:
     assert second is not None and second.interval.mean == pytest.approx(0.5, rel=0.02)
 
 
-def test_ties_are_ties_also_where_they_form_a_chain(tmp_path: Path) -> None:
+def test_ties_that_form_a_chain_are_ties(tmp_path: Path) -> None:
     values: Values = {
         ("one", "reads"): [1000.0, 1030.0, 970.0, 1010.0, 990.0],
         ("pair", "reads"): [960.0, 990.0, 930.0, 970.0, 950.0],
@@ -55,7 +55,7 @@ def test_ties_are_ties_also_where_they_form_a_chain(tmp_path: Path) -> None:
     assert [(pair.better, pair.worse) for pair in ranking.pairs if pair.is_tie] == [("one", "pair"), ("pair", "union")]
 
 
-def test_one_trial_each_ties_all(tmp_path: Path) -> None:
+def test_layouts_with_one_trial_each_all_tie(tmp_path: Path) -> None:
     values: Values = {("one", "reads"): [1000.0], ("pair", "reads"): [10.0], ("union", "reads"): [1.0]}
     ranking = rank(made(tmp_path / "r", values), READS, metric=None, effect=0.02)
     assert set(places(ranking).values()) == {(1, 3)}
@@ -73,7 +73,7 @@ def test_refuted_and_failed_layouts_are_left_out_and_named(tmp_path: Path) -> No
     ]
 
 
-def test_where_nothing_can_be_ranked_alike_reasons_stand_together(tmp_path: Path) -> None:
+def test_equal_reasons_are_grouped_if_nothing_can_be_ranked(tmp_path: Path) -> None:
     commits, blocks = (",".join(f"{number}{unit}" for number in range(1, 41)) for unit in ("", "k"))
     layouts = f"layouts: {{x: 'a | ext4 commit={{{commits}}}'}}\nworkloads: {{w: {{rw: read, bs: [{blocks}]}}}}\n"
     campaign = parse_campaign("name: t\ndevices: {a: {file: 2G}}\n" + layouts, "t")
@@ -93,14 +93,14 @@ def test_long_lists_of_reasons_are_cut_with_their_count() -> None:
     assert list(in_groups([("a", "not measured")], between=" ")) == ["a not measured"]
 
 
-def test_a_mix_weighs_ratios_whatever_the_metrics(tmp_path: Path) -> None:
+def test_a_mix_weights_ratios_of_any_metrics(tmp_path: Path) -> None:
     ranking = rank(made(tmp_path / "r", CLEAR), Goal({"reads": 0.5, "etcd": 0.5}), metric=None, effect=0.02)
     speeds = {each.entry.layout: math.exp(each.entry.score.mean) for each in ranking.ranked}
     assert speeds["union"] / speeds["one"] == pytest.approx(math.sqrt(0.5 * 4.5), rel=0.01)
     assert ranking.metrics == {"reads": "iops", "etcd": "sync_p99"}
 
 
-def test_safety_stands_beside_speed_and_has_its_price(tmp_path: Path) -> None:
+def test_a_ranking_shows_safety_and_its_cost(tmp_path: Path) -> None:
     ranking = rank(made(tmp_path / "r", CLEAR), READS, metric=None, effect=0.02)
     safety = {each.entry.layout: each.safety for each in ranking.ranked}
     assert {name: (each.redundancy, each.devices, each.write_factor) for name, each in safety.items()} == {
@@ -114,7 +114,7 @@ def test_safety_stands_beside_speed_and_has_its_price(tmp_path: Path) -> None:
     assert pair.to_leader is not None and pair.to_leader.interval.mean == pytest.approx(0.8, rel=0.01)
 
 
-def test_the_size_of_a_real_disk_and_what_lies_under_a_directory_are_not_known() -> None:
+def test_the_size_of_a_real_disk_and_the_disks_of_a_directory_are_unknown() -> None:
     campaign = parse_campaign(
         "name: t\ndevices: {a: {disk: ata-X}}\nlayouts: {d: dir /srv, x: a | ext4}\nworkloads: {r: {rw: read}}\n", "t"
     )
@@ -129,7 +129,7 @@ def test_no_layout_that_counts_is_an_error_with_reasons(tmp_path: Path) -> None:
         rank(run, READS, metric=None, effect=0.02)
 
 
-def test_a_metric_that_the_goal_does_not_meet(tmp_path: Path) -> None:
+def test_a_metric_that_no_trial_of_the_goal_measured_is_refused(tmp_path: Path) -> None:
     run = made(tmp_path / "r", CLEAR)
     with pytest.raises(UsageError, match="--metric sync_p99: no trial of the goal measured it") as caught:
         rank(run, READS, metric="sync_p99", effect=0.02)
@@ -137,7 +137,7 @@ def test_a_metric_that_the_goal_does_not_meet(tmp_path: Path) -> None:
     assert places(rank(run, READS, metric="p99", effect=0.02))["one"] == (1, 1)
 
 
-def test_true_places_lie_within_the_ranges_95_times_in_100(tmp_path: Path) -> None:
+def test_the_ranges_contain_the_true_places_95_times_in_100(tmp_path: Path) -> None:
     chance, wrong, rounds = random.Random(31), 0, 60
     for number in range(rounds):
         values = {
@@ -153,14 +153,14 @@ def goal(text: str, name: str | None = None, weights: str | None = None) -> Goal
     return find_goal(parse_campaign(text, "t"), name, weights)
 
 
-def test_the_goal_is_the_one_asked_for_or_the_campaigns_or_the_only_one() -> None:
+def test_the_goal_is_the_given_one_the_campaigns_or_the_only_workload() -> None:
     assert goal(CAMPAIGN, "etcd").only == "etcd"
     assert goal(CAMPAIGN + "goal: stream\n").only == "stream"
     single = CAMPAIGN.replace("  stream: {rw: read, bs: 1m}\n  etcd: etcd\n", "")
     assert goal(single).only == "reads"
 
 
-def test_a_matrix_as_goal_counts_each_of_its_cells_alike() -> None:
+def test_a_matrix_as_goal_weights_its_cells_equally() -> None:
     matrix = CAMPAIGN.replace("bs: 4k", "bs: [4k, 16k]")
     assert goal(matrix, "reads").weights == {"reads[bs=4k]": 0.5, "reads[bs=16k]": 0.5}
     assert goal(matrix, weights="reads[bs=4k]=1,etcd=3").weights == {"reads[bs=4k]": 0.25, "etcd": 0.75}

@@ -1,4 +1,4 @@
-"""Figures that did not settle: named, never told apart with confidence, and no more than that kept from the others."""
+"""Cells whose rate changes: named, not tested or tested at their extremes, without effect on the others."""
 
 import io
 from collections.abc import Mapping
@@ -52,7 +52,7 @@ def text_of(print_it: object, found: object) -> str:
     return " ".join(out.getvalue().split())
 
 
-def test_a_drifting_figure_is_undecided_though_its_trials_agree(tmp_path: Path) -> None:
+def test_a_drifting_cell_is_undecided_although_its_trials_agree(tmp_path: Path) -> None:
     a, b = (
         run(tmp_path / "a", {}),
         run(tmp_path / "b", {("pair", "reads"): "drift"}, {**VALUES, ("one", "reads"): [2e3] * 3}),
@@ -68,7 +68,7 @@ def test_a_drifting_figure_is_undecided_though_its_trials_agree(tmp_path: Path) 
     assert pair["p"] is None and pair["speed"]["low"] is None
 
 
-def test_what_is_not_tested_does_not_widen_what_is(tmp_path: Path) -> None:
+def test_untested_cells_do_not_affect_the_correction(tmp_path: Path) -> None:
     a = run(tmp_path / "a", {})
     alone = compare(Side(a, "one"), Side(a, "union"), effect=0.02)
     b = run(tmp_path / "b", {("pair", "reads"): "step"})
@@ -78,7 +78,7 @@ def test_what_is_not_tested_does_not_widen_what_is(tmp_path: Path) -> None:
     assert all(cell.decision.p_holm == pytest.approx(min(1.0, 2 * (cell.decision.p or 0))) for cell in tested[:1])
 
 
-def test_a_gate_leaves_unsettled_cells_open_and_fails_where_nothing_settled(tmp_path: Path) -> None:
+def test_a_gate_leaves_unsteady_cells_open_and_fails_if_none_is_steady(tmp_path: Path) -> None:
     a, b = run(tmp_path / "a", {}), run(tmp_path / "b", {("pair", "reads"): "drift"})
     gate = compare(Side(a), Side(b), effect=0.02, limit=0.05).gate
     assert gate is not None and gate.passed
@@ -88,7 +88,7 @@ def test_a_gate_leaves_unsettled_cells_open_and_fails_where_nothing_settled(tmp_
         compare(Side(a), Side(none), effect=0.02, limit=0.05)
 
 
-def test_an_unsettled_layout_may_have_any_place_and_is_named(tmp_path: Path) -> None:
+def test_an_unsteady_layout_may_have_any_place_and_is_named(tmp_path: Path) -> None:
     ranking = rank(run(tmp_path / "r", {("pair", "reads"): "bimodal"}), READS, metric=None, effect=0.02)
     assert {each.entry.layout: (each.first, each.last) for each in ranking.ranked} == {
         "one": (1, 2),
@@ -106,13 +106,13 @@ def test_an_unsettled_layout_may_have_any_place_and_is_named(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("reason", ["noise", "few-trials-is-no-name"])
-def test_only_a_rate_that_stands_still_is_tested(tmp_path: Path, reason: str) -> None:
+def test_only_a_steady_rate_is_tested(tmp_path: Path, reason: str) -> None:
     ranking = rank(run(tmp_path / "r", {("pair", "reads"): reason}), READS, metric=None, effect=0.02)
     places = {each.entry.layout: (each.first, each.last) for each in ranking.ranked}
     assert places["pair"] == ((1, 1) if reason == "noise" else (1, 3))
 
 
-def test_no_factor_and_no_claim_rests_on_an_unsettled_figure(tmp_path: Path) -> None:
+def test_an_unsteady_cell_has_no_factor_and_decides_no_claim(tmp_path: Path) -> None:
     found = run(tmp_path / "r", {("pair", "reads"): "drift"})
     one, pair = found.cells["one", "reads"], found.cells["pair", "reads"]
     assert factor_to(pair, one) is None and factor_to(one, pair) is None
@@ -128,10 +128,10 @@ def test_no_factor_and_no_claim_rests_on_an_unsettled_figure(tmp_path: Path) -> 
         ((0.2, 1.1), {"one": (1, 2), "union": (2, 3), "pair": (1, 3)}),
     ],
 )
-def test_a_rate_that_changes_is_held_at_its_extremes(
+def test_a_rate_that_changes_is_tested_at_its_extremes(
     tmp_path: Path, extremes: tuple[float, float], places: dict[str, tuple[int, int]]
 ) -> None:
-    """2000 IOPS beside 1000 and 500: the best if it was never below 1400, open from 800 on, anything from 400 on."""
+    """2000 IOPS next to 1000 and 500: the best if never below 1400, open from 800, anything from 400."""
     found = run(tmp_path / "r", {("pair", "reads"): "step"}, extremes=extremes)
     ranking = rank(found, READS, metric=None, effect=0.02)
     assert {each.entry.layout: (each.first, each.last) for each in ranking.ranked} == places
@@ -145,7 +145,7 @@ def test_a_rate_that_changes_is_held_at_its_extremes(
     assert figure["figure"]["high"] == pytest.approx(2000 * extremes[1], rel=0.02)
 
 
-def test_two_that_agree_on_the_mean_are_not_the_same_where_one_changes(tmp_path: Path) -> None:
+def test_equal_means_are_not_the_same_if_one_rate_changes(tmp_path: Path) -> None:
     a, b = run(tmp_path / "a", {}), run(tmp_path / "b", {("pair", "reads"): "drift"}, extremes=(0.8, 1.2))
     found = compare(Side(a), Side(b), effect=0.02)
     words = {cell.key.layout: cell.decision.word for cell in found.cells}
@@ -153,8 +153,8 @@ def test_two_that_agree_on_the_mean_are_not_the_same_where_one_changes(tmp_path:
     assert "held at its lowest and its highest tenth: reads on pair: drift" in text_of(print_comparison, found)
 
 
-def test_a_latency_that_changes_is_turned_round(tmp_path: Path) -> None:
-    """2 ms and up to 5 beside 10 ms: faster; up to 12 ms: open."""
+def test_the_extremes_of_a_latency_are_inverted(tmp_path: Path) -> None:
+    """2 ms, at most 5, next to 10 ms is faster; at most 12 ms is open."""
     values: Values = {("one", "etcd"): [10e6, 10.1e6, 9.9e6], ("pair", "etcd"): [2e6, 2e6, 2.01e6]}
     for highest, first in ((2.5, (1, 1)), (6.0, (1, 2))):
         found = run(tmp_path / str(highest), {("pair", "etcd"): "burst"}, values, extremes=(0.9, highest))
@@ -170,8 +170,8 @@ MANY = changed(
 )
 
 
-def test_trials_of_a_changing_rate_tell_how_far_trials_lie_apart(tmp_path: Path) -> None:
-    """Log devices in the grid: two trials each of nine layouts, six of them with a step; 12 ms beside 180."""
+def test_trials_of_a_changing_rate_show_how_much_trials_differ(tmp_path: Path) -> None:
+    """Log devices in the grid: two trials each of nine layouts, six of them with a step; 12 ms next to 180."""
     means = dict(zip(NINE, (11.5, 12.0, 12.5, 13.0, 13.5, 170.0, 180.0, 190.0, 185.0), strict=True))
     values: Values = {(name, "etcd"): [0.96e6 * mean, 1.05e6 * mean] for name, mean in means.items()}
     changes = {(name, "etcd"): "step" if number % 3 else "noise" for number, name in enumerate(NINE)}
@@ -182,7 +182,7 @@ def test_trials_of_a_changing_rate_tell_how_far_trials_lie_apart(tmp_path: Path)
     assert all(places[name][0] >= 6 for name in NINE[5:]), places
 
 
-def test_another_metric_than_its_own_has_no_extremes(tmp_path: Path) -> None:
+def test_a_metric_other_than_the_workloads_own_has_no_extremes(tmp_path: Path) -> None:
     found = run(tmp_path / "r", {("pair", "reads"): "step"}, extremes=(0.7, 1.3))
     measured = found.measured("pair", "reads", "bandwidth")
     assert isinstance(measured, Measured) and (measured.unsteady, measured.changing) == (("step",), ())
@@ -200,7 +200,7 @@ def test_another_metric_than_its_own_has_no_extremes(tmp_path: Path) -> None:
         ("iops(pair, reads) > 1", (0.0, 1.3), "undecided"),
     ],
 )
-def test_a_claim_is_held_at_the_extremes_too(
+def test_a_claim_is_evaluated_at_the_extremes_too(
     tmp_path: Path, text: str, extremes: tuple[float, float], result: str
 ) -> None:
     found = run(tmp_path / "r", {("pair", "reads"): "step"}, extremes=extremes)
@@ -218,15 +218,15 @@ def test_a_claim_is_held_at_the_extremes_too(
         ("sync_p99(pair, etcd) / sync_p99(one, etcd) < 0.45", "held"),
     ],
 )
-def test_a_claim_of_a_latency_that_changes(tmp_path: Path, text: str, result: str) -> None:
-    """2 ms, and 1 to 4 at its extremes, beside 10 ms."""
+def test_a_claim_about_a_latency_that_changes(tmp_path: Path, text: str, result: str) -> None:
+    """2 ms, 1 to 4 ms at its extremes, next to 10 ms."""
     values: Values = {("one", "etcd"): [10e6, 10.1e6, 9.9e6], ("pair", "etcd"): [2e6, 2e6, 2e6]}
     found = run(tmp_path / "r", {("pair", "etcd"): "step"}, values, extremes=(0.5, 2.0))
     assert held(found, text)[0] == result
 
 
 def test_a_claim_uses_the_other_cells_of_its_run(tmp_path: Path) -> None:
-    """Of two trials 4 % apart alone t is 12.7; eight cells like that tell enough even of one trial."""
+    """For two trials 4 % apart t is 12.7; eight such cells say enough even for a single trial."""
     values: Values = {
         (name, "etcd"): [0.98e6 * mean, 1.02e6 * mean] for name, mean in zip(NINE, [180] * 9, strict=True)
     }

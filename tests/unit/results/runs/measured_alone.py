@@ -1,4 +1,4 @@
-"""Trials of a run that measured its two disks alone, with figures and accounts as asked."""
+"""Trials of a run that measured its two disks alone, with given values and byte counts."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -38,7 +38,7 @@ def trial(
     verdict: Verdict = "sound",
     request: int = 4096,
 ) -> Trial:
-    """`fio` and `moved`, by disk, are MiB read and written; all writes were on the disks when fio ended."""
+    """Return a trial. `fio` and `moved` (by disk) are MiB read and written; all writes had reached the disks."""
     leaves = tuple(
         LeafUse(name, int(read * MIB), int(wrote * MIB), int(wrote * MIB), *_ios(read, wrote, request), 0, 0.5, None)
         for name, (read, wrote) in moved.items()
@@ -66,12 +66,12 @@ def _ios(read: float, wrote: float, request: int) -> tuple[int, int]:
 def alone(
     disk: str, workload: str, figure: float, *, metric: MetricId = "iops", verdict: Verdict = "sound", number: int = 1
 ) -> Trial:
-    """A disk measured alone: it moved what fio did."""
+    """Return a trial of a disk measured alone: it transferred what fio did."""
     fio = (100.0, 0.0) if workload == "reads" else (0.0, 100.0)
     return trial(bare_name(disk), workload, figure, {disk: fio}, fio=fio, metric=metric, verdict=verdict, number=number)
 
 
 def limit_of(*trials: Trial, campaign: Campaign = CAMPAIGN) -> Limit | str:
-    """The limit of the one cell among them that is no disk alone."""
+    """Return the limit of the only cell that is not a disk measured alone."""
     (limit,) = limits_of(cells_of(trials, campaign), bare_cells_of(trials, campaign), campaign).values()
     return limit

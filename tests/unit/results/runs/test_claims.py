@@ -1,4 +1,4 @@
-"""Claims against figures: held inside the tolerance, failed outside, undecided where the interval straddles."""
+"""Claims and results: held within the tolerance, failed outside, undecided if the interval includes the limit."""
 
 import pytest
 
@@ -70,17 +70,17 @@ def test_results(text: str, expected: str) -> None:
     assert result(text) == expected
 
 
-def test_a_refuted_rate_proves_nothing_but_its_byte_ratio_still_counts() -> None:
+def test_a_refuted_rate_decides_nothing_but_its_byte_ratio_counts() -> None:
     refuted = [trial("raw", number, 9000.0, verdict="refuted") for number in (1, 2)]
     assert result("iops(raw, reads) > 5000", refuted) == "undecided: reads on raw is refuted"
     assert result("read_ratio(raw, reads) < 0.9", refuted) == "held"
 
 
-def test_what_was_not_measured_is_undecided() -> None:
+def test_a_claim_about_an_unmeasured_cell_is_undecided() -> None:
     assert result("iops(mirror, reads) > 1", TRIALS[:3]) == "undecided: reads on mirror was not measured"
 
 
-def test_a_rate_of_one_trial_alone_decides_nothing_and_a_count_of_bytes_does() -> None:
+def test_a_single_trial_decides_byte_counts_but_not_rates() -> None:
     undecided = result("iops(raw, reads) = 100 ± 1%", TRIALS[:1])
     assert undecided.startswith("undecided: iops of reads on raw comes from a single trial")
     assert result("read_ratio(raw, reads) = 0.5", TRIALS[:1]) == "held"

@@ -1,4 +1,4 @@
-"""The limit of a layout, from what its disks gave alone and the bytes that each of them carries."""
+"""The limit of a layout, from what its disks delivered alone and the bytes that each of them transfers."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -27,23 +27,23 @@ def known(limit: Limit | str) -> Limit:
     return limit
 
 
-def test_one_disk_bounds_a_layout_of_one_disk() -> None:
+def test_one_disk_limits_a_layout_of_one_disk() -> None:
     limit = known(limit_of(RUST, trial("one", "reads", 90.0, {"rust": (100, 0)})))
     assert limit == Limit(100.0, 0.9, "rust", (LeafLimit("rust", 100.0, 1.0),))
 
 
-def test_a_mirror_that_reads_half_from_each_gives_twice_its_slower_disk_at_most() -> None:
+def test_a_mirror_that_reads_half_from_each_delivers_at_most_twice_its_slower_disk() -> None:
     limit = known(limit_of(RUST, SSD, trial("both", "reads", 150.0, {"rust": (50, 0), "ssd": (50, 0)})))
     assert [limit.most, limit.share] == pytest.approx([200, 0.75])
     assert limit.bound == "rust"
 
 
-def test_a_mirror_that_reads_from_its_quick_disk_alone_is_bounded_by_that_one() -> None:
+def test_a_mirror_that_reads_only_from_its_fast_disk_is_limited_by_it() -> None:
     limit = known(limit_of(RUST, SSD, trial("both", "reads", 800.0, {"rust": (0, 0), "ssd": (100, 0)})))
     assert (limit.most, limit.bound, len(limit.leaves)) == (1000.0, "ssd", 1)
 
 
-def test_a_mirror_that_writes_to_both_is_bounded_by_its_slower_disk() -> None:
+def test_a_mirror_that_writes_to_both_is_limited_by_its_slower_disk() -> None:
     made = trial("both", "writes", 80.0, {"rust": (0, 100), "ssd": (0, 100)}, fio=(0, 100), factor=2)
     limit = known(limit_of(RUST_WRITES, SSD_WRITES, made))
     assert [leaf.load for leaf in limit.leaves] == [1.0, 1.0]
@@ -51,7 +51,7 @@ def test_a_mirror_that_writes_to_both_is_bounded_by_its_slower_disk() -> None:
     assert limit.bound == "rust"
 
 
-def test_what_a_layout_writes_beyond_its_factor_makes_its_share_smaller_and_not_its_limit() -> None:
+def test_unexpected_writes_reduce_the_share_and_not_the_limit() -> None:
     journal = trial("one", "writes", 50.0, {"rust": (0, 200)}, fio=(0, 100))
     assert known(limit_of(RUST_WRITES, journal)).most == 100.0
 
@@ -63,7 +63,7 @@ def test_reads_and_writes_of_a_mixed_job_both_load_the_disk() -> None:
 
 
 @given(rust=_rates, ssd=_rates, part=_parts, figure=_rates)
-def test_the_limit_is_the_least_of_bare_over_load(rust: float, ssd: float, part: float, figure: float) -> None:
+def test_the_limit_is_the_smallest_bare_over_load(rust: float, ssd: float, part: float, figure: float) -> None:
     bare = alone("rust", "reads", rust), alone("ssd", "reads", ssd)
     made = trial("both", "reads", figure, {"rust": (1000 * part, 0), "ssd": (1000 * (1 - part), 0)}, fio=(1000, 0))
     limit = known(limit_of(*bare, made))
@@ -74,7 +74,7 @@ def test_the_limit_is_the_least_of_bare_over_load(rust: float, ssd: float, part:
 
 
 @given(figure=_rates, rust=_rates, ssd=_rates)
-def test_no_latency_is_below_that_of_the_quickest_disk(figure: float, rust: float, ssd: float) -> None:
+def test_no_latency_is_below_that_of_the_fastest_disk(figure: float, rust: float, ssd: float) -> None:
     bare = alone("rust", "reads", rust, metric="p99"), alone("ssd", "reads", ssd, metric="p99")
     made = trial("both", "reads", figure, {"rust": (50, 0), "ssd": (50, 0)}, metric="p99")
     limit = known(limit_of(*bare, made))
@@ -82,25 +82,25 @@ def test_no_latency_is_below_that_of_the_quickest_disk(figure: float, rust: floa
     assert limit.share == pytest.approx(min(rust, ssd) / figure)
 
 
-def test_a_disk_without_a_mentionable_part_of_the_bytes_bounds_nothing() -> None:
+def test_a_disk_with_a_negligible_share_of_the_bytes_limits_nothing() -> None:
     limit = known(limit_of(RUST, SSD, trial("both", "reads", 900.0, {"rust": (0.5, 0), "ssd": (99.5, 0)})))
     assert [leaf.device for leaf in limit.leaves] == ["ssd"]
 
 
-def test_more_than_the_disks_give_is_said_to_be_ram_where_bytes_are_missing() -> None:
+def test_missing_bytes_explain_a_share_above_the_limit_by_ram() -> None:
     cached = trial("one", "reads", 400.0, {"rust": (25, 0)}, verdict="refuted")
     limit = known(limit_of(RUST, cached))
     assert limit.share == 4
     assert limit.over == "75% of its bytes never reached or left a disk: RAM was measured"
 
 
-def test_more_than_the_disks_give_is_said_to_be_larger_requests_where_they_are() -> None:
+def test_larger_requests_explain_a_share_above_the_limit() -> None:
     merged = trial("one", "writes", 400.0, {"rust": (0, 100)}, fio=(0, 100), request=128 * 1024)
     over = known(limit_of(RUST_WRITES, merged)).over
     assert over == "its disks transferred 128 KiB per request, the bare disks 4 KiB: the layout merges requests"
 
 
-def test_more_than_the_disks_give_is_said_to_be_a_better_order_where_nothing_else_is_seen() -> None:
+def test_a_better_order_explains_a_share_above_the_limit_otherwise() -> None:
     ordered = trial("one", "writes", 400.0, {"rust": (0, 100)}, fio=(0, 100))
     assert "in a better order" in known(limit_of(RUST_WRITES, ordered)).over
 
@@ -116,7 +116,7 @@ def test_a_share_that_is_not_significantly_above_the_limit_is_not_explained() ->
 
 
 @pytest.mark.parametrize("unsettled", ["none", "the cell", "the disk"])
-def test_a_share_of_figures_that_did_not_settle_says_so(unsettled: str) -> None:
+def test_a_share_of_values_that_did_not_converge_is_marked(unsettled: str) -> None:
     trials = [RUST, trial("one", "reads", 90.0, {"rust": (100, 0)})]
     (cell,), (disk,) = cells_of(trials, CAMPAIGN), bare_cells_of(trials, CAMPAIGN)
     drifts = CellConvergence(True, False, (NotConverged("drift", "it falls"),), None, 10.0)
@@ -158,14 +158,14 @@ def test_a_workload_that_no_disk_can_run_has_no_limit() -> None:
     assert isinstance(limit, str) and "bare disk" in limit and "writes uses ioengine=mmap" in limit
 
 
-def test_workloads_of_one_shape_are_held_against_the_same_disk_by_their_own_metric() -> None:
+def test_workloads_of_one_shape_use_the_same_bare_disk_with_their_own_metric() -> None:
     campaign = parse_campaign(TEXT.replace("{rw: randwrite", "{direct: 0, metric: p99, rw: randread"), "c")
     bare = replace(RUST, figures=TrialMetrics(100.0, None, p99_ns=2e6))
     made = trial("one", "writes", 4e6, {"rust": (100, 0)}, metric="p99")
     assert known(limit_of(bare, made, campaign=campaign)).share == pytest.approx(0.5)
 
 
-def test_layouts_that_are_a_disk_alone_stand_for_it_where_nothing_was_calibrated() -> None:
+def test_layouts_of_a_single_disk_replace_calibration() -> None:
     campaign = parse_campaign(TEXT.replace(", calibrate: true", "").replace("{one:", "{raw: rust, one:"), "c")
     trials = [trial("raw", "reads", 100.0, {"rust": (100, 0)}), trial("one", "reads", 50.0, {"rust": (100, 0)})]
     assert known(limit_of(*trials, campaign=campaign)).share == 0.5
@@ -173,7 +173,7 @@ def test_layouts_that_are_a_disk_alone_stand_for_it_where_nothing_was_calibrated
     assert limits_of(cells_of(trials[1:], without), (), without) == {}
 
 
-def test_disks_alone_are_cells_of_their_own_and_trials_of_the_run() -> None:
+def test_disks_measured_alone_are_separate_cells_but_trials_of_the_run() -> None:
     trials = [RUST, SSD, trial("one", "reads", 90.0, {"rust": (100, 0)})]
     assert [(cell.layout, cell.workload) for cell in cells_of(trials, CAMPAIGN)] == [("one", "reads")]
     assert [cell.layout for cell in bare_cells_of(trials, CAMPAIGN)] == ["bare:rust", "bare:ssd"]

@@ -1,4 +1,4 @@
-"""What trials of a run still have ahead, and what kinds of figures tell of one another: no run ends as unfinished."""
+"""The trials that a run has ahead, and which metrics share a prior: no finished run counts as unfinished."""
 
 from itertools import islice
 
@@ -41,7 +41,7 @@ def latency(layout: str, number: int, sync_ns: float, metric: MetricId = "sync_p
 
 
 def run_of(asked: Campaign, *, calm: str) -> list[Trial]:
-    """All trials of a run to its end, as they are given out; on the layout `calm` they are alike, on others not."""
+    """Return all trials of a run to its end, as scheduled; they agree on the layout `calm` and differ on others."""
     trials: list[Trial] = []
     orders: dict[str, TrialOrder] = {}
     for layout in asked.layouts:
@@ -61,7 +61,7 @@ def run_of(asked: Campaign, *, calm: str) -> list[Trial]:
     return trials
 
 
-def test_a_run_that_came_to_its_end_has_nothing_ahead_though_the_last_trials_showed_a_wider_spread() -> None:
+def test_a_finished_run_has_no_trials_ahead_although_the_last_trials_varied_more() -> None:
     asked = campaign(6)
     trials = run_of(asked, calm="l0")
     early = [
@@ -78,19 +78,19 @@ def test_a_run_that_came_to_its_end_has_nothing_ahead_though_the_last_trials_sho
 
 
 @pytest.mark.parametrize("done", [1, 7, 16, 17, 24, 33, 40])
-def test_a_killed_run_goes_on_to_its_end(done: int) -> None:
+def test_an_interrupted_run_is_resumed_to_its_end(done: int) -> None:
     asked = campaign()
     killed = list(islice(run_of(asked, calm="l0"), done))
     assert trials_ahead(killed, asked) > 0
 
 
-def test_trials_below_the_least_number_are_ahead_in_a_layout_that_is_over_too() -> None:
+def test_trials_below_the_least_number_are_ahead_in_a_finished_layout_too() -> None:
     asked = campaign()
     trials = run_of(asked, calm="l0")
     assert trials_ahead(trials[1:], asked) == 1
 
 
-def test_two_trials_in_one_bin_know_a_percentile_no_better_than_the_bin() -> None:
+def test_two_trials_in_one_bin_are_no_more_precise_than_the_bin() -> None:
     asked = campaign(1, "etcd: etcd")
     found = convergence_of([latency("l0", 1, 1e7), latency("l0", 2, 1e7)], asked.measure)
     assert found is not None and found.across_trials is not None and not found.across_trials.is_precise
@@ -101,7 +101,7 @@ def test_two_trials_in_one_bin_know_a_percentile_no_better_than_the_bin() -> Non
     assert rates is not None and rates.converged, "a rate has no bins"
 
 
-def test_rates_and_percentiles_tell_nothing_of_each_other() -> None:
+def test_rates_and_percentiles_have_separate_priors() -> None:
     rates = [[trial(f"l{number}", "w", each, 1000 + each) for each in (1, 2)] for number in range(9)]
     tails = [[latency(f"l{number}", each, 1e7 * (1 + 0.1 * each)) for each in (1, 2)] for number in range(9)]
     both = priors_among([*rates, *tails])
@@ -111,13 +111,13 @@ def test_rates_and_percentiles_tell_nothing_of_each_other() -> None:
     assert priors_among([*rates, *tails[:7]]).percentiles is None, "seven are too few"
 
 
-def test_percentiles_in_one_bin_everywhere_do_not_scatter_by_less_than_their_bins() -> None:
+def test_percentiles_in_one_bin_vary_by_at_least_their_bin() -> None:
     spreads = priors_among([[latency(f"l{number}", each, 1e7) for each in (1, 2)] for number in range(20)])
     assert spreads.percentiles is not None and spreads.percentiles.deviation > BIN_DEVIATION
 
 
 @pytest.mark.parametrize("reason", _REASONS)
-def test_what_the_race_does_not_test_a_ranking_does_not_either(reason: str) -> None:
+def test_adaptive_sampling_and_rankings_test_the_same_cells(reason: str) -> None:
     trials = [trial("l0", "w", number, 1000.0 + number, reason) for number in (1, 2)]
     (cell,) = cells_of(trials, campaign())
     assert cell.unsteady == unsteady_reasons(trials)
