@@ -37,11 +37,11 @@ from poolproof.provision.directories import check_work, site_of
 from poolproof.provision.layout import (
     HostFacts,
     LayoutPlan,
-    Premises,
-    look_around,
+    PlanningContext,
+    gather_facts,
     plan_changed,
+    plan_extended,
     plan_layout,
-    plan_over,
 )
 from poolproof.rules.catalogue import all_rules
 from poolproof.units import format_size
@@ -143,7 +143,7 @@ def _check_layouts(plan: RunPlan, host: Host) -> None:
     for node in plan.nodes.values():
         needs(node, plan.site)
     check_work(host, plan.site.state_dir)
-    ground = look_around(host, plan.campaign, tuple(plan.nodes.values()), plan.site.state_dir)
+    ground = gather_facts(host, plan.campaign, tuple(plan.nodes.values()), plan.site.state_dir)
     for name, node in plan.nodes.items():
         check_found(name, node, plan.cells_of(name), host)
     for planned in plan_layouts(plan, ground):
@@ -198,20 +198,20 @@ def plan_rest(plan: RunPlan, host: Host, name: str, core: LayoutPlan) -> LayoutP
         HostError: the host can't build it.
     """
     layout, node = _layout(plan, name), plan.nodes[name]
-    return plan_over(layout, node, core, _premises_now(plan, host, node))
+    return plan_extended(layout, node, core, _premises_now(plan, host, node))
 
 
 def _plan_node(plan: RunPlan, host: Host, name: str, node: Node) -> LayoutPlan:
     return plan_layout(_layout(plan, name), node, _premises_now(plan, host, node))
 
 
-def _premises_now(plan: RunPlan, host: Host, node: Node) -> Premises:
+def _premises_now(plan: RunPlan, host: Host, node: Node) -> PlanningContext:
     """By what the host has at this moment."""
-    return _premises(plan, look_around(host, plan.campaign, (node,), plan.site.state_dir))
+    return _premises(plan, gather_facts(host, plan.campaign, (node,), plan.site.state_dir))
 
 
-def _premises(plan: RunPlan, ground: HostFacts) -> Premises:
-    return Premises(plan.campaign, plan.site, ground, plan.allowed_disks)
+def _premises(plan: RunPlan, ground: HostFacts) -> PlanningContext:
+    return PlanningContext(plan.campaign, plan.site, ground, plan.allowed_disks)
 
 
 def _layout(plan: RunPlan, name: str) -> Layout:

@@ -31,7 +31,7 @@ from poolproof.measure.plan import (
     plan_layouts,
 )
 from poolproof.provision.directories import RAM_FILES, directory_steps, new_label, owner_of, real_directory
-from poolproof.provision.layout import LayoutPlan, look_around
+from poolproof.provision.layout import LayoutPlan, gather_facts
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.model import RunLab, RunRecord
 from poolproof.steps import Step
@@ -152,7 +152,7 @@ def create_run(request: RunRequest, session: Session) -> RunDirectory:
 def planned_steps(request: RunRequest, session: Session) -> tuple[tuple[Step, ...], tuple[LayoutPlan, ...]]:
     """Return the steps that make the run's own directories, and the plan of each layout; for `--dry-run`."""
     plan = session.plan
-    around = look_around(session.host, plan.campaign, plan.nodes.values(), plan.site.state_dir)
+    around = gather_facts(session.host, plan.campaign, plan.nodes.values(), plan.site.state_dir)
     owner = owner_of(_run_path(request, datetime.now()))
     return directory_steps(plan.site, owner, with_ram=plan.uses_ram_files), tuple(plan_layouts(plan, around))
 

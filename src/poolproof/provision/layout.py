@@ -1,4 +1,4 @@
-"""Plan one layout whole: its devices, its layers, and which devices its steps may write to."""
+"""Plan one complete layout: its devices, its layers, and the devices that its steps may write to."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping
@@ -26,7 +26,10 @@ _LIMIT_S = 20.0
 
 @dataclass(frozen=True)
 class HostFacts:
-    """What the host has just now, for planning: loop and nbd numbers, real disks, what lies under the directories."""
+    """The current state of the host, for planning.
+
+    `below_state`: the disk that holds the state directory. `directories`: the directories of `dir` layouts as volumes.
+    """
 
     loops: tuple[LoopFacts, ...]
     nbds: tuple[int, ...]
@@ -36,18 +39,18 @@ class HostFacts:
 
 
 @dataclass(frozen=True)
-class Premises:
-    """What every plan of a layout starts from. `permitted`: the identities of the disks that may be overwritten."""
+class PlanningContext:
+    """The input of every plan. `permitted`: the identities of the disks that may be overwritten."""
 
     campaign: Campaign
     site: Site
-    ground: HostFacts
+    facts: HostFacts
     permitted: frozenset[str]
 
 
 @dataclass(frozen=True)
 class LayoutPlan:
-    """Every step that builds a layout, in order, and what stands then. `loops` are the loop numbers it takes."""
+    """The steps that build a layout, in order, and its parts. `loops`: the numbers of the loop devices it uses."""
 
     layout: Layout
     node: Node
@@ -57,26 +60,26 @@ class LayoutPlan:
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """Devices first, then the layers from the bottom up."""
+        """Return the steps: devices first, then the layers from the bottom up."""
         return (*(step for device in self.devices for step in device.steps), *self.tree.make)
 
     @property
     def may_overwrite(self) -> frozenset[str]:
-        """The block devices that are this layout's own: its disks, and what its layers offer."""
+        """Return the block devices that belong to this layout: its disks and those that its layers provide."""
         return frozenset(device.volume.path for device in self.devices) | self.tree.block_paths
 
     @property
     def identity_check(self) -> Mapping[str, tuple[str, ...]]:
-        """By the path of a disk, the command that tells whether it is still the one that was named."""
+        """Return, by disk path, the command that checks whether it is still the disk that the campaign names."""
         return {device.volume.path: device.identity_check for device in self.devices if device.identity_check}
 
 
-def look_around(host: Host, campaign: Campaign, nodes: Collection[Node], state_dir: str) -> HostFacts:
-    """The facts that planning the layouts needs.
+def gather_facts(host: Host, campaign: Campaign, nodes: Collection[Node], state_dir: str) -> HostFacts:
+    """Return the facts that planning these layouts needs.
 
     Raises:
-        HostError: a directory of a `dir` layout is not there, or can't be written to.
-        CampaignError: a disk that the campaign names is not there.
+        HostError: a directory of a `dir` layout does not exist or is not writable.
+        CampaignError: a disk that the campaign names does not exist.
     """
     loops = loop_facts(host)
     return HostFacts(
@@ -88,70 +91,66 @@ def look_around(host: Host, campaign: Campaign, nodes: Collection[Node], state_d
     )
 
 
-def plan_layout(layout: Layout, node: Node, premises: Premises) -> LayoutPlan:
-    """The plan of one layout; a pure function of what was asked and what the host has.
+def plan_layout(layout: Layout, node: Node, context: PlanningContext) -> LayoutPlan:
+    """Return the plan of one layout; a pure function of the campaign and the host's facts.
 
     Raises:
-        GuardError: a disk may not be written to.
-        HostError: the host can't build it.
+        GuardError: a disk may not be overwritten.
+        HostError: the host can't build the layout.
     """
-    added, numbers = _plan_added(node, {}, premises)
+    added, numbers = _plan_added(node, {}, context)
     volumes = {name: plan.volume for name, plan in added.items()}
-    with _in_the_campaigns_words(layout, volumes):
-        tree = plan_tree(node, {**premises.ground.directories, **volumes}, premises.site, layout.name)
+    with _naming_devices(layout, volumes):
+        tree = plan_tree(node, {**context.facts.directories, **volumes}, context.site, layout.name)
     return LayoutPlan(layout, node, tuple(added.values()), tree, frozenset(numbers))
 
 
-def plan_over(layout: Layout, node: Node, core: LayoutPlan, premises: Premises) -> LayoutPlan:
-    """The plan of what a layout has more than its core, which stands; its `tree` closes and opens the whole.
+def plan_extended(layout: Layout, node: Node, core: LayoutPlan, context: PlanningContext) -> LayoutPlan:
+    """Return the plan of the parts that a layout has on top of its core, which is already built.
 
-    Raises:
-        GuardError: a disk may not be written to.
-        HostError: the host can't build it.
+    The plan's `tree` unmounts and mounts the whole layout. Raises the errors of `plan_layout`.
     """
-    standing = _standing_volumes(core)
-    added, numbers = _plan_added(node, standing, premises)
+    built = _built_volumes(core)
+    added, numbers = _plan_added(node, built, context)
     volumes = {name: plan.volume for name, plan in added.items()}
-    below = {**premises.ground.directories, **standing, **volumes}
-    tree = plan_extension(core.tree, node, below, premises.site, layout.name)
+    below = {**context.facts.directories, **built, **volumes}
+    tree = plan_extension(core.tree, node, below, context.site, layout.name)
     return LayoutPlan(layout, node, tuple(added.values()), tree, frozenset(numbers))
 
 
-def plan_changed(layout: Layout, node: Node, core: LayoutPlan, premises: Premises) -> LayoutPlan:
-    """The plan by which what stands becomes `node`, which it can; it has all devices of it, new ones with their steps.
+def plan_changed(layout: Layout, node: Node, core: LayoutPlan, context: PlanningContext) -> LayoutPlan:
+    """Return the plan that changes the built core into `node`, which must be possible.
 
-    Raises:
-        GuardError: a disk may not be written to.
-        HostError: the host can't build it.
+    It has all devices of `node`, but steps only for the new ones. Raises the errors of `plan_layout`.
     """
-    standing = _standing_volumes(core)
-    added, numbers = _plan_added(node, standing, premises)
-    plans = tuple(added.get(name) or DevicePlan((), standing[name]) for name in devices(node))
+    built = _built_volumes(core)
+    added, numbers = _plan_added(node, built, context)
+    plans = tuple(added.get(name) or DevicePlan((), built[name]) for name in devices(node))
     volumes = dict(zip(devices(node), (plan.volume for plan in plans), strict=True))
-    tree = plan_change(core.tree, node, {**premises.ground.directories, **volumes}, premises.site, layout.name)
+    tree = plan_change(core.tree, node, {**context.facts.directories, **volumes}, context.site, layout.name)
     return LayoutPlan(layout, node, plans, tree, frozenset(numbers))
 
 
-def _standing_volumes(core: LayoutPlan) -> dict[str, Volume]:
+def _built_volumes(core: LayoutPlan) -> dict[str, Volume]:
     return dict(zip(devices(core.node), (device.volume for device in core.devices), strict=True))
 
 
 def _plan_added(
-    node: Node, standing: Mapping[str, Volume], premises: Premises
+    node: Node, built: Mapping[str, Volume], context: PlanningContext
 ) -> tuple[dict[str, DevicePlan], tuple[int, ...]]:
-    """The devices of the layout that do not stand yet, by name, and the loop numbers that they may take."""
-    ground = premises.ground
-    by_name = {device.name: device for device in premises.campaign.devices}
-    added = [by_name[name] for name in devices(node) if name not in standing]
-    numbers = _free_loops(ground.loops, len(added))
-    facts = DeviceFacts(numbers, ground.nbds, ground.below_state, ground.disks, premises.permitted)
-    plans = plan_devices(added, premises.site, facts)
+    """The devices of the layout that are not built yet, by name, and the loop numbers that they may use."""
+    host = context.facts
+    by_name = {device.name: device for device in context.campaign.devices}
+    added = [by_name[name] for name in devices(node) if name not in built]
+    numbers = _free_loops(host.loops, len(added))
+    facts = DeviceFacts(numbers, host.nbds, host.below_state, host.disks, context.permitted)
+    plans = plan_devices(added, context.site, facts)
     return {device.name: plan for device, plan in zip(added, plans, strict=True)}, numbers
 
 
 @contextmanager
-def _in_the_campaigns_words(layout: Layout, volumes: Mapping[str, Volume]) -> Iterator[None]:
-    """A disk that is too small for its layer is a mistake of the campaign, which calls it by its own name for it."""
+def _naming_devices(layout: Layout, volumes: Mapping[str, Volume]) -> Iterator[None]:
+    """In an error, replace the paths of disks by their names in the campaign, because the campaign is at fault."""
     with located_at(layout.expression.origin):
         try:
             yield
@@ -163,9 +162,9 @@ def _in_the_campaigns_words(layout: Layout, volumes: Mapping[str, Volume]) -> It
 
 
 def _disks(host: Host, campaign: Campaign, nodes: Collection[Node]) -> tuple[BlockFacts, ...]:
-    """Every block device of the host, if the layouts stand on a real disk; else none.
+    """Every block device of the host if the layouts use a real disk; otherwise none.
 
-    Those alone are examined on which they stand: it wakes sleeping disks, and takes its time on a far host.
+    Only the disks in use are examined: that wakes sleeping disks, and is slow on a remote host.
     """
     used = {name for node in nodes for name in devices(node)}
     sources = [device.source for device in campaign.devices if device.name in used]
@@ -180,7 +179,7 @@ def _directory_of(campaign: Campaign, host: Host, path: str, loops: tuple[LoopFa
 
 
 def _directory(host: Host, path: str, loops: tuple[LoopFacts, ...]) -> Volume:
-    """An existing directory as a volume: its leaves are the block devices that its file system lies on."""
+    """An existing directory as a volume: its leaves are the block devices of its file system."""
     try:
         real = existing_directory(host, path)
         check_writable(host, real)
@@ -190,7 +189,7 @@ def _directory(host: Host, path: str, loops: tuple[LoopFacts, ...]) -> Volume:
         free = host.run(["stat", "--file-system", "--format=%a %S", real], timeout_s=_LIMIT_S).stdout.split()
         found = device_under(host, real)
     except CommandError:
-        raise HostError(f"the directory {path} went away", f"ls -ld {path}").concerning(path) from None
+        raise HostError(f"the directory {path} has disappeared", f"ls -ld {path}").concerning(path) from None
     leaves = tuple(
         Leaf(below.device, f"/dev/{below.device}", below.counter, _below_loop(host, below, loops)) for below in found
     )
@@ -204,7 +203,7 @@ def _below_loop(host: Host, device: Below, loops: tuple[LoopFacts, ...]) -> Belo
 
 
 def _only(found: tuple[Below, ...]) -> Below | None:
-    """The one disk below; of several none counts all the bytes, so none is looked at."""
+    """The one disk below, or None if there are several: then no single disk counts all bytes."""
     return found[0] if len(found) == 1 else None
 
 
@@ -212,6 +211,6 @@ def _parent(path: str) -> str:
     return path.rpartition("/")[0] or "/"
 
 
-def _free_loops(loops: tuple[LoopFacts, ...], wanted: int) -> tuple[int, ...]:
+def _free_loops(loops: tuple[LoopFacts, ...], needed: int) -> tuple[int, ...]:
     used = {loop.number for loop in loops}
-    return tuple(islice((number for number in count() if number not in used), wanted))
+    return tuple(islice((number for number in count() if number not in used), needed))
