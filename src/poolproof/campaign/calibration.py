@@ -1,7 +1,7 @@
-"""What `measure: {calibrate: true}` asks for: each disk that a layout uses, alone and bare, under what fits a disk.
+"""The cells that `measure: {calibrate: true}` adds: each disk that a layout uses is measured alone, without layers.
 
-These cells are the limit that the layouts are held against and no competitors of theirs: they stand beside the
-campaign's layouts, not among them, and no layout of a campaign can bear such a name.
+They are the limit that the layouts are compared with. They never take part in rankings, and no layout of a campaign can
+have such a name.
 """
 
 from collections.abc import Mapping
@@ -31,16 +31,15 @@ _OF_CONTENT = frozenset(
     }
 )  # fmt: skip
 _DROPPED = _OF_FILES | _OF_RAM | _OF_CONTENT
-"""Options that a bare disk does not know, or that do not change what it does: it has no files, no RAM before it, and
-does not look at what is written."""
+"""Options that do not apply to a bare disk or do not change what it does: files, the page cache, the bytes' content."""
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """`layouts`: the bare disks, `bare:NAME`, in the order of the campaign's devices. `workloads`: what runs on each.
+    """The bare disks (`bare:NAME`, in the order of the campaign's devices) and the workloads that run on each.
 
-    `stands_for`: by the name of a campaign's workload, that of the bare one; workloads of one shape share it.
-    `left_out`: by name, why a workload has none: what it is that a disk can't do, as the end of a sentence.
+    `stands_for` maps a workload of the campaign to the one measured for it; workloads of the same shape share it.
+    `left_out` maps each workload that cannot run on a bare disk to the reason, as the end of a sentence.
     """
 
     layouts: tuple[Layout, ...] = ()
@@ -50,11 +49,10 @@ class Calibration:
 
 
 def calibration_of(campaign: Campaign) -> Calibration:
-    """The bare disks and their workloads; nothing where the campaign does not ask for it.
+    """Return the bare disks and their workloads; empty if the campaign does not ask for them.
 
-    A workload's shape is its job sections: direction, blocks, depth, engine, size, syncs, rates. What concerns files,
-    the page cache and the bytes' content is left out of it, so that workloads which differ in nothing else are measured
-    once, under the name of the first of them.
+    The shape of a workload is its job sections without the options about files, the page cache and the bytes' content.
+    Workloads of the same shape are measured once, under the name of the first.
     """
     if not campaign.measure.calibrate:
         return Calibration()
@@ -75,19 +73,19 @@ def calibration_of(campaign: Campaign) -> Calibration:
 
 
 def all_cells(campaign: Campaign) -> tuple[tuple[Layout, tuple[Workload, ...]], ...]:
-    """Every layout that a run of the campaign builds, in order, with what runs on it: the bare disks come first."""
+    """Return every layout that a run builds, in order, with its workloads; the bare disks come first."""
     calibration = calibration_of(campaign)
     bare = ((layout, calibration.workloads) for layout in calibration.layouts)
     return (*bare, *((layout, campaign.workloads) for layout in campaign.layouts))
 
 
 def bare_name(device: str) -> str:
-    """What the layout is called that is the device alone."""
+    """Return the layout name of a device measured alone."""
     return f"{PREFIX}{device}"
 
 
 def calibrated_device(layout: str) -> str | None:
-    """The device that a layout of this name is, measured alone; None for a layout of the campaign."""
+    """Return the device that is measured alone under this layout name; None for a layout of the campaign."""
     return layout.removeprefix(PREFIX) if layout.startswith(PREFIX) else None
 
 
@@ -105,14 +103,14 @@ def _shape(workload: Workload) -> tuple[JobSpec, ...]:
 
 
 def _unfit(workload: Workload) -> str:
-    """Why the workload can't run on a bare disk; empty where it can."""
+    """Return why the workload cannot run on a bare disk; empty if it can."""
     if not workload.fill:
-        return "takes files as it finds them"
+        return "uses existing files (fill: false)"
     for job in workload.jobs:
         options = dict(job.options)
         engine = options.get("ioengine", "libaio")
         if engine not in _BLOCK_ENGINES:
-            return f"uses ioengine={engine}, which does no I/O of its own on a disk"
+            return f"uses ioengine={engine}, which does not do block I/O on a disk"
         if "trim" in options.get("rw", options.get("readwrite", "")):
-            return "trims, and a trimmed disk gives zeros to those after it"
+            return "trims, and a trimmed disk returns zeros to later workloads"
     return ""

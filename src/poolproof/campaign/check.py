@@ -1,4 +1,4 @@
-"""What must hold between the parts of a campaign, however it was written."""
+"""Check a campaign as a whole: references between its parts, and that it can be measured."""
 
 import math
 from collections.abc import Collection, Mapping
@@ -20,7 +20,7 @@ MOST_CELLS = 100_000
 _LISTED = 8
 _SYNCS = ("fsync", "fdatasync")
 _UNTIMED = ("gtod_reduce",)
-_NO_UNTIL = "write measure: {until: 3%, trials: 2..6}, or --until 3%"
+_NO_UNTIL = "write measure: {until: 3%, trials: 2..6}, or use --until 3%"
 
 
 def check_campaign(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
@@ -39,10 +39,10 @@ def check_campaign(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
 
 
 def check_references(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
-    """Check that each part names what is there. A campaign that was measured is held against no more than this.
+    """Check that every name refers to something that exists. A recorded campaign gets only this check.
 
     Raises:
-        CampaignError: no cells at all, a device twice in one layout, a baseline, goal or claim that names nothing.
+        CampaignError: no cells, a device used twice in a layout, or a baseline, goal or claim with an unknown name.
     """
     _check_cells(campaign, spots)
     devices = {device.name for device in campaign.devices}
@@ -60,7 +60,6 @@ def check_references(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
 
 
 def _check_claim(claim: Claim, campaign: Campaign, spot: Spot) -> None:
-    """A claim speaks of layouts, workloads and devices that the campaign has."""
     known = {
         "layout": [layout.name for layout in campaign.layouts],
         "workload": [workload.name for workload in campaign.workloads],
@@ -70,23 +69,25 @@ def _check_claim(claim: Claim, campaign: Campaign, spot: Spot) -> None:
         for what, name in (("layout", layout), ("workload", workload), ("device", device)):
             if name is not None and name not in known[what]:
                 guess = did_you_mean(name, known[what])
-                raise spot.mistake(f"the claim `{claim.text}` names no {what} with `{name}`{guess}", _list(known[what]))
+                raise spot.mistake(
+                    f"the claim `{claim.text}` names an unknown {what} `{name}`{guess}", _list(known[what])
+                )
 
 
 def _check_metric(workload: Workload, spot: Spot) -> None:
-    """Whether its jobs give the figure that the workload is compared by, as far as their options tell."""
+    """Check that the jobs produce the metric, as far as their options show."""
     row = metric_of(workload.metric)
     where = f"workload {workload.name} is compared by {workload.metric}"
     if row.of == "syncs" and not _has(workload, _SYNCS):
         raise spot.mistake(
-            f"{where}, and none of its jobs calls fsync or fdatasync", "add fdatasync: 1, or metric: p99"
+            f"{where}, but none of its jobs calls fsync or fdatasync", "add fdatasync: 1, or metric: p99"
         )
     if row.of == "requests" and _has(workload, _UNTIMED):
-        raise spot.mistake(f"{where}, and fio takes no times of its I/Os", f"take out {' and '.join(_UNTIMED)}")
+        raise spot.mistake(f"{where}, but fio does not time its I/Os", f"remove {' and '.join(_UNTIMED)}")
 
 
 def _check_tolerance(workload: Workload, measure: Measure, spot: Spot) -> None:
-    """Whether its percentile can be known as well as `until` asks: fio counts latencies in bins."""
+    """Check that `until` asks for a precision that fio's latency bins allow."""
     if measure.until is None or metric_of(workload.metric).is_rate:
         return
     rule = StoppingRule(confidence=measure.until.confidence, trials_min=measure.trials, trials_max=measure.trials_max)
@@ -94,8 +95,8 @@ def _check_tolerance(workload: Workload, measure: Measure, spot: Spot) -> None:
     if measure.until.tolerance < least:
         raise spot.mistake(
             f"workload {workload.name} is compared by {workload.metric}, and `until` asks for "
-            f"{100 * measure.until.tolerance:g}% of it: fio counts latencies in bins, by which trials know it to "
-            f"{100 * least:.2g}% at best",
+            f"±{100 * measure.until.tolerance:g}%; fio counts latencies in bins, so the best possible is "
+            f"±{100 * least:.2g}%",
             f"write until: {math.ceil(1000 * least) / 10:g}%, or metric: iops",
         )
 
@@ -105,41 +106,41 @@ def _has(workload: Workload, names: Collection[str]) -> bool:
 
 
 def _check_budget(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
-    """A budget is spent on what decides the goal, after the least of every cell."""
     if campaign.budget_s is None:
         return
     measure, spot = campaign.measure, spots["budget"]
     if measure.until is None:
-        raise spot.mistake("`budget` shares out time that trials take until their figure is known", _NO_UNTIL)
+        raise spot.mistake(
+            "`budget` needs `until`: it shares out the time of trials that end when their result is precise", _NO_UNTIL
+        )
     if campaign.goal is None and len({workload.family for workload in campaign.workloads}) > 1:
         raise spot.mistake(
-            "`budget` is spent on what decides the goal, and there is none", "write goal: NAME, or --goal NAME"
+            "`budget` needs a goal: it is spent on the workloads that decide it", "write goal: NAME, or use --goal NAME"
         )
     least = least_time(campaign)
     if campaign.budget_s < least.total_s:
         alike = least.shortest_s == least.longest_s
         each = f"{least.shortest_s:g} s" if alike else f"{least.shortest_s:g} to {least.longest_s:g} s"
-        why = "" if alike else "; what a layout holds back is written three times over, and `runtime` is kept"
+        why = "" if alike else "; writes last three write-back cycles of the layout, and a `runtime` is kept"
         raise spot.mistake(
-            f"a budget of {format_duration(campaign.budget_s)} is below the least: {least.trials} trials of {each} "
-            f"take fio alone {format_duration(least.total_s)}{why}",
+            f"a budget of {format_duration(campaign.budget_s)} is too small: {least.trials} trials of {each} "
+            f"need at least {format_duration(least.total_s)} of fio alone{why}",
             f"write budget: {math.ceil(least.usual_s * 2)}s, which leaves room for building, or fewer trials",
         )
 
 
 def _check_calibration(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
-    """Where disks are to be measured alone, there is one, and something to measure it by."""
     if not campaign.measure.calibrate:
         return
     calibration, spot = calibration_of(campaign), spots["calibrate"]
     if not calibration.layouts:
         raise spot.mistake(
-            "`calibrate` measures disks alone, and no layout uses a device: a directory lies on disks that hold data",
-            "take `calibrate` out, or write devices: {a: {file: 16G}}",
+            "`calibrate` measures each disk alone, but no layout uses a device; the disks under a directory hold data",
+            "remove `calibrate`, or write devices: {a: {file: 16G}}",
         )
     if not calibration.workloads:
         workload, why = next(iter(calibration.left_out.items()))
-        raise spot.mistake(f"`calibrate`: no workload can run on a bare disk: {workload} {why}", "take `calibrate` out")
+        raise spot.mistake(f"`calibrate`: no workload can run on a bare disk: {workload} {why}", "remove `calibrate`")
 
 
 def _list(names: list[str]) -> str:
@@ -153,10 +154,15 @@ def _check_cells(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
         raise spots["workloads"].mistake("no cells: the campaign has no workloads", "add workloads: {etcd: etcd}")
     cells = len(campaign.layouts) * len(campaign.workloads)
     if cells > MOST_CELLS:
-        raise spots["layouts"].mistake(f"the campaign has {cells} cells, more than {MOST_CELLS}", "split it in several")
+        raise spots["layouts"].mistake(
+            f"the campaign has {cells} cells, more than {MOST_CELLS}", "split it into several campaigns"
+        )
 
 
 def _names_nothing(name: str, key: str, what: str, known: list[str], spot: Spot) -> Exception:
     shown = listed(known) if len(known) <= _LISTED else f"{', '.join(known[:_LISTED])} …"
     guess = did_you_mean(name, known)
-    return spot.mistake(f"{key} `{name[:60]}` names no {what}{guess}", f"write {key}: {known[0]}; there is {shown}")
+    return spot.mistake(
+        f"{key} `{name[:60]}` is not a {what} of this campaign{guess}",
+        f"write {key}: {known[0]}; the {what}s are {shown}",
+    )

@@ -1,4 +1,4 @@
-"""Devices as they are written: `file: 16G`, `{emulate: nvme, size: 16G}`; as a flag: `a=emulate:nvme,16G`."""
+"""Read devices: `{file: 16G}` or `{emulate: nvme, size: 16G}` in a file, `a=emulate:nvme,16G` as an option."""
 
 import re
 
@@ -17,26 +17,18 @@ _MOST_BYTES = 1 << 60
 
 
 def read_device(name: Scalar, value: Node) -> Device:
-    """A device of a campaign file.
-
-    Raises:
-        CampaignError: a bad name, an unknown kind, a size that is none.
-    """
+    """Read a device of a campaign file; raises CampaignError for a bad name, kind or size."""
     if not is_name(name.text):
-        raise name.spot.mistake(f"`{name.text}` cannot name a device", f"a name is {NAME_RULE}")
+        raise name.spot.mistake(f"`{name.text}` cannot name a device", f"use {NAME_RULE}")
     if isinstance(value, YamlMapping):
         return Device(name.text, _from_table(name.text, value), str(name.spot))
     if isinstance(value, Scalar) and not value.is_nothing:
         return Device(name.text, _from_text(value.text, value.spot), str(name.spot))
-    raise value.spot.mistake(f"expected what `{name.text}` is, found {describe(value)}", _LONG)
+    raise value.spot.mistake(f"expected the source of device `{name.text}`, found {describe(value)}", _LONG)
 
 
 def parse_device_flag(text: str) -> Device:
-    """A device of the command line: `a=file:8G`, `b=emulate:hdd-7200,8G`.
-
-    Raises:
-        CampaignError: as `read_device`.
-    """
+    """Read a device of the command line, such as `a=file:8G` or `b=emulate:hdd-7200,8G`; raises CampaignError."""
     spot = Spot(f"--device {text}")
     name, equals, source = text.partition("=")
     if not equals:
@@ -47,7 +39,7 @@ def parse_device_flag(text: str) -> Device:
 def _from_text(text: str, spot: Spot) -> DeviceSource:
     kind, colon, rest = text.partition(":")
     if kind in KINDS and not colon:
-        raise spot.mistake(f"expected a `:` and more after `{kind}`, found nothing", _SHORT)
+        raise spot.mistake(f"`{kind}` needs a `:` and a value", _SHORT)
     if kind not in KINDS:
         guess = did_you_mean(kind, KINDS)
         raise spot.mistake(f"expected {listed(KINDS)} before a `:`, found `{text}`{guess}", _SHORT)
@@ -64,13 +56,13 @@ def _from_table(name: str, table: YamlMapping) -> DeviceSource:
     kinds = [key for key, _ in table.entries if key.text != "size"]
     if len(kinds) != 1:
         found = listed(f"`{key.text}`" for key in kinds) if kinds else "none of them"
-        raise table.spot.mistake(f"device `{name}` is one of {listed(KINDS)}, found {found}", _LONG)
+        raise table.spot.mistake(f"device `{name}` needs exactly one of {listed(KINDS)}, found {found}", _LONG)
     kind = kinds[0].text
     value = _text_of(table, kind)
     if kind == "emulate":
         return _emulated(value, _text_of(table, "size") if table.get("size") else "", table.spot)
     if table.get("size"):
-        raise table.spot_of("size").mistake(f"`size` goes with `emulate` only; `{kind}` says it itself", _LONG)
+        raise table.spot_of("size").mistake(f"`size` is only for `emulate`; `{kind}` already has its value", _LONG)
     return _source(kind, value, table.spot_of(kind))
 
 
@@ -84,7 +76,8 @@ def _source(kind: str, value: str, spot: Spot) -> DeviceSource:
     if kind == "disk":
         if not _IDENTITY.fullmatch(value):
             raise spot.mistake(
-                f"expected a disk's by-id name, serial or WWN, found `{value}`", "poolproof devices lists them"
+                f"expected the by-id name, serial number or WWN of a disk, found `{value}`",
+                "to list the disks: poolproof devices",
             )
         return Disk(value)
     size = _size(value, spot)
@@ -93,10 +86,10 @@ def _source(kind: str, value: str, spot: Spot) -> DeviceSource:
 
 def _emulated(model: str, size: str, spot: Spot) -> Emulated:
     if not is_name(model.strip()):
-        raise spot.mistake(f"expected the model of disk to emulate, found `{model}`", _LONG)
+        raise spot.mistake(f"expected a disk model to emulate, found `{model}`", _LONG)
     if not size:
         raise spot.mistake(
-            f"an emulated disk needs a size, found `{model}` alone", f"write {{emulate: {model}, size: 16G}}"
+            f"an emulated disk needs a size, but only `{model}` was given", f"write {{emulate: {model}, size: 16G}}"
         )
     return Emulated(model.strip(), _size(size, spot))
 

@@ -1,6 +1,6 @@
-"""A YAML text as scalars, lists and mappings that know their line; values stay as they were written.
+"""YAML text parsed into scalars, lists and mappings that know their line; values stay exactly as written.
 
-`0777`, `2300` and `1_000` are texts here: which of them is a number is for the key to say, not for YAML.
+`0777`, `2300` and `1_000` are text here: the key decides what is a number, not YAML.
 """
 
 import re
@@ -21,14 +21,14 @@ _UNFIT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 _OF_MEASURE = {
     **dict.fromkeys(("until", "confidence", "steady", "trials"), "until: 3%"),
     "calibrate": "calibrate: true",
-}  # words that are looked for in other places than theirs, and how they are written there
+}  # keys of `measure` that users write at other levels, with an example of each
 _UNFIT_HINT = "save the file as UTF-8, without control characters"
-_QUOTES_HINT = "put a value that holds `: `, ` #`, `{` or `[` in quotes"
+_QUOTES_HINT = "put quotes around a value that contains `: `, ` #`, `{` or `[`"
 
 
 @dataclass(frozen=True)
 class Spot:
-    """Where something stands: a file and a line from 1, or a word of the command line (line 0)."""
+    """Where something is written: a file and a line number from 1, or a command-line option (line 0)."""
 
     origin: str
     line: int = 0
@@ -42,7 +42,7 @@ class Spot:
 
 @dataclass(frozen=True)
 class Scalar:
-    """One value as written. `plain`: without quotes, so that `true` means yes and `~` nothing."""
+    """One value as written. `plain` values have no quotes, so `true` is a flag and `~` is nothing."""
 
     text: str
     plain: bool
@@ -54,7 +54,7 @@ class Scalar:
 
     @property
     def as_flag(self) -> bool | None:
-        """True or False for YAML's own words, None for any other text."""
+        """True or False for YAML's own words; None for any other text."""
         if self.plain and self.text in _TRUE + _FALSE:
             return self.text in _TRUE
         return None
@@ -70,7 +70,7 @@ class YamlList:
 
 @dataclass(frozen=True)
 class YamlMapping:
-    """A mapping, in the order written, each key once."""
+    """A mapping in the order written; each key is unique."""
 
     entries: tuple[tuple[Scalar, "Node"], ...]
     spot: Spot
@@ -86,10 +86,10 @@ Node = Scalar | YamlList | YamlMapping
 
 
 def parse_document(text: str, origin: str) -> Node | None:
-    """The one document in the text; None for an empty text.
+    """Return the one document in the text; None if the text is empty.
 
     Raises:
-        CampaignError: no YAML, several documents, a key twice in one mapping, an alias of itself.
+        CampaignError: not YAML, several documents, a duplicate key in a mapping, or an alias that contains itself.
     """
     try:
         yaml = YAML(typ="safe", pure=True)
@@ -99,52 +99,40 @@ def parse_document(text: str, origin: str) -> Node | None:
         raise _syntax(error, text, origin) from None
     except YAMLError as error:
         raise CampaignError(
-            f"{origin}: this is no text that YAML allows: {str(error).splitlines()[0]}", _UNFIT_HINT
+            f"{origin}: YAML does not allow this text: {str(error).splitlines()[0]}", _UNFIT_HINT
         ) from None
     except RecursionError:
         raise CampaignError(
-            f"{origin}: lists and mappings stand too deep inside each other", "a campaign has three levels or so"
+            f"{origin}: lists and mappings are nested too deeply", "a campaign needs about three levels"
         ) from None
     except (ValueError, OverflowError, AttributeError, TypeError, IndexError, KeyError) as error:
-        raise CampaignError(f"{origin}: this is no YAML: {error}", _QUOTES_HINT) from None
+        raise CampaignError(f"{origin}: this is not valid YAML: {error}", _QUOTES_HINT) from None
     return None if root is None else _Converter(origin).convert(root)
 
 
 def describe(node: Node) -> str:
-    """What was found, for an error message."""
+    """Describe the node for an error message."""
     if isinstance(node, Scalar):
         return "nothing" if node.is_nothing else f"`{_short(node.text)}`"
     return "a list" if isinstance(node, YamlList) else "a mapping"
 
 
 def expect_mapping(node: Node, what: str, hint: str) -> YamlMapping:
-    """The node, if it is a mapping; `what` and `hint` are words for the error.
-
-    Raises:
-        CampaignError: it is none.
-    """
+    """Return the node; raises CampaignError, with `what` and `hint` in the error, if it is not a mapping."""
     if isinstance(node, YamlMapping):
         return node
     raise node.spot.mistake(f"expected {what} as a mapping, found {describe(node)}", hint)
 
 
 def expect_scalar(node: Node, what: str, hint: str) -> Scalar:
-    """A value that is one text, on one line, and not nothing.
-
-    Raises:
-        CampaignError: it is none.
-    """
+    """Return the node; raises CampaignError if it is a list, a mapping or nothing."""
     if not isinstance(node, Scalar) or node.is_nothing:
         raise node.spot.mistake(f"expected {what}, found {describe(node)}", hint)
     return node
 
 
 def expect_flag(node: Node, key: str, expected: str = "true or false") -> bool:
-    """The value of a key that is true or false; `expected` names what else the key takes.
-
-    Raises:
-        CampaignError: it is neither.
-    """
+    """Return the value of a true-or-false key; raises CampaignError for anything else, naming `expected`."""
     flag = node.as_flag if isinstance(node, Scalar) else None
     if flag is None:
         raise node.spot.mistake(f"expected {expected} after `{key}`, found {describe(node)}", f"write {key}: true")
@@ -152,16 +140,16 @@ def expect_flag(node: Node, key: str, expected: str = "true or false") -> bool:
 
 
 def unknown_key(key: Scalar, known: Sequence[str], what: str) -> CampaignError:
-    """The error for a key that `what` does not have."""
+    """Return the error for a key that does not exist in `what`."""
     if key.text in _OF_MEASURE:
         hint = f"write measure: {{{_OF_MEASURE[key.text]}}}"
-        return key.spot.mistake(f"`{key.text}` stands in `measure`, not in {what}", hint)
+        return key.spot.mistake(f"`{key.text}` belongs in `measure`, not in {what}", hint)
     guess = did_you_mean(key.text, known)
     return key.spot.mistake(f"unknown key `{_short(key.text)}` in {what}{guess}", f"expected {listed(known)}")
 
 
 class _Converter:
-    """ruamel's nodes to ours. A node that an alias repeats is converted once, so that aliases cannot multiply."""
+    """Converts ruamel's nodes to ours. A node that aliases repeat is converted once, so that aliases cannot explode."""
 
     def __init__(self, origin: str) -> None:
         self._origin = origin
@@ -170,7 +158,9 @@ class _Converter:
 
     def convert(self, node: Any) -> Node:
         if id(node) in self._open:
-            raise self._spot(node).mistake("an alias stands inside the value that it names")
+            raise self._spot(node).mistake(
+                "this alias refers to a value that contains the alias", "write the value out"
+            )
         if id(node) not in self._done:
             self._open.add(id(node))
             self._done[id(node)] = self._convert(node)
@@ -181,7 +171,7 @@ class _Converter:
         spot = self._spot(node)
         if node.id == "scalar":
             if _UNFIT.search(node.value):
-                raise spot.mistake("a control character stands in this text", "write it without escapes")
+                raise spot.mistake("this text contains a control character", "remove the escape")
             return Scalar(node.value, node.style is None, spot)
         if node.id == "sequence":
             return YamlList(tuple(self.convert(item) for item in node.value), spot)
@@ -195,32 +185,32 @@ class _Converter:
                 raise key.spot.mistake(f"expected a word before `:`, found {describe(key)}", _QUOTES_HINT)
             if key.text in entries:
                 first = entries[key.text][0].spot.line
-                raise key.spot.mistake(
-                    f"`{_short(key.text)}` stands here again, first on line {first}", "keep one of them"
-                )
-            entries[key.text] = (key, _beside(key, self.convert(value_node)))
+                raise key.spot.mistake(f"`{_short(key.text)}` is already defined on line {first}", "keep one of them")
+            entries[key.text] = (key, _at_key(key, self.convert(value_node)))
         return tuple(entries.values())
 
     def _spot(self, node: Any) -> Spot:
         return Spot(self._origin, node.start_mark.line + 1)
 
 
-def _beside(key: Scalar, value: Node) -> Node:
-    """YAML places a missing value where the next thing begins, which may be lines below its key."""
+def _at_key(key: Scalar, value: Node) -> Node:
+    """Give a missing value the line of its key; YAML reports the line where the next node begins."""
     return replace(value, spot=key.spot) if isinstance(value, Scalar) and not value.text else value
 
 
 def _syntax(error: MarkedYAMLError, text: str, origin: str) -> CampaignError:
     mark = error.problem_mark or error.context_mark
     spot = Spot(origin, mark.line + 1 if mark else 0)
-    problem = error.problem or error.context or "this is no YAML"
+    problem = error.problem or error.context or "not valid YAML"
     lines = text.splitlines()
     line = lines[mark.line] if mark and mark.line < len(lines) else ""
     if "\t" in line[: len(line) - len(line.lstrip())]:
-        return spot.mistake("a tab indents this line; YAML wants blanks", "replace the tab by two blanks")
+        return spot.mistake(
+            "this line is indented with a tab; YAML allows only spaces", "replace the tab with two spaces"
+        )
     if "single document" in str(problem) or "another document" in str(problem):
-        return spot.mistake("a second document begins; a campaign is one document", "take the `---` line out")
-    return spot.mistake(f"this is no YAML: {problem}", _QUOTES_HINT)
+        return spot.mistake("a second document begins here; a campaign is one document", "remove the `---` line")
+    return spot.mistake(f"this is not valid YAML: {problem}", _QUOTES_HINT)
 
 
 def _short(text: str) -> str:

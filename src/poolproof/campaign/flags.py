@@ -1,4 +1,4 @@
-"""A campaign from the command line: what a small one needs, said without a file."""
+"""A campaign from command-line options, without a file."""
 
 import re
 from collections.abc import Sequence
@@ -27,10 +27,9 @@ _WORKLOAD = "write --workload etcd, --workload rw=randread,bs={4k,16k} or --work
 
 
 def parse_layout_flag(text: str) -> tuple[Layout, ...]:
-    """The layouts of `btrfs raid1 a b` or `NAME=btrfs raid1 a b`; without a name they are named by their words.
+    """Return the layouts of `btrfs raid1 a b` or `NAME=btrfs raid1 a b`; raises CampaignError.
 
-    Raises:
-        CampaignError: the name or the expression holds a mistake.
+    Without a name, a layout is named by its words.
     """
     spot = Spot("--layout")
     named = _NAMED_LAYOUT.fullmatch(text)
@@ -40,9 +39,9 @@ def parse_layout_flag(text: str) -> tuple[Layout, ...]:
 
 
 def parse_workload_flag(text: str) -> tuple[Workload, ...]:
-    """The workloads of `etcd`, `rw=randread,bs={4k,16k}`, `etcd,size=1g` or `NAME:` before one of these.
+    """Return the workloads of `etcd`, `rw=randread,bs={4k,16k}` or `etcd,size=1g`, with or without `NAME:` in front.
 
-    `metric=…` sets the metric, as in a campaign file. Without a name they are named by their options.
+    `metric=…` sets the metric, as in a campaign file. Without a name, workloads are named by their options.
 
     Raises:
         CampaignError: an unknown preset or metric, an option without a value, a brace that is not closed.
@@ -65,10 +64,10 @@ def campaign_from_flags(
     baseline: str | None = None,
     goal: str | None = None,
 ) -> Campaign:
-    """The campaign that the words after --layout, --device and --workload make.
+    """Return the campaign that --layout, --device and --workload describe.
 
     Raises:
-        CampaignError: one of them holds a mistake, two have the same name, or there are no cells.
+        CampaignError: one of them is wrong, two have the same name, or there are no cells.
     """
     campaign = Campaign(
         name="command-line",
@@ -107,7 +106,7 @@ def _request(text: str, spot: Spot) -> WorkloadRequest:
         elif key == "metric":
             metric = known_metric(Scalar(value, True, spot))
         elif key in options:
-            raise spot.mistake(f"`{key}` stands twice", f"write its values in braces: {key}={{4k,16k}}")
+            raise spot.mistake(f"`{key}` is given twice", f"write its values in braces: {key}={{4k,16k}}")
         else:
             options[key] = _values(key, value, spot)
     return WorkloadRequest(preset=preset, options=tuple(options.items()), metric=metric, spots=(("", str(spot)),))
@@ -121,12 +120,12 @@ def _values(key: str, value: str, spot: Spot) -> tuple[str, ...]:
         raise spot.mistake(f"{mistake}", f"write {key}={{4k,16k}}") from None
     found = tuple(option_text(Scalar(choice, True, spot), key) for choice in choices)
     if len(set(found)) < len(found):
-        raise spot.mistake(f"a value of `{key}` stands twice", f"write {key}={{4k,16k}}")
+        raise spot.mistake(f"`{key}` has the same value twice", f"write {key}={{4k,16k}}")
     return found
 
 
 def _split(text: str) -> list[str]:
-    """The parts between commas that stand in no brace."""
+    """Split at the commas that are outside braces."""
     parts, depth, start = [], 0, 0
     for match in _COMMA.finditer(text):
         depth += {"{": 1, "}": -1, ",": 0}[match[0]]
@@ -137,7 +136,7 @@ def _split(text: str) -> list[str]:
 
 
 def _family(request: WorkloadRequest) -> str:
-    """A name from what does not vary: `randread-16k-iodepth8`; `etcd` for the preset alone."""
+    """Make a name from the options that do not vary: `randread-16k-iodepth8`; `etcd` for the preset alone."""
     return slug("-".join([request.preset or "", *_fixed(request.options)])) or "matrix"
 
 
@@ -149,4 +148,4 @@ def _fixed(options: OptionValues) -> list[str]:
 def _check_names(names: Sequence[str], flag: str, example: str) -> None:
     repeated = next((name for name in names if names.count(name) > 1), None)
     if repeated is not None:
-        raise Spot(flag).mistake(f"two are called `{repeated}`", f"give one of them a name: {flag} {example}")
+        raise Spot(flag).mistake(f"two have the name `{repeated}`", f"give one of them a name: {flag} {example}")

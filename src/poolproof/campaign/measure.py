@@ -1,4 +1,4 @@
-"""The `measure` part of a campaign file."""
+"""Read the `measure` section of a campaign file."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -25,7 +25,7 @@ KEYS = ("time", *UNTIL_KEYS, "trials", "cold", "seed", "calibrate")
 LONGEST_S = 7 * 86400
 MOST_TRIALS = 10_000
 UNTIL_TRIALS = (2, 6)
-"""How many trials a cell has with `until`, at least and at most, unless the campaign says."""
+"""Default minimum and maximum number of trials of a cell with `until`."""
 
 _STEADY: tuple[Steady, ...] = get_args(Steady)
 _REMOVED_STEADY = ("fio", "fio-slope", "fio-iops", "fio-iops-slope", "fio-bw", "fio-bw-slope")
@@ -45,7 +45,7 @@ def read_measure(node: Node, default: Measure | None = None, *, recorded: bool =
     `recorded`: the campaign is that of a run; a criterion that earlier versions had is read as `poolproof`.
 
     Raises:
-        CampaignError: an unknown key, a value of a wrong type or out of its range, `time` beside `until`.
+        CampaignError: an unknown key, a value of the wrong type or out of range, or `time` together with `until`.
     """
     table = expect_mapping(node, "`measure`", _EXAMPLE)
     for key, _ in table.entries:
@@ -74,18 +74,18 @@ def _cold(node: Node) -> bool | Literal["reads"]:
 
 
 def _refuse_contradiction(table: YamlMapping, default: Measure) -> None:
-    """A trial lasts a time, or until its figure is known; and only the second has an interval and a limit."""
+    """Refuse `time` together with `until`, and the options of `until` without it."""
     asked = [key for key, _ in table.entries if key.text in UNTIL_KEYS]
     if not asked:
         return
     first = asked[0]
     if table.get("time") is not None:
         raise table.spot_of("time").mistake(
-            f"`time` and `{first.text}` were given: a trial lasts a time, or until its figure is known",
-            "leave one of them out",
+            f"`time` and `{first.text}` exclude each other: a trial has a fixed time or runs until it is precise",
+            "remove one of them",
         )
     if table.get("until") is None and default.until is None:
-        raise first.spot.mistake(f"`{first.text}` says nothing without `until`", "write until: 3% beside it")
+        raise first.spot.mistake(f"`{first.text}` has no effect without `until`", "add until: 3%")
 
 
 def _until(given: Given, default: Until | None, *, recorded: bool) -> Until | None:
@@ -101,27 +101,27 @@ def _until(given: Given, default: Until | None, *, recorded: bool) -> Until | No
     )
     if until.max_s < until.min_s:
         raise (given.get("max") or given["min"]).spot.mistake(
-            f"max is below min: a trial lasts {until.min_s:g} s at least (`min`) and {until.max_s:g} s at most (`max`)",
+            f"`max` ({until.max_s:g} s) is less than `min` ({until.min_s:g} s)",
             f"write max: {max(180.0, until.min_s):g}s",
         )
     return until
 
 
 def _tolerance(text: str, spot: Spot) -> float:
-    """A share of the mean, from `3%`: more than nothing, at most half."""
+    """Return the tolerance as a share: `3%` is 0.03. More than 0, at most 0.5."""
     share = _share(text)
     if share is None or not 0 < share <= _WIDEST:
         raise spot.mistake(
-            f"expected how far from the truth a figure may be, in per cent of it, at most 50%, found `{text[:60]}`",
+            f"expected a tolerance of more than 0% and at most 50%, found `{text[:60]}`",
             f"write until: {_meant(text) or '3%'}",
         )
     return float(share)
 
 
 def _confidence(text: str, spot: Spot) -> float:
-    """How often an interval holds the truth, from `95%`: from half to less than always.
+    """Return the confidence as a share: `95%` is 0.95. At least 0.5, less than 1.
 
-    With so many nines that a float can't tell it from always, or its upper tail from none, it is always.
+    A value so close to 100% that a float, or its upper tail, rounds to 1 is refused too.
     """
     share = _share(text)
     if share is None or not _LEAST_CONFIDENCE <= share < 1 or (1 + float(share)) / 2 == 1:
@@ -138,51 +138,51 @@ def _share(text: str) -> Decimal | None:
 
 
 def _meant(text: str) -> str:
-    """`3%` for a bare `3`: what was left out."""
+    """Return `3%` for `3`: the percent sign was forgotten. Empty for any other text."""
     return f"{text.strip()}%" if re.fullmatch(r"[1-9]\d?(\.\d{1,3})?", text.strip()) else ""
 
 
 def duration(text: str, spot: Spot, what: str = "time") -> float:
-    """Seconds of one trial: more than none, at most a week. `what` is the key that it stands after."""
+    """Return a duration in seconds; raises CampaignError unless 0 < seconds <= 7 days. `what` is its key."""
     try:
         seconds = parse_duration(text)
     except (ValueError, OverflowError):
         seconds = 0.0
     if not 0 < seconds <= LONGEST_S:
         example = "2h" if what == "budget" else "10s"
-        raise spot.mistake(f"expected {_WHICH_TIME[what]}, at most 7d, found `{text[:60]}`", f"write {what}: {example}")
+        raise spot.mistake(f"expected {_DURATIONS[what]}, at most 7d, found `{text[:60]}`", f"write {what}: {example}")
     return seconds
 
 
-_WHICH_TIME = {
-    "time": "the time of a trial",
-    "min": "the shortest time of a trial",
-    "max": "the longest time of a trial",
-    "budget": "the time of all trials together",
+_DURATIONS = {
+    "time": "the duration of a trial",
+    "min": "the shortest duration of a trial",
+    "max": "the longest duration of a trial",
+    "budget": "the duration of the whole run",
 }
 
 
 def _range(text: str, spot: Spot) -> tuple[int, int | None]:
-    """From `2..6` the least and the most trials of a cell; from `3` that many, and None."""
+    """Return the minimum and maximum of `2..6`; for a plain `3`, the number and None."""
     match = _RANGE.fullmatch(text)
     if match is None:
         return _whole(text, "trials", 1, MOST_TRIALS, spot), None
     least, most = (_whole(part, "trials", 1, MOST_TRIALS, spot, example="2..6") for part in match.groups())
     if most < least:
-        raise spot.mistake(f"`{text[:60]}`: the most trials are fewer than the least", f"write trials: {most}..{least}")
+        raise spot.mistake(f"`{text[:60]}`: the maximum is less than the minimum", f"write trials: {most}..{least}")
     return least, most
 
 
 def _trials(given: Given, until: Until | None, default: Measure) -> tuple[int, int | None]:
-    """The least and the most; None where they are the same number."""
+    """Return the minimum and maximum number of trials; the maximum is None if the number is fixed."""
     if "trials" not in given:
         return _default_trials(until, default)
     scalar = expect_scalar(given["trials"], "a whole number after `trials`", "write trials: 3")
     least, most = _range(scalar.text, scalar.spot)
     if most is not None and until is None:
         raise scalar.spot.mistake(
-            f"`{scalar.text[:60]}`: only with `until` can it be told whether more trials are needed",
-            f"write trials: {least}, or until: 3% beside it",
+            f"`{scalar.text[:60]}`: a range of trials needs `until`, which decides how many are needed",
+            f"write trials: {least}, or add until: 3%",
         )
     return least, most
 
@@ -194,12 +194,12 @@ def _default_trials(until: Until | None, default: Measure) -> tuple[int, int | N
 
 
 def _time(node: Node) -> float:
-    scalar = expect_scalar(node, "the time of a trial", "write time: 10s")
+    scalar = expect_scalar(node, _DURATIONS["time"], "write time: 10s")
     return duration(scalar.text, scalar.spot)
 
 
 def _bound(node: Node, key: str) -> float:
-    scalar = expect_scalar(node, _WHICH_TIME[key], f"write {key}: 10s")
+    scalar = expect_scalar(node, _DURATIONS[key], f"write {key}: 10s")
     return duration(scalar.text, scalar.spot, key)
 
 
@@ -222,7 +222,7 @@ def _steady(node: Node, *, recorded: bool) -> Steady:
             return "poolproof"
         raise scalar.spot.mistake(
             f"`steady: {scalar.text}` was removed: `steady` is {listed(_STEADY)}",
-            "leave `steady` out, or write steady: snia",
+            "remove `steady`, or write steady: snia",
         )
     if found is None:
         guess = did_you_mean(scalar.text, _STEADY)

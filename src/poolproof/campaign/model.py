@@ -1,4 +1,4 @@
-"""A campaign as frozen values: what was asked, checked as far as it can be without a host."""
+"""A campaign as frozen values, checked as far as possible without a host."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -11,7 +11,7 @@ from poolproof.stopping.model import Steady
 
 @dataclass(frozen=True)
 class Disk:
-    """A real disk, named by what is written on it: a by-id name, a serial or a WWN."""
+    """A real disk, identified by its by-id name, serial number or WWN."""
 
     identity: str
 
@@ -32,7 +32,7 @@ class Qcow2:
 
 @dataclass(frozen=True)
 class Emulated:
-    """A disk with the service times of `model`: hdd-7200, sata-ssd, nvme or hdd-failing."""
+    """An emulated disk with the service times of `model`: hdd-7200, sata-ssd, nvme or hdd-failing."""
 
     model: str
     size_bytes: int
@@ -43,7 +43,7 @@ DeviceSource = Disk | LoopFile | Qcow2 | Emulated
 
 @dataclass(frozen=True)
 class Device:
-    """A block device that layouts may use, by the name that the campaign gave it; `origin` is where it stands."""
+    """A block device that layouts may use, by its name in the campaign; `origin` is where it is defined."""
 
     name: str
     source: DeviceSource
@@ -52,7 +52,7 @@ class Device:
 
 @dataclass(frozen=True)
 class Layout:
-    """A layout expression without braces. `varies` holds what its matrix chose: (("recordsize", "16k"),)."""
+    """A layout expression without braces. `varies` holds the values chosen from a matrix: (("recordsize", "16k"),)."""
 
     name: str
     expression: Expression
@@ -61,22 +61,22 @@ class Layout:
 
 @dataclass(frozen=True)
 class JobSpec:
-    """One fio job section: option name and value, in the order given; fio's own words."""
+    """One fio job section: fio's option names with their values, in the order given."""
 
     name: str
     options: tuple[tuple[str, str], ...]
 
 
 OptionValues = tuple[tuple[str, tuple[str, ...]], ...]
-"""Option names with their values as written: two values or more make a matrix."""
+"""Option names with their values as written; several values make a matrix."""
 
 
 @dataclass(frozen=True)
 class WorkloadRequest:
-    """A workload as it was written, before its matrix is multiplied: what `--save` writes down again.
+    """A workload as written, before its matrix is expanded; `--save` writes it back.
 
-    `options` go to every job section, over those of the preset; `jobs` names sections and what each has of its own.
-    `spots` says where each option stands (`bs`, `section.bs`), and under the empty name where the workload does.
+    `options` apply to every job section and override the preset's; `jobs` holds each section's own options. `spots`
+    maps each option (`bs`, `section.bs`) to where it is written; the empty name is the workload itself.
     """
 
     preset: str | None = None
@@ -90,10 +90,10 @@ class WorkloadRequest:
 
 @dataclass(frozen=True)
 class Workload:
-    """What fio is asked to do. `family` is its name without the matrix; `cold` None means: as `measure` says.
+    """What fio is asked to do. `family` is the name without the matrix; a `cold` of None means: as in `measure`.
 
-    `fill` False: the test files are taken as they are found (`dir` layouts), and never written beforehand. `request` is
-    what the whole family was made from.
+    Without `fill`, existing test files are used unchanged (`dir` layouts). `request` is the request that the whole
+    family was expanded from.
     """
 
     name: str
@@ -108,10 +108,10 @@ class Workload:
 
 @dataclass(frozen=True)
 class Until:
-    """Measure until the figure is known, not for a time: what `measure: {until: 3%}` asks for.
+    """What `measure: {until: 3%}` asks for: run until the result is precise, not for a fixed time.
 
-    `tolerance` is the half width of the interval as a share of the mean, `confidence` how often the interval holds the
-    truth. A trial lasts from `min_s` to `max_s` seconds. `steady` names the criterion of a steady state.
+    `tolerance` is the half-width of the interval as a share of the mean, and `confidence` is its
+    confidence. A trial lasts from `min_s` to `max_s` seconds. `steady` names the criterion of a steady state.
     """
 
     tolerance: float = 0.03
@@ -125,10 +125,9 @@ class Until:
 class Measure:
     """How each cell is measured: seconds per trial, number of trials, cold caches, the seed of the order.
 
-    With `until`, trials end when the figure is known, and `time_s` counts for nothing; `most_trials` is how many a cell
-    may have where `trials` do not agree well enough. None: `trials` and no more. `calibrate`: before the layouts, each
-    disk alone is measured (`campaign/calibration.py`). `cold` "reads": caches are cold before what reads, and what only
-    writes begins at rest.
+    With `until`, trials end when the result is precise and `time_s` is ignored; a cell then gets up to `most_trials`
+    trials (None: exactly `trials`). With `calibrate`, each disk is measured alone first. If `cold` is "reads", caches
+    are dropped only before workloads that read.
     """
 
     time_s: float = 10.0
@@ -140,14 +139,14 @@ class Measure:
     calibrate: bool = False
 
     def is_cold(self, workload: Workload, *, reads: bool) -> bool:
-        """Whether trials of the workload, of which some job reads or none does, begin with cold caches."""
+        """True if trials of the workload start with cold caches; `reads` is true if any of its jobs reads."""
         if workload.cold is not None:
             return workload.cold
         return reads if self.cold == "reads" else self.cold
 
     @property
     def trials_max(self) -> int:
-        """The most trials that a cell has."""
+        """The maximum number of trials of a cell."""
         return self.trials if self.most_trials is None else self.most_trials
 
     @property
@@ -157,15 +156,15 @@ class Measure:
 
     @property
     def longest_s(self) -> float:
-        """Seconds of the longest trial that was asked for."""
+        """Return the longest requested trial in seconds."""
         return self.time_s if self.until is None else self.until.max_s
 
 
 @dataclass(frozen=True)
 class Quick:
-    """A campaign's small form, for `--quick`: its `measure`, and the workloads that are left with options that change.
+    """The short version of a campaign for `--quick`: its `measure`, and the workloads to keep, with changed options.
 
-    Without `workloads` all are left, as they are.
+    If `workloads` is empty, all remain unchanged.
     """
 
     measure: Measure
@@ -174,9 +173,9 @@ class Quick:
 
 @dataclass(frozen=True)
 class Campaign:
-    """What a user asks for. Every layout runs under every workload; each pair is a cell.
+    """What a user asks for. Every layout is measured under every workload; each pair is a cell.
 
-    `budget_s`: seconds that all trials together may take; None for as long as they need.
+    `budget_s` limits all trials together, in seconds; None is no limit.
     """
 
     name: str
@@ -193,7 +192,7 @@ class Campaign:
 
     @property
     def goal_workloads(self) -> tuple[Workload, ...]:
-        """The workloads that decide which layout is best: those of the goal, or all without one."""
+        """The workloads that decide which layout is best: those of the goal, or all if there is no goal."""
         if self.goal is None:
             return self.workloads
         return tuple(each for each in self.workloads if self.goal in (each.family, each.name))

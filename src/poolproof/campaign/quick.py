@@ -1,4 +1,4 @@
-"""The `quick` part of a campaign file: a small form of the campaign, for a first look and for tests."""
+"""The `quick` section of a campaign file: a short version of the campaign, for a first look and for tests."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,10 +15,10 @@ _EXAMPLE = "write quick: {workloads: {grid: {bs: 4k}}, measure: {time: 2s, trial
 
 
 def read_quick(node: Node, workloads: tuple[Workload, ...], measure: Measure, *, recorded: bool = False) -> Quick:
-    """What `--quick` leaves of the campaign with these workloads, and changes of its `measure`.
+    """Read the `quick` section: which workloads `--quick` keeps, and how it changes `measure`.
 
     Raises:
-        CampaignError: an unknown key, a workload that the campaign does not have, a value of a wrong type.
+        CampaignError: an unknown key, an unknown workload, or a value of the wrong type.
     """
     table = expect_mapping(node, "`quick`", _EXAMPLE)
     for key, _ in table.entries:
@@ -38,14 +38,14 @@ def _changes(table: YamlMapping, workloads: tuple[Workload, ...]) -> Iterator[tu
             guess = did_you_mean(name.text, requests)
             raise name.spot.mistake(f"the campaign has no workload `{name.text[:60]}`{guess}", listed(requests))
         where = f"`quick` of workload `{name.text}`"
-        changes = read_options(expect_mapping(value, where, f"write {name.text}: {{}} to take it as it is"), where)
+        changes = read_options(expect_mapping(value, where, f"write {name.text}: {{}} to keep it unchanged"), where)
         check_size(_changed(requests[name.text], changes), name.spot)
         yield name.text, changes
 
 
 def quick_of(campaign: Campaign) -> Campaign:
-    """The small form of a campaign that has one; claims on cells that it lacks are left out."""
-    assert campaign.quick is not None, "the caller has looked"
+    """Return the short version of a campaign that has one, without the claims about cells that it omits."""
+    assert campaign.quick is not None, "checked by the caller"
     workloads = campaign.workloads
     if campaign.quick.workloads:
         requests = _requests(workloads)
@@ -66,12 +66,12 @@ def _workloads_of(claim: Claim) -> set[str]:
 
 
 def _requests(workloads: tuple[Workload, ...]) -> dict[str, WorkloadRequest]:
-    """What each family was made from."""
+    """Return the request of each family of workloads."""
     return {workload.family: workload.request for workload in workloads if workload.request is not None}
 
 
 def _changed(request: WorkloadRequest, changes: OptionValues) -> WorkloadRequest:
-    """The workload with these options in all its sections, in place of those that it had."""
+    """Return the request with these options in all its sections, replacing those it had."""
     new = dict(changes)
     jobs = tuple(
         (section, tuple((key, values) for key, values in options if key not in new))

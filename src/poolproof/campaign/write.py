@@ -1,4 +1,4 @@
-"""A campaign as the YAML file that reads back to it: what `--save` writes."""
+"""Write a campaign as YAML that reads back as the same campaign: what `--save` writes."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -27,9 +27,9 @@ _Item = TypeVar("_Item")
 
 
 def format_campaign(campaign: Campaign) -> str:
-    """The campaign's file. Matrices are written as they were: with braces and lists, presets by name.
+    """Return the campaign as YAML, with matrices as braces and lists, and presets by name.
 
-    `parse_campaign` of the text is an equal campaign, for every campaign that a file or flags made.
+    For every campaign that came from a file or options, `parse_campaign` of the text returns an equal campaign.
     """
     return "\n".join(_lines(campaign)) + "\n"
 
@@ -66,7 +66,7 @@ def _block(key: str, entries: Iterable[tuple[str, str]]) -> Iterator[str]:
 def _families(
     items: Iterable[_Item], family: Callable[[_Item], str], text: Callable[[_Item], str]
 ) -> Iterator[tuple[str, str]]:
-    """One entry for all that one matrix made."""
+    """Yield one entry for each matrix."""
     return ((name, text(next(members))) for name, members in groupby(items, family))
 
 
@@ -75,7 +75,7 @@ def _base(layout: Layout) -> str:
 
 
 def _source_of(layout: Layout) -> str:
-    """The expression with its braces, on one line; the canonical one where the layout was not read from text."""
+    """Return the expression with its braces on one line; the canonical form if the layout was not read from text."""
     return " ".join(layout.expression.text.split("\n")) or format_expression(layout.expression)
 
 
@@ -136,7 +136,7 @@ def _until(until: Until) -> list[tuple[str, str]]:
 
 
 def _percent(share: float) -> str:
-    """Exact: as many digits as the share has."""
+    """Return the exact percentage, with as many digits as the share has."""
     return f"{(Decimal(repr(share)) * 100).normalize():f}%"
 
 
@@ -147,7 +147,7 @@ def _quick(quick: Quick, of_campaign: Measure) -> str:
 
 
 def _seconds(time_s: float) -> str:
-    """Exact, and without an exponent, which a duration may not have."""
+    """Return the exact duration without an exponent, which a duration may not have."""
     return f"{Decimal(repr(time_s)):f}".removesuffix(".0") + "s"
 
 
@@ -165,7 +165,7 @@ _SHORT_ESCAPES = {'"': '\\"', "\\": "\\\\"}
 
 
 def scalar(text: str) -> str:
-    """The text without quotes where YAML could read nothing else in it, else in double quotes."""
+    """Return the text as a YAML scalar: plain if YAML reads it unchanged, otherwise in double quotes."""
     if _SAFE.fullmatch(text) and not _WORDS.fullmatch(text):
         return text
     return f'"{"".join(map(_escaped, text))}"'
@@ -181,7 +181,7 @@ def _escaped(character: str) -> str:
 
 
 def format_source(source: DeviceSource) -> str:
-    """The device in a campaign file, as a YAML mapping on one line."""
+    """Return the device as a YAML mapping on one line."""
     if isinstance(source, Disk):
         return f"{{disk: {scalar(source.identity)}}}"
     size = canonical_size(source.size_bytes)

@@ -1,4 +1,4 @@
-"""The campaign file: YAML becomes a frozen Campaign, or one clear error with file, line and what to type."""
+"""Read a campaign file into a frozen Campaign; a mistake is one error with the file, the line and what to type."""
 
 import re
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ KEYS = (
     "budget",
 )
 KEYS_IN_MEASURE = ("calibrate", "until")
-"""Keys of `measure` that a mistake of the whole campaign may lie in."""
+"""Keys of `measure` that a check of the whole campaign may complain about."""
 _DEVICES = "write devices: {a: {file: 16G}, b: {emulate: hdd-7200, size: 16G}}"
 _LAYOUTS = "write layouts: {mirror: 'btrfs raid1 a b'}"
 _WORKLOADS = "write workloads: {etcd: etcd, reads: {rw: randread, bs: 16k}}"
@@ -48,34 +48,32 @@ _MOST_BYTES = 1024 * 1024
 
 
 def read_campaign(path: Path | str) -> Campaign:
-    """The campaign in a file.
-
-    Raises:
-        CampaignError: the file cannot be read, or holds a mistake.
-    """
+    """Read the campaign in a file; raises CampaignError if it cannot be read or has a mistake."""
     try:
         with Path(path).open("rb") as file:
             content = file.read(_MOST_BYTES + 1)
         if len(content) > _MOST_BYTES:
-            raise CampaignError(f"{path}: this is larger than any campaign", "give the campaign's YAML file")
+            raise CampaignError(
+                f"{path} is larger than 1 MiB, which no campaign is", "give the path of a campaign's YAML file"
+            )
         text = content.decode("utf-8-sig")
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise CampaignError(f"{path} cannot be read: {reason}", "give the path of a campaign's YAML file") from None
     return parse_campaign(text, str(path))
 
 
 def parse_campaign(text: str, origin: str, *, recorded: bool = False) -> Campaign:
-    """The campaign in a text; `origin` names it in errors, and names the campaign where it has no `name`.
+    """Parse a campaign. `origin` names the text in errors, and the campaign if it has no `name`.
 
-    `recorded`: it is that of a run. Whether what it asks for is worth measuring was judged when the run was made.
+    A `recorded` campaign belongs to a run: only its references are checked, since it was fully checked at that time.
 
     Raises:
-        CampaignError: the text holds a mistake; nothing of it was looked up on any host.
+        CampaignError: the text has a mistake. No host is contacted.
     """
     root = parse_document(text, origin)
     if root is None or (isinstance(root, Scalar) and root.is_nothing):
-        raise CampaignError(f"{origin}: this campaign is empty", _EMPTY)
+        raise CampaignError(f"{origin}: the campaign is empty", _EMPTY)
     table = expect_mapping(root, "a campaign", _EMPTY)
     for key, _ in table.entries:
         if key.text not in KEYS:
@@ -127,18 +125,18 @@ def _name(table: YamlMapping, origin: str) -> str:
     if name is None:
         return slug(re.sub(r"\.ya?ml$", "", Path(origin).name)) or "campaign"
     if not is_name(name):
-        hint = f"a name is {NAME_RULE}; write name: {slug(name) or 'my-campaign'}"
+        hint = f"use {NAME_RULE}; write name: {slug(name) or 'my-campaign'}"
         raise table.spot_of("name").mistake(f"`{name[:60]}` cannot name a campaign", hint)
     return name
 
 
 def _text(table: YamlMapping, key: str, hint: str) -> str | None:
     node = table.get(key)
-    return None if node is None else expect_scalar(node, f"one text after `{key}`", hint).text
+    return None if node is None else expect_scalar(node, f"text after `{key}`", hint).text
 
 
 def _section(table: YamlMapping, key: str, hint: str) -> Sequence[tuple[Scalar, Node]]:
-    """The entries of one of the top mappings; none where the key is missing."""
+    """Return the entries of a top-level mapping; none if the key is missing."""
     node = table.get(key)
     return () if node is None else expect_mapping(node, f"`{key}`", hint).entries
 
@@ -150,7 +148,7 @@ def _devices(table: YamlMapping) -> tuple[Device, ...]:
 def _layouts(table: YamlMapping) -> tuple[Layout, ...]:
     found: list[Layout] = []
     for name, value in _section(table, "layouts", _LAYOUTS):
-        hint = f"write {name.text}: 'btrfs raid1 a b'; quotes are needed where it holds `{{` inside a `{{…}}` mapping"
+        hint = f"write {name.text}: 'btrfs raid1 a b'; put it in quotes if it contains `{{` inside a `{{…}}` mapping"
         expression = expect_scalar(value, f"a layout expression after `{name.text}`", hint)
         found.extend(make_layouts(name.text, expression.text, expression.spot))
     return tuple(found)

@@ -201,8 +201,8 @@ def test_mistakes_in_the_rest(rest: str, names: tuple[str, ...]) -> None:
 
 def test_a_baseline_that_names_a_whole_matrix_is_told_its_layouts() -> None:
     error = mistake(text(layouts="pool: zfs a k={1,2}", rest="baseline: pool"))
-    assert error.message.startswith("c.yaml:7: baseline `pool` names no layout")
-    assert error.hint == "write baseline: pool[k=1]; there is pool[k=1] or pool[k=2]"
+    assert error.message.startswith("c.yaml:7: baseline `pool` is not a layout")
+    assert error.hint == "write baseline: pool[k=1]; the layouts are pool[k=1] or pool[k=2]"
 
 
 def test_a_matrix_without_end_is_refused_before_it_is_made() -> None:
@@ -223,7 +223,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     for path, reason in (
         (tmp_path / "none.yaml", "No such file or directory"),
         (tmp_path, "Is a directory"),
-        (binary, "it is no UTF-8 text"),
+        (binary, "it is not UTF-8 text"),
     ):
         with pytest.raises(CampaignError) as caught:
             read_campaign(path)
@@ -235,7 +235,7 @@ def test_a_file_larger_than_any_campaign_is_not_read_whole(tmp_path: Path) -> No
     image = tmp_path / "disk.img"
     with image.open("wb") as file:
         file.truncate(1 << 34)
-    with pytest.raises(CampaignError, match="larger than any campaign"):
+    with pytest.raises(CampaignError, match="larger than 1 MiB"):
         read_campaign(image)
 
 
@@ -274,20 +274,25 @@ def test_no_part_makes_anything_but_a_campaign_or_a_campaign_error(
 def test_a_budget_below_the_least_says_what_it_would_take() -> None:
     rest = "measure: {until: 3%, min: 3s, trials: 2..6}\ngoal: w\nbudget: 20s"
     error = mistake(text(layouts="one: dir /a\n  two: dir /b", workloads="w: {rw: read, bs: [4k, 16k]}", rest=rest))
-    assert "a budget of 20.0 s is below the least: 8 trials of 3 s take fio alone 24.0 s" in error.message
+    assert "8 trials of 3 s need at least 24.0 s" in error.message
     assert error.hint.startswith("write budget: 48s")
 
 
 @pytest.mark.parametrize(
     ("layout", "workload", "said", "hint"),
     [
-        ("btrfs a", "{rw: write, bs: 4k}", "2 trials of 90 s take fio alone 3 min", "360s"),
-        ("btrfs commit=5 a", "{rw: write, bs: 4k}", "2 trials of 15 s take fio alone 30.0 s", "60s"),
-        ("btrfs a", "{rw: [read, write], bs: 4k}", "4 trials of 3 to 90 s take fio alone 3 min 6 s; what", "372s"),
-        ("btrfs a", "{rw: readwrite, bs: 4k}", "2 trials of 90 s take fio alone 3 min", "360s"),
-        ("zfs a", "{rw: write, bs: 4k, runtime: 60}", "2 trials of 60 s take fio alone 2 min", "240s"),
-        ("zfs a", "{rw: write, bs: 4k, runtime: 2m, ramp_time: 5s}", "2 trials of 125 s take fio alone", "500s"),
-        ("a | ext4", "{rw: read, bs: 4k, ramp_time: 30}", "2 trials of 33 s take fio alone", "132s"),
+        ("btrfs a", "{rw: write, bs: 4k}", "2 trials of 90 s need at least 3 min", "360s"),
+        ("btrfs commit=5 a", "{rw: write, bs: 4k}", "2 trials of 15 s need at least 30.0 s", "60s"),
+        (
+            "btrfs a",
+            "{rw: [read, write], bs: 4k}",
+            "4 trials of 3 to 90 s need at least 3 min 6 s of fio alone",
+            "372s",
+        ),
+        ("btrfs a", "{rw: readwrite, bs: 4k}", "2 trials of 90 s need at least 3 min", "360s"),
+        ("zfs a", "{rw: write, bs: 4k, runtime: 60}", "2 trials of 60 s need at least 2 min", "240s"),
+        ("zfs a", "{rw: write, bs: 4k, runtime: 2m, ramp_time: 5s}", "2 trials of 125 s need at least", "500s"),
+        ("a | ext4", "{rw: read, bs: 4k, ramp_time: 30}", "2 trials of 33 s need at least", "132s"),
     ],
 )
 def test_the_least_of_a_budget_counts_what_is_held_back_and_what_workloads_say(
@@ -345,7 +350,7 @@ def test_what_the_host_decides_or_the_work_refuses_no_budget(layout: str, worklo
 def test_what_hosts_usually_hold_back_is_in_the_budget_that_is_proposed() -> None:
     rest = "measure: {until: 3%, min: 3s, trials: 2..6}\nbudget: 5s"
     error = mistake(text(devices="a: {file: 2G}", layouts="one: zfs a", workloads="w: {rw: write, bs: 4k}", rest=rest))
-    assert "2 trials of 3 s take fio alone 6.0 s" in error.message
+    assert "2 trials of 3 s need at least 6.0 s" in error.message
     assert error.hint.startswith("write budget: 60s")
     zvol, buffered = "one: zfs a | zvol 1G | ext4", "w: {rw: write, bs: 4k, direct: 0}"
     error = mistake(text(devices="a: {file: 2G}", layouts=zvol, workloads=buffered, rest=rest))
@@ -363,14 +368,14 @@ def test_a_confidence_with_too_many_nines_is_always_and_refused(confidence: str)
 @pytest.mark.parametrize(
     ("measure", "least", "hint"),
     [
-        ("until: 0.5%", "0.5% of it: fio counts latencies in bins, by which trials know it to 0.92% at best", "1%"),
-        ("until: 1%, confidence: 99%", "know it to 1.2% at best", "1.3%"),
-        ("until: 0.7%, confidence: 50%", "know it to 0.78% at best", "0.8%"),
+        ("until: 0.5%", "±0.92%", "1%"),
+        ("until: 1%, confidence: 99%", "±1.2%", "1.3%"),
+        ("until: 0.7%, confidence: 50%", "±0.78%", "0.8%"),
     ],
 )
 def test_a_percentile_cannot_be_known_better_than_its_bins(measure: str, least: str, hint: str) -> None:
     error = mistake(text(workloads="etcd: etcd", rest=f"measure: {{{measure}, trials: 2..6}}"))
-    assert "workload etcd is compared by sync_p99, and `until` asks for" in error.message
+    assert "workload etcd is compared by sync_p99" in error.message
     assert error.message.startswith("c.yaml:7: "), "where `measure` stands"
     assert least in error.message
     assert error.hint == f"write until: {hint}, or metric: iops"
@@ -384,15 +389,15 @@ def test_a_rate_may_be_asked_for_as_well_as_anybody_likes() -> None:
 def test_a_budget_without_a_goal_is_refused_where_there_are_several_families() -> None:
     rest = "measure: {until: 3%}\nbudget: 1h"
     error = mistake(text(workloads="w: {rw: read}\n  v: {rw: write}", rest=rest))
-    assert "`budget` is spent on what decides the goal, and there is none" in error.message
+    assert "`budget` needs a goal" in error.message
 
 
 @pytest.mark.parametrize(
     ("options", "said", "hint"),
     [
-        ("rw: read, metric: sync_p99", "compared by sync_p99, and none of its jobs calls fsync", "fdatasync: 1"),
-        ("rw: write, fsync: 0, metric: sync_p99", "compared by sync_p99, and none of its jobs calls", "metric: p99"),
-        ("rw: read, gtod_reduce: 1, metric: p99", "compared by p99, and fio takes no times of its I/Os", "gtod_reduce"),
+        ("rw: read, metric: sync_p99", "compared by sync_p99", "fdatasync: 1"),
+        ("rw: write, fsync: 0, metric: sync_p99", "compared by sync_p99", "metric: p99"),
+        ("rw: read, gtod_reduce: 1, metric: p99", "compared by p99", "gtod_reduce"),
     ],
 )
 def test_a_metric_that_its_jobs_never_give_is_refused(options: str, said: str, hint: str) -> None:

@@ -49,26 +49,24 @@ def test_a_fixed_time_ends_the_budget_of_the_file_and_the_run_can_be_read_again(
 @pytest.mark.parametrize(
     ("changes", "message", "hint"),
     [
-        ({"budget": "10s"}, "--budget: a budget of 10.0 s is below the least: 12 trials of 3 s take fio", "72s"),
-        ({"budget": "soon"}, "--budget: expected the time of all trials together", "write budget: 2h"),
-        ({"budget": "1h", "time": "3s"}, "--budget: `budget` shares out time", "until: 3%"),
-        ({"goal": "etdc"}, "--goal: goal `etdc` names no workload; did you mean `etcd`?", "grid, etcd"),
-        ({"until": "0%"}, "--until: expected how far from the truth", "write until: 3%"),
-        ({"until": "-3%"}, "--until: expected how far from the truth", "write until: 3%"),
-        ({"until": "3"}, "--until: expected how far from the truth", "write until: 3%"),
-        ({"until": "90%"}, "--until: expected how far from the truth", "write until: 3%"),
-        ({"confidence": "100%"}, "--confidence: expected a confidence from 50% to less than 100%", "95%"),
-        ({"max": "1s"}, "--max: max is below min: a trial lasts 3 s at least (`min`) and 1 s at most", "max: 180s"),
-        ({"min": "200s"}, "--min: max is below min: a trial lasts 200 s at least (`min`) and 60 s", "max: 200s"),
-        ({"min": "0"}, "--min: expected the shortest time of a trial", "write min: 10s"),
-        ({"steady": "sina"}, "--steady: expected", "write steady: snia"),
-        ({"trials": "6..2"}, "--trials: `6..2`: the most trials are fewer than the least", "trials: 2..6"),
-        ({"time": "3s", "until": "3%"}, "--time: `time` and `until` were given", "leave one of them out"),
+        ({"budget": "10s"}, "--budget: a budget of 10.0 s ", "72s"),
+        ({"budget": "soon"}, "--budget: ", "write budget: 2h"),
+        ({"budget": "1h", "time": "3s"}, "--budget: `budget` needs `until`", "until: 3%"),
+        ({"goal": "etdc"}, "--goal: goal `etdc` ", "grid, etcd"),
+        ({"until": "0%"}, "--until: ", "write until: 3%"),
+        ({"until": "-3%"}, "--until: ", "write until: 3%"),
+        ({"until": "3"}, "--until: ", "write until: 3%"),
+        ({"until": "90%"}, "--until: ", "write until: 3%"),
+        ({"confidence": "100%"}, "--confidence: ", "95%"),
+        ({"max": "1s"}, "--max: `max` (1 s) is less than `min` (3 s)", "max: 180s"),
+        ({"min": "200s"}, "--min: `max` (60 s) is less than `min` (200 s)", "max: 200s"),
+        ({"min": "0"}, "--min: ", "write min: 10s"),
+        ({"steady": "sina"}, "--steady: ", "write steady: snia"),
+        ({"trials": "6..2"}, "--trials: `6..2`: ", "trials: 2..6"),
+        ({"time": "3s", "until": "3%"}, "--time: `time` and `until` ", "remove one"),
     ],
 )
-def test_a_mistake_is_told_by_the_flag_that_made_it(
-    tmp_path: Path, changes: dict[str, str], message: str, hint: str
-) -> None:
+def test_an_error_names_the_option(tmp_path: Path, changes: dict[str, str], message: str, hint: str) -> None:
     names = {"min": "least", "max": "most"}
     with pytest.raises(CampaignError) as caught:
         asked(tmp_path, **{names.get(key, key): value for key, value in changes.items()})
@@ -76,9 +74,9 @@ def test_a_mistake_is_told_by_the_flag_that_made_it(
     assert hint in caught.value.hint
 
 
-def test_a_budget_needs_a_goal_where_there_are_several_workloads() -> None:
+def test_a_budget_needs_a_goal_if_there_are_several_workloads() -> None:
     flags = Flags(["dir /srv"], None, ["rw=read,bs=4k,size=8m", "rw=write,bs=4k,size=8m"], None)
-    with pytest.raises(CampaignError, match="--budget: `budget` is spent on what decides the goal, and there is none"):
+    with pytest.raises(CampaignError, match="--budget: `budget` needs a goal"):
         campaign_of(None, flags, replace(NOTHING, until="3%", budget="1h"))
     campaign, _text = campaign_of(None, flags, replace(NOTHING, until="3%", budget="1h", goal="read-4k-size8m"))
     assert campaign.goal == "read-4k-size8m"
