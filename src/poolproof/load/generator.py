@@ -98,6 +98,9 @@ class LoadGenerator(Protocol):
         Raises CampaignError if the workload has an option that the host's generator does not know, or must not have.
         """
 
+    def described(self, name: str, options: Mapping[str, str]) -> LoadPart:
+        """Return what a workload's options alone say about it, without a host."""
+
     def check(self, loads: Mapping[str, Load], host: Host) -> None:
         """Raise CampaignError if the host's generator refuses one of the loads; keys are names of workloads."""
 

@@ -3,12 +3,13 @@
 import functools
 import importlib
 import pkgutil
+from collections.abc import Mapping
 
 from poolproof import load
 from poolproof.campaign.model import Workload
 from poolproof.errors import CampaignError
 from poolproof.load.generator import LoadGenerator
-from poolproof.load.model import DEFAULT_GENERATOR, Load
+from poolproof.load.model import DEFAULT_GENERATOR, Load, LoadPart
 
 OPTION = "generator"
 """The option by which a workload names its generator."""
@@ -36,6 +37,12 @@ def generator_for(workload: Workload) -> LoadGenerator:
             f"leave `{OPTION}` out to use {DEFAULT_GENERATOR}",
         ).concerning(OPTION)
     return known[names.pop()]
+
+
+def described(name: str, options: Mapping[str, str]) -> LoadPart:
+    """Return what a workload's options alone say about it; as fio reads them if its generator is not installed."""
+    known = all_generators()
+    return known.get(options.get(OPTION, ""), known[DEFAULT_GENERATOR]).described(name, options)
 
 
 def generator_of(load: Load) -> LoadGenerator:

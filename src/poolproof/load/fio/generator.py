@@ -7,8 +7,9 @@ from poolproof.hosts.base import Host
 from poolproof.load.fio import bare_disk, jobs, run
 from poolproof.load.fio.ahead import ask_ahead
 from poolproof.load.fio.aliases import canonical
+from poolproof.load.fio.job import Job
 from poolproof.load.fio.json_output import read_json_stream
-from poolproof.load.fio.load import job_of, jobs_of, load_of
+from poolproof.load.fio.load import job_of, jobs_of, load_of, part_of
 from poolproof.load.fio.parse_only import check_each
 from poolproof.load.fio.render import render
 from poolproof.load.fio.report import FioReport
@@ -37,6 +38,9 @@ class Fio:
 
     def prepare(self, workload: Workload, longest_s: float, host: Host) -> Load:
         return load_of(jobs.jobs_of(workload, longest_s, host))
+
+    def described(self, name: str, options: Mapping[str, str]) -> LoadPart:
+        return part_of(Job(name, {canonical(option): value for option, value in options.items()}))
 
     def check(self, loads: Mapping[str, Load], host: Host) -> None:
         check_each({name: jobs_of(load) for name, load in loads.items()}, host)

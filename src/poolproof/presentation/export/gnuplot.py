@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from poolproof.load.fio.load import part_of
 from poolproof.presentation.charts.theme import SERIES
 from poolproof.presentation.export.panels import Panel, block_size, panels_of
 from poolproof.presentation.export.rows import ExportRow, ExportTable
@@ -57,7 +56,7 @@ def _lines(row: ExportRow, table: ExportTable) -> Iterator[str]:
     intervals = [(row.figures.get(column), scale) for _, column, scale in _FIGURES]
     fields = [_text(row.layout), block_size(row), *(_mean(*each) for each in intervals)]
     fields += [text for each in intervals for text in _bounds(*each)]
-    fields += [str(part_of(row.job).block_bytes), str(row.trials), row.verdict]
+    fields += [str(row.part.block_bytes), str(row.trials), row.verdict]
     if table.is_settling:
         fields.append(_UNKNOWN if row.settled is None else str(row.settled).lower())
     if table.has_limits:
@@ -83,7 +82,7 @@ def _number(value: float) -> str:
 
 
 def _script(panel: Panel) -> str:
-    sizes = {part_of(row.job).block_bytes: block_size(row) for row in panel.rows}
+    sizes = {row.part.block_bytes: block_size(row) for row in panel.rows}
     tics = ", ".join(f"{_quoted(text)} {size}" for size, text in sorted(sizes.items()))
     lines = [
         f"# gnuplot {panel.name}.gnuplot",

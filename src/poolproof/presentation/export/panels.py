@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from poolproof.campaign.names import slug
-from poolproof.load.fio.job import Job
-from poolproof.load.fio.load import part_of
+from poolproof.load.model import LoadPart
 from poolproof.presentation.export.rows import ExportRow, plain_name
 
 _AXES = ("rw", "readwrite", "bs", "blocksize", "sync")
@@ -38,13 +37,13 @@ class Panel:
         found: dict[str, list[ExportRow]] = {}
         for row in self.rows:
             found.setdefault(row.layout, []).append(row)
-        return {name: tuple(sorted(rows, key=lambda row: part_of(row.job).block_bytes)) for name, rows in found.items()}
+        return {name: tuple(sorted(rows, key=lambda row: row.part.block_bytes)) for name, rows in found.items()}
 
     @property
     def directions(self) -> tuple[str, ...]:
         """`read`, `write`, or both."""
-        job = self.rows[0].job
-        return tuple(name for name, does in (("read", part_of(job).reads), ("write", part_of(job).writes)) if does)
+        part = self.rows[0].part
+        return tuple(name for name, does in (("read", part.reads), ("write", part.writes)) if does)
 
 
 def panels_of(rows: Iterable[ExportRow]) -> tuple[Panel, ...]:
@@ -54,7 +53,7 @@ def panels_of(rows: Iterable[ExportRow]) -> tuple[Panel, ...]:
     found: dict[tuple[str, str, tuple[str, ...]], list[ExportRow]] = {}
     for row in every:
         rest = ((slug(_family(row)),) if len(families) > 1 else ()) + _rest(row)
-        found.setdefault((sync_of(row.job), mode_of(row.job), rest), []).append(row)
+        found.setdefault((sync_of(row.part), mode_of(row.options), rest), []).append(row)
     return tuple(Panel(*key, tuple(own)) for key, own in found.items())
 
 
@@ -63,15 +62,15 @@ def block_size(row: ExportRow) -> str:
     return re.sub(r"\s", "", row.options.get("bs", "4k"))
 
 
-def mode_of(job: Job) -> str:
+def mode_of(options: Mapping[str, str]) -> str:
     """fio's word for what is done, in full: `randread`, `readwrite`."""
-    word = slug((job.text("rw") or job.text("readwrite") or "read").partition(":")[0])
+    word = slug((options.get("rw") or options.get("readwrite") or "read").partition(":")[0])
     return {"rw": "readwrite"}.get(word, word) or "read"
 
 
-def sync_of(job: Job) -> str:
+def sync_of(part: LoadPart) -> str:
     """`sync` where each write waits for the disk."""
-    return "sync" if part_of(job).commits_each_write else "async"
+    return "sync" if part.commits_each_write else "async"
 
 
 def _family(row: ExportRow) -> str:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from poolproof.campaign.model import Workload
 from poolproof.campaign.names import slug
-from poolproof.load.fio.job import Job
+from poolproof.load.generators import described
 from poolproof.metrics import COMPARABLE, MetricId
 from poolproof.presentation.charts import theme as look
 from poolproof.presentation.charts.axis_positions import AxisPosition, places
@@ -133,8 +133,8 @@ def _place(workload: Workload, distinct: Sequence[str], metric: MetricId) -> Pur
 
 
 def _folder(workload: Workload, distinct: Sequence[str], what: str) -> PurePosixPath:
-    job = Job(workload.name, dict(workload.jobs[0].options))
-    sync, mode = sync_of(job), mode_of(job)
+    options = dict(workload.jobs[0].options)
+    sync, mode = sync_of(described(workload.name, options)), mode_of(options)
     parts = (mode, sync, *map(slug, distinct), what)
     return PurePosixPath(sync) / mode / "-".join(part for part in parts if part)
 

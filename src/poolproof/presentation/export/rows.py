@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from poolproof.campaign.model import Campaign
-from poolproof.load.fio.job import Job
+from poolproof.load.generators import described
+from poolproof.load.model import LoadPart
 from poolproof.metrics import COLUMNS, METRICS, REJECTED, MetricId, metric_of
 from poolproof.presentation.charts.metrics import confidence_text
 from poolproof.results.compare.finished import FinishedRun
@@ -64,9 +65,9 @@ class ExportRow:
         return self.limit.share if self.limit and not self.counts else None
 
     @property
-    def job(self) -> Job:
-        """The workload's first job, as fio reads its options."""
-        return Job(self.workload, self.options)
+    def part(self) -> LoadPart:
+        """The first part of the workload's load."""
+        return described(self.workload, self.options)
 
     def interval(self, column: str) -> Interval | None:
         """Return the interval of a column, whether it counts or not."""
