@@ -1,0 +1,1 @@
+"""A load generator in one folder: a Python script that writes a file."""

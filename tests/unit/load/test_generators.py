@@ -1,0 +1,74 @@
+"""A load generator is one folder: nothing else knows fio, and a second one needs no change elsewhere."""
+
+import ast
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from poolproof import process
+from poolproof.campaign.flags import parse_workload_flag
+from poolproof.errors import CampaignError
+from poolproof.load.fio.generator import GENERATOR
+from poolproof.load.generators import all_generators, described, generator_for
+from tests.unit.load.more.toy.generator import GENERATOR as TOY
+
+_SOURCE = Path(__file__).parents[3] / "src" / "poolproof"
+_MAY_KNOW_FIO = ("load/fio/", "foreign/", "rules/fio_job.py", "rules/kib_means_1000.py")
+_MORE = Path(__file__).parent / "more"
+_LIMIT_S = 120.0
+_RUN = (
+    "import sys; from poolproof import load; load.__path__.append(sys.argv.pop(1)); "
+    "from poolproof.cli.main import main; main()"
+)
+
+
+def _imports(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+
+
+def test_only_fio_foreign_texts_and_rules_about_fio_know_fio() -> None:
+    knowing = {
+        str(path.relative_to(_SOURCE))
+        for path in _SOURCE.rglob("*.py")
+        if any(name.startswith("poolproof.load.fio") for name in _imports(path))
+    }
+    assert {path for path in knowing if not path.startswith(_MAY_KNOW_FIO)} == set()
+
+
+def test_generators_are_found_by_their_folders() -> None:
+    assert all_generators() == {"fio": GENERATOR}
+    assert described("x", {"rw": "randwrite", "blocksize": "8k"}).block_bytes == 8192
+
+
+def test_a_workload_names_its_generator() -> None:
+    (plain,) = parse_workload_flag("rw=read,bs=1m")
+    (named,) = parse_workload_flag("rw=read,bs=1m,generator=fio")
+    assert generator_for(plain) is generator_for(named) is GENERATOR
+    (unknown,) = parse_workload_flag("rw=read,bs=1m,generator=toy")
+    with pytest.raises(CampaignError, match="must be one of: fio"):
+        generator_for(unknown)
+
+
+def test_a_second_generator_is_one_folder(tmp_path: Path) -> None:
+    target, run = tmp_path / "target", tmp_path / "run"
+    target.mkdir()
+    argv = [
+        sys.executable, "-c", _RUN, str(_MORE), "run", "--layout", f"here=dir {target}", "--workload",
+        "generator=toy,mib=4", "--trials", "1", "--time", "1s", "--work", str(tmp_path), "--out", str(run), "--json",
+    ]  # fmt: skip
+    completed = process.run(argv, timeout_s=_LIMIT_S, check=False)
+    assert completed.returncode == 0, completed.stderr
+    record = json.loads((run / "run.json").read_text())
+    assert record["versions"]["toy"] == "toy-1"
+    (trial,) = [json.loads(line) for line in (run / "trials.jsonl").read_text().splitlines()]
+    assert trial["verdict"] in ("sound", "unproven", "suspect")
+    assert trial["figures"]["write_iops"] > 0
+    (directory,) = (run / "cells").glob("*/*/1")
+    assert {TOY.load_file, TOY.report_file, "evidence.json"} <= {path.name for path in directory.iterdir()}
