@@ -1,4 +1,4 @@
-"""Series whose truth is known: what a disk may do, made by chance from a seed. The mean is 100 where not said."""
+"""Series whose truth is known: what a disk may do, generated from a seed. The mean is 100 unless stated."""
 
 import math
 import random
@@ -12,7 +12,7 @@ LONGEST = 1800
 
 @dataclass(frozen=True)
 class Kind:
-    """A way to make a series. `truth` is its long-run mean; None where it has none, so that nothing may be stated."""
+    """A kind of series. `truth` is its long-run mean; None if it has none, so no interval is valid."""
 
     name: str
     make: Callable[[random.Random], list[float]]
@@ -20,7 +20,7 @@ class Kind:
 
 
 def correlated(rng: random.Random, phi: float, deviation: float, mean: float = 100.0) -> list[float]:
-    """An AR(1) of this marginal deviation: white noise for phi 0."""
+    """Return an AR(1) series with this marginal deviation: white noise for phi 0."""
     step = deviation * math.sqrt(1 - phi * phi)
     level, values = rng.gauss(0, deviation), []
     for _ in range(LONGEST):
@@ -30,22 +30,22 @@ def correlated(rng: random.Random, phi: float, deviation: float, mean: float = 1
 
 
 def _drift(rng: random.Random) -> list[float]:
-    """It falls by 10 % a minute."""
+    """Return a series that falls by 10 % a minute."""
     return [value - 10 * at / 600 for at, value in enumerate(correlated(rng, 0.3, 3, 120))]
 
 
 def _step(rng: random.Random) -> list[float]:
-    """A cache that is full after 20 s: from 150 to 100."""
+    """Return the rate of a disk whose cache is full after 20 s: from 150 to 100."""
     return [value + (50 if at < 200 else 0) for at, value in enumerate(correlated(rng, 0.3, 8))]
 
 
 def _warm_up(rng: random.Random) -> list[float]:
-    """It starts at 40 % and comes near its rate with a time constant of half a second."""
+    """Return a series that starts at 40 % and approaches its rate with a time constant of half a second."""
     return [value * (1 - 0.6 * math.exp(-at / 5)) for at, value in enumerate(correlated(rng, 0.3, 2))]
 
 
 def _bursts(rng: random.Random) -> list[float]:
-    """Stalls of 0.3 s on average, one in 3 s on average, at a tenth of the rate: the mean is 100 over both."""
+    """Return a series with stalls of 0.3 s, one in 3 s on average, at a tenth of the rate; the mean of both is 100."""
     full = 100 / (1 - 0.9 * 0.3 / 3.3)
     values, stalled = correlated(rng, 0.0, 3, full), rng.random() < 0.3 / 3.3
     for at in range(LONGEST):
@@ -56,7 +56,7 @@ def _bursts(rng: random.Random) -> list[float]:
 
 
 def _two_speeds(rng: random.Random) -> list[float]:
-    """70 and 130, each for 4 s on average."""
+    """Return a series that is 70 or 130, each for 4 s on average."""
     level, values = rng.choice((-30, 30)), correlated(rng, 0.0, 3)
     for at in range(LONGEST):
         values[at] += level
@@ -65,7 +65,7 @@ def _two_speeds(rng: random.Random) -> list[float]:
 
 
 def _sawtooth(rng: random.Random) -> list[float]:
-    """A transaction group every 2 s: full rate, then 0.4 s at a quarter; it begins anywhere."""
+    """Return a transaction group every 2 s: full rate, then 0.4 s at a quarter, with a random phase."""
     phase, values = rng.randrange(20), correlated(rng, 0.0, 2, 100 / 0.85)
     return [value * (0.25 if (at + phase) % 20 >= 16 else 1) for at, value in enumerate(values)]
 
@@ -95,5 +95,5 @@ SHAPED = (
 
 
 def longest_mean(values: Sequence[float]) -> float:
-    """The mean of the whole series."""
+    """Return the mean of the whole series."""
     return math.fsum(values) / len(values)

@@ -1,4 +1,4 @@
-"""A recorded or made series played to the stopping rule as a live trial would: look by look until it is done."""
+"""Play a recorded or generated series to the stopping rule like a live trial, checkpoint by checkpoint."""
 
 import math
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from poolproof.stopping.model import RateSeries, StoppingDecision, StoppingRule
 
 
 def play(values: Sequence[float], interval_s: float, rule: StoppingRule) -> StoppingDecision:
-    """The decision at which the trial ends; where the series is shorter than the rule allows, that at its end."""
+    """Return the decision that ends the trial, or the one at the end of the series if that comes first."""
     known, asked_s = tuple(values), rule.least_s
     while True:
         count = min(len(known), math.ceil(asked_s / interval_s - 1e-9))

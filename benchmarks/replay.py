@@ -1,9 +1,9 @@
-"""Replay the stopping rule on recorded long trials: `python -m benchmarks.replay [RECORDING…]`; `--proof`: the claims.
+"""Replay the stopping rule on recorded long trials: `python -m benchmarks.replay [RECORDING…] [--proof]`.
 
-Each cell is measured again from its recording as a live run would: trials in rounds, each until its figure is known,
-further ones until the cell's is, the typical spread of trials taken from all cells of the campaign so far. What that
-spent and said is held against the full runs: all seconds of all trials. A trial that would have gone on after its
-recording ends is counted as unsettled there. Each order in which the recorded trials could have come is replayed once.
+Each cell is measured again from its recording as in a live run: trials in rounds, each until it has converged, and more
+of them until the cell has, with the variance prior of all cells of the campaign so far. The time and the results are
+compared with the full runs: all seconds of all trials. A trial that would run beyond the end of its recording counts as
+not converged. Each order in which the recorded trials could have come is replayed once.
 """
 
 import argparse
@@ -25,7 +25,7 @@ from poolproof.stopping.model import IMPRECISE, AcrossTrials, StoppingDecision, 
 FIXED_S = 180.0
 """Seconds of a cell in the schedule of the seeds."""
 PROOF = StoppingRule(until=0.10, min_s=2.0, max_s=8.0, trials_min=1, trials_max=2)
-"""The rule that the claims of docs/benchmarks.md are made of: as sparing as that of a first look at a grid."""
+"""The rule of the results in docs/benchmarks.md: as short as for a first look at a grid."""
 _NOTHING = "nothing is recorded yet: python -m benchmarks.record benchmarks/campaigns/long-*.yaml"
 
 CellName = tuple[str, str, str]
@@ -33,7 +33,7 @@ CellName = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Full:
-    """The full runs of a cell: mean of all, and its interval over trials (None where nothing tells of one)."""
+    """The full runs of a cell: their mean, and its interval over trials (None if unknown)."""
 
     mean: float
     low: float | None
@@ -42,7 +42,7 @@ class Full:
 
 @dataclass(frozen=True)
 class Replayed:
-    """One cell replayed once. `between` is what the rule says of it, `settled` whether every trial settled."""
+    """One cell replayed once. `between` is the rule's result for it; `settled`: it and every trial converged."""
 
     cell: CellName
     full: Full
@@ -51,7 +51,7 @@ class Replayed:
 
     @property
     def seconds(self) -> float:
-        """Device-seconds spent."""
+        """Return the time that the replayed trials took, in seconds."""
         return math.fsum(decision.used_s for decision in self.decisions)
 
     @property
@@ -60,7 +60,7 @@ class Replayed:
 
     @property
     def reaches(self) -> bool:
-        """Whether it holds where it reaches, besides, as far as the lowest and the highest tenth of any trial."""
+        """True if the interval, widened to the extremes of all trials, covers the mean of the full runs."""
         low, high, mean = self.between.low, self.between.high, self.between.mean
         bounds = [bound for each in self.decisions for bound in (each.lowest, each.highest) if bound is not None]
         if low is None or high is None or not bounds:
@@ -69,17 +69,17 @@ class Replayed:
 
     @property
     def only_imprecise(self) -> bool:
-        """Whether no trial saw a rate that changes."""
+        """True if the rate changed in no trial."""
         return all(reason.name in IMPRECISE for decision in self.decisions for reason in decision.reasons)
 
     @property
     def error(self) -> float:
-        """Relative to the full runs."""
+        """Return the error relative to the full runs."""
         return abs(self.between.mean / self.full.mean - 1)
 
     @property
     def covers(self) -> bool | None:
-        """Whether the stated interval holds the mean of the full runs; None where none is stated."""
+        """True if the interval covers the mean of the full runs; None without an interval."""
         low, high = self.between.low, self.between.high
         return None if low is None or high is None else low <= self.full.mean <= high
 
@@ -89,14 +89,14 @@ Winners = tuple[Replayed, Replayed]
 
 
 class _Cell:
-    """A cell while it is replayed: its recorded trials in some order, and what was decided of those played."""
+    """A cell while it is replayed: its recorded trials in some order, and the decisions on those played."""
 
     def __init__(self, cell: CellName, trials: Sequence[Recorded], rule: StoppingRule) -> None:
         self.cell, self._trials, self._rule = cell, trials, rule
         self.decisions: list[StoppingDecision] = []
 
     def play_next(self) -> bool:
-        """Play one more trial; whether there was one."""
+        """Play one more trial. Return True if there was one."""
         if len(self.decisions) == len(self._trials):
             return False
         trial = self._trials[len(self.decisions)]
@@ -114,7 +114,7 @@ class _Cell:
 
 
 def replay(cells: dict[CellName, list[Recorded]], rule: StoppingRule, *, alone: bool = False) -> list[Replayed]:
-    """Each cell of one campaign, layout after layout, in rounds. `alone`: no cell tells another how trials differ."""
+    """Replay the cells of one campaign, layout by layout, in rounds. `alone`: without a prior from the other cells."""
     playing = [_Cell(cell, trials, rule) for cell, trials in cells.items()]
     for layout in dict.fromkeys(layout for _, _, layout in cells):
         own = [each for each in playing if each.cell[2] == layout]
@@ -135,7 +135,7 @@ def _spread(playing: Sequence[_Cell], alone: bool) -> VariancePrior | None:
 
 
 def full_of(trials: Sequence[Recorded], rule: StoppingRule, spread: VariancePrior | None) -> Full:
-    """What the full runs of a cell say, trials as units, and all cells together of how much trials differ."""
+    """Return the result of the full runs of a cell, trials as units, with the prior of all cells."""
     as_planned = replace(rule, trials_min=len(trials), trials_max=max(len(trials), rule.trials_max))
     between = across(_means(trials), as_planned, spread)
     return Full(between.mean, between.low, between.high)
@@ -146,7 +146,7 @@ def _means(trials: Sequence[Recorded]) -> list[TrialMean]:
 
 
 def cells_of(name: str, trials: Iterable[Recorded]) -> dict[CellName, list[Recorded]]:
-    """The trials of each cell that moved anything."""
+    """Return the trials of each cell that read or wrote anything."""
     cells: dict[CellName, list[Recorded]] = {}
     for trial in trials:
         if trial.mean > 0:
@@ -155,7 +155,7 @@ def cells_of(name: str, trials: Iterable[Recorded]) -> dict[CellName, list[Recor
 
 
 def by_campaign(paths: Iterable[Path]) -> dict[str, dict[CellName, list[Recorded]]]:
-    """The cells of each recorded campaign, of which several files may have some layouts each."""
+    """Return the cells of each recorded campaign; its layouts may be in several files."""
     campaigns: dict[str, dict[CellName, list[Recorded]]] = {}
     for path in paths:
         head, trials = recordings.read(path)
@@ -164,13 +164,13 @@ def by_campaign(paths: Iterable[Path]) -> dict[str, dict[CellName, list[Recorded
 
 
 def rotations(cells: dict[CellName, list[Recorded]]) -> Iterator[dict[CellName, list[Recorded]]]:
-    """The same cells with each of their trials first, once."""
+    """Return the same cells, once with each of their trials first."""
     for shift in range(max(len(trials) for trials in cells.values())):
         yield {cell: trials[shift % len(trials) :] + trials[: shift % len(trials)] for cell, trials in cells.items()}
 
 
 def report(rounds: Sequence[Sequence[Replayed]], rule: StoppingRule) -> Iterator[str]:
-    """The lines that the proof consists of, from campaigns replayed in each of their orders."""
+    """Yield the lines of the report on campaigns replayed in each of their orders."""
     replayed = [each for round_ in rounds for each in round_]
     cells = len({each.cell for each in replayed})
     orders = len(replayed) / cells
@@ -179,21 +179,22 @@ def report(rounds: Sequence[Sequence[Replayed]], rule: StoppingRule) -> Iterator
     stated, stood, changed, reached = held_by_kind(replayed)
     yield f"{cells} cells, {orders:g} orders of their trials; until {rule.until:.1%} with {rule.confidence:.0%}"
     ratio = FIXED_S * cells / seconds
-    yield f"device time: {seconds:.0f} s, {seconds / cells:.1f} s a cell: 1/{ratio:.1f} of {FIXED_S:g} s each"
+    yield f"device time: {seconds:.0f} s, {seconds / cells:.1f} s per cell: 1/{ratio:.1f} of {FIXED_S:g} s each"
     trials = statistics.fmean(len(each.decisions) for each in replayed)
-    yield f"trials: {trials:.2f} a cell, of {_median(d.used_s for r in replayed for d in r.decisions):.1f} s (median)"
-    yield f"known: {len(known) / len(replayed):.0%} of cells; {_reasons(replayed)}"
-    yield f"error against the full runs: median {_median(each.error for each in replayed):.2%}, {_errors(known)}"
-    yield f"coverage: {_share(stated)} of known cells; of the others that have an interval"
-    yield f"  {_share(stood)} where trials are at most imprecise, {_share(changed)} where the rate of one changes,"
-    yield f"  {_share(reached)} of these where it reaches to the lowest and highest tenth of a trial"
+    usual_s = _median(decision.used_s for each in replayed for decision in each.decisions)
+    yield f"trials: {trials:.2f} per cell, {usual_s:.1f} s each (median)"
+    yield f"converged: {len(known) / len(replayed):.0%} of cells; else {_reasons(replayed)}"
+    yield f"error relative to the full runs: median {_median(each.error for each in replayed):.2%}, {_errors(known)}"
+    yield f"coverage: {_share(stated)} of converged cells; of the others with an interval"
+    yield f"  {_share(stood)} if trials are only imprecise, {_share(changed)} if the rate of one changes,"
+    yield f"  {_share(reached)} of these with the interval widened to the extremes of the trials"
     yield from _winners(rounds)
 
 
 def held_by_kind(replayed: Iterable[Replayed]) -> tuple[list[bool], list[bool], list[bool], list[bool]]:
-    """Whether each interval holds: of known cells, of those whose trials are at most imprecise, of all the others.
+    """Return whether each interval covers the truth: of converged cells, of only imprecise ones, of others.
 
-    And whether those of the others do that reach to the extremes of their trials.
+    The fourth list is that of the others with intervals widened to the extremes of their trials.
     """
     kinds: tuple[list[bool], list[bool], list[bool], list[bool]] = ([], [], [], [])
     for each in replayed:
@@ -205,35 +206,35 @@ def held_by_kind(replayed: Iterable[Replayed]) -> tuple[list[bool], list[bool], 
 
 
 def claims(rounds: Sequence[Sequence[Replayed]]) -> list[Result]:
-    """What a replay has to show, each beside its limit."""
+    """Return what a replay must achieve, each value with its limit."""
     replayed = [each for round_ in rounds for each in round_]
     cells = len({each.cell for each in replayed})
     seconds = math.fsum(each.seconds for each in replayed) / len(replayed)
     of_known, imprecise, changing, _ = held_by_kind(replayed)
     held = [*of_known, *imprecise, *changing]
     known = [each for each in replayed if each.settled]
-    told_held = f"{_share(held)}; of known cells {_share(of_known)}"
+    told_held = f"{_share(held)}; of converged cells {_share(of_known)}"
     covered = 100 * sum(held) / len(held)
     told, wrong = _told_and_wrong(rounds)
     pairs = len({best.cell[:2] for best, _ in told})
     off = [each for each in known if each.error > PROOF.until]
-    of_all = f"of {len(known)} replays that are known, of {len(replayed)}"
+    of_all = f"of {len(known)} replays that converged, of {len(replayed)}"
     replays = f"{cells} cells, {len(replayed) / cells:g} orders of their trials"
     return [
-        Result("device time of a cell", seconds, FIXED_S / 15, " s", f"1/{FIXED_S / seconds:.1f} of 180 s; {replays}"),
+        Result("device time per cell", seconds, FIXED_S / 15, " s", f"1/{FIXED_S / seconds:.1f} of 180 s; {replays}"),
         Result("median error", 100 * _median(each.error for each in replayed), 3.0, " %", _errors(known)),
         Result("coverage off 95 %", abs(covered - 95), 3.0, " points", told_held),
-        Result("known, and off by more", 100 * len(off) / max(1, len(known)), 5.0, " %", of_all),
-        Result("wrong winners", len(wrong), 0, "", f"of {pairs} workloads whose layouts the full runs tell apart"),
+        Result("converged, but off by more", 100 * len(off) / max(1, len(known)), 5.0, " %", of_all),
+        Result("wrong winners", len(wrong), 0, "", f"of {pairs} workloads whose layouts differ in the full runs"),
     ]
 
 
 def _winners(rounds: Sequence[Sequence[Replayed]]) -> Iterator[str]:
-    """Whether the fastest layout of each workload is the same, and whether one is wrong where the full runs tell."""
+    """Yield how often the fastest layout is the same, and how often it is significantly wrong."""
     told, wrong = _told_and_wrong(rounds)
     pairs = list(_pairs(rounds))
     yield f"top-1 agreement: {sum(best is chosen for best, chosen, _ in pairs)} of {len(pairs)} workloads and orders"
-    yield f"wrong winners where the full runs tell the layouts apart: {len(wrong)} of {len(told)}"
+    yield f"wrong winners if the layouts differ in the full runs: {len(wrong)} of {len(told)}"
     yield from sorted({f"  {best.cell[1]}: {chosen.cell[2]}, not {best.cell[2]}" for best, chosen in wrong})
 
 
@@ -243,7 +244,7 @@ def _told_and_wrong(rounds: Sequence[Sequence[Replayed]]) -> tuple[list[Winners]
 
 
 def _pairs(rounds: Sequence[Sequence[Replayed]]) -> Iterator[tuple[Replayed, Replayed, Sequence[Replayed]]]:
-    """Of each workload the fastest by the full runs, the fastest by the replay, and all."""
+    """Yield for each workload the fastest by the full runs, the fastest by the replay, and all."""
     for round_ in rounds:
         for group in _by_workload(round_):
             yield _best(group), max(group, key=lambda each: each.between.mean), group
@@ -261,7 +262,7 @@ def _best(group: Sequence[Replayed]) -> Replayed:
 
 
 def _is_separated(best: Replayed, group: Sequence[Replayed]) -> bool:
-    """Whether the interval of the full runs of the best lies above all others."""
+    """True if the interval of the best in the full runs is above all others."""
     low = best.full.low
     others = [each.full.high for each in group if each is not best]
     return low is not None and bool(others) and all(high is not None and high < low for high in others)
@@ -276,9 +277,11 @@ def _reasons(replayed: Sequence[Replayed]) -> str:
 
 def _errors(known: Sequence[Replayed]) -> str:
     if not known:
-        return "no cell known"
+        return "no cell converged"
     ranked = sorted(each.error for each in known)
-    return f"of known ones {_median(ranked):.2%}, nine in ten within {ranked[math.ceil(0.9 * len(ranked)) - 1]:.2%}"
+    return (
+        f"of converged cells {_median(ranked):.2%}, nine in ten within {ranked[math.ceil(0.9 * len(ranked)) - 1]:.2%}"
+    )
 
 
 def _median(values: Iterable[float]) -> float:
@@ -290,23 +293,23 @@ def _share(held: Sequence[bool]) -> str:
 
 
 def _rows(replayed: Sequence[Replayed]) -> Iterator[str]:
-    """A line a cell: what it took and said."""
+    """Yield a line per cell: its result and the time it took."""
     for each in replayed:
         between = each.between
         interval = "" if between.low is None else f" [{between.low:.4g}, {between.high:.4g}]"
         spans = "+".join(f"{decision.used_s:g}" for decision in each.decisions)
         names = ",".join(sorted({reason.name for decision in each.decisions for reason in decision.reasons}))
-        word = "known" if each.settled else f"unsettled {names}".strip()
+        word = "converged" if each.settled else f"unsettled {names}".strip()
         yield f"{' '.join(each.cell)}: {between.mean:.4g}{interval} in {spans} s, full {each.full.mean:.4g}; {word}"
 
 
 def rounds_of(rule: StoppingRule) -> list[list[Replayed]]:
-    """All recordings, replayed by this rule in each order of their trials."""
+    """Return all recordings, replayed by this rule in each order of their trials."""
     return _rounds(recordings.paths(recordings.FOLDER), rule)
 
 
 def measure() -> list[Result]:
-    """The claims, by the rule that they are made of, over all recordings."""
+    """Return the results over all recordings, by the rule of docs/benchmarks.md."""
     return claims(rounds_of(PROOF))
 
 
@@ -325,7 +328,7 @@ def main() -> int:
     parser.add_argument("--max", type=float, default=180.0, help="seconds of a trial, as far as it is recorded [180]")
     parser.add_argument("--trials", default="2..6", help="of a cell, from the least to the most [2..6]")
     parser.add_argument("--alone", action="store_true", help="no cell tells another how much trials differ")
-    parser.add_argument("--proof", action="store_true", help="the claims too, all by their own rule")
+    parser.add_argument("--proof", action="store_true", help="also print the documented results, by their own rule")
     parser.add_argument("--cells", action="store_true", help="a line for each cell too")
     asked = parser.parse_args()
     least, _, most = asked.trials.partition("..")

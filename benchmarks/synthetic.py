@@ -20,13 +20,13 @@ _TURNOVER_S = 10.0
 
 
 def decisions(kind: Kind, rule: StoppingRule, count: int, seed: int = SEED) -> list[StoppingDecision]:
-    """Where the rule ended each of `count` series of a kind, made from the seed."""
+    """Return the final decision on each of `count` series of a kind, generated from the seed."""
     rng = random.Random(seed)
     return [play(kind.make(rng), INTERVAL_S, rule) for _ in range(count)]
 
 
 def coverage(kind: Kind, ended: Sequence[StoppingDecision]) -> float | None:
-    """The share of settled intervals that hold the truth; None where there is none."""
+    """Return the share of intervals of converged trials that cover the truth; None if there are none."""
     held = [
         decision.low <= kind.truth <= decision.high
         for decision in ended
@@ -36,7 +36,7 @@ def coverage(kind: Kind, ended: Sequence[StoppingDecision]) -> float | None:
 
 
 def false_settled(kind: Kind, ended: Sequence[StoppingDecision], rule: StoppingRule) -> float:
-    """The share of all series that settled on a figure further from the truth than the tolerance, or that has none."""
+    """Return the share of all series that converged but are off by more than the tolerance or have no true mean."""
     return sum(_is_false(kind, decision, rule) for decision in ended) / len(ended)
 
 

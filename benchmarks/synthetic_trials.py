@@ -32,7 +32,7 @@ class _Cell:
 
 
 def held(typical: float, *, shared: bool) -> Iterator[tuple[bool, int]]:
-    """Of each cell whether its interval holds the truth, and its trials. `typical`: their deviation in per cent."""
+    """Yield for each cell whether its interval covers the truth, and its trials. `typical`: deviation in per cent."""
     rng, rule = random.Random(_SEED), StoppingRule()
     for _ in range(_RUNS):
         cells = [_Cell(rng, typical) for _ in range(_CELLS)]

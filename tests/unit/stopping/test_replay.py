@@ -63,7 +63,7 @@ def test_a_replay_takes_little_time_and_finds_the_winners(made: list[Recorded]) 
     lines = "\n".join(report(rounds, RULE))
     assert "12 cells, 3 orders" in lines
     assert "top-1 agreement: 18 of 18" in lines
-    assert "wrong winners where the full runs tell the layouts apart: 0 of 18" in lines
+    assert "wrong winners if the layouts differ in the full runs: 0 of 18" in lines
 
 
 def test_a_trial_longer_than_its_recording_does_not_converge(made: list[Recorded]) -> None:
