@@ -118,8 +118,7 @@ def run_kept_alive(argv: Sequence[str], *, timeout_s: float, stdin: str, grace_s
 def lines_kept_alive(argv: Sequence[str], *, stdin: str, grace_s: float) -> Iterator[Iterator[str]]:
     """Yield the lines that a program prints until it or the context ends; its input is as in `run_kept_alive`.
 
-    Raises:
-        ProgramMissing: there is no such program.
+    Raises a ProgramMissing if there is no such program.
     """
     with _keepalive_pipe() as pipe:
         process = _start(argv, pipe.read_end, stderr=subprocess.DEVNULL)
@@ -218,8 +217,7 @@ class Dialogue:
     def exchange(self, text: bytes, is_complete: Callable[[], bool], deadline: float) -> bool:
         """Send the text and read until `is_complete` is true. Returns False if both output streams ended before that.
 
-        Raises:
-            TimeoutError: neither happened by `deadline`, of time.monotonic.
+        Raises a TimeoutError if neither happened by `deadline`, of time.monotonic.
         """
         rest = memoryview(text)
         with selectors.DefaultSelector() as selector:
@@ -272,11 +270,7 @@ class Dialogue:
 
 
 def _ready(selector: selectors.BaseSelector, deadline: float) -> list[int]:
-    """The pipes that can be read or written now.
-
-    Raises:
-        TimeoutError: there is none by `deadline`.
-    """
+    """The pipes that can be read or written now. Raises a TimeoutError if there is none by `deadline`."""
     left_s = deadline - time.monotonic()
     if left_s <= 0:
         raise TimeoutError
@@ -307,8 +301,7 @@ def _start(argv: Sequence[str], stdin: int, stderr: int = subprocess.PIPE) -> su
 def become(argv: Sequence[str]) -> NoReturn:
     """Replace this process with the program, which keeps the terminal: for an interactive shell.
 
-    Raises:
-        ProgramMissing: there is no such program.
+    Raises a ProgramMissing if there is no such program.
     """
     try:
         os.execvp(argv[0], list(argv))

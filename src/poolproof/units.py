@@ -13,11 +13,7 @@ _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 
 
 def parse_size(text: str) -> int:
-    """Return the bytes in a size such as `16G`, `512m` or `4096`.
-
-    Raises:
-        ValueError: the text is not a size.
-    """
+    """Return the bytes in a size such as `16G`, `512m` or `4096`. Raises a ValueError if the text is not one."""
     match = _SIZE.match(text)
     if match is None:
         raise ValueError(f"{text!r} is not a size; write for example 16G, 512M or 4096")
@@ -28,8 +24,7 @@ def parse_size(text: str) -> int:
 def parse_duration(text: str) -> float:
     """Return the seconds in a duration such as `10s`, `500ms`, `2m` or `3` (seconds).
 
-    Raises:
-        ValueError: the text is not a duration.
+    Raises a ValueError if the text is not one.
     """
     match = _DURATION.match(text)
     if match is None:

@@ -94,11 +94,7 @@ def campaign_of(path: Path | None, flags: Flags, overrides: Overrides) -> tuple[
 
 
 def save_campaign(campaign: Campaign, path: Path) -> None:
-    """Write the campaign as a YAML file.
-
-    Raises:
-        UsageError: the file exists, or can't be written.
-    """
+    """Write the campaign as a YAML file. Raises a UsageError if it exists or can't be written."""
     if path.exists():
         raise UsageError(f"{path} already exists", "name another file with --save")
     try:

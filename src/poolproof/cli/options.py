@@ -69,8 +69,7 @@ AUTO = "auto"
 def lab_of_run(zfs: str, ram: str, cpus: int, accel: str) -> "RunLab":
     """Return the lab that these options describe.
 
-    Raises:
-        UsageError: unknown series or acceleration, a number of processors out of range, or too little RAM.
+    Raises a UsageError if one of them is unknown, out of range or too small.
     """
     from poolproof.lab.boot import check_acceleration
     from poolproof.lab.recipe import check_series
@@ -83,8 +82,7 @@ def lab_of_run(zfs: str, ram: str, cpus: int, accel: str) -> "RunLab":
 def parse_percent(text: str, option: str) -> float:
     """Return the fraction in a percentage: 0.02 for `2%`.
 
-    Raises:
-        UsageError: not a percentage, or not from 0% to below 100%.
+    Raises a UsageError if it is not a percentage from 0% to below 100%.
     """
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*%\s*", text)
     if match is None or float(match[1]) >= 100:
@@ -93,11 +91,7 @@ def parse_percent(text: str, option: str) -> float:
 
 
 def parse_metric(text: str | None) -> "MetricId | None":
-    """Return the metric of that name; None for None.
-
-    Raises:
-        UsageError: there is no such metric.
-    """
+    """Return the metric of that name; None for None. Raises a UsageError if there is no such metric."""
     from poolproof.campaign.names import did_you_mean, listed
     from poolproof.metrics import COMPARABLE
 

@@ -31,8 +31,7 @@ def show(path: Path, *, as_json: bool, leaves: bool) -> None:
 def print_result(path: Path, *, as_json: bool, leaves: bool = False) -> "LoadedRun":
     """Print everything in a run that can be read, and report the rest on standard error. Returns what was read.
 
-    Raises:
-        RunError: this is not a run directory.
+    Raises a RunError if this is not a run directory.
     """
     from poolproof.presentation.html_report.reading import read
 

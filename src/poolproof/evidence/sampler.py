@@ -8,7 +8,7 @@ from types import TracebackType
 
 from poolproof.devices.model import Leaf
 from poolproof.evidence.counters import Counters, between, parse_counters
-from poolproof.hosts.base import FileMissing, Host, Hosts, Tick, host_named
+from poolproof.hosts.base import FileMissing, Host, Tick, host_named
 
 _JOIN_S = 10.0
 
@@ -32,7 +32,7 @@ class Sampler:
     `paths`: the leaves' counter files, then those of the disks below loop files, then `more`.
     """
 
-    hosts: Host | Hosts
+    run_host: Host
     leaves: Sequence[Leaf]
     interval_s: float
     more: Sequence[str] = ()
@@ -44,7 +44,7 @@ class Sampler:
         self._thread: threading.Thread | None = None
 
     def __enter__(self) -> "Sampler":
-        self._stream = host_named(self.hosts, self._host_name).stream(self.paths, self.interval_s)
+        self._stream = host_named(self.run_host, self._host_name).stream(self.paths, self.interval_s)
         ticks = self._stream.__enter__()
 
         def collect() -> None:
@@ -73,7 +73,7 @@ def counter_paths(leaves: Sequence[Leaf], more: Sequence[str] = ()) -> tuple[str
     return tuple(dict.fromkeys((*above, *below, *more)))
 
 
-def read_now(hosts: Host | Hosts, leaves: Sequence[Leaf], more: Sequence[str] = ()) -> CounterReading:
+def read_now(run_host: Host, leaves: Sequence[Leaf], more: Sequence[str] = ()) -> CounterReading:
     """Return the counters at this moment by the host's clock. All leaves must be on one host.
 
     Raises:
@@ -82,7 +82,7 @@ def read_now(hosts: Host | Hosts, leaves: Sequence[Leaf], more: Sequence[str] = 
     """
     paths = counter_paths(leaves, more)
     name = _host_of(leaves)
-    tick = host_named(hosts, name).read_files(paths)
+    tick = host_named(run_host, name).read_files(paths)
     gone = [path for path, text in zip(paths, tick.texts, strict=True) if not text]
     if gone:
         raise FileMissing(f"{', '.join(gone)} cannot be read")

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 from poolproof.errors import HostError
@@ -45,15 +45,13 @@ class Host(Protocol):
     def read(self, path: str) -> str:
         """Return the whole text of a file; bytes that are not UTF-8 are replaced.
 
-        Raises:
-            FileMissing: the file does not exist, or may not be read.
+        Raises a FileMissing if the file does not exist, or may not be read.
         """
 
     def read_files(self, paths: Sequence[str]) -> Tick:
         """Return the contents of small files of /proc and /sys at this moment, in one command. Not for /proc/sys.
 
-        Raises:
-            HostUnreachable: the connection broke.
+        Raises a HostUnreachable if the connection broke.
         """
 
     def stream(self, paths: Sequence[str], interval_s: float) -> AbstractContextManager[Iterator[Tick]]:
@@ -62,22 +60,39 @@ class Host(Protocol):
 
 @dataclass(frozen=True)
 class Hosts:
-    """The hosts of a run. Steps, changes and leaf devices without a host name are on `main`."""
+    """A run's hosts, as one value that can be used wherever its main host can: it does everything on `main`.
+
+    Steps, changes and leaf devices that name a host are on that host: `host_named` finds it.
+    """
 
     main: Host
-    others: Mapping[str, Host] = field(default_factory=dict)
+    others: Mapping[str, Host]
+
+    @property
+    def name(self) -> str:
+        return self.main.name
+
+    def run(self, argv: Sequence[str], *, timeout_s: float, stdin: str | None = None, check: bool = True) -> Completed:
+        return self.main.run(argv, timeout_s=timeout_s, stdin=stdin, check=check)
+
+    def read(self, path: str) -> str:
+        return self.main.read(path)
+
+    def read_files(self, paths: Sequence[str]) -> Tick:
+        return self.main.read_files(paths)
+
+    def stream(self, paths: Sequence[str], interval_s: float) -> AbstractContextManager[Iterator[Tick]]:
+        return self.main.stream(paths, interval_s)
 
 
-def host_named(hosts: Host | Hosts, name: str) -> Host:
-    """Return the host of that name; an empty name is the run's one host. `hosts` may be that single host.
+def host_named(host: Host, name: str) -> Host:
+    """Return the host of that name: `host` itself for an empty name or its own, otherwise one of its `others`.
 
-    Raises:
-        HostError: the run has no host of that name.
+    Raises a HostError if the run has no host of that name.
     """
-    main, others = (hosts.main, hosts.others) if isinstance(hosts, Hosts) else (hosts, {})
-    if name in ("", main.name):
-        return main
+    if name in ("", host.name):
+        return host
+    others = host.others if isinstance(host, Hosts) else {}
     if name not in others:
-        known = ", ".join((main.name, *others))
-        raise HostError(f"this run has no host {name}", f"its hosts are: {known}")
+        raise HostError(f"this run has no host {name}", f"its hosts are: {', '.join((host.name, *others))}")
     return others[name]

@@ -138,8 +138,7 @@ class _Shell:
     def is_alive(self, deadline: float, *, doubt: bool) -> bool:
         """True if the shell responds; without `doubt`, a response a moment ago is enough. A new shell is started.
 
-        Raises:
-            ShellBroke: it could not be started.
+        Raises a ShellBroke if it could not be started.
         """
         if self._last_reply is None:
             self._start(deadline)

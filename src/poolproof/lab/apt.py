@@ -148,11 +148,7 @@ class PrivateApt:
         (folder / "sources.list").write_text("".join(f"{source.line()}\n" for source in sources))
 
     def update(self) -> None:
-        """Fetch the package lists.
-
-        Raises:
-            HostError: an archive can't be reached, or lacks a suite or component.
-        """
+        """Fetch the package lists. Raises a HostError if an archive can't be reached, or lacks a suite or component."""
         done = self._run("apt-get", "update", "--error-on=any", timeout_s=_UPDATE_S)
         if done.returncode != 0:
             raise HostError(
@@ -173,8 +169,7 @@ class PrivateApt:
     def fetch(self, packages: Sequence[str]) -> None:
         """Fetch the packages and their dependencies for a new system; those already fetched are reused.
 
-        Raises:
-            HostError: a package is not available, or the disk is full.
+        Raises a HostError if a package is not available, or the disk is full.
         """
         done = self._run(
             *("apt-get", "install", "--yes", "--download-only", "?essential", "apt", *packages), timeout_s=_FETCH_S

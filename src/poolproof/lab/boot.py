@@ -89,11 +89,7 @@ class _NotUp(HostError):
 
 
 def check_acceleration(text: str) -> Acceleration:
-    """Return the acceleration that `--accel` names.
-
-    Raises:
-        UsageError: there is no such acceleration.
-    """
+    """Return the acceleration that `--accel` names. Raises a UsageError if there is no such acceleration."""
     for acceleration in ACCELERATIONS:
         if acceleration == text:
             return acceleration
@@ -103,8 +99,7 @@ def check_acceleration(text: str) -> Acceleration:
 def boot(target: Boot, acceleration: Acceleration, tell: Callable[[str], None]) -> tuple[Accelerator, int]:
     """Start the machine and wait until it is ready. Returns the accelerator in use and the port of its sshd.
 
-    Raises:
-        HostError: QEMU does not start, the port is taken, or the guest crashed or never became ready.
+    Raises a HostError if QEMU does not start, the port is taken, or the guest crashed or never became ready.
     """
     choices, kvm_error = accelerators(acceleration), ""
     for left, accelerator in zip(reversed(range(len(choices))), choices, strict=True):

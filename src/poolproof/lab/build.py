@@ -204,11 +204,7 @@ class _Build:
 
 
 def chosen(offers: Sequence[Offer], series: str) -> Offer:
-    """Return the newest offer of that OpenZFS series.
-
-    Raises:
-        HostError: there is none.
-    """
+    """Return the newest offer of that OpenZFS series. Raises a HostError if there is none."""
     found = next((offer for offer in offers if offer.version.startswith(f"{series}.")), None)
     if found is None:
         available = ", ".join(f"{offer.version} in {offer.suite}" for offer in offers) or "none"

@@ -18,8 +18,7 @@ _POLL_S = 0.05
 def lab_folder() -> Path:
     """Return $XDG_CACHE_HOME/poolproof/lab or ~/.cache/poolproof/lab, readable only by its user.
 
-    Raises:
-        HostError: it can't be created.
+    Raises a HostError if it can't be created.
     """
     base = os.environ.get("XDG_CACHE_HOME", "")
     folder = (Path(base) if base.startswith("/") else Path.home() / ".cache") / "poolproof" / "lab"
@@ -74,8 +73,7 @@ def images() -> tuple[Image, ...]:
 def locked(folder: Path, name: str, activity: str, wait_s: float = 0.0) -> Iterator[None]:
     """Hold a lock against other poolproof processes of this user.
 
-    Raises:
-        HostError: another one holds it for more than `wait_s` seconds; the message says what it does: `activity`.
+    Raises a HostError if one of them holds it for more than `wait_s` seconds. `activity` describes it in the message.
     """
     deadline = time.monotonic() + wait_s
     with (folder / f".{name}.lock").open("w") as file:
@@ -97,8 +95,7 @@ def _try_lock(file: int) -> bool:
 def private_key() -> Path:
     """Return the path of the user's ssh key for all labs; create it if it does not exist.
 
-    Raises:
-        HostError: ssh-keygen is not installed here.
+    Raises a HostError if ssh-keygen is not installed here.
     """
     key = lab_folder() / "key"
     if not key.exists():

@@ -108,11 +108,7 @@ def this_process() -> OwnerProcess:
 
 
 def check_name(name: str) -> str:
-    """Return the name.
-
-    Raises:
-        UsageError: it is not a valid name for a lab.
-    """
+    """Return the name. Raises a UsageError if it is not a valid name for a lab."""
     if not _NAME.fullmatch(name):
         raise UsageError(f"{name!r} is not a valid name for a lab", "use 1 to 31 of a-z, 0-9 and -, such as: nas")
     return name
@@ -130,11 +126,7 @@ def labs() -> tuple[Lab, ...]:
 
 
 def find(name: str) -> Lab:
-    """Return the lab of that name, with or without `lab:`.
-
-    Raises:
-        HostError: there is no such lab.
-    """
+    """Return the lab of that name, with or without `lab:`. Raises a HostError if there is no such lab."""
     folder = folder_of(name)
     lab = _read(folder)
     if lab is None:
@@ -149,8 +141,7 @@ def find(name: str) -> Lab:
 def stop(folder: Path) -> None:
     """Stop the machine in that folder and discard its disks; its console log remains.
 
-    Raises:
-        HostError: a process can't be ended.
+    Raises a HostError if a process can't be ended.
     """
     failed = undo_all(Journal(folder / "journal.jsonl"), LocalHost())
     if failed:
@@ -167,8 +158,7 @@ def remove(folder: Path) -> None:
 def remove_named(name: str) -> None:
     """Stop and delete the lab of that name, or delete the image of that name.
 
-    Raises:
-        HostError: there is neither, or a lab uses the image.
+    Raises a HostError if there is neither, or a lab uses the image.
     """
     image = next((image for image in images() if image.folder.name == name), None)
     if image is None:

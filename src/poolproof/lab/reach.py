@@ -90,11 +90,7 @@ def run_in_lab(lab: Lab, argv: Sequence[str], timeout_s: float) -> process.Compl
 
 
 def ssh_command(lab: Lab) -> list[str]:
-    """Return the argv of an interactive ssh into the lab.
-
-    Raises:
-        HostError: the lab is not running.
-    """
+    """Return the argv of an interactive ssh into the lab. Raises a HostError if the lab is not running."""
     if lab.state not in ("running", "orphan"):
         raise HostError(f"the lab {lab.name} is not running: it is {lab.state}", lab.start_command)
     return ["ssh", "-F", str(lab.ssh_config), lab.destination]
@@ -103,8 +99,7 @@ def ssh_command(lab: Lab) -> list[str]:
 def with_lab_disks(lab: LabRecord, campaign: Campaign) -> Campaign:
     """Return the campaign with each device that the lab has as a disk replaced by that disk.
 
-    Raises:
-        CampaignError: the lab's disk of that name differs from the campaign's device.
+    Raises a CampaignError if the lab's disk of that name differs from the campaign's device.
     """
     return replace(campaign, devices=tuple(_as_lab_disk(lab, device) for device in campaign.devices))
 

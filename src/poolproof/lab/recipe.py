@@ -71,11 +71,7 @@ class Recipe:
 
 
 def check_series(series: str) -> str:
-    """Return the series.
-
-    Raises:
-        UsageError: no image can be built with it.
-    """
+    """Return the series. Raises a UsageError if no image can be built with it."""
     if series not in SERIES:
         raise UsageError(f"--zfs {series}: labs do not have OpenZFS {series}", f"write --zfs {' or '.join(SERIES)}")
     return series
@@ -94,8 +90,7 @@ def _programs() -> tuple[str, ...]:
 def build_mode() -> str:
     """Return mmdebstrap's mode: `unshare` if user namespaces are allowed, otherwise `root`.
 
-    Raises:
-        HostError: neither is possible.
+    Raises a HostError if neither is possible.
     """
     mapped = ("--map-root-user",) if os.geteuid() == 0 else ("--map-root-user", "--map-auto")
     try:

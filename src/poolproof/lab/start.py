@@ -60,8 +60,7 @@ class LabRequest:
 def parse_ram(text: str) -> int:
     """Return the bytes of RAM for a lab.
 
-    Raises:
-        UsageError: not a size, or too little for a machine with ZFS.
+    Raises a UsageError if it is not a size or too little for a machine with ZFS.
     """
     try:
         size = parse_size(text)
@@ -73,11 +72,7 @@ def parse_ram(text: str) -> int:
 
 
 def check_processors(count: int) -> int:
-    """Return the number of processors.
-
-    Raises:
-        UsageError: a lab can't have that many.
-    """
+    """Return the number of processors. Raises a UsageError if a lab can't have that many."""
     if not 1 <= count <= _MOST_PROCESSORS:
         raise UsageError(f"--cpus {count}: a lab can have 1 to {_MOST_PROCESSORS} processors", "--cpus 2")
     return count
@@ -156,8 +151,7 @@ def _record(request: LabRequest, accelerator: Accelerator, port: int, disks: Seq
 def _take_folder(name: str) -> Path:
     """Create the lab's folder, for its user only; the folder of a stopped lab is replaced.
 
-    Raises:
-        HostError: a lab of that name is running, or the disk is full.
+    Raises a HostError if a lab of that name is running, or the disk is full.
     """
     folder = folder_of(name)
     with locked(lab_folder(), "machines", "is starting a lab", _LOCK_S):

@@ -90,8 +90,7 @@ def end_own_lab(run: RunDirectory, record: RunRecord) -> int:
 def undo_leftovers(run: RunDirectory, host: Host, tell: Tell) -> int:
     """Undo every change in the run's journal. Returns the number of changes undone. The run must be locked.
 
-    Raises:
-        BuildError: a change can't be undone.
+    Raises a BuildError if a change can't be undone.
     """
     journal = Journal(run.journal_path)
     standing = len(journal.outstanding())

@@ -70,8 +70,7 @@ class Session:
 def open_session(request: RunRequest, tell: Tell) -> Iterator[Session]:
     """Reach the host of a new run and plan the run; nothing is changed on the host, except that a lab may be started.
 
-    Raises:
-        PoolproofError: the host can't be reached or can't build the campaign, or the campaign has a mistake.
+    Raises a PoolproofError if the host can't be reached or can't build the campaign, or the campaign has a mistake.
     """
     label = new_label()
     with _reach(request, label, tell) as reached:

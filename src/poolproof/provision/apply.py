@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 
 from poolproof.errors import BuildError, CommandError, GuardError
-from poolproof.hosts.base import FileMissing, Host, Hosts, host_named
+from poolproof.hosts.base import FileMissing, Host, host_named
 from poolproof.process import CommandFailed
 from poolproof.provision.journal import Journal
 from poolproof.steps import Step
@@ -23,7 +23,7 @@ _CLEAN_HINT = "poolproof clean, which removes the mounts of crashed runs: the se
 
 def apply(
     steps: Iterable[Step],
-    hosts: Host | Hosts,
+    run_host: Host,
     journal: Journal,
     *,
     may_overwrite: frozenset[str],
@@ -39,7 +39,7 @@ def apply(
         HostError: a step names a host that the run does not have.
     """
     for step in steps:
-        host = host_named(hosts, step.host)
+        host = host_named(run_host, step.host)
         _guard(step, may_overwrite)
         tell(step.title)
         check_identity(step.title, [identity_check[path] for path in step.overwrites if path in identity_check], host)
@@ -47,21 +47,19 @@ def apply(
         _run_step(step, host)
 
 
-def repeat(steps: Iterable[Step], hosts: Host | Hosts) -> None:
+def repeat(steps: Iterable[Step], run_host: Host) -> None:
     """Run steps again whose undos are already in the journal: to unmount and mount a layout between trials.
 
-    Raises:
-        BuildError: a step failed or hung.
+    Raises a BuildError if a step failed or hung.
     """
     for step in steps:
-        _run_step(step, host_named(hosts, step.host))
+        _run_step(step, host_named(run_host, step.host))
 
 
 def check_identity(title: str, checks: Iterable[tuple[str, ...]], host: Host) -> None:
     """Check that each device is still the one that the campaign names.
 
-    Raises:
-        GuardError: a command failed, so what `title` says must not be done.
+    Raises a GuardError if a command failed, so what `title` says must not be done.
     """
     for check in checks:
         try:

@@ -113,8 +113,7 @@ def real_directory(host: Host, path: str) -> str:
 def existing_directory(host: Host, path: str, *, instead: str = "") -> str:
     """Return the path of a directory without symbolic links. `instead`: the end of the hint.
 
-    Raises:
-        HostError: it does not exist, or is not a directory.
+    Raises a HostError if it does not exist, or is not a directory.
     """
     found = host.run(["realpath", "--canonicalize-existing", f"{path}/."], timeout_s=_LIMIT_S, check=False)
     if "Not a directory" in found.stderr:

@@ -40,8 +40,7 @@ _DECODER = msgspec.json.Decoder(Change | Undone)
 class Journal:
     """An append-only file of changes. Opening an existing file continues it.
 
-    Raises:
-        RunError: a line in the middle of the file is damaged.
+    Raises a RunError if a line in the middle of the file is damaged.
     """
 
     def __init__(self, path: Path) -> None:

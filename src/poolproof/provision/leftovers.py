@@ -85,8 +85,7 @@ def crash_warning(host: Host) -> str | None:
 def state_directories(host: Host, work: str | None) -> tuple[StateDirectory, ...]:
     """Return the state directories in `work` (a path without links), and all that have mounts, sorted by path.
 
-    Raises:
-        CommandError: the host does not answer.
+    Raises a CommandError if the host does not answer.
     """
     mounted = {found[1] for point in _mount_points(host) if (found := _MOUNTED.fullmatch(point))}
     parents = {_parent(path) for path in mounted} | ({work} if work else set())

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from poolproof.errors import BuildError, CommandError, HostError
-from poolproof.hosts.base import FileMissing, Host, Hosts, host_named
+from poolproof.hosts.base import FileMissing, Host, host_named
 from poolproof.provision.journal import Change, Journal
 from poolproof.provision.unfinished import await_unfinished
 from poolproof.steps import Holds, Undo, UndoCommand, UndoDaemon, UndoPrograms, UndoTree
@@ -33,7 +33,7 @@ class FailedUndo:
 
 def undo_all(
     journal: Journal,
-    hosts: Host | Hosts,
+    run_host: Host,
     *,
     keep: Callable[[Change], bool] = lambda _change: False,
     tell: Callable[[str], None] = lambda _title: None,
@@ -44,10 +44,10 @@ def undo_all(
     """
     failed: list[FailedUndo] = []
     changes = [change for change in journal.outstanding() if not keep(change)]
-    unfinished = dict(_await_unfinished(changes, hosts, tell))
+    unfinished = dict(_await_unfinished(changes, run_host, tell))
     for change in changes:
         tell(f"undo: {change.title}")
-        reason = unfinished.get(change.number) or _needed_by(failed, change) or _undo_change(change, hosts)
+        reason = unfinished.get(change.number) or _needed_by(failed, change) or _undo_change(change, run_host)
         if reason:
             failed.append(FailedUndo(change, reason))
         else:
@@ -75,12 +75,12 @@ def complain(failed: tuple[FailedUndo, ...], run: str) -> None:
 
 
 def _await_unfinished(
-    changes: Sequence[Change], hosts: Host | Hosts, tell: Callable[[str], None]
+    changes: Sequence[Change], run_host: Host, tell: Callable[[str], None]
 ) -> Iterator[tuple[int, str]]:
     """Yield the number of each change whose command still runs after the wait, and the reason to report."""
     for name in dict.fromkeys(change.host for change in changes):
         try:
-            host = host_named(hosts, name)
+            host = host_named(run_host, name)
         except HostError:
             continue  # reported for each of its changes
         there = [change for change in changes if change.host == name]
@@ -109,9 +109,9 @@ def _needed_by(failed: Sequence[FailedUndo], change: Change) -> str | None:
     return f"kept, because this needs it: {needing[0].change.title}" if needing else None
 
 
-def _undo_change(change: Change, hosts: Host | Hosts) -> str | None:
+def _undo_change(change: Change, run_host: Host) -> str | None:
     try:
-        host = host_named(hosts, change.host)
+        host = host_named(run_host, change.host)
     except HostError as error:
         return error.message
     return undo_one(change.undo, host)

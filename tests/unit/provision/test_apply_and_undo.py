@@ -295,3 +295,17 @@ def test_a_journal_without_host_names_is_undone_on_the_one_host(tmp_path: Path) 
     path.write_text(f'{{"line":"change","number":1,"title":"make it","argv":["true"],"undo":{undo},"schema":1}}\n')
     assert undo_all(Journal(path), HOST) == ()
     assert not made.exists()
+
+
+def test_the_hosts_of_a_run_are_used_like_its_main_host(tmp_path: Path) -> None:
+    text = tmp_path / "file"
+    text.write_text("hello")
+    main, other = _NamedHost("nas1"), _NamedHost("nas2")
+    hosts = Hosts(main, {"nas2": other})
+    assert hosts.name == "nas1"
+    assert hosts.run(["true"], timeout_s=5).returncode == 0
+    assert (main.ran, other.ran) == (["true"], [])
+    assert hosts.read(str(text)) == "hello"
+    assert hosts.read_files([str(text)]).texts == ("hello",)
+    with hosts.stream([str(text)], 0.01) as ticks:
+        assert next(ticks).texts == ("hello",)
