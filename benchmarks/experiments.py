@@ -12,8 +12,8 @@ from pathlib import Path
 
 from poolproof.presentation.terminal.claims import measured_text
 from poolproof.presentation.terminal.words import half_width_text, value_text
-from poolproof.results.compare.finished import FinishedRun, read_run
 from poolproof.results.runs.claims import ClaimResult, evaluate
+from poolproof.results.runs.loading import LoadedRun, load_run
 from poolproof.results.runs.summary import Cell, LeafShare
 
 _NONE = "–"
@@ -24,7 +24,7 @@ class Labelled:
     """A run with the word that heads its columns, and its claims."""
 
     label: str
-    run: FinishedRun
+    run: LoadedRun
     claims: tuple[ClaimResult, ...]
 
 
@@ -38,8 +38,8 @@ def labelled(text: str) -> Labelled:
     label, _, path = text.partition("=")
     if not path:
         raise ValueError(f"{text}: write LABEL=RUN")
-    run = read_run(Path(path))
-    return Labelled(label, run, evaluate(run.campaign.expect, tuple(run.cells.values())))
+    run = load_run(Path(path))
+    return Labelled(label, run, evaluate(run.campaign.expect, tuple(run.cells)))
 
 
 def page_with(text: str, tables: dict[str, str]) -> str:
@@ -67,9 +67,9 @@ def _blocks(runs: Sequence[Labelled]) -> Iterator[str]:
 
 def _cells_table(runs: Sequence[Labelled]) -> Iterator[str]:
     yield from _head(["layout", "workload", "OpenZFS", "figure", "verdict", "disks for fio", "shares"])
-    for place in dict.fromkeys(place for each in runs for place in each.run.cells):
+    for place in dict.fromkeys(cell.key for each in runs for cell in each.run.cells):
         for each in runs:
-            if (cell := each.run.cells.get(place)) is not None:
+            if (cell := each.run.by_key.get(place)) is not None:
                 parts = (_figure(cell), _verdict(cell), _ratio(cell), _shares(cell))
                 yield _row([cell.layout, f"`{cell.workload}`", each.label, *parts])
 

@@ -18,7 +18,6 @@ from rich.console import Console
 from poolproof.campaign.claims import CELL_VALUES
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.load.outcome import Direction, Latency, Outcome, PartOutcome
-from poolproof.measure.ending import percentile_of
 from poolproof.measure.figures import figures_of
 from poolproof.presentation.charts.metrics import label_expression, title
 from poolproof.presentation.export.csv import csv_text
@@ -28,7 +27,7 @@ from poolproof.presentation.export.pictures import pictures
 from poolproof.presentation.export.rows import table_of
 from poolproof.presentation.html_report.cells import metrics_measured
 from poolproof.presentation.terminal.table import print_table
-from poolproof.results.compare.finished import read_run
+from poolproof.results.runs.loading import load_run
 from poolproof.results.query.session import open_runs
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.model import RunRecord, Trial, TrialMetrics
@@ -47,10 +46,9 @@ record = RunRecord("0", CAMPAIGN, "r", "", "", 1, "h", "2026-01-01T00:00:00+00:0
 run = RunDirectory.create(path, CAMPAIGN, record)
 for number, value in ((1, 7e6), (2, 7.2e6)):
     run.append(Trial("one", "reads", number, "sound", (), "p90", TrialMetrics(1.0, 1.0, p90_ns=value)))
-loaded = read_run(path)
-cells = tuple(loaded.cells.values())
+loaded = load_run(path)
+cells = tuple(loaded.cells)
 assert "p90" in CELL_VALUES
-assert percentile_of("p90").percent == 90.0
 assert metrics_measured(cells)[0] == "p90"
 console = Console(file=io.StringIO(), width=200)
 print_table(console, cells, None)

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser
 
 from poolproof.presentation.history.page import write_history
 from poolproof.presentation.history.series import NamedRun
-from poolproof.results.compare.finished import read_run
+from poolproof.results.runs.loading import load_run
 from tests.unit.presentation.history.making import make_history
 from tests.web.opened import Opened, open_page
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.timeout(400)  # Vega's script is put together once
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("history")
     root = make_history(folder / "runs")
-    runs = [NamedRun(path.name, read_run(path)) for path in root.iterdir()]
+    runs = [NamedRun(path.name, load_run(path)) for path in root.iterdir()]
     write_history(runs, ["a run <b>could not</b> be read"], folder / "history.html")
     return folder / "history.html"
 

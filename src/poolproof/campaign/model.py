@@ -171,6 +171,10 @@ class Quick:
     workloads: tuple[tuple[str, OptionValues], ...] = ()
 
 
+HEALTHY = "healthy"
+"""The state of a layout on which nothing is broken: the only one for now."""
+
+
 @dataclass(frozen=True)
 class Campaign:
     """What a user asks for. Every layout is measured under every workload; each pair is a cell.
@@ -189,6 +193,7 @@ class Campaign:
     expect: tuple[Claim, ...] = ()
     quick: Quick | None = None
     budget_s: float | None = None
+    states: tuple[str, ...] = (HEALTHY,)
 
     @property
     def goal_workloads(self) -> tuple[Workload, ...]:

@@ -60,14 +60,14 @@ def command(
 def _sides(a: Path, b: Path | None, layouts: str | None) -> "tuple[Side, Side]":
     from poolproof.errors import UsageError
     from poolproof.results.compare.comparison import Side
-    from poolproof.results.compare.finished import read_run
     from poolproof.results.compare.ranking import split_names
+    from poolproof.results.runs.loading import load_run
 
     if b is None and layouts is None:
         raise UsageError("there is nothing to compare the run with", "name a second run, or use --layouts X,Y")
     names: list[str] | list[None] = [None, None] if layouts is None else split_names(layouts)
     if len(names) != 2 or (b is None and names[0] == names[1]):
         raise UsageError(f"--layouts {layouts}: expected the names of two layouts", "write --layouts X,Y")
-    run_a = read_run(a)
-    run_b = run_a if b is None else read_run(b)
+    run_a = load_run(a)
+    run_b = run_a if b is None else load_run(b)
     return Side(run_a, names[0]), Side(run_b, names[1])

@@ -34,7 +34,7 @@ def command(
     from poolproof.cli.result import end_with_gaps, name_gaps
     from poolproof.presentation.export.rows import table_of
     from poolproof.presentation.export.written import FORMATS, default_place, write_export
-    from poolproof.presentation.html_report.reading import read
+    from poolproof.results.runs.loading import load_run
 
     flags = {
         "csv": csv,
@@ -45,8 +45,8 @@ def command(
         "influx": influx,
     }
     name = _the_one(flags)
-    seen = read(run)
-    table = table_of(seen.run)
+    seen = load_run(run, lenient=True)
+    table = table_of(seen)
     name_gaps(seen, as_json=as_json)
     text = FORMATS[name].text
     if text is not None and out is None and not as_json:
@@ -56,7 +56,7 @@ def command(
     place = default_place(name, table) if out is None else out
     written = write_export(name, table, place)
     if as_json:
-        typer.echo(json.dumps(_export_object(name, table, written) | {"missing": list(seen.gaps)}))
+        typer.echo(json.dumps(_export_object(name, table, written) | {"missing": list(seen.missing)}))
     else:
         typer.echo(f"{place}: {len(written)} files" if len(written) != 1 else f"{place}")
     end_with_gaps(seen)

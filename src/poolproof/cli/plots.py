@@ -24,23 +24,23 @@ def command(
     from poolproof.cli.result import end_with_gaps, name_gaps
     from poolproof.errors import RunError, UsageError
     from poolproof.presentation.export.pictures import Kind, drawn, pictures
-    from poolproof.presentation.html_report.reading import read
+    from poolproof.results.runs.loading import load_run
 
     options: dict[Kind, bool] = {"png": png, "svg": svg}
     kinds = [kind for kind, given in options.items() if given]
     if not kinds:
         raise UsageError("no format was given", "add --png, --svg, or both")
-    seen = read(run)
+    seen = load_run(run, lenient=True)
     name_gaps(seen, as_json=as_json)
     folder = out or Path(f"{run.resolve().name}-plots")
     written = []
-    for picture in pictures(seen.run, "linear" if linear else "log"):
+    for picture in pictures(seen, "linear" if linear else "log"):
         for kind in kinds:
             written.append(_write(folder / f"{picture.place}.{kind}", drawn(picture, kind)))
     if not written:
         raise RunError(f"{run} has no results to draw yet", f"poolproof show {run}")
     if as_json:
-        typer.echo(json.dumps({"written": [str(path) for path in written], "missing": list(seen.gaps)}))
+        typer.echo(json.dumps({"written": [str(path) for path in written], "missing": list(seen.missing)}))
     else:
         typer.echo(f"{folder}: {len(written)} files")
     end_with_gaps(seen)

@@ -24,11 +24,11 @@ def command(
     """Rank the layouts of a run, with ties; show how many disks may fail, capacity and write amplification."""
     from poolproof.cli.options import parse_metric, parse_percent
     from poolproof.results.compare.contract import ranking_object
-    from poolproof.results.compare.finished import read_run
     from poolproof.results.compare.ranking import find_goal, rank
+    from poolproof.results.runs.loading import load_run
 
     matters, chosen = parse_percent(effect, "--effect"), parse_metric(metric)
-    finished = read_run(run)
+    finished = load_run(run)
     ranking = rank(finished, find_goal(finished.campaign, goal, weights), metric=chosen, effect=matters)
     if as_json:
         typer.echo(json.dumps(ranking_object(ranking)))

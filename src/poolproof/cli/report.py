@@ -26,9 +26,9 @@ def command(
     seen = write_report(run, target)
     size_bytes = target.stat().st_size
     if as_json:
-        typer.echo(json.dumps({"report": str(target), "size_bytes": size_bytes, "missing": list(seen.gaps)}))
+        typer.echo(json.dumps({"report": str(target), "size_bytes": size_bytes, "missing": list(seen.missing)}))
     else:
-        for gap in seen.gaps:
+        for gap in seen.missing:
             typer.echo(f"missing: {gap}", err=True)
         typer.echo(f"{target} ({format_size(size_bytes)})")
     if open_it and not webbrowser.open(target.resolve().as_uri()):

@@ -16,8 +16,7 @@ from poolproof.results.runs.limit import limits_of
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from poolproof.presentation.html_report.reading import LoadedRun
-    from poolproof.results.compare.finished import FinishedRun
+    from poolproof.results.runs.loading import LoadedRun
 
 
 def show(path: Path, *, as_json: bool, leaves: bool) -> None:
@@ -33,11 +32,11 @@ def print_result(path: Path, *, as_json: bool, leaves: bool = False) -> "LoadedR
 
     Raises a RunError if this is not a run directory.
     """
-    from poolproof.presentation.html_report.reading import read
+    from poolproof.results.runs.loading import load_run
 
-    seen = read(path.resolve())
+    seen = load_run(path.resolve(), lenient=True)
     name_gaps(seen, as_json=False)
-    campaign, cells, bare = seen.campaign, tuple(seen.run.cells.values()), seen.run.bare
+    campaign, cells, bare = seen.campaign, seen.cells, seen.bare
     claims, race = evaluate(campaign.expect, cells), elimination_of(seen.trials, campaign)
     limits = limits_of(cells, bare, campaign)
     if as_json:
@@ -61,7 +60,7 @@ def print_result(path: Path, *, as_json: bool, leaves: bool = False) -> "LoadedR
     print_claims(console, claims)
     print_shares(console, cells, all_of_them=leaves, hint=f"poolproof show {seen.path} --leaves")
     if campaign.goal is not None and len(campaign.layouts) > 1:
-        _print_choice(console, seen.run)
+        _print_choice(console, seen)
     console.print(f"\nrun: {seen.path}", markup=False, soft_wrap=True)
     done, ahead = sum(len(cell.trials) for cell in (*bare, *cells)), trials_ahead(seen.trials, campaign)
     if ahead and seen.has_record and not (seen.left_out or seen.record.imported):
@@ -70,7 +69,7 @@ def print_result(path: Path, *, as_json: bool, leaves: bool = False) -> "LoadedR
     return seen
 
 
-def _print_choice(console: "Console", finished: "FinishedRun") -> None:
+def _print_choice(console: "Console", finished: "LoadedRun") -> None:
     """The layouts ranked by the campaign's goal, or the reason why they can't be ranked."""
     from poolproof.presentation.terminal.ranked import print_ranking
     from poolproof.results.compare.ranking import find_goal, rank
@@ -87,7 +86,7 @@ def _print_choice(console: "Console", finished: "FinishedRun") -> None:
 
 def name_gaps(seen: "LoadedRun", *, as_json: bool) -> None:
     """Report on standard error what could not be read; a JSON object contains it instead."""
-    for gap in () if as_json else seen.gaps:
+    for gap in () if as_json else seen.missing:
         typer.echo(f"missing: {gap}", err=True)
 
 

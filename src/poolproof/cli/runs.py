@@ -48,20 +48,20 @@ def _write_page(out: Path, session: "Session", *, as_json: bool) -> None:
     from poolproof.errors import PoolproofError
     from poolproof.presentation.history.page import write_history
     from poolproof.presentation.history.series import NamedRun
-    from poolproof.presentation.html_report.reading import read
     from poolproof.results.query.found import SkippedRun
+    from poolproof.results.runs.loading import load_run
 
     named = {each.what.partition(",")[0] for each in session.left_out}
     runs, gaps = [], []
     for found in session.runs:
         try:
-            seen = read(found.path)
+            seen = load_run(found.path, lenient=True)
         except PoolproofError as error:
             session.left_out.append(SkippedRun(found.name, error.message, error.hint))
         else:
-            runs.append(NamedRun(found.name, seen.run))
+            runs.append(NamedRun(found.name, seen))
             if seen.left_out and found.name not in named:
-                gaps += [f"{found.name}: {gap}" for gap in seen.gaps]
+                gaps += [f"{found.name}: {gap}" for gap in seen.missing]
     notes = [*(f"{each.what}: {each.why}" for each in session.left_out), *gaps]
     series = write_history(runs, notes, out)
     if not as_json:

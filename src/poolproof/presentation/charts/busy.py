@@ -7,7 +7,7 @@ import altair as alt
 from poolproof.presentation.charts import theme as look
 from poolproof.presentation.charts.model import Column, Lines, TrialChart
 from poolproof.presentation.charts.trial_data import Sample, TrialData, short
-from poolproof.results.compare.finished import FinishedRun
+from poolproof.results.runs.loading import LoadedRun
 
 
 def _lines(trial: TrialData) -> list[Lines]:
@@ -27,8 +27,8 @@ def _share(earlier: Sample, later: Sample, disk: str) -> float | None:
     return round(min(100.0, max(0, busy_ms) / 10 / seconds))
 
 
-def _draw(data: alt.InlineData, run: FinishedRun) -> Any:
-    disks = list(dict.fromkeys(leaf.device for cell in run.cells.values() for leaf in cell.leaves))
+def _draw(data: alt.InlineData, run: LoadedRun) -> Any:
+    disks = list(dict.fromkeys(leaf.device for cell in run.cells for leaf in cell.leaves))
     axis = alt.Axis(labelExpr="datum.value + '%'", tickCount=3, minExtent=48)
     return (
         alt.Chart(data)

@@ -12,7 +12,7 @@ import altair as alt
 from poolproof.presentation import charts
 from poolproof.presentation.charts.model import CellChart, Chart, Row, RunChart, TrialChart, rows_of
 from poolproof.presentation.charts.trial_data import Phase, trial_data
-from poolproof.results.compare.finished import FinishedRun
+from poolproof.results.runs.loading import LoadedRun
 from poolproof.results.runs.summary import Cell
 
 Kind = TypeVar("Kind", bound=Chart)
@@ -42,7 +42,7 @@ def chart_named(name: str) -> Chart:
     return {each.name: each for each in all_charts()}[name]
 
 
-def filled(chart: Chart, run: FinishedRun, cell: Cell | None = None) -> Any:
+def filled(chart: Chart, run: LoadedRun, cell: Cell | None = None) -> Any:
     """Return a chart as an Altair chart with the rows of a run, of one of its cells, or of the cell's first trial.
 
     It is None if there is nothing to draw. Charts of cells and trials need the cell.
@@ -59,12 +59,12 @@ def filled(chart: Chart, run: FinishedRun, cell: Cell | None = None) -> Any:
     return None
 
 
-def with_rows(chart: Chart, rows: Sequence[Row], run: FinishedRun, phases: Sequence[Phase] = ()) -> Any:
+def with_rows(chart: Chart, rows: Sequence[Row], run: LoadedRun, phases: Sequence[Phase] = ()) -> Any:
     """Return the Altair chart with these rows; None if there are none."""
     return specification(chart, rows, run, phases) if rows else None
 
 
-def specification(chart: Chart, rows: Sequence[Row], run: FinishedRun, phases: Sequence[Phase] = ()) -> Any:
+def specification(chart: Chart, rows: Sequence[Row], run: LoadedRun, phases: Sequence[Phase] = ()) -> Any:
     """Return the Altair chart with these rows, also with none: the page fills those in."""
     records = [dict(zip((column.field for column in chart.columns), row, strict=True)) for row in rows]
     made = chart.draw(alt.InlineData(values=records, name="points"), run)

@@ -9,7 +9,7 @@ from poolproof.presentation.charts import theme as look
 from poolproof.presentation.charts.metrics import decade_label_expression
 from poolproof.presentation.charts.model import CellChart, Column, Row
 from poolproof.presentation.charts.trial_data import short
-from poolproof.results.compare.finished import FinishedRun
+from poolproof.results.runs.loading import LoadedRun
 from poolproof.results.runs.summary import Cell
 
 _PERCENTILES = tuple(metric for metric in METRICS if metric.is_comparable and not metric.is_rate)
@@ -24,7 +24,7 @@ def _rows(cell: Cell) -> list[Row]:
     ]
 
 
-def _draw(data: alt.InlineData, _run: FinishedRun) -> Any:
+def _draw(data: alt.InlineData, _run: LoadedRun) -> Any:
     """Draw on a logarithmic axis, because a p99.9 is often a hundred medians."""
     axis = alt.Axis(labelExpr=decade_label_expression("p99"), tickCount=5)
     return (

@@ -15,7 +15,7 @@ from poolproof.presentation.charts import theme as look
 from poolproof.presentation.charts.metrics import decade_label_expression
 from poolproof.presentation.charts.model import Column, Lines, TrialChart
 from poolproof.presentation.charts.trial_data import LatencyLine, TrialData, short
-from poolproof.results.compare.finished import FinishedRun
+from poolproof.results.runs.loading import LoadedRun
 
 SLOWER = 10
 _NS = 1e-9
@@ -130,7 +130,7 @@ def _note(_trial: TrialData, lines: Sequence[Lines]) -> str:
     return f"Too few I/Os for {' and '.join(missing)}." if missing else ""
 
 
-def _draw(data: alt.InlineData, _run: FinishedRun) -> Any:
+def _draw(data: alt.InlineData, _run: LoadedRun) -> Any:
     names = [percentile.name for percentile in PERCENTILES]
     colours = alt.Scale(domain=names, range=list(_COLOURS))
     dashes = alt.Scale(domain=names, range=[list(dash) for dash in _DASHES])

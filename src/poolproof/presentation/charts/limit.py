@@ -8,8 +8,8 @@ from poolproof.presentation.charts import theme as look
 from poolproof.presentation.charts.model import Column, Row, RunChart
 from poolproof.presentation.charts.trial_data import short
 from poolproof.presentation.terminal.limited import how_text, share_text
-from poolproof.results.compare.finished import FinishedRun
 from poolproof.results.runs.limit import Limit, limits_of
+from poolproof.results.runs.loading import LoadedRun
 
 _FARTHEST = 3.0
 """Bars end here, however large the share is; the label has the number."""
@@ -17,9 +17,9 @@ _WIDTH = 240
 _ROOM_FOR_LABELS = 60
 
 
-def _rows(run: FinishedRun) -> list[Row]:
+def _rows(run: LoadedRun) -> list[Row]:
     """Return the cells that count and have a limit."""
-    cells = tuple(run.cells.values())
+    cells = run.cells
     limits = limits_of(cells, run.bare, run.campaign)
     return [
         (cell.layout, cell.workload, short(limit.share), share_text(limit), how_text(limit, cell.metric))
@@ -29,7 +29,7 @@ def _rows(run: FinishedRun) -> list[Row]:
     ]
 
 
-def _draw(data: alt.InlineData, run: FinishedRun) -> Any:
+def _draw(data: alt.InlineData, run: LoadedRun) -> Any:
     """Draw a panel for each workload, a bar for each layout, and a line at the limit."""
     rows: list[dict[str, Any]] = data.values
     layouts = [layout.name for layout in run.campaign.layouts]

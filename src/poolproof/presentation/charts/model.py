@@ -10,7 +10,7 @@ from typing import Any, Literal
 import altair as alt
 
 from poolproof.presentation.charts.trial_data import TrialData
-from poolproof.results.compare.finished import FinishedRun
+from poolproof.results.runs.loading import LoadedRun
 from poolproof.results.runs.summary import Cell
 
 Section = Literal["time", "disks", "limit"]
@@ -59,7 +59,7 @@ class Chart:
     description: str = ""
     section: Section
     columns: tuple[Column, ...]
-    draw: Callable[[alt.InlineData, FinishedRun], Any]
+    draw: Callable[[alt.InlineData, LoadedRun], Any]
     in_pictures: bool = False
     pivot: bool = False
     order: int = 100
@@ -69,7 +69,7 @@ class Chart:
 class RunChart(Chart):
     """A chart of a whole run. Its pictures are one for each workload if the rows have a column `workload`."""
 
-    rows: Callable[[FinishedRun], Sequence[Row]]
+    rows: Callable[[LoadedRun], Sequence[Row]]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ import altair as alt
 from poolproof.presentation.charts import theme as look
 from poolproof.presentation.charts.model import Column, Lines, TrialChart
 from poolproof.presentation.charts.trial_data import Report, TrialData, megabytes_per_s, short
-from poolproof.results.compare.finished import FinishedRun
+from poolproof.results.runs.loading import LoadedRun
 from poolproof.units import format_rate
 
 _FIO, _READS, _WRITES = SOURCES = ("fio", "disks, reads", "disks, writes")
@@ -82,7 +82,7 @@ def _note(trial: TrialData, lines: Sequence[Lines]) -> str:
     return f"Disks: at most {fastest}; fio: {mean} on average{'' if trial.reports else ', which is its line'}."
 
 
-def _draw(data: alt.InlineData, _run: FinishedRun) -> Any:
+def _draw(data: alt.InlineData, _run: LoadedRun) -> Any:
     colours = alt.Scale(domain=list(SOURCES), range=[look.FIO, look.READ, look.WRITE])
     dashes = alt.Scale(domain=list(SOURCES), range=[[6, 3], [1, 0], [1, 0]])
     return (

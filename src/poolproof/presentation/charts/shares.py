@@ -7,7 +7,7 @@ import altair as alt
 from poolproof.presentation.charts import theme as look
 from poolproof.presentation.charts.model import CellChart, Column, Row
 from poolproof.presentation.charts.trial_data import short
-from poolproof.results.compare.finished import FinishedRun
+from poolproof.results.runs.loading import LoadedRun
 from poolproof.results.runs.summary import Cell
 from poolproof.units import format_duration
 
@@ -38,7 +38,7 @@ def _is_slow(cell: Cell, device: str) -> bool:
     return any(finding.rule == _SLOW and finding.message.startswith(f"{device} ") for finding in cell.findings)
 
 
-def _draw(data: alt.InlineData, _run: FinishedRun) -> Any:
+def _draw(data: alt.InlineData, _run: LoadedRun) -> Any:
     """Draw a panel for each kind of share, with a bar for each disk."""
     colours = alt.Scale(domain=list(_SHARES), range=[look.READ, look.WRITE, "#009e73", look.FIO])
     base = alt.Chart().encode(y=alt.Y("disk:N", title=None, sort=None))

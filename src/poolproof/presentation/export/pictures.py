@@ -17,7 +17,7 @@ from poolproof.presentation.charts.figures import FigurePoint, figure_points, fi
 from poolproof.presentation.charts.metrics import intervals_text
 from poolproof.presentation.charts.model import Chart, RunChart
 from poolproof.presentation.export.panels import mode_of, sync_of
-from poolproof.results.compare.finished import FinishedRun, metrics_of
+from poolproof.results.runs.loading import LoadedRun, metrics_of
 from poolproof.results.runs.summary import Cell
 from poolproof.verdicts import counts
 
@@ -38,9 +38,9 @@ class Picture:
     size: Mapping[str, int]
 
 
-def pictures(run: FinishedRun, scale: Scale = "log") -> Iterator[Picture]:
+def pictures(run: LoadedRun, scale: Scale = "log") -> Iterator[Picture]:
     """Yield curves for each mode if there is an axis, else figures for each workload, then all other charts."""
-    cells = tuple(run.cells.values())
+    cells = run.cells
     placed = places(run.campaign.workloads)
     measured = metrics_of(cells)
     for metric in (metric for metric in COMPARABLE if metric in measured):
@@ -72,7 +72,7 @@ def drawn(picture: Picture, kind: Kind) -> bytes:
     return image
 
 
-def _curves(run: FinishedRun, family: str, cells: Sequence[Cell], metric: MetricId, scale: Scale) -> Iterator[Picture]:
+def _curves(run: LoadedRun, family: str, cells: Sequence[Cell], metric: MetricId, scale: Scale) -> Iterator[Picture]:
     """One for each mode, and for each choice of what else varies."""
     own = [workload for workload in run.campaign.workloads if workload.family == family]
     placed = places(own)
@@ -90,7 +90,7 @@ def _curves(run: FinishedRun, family: str, cells: Sequence[Cell], metric: Metric
         yield Picture(_place(members[0], distinct, metric), chart.properties(title=title), _CURVE_SIZE)
 
 
-def _figures(run: FinishedRun, workload: Workload, cells: Sequence[Cell], metric: MetricId) -> Iterator[Picture]:
+def _figures(run: LoadedRun, workload: Workload, cells: Sequence[Cell], metric: MetricId) -> Iterator[Picture]:
     own = [cell for cell in cells if cell.workload == workload.name]
     points = figure_points(own, metric)
     if points:
@@ -99,7 +99,7 @@ def _figures(run: FinishedRun, workload: Workload, cells: Sequence[Cell], metric
         yield Picture(_place(workload, (workload.name,), metric), chart.properties(title=title), _FIGURE_SIZE)
 
 
-def _of_run(run: FinishedRun, chart: RunChart) -> Iterator[Picture]:
+def _of_run(run: LoadedRun, chart: RunChart) -> Iterator[Picture]:
     """Yield one picture for each workload if the rows have a workload, else one."""
     rows, fields = chart.rows(run), [column.field for column in chart.columns]
     if "workload" not in fields:
@@ -114,9 +114,9 @@ def _of_run(run: FinishedRun, chart: RunChart) -> Iterator[Picture]:
             yield Picture(_folder(workload, (workload.name,), chart.name), made.properties(title=title), {})
 
 
-def _of_cells(run: FinishedRun, chart: Chart) -> Iterator[Picture]:
+def _of_cells(run: LoadedRun, chart: Chart) -> Iterator[Picture]:
     """Yield one picture for each cell."""
-    for cell in run.cells.values():
+    for cell in run.cells:
         workload, made = run.workload(cell.workload), filled(chart, run, cell)
         if workload is not None and made is not None:
             title = _headed(run, f"{cell.workload} on {cell.layout}", chart.title)
@@ -139,9 +139,7 @@ def _folder(workload: Workload, distinct: Sequence[str], what: str) -> PurePosix
     return PurePosixPath(sync) / mode / "-".join(part for part in parts if part)
 
 
-def _title(
-    run: FinishedRun, what: str, points: Sequence[CurvePoint | FigurePoint], intervals: str
-) -> dict[str, object]:
+def _title(run: LoadedRun, what: str, points: Sequence[CurvePoint | FigurePoint], intervals: str) -> dict[str, object]:
     """What was measured, how to read the marks, and what made it: a picture is posted alone."""
     rejected = sum(not counts(point.verdict) for point in points)
     unsettled = sum(point.unsettled and counts(point.verdict) for point in points)
@@ -151,7 +149,7 @@ def _title(
     return _headed(run, what, marks)
 
 
-def _headed(run: FinishedRun, what: str, how_to_read: str) -> dict[str, object]:
+def _headed(run: LoadedRun, what: str, how_to_read: str) -> dict[str, object]:
     record = run.record
     made = [f"poolproof {record.poolproof}", record.versions.get("fio", ""), record.facts.get("kernel", "")]
     made_by = ", ".join(part for part in (*made, record.begun_at[:10]) if part)
@@ -163,9 +161,9 @@ def _headed(run: FinishedRun, what: str, how_to_read: str) -> dict[str, object]:
     }
 
 
-def _layouts(run: FinishedRun) -> list[str]:
+def _layouts(run: LoadedRun) -> list[str]:
     return [layout.name for layout in run.campaign.layouts]
 
 
-def _families(run: FinishedRun) -> list[str]:
+def _families(run: LoadedRun) -> list[str]:
     return list(dict.fromkeys(workload.family for workload in run.campaign.workloads))

@@ -10,8 +10,8 @@ from poolproof.load.generators import described
 from poolproof.load.model import LoadPart
 from poolproof.metrics import COLUMNS, METRICS, REJECTED, MetricId, metric_of
 from poolproof.presentation.charts.metrics import confidence_text
-from poolproof.results.compare.finished import FinishedRun
 from poolproof.results.runs.limit import Limit, limits_of
+from poolproof.results.runs.loading import LoadedRun
 from poolproof.results.runs.model import RunRecord
 from poolproof.results.runs.summary import AccountSum, Cell, CellResult
 from poolproof.rules.model import Finding
@@ -110,10 +110,10 @@ class ExportTable:
         return any(row.limit for row in self.rows)
 
 
-def table_of(run: FinishedRun) -> ExportTable:
+def table_of(run: LoadedRun) -> ExportTable:
     """Every cell of which a trial is done, in the campaign's order."""
     places = _Places(run.campaign)
-    cells = tuple(run.cells.values())
+    cells = run.cells
     limits = limits_of(cells, run.bare, run.campaign)
     rows = tuple(_row(cell, places, limits.get((cell.layout, cell.workload))) for cell in cells)
     settings = dict.fromkeys(name for row in rows for name in row.settings)

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from poolproof.metrics import MetricId
 from poolproof.presentation.charts.metrics import figure_words
-from poolproof.results.compare.finished import FinishedRun, Measured
+from poolproof.results.compare.measured import Measured, measured
 from poolproof.results.compare.run_differences import run_differences
+from poolproof.results.runs.loading import LoadedRun
 from poolproof.results.runs.summary import Cell
 from poolproof.statistics.comparison import LEAST_EFFECT, ComparisonDecision, Difference, decide, difference
 from poolproof.statistics.intervals import Interval
@@ -21,7 +22,7 @@ class NamedRun:
     """A run by its name in the list."""
 
     name: str
-    run: FinishedRun
+    run: LoadedRun
 
     @property
     def machine(self) -> str:
@@ -90,8 +91,8 @@ def series_of(runs: Sequence[NamedRun]) -> tuple[CellHistory, ...]:
     metrics: dict[_Key, MetricId] = {}
     last: dict[_Key, tuple[int, Measured]] = {}
     for number, named in enumerate(runs):
-        here = {(named.run.campaign.name, named.machine, *place): cell for place, cell in named.run.cells.items()}
-        found = {key: named.run.measured(cell.layout, cell.workload, cell.metric) for key, cell in here.items()}
+        here = {(named.run.campaign.name, named.machine, cell.layout, cell.workload): cell for cell in named.run.cells}
+        found = {key: measured(named.run, cell.layout, cell.workload, cell.metric) for key, cell in here.items()}
         now = {key: each for key, each in found.items() if isinstance(each, Measured)}
         changes = _changes(now, last)
         for key, cell in here.items():
@@ -125,7 +126,7 @@ def _changes(now: Mapping[_Key, Measured], last: Mapping[_Key, tuple[int, Measur
 
 def unlike_before(runs: Sequence[NamedRun]) -> Iterator[tuple[str, ...]]:
     """For each run, what was not the same as in the run before it of the same campaign and machine."""
-    before: dict[tuple[str, str], FinishedRun] = {}
+    before: dict[tuple[str, str], LoadedRun] = {}
     for named in runs:
         key = (named.run.campaign.name, named.machine)
         earlier = before.get(key)

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from poolproof.errors import RunError, UsageError
 from poolproof.metrics import metric_of
 from poolproof.presentation.charts.metrics import figure_words
-from poolproof.presentation.html_report.reading import LoadedRun
 from poolproof.presentation.terminal.elimination import elimination_lines
 from poolproof.presentation.terminal.words import factor_text, per_cent_whole
 from poolproof.results.compare.ranking import Entry, Excluded, Goal, Ranked, Ranking, find_goal, rank
 from poolproof.results.compare.reasons import in_groups
 from poolproof.results.runs.elimination import elimination_of
-from poolproof.results.runs.model import Trial
+from poolproof.results.runs.loading import LoadedRun
+from poolproof.results.runs.model import CellKey, Trial
 from poolproof.results.runs.summary import Cell
 from poolproof.rules.model import Finding
 from poolproof.statistics.comparison import LEAST_EFFECT
@@ -36,9 +36,9 @@ class Headline:
 
 def answer(seen: LoadedRun) -> Headline:
     """The answer to the campaign's question, as far as the trials give one."""
-    if not seen.run.cells:
+    if not seen.cells:
         return _no_layout(seen)
-    if not any(cell.counts and cell.values() for cell in seen.run.cells.values()):
+    if not any(cell.counts and cell.values() for cell in seen.cells):
         return _nothing_counts(seen)
     try:
         goal = find_goal(seen.campaign, None, None)
@@ -63,7 +63,7 @@ def _no_layout(seen: LoadedRun) -> Headline:
 
 def _by_goal(seen: LoadedRun, goal: Goal) -> Headline:
     try:
-        ranking = rank(seen.run, goal, metric=None, effect=LEAST_EFFECT)
+        ranking = rank(seen, goal, metric=None, effect=LEAST_EFFECT)
     except RunError:
         return _not_all(seen, goal)
     rest = (
@@ -121,7 +121,7 @@ def _by_workload(seen: LoadedRun) -> Headline:
 def _ranked(seen: LoadedRun, workload: str) -> Ranking | str:
     """One workload by itself; in words why it has no ranking."""
     try:
-        return rank(seen.run, Goal({workload: 1.0}), metric=None, effect=LEAST_EFFECT)
+        return rank(seen, Goal({workload: 1.0}), metric=None, effect=LEAST_EFFECT)
     except RunError as error:
         return f"no figure counts ({error.message.partition(': ')[2]})"
 
@@ -143,7 +143,7 @@ def _winner(seen: LoadedRun, ranking: Ranking, workload: str) -> str:
 
 def _figure_text(seen: LoadedRun, each: Ranked, workload: str) -> str:
     """The cell's figure as all the page has it; the ranking's own is a mean of logarithms."""
-    cell = seen.run.cells[each.entry.layout, workload]
+    cell = seen.cell(each.entry.layout, workload)
     return figure_words(cell, cell.metric)
 
 
@@ -231,7 +231,7 @@ def _excluded(seen: LoadedRun, goal: Goal, excluded: Sequence[Excluded]) -> Iter
 
 
 def _lacking(seen: LoadedRun, goal: Goal, layout: str) -> str:
-    cells = [seen.run.cells.get((layout, name)) for name in goal.weights]
+    cells = [seen.by_key.get(CellKey(layout, name)) for name in goal.weights]
     bad = ["not measured" if cell is None else cell.verdict for cell in cells if cell is None or not cell.counts]
     counts = ", ".join(f"{bad.count(word)} {word}" for word in dict.fromkeys(bad))
     return f"{counts or 'some without a figure'} of {len(cells)}"
@@ -239,12 +239,12 @@ def _lacking(seen: LoadedRun, goal: Goal, layout: str) -> str:
 
 def _nothing_counts(seen: LoadedRun) -> Headline:
     """All cells are refuted or failed: say so, and what would mend most of them."""
-    findings = [finding for cell in seen.run.cells.values() for finding in _decisive(cell)]
+    findings = [finding for cell in seen.cells for finding in _decisive(cell)]
     rest = []
     if findings:
         most = max(findings, key=lambda finding: sum(other.rule == finding.rule for other in findings))
         rest = [f"Most often because of {most.rule}: {most.message}.", f"To mend it: {most.fix}"]
-    count = len(seen.run.cells)
+    count = len(seen.cells)
     cells = "The only figure" if count == 1 else f"All {count} figures"
     return Headline(
         f"Nothing can be concluded. {cells} measured something else than the disks, or failed.",
@@ -286,8 +286,8 @@ def _dropped(seen: LoadedRun) -> Iterator[str]:
 
 def _cost(seen: LoadedRun) -> Iterator[str]:
     """What was spent; where trials chose their length, beside the least number of them, each of the longest time."""
-    trials = [trial for cell in seen.run.cells.values() for trial in cell.trials]
-    spent_s, alone_s = _fio_s(trials), _fio_s(trial for cell in seen.run.bare for trial in cell.trials)
+    trials = [trial for cell in seen.cells for trial in cell.trials]
+    spent_s, alone_s = _fio_s(trials), _fio_s(trial for cell in seen.bare for trial in cell.trials)
     if not spent_s:
         return
     text = f"{len(trials)} trial{'s' * (len(trials) != 1)} took fio {format_duration(spent_s)}"
@@ -302,7 +302,7 @@ def _cost(seen: LoadedRun) -> Iterator[str]:
 def _fixed_s(seen: LoadedRun) -> float:
     """As the table and --json have it."""
     measure = seen.campaign.measure
-    cells = seen.run.cells.values()
+    cells = seen.cells
     return sum(cell.settling.fixed_s if cell.settling else measure.trials * measure.longest_s for cell in cells)
 
 

@@ -18,8 +18,8 @@ from poolproof.presentation.charts.metrics import axis_value, drawn_of, figure_w
 from poolproof.presentation.charts.model import CellChart
 from poolproof.presentation.charts.trial_data import short
 from poolproof.presentation.html_report.flow import ByteFlow, flows
-from poolproof.presentation.html_report.reading import LoadedRun
 from poolproof.presentation.terminal.words import MARKS, trial_text
+from poolproof.results.runs.loading import LoadedRun
 from poolproof.results.runs.summary import Cell
 from poolproof.rules.model import Finding
 

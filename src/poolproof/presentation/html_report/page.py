@@ -17,13 +17,13 @@ from poolproof.presentation.charts.model import CellChart, Chart, RunChart
 from poolproof.presentation.html_report.answer import answer
 from poolproof.presentation.html_report.assets import asset, rendered, script_sources, vega_script
 from poolproof.presentation.html_report.cells import cell_rows, columns, finding_key, metrics_measured
-from poolproof.presentation.html_report.reading import LoadedRun, placed, read
 from poolproof.presentation.html_report.sections import finding_groups, limit_section, repeat_section
 from poolproof.presentation.html_report.trials import ShownTrials, shown_trials
 from poolproof.presentation.terminal.claims import CLAIM_MARKS, measured_text
 from poolproof.presentation.terminal.words import MARKS
 from poolproof.results.runs.claims import evaluate
 from poolproof.results.runs.files import write_whole
+from poolproof.results.runs.loading import LoadedRun, load_run, without_unknown_cells
 from poolproof.results.runs.summary import Cell
 
 SCRIPTS = ("words.js", "charts.js", "theme.js", "map.js", "flow.js", "cell.js", "page.js")
@@ -35,7 +35,7 @@ def write_report(run: Path, out: Path) -> LoadedRun:
     Raises:
         RunError: there is no run, or the page cannot be written.
     """
-    seen = placed(read(run))
+    seen = without_unknown_cells(load_run(run, lenient=True))
     text = page(seen)
     try:
         write_whole(out, text.encode(errors="replace"))
@@ -46,8 +46,8 @@ def write_report(run: Path, out: Path) -> LoadedRun:
 
 def page(seen: LoadedRun) -> str:
     """Return the page. All of its parts number the cells in the order of `cells`, all of which are the campaign's."""
-    seen = placed(seen)
-    cells = tuple(seen.run.cells.values())
+    seen = without_unknown_cells(seen)
+    cells = seen.cells
     trials = shown_trials(seen, cells)
     scripts = [vega_script(), *(asset(name) for name in SCRIPTS)] if cells else [asset(name) for name in SCRIPTS]
     claims = evaluate(seen.campaign.expect, cells)
@@ -102,7 +102,7 @@ def _data(seen: LoadedRun, cells: Sequence[Cell], trials: ShownTrials) -> dict[s
 
 def _chart(chart: Chart, seen: LoadedRun) -> dict[str, Any] | None:
     """Return what the page's script needs to draw a chart and its table; None for a chart of the run without rows."""
-    rows = chart.rows(seen.run) if isinstance(chart, RunChart) else ()
+    rows = chart.rows(seen) if isinstance(chart, RunChart) else ()
     if isinstance(chart, RunChart) and not rows:
         return None
     return {
@@ -113,7 +113,7 @@ def _chart(chart: Chart, seen: LoadedRun) -> dict[str, Any] | None:
         "columns": [[column.field, column.heading, column.unit] for column in chart.columns],
         "pivot": chart.pivot,
         "rows": rows,
-        "spec": look.bare(specification(chart, rows, seen.run)),
+        "spec": look.bare(specification(chart, rows, seen)),
     }
 
 

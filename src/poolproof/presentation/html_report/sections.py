@@ -8,10 +8,10 @@ from poolproof.campaign.grammar import format_expression
 from poolproof.campaign.model import Device, Disk, Emulated, LoopFile
 from poolproof.errors import UsageError
 from poolproof.presentation.charts.metrics import figure_words
-from poolproof.presentation.html_report.reading import LoadedRun
 from poolproof.presentation.terminal.limited import doubt_text, how_text, over_text, share_text, without_limit
 from poolproof.presentation.terminal.words import MARKS, value_text
 from poolproof.results.runs.limit import Limit, bare_layouts, limits_of
+from poolproof.results.runs.loading import LoadedRun
 from poolproof.results.runs.summary import Cell
 from poolproof.rules.catalogue import rule
 from poolproof.rules.model import Effect, Finding
@@ -135,7 +135,7 @@ class LimitSection:
 
 def limit_section(seen: LoadedRun, cells: Sequence[Cell]) -> LimitSection:
     """Return what the page says about the limits of its cells; without rows if no disk was measured alone."""
-    limits = limits_of(cells, seen.run.bare, seen.campaign)
+    limits = limits_of(cells, seen.bare, seen.campaign)
     own = [(cell, limits.get((cell.layout, cell.workload))) for cell in cells]
     known = [(cell, limit) for cell, limit in own if isinstance(limit, Limit)]
     over = [over_text(cell, limit) for cell, limit in known if limit.over]
@@ -153,7 +153,7 @@ def limit_section(seen: LoadedRun, cells: Sequence[Cell]) -> LimitSection:
 
 def _bare_rows(seen: LoadedRun) -> Iterator[BareRow]:
     stands_for = calibration_of(seen.campaign).stands_for
-    for cell in seen.run.bare:
+    for cell in seen.bare:
         covers = tuple(name for name, bare in stands_for.items() if bare == cell.workload and name != cell.workload)
         disk, figure = calibrated_device(cell.layout) or cell.layout, figure_words(cell, cell.metric)
         yield BareRow(disk, cell.workload, figure, cell.verdict, MARKS[cell.verdict], covers, doubt_text(cell))
@@ -189,7 +189,7 @@ class Repeat:
 
 def repeat_section(seen: LoadedRun) -> Repeat:
     """Return what run.json, the campaign and the job files say."""
-    names = list(dict.fromkeys(workload for _, workload in seen.run.cells))
+    names = list(dict.fromkeys(cell.workload for cell in seen.cells))
     jobs = {name: _job(seen, name) for name in names[:_MOST_JOBS]}
     return Repeat(
         facts=tuple(_facts(seen)),

@@ -7,7 +7,7 @@ from typing import Any
 from poolproof.presentation.charts.catalogue import charts_of
 from poolproof.presentation.charts.model import TrialChart
 from poolproof.presentation.charts.trial_data import TrialData, short, trial_data
-from poolproof.presentation.html_report.reading import LoadedRun
+from poolproof.results.runs.loading import LoadedRun
 from poolproof.results.runs.model import Trial
 from poolproof.results.runs.summary import Cell
 from poolproof.verdicts import WORST_FIRST

@@ -10,14 +10,13 @@ import msgspec
 from poolproof.campaign.calibration import all_cells
 from poolproof.campaign.model import Campaign
 from poolproof.campaign.yaml import parse_campaign
-from poolproof.errors import RunError
 from poolproof.measure.events import Listener, LiveRates
 from poolproof.presentation.charts.trial_data import trial_data
 from poolproof.presentation.live.rates import rates_of
 from poolproof.results.runs.directory import RunDirectory
-from poolproof.results.runs.files import decode
 from poolproof.results.runs.live import LiveNotes
-from poolproof.results.runs.model import SCHEMA, RunRecord, Trial
+from poolproof.results.runs.loading import TrialFollower
+from poolproof.results.runs.model import RunRecord, Trial
 
 MEASURING = "measuring"
 _CLEANING_UP = "cleaning up"
@@ -55,14 +54,13 @@ class Follower:
         self.record: RunRecord = self.run.record()
         self.campaign: Campaign = parse_campaign(self.record.campaign, str(self.run.path / "run.json"), recorded=True)
         self._cells = {layout.name: [each.name for each in own] for layout, own in all_cells(self.campaign)}
-        self._trials_path = self.run.path / "trials.jsonl"
-        self._offset = 0
+        self._trials = TrialFollower(self.run.path / "trials.jsonl")
         self._done: dict[tuple[str, str], int] = {}
         self._layout = self._step = ""
         self._running: Key | None = None
         self._reported_s = 0.0
         self._notes = LiveNotes(self.run)
-        self.before, _ = self._new_trials()
+        self.before, _ = self._trials.new_trials()
         for trial in self.before:
             self._count(trial)
 
@@ -94,30 +92,12 @@ class Follower:
     def update(self, listener: Listener) -> Update:
         """Report what is new. The lock is checked first, so that nothing is missed when the run ends."""
         running = self.run.is_going()
-        trials, damaged = self._new_trials()
+        trials, damaged = self._trials.new_trials()
         for trial in trials:
             self._report_trial(trial, listener)
         if damaged:
             listener.warning(f"{damaged} lines of trials.jsonl cannot be read and are skipped")
         return Update(running, self._report_present(listener) if running else None)
-
-    def _new_trials(self) -> tuple[tuple[Trial, ...], int]:
-        """Return the trials of the new lines, and how many lines could not be read."""
-        try:
-            with self._trials_path.open("rb") as file:
-                file.seek(self._offset)
-                text = file.read()
-        except FileNotFoundError:
-            return (), 0
-        whole = text[: text.rfind(b"\n") + 1]
-        self._offset += len(whole)
-        found, damaged = [], 0
-        for line in whole.splitlines():
-            try:
-                found.append(decode(line, Trial, SCHEMA, "trials.jsonl"))
-            except RunError:
-                damaged += 1
-        return tuple(found), damaged
 
     def _count(self, trial: Trial) -> None:
         cell = (trial.layout, trial.workload)
@@ -165,7 +145,7 @@ class Follower:
             return begun[1]
         if self._running is not None or journal_s is None:
             return None
-        ended_s = _changed_s(self._trials_path) or 0.0
+        ended_s = _changed_s(self._trials.path) or 0.0
         self._report_step(_last_step(self.run.journal_path) if journal_s > ended_s else _BETWEEN, listener)
         return max(journal_s, ended_s)
 
@@ -185,7 +165,7 @@ class Follower:
 
     def _running_trial(self) -> tuple[Key, float] | None:
         """Return the trial that has a directory but no line yet, and when it began; the newest one after a crash."""
-        written_s = _changed_s(self._trials_path) or 0.0
+        written_s = _changed_s(self._trials.path) or 0.0
         found: list[tuple[float, Key]] = []
         for layout, workloads in self._cells.items():
             for workload in workloads:

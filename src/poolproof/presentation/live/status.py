@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from poolproof.presentation.html_report.page import page
-from poolproof.presentation.html_report.reading import read
 from poolproof.presentation.live.follow import Follower
 from poolproof.presentation.terminal.progress import RunProgress
 from poolproof.presentation.terminal.words import MARKS
+from poolproof.results.runs.loading import load_run
 from poolproof.units import format_rate
 from poolproof.verdicts import WORST_FIRST
 
@@ -58,7 +58,7 @@ class WatchedRun:
             version = self._version
             if self._built is None or self._built[0] != version:
                 begun = time.thread_time()
-                self._built = (version, page(read(self._follower.run.path)))
+                self._built = (version, page(load_run(self._follower.run.path, lenient=True)))
                 took_s = time.thread_time() - begun
                 self._next_at = self._clock() + max(_SHORTEST_S, _PAUSE_FACTOR * took_s)
             return self._built[1]

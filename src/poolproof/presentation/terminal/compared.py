@@ -11,7 +11,7 @@ from rich.text import Text
 from poolproof.metrics import metric_of
 from poolproof.presentation.terminal.words import MARKS, factor_text, per_cent_whole, value_text
 from poolproof.results.compare.comparison import CellKey, ComparedCell, Comparison, Gate, Side
-from poolproof.results.compare.finished import Measured
+from poolproof.results.compare.measured import Measured
 from poolproof.results.compare.reasons import in_groups
 from poolproof.results.compare.run_differences import RunDifference
 from poolproof.statistics.comparison import WORDS, Word

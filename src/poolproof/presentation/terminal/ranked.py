@@ -10,7 +10,7 @@ from rich.text import Text
 from poolproof.metrics import LOWER_IS_BETTER, metric_of
 from poolproof.presentation.terminal.compared import CHANGING, figure_text, marks_text, word_text
 from poolproof.presentation.terminal.words import factor_text, half_width_text, per_cent_whole
-from poolproof.results.compare.finished import Measured
+from poolproof.results.compare.measured import Measured
 from poolproof.results.compare.ranking import Pair, Ranked, Ranking
 from poolproof.results.compare.reasons import in_groups
 from poolproof.units import format_size

@@ -4,11 +4,13 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from poolproof.campaign.model import HEALTHY
 from poolproof.campaign.names import did_you_mean, listed
 from poolproof.errors import RunError, UsageError
 from poolproof.metrics import MetricId
-from poolproof.results.compare.finished import FinishedRun, Measured, metrics_of
+from poolproof.results.compare.measured import Measured, measured
 from poolproof.results.compare.run_differences import RunDifference, layout_difference, run_differences
+from poolproof.results.runs.loading import LoadedRun, metrics_of
 from poolproof.statistics.comparison import ComparisonDecision, Difference, decide, difference, holm
 from poolproof.statistics.intervals import CONFIDENCE
 
@@ -19,7 +21,7 @@ _LISTED = 4
 class Side:
     """A run, or one layout of it."""
 
-    run: FinishedRun
+    run: LoadedRun
     layout: str | None = None
 
     def __post_init__(self) -> None:
@@ -43,7 +45,7 @@ class Side:
 
     def measured(self, key: "CellKey", metric: MetricId) -> Measured | str:
         """Return the value of a cell, or a few words why it has none."""
-        return self.run.measured(key.layout or self.layout or "", key.workload, metric)
+        return measured(self.run, key.layout or self.layout or "", key.workload, metric)
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,7 @@ class CellKey:
 
     layout: str | None
     workload: str
+    state: str = HEALTHY
 
     def __str__(self) -> str:
         return self.workload if self.layout is None else f"{self.workload} on {self.layout}"
@@ -205,8 +208,8 @@ def _not_slower(cells: Sequence[ComparedCell], limit: float) -> list[ComparedCel
     return [cell for cell, p in zip(tested, corrected, strict=True) if p <= 1 - CONFIDENCE]
 
 
-def _check_metric(metric: MetricId | None, runs: Sequence[FinishedRun]) -> None:
-    found = metrics_of(cell for run in runs for cell in run.cells.values())
+def _check_metric(metric: MetricId | None, runs: Sequence[LoadedRun]) -> None:
+    found = metrics_of(cell for run in runs for cell in run.cells)
     if metric is not None and metric not in found:
         raise UsageError(
             f"--metric {metric}: no trial measured it", f"measured: {listed(sorted(found))}" if found else ""
@@ -225,7 +228,7 @@ def _nothing_shared(a: Side, b: Side) -> RunError:
     )
 
 
-def _nothing_counts(left_out: Sequence[SkippedCell], run: FinishedRun) -> RunError:
+def _nothing_counts(left_out: Sequence[SkippedCell], run: LoadedRun) -> RunError:
     reasons = "; ".join(f"{left.key}: {left.why}" for left in left_out[:_LISTED])
     more = f"; and {len(left_out) - _LISTED} more" if len(left_out) > _LISTED else ""
     return RunError(

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from poolproof.results.compare.comparison import ComparedCell, Comparison, Gate, Side
-from poolproof.results.compare.finished import Measured
+from poolproof.results.compare.measured import Measured
 from poolproof.results.compare.ranking import Pair, Ranked, Ranking
 from poolproof.statistics.comparison import WORDS
 from poolproof.statistics.intervals import CONFIDENCE

@@ -17,8 +17,9 @@ from poolproof.campaign.names import did_you_mean, listed
 from poolproof.errors import RunError, UsageError
 from poolproof.layers.tree import capacity_bytes, devices, directories, redundancy, resolve, write_factor
 from poolproof.metrics import MetricId
-from poolproof.results.compare.finished import FinishedRun, Measured, metrics_of
+from poolproof.results.compare.measured import Measured, measured
 from poolproof.results.compare.reasons import in_groups
+from poolproof.results.runs.loading import LoadedRun, metrics_of
 from poolproof.statistics.comparison import ComparisonDecision, Difference, LogMean, decide, difference, mixture
 from poolproof.verdicts import Verdict, worst
 
@@ -196,7 +197,7 @@ class Excluded:
 class Ranking:
     """`metrics` are by workload. `ranked` is ordered by mean, the best first."""
 
-    run: FinishedRun
+    run: LoadedRun
     goal: Goal
     metrics: Mapping[str, MetricId]
     effect: float
@@ -224,7 +225,7 @@ class Ranking:
         return tuple(chosen.values())
 
 
-def rank(run: FinishedRun, goal: Goal, *, metric: MetricId | None, effect: float) -> Ranking:
+def rank(run: LoadedRun, goal: Goal, *, metric: MetricId | None, effect: float) -> Ranking:
     """Return the run's layouts ranked by the goal; each workload by its own metric, or all by `metric`.
 
     Raises:
@@ -253,11 +254,11 @@ def rank(run: FinishedRun, goal: Goal, *, metric: MetricId | None, effect: float
     return Ranking(run, goal, metrics, effect, ranked, pairs, tuple(excluded))
 
 
-def _entries(run: FinishedRun, goal: Goal, metrics: Mapping[str, MetricId]) -> tuple[list[Entry], list[Excluded]]:
+def _entries(run: LoadedRun, goal: Goal, metrics: Mapping[str, MetricId]) -> tuple[list[Entry], list[Excluded]]:
     """Return the layouts with a value for each workload of the goal, best first, unsteady ones last; and the rest."""
     entries, excluded = [], []
     for layout in run.campaign.layouts:
-        found = {name: run.measured(layout.name, name, metrics[name]) for name in goal.weights}
+        found = {name: measured(run, layout.name, name, metrics[name]) for name in goal.weights}
         cells = {name: each for name, each in found.items() if isinstance(each, Measured)}
         if len(cells) == len(found):
             score = mixture((goal.weights[name], each.log) for name, each in cells.items())
@@ -281,10 +282,10 @@ def _pairs(entries: Sequence[Entry], effect: float) -> tuple[Pair, ...]:
     )
 
 
-def _check_metric(metric: MetricId | None, run: FinishedRun, goal: Goal) -> None:
+def _check_metric(metric: MetricId | None, run: LoadedRun, goal: Goal) -> None:
     if metric is None:
         return
-    found = metrics_of(cell for (_layout, workload), cell in run.cells.items() if workload in goal.weights)
+    found = metrics_of(cell for cell in run.cells if cell.workload in goal.weights)
     if metric not in found:
         names = listed(sorted(found)) if found else "none"
         raise UsageError(f"--metric {metric}: no trial of the goal measured it", f"measured: {names}")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from poolproof.campaign.grammar import format_expression
 from poolproof.campaign.model import Campaign, Measure, Workload
 from poolproof.campaign.write import format_source
-from poolproof.results.compare.finished import FinishedRun
+from poolproof.results.runs.loading import LoadedRun
 from poolproof.units import format_size
 
 ABSENT = "–"
@@ -25,7 +25,7 @@ class RunDifference:
     b: str
 
 
-def run_differences(a: FinishedRun, b: FinishedRun) -> tuple[RunDifference, ...]:
+def run_differences(a: LoadedRun, b: LoadedRun) -> tuple[RunDifference, ...]:
     """Return every recorded difference that may affect results: not names, paths or the seed of the order.
 
     A module's settings, a program's version, a device or a layout is compared only if both runs have it.
@@ -41,23 +41,23 @@ def run_differences(a: FinishedRun, b: FinishedRun) -> tuple[RunDifference, ...]
     )
 
 
-def layout_difference(a: FinishedRun, layout_a: str, b: FinishedRun, layout_b: str) -> tuple[RunDifference, ...]:
+def layout_difference(a: LoadedRun, layout_a: str, b: LoadedRun, layout_b: str) -> tuple[RunDifference, ...]:
     """Return the expressions of two layouts with different names."""
     one, other = _layouts(a.campaign)[f"layout {layout_a}"], _layouts(b.campaign)[f"layout {layout_b}"]
     return (RunDifference("layout", f"{layout_a}: {one}", f"{layout_b}: {other}"),)
 
 
-def _machine(run: FinishedRun) -> _Facts:
+def _machine(run: LoadedRun) -> _Facts:
     facts, versions = run.record.facts, run.record.versions
     always = {_words(key): _fact(key, facts[key]) for key in facts if key in _ALWAYS_RECORDED}
     return {"host": run.record.host, **always, **{name: versions[name] for name in _PROGRAMS if name in versions}}
 
 
-def _settings(run: FinishedRun) -> _Facts:
+def _settings(run: LoadedRun) -> _Facts:
     return {key: value for key, value in run.record.facts.items() if key not in _ALWAYS_RECORDED and value}
 
 
-def _other_versions(run: FinishedRun) -> _Facts:
+def _other_versions(run: LoadedRun) -> _Facts:
     return {name: version for name, version in run.record.versions.items() if name not in _PROGRAMS}
 
 
@@ -95,7 +95,7 @@ def _layouts(campaign: Campaign) -> _Facts:
     return {f"layout {layout.name}": format_expression(layout.expression) for layout in campaign.layouts}
 
 
-def _workloads(a: FinishedRun, b: FinishedRun) -> Iterator[RunDifference]:
+def _workloads(a: LoadedRun, b: LoadedRun) -> Iterator[RunDifference]:
     """Yield the options that differ, by workload, job section (if there are several) and option."""
     for workload in a.campaign.workloads:
         other = b.workload(workload.name)

@@ -3,15 +3,14 @@
 Reading it takes every trial of such runs once more, so a session does it only for a query that uses the answer.
 """
 
-import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.errors import PoolproofError
 from poolproof.results.query.found import FoundRun
-from poolproof.results.runs.files import decode, whole_lines
-from poolproof.results.runs.model import SCHEMA, Trial
+from poolproof.results.runs.files import whole_lines
+from poolproof.results.runs.loading import read_lines
 from poolproof.results.runs.summary import bare_cells_of, cells_of
 
 SettledRow = tuple[str, str, str, bool]
@@ -33,14 +32,7 @@ def settled_rows(run: FoundRun, trials: Path) -> Iterator[SettledRow]:
         return
     if campaign.measure.until is None or not trials.is_file():
         return
-    read = tuple(_trials(trials))
+    read, _refused = read_lines(whole_lines(trials))
     for cell in (*cells_of(read, campaign), *bare_cells_of(read, campaign)):
         if cell.settling is not None:
             yield run.name, cell.layout, cell.workload, cell.settling.converged
-
-
-def _trials(path: Path) -> Iterator[Trial]:
-    """Those that can be read; the session names the others."""
-    for line in whole_lines(path):
-        with contextlib.suppress(PoolproofError):
-            yield decode(line, Trial, SCHEMA, "it")

@@ -112,6 +112,7 @@ def _cell_object(cell: Cell, base: Cell | None, limits: Mapping[Place, Limit | s
     return {
         "layout": cell.layout,
         "workload": cell.workload,
+        "state": cell.state,
         "trials": len(cell.trials),
         "metric": cell.metric,
         "figure": interval_object(cell.figure),

@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
+from poolproof.campaign.model import HEALTHY
 from poolproof.evidence.model import Account, LeafUse
 from poolproof.metrics import METRICS, MetricId, metric_of
 from poolproof.rules.model import Finding
@@ -50,6 +51,14 @@ class TrialMetrics:
         """The figure that a metric names: I/Os per second, bytes per second or nanoseconds."""
         value: float | None = getattr(self, metric_of(metric).field)
         return value
+
+
+class CellKey(NamedTuple):
+    """The name of a cell within its run."""
+
+    layout: str
+    workload: str
+    state: str = HEALTHY
 
 
 @dataclass(frozen=True)
@@ -117,6 +126,7 @@ class Trial:
     settling: Convergence | None = None
     source: str = ""
     columns: Mapping[str, str] = field(default_factory=dict)
+    state: str = HEALTHY
     schema: int = SCHEMA
 
     def __post_init__(self) -> None:
@@ -131,6 +141,11 @@ class Trial:
     def key(self) -> tuple[str, str, int]:
         """What names the trial within its run."""
         return (self.layout, self.workload, self.number)
+
+    @property
+    def cell_key(self) -> CellKey:
+        """Return the key of its cell."""
+        return CellKey(self.layout, self.workload, self.state)
 
     def result(self, metric: MetricId | None = None) -> MetricResult:
         """Return the result of a metric, by default of the metric that its workload is compared by.

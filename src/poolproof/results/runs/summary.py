@@ -2,15 +2,14 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 
 from poolproof.campaign.calibration import calibrated_device, calibration_of
-from poolproof.campaign.model import Campaign, Layout, Measure, Workload
+from poolproof.campaign.model import HEALTHY, Campaign, Measure
 from poolproof.evidence.model import LeafUse
 from poolproof.metrics import METRICS, MetricId, metric_of
 from poolproof.results.runs.convergence import CellConvergence, convergence_of, priors_among, unsteady_reasons
 from poolproof.results.runs.groups import Group, groups_of
-from poolproof.results.runs.model import Trial
+from poolproof.results.runs.model import CellKey, Trial
 from poolproof.rules.model import Finding
 from poolproof.statistics.comparison import ratio_interval
 from poolproof.statistics.intervals import Interval, mean_interval
@@ -59,7 +58,7 @@ class CellResult:
 
 @dataclass(frozen=True)
 class Cell:
-    """One layout under one workload. Failed trials give no figures; `figure` is the workload's own metric.
+    """One layout under one workload in one state. Failed trials give no figures; `figure` is the workload's own metric.
 
     `verdict` is the worst of its trials; `findings` are those of all trials, each rule once, the strongest first.
     `settling` is None where trials have a fixed time.
@@ -79,6 +78,12 @@ class Cell:
     account: AccountSum | None
     leaves: tuple[LeafShare, ...]
     settling: CellConvergence | None = None
+    state: str = HEALTHY
+
+    @property
+    def key(self) -> CellKey:
+        """Return the name of the cell within its run."""
+        return CellKey(self.layout, self.workload, self.state)
 
     @property
     def is_unsettled(self) -> bool:
@@ -144,20 +149,27 @@ def cells_of(trials: Sequence[Trial], campaign: Campaign) -> tuple[Cell, ...]:
     Disks that were measured alone are not among them: they are nobody's competitors.
     """
     own = [trial for trial in trials if calibrated_device(trial.layout) is None]
-    return _cells(own, product(campaign.layouts, campaign.workloads), campaign.measure)
+    keys = [
+        CellKey(layout.name, workload.name, state)
+        for layout in campaign.layouts
+        for state in campaign.states
+        for workload in campaign.workloads
+    ]
+    return _cells(own, keys, campaign.measure)
 
 
 def bare_cells_of(trials: Sequence[Trial], campaign: Campaign) -> tuple[Cell, ...]:
     """The disks that were measured alone (`calibrate`), each under what stands for the campaign's workloads."""
     calibration = calibration_of(campaign)
     own = [trial for trial in trials if calibrated_device(trial.layout) is not None]
-    return _cells(own, product(calibration.layouts, calibration.workloads), campaign.measure)
+    keys = [CellKey(layout.name, each.name) for layout in calibration.layouts for each in calibration.workloads]
+    return _cells(own, keys, campaign.measure)
 
 
-def _cells(trials: Iterable[Trial], places: Iterable[tuple[Layout, Workload]], measure: Measure) -> tuple[Cell, ...]:
-    groups: dict[tuple[str, str], list[Trial]] = {(layout.name, workload.name): [] for layout, workload in places}
+def _cells(trials: Iterable[Trial], keys: Iterable[CellKey], measure: Measure) -> tuple[Cell, ...]:
+    groups: dict[CellKey, list[Trial]] = {key: [] for key in keys}
     for trial in trials:
-        groups.setdefault((trial.layout, trial.workload), []).append(trial)
+        groups.setdefault(trial.cell_key, []).append(trial)
     ordered = [tuple(sorted(group, key=lambda trial: trial.number)) for group in groups.values() if group]
     spread = priors_among(ordered) if measure.until else None
     return tuple(_cell(group, convergence_of(group, measure, spread)) for group in ordered)
@@ -187,6 +199,7 @@ def _cell(trials: tuple[Trial, ...], settling: CellConvergence | None) -> Cell:
         account=_account(trials),
         leaves=_leaves(trials),
         settling=settling,
+        state=first.state,
     )
 
 

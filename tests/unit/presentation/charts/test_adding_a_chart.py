@@ -15,8 +15,7 @@ from poolproof.presentation.charts.catalogue import all_charts, chart_named, fil
 from poolproof.presentation.charts.model import RunChart
 from poolproof.presentation.export.pictures import drawn, pictures
 from poolproof.presentation.html_report.page import page
-from poolproof.presentation.html_report.reading import read
-from poolproof.results.compare.finished import read_run
+from poolproof.results.runs.loading import load_run
 from tests.unit.presentation.html_report.making import all_trials, make_run
 
 ROOT = Path(__file__).parents[4]
@@ -42,7 +41,7 @@ def run(tmp_path: Path) -> Path:
 
 @pytest.mark.usefixtures("with_toy")
 def test_the_page_shows_it(run: Path) -> None:
-    text = page(read(run))
+    text = page(load_run(run, lenient=True))
     assert 'id="latency-heat-chart"' in text and "<h3>Latencies over time</h3>" in text
     found = re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)
     assert found is not None
@@ -52,7 +51,7 @@ def test_the_page_shows_it(run: Path) -> None:
 
 @pytest.mark.usefixtures("with_toy")
 def test_pictures_have_it_for_each_cell(run: Path) -> None:
-    own = [each for each in pictures(read_run(run)) if "latency-heat" in each.place.name]
+    own = [each for each in pictures(load_run(run)) if "latency-heat" in each.place.name]
     assert len(own) == 6
     assert "I/Os" not in own[0].place.name
     ElementTree.fromstring(drawn(own[0], "svg"))
@@ -60,19 +59,19 @@ def test_pictures_have_it_for_each_cell(run: Path) -> None:
 
 @pytest.mark.usefixtures("with_toy")
 def test_a_notebook_finds_it_by_name(run: Path) -> None:
-    loaded = read_run(run)
-    made = filled(chart_named("latency-heat"), loaded, next(iter(loaded.cells.values())))
+    loaded = load_run(run)
+    made = filled(chart_named("latency-heat"), loaded, next(iter(loaded.cells)))
     assert isinstance(made, alt.LayerChart)
 
 
 def test_without_its_file_there_is_no_such_chart(run: Path) -> None:
     assert "latency-heat" not in {chart.name for chart in all_charts()}
-    assert "latency-heat" not in page(read(run))
+    assert "latency-heat" not in page(load_run(run, lenient=True))
 
 
 def test_all_charts_are_valid_for_vega(run: Path) -> None:
-    loaded = read_run(run)
-    cell = loaded.cells["pair", "reads"]
+    loaded = load_run(run)
+    cell = loaded.cell("pair", "reads")
     for chart in all_charts():
         made = filled(chart, loaded, None if isinstance(chart, RunChart) else cell)
         assert made is not None, chart.name

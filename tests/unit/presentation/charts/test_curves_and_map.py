@@ -11,9 +11,9 @@ from poolproof.presentation.charts.axis_positions import panels, places
 from poolproof.presentation.charts.curves import CurvePoint, curve_points, curves
 from poolproof.presentation.charts.metrics import axis_value
 from poolproof.presentation.html_report.cells import Tile, heat_colour, ink_on, tiles
-from poolproof.results.compare.finished import FinishedRun, read_run
 from poolproof.results.runs.directory import RunDirectory
-from poolproof.results.runs.model import RunRecord, Trial, TrialMetrics
+from poolproof.results.runs.loading import LoadedRun, load_run
+from poolproof.results.runs.model import CellKey, RunRecord, Trial, TrialMetrics
 from poolproof.verdicts import Verdict
 
 CAMPAIGN = """\
@@ -28,7 +28,7 @@ RECORD = RunRecord("0.1.0", CAMPAIGN, "abcd1234", "/s", "/r", 7, "local", "2026-
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> FinishedRun:
+def run(tmp_path: Path) -> LoadedRun:
     """`two` gives half of `one`, `three` a thousandth; a write of `one` is refuted; two trials each."""
     made = RunDirectory.create(tmp_path / "run", CAMPAIGN, RECORD)
     for layout, share in (("one", 1.0), ("two", 0.5), ("three", 0.001)):
@@ -40,11 +40,11 @@ def run(tmp_path: Path) -> FinishedRun:
                 )
                 verdict: Verdict = "refuted" if refuted else "sound"
                 made.append(Trial(layout, workload.name, number, verdict, (), workload.metric, figures))
-    return read_run(made.path)
+    return load_run(made.path)
 
 
-def _tile(run: FinishedRun, layout: str, workload: str) -> Tile:
-    return dict(zip(run.cells, tiles(tuple(run.cells.values())), strict=True))[layout, workload]
+def _tile(run: LoadedRun, layout: str, workload: str) -> Tile:
+    return dict(zip(run.by_key, tiles(run.cells), strict=True))[CellKey(layout, workload)]
 
 
 def _marks(spec: Any) -> list[Any]:
@@ -57,7 +57,7 @@ def _marks(spec: Any) -> list[Any]:
     return own + [mark for each in spec.values() for mark in _marks(each)]
 
 
-def test_block_size_is_the_axis_and_mode_and_sync_the_panel(run: FinishedRun) -> None:
+def test_block_size_is_the_axis_and_mode_and_sync_the_panel(run: LoadedRun) -> None:
     placed = places(run.campaign.workloads)
     place = placed["grid[rw=randread,bs=4096,sync=1]"]
     assert (place.panel, place.over, place.at, place.order) == ("randread, sync", "bs", "4k", 4096)
@@ -76,8 +76,8 @@ def test_without_a_block_size_another_count_makes_the_axis() -> None:
     assert {place.over for place in places(parse_campaign(text, "t").workloads).values()} == {"iodepth"}
 
 
-def test_points_come_in_the_order_of_the_axis_with_their_intervals(run: FinishedRun) -> None:
-    points = curve_points(run.cells.values(), run.campaign.workloads, "iops")
+def test_points_come_in_the_order_of_the_axis_with_their_intervals(run: LoadedRun) -> None:
+    points = curve_points(run.cells, run.campaign.workloads, "iops")
     own = [point for point in points if (point.layout, point.panel) == ("two", "randread, async")]
     assert [point.at for point in own] == ["512", "4k", "1m"]
     assert own[0].value == 510
@@ -85,8 +85,8 @@ def test_points_come_in_the_order_of_the_axis_with_their_intervals(run: Finished
     assert own[0].low < 510
 
 
-def test_a_refuted_point_has_no_line_through_it(run: FinishedRun) -> None:
-    points = curve_points(run.cells.values(), run.campaign.workloads, "iops")
+def test_a_refuted_point_has_no_line_through_it(run: LoadedRun) -> None:
+    points = curve_points(run.cells, run.campaign.workloads, "iops")
     refuted = [point for point in points if point.verdict == "refuted"]
     assert [(point.layout, point.at, point.line) for point in refuted] == [("one", "1m", None)]
     assert all(point.line == point.value for point in points if point.verdict == "sound")
@@ -97,8 +97,8 @@ def test_latency_is_drawn_in_seconds() -> None:
     assert axis_value(2_000_000, "iops") == 2_000_000
 
 
-def test_the_curves_hold_their_points_hollow_and_filled(run: FinishedRun) -> None:
-    points = curve_points(run.cells.values(), run.campaign.workloads, "iops")
+def test_the_curves_hold_their_points_hollow_and_filled(run: LoadedRun) -> None:
+    points = curve_points(run.cells, run.campaign.workloads, "iops")
     chart = curves(points, "iops", layouts=["one", "two", "three"], workloads=run.campaign.workloads)
     spec = look.dressed(chart)
     marks = [mark for mark in _marks(spec) if mark["type"] == "point"]
@@ -107,13 +107,13 @@ def test_the_curves_hold_their_points_hollow_and_filled(run: FinishedRun) -> Non
     assert spec["config"]["background"] == "#ffffff"
 
 
-def test_curves_of_nothing_are_a_chart_too(run: FinishedRun) -> None:
+def test_curves_of_nothing_are_a_chart_too(run: LoadedRun) -> None:
     nothing: tuple[CurvePoint, ...] = ()
     spec = look.bare(curves(nothing, "p99", layouts=["one"], workloads=run.campaign.workloads, scale="linear"))
     assert spec["data"]["values"] == []
 
 
-def test_a_tile_is_a_share_of_the_best_figure_that_counts(run: FinishedRun) -> None:
+def test_a_tile_is_a_share_of_the_best_figure_that_counts(run: LoadedRun) -> None:
     name = "grid[rw=write,bs=1m,sync=0]"
     assert _tile(run, "one", name).share is None
     assert _tile(run, "two", name).share == 1
@@ -121,13 +121,13 @@ def test_a_tile_is_a_share_of_the_best_figure_that_counts(run: FinishedRun) -> N
     assert _tile(run, "three", name).depth == 2
 
 
-def test_where_less_is_better_the_least_is_the_best(run: FinishedRun) -> None:
+def test_where_less_is_better_the_least_is_the_best(run: LoadedRun) -> None:
     assert _tile(run, "one", "etcd").share == 1
     assert _tile(run, "two", "etcd").share == pytest.approx(0.5)
 
 
-def test_the_map_holds_every_cell(run: FinishedRun) -> None:
-    all_tiles = tiles(tuple(run.cells.values()))
+def test_the_map_holds_every_cell(run: LoadedRun) -> None:
+    all_tiles = tiles(tuple(run.cells))
     assert len(all_tiles) == 39
 
 

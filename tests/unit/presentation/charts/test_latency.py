@@ -12,7 +12,7 @@ import vl_convert
 from poolproof.presentation.charts import theme as look
 from poolproof.presentation.charts.latency import CHART as LATENCY
 from poolproof.presentation.charts.latency_time import CHART as LATENCY_TIME
-from poolproof.results.compare.finished import FinishedRun, read_run
+from poolproof.results.runs.loading import LoadedRun, load_run
 from tests.unit.results.compare.making import make_run
 
 _LABEL = re.compile(r">(\d+) (µs|ms|s)<")
@@ -20,13 +20,13 @@ _SECONDS = {"µs": 1e-6, "ms": 1e-3, "s": 1.0}
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> FinishedRun:
-    return read_run(make_run(tmp_path / "run", {("one", "reads"): [1.0, 2.0]}))
+def run(tmp_path: Path) -> LoadedRun:
+    return load_run(make_run(tmp_path / "run", {("one", "reads"): [1.0, 2.0]}))
 
 
 @pytest.mark.parametrize("fastest_s", [3.1e-5, 6e-4, 2e-3])
 @pytest.mark.parametrize("factor", [8, 150, 4000])
-def test_every_power_of_ten_is_labelled(fastest_s: float, factor: float, run: FinishedRun) -> None:
+def test_every_power_of_ten_is_labelled(fastest_s: float, factor: float, run: LoadedRun) -> None:
     """Vega alone would keep a 9 and drop the 10 after it."""
     slowest_s = fastest_s * factor
     of_trials = [{"trial": "trial 1", "percentile": "p50", "seconds": value} for value in (fastest_s, slowest_s)]

@@ -12,7 +12,7 @@ from poolproof.presentation.charts import theme as look
 from poolproof.presentation.charts.curves import CurvePoint, curve_points, curves
 from poolproof.presentation.charts.figures import figure_points, figures
 from poolproof.presentation.charts.metrics import figure_words, interval_text, intervals_text
-from poolproof.results.compare.finished import FinishedRun, read_run
+from poolproof.results.runs.loading import LoadedRun, load_run
 from poolproof.statistics.intervals import mean_interval
 from tests.unit.results.compare.making import CAMPAIGN, changed, make_run
 
@@ -26,9 +26,9 @@ DRIFTS = PLACES[0]
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> FinishedRun:
+def run(tmp_path: Path) -> LoadedRun:
     values = {place: [1000.0 + 100 * at, 1004.0 + 100 * at] for at, place in enumerate(PLACES)}
-    return read_run(make_run(tmp_path / "run", values, record=UNTIL, unsettled={DRIFTS: "drift"}))
+    return load_run(make_run(tmp_path / "run", values, record=UNTIL, unsettled={DRIFTS: "drift"}))
 
 
 def _hollow(chart: Any) -> int:
@@ -39,8 +39,8 @@ def _hollow(chart: Any) -> int:
     return sum('fill="none"' in mark or 'fill="transparent"' in mark or 'fill="' not in mark for mark in marks)
 
 
-def test_curves_draw_it_hollow_and_leave_it_out_of_the_line(run: FinishedRun) -> None:
-    points = curve_points(run.cells.values(), run.campaign.workloads, "iops")
+def test_curves_draw_it_hollow_and_leave_it_out_of_the_line(run: LoadedRun) -> None:
+    points = curve_points(run.cells, run.campaign.workloads, "iops")
     (point,) = [each for each in points if each.unsettled]
     assert (point.layout, point.at) == ("one", "4k")
     assert (point.line, point.low, point.high) == (None, None, None)
@@ -49,36 +49,36 @@ def test_curves_draw_it_hollow_and_leave_it_out_of_the_line(run: FinishedRun) ->
     assert _hollow(curves(points, "iops", layouts=["one", "pair"], workloads=run.campaign.workloads)) == 1
 
 
-def test_figures_draw_it_hollow_without_an_interval(run: FinishedRun) -> None:
-    points = figure_points(run.cells.values(), "iops")
+def test_figures_draw_it_hollow_without_an_interval(run: LoadedRun) -> None:
+    points = figure_points(run.cells, "iops")
     (point,) = [each for each in points if each.unsettled]
     assert (point.low, point.high, point.believed) == (None, None, True)
     assert _hollow(figures(points, "iops", layouts=["one", "pair"])) == 1
 
 
-def test_one_trial_that_did_not_settle_says_so(run: FinishedRun) -> None:
-    cell = run.cells[DRIFTS]
+def test_one_trial_that_did_not_settle_says_so(run: LoadedRun) -> None:
+    cell = run.cell(*DRIFTS)
     alone = replace(cell, trials=cell.trials[:1])
     assert figure_words(alone, "iops") == "about 1.00k IOPS (unsettled, one trial)"
     assert figure_words(cell, "sync_p99") == "no figure"
 
 
-def test_other_metrics_of_the_cell_did_not_settle_either(run: FinishedRun) -> None:
-    assert figure_words(run.cells[DRIFTS], "bandwidth").startswith("about 4.10 MB/s (unsettled")
-    settled = run.cells[PLACES[1]]
+def test_other_metrics_of_the_cell_did_not_settle_either(run: LoadedRun) -> None:
+    assert figure_words(run.cell(*DRIFTS), "bandwidth").startswith("about 4.10 MB/s (unsettled")
+    settled = run.cell(*PLACES[1])
     plain = mean_interval(settled.values_of("bandwidth"))
     assert plain is not None and figure_words(settled, "bandwidth") == interval_text(plain, "bandwidth")
 
 
-def test_the_confidence_is_that_of_the_metric(run: FinishedRun) -> None:
-    cells, measure = tuple(run.cells.values()), run.campaign.measure
+def test_the_confidence_is_that_of_the_metric(run: LoadedRun) -> None:
+    cells, measure = tuple(run.cells), run.campaign.measure
     assert intervals_text(cells, "iops", measure) == "80 % intervals"
     assert intervals_text(cells, "bandwidth", measure) == "95 % intervals"
     assert intervals_text(cells, "iops", replace(measure, until=None)) == "95 % intervals"
 
 
 @pytest.mark.parametrize("still", [0, 1], ids=["none settled", "and one trial stood still"])
-def test_where_none_settled_the_points_stand_at_their_values(run: FinishedRun, still: int) -> None:
+def test_where_none_settled_the_points_stand_at_their_values(run: LoadedRun, still: int) -> None:
     """A logarithmic axis has no place for 0, nor for a line without a point: it would lose its ends."""
     points = [replace(each, line=None, low=None, high=None, unsettled=True) for each in _points(run)]
     points[0] = replace(points[0], value=0.0 if still else points[0].value)
@@ -90,5 +90,5 @@ def test_where_none_settled_the_points_stand_at_their_values(run: FinishedRun, s
     assert "NaN" not in drawn
 
 
-def _points(run: FinishedRun) -> list[CurvePoint]:
-    return list(curve_points(run.cells.values(), run.campaign.workloads, "iops"))
+def _points(run: LoadedRun) -> list[CurvePoint]:
+    return list(curve_points(run.cells, run.campaign.workloads, "iops"))

@@ -7,8 +7,8 @@ from pathlib import Path
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.evidence.model import Account
 from poolproof.presentation.export.rows import ExportTable, table_of
-from poolproof.results.compare.finished import read_run
 from poolproof.results.runs.directory import RunDirectory
+from poolproof.results.runs.loading import load_run
 from poolproof.results.runs.model import Convergence, Trial, TrialMetrics
 from poolproof.rules.model import Finding
 from poolproof.stopping.model import NotConverged
@@ -95,7 +95,7 @@ def limited_run(path: Path) -> Path:
 
 def table(path: Path) -> ExportTable:
     """The run as rows."""
-    return table_of(read_run(path))
+    return table_of(load_run(path))
 
 
 def trials_of(path: Path, trials: Sequence[Trial]) -> Path:

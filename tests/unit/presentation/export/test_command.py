@@ -88,7 +88,9 @@ def test_trials_of_another_schema_are_named_and_the_rest_is_written(
     path.write_text("".join([*others, *lines[2:]]), encoding="utf-8")
     code, out, err = poolproof("export", "grid", f"--{name}", "--out", "it")
     assert (code, out[:2]) == (7, "it")
-    assert f"missing: 2 trials are left out, for trials.jsonl was written by a{'n' * (word == 'older')} {word}" in err
+    assert (
+        f"missing: 2 trials are left out, because trials.jsonl was written by a{'n' * (word == 'older')} {word}" in err
+    )
     assert Path("it").exists()
 
 
@@ -97,7 +99,7 @@ def test_a_damaged_trial_is_left_out_and_counted(poolproof: Command) -> None:
     path.write_bytes(path.read_bytes().replace(b'"figures"', b'"figu', 1))
     code, out, err = poolproof("export", "grid", "--csv")
     assert code == 7
-    assert err.startswith("missing: 1 trial is left out, for trials.jsonl is damaged")
+    assert err.startswith("missing: 1 trial is left out, because trials.jsonl is damaged")
     assert len(out.splitlines()) == 36  # the heading, and all cells but one that had this trial alone
 
 
@@ -107,7 +109,7 @@ def test_without_run_json_the_figures_are_there_all_the_same(poolproof: Command)
     code, out, _ = poolproof("export", "grid", "--csv", "--json", "--out", "it")
     said = json.loads(out)
     assert (code, said["cells"]) == (7, len(whole.rows))
-    assert said["missing"] == ["run.json is missing: host, versions and seed are not known."]
+    assert said["missing"] == ["run.json is missing: host, versions and seed are unknown."]
 
 
 def test_a_run_still_going_gives_the_cells_that_are_done(tmp_path: Path) -> None:

@@ -16,14 +16,14 @@ from poolproof.presentation.export.markdown import markdown_text
 from poolproof.presentation.export.openmetrics import openmetrics_text
 from poolproof.presentation.export.pictures import drawn, pictures
 from poolproof.presentation.export.rows import ExportTable, columns_of, table_of
-from poolproof.results.compare.finished import read_run
+from poolproof.results.runs.loading import load_run
 from tests.unit.presentation.html_report.calibrated import make_calibrated
 
 from .making import grid_run, limited_run, table
 
 
 def test_rows_have_the_share_of_the_limit_and_the_disk_that_bounds_it(tmp_path: Path) -> None:
-    table = table_of(read_run(make_calibrated(tmp_path / "run")))
+    table = table_of(load_run(make_calibrated(tmp_path / "run")))
     columns = columns_of(table)
     found = [(row.layout, row.workload, columns["limit_bound"](row)) for row in table.rows]
     assert found == [
@@ -38,7 +38,7 @@ def test_rows_have_the_share_of_the_limit_and_the_disk_that_bounds_it(tmp_path: 
 
 
 def test_a_run_without_disks_alone_has_no_such_columns(tmp_path: Path) -> None:
-    assert "limit_share" not in columns_of(table_of(read_run(grid_run(tmp_path / "run"))))
+    assert "limit_share" not in columns_of(table_of(load_run(grid_run(tmp_path / "run"))))
 
 
 # What `limited_run` gives of the share of its limit: `pair` under `reads` is refuted.
@@ -96,7 +96,7 @@ def test_a_run_without_disks_alone_says_nothing_of_a_limit(write: Callable[[Expo
 
 
 def test_a_picture_for_each_workload_shows_the_distance(tmp_path: Path) -> None:
-    found = {str(each.place): each for each in pictures(read_run(make_calibrated(tmp_path / "run")))}
+    found = {str(each.place): each for each in pictures(load_run(make_calibrated(tmp_path / "run")))}
     limits = [place for place in found if place.endswith("-limit")]
     assert limits == ["async/randread/randread-async-reads-limit", "async/write/write-async-stream-limit"]
     rows = look.dressed(found[limits[0]].chart)["data"]["values"]

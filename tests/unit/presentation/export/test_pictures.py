@@ -8,7 +8,7 @@ import pytest
 
 from poolproof.presentation.charts import theme as look
 from poolproof.presentation.export.pictures import drawn, pictures
-from poolproof.results.compare.finished import read_run
+from poolproof.results.runs.loading import load_run
 from tests.unit.command import Command
 from tests.unit.results.compare.making import make_run
 
@@ -20,7 +20,7 @@ METRICS = ("iops", "bandwidth", "p50", "p99")
 
 
 def test_a_grid_has_a_picture_for_each_mode_and_metric(tmp_path: Path) -> None:
-    places = {str(picture.place) for picture in pictures(read_run(grid_run(tmp_path / "grid")))}
+    places = {str(picture.place) for picture in pictures(load_run(grid_run(tmp_path / "grid")))}
     assert places == {
         f"{sync}/{mode}/{mode}-{sync}-{metric}"
         for sync in ("sync", "async")
@@ -31,12 +31,12 @@ def test_a_grid_has_a_picture_for_each_mode_and_metric(tmp_path: Path) -> None:
 
 def test_workloads_without_an_axis_have_pictures_of_their_own(tmp_path: Path) -> None:
     values = {("one", "reads"): [1.0, 2.0], ("one", "etcd"): [1e6, 2e6]}
-    places = {str(picture.place) for picture in pictures(read_run(make_run(tmp_path / "run", values)))}
+    places = {str(picture.place) for picture in pictures(load_run(make_run(tmp_path / "run", values)))}
     assert {"async/randread/randread-async-reads-iops", "sync/write/write-sync-etcd-sync-p99"} <= places
 
 
 def test_no_line_passes_through_a_figure_that_does_not_count(tmp_path: Path) -> None:
-    found = {str(picture.place): picture for picture in pictures(read_run(grid_run(tmp_path / "grid")))}
+    found = {str(picture.place): picture for picture in pictures(load_run(grid_run(tmp_path / "grid")))}
     chart = look.dressed(found["async/write/write-async-iops"].chart)
     points = chart["data"]["values"]
     assert {(point["verdict"], point["line"] is None) for point in points} == {("sound", False), ("refuted", True)}
@@ -60,7 +60,7 @@ def test_png_and_svg_are_written_and_whole(poolproof: Command) -> None:
 
 
 def test_names_that_are_markup_stay_text(tmp_path: Path) -> None:
-    picture = next(pictures(read_run(grid_run(tmp_path / "grid"))))
+    picture = next(pictures(load_run(grid_run(tmp_path / "grid"))))
     hurt = picture.chart.properties(title="<script>alert(1)</script> & \"'")
     text = drawn(type(picture)(picture.place, hurt, picture.size), "svg").decode()
     assert "<script" not in text
@@ -84,4 +84,4 @@ def test_a_run_without_figures_says_so(poolproof: Command) -> None:
 
 
 def test_trials_of_names_that_the_campaign_lacks_draw_nothing_wrong(tmp_path: Path) -> None:
-    assert list(pictures(read_run(nasty_run(tmp_path / "nasty")))) == []
+    assert list(pictures(load_run(nasty_run(tmp_path / "nasty")))) == []

@@ -18,7 +18,7 @@ from poolproof.presentation.export.openmetrics import openmetrics_text
 from poolproof.presentation.export.parquet import write_parquet
 from poolproof.presentation.export.pictures import pictures
 from poolproof.presentation.export.rows import ExportTable
-from poolproof.results.compare.finished import read_run
+from poolproof.results.runs.loading import load_run
 from poolproof.statistics.intervals import mean_interval
 
 from .making import DRIFT, UNSETTLED, grid_run, table, unsettled_run
@@ -58,10 +58,10 @@ def test_a_fixed_time_has_nothing_to_settle(tmp_path: Path) -> None:
 
 
 def test_the_workloads_own_figure_has_the_interval_that_is_printed_everywhere(run: ExportTable, path: Path) -> None:
-    cells = read_run(path).cells
+    loaded = load_run(path)
     differing = 0
     for row in run.rows:
-        cell = cells[row.layout, row.workload]
+        cell = loaded.cell(row.layout, row.workload)
         figures = row.figures or row.rejected
         assert figures.get(metric_of(cell.metric).column) == cell.figure
         differing += cell.figure != mean_interval(cell.values())
@@ -105,7 +105,7 @@ def test_data_files_have_a_column_and_plots_a_hollow_point(run: ExportTable) -> 
 
 
 def test_pictures_draw_it_hollow_and_name_the_confidence(path: Path) -> None:
-    found = {str(picture.place): look.dressed(picture.chart) for picture in pictures(read_run(path))}
+    found = {str(picture.place): look.dressed(picture.chart) for picture in pictures(load_run(path))}
     chart = found["sync/randread/randread-sync-iops"]
     (point,) = [each for each in chart["data"]["values"] if each["unsettled"]]
     assert (point["line"], point["low"], point["high"]) == (None, None, None)

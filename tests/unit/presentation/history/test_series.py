@@ -8,7 +8,7 @@ import pytest
 
 from poolproof.presentation.history.series import CellHistory, NamedRun, in_order, series_of, unlike_before
 from poolproof.results.compare.comparison import Side, compare
-from poolproof.results.compare.finished import read_run
+from poolproof.results.runs.loading import load_run
 from poolproof.statistics.comparison import LEAST_EFFECT
 from tests.unit.results.compare import making
 from tests.unit.results.compare.making import CAMPAIGN, make_run
@@ -19,7 +19,7 @@ from .making import make_history
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[NamedRun, ...]:
     root = make_history(tmp_path_factory.mktemp("runs"))
-    return in_order(NamedRun(path.name, read_run(path)) for path in sorted(root.iterdir(), reverse=True))
+    return in_order(NamedRun(path.name, load_run(path)) for path in sorted(root.iterdir(), reverse=True))
 
 
 def _words(series: CellHistory) -> list[str | None]:
@@ -69,7 +69,7 @@ def test_what_did_not_settle_is_told_as_about(tmp_path: Path) -> None:
     record = making.changed(CAMPAIGN.replace("{time: 5s, trials: 3}", "{until: 10%, trials: 2..6}"))
     values = {("one", "reads"): [1000.0, 1001.0], ("pair", "reads"): [2000.0, 2001.0]}
     path = make_run(tmp_path / "run", values, record=record, unsettled={("pair", "reads"): "drift"})
-    cells = _by_cell([NamedRun("run", read_run(path))])
+    cells = _by_cell([NamedRun("run", load_run(path))])
     (calm,), (drifts,) = cells["one", "reads"].points, cells["pair", "reads"].points
     assert (calm.unsettled, drifts.unsettled) == (False, True)
     assert not calm.text.startswith("about")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from poolproof.errors import RunError
-from poolproof.presentation.html_report.reading import read
+from poolproof.results.runs.loading import load_run
 
 _NOBODY = 65534
 
@@ -33,6 +33,6 @@ def closed(tmp_path: Path) -> Iterator[Path]:
 
 def test_it_is_refused_with_the_command_that_is_allowed(closed: Path) -> None:
     with pytest.raises(RunError) as caught:
-        read(closed)
+        load_run(closed, lenient=True)
     assert caught.value.message == f"{closed}/run.json cannot be read: Permission denied"
     assert "sudo poolproof" in caught.value.hint

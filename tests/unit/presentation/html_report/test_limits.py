@@ -8,16 +8,15 @@ import pytest
 from poolproof.presentation.charts.limit import CHART as LIMIT
 from poolproof.presentation.html_report.answer import answer
 from poolproof.presentation.html_report.page import page
-from poolproof.presentation.html_report.reading import read
 from poolproof.presentation.html_report.sections import LimitSection, limit_section
-from poolproof.results.compare.finished import read_run
+from poolproof.results.runs.loading import load_run
 from tests.unit.presentation.html_report.calibrated import CALIBRATED, disks_alone, make_calibrated
 from tests.unit.presentation.html_report.making import make_run, trial
 
 
 def _section(run: Path) -> LimitSection:
-    seen = read(run)
-    return limit_section(seen, tuple(seen.run.cells.values()))
+    seen = load_run(run, lenient=True)
+    return limit_section(seen, tuple(seen.cells))
 
 
 def test_each_cell_has_its_share_and_says_how_its_limit_comes_about(tmp_path: Path) -> None:
@@ -33,17 +32,17 @@ def test_each_cell_has_its_share_and_says_how_its_limit_comes_about(tmp_path: Pa
         "a 2.00k IOPS ÷ 0.5 = 4.00k IOPS; b 1.00k IOPS ÷ 0.5 = 2.00k IOPS: b bounds it"
     )
     assert rows["pair", "stream"].how == "a 8.31 MB/s ÷ 1; b 4.16 MB/s ÷ 1: b bounds it"
-    drawn = LIMIT.rows(read_run(tmp_path / "run"))
+    drawn = LIMIT.rows(load_run(tmp_path / "run"))
     assert [(row[0], row[1], row[3]) for row in drawn] == [(row.layout, row.workload, row.share) for row in found.rows]
 
 
 def test_the_disks_alone_stand_in_a_table_of_their_own_and_nowhere_else(tmp_path: Path) -> None:
     run = make_calibrated(tmp_path / "run")
-    found, seen = _section(run), read(run)
+    found, seen = _section(run), load_run(run, lenient=True)
     assert [(row.disk, row.workload, row.verdict) for row in found.bare] == [
         (disk, workload, "sound") for disk in ("a", "b") for workload in ("reads", "stream")
     ]
-    assert {layout for layout, _ in read_run(run).cells} == {"one", "pair"}
+    assert {cell.layout for cell in load_run(run).cells} == {"one", "pair"}
     said = answer(seen)
     assert "bare" not in " ".join((said.sentence, *said.rest))
     assert seen.wanted == len(seen.trials) == 16
@@ -61,14 +60,14 @@ def test_a_refuted_figure_stands_in_the_table_and_not_in_the_chart(tmp_path: Pat
     trials = [*disks_alone(), *(trial("one", "stream", number, "refuted") for number in (1, 2))]
     found = _section(make_run(tmp_path / "run", trials, campaign=CALIBRATED))
     assert [row.mark for row in found.rows] == ["✗"]
-    assert LIMIT.rows(read_run(tmp_path / "run")) == []
+    assert LIMIT.rows(load_run(tmp_path / "run")) == []
 
 
 def test_a_run_of_which_only_disks_alone_are_done_is_a_page_all_the_same(tmp_path: Path) -> None:
     run = make_run(tmp_path / "run", disks_alone(), campaign=CALIBRATED)
-    said = answer(read(run))
+    said = answer(load_run(run, lenient=True))
     assert said.sentence == "No layout has been measured yet: 8 of 16 trials are done, of disks alone."
-    text = page(read(run))
+    text = page(load_run(run, lenient=True))
     assert 'id="limit-bare"' in text
     assert 'id="limit-chart"' not in text
 
@@ -77,7 +76,7 @@ def test_the_jobs_that_repeat_the_run_are_those_of_layouts(tmp_path: Path) -> No
     run = make_calibrated(tmp_path / "run")
     for file in run.glob("cells/bare:*/*/*/job.fio"):
         file.write_text("[job]\nfilename=/dev/loop7\n")
-    assert "/dev/loop7" not in page(read(run))
+    assert "/dev/loop7" not in page(load_run(run, lenient=True))
 
 
 @pytest.mark.parametrize("with_layouts", [False, True])

@@ -14,8 +14,8 @@ from poolproof.errors import RunError
 from poolproof.evidence.model import Evidence, Level
 from poolproof.presentation.html_report.assets import script_json
 from poolproof.presentation.html_report.page import write_report
-from poolproof.presentation.html_report.reading import read
 from poolproof.results.runs.directory import RunDirectory
+from poolproof.results.runs.loading import load_run
 from poolproof.results.runs.model import Trial
 from poolproof.rules.model import Finding
 from tests.unit.presentation.html_report.making import CAMPAIGN, RECORD, all_trials, make_run, trial
@@ -135,10 +135,10 @@ def test_trials_of_another_schema_are_left_out_and_counted(tmp_path: Path) -> No
     lines[1] = lines[1].replace('"schema":1', '"schema":0')
     lines[2] = "{damaged"
     (run / "trials.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    seen = read(run)
+    seen = load_run(run, lenient=True)
     assert len(seen.trials) == 9
-    said = " ".join(seen.gaps)
-    assert "1 trial is left out, for trials.jsonl was written by a newer poolproof" in said
+    said = " ".join(seen.missing)
+    assert "1 trial is left out, because trials.jsonl was written by a newer poolproof" in said
     assert "pip install --upgrade poolproof" in said
     assert "older poolproof" in said
     assert "is damaged" in said
@@ -149,7 +149,7 @@ def test_without_run_json_the_campaign_still_tells_what_was_asked(tmp_path: Path
     run = make_run(tmp_path / "run", all_trials())
     (run / "run.json").unlink()
     page = _Elements(_page(run)).text
-    assert "host, versions and seed are not known" in page
+    assert "host, versions and seed are unknown" in page
     assert "bare-a is best" in page
 
 
@@ -171,7 +171,7 @@ def test_missing_samples_and_jobs_are_named(tmp_path: Path) -> None:
 
 def test_no_run_at_all_is_an_error_with_a_next_step(tmp_path: Path) -> None:
     with pytest.raises(RunError) as caught:
-        read(tmp_path)
+        load_run(tmp_path, lenient=True)
     assert "no run.json" in caught.value.message
     assert caught.value.hint
 
@@ -225,8 +225,8 @@ def test_very_long_names_and_many_layouts_make_a_page(tmp_path: Path) -> None:
 
 def test_a_run_that_cannot_be_parsed_names_the_mend(tmp_path: Path) -> None:
     made = RunDirectory.create(tmp_path / "run", "nonsense: [", replace(RECORD, campaign="nonsense: ["))
-    with pytest.raises(RunError, match="cannot be read by this poolproof"):
-        read(made.path)
+    with pytest.raises(RunError, match="cannot read the campaign"):
+        load_run(made.path, lenient=True)
 
 
 def test_the_layers_between_fio_and_the_disks_are_told_where_they_were_counted(tmp_path: Path) -> None:

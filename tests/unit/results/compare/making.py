@@ -5,8 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from poolproof.campaign.yaml import parse_campaign
-from poolproof.results.compare.finished import FinishedRun, read_run
 from poolproof.results.runs.directory import RunDirectory
+from poolproof.results.runs.loading import LoadedRun, load_run
 from poolproof.results.runs.model import Convergence, RunRecord, Trial, TrialMetrics
 from poolproof.rules.model import Effect, Finding
 from poolproof.stopping.model import NotConverged
@@ -75,9 +75,9 @@ def make_run(
     return path
 
 
-def made(path: Path, values: Values, *, bad: Mapping[tuple[str, str], Verdict] | None = None) -> FinishedRun:
+def made(path: Path, values: Values, *, bad: Mapping[tuple[str, str], Verdict] | None = None) -> LoadedRun:
     """Return the same run, read."""
-    return read_run(make_run(path, values, bad=bad))
+    return load_run(make_run(path, values, bad=bad))
 
 
 def changed(campaign: str, **facts: str) -> RunRecord:

@@ -9,8 +9,8 @@ from rich.console import Console
 from poolproof.errors import RunError, UsageError
 from poolproof.presentation.terminal.compared import print_comparison
 from poolproof.results.compare.comparison import CellKey, Comparison, Side, compare
-from poolproof.results.compare.finished import read_run
 from poolproof.results.compare.ranking import split_names
+from poolproof.results.runs.loading import load_run
 
 from .making import CAMPAIGN, Values, changed, made, make_run
 
@@ -33,7 +33,7 @@ AFTER: Values = {
 
 
 def compared(a: Path, b: Path, **options: float) -> Comparison:
-    return compare(Side(read_run(a)), Side(read_run(b)), effect=0.02, limit=options.get("limit"))
+    return compare(Side(load_run(a)), Side(load_run(b)), effect=0.02, limit=options.get("limit"))
 
 
 def printed(comparison: Comparison) -> str:
@@ -154,7 +154,7 @@ def test_workloads_with_different_metrics_are_compared_only_by_a_given_one(tmp_p
     other = changed(CAMPAIGN.replace("rw: randread, bs: 4k", "rw: randread, bs: 4k, metric: p99"))
     a = Side(made(tmp_path / "a", BEFORE))
     trials = {place: values for place, values in AFTER.items() if place[1] == "etcd"}
-    b = Side(read_run(make_run(tmp_path / "b", trials, record=other)))
+    b = Side(load_run(make_run(tmp_path / "b", trials, record=other)))
     left = {str(each.key): each.why for each in compare(a, b, effect=0.02).left_out}
     assert left["reads on one"] == "A is measured by iops, B by p99; choose one with --metric"
     found = compare(a, b, effect=0.02, metric="bandwidth")
@@ -236,7 +236,7 @@ def test_many_cells_show_how_precise_two_trials_are(tmp_path: Path) -> None:
 def test_each_cell_of_a_matrix_is_named_in_the_table(tmp_path: Path) -> None:
     record = changed(CAMPAIGN.replace("rw: randread, bs: 4k", "rw: randread, bs: [4k, 16k], metric: iops"))
     cells = {(layout, f"reads[bs={bs}]"): [10.0, 11.0, 12.0] for layout in ("one", "pair") for bs in ("4k", "16k")}
-    run = read_run(make_run(tmp_path / "a", cells, record=record))
+    run = load_run(make_run(tmp_path / "a", cells, record=record))
     text = printed(compare(Side(run, "one"), Side(run, "pair"), effect=0.02))
     assert "reads[bs=4k], " in text and "reads[bs=16k], " in text
 

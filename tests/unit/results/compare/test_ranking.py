@@ -9,9 +9,9 @@ import pytest
 from poolproof.campaign.write import format_campaign
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.errors import RunError, UsageError
-from poolproof.results.compare.finished import read_run
 from poolproof.results.compare.ranking import Goal, Ranking, find_goal, parse_weights, rank, safety
 from poolproof.results.compare.reasons import in_groups
+from poolproof.results.runs.loading import load_run
 
 from .making import CAMPAIGN, Values, changed, made, make_run
 
@@ -78,7 +78,7 @@ def test_equal_reasons_are_grouped_if_nothing_can_be_ranked(tmp_path: Path) -> N
     layouts = f"layouts: {{x: 'a | ext4 commit={{{commits}}}'}}\nworkloads: {{w: {{rw: read, bs: [{blocks}]}}}}\n"
     campaign = parse_campaign("name: t\ndevices: {a: {file: 2G}}\n" + layouts, "t")
     record = changed(format_campaign(campaign))
-    run = read_run(make_run(tmp_path / "r", {}, record=record))
+    run = load_run(make_run(tmp_path / "r", {}, record=record))
     with pytest.raises(RunError) as raised:
         rank(run, find_goal(run.campaign, None, None), metric=None, effect=0.02)
     assert "and 37 more: " in raised.value.message and "and 37 more not measured" in raised.value.message

@@ -14,9 +14,10 @@ from poolproof.presentation.terminal.compared import print_comparison
 from poolproof.presentation.terminal.ranked import print_ranking
 from poolproof.results.compare.comparison import Side, compare
 from poolproof.results.compare.contract import comparison_object, ranking_object
-from poolproof.results.compare.finished import FinishedRun, Measured, read_run
+from poolproof.results.compare.measured import Measured, measured
 from poolproof.results.compare.ranking import Goal, rank
 from poolproof.results.runs.claims import evaluate
+from poolproof.results.runs.loading import LoadedRun, load_run
 from poolproof.results.runs.summary import factor_to
 
 from .making import CAMPAIGN, Values, changed, make_run
@@ -35,14 +36,12 @@ def run(
     unsettled: Mapping[tuple[str, str], str],
     values: Values = VALUES,
     extremes: tuple[float | None, float | None] = (None, None),
-) -> FinishedRun:
-    return read_run(make_run(path, values, record=UNTIL, unsettled=unsettled, extremes=extremes))
+) -> LoadedRun:
+    return load_run(make_run(path, values, record=UNTIL, unsettled=unsettled, extremes=extremes))
 
 
-def held(found: FinishedRun, text: str) -> tuple[str, str]:
-    (one,) = evaluate(
-        (Claim("it is so", "this test", text, parse_claim(text, Spot("test"))),), tuple(found.cells.values())
-    )
+def held(found: LoadedRun, text: str) -> tuple[str, str]:
+    (one,) = evaluate((Claim("it is so", "this test", text, parse_claim(text, Spot("test"))),), tuple(found.cells))
     return one.result, one.why
 
 
@@ -114,7 +113,7 @@ def test_only_a_steady_rate_is_tested(tmp_path: Path, reason: str) -> None:
 
 def test_an_unsteady_cell_has_no_factor_and_decides_no_claim(tmp_path: Path) -> None:
     found = run(tmp_path / "r", {("pair", "reads"): "drift"})
-    one, pair = found.cells["one", "reads"], found.cells["pair", "reads"]
+    one, pair = found.cell("one", "reads"), found.cell("pair", "reads")
     assert factor_to(pair, one) is None and factor_to(one, pair) is None
     assert held(found, "iops(pair, reads) > 1")[0] == "undecided"
     assert "(drift)" in held(found, "iops(pair, reads) > 1")[1]
@@ -176,7 +175,7 @@ def test_trials_of_a_changing_rate_show_how_much_trials_differ(tmp_path: Path) -
     values: Values = {(name, "etcd"): [0.96e6 * mean, 1.05e6 * mean] for name, mean in means.items()}
     changes = {(name, "etcd"): "step" if number % 3 else "noise" for number, name in enumerate(NINE)}
     path = make_run(tmp_path / "r", values, record=MANY, unsettled=changes, extremes=(0.7, 1.5))
-    found = rank(read_run(path), Goal({"etcd": 1.0}), metric=None, effect=0.02)
+    found = rank(load_run(path), Goal({"etcd": 1.0}), metric=None, effect=0.02)
     places = {each.entry.layout: (each.first, each.last) for each in found.ranked}
     assert all(places[name][1] <= 5 for name in NINE[:5]), places
     assert all(places[name][0] >= 6 for name in NINE[5:]), places
@@ -184,8 +183,8 @@ def test_trials_of_a_changing_rate_show_how_much_trials_differ(tmp_path: Path) -
 
 def test_a_metric_other_than_the_workloads_own_has_no_extremes(tmp_path: Path) -> None:
     found = run(tmp_path / "r", {("pair", "reads"): "step"}, extremes=(0.7, 1.3))
-    measured = found.measured("pair", "reads", "bandwidth")
-    assert isinstance(measured, Measured) and (measured.unsteady, measured.changing) == (("step",), ())
+    value = measured(found, "pair", "reads", "bandwidth")
+    assert isinstance(value, Measured) and (value.unsteady, value.changing) == (("step",), ())
 
 
 @pytest.mark.parametrize(
@@ -231,12 +230,12 @@ def test_a_claim_uses_the_other_cells_of_its_run(tmp_path: Path) -> None:
         (name, "etcd"): [0.98e6 * mean, 1.02e6 * mean] for name, mean in zip(NINE, [180] * 9, strict=True)
     }
     values = {**values, ("l1", "etcd"): [12e6], ("l2", "etcd"): [12e6, 12.4e6]}
-    many = read_run(make_run(tmp_path / "r", values, record=MANY, unsettled={}))
+    many = load_run(make_run(tmp_path / "r", values, record=MANY, unsettled={}))
     assert held(many, "sync_p99(l0, etcd) / sync_p99(l2, etcd) > 13")[0] == "held"
     assert held(many, "sync_p99(l0, etcd) / sync_p99(l1, etcd) > 13")[0] == "held"
     assert held(many, "sync_p99(l1, etcd) < 14ms")[0] == "held"
     few = {place: own for place, own in values.items() if place[0] in ("l0", "l1", "l2")}
-    alone = read_run(make_run(tmp_path / "f", few, record=MANY, unsettled={}))
+    alone = load_run(make_run(tmp_path / "f", few, record=MANY, unsettled={}))
     assert held(alone, "sync_p99(l0, etcd) / sync_p99(l2, etcd) > 13")[0] == "undecided"
     result, why = held(alone, "sync_p99(l1, etcd) < 14ms")
     assert result == "undecided" and "single trial" in why and "other cells" not in why
@@ -245,14 +244,14 @@ def test_a_claim_uses_the_other_cells_of_its_run(tmp_path: Path) -> None:
 def test_cells_with_very_different_variances_say_nothing_about_a_single_trial(tmp_path: Path) -> None:
     apart = (0.03, 3.0, 0.04, 1.5, 0.035, 2.5, 0.05, 2.0, 0.03)
     values: Values = {(name, "etcd"): [20e6, 20e6 * (1 + share)] for name, share in zip(NINE, apart, strict=True)}
-    found = read_run(make_run(tmp_path / "r", {**values, ("l1", "etcd"): [12e6]}, record=MANY, unsettled={}))
+    found = load_run(make_run(tmp_path / "r", {**values, ("l1", "etcd"): [12e6]}, record=MANY, unsettled={}))
     result, why = held(found, "sync_p99(l1, etcd) < 14ms")
     assert result == "undecided" and "the other cells vary too widely" in why
 
 
 def test_a_run_with_a_removed_criterion_is_still_read(tmp_path: Path) -> None:
     record = changed(CAMPAIGN.replace("{time: 5s, trials: 3}", "{until: 3%, steady: fio-slope}"))
-    found = read_run(make_run(tmp_path / "r", VALUES, record=record, unsettled={}))
-    assert set(found.cells) == set(VALUES)
+    found = load_run(make_run(tmp_path / "r", VALUES, record=record, unsettled={}))
+    assert {(cell.layout, cell.workload) for cell in found.cells} == set(VALUES)
     ranking = rank(found, READS, metric=None, effect=0.02)
     assert [each.entry.layout for each in ranking.ranked] == ["pair", "one", "union"]

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from poolproof.results.compare.finished import read_run
 from poolproof.results.query.session import Session, open_runs
+from poolproof.results.runs.loading import load_run
 from tests.unit.presentation.export.making import unsettled_run
 from tests.unit.results.compare.making import CAMPAIGN, RECORD, changed, make_run
 
@@ -45,9 +45,9 @@ def session(root: Path) -> Iterator[Session]:
 )
 def test_every_cell_is_as_everywhere_else(session: Session, root: Path, query: str) -> None:
     expected = {
-        (name, *place): None if cell.settling is None else cell.settling.converged
+        (name, cell.layout, cell.workload): None if cell.settling is None else cell.settling.converged
         for name in ("fixed", "small", "grid")
-        for place, cell in read_run(root / name).cells.items()
+        for cell in load_run(root / name).cells
     }
     assert {row[:3]: row[3] for row in session.ask(query).rows} == expected
     assert {None, True, False} == set(expected.values())

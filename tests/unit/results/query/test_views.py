@@ -7,9 +7,9 @@ import pytest
 
 from poolproof.metrics import COLUMNS
 from poolproof.presentation.export.rows import columns_of, table_of
-from poolproof.results.compare.finished import read_run
 from poolproof.results.query.session import Session
 from poolproof.results.runs.directory import RunDirectory
+from poolproof.results.runs.loading import load_run
 from poolproof.statistics.intervals import t_factor
 from tests.unit.docs.pages import section
 
@@ -18,7 +18,7 @@ VIEWS = ("runs", "trials", "cells", "leaves", "findings")
 
 @pytest.mark.parametrize("run", ["grid", "deeper/small", "nasty"])
 def test_cells_are_those_that_all_else_shows(session: Session, root: Path, run: str) -> None:
-    table = table_of(read_run(root / run))
+    table = table_of(load_run(root / run))
     columns = {name: value for name, value in columns_of(table).items() if name in COLUMNS or "_ns" in name}
     columns |= {name: value for name, value in columns_of(table).items() if name in ("metric", "verdict", "counts")}
     columns |= {name: value for name, value in columns_of(table).items() if name.endswith(("_bytes", "factor"))}

@@ -9,7 +9,7 @@ import altair as alt
 from poolproof.presentation.charts import theme as look
 from poolproof.presentation.charts.model import Column, Lines, TrialChart
 from poolproof.presentation.charts.trial_data import TrialData, short
-from poolproof.results.compare.finished import FinishedRun
+from poolproof.results.runs.loading import LoadedRun
 
 _DECADES = {-9: "ns", -6: "µs", -3: "ms", 0: "s"}
 
@@ -34,7 +34,7 @@ def _name(decade: int) -> str:
     return f"{10 ** (decade - unit)} {_DECADES[unit]}"
 
 
-def _draw(data: alt.InlineData, run: FinishedRun) -> Any:
+def _draw(data: alt.InlineData, run: LoadedRun) -> Any:
     del run
     return (
         alt.Chart(data)

@@ -1,0 +1,238 @@
+"""Load a run directory: strictly, leniently with a list of what is missing, or trial by trial while it grows."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from poolproof.campaign.calibration import all_cells
+from poolproof.campaign.model import HEALTHY, Campaign, Workload
+from poolproof.campaign.yaml import parse_campaign
+from poolproof.errors import CampaignError, RunError
+from poolproof.metrics import COMPARABLE, MetricId
+from poolproof.results.runs.directory import RunDirectory
+from poolproof.results.runs.files import decode, whole_lines
+from poolproof.results.runs.model import SCHEMA, CellKey, RunRecord, Trial
+from poolproof.results.runs.summary import Cell, bare_cells_of, cells_of
+from poolproof.results.runs.uncertainty import metric_prior
+from poolproof.statistics.variances import VariancePrior
+
+_UNKNOWN = "unknown"
+_MOST_NAMED = 4
+_NO_RECORD = RunRecord(_UNKNOWN, "", "", "", "", 0, _UNKNOWN, "", {}, {})
+
+
+@dataclass(frozen=True)
+class LoadedRun:
+    """The content of a run directory. `cells` are in the campaign's order, without those that have no trial.
+
+    `bare`: the disks that were measured alone; they are not compared. `given` is the campaign as its author wrote it,
+    or the resolved one if that file is missing. `missing` lists what could not be read, as sentences with the fix.
+    `left_out` counts trials that could not be read, `unplaced` cells that `without_unknown_cells` removed.
+    """
+
+    path: Path
+    record: RunRecord
+    campaign: Campaign
+    trials: tuple[Trial, ...]
+    cells: tuple[Cell, ...]
+    bare: tuple[Cell, ...] = ()
+    given: str = ""
+    missing: tuple[str, ...] = ()
+    left_out: int = 0
+    unplaced: int = 0
+
+    @cached_property
+    def priors(self) -> Mapping[MetricId, VariancePrior | None]:
+        """Return how much trials of a cell differ in this run, for each metric that was measured."""
+        return {metric: metric_prior(self.cells, metric) for metric in metrics_of(self.cells)}
+
+    @cached_property
+    def by_key(self) -> Mapping[CellKey, Cell]:
+        """Return the cells by layout, workload and state."""
+        return {cell.key: cell for cell in self.cells}
+
+    def cell(self, layout: str, workload: str, state: str = HEALTHY) -> Cell:
+        """Return the cell of a layout, a workload and a state.
+
+        Raises:
+            KeyError: it has no trial.
+        """
+        return self.by_key[CellKey(layout, workload, state)]
+
+    def workload(self, name: str) -> Workload | None:
+        """Return the campaign's workload of that name."""
+        return next((workload for workload in self.campaign.workloads if workload.name == name), None)
+
+    def has_layout(self, name: str) -> bool:
+        """True if the campaign has a layout of that name."""
+        return any(layout.name == name for layout in self.campaign.layouts)
+
+    @property
+    def wanted(self) -> int:
+        """Return the least number of trials that the campaign requires."""
+        return sum(len(workloads) for _, workloads in all_cells(self.campaign)) * self.campaign.measure.trials
+
+    @property
+    def done(self) -> int:
+        """Return how many of these are done. Extra trials of one cell don't count for another."""
+        found = Counter((trial.layout, trial.workload) for trial in self.trials)
+        least = self.campaign.measure.trials
+        return sum(
+            min(least, found[layout.name, workload.name])
+            for layout, workloads in all_cells(self.campaign)
+            for workload in workloads
+        )
+
+    @property
+    def is_going(self) -> bool:
+        """True if a poolproof process works on the run now."""
+        return RunDirectory(self.path).is_going()
+
+    @property
+    def has_record(self) -> bool:
+        """True if run.json could be read."""
+        return self.record is not _NO_RECORD
+
+    def trial_file(self, trial: Trial, name: str) -> Path:
+        """Return the path of a file of a trial, whether it exists or not."""
+        return RunDirectory(self.path).trial_path(*trial.key) / name
+
+
+def load_run(path: Path, *, lenient: bool = False) -> LoadedRun:
+    """Return the run in a directory, finished or not.
+
+    With `lenient`, load what can be read and list the rest in `missing`.
+
+    Raises:
+        RunError: the directory has no run, a damaged one, or one of another schema; with `lenient` only if neither
+            run.json nor campaign.yaml can be read.
+    """
+    if not lenient:
+        directory = RunDirectory.open(path)
+        record = directory.record()
+        campaign = parse_campaign(record.campaign, f"{path}/run.json", recorded=True)
+        return _loaded(path, record, campaign, directory.trials(), given=record.campaign)
+    missing: list[str] = []
+    found = _record(path, missing)
+    given = _text(path / "campaign.yaml")
+    if given is None:
+        missing.append("campaign.yaml is missing; the campaign shown is the resolved one of run.json.")
+    campaign = _campaign(path, found, given)
+    trials, left_out = _readable_trials(path / "trials.jsonl", missing)
+    given = given or (found.campaign if found else "")
+    run = _loaded(path, found or _NO_RECORD, campaign, trials, given=given)
+    return replace(run, missing=tuple(missing), left_out=left_out)
+
+
+def metrics_of(cells: Iterable[Cell]) -> frozenset[MetricId]:
+    """Return the metrics that at least one trial of the cells has."""
+    all_cells = tuple(cells)
+    return frozenset(metric for metric in COMPARABLE if any(cell.values_of(metric) for cell in all_cells))
+
+
+def without_unknown_cells(run: LoadedRun) -> LoadedRun:
+    """Return the run without cells that its campaign does not have; `missing` names them.
+
+    A run has such cells if run.json is lost and campaign.yaml differs from what was run (`--quick`).
+    """
+    layouts = {layout.name for layout in run.campaign.layouts}
+    workloads = {workload.name for workload in run.campaign.workloads}
+    others = [cell for cell in run.cells if cell.layout not in layouts or cell.workload not in workloads]
+    if not others:
+        return run
+    cells = tuple(cell for cell in run.cells if cell not in others)
+    return replace(run, cells=cells, missing=(*run.missing, _unplaced(others)), unplaced=len(others))
+
+
+class TrialFollower:
+    """Reads the trials that were added to a run since the last call."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._offset = 0
+
+    def new_trials(self) -> tuple[tuple[Trial, ...], int]:
+        """Return the new trials, and how many new lines could not be read."""
+        try:
+            with self.path.open("rb") as file:
+                file.seek(self._offset)
+                text = file.read()
+        except FileNotFoundError:
+            return (), 0
+        whole = text[: text.rfind(b"\n") + 1]
+        self._offset += len(whole)
+        trials, refused = read_lines(whole.splitlines())
+        return trials, sum(refused.values())
+
+
+def read_lines(lines: Iterable[bytes]) -> tuple[tuple[Trial, ...], Mapping[tuple[str, str], int]]:
+    """Return the trials of the lines that can be read, and how many can't, by message and fix."""
+    found: list[Trial] = []
+    refused: Counter[tuple[str, str]] = Counter()
+    for line in lines:
+        try:
+            found.append(decode(line, Trial, SCHEMA, "trials.jsonl"))
+        except RunError as error:
+            refused[error.message.split(": ")[0], error.hint] += 1
+    return tuple(found), refused
+
+
+def _loaded(path: Path, record: RunRecord, campaign: Campaign, trials: tuple[Trial, ...], *, given: str) -> LoadedRun:
+    cells, bare = cells_of(trials, campaign), bare_cells_of(trials, campaign)
+    return LoadedRun(path, record, campaign, trials, cells, bare, given)
+
+
+def _unplaced(cells: list[Cell]) -> str:
+    names = [f"{cell.workload} on {cell.layout}" for cell in cells[:_MOST_NAMED]]
+    names += [f"{len(cells) - _MOST_NAMED} more"] if len(cells) > _MOST_NAMED else []
+    are = "cell is" if len(cells) == 1 else "cells are"
+    return f"{len(cells)} {are} left out, because the campaign does not have them: {', '.join(names)}."
+
+
+def _record(path: Path, missing: list[str]) -> RunRecord | None:
+    try:
+        return RunDirectory.open(path).record()
+    except RunError as error:
+        if not _is_file(path / "campaign.yaml"):
+            raise
+        if _is_file(path / "run.json"):
+            missing.append(f"{error.message.rstrip('.')}: host, versions and seed are unknown; to fix it: {error.hint}")
+        else:
+            missing.append("run.json is missing: host, versions and seed are unknown.")
+        return None
+
+
+def _is_file(file: Path) -> bool:
+    """False too if this user may not read the folder."""
+    try:
+        return file.is_file()
+    except OSError:
+        return False
+
+
+def _campaign(path: Path, record: RunRecord | None, given: str | None) -> Campaign:
+    text, name = (record.campaign, "run.json") if record else (given or "", "campaign.yaml")
+    try:
+        return parse_campaign(text, f"{path}/{name}", recorded=True)
+    except CampaignError as error:
+        raise RunError(
+            f"this version of poolproof cannot read the campaign of {path}: {error.message}",
+            "a newer version may have written it: pip install --upgrade poolproof",
+        ) from None
+
+
+def _readable_trials(path: Path, missing: list[str]) -> tuple[tuple[Trial, ...], int]:
+    found, refused = read_lines(whole_lines(path))
+    for (message, hint), count in refused.items():
+        are = "trial is" if count == 1 else "trials are"
+        missing.append(f"{count} {are} left out, because {message}; to fix it: {hint}")
+    return found, sum(refused.values())
+
+
+def _text(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
