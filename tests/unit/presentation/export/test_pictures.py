@@ -79,7 +79,7 @@ def test_a_run_without_figures_says_so(poolproof: Command) -> None:
     trials_of(Path("empty"), [])
     code, _, err = poolproof("plots", "empty", "--png")
     assert code == 7
-    assert "no figure to draw" in err
+    assert "no results to draw" in err
     assert not Path("empty-plots").exists()
 
 
