@@ -145,7 +145,7 @@ def test_ctrl_c_in_such_a_trial_ends_the_run_in_order(ground: Ground) -> None:
 
 
 def test_a_budget_goes_to_what_decides_the_goal(ground: Ground) -> None:
-    """No figure is ever known to within 0.001 %, so the time decides how far the race of two equals goes."""
+    """No result is ever precise to 0.001 %, so the time decides how far the sampling of two equal layouts goes."""
     cells = ground.cells(_BUDGET)
     assert {name: cell["trials"] for name, cell in cells.items() if name[1] == "other"} == {
         ("one", "other"): 2,
@@ -156,9 +156,9 @@ def test_a_budget_goes_to_what_decides_the_goal(ground: Ground) -> None:
     assert all(cell["settled"] is False for cell in cells.values())
     race = ask("show", str(ground.runs / "run"), "--json").json["race"]
     assert {*race["left"], *(each["layout"] for each in race["dropped"])} == {"one", "two"}
-    # on a machine that others stop, no trial may settle on a rate: then nobody leads
+    # on a busy machine no trial may have a steady rate: then no layout leads
     assert race["leader"] in race["left"] or sorted(race["unsteady"]) == ["one", "two"]
-    assert "the race for reads: " in ask("show", str(ground.runs / "run")).out
+    assert "adaptive sampling for reads: " in ask("show", str(ground.runs / "run")).out
     kept = ground.trial_lines()
     answer = ground.resume().wait()
     assert answer.code == 0, answer.err
