@@ -13,8 +13,13 @@ def command(
     as_json: Json = False,
 ) -> None:
     """Explain one pitfall: what goes wrong, how to recognize it, how to fix it, and how to reproduce it."""
+    from poolproof.rules.catalogue import RETIRED
     from poolproof.rules.catalogue import rule as find
 
+    if rule in RETIRED:
+        told = {"id": rule, "retired": RETIRED[rule]}
+        typer.echo(json.dumps(told) if as_json else f"{rule}: retired\n\n{RETIRED[rule]}")
+        return
     found = find(rule)
     if as_json:
         keys = ("id", "title", "wrong", "shows", "error", "mend", "sources", "reproduce")

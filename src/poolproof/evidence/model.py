@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class LeafUse:
-    """What one leaf disk did in the window of a trial.
+    """What one leaf device did in the window of a trial. `*_ios` are requests at the device, not I/Os of the load.
 
-    `write_bytes` are those completed when fio ended, `drained_write_bytes` those completed when everything that fio
-    wrote had been flushed. `below_*` are the bytes of the disk that a loop file lives on, where there is one; None
-    where nothing lies below. `latency_s` is the mean time of a request at the device; None where it did nothing.
+    `write_bytes` were completed when the load ended, `drained_write_bytes` when everything it wrote had been flushed.
+    `below_*` are the bytes of the disk that holds a loop file, None without one. `latency_s` is the mean time of a
+    request at the device, None if there was none.
     """
 
     device: str
@@ -242,7 +242,7 @@ class HostUse:
 class Evidence:
     """Everything that was counted for one trial. `busy_with`: what layers were doing by themselves (resync, scrub).
 
-    `zfs`: the movement of ZFS's own counters. `throttled_s`: seconds that a leaf held itself back because of heat.
+    `zfs`: the movement of ZFS's own counters.
     `levels`: the byte account level by level, from fio down; levels of one depth stand side by side. `host`: memory and
     processors of the measured host.
     """
@@ -252,6 +252,5 @@ class Evidence:
     files: tuple[TestFile, ...] = ()
     busy_with: tuple[str, ...] = ()
     zfs: ZfsUse | None = None
-    throttled_s: float | None = None
     levels: tuple[Level, ...] = ()
     host: HostUse | None = None

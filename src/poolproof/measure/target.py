@@ -34,6 +34,7 @@ def target_of(host: Host, volume: Volume, leaves: tuple[Leaf, ...], machine: Mac
         loop_without_direct=tuple(leaf.path for leaf in leaves if _queue(host, leaf, "loop/dio") == "0"),
         kernel=_version(machine.kernel),
         rotational=_of_all(host, leaves, "queue/rotational", "1"),
+        disks=len(leaves),
         write_through=_of_all(host, leaves, "queue/write_cache", "write through"),
         dirty_limit_bytes=_dirty_limit(host, machine),
         physical_block_bytes=_largest(host, leaves, "queue/physical_block_size"),

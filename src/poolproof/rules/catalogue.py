@@ -3,6 +3,7 @@
 import functools
 import importlib
 import pkgutil
+from collections.abc import Mapping
 from difflib import get_close_matches
 
 from poolproof import rules
@@ -17,6 +18,12 @@ def all_rules() -> tuple[Rule, ...]:
     modules = [importlib.import_module(name) for name in names]
     found = [module.RULE for module in modules if isinstance(getattr(module, "RULE", None), Rule)]
     return tuple(sorted(found, key=lambda rule: rule.id))
+
+
+RETIRED: Mapping[str, str] = {
+    "thermal-throttle": "It noted that a drive had slowed down because of heat, but no counter was ever read for it.",
+}
+"""Rules of earlier releases, which old runs may name: what each did, and why it was removed."""
 
 
 def rule(rule_id: str) -> Rule:

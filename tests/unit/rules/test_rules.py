@@ -7,7 +7,7 @@ import pytest
 
 from poolproof import process, rules
 from poolproof.errors import UsageError
-from poolproof.rules.catalogue import all_rules, rule
+from poolproof.rules.catalogue import RETIRED, all_rules, rule
 from poolproof.rules.docs import markdown_of
 from poolproof.rules.judge import judge
 from poolproof.rules.model import Case, Rule
@@ -121,3 +121,7 @@ def test_a_new_rule_is_one_new_file(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_the_page_is_what_the_rules_say() -> None:
     assert _PAGE.read_text() == markdown_of(all_rules()), "write it anew: poolproof rules --markdown > docs/rules.md"
+
+
+def test_a_retired_rule_is_no_longer_a_rule() -> None:
+    assert not RETIRED.keys() & {each.id for each in all_rules()}

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from poolproof.evidence.model import Evidence, Target
+from poolproof.evidence.model import Target
 from tests.unit.rules.examples.building import (
     BTRFS,
     MERGERFS,
@@ -149,13 +149,6 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             lint_of("rw=randwrite bs=4k size=64g end_fsync=1", replace(EXT4, zoned=True)),
             "notes",
             lint_of("rw=write bs=1m size=64g end_fsync=1", replace(EXT4, zoned=True)),
-        ),
-    ),
-    "thermal-throttle": (
-        Example(
-            replace(lint_of(_RANDOM_READ), evidence=Evidence(None, throttled_s=12.0)),
-            "notes",
-            replace(lint_of(_RANDOM_READ), evidence=Evidence(None, throttled_s=0.0)),
         ),
     ),
     "trimmed-ssd": (
