@@ -1,4 +1,4 @@
-"""A comparison in words: what was not the same, each cell's word with its interval, what was left out and why."""
+"""A comparison in words: how the runs differ, each cell's word with its interval, what was left out and why."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,15 +21,15 @@ _STYLES: dict[Word, str] = {"faster": "green", "slower": "red", "same": "default
 _MOST_PLACES = 6
 
 UNSETTLED = "unsettled"
-"""In place of a figure that its trials did not settle on."""
-CHANGING = "the rate changes, so the figure is held at its lowest and its highest tenth"
+"""Shown instead of a value that has not converged."""
+CHANGING = "the rate changes, so the result is tested at its lowest and highest tenth"
 
 
 def print_comparison(console: Console, comparison: Comparison) -> None:
-    """Print two sides, what was not the same first."""
+    """Print two sides, their differences first."""
     console.print(f"A  {_side(comparison.a)}", markup=False, soft_wrap=True)
     console.print(f"B  {_side(comparison.b)}\n", markup=False, soft_wrap=True)
-    _print_unlike(console, comparison.run_differences)
+    _print_differences(console, comparison.run_differences)
     if comparison.cells:
         console.print(_table(comparison))
     for line in _below(comparison):
@@ -37,12 +37,12 @@ def print_comparison(console: Console, comparison: Comparison) -> None:
 
 
 def word_text(word: Word, effect: float) -> str:
-    """`same` says within what."""
+    """Return the word; `same` with the effect that it is within."""
     return f"same within {per_cent_whole(effect)}" if word == "same" else word
 
 
 def figure_text(each: Measured) -> str:
-    """A figure with the mark of its verdict, where that is not sound; no figure where it did not settle."""
+    """Return a value with the mark of its verdict if that is not sound; `unsettled` if it has not converged."""
     if each.unsteady:
         return UNSETTLED
     mark = "" if each.verdict == "sound" else f" {MARKS[each.verdict]}"
@@ -50,7 +50,7 @@ def figure_text(each: Measured) -> str:
 
 
 def marks_text(cells: Iterable[Measured]) -> str | None:
-    """What the marks beside figures mean; None where there are none."""
+    """Return what the marks next to values mean; None without marks."""
     verdicts = dict.fromkeys(each.verdict for each in cells if each.verdict != "sound")
     return ", ".join(f"{MARKS[verdict]} {verdict}" for verdict in verdicts) or None
 
@@ -59,15 +59,15 @@ def _side(side: Side) -> str:
     return str(side.run.path) if side.layout is None else f"{side.run.path}, {side.layout}"
 
 
-def _print_unlike(console: Console, unlike: Sequence[RunDifference]) -> None:
-    if not unlike:
-        console.print("Machine, versions and campaign were the same, as far as they are recorded.\n")
+def _print_differences(console: Console, differences: Sequence[RunDifference]) -> None:
+    if not differences:
+        console.print("No recorded difference in machine, versions or campaign.\n")
         return
-    console.print("not the same:", style="bold")
+    console.print("differences:", style="bold")
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for name in ("", "A", "B"):
         table.add_column(name, overflow="fold")
-    for each in unlike:
+    for each in differences:
         table.add_row(*(Text(text) for text in (f"  {each.what}", each.a, each.b)))
     console.print(table)
     console.print()
@@ -103,12 +103,12 @@ def _row(cell: ComparedCell, effect: float) -> tuple[Text, ...]:
 
 
 def _unsteady(cell: ComparedCell) -> tuple[str, ...]:
-    """Why nothing can be said of the cell: what kept either side from settling."""
+    """Return why the cell is not tested: the reasons of either side."""
     return tuple(dict.fromkeys((*cell.a.unsteady, *cell.b.unsteady)))
 
 
 def _below(comparison: Comparison) -> Iterator[Text | Padding]:
-    count = _count(comparison) if comparison.cells else "no cell has a figure in both that may be compared"
+    count = _count(comparison) if comparison.cells else "no cell has a result on both sides that may be compared"
     yield Text(f"\n{count}", style="bold")
     yield from _notes(comparison)
     if comparison.left_out:
@@ -132,13 +132,15 @@ def _count(comparison: Comparison) -> str:
 
 def _notes(comparison: Comparison) -> Iterator[Text]:
     for line in in_groups((str(cell.key), ", ".join(_unsteady(cell))) for cell in comparison.cells if _unsteady(cell)):
-        yield Text(f"unsettled, so nothing is said: {line}; see poolproof show RUN")
+        yield Text(f"not tested, because the rate changes: {line}; see poolproof show RUN")
     changing = {str(cell.key): dict.fromkeys((*cell.a.changing, *cell.b.changing)) for cell in comparison.cells}
     for line in in_groups((place, ", ".join(names)) for place, names in changing.items() if names):
         yield Text(f"{CHANGING}: {line}")
     alone = [cell.key for cell in comparison.cells if cell.difference.error is None and not _unsteady(cell)]
     if alone:
-        yield Text(f"no interval, for one side has one trial: {_places(alone)}; measure with --trials 3 or more")
+        yield Text(
+            f"no interval, because one side has a single trial: {_places(alone)}; measure with --trials 3 or more"
+        )
     marks = marks_text(side for cell in comparison.cells for side in (cell.a, cell.b))
     if marks:
         yield Text(f"{marks}: see poolproof show RUN")
@@ -147,27 +149,27 @@ def _notes(comparison: Comparison) -> Iterator[Text]:
 def _gate(gate: Gate, cells: int) -> Iterator[Text | Padding]:
     limit = per_cent_whole(gate.limit)
     if gate.passed:
-        yield Text(f"\npassed: no cell is slower by more than {limit} with confidence", style="bold green")
+        yield Text(f"\npassed: no cell is significantly slower by more than {limit}", style="bold green")
     else:
         yield Text(f"\nfailed: --fail-if-slower {limit}", style="bold red")
     for cell in gate.slower:
         yield _indented(f"{cell.key} is slower: {factor_text(cell.difference.interval)}")
     for left in gate.lost:
-        yield _indented(f"{left.key} has lost its figure: {left.why}")
+        yield _indented(f"{left.key} has no result to compare: {left.why}")
     if gate.open:
-        longer = ", longer ones where it did not settle," if any(map(_unsteady, gate.open)) else ""
+        longer = " and longer ones" if any(map(_unsteady, gate.open)) else ""
         yield _indented(
-            f"in {len(gate.open)} of {_cells(cells)} the trials leave room for a slowdown of more than {limit}: "
-            f"{_places([cell.key for cell in gate.open])}; more trials{longer} narrow it"
+            f"in {len(gate.open)} of {_cells(cells)} the trials do not rule out a slowdown of more than {limit}: "
+            f"{_places([cell.key for cell in gate.open])}; more trials{longer} may decide"
         )
 
 
 def _method(count: int) -> str:
     if count == 1:
-        return "The word holds with 95% confidence: Welch's t-test on logarithms, trials as units."
+        return "The word is right with 95% confidence (Welch's t-test on logarithms, trials as units)."
     return (
-        f"The words hold for all {count} cells together with 95% confidence: Welch's t-test on logarithms, trials as "
-        "units, corrected by Holm. Each interval is the 95% of its own cell."
+        f"All {count} words are right together with 95% confidence (Welch's t-test on logarithms, trials as units, "
+        "corrected by Holm). Each interval is the 95% interval of its own cell."
     )
 
 

@@ -1,4 +1,4 @@
-"""A ranking in words: places with ties, speed beside the leader, and what each layout gives beside speed."""
+"""A ranking in words: places with ties, speed relative to the leader, and what each layout offers besides speed."""
 
 from collections.abc import Iterator
 
@@ -21,7 +21,7 @@ _WIDEST = 9.0
 
 
 def print_ranking(console: Console, ranking: Ranking) -> None:
-    """Print the layouts in order, then who is best, what safety costs, the ties, and who was left out."""
+    """Print the layouts in order, then the best, the cost of safety, the ties, and what was left out."""
     console.print(f"{_heading(ranking)}\n", style="bold", markup=False)
     console.print(_table(ranking))
     console.print()
@@ -69,7 +69,7 @@ def _row(each: Ranked, only: str | None) -> Iterator[str]:
 
 
 def _scatter(cell: Measured) -> str:
-    """Half the figure's interval; two trials far apart give numbers that no table has room for."""
+    """Return half the interval of a value, capped: two trials far apart give very large numbers."""
     if cell.unsteady:
         return ""
     half = cell.figure.half_width
@@ -83,9 +83,9 @@ def _below(ranking: Ranking) -> Iterator[Text | Padding]:
     yield Text(_best(ranking), style="bold")
     leader = ranking.ranked[0].entry.layout
     for each in ranking.safer:
-        assert each.to_leader is not None, "the leader is no safer than itself"
+        assert each.to_leader is not None, "the leader is not safer than itself"
         speed = factor_text(each.to_leader.interval)
-        yield Text(f"the price of safety: to survive {_disks(each)}, {each.entry.layout}: {speed} beside {leader}")
+        yield Text(f"cost of surviving {_disks(each)}: {speed} with {each.entry.layout} vs {leader}")
     yield from _unsettled(ranking)
     yield from _ties(ranking)
     marks = marks_text(cell for each in ranking.ranked for cell in each.entry.cells.values())
@@ -102,21 +102,21 @@ def _best(ranking: Ranking) -> str:
     names = [each.entry.layout for each in ranking.best]
     if len(names) == 1:
         return f"best: {names[0]}"
-    return f"best: one of {', '.join(names)}; the trials do not tell which"
+    return f"best: one of {', '.join(names)}; not significantly different"
 
 
 def _disks(each: Ranked) -> str:
     count = each.safety.redundancy
-    return "a failed disk" if count == 1 else f"{count} failed disks"
+    return "one disk failure" if count == 1 else f"{count} disk failures"
 
 
 def _unsettled(ranking: Ranking) -> Iterator[Text]:
-    """Which layouts may have any place, because their figure did not settle; which are held at their extremes."""
+    """Yield the layouts that may have any place because their rate changes, and those tested at their extremes."""
     for each in ranking.ranked:
         whys = [(name, ", ".join(each.entry.cells[name].unsteady)) for name in each.entry.unsteady]
         if whys:
             said = whys[0][1] if ranking.goal.only is not None else "; ".join(in_groups(whys))
-            yield Text(f"unsettled, so its place is open: {each.entry.layout} ({said})")
+            yield Text(f"not tested, because the rate changes, so any place is possible: {each.entry.layout} ({said})")
     changing = {
         each.entry.layout: dict.fromkeys(name for cell in each.entry.cells.values() for name in cell.changing)
         for each in ranking.ranked
@@ -135,15 +135,17 @@ def _ties(ranking: Ranking) -> Iterator[Text]:
 
 
 def _tie(pair: Pair, effect: float) -> str:
-    why = "one trial tells nothing" if pair.difference.error is None else word_text(pair.decision.word, effect)
+    why = "a single trial has no interval" if pair.difference.error is None else word_text(pair.decision.word, effect)
     return f"{pair.better} and {pair.worse} ({why})"
 
 
 def _method(ranking: Ranking) -> str:
     effect = per_cent_whole(ranking.effect)
+    columns = (
+        "speed: relative to the first line. survives: disks that may fail. room: data that fits. "
+        "written: bytes on disks per byte of data."
+    )
     return (
-        "speed: beside the first line's. survives: disks that may fail. room: data that fits. written: bytes on disks "
-        f"for each byte of data. Layouts stand apart where one is more than {effect} faster; all places hold together "
-        "with 95% confidence: Welch's t-tests on logarithms between every two layouts, trials as units, corrected by "
-        "Holm."
+        f"{columns} Two layouts differ if one is more than {effect} faster. All places are right together with 95% "
+        "confidence (Welch's t-tests on logarithms between every two layouts, trials as units, corrected by Holm)."
     )
