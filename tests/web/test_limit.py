@@ -36,7 +36,7 @@ def test_the_section_says_what_is_more_than_the_disks_give(opened: Opening, cali
     page = opened(calibrated_page)
     said = page.text("#limit")
     assert "this run measured each disk alone, without a layout" in said
-    assert "reads on pair: 609%, more than its disks give alone. 90% of its bytes never came to or from a disk" in said
+    assert "reads on pair: 609%, more than its disks deliver alone. 90% of its bytes never reached" in said
     assert page.page.locator("#limit-bare tbody tr").count() == 4
     assert "a reads 2.00k IOPS" in page.text("#limit-bare")
 
@@ -46,7 +46,7 @@ def test_the_table_behind_it_shows_how_each_limit_comes_about(opened: Opening, c
     page.page.locator("#limit details summary").click()
     rows = page.page.locator("#limit-table tbody tr")
     assert rows.count() == 4
-    assert "a 2.00k IOPS ÷ 0.5 = 4.00k IOPS; b 1.00k IOPS ÷ 0.5 = 2.00k IOPS: b bounds it" in page.text("#limit-table")
+    assert "a 2.00k IOPS ÷ 0.5 = 4.00k IOPS; b 1.00k IOPS ÷ 0.5 = 2.00k IOPS: b limits it" in page.text("#limit-table")
 
 
 def test_the_map_and_the_answer_know_nothing_of_the_disks_alone(opened: Opening, calibrated_page: Path) -> None:

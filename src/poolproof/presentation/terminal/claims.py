@@ -1,4 +1,4 @@
-"""What an experiment expected, and what came of it."""
+"""Claims of an experiment and their results, in words."""
 
 from rich.console import Console, Group
 from rich.padding import Padding
@@ -12,7 +12,7 @@ _STYLES = {"held": "green", "failed": "red", "undecided": "yellow"}
 
 
 def print_claims(console: Console, claims: tuple[ClaimResult, ...]) -> None:
-    """Print each claim with its source, its result and the figure; nothing where there are none."""
+    """Print each claim with its source, its result and the measured value; nothing without claims."""
     if claims:
         console.print(Text("\nclaims", style="bold"))
     for held in claims:
@@ -26,7 +26,7 @@ def print_claims(console: Console, claims: tuple[ClaimResult, ...]) -> None:
 
 
 def measured_text(held: ClaimResult) -> str:
-    """The measured side in words: `48% (47% … 49%)`, or why there is none."""
+    """Return the measured side, such as `48% (47% … 49%)`, or why there is none."""
     if held.measured is None:
         return held.why
     return _interval(held.measured, as_share="share" in held.claim.text or "utilisation" in held.claim.text)

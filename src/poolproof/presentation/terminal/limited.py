@@ -1,4 +1,4 @@
-"""What the disks gave alone, and how near to that the figures are, in words."""
+"""What the disks delivered alone, and how close to that the results are, in words."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -18,7 +18,7 @@ from poolproof.results.runs.summary import Cell
 def print_limits(
     console: Console, cells: Sequence[Cell], bare: Sequence[Cell], limits: Mapping[Place, Limit | str]
 ) -> None:
-    """Print what each disk gave alone, then what is more than that, then what has no limit; nothing without a limit."""
+    """Print what each disk delivered alone, then the results above that, then the cells without a limit, if any."""
     if bare:
         console.print(_disks(bare))
     own = [(cell, limits.get((cell.layout, cell.workload))) for cell in cells]
@@ -27,7 +27,7 @@ def print_limits(
 
 
 def _disks(bare: Sequence[Cell]) -> RenderableType:
-    """A line for each workload, a column for each disk."""
+    """Return a table with a row per workload and a column per disk."""
     disks = list(dict.fromkeys(calibrated_device(cell.layout) or cell.layout for cell in bare))
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column("the disks alone", overflow="fold")
@@ -42,22 +42,22 @@ def _disks(bare: Sequence[Cell]) -> RenderableType:
 def _alone(cell: Cell | None) -> Text:
     if cell is None:
         return Text("")
-    figure = value_text(cell.figure.mean, cell.metric) if cell.figure else "no figure"
+    figure = value_text(cell.figure.mean, cell.metric) if cell.figure else "no result"
     return Text(f"{figure} {MARKS[cell.verdict]}", style=STYLES[cell.verdict])
 
 
 def doubt_text(cell: Cell) -> str:
-    """Why a disk's own figure is not sound: the rule, what it found, the mend; empty where it is."""
+    """Return why the result of a bare disk is not sound: the rule, its message and the fix; empty if it is sound."""
     found = next((finding for finding in cell.findings if finding.effect != "notes"), None)
     if cell.verdict == "sound" or found is None:
         return ""
-    return f"{found.rule}: {found.message}; mend: {found.fix}"
+    return f"{found.rule}: {found.message}; fix: {found.fix}"
 
 
 def _lines(cells: Sequence[tuple[Cell, Limit | str | None]]) -> Iterator[RenderableType]:
     over = [over_text(cell, limit) for cell, limit in cells if isinstance(limit, Limit) and limit.over]
     if over:
-        yield Text("\nmore than the disks give", style="bold")
+        yield Text("\nmore than the disks deliver", style="bold")
     yield from (Padding(Text(line), (0, 0, 0, 2)) for line in over)
     without = without_limit(cells)
     if without:
@@ -66,17 +66,17 @@ def _lines(cells: Sequence[tuple[Cell, Limit | str | None]]) -> Iterator[Rendera
 
 
 def share_text(limit: Limit) -> str:
-    """The share in per cent; with a `~` where one of the figures behind it is not known as well as was asked for."""
+    """Return the share in per cent, with a `~` if it is based on a value that has not converged."""
     return f"{'' if limit.converged else '~'}{per_cent(limit.share)}"
 
 
 def how_text(limit: Limit, metric: MetricId) -> str:
-    """`rust 181 IOPS ÷ 0.03 = 6.03k IOPS; ssd 1.17k IOPS ÷ 0.97 = 1.21k IOPS: ssd bounds it`."""
+    """Return the computation: `hdd 181 IOPS ÷ 0.03 = 6.03k IOPS; ssd 1.17k IOPS ÷ 0.97 = 1.21k IOPS: ssd limits it`."""
     if metric in LOWER_IS_BETTER:
         disks = ", ".join(f"{leaf.device} {value_text(leaf.bare, metric)}" for leaf in limit.leaves)
-        return f"{disks}: {limit.bound} is the quickest" if len(limit.leaves) > 1 else f"{disks} alone"
+        return f"{disks}: {limit.bound} is the fastest" if len(limit.leaves) > 1 else f"{disks} alone"
     terms = "; ".join(_term(leaf, metric) for leaf in limit.leaves)
-    return f"{terms}: {limit.bound} bounds it" if len(limit.leaves) > 1 else terms
+    return f"{terms}: {limit.bound} limits it" if len(limit.leaves) > 1 else terms
 
 
 def _term(leaf: LeafLimit, metric: MetricId) -> str:
@@ -86,17 +86,17 @@ def _term(leaf: LeafLimit, metric: MetricId) -> str:
 
 
 def over_text(cell: Cell, limit: Limit) -> str:
-    """`reads on pair: 609%, more than its disks give alone. 90% of its bytes never came to or from a disk …`."""
+    """Return `reads on pair: 609%, more than its disks deliver alone. 90% of its bytes never reached a disk …`."""
     marked = f" ({cell.verdict})" if cell.verdict == "refuted" else ""
-    quicker = "quicker than" if cell.metric in LOWER_IS_BETTER else "more than"
+    comparison = "faster than" if cell.metric in LOWER_IS_BETTER else "more than"
     return (
-        f"{cell.workload} on {cell.layout}{marked}: {share_text(limit)}, {quicker} its disks give alone. "
+        f"{cell.workload} on {cell.layout}{marked}: {share_text(limit)}, {comparison} its disks deliver alone. "
         f"{limit.over[0].upper()}{limit.over[1:]}."
     )
 
 
 def without_limit(cells: Sequence[tuple[Cell, Limit | str | None]]) -> tuple[str, ...]:
-    """Which cells have no limit, and why, like reasons together; one name for a layout without any, for one reason."""
+    """Return the cells without a limit, grouped by reason. A layout is named once if all its cells share the reason."""
     said = [(cell, limit) for cell, limit in cells if isinstance(limit, str)]
     reasons: dict[str, list[str]] = {}
     for cell, why in said:

@@ -29,9 +29,9 @@ def test_each_cell_has_its_share_and_says_how_its_limit_comes_about(tmp_path: Pa
         ("150%", "4.16 MB/s"),
     ]
     assert rows["pair", "reads"].how == (
-        "a 2.00k IOPS ÷ 0.5 = 4.00k IOPS; b 1.00k IOPS ÷ 0.5 = 2.00k IOPS: b bounds it"
+        "a 2.00k IOPS ÷ 0.5 = 4.00k IOPS; b 1.00k IOPS ÷ 0.5 = 2.00k IOPS: b limits it"
     )
-    assert rows["pair", "stream"].how == "a 8.31 MB/s ÷ 1; b 4.16 MB/s ÷ 1: b bounds it"
+    assert rows["pair", "stream"].how == "a 8.31 MB/s ÷ 1; b 4.16 MB/s ÷ 1: b limits it"
     drawn = LIMIT.rows(load_run(tmp_path / "run"))
     assert [(row[0], row[1], row[3]) for row in drawn] == [(row.layout, row.workload, row.share) for row in found.rows]
 
@@ -51,7 +51,7 @@ def test_the_disks_alone_stand_in_a_table_of_their_own_and_nowhere_else(tmp_path
 def test_more_than_the_disks_give_is_said_with_the_reason(tmp_path: Path) -> None:
     found = _section(make_calibrated(tmp_path / "run", with_cache=True))
     assert found.over[0] == (
-        "reads on pair: 609%, more than its disks give alone. "
+        "reads on pair: 609%, more than its disks deliver alone. "
         "90% of its bytes never reached or left a disk: RAM was measured."
     )
 

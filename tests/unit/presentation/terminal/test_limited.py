@@ -36,7 +36,7 @@ def test_each_figure_has_its_share_and_each_disk_its_figure() -> None:
     assert text.count("reads") == 2
     assert "100 IOPS ✓  1.00k IOPS ✓" in text
     assert "bare:" not in text
-    assert "more than the disks give" not in text
+    assert "more than the disks deliver" not in text
 
 
 def test_what_is_more_than_the_disks_give_and_what_has_no_limit_is_said() -> None:
@@ -45,7 +45,9 @@ def test_what_is_more_than_the_disks_give_and_what_has_no_limit_is_said() -> Non
         trial("one", "reads", 400.0, {"rust": (25, 0)}),
         trial("both", "reads", 150.0, {"rust": (50, 0), "ssd": (50, 0)}),
     )
-    assert "reads on one: 400%, more than its disks give alone. 75% of its bytes never reached or left a disk" in text
+    assert (
+        "reads on one: 400%, more than its disks deliver alone. 75% of its bytes never reached or left a disk" in text
+    )
     assert "both: ssd was not measured alone" in text
 
 
@@ -60,9 +62,9 @@ def test_a_run_that_measured_no_disk_alone_shows_nothing_of_it() -> None:
 
 def test_how_a_limit_comes_about_names_every_disk_and_the_one_that_bounds_it() -> None:
     limit = Limit(2000.0, 0.5, "b", (LeafLimit("a", 2000.0, 0.5), LeafLimit("b", 1000.0, 0.5)))
-    assert how_text(limit, "iops") == "a 2.00k IOPS ÷ 0.5 = 4.00k IOPS; b 1.00k IOPS ÷ 0.5 = 2.00k IOPS: b bounds it"
+    assert how_text(limit, "iops") == "a 2.00k IOPS ÷ 0.5 = 4.00k IOPS; b 1.00k IOPS ÷ 0.5 = 2.00k IOPS: b limits it"
     quick = Limit(1e6, 0.5, "b", (LeafLimit("a", 2e6, 0.5), LeafLimit("b", 1e6, 0.5)))
-    assert how_text(quick, "p99") == "a 2.00 ms, b 1.00 ms: b is the quickest"
+    assert how_text(quick, "p99") == "a 2.00 ms, b 1.00 ms: b is the fastest"
 
 
 def test_a_layout_without_any_limit_is_named_once() -> None:
