@@ -1,0 +1,216 @@
+"""A host that replays what a real machine answered during a real run of two layouts under two workloads.
+
+The record in `captured/two-layouts.json.gz` holds every answer by command, file or set of files, in order. As root,
+`python -m tests.unit.measure.scripted_host` records it again on this machine: loop files, mkfs.ext4, fio and all.
+"""
+
+import contextlib
+import gzip
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from poolproof.campaign.model import Campaign
+from poolproof.campaign.yaml import parse_campaign
+from poolproof.hosts.base import FileMissing, Tick
+from poolproof.hosts.local import LocalHost
+from poolproof.measure.conduct import conduct
+from poolproof.measure.events import Listener
+from poolproof.measure.plan import BuildDirectories, RunPlan, make_plan
+from poolproof.process import CommandFailed, Completed
+from poolproof.results.runs.directory import RunDirectory
+from poolproof.results.runs.model import RunRecord
+
+RECORD = Path(__file__).parent / "captured" / "two-layouts.json.gz"
+SEED = 7
+CAMPAIGN = """\
+devices: {a: file:96M, b: file:96M}
+layouts: {one: a | ext4, two: b | ext4}
+workloads:
+  reads: {rw: randread, bs: 16k, iodepth: 4, size: 8m}
+  writes: {rw: write, bs: 256k, size: 8m}
+measure: {time: 500ms, trials: 1}
+"""
+_DIRECTORIES = BuildDirectories("scripted", "/var/tmp/poolproof-scripted", "/dev/shm/poolproof-scripted")
+_MOUNT_TABLES = ("/proc/self/mountinfo", "/proc/self/mounts")
+
+Argv = tuple[str, ...]
+_Key = TypeVar("_Key")
+_Answer = TypeVar("_Answer")
+
+
+class Script(msgspec.Struct):
+    """Answers in the order in which they were given. A file that could not be read is None."""
+
+    commands: list[tuple[Argv, Completed]] = msgspec.field(default_factory=list)
+    files: list[tuple[str, str | None]] = msgspec.field(default_factory=list)
+    ticks: list[tuple[Argv, Tick]] = msgspec.field(default_factory=list)
+    streams: list[list[Tick]] = msgspec.field(default_factory=list)
+
+
+def script() -> Script:
+    return msgspec.json.decode(gzip.decompress(RECORD.read_bytes()), type=Script)
+
+
+class RecordingHost(LocalHost):
+    """This machine, with everything it answers written down."""
+
+    name = "scripted"
+
+    def __init__(self) -> None:
+        self.script = Script()
+
+    def run(self, argv: Sequence[str], *, timeout_s: float, stdin: str | None = None, check: bool = True) -> Completed:
+        completed = super().run(argv, timeout_s=timeout_s, stdin=stdin, check=False)
+        self.script.commands.append((tuple(argv), completed))
+        if check and completed.returncode != 0:
+            raise CommandFailed(completed)
+        return completed
+
+    def read(self, path: str) -> str:
+        try:
+            text = super().read(path)
+        except FileMissing:
+            self.script.files.append((path, None))
+            raise
+        self.script.files.append((path, text))
+        return text
+
+    def read_files(self, paths: Sequence[str]) -> Tick:
+        tick = super().read_files(paths)
+        self.script.ticks.append((tuple(paths), tick))
+        return tick
+
+    @contextlib.contextmanager
+    def stream(self, paths: Sequence[str], interval_s: float) -> Iterator[Iterator[Tick]]:
+        seen: list[Tick] = []
+        self.script.streams.append(seen)
+
+        def noted(ticks: Iterator[Tick]) -> Iterator[Tick]:
+            for tick in ticks:
+                seen.append(tick)
+                yield tick
+
+        with super().stream(paths, interval_s) as ticks:
+            yield noted(ticks)
+
+
+@dataclass(eq=False)
+class ScriptedHost:
+    """Answers from the script; the last answer to a question is repeated. `ran` lists the commands so far.
+
+    The mount tables hold what was mounted and not unmounted so far. `instead` may answer a command in place of the
+    script, or raise; None leaves it to the script.
+    """
+
+    script: Script
+    instead: Callable[[Argv], Completed | None] | None = None
+    name: str = "scripted"
+    ran: list[Argv] = field(default_factory=list)
+    mounted: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self._lock = threading.Lock()
+        self._commands, self._files, self._ticks = defaultdict(list), defaultdict(list), defaultdict(list)
+        for argv, completed in reversed(self.script.commands):
+            self._commands[argv].append(completed)
+        for path, text in reversed(self.script.files):
+            self._files[path].append(text)
+        for paths, tick in reversed(self.script.ticks):
+            self._ticks[paths].append(tick)
+        self._streams = list(reversed(self.script.streams))
+
+    _commands: dict[Argv, list[Completed]] = field(init=False)
+    _files: dict[str, list[str | None]] = field(init=False)
+    _ticks: dict[Argv, list[Tick]] = field(init=False)
+
+    def run(self, argv: Sequence[str], *, timeout_s: float, stdin: str | None = None, check: bool = True) -> Completed:
+        assert timeout_s > 0 and (stdin is None or stdin)
+        key = tuple(argv)
+        self.ran.append(key)
+        completed = (self.instead and self.instead(key)) or self._next(self._commands, key)
+        assert completed is not None, key
+        if completed.returncode == 0 and key[0] in ("mount", "umount"):
+            self.mounted = {*self.mounted, key[-1]} if key[0] == "mount" else self.mounted - {key[-1]}
+        if check and completed.returncode != 0:
+            raise CommandFailed(completed)
+        return completed
+
+    def read(self, path: str) -> str:
+        text = self._next(self._files, path) if path in self._files else None
+        if text is None:
+            raise FileMissing(f"{path} cannot be read")
+        return self._mount_table(path) if path in _MOUNT_TABLES else text
+
+    def _mount_table(self, path: str) -> str:
+        """Every line that was ever recorded, without those of the run's mounts that are not mounted now."""
+        lines = dict.fromkeys(line for text in self._recorded(path) for line in text.splitlines())
+        gone = {argv[-1] for argv, _ in self.script.commands if argv[0] == "mount"} - self.mounted
+        return "".join(f"{line}\n" for line in lines if not gone.intersection(line.split()))
+
+    def _recorded(self, path: str) -> Iterator[str]:
+        return (text for recorded, text in self.script.files if recorded == path and text is not None)
+
+    def read_files(self, paths: Sequence[str]) -> Tick:
+        return self._next(self._ticks, tuple(paths))
+
+    @contextlib.contextmanager
+    def stream(self, paths: Sequence[str], interval_s: float) -> Iterator[Iterator[Tick]]:
+        assert paths and interval_s > 0
+        yield iter(self._streams.pop())
+
+    def _next(self, answers: dict[_Key, list[_Answer]], key: _Key) -> _Answer:
+        with self._lock:
+            assert answers[key], f"the script has no answer to {key}"
+            return answers[key].pop() if len(answers[key]) > 1 else answers[key][0]
+
+
+@dataclass
+class Run:
+    """A planned run on a host, and where its results are written."""
+
+    plan: RunPlan
+    host: ScriptedHost | RecordingHost
+    directory: RunDirectory
+
+    def conduct(self, listener: Listener | None = None) -> None:
+        conduct(self.plan, self.host, self.directory, listener or Listener())
+
+
+def planned(host: ScriptedHost | RecordingHost, path: Path) -> Run:
+    campaign = asked()
+    plan = make_plan(campaign, host, _DIRECTORIES, SEED, frozenset())
+    record = RunRecord(
+        poolproof="0",
+        campaign=CAMPAIGN,
+        label=plan.site.label,
+        state_dir=plan.site.state_dir,
+        ram_dir=plan.site.ram_dir,
+        seed=SEED,
+        host=host.name,
+        begun_at="",
+        facts={},
+        versions={},
+    )
+    return Run(plan, host, RunDirectory.create(path, CAMPAIGN, record))
+
+
+def asked() -> Campaign:
+    return parse_campaign(CAMPAIGN, "scripted.yaml")
+
+
+def record() -> None:
+    """Measure for real, as root, and write the record."""
+    host = RecordingHost()
+    planned(host, Path(f"/tmp/scripted-{time.time():.0f}")).conduct()
+    RECORD.write_bytes(gzip.compress(msgspec.json.encode(host.script), mtime=0))
+
+
+if __name__ == "__main__":
+    record()
