@@ -51,7 +51,7 @@ def directory_of(run: Run, trial: Trial) -> Path:
 def test_a_trial_drops_caches_measures_drains_and_is_judged(tmp_path: Path) -> None:
     run, trial, steps = first_trial(ScriptedHost(script()), tmp_path / "run")
     assert len(steps) == 3, "drop caches, measure, drain"
-    assert trial.verdict == "sound"
+    assert trial.verdict == "sound", trial.findings
     assert trial.figures is not None and trial.figures.iops
     assert set(trial.seconds) == {"cool", "settle", "fio", "drain"}
     assert {path.name for path in directory_of(run, trial).iterdir()} >= {"fio.json", "job.fio", "evidence.json"}
