@@ -90,13 +90,13 @@ def test_output_and_exit_code_come_through(lab: Machine) -> None:
 
 def test_a_name_is_taken_while_it_runs(lab: Machine) -> None:
     answer = poolproof("lab", "start", lab.name, "--json")
-    assert answer.error["message"] == f"there is a lab {lab.name} already"
+    assert answer.error["message"] == f"the lab {lab.name} is already running"
 
 
 def test_a_device_that_is_another_one_in_the_lab_is_refused(lab: Machine, tmp_path: Path) -> None:
     flags = ("-l", "rust | ext4", "-d", "rust=emulate:nvme,1G", "-w", "rw=randread,bs=16k,size=16m")
     answer = poolproof("run", *flags, "--on", lab.on, "--out", str(tmp_path / "run"), "--json")
-    assert "has it as {emulate: hdd-7200, size: 2G}" in answer.error["message"]
+    assert "but {emulate: hdd-7200, size: 2G} in the lab" in answer.error["message"]
 
 
 def test_a_port_in_use_is_one_error() -> None:
@@ -120,7 +120,7 @@ def test_without_qemu_the_error_names_the_package() -> None:
 def test_more_ram_than_there_is_is_one_error() -> None:
     name = new_name()
     answer = poolproof("lab", "start", name, "--ram", "4T", "--json")
-    assert "are free" in answer.error["message"]
+    assert "is available" in answer.error["message"]
     assert list(traces(name)) == []
 
 

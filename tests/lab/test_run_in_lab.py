@@ -120,7 +120,7 @@ def test_a_guest_that_crashes_in_a_trial_is_one_error_and_the_run_goes_on(campai
     _await_fio(begun, name)
     os.kill(int((lab_folder() / "machines" / name / "qemu.pid").read_text()), signal.SIGKILL)
     answer = begun.wait(300)
-    assert answer.error["message"].startswith("the lab crashed: its console said")
+    assert answer.error["message"].startswith("the lab crashed: its console ends with")
     assert answer.error["hint"] == f"poolproof resume {run}"
     assert list(traces(name)) == []
     resumed = poolproof("resume", str(run), "--json")

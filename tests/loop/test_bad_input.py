@@ -95,7 +95,7 @@ def test_a_campaign_file_that_is_not_there(ground: Ground) -> None:
 @pytest.mark.parametrize(
     ("line", "code", "message"),
     [
-        ("run", _USAGE, "nothing to run"),
+        ("run", _USAGE, "no campaign"),
         ("run --no-such-option", _USAGE, "--no-such-option"),
         ("rnu", _USAGE, "Did you mean 'run'"),
         ("show", _USAGE, "run"),

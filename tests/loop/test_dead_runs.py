@@ -64,7 +64,7 @@ def test_a_run_killed_with_its_servers_is_undone_without_being_named(ground: Gro
 def test_a_new_run_says_what_is_in_its_way(ground: Ground, dead: str) -> None:
     """mkfs.btrfs looks at the file behind every mounted loop device."""
     answer = ground.ask(_BTRFS, "new")
-    assert answer.err.count("warning: mounts of a dead run are on this machine") == 1
+    assert answer.err.count("warning: mounts of a crashed run are on this machine") == 1
     assert f"poolproof clean {ground.runs / 'run'}" in answer.err
     assert f"poolproof-{dead}" in answer.err
     (trial,) = ground.trial_lines("new")

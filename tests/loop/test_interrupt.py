@@ -59,12 +59,12 @@ def test_ctrl_c_before_anything_is_built(ground: Ground) -> None:
 def test_a_second_ctrl_c_does_not_disturb_the_taking_down(ground: Ground) -> None:
     started = _in_the_second_trial(ground)
     started.signal(signal.SIGINT)
-    started.await_that(lambda: "taking everything down" in started.err, "it did not say what it does")
+    started.await_that(lambda: "stopping and cleaning up" in started.err, "it did not say what it does")
     started.signal(signal.SIGINT)
     time.sleep(0.1)
     started.signal(signal.SIGTERM)
     answer = started.wait(_SOON_S)
-    assert "still taking things down" in answer.err
+    assert "still cleaning up" in answer.err
     _is_stopped(ground, answer)
     _goes_on(ground)
 

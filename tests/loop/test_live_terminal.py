@@ -121,7 +121,7 @@ def test_ctrl_c_leaves_a_clean_terminal_and_says_how_to_go_on(ground: Ground) ->
         shown.process.send_signal(signal.SIGINT)
         assert shown.read_to_the_end() == 130
         assert shown.text.count(_ENTER) == shown.text.count(_LEAVE) == 1
-        assert "poolproof: stopping; taking everything down" in shown.after
+        assert "poolproof: stopping and cleaning up" in shown.after
         assert "poolproof resume" in shown.after and "Traceback" not in shown.text
 
 
