@@ -21,7 +21,7 @@ from pathlib import Path
 from benchmarks import recordings
 from benchmarks.quick_txg_lab import TXG_S, run_in_lab
 from benchmarks.recordings import Head, Recorded
-from poolproof import __version__, process
+from poolproof import process
 from poolproof.campaign.grammar import format_expression
 from poolproof.campaign.model import Campaign, Workload
 from poolproof.campaign.write import format_campaign
@@ -31,6 +31,7 @@ from poolproof.load.generator import Status
 from poolproof.measure.series import series_of
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.model import Trial
+from poolproof.version import __version__
 
 _NEVER = "0.01%"
 _OVERHEAD_S = 4.0

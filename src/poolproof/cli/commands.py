@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import typer
 
-from poolproof import __version__
+from poolproof.version import __version__
 
 NAMES = (
     "run",

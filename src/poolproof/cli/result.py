@@ -32,9 +32,9 @@ def print_result(path: Path, *, as_json: bool, leaves: bool = False) -> "LoadedR
 
     Raises a RunError if this is not a run directory.
     """
-    from poolproof.results.runs.loading import load_run
+    from poolproof.api import load_run
 
-    seen = load_run(path.resolve(), lenient=True)
+    seen = load_run(path.resolve(), lenient=True).loaded
     name_gaps(seen, as_json=False)
     campaign, cells, bare = seen.campaign, seen.cells, seen.bare
     claims, race = evaluate(campaign.expect, cells), elimination_of(seen.trials, campaign)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from poolproof import __version__
 from poolproof.campaign.calibration import calibrated_device
 from poolproof.campaign.measure import removed_criterion
 from poolproof.campaign.model import Campaign
@@ -35,6 +34,7 @@ from poolproof.provision.layout import LayoutPlan, gather_facts
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.model import RunLab, RunRecord
 from poolproof.steps import Step
+from poolproof.version import __version__
 
 _UNWRITABLE = (*NO_ROOM, errno.EROFS)
 

@@ -6,7 +6,6 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from poolproof import __version__
 from poolproof.campaign.workload import LARGE_BLOCK_BYTES
 from poolproof.errors import FioError, PoolproofError
 from poolproof.foreign.audit.logs import grouped, is_log, result_of_logs
@@ -23,6 +22,7 @@ from poolproof.metrics import MetricId
 from poolproof.process import share_out
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.model import RunRecord, Trial, TrialMetrics
+from poolproof.version import __version__
 
 _WORTH_SHARING = 200
 _CHUNK = 50

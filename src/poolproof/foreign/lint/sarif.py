@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
 
-from poolproof import __version__
 from poolproof.foreign.lint.model import Diagnostic
 from poolproof.rules.catalogue import all_rules
+from poolproof.version import __version__
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _OWN = {

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from poolproof import __version__
 from poolproof.errors import RunError
 from poolproof.metrics import metric_of
 from poolproof.presentation.charts import theme as look
@@ -23,6 +22,7 @@ from poolproof.presentation.terminal.words import MARKS, factor_text, per_cent_w
 from poolproof.results.runs.files import write_whole
 from poolproof.statistics.comparison import LEAST_EFFECT
 from poolproof.verdicts import counts
+from poolproof.version import __version__
 
 _SCRIPTS = ("words.js", "charts.js", "theme.js", "history.js")
 _WORDS = ("", "same", "undecided", "slower", "faster")

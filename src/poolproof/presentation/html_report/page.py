@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from poolproof import __version__
 from poolproof.errors import RunError
 from poolproof.metrics import MetricId, metric_of
 from poolproof.presentation.charts import theme as look
@@ -25,6 +24,7 @@ from poolproof.results.runs.claims import evaluate
 from poolproof.results.runs.files import write_whole
 from poolproof.results.runs.loading import LoadedRun, load_run, without_unknown_cells
 from poolproof.results.runs.summary import Cell
+from poolproof.version import __version__
 
 SCRIPTS = ("words.js", "charts.js", "theme.js", "map.js", "flow.js", "cell.js", "page.js")
 

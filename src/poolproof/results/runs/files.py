@@ -8,8 +8,8 @@ from typing import IO, Any, TypeVar
 
 import msgspec
 
-from poolproof import __version__
 from poolproof.errors import RunError
+from poolproof.version import __version__
 
 Value = TypeVar("Value")
 
