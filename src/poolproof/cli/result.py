@@ -64,8 +64,9 @@ def print_result(path: Path, *, as_json: bool, leaves: bool = False) -> "LoadedR
     console.print(f"\nrun: {seen.path}", markup=False, soft_wrap=True)
     done, ahead = sum(len(cell.trials) for cell in (*bare, *cells)), trials_ahead(seen.trials, campaign)
     if ahead and seen.has_record and not (seen.left_out or seen.record.imported):
-        wanted = done + ahead
-        console.print(f"{done} of {wanted} trials done; to continue: poolproof resume {seen.path}", soft_wrap=True)
+        console.print(
+            f"{done} of {done + ahead} trials done; to continue: poolproof resume {seen.path}", soft_wrap=True
+        )
     return seen
 
 

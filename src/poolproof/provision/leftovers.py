@@ -104,7 +104,7 @@ def state_directories(host: Host, work: str | None) -> tuple[StateDirectory, ...
 def lost(state: StateDirectory, host: Host, why: str) -> Leftover:
     """Return a leftover without a journal, with the commands that remove it by hand; the first shows who uses it.
 
-    Outside the work directory, the only command is the one that lists those commands: nobody asked about this one.
+    A directory outside the work directory only gets the command that would show these commands.
     """
     run = state.owner.run if state.owner is not None else ""
     if state.is_elsewhere:

@@ -106,7 +106,7 @@ def _needed_by(failed: Sequence[FailedUndo], change: Change) -> str | None:
         return None
     path = f"{change.undo.path}/"
     needing = [each for each in failed if each.change.host == change.host and path in repr(each.change.undo)]
-    return f"kept, because this needs it: {needing[0].change.title}" if needing else None
+    return f"not removed, because it is still needed for: {needing[0].change.title}" if needing else None
 
 
 def _undo_change(change: Change, run_host: Host) -> str | None:
