@@ -23,9 +23,9 @@ _MOST_NAMED = 4
 
 @dataclass(frozen=True)
 class Headline:
-    """`sentence` answers the question; `rest` are further sentences: who else, what was left out, what it cost.
+    """The answer in one `sentence`, and `rest`: the runner-up, what was left out, what the trials cost.
 
-    `workloads`: without a goal, the answer of each by itself, as (workload, sentence). `tone`: how sure it is.
+    Without a goal, `workloads` are (workload, its best layout). `tone` is known, open or nothing.
     """
 
     sentence: str
@@ -35,7 +35,7 @@ class Headline:
 
 
 def answer(seen: LoadedRun) -> Headline:
-    """The answer to the campaign's question, as far as the trials give one."""
+    """Return the answer to the campaign's question, as far as the trials give one."""
     if not seen.cells:
         return _no_layout(seen)
     if not any(cell.counts and cell.values() for cell in seen.cells):
@@ -48,16 +48,16 @@ def answer(seen: LoadedRun) -> Headline:
 
 
 def _no_layout(seen: LoadedRun) -> Headline:
-    """Nothing is done yet, or only disks alone are."""
+    """Return the headline of a run that has not measured a layout yet."""
     if seen.unplaced:
-        return Headline("No cell that was measured is one of the campaign's.", tone="nothing")
-    go_on = () if seen.is_going or seen.left_out else (f"To go on: poolproof resume {seen.path}",)
+        return Headline("No measured cell belongs to the campaign.", tone="nothing")
+    go_on = () if seen.is_going or seen.left_out else (f"To continue: poolproof resume {seen.path}",)
     if not seen.trials:
-        sentence = f"Nothing has been measured yet: none of {seen.wanted} trials is done."
+        sentence = f"Nothing has been measured yet: 0 of {seen.wanted} trials are done."
         if seen.left_out:
-            sentence = f"None of the {seen.left_out} trials that stand there can be read."
+            sentence = f"None of the {seen.left_out} recorded trials can be read."
         return Headline(sentence, go_on, tone="nothing")
-    sentence = f"No layout has been measured yet: {seen.done} of {seen.wanted} trials are done, of disks alone."
+    sentence = f"No layout has been measured yet: {seen.done} of {seen.wanted} trials are done, all on single disks."
     return Headline(sentence, go_on, tone="nothing")
 
 
@@ -79,20 +79,18 @@ def _by_goal(seen: LoadedRun, goal: Goal) -> Headline:
 
 
 def _not_all(seen: LoadedRun, goal: Goal) -> Headline:
-    """No layout has a figure for each workload of the goal: then what can be said of each by itself."""
+    """Return the headline if no layout has a valid figure for each workload of the goal."""
     if goal.only is not None:
-        sentence = f"Nothing can be said of {goal.only}: {_ranked(seen, goal.only)}."
+        sentence = f"There is no answer for {goal.only}: {_ranked(seen, goal.only)}."
         return Headline(sentence, (*_missing(seen), *_cost(seen)), tone="nothing")
     rankings = [_ranked(seen, name) for name in goal.weights]
     first = [each.layout for each in _firsts(rankings)]
     wins = sorted(((first.count(name), name) for name in dict.fromkeys(first)), key=lambda win: -win[0])
     said = [f"{name} in {count}" for count, name in wins[:_MOST_NAMED]]
-    counted = (
-        f"Of {len(goal.weights)} workloads, each by itself, these are best or level with the best: {', '.join(said)}."
-    )
+    counted = f"Best or tied for best, by number of workloads (of {len(goal.weights)}): {', '.join(said)}."
     left = _excluded(seen, goal, [Excluded(layout.name, "") for layout in seen.campaign.layouts])
     rest = (*([counted] if said else []), *left, *_dropped(seen), *_missing(seen), *_cost(seen))
-    sentence = f"No one layout can be called best: none has a figure that counts for all {len(goal.weights)} workloads."
+    sentence = f"No layout is best overall: none has a valid figure for all {len(goal.weights)} workloads."
     return Headline(sentence, rest, tone="open" if said else "nothing")
 
 
@@ -103,27 +101,27 @@ def _firsts(rankings: Sequence[Ranking | str]) -> Iterator[Entry]:
 
 
 def _by_workload(seen: LoadedRun) -> Headline:
-    """Without a goal each workload has its own answer."""
+    """Return the headline without a goal: each workload has its own answer."""
     found = {workload.name: _ranked(seen, workload.name) for workload in seen.campaign.workloads}
     texts = tuple((name, each if isinstance(each, str) else _winner(seen, each, name)) for name, each in found.items())
     winners = {_only_best(each) for each in found.values()}
     winner = winners.pop() if len(winners) == 1 else None
-    head = "No one layout is best: each workload has its own answer."
+    head = "No layout is best overall: each workload has its own answer."
     counted = [name for name, each in found.items() if not isinstance(each, str)]
     if winner:
-        head = f"{winner} is best under each of the {len(found)} workloads."
+        head = f"{winner} is best under all {len(found)} workloads."
     elif len(counted) == 1 and len(found) > 1:
-        head = f"Of {len(found)} workloads only {counted[0]} has a figure that counts. {dict(texts)[counted[0]]}."
-    rest = "The campaign names no goal: with `goal: WORKLOAD` there is one answer for all."
+        head = f"Only {counted[0]}, one of {len(found)} workloads, has a valid figure. {dict(texts)[counted[0]]}."
+    rest = "The campaign has no goal. Set `goal: WORKLOAD` to get one answer."
     return Headline(head, (rest, *_missing(seen), *_cost(seen)), texts, tone="known" if winner else "open")
 
 
 def _ranked(seen: LoadedRun, workload: str) -> Ranking | str:
-    """One workload by itself; in words why it has no ranking."""
+    """Return the ranking of one workload, or why there is none."""
     try:
         return rank(seen, Goal({workload: 1.0}), metric=None, effect=LEAST_EFFECT)
     except RunError as error:
-        return f"no figure counts ({error.message.partition(': ')[2]})"
+        return f"no figure is valid ({error.message.partition(': ')[2]})"
 
 
 def _only_best(ranking: Ranking | str) -> str | None:
@@ -138,11 +136,11 @@ def _winner(seen: LoadedRun, ranking: Ranking, workload: str) -> str:
     if len(ranking.best) == 1:
         return f"{first.entry.layout}: {figure}"
     others = _listed([each.entry.layout for each in ranking.best if each is not first])
-    return f"{first.entry.layout} leads with {figure}; the trials do not tell it from {others}"
+    return f"{first.entry.layout} leads with {figure}; not significantly different from {others}"
 
 
 def _figure_text(seen: LoadedRun, each: Ranked, workload: str) -> str:
-    """The cell's figure as all the page has it; the ranking's own is a mean of logarithms."""
+    """Return the cell's figure as elsewhere on the page; the ranking's own is a mean of logarithms."""
     cell = seen.cell(each.entry.layout, workload)
     return figure_words(cell, cell.metric)
 
@@ -150,33 +148,33 @@ def _figure_text(seen: LoadedRun, each: Ranked, workload: str) -> str:
 def _best(seen: LoadedRun, ranking: Ranking) -> str:
     first = ranking.ranked[0]
     if len(ranking.ranked) == 1:
-        only = "is the only layout with figures that count"
+        only = "is the only layout with valid figures"
         return f"For {_goal(ranking)}, {first.entry.layout} {only}{_figure(seen, first, ranking)}."
     if len(ranking.best) == 1:
         return f"For {_goal(ranking)}, {first.entry.layout} is best{_figure(seen, first, ranking)}{_lead(ranking)}."
     names = _listed([each.entry.layout for each in ranking.best])
     why = "" if first.to_leader or _has_interval(ranking) else _why_no_interval(ranking)
     return (
-        f"For {_goal(ranking)}, the best is one of {names}: the trials do not tell them apart{why}. "
-        f"{first.entry.layout} leads by its mean{_figure(seen, first, ranking)}."
+        f"For {_goal(ranking)}, the best is one of {names}: they are not significantly different{why}. "
+        f"{first.entry.layout} has the best mean{_figure(seen, first, ranking)}."
     )
 
 
 def _why_no_interval(ranking: Ranking) -> str:
-    """Of the layouts that are level: whose trials did not settle, or who has one alone."""
+    """Return why tied layouts have no interval: unsettled figures, or a single trial."""
     unsettled = [each.entry.layout for each in ranking.best if each.entry.unsteady]
     if unsettled:
-        return f" (the figures of {_listed(unsettled)} did not settle)"
+        return f" (the figures of {_listed(unsettled)} are unsettled)"
     alone = any(each.entry.score.parts is None for each in ranking.best)
-    return " (one trial alone gives no interval)" if alone else ""
+    return " (a single trial has no interval)" if alone else ""
 
 
 def _lead(ranking: Ranking) -> str:
-    """Of a mix, which has no figure of its own: how far ahead the best is."""
+    """Return how far ahead the best is; only for a mix, which has no figure of its own."""
     following = ranking.ranked[1]
     if ranking.goal.only is not None or following.to_leader is None:
         return ""
-    return f"; {following.entry.layout} is next, {factor_text(following.to_leader.interval)} in speed"
+    return f"; {following.entry.layout} is next: speed {factor_text(following.to_leader.interval)}"
 
 
 def _has_interval(ranking: Ranking) -> bool:
@@ -194,7 +192,7 @@ def _goal(ranking: Ranking) -> str:
 
 
 def _figure(seen: LoadedRun, each: Ranked, ranking: Ranking) -> str:
-    """The leader's own figure; a mix has none of its own."""
+    """Return the leader's figure; empty for a mix, which has none."""
     only = ranking.goal.only
     if only is None:
         return ""
@@ -210,18 +208,18 @@ def _runner_up(ranking: Ranking) -> Iterator[str]:
     told = len(ranking.best) == 1 and ranking.goal.only is None
     if others and others[0].to_leader is not None and not told:
         speed = factor_text(others[0].to_leader.interval)
-        yield f"Next is {others[0].entry.layout}: speed {speed} beside {ranking.ranked[0].entry.layout}."
+        yield f"Next is {others[0].entry.layout}: speed {speed} vs {ranking.ranked[0].entry.layout}."
 
 
 def _safer(ranking: Ranking) -> Iterator[str]:
     for each in ranking.safer[:1]:
         if each.to_leader is not None:
-            disks = "a failed disk" if each.safety.redundancy == 1 else f"{each.safety.redundancy} failed disks"
-            yield f"To survive {disks}: {each.entry.layout}, {factor_text(each.to_leader.interval)} in speed."
+            disks = "one disk failure" if each.safety.redundancy == 1 else f"{each.safety.redundancy} disk failures"
+            yield f"Cost of surviving {disks} ({each.entry.layout}): speed {factor_text(each.to_leader.interval)}."
 
 
 def _excluded(seen: LoadedRun, goal: Goal, excluded: Sequence[Excluded]) -> Iterator[str]:
-    """Who has no place, and why; of a mix of many, how many of its figures are lacking and what most of them are."""
+    """Yield the layouts without a place, and why; for a large mix, how many of its figures are missing and why."""
     if goal.only is not None or len(goal.weights) <= _MOST_NAMED:
         whys = [(each.layout, each.why) for each in excluded]
     else:
@@ -238,16 +236,16 @@ def _lacking(seen: LoadedRun, goal: Goal, layout: str) -> str:
 
 
 def _nothing_counts(seen: LoadedRun) -> Headline:
-    """All cells are refuted or failed: say so, and what would mend most of them."""
+    """Return the headline if all cells are refuted or failed, with the fix for most of them."""
     findings = [finding for cell in seen.cells for finding in _decisive(cell)]
     rest = []
     if findings:
         most = max(findings, key=lambda finding: sum(other.rule == finding.rule for other in findings))
-        rest = [f"Most often because of {most.rule}: {most.message}.", f"To mend it: {most.fix}"]
+        rest = [f"Most frequent cause: {most.rule}: {most.message}.", f"Fix: {most.fix}"]
     count = len(seen.cells)
     cells = "The only figure" if count == 1 else f"All {count} figures"
     return Headline(
-        f"Nothing can be concluded. {cells} measured something else than the disks, or failed.",
+        f"Nothing can be concluded. {cells} failed or measured something other than the disks.",
         (*rest, *_missing(seen), *_cost(seen)),
         tone="nothing",
     )
@@ -262,45 +260,45 @@ def _missing(seen: LoadedRun) -> Iterator[str]:
     if done < seen.wanted and not seen.record.imported:
         yield f"{done} of {seen.wanted} trials {'is' if done == 1 else 'are'} done; {_why_not_all(seen)}"
     elif seen.is_going:
-        yield "The run is going on: cells whose trials do not agree yet get more of them."
+        yield "The run is in progress: cells whose trials do not agree yet get more of them."
     if seen.campaign.measure.trials_max == 1 and seen.trials:
-        yield "Each cell has one trial: its figures have no interval, and no difference between them is sure."
+        yield "Each cell has one trial: its figures have no interval, so no difference between them is significant."
 
 
 def _why_not_all(seen: LoadedRun) -> str:
     if seen.is_going:
-        return "the run is going on."
+        return "the run is in progress."
     if seen.left_out:
         return f"{seen.left_out} cannot be read."
     budget_s = seen.campaign.budget_s
-    spent = "" if budget_s is None else f"the budget of {format_duration(budget_s)} did not reach further, or "
-    return f"{spent}the run was stopped: poolproof resume {seen.path}"
+    spent = "" if budget_s is None else f"the budget of {format_duration(budget_s)} is spent, or "
+    return f"{spent}the run was stopped. To continue: poolproof resume {seen.path}"
 
 
 def _dropped(seen: LoadedRun) -> Iterator[str]:
-    """Which layouts a budget gave no further trials, and how surely none of them was the best."""
+    """Yield the layouts that adaptive sampling dropped, and the risk that one of them was the best."""
     race = elimination_of(seen.trials, seen.campaign)
     if race is not None and race.dropped:
         yield from (f"{line[0].upper()}{line[1:]}." for line in elimination_lines(race))
 
 
 def _cost(seen: LoadedRun) -> Iterator[str]:
-    """What was spent; where trials chose their length, beside the least number of them, each of the longest time."""
+    """Yield the time spent; with `until`, also the time of a fixed schedule."""
     trials = [trial for cell in seen.cells for trial in cell.trials]
     spent_s, alone_s = _fio_s(trials), _fio_s(trial for cell in seen.bare for trial in cell.trials)
     if not spent_s:
         return
-    text = f"{len(trials)} trial{'s' * (len(trials) != 1)} took fio {format_duration(spent_s)}"
-    text += f", and those of disks alone {format_duration(alone_s)}" if alone_s else ""
+    text = f"{len(trials)} trial{'s' * (len(trials) != 1)}, {format_duration(spent_s)} of fio"
+    text += f"; trials on single disks, {format_duration(alone_s)} of fio" if alone_s else ""
     whole = not seen.is_going and (seen.done >= seen.wanted or seen.campaign.budget_s is not None)
     if seen.campaign.measure.until is not None and whole:
-        fixed = f"{format_number_of(seen.campaign.measure.trials, 'trial')} of each cell, each of the longest time"
-        text += f"; a fixed schedule, {fixed}, would have taken {format_duration(_fixed_s(seen))}"
+        fixed = f"{format_number_of(seen.campaign.measure.trials, 'trial')} per cell at the longest time"
+        text += f"; a fixed schedule ({fixed}) would have taken {format_duration(_fixed_s(seen))}"
     yield f"{text}."
 
 
 def _fixed_s(seen: LoadedRun) -> float:
-    """As the table and --json have it."""
+    """Return the same value as the table and --json."""
     measure = seen.campaign.measure
     cells = seen.cells
     return sum(cell.settling.fixed_s if cell.settling else measure.trials * measure.longest_s for cell in cells)

@@ -82,7 +82,7 @@ def _finding(finding: Finding, width: int) -> Iterator[str]:
     verb = {"fails": "fails", "refutes": "refutes", "suspects": "doubt", "notes": "note"}[finding.effect]
     yield from _wrapped(f"  {verb}: ", f"{finding.message} [{finding.rule}]", width)
     if finding.effect != "notes":
-        yield from _wrapped("    mend: ", finding.fix, width)
+        yield from _wrapped("    fix: ", finding.fix, width)
 
 
 def _estimate(audited: Audited) -> str:

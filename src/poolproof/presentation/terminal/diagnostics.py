@@ -1,4 +1,4 @@
-"""Findings of lint as a compiler prints them: place, severity, rule, why; below it the mend."""
+"""Findings of lint in the format of a compiler: place, severity, rule, message, and the fix on the next line."""
 
 import textwrap
 from collections import Counter
@@ -11,19 +11,19 @@ _WIDTH = 110
 
 
 def lines_of(found: Sequence[Diagnostic]) -> Iterator[str]:
-    """Each finding in two parts, and a line that counts them."""
+    """Yield each finding with its fix, then a line that counts them."""
     for each in found:
         yield f"{_place(each)}: {each.severity}: {each.rule}: {each.message}"
-        yield from textwrap.wrap(each.fix, _WIDTH, initial_indent="  mend: ", subsequent_indent="        ")
+        yield from textwrap.wrap(each.fix, _WIDTH, initial_indent="  fix: ", subsequent_indent="       ")
     yield _counted(found)
 
 
 def mended_lines_of(mended: Sequence[Diagnostic], gone: Sequence[Diagnostic] = ()) -> Iterator[str]:
-    """One line for each finding that is no more: by a change of its own, or `gone` with the change of another."""
+    """Yield one line for each fixed finding; `gone` are those that the fix of another one removed."""
     for each in mended:
-        yield f"{_place(each)}: mended: {each.rule}"
+        yield f"{_place(each)}: fixed: {each.rule}"
     for each in gone:
-        yield f"{_place(each)}: gone with another mend: {each.rule}"
+        yield f"{_place(each)}: removed by another fix: {each.rule}"
 
 
 def _place(each: Diagnostic) -> str:

@@ -1,4 +1,4 @@
-"""Where the bytes went: each disk's part in what a cell read, wrote and stores, how busy it was, how long it took."""
+"""Where the bytes went: each disk's share of reads, writes and stored data, how busy it was, and its latency."""
 
 from collections.abc import Iterable, Sequence
 
@@ -13,23 +13,23 @@ _MOST_ROWS = 40
 
 
 def print_shares(console: Console, cells: Sequence[Cell], *, all_of_them: bool, hint: str) -> None:
-    """Print the shares of every layout over more than one disk; of all layouts if `all_of_them`.
+    """Print the shares for layouts on several disks; for all layouts if `all_of_them`.
 
-    A long list is cut off with `hint`, the command that prints it whole.
+    A long list is cut off, with `hint` as the command that prints all of it.
     """
     shown = [cell for cell in cells if len(cell.leaves) > 1 or (all_of_them and cell.leaves)]
     rows = [row for cell in shown for row in _rows(cell)]
     if not rows:
         return
     table = named_table("where the bytes went")
-    for name in ("disk", "read", "written", "stored", "busy", "a request"):
+    for name in ("disk", "read", "written", "stored", "busy", "per request"):
         table.add_column(name, justify="left" if name == "disk" else "right", no_wrap=True)
     for row in rows if all_of_them else rows[:_MOST_ROWS]:
         table.add_row(*row)
     console.print()
     print_fitted(console, table)
     if len(rows) > _MOST_ROWS and not all_of_them:
-        console.print(f"… and {len(rows) - _MOST_ROWS} rows more: {hint}", markup=False, soft_wrap=True)
+        console.print(f"… and {len(rows) - _MOST_ROWS} more rows: {hint}", markup=False, soft_wrap=True)
 
 
 def _rows(cell: Cell) -> Iterable[tuple[Text, ...]]:
@@ -39,7 +39,7 @@ def _rows(cell: Cell) -> Iterable[tuple[Text, ...]]:
 
 
 def _leaf(leaf: LeafShare, account: AccountSum | None) -> Iterable[Text]:
-    """A direction in which fio moved nothing is left out: a share of a few metadata blocks tells nothing."""
+    """Yield a row; without a direction in which fio moved nothing, because a share of metadata blocks means nothing."""
     yield Text(leaf.device)
     read = leaf.read_share if account and account.fio_read_bytes else None
     written = leaf.write_share if account and account.fio_write_bytes else None

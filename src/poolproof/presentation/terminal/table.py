@@ -25,16 +25,16 @@ from poolproof.results.runs.limit import Limit, Place
 from poolproof.results.runs.summary import Cell, factor_to
 from poolproof.rules.model import Finding
 
-_TWO_GROUPS = "Their mean describes none of them: something that differs from trial to trial decides."
-_APART = "Each is steady in itself, and something that differs between them moves the figure; its interval holds that."
-_WHAT_DIFFERS = "find what differs from trial to trial: where files lie, which mirror is read, what a cache holds."
+_TWO_GROUPS = "Their mean describes neither group: something that changes between trials decides."
+_APART = "Each trial is steady, but something that changes between them moves the figure; its interval includes that."
+_WHAT_DIFFERS = "find what changes between trials: where files are stored, which mirror is read, what is in a cache."
 _ONE_GROUP = (
-    "more trials show how often each comes; then find what decides. btrfs raid1 picks the mirror by the process that "
-    "reads (more of them: numjobs=4), a union the branch by where a file was put, a drive by its own cache."
+    "run more trials to see how often each group occurs, then find the cause. btrfs raid1 chooses the mirror by the "
+    "reading process (use more: numjobs=4), a union the branch by where a file was placed, a drive by its own cache."
 )
 
-_TOLD = 65
-"""Notes of this weight explain a figure: their words stand in the report."""
+_EXPLAINS = 65
+"""Notes of at least this weight explain a figure, so their message is printed."""
 
 
 def print_table(
@@ -43,9 +43,9 @@ def print_table(
     baseline: str | None,
     limits: Mapping[Place, Limit | str] = MappingProxyType({}),
 ) -> None:
-    """Print the figures of a run, then why those that are not sound are not.
+    """Print the figures of a run, then the reasons for those that are not sound.
 
-    Where its disks were measured alone, a column has each figure's share of what they can do.
+    If the disks were measured alone, a column has each figure's share of the limit.
     """
     print_fitted(console, _table(cells, baseline, limits))
     for block in _reasons(cells):
@@ -69,7 +69,7 @@ def _table(cells: Sequence[Cell], baseline: str | None, limits: Mapping[Place, L
     if limits:
         table.add_column("of limit", justify="right", no_wrap=True)
     if bases:
-        table.add_column(Text(f"to {baseline}"), no_wrap=True)
+        table.add_column(Text(f"vs {baseline}"), no_wrap=True)
     for workload in dict.fromkeys(cell.workload for cell in cells):
         own = [cell for cell in cells if cell.workload == workload]
         table.add_row(*_heading(workload, own[0].metric, columns=len(table.columns)))
@@ -84,7 +84,7 @@ def _table(cells: Sequence[Cell], baseline: str | None, limits: Mapping[Place, L
 
 
 def _heading(workload: str, metric: MetricId, *, columns: int) -> list[Text]:
-    """The workload with its metric; which of the figures is the better stands in the last column, which has room."""
+    """Return the workload with its metric; the last column, which has room, says which direction is better."""
     title = Text(f"{workload}, {metric_of(metric).title}", style="bold")
     return [title, *[Text()] * (columns - 2), Text(which_is_better(metric), style="bright_black")]
 
@@ -104,7 +104,7 @@ def _share(limit: Limit | str | None) -> Text:
 
 
 def _figure(cell: Cell) -> str:
-    """A figure that must not be believed stands in parentheses."""
+    """Return the figure; a refuted one is in parentheses."""
     if cell.figure is None:
         return "no figure"
     if cell.is_unsettled:
@@ -119,9 +119,9 @@ def _factor(cell: Cell, base: Cell | None) -> Text:
 
 
 def _reasons(cells: Iterable[Cell]) -> Iterable[RenderableType]:
-    """Why each cell that is not sound is not; cells with the same reasons and mends stand together.
+    """Yield why cells are not sound, with cells that have the same reasons grouped.
 
-    The figures are those of the first of them, and say so.
+    The messages are those of the first cell of a group, which they name.
     """
     groups: dict[tuple[str, ...], list[Cell]] = {}
     for cell in cells:
@@ -138,42 +138,44 @@ def _reasons(cells: Iterable[Cell]) -> Iterable[RenderableType]:
 
 
 def _disagreements(cells: Iterable[Cell]) -> Iterable[RenderableType]:
-    """The cells whose trials fall in two groups, or differ by more than their insides explain."""
+    """Yield cells whose trials form two groups, or differ more than the variation within each explains."""
     for cell in cells:
         groups = cell.groups()
         if len(groups) > 1:
-            said = f"its trials fall in two groups, {groups_text(groups, cell.metric)}"
-            yield _disagreement(cell, said, _TWO_GROUPS, _ONE_GROUP)
+            summary = f"its trials form two groups, {groups_text(groups, cell.metric)}"
+            yield _disagreement(cell, summary, _TWO_GROUPS, _ONE_GROUP)
         elif cell.disagrees and not cell.is_unsettled:
-            yield _disagreement(cell, "its trials differ by more than their insides explain", _APART, _WHAT_DIFFERS)
+            yield _disagreement(
+                cell, "its trials differ more than the variation within each explains", _APART, _WHAT_DIFFERS
+            )
 
 
-def _disagreement(cell: Cell, said: str, means: str, mend: str) -> RenderableType:
-    heading = Text(f"\n! {cell.workload} on {cell.layout}: {said}", style="bold")
+def _disagreement(cell: Cell, summary: str, meaning: str, fix: str) -> RenderableType:
+    heading = Text(f"\n! {cell.workload} on {cell.layout}: {summary}", style="bold")
     heading.stylize(STYLES["suspect"], 0, 2)
-    return Group(heading, Padding(Text(means), (0, 0, 0, 2)), Padding(_mend(mend), (0, 0, 0, 4)))
+    return Group(heading, Padding(Text(meaning), (0, 0, 0, 2)), Padding(_fix(fix), (0, 0, 0, 4)))
 
 
-def _mend(fix: str) -> Text:
-    return Text("mend: ", style="cyan").append(fix, style="default")
+def _fix(fix: str) -> Text:
+    return Text("fix: ", style="cyan").append(fix, style="default")
 
 
 def _finding(finding: Finding, where: str) -> RenderableType:
     text = Text(finding.rule, style="bold").append(f"{where}: {finding.message}", style="default")
-    return Group(Padding(text, (0, 0, 0, 2)), Padding(_mend(finding.fix), (0, 0, 0, 4)))
+    return Group(Padding(text, (0, 0, 0, 2)), Padding(_fix(finding.fix), (0, 0, 0, 4)))
 
 
 def _notes(cells: Iterable[Cell]) -> Iterable[RenderableType]:
-    """Each rule with the first cell that it speaks of; those of weight say what they found there."""
+    """Yield each noted rule with the first cell it applies to; notes of enough weight have their message."""
     noted: dict[str, list[tuple[str, Finding]]] = {}
     for cell in cells:
         for finding in cell.findings:
             if finding.effect == "notes":
                 noted.setdefault(finding.rule, []).append((f"{cell.workload} on {cell.layout}", finding))
     if noted:
-        yield Text("\nnotes, which change no verdict (poolproof explain RULE):", style="bright_black")
+        yield Text("\nnotes (verdicts unaffected; poolproof explain RULE):", style="bright_black")
     for rule, found in noted.items():
         place, first = found[0]
         more = f" and {len(found) - 1} more" if len(found) > 1 else ""
-        said = f": {first.message}" if first.weight >= _TOLD else ""
+        said = f": {first.message}" if first.weight >= _EXPLAINS else ""
         yield Padding(Text(f"{rule}: {place}{more}{said}", style="bright_black"), (0, 0, 0, 2))

@@ -1,4 +1,4 @@
-"""Figures that did not settle, with what kept them from it; and the time that was spent and saved."""
+"""Unsettled figures and the reasons, and the time that adaptive trials took and saved."""
 
 from collections.abc import Iterable, Sequence
 
@@ -12,7 +12,7 @@ from poolproof.units import format_duration
 
 
 def unsettled_blocks(cells: Iterable[Cell]) -> Iterable[RenderableType]:
-    """For each cell whose figure is not known well enough: between what its trials lie, and why."""
+    """Yield each unsettled cell with the range of its trials and the reasons."""
     for cell in cells:
         values = cell.values()
         if cell.is_unsettled and cell.settling is not None and values:
@@ -31,7 +31,7 @@ def _reason(name: str, sentence: str) -> RenderableType:
 
 
 def spent_text(cells: Iterable[Cell]) -> str:
-    """How long fio ran, and how long it would have with trials of the longest time; empty for a fixed time."""
+    """Return how long fio ran, and how long with trials of the longest time; empty for trials of a fixed time."""
     adaptive = [cell for cell in cells if cell.settling is not None]
     if not adaptive:
         return ""
@@ -39,6 +39,6 @@ def spent_text(cells: Iterable[Cell]) -> str:
     rest_s = sum(sum(cell.seconds.values()) for cell in adaptive) - fio_s
     fixed_s = sum(cell.settling.fixed_s for cell in adaptive if cell.settling is not None)
     return (
-        f"fio ran for {format_duration(fio_s)}, cooling and draining took {format_duration(rest_s)}; "
+        f"fio ran for {format_duration(fio_s)}, dropping caches and draining took {format_duration(rest_s)}; "
         f"with trials of the longest time fio would have run for {format_duration(fixed_s)}"
     )

@@ -46,7 +46,7 @@ def test_a_finding_reads_like_a_compilers(lint: Lint, job_file: Callable[[str], 
     code, out, _ = lint(path, *_FS)
     first, mend, *_, last = out.splitlines()
     assert first.startswith(f"{path}:2: warning: write-without-sync: the job writes (buffered) and never syncs")
-    assert mend.startswith("  mend: end_fsync=1")
+    assert mend.startswith("  fix: end_fsync=1")
     assert last == "1 warning"
     assert code == 0
 
@@ -86,7 +86,7 @@ def test_json_is_a_list_of_objects(lint: Lint, job_file: Callable[[str], str]) -
 def test_fix_prints_the_mended_job_and_nothing_else(lint: Lint, job_file: Callable[[str], str]) -> None:
     code, out, err = lint(job_file(_TRAP), "--fix", *_FS)
     assert (code, out) == (0, _SOUND)
-    assert "mended: write-without-sync" in err
+    assert "fixed: write-without-sync" in err
 
 
 def test_fix_prints_a_command_in_its_own_form(lint: Lint) -> None:

@@ -40,25 +40,27 @@ def test_one_trial_has_no_interval_and_says_so(tmp_path: Path) -> None:
     found = _answer(tmp_path, trials=all_trials(trials=1), campaign=campaign)
     assert "one trial" in found.sentence
     assert found.tone == "open"
-    assert any("no difference between them is sure" in line for line in found.rest)
+    assert any("no difference between them is significant" in line for line in found.rest)
 
 
-def test_all_refuted_concludes_nothing_and_says_what_to_mend(tmp_path: Path) -> None:
+def test_all_refuted_concludes_nothing_and_names_a_fix(tmp_path: Path) -> None:
     found = _answer(tmp_path, trials=all_trials("refuted"))
     assert found.sentence.startswith("Nothing can be concluded. All 6 figures")
-    assert "To mend it: write it anew" in found.rest
+    assert "Fix: write it anew" in found.rest
     assert found.tone == "nothing"
 
 
 def test_nothing_measured_says_how_to_go_on(tmp_path: Path) -> None:
     found = _answer(tmp_path, trials=[])
-    assert found.sentence == "Nothing has been measured yet: none of 12 trials is done."
-    assert found.rest == (f"To go on: poolproof resume {tmp_path / 'run'}",)
+    assert found.sentence == "Nothing has been measured yet: 0 of 12 trials are done."
+    assert found.rest == (f"To continue: poolproof resume {tmp_path / 'run'}",)
 
 
 def test_a_run_that_was_stopped_says_how_far_it_is(tmp_path: Path) -> None:
     found = _answer(tmp_path, trials=all_trials()[:5])
-    assert f"5 of 12 trials are done; the run was stopped: poolproof resume {tmp_path / 'run'}" in found.rest
+    assert (
+        f"5 of 12 trials are done; the run was stopped. To continue: poolproof resume {tmp_path / 'run'}" in found.rest
+    )
 
 
 def test_of_trials_that_cannot_be_read_nobody_is_told_to_go_on(tmp_path: Path) -> None:
@@ -70,26 +72,26 @@ def test_of_trials_that_cannot_be_read_nobody_is_told_to_go_on(tmp_path: Path) -
     assert "9 of 12 trials are done; 3 cannot be read." in found.rest
     (path / "trials.jsonl").write_bytes(b"{}\n" * 12)
     found = answer(load_run(path, lenient=True))
-    assert (found.sentence, found.rest) == ("None of the 12 trials that stand there can be read.", ())
+    assert (found.sentence, found.rest) == ("None of the 12 recorded trials can be read.", ())
 
 
 def test_without_a_goal_every_workload_has_its_answer(tmp_path: Path) -> None:
     found = _answer(tmp_path, campaign=CAMPAIGN.replace("goal: reads\n", ""))
-    assert found.sentence == "bare-a is best under each of the 2 workloads."
+    assert found.sentence == "bare-a is best under all 2 workloads."
     assert [name for name, _ in found.workloads] == ["reads", "stream"]
 
 
 def test_without_a_goal_and_without_one_winner_it_says_so(tmp_path: Path) -> None:
     trials = [each for each in all_trials() if (each.layout, each.workload) != ("bare-a", "stream")]
     found = _answer(tmp_path, campaign=CAMPAIGN.replace("goal: reads\n", ""), trials=trials)
-    assert found.sentence == "No one layout is best: each workload has its own answer."
+    assert found.sentence == "No layout is best overall: each workload has its own answer."
 
 
 def test_where_one_workload_alone_has_a_figure_the_answer_is_its(tmp_path: Path) -> None:
     campaign = CAMPAIGN.replace("goal: reads\n", "")
     found = _answer(tmp_path, campaign=campaign, trials=[trial("one", "reads")])
-    assert found.sentence.startswith("Of 2 workloads only reads has a figure that counts. one: 1.01k IOPS (one trial")
-    assert "1 trial took fio 10.0 s." in found.rest
+    assert found.sentence.startswith("Only reads, one of 2 workloads, has a valid figure. one: 1.01k IOPS (one trial")
+    assert "1 trial, 10.0 s of fio." in found.rest
 
 
 def test_a_longer_schedule_is_named_with_its_cost(tmp_path: Path) -> None:
@@ -98,17 +100,16 @@ def test_a_longer_schedule_is_named_with_its_cost(tmp_path: Path) -> None:
     found = _answer(tmp_path, campaign=campaign, trials=trials)
     cost = [line for line in found.rest if "fixed schedule" in line]
     assert cost == [
-        "12 trials took fio 2 min; a fixed schedule, 2 trials of each cell, each of the longest time, "
-        "would have taken 12 min."
+        "12 trials, 2 min of fio; a fixed schedule (2 trials per cell at the longest time) would have taken 12 min."
     ]
 
 
 def test_a_fixed_schedule_is_not_held_against_itself_nor_against_a_part_of_a_run(tmp_path: Path) -> None:
     fixed = _answer(tmp_path / "fixed")
-    assert "12 trials took fio 2 min." in fixed.rest
+    assert "12 trials, 2 min of fio." in fixed.rest
     until = CAMPAIGN.replace("time: 5s, trials: 2", "until: 3%, max: 60s, trials: 2..6")
     part = _answer(tmp_path / "part", campaign=until, trials=all_trials()[:3])
-    assert "3 trials took fio 30.0 s." in part.rest
+    assert "3 trials, 30.0 s of fio." in part.rest
 
 
 def test_an_eliminated_layout_is_named_with_the_reason(tmp_path: Path) -> None:
@@ -130,9 +131,9 @@ def test_more_trials_of_one_cell_do_not_make_up_for_another_that_lacks_some(tmp_
 def test_a_run_that_goes_on_is_not_called_stopped(tmp_path: Path) -> None:
     path = make_run(tmp_path / "run", all_trials()[:3])
     with RunDirectory.open(path).locked():
-        assert "3 of 12 trials are done; the run is going on." in answer(load_run(path, lenient=True)).rest
+        assert "3 of 12 trials are done; the run is in progress." in answer(load_run(path, lenient=True)).rest
     assert (
-        f"3 of 12 trials are done; the run was stopped: poolproof resume {path}"
+        f"3 of 12 trials are done; the run was stopped. To continue: poolproof resume {path}"
         in answer(load_run(path, lenient=True)).rest
     )
 
@@ -155,14 +156,14 @@ def _mix(bad: str = "") -> list[Trial]:
 
 def test_a_mix_is_answered_by_speed_and_by_what_is_lacking(tmp_path: Path) -> None:
     found = _answer(tmp_path, campaign=MIX, trials=_mix("one"))
-    assert found.sentence.startswith("For the mix of 6 workloads, bare-a is best; pair is next, −25% (")
+    assert found.sentence.startswith("For the mix of 6 workloads, bare-a is best; pair is next: speed −25% (")
     assert "Left out: one: 1 refuted of 6." in found.rest
 
 
 def test_where_every_layout_lacks_something_each_workload_speaks_for_itself(tmp_path: Path) -> None:
     found = _answer(tmp_path, campaign=MIX, trials=_mix("bare-a one pair"))
-    assert found.sentence == "No one layout can be called best: none has a figure that counts for all 6 workloads."
-    assert "Of 6 workloads, each by itself, these are best or level with the best: bare-a in 5." in found.rest
+    assert found.sentence == "No layout is best overall: none has a valid figure for all 6 workloads."
+    assert "Best or tied for best, by number of workloads (of 6): bare-a in 5." in found.rest
     assert "Left out: bare-a, one, pair: 1 refuted of 6." in found.rest
     assert found.tone == "open"
 

@@ -66,7 +66,7 @@ def test_a_refuted_figure_stands_in_the_table_and_not_in_the_chart(tmp_path: Pat
 def test_a_run_of_which_only_disks_alone_are_done_is_a_page_all_the_same(tmp_path: Path) -> None:
     run = make_run(tmp_path / "run", disks_alone(), campaign=CALIBRATED)
     said = answer(load_run(run, lenient=True))
-    assert said.sentence == "No layout has been measured yet: 8 of 16 trials are done, of disks alone."
+    assert said.sentence == "No layout has been measured yet: 8 of 16 trials are done, all on single disks."
     text = page(load_run(run, lenient=True))
     assert 'id="limit-bare"' in text
     assert 'id="limit-chart"' not in text

@@ -81,7 +81,7 @@ def test_the_answer_leads_with_no_confident_mean_of_it(tmp_path: Path) -> None:
     campaign = UNTIL.replace("bare-a: a, one: a | ext4, pair: btrfs raid1 a b", "bare-a: a")
     trials = [each for each in _trials("drift", FASTEST) if each.layout == "bare-a"]
     text = _data(make_run(tmp_path / "run", trials, campaign=campaign))[1]
-    assert "is the only layout with figures that count: about 2.03k IOPS (unsettled" in text
+    assert "is the only layout with valid figures: about 2.03k IOPS (unsettled" in text
     assert 'class="tone-open"' in text
 
 
@@ -133,6 +133,6 @@ def test_where_the_campaign_has_none_of_the_cells_the_page_says_so(tmp_path: Pat
     (run / "run.json").unlink()
     seen = write_report(run, run / "report.html")
     text = (run / "report.html").read_text(encoding="utf-8")
-    assert "No cell that was measured is one of the campaign&#39;s." in text
+    assert "No measured cell belongs to the campaign." in text
     assert any(gap.startswith("6 cells are left out") for gap in seen.missing)
     assert len(load_run(run, lenient=True).cells) == 6, "exports have them all the same"

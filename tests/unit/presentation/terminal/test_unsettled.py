@@ -74,14 +74,14 @@ def test_trials_that_disagree_and_are_known_all_the_same_are_reported_as_such() 
     known = cell(*(trial("pair", number, figure) for number, figure in enumerate(figures, start=1)))
     assert not known.is_unsettled and known.disagrees
     text = printed(SETTLED, known)
-    assert "! r on pair: its trials differ by more than their insides explain" in text
+    assert "! r on pair: its trials differ more than the variation within each explains" in text
     assert "r on hdd: its trials" not in text
     assert [each["disagree"] for each in run_object(Path("run"), (SETTLED, known), None)["cells"]] == [False, True]
 
 
 def test_the_time_that_was_spent_is_told_beside_that_of_trials_of_the_longest_time() -> None:
     text = " ".join(printed(SETTLED, DRIFTS).split())
-    assert "fio ran for 20.0 s, cooling and draining took 4.0 s;" in text
+    assert "fio ran for 20.0 s, dropping caches and draining took 4.0 s;" in text
     assert "with trials of the longest time fio would have run for 4 min" in text
 
 

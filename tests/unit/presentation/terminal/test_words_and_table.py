@@ -63,18 +63,18 @@ def test_a_sound_table_has_figure_interval_verdict_and_factor() -> None:
     assert all(len(line) <= 80 for line in text.splitlines())
 
 
-def test_a_refuted_figure_stands_in_parentheses_with_its_reason_and_mend_and_no_factor() -> None:
+def test_a_refuted_figure_stands_in_parentheses_with_its_reason_and_fix_and_no_factor() -> None:
     text = printed(cells("refuted"))
     assert "(210 IOPS)" in text and "✗ refuted" in text
-    assert "read-from-cache: 64 MiB came from RAM" in text and "mend: go cold" in text
+    assert "read-from-cache: 64 MiB came from RAM" in text and "fix: go cold" in text
     assert "%" not in text.split("pair")[1].splitlines()[0].replace("0.0%", "")
 
 
 def test_trials_in_two_groups_are_named_with_both_figures_and_what_to_do() -> None:
     trials = [trial("hdd", number, iops) for number, iops in enumerate((100.0, 102.0, 2000.0), start=1)]
     text = printed(cells_of(trials, CAMPAIGN))
-    assert "! r on hdd: its trials fall in two groups, 101 IOPS ×2 and 2.00k IOPS ×1" in text
-    assert "mend: more trials" in text
+    assert "! r on hdd: its trials form two groups, 101 IOPS ×2 and 2.00k IOPS ×1" in text
+    assert "fix: run more trials" in text
     assert all(len(line) <= 80 for line in text.splitlines())
 
 
