@@ -35,7 +35,7 @@ NAMES = (
 
 _GROUPS = ("lab",)
 _KEYWORDS = ("import",)
-_HIDDEN = ("import",)
+_HIDDEN = ("import", "plots")
 
 
 def app_for(arguments: Sequence[str] = ()) -> typer.Typer:

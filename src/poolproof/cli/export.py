@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from poolproof.cli.options import Json, Run
+from poolproof.errors import UsageError
 
 if TYPE_CHECKING:
     from poolproof.presentation.export.rows import ExportTable
@@ -20,6 +21,12 @@ def command(
     markdown: Annotated[bool, typer.Option("--markdown", help="A Markdown table with footnotes, for forums.")] = False,
     openmetrics: Annotated[bool, typer.Option("--openmetrics", help="OpenMetrics, for Prometheus.")] = False,
     influx: Annotated[bool, typer.Option("--influx", help="Line protocol, for InfluxDB.")] = False,
+    format: Annotated[  # the option's name
+        str | None, typer.Option("--format", metavar="NAME", help="One of the above, or png or svg to draw charts.")
+    ] = None,
+    linear: Annotated[
+        bool, typer.Option("--linear", help="With png and svg: use linear axes that start at 0.")
+    ] = False,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -44,7 +51,14 @@ def command(
         "openmetrics": openmetrics,
         "influx": influx,
     }
-    name = _the_one(flags)
+    name = _chosen(flags, format)
+    if name in ("png", "svg"):
+        from poolproof.cli.plots import draw
+
+        draw(run, ["png" if name == "png" else "svg"], linear=linear, out=out, as_json=as_json)
+        return
+    if linear:
+        raise UsageError(f"--linear does not apply to {name}", "add --format png or --format svg")
     seen = load_run(run, lenient=True)
     table = table_of(seen)
     name_gaps(seen, as_json=as_json)
@@ -62,10 +76,13 @@ def command(
     end_with_gaps(seen)
 
 
-def _the_one(flags: dict[str, bool]) -> str:
-    from poolproof.errors import UsageError
-
+def _chosen(flags: dict[str, bool], format_name: str | None) -> str:
     chosen = [name for name, given in flags.items() if given]
+    if format_name is not None:
+        names = (*flags, "png", "svg")
+        if format_name not in names:
+            raise UsageError(f"`{format_name[:60]}` is not a format", f"choose one of {', '.join(names)}")
+        chosen.append(format_name)
     if len(chosen) != 1:
         named = " and ".join(f"--{name}" for name in chosen)
         what = f"{named} were given together" if chosen else "no format was given"

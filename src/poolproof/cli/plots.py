@@ -1,8 +1,9 @@
-"""`poolproof plots`: the charts of a run as image files."""
+"""`poolproof plots`: the former name of `poolproof export --format png`; still accepted, hidden from the help."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -21,15 +22,26 @@ def command(
 
     Refuted and failed results are drawn as hollow points without a line.
     """
-    from poolproof.cli.result import end_with_gaps, name_gaps
-    from poolproof.errors import RunError, UsageError
-    from poolproof.presentation.export.pictures import Kind, drawn, pictures
-    from poolproof.results.runs.loading import load_run
+    from poolproof.errors import UsageError
 
-    options: dict[Kind, bool] = {"png": png, "svg": svg}
+    options: dict[Literal["png", "svg"], bool] = {"png": png, "svg": svg}
     kinds = [kind for kind, given in options.items() if given]
     if not kinds:
         raise UsageError("no format was given", "add --png, --svg, or both")
+    draw(run, kinds, linear=linear, out=out, as_json=as_json)
+
+
+def draw(run: Path, kinds: Sequence[Literal["png", "svg"]], *, linear: bool, out: Path | None, as_json: bool) -> None:
+    """Write the charts of a run as image files.
+
+    Raises:
+        RunError: the run has no results yet.
+    """
+    from poolproof.cli.result import end_with_gaps, name_gaps
+    from poolproof.errors import RunError
+    from poolproof.presentation.export.pictures import drawn, pictures
+    from poolproof.results.runs.loading import load_run
+
     seen = load_run(run, lenient=True)
     name_gaps(seen, as_json=as_json)
     folder = out or Path(f"{run.resolve().name}-plots")

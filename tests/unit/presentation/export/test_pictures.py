@@ -85,3 +85,13 @@ def test_a_run_without_figures_says_so(poolproof: Command) -> None:
 
 def test_trials_of_names_that_the_campaign_lacks_draw_nothing_wrong(tmp_path: Path) -> None:
     assert list(pictures(load_run(nasty_run(tmp_path / "nasty")))) == []
+
+
+def test_export_draws_what_plots_draws(poolproof: Command) -> None:
+    grid_run(Path("grid"))
+    assert poolproof("plots", "grid", "--svg", "--out", "old")[0] == 0
+    assert poolproof("export", "grid", "--format", "svg", "--out", "new")[0] == 0
+    old, new = ({path.relative_to(place) for path in Path(place).rglob("*.svg")} for place in ("old", "new"))
+    assert old == new and old
+    assert poolproof("export", "grid", "--format", "bmp")[0] == 2
+    assert poolproof("export", "grid", "--csv", "--linear")[0] == 2
