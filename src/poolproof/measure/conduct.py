@@ -1,4 +1,4 @@
-"""Conduct a run: each bare disk where asked, then each layout is built, filled, measured and taken down."""
+"""Conduct a run: build, fill, measure and remove each layout; first each disk alone, if the campaign asks for it."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -36,38 +36,38 @@ _ATTEMPTS = 3
 
 
 def conduct(plan: RunPlan, host: Host, run: RunDirectory, listener: Listener) -> None:
-    """Run every trial that is not done yet; at the end nothing of the run is left on the host.
+    """Run every trial that is not done yet, and leave nothing of the run on the host.
 
-    A layout that can't be built makes its trials `failed`, and the run goes on. A host that can't be reached any more
-    ends the run: the trial at hand is `failed`, the others stay to be done.
+    If a layout cannot be built, its trials are `failed` and the run continues. If the host becomes unreachable, the run
+    ends: the current trial is `failed`, and the others remain to be done.
 
     Raises:
-        BuildError: something could not be taken down.
-        HostUnreachable: the link broke; if it can't be made again, the layout still stands there.
-        KeyboardInterrupt: after everything was taken down.
+        BuildError: something could not be removed.
+        HostUnreachable: the connection broke; if it cannot be restored, the layout is still on the host.
+        KeyboardInterrupt: after everything was removed.
     """
     journal = Journal(run.journal_path)
     done = run.trials()
     bare = _orders(plan, plan.calibration.layouts, done)
     orders = _orders(plan, plan.campaign.layouts, done)
     schedule = schedule_of(plan.campaign, orders)
-    ahead = {name: order.announce() for name, order in {**bare, **orders}.items()}
-    if not any(ahead.values()) and not (schedule and schedule.candidates()):
+    remaining = {name: order.announce() for name, order in {**bare, **orders}.items()}
+    if not any(remaining.values()) and not (schedule and schedule.candidates()):
         return
-    listener.campaign_begins(sum(ahead.values()), len(done))
+    listener.campaign_begins(sum(remaining.values()), len(done))
     try:
-        own_places = directory_steps(plan.site, owner_of(run.path), with_ram=plan.uses_ram_files)
-        apply(own_places, host, journal, may_overwrite=frozenset())
+        directories = directory_steps(plan.site, owner_of(run.path), with_ram=plan.uses_ram_files)
+        apply(directories, host, journal, may_overwrite=frozenset())
         conductor = _Conductor(plan, host, run, journal, listener)
-        _measure_all(conductor, bare, ahead)
+        _measure_all(conductor, bare, remaining)
         if schedule is not None:
             schedule.start()
         conductor = replace(conductor, schedule=schedule)
-        _measure_all(conductor, orders, ahead)
+        _measure_all(conductor, orders, remaining)
         if schedule is not None:
             _sample_adaptively(conductor, schedule, orders)
     finally:
-        # Also after Ctrl-C: what is left on the machine is the more urgent thing to say.
+        # Also after Ctrl-C: what is left on the host is the more urgent message.
         complain(undo_all(journal, host, tell=listener.step), str(run.path))
 
 
@@ -82,7 +82,7 @@ class _Conductor:
 
 
 def _orders(plan: RunPlan, layouts: Iterable[Layout], done: Sequence[Trial]) -> dict[str, TrialOrder]:
-    """The trials of each layout; how much trials differ is told by those of all these layouts."""
+    """Return the order of the trials of each layout; all of them together show how much trials vary."""
     orders: dict[str, TrialOrder] = {}
 
     def spread() -> VariancePriors:
@@ -94,13 +94,13 @@ def _orders(plan: RunPlan, layouts: Iterable[Layout], done: Sequence[Trial]) -> 
     return orders
 
 
-def _measure_all(conductor: _Conductor, orders: Mapping[str, TrialOrder], ahead: Mapping[str, int]) -> None:
-    for family in families(conductor.plan.nodes, [name for name in orders if ahead[name]]):
+def _measure_all(conductor: _Conductor, orders: Mapping[str, TrialOrder], remaining: Mapping[str, int]) -> None:
+    for family in families(conductor.plan.nodes, [name for name in orders if remaining[name]]):
         _measure_family(conductor, {name: orders[name] for name in family})
 
 
 def _sample_adaptively(conductor: _Conductor, schedule: Schedule, orders: Mapping[str, TrialOrder]) -> None:
-    """What is left of the budget goes to the layouts that may still be the best, a trial of each at a time."""
+    """Spend the rest of the budget on the layouts that may still be the best, one trial of each per round."""
     while candidates := schedule.candidates():
         if not schedule.affords(candidates):
             return
@@ -111,34 +111,34 @@ def _sample_adaptively(conductor: _Conductor, schedule: Schedule, orders: Mappin
 
 
 def families(nodes: Mapping[str, Node], names: Sequence[str]) -> list[list[str]]:
-    """The layouts in their order. Neighbours of which one becomes the next while it stands are a family.
+    """Group the layouts, in their order, into families: each layout can be changed in place into the next one.
 
-    They differ in log and cache devices of a pool, or in the leaves of its mirrors. A device that was given up on the
-    way is not taken in again within a family: as long as the family stands, so does what it was.
+    Layouts of a family differ only in the log and cache devices of a pool, or in the leaf devices of its mirrors. A
+    device that was detached is not attached again within a family.
     """
     found: list[list[str]] = []
     for name in names:
-        if found and _goes_on(nodes, found[-1], name):
+        if found and _can_follow(nodes, found[-1], name):
             found[-1].append(name)
         else:
             found.append([name])
     return found
 
 
-def _goes_on(nodes: Mapping[str, Node], family: Sequence[str], name: str) -> bool:
+def _can_follow(nodes: Mapping[str, Node], family: Sequence[str], name: str) -> bool:
     before, after = core_of(nodes[family[-1]]), core_of(nodes[name])
     given_up = {device for member in family for device in devices(core_of(nodes[member]))} - set(devices(before))
     if not given_up.isdisjoint(devices(nodes[name])):
         return False
     if before != after:
         return can_become(before, after)
-    # the same layout twice, with nothing to add, is asked for to be built twice
+    # the same layout twice, with nothing to add: the user wants two builds
     return any(nodes[member] != after for member in (name, *family) if core_of(nodes[member]) == after)
 
 
 def _measure_family(conductor: _Conductor, orders: Mapping[str, TrialOrder]) -> None:
-    """Layouts with a core that is built once, changed in place, and built anew after a failure. One alone is whole."""
-    before = _standing(conductor)
+    """Measure a family: build its core once, change it in place, rebuild it after a failure. One layout has no core."""
+    before = _outstanding(conductor)
     core: LayoutPlan | None = None
     for name, order in orders.items():
         conductor.listener.layout_begins(name, len(order.certain()))
@@ -150,14 +150,14 @@ def _measure_family(conductor: _Conductor, orders: Mapping[str, TrialOrder]) -> 
             raise
         except PoolproofError as error:
             conductor.listener.warning(f"{name}: {error.message}")
-            _fail_the_rest(conductor, order, error)
-            _take_down(conductor, before)
+            _fail_remaining(conductor, order, error)
+            _remove_all_but(conductor, before)
             core = None
-    _take_down(conductor, before)
+    _remove_all_but(conductor, before)
 
 
 def _core(conductor: _Conductor, name: str, core: LayoutPlan | None, before: set[int]) -> LayoutPlan:
-    """The layout's core, standing: built, or made of the one that stands. If that fails, built after all."""
+    """Return the layout's core, built: by changing the current core, or from scratch if there is none or that fails."""
     plan, host = conductor.plan, conductor.host
     if core is not None and core.node == core_of(plan.nodes[name]):
         return core
@@ -165,25 +165,25 @@ def _core(conductor: _Conductor, name: str, core: LayoutPlan | None, before: set
         try:
             return _build(conductor, partial(plan_next_core, plan, host, name, core))
         except BuildError as error:
-            conductor.listener.warning(f"{name}: {error.message}; it is built anew")
-            _take_down(conductor, before)
+            conductor.listener.warning(f"{name}: {error.message}; building it from scratch")
+            _remove_all_but(conductor, before)
     return _build(conductor, partial(plan_core, plan, host, name))
 
 
 def _measure_layout(conductor: _Conductor, name: str, order: TrialOrder, core: LayoutPlan | None) -> None:
-    """Build the layout, whole or over its core, measure it, and take down what was built here."""
-    before, plan, host = _standing(conductor), conductor.plan, conductor.host
+    """Build the layout, whole or on top of its core, measure it, and remove what was built here."""
+    before, plan, host = _outstanding(conductor), conductor.plan, conductor.host
     planner = partial(plan_rest, plan, host, name, core) if core else partial(plan_one, plan, host, name)
-    _run_trials(conductor, _ready(conductor, _build(conductor, planner)), order)
-    _take_down(conductor, before)
+    _run_trials(conductor, _open_layout(conductor, _build(conductor, planner)), order)
+    _remove_all_but(conductor, before)
 
 
-def _standing(conductor: _Conductor) -> set[int]:
+def _outstanding(conductor: _Conductor) -> set[int]:
     return {change.number for change in conductor.journal.outstanding()}
 
 
-def _take_down(conductor: _Conductor, keep: set[int]) -> None:
-    """Undo all but the changes of these numbers."""
+def _remove_all_but(conductor: _Conductor, keep: set[int]) -> None:
+    """Undo all changes except those with these numbers."""
     leftovers = undo_all(
         conductor.journal, conductor.host, keep=lambda change: change.number in keep, tell=conductor.listener.step
     )
@@ -192,32 +192,32 @@ def _take_down(conductor: _Conductor, keep: set[int]) -> None:
 
 def _run_trials(conductor: _Conductor, layout: BuiltLayout, order: TrialOrder) -> None:
     plan, host = conductor.plan, conductor.host
-    wanted = {workload.name for workload, _number in order.certain()}
-    cells = [cell for cell in plan.cells_of(layout.name) if cell.workload.name in wanted]
-    with watched(host, layout.tree) as check_pulse:
+    names = {workload.name for workload, _number in order.certain()}
+    cells = [cell for cell in plan.cells_of(layout.name) if cell.workload.name in names]
+    with watched(host, layout.tree) as check_health:
         prepared = prepare(host, layout, cells, conductor.listener)
         if conductor.schedule is not None:
             conductor.schedule.filled(layout.name, prepared)
-        bench = TrialContext(host, conductor.run, layout, plan.campaign.measure, conductor.listener)
+        context = TrialContext(host, conductor.run, layout, plan.campaign.measure, conductor.listener)
         for workload, number in order.ahead(prepared):
             if order.is_new(workload, number):
                 conductor.listener.trial_added(layout.name, workload.name)
             if conductor.schedule is not None:
-                bench.measure = conductor.schedule.measure(layout.name, workload.name)
-            order.add(run_trial(bench, prepared[workload.name], number))
-            check_pulse()
+                context.measure = conductor.schedule.measure(layout.name, workload.name)
+            order.add(run_trial(context, prepared[workload.name], number))
+            check_health()
 
 
 def _build(conductor: _Conductor, planner: Callable[[], LayoutPlan]) -> LayoutPlan:
-    """Build what is planned; if another program took one of its loop devices meanwhile, plan anew and try again."""
+    """Build what is planned; if another program took one of its loop devices meanwhile, plan and try again."""
     for attempt in range(1, _ATTEMPTS + 1):
         planned = planner()
-        before = _standing(conductor)
+        before = _outstanding(conductor)
         try:
             _apply(conductor, planned)
             return planned
         except BuildError:
-            _take_down(conductor, before)
+            _remove_all_but(conductor, before)
             if attempt == _ATTEMPTS or not planned.loops & used_loops(conductor.host):
                 raise
     raise AssertionError("unreachable")
@@ -236,10 +236,10 @@ def _apply(conductor: _Conductor, planned: LayoutPlan) -> None:
     )
 
 
-def _ready(conductor: _Conductor, planned: LayoutPlan) -> BuiltLayout:
+def _open_layout(conductor: _Conductor, planned: LayoutPlan) -> BuiltLayout:
     host, tree = conductor.host, planned.tree
-    for doubt in deviations(tree, host):
-        conductor.listener.warning(f"{planned.layout.name}: {doubt}")
+    for deviation in deviations(tree, host):
+        conductor.listener.warning(f"{planned.layout.name}: {deviation}")
     return BuiltLayout(
         name=planned.layout.name,
         node=planned.node,
@@ -251,7 +251,7 @@ def _ready(conductor: _Conductor, planned: LayoutPlan) -> BuiltLayout:
     )
 
 
-def _fail_the_rest(conductor: _Conductor, order: TrialOrder, error: PoolproofError) -> None:
+def _fail_remaining(conductor: _Conductor, order: TrialOrder, error: PoolproofError) -> None:
     for workload, number in order.certain():
         trial = failed_trial(order.layout, workload, number, error)
         conductor.run.append(trial)

@@ -1,4 +1,4 @@
-"""Bring a layout to rest between trials: everything flushed, nothing in RAM, nothing in flight; and check it."""
+"""Flush a layout and drop its caches between trials, and check that nothing is cached or in flight."""
 
 import time
 from collections.abc import Sequence
@@ -22,12 +22,12 @@ _HAS_NO_PAGES = "zfs"
 
 
 def flush(host: Host, layout: BuiltLayout) -> None:
-    """Write all that the layout holds in RAM to its disks and wait until their queues are empty.
+    """Flush everything the layout holds in RAM to its disks and wait until their queues are empty.
 
-    A directory on somebody else's disk is only flushed: its disk may never be idle.
+    A `dir` layout is only flushed: its disk is shared and may never be idle.
 
     Raises:
-        BuildError: not done within 10 minutes, or a disk's queue does not empty.
+        BuildError: the flush takes longer than 10 minutes, or requests remain in flight.
     """
     repeat(layout.tree.flush, host)
     if layout.found is not None:
@@ -37,7 +37,7 @@ def flush(host: Host, layout: BuiltLayout) -> None:
         if time.monotonic() > deadline:
             raise BuildError(
                 f"{layout.name}: its disks still have requests in flight {_QUIET_LIMIT_S:g} s after a sync",
-                "something else uses these disks; see: iostat -x 1",
+                "something else is using these disks; to see what they do: iostat -x 1",
             )
         time.sleep(_POLL_S)
 
@@ -48,23 +48,23 @@ def _in_flight(host: Host, counter: str) -> bool:
 
 
 def drop_caches(host: Host, layout: BuiltLayout, paths: Sequence[str]) -> tuple[int, ...] | None:
-    """Take the test files out of RAM; returns how many bytes of each are still there, None where that can't be told.
+    """Drop the test files from RAM. Returns how many bytes of each remain cached; None if that is unknown.
 
-    The layout is closed and opened in its own way. Files that are in RAM after that, as those of the user's own that
-    are taken as found, are dropped one by one. Of files on ZFS the page cache has nothing, and is not asked: fincore
-    maps a file, and what was mapped once OpenZFS 2.1 reads page by page from then on (zfs_read() of its zfs_vnops.c,
-    z_is_mapped): with primarycache=metadata four times as much for reads of 16k.
+    The layout is closed and opened in its own way. Files that are still cached then, such as existing files of the
+    user, are dropped one by one. Files on ZFS are not in the page cache and are not checked: fincore maps a file, and
+    OpenZFS 2.1 reads a file that was ever mapped page by page (z_is_mapped in zfs_read(), zfs_vnops.c), which with
+    primarycache=metadata reads four times as much for 16k reads.
 
     Raises:
-        BuildError: the layout does not close or open, as when something else uses it; or a cache does not empty.
+        BuildError: the layout cannot be closed or opened, for example because it is in use, or a cache stays full.
     """
     repeat(layout.tree.close, host)
     repeat(layout.tree.open, host)
     if layout.target.file_system == _HAS_NO_PAGES:
         _await_empty_caches(host, layout)
         return None
-    with ThreadPoolExecutor() as aside:
-        found = aside.submit(resident_bytes, host, paths)
+    with ThreadPoolExecutor() as pool:
+        found = pool.submit(resident_bytes, host, paths)
         _await_empty_caches(host, layout)
     resident = found.result()
     if not resident or not any(resident):
@@ -76,12 +76,12 @@ def drop_caches(host: Host, layout: BuiltLayout, paths: Sequence[str]) -> tuple[
 
 
 def _await_empty_caches(host: Host, layout: BuiltLayout) -> None:
-    """Caches of the layers' own (the ARC) are empty but for what opening the layout read: 32 MiB at most."""
+    """Wait until the layers' own caches (the ARC) are empty, except what opening the layout read: at most 32 MiB."""
     deadline = time.monotonic() + _EMPTY_LIMIT_S
     while (held := cached_bytes(layout.tree, host)) is not None and held > _EMPTY_BYTES:
         if time.monotonic() > deadline:
             raise BuildError(
-                f"{layout.name}: a cache in RAM still holds {format_size(held)} of data after closing and opening it",
-                "for the ARC of ZFS see: grep -w data_size /proc/spl/kstat/zfs/arcstats",
+                f"{layout.name}: a cache in RAM still holds {format_size(held)} of data after the layout was reopened",
+                "to see the ARC's data: grep -w data_size /proc/spl/kstat/zfs/arcstats",
             )
         time.sleep(_POLL_S)

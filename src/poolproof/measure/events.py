@@ -1,4 +1,4 @@
-"""What a run tells whoever watches it. A watcher overrides what it wants to hear; this one hears nothing."""
+"""The events of a run. A listener overrides the methods it needs; the base class ignores everything."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from poolproof.results.runs.model import Trial
 
 @dataclass(frozen=True)
 class LiveRates:
-    """Rates of the last second, bytes per second: fio's own count beside the leaf disks'. fio None: not known yet."""
+    """Rates of the last second in bytes per second: by fio (None: not known yet) and by the leaf devices."""
 
     elapsed_s: float
     fio_bytes_per_s: float | None
@@ -18,28 +18,28 @@ class Listener:
     """Every method is called from the thread that measures, except `live`."""
 
     wants_live = False
-    """Whether `live` is to be called; others who watch are told in any case."""
+    """True if `live` should be called; processes that watch the run get the rates in any case."""
 
     def campaign_begins(self, trials_to_do: int, trials_done: int) -> None:
-        """The plan stands; that many trials are ahead, and so many are finished from before."""
+        """The run starts; `trials_done` were finished earlier."""
 
     def layout_begins(self, layout: str, trials_to_do: int) -> None:
         """A layout is about to be built."""
 
     def trial_added(self, layout: str, workload: str) -> None:
-        """The trials of a cell do not agree yet: it gets one more than was planned."""
+        """A cell is not precise yet and gets one more trial than planned."""
 
     def step(self, title: str) -> None:
-        """What is happening now, in plain words."""
+        """A new step starts; `title` describes it for a person."""
 
     def trial_begins(self, layout: str, workload: str, number: int) -> None:
         """fio is about to start."""
 
     def live(self, rates: LiveRates) -> None:
-        """Once a second while fio runs; from a thread of its own."""
+        """Called once a second while fio runs, from another thread."""
 
     def trial_ends(self, trial: Trial) -> None:
-        """The trial is finished, judged and on disk."""
+        """The trial is finished, judged and saved."""
 
     def warning(self, message: str) -> None:
-        """Something went wrong that did not end the run."""
+        """Something went wrong, but the run continues."""

@@ -1,4 +1,4 @@
-"""Is a file system that runs as a program still there? One that hangs would let everything wait that touches it."""
+"""Check that file systems that run as programs still answer: if one hangs, everything that touches it hangs too."""
 
 import contextlib
 import threading
@@ -13,26 +13,26 @@ from poolproof.provision.undo import undo_one
 
 EVERY_S = 5.0
 LIMIT_S = 60.0
-"""Seconds without an answer after which a file system is taken for dead; a busy one answers late, not never."""
+"""Seconds without an answer after which a file system counts as hung; a busy one answers late, but it answers."""
 
 
 def health_checks_of(tree: TreePlan) -> list[HealthCheck]:
-    """Those of the layout's file systems that run as programs."""
+    """Return the health checks of the layout's file systems that run as programs."""
     return [entry.plan.health_check for entry in from_bottom(tree.top) if entry.plan and entry.plan.health_check]
 
 
 @contextlib.contextmanager
 def watched(host: Host, tree: TreePlan) -> Iterator[Callable[[], None]]:
-    """Feel the pulse of the layout's programs from a thread. What hangs is ended, so that all that waits for it fails.
+    """Check the layout's programs from a thread. A program that hangs is killed, so that what waits for it fails.
 
-    Yields what raises the BuildError, once that has happened. An error that comes out of the context because of it
-    becomes that BuildError.
+    Yields a function that raises a BuildError once a program was killed. An error that leaves the context after that is
+    replaced by the BuildError.
     """
-    pulses = health_checks_of(tree)
-    if not pulses:
+    checks = health_checks_of(tree)
+    if not checks:
         yield lambda: None
         return
-    watch = _Watch(host, pulses)
+    watch = _Watch(host, checks)
     try:
         yield watch.check
     except PoolproofError:
@@ -43,18 +43,18 @@ def watched(host: Host, tree: TreePlan) -> Iterator[Callable[[], None]]:
 
 
 class _Watch:
-    def __init__(self, host: Host, pulses: list[HealthCheck]) -> None:
-        self._host, self._pulses = host, pulses
+    def __init__(self, host: Host, checks: list[HealthCheck]) -> None:
+        self._host, self._checks = host, checks
         self._hung: HealthCheck | None = None
         self._end = threading.Event()
-        self._thread = threading.Thread(target=self._watch, name="pulse", daemon=True)
+        self._thread = threading.Thread(target=self._watch, name="health", daemon=True)
         self._thread.start()
 
     def check(self) -> None:
         if self._hung is not None:
             raise BuildError(
-                f"{self._hung.program} did not answer for {LIMIT_S:g} s, and was ended",
-                "its own log is the place to look; poolproof goes on with the next layout",
+                f"{self._hung.program} did not answer for {LIMIT_S:g} s and was killed",
+                "see the log of that program; poolproof continues with the next layout",
             )
 
     def stop(self) -> None:
@@ -63,19 +63,16 @@ class _Watch:
 
     def _watch(self) -> None:
         while self._hung is None and not self._end.wait(EVERY_S):
-            for pulse in self._pulses:
-                self._feel(pulse)
+            for check in self._checks:
+                self._run_check(check)
 
-    def _feel(self, pulse: HealthCheck) -> None:
-        """A complaint is an answer; a host that can't be asked is a matter for the thread that waits for fio.
-
-        So is a link that breaks while what hangs is being ended: the layout is taken down over it, or can't be.
-        """
+    def _run_check(self, check: HealthCheck) -> None:
+        """Run one check. An error message is an answer; the thread that waits for fio handles a lost connection."""
         try:
-            self._host.run(pulse.ask, timeout_s=LIMIT_S, check=False)
+            self._host.run(check.ask, timeout_s=LIMIT_S, check=False)
         except CommandTimedOut:
-            self._hung = pulse
+            self._hung = check
             with contextlib.suppress(PoolproofError):
-                undo_one(pulse.end, self._host)
+                undo_one(check.end, self._host)
         except PoolproofError:
             return

@@ -1,4 +1,4 @@
-"""Lay out the test files of a layout's workloads, once for all that share them, and look at what lies there."""
+"""Fill the test files of a layout's workloads, once for all workloads that share them, and inspect the result."""
 
 import time
 from collections.abc import Collection, Sequence
@@ -24,11 +24,11 @@ _REMOVE_LIMIT_S = 600.0
 def prepare(
     host: Host, layout: BuiltLayout, cells: Sequence[CellJobs], listener: Listener
 ) -> dict[str, PreparedWorkload]:
-    """Every workload ready to run on the layout, by its name.
+    """Return every workload, by name, ready to run on the layout.
 
     Raises:
-        FioError: fio could not lay the files out.
-        GuardError: a disk to be filled is another one now.
+        FioError: fio could not write the files.
+        GuardError: a disk to fill is no longer the one that was named.
     """
     laid_out = _on_device if layout.is_block else _on_file_system
     placed_cells = laid_out(host, layout, cells, listener)
@@ -60,7 +60,7 @@ class _Placed:
 
 
 def _on_device(host: Host, layout: BuiltLayout, cells: Sequence[CellJobs], listener: Listener) -> list[_Placed]:
-    """All workloads share the device; what the largest of them touches is written once."""
+    """Fill the device once, as far as the largest workload reaches; all workloads share it."""
     loads = [_on_block(layout, cell.load) for cell in cells]
     fill = None
     if any(cell.workload.fill for cell in cells):
@@ -115,10 +115,10 @@ def _place(layout: BuiltLayout, cell: CellJobs) -> str:
 
 
 def _make_places(host: Host, layout: BuiltLayout, places: Collection[str]) -> None:
-    """Make the directories, on every branch of a union, so that its create policy may choose for each file."""
+    """Make the directories on every branch of a union, so that its create policy can choose a branch for each file."""
     names = sorted(place.removeprefix(f"{layout.top}/") for place in places)
     paths = [f"{branch}/{name}" for branch in branches(layout.tree) for name in names]
     if paths:
-        # What a layout before this one left on a pool that stayed would not be laid out again, and is fragmented.
+        # Files of the previous layout on the same pool are fragmented and would not be written again.
         host.run(["rm", "-rf", "--one-file-system", "--", *paths], timeout_s=_REMOVE_LIMIT_S)
         host.run(["mkdir", "-p", *paths], timeout_s=_LIMIT_S)

@@ -1,4 +1,4 @@
-"""One trial: cool, settle, run fio between two readings of every counter, drain, judge, write down."""
+"""One trial: drop caches, wait until idle, run fio between two counter readings, drain, judge, record."""
 
 import math
 import time
@@ -50,11 +50,11 @@ _IDLE_FIRST = (0.1, 1.05)
 
 @dataclass(frozen=True)
 class _Measured:
-    """What came out of the window: fio's run, the counters at its bounds, all samples between, seconds of each part.
+    """What was measured: fio's run, the counters at both ends of the window, the samples between, seconds per phase.
 
-    `zfs`: what ZFS's own counters moved by, fio's ramp among it. `places`: where else bytes were counted. `busy_with`:
-    what the layers did by themselves right after fio; `vdevs`: what lay where after the drain. Both may have failed.
-    `host`: memory and processors before fio, after it, and after the drain.
+    `zfs` is the change of ZFS's own counters, including fio's ramp; `places` is where else bytes were counted.
+    `busy_with` is the layers' own work right after fio, and `vdevs` what each vdev stored after the drain; reading
+    either may have failed. `host` is memory and processors before fio, after it, and after the drain.
     """
 
     fio: FioRun
@@ -68,40 +68,40 @@ class _Measured:
     host: tuple[HostReading, HostReading, HostReading]
 
 
-def run_trial(bench: TrialContext, prepared: PreparedWorkload, number: int) -> Trial:
-    """Run one trial to a verdict. Whatever goes wrong with it makes it `failed`; only Ctrl-C comes through, and:
+def run_trial(context: TrialContext, prepared: PreparedWorkload, number: int) -> Trial:
+    """Run one trial to a verdict. If anything goes wrong, the trial is `failed`; only Ctrl-C is passed on.
 
     Raises:
-        HostUnreachable: the link to the host broke; the trial is written down as `failed`.
+        HostUnreachable: the connection to the host broke; the trial is recorded as `failed`.
     """
-    trial, broken = _attempt(bench, prepared, number)
-    bench.run.append(trial)
-    LiveNotes(bench.run).clear()
-    bench.listener.trial_ends(trial)
+    trial, broken = _attempt(context, prepared, number)
+    context.run.append(trial)
+    LiveNotes(context.run).clear()
+    context.listener.trial_ends(trial)
     if broken is not None:
         raise broken
     return trial
 
 
-def _attempt(bench: TrialContext, prepared: PreparedWorkload, number: int) -> tuple[Trial, HostUnreachable | None]:
+def _attempt(context: TrialContext, prepared: PreparedWorkload, number: int) -> tuple[Trial, HostUnreachable | None]:
     workload = prepared.workload
     begun = _now()
-    LiveNotes(bench.run).clear()  # of a run that was killed
-    bench.listener.trial_begins(bench.layout.name, workload.name, number)
-    directory = bench.run.trial_directory(bench.layout.name, workload.name, number)
+    LiveNotes(context.run).clear()  # they may be left from a run that was killed
+    context.listener.trial_begins(context.layout.name, workload.name, number)
+    directory = context.run.trial_directory(context.layout.name, workload.name, number)
     broken = None
     try:
-        with bench.run.together():
-            trial = _in_two_tries(bench, prepared, number, directory)
+        with context.run.together():
+            trial = _retry_if_stuck(context, prepared, number, directory)
     except PoolproofError as error:
-        trial = failed_trial(bench.layout.name, workload, number, error)
+        trial = failed_trial(context.layout.name, workload, number, error)
         broken = error if isinstance(error, HostUnreachable) else None
     return replace(trial, begun_at=begun), broken
 
 
 def failed_trial(layout: str, workload: Workload, number: int, error: PoolproofError) -> Trial:
-    """A trial that could not be made, with the reason as its finding; it begins when that is known."""
-    finding = Finding("work-done", "fails", error.message, error.hint or "see the message; then run the campaign again")
+    """Return a `failed` trial with the error as its finding. Its start is the time of the failure."""
+    finding = Finding("work-done", "fails", error.message, error.hint or "fix the cause, then run the campaign again")
     return Trial(layout, workload.name, number, "failed", (finding,), workload.metric, begun_at=_now())
 
 
@@ -109,36 +109,36 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
-def _in_two_tries(bench: TrialContext, prepared: PreparedWorkload, number: int, directory: Path) -> Trial:
-    """The second where fio hung in the first, which the trial then says."""
+def _retry_if_stuck(context: TrialContext, prepared: PreparedWorkload, number: int, directory: Path) -> Trial:
+    """Repeat the trial once if fio hung; the second trial then has a note about it."""
     try:
-        return _measure_and_judge(bench, prepared, number, directory)
+        return _measure_and_judge(context, prepared, number, directory)
     except FioStuck as stuck:
-        trial = _measure_and_judge(bench, prepared, number, directory)
+        trial = _measure_and_judge(context, prepared, number, directory)
         return replace(trial, findings=(*trial.findings, stuck.note))
 
 
-def _measure_and_judge(bench: TrialContext, prepared: PreparedWorkload, number: int, directory: Path) -> Trial:
+def _measure_and_judge(context: TrialContext, prepared: PreparedWorkload, number: int, directory: Path) -> Trial:
     workload = prepared.workload
-    cold = bench.measure.is_cold(workload, reads=prepared.load.reads)
-    resident, cool_s = _timed_cool(bench, prepared, cold)
-    measured = _measure(bench, prepared, number)
-    _keep(bench, directory, measured, generator_of(prepared.load))
+    cold = context.measure.is_cold(workload, reads=prepared.load.reads)
+    resident, drop_s = _drop_caches(context, prepared, cold)
+    measured = _measure(context, prepared, number)
+    _save(context, directory, measured, generator_of(prepared.load))
     result = _result_of(measured.fio, prepared.load)
-    evidence = _evidence(bench, prepared, measured, result, resident)
+    evidence = _evidence(context, prepared, measured, result, resident)
     figures, settling = window_of(measured.fio, result, workload.metric, generator_of(prepared.load))
     case = Case(
         load=prepared.load,
         outcome=result,
         evidence=evidence,
-        target=bench.layout.target,
+        target=context.layout.target,
         cold=cold,
         asked_s=measured.fio.ran_s if measured.fio.ended else measured.fio.most_s or prepared.load.asked_s,
     )
     judgement = judge(case)
-    bench.run.keep(directory, "evidence.json", trial_evidence(case))
+    context.run.keep(directory, "evidence.json", trial_evidence(case))
     return Trial(
-        layout=bench.layout.name,
+        layout=context.layout.name,
         workload=workload.name,
         number=number,
         verdict=judgement.verdict,
@@ -148,62 +148,62 @@ def _measure_and_judge(bench: TrialContext, prepared: PreparedWorkload, number: 
         account=evidence.account,
         leaves=evidence.leaves,
         stored_bytes=prepared.stored_bytes,
-        seconds={"cool": cool_s, **measured.seconds},
+        seconds={"cool": drop_s, **measured.seconds},
         settling=settling,
     )
 
 
-def _timed_cool(bench: TrialContext, prepared: PreparedWorkload, cold: bool) -> tuple[tuple[int, ...] | None, float]:
+def _drop_caches(context: TrialContext, prepared: PreparedWorkload, cold: bool) -> tuple[tuple[int, ...] | None, float]:
     begun = time.monotonic()
     if not cold:
-        flush(bench.host, bench.layout)
+        flush(context.host, context.layout)
         return None, time.monotonic() - begun
-    bench.listener.step("cool the caches")
-    if bench.layout.found is not None or not bench.layout.tree.close:
-        flush(bench.host, bench.layout)  # else closing writes out all that is there; a directory only drops its pages
-    resident = drop_caches(bench.host, bench.layout, prepared.paths)
+    context.listener.step("cool the caches")
+    if context.layout.found is not None or not context.layout.tree.close:
+        flush(context.host, context.layout)  # otherwise closing writes everything out; a directory only drops its pages
+    resident = drop_caches(context.host, context.layout, prepared.paths)
     return resident, time.monotonic() - begun
 
 
-def _measure(bench: TrialContext, prepared: PreparedWorkload, number: int) -> _Measured:
-    host, leaves, scratch = bench.host, bench.layout.leaves, bench.layout.scratch
-    seconds = {"settle": _pause(bench)}
-    bench.listener.step("measure")
-    places = places_of(bench.layout.tree, host)
+def _measure(context: TrialContext, prepared: PreparedWorkload, number: int) -> _Measured:
+    host, leaves, scratch = context.host, context.layout.leaves, context.layout.scratch
+    seconds = {"settle": _pause(context)}
+    context.listener.step("measure")
+    places = places_of(context.layout.tree, host)
     more = [path for place in places for path in place.counters]
     sampler = Sampler(host, leaves, SAMPLE_S, more)
     start: list[CounterReading] = []
-    ending, load = _ending(bench, prepared)
+    ending, load = _ending(context, prepared)
     generator = generator_of(load)
-    teller = RatePublisher(bench.listener, bench.run, (bench.layout.name, prepared.workload.name, number))
-    reports = ending or teller.is_heard() or (load.asked_s or 0.0) >= _SERIES_FROM_S
-    to_decide_s = bench.measure.shortest_s if ending else math.inf
+    publisher = RatePublisher(context.listener, context.run, (context.layout.name, prepared.workload.name, number))
+    reports = ending or publisher.is_heard() or (load.asked_s or 0.0) >= _SERIES_FROM_S
+    to_decide_s = context.measure.shortest_s if ending else math.inf
     status_s = status_interval_s(load, to_decide_s) if reports else None
-    # A program that hangs below fio is ended by its pulse, and its mount is gone then: no second try beneath it.
-    most_s = None if health_checks_of(bench.layout.tree) else load.planned_s
-    watch = FioWatch(host, generator, scratch, sampler, teller if reports else None, ending, most_s)
+    # A file system program that hangs is ended by its health check. Its mount is then gone, so fio is not retried.
+    most_s = None if health_checks_of(context.layout.tree) else load.planned_s
+    watch = FioWatch(host, generator, scratch, sampler, publisher if reports else None, ending, most_s)
 
     def begins() -> None:
         start.append(read_now(host, leaves, more))
         watch.begins(start[0].at_s)
 
-    beneath = bench.layout.target.zfs or ZfsFacts()
-    zfs_start, host_start = read_zfs(host, beneath.pools, beneath.objsets), read_host(host)
+    zfs_facts = context.layout.target.zfs or ZfsFacts()
+    zfs_start, host_start = read_zfs(host, zfs_facts.pools, zfs_facts.objsets), read_host(host)
     with sampler, watch:
-        as_found = bench.layout.found is not None and not prepared.workload.fill
-        ran = generator.run(host, load, scratch, status_s=status_s, before=begins, read_only=as_found)
+        read_only = context.layout.found is not None and not prepared.workload.fill
+        ran = generator.run(host, load, scratch, status_s=status_s, before=begins, read_only=read_only)
         end, host_end = read_now(host, leaves, more), read_host(host)
     if watch.stuck is not None:
         raise FioStuck(watch.stuck)
-    zfs = use_between(zfs_start, read_zfs(host, beneath.pools, beneath.objsets))
-    bench.listener.step("drain to the disks")
-    # The disks are slow, and the programs that ask are too. A Ctrl-C waits for them, each has its limit.
-    with ThreadPoolExecutor() as aside:
-        report = aside.submit(gathered, host, load, scratch, watch if status_s else None, ending, ran)
-        busy = aside.submit(busy_with, bench.layout.tree, host)
-        flush(host, bench.layout)
+    zfs = use_between(zfs_start, read_zfs(host, zfs_facts.pools, zfs_facts.objsets))
+    context.listener.step("drain to the disks")
+    # Disks and commands are slow, so run them in parallel. Ctrl-C waits for them; each has a time limit.
+    with ThreadPoolExecutor() as pool:
+        report = pool.submit(gathered, host, load, scratch, watch if status_s else None, ending, ran)
+        busy = pool.submit(busy_with, context.layout.tree, host)
+        flush(host, context.layout)
         drained, host_drained = read_now(host, leaves, more), read_host(host)
-        vdevs = aside.submit(vdev_uses, bench.layout.tree, host)
+        vdevs = pool.submit(vdev_uses, context.layout.tree, host)
     fio = report.result()
     seconds |= {"fio": fio.completed.elapsed_s, "drain": drained.at_s - end.at_s}
     window = Window(start[0], end, drained)
@@ -211,28 +211,28 @@ def _measure(bench: TrialContext, prepared: PreparedWorkload, number: int) -> _M
     return _Measured(fio, window, tuple(sampler.readings), seconds, zfs, places, busy, vdevs, readings)
 
 
-def _ending(bench: TrialContext, prepared: PreparedWorkload) -> tuple[Ending | None, Load]:
-    """When fio is to be ended, None where nobody does; and the jobs, with as much time as they may take."""
+def _ending(context: TrialContext, prepared: PreparedWorkload) -> tuple[Ending | None, Load]:
+    """Return when to end fio (None: it ends by itself), and the load with the longest time it may take."""
     workload, load = prepared.workload, prepared.load
-    ending = ending_of(bench.host, bench.layout, workload, load, bench.measure, workload.metric)
+    ending = ending_of(context.host, context.layout, workload, load, context.measure, workload.metric)
     return ending, generator_of(load).lasting(load, ending.most_s) if ending else load
 
 
-def _pause(bench: TrialContext) -> float:
+def _pause(context: TrialContext) -> float:
     """Measure the disks' background I/O for a moment, longer before the first trial; return the seconds."""
-    share, longest_s = (_IDLE_SHARE, _IDLE_LONGEST_S) if bench.idle.seconds else _IDLE_FIRST
-    before = read_now(bench.host, bench.layout.leaves)
-    time.sleep(min(longest_s, share * bench.measure.shortest_s))
-    after = read_now(bench.host, bench.layout.leaves)
-    bench.idle = bench.idle.plus(before, after, len(bench.layout.leaves))
+    share, longest_s = (_IDLE_SHARE, _IDLE_LONGEST_S) if context.idle.seconds else _IDLE_FIRST
+    before = read_now(context.host, context.layout.leaves)
+    time.sleep(min(longest_s, share * context.measure.shortest_s))
+    after = read_now(context.host, context.layout.leaves)
+    context.idle = context.idle.plus(before, after, len(context.layout.leaves))
     return after.at_s - before.at_s
 
 
 def _result_of(fio: FioRun, load: Load) -> Outcome:
-    """fio's last whole report; earlier ones are its status while it ran.
+    """Return fio's last whole report; the earlier ones are its status while it ran.
 
     Raises:
-        FioError: it wrote none, or it complained of something that its report does not show.
+        FioError: there is no report, or fio failed in a way that its report does not show.
     """
     generator = generator_of(load)
     results = generator.outcomes(fio.report)
@@ -247,20 +247,20 @@ def _result_of(fio: FioRun, load: Load) -> Outcome:
 
 
 def _evidence(
-    bench: TrialContext,
+    context: TrialContext,
     prepared: PreparedWorkload,
     measured: _Measured,
     result: Outcome,
     resident: tuple[int, ...] | None,
 ) -> Evidence:
     window = _without_ramp(measured, prepared.load, result)
-    leaves = leaf_uses(bench.layout.leaves, window)
+    leaves = leaf_uses(context.layout.leaves, window)
     moved = moved_each_way(result)
-    account = byte_account(moved, leaves, prepared.write_factor, window, bench.idle) if leaves else None
+    account = byte_account(moved, leaves, prepared.write_factor, window, context.idle) if leaves else None
     files = prepared.files
     if resident is not None:
         files = tuple(replace(file, resident_bytes=pages) for file, pages in zip(files, resident, strict=True))
-    paths = counter_paths(bench.layout.leaves, [path for place in measured.places for path in place.counters])
+    paths = counter_paths(context.layout.leaves, [path for place in measured.places for path in place.counters])
     return Evidence(
         account=account,
         leaves=leaves,
@@ -273,10 +273,10 @@ def _evidence(
 
 
 def _without_ramp(measured: _Measured, load: Load, result: Outcome) -> Window:
-    """The window that fio's figures cover: it counts nothing of its ramp, the disks do.
+    """Return the window that fio's results cover: the disks' counters include fio's ramp, but fio's results do not.
 
-    The window starts as long before fio's last word as its longest job ran; the counters of that moment lie between
-    two samples.
+    The window starts as long before fio's last report as its longest job ran. The counters at that moment are
+    interpolated between two samples.
     """
     if load.ramp_s == 0 or result.timestamp_ms is None or not measured.samples:
         return measured.window
@@ -285,15 +285,15 @@ def _without_ramp(measured: _Measured, load: Load, result: Outcome) -> Window:
     return replace(measured.window, start=reading_at(measured.samples, starts_at))
 
 
-def _keep(bench: TrialContext, directory: Path, measured: _Measured, generator: LoadGenerator) -> None:
-    """Write down what was seen: the job, fio's whole report, the samples."""
-    bench.run.keep_text(directory, generator.load_file, measured.fio.job_text)
-    bench.run.keep_text(directory, generator.report_file, measured.fio.report)
+def _save(context: TrialContext, directory: Path, measured: _Measured, generator: LoadGenerator) -> None:
+    """Save the job, fio's whole report and the samples."""
+    context.run.keep_text(directory, generator.load_file, measured.fio.job_text)
+    context.run.keep_text(directory, generator.report_file, measured.fio.report)
     if measured.fio.warm_up:
-        bench.run.keep_text(directory, "warm-up.json", measured.fio.warm_up)
+        context.run.keep_text(directory, "warm-up.json", measured.fio.warm_up)
     if measured.fio.statuses:
-        bench.run.keep_text(directory, "series.jsonl", series_text(measured.fio.statuses))
+        context.run.keep_text(directory, "series.jsonl", series_text(measured.fio.statuses))
     if measured.fio.latencies:
-        bench.run.keep_text(directory, "latency.jsonl", latency_text(measured.fio.latencies))
-    names = [leaf.name for leaf in bench.layout.leaves]
-    bench.run.keep_samples(directory, names, measured.samples)
+        context.run.keep_text(directory, "latency.jsonl", latency_text(measured.fio.latencies))
+    names = [leaf.name for leaf in context.layout.leaves]
+    context.run.keep_samples(directory, names, measured.samples)

@@ -59,7 +59,7 @@ def test_a_link_that_breaks_leaves_no_traceback_and_the_watch_goes_on() -> None:
 def test_a_link_that_breaks_while_what_hangs_is_ended_leaves_no_traceback() -> None:
     host = _Far(hangs=True)
     with pytest.raises(BuildError, match=r"autotierfs on .* did not answer"), pulse.watched(host, TREE):
-        _await(lambda: not any(thread.name == "pulse" for thread in threading.enumerate()))
+        _await(lambda: not any(thread.name == "health" for thread in threading.enumerate()))
         raise HostUnreachable("the link to nas broke", "ssh nas true")
 
 
