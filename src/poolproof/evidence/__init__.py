@@ -1,1 +1,1 @@
-"""What the counters of every layer said while fio ran."""
+"""What the counters of every layer showed during a trial."""

@@ -1,4 +1,4 @@
-"""The byte account of a trial, from four readings of the counters: start and end of the window, drained, and idle."""
+"""The byte account of a trial, from readings of the counters: start and end of the window, drained, and idle."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from poolproof.evidence.sampler import CounterReading, counter_paths
 
 @dataclass(frozen=True)
 class Window:
-    """The readings that bound a trial. fio's ramp and start-up lie before `start`; `drained` is after a sync."""
+    """The readings at the bounds of a trial. The ramp and start-up are before `start`; `drained` is after a sync."""
 
     start: CounterReading
     end: CounterReading
@@ -20,14 +20,14 @@ class Window:
 
 @dataclass(frozen=True)
 class Idle:
-    """What the leaves did while fio was not running: bytes over seconds, summed over the pauses of a layout."""
+    """What the leaf devices did while no load was running, summed over the pauses of a layout."""
 
     seconds: float = 0.0
     read_bytes: int = 0
     write_bytes: int = 0
 
     def plus(self, before: CounterReading, after: CounterReading, leaf_count: int) -> "Idle":
-        """With one more pause, bounded by two readings; only the leaves count, not the disks below them."""
+        """Return the sum with one more pause between two readings. Only leaf devices count, not the disks below them."""
         done = [difference(b, a) for a, b in zip(before.counters, after.counters, strict=True)][:leaf_count]
         return Idle(
             self.seconds + after.at_s - before.at_s,
@@ -37,7 +37,7 @@ class Idle:
 
 
 def leaf_uses(leaves: Sequence[Leaf], window: Window) -> tuple[LeafUse, ...]:
-    """What each leaf did in the window."""
+    """Return what each leaf device did in the window."""
     place = {path: number for number, path in enumerate(counter_paths(leaves))}
     return tuple(_leaf_use(leaf, place, window) for leaf in leaves)
 
@@ -76,7 +76,7 @@ def _two_differences(window: Window, number: int) -> tuple[Counters, Counters]:
 def byte_account(
     fio_bytes: tuple[int, int], leaves: Sequence[LeafUse], write_factor: float, window: Window, idle: Idle
 ) -> Account:
-    """F against D. `fio_bytes` are read and written bytes by fio's own count."""
+    """Return the byte account. `fio_bytes` are the bytes read and written, as the load generator counted them."""
     return Account(
         fio_read_bytes=fio_bytes[0],
         fio_write_bytes=fio_bytes[1],

@@ -1,8 +1,8 @@
 """The kernel's counters of one block device, from its sysfs `stat` file.
 
-Fields as in the kernel's Documentation/block/stat.rst: reads, merged, sectors of 512 bytes, milliseconds; the same for
-writes; requests in flight, busy milliseconds, queue milliseconds; the same four for discards; flushes and their
-milliseconds. Older kernels print 11 or 15 of the 17.
+The fields are those of the kernel's Documentation/block/stat.rst: reads, merged, sectors of 512 bytes, milliseconds;
+the same for writes; requests in flight, busy milliseconds, queue milliseconds; the same four for discards; flushes and
+their milliseconds. Older kernels print 11 or 15 of the 17.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ _SECTOR_BYTES = 512
 
 @dataclass(frozen=True)
 class Counters:
-    """Totals since the device appeared. `flush_ios` are counted among `write_ios` too on most drivers."""
+    """Totals since the device appeared; `*_ios` are requests. Most drivers count `flush_ios` among `write_ios` too."""
 
     read_ios: int = 0
     read_bytes: int = 0
@@ -27,7 +27,7 @@ class Counters:
 
 
 def parse_counters(text: str) -> Counters | None:
-    """The counters in a `stat` file's text; None when there are none (the device is gone)."""
+    """Return the counters in a `stat` file's text; None if it has none because the device is gone."""
     fields = [int(field) for field in text.split()]
     if len(fields) < 11:
         return None
@@ -45,17 +45,17 @@ def parse_counters(text: str) -> Counters | None:
 
 
 def difference(later: Counters, earlier: Counters) -> Counters:
-    """What happened between two readings; `in_flight` is that of the later one."""
+    """Return what happened between two readings; `in_flight` is that of the later one."""
     return _of_both(earlier, later, lambda first, second: second - first)
 
 
 def between(earlier: Counters, later: Counters, share: float) -> Counters:
-    """The counters at a moment between two readings (`share` 0 to 1 of the way), as if the work went on evenly."""
+    """Return the counters at a share (0 to 1) of the way between two readings, by linear interpolation."""
     return _of_both(earlier, later, lambda first, second: first + round((second - first) * share))
 
 
 def _of_both(earlier: Counters, later: Counters, total: Callable[[int, int], int]) -> Counters:
-    """Counters whose totals follow from those of both; `in_flight` is no total, and that of the later one."""
+    """Return counters with each total computed from both; `in_flight` is not a total and is that of the later one."""
     return Counters(
         read_ios=total(earlier.read_ios, later.read_ios),
         read_bytes=total(earlier.read_bytes, later.read_bytes),

@@ -1,4 +1,4 @@
-"""The test files as they stand: holes, unwritten extents, pages in RAM."""
+"""The state of the test files: holes, unwritten extents, pages in RAM."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -14,10 +14,10 @@ _BLOCKS_OF = re.compile(r"\((\d+) blocks? of (\d+) bytes\)")
 
 
 def list_files(host: Host, directory: str) -> tuple[str, ...]:
-    """Every regular file under a directory, sorted.
+    """Return every regular file under a directory, sorted.
 
     Raises:
-        CommandFailed: no such directory.
+        CommandFailed: there is no such directory.
     """
     argv = ["find", directory, "-xdev", "-type", "f", "-print0"]
     found = host.run(argv, timeout_s=_LIMIT_S).stdout.split("\0")
@@ -25,7 +25,7 @@ def list_files(host: Host, directory: str) -> tuple[str, ...]:
 
 
 def inspect(host: Host, paths: Sequence[str]) -> tuple[TestFile, ...]:
-    """Size, holes and unwritten bytes of each file. What the host can't tell is None."""
+    """Return size, holes and unwritten bytes of each file; None if the host can't report them."""
     if not paths:
         return ()
     sizes = _sizes(host, paths)
@@ -36,7 +36,7 @@ def inspect(host: Host, paths: Sequence[str]) -> tuple[TestFile, ...]:
 
 
 def resident_bytes(host: Host, paths: Sequence[str]) -> tuple[int, ...] | None:
-    """Bytes of each file that are in the page cache; None where `fincore` can't tell."""
+    """Return the bytes of each file in the page cache; None if `fincore` fails."""
     if not paths:
         return ()
     argv = ["fincore", "--bytes", "--noheadings", "--output", "RES"]
@@ -48,7 +48,7 @@ def resident_bytes(host: Host, paths: Sequence[str]) -> tuple[int, ...] | None:
 
 
 def _batches(paths: Sequence[str]) -> Iterator[Sequence[str]]:
-    """As many as a command line surely takes."""
+    """Yield the paths in groups that fit on a command line."""
     for first in range(0, len(paths), _MOST_PATHS):
         yield paths[first : first + _MOST_PATHS]
 
@@ -60,7 +60,7 @@ def _sizes(host: Host, paths: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _holes(size_bytes: int, allocated_bytes: int) -> int:
-    """Bytes without a block; a compressing file system allocates less as well (`Target.compression` tells)."""
+    """Return the bytes without a block. A compressing file system (`Target.compression`) allocates fewer blocks, too."""
     return max(0, size_bytes - allocated_bytes)
 
 

@@ -1,7 +1,7 @@
-"""What the host's memory and processors did while a trial ran: page cache, dirty memory, how each processor was used.
+"""The host's memory and processors during a trial: page cache, dirty memory, use of each processor.
 
-Fields as in the kernel's Documentation/filesystems/proc.rst: /proc/meminfo in kB, /proc/stat in clock ticks of each
-processor: user, nice, system, idle, iowait, irq, softirq, steal (guest time is counted in user).
+The fields are those of the kernel's Documentation/filesystems/proc.rst: /proc/meminfo in kB, /proc/stat in clock ticks
+of each processor: user, nice, system, idle, iowait, irq, softirq, steal (guest time is counted in user).
 """
 
 import re
@@ -17,7 +17,7 @@ _IDLE, _IOWAIT, _STEAL, _FIELDS = 3, 4, 7, 8
 
 @dataclass(frozen=True)
 class HostReading:
-    """Memory in bytes at one moment, `dirty_bytes` with what is being written back; each processor's ticks so far."""
+    """Memory in bytes at one time, and the ticks of each processor so far. `dirty_bytes` include writeback."""
 
     cached_bytes: int
     dirty_bytes: int
@@ -25,7 +25,7 @@ class HostReading:
 
 
 def read_host(host: Host) -> HostReading:
-    """The host at this moment.
+    """Return a reading of the host.
 
     Raises:
         HostUnreachable: the link broke.
@@ -35,7 +35,7 @@ def read_host(host: Host) -> HostReading:
 
 
 def host_use(start: HostReading, end: HostReading, drained: HostReading) -> HostUse:
-    """What happened between the readings: right before fio, right after it, and when all was flushed."""
+    """Return the difference of the readings: before the load, after it, and after everything was flushed."""
     return HostUse(
         cached_start_bytes=start.cached_bytes,
         cached_end_bytes=end.cached_bytes,
@@ -47,7 +47,7 @@ def host_use(start: HostReading, end: HostReading, drained: HostReading) -> Host
 
 
 def _cpu_use(name: str, earlier: tuple[int, ...], later: tuple[int, ...]) -> CpuUse:
-    """Ticks may go back a little (proc.rst, iowait): such a one counts as none."""
+    """Return the use of a processor. Ticks may decrease slightly (proc.rst, iowait), which counts as 0."""
     spent = [max(0, b - a) for a, b in zip(earlier, later, strict=False)]
     total = sum(spent) or 1
     busy = total - spent[_IDLE] - spent[_IOWAIT] - spent[_STEAL] if sum(spent) else 0
@@ -55,7 +55,7 @@ def _cpu_use(name: str, earlier: tuple[int, ...], later: tuple[int, ...]) -> Cpu
 
 
 def _ticks(stat: str) -> dict[str, tuple[int, ...]]:
-    """By the processor's name; kernels before 2.6.33 print fewer fields, the rest counts as 0."""
+    """Return the ticks by processor name; fields missing before Linux 2.6.33 count as 0."""
     found = {}
     for name, fields in re.findall(r"^(cpu\d+) (.*)", stat, re.MULTILINE):
         values = [int(field) for field in fields.split()[:_FIELDS]]

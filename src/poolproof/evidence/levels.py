@@ -1,4 +1,4 @@
-"""The byte account level by level: what fio moved, and what passed each layer under it on the way to the disks."""
+"""The byte account by level: the bytes that fio moved, and those that passed each layer below it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,9 +15,10 @@ BELOW = "below"
 
 @dataclass(frozen=True)
 class CountingPoint:
-    """Where bytes can be counted: a layer by its word, or a device, or what lies below one. `depth`: 1 under fio.
+    """A place where bytes are counted: a layer by its word, a device, or the disk below a device. `depth` is 1 under
+    fio.
 
-    `counters`: the sysfs `stat` files whose sum it is; without any, ZFS's own counters of the dataset `name`.
+    Its value is the sum of the sysfs `stat` files in `counters`; without any, that of ZFS's counters of dataset `name`.
     """
 
     layer: str
@@ -33,7 +34,7 @@ def levels_of(
     window: Window,
     zfs: ZfsUse | None,
 ) -> tuple[Level, ...]:
-    """Every level from fio down. `paths`: the counter files of the window's readings, in their order."""
+    """Return every level from fio down. `paths` are the counter files of the window's readings, in order."""
     numbers = {path: number for number, path in enumerate(paths)}
     below = [_level(place, numbers, window, zfs) for place in places]
     return (Level(FIO, FIO, 0, *fio_bytes), *(level for level in below if level is not None))

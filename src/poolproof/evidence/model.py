@@ -60,10 +60,10 @@ class Account:
 
 @dataclass(frozen=True)
 class TestFile:
-    """One file that the job uses, as it stood before the trial. `resident_bytes`: its pages in RAM after cooling.
+    """One test file before the trial. `resident_bytes` are its pages in RAM after the caches were dropped.
 
-    `unwritten_bytes`: allocated but never written; `hole_bytes`: not allocated at all; both read as zeros from no disk.
-    None: could not be told here.
+    `unwritten_bytes` are allocated but were never written; `hole_bytes` are not allocated. Both read as zeros without
+    any disk I/O. None if the host can't report it.
     """
 
     path: str
@@ -75,9 +75,9 @@ class TestFile:
 
 @dataclass(frozen=True)
 class MirrorSide:
-    """One side of a ZFS mirror: the disks below it, by name; whether one of them turns (None: the host does not say).
+    """One side of a ZFS mirror: the names of the disks below it. `turns` is True if one is rotational, None if unknown.
 
-    `is_file`: the vdev is a file on a file system, and no block device.
+    `is_file` is True if the vdev is a file on a file system, not a block device.
     """
 
     devices: tuple[str, ...]
@@ -87,11 +87,11 @@ class MirrorSide:
 
 @dataclass(frozen=True)
 class ZfsFacts:
-    """What ZFS says of the dataset or zvol under the test files. Properties in `zfs get`'s own words; None: not asked.
+    """What ZFS reports about the dataset or zvol under the test files. Properties are as `zfs get` prints them.
 
-    `version` as the module prints it ("2.2.4-1"). `has_log` and `has_cache`: a pool has a log or a cache vdev.
-    `mirrors`: those among the data vdevs, side by side.
-    `pools` by name. `objsets`: the kstat file of each dataset, below /proc/spl/kstat/zfs.
+    `version` is as the module prints it ("2.2.4-1"). `has_log` and `has_cache` are True if a pool has a log or a cache
+    vdev. `mirrors` are the mirrors among the data vdevs. `pools` are names. `objsets` are the kstat files of the
+    datasets, below /proc/spl/kstat/zfs. None if the property was not read.
     """
 
     version: str | None = None
@@ -111,20 +111,20 @@ class ZfsFacts:
 
 @dataclass(frozen=True)
 class Target:
-    """What the test files stand on, as the host tells it.
+    """What the test files are stored on, as the host reports it.
 
     `volatile`: RAM (tmpfs, ramfs, zram). `compression` is the property as set ("zstd:3", "lz4"), None for none.
     `loop_without_direct` names loop devices under the target that go through the page cache of the file below.
     `record_bytes` is the unit that a compressing or copy-on-write file system works in (ZFS recordsize, 128 KiB btrfs).
 
-    What follows is None where the host was not asked or cannot tell. `zfs`: the ZFS beneath, also under a zvol with
-    another file system on it. `kernel`: its version, (6, 18). `rotational`: every leaf turns. `disks`: how many
-    leaves. `ceiling_*`: the most that the links and media of all leaves can carry, RAM left out. `write_through`: no
-    leaf has a volatile write cache, so that the kernel has no flushes to send. `in_guest`: a virtual machine, whose
-    host may cache below the counters. `dirty_limit_bytes`: dirty data above which a writer is made to wait.
-    `physical_block_bytes` and `alignment_bytes`: the sector of the medium, and the smallest write that the layout
-    sends to it (1 << ashift). `discarded`: the leaves were trimmed and not filled since. `zoned`: a leaf is an SMR
-    disk. `md_bitmap`: an md array beneath keeps its own internal write-intent bitmap. `mount_options` as mounted.
+    The other fields are None if they are not known. `zfs` is the ZFS below, also that under a zvol with another file
+    system on it. `kernel` is its version, (6, 18). `rotational`: every leaf device is. `disks` is the number of leaf
+    devices. `ceiling_*` is the most that the links and media of all leaf devices can carry, without RAM.
+    `write_through`: no leaf device has a volatile write cache, so the kernel sends no flushes. `in_guest`: the host is
+    a virtual machine, whose own host may cache below the counters. `dirty_limit_bytes`: the kernel makes writers wait
+    above this amount of dirty data. `physical_block_bytes` is the sector of the medium, `alignment_bytes` the smallest
+    write that the layout sends to it (1 << ashift). `discarded`: the leaf devices were trimmed and not filled since.
+    `zoned`: a leaf device is an SMR disk. `md_bitmap`: an md array below has an internal write-intent bitmap.
     """
 
     file_system: str
@@ -152,7 +152,7 @@ class Target:
 
 @dataclass(frozen=True)
 class DatasetUse:
-    """What passed a dataset in the window, by its own counters (nread, nwritten): above the ARC."""
+    """The bytes that passed a dataset in the window, by its own counters (nread, nwritten), above the ARC."""
 
     name: str
     read_bytes: int
@@ -161,10 +161,10 @@ class DatasetUse:
 
 @dataclass(frozen=True)
 class VdevUse:
-    """A top-level vdev after the trial, by `zpool list -v`.
+    """A top-level vdev after the trial, from `zpool list -v`.
 
-    `section`: empty for data, else `logs`, `cache`, `special`, `dedup` or `spare`. `allocated_bytes` has parity in it,
-    and a mirror's copies once.
+    `section` is empty for data, else `logs`, `cache`, `special`, `dedup` or `spare`. `allocated_bytes` include parity
+    and count the copies of a mirror once.
     """
 
     pool: str
@@ -176,11 +176,11 @@ class VdevUse:
 
 @dataclass(frozen=True)
 class ZfsUse:
-    """What the ZFS counters moved by in the window of a trial: /proc/spl/kstat/zfs. None: not counted here.
+    """The difference of the ZFS counters in the window of a trial: /proc/spl/kstat/zfs. None if not counted.
 
     `direct_read_bytes` and `arc_read_bytes` are from the pool's iostats (2.3 and later); `zil_slog_bytes` and
     `zil_normal_bytes` from zil_itx_metaslab_slog_bytes and zil_itx_metaslab_normal_bytes; `l2_read_bytes` and
-    `l2_write_bytes` from arcstats. `vdevs`: how full each is once all is drained.
+    `l2_write_bytes` from arcstats. `vdevs` are as they were after the drain.
     """
 
     direct_read_bytes: int | None = None
@@ -196,11 +196,11 @@ class ZfsUse:
 
 @dataclass(frozen=True)
 class Level:
-    """Bytes that passed one level of the stack in the window.
+    """The bytes that passed one level of the stack in the window.
 
-    `layer`: `fio`, a layer by its word, `dataset`, `device` (a leaf), or `below` (the disk that a loop file lies on).
-    `depth` counts from 0, fio. `write_bytes` are those of when fio ended, `drained_write_bytes` those of when all was
-    flushed; None where the level is not counted then.
+    `layer` is `fio`, a layer's word, `dataset`, `device` (a leaf device), or `below` (the disk that holds a loop file).
+    `depth` counts from 0, fio. `write_bytes` were written when fio ended, `drained_write_bytes` when everything was
+    flushed; the latter is None if the level is not counted then.
     """
 
     layer: str
@@ -213,7 +213,8 @@ class Level:
 
 @dataclass(frozen=True)
 class CpuUse:
-    """How one processor spent the time of a trial, shares of 1: `busy` in programs and the kernel, `iowait` idle while
+    """How one processor spent the time of a trial, as shares of 1: `busy` in programs and the kernel, `iowait` idle
+    while
     something waited for a disk, `steal` taken by the hypervisor.
     """
 
@@ -225,9 +226,9 @@ class CpuUse:
 
 @dataclass(frozen=True)
 class HostUse:
-    """The measured host's memory, bytes, and processors: right before fio, right after it, and when all was flushed.
+    """The host's memory in bytes and its processors: before the load, after it, and after everything was flushed.
 
-    `dirty` is what waits to be written back and what is being written.
+    `dirty` includes what is being written back.
     """
 
     cached_start_bytes: int
@@ -240,11 +241,10 @@ class HostUse:
 
 @dataclass(frozen=True)
 class Evidence:
-    """Everything that was counted for one trial. `busy_with`: what layers were doing by themselves (resync, scrub).
+    """Everything that was counted for one trial. `busy_with` is the background work of layers (resync, scrub).
 
-    `zfs`: the movement of ZFS's own counters.
-    `levels`: the byte account level by level, from fio down; levels of one depth stand side by side. `host`: memory and
-    processors of the measured host.
+    `zfs` is the difference of ZFS's own counters. `levels` is the byte account by level, from fio down; levels of the
+    same depth are siblings. `host` is the memory and the processors of the measured host.
     """
 
     account: Account | None

@@ -1,6 +1,6 @@
-"""ZFS's own counters around the window of a trial: what the ARC, the log and the cache device did. /proc/spl/kstat/zfs.
+"""ZFS's own counters of the ARC, the log and the cache device in the window of a trial: /proc/spl/kstat/zfs.
 
-Those of the ARC and of the log are one for all pools of the host; those of direct I/O (2.3 and later) are the pool's.
+The counters of the ARC and the log cover all pools of the host; those of direct I/O (2.3 and later) are per pool.
 """
 
 import re
@@ -17,7 +17,7 @@ _NUMBER = re.compile(r"^(\S+)[ \t]+[0-9]+[ \t]+(-?[0-9]+)[ \t]*$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class ZfsCounters:
-    """The counters at one moment, by the names that ZFS gives them; empty where there is no such file."""
+    """The counters at one time, by ZFS's names; empty if the file does not exist."""
 
     arc: Mapping[str, int]
     log: Mapping[str, int]
@@ -26,7 +26,7 @@ class ZfsCounters:
 
 
 def read_zfs(host: Host, pools: Sequence[str], objsets: Sequence[str] = ()) -> ZfsCounters | None:
-    """The counters now, in one command; None for a layout without a pool.
+    """Return the counters, read by one command; None for a layout without a pool.
 
     `objsets`: the kstat files of datasets, below KSTATS.
     """
@@ -40,7 +40,7 @@ def read_zfs(host: Host, pools: Sequence[str], objsets: Sequence[str] = ()) -> Z
 
 
 def use_between(start: ZfsCounters | None, end: ZfsCounters | None) -> ZfsUse | None:
-    """What the counters moved by; a counter that this release does not have is None."""
+    """Return the difference of the counters; None for a counter that this release does not have."""
     if start is None or end is None:
         return None
     pools = list(zip(start.pools, end.pools, strict=True))
@@ -65,12 +65,12 @@ def use_between(start: ZfsCounters | None, end: ZfsCounters | None) -> ZfsUse | 
 
 
 def parse_kstat(text: str) -> Mapping[str, int]:
-    """The numbers of a kstat file of named values: two lines of heading, then `name type data`."""
+    """Return the numbers of a kstat file with named values: two header lines, then `name type data`."""
     return {name: int(value) for name, value in _NUMBER.findall(text)}
 
 
 def _name_of(text: str) -> str:
-    """The dataset that a kstat file is about; empty where it is about none."""
+    """Return the dataset that a kstat file is about; empty if there is none."""
     found = _NAME.search(text)
     return found[1] if found else ""
 

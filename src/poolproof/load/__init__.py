@@ -1,1 +1,1 @@
-"""Load generators: what is asked of the storage, and what they report."""
+"""Load generators: what they are asked to do, and what they measured. `load/fio` is everything about fio."""

@@ -20,12 +20,12 @@ class Extent:
 
 
 def most_sharers(extents: Iterable[Extent]) -> int:
-    """The largest number of extents that hold the same byte."""
+    """Return the largest number of extents that contain the same byte."""
     return max((_deepest(group) for group in _by_file(extents).values()), default=0)
 
 
 def union_bytes(extents: Iterable[Extent]) -> int | None:
-    """Bytes in at least one extent; None when an extent has no known size."""
+    """Return the bytes in at least one extent; None if the size of an extent is not known."""
     groups = _by_file(extents)
     if not groups or any(scale != "bytes" for _, scale in groups):
         return None

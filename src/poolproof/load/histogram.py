@@ -10,7 +10,7 @@ DEFAULT_PERCENTILES = (
 
 
 def percentiles_of(bins: Mapping[int, int], wanted: Iterable[float]) -> dict[float, float]:
-    """fio's rule: a percentile is the first bin at which the running count reaches its share of all."""
+    """Return percentiles by fio's rule: the first bin at which the running count reaches its share of all."""
     total = sum(bins.values())
     found: dict[float, float] = {}
     if not total:
@@ -27,7 +27,7 @@ def percentiles_of(bins: Mapping[int, int], wanted: Iterable[float]) -> dict[flo
 
 
 def add_bins(histograms: Iterable[Mapping[int, int]]) -> dict[int, int]:
-    """The sum of histograms."""
+    """Return the sum of histograms."""
     total: Counter[int] = Counter()
     for bins in histograms:
         total.update(bins)

@@ -19,7 +19,7 @@ Number = TypeVar("Number", int, float)
 
 
 def percentile(latency: Latency, percent: float) -> float | None:
-    """The percentile in nanoseconds: from the histogram where there is one, else as fio printed it, else None."""
+    """Return the percentile in nanoseconds, from the histogram or else as it was reported; None if neither has it."""
     if latency.bins_ns:
         return percentiles_of(latency.bins_ns, [percent])[percent]
     for printed, value in latency.percentiles_ns.items():
@@ -29,9 +29,9 @@ def percentile(latency: Latency, percent: float) -> float | None:
 
 
 def merge_latency(latencies: Iterable[Latency | None]) -> Latency | None:
-    """One distribution out of several; None when none holds a sample that is known.
+    """Return one distribution from several; None if none of them has samples.
 
-    A figure that a part lacks is None in the whole. Percentiles are those that the parts name, or else fio's usual.
+    A value that one of them lacks is None in the result. Percentiles are those that they name, or fio's usual ones.
     """
     parts = [part for part in latencies if part is not None and part.samples != 0]
     if len(parts) <= 1:
@@ -51,10 +51,10 @@ def merge_latency(latencies: Iterable[Latency | None]) -> Latency | None:
 
 
 def merge_direction(directions: Iterable[Direction | None]) -> Direction | None:
-    """The sum of one direction over clones that ran side by side; None when none did I/O in it.
+    """Return the sum of one direction over clones that ran at once; None if none did I/O in it.
 
-    `runtime_ms` is the longest, rates are all bytes and I/Os over it (fio's own rule), or the sum of the rates where
-    bytes or runtime are not known. Rate samples of different clones are not aligned: their deviation is None.
+    `runtime_ms` is the longest. Rates are all bytes and I/Os over it, as in fio, or the sum of the rates if bytes or
+    runtime are not known. Rate samples of different clones are not aligned, so their deviation is None.
     """
     parts = [part for part in directions if part is not None]
     if len(parts) <= 1:
@@ -82,7 +82,7 @@ def merge_direction(directions: Iterable[Direction | None]) -> Direction | None:
 
 
 def merge_jobs(jobs: Sequence[PartOutcome]) -> PartOutcome:
-    """Clones of one job, or jobs that ran side by side, as one: name, options and first error of the first that has it.
+    """Return clones, or parts that ran at once, as one. Name and options are those of the first, `error` is the first.
 
     Raises:
         ValueError: there are no jobs.
@@ -110,7 +110,7 @@ def merge_jobs(jobs: Sequence[PartOutcome]) -> PartOutcome:
 
 
 def whole(result: Outcome) -> PartOutcome:
-    """All jobs as one; of each direction the bytes of all, the time of all groups, and the rate over it.
+    """Return all parts as one. Each direction has the bytes of all parts and the time of all groups.
 
     Raises:
         ValueError: there are no jobs.
@@ -126,7 +126,7 @@ def whole(result: Outcome) -> PartOutcome:
 
 
 def direction_of(result: Outcome, name: str) -> Direction | None:
-    """One direction of the whole run; None where nothing moved in it."""
+    """Return one direction of the whole run; None if there was no I/O in it."""
     groups = [each for each in group_directions(result, name) if each is not None]
     if len(groups) <= 1 or _at_once(result):
         return merge_direction(groups)
@@ -148,7 +148,7 @@ def direction_of(result: Outcome, name: str) -> Direction | None:
 
 
 def group_directions(result: Outcome, name: str) -> tuple[Direction | None, ...]:
-    """One direction of each group, as fio sums it."""
+    """Return one direction of each group, as fio sums it."""
     groups: dict[int, list[PartOutcome]] = {}
     for job in result.parts:
         groups.setdefault(job.group, []).append(job)
@@ -159,7 +159,7 @@ def group_directions(result: Outcome, name: str) -> tuple[Direction | None, ...]
 
 
 def _stated(merged: Direction | None, stated: Direction | None) -> Direction | None:
-    """With fio's own figures of the group over what was summed here, which is exact only for bytes that jobs tell."""
+    """Return the sum with fio's own values of the group in place of those summed here, of which only bytes are exact."""
     if merged is None or stated is None:
         return merged
     return replace(
@@ -171,7 +171,7 @@ def _stated(merged: Direction | None, stated: Direction | None) -> Direction | N
 
 
 def _at_once(result: Outcome) -> bool:
-    """A group began while one before it still ran."""
+    """True if a group began while an earlier one was still running."""
     spans: dict[int, tuple[int, int]] = {}
     for job in result.parts:
         if job.job_start_ms is None or not job.job_runtime_ms:
@@ -184,12 +184,12 @@ def _at_once(result: Outcome) -> bool:
 
 
 def total_ios(job: PartOutcome) -> int:
-    """I/Os of a job over all directions, as far as they are known."""
+    """Return the I/Os of a part over all directions, as far as they are known."""
     return sum(part.ios or 0 for part in (job.read, job.write, job.trim, job.mixed) if part is not None)
 
 
 def _moments(parts: Sequence[Latency]) -> tuple[float | None, float | None]:
-    """Mean and sample deviation of the whole."""
+    """Return the mean and the sample standard deviation of the merged distribution."""
     mean, count = 0.0, 0
     squares: float | None = 0.0
     for part in parts:
@@ -208,7 +208,7 @@ def _moments(parts: Sequence[Latency]) -> tuple[float | None, float | None]:
 
 
 def _merged_levels(jobs: Sequence[PartOutcome]) -> Mapping[str, float]:
-    """Shares of queue depths, weighted by I/Os; nothing where a job's are not known."""
+    """Return the shares of queue depths, weighted by I/Os; empty if a part lacks them."""
     weights = [total_ios(job) for job in jobs]
     if not sum(weights) or not all(job.depth_levels for job in jobs):
         return {}
@@ -224,13 +224,13 @@ def _rate(amount: int | None, runtime_ms: int | None) -> float | None:
 
 
 def _sum(values: Sequence[Number | None]) -> Number | None:
-    """The sum, None when a value is not known."""
+    """Return the sum; None if a value is not known."""
     known = [value for value in values if value is not None]
     return sum(known[1:], start=known[0]) if known and len(known) == len(values) else None
 
 
 def _known(choose: Callable[[Sequence[Number]], Number], values: Sequence[Number | None]) -> Number | None:
-    """The smallest or largest, None when a value is not known."""
+    """Return the smallest or largest; None if a value is not known."""
     known = [value for value in values if value is not None]
     return choose(known) if known and len(known) == len(values) else None
 

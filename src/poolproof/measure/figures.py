@@ -1,4 +1,4 @@
-"""The figures of a trial from fio's report: all jobs and directions together."""
+"""The metrics of a trial from its outcome, over all parts and directions."""
 
 from collections.abc import Iterable
 
@@ -11,9 +11,9 @@ _SAMPLES = 4
 
 
 def figures_of(result: Outcome) -> TrialMetrics:
-    """Rates as fio sums jobs, latency histograms merged over all jobs; trims count as neither read nor write.
+    """Return the metrics: rates summed as fio does, percentiles from the merged histograms of all parts.
 
-    A rate is None where a part of it is not known, which happens in results of others.
+    Trims count neither as reads nor as writes. A rate is None if the outcome lacks it for one of the parts.
     """
     parts = _parts(result)
     reads, writes, mixed = (_known(direction_of(result, name)) for name in ("read", "write", "mixed"))
@@ -41,12 +41,12 @@ def _percentiles(result: Outcome) -> dict[str, float | None]:
 
 
 def latency_of(result: Outcome) -> Latency | None:
-    """Completion latency of all jobs, reads and writes together; None when nothing was timed."""
+    """Return the completion latency of all reads and writes; None if nothing was timed."""
     return _merged(part.clat or part.lat for part in _parts(result))
 
 
 def sync_latency_of(result: Outcome) -> Latency | None:
-    """The same of fsync and fdatasync calls."""
+    """Return the latency of all fsync and fdatasync calls; None if nothing was timed."""
     return _merged(job.sync for job in result.parts)
 
 
@@ -55,7 +55,7 @@ def _parts(result: Outcome) -> list[Direction]:
 
 
 def moved_each_way(result: Outcome) -> tuple[int, int]:
-    """Bytes read and bytes written, by fio's own count."""
+    """Return the bytes read and the bytes written, as the load generator counted them."""
     reads = sum(job.read.io_bytes or 0 for job in result.parts if job.read is not None)
     writes = sum(job.write.io_bytes or 0 for job in result.parts if job.write is not None)
     return reads, writes
@@ -75,7 +75,7 @@ def _percentile(latency: Latency | None, per_cent: float) -> float | None:
 
 
 def _swing(direction: Direction) -> float | None:
-    """Standard deviation over mean of fio's samples of the rate (every 500 ms); None where there are too few."""
+    """Return the standard deviation of the rate samples (every 500 ms in fio) over their mean; None if too few."""
     mean, deviation = direction.bandwidth_mean_bytes, direction.bandwidth_stddev_bytes
     return None if (direction.samples or 0) < _SAMPLES or not mean or deviation is None else deviation / mean
 
@@ -89,5 +89,5 @@ def _bandwidth(directions: list[Direction]) -> float | None:
 
 
 def _sum(rates: list[float | None]) -> float | None:
-    """The sum; 0 of nothing, None where a rate is not known."""
+    """Return the sum; 0 for no rates, None if a rate is not known."""
     return None if None in rates else sum(rate or 0.0 for rate in rates)

@@ -1,7 +1,7 @@
-"""Latency through time: how many completions each of fio's bins took in, stretch by stretch of a trial.
+"""Latency by time: a histogram of the completions in each interval of a trial.
 
-A percentile that fio prints while it runs is one of everything since its start, and tells nothing of a moment. Its
-histogram (json+) is a count, so what a report has more than the one before is exactly what completed between the two.
+A percentile in a live report covers everything since the start. A histogram is a count, so the difference of two
+reports is exactly what completed between them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,10 +20,10 @@ SHORTEST_S = 0.25
 
 @dataclass(frozen=True)
 class LatencyInterval:
-    """What completed between two reports. `from_s` and `ran_s`: its bounds, seconds since fio's clock started.
+    """What completed between two reports. `from_s` and `ran_s` are its bounds, in seconds of the generator's clock.
 
-    `at_s`: its end, seconds since 1970. `bins` and `sync_bins`: a latency in nanoseconds, the middle of its bin, and
-    how many I/Os, or calls of fsync and fdatasync, took that long.
+    `at_s` is its end, in seconds since 1970. `bins` and `sync_bins` map a latency in nanoseconds, the middle of its
+    bin, to the number of I/Os, or of fsync and fdatasync calls, that took that long.
     """
 
     at_s: float
@@ -34,10 +34,10 @@ class LatencyInterval:
 
 
 def latencies(report: LiveReport, counting: Sequence[Status]) -> tuple[LatencyInterval, ...]:
-    """The stretches of a trial that has ended; none where fio gave no histograms. `counting`: its reports, no ramp.
+    """Return the intervals of an ended trial; none without histograms. `counting` are its reports after the ramp.
 
     Raises:
-        CommandError: the host could not be asked.
+        CommandError: the host did not answer.
     """
     chosen = chosen_of(counting)
     if not chosen:
@@ -47,7 +47,7 @@ def latencies(report: LiveReport, counting: Sequence[Status]) -> tuple[LatencyIn
 
 
 def chosen_of(counting: Sequence[Status]) -> list[Status]:
-    """The reports that bound the stretches: as even as they come, the last one among them."""
+    """Return the reports at the ends of the intervals, as evenly spaced as possible; the last report is one of them."""
     if not counting:
         return []
     step_s = max(SHORTEST_S, counting[-1].ran_s / MOST_STRETCHES)
@@ -61,7 +61,7 @@ def chosen_of(counting: Sequence[Status]) -> list[Status]:
 
 
 def between(statuses: Sequence[Status], results: Sequence[Outcome]) -> tuple[LatencyInterval, ...]:
-    """The differences of reports, the first one to nothing; none where a report with samples lacks its histogram."""
+    """Return the differences of successive reports; none if a report with samples has no histogram."""
     found = [(latency_of(result), sync_latency_of(result)) for result in results]
     if any(each is not None and each.samples and not each.bins_ns for pair in found for each in pair):
         return ()
@@ -82,5 +82,5 @@ def _more(before: Mapping[int, int], after: Mapping[int, int]) -> dict[int, int]
 
 
 def latency_text(stretches: Sequence[LatencyInterval]) -> str:
-    """latency.jsonl: a line for each stretch."""
+    """Return the text of latency.jsonl: one line per interval."""
     return "".join(msgspec.json.encode(stretch).decode() + "\n" for stretch in stretches)

@@ -9,10 +9,10 @@ from poolproof.errors import PoolproofError
 
 @contextlib.contextmanager
 def meanwhile(work: Callable[[], None]) -> Iterator[None]:
-    """Do the work, which has a time limit of its own, in a thread beside the context; both are done when it is left.
+    """Do the work in another thread while the context is open; leaving it waits for the work, which must end by itself.
 
     Raises:
-        BaseException: what the work raised; it goes before what the context raised.
+        BaseException: what the work raised; it takes precedence over what the context raised.
     """
     raised: list[BaseException] = []
     thread = threading.Thread(target=_keep_error, args=(work, raised), name="meanwhile", daemon=True)

@@ -1,4 +1,4 @@
-"""The rate of a running load by time, out of its generator's statuses."""
+"""The rate of a running load by time, from the statuses of its generator."""
 
 from collections.abc import Sequence
 from dataclasses import fields
@@ -14,9 +14,9 @@ _PLACES = ("start", "end")
 
 
 def after_ramp(statuses: Sequence[Status], ramp_s: float, begun_at_s: float) -> tuple[Status, ...]:
-    """Those that count: fio's clock runs, and starts anew when its ramp is over.
+    """Return the statuses after the ramp, at whose end fio's clock starts again.
 
-    `begun_at_s` is when fio was started, at the latest, by the host's clock.
+    `begun_at_s` is the latest time, by the host's clock, at which the generator was started.
     """
     counting = [status for status in statuses if status.ran_s > 0 and status.at_s >= begun_at_s + ramp_s]
     start = 0
@@ -27,9 +27,9 @@ def after_ramp(statuses: Sequence[Status], ramp_s: float, begun_at_s: float) -> 
 
 
 def series_of(statuses: Sequence[Status], interval_s: float, *, by_bytes: bool) -> RateSeries:
-    """The rate in each interval of equal length from the start of fio's clock: bytes or I/Os per second.
+    """Return the rate in intervals of equal length since the start of the clock: bytes or I/Os per second.
 
-    fio's reports come a few milliseconds late each; what was done up to a moment between two lies on a straight line.
+    Each report is a few milliseconds late. The total at a time between two reports is interpolated linearly.
     """
     times, totals = [0.0], [0.0]
     for status in statuses:
@@ -42,7 +42,7 @@ def series_of(statuses: Sequence[Status], interval_s: float, *, by_bytes: bool) 
 
 
 def _between(times: Sequence[float], totals: Sequence[float], wanted: Sequence[float]) -> list[float]:
-    """The totals at the rising moments wanted."""
+    """Return the totals at the given times, which are in rising order."""
     found, place = [], 1
     for moment in wanted:
         while place < len(times) - 1 and times[place] < moment:

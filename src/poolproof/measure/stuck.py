@@ -1,8 +1,8 @@
-"""A fio that hangs: its time is over, nothing moves at any disk, and it does not end.
+"""A fio that hangs: its time is over, no disk moves a byte, and it does not end.
 
-It happens: of some two thousand trials of a grid in a lab one fio was still there five minutes later. Why is not known;
-fio has had deadlocks between the thread that writes its statuses and its jobs (axboe/fio, pull requests 2076 and 2137),
-and OpenZFS may wait for memory for ever. So it is ended, and what it waited for is kept.
+In a grid of some two thousand trials in a lab, one fio was still running five minutes after its time. The cause is not
+known. fio has had deadlocks between the thread that writes its statuses and its jobs (axboe/fio, pull requests 2076 and
+2137), and OpenZFS may wait for memory forever. poolproof kills such a fio and reports what its threads waited for.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from poolproof.rules.model import Finding
 from poolproof.units import format_duration
 
 STILL_S = 60.0
-"""A disk that is busy with something moves a byte in that time, also one whose cache is being emptied."""
+"""A busy disk moves at least one byte in this time, even while its cache is being flushed."""
 
 
 class FioStuck(FioError):
@@ -29,15 +29,15 @@ class FioStuck(FioError):
 
     @property
     def note(self) -> Finding:
-        """For the trial that was made in its place."""
+        """The finding for the trial that replaced this one."""
         return Finding("work-done", "notes", f"this is the second try: in the first, {self.message}", self.hint)
 
 
 def stand_still(readings: Sequence[CounterReading], leaves: int, since_s: float) -> bool:
-    """Whether not a byte moved at the leaves for STILL_S up to the last reading, all of them after `since_s`.
+    """True if no leaf device moved a byte in the STILL_S before the last reading, and that time is after `since_s`.
 
-    `since_s`: by the clock of the readings. The leaves' counters are the first of each reading; of none nothing is
-    known.
+    `since_s` is by the clock of the readings. The first counters of each reading are those of the leaf devices. Without
+    leaf devices the result is False.
     """
     if not leaves or not readings or readings[-1].at_s - since_s < STILL_S:
         return False

@@ -1,4 +1,4 @@
-"""What fio takes a moment to answer is asked while something else is done: 30 ms a question, 90 ms to read jobs."""
+"""Ask fio in the background what will be needed soon: each answer takes 30 ms."""
 
 import contextlib
 import threading
@@ -12,9 +12,9 @@ from poolproof.load.fio.version import fio_version
 
 
 def ask_ahead(host: Host, engine: str) -> None:
-    """Have fio asked for its version, its options and those of the engine; who asks next finds the answers there.
+    """Ask fio for its version, its options and those of the engine, in threads; later callers find the answers cached.
 
-    What goes wrong now goes wrong again for who asks next, and is told by that one.
+    Errors are ignored here: they occur again for the next caller, who reports them.
     """
     for question in (fio_version, job_options, partial(engine_options, engine=engine)):
         threading.Thread(target=_ask, args=(question, host), name="ahead", daemon=True).start()

@@ -1,4 +1,4 @@
-"""The jobs of a workload on a bare disk: past the page cache, in whole sectors, each clone in a region of its own."""
+"""The jobs of a workload on a bare disk: direct I/O in whole sectors, with a separate region for each clone."""
 
 import re
 from collections.abc import Mapping
@@ -16,11 +16,11 @@ _REPLACED = frozenset({"directory", "filename", "size", "offset", "offset_increm
 
 
 def on_bare_disk(jobs: JobFile, path: str, size_bytes: int | None) -> JobFile:
-    """The same jobs on a disk of that size in bytes (None: not known, and then large enough).
+    """Return the jobs on a disk of that size in bytes. None: the size is not known and assumed to be large enough.
 
-    Every clone of every section walks bytes of its own, as the files of a layout are, one region behind the other from
-    the disk's start; where they do not fit, all of them shrink alike. A block that is no whole number of sectors, which
-    only the page cache can write, becomes the whole pages (4 KiB) that a file system would write for it.
+    Like the files of a layout, the regions of all clones are separate, one after the other from the start of the disk.
+    If they do not fit, all of them shrink in proportion. A block that is not a whole number of sectors, which only the
+    page cache can write, becomes the whole pages (4 KiB) that a file system would write for it.
     """
     fitted = [_in_whole_sectors(job) for job in jobs.jobs]
     lengths = _lengths(fitted, size_bytes)

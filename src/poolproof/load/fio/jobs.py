@@ -1,4 +1,4 @@
-"""The fio jobs of a cell: the workload's own options, what poolproof adds to them, and the job that fills the files."""
+"""The fio jobs of a workload: its own options, what poolproof adds, and the job that fills the files."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -21,7 +21,7 @@ ADDED: Mapping[str, tuple[str, str]] = {
     "randrepeat": ("0", "other offsets in each trial, so that none rereads what the last one left in RAM"),
     "time_based": ("1", "a trial lasts as long as it was asked to"),
 }
-"""What poolproof adds to every job that does not say otherwise: option, value, why."""
+"""What poolproof adds to every job that does not set the option itself: option, value, reason."""
 
 _SHAPE = (
     "directory",
@@ -58,11 +58,11 @@ _FILL_BLOCK_BYTES = 1 << 20
 
 
 def jobs_of(workload: Workload, longest_s: float, host: Host) -> JobFile:
-    """The job file of the workload's trials, all but the `directory` that `placed` adds.
+    """Return the jobs of the workload's trials, without the `directory` that `placed` adds.
 
     Raises:
-        CampaignError: an option that this host's fio does not know, or one that poolproof itself must set.
-        FioError: no fio on the host, or too old.
+        CampaignError: this host's fio does not know an option, or only poolproof may set it.
+        FioError: the host has no fio, or it is too old.
     """
     specs = [_with_engine(spec) for spec in workload.jobs]
     given = check_options(specs, known_options(host, engines_of(specs)))
@@ -76,13 +76,13 @@ def jobs_of(workload: Workload, longest_s: float, host: Host) -> JobFile:
 
 
 def placed(jobs: JobFile, directory: str) -> JobFile:
-    """The same jobs with their files in `directory`, a path on the host."""
+    """Return the jobs with their files in `directory`, a path on the host."""
     escaped = join_filenames((directory,))
     return JobFile(tuple(Job(job.name, {**job.options, "directory": escaped}) for job in jobs.jobs))
 
 
 def on_device(jobs: JobFile, path: str) -> JobFile:
-    """The same jobs on a block device. There is no file for each clone there: all of them share the device."""
+    """Return the jobs on a block device. There are no files for clones: all of them share the device."""
     return JobFile(tuple(Job(job.name, {**_without_files(job), "filename": path}) for job in jobs.jobs))
 
 
@@ -121,7 +121,7 @@ def _job(name: str, given: Mapping[str, str], workload: Workload, longest_s: flo
 
 
 def _runtime_text(seconds: float) -> str:
-    """A time as fio's `runtime`: milliseconds where it is not whole, for fio drops what stands behind a point."""
+    """Return a time as fio's `runtime`, in milliseconds if it is not whole: fio ignores what follows a point."""
     return f"{seconds:g}s" if float(seconds).is_integer() else f"{max(1, round(seconds * 1000))}ms"
 
 
@@ -145,7 +145,7 @@ def _refuse_own(given: Mapping[str, str], workload: Workload) -> None:
 
 
 def _elsewhere(given: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Options by which a job would do something outside its layout, with what that is."""
+    """Yield the options that affect something outside the layout, with what they do."""
     yield from ((option, what) for option, what in _ELSEWHERE.items() if option in given)
     engine = given.get("ioengine", "")
     if engine in _ENGINES_ELSEWHERE:
@@ -155,7 +155,7 @@ def _elsewhere(given: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
 
 def _refuse_unmeasurable(job: Job, workload: Workload) -> None:
-    """A share of a file that is not there yet is no size, and one that holds no block can't be read or written."""
+    """Raise CampaignError for a size in percent of a file that does not exist yet, or one smaller than a block."""
     for option in ("size", "offset"):
         if job.percent(option) is not None:
             raise CampaignError(
@@ -176,7 +176,7 @@ def _refuse_unmeasurable(job: Job, workload: Workload) -> None:
 
 
 def _refuse_hidden_ramp(jobs: JobFile, workload: Workload) -> None:
-    """fio leaves out the ramp of each phase; the disks' counters can only be cut at the first."""
+    """Raise CampaignError for a ramp in several phases: the disks' counters can exclude only the first ramp."""
     if len(load_of(jobs).phases) > 1 and any(part_of(job).ramp_s for job in jobs.jobs):
         raise CampaignError(
             f"workload {workload.name}: with `stonewall` and `ramp_time` nobody can tell which bytes were the ramp's",
@@ -185,15 +185,15 @@ def _refuse_hidden_ramp(jobs: JobFile, workload: Workload) -> None:
 
 
 def fill_job(jobs: JobFile) -> JobFile:
-    """The job that lays out the same files, whole, with fresh data: fio's own layout pass refills every block.
+    """Return the job that writes the same files completely, with new data: fio's layout pass refills every block.
 
-    A reading job makes fio lay out what it would read; `create_only` ends it there (fio's HOWTO).
+    A reading job makes fio lay out the files that it would read; `create_only` stops it there (fio's HOWTO).
     """
     return JobFile(tuple(Job(job.name, _fill_options(job)) for job in jobs.jobs))
 
 
 def device_fill_job(path: str, size_bytes: int) -> JobFile:
-    """The job that writes the first `size_bytes` of a block device once, with fresh data."""
+    """Return the job that writes the first `size_bytes` of a block device once, with new data."""
     options = {
         "filename": path,
         "size": str(size_bytes),
@@ -215,20 +215,19 @@ def _fill_options(job: Job) -> dict[str, str]:
 
 
 def _fill_block(job: Job) -> str:
-    """fio lays out no files of which all together are smaller than a block, nor a size that is."""
+    """Return the block size of a fill job. fio does not lay out files or a total size smaller than a block."""
     filesize = attempt(parse_range, job.options.get("filesize", ""))
     smallest = min(part_of(job).size_bytes or _FILL_BLOCK_BYTES, (filesize and filesize.low) or _FILL_BLOCK_BYTES)
     return "1m" if smallest >= _FILL_BLOCK_BYTES else str(smallest)
 
 
 def file_set(workload: Workload, jobs: JobFile, *, writers_apart: bool) -> str:
-    """The name of the directory for a workload's files. Workloads of one name share their files, filled once.
+    """Return the name of the directory for a workload's files. Workloads with the same name share files, filled once.
 
-    One that spoils its files (reused buffers that compress, trimmed holes) has them for itself. `writers_apart`: the
-    layout is copy-on-write, where reads of a file depend on what was written to it before: those that write share
-    files that nobody only reads.
+    A workload that leaves compressible data or holes has its own files. `writers_apart` is for a copy-on-write layout,
+    where reads depend on how the file was written: workloads that write share files that no reading workload uses.
     """
-    own = f"{workload.name}," if any(_spoils(job) for job in jobs.jobs) else ""
+    own = f"{workload.name}," if any(_changes_data(job) for job in jobs.jobs) else ""
     if writers_apart and not own and any(part_of(job).writes for job in jobs.jobs):
         own = "written,"
     several = len(jobs.jobs) > 1
@@ -237,11 +236,11 @@ def file_set(workload: Workload, jobs: JobFile, *, writers_apart: bool) -> str:
 
 
 def _shape_of(job: Job) -> str:
-    """What the files are, but for how many clones use them: fewer clones use the first of the same files."""
+    """Return what defines the files, except the number of clones: fewer clones use the first of the same files."""
     return ",".join(f"{name}={job.options[name]}" for name in _SHAPE if name in job.options and name != "numjobs")
 
 
-def _spoils(job: Job) -> bool:
-    """Whether it leaves data that compress, or holes, behind."""
+def _changes_data(job: Job) -> bool:
+    """True if the job leaves compressible data or holes in its files."""
     compresses = not job.flag("refill_buffers") or any(option in job.options for option in _COMPRESSIBLE)
     return "trim" in job.rw or (part_of(job).writes and compresses)

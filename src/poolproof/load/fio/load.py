@@ -168,8 +168,8 @@ def _extents(job: Job, clones: int) -> tuple[Extent, ...]:
 
 
 def _region(job: Job) -> tuple[str, float, float, float]:
-    """(scale, offset, increment, length for each file). Offsets in per cent and sizes in bytes cannot be compared, so
-    each such offset is a scale of its own: extents that start at the same per cent may share, others may not.
+    """Return the scale, the offset, the increment, and the length for each file. Offsets in percent and sizes in bytes
+    cannot be compared, so each such offset is its own scale: extents that start at the same percentage may overlap.
     """
     offset_percent, increment_percent = job.percent("offset"), job.percent("offset_increment")
     length_percent = job.percent("size")
@@ -187,13 +187,13 @@ def _offset(job: Job, name: str) -> int:
 
 
 def _unknown(job: Job) -> tuple[str, float, float, float]:
-    """A scale of its own; clones lie apart where there is an increment."""
+    """Return a scale of its own; with an increment, clones do not overlap."""
     moves = bool(job.percent("offset_increment") or _offset(job, "offset_increment"))
     return f"from {job.text('offset')}, {job.text('size')}", 0.0, math.inf if moves else 0.0, math.inf
 
 
 def _length(job: Job) -> float:
-    """Bytes of each file that a clone walks; of all its files where it makes its own."""
+    """Return the bytes of each file that a clone covers; of all its files if it creates its own."""
     parts = len(job.filenames) or 1
     sizes = []
     size_bytes, filesize_bytes = job.number("size"), _filesize_bytes(job)
@@ -205,7 +205,7 @@ def _length(job: Job) -> float:
 
 
 def _files(job: Job, clone: int) -> list[str]:
-    """The files of one clone. Without a `filename` the name holds the job's and the clone's number."""
+    """Return the files of one clone. Without `filename`, a name is the job's name and the clone's number."""
     directory = (job.directory or "").rstrip("/")
     if job.filenames:
         return [_joined(directory, name) for name in job.filenames]

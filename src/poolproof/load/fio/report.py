@@ -1,4 +1,4 @@
-"""fio's report on a host, read piece by piece while it grows, and whole reports out of it at the end."""
+"""fio's report on a host: its totals while it grows, and complete reports at the end."""
 
 import re
 from collections.abc import Sequence
@@ -23,9 +23,9 @@ _PIECE = 'tail -c "+$2" "$1" | head -c "$3"'
 
 @dataclass
 class FioReport:
-    """The file into which the running fio writes report after report. `statuses` are those read so far.
+    """The file to which the running fio appends its reports. `statuses` are those read so far.
 
-    What is older than `begun_at_s`, when fio was about to start by the host's clock, is of another run.
+    Reports older than `begun_at_s`, the start of fio by the host's clock, belong to another run.
     """
 
     host: Host
@@ -35,10 +35,10 @@ class FioReport:
     _text: str = ""
 
     def read_all(self) -> None:
-        """Read all of it at once, so that nothing more has to be asked: for the short report of a fio that has ended.
+        """Read the complete file, so that no later call asks the host. For the short report of an ended fio.
 
         Raises:
-            CommandError: the host could not be asked.
+            CommandError: the host did not answer.
         """
         try:
             self._text = self.host.read(self.path)
@@ -49,10 +49,10 @@ class FioReport:
         self.statuses = self._ours(reader)
 
     def read_on(self) -> None:
-        """Read what came since the last time: only lines with totals, so that little passes over a network.
+        """Read the lines with totals that were written since the last call; the rest would load the network.
 
         Raises:
-            CommandError: the host could not be asked.
+            CommandError: the host did not answer.
         """
         offset = self.statuses[-1].end if self.statuses else 0
         found = self.host.run(["sh", "-c", _LINES, "sh", self.path, str(offset + 1), WANTED], timeout_s=_LIMIT_S)
@@ -64,10 +64,10 @@ class FioReport:
         return [status for status in reader.found if status.at_s >= self.begun_at_s - _CLOCKS_S]
 
     def document(self, status: Status) -> str:
-        """The whole report of which a status was read.
+        """Return the complete report that a status comes from.
 
         Raises:
-            CommandError: the host could not be asked.
+            CommandError: the host did not answer.
         """
         if self._text:
             return self._text[status.start : status.end]
@@ -75,18 +75,18 @@ class FioReport:
         return self.host.run(["sh", "-c", _PIECE, "sh", self.path, start, length], timeout_s=_LIMIT_S).stdout
 
     def outcomes(self, statuses: Sequence[Status]) -> tuple[Outcome, ...]:
-        """Return the outcomes of which these statuses are the totals.
+        """Return the outcomes that these statuses come from.
 
         Raises:
-            CommandError: the host could not be asked.
+            CommandError: the host did not answer.
         """
         return read_json_stream(self.documents(statuses))
 
     def documents(self, statuses: Sequence[Status]) -> str:
-        """The whole reports of which these statuses were read, one after the other.
+        """Return the complete reports that these statuses come from, one after the other.
 
         Raises:
-            CommandError: the host could not be asked.
+            CommandError: the host did not answer.
         """
         if self._text:
             return "".join(map(self.document, statuses))

@@ -1,4 +1,4 @@
-"""Start fio on a host, wait for it, bring its report home."""
+"""Start fio on a host, wait for it, and end it."""
 
 from collections.abc import Callable
 
@@ -30,16 +30,16 @@ _NO_SPACE = "No space left on device"
 
 
 def cleanup_step(scratch: str) -> Step:
-    """The step that stands in the journal for every fio of a layout: should poolproof die, `clean` ends that fio.
+    """Return the journal's step for every fio of a layout: if poolproof crashes, `clean` ends that fio.
 
-    It comes after the steps that build the layout, since what fio uses can't be taken down. The shell that becomes fio
-    is ended too: it may have been starting when poolproof died.
+    It comes after the steps that build the layout, because a layout in use can't be removed. `clean` also ends the
+    shell that becomes fio, which may have been starting when poolproof crashed.
     """
     return Step("run fio", ("true",), UndoPrograms(("fio", "sh"), marker=f"{scratch}/"))
 
 
 def report_path(scratch: str) -> str:
-    """Where the report of the running fio grows, on the host."""
+    """Return the path of the running fio's report on the host."""
     return f"{scratch}/{_REPORT}"
 
 
@@ -52,10 +52,10 @@ def run_fio(
     before: Callable[[], None],
     read_only: bool = False,
 ) -> tuple[str, Completed]:
-    """Run the jobs to their end; returns the job as fio read it, and how fio ended. The report lies at `report_path`.
+    """Run the jobs to their end; return the job as fio read it, and how fio ended. The report is at `report_path`.
 
-    `status_s`: how often fio reports meanwhile, None for not at all; `before` is called right before it starts.
-    `read_only`: fio itself refuses to write, and to lay out anew a file that is shorter than the job says.
+    `status_s` is how often fio reports meanwhile, None for not at all; `before` is called right before it starts.
+    With `read_only`, fio refuses to write, and to rewrite a file that is shorter than the job says.
 
     Raises:
         CommandTimedOut: fio was still running long after it should have ended; it was killed.
@@ -66,12 +66,12 @@ def run_fio(
     argv += [] if status_s is None else [f"--status-interval={round(status_s * 1000)}ms"]
     argv += ["--readonly"] if read_only else []
     before()
-    held = _held(scratch, f"{scratch}/{_JOB}", argv, clear=report)
-    return text, host.run(held, stdin=text, timeout_s=_limit_s(load), check=False)
+    command = _fio_command(scratch, f"{scratch}/{_JOB}", argv, clear=report)
+    return text, host.run(command, stdin=text, timeout_s=_limit_s(load), check=False)
 
 
 def interrupt_fio(host: Host, scratch: str) -> None:
-    """End the running fio in order: it closes its figures and writes its report. Nothing where it has ended already."""
+    """Send SIGINT to the running fio, so that it writes its report; do nothing if it has ended."""
     _to_fio(host, scratch, 'kill -INT "$pid"')
 
 
@@ -85,10 +85,10 @@ def kill_fio(host: Host, scratch: str) -> tuple[str, ...]:
 
 
 def _to_fio(host: Host, scratch: str, script: str) -> str:
-    """What a shell prints that does this to the running fio, `$pid`; nothing where it has ended already.
+    """Run a shell script on the running fio, `$pid`; return its output, empty if fio has ended.
 
     Raises:
-        CommandError: the host could not be asked.
+        CommandError: the host did not answer.
     """
     ours = f'read -r pid <"$1" && grep -aqF "$2" "/proc/$pid/cmdline" || exit 0\n{script}'
     argv = ["sh", "-c", ours, "sh", f"{scratch}/{_PIDFILE}", f"{scratch}/"]
@@ -96,16 +96,16 @@ def _to_fio(host: Host, scratch: str, script: str) -> str:
 
 
 def whole_report(host: Host, scratch: str) -> str:
-    """All that the fio which ended wrote; empty where it wrote nothing."""
+    """Return everything that the ended fio wrote; empty if it wrote nothing."""
     try:
         return host.read(report_path(scratch))
     except FileMissing:
         return ""
 
 
-def _held(scratch: str, job: str, argv: list[str], *, clear: str = "/dev/null") -> list[str]:
-    """fio on the leash: a shell keeps the job file that comes on its input, empties the file `clear`, leaves its
-    process number behind and becomes fio. One shell for all, since every process that starts costs time.
+def _fio_command(scratch: str, job: str, argv: list[str], *, clear: str = "/dev/null") -> list[str]:
+    """Return the command of a shell that saves the job file from its input, empties the file `clear`, writes its
+    process number to a file and becomes fio. It is one shell, because each process takes time to start.
     """
     script = 'cat >"$1" && : >"$2" && echo $$ >"$0" && job=$1 && shift 2 && exec "$@" "$job"'
     return ["sh", "-c", script, f"{scratch}/{_PIDFILE}", job, clear, *argv]
@@ -120,16 +120,16 @@ def _limit_s(load: Load) -> float:
 
 
 def fill_files(host: Host, jobs: JobFile, scratch: str, size_bytes: int) -> None:
-    """Lay out the test files.
+    """Write the test files.
 
     Raises:
-        FioError: fio could not; in its own words.
+        FioError: fio failed; the message is its own.
         HostError: there was no space left, on the layout or below it.
     """
-    held = _held(scratch, f"{scratch}/fill.fio", ["fio", "--eta=never"])
+    command = _fio_command(scratch, f"{scratch}/fill.fio", ["fio", "--eta=never"])
     limit_s = 60 + size_bytes / _FILL_FLOOR_BYTES_PER_S
     try:
-        completed = host.run(held, stdin=render(jobs), timeout_s=limit_s, check=False)
+        completed = host.run(command, stdin=render(jobs), timeout_s=limit_s, check=False)
     except CommandError as error:
         raise FioError(f"the test files could not be laid out: {error.message}") from None
     if completed.returncode != 0:

@@ -1,11 +1,11 @@
-"""fio's own status while it runs, as points in time: what `--status-interval` writes, each a whole report so far.
+"""fio's totals while it runs: `--status-interval` writes a complete report each time, from which these are read.
 
-A report with its histograms is long, so only the lines with the totals are brought from the host (`WANTED`), each with
-its place in the file. They are told by how far they are indented, which no option's text in the report can imitate:
-there, numbers stand in quotes. Source: `show_thread_status_json` and `add_ddir_status_json` in fio's stat.c (3.33).
+A report with its histograms is long, so only the lines with totals are copied from the host (`WANTED`), each with its
+position in the file. Their indentation identifies them: no option's text in the report can look like that, because
+numbers in options are quoted. Source: `show_thread_status_json` and `add_ddir_status_json` in fio's stat.c (3.33).
 
-What it costs, measured with fio 3.33 on two cores at 20,000 I/Os per second and eight clones: no processor time that
-could be told from the spread of runs without it, at 250 ms as at 100 ms, and 90 KiB of report each time.
+Cost, measured with fio 3.33 on two cores at 20,000 I/Os per second and eight clones: 90 KiB per report, and no
+processor time that exceeds the variation between runs without it, at 250 ms and at 100 ms.
 """
 
 import re
@@ -25,7 +25,7 @@ _LINE = re.compile(r'(\d+):(?:(\{)|(\})| *"(\w+)" : (\{|[\d.]+).*)$')
 
 
 class Statuses:
-    """Reads the lines that grep found, as they come; a report that is not complete yet waits for its end."""
+    """Reads the lines that grep found. A report counts once its end has been read."""
 
     def __init__(self) -> None:
         self.found: list[Status] = []
@@ -38,7 +38,7 @@ class Statuses:
         self._totals: dict[str, float] = {}
 
     def feed(self, lines: Iterable[str], offset: int = 0) -> None:
-        """More lines of `grep -b`, whose places count from `offset` in the report."""
+        """Read more lines of `grep -b`, whose positions count from `offset` in the file."""
         for line in lines:
             match = _LINE.match(line)
             if match is None:

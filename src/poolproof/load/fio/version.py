@@ -1,4 +1,4 @@
-"""The fio that a host has."""
+"""The version of a host's fio."""
 
 import re
 import threading
@@ -16,7 +16,7 @@ _INSTALL = "install it: `apt-get install fio` (Debian, Ubuntu), `dnf install fio
 
 @dataclass(frozen=True, order=True)
 class FioVersion:
-    """A release of fio; `text` is what it calls itself."""
+    """A release of fio; `text` is its own name for it."""
 
     major: int
     minor: int
@@ -31,20 +31,20 @@ _ASKED: WeakKeyDictionary[Host, FioVersion] = WeakKeyDictionary()
 _ASKING = threading.Lock()
 
 OLDEST_TO_RUN = FioVersion(3, 6)
-"""The first release whose JSON holds the latency of fsync (`sync`), which the etcd preset is about; json+ is older."""
+"""The first release whose JSON has the latency of fsync (`sync`), which the etcd preset needs; json+ is older."""
 
 
 def parse_version(text: str) -> FioVersion | None:
-    """The version in `fio-3.33`, `fio-2.2.8`, `fio 3.16-64-gfd988` or `fio-3.19-dirty`; None when there is none."""
+    """Return the version in `fio-3.33`, `fio-2.2.8`, `fio 3.16-64-gfd988` or `fio-3.19-dirty`; None without one."""
     match = _VERSION.search(text)
     return FioVersion(int(match[1]), int(match[2]), int(match[3] or 0), text.strip()) if match else None
 
 
 def fio_version(host: Host) -> FioVersion:
-    """The version of the host's fio, which is new enough to run.
+    """Return the version of the host's fio.
 
     Raises:
-        FioError: fio is missing, too old, or not to be understood.
+        FioError: fio is missing or too old, or its answer has no version.
     """
     with _ASKING:
         if host not in _ASKED:
