@@ -27,7 +27,7 @@ class Idle:
     write_bytes: int = 0
 
     def plus(self, before: CounterReading, after: CounterReading, leaf_count: int) -> "Idle":
-        """Return the sum with one more pause between two readings. Only leaf devices count, not the disks below them."""
+        """Return the sum with one more pause between two readings. Disks below leaf devices do not count."""
         done = [difference(b, a) for a, b in zip(before.counters, after.counters, strict=True)][:leaf_count]
         return Idle(
             self.seconds + after.at_s - before.at_s,

@@ -60,7 +60,7 @@ def _sizes(host: Host, paths: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _holes(size_bytes: int, allocated_bytes: int) -> int:
-    """Return the bytes without a block. A compressing file system (`Target.compression`) allocates fewer blocks, too."""
+    """Return the bytes without a block. A compressing file system (`Target.compression`) allocates fewer, too."""
     return max(0, size_bytes - allocated_bytes)
 
 

@@ -159,7 +159,7 @@ def group_directions(result: Outcome, name: str) -> tuple[Direction | None, ...]
 
 
 def _stated(merged: Direction | None, stated: Direction | None) -> Direction | None:
-    """Return the sum with fio's own values of the group in place of those summed here, of which only bytes are exact."""
+    """Return the sum with fio's own values of the group instead of those summed here; only summed bytes are exact."""
     if merged is None or stated is None:
         return merged
     return replace(
