@@ -77,7 +77,7 @@ def test_what_hangs_is_ended_and_the_campaign_goes_on(ground: Ground, programs: 
         **{("tiers", name): "failed" for name in ("reads", "scans")},
         **{("plain", name): "sound" for name in ("reads", "scans")},
     }
-    assert any(f"did not answer for {LIMIT_S:g} s, and was ended" in line for line in ground.trial_lines())
+    assert any(f"did not answer for {LIMIT_S:g} s and was killed" in line for line in ground.trial_lines())
     assert not Path(f"/proc/{pid}").exists()
     assert ground.traces() == []
 
