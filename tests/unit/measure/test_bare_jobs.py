@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poolproof.load.fio.bare_disk import on_bare_disk
 from poolproof.load.fio.job import Job, JobFile
+from poolproof.load.fio.jobs import on_bare_disk
 from poolproof.load.fio.load import load_of, part_of
 
 MIB = 1024**2

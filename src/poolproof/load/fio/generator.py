@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 from poolproof.campaign.model import Workload
 from poolproof.hosts.base import Host
-from poolproof.load.fio import bare_disk, jobs, run
+from poolproof.load.fio import jobs, run
 from poolproof.load.fio.ahead import ask_ahead
 from poolproof.load.fio.aliases import canonical
 from poolproof.load.fio.job import Job
@@ -61,7 +61,7 @@ class Fio:
         return load_of(jobs.on_device(jobs_of(load), path))
 
     def on_bare_disk(self, load: Load, path: str, size_bytes: int | None) -> Load:
-        return load_of(bare_disk.on_bare_disk(jobs_of(load), path, size_bytes))
+        return load_of(jobs.on_bare_disk(jobs_of(load), path, size_bytes))
 
     def lasting(self, load: Load, seconds: float) -> Load:
         return load_of(jobs.lasting(jobs_of(load), seconds))

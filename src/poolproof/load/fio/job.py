@@ -6,9 +6,17 @@ from functools import cached_property, partial
 
 from poolproof.load.fio import engines, quantity
 from poolproof.load.fio.blocks import kb_base_of
-from poolproof.load.fio.defaults import ON_BY_DEFAULT
 from poolproof.load.fio.filenames import split_filenames
 from poolproof.load.fio.quantity import attempt
+
+_ON_BY_DEFAULT = frozenset(
+    {
+        "randrepeat", "invalidate", "scramble_buffers", "do_verify", "create_serialize", "create_fsync",
+        "allow_file_create", "unique_filename", "stats", "clat_percentiles", "disk_util", "per_job_logs", "buffered",
+        "verify_state_save", "trim_verify_zero",
+    }
+)  # fmt: skip
+"""Switches that are on unless a job turns them off (HOWTO, and options.c of fio 3.33)."""
 
 
 @dataclass(frozen=True)
@@ -34,11 +42,11 @@ class Job:
         """True if the switch is on: present without a value, or a number other than 0. If not set, fio's default."""
         value = self.options.get(name)
         if value is None:
-            return name in ON_BY_DEFAULT
+            return name in _ON_BY_DEFAULT
         if not value.strip():
             return True
         number = attempt(quantity.parse_bytes, value)
-        return name in ON_BY_DEFAULT if number is None else number != 0
+        return name in _ON_BY_DEFAULT if number is None else number != 0
 
     def number(self, name: str) -> int | None:
         """Return the first number of an option; None if it is not set, a percentage or unreadable."""
