@@ -1,1 +1,1 @@
-"""One chart, one file: Vega-Altair specifications as functions of plain rows, for the page, PNG, SVG and notebooks."""
+"""One file for each chart: Vega-Altair charts for the page, PNG, SVG and notebooks."""

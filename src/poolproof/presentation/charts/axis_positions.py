@@ -1,4 +1,4 @@
-"""Where a workload stands in a picture: its panel (mode, sync or not) and its place on the axis below."""
+"""The position of a workload in a chart: its panel (mode, sync or async) and its place on the x axis."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,9 +15,9 @@ _NEVER = ("0", "none", "false", "no", "")
 
 @dataclass(frozen=True)
 class AxisPosition:
-    """`panel` is mode and sync in words. `over` is the option on the axis, `at` its value, `order` sorts the values.
+    """`over` is the option on the axis, `at` its value; `order` sorts the values.
 
-    `rest`: what else varies, so that lines of different queue depths are not mixed up; empty where nothing does.
+    `rest` is what else varies, so that lines of different queue depths stay separate; empty if nothing does.
     """
 
     family: str
@@ -35,7 +35,7 @@ class AxisPosition:
 
 
 def places(workloads: Sequence[Workload]) -> Mapping[str, AxisPosition]:
-    """By name, those workloads that are points of a curve: of families that vary over an option with an order."""
+    """Return by name the workloads that are points of a curve: their family varies an option that has an order."""
     found: dict[str, AxisPosition] = {}
     for family in dict.fromkeys(workload.family for workload in workloads):
         own = [workload for workload in workloads if workload.family == family]
@@ -46,7 +46,7 @@ def places(workloads: Sequence[Workload]) -> Mapping[str, AxisPosition]:
 
 
 def panels(placed: Iterable[AxisPosition]) -> list[str]:
-    """The panels in the order of the seeds: async before sync, reads before writes."""
+    """Return the panels in order: async before sync, reads before writes."""
     unique = {place.panel: place for place in placed}
 
     def order(panel: str) -> tuple[bool, int, str]:
@@ -57,7 +57,7 @@ def panels(placed: Iterable[AxisPosition]) -> list[str]:
 
 
 def _over(workloads: Sequence[Workload]) -> str | None:
-    """The option whose values make the axis: block size where it varies, else another that counts something."""
+    """Return the option on the axis: block size if it varies, else another numeric option; None if there is none."""
     varying = {_plain(key) for workload in workloads for key, _ in workload.varies}
     return next((name for name in _AXIS_FIRST if name in varying), None)
 
@@ -80,7 +80,7 @@ def _place(workload: Workload, over: str) -> AxisPosition:
 
 
 def _plain(key: str) -> str:
-    """`log.bs` of one job section is `bs` too; `blocksize` is another word for it."""
+    """Return `bs` for `log.bs` of a job section and for `blocksize`."""
     bare = key.rpartition(".")[2]
     return _SPELLINGS.get(bare, bare)
 
@@ -93,7 +93,7 @@ def _order(value: str) -> float:
 
 
 def _written(value: str, over: str) -> str:
-    """Block sizes in one spelling: `4096`, `4K` and `4k` are one place on the axis."""
+    """Return sizes in one spelling, so that `4096`, `4K` and `4k` are one place on the axis."""
     if over not in ("bs", "size"):
         return value
     try:

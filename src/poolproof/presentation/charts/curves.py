@@ -1,4 +1,4 @@
-"""A metric over block size: one line for each layout, one panel for each mode, sync and async. The seeds' own plots."""
+"""A metric over block size: a line for each layout, a panel for each mode, sync and async separately."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -20,10 +20,10 @@ SCALES: tuple[Scale, ...] = ("log", "linear")
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """One figure. `value`, `low`, `high` in the unit of the axis; `low` and `high` None when one trial alone gave it.
+    """A figure. `value`, `low` and `high` are in the unit of the axis; a single trial has no `low` and `high`.
 
-    `line` is the value where a line may pass through it, None where the figure is refuted or did not settle; what did
-    not settle (`unsettled`) has no interval either.
+    `line` is the value if a line may pass through it, and None if the figure is refuted or unsettled. An unsettled
+    figure has no interval either.
     """
 
     layout: str
@@ -41,7 +41,7 @@ class CurvePoint:
 
 
 def curve_points(cells: Iterable[Cell], workloads: Sequence[Workload], metric: MetricId) -> tuple[CurvePoint, ...]:
-    """The points of all curves of a run; none where no workload varies over an option that makes an axis."""
+    """Return the points of all curves of a run; empty if no workload varies an option that makes an axis."""
     placed = places(workloads)
     points = (_point(cell, placed[cell.workload], metric) for cell in cells if cell.workload in placed)
     return tuple(sorted((point for point in points if point is not None), key=lambda point: point.order))
@@ -56,8 +56,9 @@ def curves(
     scale: Scale = "log",
     columns: int = 3,
 ) -> Any:
-    """The chart. `layouts` and `workloads` are those of the campaign, so that colours and axes stay as points come and
-    go. The points of one `rest` make one line each: choose by it before, where it differs.
+    """Return the chart. `layouts` and `workloads` are those of the campaign, so that colours and axes do not change.
+
+    Points that differ in `rest` would be joined by one line: select by it first.
     """
     return _chart([asdict(point) for point in points], metric, layouts, places(workloads), scale, columns)
 
@@ -77,7 +78,7 @@ def _chart(
     colour = alt.Color("layout:N", title="layout", scale=alt.Scale(**look.series_scale(layouts, look.SERIES)))
     base = alt.Chart().encode(x=x, color=colour, tooltip=_tooltip())
     if scale == "log":
-        base = base.transform_filter("datum.value > 0")  # a trial that stood still has no place on it
+        base = base.transform_filter("datum.value > 0")  # a logarithmic scale has no 0
     points = [_points(base, layouts, hollow=hollow) for hollow in (False, True)]
     layers = alt.layer(_intervals(base, scale), _lines(base, metric, scale, layouts), *points)
     panel = alt.Facet("panel:N", title=None, sort=panels(placed.values()))
@@ -90,7 +91,7 @@ def _chart(
 
 
 def _lines(base: Any, metric: MetricId, scale: Scale, layouts: Sequence[str]) -> Any:
-    """Each stretch between points through which none may pass is a line of its own."""
+    """Draw lines, interrupted at points that no line may pass through."""
     y = alt.Y(
         "line:Q",
         title=title(metric),
@@ -98,22 +99,22 @@ def _lines(base: Any, metric: MetricId, scale: Scale, layouts: Sequence[str]) ->
         axis=alt.Axis(labelExpr=label_expression(metric), tickCount=5),
     )
     dash = alt.StrokeDash("layout:N", title="layout", scale=alt.Scale(**look.dash_scale(layouts)))
-    stretches = base.transform_calculate(gap="datum.line === null ? 1 : 0").transform_window(
-        stretch="sum(gap)",
+    segments = base.transform_calculate(gap="datum.line === null ? 1 : 0").transform_window(
+        segment="sum(gap)",
         sort=[alt.SortField("order")],
         groupby=["layout", "panel", "rest"],
         frame=[None, 0],
     )
-    # Not `invalid`: where no point at all has a line, its axis would begin at null, which is 0, and end a log scale.
+    # Not `invalid`: if no point has a line, its axis would begin at null, which is 0, and break a log scale.
     return (
-        stretches.transform_filter("datum.line !== null")
+        segments.transform_filter("datum.line !== null")
         .mark_line(strokeWidth=2)
-        .encode(y=y, strokeDash=dash, order=alt.Order("order:Q"), detail="stretch:N")
+        .encode(y=y, strokeDash=dash, order=alt.Order("order:Q"), detail="segment:N")
     )
 
 
 def _points(base: Any, layouts: Sequence[str], *, hollow: bool) -> Any:
-    """Those that are refuted, failed or unsettled are hollow."""
+    """Draw points; those that are refuted, failed or unsettled are hollow."""
     shape = alt.Shape("layout:N", title="layout", scale=alt.Scale(**look.series_scale(layouts, look.SHAPES)))
     chosen = base.transform_filter(f"datum.line {'=' if hollow else '!'}== null")
     return chosen.mark_point(size=55, strokeWidth=1.8, opacity=1, filled=not hollow).encode(
@@ -122,7 +123,7 @@ def _points(base: Any, layouts: Sequence[str], *, hollow: bool) -> Any:
 
 
 def _intervals(base: Any, scale: Scale) -> Any:
-    """Intervals as bars. One that reaches 0 has no lower end on a logarithmic scale: it is drawn a decade down."""
+    """Draw intervals as bars. On a logarithmic scale, one that reaches 0 is drawn one decade down."""
     low = "datum.low > 0 ? datum.low : datum.value / 10" if scale == "log" else "datum.low"
     return (
         base.transform_filter("datum.low !== null && datum.high !== null")

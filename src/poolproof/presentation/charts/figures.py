@@ -1,4 +1,4 @@
-"""The figure of every layout, one panel for each workload: where nothing varies that could make an axis."""
+"""The figure of every layout, with a panel for each workload; for campaigns in which nothing makes an axis."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -15,7 +15,7 @@ from poolproof.verdicts import Verdict
 
 @dataclass(frozen=True)
 class FigurePoint:
-    """One figure, in the unit of the axis; `low` and `high` None when one trial alone gave it, or it did not settle."""
+    """A figure in the unit of the axis; `low` and `high` are None for a single trial or an unsettled figure."""
 
     layout: str
     workload: str
@@ -29,13 +29,13 @@ class FigurePoint:
 
 
 def figure_points(cells: Iterable[Cell], metric: MetricId) -> tuple[FigurePoint, ...]:
-    """The cells in which the metric was measured."""
+    """Return the points of the cells in which the metric was measured."""
     points = (_point(cell, metric) for cell in cells)
     return tuple(point for point in points if point is not None)
 
 
 def figures(points: Sequence[FigurePoint], metric: MetricId, *, layouts: Sequence[str], columns: int = 3) -> Any:
-    """The chart: refuted and unsettled figures hollow, intervals as bars, each panel with its own axis from 0."""
+    """Return the chart: refuted and unsettled figures are hollow, intervals are bars, each axis begins at 0."""
     x = alt.X(
         "value:Q",
         title=title(metric),

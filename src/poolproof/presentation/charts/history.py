@@ -1,4 +1,4 @@
-"""One cell's figure through runs: intervals as bars, changes as triangles, what does not count hollow."""
+"""A cell's figure over many runs: intervals are bars, changes are triangles, figures that do not count are hollow."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -16,7 +16,7 @@ _WORSE, _BETTER = "#b30000", "#009e73"
 
 @dataclass(frozen=True)
 class HistoryPoint:
-    """A figure in the unit of the axis. `line` is None where it does not count or did not settle.
+    """A figure in the unit of the axis. `line` is None if it does not count or is unsettled.
 
     `change`: "", "slower" or "faster".
     """
@@ -34,11 +34,11 @@ class HistoryPoint:
 
 
 def history(points: Sequence[HistoryPoint], metric: MetricId) -> Any:
-    """The chart; dates below, the metric's axis from 0."""
+    """Return the chart, with dates on the x axis and the metric from 0."""
     days = alt.Axis(labelOverlap=True, tickCount=8, labelExpr=_DAY_OR_TIME)
     x = alt.X("begun_at:T", title=None, axis=days, scale=alt.Scale(nice=True))
     y = alt.Y("value:Q", title=title(metric), axis=alt.Axis(labelExpr=label_expression(metric), tickCount=5))
-    base = alt.Chart().encode(x=x, tooltip=[alt.Tooltip(f"{name}:N") for name in _TOLD])
+    base = alt.Chart().encode(x=x, tooltip=[alt.Tooltip(f"{name}:N") for name in _TOOLTIPS])
     colour = alt.value(look.SERIES[0])
     bars = base.transform_filter("datum.low !== null").mark_rule(strokeWidth=5, opacity=0.3)
     line = base.transform_filter("datum.line !== null").mark_line(strokeWidth=2).encode(y=y, color=colour)
@@ -60,6 +60,6 @@ def history(points: Sequence[HistoryPoint], metric: MetricId) -> Any:
 
 
 _DAY_OR_TIME = "timeFormat(datum.value, hours(datum.value) + minutes(datum.value) ? '%b %d, %H:%M' : '%b %d, %Y')"
-"""Vega's own ticks tell 19:30 as 07:30, and of no day."""
+"""Vega's own labels show 19:30 as 07:30, without the day."""
 
-_TOLD = ("run", "begun_at", "versions", "text", "verdict", "change")
+_TOOLTIPS = ("run", "begun_at", "versions", "text", "verdict", "change")

@@ -1,1 +1,1 @@
-"""Cells through many runs: what changed, when, and with which versions."""
+"""The history of cells over many runs: what changed, when, and with which versions."""

@@ -1,4 +1,4 @@
-"""The page over many runs: which cells changed, and each cell's history through dates and versions."""
+"""The page of many runs: which cells changed, and the history of each cell with dates and versions."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -29,7 +29,7 @@ _WORDS = ("", "same", "undecided", "slower", "faster")
 
 
 def write_history(runs: Sequence[NamedRun], left_out: Sequence[str], out: Path) -> tuple[CellHistory, ...]:
-    """Write the page of these runs to `out`; returns what it shows. `left_out` says in sentences what it does not.
+    """Write the page of these runs to `out`; return what it shows. `left_out` are sentences on what it does not show.
 
     Raises:
         RunError: the page can't be written.
@@ -62,7 +62,7 @@ def _page(runs: Sequence[NamedRun], series: Sequence[CellHistory], left_out: Seq
 
 
 def _data(runs: Sequence[NamedRun], series: Sequence[CellHistory]) -> dict[str, Any]:
-    """All that the page's script draws from; points as lists, for there are thousands."""
+    """Return everything that the page's script draws from; points are lists because there are thousands."""
     metrics = dict.fromkeys(each.metric for each in series)
     specs: dict[str, Any] = {metric: look.bare(history((), metric)) for metric in metrics}
     return {

@@ -1,1 +1,1 @@
-"""A run as one self-contained HTML page: what it shows, its template, its own script and style."""
+"""The page of a run: one self-contained HTML file, with its data, template, scripts and style."""

@@ -1,1 +1,1 @@
-"""Watching a run that goes on in another process: its files followed, and a web server that shows its page live."""
+"""Watching a run of another process: its files are followed, and a web server shows its page."""
