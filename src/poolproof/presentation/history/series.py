@@ -1,4 +1,4 @@
-"""One cell's figures through runs of the same campaign on the same machine, in the order of their dates.
+"""The figures of a cell over runs of the same campaign on the same machine, in the order of their dates.
 
 A change is marked where `compare` of the run with the last one before it that has a figure would say slower or faster.
 """
@@ -19,14 +19,14 @@ from poolproof.verdicts import Verdict
 
 @dataclass(frozen=True)
 class NamedRun:
-    """A run by its name in the list."""
+    """A run with its name in the list."""
 
     name: str
     run: LoadedRun
 
     @property
     def machine(self) -> str:
-        """What tells its machine from others."""
+        """What identifies its machine."""
         return self.run.record.facts.get("machine") or self.run.record.host
 
     @property
@@ -36,7 +36,7 @@ class NamedRun:
 
 @dataclass(frozen=True)
 class ChangePoint:
-    """How a figure stands to the one before: the word, how many times as fast, and the number of that earlier run."""
+    """A figure compared with the one before: the decision, the ratio of speeds, and the number of that earlier run."""
 
     decision: ComparisonDecision
     speed: Interval
@@ -44,13 +44,13 @@ class ChangePoint:
 
     @property
     def is_marked(self) -> bool:
-        """Whether it surely changed."""
+        """True if it changed significantly."""
         return self.decision.word in ("slower", "faster")
 
 
 @dataclass(frozen=True)
 class Point:
-    """A cell in one run, by the run's number. `change` is None for the first figure and where it does not count.
+    """A cell in one run, by the run's number. `change` is None for the first figure and if it does not count.
 
     `text` is the figure in words; `unsettled`: it is not known to within the tolerance that was asked for.
     """
@@ -66,7 +66,7 @@ class Point:
 
 @dataclass(frozen=True)
 class CellHistory:
-    """A cell through its runs."""
+    """A cell over its runs."""
 
     campaign: str
     machine: str
@@ -81,12 +81,12 @@ _Key = tuple[str, str, str, str]
 
 
 def in_order(runs: Iterable[NamedRun]) -> tuple[NamedRun, ...]:
-    """By date, then by name: the order in which `series_of` numbers them."""
+    """Sort by date, then by name: the order in which `series_of` numbers the runs."""
     return tuple(sorted(runs, key=lambda each: (each.begun_at, each.name)))
 
 
 def series_of(runs: Sequence[NamedRun]) -> tuple[CellHistory, ...]:
-    """Every cell of the runs, which are in order."""
+    """Return every cell of the runs, which are in order."""
     points: dict[_Key, list[Point]] = {}
     metrics: dict[_Key, MetricId] = {}
     last: dict[_Key, tuple[int, Measured]] = {}
@@ -110,7 +110,7 @@ def _point(number: int, cell: Cell, reason: str, change: ChangePoint | None) -> 
 
 
 def _changes(now: Mapping[_Key, Measured], last: Mapping[_Key, tuple[int, Measured]]) -> dict[_Key, ChangePoint]:
-    """Those that are compared with the same earlier run are decided together, as `compare` decides them."""
+    """Decide together what is compared with the same earlier run, as `compare` does."""
     groups: dict[int, dict[_Key, Difference]] = {}
     for key, each in now.items():
         if key in last and last[key][1].metric == each.metric:
@@ -125,7 +125,7 @@ def _changes(now: Mapping[_Key, Measured], last: Mapping[_Key, tuple[int, Measur
 
 
 def unlike_before(runs: Sequence[NamedRun]) -> Iterator[tuple[str, ...]]:
-    """For each run, what was not the same as in the run before it of the same campaign and machine."""
+    """Yield for each run how it differs from the previous run of the same campaign and machine."""
     before: dict[tuple[str, str], LoadedRun] = {}
     for named in runs:
         key = (named.run.campaign.name, named.machine)

@@ -1,5 +1,7 @@
 """Follow a run through its files: report what is new in them to a listener, as the run itself would."""
 
+import bisect
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,8 +13,7 @@ from poolproof.campaign.calibration import all_cells
 from poolproof.campaign.model import Campaign
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.measure.events import Listener, LiveRates
-from poolproof.presentation.charts.trial_data import trial_data
-from poolproof.presentation.live.rates import rates_of
+from poolproof.presentation.charts.trial_data import TrialData, trial_data
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.live import LiveNotes
 from poolproof.results.runs.loading import TrialFollower
@@ -23,7 +24,10 @@ _CLEANING_UP = "cleaning up"
 _BETWEEN = "between two trials"
 _TAIL_BYTES = 65_536
 _ALL_SAMPLES = 10**9
+_EVERY_S = 1.0
 Key = tuple[str, str, int]
+Totals = tuple[list[float], list[float]]
+"""Times, in seconds since 1970, and the bytes moved until then."""
 
 
 class _Line(msgspec.Struct):
@@ -197,3 +201,35 @@ def _last_step(journal: Path) -> str:
     except (OSError, msgspec.DecodeError):
         return ""
     return line.title if line.line == "change" else _CLEANING_UP
+
+
+def rates_of(trial: TrialData | None) -> list[LiveRates]:
+    """Return the rates that a listener would have been sent; empty without data."""
+    if trial is None:
+        return []
+    disks = (
+        [sample.at_s for sample in trial.samples],
+        [float(sample.read_bytes + sample.write_bytes) for sample in trial.samples],
+    )
+    fio = (
+        [report.at_s for report in trial.reports],
+        [float(report.read_bytes + report.write_bytes) for report in trial.reports],
+    )
+    begun, end = disks[0][0], disks[0][-1]
+    moments = [begun + number * _EVERY_S for number in range(1, int((end - begun) / _EVERY_S) + 1)]
+    return [LiveRates(at - begun, _rate(fio, at), _rate(disks, at) or 0.0) for at in moments]
+
+
+def _rate(totals: Totals, at_s: float) -> float | None:
+    """Return bytes per second in the second that ends then; None if it is not covered."""
+    times, moved = totals
+    first, last = _place(times, at_s - _EVERY_S), _place(times, at_s)
+    if first is None or last is None or times[last] <= times[first] or moved[last] < moved[first]:
+        return None
+    return (moved[last] - moved[first]) / (times[last] - times[first])
+
+
+def _place(times: Sequence[float], at_s: float) -> int | None:
+    """Return the place of the last time that is not later."""
+    place = bisect.bisect_right(times, at_s) - 1
+    return place if place >= 0 else None

@@ -1,4 +1,4 @@
-"""Tables whose first column holds names: where the terminal is narrow, names are folded, and no figure is cut."""
+"""Tables with names in the first column: in a narrow terminal names are folded, and no figure is cut."""
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -10,14 +10,14 @@ _NARROWEST_HEADER = 16
 
 
 def named_table(names: str) -> Table:
-    """A table without lines whose first column, headed `names`, gives way; add all others with `no_wrap`."""
+    """Return a table without lines whose first column shrinks; add all other columns with `no_wrap`."""
     table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
     table.add_column(names, overflow="fold")
     return table
 
 
 def print_fitted(console: Console, table: Table) -> None:
-    """Print a `named_table`. A terminal that is narrower than its figures and short names wraps the lines itself."""
+    """Print a `named_table`. A terminal narrower than its figures and shortened names wraps the lines itself."""
     first, *others = table.columns
     room = console.width - _NARROWEST_NAME
     if _width(others) > room:
@@ -37,7 +37,7 @@ def _longest(column: Column) -> int:
 
 
 def _shorten_header(column: Column) -> None:
-    """To what the column's cells need anyway, so that the name of a layout in a header costs no figure its place."""
+    """Shorten a header to the width of its cells, so that a layout's name in a header takes no room from figures."""
     header, most = str(column.header), max(_longest(column), _NARROWEST_HEADER)
     if cell_len(header) > most:
         column.header = f"{header[: most - 1]}…"

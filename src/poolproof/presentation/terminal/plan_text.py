@@ -1,4 +1,4 @@
-"""A plan as text: each command as it would be typed, what would undo it, and the jobs that fio would be given."""
+"""A plan as text: each command as it would be typed, the command that undoes it, and the fio jobs."""
 
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,7 +13,7 @@ _LONGEST_INPUT = 1000
 
 @dataclass(frozen=True)
 class PlannedJobs:
-    """A workload's job file on every layout, and that which lays its test files out; empty where nothing is."""
+    """A workload's job file on every layout, and the job that lays out its test files; empty if there are none."""
 
     workload: str
     fill: str
@@ -21,7 +21,7 @@ class PlannedJobs:
 
 
 def plan_text(first: Iterable[Step], layouts: Iterable[LayoutPlan], jobs: Sequence[PlannedJobs]) -> str:
-    """Every step of the layouts, in order, then what fio runs on each; for `--dry-run`."""
+    """Return every step of the layouts, in order, then the fio jobs; for `--dry-run`."""
     lines = ["# once", *_steps(first)]
     for planned in layouts:
         lines += ["", f"# layout {planned.layout.name}", *_steps(planned.steps), "# to cool it between trials"]
@@ -34,7 +34,7 @@ def plan_text(first: Iterable[Step], layouts: Iterable[LayoutPlan], jobs: Sequen
 
 
 def plan_object(first: Iterable[Step], layouts: Iterable[LayoutPlan], jobs: Iterable[PlannedJobs]) -> dict[str, Any]:
-    """The same for machines: `--dry-run --json`. A secret that a command reads is not shown."""
+    """Return the same as an object for `--dry-run --json`. A secret that a command reads is not shown."""
     return {
         "once": [_step_object(step) for step in first],
         "layouts": [

@@ -11,7 +11,6 @@ from rich.text import Text
 from poolproof.metrics import MetricId, metric_of
 from poolproof.presentation.terminal.fitted import named_table, print_fitted
 from poolproof.presentation.terminal.limited import share_text
-from poolproof.presentation.terminal.unsettled import spent_text, unsettled_blocks
 from poolproof.presentation.terminal.words import (
     MARKS,
     STYLES,
@@ -24,6 +23,7 @@ from poolproof.presentation.terminal.words import (
 from poolproof.results.runs.limit import Limit, Place
 from poolproof.results.runs.summary import Cell, factor_to
 from poolproof.rules.model import Finding
+from poolproof.units import format_duration
 
 _TWO_GROUPS = "Their mean describes neither group: something that changes between trials decides."
 _APART = "Each trial is steady, but something that changes between them moves the figure; its interval includes that."
@@ -50,13 +50,13 @@ def print_table(
     print_fitted(console, _table(cells, baseline, limits))
     for block in _reasons(cells):
         console.print(block)
-    for block in unsettled_blocks(cells):
+    for block in _unsettled_blocks(cells):
         console.print(block)
     for block in _disagreements(cells):
         console.print(block)
     for note in _notes(cells):
         console.print(note)
-    if spent := spent_text(cells):
+    if spent := _spent_text(cells):
         console.print(Text(f"\n{spent}"))
 
 
@@ -179,3 +179,36 @@ def _notes(cells: Iterable[Cell]) -> Iterable[RenderableType]:
         more = f" and {len(found) - 1} more" if len(found) > 1 else ""
         said = f": {first.message}" if first.weight >= _EXPLAINS else ""
         yield Padding(Text(f"{rule}: {place}{more}{said}", style="bright_black"), (0, 0, 0, 2))
+
+
+def _unsettled_blocks(cells: Iterable[Cell]) -> Iterable[RenderableType]:
+    """Yield each unsettled cell with the range of its trials and the reasons."""
+    for cell in cells:
+        values = cell.values()
+        if cell.is_unsettled and cell.settling is not None and values:
+            heading = Text(f"\n~ {cell.workload} on {cell.layout}: unsettled, {_spread(cell, values)}", style="bold")
+            heading.stylize("yellow", 0, 2)
+            yield Group(heading, *(_not_converged(each.name, each.sentence) for each in cell.settling.reasons))
+
+
+def _spread(cell: Cell, values: Sequence[float]) -> str:
+    low, high = value_text(min(values), cell.metric), value_text(max(values), cell.metric)
+    return f"{low} in one trial" if len(values) == 1 else f"{low} to {high} in {len(values)} trials"
+
+
+def _not_converged(name: str, sentence: str) -> RenderableType:
+    return Padding(Text(name, style="bold").append(f": {sentence}", style="default"), (0, 0, 0, 2))
+
+
+def _spent_text(cells: Iterable[Cell]) -> str:
+    """Return how long fio ran, and how long with trials of the longest time; empty for trials of a fixed time."""
+    adaptive = [cell for cell in cells if cell.settling is not None]
+    if not adaptive:
+        return ""
+    fio_s = sum(cell.seconds.get("fio", 0.0) for cell in adaptive)
+    rest_s = sum(sum(cell.seconds.values()) for cell in adaptive) - fio_s
+    fixed_s = sum(cell.settling.fixed_s for cell in adaptive if cell.settling is not None)
+    return (
+        f"fio ran for {format_duration(fio_s)}, dropping caches and draining took {format_duration(rest_s)}; "
+        f"with trials of the longest time fio would have run for {format_duration(fixed_s)}"
+    )

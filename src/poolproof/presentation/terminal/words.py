@@ -1,4 +1,4 @@
-"""Figures, verdicts and factors in the words that people read."""
+"""Figures, verdicts and factors as text."""
 
 from collections.abc import Callable, Sequence
 
@@ -9,7 +9,7 @@ from poolproof.statistics.intervals import Interval
 from poolproof.verdicts import Verdict
 
 MARKS: dict[Verdict, str] = {"sound": "✓", "unproven": "?", "suspect": "!", "refuted": "✗", "failed": "–"}
-"""A mark for each verdict that needs no colour."""
+"""A mark for each verdict, readable without colour."""
 
 STYLES: dict[Verdict, str] = {
     "sound": "green",
@@ -24,17 +24,17 @@ _TENTH = 0.1
 
 
 def which_is_better(metric: MetricId) -> str:
-    """A word where a larger figure is not the better one; else empty."""
+    """Return a remark if lower is better; else empty."""
     return "less is better" if metric in LOWER_IS_BETTER else ""
 
 
 def value_text(value: float, metric: MetricId) -> str:
-    """A figure with its unit: `131 IOPS`, `183 MB/s`, `1.25 ms`."""
+    """Format a figure with its unit: `131 IOPS`, `183 MB/s`, `1.25 ms`."""
     return metric_of(metric).unit.text(value)
 
 
 def trial_text(trial: Trial) -> str:
-    """The figure of one trial; a failed one has none."""
+    """Return the figure of one trial as text; a failed trial has none."""
     value = trial.result().value
     if value is None:
         return "no figure"
@@ -46,33 +46,33 @@ def trial_text(trial: Trial) -> str:
 
 
 def half_width_text(interval: Interval) -> str:
-    """Half the 95 % interval as a share of the mean: `1.5%`; empty where one trial alone gave the figure."""
+    """Return half the interval as a share of the mean: `1.5%`; empty for a single trial."""
     if interval.half_width is None or not interval.mean:
         return ""
     return per_cent(interval.half_width / interval.mean)
 
 
 def groups_text(groups: Sequence[Group], metric: MetricId) -> str:
-    """Groups of trials: `12 MB/s ×2 and 240 MB/s ×1`."""
+    """Format groups of trials: `12 MB/s ×2 and 240 MB/s ×1`."""
     return " and ".join(f"{value_text(group.mean, metric)} ×{group.trials}" for group in groups)
 
 
 def per_cent(share: float) -> str:
-    """A share as per cent: `1.5%`, `12%`."""
+    """Format a share in per cent: `1.5%`, `12%`."""
     value = share * 100
     return f"{value:.0f}%" if value >= 10 else f"{value:.1f}%"
 
 
 def per_cent_whole(share: float) -> str:
-    """A share as it would be asked for: `2%`, `0.5%`."""
+    """Format a share as a user would type it: `2%`, `0.5%`."""
     return f"{share * 100:.3g}%"
 
 
 def factor_text(factor: Interval) -> str:
-    """A figure beside the baseline's, with its interval: `−16% (−41 … +19)`; from 3× on as `18.9× (17.5 … 20.5)`.
+    """Format a ratio to the baseline with its interval: `−16% (−41 … +19)`.
 
-    Below a tenth it is one too, `0.0056× (0.005 … 0.0063)`. An end a hundred times away from the mean says no more than
-    that: `4× (<0.04 … >400)`.
+    From 3 on and below a tenth it is a factor: `18.9× (17.5 … 20.5)`, `0.0056× (0.005 … 0.0063)`. A bound more than a
+    hundred times away from the mean is only given as such: `4× (<0.04 … >400)`.
     """
     if factor.mean >= 3:
         return f"{factor.mean:.3g}×{_range(factor, '{:.3g}'.format)}"

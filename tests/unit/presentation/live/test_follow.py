@@ -11,8 +11,7 @@ from poolproof.errors import RunError
 from poolproof.measure.events import Listener, LiveRates
 from poolproof.measure.live import RatePublisher
 from poolproof.presentation.charts.trial_data import trial_data
-from poolproof.presentation.live.follow import MEASURING, Follower
-from poolproof.presentation.live.rates import rates_of
+from poolproof.presentation.live.follow import MEASURING, Follower, rates_of
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.live import LiveNotes
 from poolproof.results.runs.model import RunRecord, Trial, TrialMetrics
