@@ -1,4 +1,4 @@
-"""A run directory: made, opened, appended to, and read back."""
+"""A run directory: create it, open it, append trials, and read it."""
 
 import contextlib
 import fcntl
@@ -24,7 +24,7 @@ _TRY_AGAIN_S = 0.02
 
 
 class RunDirectory:
-    """One run on disk. Every file in it is complete or absent, so a killed run can be read and resumed."""
+    """One run on disk. Every file in it is either complete or absent, so a killed run can be read and resumed."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -34,41 +34,43 @@ class RunDirectory:
 
     @classmethod
     def create(cls, path: Path, campaign_text: str, record: RunRecord) -> "RunDirectory":
-        """Make the directory and write down what is about to happen.
+        """Create the directory and write the campaign and the run record.
 
         Raises:
-            RunError: the path is there and is not an empty directory, or can't be made.
+            RunError: the path exists and is not an empty directory, or it can't be created.
         """
         try:
             path.mkdir(parents=True, exist_ok=True)
             if any(path.iterdir()):
-                to_go_on = f"; to go on with it: poolproof resume {path}" if (path / "run.json").is_file() else ""
-                raise RunError(f"{path} is there already and not empty", f"name another with --out{to_go_on}")
+                to_continue = f"; to continue it: poolproof resume {path}" if (path / "run.json").is_file() else ""
+                raise RunError(f"{path} exists and is not empty", f"choose another with --out{to_continue}")
             run = cls(path.resolve())
             write_whole(run.path / "campaign.yaml", campaign_text.encode())
             write_whole(run.path / "run.json", _pretty(record))
             sync_directory(run.path.parent)
         except OSError as error:
-            raise RunError(f"{path} cannot be made: {error.strerror}", "name another with --out") from None
+            raise RunError(f"{path} cannot be created: {error.strerror}", "choose another with --out") from None
         return run
 
     @classmethod
     def open(cls, path: Path) -> "RunDirectory":
-        """An existing run.
+        """Open an existing run.
 
         Raises:
-            RunError: the path is no run directory, or this user may not look into it.
+            RunError: the path is not a run directory, or this user may not read it.
         """
         if not _is_file(path / "run.json"):
-            raise RunError(f"{path} is no run directory: it has no run.json", "poolproof runs lists those in runs/")
+            raise RunError(
+                f"{path} is not a run directory: it has no run.json", "to list the runs in runs/: poolproof runs"
+            )
         return cls(path.resolve())
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """Keep every other poolproof from writing to this run.
+        """Lock the run so that no other poolproof process writes to it.
 
         Raises:
-            RunError: another one is at it, or this user may not write there.
+            RunError: another process has the lock, or this user may not write there.
         """
         try:
             lock = (self.path / ".lock").open("w")
@@ -76,11 +78,13 @@ class RunDirectory:
             raise _refused(self.path, "written", error) from None
         with lock as file:
             if not _locks(file):
-                raise RunError(f"another poolproof is working on {self.path}", "wait for it, or stop it with Ctrl-C")
+                raise RunError(
+                    f"another poolproof process is working on {self.path}", "wait for it, or stop it with Ctrl-C"
+                )
             yield
 
     def is_going(self) -> bool:
-        """Whether a poolproof works on it now: the lock is tried, shared, and given back at once."""
+        """True if a poolproof process works on the run now: try the lock, shared, and release it at once."""
         try:
             with (self.path / ".lock").open("rb") as file:
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -91,10 +95,10 @@ class RunDirectory:
         return False
 
     def record(self) -> RunRecord:
-        """What run.json says.
+        """Return the content of run.json.
 
         Raises:
-            RunError: damaged, of another schema, or this user may not read it.
+            RunError: it is damaged or has another schema, or this user may not read it.
         """
         path = self.path / "run.json"
         try:
@@ -104,10 +108,10 @@ class RunDirectory:
         return decode(text, RunRecord, SCHEMA, str(path))
 
     def trials(self) -> tuple[Trial, ...]:
-        """The finished trials, in the order in which they ended.
+        """Return the finished trials in the order in which they ended.
 
         Raises:
-            RunError: a line is damaged, or of another schema, or this user may not read them.
+            RunError: a line is damaged or has another schema, or this user may not read the file.
         """
         try:
             lines = whole_lines(self._trials_path)
@@ -119,11 +123,11 @@ class RunDirectory:
         )
 
     def append(self, trial: Trial) -> None:
-        """A trial is finished: on disk when this returns."""
+        """Append a finished trial. It is on disk when this returns."""
         append_line(self._trials_path, msgspec.json.encode(trial))
 
     def write_trials(self, trials: Iterable[Trial]) -> None:
-        """All trials of a run at once, in place of those that are there: complete on disk when this returns."""
+        """Replace all trials of the run. They are on disk when this returns."""
         write_whole(self._trials_path, b"".join(msgspec.json.encode(trial) + b"\n" for trial in trials))
 
     def kept_files(self, trial: Trial) -> tuple[str, str, TrialEvidence] | None:
@@ -144,18 +148,18 @@ class RunDirectory:
             raise RunError(f"{evidence} is damaged: {error}", "remove the file; the trial keeps its verdict") from None
 
     def trial_directory(self, layout: str, workload: str, number: int) -> Path:
-        """Where the files of one trial lie: cells/<layout>/<workload>/<n>; made when it is not there."""
+        """Return the directory of one trial, cells/<layout>/<workload>/<n>, and create it if it does not exist."""
         path = self.trial_path(layout, workload, number)
         path.mkdir(parents=True, exist_ok=True)
         return path
 
     def trial_path(self, layout: str, workload: str, number: int) -> Path:
-        """Where they lie or would lie."""
+        """Return the directory of one trial, whether it exists or not."""
         return self.path / "cells" / file_name(layout) / file_name(workload) / str(number)
 
     @contextlib.contextmanager
     def together(self) -> Iterator[None]:
-        """Files of a trial that are kept in here are written when it is left, all at once, also by an exception."""
+        """Collect the files of a trial and write them together at the end, also after an exception."""
         self._together = {}
         try:
             yield
@@ -172,7 +176,7 @@ class RunDirectory:
         self._keep(directory / name, text.encode())
 
     def keep_samples(self, directory: Path, leaves: Sequence[str], readings: "Sequence[CounterReading]") -> None:
-        """Write samples.jsonl: a line a sample, its time and each leaf's counters."""
+        """Write samples.jsonl: one line per sample with its time and the counters of each leaf device."""
         rows = [
             {"at_s": reading.at_s, "leaves": dict(zip(leaves, reading.counters, strict=False))} for reading in readings
         ]
@@ -200,8 +204,8 @@ def _is_file(path: Path) -> bool:
 
 
 def _refused(path: Path, done: str, error: OSError) -> RunError:
-    """The system's refusal in words. A run belongs to the user who made it, and that is root wherever disks were."""
-    whose = "type it as the user whose run it is; as root: sudo poolproof …"
+    """Return the error for a file that this user may not use. A run with disks belongs to root."""
+    whose = "run it as the user who owns the run; as root: sudo poolproof …"
     return RunError(
         f"{path} cannot be {done}: {error.strerror}",
         whose if isinstance(error, PermissionError) else f"ls -ld {path}; df -h {path}",
@@ -209,7 +213,7 @@ def _refused(path: Path, done: str, error: OSError) -> RunError:
 
 
 def _locks(file: IO[str]) -> bool:
-    """Take the lock; one who only looks whether it is taken has it for a moment, so try more than once."""
+    """Take the lock. A process that checks it holds it for a moment, so try more than once."""
     for _ in range(_TRIES):
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -225,6 +229,6 @@ def _pretty(value: object) -> bytes:
 
 
 def file_name(name: str) -> str:
-    """A name as one path component; brackets, commas and `=` stay readable."""
+    """Return a name as one path component; brackets, commas and `=` stay readable."""
     plain = quote(name, safe="[]=,.:@+{} ", errors="replace")
     return plain.replace(".", "%2E") if plain in (".", "..") else plain

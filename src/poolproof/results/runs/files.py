@@ -1,4 +1,4 @@
-"""Files that are complete or absent, and schemas that are checked by name."""
+"""Write files that are complete or absent, and decode JSON after checking its schema."""
 
 import os
 import threading
@@ -15,9 +15,9 @@ Value = TypeVar("Value")
 
 
 def write_whole(path: Path, content: bytes, *, lasting: bool = True) -> None:
-    """Write a file beside its place, sync it, rename it: a reader finds it complete or not at all.
+    """Write a temporary file, sync it and rename it, so that a reader finds the file complete or not at all.
 
-    `lasting`: its name is on disk when this returns. Without, a power cut may leave it absent, never in part.
+    `lasting`: also sync the directory. Without it, the file may be absent after a power cut, but never partial.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with _beside(path).open("wb") as file:
@@ -28,10 +28,10 @@ def write_whole(path: Path, content: bytes, *, lasting: bool = True) -> None:
 
 
 def write_together(files: Mapping[Path, bytes]) -> None:
-    """As `write_whole` for each, not lasting; they are synced side by side, which takes hardly longer than one.
+    """Write several files as `write_whole` does, not lasting, in parallel: this takes hardly longer than one.
 
     Raises:
-        OSError: one could not be written; others may stand.
+        OSError: one could not be written; others may have been.
     """
     raised: list[OSError] = []
     threads = [
@@ -64,7 +64,7 @@ def _write_synced(file: IO[bytes], content: bytes) -> None:
 
 
 def append_line(path: Path, line: bytes) -> None:
-    """Append one line and sync it; a half line that a crash left is cut off first."""
+    """Append one line and sync it. A partial last line, left by a crash, is removed first."""
     with path.open("ab+") as file:
         _cut_torn_end(file)
         _write_synced(file, line + b"\n")
@@ -82,14 +82,14 @@ def _cut_torn_end(file: Any) -> None:
 
 
 def whole_lines(path: Path) -> list[bytes]:
-    """The complete lines of a file; one that a crash cut off is not among them. No file: no lines."""
+    """Return the complete lines of a file, without a partial last line; none if there is no file."""
     if not path.exists():
         return []
     return path.read_bytes().split(b"\n")[:-1]
 
 
 def sync_directory(path: Path) -> None:
-    """Make a rename or a new name in the directory last."""
+    """Sync a directory, so that a new name or a rename in it survives a power cut."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -102,10 +102,10 @@ class _Stamp(msgspec.Struct):
 
 
 def decode(text: bytes, kind: type[Value], schema: int, where: str) -> Value:
-    """A value from JSON, if it is of the schema that this poolproof reads.
+    """Return a value from JSON with the schema that this version reads.
 
     Raises:
-        RunError: another schema, or damaged; says which command mends it.
+        RunError: it is damaged or has another schema; the error names the command that fixes it.
     """
     try:
         found = msgspec.json.decode(text, type=_Stamp).schema

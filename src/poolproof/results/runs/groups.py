@@ -1,4 +1,4 @@
-"""Trials that fall in two groups: a mean of both describes neither, and hides what decides between them."""
+"""Find trials that fall into two groups: a mean of both describes neither, and hides the cause."""
 
 import math
 from collections.abc import Sequence
@@ -12,18 +12,18 @@ _OVER_SWING = 3.0
 
 @dataclass(frozen=True)
 class Group:
-    """Trials that agree: the geometric mean of their figures, in the unit of the metric, and how many they are."""
+    """Trials that agree: the geometric mean of their values, in the unit of the metric, and their number."""
 
     mean: float
     trials: int
 
 
 def groups_of(values: Sequence[float], swing: float = 0.0) -> tuple[Group, ...]:
-    """The trials of a cell by their figures, the slower or smaller group first: one group, or two.
+    """Return the trials of a cell as one group or two, the group with the lower values first.
 
-    Two only where the gap between them is 3 times or more, and on a logarithmic scale 4 times as wide as either group
+    Two only if the gap between them is 3 times or more, and on a logarithmic scale 4 times as wide as either group
     and 3 times the `swing` of the rate within a trial (its standard deviation over its mean): the trials then disagree
-    far more than their insides do. One of fewer than 3 trials is an outlier as much as the other. No values: no group.
+    far more than the variation within each. Of fewer than 3 trials, none is an outlier. No values: no group.
     """
     ordered = sorted(values)
     if not ordered:
@@ -34,7 +34,7 @@ def groups_of(values: Sequence[float], swing: float = 0.0) -> tuple[Group, ...]:
 
 
 def _split(ordered: Sequence[float], swing: float) -> int:
-    """How many of the values belong to the lower of two groups; 0 where all are one."""
+    """Return how many of the values belong to the lower of two groups; 0 if they are one group."""
     if len(ordered) < FEWEST or ordered[0] <= 0:
         return 0
     logs = [math.log(value) for value in ordered]
@@ -45,7 +45,7 @@ def _split(ordered: Sequence[float], swing: float) -> int:
 
 
 def _mean(values: Sequence[float]) -> float:
-    """The geometric mean; the plain one where a value is 0."""
+    """Return the geometric mean, or the arithmetic mean if a value is 0."""
     if min(values) <= 0:
         return math.fsum(values) / len(values)
     return math.exp(math.fsum(map(math.log, values)) / len(values))

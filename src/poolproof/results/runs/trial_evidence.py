@@ -1,4 +1,4 @@
-"""evidence.json: all that a trial was judged by beside its job and fio's report, so that it can be judged again."""
+"""evidence.json: what a trial was judged by, besides its job and fio's report, so that it can be judged again."""
 
 from dataclasses import dataclass
 

@@ -240,7 +240,7 @@ def test_without_run_json_show_goes_on_with_the_rest(tmp_path: Path) -> None:
 def test_a_directory_that_is_no_run_is_refused(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "missing"):
         done = _watch(path)
-        assert done.returncode == RunError.exit_code and "is no run directory" in done.stderr
+        assert done.returncode == RunError.exit_code and "is not a run directory" in done.stderr
 
 
 def _watch(run: Path, *words: str) -> subprocess.CompletedProcess[str]:

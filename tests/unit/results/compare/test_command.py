@@ -95,11 +95,11 @@ def test_a_gate_that_passes_exits_with_0(poolproof: Command) -> None:
         (("compare", "before", "after", "--effect", "100%"), 2, "--effect 100%"),
         (("compare", "before", "after", "--fail-if-slower", "-5%"), 2, "--fail-if-slower -5%"),
         (("compare", "before", "after", "--metric", "ipos"), 2, "no such metric; did you mean `iops`?"),
-        (("compare", "before", "nowhere"), 7, "nowhere is no run directory"),
+        (("compare", "before", "nowhere"), 7, "nowhere is not a run directory"),
         (("rank", "before"), 2, "the campaign has no goal to rank by"),
         (("rank", "clear", "--goal", "raeds"), 2, "did you mean `reads`?"),
         (("rank", "clear", "--metric", "p999"), 2, "--metric p999: no trial of the goal measured it"),
-        (("rank", "nowhere"), 7, "nowhere is no run directory"),
+        (("rank", "nowhere"), 7, "nowhere is not a run directory"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )

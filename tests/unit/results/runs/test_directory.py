@@ -112,7 +112,7 @@ def test_a_directory_that_holds_something_is_never_written_to(tmp_path: Path) ->
     (tmp_path / "mine").write_text("precious")
     with pytest.raises(RunError, match="not empty"):
         RunDirectory.create(tmp_path, "", RECORD)
-    with pytest.raises(RunError, match="no run directory"):
+    with pytest.raises(RunError, match="not a run directory"):
         RunDirectory.open(tmp_path)
 
 
