@@ -75,8 +75,8 @@ def scatter(cell: dict[str, Any]) -> float:
 
 @BOTH
 def test_a_mirror_of_files_reads_from_both_sides_and_one_of_disks_from_the_ssd(lab: Machine, tmp_path: Path) -> None:
-    # On the older release the whole family: the SSD is attached to the rust alone, then the rust is detached.
-    alone = ("rust-disk", "ssd-disk") if lab.record.series == "2.1" else ()
+    # On the older release the whole family: the SSD is attached to the hard disk alone, then the hard disk is detached.
+    alone = ("hdd-disk", "ssd-disk") if lab.record.series == "2.1" else ()
     result = run(lab, "mirror-reads", tmp_path, "files", "disks", *alone)
     assert set(result.verdicts("reads").values()) == {"sound"}
     account = result.cell("disks", "reads")["account"]
@@ -87,10 +87,10 @@ def test_a_mirror_of_files_reads_from_both_sides_and_one_of_disks_from_the_ssd(l
     assert result.claims["read_share(disks, reads, ssd) = 50% ± 10%"] == "failed", "the source's conclusion"
     assert result.claims["read_share(disks, reads, ssd) >= 95%"] == "held"
     assert "ZFS takes every file for a disk that does not turn" in result.notes("files", "reads")["mirror-of-files"]
-    assert "ZFS sees that rust turns and ssd does not" in result.notes("disks", "reads")["mirror-of-unlike-disks"]
+    assert "ZFS sees that hdd turns and ssd does not" in result.notes("disks", "reads")["mirror-of-unlike-disks"]
     shown = " ".join(poolproof("show", str(result.path)).out.split())
     assert "ZFS takes every file for a disk that does not turn" in shown
-    assert "ZFS sees that rust turns and ssd does not" in shown
+    assert "ZFS sees that hdd turns and ssd does not" in shown
 
 
 @BOTH

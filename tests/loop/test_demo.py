@@ -5,7 +5,7 @@ import pytest
 from tests.loop.command import Started
 from tests.loop.ground import Ground
 
-_LAYOUTS = {"rust-ext4", "ssd-ext4", "raid1", "mergerfs"}
+_LAYOUTS = {"hdd-ext4", "ssd-ext4", "raid1", "mergerfs"}
 _HONEST = {"random-reads", "big-writes", "etcd"}
 _LIMIT_S = 500.0
 
