@@ -1,4 +1,4 @@
-"""The runs below a folder, and what keeps those that cannot be read from being read."""
+"""Find the runs in a folder, and report those that cannot be read."""
 
 import os
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ class FoundRun:
 
 @dataclass(frozen=True)
 class SkippedRun:
-    """A run, or lines of one, that could not be read: what, why, and what to type."""
+    """A run, or lines of one, that could not be read: its name, the reason and the fix."""
 
     what: str
     why: str
@@ -37,12 +37,12 @@ class SkippedRun:
 
 
 def find_runs(root: Path) -> tuple[tuple[FoundRun, ...], tuple[SkippedRun, ...]]:
-    """Every run in or below a folder, by name, and those whose run.json cannot be read.
+    """Return every run in or below a folder, by name, and those whose run.json cannot be read.
 
-    A folder that this user may not look into could hold runs: it counts as one that cannot be read.
+    A folder that this user may not read could hold runs, so it is reported as well.
 
     Raises:
-        RunError: the folder is not there, or this user may not look into it, or no run is in it.
+        RunError: the folder does not exist, has no run, or this user may not read it.
     """
     _check_folder(root)
     runs: list[FoundRun] = []
@@ -66,7 +66,7 @@ def _check_folder(root: Path) -> None:
     except OSError as error:
         raise RunError(f"{root} cannot be looked into: {error.strerror}", _AS_ROOT) from None
     if not is_folder:
-        raise RunError(f"{root} is no folder", "name the folder that holds the runs, as: poolproof runs runs")
+        raise RunError(f"{root} is not a folder", "name the folder that holds the runs, as: poolproof runs runs")
 
 
 def _run_paths(root: Path, closed: list[SkippedRun]) -> Iterator[Path]:

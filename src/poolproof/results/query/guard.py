@@ -19,11 +19,11 @@ HINT = "the views are runs, trials, cells, leaves, findings; their columns: docs
 
 
 def check_only_reads(connection: "DuckDBPyConnection", sql: str) -> None:
-    """Refuse everything but one statement that reads.
+    """Check that a query is a single statement that only reads.
 
     Raises:
-        UsageError: it is none, or several, or could change something.
-        duckdb.Error: it is no SQL.
+        UsageError: it has no statement or several, or could change something.
+        duckdb.Error: it is not valid SQL.
     """
     import duckdb
 
@@ -63,4 +63,4 @@ def _check(place: dict[str, Any]) -> None:
     if kind == "TABLE_FUNCTION":
         name = str(place.get("function", {}).get("function_name", ""))
         if name.lower() not in _TABLE_FUNCTIONS:
-            raise UsageError(f"{name}() is none of the tables that a query may read", HINT)
+            raise UsageError(f"a query may not call the table function {name}()", HINT)

@@ -1,4 +1,4 @@
-"""Which lines of a trials.jsonl are whole and of this schema; asked only where DuckDB stumbled over one that is not."""
+"""Find the lines of a trials.jsonl that are complete and of this schema, after DuckDB failed to read one."""
 
 import os
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from poolproof.results.runs.model import SCHEMA, Trial
 
 
 def ends_whole(path: Path) -> bool:
-    """Whether the last line is complete: a crash, or a run that is just writing, leaves one that is not.
+    """True if the last line is complete; after a crash, or while a run writes it, it is not.
 
     Raises:
         OSError: it cannot be read.

@@ -1,4 +1,4 @@
-"""Each run with what it is about and how far it has come, for `poolproof runs`."""
+"""List each run with its campaign and its progress, for `poolproof runs`."""
 
 import functools
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ class ListedRun:
 
 
 def listed_runs(session: Session) -> tuple[ListedRun, ...]:
-    """Every run that could be read, the oldest first."""
+    """Return every run that could be read, the oldest first."""
     found: dict[str, list[tuple[Verdict, int, int, int]]] = {}
     for run, *rest in session.ask(_CELLS).rows:
         found.setdefault(run, []).append((rest[0], rest[1], rest[2], rest[3]))

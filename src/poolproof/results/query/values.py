@@ -1,4 +1,4 @@
-"""Values of a query's answer as JSON and as text."""
+"""Convert the values of a query result to JSON and to text."""
 
 import math
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def json_value(value: Any) -> Any:
-    """What JSON can hold: times in ISO 8601, not-a-number as null, what has no place in JSON as text."""
+    """Return a value for JSON: times in ISO 8601, NaN and infinity as null, other types as text."""
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):
@@ -20,7 +20,7 @@ def json_value(value: Any) -> Any:
 
 
 def text_value(value: Any) -> Any:
-    """A field of CSV: numbers as they are, None as nothing, times in ISO 8601."""
+    """Return a value for CSV: numbers unchanged, None as an empty field, times in ISO 8601."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, datetime):

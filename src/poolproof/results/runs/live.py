@@ -28,12 +28,12 @@ class LiveLine:
 
     @property
     def key(self) -> tuple[str, str, int]:
-        """What names the trial within its run."""
+        """Return the name of the trial within its run."""
         return (self.layout, self.workload, self.number)
 
 
 class LiveNotes:
-    """live.jsonl of a run. What cannot be written is not worth the end of a trial: it is left out."""
+    """live.jsonl of a run. A line that cannot be written is dropped: it must not end a trial."""
 
     def __init__(self, run: RunDirectory) -> None:
         self._record = run.path / "run.json"
@@ -41,7 +41,7 @@ class LiveNotes:
 
     @contextlib.contextmanager
     def watched(self) -> Iterator[None]:
-        """As long as this lasts, who measures writes down the rates."""
+        """While this context is open, the measuring process writes the rates."""
         with self._record.open("rb") as file:
             with contextlib.suppress(OSError):  # a file system without locks: then there are no live rates
                 fcntl.flock(file, fcntl.LOCK_SH)
@@ -49,7 +49,7 @@ class LiveNotes:
 
     @property
     def are_wanted(self) -> bool:
-        """Whether somebody watches: the lock is tried, and given back at once."""
+        """True if another process watches: try the lock and release it at once."""
         try:
             with self._record.open("r+b") as file:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -60,17 +60,17 @@ class LiveNotes:
         return False
 
     def write(self, line: LiveLine) -> None:
-        """One line more."""
+        """Append a line."""
         with contextlib.suppress(OSError), self._path.open("ab") as file:
             file.write(msgspec.json.encode(line) + b"\n")
 
     def clear(self) -> None:
-        """The trial has ended; its samples have all."""
+        """Remove the file when the trial has ended: its samples contain everything."""
         with contextlib.suppress(OSError):
             self._path.unlink(missing_ok=True)
 
     def lines(self, key: tuple[str, str, int]) -> list[LiveLine]:
-        """What was written of that trial so far."""
+        """Return the lines of a trial that were written so far."""
         found = []
         with contextlib.suppress(OSError, msgspec.DecodeError):
             for text in whole_lines(self._path):

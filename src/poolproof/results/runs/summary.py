@@ -109,13 +109,13 @@ class Cell:
 
     @property
     def seconds(self) -> Mapping[str, float]:
-        """How long each part of its trials took, together."""
+        """Return the seconds of each part of its trials, summed over the trials."""
         parts = dict.fromkeys(part for trial in self.trials for part in trial.seconds)
         return {part: sum(trial.seconds.get(part, 0.0) for trial in self.trials) for part in parts}
 
     @property
     def warmup_s(self) -> float | None:
-        """The longest warm-up that a trial's figures leave out; None where none was looked for."""
+        """Return the longest warm-up in seconds that a trial excludes; None with a fixed time."""
         return max((trial.settling.warmup_s for trial in self.trials if trial.settling is not None), default=None)
 
     @property
@@ -131,15 +131,15 @@ class Cell:
         return CellResult(values, worst(trial.result(metric).verdict for trial in self.trials), interval)
 
     def values(self) -> tuple[float, ...]:
-        """The metric of each trial that did not fail."""
+        """Return the metric of each trial that did not fail."""
         return self.values_of(self.metric)
 
     def values_of(self, metric: MetricId) -> tuple[float, ...]:
-        """Any metric of each trial that did not fail; empty where fio did not measure it."""
+        """Return a metric of each trial that did not fail; empty if it was not measured."""
         return _values(self.trials, metric)
 
     def groups(self) -> tuple[Group, ...]:
-        """The trials that did not fail by how they agree: one group, or two where a mean of all describes neither."""
+        """Return the trials that did not fail as one group, or as two if a mean of all describes neither."""
         return groups_of(self.values(), max(_attribute(self.trials, "swing"), default=0.0))
 
 
@@ -176,7 +176,7 @@ def _cells(trials: Iterable[Trial], keys: Iterable[CellKey], measure: Measure) -
 
 
 def factor_to(cell: Cell, base: Cell) -> Interval | None:
-    """How many times the base's figure this one is; None where either is no figure to compare."""
+    """Return the ratio of a cell to the base; None if one of them does not count or is not steady."""
     if not cell.counts or not base.counts or cell.unsteady or base.unsteady:
         return None
     return ratio_interval(cell.values(), base.values(), metric_of(cell.metric).resolution)
@@ -212,7 +212,7 @@ def _figure(values: Sequence[float], settling: CellConvergence | None) -> Interv
 
 
 def _measured(trials: Iterable[Trial]) -> list[Trial]:
-    """Those that did not fail: a failed trial measured nothing that was asked."""
+    """Return the trials that did not fail."""
     return [trial for trial in trials if has_values(trial.verdict)]
 
 
@@ -241,7 +241,7 @@ def _mean(values: Sequence[float]) -> float | None:
 
 
 def _findings(trials: Sequence[Trial]) -> tuple[Finding, ...]:
-    """Each rule's strongest finding; those of the worst trials come first."""
+    """Return the strongest finding of each rule, the strongest first."""
     effects = ("fails", "refutes", "suspects", "notes")
     everything = [finding for trial in trials for finding in trial.findings]
     everything.sort(key=lambda finding: (effects.index(finding.effect), -finding.weight))
@@ -284,7 +284,7 @@ def _leaves(trials: Sequence[Trial]) -> tuple[LeafShare, ...]:
 
 
 def _latency_s(uses: Sequence[LeafUse]) -> float | None:
-    """Each trial's mean weighs as much as it had requests."""
+    """Return the mean latency of a request in seconds, over all trials."""
     timed = [(use.latency_s, use.read_ios + use.write_ios) for use in uses if use.latency_s is not None]
     requests = sum(count for _, count in timed)
     return sum(latency * count for latency, count in timed) / requests if requests else None

@@ -76,7 +76,7 @@ def test_a_folder_without_runs_is_named(poolproof: Command) -> None:
     assert poolproof("query", "runs", "select 1")[0] == 7
     code, _, err = poolproof("runs", "nowhere")
     assert code == 7
-    assert "nowhere is no folder" in err
+    assert "nowhere is not a folder" in err
 
 
 def test_runs_of_another_schema_are_named_and_left_out(poolproof: Command) -> None:
