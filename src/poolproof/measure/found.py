@@ -1,4 +1,4 @@
-"""Workloads that take test files as they are found (`fill: false`): where they can run, and what must be there."""
+"""Workloads that use existing test files (`fill: false`): where they can run, and what they need."""
 
 import math
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ _LIMIT_S = 60.0
 
 
 def found_directory(node: Node) -> str | None:
-    """The user's own directory under a layout, whose files can be taken as they are; None where a layout has none."""
+    """Return the user's own directory under a layout, whose files can be used unchanged; None if there is none."""
     return next(iter(directories(node)), None)
 
 
@@ -28,9 +28,9 @@ def found_paths(load: Load, directory: str) -> tuple[str, ...]:
 
 
 def check_found(layout: str, node: Node, cells: Iterable[CellJobs], host: Host) -> None:
-    """Return when every workload that takes files as they are can do so on this layout.
+    """Check that every workload with `fill: false` can run on this layout.
 
-    A layout that ends in a block device can be taken as it was made, unwritten, as long as no workload fills it.
+    A layout that ends in a block device can be measured unwritten, as long as no workload fills it.
 
     Raises:
         CampaignError: the layout is built empty, the workload could change a file, or one is not there or too short.
