@@ -7,14 +7,12 @@ from poolproof.campaign.calibration import calibration_of
 from poolproof.campaign.claims import Claim, places
 from poolproof.campaign.document import Spot
 from poolproof.campaign.layout import check_devices_once
-from poolproof.campaign.least_trial import least_time
 from poolproof.campaign.model import Campaign, Measure, Workload
 from poolproof.campaign.names import did_you_mean, listed
 from poolproof.metrics import metric_of
 from poolproof.statistics.percentiles import BIN_DEVIATION, BIN_ERROR
 from poolproof.stopping.across import least_half
 from poolproof.stopping.model import StoppingRule
-from poolproof.units import format_duration
 
 MOST_CELLS = 100_000
 _LISTED = 8
@@ -28,7 +26,9 @@ def check_campaign(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
 
     Raises:
         CampaignError: a reference is wrong (`check_references`), or what is asked for cannot be measured: a metric that
-            the jobs do not produce, a tolerance below fio's bins, a budget that is too small, nothing to calibrate.
+            the jobs do not produce, a tolerance below fio's bins, nothing to calibrate.
+
+    `layers/least_trial.py` checks that the budget is large enough.
     """
     check_references(campaign, spots)
     for workload in campaign.workloads:
@@ -116,16 +116,6 @@ def _check_budget(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
     if campaign.goal is None and len({workload.family for workload in campaign.workloads}) > 1:
         raise spot.mistake(
             "`budget` needs a goal: it is spent on the workloads that decide it", "write goal: NAME, or use --goal NAME"
-        )
-    least = least_time(campaign)
-    if campaign.budget_s < least.total_s:
-        alike = least.shortest_s == least.longest_s
-        each = f"{least.shortest_s:g} s" if alike else f"{least.shortest_s:g} to {least.longest_s:g} s"
-        why = "" if alike else "; writes last three write-back cycles of the layout, and a `runtime` is kept"
-        raise spot.mistake(
-            f"a budget of {format_duration(campaign.budget_s)} is too small: {least.trials} trials of {each} "
-            f"need at least {format_duration(least.total_s)} of fio alone{why}",
-            f"write budget: {math.ceil(least.usual_s * 2)}s, which leaves room for building, or fewer trials",
         )
 
 

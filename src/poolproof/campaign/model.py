@@ -179,7 +179,8 @@ HEALTHY = "healthy"
 class Campaign:
     """What a user asks for. Every layout is measured under every workload; each pair is a cell.
 
-    `budget_s` limits all trials together, in seconds; None is no limit.
+    `budget_s` limits all trials together, in seconds; None is no limit. `budget_origin` is the line or the option that
+    sets it, for error messages.
     """
 
     name: str
@@ -193,6 +194,7 @@ class Campaign:
     expect: tuple[Claim, ...] = ()
     quick: Quick | None = None
     budget_s: float | None = None
+    budget_origin: str = field(default="", compare=False)
     states: tuple[str, ...] = (HEALTHY,)
 
     @property

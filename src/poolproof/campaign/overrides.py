@@ -119,6 +119,7 @@ def _apply(campaign: Campaign, overrides: Overrides, baseline: str | None) -> Ca
         baseline=baseline or campaign.baseline,
         goal=overrides.goal or campaign.goal,
         budget_s=_budget_s(campaign, overrides),
+        budget_origin=campaign.budget_origin if overrides.budget is None else "--budget",
     )
     check_campaign(result, {key: Spot(f"--{key}") for key in (*KEYS, *KEYS_IN_MEASURE)})
     return result

@@ -102,6 +102,7 @@ def _campaign(table: YamlMapping, origin: str, *, recorded: bool) -> Campaign:
         expect=read_claims(expect) if expect else (),
         quick=read_quick(quick, workloads, measure, recorded=recorded) if quick else None,
         budget_s=_budget(table),
+        budget_origin=str(table.spot_of("budget")),
     )
 
 

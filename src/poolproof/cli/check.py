@@ -17,6 +17,7 @@ def command(
     from poolproof.campaign.calibration import calibrated_device, calibration_of
     from poolproof.campaign.grammar import format_expression
     from poolproof.campaign.yaml import read_campaign
+    from poolproof.layers.least_trial import check_budget
     from poolproof.layers.tree import resolve
     from poolproof.units import format_number_of
 
@@ -24,6 +25,7 @@ def command(
     names = {device.name for device in parsed.devices}
     for layout in parsed.layouts:
         resolve(layout.expression, names)
+    check_budget(parsed)
     layouts = {layout.name: format_expression(layout.expression) for layout in parsed.layouts}
     workloads = [workload.name for workload in parsed.workloads]
     if as_json:

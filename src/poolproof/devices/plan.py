@@ -7,7 +7,9 @@ from poolproof.campaign.error_location import located_at
 from poolproof.campaign.model import Device, DeviceSource, Disk, Emulated, LoopFile, Qcow2
 from poolproof.devices import disk, emulate, file, qcow2
 from poolproof.devices.model import DevicePlan, Site
+from poolproof.devices.site import VERSIONS
 from poolproof.facts.block import Below, BlockFacts
+from poolproof.facts.versions import ProgramVersion
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,11 @@ def programs_of(source: DeviceSource) -> tuple[str, ...]:
             return emulate.PROGRAMS
         case Disk():
             return disk.PROGRAMS
+
+
+def versions_of(source: DeviceSource) -> tuple[ProgramVersion, ...]:
+    """Return the versions to record of the programs that serve such a device."""
+    return tuple(VERSIONS[program] for program in programs_of(source) if program in VERSIONS)
 
 
 def _plan(

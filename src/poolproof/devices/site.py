@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from poolproof.devices.model import Site
 from poolproof.errors import HostError
+from poolproof.facts.versions import ProgramVersion
 from poolproof.steps import Step
 
 _LONGEST_SOCKET = 107
@@ -20,6 +21,13 @@ _PACKAGES: Mapping[str, str] = {
 }
 PROGRAMS = frozenset(_PACKAGES)
 """All programs that some kind of device needs."""
+
+VERSIONS: Mapping[str, ProgramVersion] = {
+    "nbdkit": ProgramVersion("nbdkit", ("nbdkit", "--version")),
+    "nbdfuse": ProgramVersion("nbdfuse", ("nbdfuse", "--version")),
+    "qemu-img": ProgramVersion("qemu", ("qemu-img", "--version")),
+}
+"""The versions that are recorded with a run, by program."""
 
 
 def require(site: Site, what: str, *programs: str) -> None:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from poolproof.errors import HostError
-from poolproof.facts.mountinfo import Mount, mount_of, parse_mountinfo
 from poolproof.hosts.base import FileMissing, Host
 
 _LIMIT_S = 20.0
@@ -141,17 +140,18 @@ def free_nbds(host: Host) -> tuple[int, ...]:
     return tuple(number for number in numbers if not _is_connected(host, number))
 
 
-def device_under(host: Host, path: str) -> tuple[Below, ...]:
-    """The block devices that the file system holding `path` keeps its data on.
+def mounted_device(host: Host, number: str) -> tuple[str, ...]:
+    """Return the kernel name of the block device with that number (`8:1`); empty if the number is anonymous."""
+    try:
+        text = host.read(f"/sys/dev/block/{number}/uevent")
+    except FileMissing:
+        return ()
+    return tuple(line[len("DEVNAME=") :] for line in text.splitlines() if line.startswith("DEVNAME="))
 
-    More than one for a btrfs of several devices; none for tmpfs, network and FUSE file systems, and for ZFS. A
-    partition stands for itself: its counter leaves out what its neighbours do.
 
-    Raises:
-        CommandFailed: no such path.
-    """
-    real = host.run(["realpath", "--canonicalize-existing", path], timeout_s=_LIMIT_S).stdout.rstrip("\n")
-    return _stores(host, parse_mountinfo(host.read("/proc/self/mountinfo")), real, hops=8)
+def block_below(name: str) -> Below:
+    """Return the block device with that kernel name, and the file of its counters."""
+    return Below(name, f"/sys/class/block/{name}/stat")
 
 
 def _is_connected(host: Host, number: int) -> bool:
@@ -230,43 +230,3 @@ def _mount_points(row: dict[str, Any]) -> tuple[str, ...]:
 def _loop(row: dict[str, Any]) -> LoopFacts:
     number = int(str(row["name"]).rpartition("loop")[2])
     return LoopFacts(number, str(row.get("back-file") or ""), _flag(row, "dio"))
-
-
-def _stores(host: Host, mounts: tuple[Mount, ...], path: str, hops: int) -> tuple[Below, ...]:
-    mount = mount_of(mounts, path)
-    if mount is None or hops == 0:
-        return ()
-    if mount.file_system == "overlay":
-        upper = next((option[len("upperdir=") :] for option in mount.options if option.startswith("upperdir=")), None)
-        return _stores(host, mounts, upper, hops - 1) if upper else ()
-    if mount.file_system == "btrfs":
-        return _btrfs_devices(host, mount)
-    name = _kernel_name(host, mount.number)
-    return (_below(name),) if name else ()
-
-
-def _btrfs_devices(host: Host, mount: Mount) -> tuple[Below, ...]:
-    """btrfs has an anonymous device number; it lists its devices by their kernel names in sysfs."""
-    real = host.run(["realpath", mount.source], timeout_s=_LIMIT_S, check=False).stdout.strip()
-    listing = host.run(
-        ["find", "/sys/fs/btrfs", "-mindepth", "3", "-maxdepth", "3", "-path", "*/devices/*"],
-        timeout_s=_LIMIT_S,
-        check=False,
-    )
-    found = [line.split("/") for line in listing.stdout.splitlines()]
-    own = next((parts[4] for parts in found if parts[-1] == real.rpartition("/")[2]), None)
-    names = sorted(parts[-1] for parts in found if parts[4] == own)
-    return tuple(_below(name) for name in names)
-
-
-def _kernel_name(host: Host, number: str) -> str | None:
-    """The kernel name of a block device number; None for an anonymous one."""
-    try:
-        text = host.read(f"/sys/dev/block/{number}/uevent")
-    except FileMissing:
-        return None
-    return next((line[len("DEVNAME=") :] for line in text.splitlines() if line.startswith("DEVNAME=")), None)
-
-
-def _below(name: str) -> Below:
-    return Below(name, f"/sys/class/block/{name}/stat")

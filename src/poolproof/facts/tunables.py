@@ -1,33 +1,26 @@
-"""Settings of the kernel that move figures of storage and are nobody's layout: how long and how much stays in RAM.
+"""Kernel settings that affect storage results but belong to no layout: how much data stays in RAM, and for how long.
 
-`vm.*`: Documentation/admin-guide/sysctl/vm.rst of Linux; the others are parameters of OpenZFS's module (zfs(4)), there
-once it is loaded. Values are the kernel's own words; 0 for `zfs_arc_max` is "as much as OpenZFS thinks right".
+Source: Documentation/admin-guide/sysctl/vm.rst of Linux. The layers add their own settings (`Layer.settings`).
 """
+
+from collections.abc import Mapping
 
 from poolproof.hosts.base import Host
 
 _LIMIT_S = 10.0
 _VM = ("dirty_ratio", "dirty_bytes", "dirty_background_ratio", "dirty_background_bytes", "dirty_expire_centisecs")
-_ZFS = (
-    "zfs_txg_timeout",
-    "zfs_arc_max",
-    "zfs_dirty_data_max",
-    "zfs_prefetch_disable",
-    "l2arc_write_max",
-    "l2arc_noprefetch",
-)
-_PATHS = {
-    **{f"/proc/sys/vm/{name}": f"vm.{name}" for name in _VM},
-    **{f"/sys/module/zfs/parameters/{name}": name for name in _ZFS},
-}
+_VM_FILES = {f"/proc/sys/vm/{name}": f"vm.{name}" for name in _VM}
 
 
-def tunables(host: Host) -> dict[str, str]:
-    """Those that this host has, by name, as they are now.
+def tunables(host: Host, files: Mapping[str, str]) -> dict[str, str]:
+    """Return the current values by name, as the kernel prints them, without those that this host lacks.
+
+    `files`: more settings to read, as names by path.
 
     Raises:
         CommandError: the host does not answer.
     """
-    said = host.run(["grep", "-sH", "", *_PATHS], timeout_s=_LIMIT_S, check=False).stdout
-    rows = (line.partition(":") for line in said.splitlines())
-    return {_PATHS[path]: value.strip() for path, _, value in rows if path in _PATHS and value.strip()}
+    names = {**_VM_FILES, **files}
+    printed = host.run(["grep", "-sH", "", *names], timeout_s=_LIMIT_S, check=False).stdout
+    rows = (line.partition(":") for line in printed.splitlines())
+    return {names[path]: value.strip() for path, _, value in rows if path in names and value.strip()}

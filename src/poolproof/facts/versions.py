@@ -1,48 +1,38 @@
-"""Which versions of the programs that build a layout a host has: a figure is that of these, and changes with them."""
+"""The versions of the programs that build a layout: results depend on them."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 from poolproof.errors import CommandError
 from poolproof.hosts.base import Host
 
 _LIMIT_S = 10.0
-_ASKED: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    "mkfs.ext4": ("e2fsprogs", ("mkfs.ext4", "-V")),
-    "mkfs.xfs": ("xfsprogs", ("mkfs.xfs", "-V")),
-    "btrfs": ("btrfs-progs", ("btrfs", "--version")),
-    "mergerfs": ("mergerfs", ("mergerfs", "--version")),
-    "zfs": ("OpenZFS", ("zfs", "version")),
-    "mdadm": ("mdadm", ("mdadm", "--version")),
-    "lvm": ("lvm", ("lvm", "version")),
-    "cryptsetup": ("cryptsetup", ("cryptsetup", "--version")),
-    "nbdkit": ("nbdkit", ("nbdkit", "--version")),
-    "nbdfuse": ("nbdfuse", ("nbdfuse", "--version")),
-    "qemu-img": ("qemu", ("qemu-img", "--version")),
-}
-"""By program: what its version is the version of, and the command that prints it."""
-
 _VERSION = re.compile(r"(?<![\w.])v?(?:zfs-(?:kmod-)?)?(\d+(?:\.\d+)+[^\s,():]*)")
 
 
-def program_versions(host: Host, programs: Iterable[str]) -> dict[str, str]:
-    """The versions of those of the programs that can be asked; one that does not tell is left out.
+@dataclass(frozen=True)
+class ProgramVersion:
+    """A version to ask for: the name under which it is recorded, and the command that prints it.
 
-    Of OpenZFS it is the kernel module's, which is the last that `zfs version` prints.
+    `is_last`: if the command prints several versions, the last one counts.
     """
-    found = {}
-    for program in sorted(set(programs) & _ASKED.keys()):
-        name, argv = _ASKED[program]
-        version = _version_of(host, argv, last=name == "OpenZFS")
-        if version:
-            found[name] = version
-    return found
+
+    name: str
+    argv: tuple[str, ...]
+    is_last: bool = False
 
 
-def _version_of(host: Host, argv: tuple[str, ...], *, last: bool) -> str:
+def program_versions(host: Host, asked: Iterable[ProgramVersion]) -> dict[str, str]:
+    """Return the versions by name, without the programs that are missing or print none."""
+    found = {each.name: _version_of(host, each) for each in sorted(asked, key=lambda each: each.name)}
+    return {name: version for name, version in found.items() if version}
+
+
+def _version_of(host: Host, asked: ProgramVersion) -> str:
     try:
-        said = host.run(argv, timeout_s=_LIMIT_S, check=False)
+        printed = host.run(asked.argv, timeout_s=_LIMIT_S, check=False)
     except CommandError:
         return ""
-    versions = _VERSION.findall(said.stdout + said.stderr)
-    return versions[-1 if last else 0] if versions else ""
+    versions = _VERSION.findall(printed.stdout + printed.stderr)
+    return versions[-1 if asked.is_last else 0] if versions else ""

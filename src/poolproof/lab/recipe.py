@@ -16,21 +16,18 @@ from pathlib import Path
 from poolproof import process
 from poolproof.errors import CommandError, HostError, UsageError
 from poolproof.lab.apt import AptSource
+from poolproof.layers.catalogue import all_layers
 
 SERIES = ("2.1", "2.3")
 """The OpenZFS series that images can be built with."""
 
 _KERNEL = ("linux-image-cloud-amd64", "linux-headers-cloud-amd64")
-_ZFS = ("zfs-dkms", "zfsutils-linux")
-_STORAGE = (
-    *("mdadm", "cryptsetup-bin", "lvm2", "dmsetup", "thin-provisioning-tools"),
-    *("btrfs-progs", "xfsprogs", "e2fsprogs", "mergerfs", "fuse3", "fdisk"),
-)
 _SYSTEM = (
-    *("fio", "openssh-server", "udev", "kmod", "iproute2", "procps", "util-linux-extra"),
+    *("fio", "openssh-server", "udev", "fdisk", "kmod", "iproute2", "procps", "util-linux-extra"),
     *("busybox-static", "cpio"),  # for the initial RAM disk
 )
-PACKAGES = (*_KERNEL, *_ZFS, *_STORAGE, *_SYSTEM)
+_LAYERS = tuple(package for layer in all_layers().values() for package in (*layer.packages, *layer.image_packages))
+PACKAGES = tuple(dict.fromkeys((*_KERNEL, *_LAYERS, *_SYSTEM)))
 
 BACKPORTS_PIN = """\
 Package: src:zfs-linux

@@ -1,6 +1,9 @@
-"""The arguments of a stage, sorted: what is an input, what is an option, and what is wrong with the rest."""
+"""The arguments of a stage: separate inputs from options, options for creating from options for mounting.
 
-from collections.abc import Collection, Iterable, Mapping
+Each function reports a mistake as a CampaignError that points at the argument.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from poolproof.campaign.expression import Argument, Option, Word
@@ -9,12 +12,27 @@ from poolproof.errors import CampaignError
 from poolproof.layers.base import LayerNode, Node, StageReader
 from poolproof.units import parse_size
 
+Input = tuple[Argument | None, Node]
+"""An input, and the argument that names it (None: it is to the left of the `|`)."""
+
+
+def words(text: str) -> frozenset[str]:
+    """Return the words of a line; a long list of names is easier to read as a line."""
+    return frozenset(text.split())
+
+
+# mount(8), "filesystem-independent mount options": those that affect a benchmark
+ANY_MOUNT_FLAGS = words(
+    "atime noatime diratime nodiratime relatime norelatime strictatime nostrictatime lazytime nolazytime sync async "
+    "dirsync iversion noiversion suid nosuid dev nodev exec noexec"
+)
+
 
 @dataclass(frozen=True)
 class Sorted:
-    """The inputs of a stage in order, each with the argument that named it (None: left of the `|`), and the rest."""
+    """The inputs of a stage in order, and its other arguments."""
 
-    inputs: tuple[tuple[Argument | None, Node], ...]
+    inputs: tuple[Input, ...]
     rest: tuple[Word | Option, ...]
 
     @property
@@ -23,12 +41,12 @@ class Sorted:
 
 
 def sort(reading: StageReader, word: str) -> Sorted:
-    """Devices and groups apart from words and options.
+    """Separate devices and groups from words and options.
 
     Raises:
-        CampaignError: inputs stand both left of the `|` and after the layer's word.
+        CampaignError: there are inputs both to the left of the `|` and after the layer's word.
     """
-    inputs: list[tuple[Argument | None, Node]] = [(None, reading.below)] if reading.below is not None else []
+    inputs: list[Input] = [(None, reading.below)] if reading.below is not None else []
     rest: list[Word | Option] = []
     for argument in reading.arguments:
         if isinstance(argument, Option) or (isinstance(argument, Word) and not reading.is_device(argument.text)):
@@ -40,80 +58,115 @@ def sort(reading: StageReader, word: str) -> Sorted:
 
 
 def check_one_place(reading: StageReader, argument: Argument, word: str) -> None:
-    """Raise a CampaignError if the stage has an input left of the `|` and another one at `argument`."""
+    """Check that the stage has no input to the left of the `|` if it has one at `argument`."""
     if reading.below is not None:
-        raise reading.mistake(argument, f"{word} has a device left of the `|` already; name all of them after `{word}`")
+        raise reading.mistake(
+            argument, f"{word} already has a device to the left of the `|`; name all devices after `{word}`"
+        )
 
 
 def is_block(node: Node) -> bool:
-    """Whether the node offers a block device."""
+    """True if the node offers a block device."""
     return node.layer.offers_block if isinstance(node, LayerNode) else True
 
 
-def check_blocks(reading: StageReader, inputs: Iterable[tuple[Argument | None, Node]], word: str) -> None:
-    """Raise a CampaignError at the first input that is a directory."""
+def check_blocks(reading: StageReader, inputs: Iterable[Input], word: str) -> None:
+    """Check that all inputs are block devices."""
     for argument, node in inputs:
         if not is_block(node):
-            raise reading.mistake(argument, f"{word} stands on block devices, and this is a directory")
+            raise reading.mistake(argument, f"{word} needs block devices, but this is a directory")
 
 
-def check_directories(reading: StageReader, inputs: Iterable[tuple[Argument | None, Node]], word: str) -> None:
-    """Raise a CampaignError at the first input that is a block device."""
+def check_directories(reading: StageReader, inputs: Iterable[Input], word: str) -> None:
+    """Check that all inputs are directories."""
     for argument, node in inputs:
         if is_block(node):
             raise reading.mistake(
-                argument,
-                f"{word} stands on directories, and this is a block device; put a file system on it: (x | ext4)",
+                argument, f"{word} needs directories, but this is a block device; put a file system on it: (x | ext4)"
             )
 
 
 def one_block(reading: StageReader, word: str) -> tuple[Node, tuple[Word | Option, ...]]:
-    """The only input of the stage, a block device, and the other arguments.
+    """Return the only input of the stage, a block device, and the other arguments.
 
     Raises:
         CampaignError: no input, more than one, or a directory.
     """
     found = sort(reading, word)
     if not found.inputs:
-        raise _none_found(reading, found, word)
+        stray = next((argument for argument in found.rest if isinstance(argument, Word)), None)
+        if stray is not None:
+            raise reading.mistake(stray, f"{word} needs a device, and `{stray.text}` is not a device of the campaign")
+        raise reading.mistake(None, f"{word} needs a device: write `DEVICE | {word}`")
     if len(found.inputs) > 1:
-        raise reading.mistake(
-            found.inputs[1][0], f"{word} stands on one device; join several with btrfs, zfs, md or lvm"
-        )
+        raise reading.mistake(found.inputs[1][0], f"{word} takes one device; join several with btrfs, zfs, md or lvm")
     check_blocks(reading, found.inputs, word)
     return found.nodes[0], found.rest
 
 
-def _none_found(reading: StageReader, found: Sorted, word: str) -> CampaignError:
-    stray = next((argument for argument in found.rest if isinstance(argument, Word)), None)
-    if stray is not None:
-        return reading.mistake(stray, f"{word} stands on a device, and `{stray.text}` is no device of the campaign")
-    return reading.mistake(None, f"{word} needs a device: write `DEVICE | {word}`")
-
-
 def unknown(reading: StageReader, argument: Word | Option, what: str, known: Collection[str]) -> CampaignError:
-    """The error for a word or key that is none of `known`, with the nearest right one."""
+    """Return the error for a word or key that is not in `known`, with the nearest one that is."""
     name = argument.key if isinstance(argument, Option) else argument.text
     short = f"; expected {listed(sorted(known))}" if 0 < len(known) <= 16 else ""
-    return reading.mistake(argument, f"`{name}` is no {what}{did_you_mean(name, known) or short}")
+    return reading.mistake(argument, f"`{name}` is not a known {what}{did_you_mean(name, known) or short}")
 
 
 def check_values(reading: StageReader, options: Iterable[Word | Option], known: Mapping[str, Collection[str]]) -> None:
-    """Raise a CampaignError at the first option whose value is none of those known for its key."""
+    """Check each option whose key is in `known`: its value must be one of those given there."""
     for option in options:
         if isinstance(option, Option) and option.value not in known.get(option.key, (option.value,)):
             what = f"{did_you_mean(option.value, known[option.key])}; expected {listed(sorted(known[option.key]))}"
-            raise reading.mistake(option, f"`{option.value}` is no value of {option.key}{what}")
+            raise reading.mistake(option, f"`{option.value}` is not a value of {option.key}{what}")
 
 
 def size_of(text: str) -> int | None:
-    """Bytes in a size with its unit, as `512M`; None for all else: a bare number counts other units in each tool."""
+    """Return the bytes of a size with a unit, as `512M`, else None: tools count a bare number in different units."""
     try:
         return parse_size(text) if text and text[-1] in "kKmMgGtT" else None
     except ValueError:
         return None
 
 
-def words(text: str) -> frozenset[str]:
-    """The words of a line: a long list of names reads better as a line."""
-    return frozenset(text.split())
+@dataclass(frozen=True)
+class Vocabulary:
+    """The options of one layer: keys for creating it, and keys and bare words for mounting or activating it."""
+
+    word: str
+    make_keys: frozenset[str]
+    open_keys: frozenset[str]
+    open_flags: frozenset[str]
+
+    def names(self) -> frozenset[str]:
+        return self.make_keys | self.open_keys | self.open_flags
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The options of a stage: those for creating as pairs, those for mounting as `mount -o` takes them."""
+
+    make: tuple[tuple[str, str], ...]
+    open: tuple[str, ...]
+
+
+def choose(reading: StageReader, arguments: Sequence[Word | Option], known: Vocabulary) -> Chosen:
+    """Separate the options for creating from those for mounting; no key is in both.
+
+    Raises:
+        CampaignError: an unknown word or key, a key given twice, a comma in a mount option.
+    """
+    formats: dict[str, str] = {}
+    mounts: dict[str, str] = {}
+    for argument in arguments:
+        match argument:
+            case Word(text) if text in known.open_flags:
+                mounts[text] = text
+            case Option(key, value) if key in known.make_keys | known.open_keys:
+                chosen, text = (formats, value) if key in known.make_keys else (mounts, f"{key}={value}")
+                if key in chosen:
+                    raise reading.mistake(argument, f"`{key}` is given twice")
+                if chosen is mounts and "," in value:
+                    raise reading.mistake(argument, "a mount option cannot contain a comma; write several options")
+                chosen[key] = text
+            case _:
+                raise unknown(reading, argument, f"option of {known.word}", known.names())
+    return Chosen(tuple(formats.items()), tuple(mounts.values()))

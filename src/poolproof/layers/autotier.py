@@ -1,12 +1,13 @@
-"""45Drives' autotier: `autotier (zfs mirror nvme ssd) quota=20% (mergerfs (hdd1 | ext4)) quota=100% tier-period=-1`.
+"""45Drives' autotier: `autotier (zfs mirror nvme1 ssd1) quota=20% (mergerfs (hdd1 | ext4)) quota=100% tier-period=-1`.
 
-Tiers are directories, the fastest first. `quota=` belongs to the tier before it, a share or a size, 100 % if not given.
-The keys of the section [Global] are written with dashes: `log-level`, `tier-period` (seconds), `copy-buffer-size`.
+Tiers are directories, the fastest first. `quota=` belongs to the tier before it: a percentage or a size, 100 % by
+default. The keys of the section [Global] are written with dashes: `log-level`, `tier-period` (seconds),
+`copy-buffer-size`.
 
-autotierfs may crash or hang. So every command has a limit, its pulse is felt while it is measured, its process is known
-by number to be ended if it must, the mount is given up lazily, and its database and socket (`Run Path`) lie with the
-run's own files and go with them. No package brings it: this was tried with release 1.2.0 built by hand; the tests hold
-what was captured there, and its hanging with a stand-in.
+autotierfs may crash or hang. So each command has a time limit, its health is checked during a measurement, its process
+is recorded by id so that it can be ended, the mount is unmounted lazily, and its database and socket (`Run Path`) are
+stored with the run's own files and removed with them. No distribution packages it. This was tried with release 1.2.0
+built by hand: the tests use output captured there, and test hanging with a stand-in program.
 """
 
 import re
@@ -18,11 +19,11 @@ from poolproof.campaign.expression import Argument, Option
 from poolproof.devices.model import Site, Volume
 from poolproof.errors import CommandError
 from poolproof.hosts.base import Host
-from poolproof.layers import arguments, mount
-from poolproof.layers.arguments import words
-from poolproof.layers.autotier_status import SaidQuota, quotas_of
-from poolproof.layers.base import HealthCheck, Layer, LayerNode, LayerPlan, Node, StageReader
-from poolproof.layers.file_bytes import file_bytes
+from poolproof.layers import arguments
+from poolproof.layers.arguments import Input, words
+from poolproof.layers.base import HealthCheck, Layer, LayerNode, LayerPlan, StageReader
+from poolproof.layers.file_bytes import stored_as_files
+from poolproof.layers.shared_steps import make_mount_point, mount_point
 from poolproof.steps import Step, UndoDaemon, UndoTree, daemon, unmount
 from poolproof.units import format_size, parse_size
 
@@ -49,11 +50,15 @@ _STOP = (
     'find "$3" -name adhoc.socket -delete'
 )
 _SHARE = re.compile(r"(\d+(?:\.\d+)?)%")
+# a row of `autotier status`: name, size, quota, quota in per cent …; widths and units as in release 1.2
+_STATUS_ROW = re.compile(r"^(\S+)\s+[\d.]+\s*\w+\s+([\d.]+)\s*([KMGTPEZY]?)i?B\s+(\d+(?:\.\d+)?)\s*%", re.MULTILINE)
+_ALL_TIERS = "combined"
+_POWERS = " KMGTPEZY"
 
 
 @dataclass(frozen=True)
 class Quota:
-    """How much of a tier may be used: a share of it in per cent, or bytes where `size_bytes` is given."""
+    """How much of a tier may be used: a percentage, or bytes if `size_bytes` is given."""
 
     percent: float = 100.0
     size_bytes: int | None = None
@@ -66,14 +71,14 @@ class Quota:
 
 @dataclass(frozen=True)
 class Autotier:
-    """The quota of each tier, and the keys of [Global] with dashes for blanks."""
+    """The quota of each tier, and the keys of [Global] with dashes instead of spaces."""
 
     quotas: tuple[Quota, ...]
     options: tuple[tuple[str, str], ...]
 
 
 class AutotierLayer(Layer[Autotier]):
-    """A FUSE file system that moves files between tiers by how often they are used."""
+    """A FUSE file system that moves files between tiers, by how often they are used."""
 
     word = "autotier"
     summary = "tiers of directories, fastest first: `autotier (nvme1 | ext4) quota=20% (hdd1 | ext4)`"
@@ -83,14 +88,14 @@ class AutotierLayer(Layer[Autotier]):
     def read(self, reading: StageReader) -> LayerNode:
         if reading.below is not None:
             raise reading.mistake(None, "autotier joins tiers; put each in parentheses: autotier (a | ext4) (b | ext4)")
-        tiers: list[tuple[Argument | None, Node]] = []
+        tiers: list[Input] = []
         quotas: list[Quota] = []
         options: dict[str, str] = {}
         for argument in reading.arguments:
             match argument:
                 case Option("quota", value):
                     if len(quotas) == len(tiers):
-                        raise reading.mistake(argument, "quota= stands after its tier, once")
+                        raise reading.mistake(argument, "quota= comes after its tier, and only once")
                     quotas.append(_quota(reading, argument, value))
                 case Option(key, value) if key in _KEYS:
                     options[key] = _size(reading, argument, value) if key == _SIZE_KEY else value
@@ -106,59 +111,47 @@ class AutotierLayer(Layer[Autotier]):
         return LayerNode(self, Autotier(tuple(quotas), tuple(options.items())), tuple(node for _, node in tiers))
 
     def plan(self, spec: Autotier, inputs: Sequence[Volume], site: Site, name: str) -> LayerPlan:
-        point = mount.mount_point(site, name)
+        point = mount_point(site, name)
         files = _Files.of(point)
-        sizes = [tier.size_bytes for tier in inputs if tier.size_bytes is not None]
         return LayerPlan(
-            make=(mount.make_mount_point(point), *_configure(spec, inputs, files)),
+            make=(make_mount_point(point), *_configure(spec, inputs, files)),
             open=(_start(files, point), _note_process(files)),
             close=(_stop(files, point),),
-            volume=Volume(
-                point,
-                False,
-                tuple(leaf for tier in inputs for leaf in tier.leaves),
-                self.capacity_bytes(spec, sizes) if len(sizes) == len(inputs) else None,
-            ),
+            volume=self.volume(spec, point, inputs),
             health_check=HealthCheck(f"autotierfs on {point}", ("stat", "--file-system", point), _process(files)),
         )
-
-    def write_factor(self, spec: Autotier, inputs: Sequence[float]) -> float:
-        """Of the first write; moving a file to another tier writes it again."""
-        return min(inputs)
 
     def capacity_bytes(self, spec: Autotier, inputs: Sequence[int]) -> int:
         return sum(quota.of(size) for quota, size in zip(spec.quotas, inputs, strict=True))
 
     def largest_file_bytes(self, spec: Autotier, inputs: Sequence[int]) -> int:
-        """New files land in the first tier, so they must fit there."""
+        """New files are written to the first tier, so they must fit there."""
         return inputs[0]
 
     def stored(
         self, spec: Autotier, volume: Volume, inputs: Sequence[Volume], total_bytes: int, host: Host
     ) -> tuple[int, ...]:
-        """By what lies on each tier; 0 everywhere as long as there are no files."""
-        held = [file_bytes(tier.path, host) for tier in inputs]
-        return tuple(total_bytes * count // max(1, sum(held)) for count in held)
+        return stored_as_files(inputs, total_bytes, host)
 
     def deviations(self, spec: Autotier, volume: Volume, inputs: Sequence[Volume], host: Host) -> str | None:
-        """autotier takes a quota that it can't read for 100 % and a bare 20 for 2000 %, so the quotas are read back."""
+        """Read the quotas back: autotier takes an unreadable quota as 100 %, and a bare 20 as 2000 %."""
         try:
-            said = host.run(
+            status = host.run(
                 ("autotier", "-c", _Files.of(volume.path).configuration, "status"), timeout_s=_LIMIT_S
             ).stdout
         except CommandError as error:
-            return f"autotier does not tell its quotas: {error.message}"
+            return f"autotier does not report its quotas: {error.message}"
         wrong = [
             f"{_section(number)} has {difference}"
-            for number, (asked, found) in enumerate(zip(spec.quotas, quotas_of(said), strict=False), start=1)
+            for number, (asked, found) in enumerate(zip(spec.quotas, reported_quotas(status), strict=False), start=1)
             if (difference := _difference(asked, found)) is not None
         ]
-        return f"autotier's quotas are not what was asked for: {'; '.join(wrong)}" if wrong else None
+        return f"autotier uses other quotas than the layout sets: {'; '.join(wrong)}" if wrong else None
 
 
 @dataclass(frozen=True)
 class _Files:
-    """What belongs to one mount, beside it: configuration, database and socket, the daemon's output, its number."""
+    """The files of one mount, next to it: configuration, database and socket, log of the daemon, its process id."""
 
     configuration: str
     state: str
@@ -187,7 +180,7 @@ def _configure(spec: Autotier, tiers: Sequence[Volume], files: _Files) -> tuple[
 
 
 def _start(files: _Files, point: str) -> Step:
-    """Started in a session of its own, its output in a file: a daemon that kept our pipe would be waited for."""
+    """Start it in its own session with output to a file; otherwise we would wait for the daemon to close our pipe."""
     argv = ("autotierfs", "-c", files.configuration, point, "-o", "allow_other,default_permissions")
     return Step(
         f"mount autotier on {point}",
@@ -213,7 +206,7 @@ def _process(files: _Files) -> UndoDaemon:
 
 
 def _stop(files: _Files, point: str) -> Step:
-    """Unmount, and wait for the process, which closes its database only then. A socket left would be in the way."""
+    """Unmount, wait until the process has closed its database, and remove its socket for the next start."""
     return Step(
         f"unmount {point}",
         ("sh", "-c", _STOP, point, files.pidfile, files.configuration, files.state),
@@ -226,11 +219,28 @@ def _section(number: int) -> str:
 
 
 def _written(quota: Quota) -> str:
-    """Without an exponent, which autotier takes for no number and then for 100 %."""
+    """Return the quota without an exponent: autotier cannot read one, and would use 100 %."""
     return f"{Decimal(f'{quota.percent:g}'):f} %" if quota.size_bytes is None else f"{quota.size_bytes} B"
 
 
-def _difference(asked: Quota, found: SaidQuota) -> str | None:
+@dataclass(frozen=True)
+class ReportedQuota:
+    """The quota of a tier as autotier understands it: per cent of the tier, and bytes, rounded as it prints them."""
+
+    percent: float
+    size_bytes: float
+
+
+def reported_quotas(status: str) -> tuple[ReportedQuota, ...]:
+    """Return the quota of each tier, fastest first, from `autotier status`; empty if the text has no table."""
+    return tuple(
+        ReportedQuota(float(percent), float(size) * 1024.0 ** _POWERS.index(unit or " "))
+        for name, size, unit, percent in _STATUS_ROW.findall(status)
+        if name != _ALL_TIERS
+    )
+
+
+def _difference(asked: Quota, found: ReportedQuota) -> str | None:
     if asked.size_bytes is None:
         same = abs(found.percent - asked.percent) <= _QUOTA_TOLERANCE_PERCENT
         return None if same else f"{found.percent:g} % instead of {asked.percent:g} %"
@@ -239,11 +249,11 @@ def _difference(asked: Quota, found: SaidQuota) -> str | None:
 
 
 def _size(reading: StageReader, argument: Argument, text: str) -> str:
-    """As autotier reads it: a size without its unit B is left at the default, and only its log tells."""
+    """Return the size with the unit B; without it, autotier keeps the default and says so only in its log."""
     try:
         return f"{parse_size(text)} B"
     except ValueError:
-        raise reading.mistake(argument, f"`{text}` is no size; write one such as {_SIZE_KEY}=4M") from None
+        raise reading.mistake(argument, f"`{text}` is not a size; write one such as {_SIZE_KEY}=4M") from None
 
 
 def _quota(reading: StageReader, argument: Argument, text: str) -> Quota:
@@ -253,7 +263,7 @@ def _quota(reading: StageReader, argument: Argument, text: str) -> Quota:
     try:
         return Quota(size_bytes=parse_size(text))
     except ValueError:
-        raise reading.mistake(argument, f"`{text}` is no quota; write a share or a size: quota=20% quota=5T") from None
+        raise reading.mistake(argument, f"`{text}` is not a quota; write quota=20% or quota=5T") from None
 
 
 LAYER = AutotierLayer()

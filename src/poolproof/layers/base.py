@@ -1,14 +1,17 @@
-"""What every storage technology says of itself. One technology is one file in this folder that defines `LAYER`."""
+"""The contract of a storage technology. One technology is one file in this folder that defines `LAYER`."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
 from poolproof.campaign.expression import Argument
 from poolproof.devices.model import Site, Volume
 from poolproof.errors import CampaignError
 from poolproof.evidence.model import Target, VdevUse
+from poolproof.facts.mountinfo import Mount
+from poolproof.facts.versions import ProgramVersion
 from poolproof.hosts.base import Host
 from poolproof.steps import Step, UndoDaemon
 
@@ -22,7 +25,7 @@ class DeviceNode:
 
 @dataclass(frozen=True)
 class LayerNode:
-    """One layer of a layout over its inputs. `spec` is the layer's own frozen value, read from its arguments."""
+    """One layer of a layout over its inputs. `spec` is the layer's own frozen value, parsed from its arguments."""
 
     layer: "Layer[Any]"
     spec: object
@@ -34,11 +37,11 @@ Node = DeviceNode | LayerNode
 
 @dataclass(frozen=True)
 class StageReader:
-    """One stage of an expression, as a layer reads it: its arguments after the layer's own word.
+    """One stage of an expression as a layer sees it: its arguments, without the layer's own word.
 
-    `below` is what stands left of the `|`, None at the start. `node(argument)` turns a word or a group into an input;
-    `is_device(word)` tells whether the campaign has a device of that name. `mistake(argument, message)` makes the error
-    that points a caret at the argument (None: at the stage's first word).
+    `below` is the node to the left of the `|`, None for the first stage. `node(argument)` turns a word or a group into
+    an input. `is_device(word)` is true if the campaign has a device of that name. `mistake(argument, message)` returns
+    an error with a caret under the argument (None: under the layer's word).
     """
 
     arguments: tuple[Argument, ...]
@@ -50,7 +53,7 @@ class StageReader:
 
 @dataclass(frozen=True)
 class HealthCheck:
-    """A program that a layer runs as: the command that it answers at once while it lives, and how it is ended."""
+    """How to check a layer that is a program: a command that it answers at once if healthy, and how to end it."""
 
     program: str
     ask: tuple[str, ...]
@@ -59,13 +62,13 @@ class HealthCheck:
 
 @dataclass(frozen=True)
 class LayerPlan:
-    """How a layer comes to stand on its inputs.
+    """The commands that build a layer on its inputs.
 
-    `make` runs once (mkfs, create), `open` after it and after each `close` (mount, import); every step of both carries
-    its undo. `close` (unmount, export) leaves the data in place; closing and opening all layers of a layout leaves
-    nothing of it in RAM. `volume` is what the layer offers once open. `flush` writes out what the layer holds in RAM;
-    where it is empty, a directory is flushed by syncfs, and a block device has nothing of its own. `pulse`: for a layer
-    that is a program which may hang.
+    `make` runs once (mkfs, create). `open` runs after it and after each `close` (mount, import). Every step of both
+    carries its undo. `close` (unmount, export) keeps the data; after all layers of a layout are closed and opened, none
+    of its data is in RAM. `volume` is what the layer offers once open. `flush` writes out what the layer buffers in
+    RAM; if it is empty, a directory is flushed with syncfs, and a block device has nothing to flush. `health_check` is
+    for a layer that is a program and may hang.
     """
 
     make: tuple[Step, ...]
@@ -78,53 +81,83 @@ class LayerPlan:
 
 @dataclass(frozen=True)
 class WriteBack:
-    """A layer's own cycle of writing back what it holds in RAM: a turn ends after `seconds`, or sooner, when `bytes`
-    were written to it. None: by time alone.
+    """How often a layer writes back what it buffers in RAM: after `seconds`, or as soon as `bytes` are dirty.
+
+    `bytes` None: by time only.
     """
 
     seconds: float
     bytes: int | None = None
 
-    def turn_s(self, bytes_per_s: float) -> float:
-        """Seconds of one turn at that rate of writes."""
+    def cycle_s(self, bytes_per_s: float) -> float:
+        """Return the seconds of one cycle at that rate of writes."""
         if self.bytes is None or bytes_per_s <= 0:
             return self.seconds
         return min(self.seconds, self.bytes / bytes_per_s)
+
+
+@dataclass(frozen=True)
+class WriteBackForecast:
+    """The write-back period that a layer usually has. `is_certain`: the layout sets it, so no host changes it."""
+
+    seconds: float
+    is_certain: bool = False
 
 
 Spec = TypeVar("Spec")
 
 
 class Layer(ABC, Generic[Spec]):
-    """One storage technology: how it is written, built, cooled and counted. Instances hold no state."""
+    """One storage technology. Instances have no state.
+
+    The methods that take a `host` run commands on it; they are called while the layout is built and open.
+    """
 
     word: str
     """The layer's word in an expression."""
 
     summary: str
-    """One line for the docs: what it is and how it is written."""
+    """One line for the docs: what the layer is, and an example."""
 
     programs: tuple[str, ...] = ()
-    """Programs that building needs, as found on the PATH."""
+    """Programs on the PATH that building needs."""
 
     packages: tuple[str, ...] = ()
-    """The Debian packages that bring those programs."""
+    """The Debian packages that contain those programs."""
 
     module_packages: tuple[str, ...] = ()
-    """The Debian packages that bring the kernel modules."""
+    """The Debian packages that contain the kernel modules."""
+
+    image_packages: tuple[str, ...] = ()
+    """The Debian packages that the lab's image needs in addition to `packages`."""
+
+    version: ProgramVersion | None = None
+    """The version to record with each run: its name and the command that prints it."""
 
     file_system: str | None = None
-    """The kernel file system that mounting needs, as /proc/filesystems names it."""
+    """The file system that mounting needs, as /proc/filesystems and /proc/self/mountinfo name it."""
 
     needs_root: bool = True
-    """Whether building takes root."""
+    """True if building needs root."""
 
     offers_block: bool = False
-    """Whether the layer offers a block device; otherwise a directory."""
+    """True if the layer offers a block device, false if it offers a directory."""
+
+    mkfs_discards: bool = False
+    """True if making the file system discards (trims) the whole device first."""
+
+    compressed_unit_bytes: int | None = None
+    """The size in bytes of the unit that the file system compresses; None if the target reports it."""
+
+    smallest_device_bytes: int = 0
+    """The smallest device in bytes that the layer accepts as an input."""
+
+    settings: Mapping[str, str] = MappingProxyType({})
+    """Kernel settings to record with each run: the name of each, by the path of its file."""
 
     @abstractmethod
     def read(self, reading: StageReader) -> LayerNode:
-        """The stage as a node.
+        """Parse a stage and return it as a node.
 
         Raises:
             CampaignError: an unknown word or option, too few or too many inputs; made by `reading.mistake`.
@@ -132,91 +165,144 @@ class Layer(ABC, Generic[Spec]):
 
     @abstractmethod
     def plan(self, spec: Spec, inputs: Sequence[Volume], site: Site, name: str) -> LayerPlan:
-        """The commands that build the layer; a pure function. `name` is unique in the run, letters, digits, dashes.
+        """Return the commands that build the layer; a pure function.
+
+        `name` is unique in the run and consists of letters, digits and dashes.
 
         Raises:
             HostError: the host cannot build this layer.
         """
 
     def modules(self, spec: Spec) -> tuple[str, ...]:
-        """The kernel modules that building takes, as modprobe names them."""
+        """Return the kernel modules that building needs, as modprobe names them."""
         return ()
 
-    @abstractmethod
     def write_factor(self, spec: Spec, inputs: Sequence[float]) -> float:
-        """P: bytes written to the leaves for each byte of data, given the factor of each input."""
+        """Return the expected write amplification: bytes written to the leaves for each byte of data.
+
+        `inputs` has the same value for each input. The default is for a layer that writes each byte to one input.
+        """
+        return min(inputs)
+
+    def volume(self, spec: Spec, path: str, inputs: Sequence[Volume]) -> Volume:
+        """Return what the layer offers at `path`, with the leaves and the capacity that follow from its inputs."""
+        sizes = [each.size_bytes for each in inputs if each.size_bytes is not None]
+        size = self.capacity_bytes(spec, sizes) if len(sizes) == len(inputs) else None
+        return Volume(path, self.offers_block, tuple(leaf for each in inputs for leaf in each.leaves), size)
 
     @abstractmethod
     def capacity_bytes(self, spec: Spec, inputs: Sequence[int]) -> int:
-        """Bytes of data that fit, an estimate from below, given the size of each input in bytes."""
+        """Return a lower estimate of the bytes of data that fit; `inputs` has the size of each input in bytes."""
 
     def largest_file_bytes(self, spec: Spec, inputs: Sequence[int]) -> int:
-        """Bytes of the largest single file that fits, given the same of each input, in bytes."""
+        """Return the bytes of the largest single file that fits; `inputs` has the same value for each input."""
         return self.capacity_bytes(spec, inputs)
 
-    def moves_what_is_written(self, spec: Spec) -> bool:
-        """Whether what is written again goes elsewhere, so that random writes leave a file in pieces: copy on write."""
-        del spec
+    def copies_on_write(self, spec: Spec) -> bool:
+        """True if overwritten data goes to a new location, so that random writes fragment a file."""
         return False
 
-    def redundancy(self, spec: Spec, inputs: Sequence[int]) -> int:
-        """How many leaves may fail, whichever they are, without a byte of data lost, given the same of each input.
+    def redundancy(self, spec: Spec, inputs: Sequence[int]) -> int | None:
+        """Return how many leaves may fail, no matter which, without losing data; None if this is not known.
 
-        Unless a layer says otherwise each of its inputs holds data that no other has.
+        `inputs` has the same value for each input. The default is for a layer that spreads data without copies.
         """
         return min(inputs)
 
     def stored(
         self, spec: Spec, volume: Volume, inputs: Sequence[Volume], total_bytes: int, host: Host
     ) -> tuple[int, ...]:
-        """Bytes stored on each input, when the layer holds `total_bytes` of data; asked of the host while open.
+        """Return the bytes stored on each input when the layer holds `total_bytes` of data.
 
-        A layer over one input need not say: all of it is there.
+        A layer over one input does not override this: all data is on that input.
         """
-        del spec, volume, host
         (_,) = inputs
         return (total_bytes,)
 
     def busy_with(self, spec: Spec, volume: Volume, inputs: Sequence[Volume], host: Host) -> str | None:
-        """What the layer is doing by itself just now (resync, scrub, balance), None when it is quiet."""
-        del spec, volume, inputs, host
+        """Return the background work that the layer is doing now (resync, scrub, balance), or None."""
         return None
 
     def describe(self, spec: Spec, volume: Volume, inputs: Sequence[Volume], host: Host, target: Target) -> Target:
-        """The target of a layout that stands on this layer, with what only this layer knows; asked while open."""
-        del spec, volume, inputs, host
+        """Return the target of a layout that contains this layer, with the facts that only this layer knows."""
         return target
 
     def vdevs(self, volume: Volume, host: Host) -> tuple[VdevUse, ...]:
-        """How full each vdev of a pool is; none for all that is no pool. Asked while open."""
-        del volume, host
+        """Return how full each vdev of a pool is; empty if the layer is not a pool."""
         return ()
 
     def dataset(self, volume: Volume) -> str | None:
-        """The name by which ZFS counts what passes the layer's directory; None for all that is no pool."""
-        del volume
+        """Return the name under which ZFS counts the I/O of the layer's directory; None if the layer is not a pool."""
         return None
 
     def write_back(self, spec: Spec, volume: Volume, host: Host) -> WriteBack | None:
-        """The cycle by which the layer writes back what it holds in RAM, direct I/O too; None where it has none."""
-        del spec, volume, host
+        """Return how often the layer writes back what it buffers, direct I/O included; None if it buffers nothing."""
         return None
 
+    def write_back_forecast(self, spec: Spec) -> WriteBackForecast | None:
+        """Return what `write_back` will usually be, before any host is asked; None if the layer buffers nothing."""
+        return None
+
+    def uses_page_cache(self, spec: Spec, inputs: Sequence[bool]) -> bool:
+        """True if buffered writes wait in the page cache; `inputs` has the same value for each input."""
+        return all(inputs)
+
     def cached_bytes(self, spec: Spec, volume: Volume, host: Host) -> int | None:
-        """Bytes of data in a cache of the layer's own, beside the page cache; None where that can't be told."""
-        del spec, volume, host
+        """Return the bytes of data in the layer's own cache (not the page cache); None if this is not known."""
         return 0
 
     def deviations(self, spec: Spec, volume: Volume, inputs: Sequence[Volume], host: Host) -> str | None:
-        """What does not stand as the layout asked for, though nothing failed; None when all does. Asked while open."""
-        del spec, volume, inputs, host
+        """Return what was built differently from what was asked, although no step failed; None if nothing was."""
         return None
+
+    def compression(self, mount_options: Sequence[str]) -> str | None:
+        """Return the compression algorithm that these options of a mount turn on, or None."""
+        return None
+
+    def disks_under(self, mount: Mount, host: Host) -> tuple[str, ...] | None:
+        """Return the kernel names of the disks under any mount of this file system.
+
+        None if the device number of the mount identifies the disk, as for most file systems.
+        """
+        return None
+
+    def busy_on(self, disks: frozenset[str], host: Host) -> tuple[str, ...]:
+        """Return the background work of this technology on these disks (kernel names), whoever built it."""
+        return ()
+
+
+class AdaptableLayer(Layer[Spec]):
+    """A technology whose inputs can be added and removed while it is built, as the vdevs of a pool can."""
+
+    @abstractmethod
+    def core(self, node: LayerNode) -> LayerNode:
+        """Return the node without the inputs that can be added later (log and cache vdevs)."""
+
+    @abstractmethod
+    def extend(self, spec: Spec, volume: Volume, inputs: Sequence[Volume], site: Site, name: str) -> tuple[Step, ...]:
+        """Return the steps, with their undo, that add to the built core what it lacks.
+
+        `volume` and `inputs` are those of the whole layer.
+        """
+
+    @abstractmethod
+    def can_become(self, built: LayerNode, target: LayerNode) -> bool:
+        """True if the built layer can become the target by adding and removing inputs."""
+
+    @abstractmethod
+    def become(
+        self, built: LayerNode, old: Sequence[Volume], target: LayerNode, new: Sequence[Volume], volume: Volume
+    ) -> tuple[Step, ...]:
+        """Return the steps that turn the built layer into the target.
+
+        `old` and `new` are the inputs of the two; `volume` does not change.
+        """
 
 
 def survives(inputs: Sequence[int], losses: int) -> int:
-    """How many leaves may fail where any `losses` inputs may be lost; `inputs` says how many leaves each one survives.
+    """Return how many leaves may fail if any `losses` inputs may be lost; `inputs`: the leaves each input survives.
 
-    The inputs that fail first are the weakest: a mirror of two mirrors survives three disks, not one.
+    The weakest inputs count: a mirror of two mirrors survives three disks, not one.
     """
     killing = sorted(count + 1 for count in inputs)
     return sum(killing[: losses + 1]) - 1

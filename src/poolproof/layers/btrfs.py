@@ -1,32 +1,30 @@
-"""btrfs over one or several block devices: `btrfs raid1 nvme ssd`, `rust | btrfs compress=zstd:3 nodesize=32k`.
+"""btrfs over one or more block devices: `btrfs raid1 nvme1 ssd1`, `hdd1 | btrfs compress=zstd:3 nodesize=32k`.
 
-A word names the data profile (`single` if none is given); `metadata=raid1` the metadata profile, mkfs.btrfs's own
-choice if not given. mkfs.btrfs is told by its long option names: `nodesize`, `sectorsize`, `csum`, `features`,
-`runtime-features`, `byte-count`. Everything else is a mount option, by its name in btrfs(5).
+A word selects the data profile (default `single`), and `metadata=raid1` the metadata profile (default: that of
+mkfs.btrfs). The options of mkfs.btrfs have their long names: `nodesize`, `sectorsize`, `csum`, `features`,
+`runtime-features`, `byte-count`. Everything else is a mount option from btrfs(5).
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
 from poolproof.campaign.expression import Option, Word
 from poolproof.devices.model import Site, Volume
-from poolproof.errors import HostError
-from poolproof.evidence.model import Target
+from poolproof.facts.mountinfo import Mount
+from poolproof.facts.versions import ProgramVersion
 from poolproof.hosts.base import Host
-from poolproof.layers import arguments, mount
-from poolproof.layers.arguments import words
-from poolproof.layers.base import Layer, LayerNode, LayerPlan, StageReader, WriteBack, survives
-from poolproof.layers.btrfs_usage import data_bytes_by_device
-from poolproof.layers.options import ANY_MOUNT_FLAGS, Vocabulary, choose
-from poolproof.layers.trimmed import after_mkfs
+from poolproof.layers import arguments
+from poolproof.layers.arguments import ANY_MOUNT_FLAGS, Vocabulary, choose, words
+from poolproof.layers.base import Layer, LayerNode, LayerPlan, StageReader, WriteBack, WriteBackForecast, survives
+from poolproof.layers.shared_steps import close_mount, make_mount_point, mount, mount_point
 from poolproof.steps import Step
-from poolproof.units import format_size
 
 
 @dataclass(frozen=True)
 class Profile:
-    """How chunks of a profile lie on devices; btrfs_raid_array in the kernel's fs/btrfs/volumes.c.
+    """How a profile places chunks on devices, from btrfs_raid_array in the kernel's fs/btrfs/volumes.c.
 
     `most_devices` None: a chunk spans all devices that have room, in multiples of `step`.
     """
@@ -39,11 +37,11 @@ class Profile:
 
     @property
     def losses(self) -> int:
-        """How many devices may be lost, whichever they are; the copies of `dup` lie on one device."""
+        """How many devices may be lost, no matter which; `dup` stores both copies on one device."""
         return self.parity if self.most_devices == 1 else self.parity + self.copies - 1
 
 
-# btrfs-progs 5.15 and later take raid0 on one device and raid10 on two
+# btrfs-progs 5.15 and later accept raid0 on one device and raid10 on two
 _PROFILES: Mapping[str, Profile] = MappingProxyType(
     {
         "single": Profile(1, most_devices=1),
@@ -73,15 +71,19 @@ _WORDS = Vocabulary(
     ),
 )
 _MIB = 1024**2
-_SMALLEST_BYTES = 114 * _MIB
 _PIECES = 128
 _COMMIT_S = 30.0
 _MOST_PIECES = 2048
+_LIMIT_S = 30.0
+_COMPRESSES = ("compress", "compress-force")
+_DEFAULT_COMPRESSION = "zlib"  # if `compress` names no algorithm, btrfs(5)
+_USAGE_DEVICE = re.compile(r"^(/\S+), ID: \d+$")
+_USAGE_DATA = re.compile(r"^\s+Data,[^:]+:\s+(\d+)$")
 
 
 @dataclass(frozen=True)
 class Btrfs:
-    """The data profile, options by name for mkfs.btrfs, and as written for mount."""
+    """The data profile, the options of mkfs.btrfs by name, and the mount options as written."""
 
     data: str
     format: tuple[tuple[str, str], ...]
@@ -91,15 +93,25 @@ class Btrfs:
     def profile(self) -> Profile:
         return _PROFILES[self.data]
 
+    @property
+    def commit_s(self) -> float:
+        """Seconds between two transaction commits."""
+        values = [option.partition("=")[2] for option in self.mount if option.partition("=")[0] == "commit"]
+        return float(values[-1]) if values and values[-1].isdecimal() else _COMMIT_S
+
 
 class BtrfsLayer(Layer[Btrfs]):
-    """Copy-on-write file system with its own RAID profiles."""
+    """A copy-on-write file system with RAID profiles of its own."""
 
     word = "btrfs"
     summary = "the btrfs file system, with a data profile, over devices: `btrfs raid1 nvme1 ssd1`"
     programs = ("mkfs.btrfs", "btrfs")
     packages = ("btrfs-progs",)
+    version = ProgramVersion("btrfs-progs", ("btrfs", "--version"))
     file_system = "btrfs"
+    mkfs_discards = True  # mkfs.btrfs(8) `--nodiscard`
+    compressed_unit_bytes = 128 * 1024
+    smallest_device_bytes = 114 * _MIB
 
     def read(self, reading: StageReader) -> LayerNode:
         profile, rest = _split_profile(reading)
@@ -112,33 +124,44 @@ class BtrfsLayer(Layer[Btrfs]):
         return LayerNode(self, Btrfs(name, chosen.make, chosen.open), found.nodes)
 
     def plan(self, spec: Btrfs, inputs: Sequence[Volume], site: Site, name: str) -> LayerPlan:
-        _check_sizes(inputs)
-        point = mount.mount_point(site, name)
+        point = mount_point(site, name)
         paths = [device.path for device in inputs]
-        sizes = [device.size_bytes for device in inputs if device.size_bytes is not None]
-        # Naming every device spares a scan, which hosts without udev would need
+        # naming every device avoids a scan, which a host without udev would need
         members = [f"device={path}" for path in paths[1:]]
         return LayerPlan(
-            make=(_format(spec, paths), mount.make_mount_point(point)),
-            open=(mount.mount("btrfs", paths[0], point, [*members, *spec.mount]),),
-            close=(mount.close_mount(point),),
-            volume=Volume(
-                point,
-                False,
-                tuple(leaf for device in inputs for leaf in device.leaves),
-                self.capacity_bytes(spec, sizes) if len(sizes) == len(inputs) else None,
-            ),
+            make=(_format(spec, paths), make_mount_point(point)),
+            open=(mount("btrfs", paths[0], point, [*members, *spec.mount]),),
+            close=(close_mount(point),),
+            volume=self.volume(spec, point, inputs),
         )
 
     def write_back(self, spec: Btrfs, volume: Volume, host: Host) -> WriteBack | None:
-        """The transaction commit (btrfs(5), `commit`): what direct I/O writes goes at once, its metadata then."""
-        said = [option.partition("=")[2] for option in spec.mount if option.partition("=")[0] == "commit"]
-        return WriteBack(float(said[-1]) if said and said[-1].isdecimal() else _COMMIT_S)
+        """The transaction commit (btrfs(5), `commit`): direct I/O writes data at once, but metadata at the commit."""
+        return WriteBack(spec.commit_s)
 
-    def describe(self, spec: Btrfs, volume: Volume, inputs: Sequence[Volume], host: Host, target: Target) -> Target:
-        return after_mkfs(target, inputs, host)
+    def write_back_forecast(self, spec: Btrfs) -> WriteBackForecast | None:
+        return WriteBackForecast(spec.commit_s, is_certain=True)
 
-    def moves_what_is_written(self, spec: Btrfs) -> bool:
+    def compression(self, mount_options: Sequence[str]) -> str | None:
+        for option in mount_options:
+            key, _, value = option.partition("=")
+            if key in _COMPRESSES and value not in ("no", "none"):
+                return value or _DEFAULT_COMPRESSION
+        return None
+
+    def disks_under(self, mount: Mount, host: Host) -> tuple[str, ...] | None:
+        """btrfs has an anonymous device number; sysfs lists its devices by their kernel names."""
+        real = host.run(["realpath", mount.source], timeout_s=_LIMIT_S, check=False).stdout.strip()
+        listing = host.run(
+            ["find", "/sys/fs/btrfs", "-mindepth", "3", "-maxdepth", "3", "-path", "*/devices/*"],
+            timeout_s=_LIMIT_S,
+            check=False,
+        )
+        found = [line.split("/") for line in listing.stdout.splitlines()]
+        own = next((parts[4] for parts in found if parts[-1] == real.rpartition("/")[2]), None)
+        return tuple(sorted(parts[-1] for parts in found if parts[4] == own))
+
+    def copies_on_write(self, spec: Btrfs) -> bool:
         return "nodatacow" not in spec.mount
 
     def write_factor(self, spec: Btrfs, inputs: Sequence[float]) -> float:
@@ -150,41 +173,43 @@ class BtrfsLayer(Layer[Btrfs]):
         return min(inputs) * profile.copies
 
     def capacity_bytes(self, spec: Btrfs, inputs: Sequence[int]) -> int:
-        """What data chunks can take, after room for metadata as mkfs.btrfs 6.2 and the kernel allot it.
+        """The space for data chunks, after room for metadata as mkfs.btrfs 6.2 and the kernel allocate it.
 
-        That is 15 % of each device, between 48 MiB (twice that on one device, where metadata is dup) and 2 GiB.
+        Metadata takes 15 % of each device, at least 48 MiB (96 MiB on a single device, where it is dup), at most 2 GiB.
         """
         least = (96 if len(inputs) == 1 else 48) * _MIB
-        room = [max(least, min(size * 15 // 100, 2048 * _MIB)) for size in inputs]
-        return _allocatable(spec.profile, [int(size * 0.99) - less for size, less in zip(inputs, room, strict=True)])
+        metadata = [max(least, min(size * 15 // 100, 2048 * _MIB)) for size in inputs]
+        sizes = [int(size * 0.99) - taken for size, taken in zip(inputs, metadata, strict=True)]
+        return _allocatable(spec.profile, sizes)
 
     def redundancy(self, spec: Btrfs, inputs: Sequence[int]) -> int:
-        """That of data or of metadata, whichever is less: `raid1c3` with mkfs's own metadata survives one device."""
+        """The lower one of data and metadata: `raid1c3` with the default metadata profile survives one device."""
         metadata = dict(spec.format).get("metadata", "raid1" if len(inputs) > 1 else "dup")
         return survives(inputs, min(spec.profile.losses, _PROFILES[metadata].losses))
 
     def stored(
         self, spec: Btrfs, volume: Volume, inputs: Sequence[Volume], total_bytes: int, host: Host
     ) -> tuple[int, ...]:
-        """By the data chunks that btrfs has allocated on each device.
+        """Shared out by the data chunks that btrfs has allocated on each device.
 
-        Chunks are up to 1 GiB: over several devices with `single`, a share is right within a chunk, no better.
+        Chunks are up to 1 GiB, so with `single` over several devices a share is exact to one chunk only.
         """
-        chunks = data_bytes_by_device(volume.path, host)
-        held = [chunks.get(_kernel_path(device.path, host), 0) for device in inputs]
+        usage = host.run(("btrfs", "device", "usage", "-b", volume.path), timeout_s=_LIMIT_S).stdout
+        chunks = parse_device_usage(usage)
+        counts = [chunks.get(_kernel_path(device.path, host), 0) for device in inputs]
         copies = len(inputs) / (len(inputs) - spec.profile.parity) if spec.profile.parity else spec.profile.copies
-        return tuple(int(total_bytes * copies * count / max(1, sum(held))) for count in held)
+        return tuple(int(total_bytes * copies * count / max(1, sum(counts))) for count in counts)
 
     def busy_with(self, spec: Btrfs, volume: Volume, inputs: Sequence[Volume], host: Host) -> str | None:
-        balance = host.run(("btrfs", "balance", "status", volume.path), timeout_s=30, check=False)
+        balance = host.run(("btrfs", "balance", "status", volume.path), timeout_s=_LIMIT_S, check=False)
         if "is running" in balance.stdout:
-            return f"btrfs balances {volume.path}"
-        scrub = host.run(("btrfs", "scrub", "status", volume.path), timeout_s=30, check=False)
-        return f"btrfs scrubs {volume.path}" if "running" in scrub.stdout else None
+            return f"btrfs is balancing {volume.path}"
+        scrub = host.run(("btrfs", "scrub", "status", volume.path), timeout_s=_LIMIT_S, check=False)
+        return f"btrfs is scrubbing {volume.path}" if "running" in scrub.stdout else None
 
 
 def _split_profile(reading: StageReader) -> tuple[Word | None, StageReader]:
-    """The data profile, where the first argument is one, and the reading without it."""
+    """Return the data profile, if the first argument is one, and the stage without it."""
     first = reading.arguments[0] if reading.arguments else None
     if isinstance(first, Word) and first.text in _PROFILES:
         rest = StageReader(reading.arguments[1:], reading.below, reading.node, reading.is_device, reading.mistake)
@@ -193,11 +218,11 @@ def _split_profile(reading: StageReader) -> tuple[Word | None, StageReader]:
 
 
 def _checked(reading: StageReader, rest: Sequence[Word | Option]) -> Sequence[Word | Option]:
-    """A word that nothing knows is more likely a profile or a device than a mount option: say so."""
+    """Report an unknown word as a mistyped profile or device, which is more likely than a mount option."""
     for argument in rest:
         if isinstance(argument, Word) and argument.text in _PROFILES:
             raise reading.mistake(
-                argument, "the data profile stands first: btrfs raid1 a b; metadata takes metadata=raid1"
+                argument, "the data profile comes first: btrfs raid1 a b; for metadata write metadata=raid1"
             )
         if isinstance(argument, Word) and argument.text not in _WORDS.names():
             what = "profile, device or mount option of btrfs"
@@ -221,15 +246,6 @@ def _check_metadata(reading: StageReader, count: int) -> None:
             _check_count(reading, Word(argument.value, argument.span), argument.value, count)
 
 
-def _check_sizes(inputs: Sequence[Volume]) -> None:
-    for device in inputs:
-        if device.size_bytes is not None and device.size_bytes < _SMALLEST_BYTES:
-            raise HostError(
-                f"{device.path} has {format_size(device.size_bytes)}, and btrfs needs 114 MiB on each device",
-                "give the device a size of 114M or more in the campaign",
-            )
-
-
 def _format(spec: Btrfs, devices: Sequence[str]) -> Step:
     named = [part for key, value in spec.format for part in (f"--{key}", value)]
     return Step(
@@ -241,7 +257,7 @@ def _format(spec: Btrfs, devices: Sequence[str]) -> Step:
 
 
 def _allocatable(profile: Profile, sizes: Sequence[int]) -> int:
-    """Bytes of data when chunks are cut as btrfs does: each from the devices with the most room left."""
+    """Return the bytes of data if each chunk goes to the devices with the most free space, as in btrfs."""
     free = [max(0, size) for size in sizes]
     piece = max(max(free) // _MOST_PIECES, min(free) // _PIECES, 1)
     data = 0
@@ -257,10 +273,23 @@ def _allocatable(profile: Profile, sizes: Sequence[int]) -> int:
 
 
 def _kernel_path(path: str, host: Host) -> str:
-    """btrfs tells devices by their kernel names; a real disk is planned by its by-id name, a link."""
+    """btrfs reports devices by kernel name; the plan names a real disk by its by-id name, a link."""
     if not path.startswith("/dev/disk/"):
         return path
-    return host.run(("realpath", path), timeout_s=30).stdout.strip()
+    return host.run(("realpath", path), timeout_s=_LIMIT_S).stdout.strip()
+
+
+def parse_device_usage(text: str) -> dict[str, int]:
+    """Return the bytes of data chunks by device path, from `btrfs device usage -b` (btrfs-progs 6.2)."""
+    counts: dict[str, int] = {}
+    device = ""
+    for line in text.splitlines():
+        if match := _USAGE_DEVICE.match(line):
+            device = match[1]
+            counts[device] = 0
+        elif device and (match := _USAGE_DATA.match(line)):
+            counts[device] += int(match[1])
+    return counts
 
 
 LAYER = BtrfsLayer()

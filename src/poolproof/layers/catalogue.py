@@ -1,4 +1,4 @@
-"""All storage technologies that poolproof knows: every file of this folder that defines `LAYER`, found by looking."""
+"""All storage technologies that poolproof knows: each module of this folder that defines `LAYER`."""
 
 import functools
 import importlib
@@ -13,9 +13,14 @@ from poolproof.layers.base import Layer
 
 @functools.cache
 def all_layers() -> Mapping[str, Layer[Any]]:
-    """Every layer by its word, in the order of the words."""
+    """Return every layer by its word, in alphabetical order."""
     modules = (
         importlib.import_module(f"{layers.__name__}.{entry.name}") for entry in pkgutil.iter_modules(layers.__path__)
     )
     found = [module.LAYER for module in modules if hasattr(module, "LAYER")]
     return MappingProxyType({layer.word: layer for layer in sorted(found, key=lambda layer: layer.word)})
+
+
+def recorded_settings() -> Mapping[str, str]:
+    """Return the kernel settings that the layers record with each run, as names by path."""
+    return {path: name for layer in all_layers().values() for path, name in layer.settings.items()}

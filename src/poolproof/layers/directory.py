@@ -1,7 +1,8 @@
-"""An existing directory: `dir /srv/data`. The only layer that needs no root.
+"""An existing directory: `dir /srv/data`, the only layer that does not need root.
 
-It makes a directory of its own for the run in there, and removes it; nothing else is touched. It cannot be unmounted,
-so it is cooled file by file: written out, then dropped from the page cache (posix_fadvise, by dd's `nocache`).
+The run makes its own directory inside and removes it at the end; nothing else is touched. The directory cannot be
+unmounted, so its files leave RAM one by one: each is written out, then dropped from the page cache (posix_fadvise, by
+dd's `nocache`).
 """
 
 from collections.abc import Sequence
@@ -12,18 +13,18 @@ from poolproof.devices.model import Site, Volume
 from poolproof.layers.base import DeviceNode, Layer, LayerNode, LayerPlan, StageReader
 from poolproof.steps import Step, UndoTree
 
-_COOLING_LIMIT_S = 600.0
+_DROP_LIMIT_S = 600.0
 
 
 @dataclass(frozen=True)
 class Dir:
-    """The directory, absolute."""
+    """The absolute path of the directory."""
 
     path: str
 
 
 class DirLayer(Layer[Dir]):
-    """A directory that is there already. Its one input bears the path as its name: the planner gives its Volume."""
+    """An existing directory. The path is the name of its one input; the planner provides the Volume."""
 
     word = "dir"
     summary = "an existing directory, no root needed: `dir /srv/data`"
@@ -31,7 +32,7 @@ class DirLayer(Layer[Dir]):
 
     def read(self, reading: StageReader) -> LayerNode:
         if reading.below is not None:
-            raise reading.mistake(None, "dir is a layout by itself; nothing can stand left of it")
+            raise reading.mistake(None, "dir must be the first stage; nothing can be to the left of it")
         path, *more = reading.arguments or (None,)
         if not isinstance(path, Word):
             raise reading.mistake(path, "dir needs the path of a directory: dir /srv/data")
@@ -39,7 +40,7 @@ class DirLayer(Layer[Dir]):
             raise reading.mistake(path, "dir needs an absolute path, one that starts with `/`")
         if more:
             found = "option" if isinstance(more[0], Option) else "word"
-            raise reading.mistake(more[0], f"dir takes one path and nothing else, found one more {found}")
+            raise reading.mistake(more[0], f"dir takes one path and nothing else, found another {found}")
         normal = "/" + "/".join(part for part in path.text.split("/") if part)
         return LayerNode(self, Dir(normal), (DeviceNode(normal),))
 
@@ -50,24 +51,24 @@ class DirLayer(Layer[Dir]):
             make=(Step(f"make the directory {own}", ("mkdir", own), undo=UndoTree(own)),),
             open=(),
             close=(_drop_pages(own),),
-            volume=Volume(own, False, directory.leaves, directory.size_bytes),
+            volume=self.volume(spec, own, inputs),
         )
-
-    def write_factor(self, spec: Dir, inputs: Sequence[float]) -> float:
-        """1: what lies below an existing directory is the host's business; its leaves are where bytes are counted."""
-        return inputs[0]
 
     def capacity_bytes(self, spec: Dir, inputs: Sequence[int]) -> int:
         return inputs[0]
 
+    def redundancy(self, spec: Dir, inputs: Sequence[int]) -> int | None:
+        """None: poolproof does not know what protects an existing directory."""
+        return None
+
 
 def _drop_pages(path: str) -> Step:
-    """`count=0` with `nocache` is coreutils' way to drop a whole file; fdatasync first, for dirty pages stay."""
+    """With `count=0` and `nocache`, dd drops a whole file; fdatasync comes first, because dirty pages stay."""
     dd = ("dd", "of={}", "oflag=nocache", "conv=notrunc,fdatasync", "count=0", "status=none")
     return Step(
         f"write out the files in {path} and drop them from RAM",
         ("find", path, "-xdev", "-type", "f", "-exec", *dd, ";"),
-        timeout_s=_COOLING_LIMIT_S,
+        timeout_s=_DROP_LIMIT_S,
     )
 
 

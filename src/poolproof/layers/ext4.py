@@ -1,10 +1,10 @@
-"""ext4 on one block device: `rust | ext4`, `rust | ext4 noatime data=writeback inode_ratio=65536`.
+"""ext4 on one block device: `hdd1 | ext4`, `hdd1 | ext4 noatime data=writeback inode_ratio=65536`.
 
-mke2fs is told by the names of its own configuration file, mke2fs.conf(5): `blocksize`, `cluster_size`, `inode_size`,
-`inode_ratio`, `reserved_ratio`, `features`, `flex_bg_size`, and the extended options of `-E` (`stride`,
-`stripe_width`, `lazy_itable_init` …). Everything else is a mount option, by its name in ext4(5).
+The options of mke2fs have their names in mke2fs.conf(5): `blocksize`, `cluster_size`, `inode_size`, `inode_ratio`,
+`reserved_ratio`, `features`, `flex_bg_size`, and the extended options of `-E` (`stride`, `stripe_width`,
+`lazy_itable_init` …). Everything else is a mount option from ext4(5).
 
-Lazy initialisation is off unless the layout turns it on: it would write behind the benchmark's back.
+Lazy initialization is off unless the layout turns it on, because it would write to the disk during the benchmark.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,14 +12,12 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from poolproof.devices.model import Site, Volume
-from poolproof.evidence.model import Target
+from poolproof.facts.mountinfo import Mount, parse_mountinfo
+from poolproof.facts.versions import ProgramVersion
 from poolproof.hosts.base import Host
-from poolproof.layers import arguments, mount
-from poolproof.layers.arguments import words
+from poolproof.layers.arguments import ANY_MOUNT_FLAGS, Vocabulary, choose, one_block, words
 from poolproof.layers.base import Layer, LayerNode, LayerPlan, StageReader
-from poolproof.layers.options import ANY_MOUNT_FLAGS, Vocabulary, choose
-from poolproof.layers.signatures import wipe
-from poolproof.layers.trimmed import after_mkfs
+from poolproof.layers.shared_steps import close_mount, make_mount_point, mount, mount_point, wipe
 from poolproof.steps import Step
 
 _FLAGS: Mapping[str, str] = MappingProxyType(
@@ -54,11 +52,13 @@ _WORDS = Vocabulary(
 )
 _LAZY_OFF = MappingProxyType({"lazy_itable_init": "0", "lazy_journal_init": "0"})
 _MIB = 1024**2
+_LIMIT_S = 20.0
+_LAZY_S = 2 * 86400  # it uses a tenth of the disk's time and writes a few GiB on the largest disks: hours
 
 
 @dataclass(frozen=True)
 class Ext4:
-    """Options by name for mke2fs, and as written for mount."""
+    """The options of mke2fs by name, and the mount options as written."""
 
     format: tuple[tuple[str, str], ...]
     mount: tuple[str, ...]
@@ -69,55 +69,75 @@ class Ext4:
 
 
 class Ext4Layer(Layer[Ext4]):
-    """The file system that most machines have."""
+    """ext4, the default file system of most distributions."""
 
     word = "ext4"
     summary = "the ext4 file system on one device: `hdd1 | ext4 noatime`"
     programs = ("mkfs.ext4",)
     packages = ("e2fsprogs",)
+    version = ProgramVersion("e2fsprogs", ("mkfs.ext4", "-V"))
     file_system = "ext4"
+    mkfs_discards = True  # mke2fs(8) `discard`
 
     def read(self, reading: StageReader) -> LayerNode:
-        device, rest = arguments.one_block(reading, self.word)
+        device, rest = one_block(reading, self.word)
         chosen = choose(reading, rest, _WORDS)
         return LayerNode(self, Ext4(chosen.make, chosen.open), (device,))
 
     def plan(self, spec: Ext4, inputs: Sequence[Volume], site: Site, name: str) -> LayerPlan:
         (device,) = inputs
-        point = mount.mount_point(site, name)
-        size = None if device.size_bytes is None else self.capacity_bytes(spec, [device.size_bytes])
+        point = mount_point(site, name)
         return LayerPlan(
-            make=(*_format(spec, device.path), mount.make_mount_point(point)),
-            open=(mount.mount("ext4", device.path, point, spec.mount),),
-            close=(mount.close_mount(point),),
-            volume=Volume(point, False, device.leaves, size),
+            make=(*_format(spec, device.path), make_mount_point(point)),
+            open=(mount("ext4", device.path, point, spec.mount),),
+            close=(close_mount(point),),
+            volume=self.volume(spec, point, inputs),
         )
-
-    def describe(self, spec: Ext4, volume: Volume, inputs: Sequence[Volume], host: Host, target: Target) -> Target:
-        return after_mkfs(target, inputs, host)
 
     def write_factor(self, spec: Ext4, inputs: Sequence[float]) -> float:
         # data=journal writes every block to the journal first
         return inputs[0] * (2 if "data=journal" in spec.mount else 1)
 
     def capacity_bytes(self, spec: Ext4, inputs: Sequence[int]) -> int:
-        """The device less the reserve of 5 %, bitmaps, inode tables and journal, as mke2fs 1.47 sizes them by default.
+        """The device minus the reserve of 5 %, bitmaps, inode tables and journal, at the default sizes of mke2fs 1.47.
 
-        Below 512 MiB mke2fs makes one inode for 4 KiB, else one for 16 KiB.
+        mke2fs makes one inode per 4 KiB on devices below 512 MiB, and one per 16 KiB on larger ones.
         """
         (device,) = inputs
         inode_share = 256 / (4096 if device < 512 * _MIB else 16384)
         return max(0, int(device * (0.92 - inode_share)) - min(1024 * _MIB, max(4 * _MIB, device // 64)))
 
     def busy_with(self, spec: Ext4, volume: Volume, inputs: Sequence[Volume], host: Host) -> str | None:
-        if not spec.is_lazy:
-            return None
-        threads = host.run(("pgrep", "-x", "ext4lazyinit"), timeout_s=10, check=False)
-        return "ext4 still initialises inode tables (ext4lazyinit)" if threads.returncode == 0 else None
+        is_busy = spec.is_lazy and _initializes(host)
+        return "ext4 is still initializing inode tables (ext4lazyinit)" if is_busy else None
+
+    def busy_on(self, disks: frozenset[str], host: Host) -> tuple[str, ...]:
+        """Lazy initialization. One kernel thread serves all ext4, so only a new file system on the disks counts."""
+        mounts = parse_mountinfo(host.read("/proc/self/mountinfo"))
+        points = [mount.point for mount in mounts if mount.file_system == "ext4" and _is_on(mount, disks)]
+        is_busy = points and _initializes(host) and any(_is_new(host, point) for point in points)
+        return ("lazy initialization of an ext4",) if is_busy else ()
+
+
+def _initializes(host: Host) -> bool:
+    threads = host.run(("ps", "-e", "-o", "comm="), timeout_s=_LIMIT_S, check=False).stdout.split()
+    return "ext4lazyinit" in threads
+
+
+def _is_on(mount: Mount, disks: frozenset[str]) -> bool:
+    """True if the mount is on one of the disks or on a partition of it."""
+    return mount.source.rpartition("/")[2].startswith(tuple(disks))
+
+
+def _is_new(host: Host, point: str) -> bool:
+    """True if mkfs.ext4 made the root directory less than two days ago; very old versions record no birth time, 0."""
+    born = host.run(("stat", "-c", "%W", "--", point), timeout_s=_LIMIT_S, check=False).stdout.strip()
+    now = host.run(("date", "+%s"), timeout_s=_LIMIT_S).stdout.strip()
+    return born.isdigit() and int(now) - int(born) < _LAZY_S
 
 
 def _format(spec: Ext4, device: str) -> tuple[Step, ...]:
-    """mke2fs leaves a btrfs superblock at 64 KiB in place, so older signatures are wiped first."""
+    """Wipe old signatures first, because mke2fs leaves a btrfs superblock at 64 KiB in place."""
     chosen = dict(spec.format)
     extended = {key: value for key, value in {**_LAZY_OFF, **chosen}.items() if key in _EXTENDED}
     flags = [part for key, flag in _FLAGS.items() if key in chosen for part in (flag, chosen[key])]

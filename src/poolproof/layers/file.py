@@ -1,7 +1,7 @@
-"""A file that serves as a vdev: `zfs mirror (rust | ext4 | file 2G) (ssd | ext4 | file 2G)`.
+"""A sparse file that serves as a vdev: `zfs mirror (hdd1 | ext4 | file 2G) (ssd1 | ext4 | file 2G)`.
 
-ZFS takes files as vdevs, and cannot see whether the disk below them rotates. The file is sparse, and lies on the file
-system left of the `|`. It goes with that file system.
+ZFS accepts files as vdevs, but cannot see whether the disk under them is rotational. The file is stored on the file
+system to the left of the `|` and is removed with it.
 """
 
 from collections.abc import Sequence
@@ -17,13 +17,13 @@ from poolproof.units import parse_size
 
 @dataclass(frozen=True)
 class File:
-    """Its length in bytes."""
+    """The length of the file in bytes."""
 
     size_bytes: int
 
 
 class FileLayer(Layer[File]):
-    """A sparse file on a file system, for a pool to use in place of a disk."""
+    """A sparse file on a file system, which a pool uses like a disk."""
 
     word = "file"
     summary = "a sparse file as a vdev: `hdd1 | ext4 | file 2G`"
@@ -33,7 +33,7 @@ class FileLayer(Layer[File]):
 
     def read(self, reading: StageReader) -> LayerNode:
         if reading.below is None:
-            raise reading.mistake(None, "file lies on a file system: write (rust | ext4 | file 2G)")
+            raise reading.mistake(None, "file needs a file system: write (hdd1 | ext4 | file 2G)")
         check_directories(reading, [(None, reading.below)], self.word)
         size, *more = reading.arguments or (None,)
         if not isinstance(size, Word):
@@ -50,9 +50,6 @@ class FileLayer(Layer[File]):
         path = f"{directory.path}/{name}.vdev"
         create = Step(f"create the file {path}", ("truncate", "-s", str(spec.size_bytes), path))
         return LayerPlan((create,), (), (), Volume(path, True, directory.leaves, spec.size_bytes))
-
-    def write_factor(self, spec: File, inputs: Sequence[float]) -> float:
-        return inputs[0]
 
     def capacity_bytes(self, spec: File, inputs: Sequence[int]) -> int:
         return min(spec.size_bytes, inputs[0])

@@ -1,10 +1,10 @@
 """LUKS encryption of one block device: `nvme1 | luks`, `nvme1 | luks cipher=aes-xts-plain64 sector-size=4096`.
 
-Options are cryptsetup's own, by their long names: those of `luksFormat` with a value, those of `open` as bare words
-(`allow-discards`, `perf-no_read_workqueue`). The key is random and never stands on a command line (key_file.py).
+Options have cryptsetup's long names: those of `luksFormat` with a value, those of `open` as bare words
+(`allow-discards`, `perf-no_read_workqueue`). The key is random and never appears on a command line.
 
-Unless the layout names a pbkdf or an iter-time, the passphrase is stretched as little as cryptsetup allows. That is
-done once when the device is opened, and has no part in its throughput; by default it takes seconds and up to 1 GiB.
+Unless the layout sets a pbkdf or an iter-time, key stretching uses the smallest cost that cryptsetup allows. It runs
+once when the device is opened and does not affect throughput; by default it takes seconds and up to 1 GiB of RAM.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,16 +12,11 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from poolproof.devices.model import Site, Volume
-from poolproof.errors import HostError
-from poolproof.layers import arguments
-from poolproof.layers.arguments import words
+from poolproof.facts.versions import ProgramVersion
+from poolproof.layers.arguments import Vocabulary, check_values, choose, one_block, words
 from poolproof.layers.base import Layer, LayerNode, LayerPlan, StageReader
-from poolproof.layers.kernel_names import kernel_name
-from poolproof.layers.key_file import key_path, make_key
-from poolproof.layers.options import Vocabulary, choose
-from poolproof.layers.signatures import wipe
+from poolproof.layers.shared_steps import kernel_name, key_path, make_key, wipe
 from poolproof.steps import LET_GO_S, Holds, Step, UndoCommand
-from poolproof.units import format_size
 
 _WORDS = Vocabulary(
     "luks",
@@ -45,13 +40,13 @@ _CHECKED: Mapping[str, frozenset[str]] = MappingProxyType(
 _STRETCHING = words("pbkdf pbkdf-force-iterations pbkdf-memory pbkdf-parallel iter-time")
 _LEAST_STRETCHING = ("--pbkdf", "pbkdf2", "--pbkdf-force-iterations", "1000")
 _HEADER_BYTES = 16 * 1024**2
-_LONGEST_NAME = 127  # DM_NAME_LEN of the kernel, less its final 0
+_LONGEST_NAME = 127  # DM_NAME_LEN of the kernel without the final 0
 _SLOWEST_WIPE_BYTES_PER_S = 10e6
 
 
 @dataclass(frozen=True)
 class Luks:
-    """Options with a value for luksFormat, and bare ones for open."""
+    """The options of luksFormat, with values, and those of open, as bare words."""
 
     format: tuple[tuple[str, str], ...]
     flags: tuple[str, ...]
@@ -62,23 +57,26 @@ class Luks:
 
     @property
     def writes_twice(self) -> bool:
-        """With integrity, dm-integrity writes each block to its journal first, unless told not to."""
+        """True if dm-integrity writes each block to its journal first: with integrity, unless the journal is off."""
         return self.has_integrity and "integrity-no-journal" not in self.flags
 
 
 class LuksLayer(Layer[Luks]):
-    """Encryption below everything else."""
+    """Encryption of one block device by dm-crypt."""
 
     word = "luks"
     summary = "LUKS encryption of one device: `nvme1 | luks cipher=aes-xts-plain64 key-size=512`"
     programs = ("cryptsetup",)
     packages = ("cryptsetup-bin",)
     module_packages = ("linux-image-amd64",)
+    image_packages = ("dmsetup",)
+    version = ProgramVersion("cryptsetup", ("cryptsetup", "--version"))
     offers_block = True
+    smallest_device_bytes = _HEADER_BYTES + 1024**2
 
     def read(self, reading: StageReader) -> LayerNode:
-        device, rest = arguments.one_block(reading, self.word)
-        arguments.check_values(reading, rest, _CHECKED)
+        device, rest = one_block(reading, self.word)
+        check_values(reading, rest, _CHECKED)
         chosen = choose(reading, rest, _WORDS)
         return LayerNode(self, Luks(chosen.make, chosen.open), (device,))
 
@@ -87,35 +85,25 @@ class LuksLayer(Layer[Luks]):
 
     def plan(self, spec: Luks, inputs: Sequence[Volume], site: Site, name: str) -> LayerPlan:
         (device,) = inputs
-        _check_size(device)
         mapping, key = kernel_name(site, name, longest=_LONGEST_NAME), key_path(site, name)
-        size = None if device.size_bytes is None else self.capacity_bytes(spec, [device.size_bytes])
         return LayerPlan(
             make=(make_key(key), wipe([device.path]), _format(spec, device, key)),
             open=(_open(spec, device.path, key, mapping),),
             close=(Step(f"close {mapping}", ("cryptsetup", "close", mapping), patience_s=LET_GO_S),),
-            volume=Volume(f"/dev/mapper/{mapping}", True, device.leaves, size),
+            volume=self.volume(spec, f"/dev/mapper/{mapping}", inputs),
         )
 
     def write_factor(self, spec: Luks, inputs: Sequence[float]) -> float:
         return inputs[0] * (2 if spec.writes_twice else 1)
 
     def capacity_bytes(self, spec: Luks, inputs: Sequence[int]) -> int:
-        """Less the LUKS2 header of 16 MiB, and a tenth where integrity tags and their journal are kept."""
+        """The device minus the LUKS2 header of 16 MiB, and minus a tenth for integrity tags and their journal."""
         device = inputs[0] - _HEADER_BYTES
         return max(0, device * 9 // 10 if spec.has_integrity else device)
 
 
-def _check_size(device: Volume) -> None:
-    if device.size_bytes is not None and device.size_bytes <= _HEADER_BYTES:
-        raise HostError(
-            f"{device.path} has {format_size(device.size_bytes)}, and the header of LUKS2 alone takes 16 MiB",
-            "give the device a size of 32M or more in the campaign",
-        )
-
-
 def _format(spec: Luks, device: Volume, key: str) -> Step:
-    """With integrity, cryptsetup writes the whole device once, so that every block has a tag."""
+    """With integrity, cryptsetup writes the whole device once so that every block has a tag."""
     chosen = {"type": "luks2", **dict(spec.format)}
     named = [part for option, value in chosen.items() for part in (f"--{option}", value)]
     stretching = () if _STRETCHING & chosen.keys() else _LEAST_STRETCHING

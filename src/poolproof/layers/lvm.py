@@ -1,28 +1,31 @@
 """A logical volume: `lvm striped a b stripesize=64k`, `lvm cache hdd1 cachevol nvme1 cachemode=writeback`.
 
-The first word is the segment type, lvmraid(7), lvmthin(7) and lvmcache(7). For `cache` and `writecache` the fast device
-stands after `cachevol`. Options are those of lvcreate and lvconvert, by their long names.
+The first word is the segment type: lvmraid(7), lvmthin(7), lvmcache(7). For `cache` and `writecache` the fast device
+follows `cachevol`. Options have the long names of lvcreate and lvconvert.
 
-The volume takes all the room there is unless `size=` says less. A RAID volume is waited for until its copies are alike,
-or made with `nosync`. A cache keeps what it holds while the layout is closed: it is warm after it was filled.
+The volume uses all the space unless `size=` is smaller. poolproof waits until a RAID volume is in sync, unless it is
+made with `nosync`. A cache keeps its content while the layout is closed, so it is warm after the test files are filled.
+
+A filter limits LVM to the run's own devices: it neither touches other devices nor waits for them, and the filter in the
+host's lvm.conf does not hide ours. `types` allows it to use a zvol. It writes no backup to /etc/lvm and starts no
+dmeventd, because both would outlive the run.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from poolproof.campaign.expression import Argument, Option, Word
+from poolproof.campaign.expression import Option, Word
 from poolproof.devices.model import Site, Volume
-from poolproof.errors import HostError
+from poolproof.errors import CommandError
+from poolproof.facts.versions import ProgramVersion
 from poolproof.hosts.base import Host
 from poolproof.layers import arguments
-from poolproof.layers.arguments import size_of, words
-from poolproof.layers.base import Layer, LayerNode, LayerPlan, Node, StageReader, survives
-from poolproof.layers.kernel_names import kernel_name
-from poolproof.layers.lvm_commands import await_sync, dismiss, lvm, sync_percent
-from poolproof.layers.signatures import wipe
+from poolproof.layers.arguments import Input, size_of, words
+from poolproof.layers.base import Layer, LayerNode, LayerPlan, StageReader, survives
+from poolproof.layers.shared_steps import kernel_name, wipe
 from poolproof.steps import LET_GO_S, Holds, Step, UndoCommand, await_block
-from poolproof.units import format_size
 
 _FEWEST: Mapping[str, int] = MappingProxyType(
     {
@@ -68,17 +71,21 @@ _OF_CACHE = words("cachemode cachepolicy cachesettings chunksize writecache-sett
 _OF_THIN = words("virtualsize")
 _RENAMED: Mapping[str, str] = MappingProxyType({"writecache-settings": "cachesettings"})
 _METADATA_BYTES = 8 * 1024**2
-_SMALLEST_BYTES = 16 * 1024**2
 _EXTENT_BYTES = 4 * 1024**2
-_LONGEST_NAME = 60  # a mapping is called GROUP-VOLUME with each dash doubled, in 127 letters
+_LONGEST_NAME = 60  # a mapping is called GROUP-VOLUME with each dash doubled, at most 127 characters
 _VOLUME = "volume"
-_INACTIVE = ("--activate", "n", "--zero", "n", "--wipesignatures", "n")  # as lvconvert wants what becomes a writecache
+_INACTIVE = ("--activate", "n", "--zero", "n", "--wipesignatures", "n")  # lvconvert requires this of a writecache
 _SLOWEST_SYNC_BYTES_PER_S = 5e6
+_AWAIT_SYNC = (
+    'until said=$(lvm lvs --noheadings -o sync_percent "$@" 2>&1) && [ "$(echo $said)" = 100.00 ]; do sleep 2; done'
+)
+_REMOVE = 'config=$1; shift; lvm vgremove --yes --force "$config" "$0" && lvm pvremove --yes "$config" "$@"'
+_LIMIT_S = 30.0
 
 
 @dataclass(frozen=True)
 class Lvm:
-    """The segment type; how many of the inputs, the last ones, are the fast device; options; bare words."""
+    """The segment type; the number of inputs, at the end, that are the fast device; options; bare words."""
 
     kind: str
     fast: int
@@ -89,28 +96,31 @@ class Lvm:
         return dict(self.options).get(key, default)
 
     def copies_of(self, count: int) -> int:
-        """How many copies a raid1 or raid10 of so many devices keeps: `mirrors=` and the first."""
+        """Return the number of copies that a raid1 or raid10 of `count` devices keeps: `mirrors=` plus one."""
         return int(self.value("mirrors", "1" if self.kind == "raid10" else str(count - 1))) + 1
 
     def stripes_of(self, count: int) -> int:
-        """Over how many of so many devices data is striped, parity apart."""
+        """Return over how many of `count` devices data is striped, not counting parity."""
         return int(self.value("stripes", str(count - _PARITY.get(self.kind, 0))))
 
     @property
     def has_copies(self) -> bool:
-        """Whether there is something to sync."""
+        """True if the volume must be synced after it is created."""
         return self.kind in ("raid1", "raid5", "raid6", "raid10") and "nosync" not in self.flags
 
 
 class LvmLayer(Layer[Lvm]):
-    """Volumes by the device mapper."""
+    """Logical volumes of the device mapper."""
 
     word = "lvm"
     summary = "a logical volume over devices: `lvm raid1 a b`, `lvm cache hdd1 cachevol nvme1`"
     programs = ("lvm",)
     packages = ("lvm2", "thin-provisioning-tools")
     module_packages = ("linux-image-amd64",)
+    image_packages = ("dmsetup",)
+    version = ProgramVersion("lvm", ("lvm", "version"))
     offers_block = True
+    smallest_device_bytes = 16 * 1024**2
 
     def read(self, reading: StageReader) -> LayerNode:
         first = reading.arguments[0] if reading.arguments else None
@@ -132,16 +142,15 @@ class LvmLayer(Layer[Lvm]):
         return ("dm_mod", *_MODULES.get(spec.kind, ("dm_raid",)))
 
     def plan(self, spec: Lvm, inputs: Sequence[Volume], site: Site, name: str) -> LayerPlan:
-        _check_sizes(inputs)
         paths = [device.path for device in inputs]
-        sizes = [device.size_bytes for device in inputs if device.size_bytes is not None]
-        size = self.capacity_bytes(spec, sizes) if len(sizes) == len(inputs) else None
+        largest = max(device.size_bytes or 0 for device in inputs)
         group = kernel_name(site, name, longest=_LONGEST_NAME)
         node = f"/dev/{group}/{_VOLUME}"
-        settled = (_await_sync(f"{group}/{_VOLUME}", paths, max(sizes, default=0)),) if spec.has_copies else ()
+        volume = self.volume(spec, node, inputs)
+        synced = (_await_sync(f"{group}/{_VOLUME}", paths, largest),) if spec.has_copies else ()
         activate = lvm("vgchange", paths, "--quiet", "--activate", "y", group)
         return LayerPlan(
-            make=(wipe(paths), *_group(spec, group, paths), *_volumes(spec, group, paths, size), *settled),
+            make=(wipe(paths), *_group(spec, group, paths), *_volumes(spec, group, paths, volume.size_bytes), *synced),
             open=(Step(f"activate {group}", activate), await_block(node)),
             close=(
                 Step(
@@ -151,13 +160,13 @@ class LvmLayer(Layer[Lvm]):
                     patience_s=LET_GO_S,
                 ),
             ),
-            volume=Volume(node, True, tuple(leaf for device in inputs for leaf in device.leaves), size),
+            volume=volume,
         )
 
     def write_factor(self, spec: Lvm, inputs: Sequence[float]) -> float:
-        """raid5, raid6: of a full stripe. A write-back cache may write once or twice: the smaller bound.
+        """For raid5 and raid6, that of a full stripe. For a write-back cache, which writes once or twice, once.
 
-        A write-through cache writes the slow device always, and the fast one only for blocks that it holds.
+        A write-through cache always writes to the slow device, and to the fast one only for blocks that it caches.
         """
         slow = inputs[: len(inputs) - spec.fast]
         match spec.kind:
@@ -173,28 +182,26 @@ class LvmLayer(Layer[Lvm]):
         return min(slow)
 
     def capacity_bytes(self, spec: Lvm, inputs: Sequence[int]) -> int:
-        """Less 8 MiB a device for labels and the rounding to extents of 4 MiB; at most `size=` or `virtualsize=`."""
+        """Minus 8 MiB per device for labels and rounding to extents of 4 MiB; at most `size=` or `virtualsize=`."""
         most = size_of(spec.value("virtualsize" if spec.kind == "thin" else "size", ""))
-        room = self._room_bytes(spec, inputs)
-        return room if most is None else most if spec.kind == "thin" else min(room, most)
+        space = self._space_bytes(spec, inputs)
+        return space if most is None else most if spec.kind == "thin" else min(space, most)
 
-    def _room_bytes(self, spec: Lvm, inputs: Sequence[int]) -> int:
-        """What the devices have for data."""
+    def _space_bytes(self, spec: Lvm, inputs: Sequence[int]) -> int:
+        """Return the bytes for data on the devices."""
         slow = [max(0, size - _METADATA_BYTES) for size in inputs[: len(inputs) - spec.fast]]
         smallest = min(slow)
         match spec.kind:
             case "raid1" | "raid10":
                 return smallest * (len(slow) // spec.copies_of(len(slow)))
-            case "striped" | "raid0":
-                return smallest * spec.stripes_of(len(slow))
-            case "raid5" | "raid6":
+            case "striped" | "raid0" | "raid5" | "raid6":
                 return smallest * spec.stripes_of(len(slow))
             case "thin":
                 return sum(slow) * 98 // 100
         return sum(slow)
 
     def redundancy(self, spec: Lvm, inputs: Sequence[int]) -> int:
-        """A write-back cache holds data that the slow device has not; lvmcache(7) writes through unless told."""
+        """A write-back cache holds data that the slow device lacks; by default lvmcache(7) writes through."""
         slow = inputs[: len(inputs) - spec.fast]
         match spec.kind:
             case "raid1" | "raid10":
@@ -208,31 +215,31 @@ class LvmLayer(Layer[Lvm]):
     def stored(
         self, spec: Lvm, volume: Volume, inputs: Sequence[Volume], total_bytes: int, host: Host
     ) -> tuple[int, ...]:
-        """Evenly over the devices of a RAID or striped volume; else by size, as if each were filled alike.
+        """Evenly over the devices of a RAID or striped volume, otherwise in proportion to their sizes.
 
-        What a cache holds is there twice and is not counted.
+        The copies in a cache are not counted.
         """
         slow = list(inputs[: len(inputs) - spec.fast])
         if spec.kind in ("linear", "thin", *_CACHED):
             sizes = [device.size_bytes or 1 for device in slow]
-            held = [total_bytes * size // sum(sizes) for size in sizes]
+            shares = [total_bytes * size // sum(sizes) for size in sizes]
         else:
-            held = [int(total_bytes * self.write_factor(spec, [1.0] * len(slow)) / len(slow))] * len(slow)
-        return (*held, *[0] * spec.fast)
+            shares = [int(total_bytes * self.write_factor(spec, [1.0] * len(slow)) / len(slow))] * len(slow)
+        return (*shares, *[0] * spec.fast)
 
     def busy_with(self, spec: Lvm, volume: Volume, inputs: Sequence[Volume], host: Host) -> str | None:
         if not spec.has_copies:
             return None
-        percent = sync_percent(volume.path.removeprefix("/dev/"), [device.path for device in inputs], host)
-        return None if percent in (None, 100.0) else f"lvm syncs {volume.path}"
+        percent = _sync_percent(volume.path.removeprefix("/dev/"), [device.path for device in inputs], host)
+        return None if percent in (None, 100.0) else f"lvm is syncing {volume.path}"
 
 
 def _check_shape(reading: StageReader, spec: Lvm, count: int) -> None:
-    """Mirrors and stripes are numbers, and the devices suffice for them."""
+    """Check that mirrors and stripes are numbers, and that there are enough devices for them."""
     given = {option.key: option for option in reading.arguments if isinstance(option, Option) and option.key in _SHAPE}
     for key, option in given.items():
         if not option.value.isdecimal() or int(option.value) < 1:
-            raise reading.mistake(option, f"`{option.value}` is no number of {key}; write {key}=1")
+            raise reading.mistake(option, f"`{option.value}` is not a number of {key}; write {key}=1")
     needs = {
         "raid1": spec.copies_of(count),
         "raid10": spec.copies_of(count) * int(spec.value("stripes", "1")),
@@ -256,7 +263,7 @@ def _group(spec: Lvm, group: str, paths: Sequence[str]) -> tuple[Step, ...]:
         Step(
             f"make the volume group {group}",
             lvm("vgcreate", paths, "--quiet", *extent, group, *paths),
-            undo=UndoCommand(dismiss(group, paths), Holds(f"/dev/{group}", ""), timeout_s=60),
+            undo=UndoCommand(_remove(group, paths), Holds(f"/dev/{group}", ""), timeout_s=60),
             overwrites=tuple(paths),
         ),
     )
@@ -277,7 +284,7 @@ def _volumes(spec: Lvm, group: str, paths: Sequence[str], size_bytes: int | None
 
 
 def _shape(spec: Lvm, count: int) -> tuple[str, ...]:
-    """The segment type with how many stripes and mirrors it takes to use all devices."""
+    """Return the segment type with the numbers of stripes and mirrors that use all devices."""
     copies = spec.copies_of(count)
     match spec.kind:
         case "raid1":
@@ -291,21 +298,21 @@ def _shape(spec: Lvm, count: int) -> tuple[str, ...]:
 
 
 def _create(spec: Lvm, group: str, devices: Sequence[str], name: str, shape: Sequence[str], on: Sequence[str]) -> Step:
-    """One logical volume on some devices of the group, as large as they allow unless `size=` says else."""
+    """Create a logical volume on some devices of the group, as large as they allow unless `size=` is given."""
     size = dict(spec.options).get("size")
-    room = ("--size", size) if size else ("--extents", "100%PVS")
+    space = ("--size", size) if size else ("--extents", "100%PVS")
     apart = _SHAPE | _OF_GROUP | _OF_THIN | frozenset({"size"}) | (_OF_CACHE if spec.kind in _CACHED else frozenset())
     named = [part for key, value in spec.options if key not in apart for part in (f"--{key}", value)]
     flags = [f"--{flag}" for flag in spec.flags]
     return Step(
         f"make the {shape[1]} volume {group}/{name}",
-        lvm("lvcreate", devices, "--yes", "--quiet", "--name", name, *shape, *room, *named, *flags, group, *on),
+        lvm("lvcreate", devices, "--yes", "--quiet", "--name", name, *shape, *space, *named, *flags, group, *on),
         timeout_s=300,
     )
 
 
 def _thin(spec: Lvm, group: str, paths: Sequence[str], size_bytes: int | None) -> tuple[Step, ...]:
-    """A thin pool over all devices and one thin volume in it, as large as the pool unless `virtualsize=` says else."""
+    """Create a thin pool over all devices, and a thin volume in it of the pool's size or `virtualsize=`."""
     whole = (size_bytes or _EXTENT_BYTES) // _EXTENT_BYTES * _EXTENT_BYTES
     virtual = dict(spec.options).get("virtualsize", f"{whole}b")
     volume = ("--type", "thin", "--virtualsize", virtual, "--thinpool", f"{group}/pool")
@@ -331,20 +338,38 @@ def _attach(spec: Lvm, group: str, paths: Sequence[str]) -> Step:
 
 def _await_sync(volume: str, paths: Sequence[str], device_bytes: int) -> Step:
     limit_s = 300 + device_bytes / _SLOWEST_SYNC_BYTES_PER_S
-    return Step(f"wait until {volume} has synced its devices", await_sync(volume, paths), timeout_s=limit_s)
+    argv = ("sh", "-c", _AWAIT_SYNC, "sh", "--config", _only(paths), volume)
+    return Step(f"wait until {volume} has synced its devices", argv, timeout_s=limit_s)
 
 
-def _check_sizes(inputs: Sequence[Volume]) -> None:
-    for device in inputs:
-        if device.size_bytes is not None and device.size_bytes < _SMALLEST_BYTES:
-            raise HostError(
-                f"{device.path} has {format_size(device.size_bytes)}: too little for LVM's extents of 4 MiB",
-                "give the device a size of 16M or more in the campaign",
-            )
+def lvm(command: str, devices: Sequence[str], *arguments: str) -> tuple[str, ...]:
+    """Return an LVM command line that is limited to these devices."""
+    return ("lvm", command, "--config", _only(devices), *arguments)
 
 
-def _members(reading: StageReader, kind: str) -> tuple[Lvm, list[tuple[Argument | None, Node]]]:
-    inputs: list[tuple[Argument | None, Node]] = [(None, reading.below)] if reading.below is not None else []
+def _remove(group: str, devices: Sequence[str]) -> tuple[str, ...]:
+    """Return the command that removes the volume group with all its volumes, and the labels of its devices."""
+    return ("sh", "-c", _REMOVE, group, f"--config={_only(devices)}", *devices)
+
+
+def _sync_percent(volume: str, devices: Sequence[str], host: Host) -> float | None:
+    """Return how much of a RAID volume is in sync, 0 to 100; None if LVM does not report it."""
+    try:
+        printed = host.run(lvm("lvs", devices, "--noheadings", "-o", "sync_percent", volume), timeout_s=_LIMIT_S)
+    except CommandError:
+        return None
+    return float(printed.stdout) if re.fullmatch(r"\s*\d+(\.\d+)?\s*", printed.stdout) else None
+
+
+def _only(devices: Sequence[str]) -> str:
+    """Return LVM's configuration. Each regular-expression metacharacter of a path becomes `.`, which matches it too."""
+    accepted = ",".join('"a|^' + re.sub(r"[^\w/-]", ".", path) + '$|"' for path in devices)
+    only_ours = f'devices{{filter=[{accepted},"r|.*|"]types=["zvol",16]}}'
+    return only_ours + "backup{backup=0 archive=0}activation{monitoring=0}"
+
+
+def _members(reading: StageReader, kind: str) -> tuple[Lvm, list[Input]]:
+    inputs: list[Input] = [(None, reading.below)] if reading.below is not None else []
     options: dict[str, str] = {}
     flags: list[str] = []
     slow: int | None = None
@@ -353,7 +378,7 @@ def _members(reading: StageReader, kind: str) -> tuple[Lvm, list[tuple[Argument 
             case Word("cachevol") if kind in _CACHED and slow is None:
                 slow = len(inputs)
             case Word("cachevol"):
-                raise reading.mistake(argument, "cachevol is for cache and writecache, once")
+                raise reading.mistake(argument, "cachevol is only for cache and writecache, and only once")
             case Word(text) if text in _FLAGS:
                 flags.append(text)
             case Option(key, value) if key in _KEYS:

@@ -1,28 +1,28 @@
-"""Linux software RAID: `md raid1 nvme ssd bitmap=none`, `md raid10 a b c d layout=f2 chunk=256k`.
+"""Linux software RAID: `md raid1 nvme1 ssd1 bitmap=none`, `md raid10 a b c d layout=f2 chunk=256k`.
 
-The first word is the level, as mdadm names it. Options are those of `mdadm --create`, by their long names; bare words
-are its flags. After the word `write-mostly`, devices are write-mostly, as on mdadm's own command line.
+The first word is the level, as mdadm names it. Options have the long names of `mdadm --create`; bare words are its
+flags. The devices after the word `write-mostly` are write-mostly, as on mdadm's command line.
 
-A new array is waited for until all its copies are alike; `assume-clean` says that they are. It is cooled by stopping
-and assembling it: raid4 to raid6 keep stripes in RAM.
+poolproof waits until a new array is in sync; with `assume-clean` there is nothing to wait for. To drop caches, the
+array is stopped and assembled, because raid4 to raid6 cache stripes in RAM.
 """
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from poolproof.campaign.expression import Argument, Option, Word
 from poolproof.devices.model import Site, Volume
-from poolproof.errors import CampaignError, HostError
+from poolproof.errors import CampaignError, CommandError
 from poolproof.evidence.model import Target
-from poolproof.hosts.base import Host
-from poolproof.layers import arguments, md_commands
-from poolproof.layers.arguments import size_of, words
-from poolproof.layers.base import Layer, LayerNode, LayerPlan, Node, StageReader, survives
-from poolproof.layers.kernel_names import kernel_name
-from poolproof.layers.signatures import wipe
+from poolproof.facts.versions import ProgramVersion
+from poolproof.hosts.base import FileMissing, Host
+from poolproof.layers import arguments
+from poolproof.layers.arguments import Input, size_of, words
+from poolproof.layers.base import Layer, LayerNode, LayerPlan, StageReader, survives
+from poolproof.layers.shared_steps import kernel_name, wipe
 from poolproof.steps import Holds, Step, UndoCommand, await_block
-from poolproof.units import format_size
 
 _LEVELS: Mapping[str, str] = MappingProxyType(
     {
@@ -35,7 +35,7 @@ _LEVELS: Mapping[str, str] = MappingProxyType(
         "linear": "linear",
     }
 )
-# mdadm would make raid4 and raid5 of two devices too: that is a mirror, and nobody means it
+# mdadm also makes raid4 and raid5 of two devices, but that is a mirror, and surely a mistake
 _FEWEST: Mapping[str, int] = MappingProxyType(
     {"linear": 2, "raid0": 2, "raid1": 2, "raid4": 3, "raid5": 3, "raid6": 4, "raid10": 2}
 )
@@ -43,7 +43,7 @@ _PARITY: Mapping[str, int] = MappingProxyType({"raid4": 1, "raid5": 1, "raid6": 
 _KEYS = words(
     "bitmap bitmap-chunk chunk consistency-policy data-offset layout metadata size spare-devices write-behind"
 )
-_SIZES = words("bitmap-chunk chunk data-offset size")  # mdadm knows K, M and G, but no small ones
+_SIZES = words("bitmap-chunk chunk data-offset size")  # mdadm accepts K, M and G, but not in lower case
 _FLAGS = words("assume-clean failfast")
 _CHECKED: Mapping[str, frozenset[str]] = MappingProxyType(
     {
@@ -56,14 +56,29 @@ _MODULES: Mapping[str, str] = MappingProxyType(
     {"linear": "linear", "raid4": "raid456", "raid5": "raid456", "raid6": "raid456"}
 )
 _SUPERBLOCK_BYTES = 128 * 1024**2
-_SMALLEST_BYTES = 2 * 1024**2
 _LONGEST_NAME = 32  # of a superblock of version 1, md_p.h
 _SLOWEST_SYNC_BYTES_PER_S = 5e6
+_STOP = (
+    'n=0; until said=$(mdadm --stop "$0" 2>&1); do n=$((n + 1)); '
+    '[ "$n" -lt 50 ] || { echo "$said" >&2; exit 1; }; sleep 0.1; done; '
+    'n=0; while test -e "$0"; do n=$((n + 1)); '
+    '[ "$n" -lt 100 ] || { echo "$0 is still there" >&2; exit 1; }; sleep 0.1; done'
+)
+_REMOVE = 'mdadm --stop "$0" && mdadm --zero-superblock "$@"'
+_IN_SYSFS = 'cd "/sys/block/$(basename "$(readlink -f "$0")")/md" && '
+# A new array may be idle because its resync has not begun yet; resync_start shows when it has ended.
+_AWAIT_SYNC = _IN_SYSFS + (
+    'until read a <sync_action && [ "$a" = idle ] && read r <resync_start && [ "$r" = none ] && '
+    'read d <degraded && [ "$d" = 0 ]; do sleep 1; done'
+)
+_LIMIT_S = 30.0
+_MDSTAT_ARRAY = re.compile(r"^(md\w+) : ", re.MULTILINE)
+_MDSTAT_ACTION = re.compile(r"\b(resync|recovery|check|reshape|repair)\s*=\s*([\d.]+%)")
 
 
 @dataclass(frozen=True)
 class Md:
-    """The level; which inputs, counted from 0, are write-mostly; options with a value; bare ones."""
+    """The level; the inputs that are write-mostly, counted from 0; options with values; bare words."""
 
     level: str
     write_mostly: tuple[int, ...]
@@ -75,12 +90,12 @@ class Md:
 
     @property
     def copies(self) -> int:
-        """How many copies raid10 keeps: the digits of its layout, n2 unless given."""
+        """The number of copies that raid10 keeps: the digits of its layout, n2 by default."""
         return int(self.value("layout", "n2")[1:])
 
     @property
     def has_copies(self) -> bool:
-        """Whether there is something to sync: all levels but linear and raid0."""
+        """True for all levels except linear and raid0: they must be synced."""
         return self.level not in ("linear", "raid0")
 
     @property
@@ -89,14 +104,16 @@ class Md:
 
 
 class MdLayer(Layer[Md]):
-    """RAID by the kernel, over block devices."""
+    """RAID of the Linux kernel over block devices."""
 
     word = "md"
     summary = "Linux software RAID over devices: `md raid1 nvme1 ssd1 bitmap=none`"
     programs = ("mdadm",)
     packages = ("mdadm",)
     module_packages = ("linux-image-amd64",)
+    version = ProgramVersion("mdadm", ("mdadm", "--version"))
     offers_block = True
+    smallest_device_bytes = 2 * 1024**2
 
     def read(self, reading: StageReader) -> LayerNode:
         first = reading.arguments[0] if reading.arguments else None
@@ -113,13 +130,12 @@ class MdLayer(Layer[Md]):
         return ("md_mod", _MODULES.get(spec.level, spec.level))
 
     def plan(self, spec: Md, inputs: Sequence[Volume], site: Site, name: str) -> LayerPlan:
-        _check_sizes(inputs)
         node = f"/dev/md/{kernel_name(site, name, longest=_LONGEST_NAME)}"
         members = [device.path for device in inputs]
-        sizes = [device.size_bytes for device in inputs if device.size_bytes is not None]
-        settled = (_await_sync(node, max(sizes, default=0)),) if spec.has_copies else ()
+        largest = max(device.size_bytes or 0 for device in inputs)
+        synced = (_await_sync(node, largest),) if spec.has_copies else ()
         return LayerPlan(
-            make=(wipe(members), _create(spec, node, members), await_block(node), *settled),
+            make=(wipe(members), _create(spec, node, members), await_block(node), *synced),
             open=(
                 Step(
                     f"assemble {node}",
@@ -128,17 +144,12 @@ class MdLayer(Layer[Md]):
                     unless=node,
                 ),
             ),
-            close=(Step(f"stop {node}", md_commands.stop(node)),),
-            volume=Volume(
-                node,
-                True,
-                tuple(leaf for device in inputs for leaf in device.leaves),
-                self.capacity_bytes(spec, sizes) if len(sizes) == len(inputs) else None,
-            ),
+            close=(Step(f"stop {node}", ("sh", "-c", _STOP, node)),),  # and wait until its device node is gone
+            volume=self.volume(spec, node, inputs),
         )
 
     def write_factor(self, spec: Md, inputs: Sequence[float]) -> float:
-        """raid4 to raid6: of a full stripe; a smaller write costs more."""
+        """For raid4 to raid6, that of a full stripe; smaller writes cost more."""
         active = len(inputs) - spec.spares
         if spec.level == "raid1":
             return sum(inputs[:active])
@@ -147,9 +158,9 @@ class MdLayer(Layer[Md]):
         return min(inputs) * active / (active - _PARITY.get(spec.level, 0))
 
     def capacity_bytes(self, spec: Md, inputs: Sequence[int]) -> int:
-        """Less 128 MiB a device for superblock, bitmap and the room that mdadm leaves for a reshape, or 1 % if less.
+        """Minus, per device, 128 MiB or 1 % plus 1 MiB, whichever is less: superblock, bitmap and room for a reshape.
 
-        Of each device `size=` is used, where that is given.
+        If `size=` is given, at most that much of each device is used.
         """
         used = size_of(spec.value("size", ""))
         active = [max(0, size - min(_SUPERBLOCK_BYTES, size // 100 + 1024**2)) for size in inputs]
@@ -166,7 +177,7 @@ class MdLayer(Layer[Md]):
         return smallest * (len(active) - _PARITY[spec.level])
 
     def redundancy(self, spec: Md, inputs: Sequence[int]) -> int:
-        """A spare helps only once it has taken over, so it does not count."""
+        """A spare does not count, because it helps only after it has been rebuilt."""
         active = inputs[: len(inputs) - spec.spares]
         copies = {"raid1": len(active), "raid10": spec.copies}.get(spec.level, 1)
         return survives(active, _PARITY.get(spec.level, copies - 1))
@@ -174,7 +185,7 @@ class MdLayer(Layer[Md]):
     def stored(
         self, spec: Md, volume: Volume, inputs: Sequence[Volume], total_bytes: int, host: Host
     ) -> tuple[int, ...]:
-        """Evenly on all active devices, by md(4); an array of level linear is taken as filled evenly by size."""
+        """Evenly over all active devices, md(4); for level linear, in proportion to their sizes."""
         active = len(inputs) - spec.spares
         sizes = [device.size_bytes or 1 for device in inputs]
         if spec.level == "linear":
@@ -183,18 +194,28 @@ class MdLayer(Layer[Md]):
         return (*[each] * active, *[0] * spec.spares)
 
     def busy_with(self, spec: Md, volume: Volume, inputs: Sequence[Volume], host: Host) -> str | None:
-        action = md_commands.sync_action(volume.path, host) if spec.has_copies else None
-        return None if action in (None, "idle", "frozen") else f"md does a {action} of {volume.path}"
+        action = _attribute(volume.path, "sync_action", host) if spec.has_copies else None
+        return None if action in (None, "idle", "frozen") else f"md is running a {action} of {volume.path}"
+
+    def busy_on(self, disks: frozenset[str], host: Host) -> tuple[str, ...]:
+        """The work of the arrays that are themselves among the disks."""
+        try:
+            mdstat = host.read("/proc/mdstat")
+        except FileMissing:
+            return ()
+        return tuple(
+            f"{action} of {array}, {done} done" for array, action, done in parse_mdstat(mdstat) if array in disks
+        )
 
     def describe(self, spec: Md, volume: Volume, inputs: Sequence[Volume], host: Host, target: Target) -> Target:
         if not spec.has_copies:
             return target
-        location = md_commands.bitmap_location(volume.path, host)
+        location = _attribute(volume.path, "bitmap/location", host)
         return replace(target, md_bitmap=None if location is None else location not in ("none", "file"))
 
 
 def _create(spec: Md, node: str, members: Sequence[str]) -> Step:
-    """`--run`: mdadm asks nothing. Flags for devices stand before those that they are for."""
+    """With `--run`, mdadm asks no questions. A flag for devices comes before the devices."""
     named = [f"--{key}={value.upper() if key in _SIZES else value}" for key, value in spec.options]
     first = min(spec.write_mostly, default=len(members))
     marked = ("--write-mostly", *members[first:]) if spec.write_mostly else ()
@@ -205,7 +226,7 @@ def _create(spec: Md, node: str, members: Sequence[str]) -> Step:
             *(f"--raid-devices={len(members) - spec.spares}", *named, *[f"--{flag}" for flag in spec.flags]),
             *(*members[:first], *marked),
         ),
-        undo=UndoCommand(md_commands.dismiss(node, members), Holds(node, "")),
+        undo=UndoCommand(("sh", "-c", _REMOVE, node, *members), Holds(node, "")),
         timeout_s=120,
         overwrites=tuple(members),
     )
@@ -213,16 +234,7 @@ def _create(spec: Md, node: str, members: Sequence[str]) -> Step:
 
 def _await_sync(node: str, device_bytes: int) -> Step:
     limit_s = 300 + device_bytes / _SLOWEST_SYNC_BYTES_PER_S
-    return Step(f"wait until {node} has synced its devices", md_commands.await_sync(node), timeout_s=limit_s)
-
-
-def _check_sizes(inputs: Sequence[Volume]) -> None:
-    for device in inputs:
-        if device.size_bytes is not None and device.size_bytes < _SMALLEST_BYTES:
-            raise HostError(
-                f"{device.path} has {format_size(device.size_bytes)}, too little for the superblock of md",
-                "give the device a size of 2M or more in the campaign",
-            )
+    return Step(f"wait until {node} has synced its devices", ("sh", "-c", _AWAIT_SYNC, node), timeout_s=limit_s)
 
 
 def _no_level(reading: StageReader, first: Argument | None) -> CampaignError:
@@ -231,8 +243,8 @@ def _no_level(reading: StageReader, first: Argument | None) -> CampaignError:
     return reading.mistake(first, "md needs a level first: md raid1 a b")
 
 
-def _members(reading: StageReader, level: str) -> tuple[Md, list[tuple[Argument | None, Node]]]:
-    inputs: list[tuple[Argument | None, Node]] = []
+def _members(reading: StageReader, level: str) -> tuple[Md, list[Input]]:
+    inputs: list[Input] = []
     write_mostly: list[int] = []
     options: dict[str, str] = {}
     flags: list[str] = []
@@ -257,9 +269,9 @@ def _members(reading: StageReader, level: str) -> tuple[Md, list[tuple[Argument 
 def _check(reading: StageReader, level: Word, spec: Md, count: int) -> None:
     options = {option.key: option for option in reading.arguments if isinstance(option, Option)}
     if "spare-devices" in options and not spec.value("spare-devices", "").isdigit():
-        raise reading.mistake(options["spare-devices"], "spare-devices is a number")
+        raise reading.mistake(options["spare-devices"], "spare-devices must be a number")
     if "layout" in options and spec.level == "raid10" and not _is_raid10_layout(spec.value("layout", "")):
-        raise reading.mistake(options["layout"], "a layout of raid10 is n, f or o and a number of copies: n2, f2, o3")
+        raise reading.mistake(options["layout"], "a layout of raid10 is n, f or o and the number of copies: n2, f2, o3")
     fewest = max(_FEWEST[spec.level], spec.copies if spec.level == "raid10" else 0)
     if count - spec.spares < fewest:
         raise reading.mistake(level, f"md {spec.level} needs at least {fewest} devices, found {count - spec.spares}")
@@ -269,6 +281,23 @@ def _check(reading: StageReader, level: Word, spec: Md, count: int) -> None:
 
 def _is_raid10_layout(text: str) -> bool:
     return len(text) >= 2 and text[0] in "nfo" and text[1:].isdigit() and int(text[1:]) >= 2
+
+
+def _attribute(node: str, name: str, host: Host) -> str | None:
+    """Return an attribute of an array in sysfs, such as `sync_action` (idle, resync, check …); None if it has none."""
+    try:
+        completed = host.run(("sh", "-c", f"{_IN_SYSFS}cat {name}", node), timeout_s=_LIMIT_S, check=False)
+    except CommandError:
+        return None
+    return completed.stdout.strip() or None
+
+
+def parse_mdstat(text: str) -> Iterator[tuple[str, str, str]]:
+    """Yield (array, action, share done) of each array that is working: `("md0", "resync", "12.6%")`."""
+    parts = _MDSTAT_ARRAY.split(text)
+    for name, rest in zip(parts[1::2], parts[2::2], strict=True):
+        for action, done in _MDSTAT_ACTION.findall(rest):
+            yield name, action, done
 
 
 LAYER = MdLayer()

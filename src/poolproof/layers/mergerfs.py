@@ -1,10 +1,10 @@
 """mergerfs over directories: `mergerfs (hdd1 | xfs) (hdd2 | ext4) category.create=epmfs minfreespace=300G`.
 
-Every option goes to mergerfs by its own name, as one `-o`. Branches stand in the order of the expression.
+Every option is passed to mergerfs under its own name, as one `-o`. The branches keep the order of the expression.
 
-mergerfs creates no file on a branch with less than `minfreespace` free, 4G by default: on small test disks nothing
-could be written. Where a branch is smaller than 16 GiB and the layout says nothing, 1/64 of the smallest branch is
-passed.
+mergerfs creates no file on a branch with less than `minfreespace` free, 4G by default, so nothing could be written to
+small test disks. If a branch is smaller than 16 GiB and the layout does not set it, `minfreespace` is 1/64 of the
+smallest branch.
 """
 
 from collections.abc import Sequence
@@ -14,11 +14,13 @@ from poolproof.campaign.expression import Option, Word
 from poolproof.campaign.names import did_you_mean
 from poolproof.devices.model import Site, Volume
 from poolproof.errors import HostError
+from poolproof.facts.versions import ProgramVersion
 from poolproof.hosts.base import Host
-from poolproof.layers import arguments, mount
+from poolproof.layers import arguments
 from poolproof.layers.arguments import words
 from poolproof.layers.base import Layer, LayerNode, LayerPlan, StageReader
-from poolproof.layers.file_bytes import file_bytes
+from poolproof.layers.file_bytes import stored_as_files
+from poolproof.layers.shared_steps import close_mount, make_mount_point, mount_point
 from poolproof.steps import Step, unmount
 
 # mergerfs(1), 2.33 to 2.41
@@ -54,21 +56,23 @@ _MOUNT_LIMIT_S = 30.0
 
 @dataclass(frozen=True)
 class Mergerfs:
-    """Options as mergerfs reads them after `-o`, in the order given: a later one overrides an earlier one."""
+    """The options after `-o`, in the order given: a later one overrides an earlier one."""
 
     options: tuple[str, ...]
 
-    def says(self, key: str) -> bool:
+    def has(self, key: str) -> bool:
         return any(option.split("=")[0] == key for option in self.options)
 
 
 class MergerfsLayer(Layer[Mergerfs]):
-    """A FUSE union of directories, each file whole on one branch."""
+    """A FUSE union of directories; each file is stored whole on one branch."""
 
     word = "mergerfs"
     summary = "a union of directories, each file on one branch: `mergerfs (hdd1 | xfs) (hdd2 | ext4)`"
     programs = ("mergerfs",)
     packages = ("mergerfs",)
+    image_packages = ("fuse3",)
+    version = ProgramVersion("mergerfs", ("mergerfs", "--version"))
     file_system = "fuse"
 
     def read(self, reading: StageReader) -> LayerNode:
@@ -80,22 +84,14 @@ class MergerfsLayer(Layer[Mergerfs]):
         return LayerNode(self, Mergerfs(options), found.nodes)
 
     def plan(self, spec: Mergerfs, inputs: Sequence[Volume], site: Site, name: str) -> LayerPlan:
-        point = mount.mount_point(site, name)
+        point = mount_point(site, name)
         sizes = [branch.size_bytes for branch in inputs if branch.size_bytes is not None]
         return LayerPlan(
-            make=(mount.make_mount_point(point),),
+            make=(make_mount_point(point),),
             open=(_mount(spec, inputs, point, min(sizes, default=None)),),
-            close=(mount.close_mount(point),),
-            volume=Volume(
-                point,
-                False,
-                tuple(leaf for branch in inputs for leaf in branch.leaves),
-                sum(sizes) if len(sizes) == len(inputs) else None,
-            ),
+            close=(close_mount(point),),
+            volume=self.volume(spec, point, inputs),
         )
-
-    def write_factor(self, spec: Mergerfs, inputs: Sequence[float]) -> float:
-        return min(inputs)
 
     def capacity_bytes(self, spec: Mergerfs, inputs: Sequence[int]) -> int:
         return sum(inputs)
@@ -106,9 +102,7 @@ class MergerfsLayer(Layer[Mergerfs]):
     def stored(
         self, spec: Mergerfs, volume: Volume, inputs: Sequence[Volume], total_bytes: int, host: Host
     ) -> tuple[int, ...]:
-        """By what lies on each branch; 0 everywhere as long as there are no files."""
-        held = [file_bytes(branch.path, host) for branch in inputs]
-        return tuple(total_bytes * count // max(1, sum(held)) for count in held)
+        return stored_as_files(inputs, total_bytes, host)
 
 
 def _option(reading: StageReader, argument: Word | Option) -> str:
@@ -124,36 +118,36 @@ def _option(reading: StageReader, argument: Word | Option) -> str:
 
 
 def _check_value(reading: StageReader, option: Option) -> None:
-    """mergerfs 2.33 mounts with an unknown policy and says nothing, so it is checked here."""
+    """mergerfs 2.33 mounts with an unknown policy without an error, so it is checked here."""
     if "," in option.value:
-        raise reading.mistake(option, "an option of mergerfs cannot hold a comma; write several options")
+        raise reading.mistake(option, "an option of mergerfs cannot contain a comma; write several options")
     if not option.key.startswith(("category.", "func.")):
         return
     policies = _POLICIES | _READDIR_POLICIES if option.key == "func.readdir" else _POLICIES
     if option.value.split(":")[0] not in policies:
         raise reading.mistake(
-            option, f"`{option.value}` is no policy of mergerfs{did_you_mean(option.value, policies)}"
+            option, f"`{option.value}` is not a policy of mergerfs{did_you_mean(option.value, policies)}"
         )
 
 
 def _mount(spec: Mergerfs, branches: Sequence[Volume], point: str, smallest_bytes: int | None) -> Step:
     options = spec.options
-    if smallest_bytes is not None and smallest_bytes < _SMALL_BYTES and not spec.says("minfreespace"):
+    if smallest_bytes is not None and smallest_bytes < _SMALL_BYTES and not spec.has("minfreespace"):
         options = (*options, f"minfreespace={smallest_bytes // 64 // 1024}K")
     chosen = ("-o", ",".join(options)) if options else ()
     return Step(
         f"mount mergerfs on {point}",
-        ("mergerfs", *chosen, ":".join(_plain(branch.path) for branch in branches), point),
+        ("mergerfs", *chosen, ":".join(_checked(branch.path) for branch in branches), point),
         undo=unmount(point, fuse=True),
         timeout_s=_MOUNT_LIMIT_S,
     )
 
 
-def _plain(path: str) -> str:
-    """The path, if mergerfs takes it as it stands: it splits branches at `:` and expands what a shell would."""
+def _checked(path: str) -> str:
+    """Return the path if mergerfs takes it literally: it splits branches at `:` and expands wildcards."""
     if any(sign in path for sign in ":*?[]{}=\\"):
         raise HostError(
-            f"mergerfs cannot take {path} as a branch: it reads `:`, `=` and wildcards in it", "rename the directory"
+            f"mergerfs cannot use {path} as a branch: it interprets `:`, `=` and wildcards", "rename the directory"
         )
     return path
 

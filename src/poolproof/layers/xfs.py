@@ -1,8 +1,7 @@
-"""XFS on one block device: `ssd | xfs`, `ssd | xfs metadata.reflink=0 data.agcount=8 logbsize=256k`.
+"""XFS on one block device: `ssd1 | xfs`, `ssd1 | xfs metadata.reflink=0 data.agcount=8 logbsize=256k`.
 
-mkfs.xfs is told by the section names of its configuration file, mkfs.xfs(8): `block.size`, `metadata.reflink`,
-`data.su`, `inode.size`, `log.size`, `naming.size`, `sector.size` and so on: a key with a dot goes to mkfs. A key or a
-word without a dot is a mount option, by its name in xfs(5).
+A key with a dot is an option of mkfs.xfs, named by the sections of its configuration file in mkfs.xfs(8): `block.size`,
+`metadata.reflink`, `data.su`, `log.size` and so on. A key or word without a dot is a mount option from xfs(5).
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,16 +9,11 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from poolproof.devices.model import Site, Volume
-from poolproof.errors import HostError
-from poolproof.evidence.model import Target
-from poolproof.hosts.base import Host
-from poolproof.layers import arguments, mount
-from poolproof.layers.arguments import words
+from poolproof.facts.versions import ProgramVersion
+from poolproof.layers.arguments import ANY_MOUNT_FLAGS, Vocabulary, choose, one_block, words
 from poolproof.layers.base import Layer, LayerNode, LayerPlan, StageReader
-from poolproof.layers.options import ANY_MOUNT_FLAGS, Vocabulary, choose
-from poolproof.layers.trimmed import after_mkfs
+from poolproof.layers.shared_steps import close_mount, make_mount_point, mount, mount_point
 from poolproof.steps import Step
-from poolproof.units import format_size
 
 _SECTIONS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
@@ -49,61 +43,47 @@ _WORDS = Vocabulary(
     ),
 )
 _MIB = 1024**2
-_SMALLEST_BYTES = 300 * _MIB
 
 
 @dataclass(frozen=True)
 class Xfs:
-    """Options by section and name for mkfs.xfs, and as written for mount."""
+    """The options of mkfs.xfs by section and name, and the mount options as written."""
 
     format: tuple[tuple[str, str], ...]
     mount: tuple[str, ...]
 
 
 class XfsLayer(Layer[Xfs]):
-    """The file system for large files and many threads."""
+    """XFS, a journaling file system for large files and many threads."""
 
     word = "xfs"
     summary = "the XFS file system on one device of at least 300 MiB: `ssd1 | xfs`"
     programs = ("mkfs.xfs",)
     packages = ("xfsprogs",)
+    version = ProgramVersion("xfsprogs", ("mkfs.xfs", "-V"))
     file_system = "xfs"
+    mkfs_discards = True  # mkfs.xfs(8) `-K`
+    smallest_device_bytes = 300 * _MIB  # mkfs.xfs refuses less
 
     def read(self, reading: StageReader) -> LayerNode:
-        device, rest = arguments.one_block(reading, self.word)
+        device, rest = one_block(reading, self.word)
         chosen = choose(reading, rest, _WORDS)
         return LayerNode(self, Xfs(chosen.make, chosen.open), (device,))
 
     def plan(self, spec: Xfs, inputs: Sequence[Volume], site: Site, name: str) -> LayerPlan:
         (device,) = inputs
-        _check_size(device)
-        point = mount.mount_point(site, name)
-        size = None if device.size_bytes is None else self.capacity_bytes(spec, [device.size_bytes])
+        point = mount_point(site, name)
         return LayerPlan(
-            make=(_format(spec, device.path), mount.make_mount_point(point)),
-            open=(mount.mount("xfs", device.path, point, spec.mount),),
-            close=(mount.close_mount(point),),
-            volume=Volume(point, False, device.leaves, size),
+            make=(_format(spec, device.path), make_mount_point(point)),
+            open=(mount("xfs", device.path, point, spec.mount),),
+            close=(close_mount(point),),
+            volume=self.volume(spec, point, inputs),
         )
-
-    def write_factor(self, spec: Xfs, inputs: Sequence[float]) -> float:
-        return inputs[0]
 
     def capacity_bytes(self, spec: Xfs, inputs: Sequence[int]) -> int:
-        """The device less its log (64 MiB to 2 GiB, mkfs.xfs 6.1) and 6 % for allocation groups and reserves."""
+        """The device minus its log (64 MiB to 2 GiB, mkfs.xfs 6.1) and 6 % for allocation groups and reserves."""
         (device,) = inputs
         return max(0, int(device * 0.94) - min(2048 * _MIB, max(64 * _MIB, device // 2048)))
-
-    def describe(self, spec: Xfs, volume: Volume, inputs: Sequence[Volume], host: Host, target: Target) -> Target:
-        return after_mkfs(target, inputs, host)
-
-
-def _check_size(device: Volume) -> None:
-    if device.size_bytes is not None and device.size_bytes < _SMALLEST_BYTES:
-        raise HostError(
-            f"{device.path} has {format_size(device.size_bytes)}, and mkfs.xfs makes nothing below 300 MiB",
-            "give the device a size of 300M or more in the campaign",
-        )
 
 
 def _format(spec: Xfs, device: str) -> Step:

@@ -1,53 +1,64 @@
 """A ZFS pool with one dataset: `zfs mirror hdd1 hdd2 log (nvme1 | luks) cache nvme2 ashift=12 recordsize=16k`.
 
 After `zfs` comes the vdev tree of `zpool create`, in its order and words (zfs_vdevs.py). Options are properties of the
-pool and of the dataset, by their own names (zfs_properties.py): no name is in both. `-f` is zpool's own. One option
-more, `arc_max=1G`, sets the module parameter zfs_arc_max while the layout stands.
+pool and of the dataset, under their own names (zfs_properties.py); no name belongs to both. `-f` is zpool's own. One
+more option, `arc_max=1G`, sets the module parameter zfs_arc_max while the layout is built.
 
-Log and cache vdevs are added and removed, and leaves of mirrors attached and detached, while the pool stands.
+While the pool is built, log and cache vdevs can be added and removed, and leaf vdevs of mirrors attached and detached.
 
-The pool's name is that of its mount point. It is cooled by export and import, which leaves nothing of it in the ARC; a
-cache vdev keeps what it holds, unless l2arc_rebuild_enabled is 0.
+The pool has the name of its mount point. Export and import drop its data from the ARC; a cache vdev keeps its content,
+unless l2arc_rebuild_enabled is 0.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from poolproof.campaign.expression import Option
 from poolproof.devices.model import Site, Volume
-from poolproof.errors import CommandError, HostError
-from poolproof.evidence.model import Target, VdevUse
-from poolproof.evidence.model import ZfsFacts as ZfsFacts
-from poolproof.evidence.zfs import KSTATS, parse_kstat
-from poolproof.hosts.base import FileMissing, Host
-from poolproof.layers import arguments, mount, zfs_commands, zfs_report
-from poolproof.layers.adaptable import AdaptableLayer
-from poolproof.layers.base import LayerNode, LayerPlan, StageReader, WriteBack, survives
-from poolproof.layers.kernel_names import kernel_name
-from poolproof.layers.key_file import key_path, make_key
-from poolproof.layers.signatures import wipe
-from poolproof.layers.zfs_mirrors import Exchange, exchanges
+from poolproof.errors import HostError
+from poolproof.evidence.model import Target, VdevUse, ZfsFacts
+from poolproof.evidence.zfs import KSTATS
+from poolproof.facts.versions import ProgramVersion
+from poolproof.hosts.base import Host
+from poolproof.layers import arguments, zfs_commands, zfs_status
+from poolproof.layers.base import (
+    AdaptableLayer,
+    LayerNode,
+    LayerPlan,
+    Node,
+    StageReader,
+    WriteBack,
+    WriteBackForecast,
+    survives,
+)
+from poolproof.layers.shared_steps import kernel_name, key_path, make_key, make_mount_point, mount_point, wipe
 from poolproof.layers.zfs_properties import DATASET, POOL, check_property
-from poolproof.layers.zfs_sides import mirror_sides
-from poolproof.layers.zfs_txg import transaction_groups
 from poolproof.layers.zfs_vdevs import Vdev, VdevReader, VdevTree
 from poolproof.steps import Step
 from poolproof.units import format_size, parse_size
 
+VERSION = ProgramVersion("OpenZFS", ("zfs", "version"), is_last=True)
+"""The version of the kernel module, which `zfs version` prints last."""
+
 _MIB = 1024**2
 _GIB = 1024**3
-_IMPORTED = 'cd "$0" && for pool in */; do echo "${pool%/}"; done'  # a third of the time of zpool list
-_SMALLEST_BYTES = 74 * _MIB  # SPA_MINDEVSIZE of 64 MiB, and what zpool keeps free around its partition on a disk
+_IMPORTED = 'cd "$0" && for pool in */; do echo "${pool%/}"; done'  # takes a third of the time of zpool list
 _ALIKE_BYTES = 16 * _MIB  # ZPOOL_FUZZ of cmd/zpool/zpool_vdev.c
 _SMALLEST_ARC_BYTES = 64 * _MIB  # MIN_ARC_MAX of module/zfs/arc.c
 _LONGEST_NAME = 120
 _LIMIT_S = 60.0
 _ARC_MAX = "arc_max"
+_SETTINGS = (
+    *("zfs_txg_timeout", "zfs_arc_max", "zfs_dirty_data_max", "zfs_prefetch_disable", "l2arc_write_max"),
+    "l2arc_noprefetch",
+)
+_MIRRORED = frozenset({"disk", "mirror"})
 
 
 @dataclass(frozen=True)
 class Zfs:
-    """The vdev tree, properties of the pool (`zpool create -o`) and of its dataset (`-O`), the ARC's limit in bytes."""
+    """The vdev tree, the properties of the pool (`zpool create -o`) and of its dataset (`-O`), the limit of the ARC."""
 
     vdevs: VdevTree
     pool: tuple[tuple[str, str], ...]
@@ -64,13 +75,17 @@ class Zfs:
 
 
 class ZfsLayer(AdaptableLayer[Zfs]):
-    """A pool: the dataset is mounted, and `| zvol` makes a block device of it."""
+    """A pool. Its dataset is mounted; `| zvol` makes a block device of it."""
 
     word = "zfs"
     summary = "a ZFS pool, in zpool's own words: `zfs mirror hdd1 hdd2 log nvme1 ashift=12`"
     programs = ("zpool", "zfs")
     packages = ("zfsutils-linux",)
     module_packages = ("zfs-dkms",)
+    image_packages = ("zfs-dkms",)
+    version = VERSION
+    smallest_device_bytes = 74 * _MIB  # SPA_MINDEVSIZE of 64 MiB, and the space zpool leaves around its partition
+    settings = MappingProxyType({f"{zfs_status.PARAMETERS}/{name}": name for name in _SETTINGS})
 
     def read(self, reading: StageReader) -> LayerNode:
         reader = VdevReader(reading)
@@ -95,14 +110,13 @@ class ZfsLayer(AdaptableLayer[Zfs]):
     def plan(self, spec: Zfs, inputs: Sequence[Volume], site: Site, name: str) -> LayerPlan:
         _check_sizes(spec.vdevs, inputs)
         pool, paths = kernel_name(site, name, longest=_LONGEST_NAME), [device.path for device in inputs]
-        point = mount.mount_point(site, pool)
-        sizes = [device.size_bytes for device in inputs if device.size_bytes is not None]
+        point = mount_point(site, pool)
         return LayerPlan(
             make=(
                 zfs_commands.load_module(),
                 *_arc_limit(spec, site, name),
                 *_key(spec, site, name),
-                mount.make_mount_point(point),
+                make_mount_point(point),
                 wipe(paths),
                 _create(spec, pool, paths, site, name),
                 zfs_commands.wait_until_quiet(pool),
@@ -110,12 +124,7 @@ class ZfsLayer(AdaptableLayer[Zfs]):
             open=(zfs_commands.open_pool(pool, site.mount_dir, paths),),
             close=(zfs_commands.close_pool(pool),),
             flush=(zfs_commands.flush_pool(pool),),
-            volume=Volume(
-                point,
-                False,
-                tuple(leaf for device in inputs for leaf in device.leaves),
-                self.capacity_bytes(spec, sizes) if len(sizes) == len(inputs) else None,
-            ),
+            volume=self.volume(spec, point, inputs),
         )
 
     def core(self, node: LayerNode) -> LayerNode:
@@ -136,14 +145,14 @@ class ZfsLayer(AdaptableLayer[Zfs]):
             zfs_commands.add(pool_of(volume), spec.vdevs.added(paths), removable, note),
         )
 
-    def can_become(self, standing: LayerNode, wanted: LayerNode) -> bool:
-        return _exchanges(standing, wanted) is not None
+    def can_become(self, built: LayerNode, target: LayerNode) -> bool:
+        return exchanges(built, target) is not None
 
     def become(
-        self, standing: LayerNode, old: Sequence[Volume], wanted: LayerNode, new: Sequence[Volume], volume: Volume
+        self, built: LayerNode, old: Sequence[Volume], target: LayerNode, new: Sequence[Volume], volume: Volume
     ) -> tuple[Step, ...]:
-        """All that is new is attached and has its data before anything is given up."""
-        pool, found = pool_of(volume), _exchanges(standing, wanted) or ()
+        """Attach all new leaf vdevs and wait for the resilver before any is detached."""
+        pool, found = pool_of(volume), exchanges(built, target) or ()
         attached = [(old[each.anchor].path, new[member].path) for each in found for member in each.attached]
         detached = [old[member].path for each in found for member in each.detached]
         arriving = (wipe([path for _, path in attached]),) if attached else ()
@@ -154,15 +163,15 @@ class ZfsLayer(AdaptableLayer[Zfs]):
             *(zfs_commands.detach(pool, path) for path in detached),
         )
 
-    def moves_what_is_written(self, spec: Zfs) -> bool:
+    def copies_on_write(self, spec: Zfs) -> bool:
         return True
 
     def write_factor(self, spec: Zfs, inputs: Sequence[float]) -> float:
-        """Of the data; what a log vdev takes of synchronous writes comes on top. Of unlike vdevs the smallest."""
+        """For data only: synchronous writes to a log vdev are extra. If vdevs differ, the smallest value."""
         return min(vdev.write_factor(inputs) for vdev in spec.vdevs.data) * spec.copies
 
     def capacity_bytes(self, spec: Zfs, inputs: Sequence[int]) -> int:
-        """Less labels and metaslab rounding (32 MiB a device), the slop space, and 5 % for metadata.
+        """Minus labels and metaslab rounding (32 MiB per device), the slop space, and 5 % for metadata.
 
         Slop is 1/32 of the pool, at least 128 MiB, at most half the pool or 128 GiB: spa_get_slop_space() of OpenZFS.
         """
@@ -172,118 +181,150 @@ class ZfsLayer(AdaptableLayer[Zfs]):
         return (raw - slop) * 95 // 100 // spec.copies
 
     def redundancy(self, spec: Zfs, inputs: Sequence[int]) -> int:
-        """The weakest of the vdevs that a pool can't do without: a log or a cache may fail, `copies` help no disk."""
+        """That of the weakest vdev, without log and cache; `copies` does not protect against the loss of a disk."""
         needed = (*spec.vdevs.data, *spec.vdevs.special, *spec.vdevs.dedup)
         return min(survives([inputs[member] for member in vdev.members], vdev.survives) for vdev in needed)
 
     def stored(
         self, spec: Zfs, volume: Volume, inputs: Sequence[Volume], total_bytes: int, host: Host
     ) -> tuple[int, ...]:
-        """By what `zpool list -v` says is allocated on each data vdev; nothing on log, cache, special, dedup, spare."""
+        """By the allocation of each data vdev in `zpool list -v`; 0 on log, cache, special, dedup and spare vdevs."""
         ordered = sorted(spec.vdevs.data, key=lambda vdev: vdev.kind != "disk")
-        shares = _shares(ordered, _space_of(pool_of(volume), host))
-        held = [0] * len(inputs)
+        shares = _shares(ordered, zfs_status.space_of(pool_of(volume), host))
+        stored = [0] * len(inputs)
         for vdev, share in zip(ordered, shares, strict=True):
             for member in vdev.members:
-                held[member] = vdev.stored(int(total_bytes * spec.copies * share))
-        return tuple(held)
+                stored[member] = vdev.stored(int(total_bytes * spec.copies * share))
+        return tuple(stored)
 
     def busy_with(self, spec: Zfs, volume: Volume, inputs: Sequence[Volume], host: Host) -> str | None:
         pool = pool_of(volume)
-        found = zfs_report.busy_with(host.run(("zpool", "status", "-i", "-t", pool), timeout_s=_LIMIT_S).stdout)
-        return f"zfs works on {pool}: {found}" if found else None
+        found = zfs_status.busy_with(host.run(("zpool", "status", "-i", "-t", pool), timeout_s=_LIMIT_S).stdout)
+        return f"background work on the pool {pool}: {found}" if found else None
 
     def describe(self, spec: Zfs, volume: Volume, inputs: Sequence[Volume], host: Host, target: Target) -> Target:
         pool = pool_of(volume)
-        properties = read_properties(pool, host)
+        properties = required_properties(pool, host)
         ashift = dict(spec.pool).get("ashift", "0")
-        others = target.zfs or ZfsFacts()
-        return replace(
-            target,
-            record_bytes=int(properties["recordsize"]),
-            compression=compression_of(properties),
-            alignment_bytes=1 << int(ashift) if ashift != "0" else None,
-            zfs=ZfsFacts(
-                version=_read(host, "/sys/module/zfs/version"),
-                direct=properties.get("direct"),
-                sync=properties.get("sync"),
-                logbias=properties.get("logbias"),
-                primarycache=properties.get("primarycache"),
-                dedup=properties.get("dedup"),
-                arc_max_bytes=_arcstats(host).get("c_max"),
-                has_log=others.has_log or bool(spec.vdevs.log),
-                has_cache=others.has_cache or bool(spec.vdevs.cache),
-                mirrors=(*others.mirrors, *mirror_sides(spec.vdevs.data, inputs, host)),
-                pools=(*others.pools, pool),
-                objsets=(*others.objsets, *_objset(pool, properties)),
-            ),
+        others, module = target.zfs or ZfsFacts(), zfs_status.module_facts(host)
+        zfs = replace(
+            module,
+            has_log=others.has_log or bool(spec.vdevs.log),
+            has_cache=others.has_cache or bool(spec.vdevs.cache),
+            mirrors=(*others.mirrors, *zfs_status.mirror_sides(spec.vdevs.data, inputs, host)),
+            pools=(*others.pools, pool),
+            objsets=(*others.objsets, *_objset(pool, properties)),
         )
+        aligned = replace(target, alignment_bytes=1 << int(ashift) if ashift != "0" else None)
+        return zfs_status.on_dataset(aligned, properties, zfs)
 
     def vdevs(self, volume: Volume, host: Host) -> tuple[VdevUse, ...]:
         pool = pool_of(volume)
-        tops = [row for row in _space_of(pool, host) if row.depth == 1]
+        tops = [row for row in zfs_status.space_of(pool, host) if row.depth == 1]
         return tuple(VdevUse(pool, row.name, row.section, row.size_bytes, row.allocated_bytes) for row in tops)
 
     def dataset(self, volume: Volume) -> str | None:
         return pool_of(volume)
 
     def write_back(self, spec: Zfs, volume: Volume, host: Host) -> WriteBack | None:
-        return transaction_groups(host)
+        return zfs_status.transaction_groups(host)
+
+    def write_back_forecast(self, spec: Zfs) -> WriteBackForecast | None:
+        return WriteBackForecast(zfs_status.TXG_TIMEOUT_S)
+
+    def uses_page_cache(self, spec: Zfs, inputs: Sequence[bool]) -> bool:
+        return False
 
     def cached_bytes(self, spec: Zfs, volume: Volume, host: Host) -> int | None:
-        """File data in the ARC. It is one for all pools: told for the first of the layout's, and 0 for its others.
+        """File data in the ARC, which all pools share: counted for the layout's first pool, and 0 for its others.
 
-        With others' pools imported it tells nothing of these. A run's pools are the layout's: one stands at a time.
+        None if other pools are imported. The pools of a run are those of one layout, because only one is built at a
+        time.
         """
         pool = pool_of(volume)
         imported = host.run(("sh", "-c", _IMPORTED, KSTATS), timeout_s=_LIMIT_S).stdout.split()
         if pool not in imported or not all(each.startswith(_names_of_run(pool)) for each in imported):
             return None
-        return _arcstats(host).get("data_size") if pool == min(imported) else 0
+        return zfs_status.read_arc(host).get("data_size") if pool == min(imported) else 0
 
 
-def _exchanges(standing: LayerNode, wanted: LayerNode) -> tuple[Exchange, ...] | None:
-    """None where the pools differ in more than the leaves of their mirrors."""
-    old, new = standing.spec, wanted.spec
+@dataclass(frozen=True)
+class Exchange:
+    """The leaf vdevs that one vdev gains and loses, by attach and detach; `anchor` stays and keeps the data meanwhile.
+
+    `anchor` and `detached` are inputs of the built pool, `attached` those of the target, counted from 0.
+    """
+
+    anchor: int
+    attached: tuple[int, ...]
+    detached: tuple[int, ...]
+
+
+def exchanges(built: LayerNode, target: LayerNode) -> tuple[Exchange, ...] | None:
+    """Return what turns the built pool into the target, vdev by vdev.
+
+    None if the pools differ in more than the leaf vdevs of their mirrors: zpool-attach(8) makes a single disk a mirror
+    and a mirror wider, and zpool-detach(8) does the reverse.
+    """
+    old, new = built.spec, target.spec
     assert isinstance(old, Zfs)
-    if not isinstance(new, Zfs) or replace(old, vdevs=new.vdevs) != new:
+    if not isinstance(new, Zfs) or replace(old, vdevs=new.vdevs) != new or len(old.vdevs.data) != len(new.vdevs.data):
         return None
-    return exchanges(old.vdevs, standing.inputs, new.vdevs, wanted.inputs)
+    if _other_vdevs(old.vdevs, built.inputs) != _other_vdevs(new.vdevs, target.inputs):
+        return None
+    pairs = zip(old.vdevs.data, new.vdevs.data, strict=True)
+    found = [_exchange(before, built.inputs, after, target.inputs) for before, after in pairs]
+    possible = [exchange for exchange in found if exchange is not None]
+    return tuple(possible) if len(possible) == len(found) else None
+
+
+def _exchange(before: Vdev, old: Sequence[Node], after: Vdev, new: Sequence[Node]) -> Exchange | None:
+    had, gets = [old[member] for member in before.members], [new[member] for member in after.members]
+    stay = [member for member in before.members if old[member] in gets]
+    if not stay or (had != gets and not {before.kind, after.kind} <= _MIRRORED):
+        return None
+    if had == gets and before.kind != after.kind:
+        return None
+    return Exchange(
+        anchor=stay[0],
+        attached=tuple(member for member in after.members if new[member] not in had),
+        detached=tuple(member for member in before.members if old[member] not in gets),
+    )
+
+
+def _other_vdevs(vdevs: VdevTree, nodes: Sequence[Node]) -> object:
+    """Return all vdevs except the data vdevs, as values to compare."""
+    sections = (vdevs.special, vdevs.dedup, vdevs.log)
+    named = [[(vdev.kind, [nodes[member] for member in vdev.members]) for vdev in section] for section in sections]
+    return named, [nodes[member] for member in (*vdevs.cache, *vdevs.spare)], vdevs.force
 
 
 def pool_of(volume: Volume) -> str:
-    """The pool's name, which its mount point bears."""
+    """Return the name of the pool, which is the name of its mount point."""
     return volume.path.rpartition("/")[2]
 
 
 def _names_of_run(pool: str) -> str:
-    """What the names of all pools of a pool's run begin with: `poolproof-LABEL-`."""
+    """Return the common prefix of all pools of the run: `poolproof-LABEL-`."""
     return "-".join([*pool.split("-")[:2], ""])
 
 
-def read_properties(dataset: str, host: Host) -> Mapping[str, str]:
-    """All properties of a dataset or volume, sizes in bytes.
+def required_properties(dataset: str, host: Host) -> Mapping[str, str]:
+    """Return all properties of a dataset or volume of the layout, sizes in bytes.
 
     Raises:
         HostError: there is no such dataset.
     """
-    try:
-        said = host.run(("zfs", "get", "-H", "-p", "-o", "property,value", "all", dataset), timeout_s=_LIMIT_S)
-    except CommandError as error:
-        raise HostError(f"the properties of {dataset} cannot be read: {error.message}", "zfs list") from None
-    return zfs_report.parse_properties(said.stdout)
+    properties = zfs_status.read_properties(dataset, host)
+    if properties is None:
+        raise HostError(f"the properties of {dataset} cannot be read", "zfs list")
+    return properties
 
 
 def _objset(pool: str, properties: Mapping[str, str]) -> tuple[str, ...]:
-    """The file below KSTATS in which the dataset is counted."""
+    """Return the file below KSTATS with the counters of the dataset."""
     number = properties.get("objsetid", "")
     return (f"{pool}/objset-{int(number):#x}",) if number.isdigit() else ()
-
-
-def compression_of(properties: Mapping[str, str]) -> str | None:
-    """The property as set; None when nothing is compressed."""
-    said = properties.get("compression", "off")
-    return None if said == "off" else said
 
 
 def _is_of_pool(option: Option) -> bool:
@@ -294,9 +335,9 @@ def _arc_max(reading: StageReader, option: Option) -> int:
     try:
         size_bytes = parse_size(option.value)
     except ValueError:
-        raise reading.mistake(option, f"`{option.value}` is no size; write one: arc_max=1G") from None
+        raise reading.mistake(option, f"`{option.value}` is not a size; write one: arc_max=1G") from None
     if size_bytes < _SMALLEST_ARC_BYTES:
-        raise reading.mistake(option, "ZFS takes no zfs_arc_max below 64M")
+        raise reading.mistake(option, "zfs_arc_max must be at least 64M")
     return size_bytes
 
 
@@ -317,35 +358,14 @@ def _create(spec: Zfs, pool: str, paths: Sequence[str], site: Site, name: str) -
     )
 
 
-def _shares(vdevs: Sequence[Vdev], rows: Sequence[zfs_report.VdevSpace]) -> list[float]:
-    """How much of the data lies on each data vdev; zpool counts parity among what is allocated."""
+def _shares(vdevs: Sequence[Vdev], rows: Sequence[zfs_status.VdevSpace]) -> list[float]:
+    """Return the share of the data on each data vdev; zpool counts parity as allocated."""
     found = [row.allocated_bytes or 0 for row in rows if row.depth == 1 and not row.section]
     data = [vdev.data_in(count) for count, vdev in zip(found, vdevs, strict=False)]
     return [count / max(1, sum(data)) for count in data]
 
 
-def _space_of(pool: str, host: Host) -> tuple[zfs_report.VdevSpace, ...]:
-    return zfs_report.parse_list(host.run(("zpool", "list", "-v", "-p", pool), timeout_s=_LIMIT_S).stdout)
-
-
-def _arcstats(host: Host) -> Mapping[str, int]:
-    return parse_kstat(_read(host, f"{KSTATS}/arcstats") or "")
-
-
-def _read(host: Host, path: str) -> str | None:
-    try:
-        return host.read(path).strip()
-    except FileMissing:
-        return None
-
-
 def _check_sizes(vdevs: VdevTree, inputs: Sequence[Volume]) -> None:
-    for device in inputs:
-        if device.size_bytes is not None and device.size_bytes < _SMALLEST_BYTES:
-            raise HostError(
-                f"{device.path} has {format_size(device.size_bytes)}, and zfs needs 74 MiB on each device",
-                "give the device a size of 74M or more in the campaign",
-            )
     for vdev in () if vdevs.force else vdevs.groups:
         sizes = [inputs[member].size_bytes or 0 for member in vdev.members]
         if 0 not in sizes and max(sizes) - min(sizes) > _ALIKE_BYTES:

@@ -1,4 +1,4 @@
-"""The command lines of zpool and zfs that make, open, close and take down a pool. Pure."""
+"""The commands of zpool and zfs that create, import, export and destroy a pool. Pure."""
 
 import shlex
 from collections.abc import Sequence
@@ -9,25 +9,25 @@ from poolproof.steps import LET_GO_S, Holds, Step, UndoCommand
 _PARAMETER = "/sys/module/zfs/parameters/zfs_arc_max"
 _ACTIVITIES = "initialize,replace,remove,resilver,trim"
 _WAIT_LIMIT_S = 3600.0
-# zpool partitions a disk, and udev reads the new table again: for a moment the partition is gone. libzfs, of ENXIO.
+# zpool partitions a disk, and udev rereads the table: for a moment the partition is gone. libzfs prints this for ENXIO.
 _NOT_THERE_YET = "currently unavailable"
 
 _C_MAX = 'c_max() { while read -r n _ v; do [ "$n" = c_max ] && echo "$v"; done </proc/spl/kstat/zfs/arcstats; }; '
-# 0 means the default, but writing 0 does not bring the old limit back: that takes the limit in force before, first.
+# 0 means the default, but writing 0 does not restore the old limit; the limit in force before must be written first.
 _LIMIT_ARC = _C_MAX + (
     '[ -e "$0" ] || echo "$(c_max) $(cat "$2")" >"$0"; echo "$1" >"$2"; [ "$(c_max)" = "$1" ] && exit 0; '
-    'echo "the ARC keeps its limit of $(c_max) bytes: zfs_arc_max must lie between its minimum and the RAM" >&2; exit 1'
+    'echo "the ARC keeps its limit of $(c_max) bytes: zfs_arc_max must be between its minimum and the RAM" >&2; exit 1'
 )
 _RESTORE_ARC = 'read -r limit before <"$0" && echo "$limit" >"$1" && echo "$before" >"$1" && rm -- "$0"'
 
 
 def load_module() -> Step:
-    """Nothing is undone: a module that was not there before harms nobody."""
+    """Load the module. There is no undo: a loaded module does no harm."""
     return Step("load the kernel module zfs", ("modprobe", "zfs"), timeout_s=120)
 
 
 def limit_arc(size_bytes: int, note: str) -> Step:
-    """Cap the ARC; what was before is kept in the file `note` for the undo."""
+    """Limit the ARC; the undo restores the old limit from the file `note`."""
     undo = UndoCommand(("sh", "-c", _RESTORE_ARC, note, _PARAMETER), Holds(note, " "))
     return Step(
         f"limit the ARC to {size_bytes} bytes", ("sh", "-c", _LIMIT_ARC, note, str(size_bytes), _PARAMETER), undo
@@ -42,10 +42,10 @@ def create(
     vdevs: Sequence[str],
     devices: Sequence[str],
 ) -> Step:
-    """`-R`: mounted under `root`, and kept out of the cache file, so that no boot imports it.
+    """Create the pool. `-R` mounts it under `root` and keeps it out of the cache file, so that no boot imports it.
 
-    `-f`: the devices were guarded already, and the vdev tree was checked; without it zpool would refuse what an earlier
-    pool left in a partition that it is about to make again.
+    `-f` is safe, because the guard has checked the devices and the vdev tree has been checked. Without it zpool would
+    refuse the remains of an earlier pool in a partition that it is about to recreate.
     """
     named = [part for key, value in pool_properties for part in ("-o", f"{key}={value}")]
     named += [part for key, value in dataset_properties for part in ("-O", f"{key}={value}")]
@@ -68,14 +68,15 @@ def _destroy(pool: str) -> UndoCommand:
     )
 
 
-def attach(pool: str, beside: str, device: str) -> Step:
-    """Make the device a mirror of the one that it stands beside.
+def attach(pool: str, anchor: str, device: str) -> Step:
+    """Attach the device to the same mirror as the anchor.
 
-    Its undo ends the whole pool: the other may have been detached since, and the device below can go only after that.
+    The undo destroys the whole pool: the anchor may have been detached since, and whatever is under the new device can
+    be removed only after that.
     """
     return Step(
         f"attach {device} to {pool}",
-        ("zpool", "attach", "-f", pool, beside, device),
+        ("zpool", "attach", "-f", pool, anchor, device),
         undo=_destroy(pool),
         timeout_s=300,
         overwrites=(device,),
@@ -84,15 +85,15 @@ def attach(pool: str, beside: str, device: str) -> Step:
 
 
 def detach(pool: str, device: str) -> Step:
-    """Take a device out of its mirror. The undo of the pool does for this too."""
+    """Detach a device from its mirror. The undo of the pool covers this."""
     return Step(f"detach {device} from {pool}", ("zpool", "detach", pool, device), timeout_s=120)
 
 
 def add(pool: str, vdevs: Sequence[str], removable: Sequence[Sequence[str]], note: str) -> Step:
-    """Add log and cache vdevs to a standing pool. `removable`: the devices of each, for the undo that removes them.
+    """Add log and cache vdevs to the pool. `removable`: the devices of each vdev, for the undo that removes them.
 
-    A mirror is taken apart first, so that its last device can be removed by its own name. The file `note` stands as
-    long as the vdevs may be in the pool; what a first try of the undo has removed is no mistake in the next.
+    The undo detaches the devices of a mirror first, so that the last one can be removed by its own name. The file
+    `note` exists as long as the vdevs may be in the pool, so the undo can be repeated after a partial failure.
     """
     devices = [device for vdev in removable for device in vdev]
     commands = [["zpool", "detach", pool, device] for vdev in removable for device in vdev[1:]]
@@ -115,29 +116,29 @@ def add(pool: str, vdevs: Sequence[str], removable: Sequence[Sequence[str]], not
 
 
 def wait_until_quiet(pool: str) -> Step:
-    """Resilver, removal, initialising and trim have ended."""
+    """Wait until resilver, removal, initialization and trim have ended."""
     return Step(f"wait until {pool} is quiet", ("zpool", "wait", "-t", _ACTIVITIES, pool), timeout_s=_WAIT_LIMIT_S)
 
 
 def open_pool(pool: str, root: str, devices: Sequence[str]) -> Step:
-    """Import, unless it was only just created. `-l` loads keys; only the run's own devices are looked at."""
+    """Import the pool, unless it has just been created. `-l` loads keys; only the run's own devices are searched."""
     places = [part for device in devices for path in (device, _partition(device)) for part in ("-d", path)]
     argv = ("zpool", "import", "-l", "-R", root, *places, pool)
     return Step(f"import the pool {pool}", argv, timeout_s=300, unless=f"{KSTATS}/{pool}")
 
 
 def close_pool(pool: str) -> Step:
-    """Export, which writes everything out and leaves nothing of the pool in the ARC. A busy pool is an error."""
+    """Export the pool, which writes everything out and drops it from the ARC. A busy pool is an error."""
     return Step(f"export the pool {pool}", ("zpool", "export", pool), timeout_s=300, patience_s=LET_GO_S)
 
 
 def flush_pool(pool: str) -> Step:
-    """Write out the open transaction group. A sync of the file system would write it to the log first."""
+    """Write out the open transaction group. Syncing the file system would write it to the log first."""
     return Step(f"write out the pool {pool}", ("zpool", "sync", pool), timeout_s=600)
 
 
 def _partition(device: str) -> str:
-    """The first partition, which zpool makes on a whole disk for its data; it need not be there."""
+    """Return the first partition, which zpool creates on a whole disk for its data; it may not exist."""
     if device.startswith("/dev/disk/"):
         return f"{device}-part1"
     return f"{device}p1" if device[-1].isdigit() else f"{device}1"

@@ -1,7 +1,7 @@
 """Properties of pools, datasets and volumes that a layout may set, by their names in zpoolprops(7) and zfsprops(7).
 
-Those that poolproof sets by itself (mountpoint, altroot, cachefile, keyformat, keylocation …) and those that cannot be
-set at creation are left out. Values are checked where the manual gives a closed list; the rest is for zpool to judge.
+The properties that poolproof sets (mountpoint, altroot, cachefile, keyformat, keylocation …) and those that cannot be
+set at creation are not in the lists. Values are checked if the manual lists them all; zpool checks the others.
 """
 
 import re
@@ -63,9 +63,9 @@ _PATTERNS: Mapping[str, tuple[str, str]] = MappingProxyType(
 
 
 def check_property(reading: StageReader, option: Option, known: frozenset[str]) -> None:
-    """Check the name and, where the manual lists them, the value.
+    """Check the name of a property and, if the manual lists all values, its value.
 
-    A name with a colon is a user property, one that starts with `feature@` a pool feature: both pass.
+    A name with a colon is a user property, and one that starts with `feature@` a pool feature: both are accepted.
 
     Raises:
         CampaignError: no such property, or no such value.
@@ -75,4 +75,4 @@ def check_property(reading: StageReader, option: Option, known: frozenset[str]) 
     check_values(reading, [option], _CHECKED)
     pattern, expected = _PATTERNS.get(option.key, (".*", ""))
     if not re.fullmatch(pattern, option.value):
-        raise reading.mistake(option, f"`{option.value}` is no value of {option.key}; expected {expected}")
+        raise reading.mistake(option, f"`{option.value}` is not a value of {option.key}; expected {expected}")

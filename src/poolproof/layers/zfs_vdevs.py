@@ -1,8 +1,8 @@
-"""The vdev tree of a pool, read in zpool's own order and words, zpoolconcepts(7).
+"""The vdev tree of a pool, in the order and words of zpool, zpoolconcepts(7).
 
-What zpool would refuse is refused here, in the manner of cmd/zpool/zpool_vdev.c: too few devices for a kind, `log`,
-`cache` and `spare` more than once, anything but a disk or a mirror as log, special or dedup, and data vdevs of unlike
-redundancy, unless the layout says `-f`.
+The parser refuses what zpool would refuse (cmd/zpool/zpool_vdev.c): too few devices for a kind; `log`, `cache` or
+`spare` given twice; a log, special or dedup vdev that is neither a disk nor a mirror; and data vdevs of different
+redundancy, unless the layout has `-f`.
 """
 
 import itertools
@@ -32,10 +32,10 @@ _MOST_RAIDZ = 255
 
 @dataclass(frozen=True)
 class Vdev:
-    """A top-level vdev. `members` count the inputs of the layer from 0.
+    """A top-level vdev. `members` are inputs of the layer, counted from 0.
 
-    `parity`: devices' worth of parity (raidz, draid); `data`: data devices in a redundancy group (draid); `spares`:
-    distributed spares (draid).
+    `parity`: parity devices (raidz, draid); `data`: data devices in a redundancy group (draid); `spares`: distributed
+    spares (draid).
     """
 
     kind: Kind
@@ -45,7 +45,7 @@ class Vdev:
     spares: int = 0
 
     def write_factor(self, inputs: Sequence[float]) -> float:
-        """Leaf bytes for a byte of data; raidz and draid: of a full stripe."""
+        """Return the leaf bytes written per byte of data; for raidz and draid, of a full stripe."""
         factors = [inputs[member] for member in self.members]
         match self.kind:
             case "mirror":
@@ -66,7 +66,7 @@ class Vdev:
         return smallest
 
     def stored(self, data_bytes: int) -> int:
-        """Bytes on each member when so much data lies on the vdev."""
+        """Return the bytes on each member if the vdev stores this much data."""
         match self.kind:
             case "raidz":
                 return data_bytes // (len(self.members) - self.parity)
@@ -75,7 +75,7 @@ class Vdev:
         return data_bytes
 
     def data_in(self, allocated_bytes: int) -> int:
-        """Bytes of data where zpool says that so much is allocated: it counts parity, and a mirror's copies once."""
+        """Return the bytes of data in an allocation of zpool, which includes parity, but a mirror's copies once."""
         match self.kind:
             case "raidz":
                 return allocated_bytes * (len(self.members) - self.parity) // len(self.members)
@@ -84,7 +84,7 @@ class Vdev:
         return allocated_bytes
 
     def words(self, paths: Sequence[str]) -> tuple[str, ...]:
-        """The vdev as zpool reads it; `paths` are those of all inputs."""
+        """Return the vdev as arguments of zpool; `paths` are those of all inputs."""
         members = tuple(paths[member] for member in self.members)
         match self.kind:
             case "mirror":
@@ -97,7 +97,7 @@ class Vdev:
 
     @property
     def survives(self) -> int:
-        """How many devices may fail."""
+        """The number of devices that may fail."""
         return len(self.members) - 1 if self.kind == "mirror" else self.parity
 
     def __str__(self) -> str:
@@ -110,7 +110,7 @@ class Vdev:
 
 @dataclass(frozen=True)
 class VdevTree:
-    """A pool as zpool create would make it. `cache` and `spare` hold inputs of the layer, counted from 0."""
+    """The vdevs of a pool. `cache` and `spare` are inputs of the layer, counted from 0."""
 
     data: tuple[Vdev, ...]
     special: tuple[Vdev, ...] = ()
@@ -121,7 +121,7 @@ class VdevTree:
     force: bool = False
 
     def words(self, paths: Sequence[str]) -> tuple[str, ...]:
-        """The tree as zpool reads it; `paths` are those of all inputs."""
+        """Return the tree as arguments of zpool; `paths` are those of all inputs."""
         return (
             *_section("", self.data, paths),
             *_section("special", self.special, paths),
@@ -133,23 +133,25 @@ class VdevTree:
 
     @property
     def removable(self) -> tuple[Vdev, ...]:
-        """Log and cache vdevs: they come and go while the pool stands."""
+        """The log and cache vdevs, which can be added to and removed from an imported pool."""
         return (*self.log, *(Vdev("disk", (member,)) for member in self.cache))
 
     def added(self, paths: Sequence[str]) -> tuple[str, ...]:
-        """Log and cache vdevs as `zpool add` reads them."""
+        """Return the log and cache vdevs as arguments of `zpool add`."""
         return VdevTree((), log=self.log, cache=self.cache).words(paths)
 
     def without_removable(self) -> "VdevTree":
-        """The tree without log and cache vdevs, its inputs counted anew."""
+        """Return the tree without log and cache vdevs, with its inputs renumbered."""
         gone = {member for vdev in self.removable for member in vdev.members}
         kept = sorted(member for member in self._members() if member not in gone)
 
-        def anew(vdevs: tuple[Vdev, ...]) -> tuple[Vdev, ...]:
+        def renumbered(vdevs: tuple[Vdev, ...]) -> tuple[Vdev, ...]:
             return tuple(replace(vdev, members=tuple(map(kept.index, vdev.members))) for vdev in vdevs)
 
         spare = tuple(map(kept.index, self.spare))
-        return VdevTree(anew(self.data), anew(self.special), anew(self.dedup), spare=spare, force=self.force)
+        return VdevTree(
+            renumbered(self.data), renumbered(self.special), renumbered(self.dedup), spare=spare, force=self.force
+        )
 
     def _members(self) -> frozenset[int]:
         vdevs = (*self.data, *self.special, *self.dedup, *self.removable)
@@ -157,13 +159,13 @@ class VdevTree:
 
     @property
     def groups(self) -> tuple[Vdev, ...]:
-        """The vdevs of more than one device, whose devices ought to be of one size; zpool leaves log vdevs out."""
+        """The vdevs of several devices, which should have the same size; zpool does not check log vdevs."""
         return tuple(vdev for vdev in (*self.data, *self.special, *self.dedup) if len(vdev.members) > 1)
 
 
 @dataclass
 class _Open:
-    """The vdev, or the section, that is being read: it takes devices until the next keyword."""
+    """The vdev or section being read: devices belong to it until the next keyword."""
 
     section: Section = "data"
     keyword: Word | None = None
@@ -171,7 +173,7 @@ class _Open:
 
 
 class VdevReader:
-    """Reads the arguments of a stage, one after the other, into vdevs."""
+    """Reads the arguments of a stage into vdevs."""
 
     def __init__(self, reading: StageReader) -> None:
         self._reading = reading
@@ -182,10 +184,10 @@ class VdevReader:
         self.inputs: list[tuple[Argument | None, Node]] = []
 
     def read(self) -> VdevTree:
-        """The tree of all words and groups; options are somebody else's.
+        """Return the tree of all words and groups; options are skipped.
 
         Raises:
-            CampaignError: what zpool would refuse.
+            CampaignError: zpool would refuse the tree.
         """
         if self._reading.below is not None:
             self._member(None, self._reading.below)
@@ -205,7 +207,7 @@ class VdevReader:
         )
 
     def _of(self, section: Section) -> tuple[Vdev, ...]:
-        return tuple(vdev for where, vdev, _ in self._vdevs if where == section)
+        return tuple(vdev for name, vdev, _ in self._vdevs if name == section)
 
     def _take(self, argument: Argument) -> None:
         text = argument.text if isinstance(argument, Word) else ""
@@ -221,11 +223,11 @@ class VdevReader:
             self._member(argument, self._reading.node(argument))
 
     def _check_word(self, argument: Argument) -> None:
-        """A misspelt keyword would otherwise be called an unknown device."""
+        """Report a misspelled keyword as such; otherwise it would be reported as an unknown device."""
         if isinstance(argument, Word) and not self._reading.is_device(argument.text):
             near = did_you_mean(argument.text, _KEYWORDS)
             if near:
-                raise self._reading.mistake(argument, f"`{argument.text}` is no device and no kind of vdev{near}")
+                raise self._reading.mistake(argument, f"`{argument.text}` is neither a device nor a kind of vdev{near}")
 
     def _enter(self, keyword: Word, section: Section) -> None:
         self._close()
@@ -241,7 +243,7 @@ class VdevReader:
         opened_for_mirrors = self._open.keyword is not None and self._open.keyword.text in _MIRRORS_ONLY
         if self._open.members or not opened_for_mirrors:
             self._close()
-        # zpool reads a kind after the devices of `cache` or `spare` as a data vdev again
+        # after the devices of `cache` or `spare`, zpool reads a vdev kind as a data vdev
         self._open = _Open("data" if section in ("cache", "spare") else section, keyword)
 
     def _member(self, argument: Argument | None, node: Node) -> None:
@@ -251,7 +253,7 @@ class VdevReader:
             self._vdevs.append((self._open.section, Vdev("disk", (len(self.inputs) - 1,)), argument))
 
     def _close(self) -> None:
-        """End what is open: a section or a group must have got its devices."""
+        """End the open section or vdev, and check that it has devices."""
         keyword, members = self._open.keyword, tuple(self._open.members)
         if keyword is None:
             return
@@ -262,7 +264,7 @@ class VdevReader:
         self._vdevs.append((self._open.section, _vdev(self._reading, keyword, members), keyword))
 
     def _check_redundancy(self) -> None:
-        """Log, cache and spare vdevs are free of the rule, as in zpool."""
+        """Check that all data, special and dedup vdevs have the same redundancy, as zpool does."""
         ruled = [(vdev, place) for section, vdev, place in self._vdevs if section in ("data", "special", "dedup")]
         if not self._of("data"):
             raise self._reading.mistake(None, "a pool needs at least one data vdev: zfs mirror a b")
@@ -271,19 +273,20 @@ class VdevReader:
         for (first, _), (second, place) in itertools.pairwise(ruled):
             if not _alike(first, second):
                 raise self._reading.mistake(
-                    place, f"zpool refuses {second} beside {first} in one pool; write `-f` to force it, as zpool does"
+                    place,
+                    f"zpool refuses {second} together with {first} in one pool; write `-f` to force it, as zpool does",
                 )
 
 
 def _section(keyword: str, vdevs: Sequence[Vdev], paths: Sequence[str]) -> tuple[str, ...]:
-    """Single disks first: after `mirror` they would be taken for its members."""
+    """Single disks come first: after `mirror` they would be read as its members."""
     disks_first = sorted(vdevs, key=lambda vdev: vdev.kind != "disk")
     named = tuple(word for vdev in disks_first for word in vdev.words(paths))
     return (keyword, *named) if keyword and named else named
 
 
 def _alike(first: Vdev, second: Vdev) -> bool:
-    """What survives as many failures is alike, however wide it is; disks never beside others."""
+    """True if both vdevs survive the same number of failures; a disk goes only with disks."""
     return (first.kind == "disk") == (second.kind == "disk") and first.survives == second.survives
 
 
@@ -301,7 +304,7 @@ def _vdev(reading: StageReader, keyword: Word, members: tuple[int, ...]) -> Vdev
 
 
 def _draid(reading: StageReader, keyword: Word, members: tuple[int, ...]) -> Vdev:
-    """draid[parity][:<data>d][:<children>c][:<spares>s]; data is 8 at most unless given, as zpool chooses."""
+    """Parse draid[parity][:<data>d][:<children>c][:<spares>s]; by default data is at most 8, as in zpool."""
     match = _DRAID.fullmatch(keyword.text)
     assert match is not None
     parity = _parity(reading, keyword, match[1])
@@ -325,7 +328,7 @@ def _draid(reading: StageReader, keyword: Word, members: tuple[int, ...]) -> Vde
 
 def _parity(reading: StageReader, keyword: Word, digits: str) -> int:
     if digits not in ("", "1", "2", "3"):
-        raise reading.mistake(keyword, f"`{keyword.text}`: the parity is 1, 2 or 3")
+        raise reading.mistake(keyword, f"`{keyword.text}`: the parity must be 1, 2 or 3")
     return int(digits or "1")
 
 

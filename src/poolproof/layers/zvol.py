@@ -1,7 +1,7 @@
 """A ZFS volume on a pool: `zfs mirror hdd1 hdd2 | zvol 100G volblocksize=16k`; `sparse` reserves no space for it.
 
-The size comes first; options are the volume's properties by their own names, zfsprops(7). The volume goes with its
-pool: it is closed, opened and destroyed with it.
+The size comes first. Options are properties of the volume under their own names, zfsprops(7). The volume is exported,
+imported and destroyed with its pool.
 """
 
 from collections.abc import Sequence
@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from poolproof.campaign.expression import Option, Word
 from poolproof.devices.model import Site, Volume
 from poolproof.errors import HostError
-from poolproof.evidence.model import Target
-from poolproof.evidence.model import ZfsFacts as ZfsFacts
+from poolproof.evidence.model import Target, ZfsFacts
 from poolproof.hosts.base import Host
 from poolproof.layers.base import Layer, LayerNode, LayerPlan, StageReader
-from poolproof.layers.zfs import Zfs, ZfsLayer, compression_of, pool_of, read_properties
+from poolproof.layers.zfs import VERSION, Zfs, ZfsLayer, pool_of, required_properties
 from poolproof.layers.zfs_commands import flush_pool
 from poolproof.layers.zfs_properties import VOLUME, check_property
+from poolproof.layers.zfs_status import on_dataset
 from poolproof.steps import Step, await_block
 from poolproof.units import format_size, parse_size
 
@@ -25,7 +25,7 @@ _DEVICES = "/dev/zvol/"
 
 @dataclass(frozen=True)
 class Zvol:
-    """Size in bytes, whether it is sparse, properties by name, and how many copies its pool keeps of everything."""
+    """Its size in bytes, whether it is sparse, its properties, and the number of copies that its pool keeps."""
 
     size_bytes: int
     sparse: bool
@@ -34,19 +34,20 @@ class Zvol:
 
     @property
     def copies_over_pool(self) -> float:
-        """How many times as many copies as its pool: a volume inherits `copies`, and its own takes the place of it."""
+        """Its own `copies` divided by those of its pool; 1 if it inherits them."""
         own = dict(self.properties).get("copies")
         return 1.0 if own is None else int(own) / self.pool_copies
 
 
 class ZvolLayer(Layer[Zvol]):
-    """A block device out of a pool."""
+    """A block device that a pool provides."""
 
     word = "zvol"
     summary = "a volume of a pool: `zfs mirror a b | zvol 100G volblocksize=16k`"
     programs = ("zfs",)
     packages = ("zfsutils-linux",)
     module_packages = ("zfs-dkms",)
+    version = VERSION
     offers_block = True
 
     def read(self, reading: StageReader) -> LayerNode:
@@ -80,7 +81,7 @@ class ZvolLayer(Layer[Zvol]):
             make=(_create(spec, dataset),),
             open=(await_block(node),),
             close=(),
-            # without this, syncing the device would write what is dirty to the log first
+            # without this, syncing the device would write dirty data to the log first
             flush=(flush_pool(pool_of(pool)),),
             volume=Volume(node, True, pool.leaves, spec.size_bytes),
         )
@@ -94,29 +95,19 @@ class ZvolLayer(Layer[Zvol]):
     def stored(
         self, spec: Zvol, volume: Volume, inputs: Sequence[Volume], total_bytes: int, host: Host
     ) -> tuple[int, ...]:
-        """In bytes of the pool's own data, which multiplies them by the copies that it keeps itself."""
+        """In bytes of the pool's data; the pool multiplies them by the copies that it keeps itself."""
         return (int(total_bytes * spec.copies_over_pool),)
 
     def describe(self, spec: Zvol, volume: Volume, inputs: Sequence[Volume], host: Host, target: Target) -> Target:
-        properties = read_properties(volume.path.removeprefix(_DEVICES), host)
-        return replace(
-            target,
-            record_bytes=int(properties["volblocksize"]),
-            compression=compression_of(properties),
-            zfs=replace(
-                target.zfs or ZfsFacts(),
-                is_zvol=True,
-                direct=None,
-                sync=properties.get("sync"),
-                logbias=properties.get("logbias"),
-                primarycache=properties.get("primarycache"),
-                dedup=properties.get("dedup"),
-            ),
-        )
+        properties = required_properties(volume.path.removeprefix(_DEVICES), host)
+        return on_dataset(target, properties, replace(target.zfs or ZfsFacts(), is_zvol=True))
+
+    def uses_page_cache(self, spec: Zvol, inputs: Sequence[bool]) -> bool:
+        return True
 
 
 def _create(spec: Zvol, dataset: str) -> Step:
-    """Its undo is that of its pool."""
+    """Create the volume; the undo of the pool removes it."""
     sparse = ("-s",) if spec.sparse else ()
     named = [part for key, value in spec.properties for part in ("-o", f"{key}={value}")]
     return Step(
@@ -127,21 +118,21 @@ def _create(spec: Zvol, dataset: str) -> Step:
 
 
 def _check_room(spec: Zvol, pool: Volume) -> None:
-    """The estimate of the pool is from below by 5 %: only what surely does not fit is refused."""
+    """Refuse only what certainly does not fit: the estimate for the pool may be 5 % too low."""
     reserved = spec.size_bytes * spec.copies_over_pool
     if not spec.sparse and pool.size_bytes is not None and reserved > pool.size_bytes * 100 // 95:
         raise HostError(
             f"a zvol of {format_size(spec.size_bytes)} does not fit its pool, which holds "
             f"about {format_size(pool.size_bytes)}",
-            "make it smaller, or `sparse`, which reserves no space for it",
+            "make it smaller, or write `sparse`, which reserves no space",
         )
 
 
 def _pool(reading: StageReader) -> LayerNode:
     if reading.below is None:
-        raise reading.mistake(None, "zvol stands on a pool: zfs mirror a b | zvol 100G")
+        raise reading.mistake(None, "zvol needs a pool: zfs mirror a b | zvol 100G")
     if not (isinstance(reading.below, LayerNode) and isinstance(reading.below.layer, ZfsLayer)):
-        raise reading.mistake(None, "zvol stands on a pool, and left of the `|` is none")
+        raise reading.mistake(None, "zvol needs a pool, but there is none to the left of the `|`")
     return reading.below
 
 
@@ -149,9 +140,9 @@ def _size_bytes(reading: StageReader, size: Word) -> int:
     try:
         size_bytes = parse_size(size.text)
     except ValueError:
-        raise reading.mistake(size, f"`{size.text}` is no size; zvol needs one: zvol 100G") from None
+        raise reading.mistake(size, f"`{size.text}` is not a size; zvol needs one: zvol 100G") from None
     if size_bytes == 0:
-        raise reading.mistake(size, "a zvol of size 0 holds nothing")
+        raise reading.mistake(size, "the size of a zvol must not be 0")
     return size_bytes
 
 

@@ -8,9 +8,8 @@ from poolproof.campaign.model import Layout
 from poolproof.errors import BuildError, PoolproofError
 from poolproof.facts.block import used_loops
 from poolproof.hosts.base import Host, HostUnreachable
+from poolproof.layers.adapt import can_become, core_of
 from poolproof.layers.base import Node
-from poolproof.layers.change import can_become
-from poolproof.layers.extend import core_of
 from poolproof.layers.open_layout import describe, deviations
 from poolproof.layers.tree import devices
 from poolproof.measure.events import Listener

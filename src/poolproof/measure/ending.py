@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from poolproof.campaign.model import Measure, Workload
 from poolproof.hosts.base import FileMissing, Host
 from poolproof.layers.base import WriteBack
+from poolproof.layers.least_trial import uses_page_cache
 from poolproof.layers.open_layout import write_backs
 from poolproof.load.generator import LiveReport, Status
 from poolproof.load.generators import generator_of
@@ -71,7 +72,7 @@ class Ending:
     def _rule_after(self, counting: Sequence[Status]) -> StoppingRule:
         """Return the rule with the longest write-back cycle at the rate so far."""
         rate = counting[-1].write_bytes / counting[-1].ran_s if counting else 0.0
-        return replace(self.rule, turnover_s=max((each.turn_s(rate) for each in self.write_backs), default=0.0))
+        return replace(self.rule, turnover_s=max((each.cycle_s(rate) for each in self.write_backs), default=0.0))
 
 
 def ending_of(
@@ -120,8 +121,8 @@ def _write_backs(host: Host, layout: BuiltLayout, load: Load) -> tuple[WriteBack
     writers = [part for part in load.parts if part.writes]
     if not writers:
         return ()
-    layers, zfs = write_backs(layout.tree, host), layout.target.zfs
-    if (zfs is None or zfs.is_zvol) and any(_uses_page_cache(part) for part in writers):
+    layers = write_backs(layout.tree, host)
+    if uses_page_cache(layout.node) and any(_uses_page_cache(part) for part in writers):
         return (*layers, _page_cache(host, layout.target.dirty_limit_bytes))
     return tuple(layers)
 

@@ -9,21 +9,23 @@ from poolproof.campaign.calibration import Calibration, calibrated_device, calib
 from poolproof.campaign.error_location import located_at, located_in
 from poolproof.campaign.model import Campaign, Emulated, Layout, Workload
 from poolproof.devices.model import Site
-from poolproof.devices.plan import programs_of
+from poolproof.devices.plan import programs_of, versions_of
 from poolproof.errors import CampaignError
 from poolproof.facts.machine import Machine, survey
+from poolproof.facts.versions import ProgramVersion
 from poolproof.hosts.base import Host
 from poolproof.hosts.local import LocalHost
+from poolproof.layers.adapt import core_of
 from poolproof.layers.base import Node
 from poolproof.layers.catalogue import all_layers
-from poolproof.layers.extend import core_of
+from poolproof.layers.least_trial import check_budget
 from poolproof.layers.tree import (
     capacity_bytes,
+    copies_on_write,
     devices,
     largest_file_bytes,
     layer_nodes,
     modules,
-    moves_what_is_written,
     needs,
     resolve,
 )
@@ -126,10 +128,11 @@ def check_expressions(campaign: Campaign) -> None:
     """What can be known of the layouts before there is a host.
 
     Raises:
-        CampaignError: an expression that can't work.
+        CampaignError: an expression that can't work, or a budget that is too small.
     """
     for layout in campaign.layouts:
         _resolved(layout, campaign)
+    check_budget(campaign)
 
 
 def _import_the_rest() -> None:
@@ -231,14 +234,13 @@ def _programs(campaign: Campaign) -> Iterable[str]:
     }
 
 
-def building_programs(plan: RunPlan) -> frozenset[str]:
-    """The programs by which the layouts are built, and their devices brought up."""
+def building_versions(plan: RunPlan) -> frozenset[ProgramVersion]:
+    """Return the versions to record of the programs that build the layouts and their devices."""
     used = {name for node in plan.nodes.values() for name in devices(node)}
     sources = (device.source for device in plan.campaign.devices if device.name in used)
-    of_layers = {
-        program for node in plan.nodes.values() for entry in layer_nodes(node) for program in entry.layer.programs
-    }
-    return frozenset(of_layers | {program for source in sources for program in programs_of(source)})
+    of_layers = {entry.layer.version for node in plan.nodes.values() for entry in layer_nodes(node)}
+    of_devices = {version for source in sources for version in versions_of(source)}
+    return frozenset(version for version in of_layers | of_devices if version is not None)
 
 
 def _cell(workload: Workload, campaign: Campaign, host: Host) -> CellJobs:
@@ -292,7 +294,7 @@ def _needed_bytes(planned: LayoutPlan, plan: RunPlan) -> int:
         loads = [generator_of(cell.load).on_device(cell.load, path) for cell in filled]
         return max((load.end_bytes for load in loads), default=0)
     sets: dict[str, int] = {}
-    apart = moves_what_is_written(planned.node)
+    apart = copies_on_write(planned.node)
     for cell in filled:
         place = generator_of(cell.load).file_set(cell.workload, cell.load, writers_apart=apart)
         sets[place] = max(sets.get(place, 0), cell.load.unique_bytes or 0)

@@ -8,7 +8,7 @@ from poolproof.campaign.model import Workload
 from poolproof.evidence.files import inspect, list_files
 from poolproof.hosts.base import Host
 from poolproof.layers.open_layout import stored_per_leaf
-from poolproof.layers.tree import branches, moves_what_is_written, write_factor
+from poolproof.layers.tree import branches, copies_on_write, write_factor
 from poolproof.load.generators import generator_of
 from poolproof.load.model import Load
 from poolproof.measure.drop_caches import flush
@@ -110,7 +110,7 @@ def fill_text(load: Load) -> str:
 def _place(layout: BuiltLayout, cell: CellJobs) -> str:
     if layout.found is not None and not cell.workload.fill:
         return layout.found
-    apart = moves_what_is_written(layout.node)
+    apart = copies_on_write(layout.node)
     return f"{layout.top}/{generator_of(cell.load).file_set(cell.workload, cell.load, writers_apart=apart)}"
 
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
 
-from poolproof.campaign.least_trial import least_trials_s
 from poolproof.campaign.model import Campaign, Measure
+from poolproof.layers.least_trial import least_trials_s
 from poolproof.measure.model import PreparedWorkload
 from poolproof.measure.order import TrialOrder
 from poolproof.metrics import metric_of

@@ -19,12 +19,13 @@ from poolproof.facts.tunables import tunables
 from poolproof.facts.versions import program_versions
 from poolproof.hosts.base import Host, HostUnreachable
 from poolproof.lab.reach import ReachedHost, reach_for_campaign, reach_own_lab
+from poolproof.layers.catalogue import recorded_settings
 from poolproof.measure.cleanup import check_machine, end_own_lab, own_lab_name, undo_leftovers
 from poolproof.measure.events import Listener
 from poolproof.measure.plan import (
     BuildDirectories,
     RunPlan,
-    building_programs,
+    building_versions,
     check_expressions,
     make_plan,
     plan_layouts,
@@ -135,12 +136,12 @@ def create_run(request: RunRequest, session: Session) -> RunDirectory:
             "processor": plan.machine.processor,
             "ram_bytes": str(plan.machine.ram_bytes),
             "machine": mark_of(host),
-            **tunables(host),
+            **tunables(host, recorded_settings()),
         },
         versions={
             "poolproof": __version__,
             **{each.name: each.version(host) for each in plan.generators},
-            **program_versions(host, building_programs(plan)),
+            **program_versions(host, building_versions(plan)),
         },
         allowed_disks=tuple(sorted(request.wipe)),
         lab=request.lab,

@@ -8,14 +8,10 @@ from poolproof.facts.links import link_bytes_per_s
 from poolproof.facts.machine import Machine
 from poolproof.facts.mountinfo import Mount, mount_of, parse_mountinfo
 from poolproof.hosts.base import FileMissing, Host
+from poolproof.layers.existing import compressed_unit_bytes, compression_of
 
 _ZONED = ("host-managed", "host-aware")  # an SMR disk that manages itself says "none", as any other
 _IN_RAM = ("tmpfs", "ramfs", "devtmpfs")
-_COMPRESSES = ("compress", "compress-force")
-_BTRFS_COMPRESSED_EXTENT_BYTES = 128 * 1024
-_COMPRESSED_DEFAULT = "zlib"  # what btrfs takes when `compress` names no algorithm (btrfs(5))
-
-
 _BARE = Mount("", "", "block device", "", ())
 
 
@@ -23,14 +19,14 @@ def target_of(host: Host, volume: Volume, leaves: tuple[Leaf, ...], machine: Mac
     """The facts about an open layout; `volume` is what it offers, a directory by its absolute path without links."""
     mount = None if volume.is_block else mount_of(parse_mountinfo(host.read("/proc/self/mountinfo")), volume.path)
     mount = mount or _BARE
-    compression, ceiling = _compression(mount), _ceiling(host, leaves)
+    compression, ceiling = compression_of(mount), _ceiling(host, leaves)
     return Target(
         file_system=mount.file_system,
         ram_bytes=machine.ram_bytes,
         volatile=mount.file_system in _IN_RAM
         or any(leaf.path.startswith(("/dev/zram", "/dev/ram")) for leaf in leaves),
         compression=compression,
-        record_bytes=_BTRFS_COMPRESSED_EXTENT_BYTES if compression and mount.file_system == "btrfs" else None,
+        record_bytes=compressed_unit_bytes(mount.file_system) if compression else None,
         loop_without_direct=tuple(leaf.path for leaf in leaves if _queue(host, leaf, "loop/dio") == "0"),
         kernel=_version(machine.kernel),
         rotational=_of_all(host, leaves, "queue/rotational", "1"),
@@ -56,14 +52,6 @@ def _ceiling(host: Host, leaves: tuple[Leaf, ...]) -> float | None:
     rates = [link_bytes_per_s(host, leaf.counter.split("/")[-2]) for leaf in leaves]
     known = [rate for rate in rates if rate is not None]
     return sum(known) if known and len(known) == len(rates) else None
-
-
-def _compression(mount: Mount) -> str | None:
-    for option in mount.options:
-        key, _, value = option.partition("=")
-        if key in _COMPRESSES and value not in ("no", "none"):
-            return value or _COMPRESSED_DEFAULT
-    return None
 
 
 def _queue(host: Host, leaf: Leaf, name: str) -> str | None:

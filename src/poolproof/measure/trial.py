@@ -17,8 +17,7 @@ from poolproof.evidence.model import Evidence, VdevUse, ZfsFacts, ZfsUse
 from poolproof.evidence.sampler import CounterReading, Sampler, counter_paths, read_now, reading_at
 from poolproof.evidence.zfs import read_zfs, use_between
 from poolproof.hosts.base import HostUnreachable
-from poolproof.layers.counted import places_of
-from poolproof.layers.open_layout import busy_with, vdev_uses
+from poolproof.layers.open_layout import busy_with, counting_points, vdev_uses
 from poolproof.load.generator import LoadGenerator
 from poolproof.load.generators import generator_of
 from poolproof.load.model import Load
@@ -169,7 +168,7 @@ def _measure(context: TrialContext, prepared: PreparedWorkload, number: int) -> 
     host, leaves, scratch = context.host, context.layout.leaves, context.layout.scratch
     seconds = {"settle": _pause(context)}
     context.listener.step("measure")
-    places = places_of(context.layout.tree, host)
+    places = counting_points(context.layout.tree, host)
     more = [path for place in places for path in place.counters]
     sampler = Sampler(host, leaves, SAMPLE_S, more)
     start: list[CounterReading] = []

@@ -12,11 +12,11 @@ from poolproof.devices.disk import bare_identity
 from poolproof.devices.model import DevicePlan, Leaf, Site, Volume
 from poolproof.devices.plan import DeviceFacts, plan_devices
 from poolproof.errors import CommandError, HostError
-from poolproof.facts.block import Below, BlockFacts, LoopFacts, block_devices, device_under, free_nbds, loop_facts
+from poolproof.facts.block import Below, BlockFacts, LoopFacts, block_devices, free_nbds, loop_facts
 from poolproof.hosts.base import Host
+from poolproof.layers.adapt import plan_change, plan_extension
 from poolproof.layers.base import Node
-from poolproof.layers.change import plan_change
-from poolproof.layers.extend import plan_extension
+from poolproof.layers.existing import device_under
 from poolproof.layers.tree import TreePlan, devices, directories, plan_tree
 from poolproof.provision.directories import check_writable, existing_directory
 from poolproof.steps import Step

@@ -9,7 +9,8 @@ from poolproof.campaign.model import Device, DeviceSource, Emulated, LoopFile, Q
 from poolproof.devices.emulated import model
 from poolproof.devices.emulated.model import MODELS
 from poolproof.devices.model import Site
-from poolproof.facts.block import block_devices, device_under, loop_facts
+from poolproof.facts.block import block_devices, loop_facts
+from poolproof.layers.existing import device_under
 
 from .standing import HOST, standing
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from poolproof.layers import open_layout, tree
+from tests.unit.layers.toys import toy_layers
 
 from .conftest import Bench
 
@@ -42,6 +43,17 @@ def test_a_file_survives_cooling_and_leaves_ram(bench: Bench, text: str, size_mi
     assert [bench.resident_bytes(path) for path in _copies(plan, "data")] == [0] * len(_copies(plan, "data"))
     assert file.read_bytes() == before
     assert open_layout.busy_with(plan, bench.host) == ()
+
+
+def test_a_layer_outside_the_package_is_built(bench: Bench) -> None:
+    """`tests/unit/layers/toy/ext2.py`: a layer is one file, and nothing else changes."""
+    bench.device("a", 64)
+    with toy_layers():
+        plan = bench.build("a | ext2 noatime")
+    file = bench.write(plan, "data", 8)
+    bench.cool(plan)
+    assert bench.resident_bytes(file) == 0
+    assert open_layout.stored_per_leaf(plan, bench.host)["a"] >= 8 * _MIB
 
 
 def test_a_bare_device_is_cooled_too(bench: Bench) -> None:

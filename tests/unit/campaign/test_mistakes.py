@@ -271,48 +271,9 @@ def test_no_part_makes_anything_but_a_campaign_or_a_campaign_error(
         assert found.workloads
 
 
-def test_a_budget_below_the_least_says_what_it_would_take() -> None:
-    rest = "measure: {until: 3%, min: 3s, trials: 2..6}\ngoal: w\nbudget: 20s"
-    error = mistake(text(layouts="one: dir /a\n  two: dir /b", workloads="w: {rw: read, bs: [4k, 16k]}", rest=rest))
-    assert "8 trials of 3 s need at least 24.0 s" in error.message
-    assert error.hint.startswith("write budget: 48s")
-
-
-@pytest.mark.parametrize(
-    ("layout", "workload", "said", "hint"),
-    [
-        ("btrfs a", "{rw: write, bs: 4k}", "2 trials of 90 s need at least 3 min", "360s"),
-        ("btrfs commit=5 a", "{rw: write, bs: 4k}", "2 trials of 15 s need at least 30.0 s", "60s"),
-        (
-            "btrfs a",
-            "{rw: [read, write], bs: 4k}",
-            "4 trials of 3 to 90 s need at least 3 min 6 s of fio alone",
-            "372s",
-        ),
-        ("btrfs a", "{rw: readwrite, bs: 4k}", "2 trials of 90 s need at least 3 min", "360s"),
-        ("zfs a", "{rw: write, bs: 4k, runtime: 60}", "2 trials of 60 s need at least 2 min", "240s"),
-        ("zfs a", "{rw: write, bs: 4k, runtime: 2m, ramp_time: 5s}", "2 trials of 125 s need at least", "500s"),
-        ("a | ext4", "{rw: read, bs: 4k, ramp_time: 30}", "2 trials of 33 s need at least", "132s"),
-    ],
-)
-def test_the_least_of_a_budget_counts_what_is_held_back_and_what_workloads_say(
-    layout: str, workload: str, said: str, hint: str
-) -> None:
-    rest = "measure: {until: 3%, min: 3s, trials: 2..6}\nbudget: 20s"
-    error = mistake(text(devices="a: {file: 2G}", layouts=f"one: {layout}", workloads=f"w: {workload}", rest=rest))
-    assert said in error.message
-    assert error.hint.startswith(f"write budget: {hint}")
-
-
-@pytest.mark.parametrize(
-    "rest",
-    [
-        "measure: {until: 3%, min: 3s, trials: 2..6}\nbudget: 20s",
-        "measure: {until: 0.1%}",
-    ],
-)
-def test_the_campaign_of_a_run_is_not_checked_again(rest: str) -> None:
+def test_the_campaign_of_a_run_is_not_checked_again() -> None:
     """An earlier version accepted it, and its results can still be compared."""
+    rest = "measure: {until: 0.1%}"
     asked = text(devices="a: {file: 2G}", layouts="one: btrfs a", workloads="w: {rw: write, metric: p99}", rest=rest)
     assert mistake(asked)
     assert parse_campaign(asked, "run.json", recorded=True).measure.until is not None
@@ -329,34 +290,6 @@ def test_a_removed_criterion_is_refused_but_read_from_a_run(steady: str, rest: s
     recorded = parse_campaign(campaign, "run.json", recorded=True)
     measure = recorded.measure if recorded.quick is None else recorded.quick.measure
     assert measure.until is not None and measure.until.steady == "poolproof"
-
-
-@pytest.mark.parametrize(
-    ("layout", "workload"),
-    [
-        ("zfs a", "{rw: write, bs: 4k}"),
-        ("a | ext4", "{rw: write, bs: 4k, direct: 0}"),
-        ("btrfs a", "{rw: read, bs: 4k}"),
-        ("btrfs a", "{rw: write, bs: 4k, time_based: 0, runtime: 60}"),
-    ],
-)
-def test_what_the_host_decides_or_the_work_refuses_no_budget(layout: str, workload: str) -> None:
-    """The groups of ZFS and the page cache turn over sooner where much is written, or where the host is set so."""
-    rest = "measure: {until: 3%, min: 3s, trials: 2..6}\nbudget: 7s"
-    asked = text(devices="a: {file: 2G}", layouts=f"one: {layout}", workloads=f"w: {workload}", rest=rest)
-    assert parse_campaign(asked, "c.yaml").budget_s == 7
-
-
-def test_what_hosts_usually_hold_back_is_in_the_budget_that_is_proposed() -> None:
-    rest = "measure: {until: 3%, min: 3s, trials: 2..6}\nbudget: 5s"
-    error = mistake(text(devices="a: {file: 2G}", layouts="one: zfs a", workloads="w: {rw: write, bs: 4k}", rest=rest))
-    assert "2 trials of 3 s need at least 6.0 s" in error.message
-    assert error.hint.startswith("write budget: 60s")
-    zvol, buffered = "one: zfs a | zvol 1G | ext4", "w: {rw: write, bs: 4k, direct: 0}"
-    error = mistake(text(devices="a: {file: 2G}", layouts=zvol, workloads=buffered, rest=rest))
-    assert error.hint.startswith("write budget: 420s"), "three turns of the page cache over the volume, twice, and room"
-    error = mistake(text(devices="a: {file: 2G}", layouts="one: zfs a", workloads=buffered, rest=rest))
-    assert error.hint.startswith("write budget: 60s"), "a dataset has no page cache"
 
 
 @pytest.mark.parametrize("confidence", ["99.99999999999999999%", "99.99999999999999%", "100.0%"])

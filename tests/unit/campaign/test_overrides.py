@@ -49,7 +49,6 @@ def test_a_fixed_time_ends_the_budget_of_the_file_and_the_run_can_be_read_again(
 @pytest.mark.parametrize(
     ("changes", "message", "hint"),
     [
-        ({"budget": "10s"}, "--budget: a budget of 10.0 s ", "72s"),
         ({"budget": "soon"}, "--budget: ", "write budget: 2h"),
         ({"budget": "1h", "time": "3s"}, "--budget: `budget` needs `until`", "until: 3%"),
         ({"goal": "etdc"}, "--goal: goal `etdc` ", "grid, etcd"),

@@ -16,14 +16,15 @@ SAID = """\
 
 
 def test_those_of_this_machine() -> None:
-    found = tunables(LocalHost())
+    found = tunables(LocalHost(), {})
     assert found["vm.dirty_ratio"] == Path("/proc/sys/vm/dirty_ratio").read_text(encoding="ascii").strip()
     assert all(value.isdigit() for value in found.values())
 
 
 def test_those_of_a_module_that_is_loaded() -> None:
-    host = ToldHost({}, {"/sys/module/zfs/parameters/l2arc_noprefetch": SAID})
-    assert tunables(host) == {
+    host = ToldHost({}, {"/sys/module/zfs/parameters/zfs_arc_max": SAID})
+    names = ("zfs_txg_timeout", "zfs_arc_max")
+    assert tunables(host, {f"/sys/module/zfs/parameters/{name}": name for name in names}) == {
         "vm.dirty_ratio": "20",
         "vm.dirty_bytes": "0",
         "zfs_txg_timeout": "1",

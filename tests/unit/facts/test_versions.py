@@ -5,10 +5,12 @@ from collections.abc import Sequence
 import pytest
 
 from poolproof import process
+from poolproof.devices.site import VERSIONS as VERSIONS_OF_DEVICES
 from poolproof.facts.versions import program_versions
 from poolproof.hosts.local import LocalHost
+from poolproof.layers.catalogue import all_layers
 
-SAID = {
+PRINTED = {
     "mkfs.ext4": ("", "mke2fs 1.47.0 (5-Feb-2023)\n\tUsing EXT2FS Library version 1.47.0\n", "e2fsprogs", "1.47.0"),
     "mkfs.xfs": ("mkfs.xfs version 6.1.0\n", "", "xfsprogs", "6.1.0"),
     "btrfs": ("btrfs-progs v6.2\n", "", "btrfs-progs", "6.2"),
@@ -28,21 +30,32 @@ SAID = {
 }
 
 
-class Saying(LocalHost):
+VERSIONS = (
+    *(layer.version for layer in all_layers().values() if layer.version is not None),
+    *VERSIONS_OF_DEVICES.values(),
+)
+
+
+class PrintingHost(LocalHost):
     """This host with programs that print what is given; nothing of it is run."""
 
     def run(
         self, argv: Sequence[str], *, timeout_s: float, stdin: str | None = None, check: bool = True
     ) -> process.Completed:
         del stdin, check, timeout_s
-        out, err, _name, _version = SAID[argv[0]]
+        out, err, _name, _version = PRINTED[argv[0]]
         return process.Completed(tuple(argv), 0, out, err, 0.0)
 
 
-@pytest.mark.parametrize("program", SAID)
+@pytest.mark.parametrize("program", PRINTED)
 def test_the_version_is_found_in_what_a_program_prints(program: str) -> None:
-    _out, _err, name, version = SAID[program]
-    assert program_versions(Saying(), [program, "wipefs"]) == {name: version}
+    _out, _err, name, version = PRINTED[program]
+    asked = [each for each in VERSIONS if each.argv[0] == program]
+    assert program_versions(PrintingHost(), asked) == {name: version}
+
+
+def test_each_version_that_is_recorded_is_tested() -> None:
+    assert {each.argv[0] for each in VERSIONS} == set(PRINTED)
 
 
 def test_a_program_that_is_not_there_is_left_out() -> None:
@@ -52,4 +65,4 @@ def test_a_program_that_is_not_there_is_left_out() -> None:
         ) -> process.Completed:
             return super().run((f"/no/such/{argv[0]}",), timeout_s=timeout_s, stdin=stdin, check=check)
 
-    assert program_versions(Bare(), ["mkfs.ext4", "zfs"]) == {}
+    assert program_versions(Bare(), VERSIONS) == {}

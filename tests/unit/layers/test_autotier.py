@@ -4,7 +4,7 @@ import pytest
 
 from poolproof.errors import CampaignError
 from poolproof.layers import open_layout
-from poolproof.layers.autotier_status import SaidQuota, quotas_of
+from poolproof.layers.autotier import ReportedQuota, reported_quotas
 from poolproof.steps import UndoCommand, UndoDaemon, UndoTree, unmount
 
 from .ground import plan
@@ -53,7 +53,7 @@ def test_it_is_mounted_in_the_background_and_expected_to_hang() -> None:
     assert all(step.timeout_s <= 60 for step in (started, noted, stopped))
 
 
-def test_quotas_that_are_not_what_was_asked_for_are_told() -> None:
+def test_quotas_that_differ_from_the_layout_are_reported() -> None:
     built = plan(TEXT)
     asked = ("autotier", "-c", f"{POINT}.conf", "status")
     assert open_layout.deviations(built, RecordedHost({asked: STATUS})) == ()
@@ -63,19 +63,19 @@ def test_quotas_that_are_not_what_was_asked_for_are_told() -> None:
         (STATUS.replace("5.00 GiB   1.98 %", "251.97 GiB 100.00 %"), "tier2 has 252 GiB instead of 5 GiB"),
     ):
         assert open_layout.deviations(built, RecordedHost({asked: wrong})) == (
-            f"autotier's quotas are not what was asked for: {said}",
+            f"autotier uses other quotas than the layout sets: {said}",
         )
     (doubt,) = open_layout.deviations(built, RecordedHost())
-    assert "does not tell its quotas" in doubt
+    assert "does not report its quotas" in doubt
 
 
 @pytest.mark.parametrize("text", ["", "Socket connection refused. Is autotier mounted?"])
 def test_no_table_no_quotas(text: str) -> None:
-    assert quotas_of(text) == ()
+    assert reported_quotas(text) == ()
 
 
 def test_the_table_of_the_status() -> None:
-    assert quotas_of(STATUS) == (SaidQuota(20.0, 50.39 * 1024**3), SaidQuota(1.98, 5.0 * 1024**3))
+    assert reported_quotas(STATUS) == (ReportedQuota(20.0, 50.39 * 1024**3), ReportedQuota(1.98, 5.0 * 1024**3))
 
 
 def test_a_small_quota_is_written_without_an_exponent() -> None:
@@ -85,5 +85,5 @@ def test_a_small_quota_is_written_without_an_exponent() -> None:
 
 
 def test_a_buffer_that_is_no_size_is_a_mistake() -> None:
-    with pytest.raises(CampaignError, match="`much` is no size"):
+    with pytest.raises(CampaignError, match="`much` is not a size"):
         plan("autotier (a | ext4) (b | ext4) copy-buffer-size=much")

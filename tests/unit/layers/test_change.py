@@ -3,7 +3,7 @@
 import pytest
 
 from poolproof.layers import tree
-from poolproof.layers.change import can_become, plan_change
+from poolproof.layers.adapt import can_become, plan_change
 from poolproof.layers.tree import TreePlan
 from poolproof.steps import Step, UndoCommand
 

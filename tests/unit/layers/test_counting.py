@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from poolproof.errors import HostError
 from poolproof.hosts.base import Tick
 from poolproof.layers import open_layout, tree
-from poolproof.layers.btrfs_usage import parse_device_usage
+from poolproof.layers.btrfs import parse_device_usage
 from poolproof.process import Completed
 
 from .ground import GIB, MIB, SITE, plan, resolve
@@ -61,7 +61,7 @@ class RecordedHost:
         raise AssertionError((paths, interval_s))
 
 
-NO_PACKAGE = "Debian has no package for it: install it as its makers say, or measure on another host: --on user@host"
+NO_PACKAGE = "Debian has no package for it: install it as its project describes, or use another host: --on user@host"
 
 
 def find(path: str) -> tuple[str, ...]:
@@ -87,7 +87,7 @@ def test_what_a_stack_stores_on_each_leaf() -> None:
     assert open_layout.stored_per_leaf(built, host) == {"a": 2 * MIB, "b": 2 * MIB, "c": 2 * MIB}
 
 
-def test_a_balance_is_told() -> None:
+def test_a_running_balance_is_reported() -> None:
     built = plan("btrfs raid1 a b")
     path = built.volume.path
     host = RecordedHost(
@@ -96,7 +96,7 @@ def test_a_balance_is_told() -> None:
             ("btrfs", "scrub", "status", path): "",
         }
     )
-    assert open_layout.busy_with(built, host) == (f"btrfs balances {path}",)
+    assert open_layout.busy_with(built, host) == (f"btrfs is balancing {path}",)
 
 
 def test_branches_that_differ_take_the_smallest_factor_unless_told_where_bytes_landed() -> None:
@@ -168,8 +168,8 @@ def test_needs_names_all_that_is_missing_and_how_to_get_it() -> None:
         tree.needs(resolve("mergerfs (btrfs raid1 a b) (c | ext4)"), bare)
     assert raised.value.message == (
         "this host cannot build the layout: btrfs needs btrfs, mkfs.btrfs; ext4 needs mkfs.ext4; "
-        "mergerfs needs mergerfs; btrfs needs the file system btrfs, and this kernel has none; "
-        "mergerfs needs the file system fuse, and this kernel has none; building needs root"
+        "mergerfs needs mergerfs; btrfs needs the btrfs file system, which this kernel does not support; "
+        "mergerfs needs the fuse file system, which this kernel does not support; building needs root"
     )
     assert raised.value.hint == "on Debian or Ubuntu: sudo apt install btrfs-progs e2fsprogs mergerfs"
 
@@ -179,22 +179,24 @@ def test_needs_names_all_that_is_missing_and_how_to_get_it() -> None:
     [
         (
             "zfs mirror a b",
-            "zfs needs zfs, zpool; zfs needs the kernel module zfs, and this kernel has none",
+            "zfs needs zfs, zpool; zfs needs the kernel module zfs, which this kernel does not have",
             "zfsutils-linux zfs-dkms",
         ),
         (
             "md raid5 a b c",
-            "md needs mdadm; md needs the kernel module md_mod, raid456, and this kernel has none",
+            "md needs mdadm; md needs the kernel module md_mod, raid456, which this kernel does not have",
             "mdadm linux-image-amd64",
         ),
         (
             "a | luks integrity=hmac-sha256",
-            "luks needs cryptsetup; luks needs the kernel module dm_crypt, dm_integrity, and this kernel has none",
+            "luks needs cryptsetup; luks needs the kernel module dm_crypt, dm_integrity, "
+            "which this kernel does not have",
             "cryptsetup-bin linux-image-amd64",
         ),
         (
             "lvm cache a cachevol b",
-            "lvm needs lvm; lvm needs the kernel module dm_cache, dm_cache_smq, dm_mod, and this kernel has none",
+            "lvm needs lvm; lvm needs the kernel module dm_cache, dm_cache_smq, dm_mod, "
+            "which this kernel does not have",
             "lvm2 thin-provisioning-tools linux-image-amd64",
         ),
         ("autotier (dir /a) (dir /b)", "autotier needs autotier, autotierfs", ""),
@@ -240,5 +242,5 @@ def test_a_bare_device_needs_no_layer() -> None:
         ("zfs a | zvol 1G | ext4", True),
     ],
 )
-def test_a_layout_with_a_copy_on_write_layer_anywhere_moves_what_is_written(text: str, moves: bool) -> None:
-    assert tree.moves_what_is_written(resolve(text)) is moves
+def test_a_layout_with_any_copy_on_write_layer_copies_on_write(text: str, moves: bool) -> None:
+    assert tree.copies_on_write(resolve(text)) is moves

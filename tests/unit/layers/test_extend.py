@@ -3,7 +3,7 @@
 import pytest
 
 from poolproof.layers import tree
-from poolproof.layers.extend import core_of, plan_extension
+from poolproof.layers.adapt import core_of, plan_extension
 from poolproof.layers.tree import TreePlan
 from poolproof.steps import Holds, UndoCommand
 

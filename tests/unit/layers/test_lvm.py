@@ -128,8 +128,8 @@ def test_what_the_devices_hold() -> None:
         assert found == tuple(count * MIB for count in held), text
 
 
-def test_a_sync_under_way_is_told() -> None:
+def test_a_running_sync_is_reported() -> None:
     built = plan("lvm raid1 a b")
     asked = ("lvm", "lvs", "--config", config("a", "b"), "--noheadings", "-o", "sync_percent", VOLUME)
-    assert open_layout.busy_with(built, RecordedHost({asked: "  43.75 \n"})) == (f"lvm syncs /dev/{VOLUME}",)
+    assert open_layout.busy_with(built, RecordedHost({asked: "  43.75 \n"})) == (f"lvm is syncing /dev/{VOLUME}",)
     assert open_layout.busy_with(built, RecordedHost({asked: "  100.00 \n"})) == ()

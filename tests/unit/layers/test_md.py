@@ -4,7 +4,7 @@ import pytest
 
 from poolproof.errors import HostError
 from poolproof.evidence.model import Target
-from poolproof.layers import md_commands, open_layout, tree
+from poolproof.layers import md, open_layout, tree
 from poolproof.layers.base import DeviceNode
 from poolproof.steps import Holds, Step, UndoCommand
 
@@ -56,7 +56,7 @@ def test_superblocks_are_erased_only_while_the_array_is_known_to_be_ours() -> No
 
 def test_a_mirror_is_waited_for_and_a_stripe_is_not() -> None:
     waits = [step for step in plan("md raid1 a b").make if "synced" in step.title]
-    assert [step.argv for step in waits] == [md_commands.await_sync(NODE)]
+    assert [step.argv for step in waits] == [("sh", "-c", md._AWAIT_SYNC, NODE)]
     assert waits[0].timeout_s > 3600
     assert not [step for step in plan("md raid0 a b").make if "synced" in step.title]
 
@@ -95,12 +95,12 @@ def test_what_the_members_hold() -> None:
         assert found == tuple(count * MIB for count in held), text
 
 
-def test_a_resync_and_a_bitmap_are_told() -> None:
+def test_a_resync_and_a_bitmap_are_reported() -> None:
     built = plan("md raid1 a b")
     state = 'cd "/sys/block/$(basename "$(readlink -f "$0")")/md" && cat '
     action, location = (("sh", "-c", state + file, NODE) for file in ("sync_action", "bitmap/location"))
     busy = RecordedHost({action: "resync\n", location: "+8\n"})
-    assert open_layout.busy_with(built, busy) == (f"md does a resync of {NODE}",)
+    assert open_layout.busy_with(built, busy) == (f"md is running a resync of {NODE}",)
     assert open_layout.describe(built, busy, Target("ext4")).md_bitmap is True
     quiet = RecordedHost({action: "idle\n", location: "none\n"})
     assert open_layout.busy_with(built, quiet) == ()
@@ -108,6 +108,6 @@ def test_a_resync_and_a_bitmap_are_told() -> None:
     assert open_layout.describe(built, RecordedHost(), Target("ext4")).md_bitmap is None
 
 
-def test_a_device_below_the_minimum() -> None:
-    with pytest.raises(HostError, match="too little for the superblock of md"):
+def test_a_device_that_is_too_small() -> None:
+    with pytest.raises(HostError, match="md needs at least 2 MiB"):
         plan("md raid1 a b", size_bytes=MIB)

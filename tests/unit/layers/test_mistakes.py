@@ -1,4 +1,4 @@
-"""A mistake in a layout is found before anything is built, at its word, with what was expected."""
+"""A mistake in a layout is found before anything is built, and reported with a caret under the word."""
 
 import pytest
 
@@ -17,43 +17,43 @@ from .ground import resolve
         ("rsut | ext4", "rsut", "did you mean `rust`?"),
         ("a b", "b", "expected `|` and a layer"),
         ("ext4", "ext4", "needs a device"),
-        ("ext4 a b", "b", "stands on one device"),
+        ("ext4 a b", "b", "takes one device"),
         ("a | ext4 noatim", "noatim", "did you mean `noatime`?"),
         ("a | ext4 inode_ratoi=4096", "inode_ratoi=4096", "did you mean `inode_ratio`?"),
         ("a | ext4 commit=5 commit=9", "commit=9", "given twice"),
-        ("a | ext4 errors=continue,ro", "errors=continue,ro", "cannot hold a comma"),
-        ("(dir /srv) | ext4", "ext4", "stands on block devices"),
+        ("a | ext4 errors=continue,ro", "errors=continue,ro", "cannot contain a comma"),
+        ("(dir /srv) | ext4", "ext4", "needs block devices"),
         ("a | xfs metadata.reflnk=0", "metadata.reflnk=0", "did you mean `metadata.reflink`?"),
-        ("btrfs raid11 a b", "raid11", "no profile, device or mount option of btrfs; did you mean `raid1`?"),
+        ("btrfs raid11 a b", "raid11", "not a known profile, device or mount option of btrfs; did you mean `raid1`?"),
         ("btrfs raid1 a", "raid1", "needs at least 2 devices, found 1"),
         ("btrfs raid1c3 a b", "raid1c3", "needs at least 3 devices, found 2"),
         ("btrfs raid10 a", "raid10", "needs at least 2 devices, found 1"),
         ("btrfs a b metadata=raid1c3", "metadata=raid1c3", "needs at least 3 devices, found 2"),
-        ("btrfs a b metadata=raid2", "metadata=raid2", "no profile of btrfs"),
-        ("btrfs a b raid1", "raid1", "the data profile stands first"),
+        ("btrfs a b metadata=raid2", "metadata=raid2", "not a known profile of btrfs"),
+        ("btrfs a b raid1", "raid1", "metadata=raid1"),
         ("btrfs raid1 a a", "a", "used twice"),
-        ("a | btrfs b", "b", "left of the `|` already"),
-        ("btrfs (a | ext4)", "(a | ext4)", "stands on block devices"),
-        ("mergerfs a", "a", "stands on directories"),
+        ("a | btrfs b", "b", "left of the `|`"),
+        ("btrfs (a | ext4)", "(a | ext4)", "needs block devices"),
+        ("mergerfs a", "a", "needs directories"),
         ("mergerfs", "mergerfs", "at least one branch"),
         ("mergerfs (a | ext4) category.create=epmf", "category.create=epmf", "did you mean `epmfs`?"),
         ("mergerfs (a | ext4) minfreespce=1G", "minfreespce=1G", "did you mean `minfreespace`?"),
         ("dir", "dir", "needs the path"),
         ("dir data", "data", "absolute"),
         ("dir /a /b", "/b", "one path and nothing else"),
-        ("a | dir /b", "dir", "nothing can stand left of it"),
+        ("a | dir /b", "dir", "must be the first stage"),
         ("zfs", "zfs", "at least one data vdev"),
         ("zfs log a", "zfs", "at least one data vdev"),
         ("zfs mirror a", "mirror", "mirror needs at least 2 devices, found 1"),
         ("zfs raidz2 a b", "raidz2", "raidz2 needs at least 3 devices, found 2"),
-        ("zfs raidz4 a b c d e f", "raidz4", "the parity is 1, 2 or 3"),
+        ("zfs raidz4 a b c d e f", "raidz4", "the parity must be 1, 2 or 3"),
         ("zfs mirror a b log", "log", "needs at least 1 device"),
         ("zfs cache mirror a b", "cache", "needs at least 1 device"),
         ("zfs mirror a b log c log d", "log", "only once"),
         ("zfs mirror a b log raidz1 c d", "raidz1", "a log vdev is a disk or a mirror"),
-        ("zfs mirror a b c mirror d e", "mirror", "a 2-way mirror beside a 3-way mirror"),
-        ("zfs mirror a b special c", "c", "a single disk beside a 2-way mirror"),
-        ("zfs raidz2 a b c mirror d e", "mirror", "a 2-way mirror beside a raidz2 of 3"),
+        ("zfs mirror a b c mirror d e", "mirror", "a 2-way mirror together with a 3-way mirror"),
+        ("zfs mirror a b special c", "c", "a single disk together with a 2-way mirror"),
+        ("zfs raidz2 a b c mirror d e", "mirror", "a 2-way mirror together with a raidz2 of 3"),
         ("zfs mirrr a b", "mirrr", "did you mean `mirror`?"),
         ("zfs draid1:4d a b c", "draid1:4d", "do not fit 3 devices"),
         ("zfs draid1:5c a b c", "draid1:5c", "names 5 children, found 3 devices"),
@@ -62,34 +62,34 @@ from .ground import resolve
         ("zfs a compresion=off", "compresion=off", "did you mean `compression`?"),
         ("zfs a recordsize=100k", "recordsize=100k", "a power of 2"),
         ("zfs a sync=allways", "sync=allways", "did you mean `always`?"),
-        ("zfs (a | ext4)", "(a | ext4)", "stands on block devices"),
-        ("a | zvol 1G", "zvol", "stands on a pool"),
+        ("zfs (a | ext4)", "(a | ext4)", "needs block devices"),
+        ("a | zvol 1G", "zvol", "needs a pool"),
         ("zfs a | zvol", "zvol", "needs a size"),
-        ("zfs a | zvol large", "large", "is no size"),
-        ("zfs a | zvol 1G recordsize=16k", "recordsize=16k", "no property of zfs"),
+        ("zfs a | zvol large", "large", "not a size"),
+        ("zfs a | zvol 1G recordsize=16k", "recordsize=16k", "not a known property of zfs"),
         ("md raid5 a b", "raid5", "needs at least 3 devices, found 2"),
-        ("md raid7 a b", "raid7", "no level of md"),
+        ("md raid7 a b", "raid7", "not a known level of md"),
         ("md a b", "a", "needs a level first"),
         ("md raid1 a b bitmap=intrnal", "bitmap=intrnal", "did you mean `internal`?"),
-        ("md raid10 a b layout=q2", "layout=q2", "a number of copies"),
+        ("md raid10 a b layout=q2", "layout=q2", "the number of copies"),
         ("md raid0 a write-mostly b", "raid0", "raid1 only"),
         ("lvm cache hdd1 nvme1", "cache", "needs a fast device"),
         ("lvm linear hdd1 cachevol nvme1", "cachevol", "for cache and writecache"),
         ("lvm raid1 a", "raid1", "needs at least 2 devices, found 1"),
-        ("lvm raid1 a b mirrors=two", "mirrors=two", "no number of mirrors; write mirrors=1"),
+        ("lvm raid1 a b mirrors=two", "mirrors=two", "mirrors=1"),
         ("lvm raid1 a b mirrors=2", "mirrors=2", "needs 3 devices, found 2"),
         ("lvm raid10 a b c d mirrors=1 stripes=3", "mirrors=1", "needs 6 devices, found 4"),
         ("lvm raid5 a b c stripes=3", "stripes=3", "needs 4 devices, found 3"),
-        ("md raid5 a b c write-journal=/dev/sdq", "write-journal=/dev/sdq", "no option of md"),
+        ("md raid5 a b c write-journal=/dev/sdq", "write-journal=/dev/sdq", "not a known option of md"),
         ("a | luks cypher=aes", "cypher=aes", "did you mean `cipher`?"),
         ("a | luks sector-size=1000", "sector-size=1000", "expected 1024, 2048, 4096 or 512"),
         ("autotier (a | ext4)", "autotier", "at least 2 tiers"),
-        ("autotier quota=20% (a | ext4) (b | ext4)", "quota=20%", "stands after its tier"),
-        ("autotier (a | ext4) quota=lots (b | ext4)", "quota=lots", "no quota"),
-        ("autotier (a | ext4) quota=120% (b | ext4)", "quota=120%", "no quota"),
+        ("autotier quota=20% (a | ext4) (b | ext4)", "quota=20%", "comes after its tier"),
+        ("autotier (a | ext4) quota=lots (b | ext4)", "quota=lots", "not a quota"),
+        ("autotier (a | ext4) quota=120% (b | ext4)", "quota=120%", "not a quota"),
     ],
 )
-def test_the_caret_stands_under_the_word(text: str, pointed_at: str, said: str) -> None:
+def test_the_caret_is_under_the_word(text: str, pointed_at: str, said: str) -> None:
     with pytest.raises(CampaignError) as raised:
         resolve(text)
     message, line, carets = raised.value.message.split("\n")
@@ -101,8 +101,8 @@ def test_the_caret_stands_under_the_word(text: str, pointed_at: str, said: str) 
 @pytest.mark.parametrize(
     "text", ["zfs raidz1 a b raidz1 c d e", "zfs raidz2 a b c raidz2 d e f rust", "zfs mirror a b raidz1 c d e"]
 )
-def test_vdevs_that_survive_as_many_failures_stand_side_by_side(text: str) -> None:
-    """zpool of OpenZFS 2.1 and 2.3 takes raidz vdevs of unlike width."""
+def test_vdevs_of_the_same_redundancy_may_be_combined(text: str) -> None:
+    """zpool of OpenZFS 2.1 and 2.3 accepts raidz vdevs of different width."""
     assert tree.devices(resolve(text))
 
 

@@ -120,7 +120,7 @@ def test_the_limit_of_the_arc_comes_with_its_undo() -> None:
     assert node.spec.dataset == (("compression", "off"),)
 
 
-@pytest.mark.parametrize(("text", "said"), [("arc_max=lots", "is no size"), ("arc_max=32M", "below 64M")])
+@pytest.mark.parametrize(("text", "said"), [("arc_max=lots", "not a size"), ("arc_max=32M", "64M")])
 def test_a_limit_that_the_arc_cannot_have(text: str, said: str) -> None:
     with pytest.raises(CampaignError, match=said):
         resolve(f"zfs a {text}")
@@ -177,9 +177,9 @@ def test_a_log_may_be_a_mirror_of_unequal_devices() -> None:
     [
         ("zfs mirror small big", {"small": GIB}, "zpool refuses a 2-way mirror of unequal devices: 1 GiB, 20 GiB"),
         ("zfs raidz1 a b small", {"small": GIB}, "zpool refuses a raidz1 of 3"),
-        ("zfs a small", {"small": 64 * MIB}, "has 64 MiB, and zfs needs 74 MiB"),
+        ("zfs a small", {"small": 64 * MIB}, "has 64 MiB, but zfs needs at least 74 MiB"),
         ("zfs a | zvol 25G", {}, "does not fit its pool"),
-        ("a | luks", {"a": 16 * MIB}, "the header of LUKS2 alone"),
+        ("a | luks", {"a": 16 * MIB}, "luks needs at least 17 MiB"),
     ],
 )
 def test_devices_that_do_not_do(text: str, sizes: dict[str, int], said: str) -> None:

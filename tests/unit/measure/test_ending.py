@@ -9,7 +9,7 @@ from poolproof.campaign.model import Measure, Until, Workload
 from poolproof.hosts.base import FileMissing
 from poolproof.hosts.local import LocalHost
 from poolproof.layers.base import WriteBack
-from poolproof.layers.zfs_txg import transaction_groups
+from poolproof.layers.zfs_status import transaction_groups
 from poolproof.load.fio.generator import GENERATOR
 from poolproof.load.fio.jobs import jobs_of, lasting
 from poolproof.load.fio.json_output import read_json
@@ -149,8 +149,8 @@ def test_writes_last_three_turns_of_the_write_back_below() -> None:
 
 
 def test_a_turn_is_over_sooner_where_more_is_written() -> None:
-    assert WriteBack(5.0, 400 * 4096).turn_s(400 * 4096) == 1.0
-    assert WriteBack(5.0, 400 * 4096).turn_s(0.0) == 5.0
+    assert WriteBack(5.0, 400 * 4096).cycle_s(400 * 4096) == 1.0
+    assert WriteBack(5.0, 400 * 4096).cycle_s(0.0) == 5.0
     assert ending(write_backs=(WriteBack(5.0, 400 * 4096),)).judge(steady(4.0), BEGUN_S).done
 
 

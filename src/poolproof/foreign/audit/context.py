@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from poolproof.errors import UsageError
 from poolproof.evidence.model import Target, ZfsFacts
 from poolproof.foreign.audit.devices import Devices, parse_devices
+from poolproof.layers.existing import compressed_unit_bytes
 from poolproof.units import parse_size
 
 _ZFS = re.compile(r"^(?P<kind>openzfs|zfs|zvol)(?:[-/ ]?(?P<version>\d+\.\d+\S*))?$")
@@ -25,7 +26,6 @@ _KNOWN = frozenset(
 """File systems by the names that kernels give them (Documentation/filesystems, `man 5 filesystems`)."""
 
 _LONGEST = 30
-_BTRFS_COMPRESSED_EXTENT_BYTES = 128 * 1024
 _NOT_COMPRESSED = ("off", "none", "no", "0")
 
 
@@ -80,8 +80,8 @@ def target_of(context: Context, found: Target | None = None) -> Target | None:
     base = _named(context) if context.file_system is not None or found is None else found
     compression = base.compression if context.compression is None else context.compression or None
     record = context.record_bytes or base.record_bytes
-    if record is None and compression and base.file_system == "btrfs":
-        record = _BTRFS_COMPRESSED_EXTENT_BYTES
+    if record is None and compression:
+        record = compressed_unit_bytes(base.file_system)
     told = replace(base, ram_bytes=context.ram_bytes or base.ram_bytes, compression=compression, record_bytes=record)
     return _on_devices(told, context.devices) if context.devices else told
 

@@ -1,23 +1,21 @@
 """What the jobs stand on: as the flags say, and else as the host tells of the paths of their files."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import cache
 
 from poolproof.devices.model import Leaf, Volume
 from poolproof.errors import PoolproofError
 from poolproof.evidence.files import inspect
-from poolproof.evidence.model import Evidence, Target, ZfsFacts
-from poolproof.facts.background import busy_with
-from poolproof.facts.block import device_under
+from poolproof.evidence.model import Evidence, Target
 from poolproof.facts.machine import Machine, survey
 from poolproof.facts.mountinfo import mount_of, parse_mountinfo
-from poolproof.facts.zfs import DatasetFacts, dataset_facts, volume_of
 from poolproof.foreign.audit.context import Context
 from poolproof.foreign.audit.context import target_of as told_by
 from poolproof.foreign.lint.job_groups import JobFiles
 from poolproof.foreign.lint.paths import PathTarget, files_there, standing
 from poolproof.hosts.base import Host, HostUnreachable
+from poolproof.layers.existing import busy_on, device_under
+from poolproof.layers.zfs_status import FoundDataset, find_dataset, on_dataset, volume_of
 from poolproof.measure.target import target_of
 
 _MOST_FILES = 64
@@ -37,7 +35,7 @@ class TargetLookup:
         self._target = cache(self._look)
         self._leaves = cache(lambda place: _leaves(host, place))
         self._files = cache(lambda paths: inspect(host, files_there(host, paths)[:_MOST_FILES]))
-        self._busy = cache(lambda devices: busy_with(host, devices))
+        self._busy = cache(lambda disks: busy_on(disks, host))
         self._zfs = cache(lambda place: _zfs_below(host, place, self._leaves(place)))
         self._machine: Callable[[], Machine] = cache(lambda: survey(host, ()))
 
@@ -109,37 +107,15 @@ def _leaves(host: Host, place: PathTarget) -> tuple[Leaf, ...]:
 
 
 def _target(
-    host: Host, place: PathTarget, leaves: tuple[Leaf, ...], machine: Machine, facts: DatasetFacts | None
+    host: Host, place: PathTarget, leaves: tuple[Leaf, ...], machine: Machine, facts: FoundDataset | None
 ) -> Target:
     target = target_of(host, Volume(place.path, place.is_block, leaves), leaves, machine)
-    return target if facts is None else _on_zfs(target, facts, is_zvol=target.file_system != "zfs")
+    return target if facts is None else on_dataset(target, facts.properties, facts.zfs)
 
 
-def _zfs_below(host: Host, place: PathTarget, leaves: Sequence[Leaf]) -> DatasetFacts | None:
+def _zfs_below(host: Host, place: PathTarget, leaves: Sequence[Leaf]) -> FoundDataset | None:
     mount = None if place.is_block else mount_of(parse_mountinfo(host.read("/proc/self/mountinfo")), place.path)
     if mount is not None and mount.file_system == "zfs":
-        return dataset_facts(host, mount.source)
+        return find_dataset(host, mount.source, is_zvol=False)
     volume = next(filter(None, (volume_of(host, leaf.path) for leaf in leaves)), None)
-    return dataset_facts(host, volume) if volume else None
-
-
-def _on_zfs(target: Target, facts: DatasetFacts, *, is_zvol: bool) -> Target:
-    said = facts.properties
-    unit, compression = said.get("volblocksize" if is_zvol else "recordsize"), said.get("compression")
-    return replace(
-        target,
-        record_bytes=int(unit) if unit and unit.isdigit() else None,
-        compression=None if compression in (None, "off") else compression,
-        zfs=ZfsFacts(
-            version=facts.version,
-            is_zvol=is_zvol,
-            direct=said.get("direct"),
-            sync=said.get("sync"),
-            logbias=said.get("logbias"),
-            primarycache=said.get("primarycache"),
-            dedup=said.get("dedup"),
-            arc_max_bytes=facts.arc_max_bytes,
-            has_log=facts.has_log,
-            has_cache=facts.has_cache,
-        ),
-    )
+    return find_dataset(host, volume, is_zvol=True) if volume else None

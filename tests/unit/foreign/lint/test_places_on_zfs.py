@@ -14,7 +14,7 @@ from poolproof.foreign.lint.target_lookup import TargetLookup
 from poolproof.process import Completed
 from tests.unit.foreign.lint.making import job, source
 from tests.unit.layers.recorded import RecordedHost
-from tests.unit.layers.test_zfs_report import ARCSTATS, PROPERTIES, VOLUME
+from tests.unit.layers.test_zfs_status import ARCSTATS, PROPERTIES, VOLUME
 
 _MOUNTS = """\
 24 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw,errors=remount-ro
@@ -50,7 +50,7 @@ _FILES = {
 
 
 def _get(dataset: str) -> tuple[str, ...]:
-    return ("zfs", "get", "-Hp", "-o", "property,value", "all", dataset)
+    return ("zfs", "get", "-H", "-p", "-o", "property,value", "all", dataset)
 
 
 def _stands(path: str, said: str) -> tuple[tuple[str, ...], str]:

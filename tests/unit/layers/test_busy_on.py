@@ -1,9 +1,11 @@
-"""What disks are busy with by themselves, from /proc/mdstat of Linux 6.1 (mdadm 4.2)."""
+"""The background work on disks, from /proc/mdstat of Linux 6.1 (mdadm 4.2)."""
 
 import pytest
 
-from poolproof.facts.background import busy_with, parse_mdstat
-from tests.unit.layers.recorded import RecordedHost
+from poolproof.layers.existing import busy_on
+from poolproof.layers.md import parse_mdstat
+
+from .recorded import RecordedHost
 
 _MDSTAT = """\
 Personalities : [raid1] [raid6] [raid5] [raid4]
@@ -30,7 +32,7 @@ def test_idle_arrays_and_no_arrays() -> None:
 @pytest.mark.parametrize(
     ("device", "born", "said"),
     [
-        ("sda", "1795300000", ("the lazy initialisation of an ext4",)),
+        ("sda", "1795300000", ("lazy initialization of an ext4",)),
         ("sda", "1790000000", ()),
         ("sda", "0", ()),
         ("sdb", "1795300000", ()),
@@ -47,4 +49,4 @@ def test_lazy_initialisation_is_that_of_a_new_ext4_on_the_disk(device: str, born
         },
         files={"/proc/self/mountinfo": mounts, "/proc/mdstat": _MDSTAT},
     )
-    assert busy_with(host, [device]) == said
+    assert busy_on([device], host) == said

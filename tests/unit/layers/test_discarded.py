@@ -1,4 +1,4 @@
-"""Who says that a disk was trimmed: mkfs right on a real disk that takes discards, and nobody else."""
+"""A target is `discarded` if mkfs ran directly on a real disk that supports discard, and only then."""
 
 from dataclasses import replace
 
@@ -7,11 +7,14 @@ import pytest
 from poolproof.devices.model import Leaf, Volume
 from poolproof.evidence import model
 from poolproof.evidence.model import Target
-from poolproof.layers.trimmed import after_mkfs
+from poolproof.layers.open_layout import describe
+from poolproof.layers.tree import plan_tree
 from poolproof.rules.judge import judge
 from poolproof.rules.model import Case
 from tests.unit.facts.told import ToldHost
 from tests.unit.rules.making import EXT4, GIB, counted, direction, jobs, said
+
+from .ground import SITE, resolve
 
 METAL = Target("ext4", rotational=False, in_guest=False)
 
@@ -25,8 +28,13 @@ def host(name: str, most: str = "2147450880\n") -> ToldHost:
     return ToldHost({f"/sys/class/block/{name}/queue/discard_max_bytes": most})
 
 
-def test_a_file_system_right_on_an_ssd() -> None:
-    assert after_mkfs(METAL, [disk("sda")], host("sda")).discarded
+def described(text: str, volume: Volume, on: ToldHost, target: Target = METAL) -> Target:
+    return describe(plan_tree(resolve(text), {"a": volume}, SITE, "mix"), on, target)
+
+
+@pytest.mark.parametrize("text", ["a | ext4", "a | xfs", "btrfs a"])
+def test_a_file_system_directly_on_an_ssd(text: str) -> None:
+    assert described(text, disk("sda"), host("sda")).discarded
 
 
 @pytest.mark.parametrize(
@@ -42,7 +50,7 @@ def test_a_file_system_right_on_an_ssd() -> None:
     ids=["no discards", "nothing told", "a loop device", "a layer between", "a guest", "nobody knows"],
 )
 def test_elsewhere_nothing_is_said(target: Target, volume: Volume, told: ToldHost) -> None:
-    assert after_mkfs(target, [volume], told) == target
+    assert described("a | ext4", volume, told, target) == target
 
 
 @pytest.mark.parametrize(("unwritten", "verdict"), [(0, "sound"), (1 << 20, "suspect")])

@@ -5,7 +5,7 @@ import pytest
 from poolproof.evidence.model import Target
 from poolproof.layers import open_layout
 from poolproof.layers.base import DeviceNode
-from poolproof.layers.zfs_report import busy_with, parse_list
+from poolproof.layers.zfs_status import busy_with, parse_list
 
 from .ground import MIB, plan
 from .recorded import RecordedHost

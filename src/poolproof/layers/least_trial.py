@@ -1,0 +1,130 @@
+"""The shortest trial of each cell if trials run until their value is precise: three write-back periods of the layout.
+
+This is a forecast from the campaign alone. The host's real periods are read when a trial begins
+(`measure/turnover.py`). A period is certain only if the layout sets it, as the `commit` option of btrfs does. Other
+periods are settings of the host, and end early under heavy writes. The page cache counts for writes that are neither
+direct nor synchronous.
+"""
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+
+from poolproof.campaign.error_location import located_at
+from poolproof.campaign.model import Campaign, JobSpec, Workload
+from poolproof.errors import CampaignError
+from poolproof.layers.base import DeviceNode, Node
+from poolproof.layers.tree import layer_nodes, resolve
+from poolproof.stopping.model import StoppingRule
+from poolproof.units import format_duration
+
+_PAGE_CACHE_S = 35.0
+_SECONDS = {"": 1.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_TIME = re.compile(r"(\d{1,9})(|s|ms|us|m|h|d)")
+_RUNTIME = ("runtime", "timeout")
+_PHASES = ("stonewall", "wait_for_previous")
+_WRITES = ("write", "rw", "readwrite", "trimwrite")
+_SYNCS = ("sync", "fsync", "fdatasync")
+
+
+def least_trials_s(campaign: Campaign) -> Mapping[tuple[str, str], float]:
+    """Return the seconds by layout and workload; 0 if nothing is written, empty if trials have a fixed time."""
+    if campaign.measure.until is None:
+        return {}
+    return {
+        (name, workload.name): StoppingRule.TURNS * _buffered_s(node, workload, only_certain=False)
+        for name, node in _nodes(campaign).items()
+        for workload in campaign.workloads
+    }
+
+
+def check_budget(campaign: Campaign) -> None:
+    """Check that the budget allows the minimum number of trials of every cell.
+
+    Raises:
+        CampaignError: the budget is below the time that fio alone needs.
+    """
+    if campaign.budget_s is None or campaign.measure.until is None:
+        return
+    certain = list(_trials_s(campaign, only_certain=True))
+    usual = list(_trials_s(campaign, only_certain=False))
+    trials = campaign.measure.trials
+    total_s = trials * sum(certain)
+    if campaign.budget_s >= total_s:
+        return
+    shortest, longest = min(certain), max(certain)
+    each = f"{shortest:g} s" if shortest == longest else f"{shortest:g} to {longest:g} s"
+    why = "" if shortest == longest else "; a trial lasts three write-back periods, or as long as its `runtime`"
+    with located_at(campaign.budget_origin):
+        raise CampaignError(
+            f"a budget of {format_duration(campaign.budget_s)} is too small: {trials * len(certain)} trials of {each} "
+            f"take {format_duration(total_s)} for fio alone{why}",
+            f"write budget: {math.ceil(trials * max(sum(certain), sum(usual)) * 2)}s, which leaves time for building, "
+            "or fewer trials",
+        )
+
+
+def _nodes(campaign: Campaign) -> dict[str, Node]:
+    names = {device.name for device in campaign.devices}
+    return {layout.name: resolve(layout.expression, names) for layout in campaign.layouts}
+
+
+def _trials_s(campaign: Campaign, *, only_certain: bool) -> Iterator[float]:
+    """Yield the seconds of one trial of each cell."""
+    for node in _nodes(campaign).values():
+        for workload in campaign.workloads:
+            buffered_s = StoppingRule.TURNS * _buffered_s(node, workload, only_certain=only_certain)
+            own_s = _own_s(workload)
+            yield max(campaign.measure.shortest_s, buffered_s) + _ramp_s(workload) if own_s is None else own_s
+
+
+def _buffered_s(node: Node, workload: Workload, *, only_certain: bool) -> float:
+    """Return the longest time in seconds that a write of the workload may stay in RAM."""
+    writers = [dict(job.options) for job in workload.jobs if _writes(job)]
+    if not writers:
+        return 0.0
+    forecasts = [entry.layer.write_back_forecast(entry.spec) for entry in layer_nodes(node)]
+    periods = [each.seconds for each in forecasts if each is not None and (each.is_certain or not only_certain)]
+    is_buffered = any(job.get("direct") == "0" and not _is_synchronous(job) for job in writers)
+    if is_buffered and not only_certain and uses_page_cache(node):
+        periods.append(_PAGE_CACHE_S)
+    return max(periods, default=0.0)
+
+
+def uses_page_cache(node: Node) -> bool:
+    """True if buffered writes to the layout wait in the page cache."""
+    if isinstance(node, DeviceNode):
+        return True
+    return node.layer.uses_page_cache(node.spec, [uses_page_cache(below) for below in node.inputs])
+
+
+def _own_s(workload: Workload) -> float | None:
+    """Return the seconds that a workload runs at least by its own options; None if poolproof decides when it ends."""
+    jobs = [dict(job.options) for job in workload.jobs]
+    timed = [job.get("time_based", "1") != "0" for job in jobs]
+    runtimes = [next((job[name] for name in _RUNTIME if name in job), None) for job in jobs]
+    phases = any(job.get(name, "0") != "0" for job in jobs[1:] for name in _PHASES)
+    if all(timed) and not phases and not any(runtimes):
+        return None
+    runs = [_seconds(text) for text, is_timed in zip(runtimes, timed, strict=True) if text and is_timed]
+    return max(runs, default=0.0) + _ramp_s(workload)
+
+
+def _ramp_s(workload: Workload) -> float:
+    return max(_seconds(dict(job.options).get("ramp_time", "0")) for job in workload.jobs)
+
+
+def _seconds(text: str) -> float:
+    """Parse the usual forms of fio's times; others count as 0, so that a valid budget is never rejected."""
+    match = _TIME.fullmatch(text.strip().lower())
+    return float(match[1]) * _SECONDS[match[2]] if match else 0.0
+
+
+def _is_synchronous(options: Mapping[str, str]) -> bool:
+    return any(options.get(name, "0") != "0" for name in _SYNCS)
+
+
+def _writes(job: JobSpec) -> bool:
+    options = dict(job.options)
+    mode = options.get("rw", options.get("readwrite", "read")).removeprefix("rand")
+    return mode.startswith(_WRITES)

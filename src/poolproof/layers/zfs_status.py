@@ -1,0 +1,200 @@
+"""What ZFS reports: properties, space, background work, module parameters, and the sides of mirrors.
+
+Formats: `zfs get -H -p -o property,value all` prints each property and its exact value with a tab in between.
+`zpool status` starts the groups of log and cache devices with a line of that word, after one tab. arcstats has a name,
+a type and a value on each line (zfs-get(8), zpool-status(8)).
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from poolproof.devices.model import Leaf, Volume
+from poolproof.evidence.model import MirrorSide, Target, ZfsFacts
+from poolproof.evidence.zfs import KSTATS, parse_kstat
+from poolproof.hosts.base import FileMissing, Host
+from poolproof.layers.base import WriteBack
+from poolproof.layers.zfs_vdevs import Vdev
+
+_LIMIT_S = 60.0
+PARAMETERS = "/sys/module/zfs/parameters"
+TXG_TIMEOUT_S = 5.0
+_BUSY = re.compile(r"^\s*(?:scan|remove|expand): (.*\bin progress\b.*)$", re.MULTILINE)
+_VDEV_BUSY = re.compile(r"\((\d+% (?:initialized|trimmed)), started")
+_SCAN = re.compile(r"^\s*scan: (scrub|resilver) in progress", re.MULTILINE)
+_GROUP = re.compile(r"^\t(logs|cache)\s*$", re.MULTILINE)
+_ZVOL_DEVICES = "/dev/zvol/"
+
+
+@dataclass(frozen=True)
+class FoundDataset:
+    """A dataset or volume that poolproof did not build. `busy_with` is "scrub", "resilver" or None."""
+
+    properties: Mapping[str, str]
+    zfs: ZfsFacts
+    busy_with: str | None
+
+
+def find_dataset(host: Host, name: str, *, is_zvol: bool) -> FoundDataset | None:
+    """Return a dataset or volume with its properties, in ZFS's own words and exact values; None if it does not exist.
+
+    Raises:
+        ProgramMissing: the host has no `zfs`.
+    """
+    properties = read_properties(name, host)
+    if properties is None:
+        return None
+    status = host.run(["zpool", "status", name.partition("/")[0]], timeout_s=_LIMIT_S, check=False).stdout
+    groups, scan = _GROUP.findall(status), _SCAN.search(status)
+    zfs = replace(module_facts(host), is_zvol=is_zvol, has_log="logs" in groups, has_cache="cache" in groups)
+    return FoundDataset(properties, zfs, scan[1] if scan else None)
+
+
+def volume_of(host: Host, device: str) -> str | None:
+    """Return the name of the volume behind `/dev/zd0` or `/dev/zvol/tank/vol`; None if the device is not a zvol."""
+    if device.startswith(_ZVOL_DEVICES):
+        return device.removeprefix(_ZVOL_DEVICES)
+    if not re.fullmatch(r"/dev/zd\d+", device):
+        return None
+    found = host.run(["/lib/udev/zvol_id", device], timeout_s=_LIMIT_S, check=False)
+    return found.stdout.strip() or None if found.returncode == 0 else None
+
+
+def read_properties(dataset: str, host: Host) -> Mapping[str, str] | None:
+    """Return all properties of a dataset or volume, sizes in bytes; None if it does not exist."""
+    argv = ("zfs", "get", "-H", "-p", "-o", "property,value", "all", dataset)
+    printed = host.run(argv, timeout_s=_LIMIT_S, check=False)
+    if printed.returncode != 0:
+        return None
+    return dict(line.split("\t", 1) for line in printed.stdout.splitlines() if "\t" in line)
+
+
+def on_dataset(target: Target, properties: Mapping[str, str], zfs: ZfsFacts) -> Target:
+    """Return the target with the properties of the dataset or volume under it, and these facts about its pool."""
+    unit, compression = (
+        properties.get("volblocksize" if zfs.is_zvol else "recordsize", ""),
+        properties.get("compression"),
+    )
+    return replace(
+        target,
+        record_bytes=int(unit) if unit.isdigit() else None,
+        compression=None if compression == "off" else compression,
+        zfs=replace(
+            zfs,
+            direct=None if zfs.is_zvol else properties.get("direct"),
+            sync=properties.get("sync"),
+            logbias=properties.get("logbias"),
+            primarycache=properties.get("primarycache"),
+            dedup=properties.get("dedup"),
+        ),
+    )
+
+
+def module_facts(host: Host) -> ZfsFacts:
+    """Return the version of the kernel module and the maximum size of the ARC in bytes."""
+    return ZfsFacts(version=read(host, "/sys/module/zfs/version"), arc_max_bytes=read_arc(host).get("c_max"))
+
+
+def read_arc(host: Host) -> Mapping[str, int]:
+    """Return the counters of the ARC by name; empty if the module is not loaded."""
+    return parse_kstat(read(host, f"{KSTATS}/arcstats") or "")
+
+
+def read(host: Host, path: str) -> str | None:
+    """Return the content of a file, stripped; None if there is no such file."""
+    try:
+        return host.read(path).strip()
+    except FileMissing:
+        return None
+
+
+def transaction_groups(host: Host) -> WriteBack:
+    """Return how often a transaction group is written to the pool's disks, by the parameters of the module (zfs(4)).
+
+    A group is closed after zfs_txg_timeout seconds, or earlier, when zfs_dirty_data_sync_percent of zfs_dirty_data_max
+    are dirty. The intent log makes synchronous writes durable earlier, but their data still moves with its group.
+    """
+    most, percent = _parameter(host, "zfs_dirty_data_max"), _parameter(host, "zfs_dirty_data_sync_percent")
+    timeout_s = _parameter(host, "zfs_txg_timeout")
+    return WriteBack(
+        seconds=TXG_TIMEOUT_S if timeout_s is None else float(timeout_s),
+        bytes=most * percent // 100 if most and percent else None,
+    )
+
+
+def _parameter(host: Host, name: str) -> int | None:
+    text = read(host, f"{PARAMETERS}/{name}")
+    return int(text) if text and text.isdigit() else None
+
+
+def busy_with(status: str) -> str | None:
+    """Return the background work of a pool, from `zpool status -i -t`; None if there is none."""
+    found = _BUSY.search(status) or _VDEV_BUSY.search(status)
+    return found[1].strip() if found else None
+
+
+@dataclass(frozen=True)
+class VdevSpace:
+    """A row of `zpool list -v`: its depth below the pool (the pool itself is 0), its name, and bytes.
+
+    `section` is the heading above it: empty for data, else `logs`, `cache`, `special`, `dedup` or `spare`.
+    """
+
+    depth: int
+    name: str
+    section: str
+    allocated_bytes: int | None
+    size_bytes: int | None = None
+
+
+def space_of(pool: str, host: Host) -> tuple[VdevSpace, ...]:
+    """Return the space of a pool and of its vdevs."""
+    return parse_list(host.run(("zpool", "list", "-v", "-p", pool), timeout_s=_LIMIT_S).stdout)
+
+
+def parse_list(text: str) -> tuple[VdevSpace, ...]:
+    """Return the rows of `zpool list -v -p` (2.1 to 2.3), without the headings.
+
+    Raises:
+        ValueError: the text is not such a list.
+    """
+    header, *lines = text.splitlines() or [""]
+    columns = header.split()
+    if not {"ALLOC", "SIZE"} <= set(columns):
+        raise ValueError(f"`zpool list -v` printed no column ALLOC: {header!r}")
+    rows: list[VdevSpace] = []
+    section = ""
+    for line in lines:
+        cells = line.split()
+        depth = (len(line) - len(line.lstrip())) // 2
+        if depth == 0 and rows:
+            section = cells[0]
+        else:
+            allocated, size = _number(cells, columns.index("ALLOC")), _number(cells, columns.index("SIZE"))
+            rows.append(VdevSpace(depth, cells[0], section, allocated, size))
+    return tuple(rows)
+
+
+def _number(cells: Sequence[str], column: int) -> int | None:
+    return int(cells[column]) if len(cells) > column and cells[column].isdigit() else None
+
+
+def mirror_sides(vdevs: Sequence[Vdev], inputs: Sequence[Volume], host: Host) -> tuple[tuple[MirrorSide, ...], ...]:
+    """Return the sides of each mirror among the vdevs; `inputs` are those of the pool."""
+    mirrors = (vdev for vdev in vdevs if vdev.kind == "mirror")
+    return tuple(tuple(_side(inputs[member], host) for member in vdev.members) for vdev in mirrors)
+
+
+def _side(volume: Volume, host: Host) -> MirrorSide:
+    rotational = [_is_rotational(leaf, host) for leaf in volume.leaves]
+    return MirrorSide(
+        devices=tuple(leaf.name for leaf in volume.leaves),
+        turns=any(rotational) if rotational and None not in rotational else None,
+        is_file=not volume.path.startswith("/dev/"),
+    )
+
+
+def _is_rotational(leaf: Leaf, host: Host) -> bool | None:
+    """True if the kernel calls the disk rotational, which is what ZFS asks too; None if it does not say."""
+    text = read(host, f"{leaf.counter.removesuffix('/stat')}/queue/rotational")
+    return None if text is None else text == "1"

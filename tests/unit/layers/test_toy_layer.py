@@ -1,0 +1,80 @@
+"""A layer is one file: with one outside the package, everything knows it and nothing else changes."""
+
+import importlib
+from collections.abc import Iterator
+
+import pytest
+
+from poolproof.campaign.yaml import parse_campaign
+from poolproof.errors import CampaignError, HostError
+from poolproof.facts.mountinfo import Mount
+from poolproof.lab import recipe
+from poolproof.layers import existing, tree
+from poolproof.layers.catalogue import all_layers, recorded_settings
+from poolproof.layers.least_trial import check_budget, least_trials_s
+
+from .ground import GIB, SITE, plan, resolve
+from .recorded import RecordedHost
+from .toys import toy_layers
+
+
+@pytest.fixture(autouse=True)
+def _toy() -> Iterator[None]:
+    with toy_layers():
+        yield
+
+
+def test_it_is_found_parsed_and_planned() -> None:
+    assert "ext2" in all_layers()
+    built = plan("hdd1 | ext2 noatime blocksize=1024")
+    commands = [step.argv for step in built.make]
+    assert ("mkfs.ext2", "-q", "-F", "-b", "1024", "/dev/hdd1") in commands
+    assert commands[-1][:5] == ("mount", "-t", "ext2", "-o", "noatime")
+    assert (tree.write_factor(built.top.node), tree.redundancy(built.top.node)) == (1, 0)
+    assert tree.capacity_bytes(built.top.node, {"hdd1": 10 * GIB}) == 8 * GIB
+
+
+def test_its_mistakes_and_requirements_are_reported() -> None:
+    with pytest.raises(CampaignError, match="did you mean `blocksize`"):
+        resolve("hdd1 | ext2 blocksiz=1024")
+    with pytest.raises(HostError) as caught:
+        tree.needs(resolve("hdd1 | ext2"), SITE)
+    assert "mkfs.ext2" in caught.value.message
+    assert "toy-progs" in caught.value.hint
+    with pytest.raises(HostError, match="ext2 needs at least 1 MiB"):
+        plan("hdd1 | ext2", size_bytes=1024)
+
+
+def test_its_version_settings_and_image_packages_are_known() -> None:
+    version = all_layers()["ext2"].version
+    assert version is not None
+    assert version.name == "toyfs"
+    assert recorded_settings()["/proc/sys/vm/swappiness"] == "toy_swappiness"
+    try:
+        assert {"toy-progs", "toy-dkms"} <= set(importlib.reload(recipe).PACKAGES)
+    finally:
+        all_layers.cache_clear()
+
+
+def test_mounts_that_poolproof_did_not_build_are_described() -> None:
+    mount = Mount("0:50", "/srv", "ext2", "none", ("rw", "compressed"))
+    assert existing.compression_of(mount) == "toy"
+    assert existing.compressed_unit_bytes("ext2") == 65536
+    mounts = "24 1 0:50 / /srv rw - ext2 none rw,compressed\n"
+    host = RecordedHost({("realpath", "--canonicalize-existing", "/srv"): "/srv\n"}, {"/proc/self/mountinfo": mounts})
+    assert [below.device for below in existing.device_under(host, "/srv")] == ["toydisk"]
+    assert "toy work" in all_layers()["ext2"].busy_on(frozenset({"toydisk"}), host)
+
+
+def test_the_schedule_and_the_budget_know_its_write_back() -> None:
+    text = """\
+devices: {a: {file: 2G}}
+layouts: {one: a | ext2}
+workloads: {w: {rw: write, bs: 4k, size: 64m}}
+measure: {until: 3%, min: 3s, trials: 2..6}
+budget: 20s
+"""
+    campaign = parse_campaign(text, "c.yaml")
+    assert least_trials_s(campaign) == {("one", "w"): 21.0}
+    with pytest.raises(CampaignError, match=r"^c.yaml:5: .*2 trials of 21 s"):
+        check_budget(campaign)

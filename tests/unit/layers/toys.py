@@ -1,0 +1,28 @@
+"""Point the catalogue of layers at a folder outside the package."""
+
+import contextlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from poolproof import layers
+from poolproof.layers.catalogue import all_layers
+
+TOYS = Path(__file__).parent / "toy"
+
+
+@contextlib.contextmanager
+def toy_layers() -> Iterator[None]:
+    """Let the catalogue find the layers in `toy/`, as if they were files of the package."""
+    known = {name for name in sys.modules if name.startswith(f"{layers.__name__}.")}
+    layers.__path__.append(str(TOYS))
+    all_layers.cache_clear()
+    try:
+        yield
+    finally:
+        layers.__path__.remove(str(TOYS))
+        all_layers.cache_clear()
+        for name in {name for name in sys.modules if name.startswith(f"{layers.__name__}.")} - known:
+            if hasattr(sys.modules[name], "LAYER") and str(TOYS) in str(sys.modules[name].__file__):
+                del sys.modules[name]
+                delattr(layers, name.rpartition(".")[2])
