@@ -26,7 +26,7 @@ def command(
         typer.echo(json.dumps({key: getattr(found, key) for key in keys}))
         return
     typer.echo(f"{found.id}: {found.title}\n\n{found.wrong}\n\nHow to recognize it: {found.shows}")
-    typer.echo(f"\nThe error: {found.error}\n\nThe fix: {found.mend}")
+    typer.echo(f"\nThe error: {found.error}\n\nThe fix: {found.fix}")
     if found.reproduce:
         typer.echo(f"\nTo reproduce it:\n{found.reproduce}")
     typer.echo("\nSources: " + "; ".join(found.sources))

@@ -30,7 +30,7 @@ def target_of(host: Host, volume: Volume, leaves: tuple[Leaf, ...], machine: Mac
         loop_without_direct=tuple(leaf.path for leaf in leaves if _queue(host, leaf, "loop/dio") == "0"),
         kernel=_version(machine.kernel),
         rotational=_of_all(host, leaves, "queue/rotational", "1"),
-        disks=len(leaves),
+        disks=_countable_disks(leaves, machine),
         write_through=_of_all(host, leaves, "queue/write_cache", "write through"),
         dirty_limit_bytes=_dirty_limit(host, machine),
         physical_block_bytes=_largest(host, leaves, "queue/physical_block_size"),
@@ -45,6 +45,16 @@ def target_of(host: Host, volume: Volume, leaves: tuple[Leaf, ...], machine: Mac
 def _is_of_the_machine(leaf: Leaf) -> bool:
     """Whether the leaf lies on a disk that the machine was given; an emulated one has poolproof's own model below."""
     return leaf.below is not None or not leaf.path.startswith("/dev/loop")
+
+
+def _countable_disks(leaves: tuple[Leaf, ...], machine: Machine) -> int | None:
+    """The number of disks whose seek time is known to be that of a disk.
+
+    None in a guest, where `rotational` is a default of the hypervisor and its cache is below the counters, and for
+    files on loop devices, which take the flag from a disk that the host may cache.
+    """
+    own = not machine.is_guest and not any(leaf.path.startswith("/dev/loop") for leaf in leaves)
+    return len(leaves) if own else None
 
 
 def _ceiling(host: Host, leaves: tuple[Leaf, ...]) -> float | None:

@@ -42,7 +42,7 @@ RULE = Rule(
     "write factor.",
     error="Low, as a measure of the disk. Measured: 2 to 3 times for small synchronous writes (page rounding, "
     "journal).",
-    mend="Report it. For media tests match bs to the record.",
+    fix="Report it. For media tests match bs to the record.",
     sources=("measured case L16", "https://github.com/openzfs/zfs/issues/6040"),
     pitfall_numbers="A4, #24",
     in_result=_in_result,

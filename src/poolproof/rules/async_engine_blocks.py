@@ -76,7 +76,7 @@ RULE = Rule(
     shows="In a job: libaio with direct=0, or libaio or io_uring on ZFS, with iodepth over 1. In a result: the mean "
     "submission latency is about the mean latency divided by iodepth. The depth histogram does not show it.",
     error="Latency high by iodepth times; IOPS low. Measured: slat 27.3 µs against 27.9 µs.",
-    mend=_FIX,
+    fix=_FIX,
     sources=(
         "https://github.com/openzfs/zfs/issues/10018",
         "https://www.mail-archive.com/fio@vger.kernel.org/msg00766.html",
@@ -84,7 +84,7 @@ RULE = Rule(
     pitfall_numbers="#7, A8",
     in_job=_in_job,
     options=("iodepth", "ioengine", "direct", "buffered"),
-    mended=_mended,
+    fixed_options=_mended,
     in_result=_in_result,
     cleared_by_byte_count=False,
     reproduce=script(

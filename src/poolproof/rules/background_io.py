@@ -73,7 +73,7 @@ RULE = Rule(
     "makes more than 5 % of their bytes in the window. It raises doubt where the bytes left after subtracting it no "
     "longer account for what fio moved, and the idle leaves were watched for a second or more.",
     error="Low; high where it hides a cache.",
-    mend=_FIX,
+    fix=_FIX,
     sources=("https://blog.liw.fi (md resync)", "man mkfs.ext4 (lazy_itable_init)"),
     pitfall_numbers="#36",
     in_job=_in_job,

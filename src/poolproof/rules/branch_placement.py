@@ -55,7 +55,7 @@ RULE = Rule(
     "measures whatever the create policy chose, and the sum is reported as the pool.",
     shows="In a job: several files on mergerfs. In evidence: one leaf moved 95 % of the bytes or more.",
     error="Either way, against what the reader takes for the pool.",
-    mend=_FIX,
+    fix=_FIX,
     sources=("https://trapexit.github.io/mergerfs/ (benchmarking, policies)",),
     pitfall_numbers="#18",
     in_job=_in_job,

@@ -31,7 +31,7 @@ RULE = Rule(
     "out of step) latencies come out as zero or as nonsense, and runtime may be wrong as well.",
     shows="In a result: I/Os were timed and their mean latency is 0.",
     error="Either way.",
-    mend="Check the clock, take another clocksource.",
+    fix="Check the clock, take another clocksource.",
     sources=("https://github.com/axboe/fio/issues/630", "https://github.com/axboe/fio/issues/902"),
     pitfall_numbers="#42",
     in_result=_in_result,

@@ -35,7 +35,7 @@ RULE = Rule(
     "checksum is made. The bytes do reach the disk, but iodepth has no effect and a read afterwards finds them in RAM.",
     shows="In a job: direct=1 writes on btrfs with checksums, on Linux 6.15 or later.",
     error="Low for writes at depth; high for reads that follow.",
-    mend="More jobs; cold caches before reads.",
+    fix="More jobs; cold caches before reads.",
     sources=("Linux commit 968f19c5b1b7",),
     pitfall_numbers="#41",
     in_job=_in_job,

@@ -28,7 +28,7 @@ RULE = Rule(
     "opened, two things are tested.",
     shows="In a job: a filename with a colon that no backslash stands before.",
     error="Another target than the reader thinks.",
-    mend="Escape it: \\:",
+    fix="Escape it: \\:",
     sources=("https://fio.readthedocs.io/en/latest/fio_doc.html (filename)",),
     pitfall_numbers="#34",
     in_job=_in_job,

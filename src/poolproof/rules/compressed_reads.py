@@ -34,7 +34,7 @@ RULE = Rule(
     shows="In evidence: the target compresses, and the leaves read less than fio did. fio's own layout of a missing "
     "file is incompressible, so this comes from an earlier write job.",
     error="High, by the compression ratio. Measured: 256 MiB by fio, 16 MiB by the disk.",
-    mend=_FIX,
+    fix=_FIX,
     sources=("measured case L13",),
     pitfall_numbers="#9, A1",
     in_result=_in_result,

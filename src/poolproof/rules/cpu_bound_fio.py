@@ -36,7 +36,7 @@ RULE = Rule(
     "can fill it, and then the figure is that of the processor.",
     shows="In a result: user and system time of a job add up to 90 % of a processor or more.",
     error="Low. One core was seen to give 3.0 M IOPS at 4k, and 4.0 GB/s with refill_buffers.",
-    mend="More jobs, or less work per byte.",
+    fix="More jobs, or less work per byte.",
     sources=("https://github.com/axboe/fio/issues/1206", "https://github.com/JonMagon/KDiskMark/issues/175"),
     pitfall_numbers="#29",
     in_result=_in_result,

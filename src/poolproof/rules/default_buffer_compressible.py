@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 
 from poolproof.load.model import LoadPart
+from poolproof.rules.fixes import always
 from poolproof.rules.flow import compresses, writes
-from poolproof.rules.mending import always
 from poolproof.rules.model import Case, Finding, Rule
 from poolproof.rules.naming import who
 from poolproof.rules.reproduction import script
@@ -71,7 +71,7 @@ RULE = Rule(
     "evidence: the drained writes are less than 90 % of what fio wrote.",
     error="High. Measured with lz4 on 128 KiB records: 14.9 times at bs=4k, 4.7 times at 16k, none from 64k on; "
     "zstd 26.7 times at 4k and still 2.2 times at 64k.",
-    mend=_FIX,
+    fix=_FIX,
     sources=(
         "measured cases L11, L12",
         "https://fio.readthedocs.io/en/latest/fio_doc.html (refill_buffers, scramble_buffers)",
@@ -79,7 +79,7 @@ RULE = Rule(
     pitfall_numbers="#9, A3",
     in_job=_in_job,
     options=("bs", "iodepth", "rw"),
-    mended=always(refill_buffers="1"),
+    fixed_options=always(refill_buffers="1"),
     in_result=_in_result,
     reproduce=script(
         "fio --name=trap --filename=trap --rw=write --bs=4k --size=256m --end_fsync=1",

@@ -38,7 +38,7 @@ RULE = Rule(
     "The one exception is a device that is there: fio works on it.",
     shows="In a job: a name that begins with a slash, and no filename.",
     error="Another target than the reader thinks.",
-    mend="--filename=/dev/disk/by-id/… as well.",
+    fix="--filename=/dev/disk/by-id/… as well.",
     sources=(
         "https://fio.readthedocs.io/en/latest/fio_doc.html (name, filename)",
         "measured with fio 3.33: --name=/dev/loop0 reads that device",
@@ -46,7 +46,7 @@ RULE = Rule(
     pitfall_numbers="#34",
     in_job=_in_job,
     options=("name",),
-    mended=_mended,
+    fixed_options=_mended,
     cleared_by_byte_count=False,
     reproduce=script("fio --name=/trap --rw=write --bs=4k --size=1m; ls -l"),
 )

@@ -37,7 +37,7 @@ RULE = Rule(
     "I/O ends with `Invalid argument` and fio stops.",
     shows="In a result: error 22 of a job with direct=1.",
     error="None: there is no figure.",
-    mend="direct=0 with end_fsync=1, or the disk's own block size.",
+    fix="direct=0 with end_fsync=1, or the disk's own block size.",
     sources=(
         "measured here: mergerfs 2.33.5 on Linux 6.18, every write with direct=1 over loop and virtio disks",
         "https://github.com/axboe/fio/issues/253",

@@ -30,7 +30,7 @@ def rule_section(rule: Rule) -> str:
         "",
         f"- **How it shows.** {rule.shows}",
         f"- **Error.** {rule.error}",
-        f"- **Mend.** {_sentence(rule.mend)}",
+        f"- **Fix.** {_sentence(rule.fix)}",
         f"- **With a byte account in order.** {_settled(rule)}",
         f"- **Sources.** {'; '.join(rule.sources)}",
         "",

@@ -36,12 +36,12 @@ RULE = Rule(
     "ZFS's ARC is asked to shrink, and need not empty.",
     shows="In a job: exec_prerun writes to drop_caches, and no sync stands before it.",
     error="High on reads.",
-    mend="sync first; on ZFS export and import.",
+    fix="sync first; on ZFS export and import.",
     sources=("https://docs.kernel.org/admin-guide/sysctl/vm.html (drop_caches)",),
     pitfall_numbers="#45",
     in_job=_in_job,
     options=("exec_prerun",),
-    mended=_mended,
+    fixed_options=_mended,
     reproduce=script(
         trap="echo 3 > /proc/sys/vm/drop_caches\nfio --name=trap --filename=trap --rw=read --bs=1m --size=256m "
         "--invalidate=0",

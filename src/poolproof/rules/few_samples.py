@@ -77,7 +77,7 @@ RULE = Rule(
     shows="In a job: percentile_list asks for more than the number of I/Os can give. In a result: fewer than 1,000 "
     "I/Os or syncs with percentiles.",
     error="Either way.",
-    mend="Run longer, or look at lower percentiles.",
+    fix="Run longer, or look at lower percentiles.",
     sources=("fio stat.h (FIO_IO_U_PLAT_BITS)",),
     pitfall_numbers="#31",
     in_job=_in_job,

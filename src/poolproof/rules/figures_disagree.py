@@ -41,7 +41,7 @@ RULE = Rule(
     "from several runs, or changed.",
     shows="In a result: bytes over runtime and the rate differ by more than 5 %, which rounding can't explain.",
     error="Either way.",
-    mend="Quote fio's whole output.",
+    fix="Quote fio's whole output.",
     sources=("fio's stat.c, show_ddir_status: bw = 1000 * io_bytes / runtime",),
     pitfall_numbers="A11",
     in_result=_in_result,

@@ -43,7 +43,7 @@ RULE = Rule(
     "still where several jobs sync at once, since one flush serves them all). A write counts as two I/Os there when it "
     "is flushed: count bytes, not I/Os.",
     error="Low latency of commits. Measured when honest: 4096 syncs, 4095 flushes, 8612 writes.",
-    mend="Find what answers in the disk's place, or say so beside the figure.",
+    fix="Find what answers in the disk's place, or say so beside the figure.",
     sources=("measured case L16", "https://www.kernel.org/doc/html/latest/block/stat.html"),
     pitfall_numbers="#19, #27",
     in_result=_in_result,

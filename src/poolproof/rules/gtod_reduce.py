@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from poolproof.rules.mending import always
+from poolproof.rules.fixes import always
 from poolproof.rules.model import Case, Finding, Rule
 from poolproof.rules.naming import who
 from poolproof.rules.reproduction import script
@@ -28,12 +28,12 @@ RULE = Rule(
     "there are no percentiles then, and those of another run must not be put beside it.",
     shows="In a job: gtod_reduce or disable_clat.",
     error="No latency; IOPS up to 2.3 times higher on a device that does nothing, hardly on real disks.",
-    mend="Leave the option out.",
+    fix="Leave the option out.",
     sources=("https://fio.readthedocs.io/en/latest/fio_doc.html (gtod_reduce)",),
     pitfall_numbers="#8",
     in_job=_in_job,
     options=("gtod_reduce", "disable_clat"),
-    mended=always(gtod_reduce=None, disable_clat=None),
+    fixed_options=always(gtod_reduce=None, disable_clat=None),
     cleared_by_byte_count=False,
     reproduce=script(
         "for reduce in 0 1; do fio --name=trap --ioengine=null --size=100g --bs=4k --iodepth=16 --rw=randread "

@@ -56,7 +56,7 @@ RULE = Rule(
     shows="Before the run: the target is in a virtual machine. In a result: random direct reads with a median under 40 "
     "µs there. Otherwise only a rate above what the disks can do gives it away (`physical-ceiling`).",
     error="High. Seen: 1095, then 3940 MiB/s.",
-    mend=_FIX,
+    fix=_FIX,
     sources=("Red Hat Virtualization Tuning Guide (disk caching)",),
     pitfall_numbers="#25, A6",
     in_job=_in_job,

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job
-from poolproof.rules.mending import always
+from poolproof.rules.fixes import always
 from poolproof.rules.model import Case, Finding, Rule
 from poolproof.rules.naming import who
 from poolproof.rules.path import is_fuse, is_network, is_zfs, may_end_in_ram
@@ -53,12 +53,12 @@ RULE = Rule(
     "network file systems have a further cache that it does not reach.",
     shows="In a job: reads through memory on such a file system, or invalidate=0, or pre_read=1.",
     error="High on reads. Measured on mergerfs with cache.files=off: no read reached the disk.",
-    mend=_FIX,
+    fix=_FIX,
     sources=("fio filesetup.c, __file_invalidate_cache", "https://github.com/openzfs/zfs/issues/18684"),
     pitfall_numbers="#12, #18, #45, #47",
     in_job=_in_job,
     options=("pre_read", "invalidate", "filename", "directory", "rw"),
-    mended=always(pre_read=None, invalidate=None),
+    fixed_options=always(pre_read=None, invalidate=None),
     reproduce=script(
         trap="fio --name=trap --filename=trap --rw=read --bs=1m --size=256m",
         before="fio --name=fill --filename=trap --rw=write --bs=1m --size=256m --refill_buffers --end_fsync=1",

@@ -45,12 +45,12 @@ RULE = Rule(
     shows="In a job: a synchronous engine, iodepth over 1, and io_submit_mode not offload. fio itself prints `queue "
     "depth will be capped at 1`.",
     error="Low on disks that can work in parallel; the reader believes in a depth that was never there.",
-    mend=_FIX,
+    fix=_FIX,
     sources=("https://fio.readthedocs.io/en/latest/fio_doc.html (iodepth)", "fio backend.c"),
     pitfall_numbers="#6",
     in_job=_in_job,
     options=("iodepth", "ioengine"),
-    mended=_mended,
+    fixed_options=_mended,
     cleared_by_byte_count=False,
     reproduce=script(
         "for depth in 1 32; do fio --name=trap --filename=trap --rw=randread --bs=4k --size=256m --direct=1 "

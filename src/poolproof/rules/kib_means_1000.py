@@ -77,11 +77,11 @@ RULE = Rule(
     shows="In a job: a size that ends in KiB, MiB or GiB without kb_base=1000; or a size with a suffix before "
     "kb_base=1000 on a command line, or in the globals above a section that has it: fio has read that size by then.",
     error="Either way; sizes 2 to 7 % off, and unaligned blocks.",
-    mend="Write 4k, 1m, 16g; kb_base before the sizes.",
+    fix="Write 4k, 1m, 16g; kb_base before the sizes.",
     sources=("https://fio.readthedocs.io/en/latest/fio_doc.html (kb_base)",),
     pitfall_numbers="#33",
     in_job=_in_job,
     options=("bs", "size", "io_size", "filesize", "offset", "offset_increment", "rate"),
-    mended=_mended,
+    fixed_options=_mended,
     reproduce=script("rm -f trap; fio --name=trap --filename=trap --rw=write --bs=4k --size=1MiB; stat -c %s trap"),
 )

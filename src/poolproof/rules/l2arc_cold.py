@@ -52,7 +52,7 @@ RULE = Rule(
     shows="In a job: the pool has a cache device, and the run is shorter than filling it takes. In evidence: "
     "l2_write_bytes still grows.",
     error="Low when cold, high when warm by accident.",
-    mend=_FIX,
+    fix=_FIX,
     sources=("man zfs.4 (l2arc_write_max)", "https://github.com/openzfs/zfs/issues/10687"),
     pitfall_numbers="#23",
     in_job=_in_job,

@@ -83,7 +83,7 @@ RULE = Rule(
     shows="In a result: half of the I/Os, or of the syncs of buffered data, took less than 5 µs. Buffered sequential "
     "reads (readahead) and buffered writes do that by design: there it is a note, and the bytes decide.",
     error="High. Measured: p99 of fdatasync 266 ns on tmpfs, which passes etcd's own test.",
-    mend="direct=1 where it is honoured, cold caches, a target that is a disk.",
+    fix="direct=1 where it is honoured, cold caches, a target that is a disk.",
     sources=("measured cases L14, L15",),
     pitfall_numbers="A6, #20",
     in_result=_in_result,

@@ -104,7 +104,7 @@ RULE = Rule(
     "asynchronous direct job that never pauses, it is a note: the queue was mostly empty. Time in fsync is in neither "
     "figure.",
     error="Either way.",
-    mend="Check the clock (fio --cpuclock-test) and the origin of the figures.",
+    fix="Check the clock (fio --cpuclock-test) and the origin of the figures.",
     sources=("Little, A Proof for the Queuing Formula L = λW, 1961", "https://github.com/axboe/fio/issues/630"),
     pitfall_numbers="A7",
     in_result=_in_result,

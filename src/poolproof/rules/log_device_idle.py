@@ -49,7 +49,7 @@ RULE = Rule(
     shows="In a job: the pool has a log device, and the job never syncs, or logbias is throughput. In evidence: "
     "zil_itx_metaslab_slog_bytes hardly moved.",
     error="None in the figure; the conclusion about the log device is wrong.",
-    mend=_FIX,
+    fix=_FIX,
     sources=("man zfsprops (logbias, sync)", "https://www.truenas.com/docs/references/slog/"),
     pitfall_numbers="#21",
     in_job=_in_job,

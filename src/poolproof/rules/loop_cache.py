@@ -107,7 +107,7 @@ RULE = Rule(
     "than 85 % of what the loop device moved. Where it moved over 15 % more, or was not counted, nothing clears a loop "
     "device without direct I/O of the doubt.",
     error="High. Measured: 1236 MB/s with no read on the disk, 377 MB/s with direct I/O on.",
-    mend=_FIX,
+    fix=_FIX,
     sources=("measured cases L09, L10", "https://github.com/longhorn/longhorn-engine/issues/207"),
     pitfall_numbers="#17",
     in_job=_in_job,

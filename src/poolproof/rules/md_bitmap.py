@@ -34,7 +34,7 @@ RULE = Rule(
     "writes pay for it most.",
     shows="Before the run: the target has such a bitmap, and the job makes small random or synchronous writes.",
     error="Low. Seen: 115 MB/s without, 22 with.",
-    mend="Turn it off for the test, enlarge its chunks, or report it.",
+    fix="Turn it off for the test, enlarge its chunks, or report it.",
     sources=("https://louwrentius.com (md bitmap)", "https://blog.liw.fi (md bitmap)", "man md"),
     pitfall_numbers="#37",
     in_job=_in_job,

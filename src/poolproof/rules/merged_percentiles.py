@@ -42,12 +42,12 @@ RULE = Rule(
     "its percentiles describe none of them, and a slow job hides.",
     shows="In a job: group_reporting over sections of unlike rw or bs, or unified_rw_reporting in a mixed job.",
     error="Either way.",
-    mend=_FIX,
+    fix=_FIX,
     sources=("https://fio.readthedocs.io/en/latest/fio_doc.html (group_reporting)",),
     pitfall_numbers="#31",
     in_job=_in_job,
     options=("unified_rw_reporting", "group_reporting"),
-    mended=_mended,
+    fixed_options=_mended,
     cleared_by_byte_count=False,
     reproduce=script(
         "fio --group_reporting --filename=trap --size=256m --direct=1 --time_based --runtime=3 --name=a --rw=randread "

@@ -34,7 +34,7 @@ RULE = Rule(
     shows="In evidence: reads from a mirror whose sides are files, on disks of which some turn and some do not.",
     error="Low for a mirror of an SSD and a hard disk. Measured: half from each with files, all from the SSD with "
     "disks.",
-    mend=_FIX,
+    fix=_FIX,
     sources=(
         "https://github.com/openzfs/zfs/blob/zfs-2.1.11/module/os/linux/zfs/vdev_file.c (vdev_file_open)",
         "https://github.com/openzfs/zfs/blob/zfs-2.1.11/module/zfs/vdev_mirror.c (vdev_mirror_load)",

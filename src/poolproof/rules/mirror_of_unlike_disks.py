@@ -33,7 +33,7 @@ RULE = Rule(
     "zfs_vdev_mirror_non_rotating_seek_inc (1) to that of one that does not, and asks the shorter one.",
     shows="In evidence: reads from a mirror whose sides are disks of which some turn and some do not.",
     error="None; as a measure of the hard disk it is high.",
-    mend=_FIX,
+    fix=_FIX,
     sources=(
         "https://github.com/openzfs/zfs/blob/zfs-2.1.11/module/zfs/vdev_mirror.c (vdev_mirror_load)",
         "https://openzfs.github.io/openzfs-docs/man/master/4/zfs.4.html (zfs_vdev_mirror_rotating_seek_inc)",

@@ -30,7 +30,7 @@ RULE = Rule(
     "read and rewrite sectors.",
     shows="Before the run: the smallest write of the layout (1 << ashift) is below the physical sector of the disk.",
     error="Low, 2 to 10 times on random writes.",
-    mend="ashift=12 or more; partitions on whole MiB.",
+    fix="ashift=12 or more; partitions on whole MiB.",
     sources=("https://github.com/openzfs/zfs/issues/6040",),
     pitfall_numbers="#43",
     in_job=_in_job,

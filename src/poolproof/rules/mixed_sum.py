@@ -27,7 +27,7 @@ RULE = Rule(
     "both as a total.",
     shows="In a job: rw=rw or randrw.",
     error="High where the sum is taken for a rate.",
-    mend="Two figures, never one.",
+    fix="Two figures, never one.",
     sources=("https://github.com/masonr/yet-another-bench-script",),
     pitfall_numbers="#46",
     in_job=_in_job,

@@ -46,7 +46,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Rule:
-    """A pitfall: what goes wrong, how it shows, which way it errs, how to mend it.
+    """A pitfall: what goes wrong, how it shows, which way it errs, how to fix it.
 
     `in_job` looks at the job and the target before a run; `in_result` at what came out. Both yield nothing when they
     see nothing. `reproduce` is a shell script that anyone can run to see the effect. `pitfall_numbers`: numbers in the
@@ -56,8 +56,8 @@ class Rule:
     disproves the trap, and the suspicion of `in_job` is dropped then. False for a trap that leaves the bytes as they
     are (a queue depth that was never there): its suspicion becomes a note. See docs/verdicts.md.
 
-    `options`: those of fio that `in_job` looks at, the one to point at first. `mended`: the changes to a job that
-    `in_job` speaks of after which it is silent; empty where a person has to choose.
+    `options`: those of fio that `in_job` looks at, the one to point at first. `fixed_options`: the changes to a job
+    that `in_job` speaks of after which it is silent; empty where a person has to choose.
     """
 
     id: str
@@ -65,7 +65,7 @@ class Rule:
     wrong: str
     shows: str
     error: str
-    mend: str
+    fix: str
     sources: tuple[str, ...]
     pitfall_numbers: str = ""
     in_job: Callable[[Case], Iterable[Finding]] | None = None
@@ -73,4 +73,4 @@ class Rule:
     reproduce: str = ""
     cleared_by_byte_count: bool = True
     options: tuple[str, ...] = ()
-    mended: Callable[[Case, LoadPart], Changes] | None = None
+    fixed_options: Callable[[Case, LoadPart], Changes] | None = None

@@ -69,7 +69,7 @@ RULE = Rule(
     "reads of more than 600 a second for each disk that turns (over 1500 is proof). Ceilings: HDD 300 MB/s, SATA 560 "
     "MB/s, SAS3 1.2 GB/s, PCIe 3/4/5 ×4 3.5/7.3/14.5 GB/s.",
     error="High. Seen: 25.6 GB/s from three drives of 3.2 GB/s.",
-    mend=_FIX,
+    fix=_FIX,
     sources=("vendors' data sheets; PCI Express and SATA link rates less coding",),
     pitfall_numbers="A5, #25, #26",
     in_result=_in_result,

@@ -28,7 +28,7 @@ RULE = Rule(
     wrong="A file of the right name and size is used as it is found. Who wrote it, and how, decides the figure.",
     shows="Before the run: the files of a read job exist already.",
     error="Either way. Seen: 1150 against 635 MB/s.",
-    mend="unlink=1 between runs, or a fill job of its own.",
+    fix="unlink=1 between runs, or a fill job of its own.",
     sources=("fio filesetup.c",),
     pitfall_numbers="#35",
     in_job=_in_job,

@@ -43,7 +43,7 @@ RULE = Rule(
     shows="In evidence: the window of the counters is as long as run and ramp together. poolproof itself opens the "
     "window when the ramp is over and closes it when fio ends, so this shows up for counters taken by others.",
     error="The counters are high, by ramp over runtime. Measured: 8829 reads on the disk for 4000 by fio.",
-    mend="Take the counters after the ramp.",
+    fix="Take the counters after the ramp.",
     sources=("measured case L17",),
     pitfall_numbers="A12, #32",
     in_result=_in_result,

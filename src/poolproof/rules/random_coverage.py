@@ -35,7 +35,7 @@ RULE = Rule(
     "% are written. Whoever reads the file later reads holes for the rest.",
     shows="In a job: random writes with norandommap or a random_distribution such as zipf.",
     error="High for a read job that follows.",
-    mend="Fill the file first.",
+    fix="Fill the file first.",
     sources=("https://fio.readthedocs.io/en/latest/fio_doc.html (norandommap)",),
     pitfall_numbers="#28",
     in_job=_in_job,

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from poolproof.load.model import LoadPart
-from poolproof.rules.mending import always
+from poolproof.rules.fixes import always
 from poolproof.rules.model import Case, Finding, Rule
 from poolproof.rules.naming import who
 from poolproof.rules.path import may_end_in_ram
@@ -50,11 +50,11 @@ RULE = Rule(
     "of a commit is spread over ten thousand writes.",
     shows="In a job: fsync or fdatasync of 100 or more, and no end_fsync.",
     error="High, by the share of bytes that were never synced.",
-    mend="end_fsync=1 or fdatasync=1.",
+    fix="end_fsync=1 or fdatasync=1.",
     sources=("https://fio.readthedocs.io/en/latest/fio_doc.html (fsync)",),
     pitfall_numbers="#19",
     in_job=_in_job,
     options=("fsync", "fdatasync"),
-    mended=always(end_fsync="1"),
+    fixed_options=always(end_fsync="1"),
     reproduce=script("fio --name=trap --filename=trap --rw=write --bs=4k --size=256m --fsync=60000"),
 )

@@ -66,7 +66,7 @@ RULE = Rule(
     "percentile. At a rate that the disk can't keep, percentiles look better than users would see.",
     shows="In a result: rate_iops was set, and less than 95 % of it was reached. In a job: rate_process=poisson.",
     error="Latency low at saturation.",
-    mend=_FIX,
+    fix=_FIX,
     sources=(
         "https://fio.readthedocs.io/en/latest/fio_doc.html (io_submit_mode)",
         "https://github.com/axboe/fio/issues/333",

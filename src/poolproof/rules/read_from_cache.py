@@ -31,7 +31,7 @@ RULE = Rule(
     "a note. Where the target compresses and the job asks for compressible data, the bytes wanted of the leaves shrink "
     "by that share.",
     error="High, 2 to 100 times and more. Measured: the leaves read 2.4 %, 25 % and 0.1 % of what fio read.",
-    mend="A file that is filled and larger than RAM, cold caches, direct=1 where the file system honours it.",
+    fix="A file that is filled and larger than RAM, cold caches, direct=1 where the file system honours it.",
     sources=("measured cases L01, L04, L07, L09", "https://github.com/openzfs/zfs/issues/6040"),
     pitfall_numbers="A1",
     in_result=_in_result,

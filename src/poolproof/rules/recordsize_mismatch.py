@@ -79,7 +79,7 @@ RULE = Rule(
     "evidence: reads of more than twice what fio read, or reads of more than 5 % in a job that only writes.",
     error="Low as a measure of the disks, up to record / bs (32 times for 4 KiB in 128 KiB). Measured: 11,436 reads "
     "for 16 MiB of unaligned writes.",
-    mend=_FIX,
+    fix=_FIX,
     sources=("https://github.com/openzfs/zfs/issues/6040", "https://github.com/openzfs/zfs/issues/10830"),
     pitfall_numbers="#16, A4",
     in_job=_in_job,

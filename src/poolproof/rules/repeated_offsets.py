@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 
 from poolproof.load.model import LoadPart
+from poolproof.rules.fixes import always
 from poolproof.rules.flow import cold_reads
-from poolproof.rules.mending import always
 from poolproof.rules.model import Case, Finding, Rule
 from poolproof.rules.naming import who
 from poolproof.rules.path import is_fuse, is_zfs, may_end_in_ram
@@ -58,12 +58,12 @@ RULE = Rule(
     shows="In a job: random reads through memory, randrepeat not 0, and invalidate=0 or a file system where invalidate "
     "has no effect. In evidence: the leaves read less than fio did.",
     error="High from the second run on. Measured: 133, then 2675 MB/s; with randrepeat=0 143, then 154 MB/s.",
-    mend=_FIX,
+    fix=_FIX,
     sources=("measured cases L07, L08", "https://fio.readthedocs.io/en/latest/fio_doc.html (randrepeat)"),
     pitfall_numbers="#13",
     in_job=_in_job,
     options=("randrepeat", "invalidate", "rw"),
-    mended=always(randrepeat="0"),
+    fixed_options=always(randrepeat="0"),
     in_result=_in_result,
     reproduce=script(
         trap="for run in 1 2; do fio --name=trap --filename=trap --rw=randread --bs=4k --size=1g --io_size=64m "

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job
-from poolproof.rules.mending import always
+from poolproof.rules.fixes import always
 from poolproof.rules.model import Case, Finding, Rule
 from poolproof.rules.naming import who
 from poolproof.rules.reported import asked_s, moved_bytes, ran_s
@@ -79,7 +79,7 @@ RULE = Rule(
     "for each I/O outstanding, where that is less). In a result: it ran for less than half of what was asked, and for "
     "less than 10 s.",
     error="Either way, mostly high: only the burst is measured. Measured: asked 30 s, ran 24 ms.",
-    mend=_FIX,
+    fix=_FIX,
     sources=(
         "measured case L18",
         "https://fio.readthedocs.io/en/latest/fio_doc.html (time_based)",
@@ -88,7 +88,7 @@ RULE = Rule(
     pitfall_numbers="#2, A11",
     in_job=_in_job,
     options=("runtime",),
-    mended=always(time_based="1"),
+    fixed_options=always(time_based="1"),
     in_result=_in_result,
     reproduce=script("fio --name=trap --filename=trap --rw=read --bs=1m --size=64m --runtime=30"),
 )

@@ -63,7 +63,7 @@ RULE = Rule(
     shows="In a job: sequential, blocks of 16 KiB or less, no sync after each. In evidence: the leaves did less than "
     "half as many I/Os as fio.",
     error="High as IOPS; the bandwidth is right. Measured: 65,536 reads by fio, 74 by the disk.",
-    mend=_FIX,
+    fix=_FIX,
     sources=("https://github.com/axboe/fio/issues/41", "https://github.com/longhorn/longhorn/issues/7905"),
     pitfall_numbers="#15, #48",
     in_job=_in_job,

@@ -131,7 +131,7 @@ RULE = Rule(
     "the leaves moved about 1/numjobs of what fio did.",
     error="High, up to numjobs times. Measured: 6 times with 8 writers, 4.0 times with 4 readers. With direct=1 on "
     "ext4 nothing is lost.",
-    mend="directory= so that each job has its file, or size=X/numjobs with offset_increment=X/numjobs.",
+    fix="directory= so that each job has its file, or size=X/numjobs with offset_increment=X/numjobs.",
     sources=(
         "measured cases L02, L03, L04",
         "https://fio.readthedocs.io/en/latest/fio_doc.html (offset_increment)",
@@ -139,7 +139,7 @@ RULE = Rule(
     pitfall_numbers="#3, A1, A3",
     in_job=_in_job,
     options=("numjobs", "filename"),
-    mended=_mended,
+    fixed_options=_mended,
     in_result=_in_result,
     reproduce=script(
         "fio --name=trap --filename=trap --rw=write --bs=1m --size=128m --numjobs=8 --end_fsync=1 --group_reporting"

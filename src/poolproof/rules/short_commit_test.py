@@ -43,7 +43,7 @@ RULE = Rule(
     "and says nothing of the minute after.",
     shows="In a job: a sync after each write, no time_based, fewer than 50,000 commits.",
     error="Latency low.",
-    mend="size=220m or 60 s, three times, on the machine's usual load.",
+    fix="size=220m or 60 s, three times, on the machine's usual load.",
     sources=(
         "https://github.com/replicatedhq/troubleshoot/issues/323",
         "https://github.com/ahrtr/etcd-issues/issues/6",
@@ -51,6 +51,6 @@ RULE = Rule(
     pitfall_numbers="#20",
     in_job=_in_job,
     options=("io_size", "size"),
-    mended=_mended,
+    fixed_options=_mended,
     reproduce=script("fio --name=trap --filename=trap --rw=write --ioengine=sync --fdatasync=1 --size=22m --bs=2300"),
 )

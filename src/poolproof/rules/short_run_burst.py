@@ -50,12 +50,12 @@ RULE = Rule(
     shows="In a job: writes without ramp_time, for less than 60 s, or of less than twice the dirty limit. In a result "
     "the rule `unstable` sees the fall.",
     error="High, 1.5 to 10 times.",
-    mend=_FIX,
+    fix=_FIX,
     sources=("man zfs.4 (zfs_txg_timeout)", "https://fio.readthedocs.io/en/latest/fio_doc.html (steadystate)"),
     pitfall_numbers="#14",
     in_job=_in_job,
     options=("runtime", "io_size", "size", "rw"),
-    mended=_mended,
+    fixed_options=_mended,
     reproduce=script(
         "for seconds in 2 30; do fio --name=trap --filename=trap --rw=write --bs=1m --size=4g --time_based "
         "--runtime=$seconds --end_fsync=1; done"

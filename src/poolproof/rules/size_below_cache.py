@@ -68,7 +68,7 @@ RULE = Rule(
     shows="In a job: the bytes that all jobs can touch are fewer than twice RAM (ZFS: twice zfs_arc_max) and the reads "
     "go through memory. In evidence: the leaves read less than fio did.",
     error="High on reads, 2 to more than 100 times.",
-    mend="Files of twice RAM; or cap zfs_arc_max; or direct=1 where it is honoured. primarycache=metadata is not "
+    fix="Files of twice RAM; or cap zfs_arc_max; or direct=1 where it is honoured. primarycache=metadata is not "
     "neutral: it takes prefetch away as well.",
     sources=(
         "https://github.com/openzfs/zfs/issues/6040",
@@ -79,7 +79,7 @@ RULE = Rule(
     pitfall_numbers="#1",
     in_job=_in_job,
     options=("size", "filesize", "direct", "buffered"),
-    mended=_mended,
+    fixed_options=_mended,
     reproduce=script(
         trap="fio --name=trap --filename=trap --rw=randread --bs=4k --size=256m --invalidate=0",
         before="fio --name=fill --filename=trap --rw=write --bs=1m --size=256m --refill_buffers --end_fsync=1",

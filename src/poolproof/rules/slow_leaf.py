@@ -64,7 +64,7 @@ RULE = Rule(
     shows="In evidence: a leaf was busy 70 % of the time or more and 1.5 times as much as any peer, or its requests "
     "took five times as long, while its peers moved at least half as many bytes.",
     error="Low.",
-    mend="Look at the disk (smartctl -x) and replace it, or accept that it is of a slower kind.",
+    fix="Look at the disk (smartctl -x) and replace it, or accept that it is of a slower kind.",
     sources=("https://www.kernel.org/doc/html/latest/block/stat.html",),
     in_result=_in_result,
     reproduce=script(

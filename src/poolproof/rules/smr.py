@@ -28,7 +28,7 @@ RULE = Rule(
     shows="Before the run: the job writes at random, and the kernel calls a leaf host-aware or host-managed, or "
     "`--devices` names an `smr`. A disk that manages its bands itself tells the kernel nothing: look up its model.",
     error="High, up to 80 times. Seen: 120 writes a second, 1.5 after 92 minutes.",
-    mend="Test past the cache, or use another disk for such a load.",
+    fix="Test past the cache, or use another disk for such a load.",
     sources=("https://github.com/aicodix/smr",),
     pitfall_numbers="#40",
     in_job=_in_job,

@@ -37,12 +37,12 @@ RULE = Rule(
     wrong="fsync=N and fdatasync=N let the queue run empty before each sync. A depth larger than N is never reached.",
     shows="In a job: an asynchronous engine, iodepth larger than fsync or fdatasync.",
     error="Low; the depth that the reader sees was never there.",
-    mend="iodepth=1 and more jobs.",
+    fix="iodepth=1 and more jobs.",
     sources=("https://fio.readthedocs.io/en/latest/fio_doc.html (fsync)",),
     pitfall_numbers="#19",
     in_job=_in_job,
     options=("iodepth", "fsync", "fdatasync"),
-    mended=_mended,
+    fixed_options=_mended,
     cleared_by_byte_count=False,
     reproduce=script(
         "for depth in 1 32; do fio --name=trap --filename=trap --rw=randwrite --bs=4k --size=64m --io_size=4m "

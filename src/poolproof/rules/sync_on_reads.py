@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from poolproof.rules.mending import always
+from poolproof.rules.fixes import always
 from poolproof.rules.model import Case, Finding, Rule
 from poolproof.rules.naming import who
 from poolproof.rules.reproduction import script
@@ -26,12 +26,14 @@ RULE = Rule(
     wrong="sync=1, fsync and end_fsync are about writes. On reads they do nothing, and do not make them cold.",
     shows="In a job: rw=read or randread together with one of them.",
     error="None by itself; the reader believes that the reads were synchronous, or cold.",
-    mend="Leave it out, and use direct=1.",
+    fix="Leave it out, and use direct=1.",
     sources=("https://fio.readthedocs.io/en/latest/fio_doc.html (sync)",),
     pitfall_numbers="#19",
     in_job=_in_job,
     options=("sync", "fsync", "fdatasync", "end_fsync", "fsync_on_close", "sync_file_range"),
-    mended=always(sync=None, fsync=None, fdatasync=None, end_fsync=None, fsync_on_close=None, sync_file_range=None),
+    fixed_options=always(
+        sync=None, fsync=None, fdatasync=None, end_fsync=None, fsync_on_close=None, sync_file_range=None
+    ),
     reproduce=script(
         "for sync in 0 1; do fio --name=trap --filename=trap --rw=read --bs=1m --size=256m --sync=$sync; done"
     ),

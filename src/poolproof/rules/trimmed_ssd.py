@@ -51,7 +51,7 @@ RULE = Rule(
     shows="Before the run: the leaves were discarded and not filled since. The counters can't see it: the requests do "
     "reach the drive.",
     error="High. Seen: 2083 MB/s fresh, 581 in use.",
-    mend=_FIX,
+    fix=_FIX,
     sources=("https://github.com/openzfs/zfs/issues/10856", "https://github.com/spdk/spdk/issues/661"),
     pitfall_numbers="#38",
     in_job=_in_job,

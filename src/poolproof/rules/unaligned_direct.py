@@ -44,12 +44,12 @@ RULE = Rule(
     wrong="O_DIRECT moves whole sectors. With bs=2300 fio fails, or the file system goes through RAM without a word.",
     shows="In a job: direct=1 and a block size that is no multiple of 512, or bs_unaligned.",
     error="The run fails, or is buffered.",
-    mend="Whole sectors, or no direct=1.",
+    fix="Whole sectors, or no direct=1.",
     sources=("man 2 open (O_DIRECT)",),
     pitfall_numbers="#20, #33",
     in_job=_in_job,
     options=("bs", "bsrange", "bssplit", "bs_unaligned", "direct"),
-    mended=_mended,
+    fixed_options=_mended,
     reproduce=script(
         "fio --name=trap --filename=trap --rw=write --bs=2300 --size=22m --direct=1 --fdatasync=1 || true"
     ),

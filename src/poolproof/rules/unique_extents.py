@@ -55,7 +55,7 @@ RULE = Rule(
     "the byte account decides instead: an honest run with 16 rounds was seen, and its ratio was 1.0. Writes that are "
     "committed one by one (fsync=1, sync=1) meet the disk in every round.",
     error="High, up to the number of rounds. Inflated results had 20 to 135 rounds.",
-    mend="More data than memory, one pass; or counters beside fio.",
+    fix="More data than memory, one pass; or counters beside fio.",
     sources=("measured cases L02, L04",),
     pitfall_numbers="A9",
     in_result=_in_result,

@@ -51,7 +51,7 @@ RULE = Rule(
     shows="In a result with 10 samples or more: the standard deviation is over 30 % of the mean. Over 100 %, and "
     "without counters that prove the bytes, it raises doubt.",
     error="Either way. Inflated results had 120 to 190 %.",
-    mend="A ramp and a longer run; report the rate over time.",
+    fix="A ramp and a longer run; report the rate over time.",
     sources=("https://fio.readthedocs.io/en/latest/fio_doc.html (steadystate)",),
     pitfall_numbers="A10, #14, #39",
     in_result=_in_result,

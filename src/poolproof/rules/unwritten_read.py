@@ -73,7 +73,7 @@ RULE = Rule(
     shows="Before the run: holes or unwritten extents in the files. In evidence: the leaves read less than fio did "
     "although direct=1 went past RAM.",
     error="High, 10 to 100 times. Measured: 2636 MB/s by fio, 64 MB/s by the disk.",
-    mend=_FIX,
+    fix=_FIX,
     sources=(
         "measured case L01",
         "https://github.com/axboe/fio/issues/719",

@@ -28,7 +28,7 @@ RULE = Rule(
     "of the writes.",
     shows="In a job: verify is set and the job writes.",
     error="Low, and reads that nobody asked for.",
-    mend="Two runs: one for speed, one for correctness.",
+    fix="Two runs: one for speed, one for correctness.",
     sources=("https://fio.readthedocs.io/en/latest/fio_doc.html (verify)",),
     pitfall_numbers="#44",
     in_job=_in_job,

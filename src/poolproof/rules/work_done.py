@@ -117,7 +117,7 @@ RULE = Rule(
     shows="In a result: an error code, no bytes, a time_based run of less than 95 % of its runtime, fewer bytes than "
     "the sizes add up to; as a note, a run of less than a second.",
     error="Either way. Results of 133 ms and 207 ms were seen quoted as benchmarks.",
-    mend="Find what ended it, and run it again for 10 s or more.",
+    fix="Find what ended it, and run it again for 10 s or more.",
     sources=("measured case L18",),
     pitfall_numbers="A11",
     in_result=_in_result,

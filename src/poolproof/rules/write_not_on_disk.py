@@ -27,7 +27,7 @@ RULE = Rule(
     shows="At the moment fio ended the leaves had written less than 90 % of what fio wrote times the layout's write "
     "factor; under 50 % is proof.",
     error="High, 2 to 100 times. Measured: 4052 MB/s without, 2110 MB/s with end_fsync=1, on the same disk.",
-    mend="end_fsync=1, or fdatasync=1 where the latency of a commit is asked; enough data to pass the dirty limit.",
+    fix="end_fsync=1, or fdatasync=1 where the latency of a commit is asked; enough data to pass the dirty limit.",
     sources=("measured cases L05, L06", "https://fio.readthedocs.io/en/latest/fio_doc.html (end_fsync)"),
     pitfall_numbers="A2",
     in_result=_in_result,

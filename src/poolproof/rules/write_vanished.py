@@ -30,7 +30,7 @@ RULE = Rule(
     "is proof.",
     error="High, up to the number of jobs that share a file (measured: 6 times with 8), or the compression ratio "
     "(measured: 15 times).",
-    mend="Give each job its own blocks, and write data that does not compress.",
+    fix="Give each job its own blocks, and write data that does not compress.",
     sources=("measured cases L02, L11",),
     pitfall_numbers="A3",
     in_result=_in_result,

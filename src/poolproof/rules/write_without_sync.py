@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 from poolproof.evidence.model import Target
 from poolproof.load.model import LoadPart
+from poolproof.rules.fixes import always
 from poolproof.rules.flow import late_writes
-from poolproof.rules.mending import always
 from poolproof.rules.model import Case, Finding, Rule
 from poolproof.rules.naming import who
 from poolproof.rules.path import is_taken_at_its_word, may_end_in_ram
@@ -59,7 +59,7 @@ RULE = Rule(
     "the moment fio ended the leaves had written less than 90 % of its bytes.",
     error="High, 2 to more than 100 times; latencies are those of a copy in memory. Measured: 4052 MB/s, and 2110 MB/s "
     "once end_fsync=1 was set.",
-    mend=_FIX + ". The time of end_fsync is in the bandwidth, not in the clat percentiles.",
+    fix=_FIX + ". The time of end_fsync is in the bandwidth, not in the clat percentiles.",
     sources=(
         "measured cases L05, L06",
         "https://fio.readthedocs.io/en/latest/fio_doc.html (end_fsync)",
@@ -68,7 +68,7 @@ RULE = Rule(
     pitfall_numbers="#4, A2",
     in_job=_in_job,
     options=("direct", "buffered", "rw"),
-    mended=always(end_fsync="1"),
+    fixed_options=always(end_fsync="1"),
     in_result=_in_result,
     reproduce=script("fio --name=trap --filename=trap --rw=write --bs=1m --size=512m"),
 )

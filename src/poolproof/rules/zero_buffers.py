@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
+from poolproof.rules.fixes import always
 from poolproof.rules.flow import compresses, writes
-from poolproof.rules.mending import always
 from poolproof.rules.model import Case, Finding, Rule
 from poolproof.rules.naming import who
 from poolproof.rules.reproduction import script
@@ -46,12 +46,12 @@ RULE = Rule(
     wrong="Zeros compress to nothing, and ZFS, thin volumes and some drives store none of them.",
     shows="In a job: zero_buffers or buffer_pattern=0. In evidence: the drained writes are less than fio's.",
     error="High. Measured: 250 times with lz4; 256 MiB became 8 MiB on btrfs with zstd.",
-    mend=_FIX,
+    fix=_FIX,
     sources=("https://fio.readthedocs.io/en/latest/fio_doc.html (zero_buffers)",),
     pitfall_numbers="#10, A3",
     in_job=_in_job,
     options=("zero_buffers", "buffer_pattern"),
-    mended=always(zero_buffers=None, buffer_pattern=None, refill_buffers="1"),
+    fixed_options=always(zero_buffers=None, buffer_pattern=None, refill_buffers="1"),
     in_result=_in_result,
     reproduce=script(
         "fio --name=trap --filename=trap --rw=write --bs=1m --size=256m --zero_buffers --end_fsync=1",

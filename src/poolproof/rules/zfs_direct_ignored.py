@@ -88,12 +88,12 @@ RULE = Rule(
     shows="In a job: direct=1 on ZFS before 2.3, on a zvol, with direct=disabled, or with blocks that are no whole "
     "records. In evidence: less than 95 % of the bytes in the pool's iostats went directly.",
     error="High on reads: the ARC answers.",
-    mend=_FIX,
+    fix=_FIX,
     sources=("man zfsprops (direct)", "https://github.com/openzfs/zfs/discussions/18507"),
     pitfall_numbers="#5, #22",
     in_job=_in_job,
     options=("direct", "buffered"),
-    mended=_mended,
+    fixed_options=_mended,
     in_result=_in_result,
     reproduce=script(
         trap="fio --name=trap --filename=trap --rw=randread --bs=4k --size=256m --direct=1\n"

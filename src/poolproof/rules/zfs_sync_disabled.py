@@ -28,7 +28,7 @@ RULE = Rule(
     "latency of a commit is that of a call that does nothing; a log device looks infinitely fast.",
     shows="In a job: it syncs, and the dataset has sync=disabled.",
     error="Commit latency low by orders of magnitude.",
-    mend="zfs set sync=standard, or say so beside the figure.",
+    fix="zfs set sync=standard, or say so beside the figure.",
     sources=("man zfsprops (sync)",),
     pitfall_numbers="#19, #21",
     in_job=_in_job,

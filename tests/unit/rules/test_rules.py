@@ -22,7 +22,7 @@ _NO_RULES = {
     "docs",
     "flow",
     "judge",
-    "mending",
+    "fixes",
     "model",
     "naming",
     "path",
@@ -75,7 +75,7 @@ def test_a_rule_is_the_file_of_its_name() -> None:
 
 @pytest.mark.parametrize("each", all_rules(), ids=lambda each: each.id)
 def test_a_rule_is_complete(each: Rule) -> None:
-    assert all((each.title, each.wrong, each.shows, each.error, each.mend, each.sources, each.reproduce))
+    assert all((each.title, each.wrong, each.shows, each.error, each.fix, each.sources, each.reproduce))
     assert each.in_job or each.in_result
     for text in (each.wrong, each.shows, each.error):
         assert text.endswith((".", ")")), text

@@ -88,7 +88,7 @@ def _told(rule: Rule, finding: Finding, others: Sequence[Finding]) -> Finding:
     finding = max([finding, *others], key=lambda each: list(SEVERITIES).index(each.effect))
     if all((each.message, each.fix) == (finding.message, finding.fix) for each in others):
         return finding
-    return replace(finding, message=rule.wrong, fix=rule.mend)
+    return replace(finding, message=rule.wrong, fix=rule.fix)
 
 
 def _line(unit: Unit, jobs: Sequence[Job], rule: Rule) -> int:
@@ -101,7 +101,7 @@ def _line(unit: Unit, jobs: Sequence[Job], rule: Rule) -> int:
 
 def _changes(rule: Rule, cases: Sequence[Case], place: int) -> Changes:
     """What mends the job, where that does not hang on what is unknown."""
-    if rule.mended is None:
+    if rule.fixed_options is None:
         return {}
-    each = [rule.mended(case, case.load.parts[place]) for case in cases]
+    each = [rule.fixed_options(case, case.load.parts[place]) for case in cases]
     return each[0] if all(changes == each[0] for changes in each) else {}

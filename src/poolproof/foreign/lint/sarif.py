@@ -39,7 +39,7 @@ def _rule(rule_id: str) -> dict[str, Any]:
         "id": rule.id,
         "shortDescription": {"text": rule.title},
         "fullDescription": {"text": rule.wrong},
-        "help": {"text": f"{rule.shows}\n{rule.error}\nMend: {rule.mend}\nSources: {'; '.join(rule.sources)}"},
+        "help": {"text": f"{rule.shows}\n{rule.error}\nFix: {rule.fix}\nSources: {'; '.join(rule.sources)}"},
     }
 
 

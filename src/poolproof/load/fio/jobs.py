@@ -15,7 +15,7 @@ from poolproof.units import format_size
 
 ADDED: Mapping[str, tuple[str, str]] = {
     "ioengine": ("libaio", "so that iodepth means what it says"),
-    "direct": ("1", "the page cache is not what a layout is"),
+    "direct": ("1", "the page cache is not part of the layout"),
     "size": ("256m", "bytes of test file for each job; name your own, larger than any cache that counts"),
     "refill_buffers": ("1", "fresh data for every write: fio's reused buffers compress 15 times"),
     "randrepeat": ("0", "other offsets in each trial, so that none rereads what the last one left in RAM"),

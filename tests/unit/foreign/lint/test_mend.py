@@ -13,7 +13,7 @@ from poolproof.rules.model import Case
 from tests.unit.foreign.lint.making import Standing, flags, mended, said, source
 from tests.unit.rules.examples import EXAMPLES
 
-_MENDING = [each.id for each in all_rules() if each.mended is not None]
+_MENDING = [each.id for each in all_rules() if each.fixed_options is not None]
 _NOT_BY_THE_JOB = {"invalidate-is-not-cold", "zfs-direct-ignored"}
 """On ZFS, FUSE and unlike block sizes only commands or a person can."""
 
