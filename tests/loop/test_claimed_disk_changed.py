@@ -41,7 +41,7 @@ def test_the_disk_that_was_claimed_is_written_to_and_wiped(ground: Ground) -> No
 @pytest.mark.parametrize("changes", [{"size_bytes": 2 * _SIZE}, {"number": "7:1000001"}], ids=["size", "device number"])
 def test_another_disk_is_not_claimed(ground: Ground, changes: dict[str, Any]) -> None:
     with _stand_in(ground) as disk:
-        with pytest.raises(BuildError, match="is not the disk that was named"):
+        with pytest.raises(BuildError, match="is not the disk that the campaign names"):
             _claimed(ground, replace(disk, **changes))
         assert not list(ground.path.glob("*.claimed"))
 
@@ -49,7 +49,7 @@ def test_another_disk_is_not_claimed(ground: Ground, changes: dict[str, Any]) ->
 def test_a_disk_that_is_not_empty_any_more_is_not_claimed(ground: Ground) -> None:
     with _stand_in(ground) as disk:
         ground.command("mkfs.ext4", "-q", disk.path)
-        with pytest.raises(BuildError, match="not empty any more: it bears ext4"):
+        with pytest.raises(BuildError, match="no longer empty: it contains ext4"):
             _claimed(ground, disk)
         assert _bears_ext4(ground, disk)
 
@@ -59,7 +59,7 @@ def test_another_disk_in_its_place_is_neither_written_to_nor_wiped(ground: Groun
         journal, claimed = _claimed(ground, disk)
         ground.command("truncate", "-s", str(2 * _SIZE), str(ground.path / "disk.img"))
         ground.command("losetup", "--set-capacity", disk.path)
-        with pytest.raises(GuardError, match="is not the disk that was named"):
+        with pytest.raises(GuardError, match="is not the disk that the campaign names"):
             _make_ext4(journal, claimed)
         assert not _bears_ext4(ground, disk)
         ground.command("mkfs.ext4", "-q", disk.path)
@@ -74,7 +74,7 @@ def test_what_stands_on_it_after_the_machine_was_started_anew_is_left_to_its_own
         (note,) = ground.path.glob("*.claimed")
         note.write_text(f"{disk.serial}\nthe boot before\n")
         (left,) = undo_all(journal, HOST)
-        assert left.reason.endswith(f"when its data may go: wipefs --all {disk.path}")
+        assert left.reason.endswith(f"if the data can be deleted: wipefs --all {disk.path}")
         assert _bears_ext4(ground, disk)
         ground.command("wipefs", "--all", disk.path)
         assert undo_all(journal, HOST) == ()

@@ -1,1 +1,1 @@
-"""Where a layout's disks come from: one file per kind of device, and the guard that refuses the wrong ones."""
+"""The disks of a layout: one file per kind of device, and the guard that protects all other disks."""

@@ -1,4 +1,4 @@
-"""`disk: IDENTITY`: a real disk, found by what is written on it, touched only past the guard."""
+"""`disk: IDENTITY`: a real disk, found by serial number, WWN or by-id name, and used only if the guard allows it."""
 
 import difflib
 import re
@@ -19,14 +19,14 @@ disk=$1
 field() { echo $(lsblk --nodeps --noheadings --bytes --output "$1" "$disk"); }
 is() { [ -z "$2" ] && return; found=$(field "$1"); [ -z "$found" ] || [ "$found" = "$2" ]; }
 if ! { [ "$(field SIZE)" = "$2" ] && is MAJ:MIN "$3" && is SERIAL "$4" && is WWN "$5"; }
-then echo "$disk is not the disk that was named ($0), so nothing of it is written" >&2; exit 1
+then echo "$disk is not the disk that the campaign names ($0), so nothing is written to it" >&2; exit 1
 fi
 """
 _CLAIM = (
     _IS_IT
     + """
 held=$(wipefs --no-act --noheadings --output TYPE "$disk") || exit 1
-[ -z "$held" ] || { echo "$disk is not empty any more: it bears" $held >&2; exit 1; }
+[ -z "$held" ] || { echo "$disk is no longer empty: it contains" $held >&2; exit 1; }
 printf '%s\\n' "$0" "$(cat /proc/sys/kernel/random/boot_id)" >"$6"
 """
 )
@@ -35,8 +35,8 @@ _WIPE_AND_FORGET = (
     + """
 [ -n "$(wipefs --no-act "$disk")" ] || exec rm -- "$6"
 [ "$(sed -n 2p "$6")" = "$(cat /proc/sys/kernel/random/boot_id)" ] || {
-  echo "the machine was started anew since $disk was claimed, so what it bears may be yours;" \\
-    "when its data may go: wipefs --all $disk" >&2
+  echo "the machine was rebooted after $disk was claimed, so its data may be yours;" \\
+    "if the data can be deleted: wipefs --all $disk" >&2
   exit 1
 }
 wipefs --all "$disk" && rm -- "$6"
@@ -47,15 +47,15 @@ PROGRAMS = ("wipefs",)
 
 
 def bare_identity(identity: str) -> str:
-    """An identity as identities are compared: without its directory, in lower case."""
+    """Return an identity without its directory and in lower case, to compare it."""
     return identity.removeprefix(_BY_ID).lower()
 
 
 def find_disk(name: str, identity: str, disks: Sequence[BlockFacts]) -> BlockFacts:
-    """The disk that `identity` (by-id name, serial or WWN) names; `name` is the campaign's word for it.
+    """Return the disk with that `identity` (by-id name, serial or WWN); `name` is its name in the campaign.
 
     Raises:
-        CampaignError: a kernel name, no such disk, or more than one.
+        CampaignError: the identity is a kernel name, or matches no disk or several.
     """
     wanted = identity.removeprefix(_BY_ID)
     if _KERNEL_NAME.fullmatch(wanted) or wanted.startswith("/"):
@@ -65,19 +65,19 @@ def find_disk(name: str, identity: str, disks: Sequence[BlockFacts]) -> BlockFac
         raise _not_found(name, wanted, disks)
     if len(found) > 1:
         paths = ", ".join(disk.path for disk in found)
-        raise CampaignError(f"device {name}: {wanted} fits more than one disk: {paths}", "use the by-id name instead")
+        raise CampaignError(f"device {name}: {wanted} matches several disks: {paths}", "use the by-id name instead")
     return found[0]
 
 
 def plan(
     device: Device, source: Disk, site: Site, disks: Sequence[BlockFacts], permitted: frozenset[str]
 ) -> DevicePlan:
-    """The disk as it is. Nothing is written yet; undoing erases the signatures that the layers will have left.
+    """Return the plan of a real disk. Nothing is written yet; the undo erases the signatures that the layers leave.
 
-    `disks` are `facts.block.block_devices` of a moment ago.
+    `disks` is a recent result of `facts.block.block_devices`.
 
     Raises:
-        CampaignError: the identity names no disk.
+        CampaignError: no disk has that identity.
         GuardError: the disk is in use, not empty, or not permitted.
         HostError: no root, or a program is missing.
     """
@@ -90,12 +90,14 @@ def plan(
 
 
 def _claim(name: str, disk: BlockFacts, site: Site) -> Step:
-    """The disk is still the one, and empty: while the note of that stands, its signatures are this run's own and go at
-    the end, unless the machine was started anew meanwhile: what stands there then may be somebody else's.
+    """Check that the disk is still the right one and empty, and record that in a note.
 
-    The path is the by-id name where there is one, so that a disk which moved to another kernel name is not mistaken.
-    Before the wipe, as before each command that writes, the disk must be the one that was named: its size, serial and
-    WWN, and its device number where nothing but the kernel's name leads to it.
+    While the note exists, signatures on the disk are the run's own, and the undo erases them. After a reboot it does
+    not, because the data may belong to someone else by then.
+
+    The path is the by-id name if there is one, so that a disk that got another kernel name is not confused. Before the
+    wipe, and before each command that writes, the disk must have the same size, serial and WWN, and, if only its kernel
+    name leads to it, the same device number.
     """
     note = f"{site.state_dir}/{name}.claimed"
     return Step(
@@ -110,18 +112,18 @@ def _script(text: str, disk: BlockFacts) -> tuple[str, ...]:
 
 
 def _marks(disk: BlockFacts) -> tuple[str, ...]:
-    """Path, size, device number, serial and WWN, as lsblk prints them; empty where they are not known or may change."""
+    """Return path, size, device number, serial and WWN, as lsblk prints them; empty if unknown or not stable."""
     number = "" if disk.by_id else disk.number
     serial, wwn = (" ".join(text.split()) for text in (disk.serial, disk.wwn))
     return (disk.stable_path, str(disk.size_bytes), number, serial, wwn)
 
 
 def _kernel_name_refused(name: str, wanted: str, disks: Sequence[BlockFacts]) -> CampaignError:
-    message = f"device {name}: {wanted} is a kernel name, and may be another disk after the next boot"
+    message = f"device {name}: {wanted} is a kernel name, which may mean another disk after the next boot"
     base = wanted.rpartition("/")[2]
     disk = next((disk for disk in disks if base in {part.name for part in disk.tree()}), None)
     if disk is None or not disk.identity:
-        return CampaignError(message, "name it by what `poolproof devices` lists: by-id name, serial or WWN")
+        return CampaignError(message, "use a by-id name, serial or WWN; to list them: poolproof devices")
     return CampaignError(message, f"write {name}: {{disk: {disk.identity}}}")
 
 
@@ -130,5 +132,5 @@ def _not_found(name: str, wanted: str, disks: Sequence[BlockFacts]) -> CampaignE
     near = difflib.get_close_matches(wanted, known, n=1)
     hint = f"did you mean {near[0]}? " if near else ""
     return CampaignError(
-        f"device {name}: no disk has the by-id name, serial or WWN {wanted}", f"{hint}to see all: poolproof devices"
+        f"device {name}: no disk has the by-id name, serial or WWN {wanted}", f"{hint}to list all: poolproof devices"
     )

@@ -1,11 +1,11 @@
-"""`emulate: hdd-7200`: a disk with the service times of a model, served by nbdkit, nbdfuse and a loop device."""
+"""`emulate: hdd-7200`: an emulated disk, served by nbdkit, nbdfuse and a loop device."""
 
 import difflib
 from pathlib import Path
 
 from poolproof.campaign.model import Device, Emulated
 from poolproof.devices.emulated.model import MODELS, ModelKind
-from poolproof.devices.loop import FuseFile, attach, loop_volume, tell_rotation
+from poolproof.devices.loop import FuseFile, attach, loop_volume, set_rotational
 from poolproof.devices.model import DevicePlan, Site
 from poolproof.devices.site import clear, require, socket_path
 from poolproof.errors import CampaignError
@@ -14,33 +14,33 @@ from poolproof.steps import Step, UndoDaemon
 PROGRAMS = ("nbdkit", "nbdfuse", "losetup", "touch", "tee")
 
 PIPELINE_S = 200e-6
-"""What a request costs on its way through loop device, FUSE, nbdfuse, socket, Python and back; the plugin takes it off
-each service time. Measured at depth 1 on two cores of a virtual machine: 120 to 280 µs, the more the longer the
-processors slept between requests."""
+"""The time that a request spends in the loop device, FUSE, nbdfuse, the socket and Python. The plugin subtracts it from
+each service time. Measured at depth 1 on two cores of a virtual machine: 120 to 280 µs, more if the processors slept
+longer between requests."""
 
 PLUGIN = Path(__file__).parent / "emulated" / "plugin.py"
 """The program that nbdkit runs."""
 
 _PACKAGE = ("poolproof", "devices", "emulated")
-_CARRIED = ("plugin.py", "model.py", "hdd.py", "ssd.py")
+_COPIED = ("plugin.py", "model.py", "hdd.py", "ssd.py")
 _THREADS = 8
 
 
 def model_named(name: str) -> ModelKind:
-    """The model of that name.
+    """Return the model of that name.
 
     Raises:
-        CampaignError: there is none; the nearest name is in the hint.
+        CampaignError: there is no such model; the hint has the nearest name.
     """
     if name in MODELS:
         return MODELS[name]
     near = difflib.get_close_matches(name, MODELS, n=1)
     meant = f"did you mean {near[0]}? " if near else ""
-    raise CampaignError(f"there is no model {name!r} of a disk", f"{meant}the models are {', '.join(MODELS)}")
+    raise CampaignError(f"there is no disk model {name!r}", f"{meant}the models are {', '.join(MODELS)}")
 
 
 def plan(device: Device, source: Emulated, site: Site, loop: int, in_ram: bool, seed: int = 1) -> DevicePlan:
-    """The device on loop device `loop`; its data in `ram_dir` if `in_ram`, else in `state_dir`.
+    """Return the plan of the device on loop device `loop`, with its data in `ram_dir` if `in_ram`, else in `state_dir`.
 
     Raises:
         CampaignError: no such model.
@@ -55,14 +55,14 @@ def plan(device: Device, source: Emulated, site: Site, loop: int, in_ram: bool, 
         *(f"model={model.name}", f"size={source.size_bytes}", f"store={store}"),
         *(f"seed={seed}", f"pipeline={PIPELINE_S:.6f}"),
     )
-    program, copies = (str(PLUGIN), ()) if site.is_here else _carried(site)
+    program, copies = (str(PLUGIN), ()) if site.is_here else _copied(site)
     steps = (
         clear(device.name, store, socket, pidfile, *fuse.leftovers),
         *copies,
         _serve(device, model, socket, pidfile, program, settings),
         *fuse.mount(device.name, socket),
         attach(loop, fuse.path, device.name),
-        tell_rotation(loop, model.rotational, device.name),
+        set_rotational(loop, model.rotational, device.name),
     )
     return DevicePlan(steps, loop_volume(loop, device.name, source.size_bytes, None))
 
@@ -78,15 +78,16 @@ def _serve(
     )
 
 
-def _carried(site: Site) -> tuple[str, tuple[Step, ...]]:
-    """The plugin's path on another machine, and the steps that write it and what it imports into the run's own place.
+def _copied(site: Site) -> tuple[str, tuple[Step, ...]]:
+    """Return the plugin's path on another machine, and the steps that copy it and its imports to the state directory.
 
-    Python takes directories without an `__init__.py` for packages too, and the plugin finds the others from its place.
+    Python also treats directories without an `__init__.py` as packages; the plugin finds its imports relative to
+    itself.
     """
     folder = f"{site.state_dir}/model/{'/'.join(_PACKAGE)}"
     write = 'mkdir -p "${0%/*}" && cat >"$0"'
     steps = tuple(
         Step(f"write {name}", ("sh", "-c", write, f"{folder}/{name}"), stdin=(PLUGIN.parent / name).read_text("utf-8"))
-        for name in _CARRIED
+        for name in _COPIED
     )
     return f"{folder}/{PLUGIN.name}", steps

@@ -11,7 +11,7 @@ PROGRAMS = ("losetup", "truncate")
 
 
 def plan(device: Device, source: LoopFile, site: Site, loop: int, below: Below | None) -> DevicePlan:
-    """The device on loop device `loop`; `below` is the disk that holds the state directory.
+    """Return the plan of the device on loop device `loop`; `below` is the disk of the state directory.
 
     Raises:
         HostError: no root, or a program is missing.

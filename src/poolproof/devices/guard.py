@@ -1,4 +1,4 @@
-"""A real disk is touched only when it is free, empty and permitted by name; here is the word on that."""
+"""The guard: a real disk may be overwritten only if it is free, empty and permitted by its identity."""
 
 from poolproof.errors import GuardError
 from poolproof.facts.block import BlockFacts
@@ -7,19 +7,19 @@ _SWAP = "[SWAP]"
 
 
 def check_disk(disk: BlockFacts, permitted: frozenset[str]) -> None:
-    """Return when the disk may be overwritten; `permitted` holds the identities given with `--wipe`.
+    """Check that the disk may be overwritten; `permitted` has the identities given with `--wipe`.
 
-    A disk that is in use or holds anything is refused whatever is permitted.
+    A disk that is in use or not empty is always refused.
 
     Raises:
-        GuardError: it may not be overwritten: why, and what to type next.
+        GuardError: the disk may not be overwritten; the error says why, and what to type next.
     """
     _refuse_used(disk)
     _refuse_unpermitted(disk, permitted)
 
 
 def refusal(disk: BlockFacts) -> GuardError | None:
-    """How the disk would be refused even if it were permitted; None when it is free and empty."""
+    """Return the error for a disk that would be refused even if permitted; None if it is free and empty."""
     try:
         _refuse_used(disk)
     except GuardError as error:
@@ -28,7 +28,7 @@ def refusal(disk: BlockFacts) -> GuardError | None:
 
 
 def state(disk: BlockFacts) -> str:
-    """What the disk holds or who uses it, in a few words: `free and empty`, `mounted at /srv/media: /dev/sda1`."""
+    """Return the state of the disk in a few words: `free and empty`, `mounted at /srv/media: /dev/sda1`."""
     refused = refusal(disk)
     return (
         "free and empty" if refused is None else refused.message.removeprefix(f"{_called(disk)} ").removeprefix("is ")
@@ -45,7 +45,7 @@ def _refuse_used(disk: BlockFacts) -> None:
 
 def _refuse_unless_disk(disk: BlockFacts) -> None:
     if disk.kind != "disk":
-        raise GuardError(f"{_called(disk)} is no whole disk but a {disk.kind}", "poolproof devices")
+        raise GuardError(f"{_called(disk)} is not a whole disk but a {disk.kind}", "poolproof devices")
     if disk.read_only:
         raise GuardError(f"{_called(disk)} is read-only", f"blockdev --report {disk.path}")
 
@@ -59,7 +59,7 @@ def _refuse_mounted(disk: BlockFacts, device: BlockFacts) -> None:
 
 
 def _refuse_held(disk: BlockFacts, device: BlockFacts) -> None:
-    """A mapping that stands on the disk or on a partition of it."""
+    """Refuse a disk that a mapping uses, directly or through a partition."""
     if device is disk or device.kind == "part":
         return
     if device.kind.startswith("raid") or device.kind == "linear":
@@ -77,29 +77,29 @@ def _refuse_content(disk: BlockFacts) -> None:
             pool = device.label or "its pool"
             raise GuardError(
                 f"{_called(disk)} is a member of the ZFS pool {pool}",
-                f"zpool export {device.label or 'POOL'}, and when its data may go: zpool labelclear {device.path}",
+                f"zpool export {device.label or 'POOL'}; if its data can be deleted: zpool labelclear {device.path}",
             )
     if disk.children:
         names = ", ".join(child.path for child in disk.children)
         raise GuardError(f"{_called(disk)} has partitions: {names}", _erase(disk))
     if disk.signatures is None:
-        raise GuardError(f"{_called(disk)} was not examined for signatures", f"sudo wipefs --no-act {disk.path}")
+        raise GuardError(f"{_called(disk)} has not been checked for signatures", f"sudo wipefs --no-act {disk.path}")
     held = disk.signatures or tuple(text for text in (disk.file_system, disk.partition_table) if text)
     if held:
-        raise GuardError(f"{_called(disk)} is not empty: it bears {', '.join(held)}", _erase(disk))
+        raise GuardError(f"{_called(disk)} is not empty: it contains {', '.join(held)}", _erase(disk))
 
 
 def _refuse_unpermitted(disk: BlockFacts, permitted: frozenset[str]) -> None:
     if not permitted.intersection(disk.identities):
         raise GuardError(
-            f"{_called(disk)} would be overwritten, and that was not permitted",
+            f"{_called(disk)} would be overwritten, which is not permitted",
             f"poolproof run … --wipe {disk.identity}",
         )
 
 
 def _erase(disk: BlockFacts) -> str:
     paths = " ".join(device.path for device in (*disk.children, disk))
-    return f"to see what it holds: lsblk -f {disk.path}; when its data may go: wipefs --all {paths}"
+    return f"to see what it contains: lsblk -f {disk.path}; if its data can be deleted: wipefs --all {paths}"
 
 
 def _called(disk: BlockFacts) -> str:

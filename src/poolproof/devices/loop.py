@@ -1,4 +1,4 @@
-"""A file becomes a block device: losetup with direct I/O, and nbdfuse for what comes over a socket."""
+"""Make a block device of a file: losetup with direct I/O, and nbdfuse for an NBD export."""
 
 from dataclasses import dataclass
 
@@ -10,15 +10,15 @@ _CONNECTIONS = 8
 
 
 def loop_path(number: int) -> str:
-    """The node of the loop device of that number."""
+    """Return the path of the loop device with that number."""
     return f"/dev/loop{number}"
 
 
 def attach(number: int, file: str, name: str) -> Step:
-    """The step that puts loop device `number` on `file`.
+    """Attach loop device `number` to `file`.
 
-    Without direct I/O the page cache would hold every block twice and answer reads that no disk saw. losetup makes the
-    node where it is missing, and fails when the number is taken.
+    Without direct I/O the page cache would hold every block twice, and answer reads without the disk. losetup creates
+    the device node if it is missing, and fails if the number is in use.
     """
     path = loop_path(number)
     return Step(
@@ -28,10 +28,10 @@ def attach(number: int, file: str, name: str) -> Step:
     )
 
 
-def tell_rotation(number: int, rotational: bool, name: str) -> Step:
-    """The step that tells the kernel, and all who ask it, whether the device turns."""
+def set_rotational(number: int, rotational: bool, name: str) -> Step:
+    """Tell the kernel, and so everyone who asks it, whether the device is rotational."""
     return Step(
-        title=f"mark {name} as {'rotating' if rotational else 'not rotating'}",
+        title=f"mark {name} as {'rotational' if rotational else 'not rotational'}",
         argv=("tee", f"/sys/block/loop{number}/queue/rotational"),
         stdin="1\n" if rotational else "0\n",
     )
@@ -39,7 +39,7 @@ def tell_rotation(number: int, rotational: bool, name: str) -> Step:
 
 @dataclass(frozen=True)
 class FuseFile:
-    """The file by which nbdfuse shows an NBD export, and what belongs to it."""
+    """The file through which nbdfuse shows an NBD export, its pid file and its log."""
 
     path: str
     pidfile: str
@@ -54,12 +54,12 @@ class FuseFile:
         return (self.pidfile, self.log)
 
     def mount(self, name: str, socket: str) -> tuple[Step, ...]:
-        """The steps that show the export on `socket`. Unmounting ends nbdfuse."""
+        """Show the export on `socket` as a file. Unmounting ends nbdfuse."""
         argv = ("nbdfuse", "-C", str(_CONNECTIONS), "-P", self.pidfile, self.path, "--unix", socket)
         return (
             Step(title=f"make the mount point of {name}", argv=("touch", self.path)),
             Step(
-                title=f"bring {name} into the file system",
+                title=f"mount {name} with nbdfuse",
                 argv=daemon(argv, self.log),
                 undo=unmount(self.path, fuse=True),
                 await_file=self.pidfile,
@@ -69,7 +69,7 @@ class FuseFile:
 
 
 def loop_volume(number: int, name: str, size_bytes: int, below: Below | None) -> Volume:
-    """What stands once the loop device is attached."""
+    """Return the volume of an attached loop device."""
     path = loop_path(number)
     leaf = Leaf(name, path, f"/sys/class/block/loop{number}/stat", below)
     return Volume(path, True, (leaf,), size_bytes)

@@ -1,4 +1,4 @@
-"""A thing that stands on the host: a block device or a directory, and the leaf disks beneath it."""
+"""Volumes (block devices and directories), the leaf devices under them, and the site where a run builds."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from poolproof.steps import Step
 class Leaf:
     """A disk of the campaign at the bottom of a layout, where bytes are counted.
 
-    `name` is the campaign's word for it, `path` its node (/dev/loop40), `counter` its sysfs `stat` file
+    `name` is its name in the campaign, `path` its device node (/dev/loop40), `counter` its sysfs `stat` file
     (/sys/class/block/loop40/stat). `host`: the name of the host that has it; empty: the run's one host.
     """
 
@@ -23,7 +23,7 @@ class Leaf:
 
 @dataclass(frozen=True)
 class Volume:
-    """What a device or a layer offers to the layer above it. `size_bytes`: None where only the host can tell."""
+    """What a device or a layer offers to the layer above it. `size_bytes` None: only the host knows."""
 
     path: str
     is_block: bool
@@ -33,10 +33,10 @@ class Volume:
 
 @dataclass(frozen=True)
 class DevicePlan:
-    """The steps that bring a device up, in order, each with its undo, and what stands then.
+    """The steps that set a device up, each with its undo, and the volume that they provide.
 
-    `identity_check`: a command that succeeds as long as the volume is the one that was named; empty if nobody else can
-    take it.
+    `identity_check`: a command that succeeds as long as the volume is the right disk; empty if no other disk can take
+    its place.
     """
 
     steps: tuple[Step, ...]

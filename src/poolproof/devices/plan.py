@@ -1,4 +1,4 @@
-"""From a device of the campaign to the steps that bring it up: a pure function of the device, the site and facts."""
+"""Plan the steps that set up the devices of a campaign: a pure function of the devices, the site and host facts."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,11 +14,11 @@ from poolproof.facts.versions import ProgramVersion
 
 @dataclass(frozen=True)
 class DeviceFacts:
-    """What planning needs to know of the host.
+    """The facts about the host that planning needs.
 
-    `loops` are free numbers, one for each device; `nbds` those of the kernel's nbd devices, if it has any. `below` is
-    the disk that holds the state directory. `disks` are `facts.block.block_devices` of a moment ago; `permitted` the
-    identities that the user allowed to overwrite.
+    `loops` are free loop numbers, one for each device; `nbds` are free numbers of the kernel's nbd devices. `below` is
+    the disk of the state directory. `disks` is a recent result of `facts.block.block_devices`; `permitted` are the
+    identities of disks that the user allows to overwrite.
     """
 
     loops: tuple[int, ...]
@@ -29,9 +29,9 @@ class DeviceFacts:
 
 
 def plan_devices(devices: Sequence[Device], site: Site, facts: DeviceFacts, seed: int = 1) -> tuple[DevicePlan, ...]:
-    """A plan for each device, in order.
+    """Return a plan for each device, in order.
 
-    The data of emulated disks lie in RAM as long as all of them together take at most half of what is free.
+    Emulated disks keep their data in RAM as long as they take at most half of the free RAM together.
 
     Raises:
         CampaignError, GuardError, HostError: as `plan_device`.
@@ -48,18 +48,18 @@ def plan_devices(devices: Sequence[Device], site: Site, facts: DeviceFacts, seed
 
 
 def plan_device(device: Device, site: Site, facts: DeviceFacts, seed: int = 1) -> DevicePlan:
-    """The plan of one device on its own.
+    """Return the plan of one device.
 
     Raises:
         CampaignError: no such model, no such disk, or a disk named by its kernel name.
         GuardError: the disk is in use, not empty, or not permitted.
-        HostError: the host lacks root, a program, or room for a socket's path.
+        HostError: root or a program is missing, or the path of a socket would be too long.
     """
     return plan_devices((device,), site, facts, seed)[0]
 
 
 def programs_of(source: DeviceSource) -> tuple[str, ...]:
-    """The programs that bringing up such a device may need."""
+    """Return the programs that such a device may need."""
     match source:
         case LoopFile():
             return file.PROGRAMS

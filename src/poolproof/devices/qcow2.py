@@ -1,4 +1,4 @@
-"""`qcow2: 16G`: a qcow2 image, through the kernel's nbd where it has one, else through nbdfuse and a loop device."""
+"""`qcow2: 16G`: a qcow2 image, on the kernel's nbd if it has one, otherwise on nbdfuse and a loop device."""
 
 from poolproof.campaign.model import Device, Qcow2
 from poolproof.devices.loop import FuseFile, attach, loop_volume
@@ -7,7 +7,7 @@ from poolproof.devices.site import clear, require, socket_path
 from poolproof.facts.block import Below
 from poolproof.steps import Step, UndoDaemon
 
-# O_DIRECT on the image, so that its blocks are not cached a second time; the flushes of the guest go through.
+# O_DIRECT on the image, so that its blocks are not cached twice; flushes still reach the disk.
 _CACHE = "--cache=none"
 
 _WITH_KERNEL_NBD = ("qemu-img", "qemu-nbd")
@@ -17,7 +17,7 @@ PROGRAMS = (*_WITH_KERNEL_NBD, "nbdfuse", "losetup", "touch")
 def plan(
     device: Device, source: Qcow2, site: Site, loop: int, below: Below | None, nbd: int | None = None
 ) -> DevicePlan:
-    """The device on /dev/nbd`nbd`, or on loop device `loop` where `nbd` is None.
+    """Return the plan of the device on /dev/nbd`nbd`, or on loop device `loop` if `nbd` is None.
 
     Raises:
         HostError: no root, or a program is missing.

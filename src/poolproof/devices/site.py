@@ -1,4 +1,4 @@
-"""Where the files of a device lie, and what its host must have. One naming for all kinds of device."""
+"""What all kinds of device share: the programs they need, their packages and versions, and the names of their files."""
 
 from collections.abc import Mapping
 
@@ -20,7 +20,7 @@ _PACKAGES: Mapping[str, str] = {
     "wipefs": "util-linux",
 }
 PROGRAMS = frozenset(_PACKAGES)
-"""All programs that some kind of device needs."""
+"""All programs that any kind of device needs."""
 
 VERSIONS: Mapping[str, ProgramVersion] = {
     "nbdkit": ProgramVersion("nbdkit", ("nbdkit", "--version")),
@@ -31,11 +31,11 @@ VERSIONS: Mapping[str, ProgramVersion] = {
 
 
 def require(site: Site, what: str, *programs: str) -> None:
-    """Raise a HostError unless the host has root and the programs that `what` needs."""
+    """Check that the host has root and the programs that `what` needs."""
     if not site.is_root:
         raise HostError(
             f"{what} needs root",
-            "run it with sudo (over SSH: as root, or with a sudo there that asks no password), or use a `dir` layout",
+            "run it with sudo (over SSH: as root, or with passwordless sudo on that host), or use a `dir` layout",
         )
     missing = [program for program in programs if program not in site.programs]
     if missing:
@@ -44,20 +44,20 @@ def require(site: Site, what: str, *programs: str) -> None:
 
 
 def clear(name: str, *files: str) -> Step:
-    """The step that comes first: every layout builds its devices anew, in the same places.
+    """Remove old files of the device first, because each layout builds its devices again under the same names.
 
-    A stale pid file would pass for that of the daemon about to start, a stale image for a fresh disk.
+    Otherwise an old pid file would pass as that of the new daemon, and an old image as a new disk.
     """
-    return Step(title=f"clear the place of {name}", argv=("rm", "-f", "--", *files))
+    return Step(title=f"remove old files of {name}", argv=("rm", "-f", "--", *files))
 
 
 def socket_path(site: Site, name: str) -> str:
-    """A socket in the state directory.
+    """Return the path of a socket in the state directory.
 
     Raises:
-        HostError: the path is longer than a Unix socket's may be (unix(7): 108 bytes with the final 0).
+        HostError: the path is too long for a Unix socket (unix(7): 108 bytes with the final 0).
     """
     path = f"{site.state_dir}/{name}.sock"
     if len(path.encode()) > _LONGEST_SOCKET:
-        raise HostError(f"{path} is too long for a socket", "put the state directory at a shorter path")
+        raise HostError(f"{path} is too long for a socket", "use a state directory with a shorter path")
     return path

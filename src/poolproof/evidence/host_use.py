@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from poolproof.evidence.model import CpuUse, HostUse
+from poolproof.facts.machine import memory_bytes
 from poolproof.hosts.base import Host
 
 _PATHS = ("/proc/meminfo", "/proc/stat")
@@ -31,7 +32,9 @@ def read_host(host: Host) -> HostReading:
         HostUnreachable: the link broke.
     """
     memory, stat = host.read_files(_PATHS).texts
-    return HostReading(_kib(memory, "Cached"), _kib(memory, "Dirty") + _kib(memory, "Writeback"), _ticks(stat))
+    return HostReading(
+        memory_bytes(memory, "Cached"), memory_bytes(memory, "Dirty") + memory_bytes(memory, "Writeback"), _ticks(stat)
+    )
 
 
 def host_use(start: HostReading, end: HostReading, drained: HostReading) -> HostUse:
@@ -61,8 +64,3 @@ def _ticks(stat: str) -> dict[str, tuple[int, ...]]:
         values = [int(field) for field in fields.split()[:_FIELDS]]
         found[name] = (*values, *[0] * (_FIELDS - len(values)))
     return found
-
-
-def _kib(memory: str, key: str) -> int:
-    match = re.search(rf"^{key}:\s+(\d+) kB", memory, re.MULTILINE)
-    return int(match[1]) * 1024 if match else 0

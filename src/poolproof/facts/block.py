@@ -1,4 +1,4 @@
-"""Block devices of a host, read-only: what they are, what they are called, what they hold, who uses them."""
+"""The block devices of a host: their identity, content and users. Read-only."""
 
 import json
 from collections.abc import Collection, Iterator, Mapping
@@ -15,10 +15,10 @@ _NAMED_BY_NUMBER = ("wwn-", "nvme-eui.", "nvme-uuid.", "nvme-nvme.", "scsi-", "l
 
 @dataclass(frozen=True)
 class BlockFacts:
-    """One block device as lsblk sees it, with its links in /dev/disk/by-id and what stands on it.
+    """One block device as lsblk shows it, with its links in /dev/disk/by-id and the devices on top of it.
 
-    `kind` is lsblk's type (disk, part, loop, raid1, lvm, crypt, rom …). `rotational` is what the kernel says.
-    `mount_points` holds `[SWAP]` for swap. `signatures` are those that wipefs finds; None where nobody looked.
+    `kind` is lsblk's type (disk, part, loop, raid1, lvm, crypt, rom …). `rotational` is what the kernel reports.
+    `mount_points` contains `[SWAP]` for swap. `signatures` are those that wipefs finds; None if they were not read.
     """
 
     name: str
@@ -42,27 +42,29 @@ class BlockFacts:
 
     @property
     def identity(self) -> str:
-        """The name to use in a campaign: the most readable by-id name, else serial, else WWN, else empty."""
+        """The name to use in a campaign: the most readable by-id name, otherwise the serial or WWN; empty if it has
+        none.
+        """
         return next(iter(self.identities), "")
 
     @property
     def identities(self) -> tuple[str, ...]:
-        """Every name that identifies this disk whatever slot it sits in, the most readable first."""
+        """All names that identify this disk in any slot, the most readable first."""
         readable = sorted(self.by_id, key=lambda name: (name.startswith(_NAMED_BY_NUMBER), name))
         return tuple(name for name in (*readable, self.serial, self.wwn) if name)
 
     @property
     def stable_path(self) -> str:
-        """A path that leads to this disk even after a reboot, where the host has one."""
+        """A path to this disk that survives a reboot, if the host has one; otherwise its current path."""
         return f"{_BY_ID}/{self.identity}" if self.by_id else self.path
 
     @property
     def counter(self) -> str:
-        """The file where the kernel counts this device's requests and sectors."""
+        """The sysfs file with the counters of this device."""
         return f"/sys/class/block/{self.name}/stat"
 
     def tree(self) -> Iterator["BlockFacts"]:
-        """This device and all that stands on it."""
+        """Yield this device and all devices on top of it."""
         yield self
         for child in self.children:
             yield from child.tree()
@@ -70,7 +72,7 @@ class BlockFacts:
 
 @dataclass(frozen=True)
 class Below:
-    """The disk that a file or a directory lives on: its kernel name and its sysfs `stat` file."""
+    """The disk that stores a file or a directory: its kernel name and its sysfs `stat` file."""
 
     device: str
     counter: str
@@ -78,7 +80,7 @@ class Below:
 
 @dataclass(frozen=True)
 class LoopFacts:
-    """A loop device in use: the file behind it, and whether it bypasses the page cache."""
+    """A loop device in use, the file behind it, and whether it bypasses the page cache."""
 
     number: int
     backing_file: str
@@ -86,13 +88,13 @@ class LoopFacts:
 
 
 def block_devices(host: Host, examined: Collection[str] | None = None) -> tuple[BlockFacts, ...]:
-    """Every block device that stands on no other, each with what stands on it; empty ones (no medium) are left out.
+    """Return the block devices at the bottom, each with the devices on top of it, without those that have no medium.
 
-    Disks that seem free are read for signatures, which wakes them where they sleep, and needs root: all of them, or
-    those alone that one of the identities in `examined` names, in lower case.
+    Signatures are read from disks that seem free, which needs root and wakes a sleeping disk: from all of them, or only
+    from those that one of the identities in `examined` (lower case) names.
 
     Raises:
-        HostError: lsblk gives no JSON (util-linux before 2.27).
+        HostError: lsblk cannot print JSON (util-linux before 2.27).
     """
     listing = host.run(["lsblk", "--json", "--bytes", "--output-all"], timeout_s=_LIMIT_S)
     devices = parse_lsblk(listing.stdout, _by_id_names(host))
@@ -102,39 +104,41 @@ def block_devices(host: Host, examined: Collection[str] | None = None) -> tuple[
 
 
 def parse_lsblk(text: str, by_id: Mapping[str, tuple[str, ...]]) -> tuple[BlockFacts, ...]:
-    """`lsblk --json --bytes --output-all` as facts; `by_id` gives the by-id names of each kernel name.
+    """Parse `lsblk --json --bytes --output-all`; `by_id` has the by-id names by kernel name.
 
     Raises:
-        HostError: the text is no such listing.
+        HostError: the text is not such a listing.
     """
     try:
         rows = json.loads(text)["blockdevices"]
     except (ValueError, KeyError, TypeError):
-        raise HostError("lsblk gave no list of block devices", "poolproof needs util-linux 2.27 or newer") from None
+        raise HostError("lsblk printed no list of block devices", "poolproof needs util-linux 2.27 or newer") from None
     devices = (_device(row, by_id) for row in rows)
     return tuple(device for device in devices if device.size_bytes > 0)
 
 
 def parse_wipefs(text: str) -> tuple[str, ...]:
-    """`wipefs --no-act --json --output TYPE` as the types of what it finds; it prints nothing for an empty disk."""
+    """Return the types of signatures from `wipefs --no-act --json --output TYPE`, which prints nothing for an empty
+    disk.
+    """
     rows = json.loads(text)["signatures"] if text.strip() else []
     return tuple(str(row["type"]) for row in rows)
 
 
 def used_loops(host: Host) -> frozenset[int]:
-    """The numbers of the loop devices that have a file behind them."""
+    """Return the numbers of the loop devices in use."""
     return frozenset(loop.number for loop in loop_facts(host))
 
 
 def loop_facts(host: Host) -> tuple[LoopFacts, ...]:
-    """The loop devices that have a file behind them."""
+    """Return the loop devices in use."""
     listing = host.run(["losetup", "--list", "--json", "--output", "NAME,BACK-FILE,DIO"], timeout_s=_LIMIT_S)
     rows = json.loads(listing.stdout)["loopdevices"] if listing.stdout.strip() else []
     return tuple(_loop(row) for row in rows)
 
 
 def free_nbds(host: Host) -> tuple[int, ...]:
-    """Numbers of the kernel's nbd devices that nothing is connected to; empty where the kernel has none."""
+    """Return the numbers of the kernel's unused nbd devices; empty if the kernel has no nbd."""
     names = host.run(["ls", "/sys/class/block"], timeout_s=_LIMIT_S).stdout.split()
     numbers = sorted(int(name[3:]) for name in names if name.startswith("nbd") and name[3:].isdigit())
     return tuple(number for number in numbers if not _is_connected(host, number))
@@ -171,7 +175,7 @@ def _is_named(device: BlockFacts, identities: Collection[str] | None) -> bool:
 
 
 def _examined(host: Host, device: BlockFacts) -> BlockFacts:
-    """The same device with the signatures on its medium; without, where the medium cannot be read."""
+    """Return the device with its signatures; unchanged if the medium cannot be read."""
     listing = host.run(
         ["wipefs", "--no-act", "--json", "--output", "TYPE", device.path], timeout_s=_LIMIT_S, check=False
     )
@@ -179,7 +183,7 @@ def _examined(host: Host, device: BlockFacts) -> BlockFacts:
 
 
 def _by_id_names(host: Host) -> dict[str, tuple[str, ...]]:
-    """Kernel name to its names in /dev/disk/by-id; empty where udev does not run."""
+    """Return the names in /dev/disk/by-id by kernel name; empty if udev does not run."""
     listing = host.run(
         ["find", _BY_ID, "-maxdepth", "1", "-type", "l", "-printf", r"%f\t%l\n"], timeout_s=_LIMIT_S, check=False
     )

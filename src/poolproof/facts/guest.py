@@ -1,4 +1,4 @@
-"""Whether a host is a virtual machine, by what it shows to its own kernel. Read-only.
+"""Detect whether a host is a virtual machine. Read-only.
 
 Sources: the CPUID hypervisor bit in /proc/cpuinfo (x86); /sys/hypervisor of Xen, whose dom0 has /proc/xen/capabilities
 with `control_d`; the DMI vendors that systemd-detect-virt(1) knows (systemd, src/basic/virt.c).
@@ -17,7 +17,7 @@ _VENDORS = (
 
 
 def is_guest(host: Host) -> bool | None:
-    """True in a virtual machine, False on bare metal; None where nothing tells."""
+    """True in a virtual machine, False on bare metal, None if it cannot be detected."""
     if "control_d" in _read(host, "/proc/xen/capabilities"):
         return False
     if _read(host, "/sys/hypervisor/type").strip():
@@ -29,7 +29,7 @@ def is_guest(host: Host) -> bool | None:
 
 
 def _by_dmi(said: list[str]) -> bool | None:
-    """A bare machine of a cloud has the cloud's vendor and `.metal` in its product's name."""
+    """A bare-metal machine of a cloud has the vendor of the cloud, and a product name that ends in `.metal`."""
     if not any(said):
         return None
     return any(text.startswith(_VENDORS) for text in said) and not said[0].endswith(".metal")

@@ -1,7 +1,7 @@
-"""The most that the link of a disk can carry, where the kernel says which link it is. Read-only.
+"""The bandwidth of the link of a disk, if the kernel shows which link it is. Read-only.
 
 Sources: sysfs-bus-pci (max_link_speed, max_link_width); coding of 8b/10b up to 5 GT/s, 128b/130b from 8 GT/s on (PCI
-Express Base Specification); SATA 3 signals 6 Gbit/s with 8b/10b, 600 MB/s, and nothing on SATA is faster.
+Express Base Specification); SATA 3 signals 6 Gbit/s with 8b/10b, 600 MB/s, and no SATA link is faster.
 """
 
 import re
@@ -15,7 +15,9 @@ _SPEED = re.compile(r"([\d.]+) GT/s")
 
 
 def link_bytes_per_s(host: Host, device: str) -> float | None:
-    """Bytes a second in one direction, from above, of the disk or partition of that kernel name; None if not known."""
+    """Return an upper limit in bytes per second, in one direction, of a disk or partition by kernel name; None if
+    unknown.
+    """
     argv = ["realpath", "--canonicalize-existing", f"/sys/class/block/{device}"]
     place = host.run(argv, timeout_s=_LIMIT_S, check=False).stdout
     pcie, nvme, _ = place.partition("/nvme/")
@@ -25,7 +27,7 @@ def link_bytes_per_s(host: Host, device: str) -> float | None:
 
 
 def _pcie(host: Host, device: str) -> float | None:
-    """By what the device is capable of: at rest its link may run slower."""
+    """Use the maximum of the device: an idle link may run slower."""
     try:
         speed = _SPEED.match(host.read(f"{device}/max_link_speed"))
         lanes = int(host.read(f"{device}/max_link_width"))

@@ -1,4 +1,4 @@
-"""What a host is and has: kernel, RAM, root, programs, file systems. Read-only."""
+"""The kernel, RAM, privileges, programs and file systems of a host. Read-only."""
 
 import hashlib
 import re
@@ -13,9 +13,9 @@ _LIMIT_S = 20.0
 
 @dataclass(frozen=True)
 class Machine:
-    """The host as far as planning needs it. `is_guest`: it is a virtual machine; None where nothing tells.
+    """The facts about a host that planning needs. `is_guest`: it is a virtual machine; None if this is not known.
 
-    `processor`: its model, which tells a lab with KVM from an emulated one, too; empty where the kernel names none.
+    `processor`: its model, which also distinguishes a lab with KVM from an emulated one; empty if the kernel has none.
     """
 
     kernel: str
@@ -32,7 +32,7 @@ class Machine:
 
 
 def survey(host: Host, programs: Iterable[str], modules: Iterable[str] = ()) -> Machine:
-    """Look at the host; `programs` are those to look for on its PATH, `modules` those to look for in its kernel.
+    """Return the facts about the host. `programs` are looked up on its PATH, `modules` in its kernel.
 
     Raises:
         CommandError: the host does not answer.
@@ -43,8 +43,8 @@ def survey(host: Host, programs: Iterable[str], modules: Iterable[str] = ()) -> 
         kernel=host.run(["uname", "-sr"], timeout_s=_LIMIT_S).stdout.strip(),
         distribution=_distribution(host),
         processors=processors.count("\nprocessor") + 1,
-        ram_bytes=_kib(memory, "MemTotal"),
-        ram_free_bytes=_kib(memory, "MemAvailable"),
+        ram_bytes=memory_bytes(memory, "MemTotal"),
+        ram_free_bytes=memory_bytes(memory, "MemAvailable"),
         is_root=host.run(["id", "-u"], timeout_s=_LIMIT_S).stdout.strip() == "0",
         programs=_present(host, programs),
         file_systems=_file_systems(host),
@@ -55,9 +55,9 @@ def survey(host: Host, programs: Iterable[str], modules: Iterable[str] = ()) -> 
 
 
 def mark_of(host: Host) -> str:
-    """A mark that tells this machine from others and says nothing else of it; empty where it has no identity.
+    """Return a mark that identifies this machine and reveals nothing else; empty if it has no machine id.
 
-    machine-id(5) asks that the id itself be kept private, so the mark is its digest.
+    machine-id(5) asks to keep the id itself private, so the mark is a digest of it.
     """
     try:
         identity = host.read("/etc/machine-id").strip()
@@ -74,20 +74,21 @@ def _distribution(host: Host) -> str:
     return match[1] if match else ""
 
 
-def _kib(memory: str, key: str) -> int:
+def memory_bytes(memory: str, key: str) -> int:
+    """Return the bytes of one line of /proc/meminfo or /proc/PID/status, such as `MemTotal`; 0 if there is none."""
     match = re.search(rf"^{key}:\s+(\d+) kB", memory, re.MULTILINE)
     return int(match[1]) * 1024 if match else 0
 
 
 def _present(host: Host, programs: Iterable[str]) -> frozenset[str]:
-    """Those on the PATH, and in the sbin folders that a user's PATH may lack."""
+    """Return the programs on the PATH, and in the sbin directories, which may not be on a user's PATH."""
     script = 'PATH="$PATH:/usr/sbin:/sbin"; for name; do command -v "$name" >/dev/null && echo "$name"; done; true'
     found = host.run(["sh", "-c", script, "sh", *sorted(set(programs))], timeout_s=_LIMIT_S).stdout
     return frozenset(found.split())
 
 
 def _modules(host: Host, names: Iterable[str]) -> frozenset[str]:
-    """Those that are loaded, built in, or there to be loaded; nothing is loaded by asking."""
+    """Return the modules that are loaded, built in, or available; none is loaded by this."""
     wanted = sorted(set(names))
     if not wanted:
         return frozenset()
@@ -99,7 +100,7 @@ def _modules(host: Host, names: Iterable[str]) -> frozenset[str]:
 
 
 def _file_systems(host: Host) -> frozenset[str]:
-    """What the kernel has loaded, and what its modules would bring."""
+    """Return the file systems that the kernel has loaded, and those it has modules for."""
     loaded = {line.split()[-1] for line in host.read("/proc/filesystems").splitlines() if line.strip()}
     script = 'ls "/lib/modules/$(uname -r)/kernel/fs" 2>/dev/null; true'
     modules = host.run(["sh", "-c", script], timeout_s=_LIMIT_S).stdout.split()

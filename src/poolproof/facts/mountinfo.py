@@ -1,4 +1,4 @@
-"""/proc/self/mountinfo: what is mounted where, by device number. Pure; proc(5) has the format."""
+"""Parse /proc/self/mountinfo: what is mounted where, by device number. Pure; the format is in proc(5)."""
 
 import re
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ _OCTAL = re.compile(r"\\([0-7]{3})")
 
 @dataclass(frozen=True)
 class Mount:
-    """One line of /proc/self/mountinfo: device number, where it is mounted, file system, source, its own options."""
+    """One line of /proc/self/mountinfo: device number, mount point, file system, source and its options."""
 
     number: str
     point: str
@@ -18,13 +18,13 @@ class Mount:
 
 
 def mount_of(mounts: tuple[Mount, ...], path: str) -> Mount | None:
-    """The mount that `path`, an absolute path without links, lies on; the last one mounted wins."""
-    holding = [mount for mount in mounts if _lies_under(path, mount.point)]
-    return max(reversed(holding), key=lambda mount: len(mount.point), default=None)
+    """Return the mount of `path`, an absolute path without links; if several match, the last one mounted."""
+    matching = [mount for mount in mounts if _is_under(path, mount.point)]
+    return max(reversed(matching), key=lambda mount: len(mount.point), default=None)
 
 
 def parse_mountinfo(text: str) -> tuple[Mount, ...]:
-    """The lines of the file, in its order."""
+    """Return the mounts in the order of the file."""
     return tuple(_mount(line) for line in text.splitlines() if " - " in line)
 
 
@@ -32,13 +32,13 @@ def _mount(line: str) -> Mount:
     left, _, right = line.partition(" - ")
     fields = left.split(" ")
     file_system, source, options = right.split(" ", 2)
-    return Mount(fields[2], _plain(fields[4]), file_system, _plain(source), tuple(_plain(options).split(",")))
+    return Mount(fields[2], _decoded(fields[4]), file_system, _decoded(source), tuple(_decoded(options).split(",")))
 
 
-def _plain(text: str) -> str:
-    """mountinfo writes blanks and backslashes as octal."""
+def _decoded(text: str) -> str:
+    """Decode octal escapes: mountinfo uses them for spaces and backslashes."""
     return _OCTAL.sub(lambda match: chr(int(match[1], 8)), text)
 
 
-def _lies_under(path: str, point: str) -> bool:
+def _is_under(path: str, point: str) -> bool:
     return path == point or path.startswith(point.rstrip("/") + "/")

@@ -35,7 +35,7 @@ def test_a_disk_that_is_not_permitted_is_refused(permitted: frozenset[str]) -> N
         ("sda", "in use as swap: /dev/md0", "swapoff /dev/md0"),
         ("sdb", "member of the ZFS pool tank", "zpool export tank"),
         ("sdc", "open as /dev/mapper/vault", "cryptsetup close /dev/mapper/vault"),
-        ("sde", "was not examined", "sudo wipefs --no-act /dev/sde"),
+        ("sde", "signatures", "sudo wipefs --no-act /dev/sde"),
         ("sdf", "has partitions: /dev/sdf1", "wipefs --all /dev/sdf1 /dev/sdf"),
         ("sdg", "mounted at /srv/media", "umount /srv/media"),
     ],
@@ -49,7 +49,7 @@ def test_a_disk_in_use_is_refused_whatever_is_permitted(name: str, message: str,
 
 def test_a_stopped_array_still_refuses() -> None:
     disk = replace(server_disk("sda"), children=(), signatures=("linux_raid_member",))
-    with pytest.raises(GuardError, match="bears linux_raid_member"):
+    with pytest.raises(GuardError, match="contains linux_raid_member"):
         check_disk(disk, _everything())
 
 
@@ -64,12 +64,12 @@ def test_an_unmounted_logical_volume_still_refuses() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"signatures": ("xfs",)}, "bears xfs"),
+        ({"signatures": ("xfs",)}, "contains xfs"),
         ({"file_system": "zfs_member", "label": "tank"}, "member of the ZFS pool tank"),
-        ({"file_system": "ntfs"}, "bears ntfs"),
-        ({"partition_table": "dos"}, "bears dos"),
+        ({"file_system": "ntfs"}, "contains ntfs"),
+        ({"partition_table": "dos"}, "contains dos"),
         ({"read_only": True}, "is read-only"),
-        ({"kind": "part"}, "no whole disk but a part"),
+        ({"kind": "part"}, "not a whole disk but a part"),
     ],
 )
 def test_one_flaw_is_enough(changes: dict[str, object], message: str) -> None:

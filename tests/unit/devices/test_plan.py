@@ -179,9 +179,9 @@ def test_an_unknown_disk_is_answered_with_the_nearest() -> None:
     assert "did you mean V1G0DDDD?" in caught.value.hint
 
 
-def test_a_serial_that_two_disks_bear_is_refused() -> None:
+def test_a_serial_number_of_two_disks_is_refused() -> None:
     twin = BlockFacts("sdz", "/dev/sdz", _GIB, "disk", serial="V1G0DDDD")
-    with pytest.raises(CampaignError, match="more than one disk: /dev/sdd, /dev/sdz"):
+    with pytest.raises(CampaignError, match="several disks: /dev/sdd, /dev/sdz"):
         plan_device(Device("hdd1", Disk("V1G0DDDD")), _SITE, replace(_FACTS, disks=(*server(), twin)))
 
 

@@ -115,7 +115,7 @@ def test_a_real_disk_cannot_be_a_labs() -> None:
 
 
 def test_an_unknown_model_is_refused_before_anything_starts() -> None:
-    with pytest.raises(CampaignError, match="no model 'hdd-7300'"):
+    with pytest.raises(CampaignError, match="no disk model 'hdd-7300'"):
         planned("a=emulate:hdd-7300,8G")
 
 

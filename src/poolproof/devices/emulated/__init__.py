@@ -1,1 +1,1 @@
-"""Disks that are emulated: service-time models, served as block devices by nbdkit."""
+"""Emulated disks: service-time models, served as block devices by nbdkit."""

@@ -1,7 +1,7 @@
-"""A hard disk as service times: one actuator, a platter that turns, a stream of look-ahead, a write-back cache.
+"""The service times of a hard disk: one actuator, a rotating platter, look-ahead for one stream, a write-back cache.
 
-Everything that is random comes from one seeded generator: the same requests at the same moments take the same time.
-Only the standard library is used, and nothing newer than Python 3.9: nbdkit's embedded interpreter runs this file.
+All random numbers come from one seeded generator: the same requests at the same moments take the same time. nbdkit's
+embedded interpreter runs this file, so it uses only the standard library and nothing newer than Python 3.9.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class HddParameters:
-    """What sets one hard disk apart from another. Times in seconds, rates in bytes per second (powers of 1000).
+    """The parameters of a hard disk. Times in seconds, rates in bytes per second (powers of 1000).
 
     Seek, rotation: WD, Ultrastar DC HC310 SATA OEM specification 1.4, tables 5 to 7: 7200 rpm, single-track seek of
     0.23 ms (read), average read seek 7.4 ms, average write seek 8.2 ms. The shape of the seek curve (a root for short
@@ -22,7 +22,7 @@ class HddParameters:
     27(3), 1994; `full_stroke_s` follows from it: with the knee at a fifth of the stroke, 16.8 ms gives the average of
     7.4 ms. (IBM DDRS-39130, also 7200 rpm, states 15 to 16 ms.)
 
-    Media rate: 200 MB/s outside, as large 7200 rpm disks have; the inner zone runs at half of it (Hitachi Deskstar
+    Media rate: 200 MB/s at the outer edge, as in large 7200 rpm disks; half of that in the inner zone (Hitachi Deskstar
     7K500 specification, table 10: 64.8 and 31.0 MB/s).
     """
 
@@ -33,38 +33,38 @@ class HddParameters:
     """The share of the full stroke beyond which seek time grows linearly."""
 
     stroke: float = 0.2
-    """The share of a real disk's stroke that the whole emulated disk spans, starting at the outer edge."""
+    """The share of a real disk's stroke that the emulated disk spans, starting at the outer edge."""
 
     write_settle_s: float = 0.8e-3
-    """What a seek takes longer before a write than before a read."""
+    """How much longer a seek takes before a write than before a read."""
 
     outer_rate: float = 200e6
     inner_rate: float = 100e6
     look_ahead_bytes: int = 4 << 20
-    """Bytes that the disk reads on by itself into its buffer; also how far back the buffer still holds."""
+    """Bytes that the disk reads ahead into its buffer; also how many earlier bytes the buffer keeps."""
 
     skip_bytes: int = 2 << 20
-    """A gap that the head passes over rather than seeks across: pieces of one stream may arrive out of order."""
+    """The largest gap that the head passes over instead of seeking: parts of a stream may arrive out of order."""
 
     interface_s: float = 20e-6
-    """The least time of a request that the buffer or the cache answers."""
+    """The minimum time of a request that the buffer or the cache answers."""
 
     cache_bytes: int = 32 << 20
     cache_writes: int = 128
-    """Most bytes and most separate writes that may wait in the cache; a further write waits for room."""
+    """The maximum bytes and number of writes in the cache; a further write waits for space."""
 
     retry_share: float = 0.0
     """The share of media accesses that need retries."""
 
     retry_least_s: float = 0.3
     retry_most_s: float = 1.5
-    """A retried access takes a time between these two more. Disk Survey, "Disk error recovery" (2012): Seagate states
+    """A retried access takes between these two times longer. Disk Survey, "Disk error recovery" (2012): Seagate states
     up to 20 recovery steps on a read and at most 1.5 s per block for the Savvio 15K.3."""
 
 
 @dataclass
 class _Write:
-    """A write that waits in the cache: its remaining work, its bytes, and where the head ends."""
+    """A write in the cache: its remaining work, its bytes, and the position of the head after it."""
 
     work_s: float
     length: int
@@ -73,16 +73,16 @@ class _Write:
 
 @dataclass(frozen=True)
 class _Front:
-    """Where the look-ahead of a sequential read stands: the next byte of the media and the moment it is reached."""
+    """The position of the look-ahead: the next byte of the media, and when the head reaches it."""
 
     offset: int
     at_s: float
 
 
 class Hdd:
-    """One hard disk of `size_bytes`. Each method takes the moment of arrival and gives the moment of completion.
+    """One hard disk of `size_bytes`. Each method takes the time of arrival and returns the time of completion.
 
-    Times are seconds on any monotonic clock; arrivals never go back.
+    Times are seconds on any monotonic clock; arrivals must not decrease.
     """
 
     rotational = True
@@ -100,7 +100,7 @@ class Hdd:
         self._cached_bytes = 0
 
     def read(self, now_s: float, offset: int, length: int) -> float:
-        """A read that arrives at `now_s`."""
+        """Return when a read that arrives at `now_s` completes."""
         self._destage_until(now_s)
         if self._continues(offset):
             return self._read_on(now_s, offset + length)
@@ -114,24 +114,24 @@ class Hdd:
         return done
 
     def write(self, now_s: float, offset: int, length: int, durable: bool = False) -> float:
-        """A write that arrives at `now_s`; `durable` (FUA) waits until the cache is on the media."""
+        """Return when a write that arrives at `now_s` completes; `durable` (FUA) waits for the cache to be written."""
         self._destage_until(now_s)
         self._cache.append(_Write(self._write_work(now_s, offset, length), length, offset + length))
         self._cached_bytes += length
         if durable:
-            return self._pay_all(now_s)
+            return self._write_all(now_s)
         done = now_s + self._p.interface_s
         while self._cached_bytes > self._p.cache_bytes or len(self._cache) > self._p.cache_writes:
-            done = max(done, self._pay_one(now_s))
+            done = max(done, self._write_one(now_s))
         return done
 
     def flush(self, now_s: float) -> float:
-        """Every write acknowledged before `now_s` is on the media at the moment that is returned."""
+        """Return when all writes acknowledged before `now_s` are on the media."""
         self._destage_until(now_s)
-        return self._pay_all(now_s)
+        return self._write_all(now_s)
 
     def seek_s(self, distance: float) -> float:
-        """Seconds to seek over `distance`, a share of the real disk's full stroke; 0 for none."""
+        """Return the seconds to seek over `distance`, a share of the real disk's full stroke."""
         if distance <= 0:
             return 0.0
         knee = self._p.knee
@@ -141,7 +141,7 @@ class Hdd:
         return self._p.track_to_track_s + (self._p.full_stroke_s - self._p.track_to_track_s) * reach / longest
 
     def media_rate(self, offset: int) -> float:
-        """Bytes per second that pass under the head at `offset`."""
+        """Return the bytes per second that pass under the head at `offset`."""
         place = self._p.stroke * offset / self._size
         return self._p.outer_rate + (self._p.inner_rate - self._p.outer_rate) * place
 
@@ -149,7 +149,7 @@ class Hdd:
         return length / self.media_rate(offset)
 
     def _position(self, start: int, target: int, waiting: int) -> float:
-        """Seek and rotation. With n requests waiting, a sorted queue leaves about 1/(n+1) of the way to each."""
+        """Return seek plus rotation. With n requests waiting, a sorted queue shortens each seek to about 1/(n+1)."""
         distance = abs(target - start) / self._size * self._p.stroke / (1 + waiting)
         return self.seek_s(distance) + self._random.uniform(0, self._p.rotation_s)
 
@@ -164,14 +164,14 @@ class Hdd:
         return len(self._reads)
 
     def _continues(self, offset: int) -> bool:
-        """Whether the read lies in the buffer or so near ahead of the head that it is simply waited for."""
+        """True if the read is in the buffer, or so close ahead of the head that the disk waits for it."""
         if self._front is None:
             return False
         front = self._front.offset
         return front - self._p.look_ahead_bytes <= offset <= front + self._p.skip_bytes
 
     def _read_on(self, now_s: float, end: int) -> float:
-        """The head never left the stream: what it has passed is in the buffer, what lies ahead comes at media rate."""
+        """Continue the stream: passed data is in the buffer, and data ahead arrives at the media rate."""
         assert self._front is not None
         rate = self.media_rate(self._front.offset)
         front = _Front(self._front.offset, max(self._front.at_s, now_s - self._p.look_ahead_bytes / rate))
@@ -186,7 +186,7 @@ class Hdd:
         return done
 
     def _write_work(self, now_s: float, offset: int, length: int) -> float:
-        """Seconds of actuator time that the write will cost, given the writes that wait before it."""
+        """Return the actuator time in seconds that the write needs, after the writes before it."""
         return self._write_positioning(now_s, offset) + self._transfer(offset, length) + self._retries()
 
     def _write_positioning(self, now_s: float, offset: int) -> float:
@@ -200,33 +200,33 @@ class Hdd:
         return self._position(self._head, offset, 0) + self._p.write_settle_s
 
     def _missed_rotation(self, now_s: float) -> float:
-        """The next sector passed under the head while nothing was asked: it comes round again."""
+        """Return the time until the next sector comes round again, which passed the head while the disk was idle."""
         idle = max(0.0, now_s - self._free_at)
         return self._p.rotation_s - idle % self._p.rotation_s
 
     def _destage_until(self, now_s: float) -> None:
-        """Let the idle time up to `now_s` pay for writes that wait."""
+        """Use the idle time until `now_s` to write out the cache."""
         moment = max(self._now, self._free_at)
         while self._cache and moment < now_s:
             write = self._cache[0]
-            paid = min(write.work_s, now_s - moment)
-            moment += paid
-            if paid < write.work_s:
-                write.work_s -= paid
+            spent = min(write.work_s, now_s - moment)
+            moment += spent
+            if spent < write.work_s:
+                write.work_s -= spent
                 self._front = None
             else:
                 self._free_at = moment
                 self._drop_first()
         self._now = max(self._now, now_s)
 
-    def _pay_one(self, now_s: float) -> float:
+    def _write_one(self, now_s: float) -> float:
         self._free_at = max(now_s, self._free_at) + self._cache[0].work_s
         self._drop_first()
         return self._free_at
 
-    def _pay_all(self, now_s: float) -> float:
+    def _write_all(self, now_s: float) -> float:
         while self._cache:
-            self._pay_one(now_s)
+            self._write_one(now_s)
         return max(now_s + self._p.interface_s, self._free_at)
 
     def _drop_first(self) -> None:

@@ -1,4 +1,4 @@
-"""The disk models by name. docs/emulated-disks.md shows each beside what was measured."""
+"""The disk models by name. docs/emulated-disks.md compares each with measurements."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from poolproof.devices.emulated.ssd import Ssd, SsdParameters
 
 
 class DiskModel(Protocol):
-    """A disk as service times: the moment a request arrives gives the moment it is done, in seconds."""
+    """The service times of a disk: each method takes the time of arrival and returns that of completion, in seconds."""
 
     rotational: bool
 
@@ -27,7 +27,7 @@ Parameters = Union[HddParameters, SsdParameters]  # noqa: UP007 - evaluated by P
 
 @dataclass(frozen=True)
 class ModelKind:
-    """A model that a campaign can name, and its parameters."""
+    """A model that campaigns can use, and its parameters."""
 
     name: str
     summary: str
@@ -38,12 +38,12 @@ class ModelKind:
         return isinstance(self.parameters, HddParameters)
 
     def build(self, size_bytes: int, seed: int = 1, changes: Mapping[str, str] | None = None) -> DiskModel:
-        """A fresh disk of this kind.
+        """Return a new disk of this model.
 
-        `changes` gives other values to parameters, by name, as text.
+        `changes` has other values for parameters, as text by name.
 
         Raises:
-            ValueError: no such parameter, or no number.
+            ValueError: an unknown parameter, or a value that is not a number.
         """
         parameters = _changed(self.parameters, changes or {})
         if isinstance(parameters, HddParameters):
@@ -56,7 +56,7 @@ def _changed(parameters: Parameters, changes: Mapping[str, str]) -> Parameters:
     values: dict[str, Any] = {}
     for name, text in changes.items():
         if name not in known:
-            raise ValueError(f"{name!r} is no parameter of this model; it has {', '.join(known)}")
+            raise ValueError(f"{name!r} is not a parameter of this model; it has {', '.join(known)}")
         values[name] = int(text) if known[name] == "int" else float(text)
     return replace(parameters, **values)
 
@@ -64,22 +64,22 @@ def _changed(parameters: Parameters, changes: Mapping[str, str]) -> Parameters:
 _KINDS = (
     ModelKind(
         "hdd-7200",
-        "a 7200 rpm hard disk: one actuator, seek grows with distance, 8.33 ms a turn, 200 MB/s, write-back cache",
+        "a 7200 rpm hard disk: one actuator, seeks grow with distance, 8.33 ms per turn, 200 MB/s, write-back cache",
         HddParameters(),
     ),
     ModelKind(
         "hdd-failing",
-        "the same hard disk, of which one access in a hundred needs 0.3 to 1.5 s of retries",
+        "the same hard disk, but one access in a hundred needs 0.3 to 1.5 s of retries",
         HddParameters(retry_share=0.01),
     ),
     ModelKind(
         "sata-ssd",
-        "a SATA SSD without power-loss protection, ten times slower than a real one: 0.77 ms a read, 530 MB/s",
+        "a SATA SSD without power-loss protection, ten times slower than a real one: 0.77 ms per read, 530 MB/s",
         SsdParameters(channels=2, read_s=0.77e-3, write_s=0.5e-3, flush_s=2e-3, link_rate=530e6),
     ),
     ModelKind(
         "nvme",
-        "an NVMe SSD with power-loss protection, ten times slower than a real one: 0.53 ms a read, 700 MB/s",
+        "an NVMe SSD with power-loss protection, ten times slower than a real one: 0.53 ms per read, 700 MB/s",
         SsdParameters(channels=3, read_s=0.53e-3, write_s=0.4e-3, flush_s=0.05e-3, link_rate=700e6),
     ),
 )

@@ -1,9 +1,10 @@
-"""The nbdkit plugin that serves one emulated disk; nbdkit's own Python runs it, by its path.
+"""The nbdkit plugin that serves one emulated disk. nbdkit's Python runs this file by its path.
 
     nbdkit -U SOCKET -P PIDFILE -t 8 python plugin.py model=hdd-7200 size=1073741824 store=FILE [seed=1] [key=value …]
 
-`store` is a file that holds the data, sparse, of the right size or empty. Any other key is a parameter of the model
-(`stroke=1.0`). `pipeline` is what the way to this plugin and back costs, seconds: it is taken off each service time.
+`store` is a sparse file for the data, empty or of the right size. `pipeline` is the time in seconds that a request
+takes to this plugin and back; it is subtracted from each service time. Any other key is a parameter of the model
+(`stroke=1.0`).
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ def config_complete() -> None:
     try:
         _served.take_settings()
     except KeyError as missing:
-        raise RuntimeError(f"unknown model, or nothing given for {missing}") from None
+        raise RuntimeError(f"unknown model, or no value for {missing}") from None
 
 
 def after_fork() -> None:
@@ -157,7 +158,7 @@ def trim(handle: int, count: int, offset: int, flags: int) -> None:
 
 
 def zero(handle: int, count: int, offset: int, flags: int) -> None:
-    """Zeroes are a note in the disk's tables, as with TRIM: they take no time on the media."""
+    """Zeroing only changes the disk's tables, as TRIM does, and takes no time on the media."""
     del handle, flags
     _punch_hole(offset, count)
 
@@ -185,6 +186,6 @@ def _punch_hole(offset: int, count: int) -> None:
 
 
 def _wait_until(done_s: float) -> None:
-    """The answer leaves so early that it arrives at `done_s`."""
+    """Wait so that the answer arrives at `done_s`."""
     while (remaining := done_s - _served.half_pipeline_s - time.monotonic()) > 0:
         time.sleep(remaining)

@@ -1,6 +1,6 @@
-"""A solid-state disk as service times: channels that work side by side, and one link that all data cross.
+"""The service times of a solid-state disk: parallel channels, and one link for all data.
 
-Only the standard library is used, and nothing newer than Python 3.9: nbdkit's embedded interpreter runs this file.
+nbdkit's embedded interpreter runs this file, so it uses only the standard library and nothing newer than Python 3.9.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class SsdParameters:
-    """What sets one solid-state disk apart from another. Times in seconds, the rate in bytes per second.
+    """The parameters of a solid-state disk. Times in seconds, the rate in bytes per second.
 
-    A request takes one channel for `read_s` or `write_s`, whatever its length, then crosses the link. `flush_s` is the
-    cost of making data durable after a write.
+    A request occupies one channel for `read_s` or `write_s`, whatever its length, then crosses the link. `flush_s` is
+    the time of the first flush after a write.
     """
 
     channels: int
@@ -25,7 +25,7 @@ class SsdParameters:
 
 
 class Ssd:
-    """One solid-state disk. Each method takes the moment of arrival and gives the moment of completion.
+    """One solid-state disk. Each method takes the time of arrival and returns the time of completion.
 
     Times are seconds on any monotonic clock.
     """
@@ -33,7 +33,7 @@ class Ssd:
     rotational = False
 
     def __init__(self, size_bytes: int, parameters: SsdParameters, seed: int) -> None:
-        del size_bytes, seed  # an address costs the same as any other, and nothing is random
+        del size_bytes, seed  # all addresses cost the same, and nothing is random
         self._p = parameters
         self._channels = [0.0] * parameters.channels
         self._link_free_at = 0.0
@@ -41,13 +41,13 @@ class Ssd:
         self._dirty = False
 
     def read(self, now_s: float, offset: int, length: int) -> float:
-        """A read that arrives at `now_s`: flash first, then the link."""
+        """Return when a read that arrives at `now_s` completes: first the flash, then the link."""
         del offset
         booked = self._book_link(now_s, length)
         return max(self._occupy(now_s, self._p.read_s) + length / self._p.link_rate, booked)
 
     def write(self, now_s: float, offset: int, length: int, durable: bool = False) -> float:
-        """A write that arrives at `now_s`; `durable` (FUA) adds the cost of a flush."""
+        """Return when a write that arrives at `now_s` completes; `durable` (FUA) adds a flush."""
         del offset
         booked = self._book_link(now_s, length)
         done = max(self._occupy(now_s, self._p.write_s) + length / self._p.link_rate, booked)
@@ -56,7 +56,7 @@ class Ssd:
         return self.flush(done) if durable else done
 
     def flush(self, now_s: float) -> float:
-        """Every write acknowledged before `now_s` is durable at the moment that is returned; free when none was."""
+        """Return when all writes acknowledged before `now_s` are durable; at once if there were none."""
         if not self._dirty:
             return now_s
         self._dirty = False
@@ -68,6 +68,6 @@ class Ssd:
         return done
 
     def _book_link(self, now_s: float, length: int) -> float:
-        """The moment by which the link has carried all that was asked of it so far."""
+        """Return when the link has transferred all data requested so far."""
         self._link_free_at = max(now_s, self._link_free_at) + length / self._p.link_rate
         return self._link_free_at
