@@ -1,4 +1,4 @@
-"""What a user says of the machine that a job is for or a result came from: flags as a Target. Nothing is guessed."""
+"""What the user's flags say about the machine, as a Target. Nothing is guessed."""
 
 import difflib
 import re
@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from poolproof.errors import UsageError
 from poolproof.evidence.model import Target, ZfsFacts
-from poolproof.foreign.audit.devices import Devices, parse_devices
+from poolproof.foreign.audit.stated_disks import Devices, parse_devices
 from poolproof.layers.existing import compressed_unit_bytes
 from poolproof.units import parse_size
 
@@ -23,15 +23,15 @@ _KNOWN = frozenset(
         "ubifs", "udf", "ufs", "vboxsf", "vfat", "virtiofs", "wekafs", "xfs", "zonefs", *_FUSE,
     }
 )  # fmt: skip
-"""File systems by the names that kernels give them (Documentation/filesystems, `man 5 filesystems`)."""
+"""The names that kernels give to file systems (Documentation/filesystems, `man 5 filesystems`)."""
 
-_LONGEST = 30
+_LONGEST_NAME = 30
 _NOT_COMPRESSED = ("off", "none", "no", "0")
 
 
 @dataclass(frozen=True)
 class Context:
-    """The flags, read; None where a flag was not given. `compression` "" says that it is off."""
+    """The parsed flags; None if a flag was not given. `compression` is "" if compression is off."""
 
     file_system: str | None = None
     zfs: ZfsFacts | None = None
@@ -42,7 +42,7 @@ class Context:
 
     @property
     def is_empty(self) -> bool:
-        """No flag was given."""
+        """True if no flag was given."""
         return self == Context()
 
 
@@ -54,10 +54,10 @@ def read_context(
     compression: str | None = None,
     devices: Sequence[str] = (),
 ) -> Context:
-    """The flags `--fs zfs-2.2 --ram 64G --recordsize 128k --compression lz4 --devices "3x nvme 3.2GB/s"` as values.
+    """Parse the flags `--fs zfs-2.2 --ram 64G --recordsize 128k --compression lz4 --devices "3x nvme 3.2GB/s"`.
 
     Raises:
-        UsageError: a flag's value is none that can be read.
+        UsageError: a flag has an invalid value.
     """
     name, zfs = _file_system(fs)
     return Context(
@@ -71,9 +71,9 @@ def read_context(
 
 
 def target_of(context: Context, found: Target | None = None) -> Target | None:
-    """What is known: what was found on the host, and the flags over it; None where neither says anything.
+    """Return what was found on the host, overridden by the flags; None if both are empty.
 
-    A flag `--fs` tells of another place than the one found, of which nothing is kept then.
+    `--fs` means a different target, so it discards everything that was found.
     """
     if context.is_empty:
         return found
@@ -82,8 +82,8 @@ def target_of(context: Context, found: Target | None = None) -> Target | None:
     record = context.record_bytes or base.record_bytes
     if record is None and compression:
         record = compressed_unit_bytes(base.file_system)
-    told = replace(base, ram_bytes=context.ram_bytes or base.ram_bytes, compression=compression, record_bytes=record)
-    return _on_devices(told, context.devices) if context.devices else told
+    target = replace(base, ram_bytes=context.ram_bytes or base.ram_bytes, compression=compression, record_bytes=record)
+    return _on_devices(target, context.devices) if context.devices else target
 
 
 def _named(context: Context) -> Target:
@@ -103,7 +103,7 @@ def _on_devices(target: Target, devices: Devices) -> Target:
 
 
 def _file_system(text: str | None) -> tuple[str | None, ZfsFacts | None]:
-    """The name as the kernel gives it, and for ZFS its version: `zfs-2.2`, `zvol-2.3.1`, `ext4`, `mergerfs`."""
+    """Return the kernel's file system name and the ZFS version, from `zfs-2.2`, `zvol-2.3.1`, `ext4`, `mergerfs`."""
     if text is None:
         return None, None
     word = text.strip().lower()
@@ -112,10 +112,11 @@ def _file_system(text: str | None) -> tuple[str | None, ZfsFacts | None]:
         is_zvol = found["kind"] == "zvol"
         return "zvol" if is_zvol else "zfs", ZfsFacts(version=found["version"], is_zvol=is_zvol)
     if word not in _KNOWN and not re.fullmatch(r"fuse\.[a-z0-9][\w.-]*", word):
-        near = difflib.get_close_matches(word.partition("-")[0][:_LONGEST], sorted(_KNOWN | {"zfs", "zvol"}), n=1)
+        near = difflib.get_close_matches(word.partition("-")[0][:_LONGEST_NAME], sorted(_KNOWN | {"zfs", "zvol"}), n=1)
         hint = f"did you mean {near[0]}? " if near else ""
         raise UsageError(
-            f"--fs {text!r} names no file system", f"{hint}write one such as zfs-2.2, zvol-2.3, ext4, btrfs, nfs4"
+            f"--fs: {text!r} is not a known file system",
+            f"{hint}use a name such as zfs-2.2, zvol-2.3, ext4, btrfs or nfs4",
         )
     return _FUSE.get(word, word), None
 
@@ -126,7 +127,7 @@ def _size(flag: str, text: str | None) -> int | None:
     try:
         size_bytes = parse_size(text)
     except ValueError:
-        raise UsageError(f"{flag} {text!r} is no size", f"write one such as {flag} 64G") from None
+        raise UsageError(f"{flag}: {text!r} is not a size", f"use a size such as {flag} 64G") from None
     if size_bytes <= 0:
-        raise UsageError(f"{flag} {text} is nothing", f"write a size such as {flag} 64G")
+        raise UsageError(f"{flag}: {text} is not a positive size", f"use a size such as {flag} 64G")
     return size_bytes

@@ -1,4 +1,4 @@
-"""The list that `poolproof audit --json` prints: documented in docs/audit.md."""
+"""The objects that `poolproof audit --json` prints, documented in docs/audit.md."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from poolproof.results.runs.contract import finding_object
 
 
 def audited_object(audited: Audited) -> dict[str, Any]:
-    """One result for machines. What the source did not hold is null."""
+    """Return the JSON object of one result. A value that the source does not contain is null."""
     return {
         "source": audited.source,
         "line": audited.line,
@@ -29,7 +29,7 @@ def audited_object(audited: Audited) -> dict[str, Any]:
 
 
 def figures_object(figures: AuditedMetrics) -> dict[str, Any]:
-    """Bytes, bytes per second, I/Os per second, seconds, nanoseconds; one object for each direction."""
+    """Return one object per direction. Units: bytes, bytes per second, I/Os per second, seconds, nanoseconds."""
     parts: dict[str, Any] = {name: _direction(part) for name, part in figures.directions.items()}
     if figures.sync is not None:
         parts["sync"] = _latency(figures.sync)

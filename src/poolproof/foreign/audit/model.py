@@ -1,4 +1,4 @@
-"""What an audit says of one result, as frozen values."""
+"""The audit of one result."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from poolproof.verdicts import Verdict
 
 @dataclass(frozen=True)
 class Estimate:
-    """Bounds of the honest rate in bytes per second, both included, and the arithmetic behind them."""
+    """The bounds of the honest rate in bytes per second, both inclusive, and the arithmetic behind them."""
 
     low_bytes_per_s: float
     high_bytes_per_s: float
@@ -19,9 +19,9 @@ class Estimate:
 
 @dataclass(frozen=True)
 class AuditedMetrics:
-    """What fio reported, summed over its jobs; by direction (`read`, `write`, `trim`, `mixed`) where it did something.
+    """What fio reported, summed over its jobs, by active direction (`read`, `write`, `trim`, `mixed`).
 
-    A figure that the source did not hold is None. `sync`: how long fsync and fdatasync calls took.
+    A value that the source does not contain is None. `sync`: the latency of fsync and fdatasync calls.
     """
 
     directions: Mapping[str, Direction]
@@ -30,13 +30,17 @@ class AuditedMetrics:
 
 @dataclass(frozen=True)
 class Audited:
-    """One result and what it is worth.
+    """One result with its verdict and the reasons for it.
 
-    `source` and `line` (from 1) are where it stands; `job` names its jobs, `command` is what made it, as far as that is
-    there; `command_line` is the line it stands on, `is_assumed` says that it was taken from further above, with other
-    things between, because nothing contradicts it. `findings` come with the strongest first. `known` are facts from
-    beside the result that were used, each with its place; `missing` says what could not be judged, and how to tell it.
-    `rerun` is the mended command. `was` is the verdict that a run directory holds of it, given when it was measured.
+    `source`, `line`, `last_line`: where the result is; lines count from 1.
+    `job`: the names of its jobs.
+    `command`: the command or job file that produced it, if the source contains one; it is on line `command_line`.
+    `is_assumed`: the command is not right above the result; it was used because nothing contradicts it.
+    `findings`: the strongest first.
+    `known`: facts from the surrounding text or the flags that were used, each with its source.
+    `missing`: what could not be judged, and which flag would help.
+    `rerun`: the command with the fixes applied.
+    `was`: the verdict that the run directory recorded when the trial was measured.
     """
 
     source: str
@@ -57,5 +61,5 @@ class Audited:
 
     @property
     def has_changed(self) -> bool:
-        """The run directory holds another verdict."""
+        """True if the run directory recorded a different verdict."""
         return self.was is not None and self.was != self.verdict

@@ -1,4 +1,4 @@
-"""The command to run again: the same jobs without the traps that were found, where a command line can mend them."""
+"""The command to run again: the same jobs, with the fixes that a command line can express."""
 
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,11 +15,11 @@ Options = dict[str, str]
 
 
 def rerun_command(case: Case, findings: Iterable[Finding]) -> str | None:
-    """fio's command line with the mends that the rules of the findings know; None without a job that has a name."""
+    """Return a fio command line with the fixes for the findings; None if there is no job or one has no name."""
     if not case.load.parts or any(not part.name for part in case.load.parts):
         return None
-    named = {finding.rule for finding in findings}
-    jobs = [Job(part.name, _mended(case, part, named)) for part in case.load.parts]
+    rules = {finding.rule for finding in findings}
+    jobs = [Job(part.name, _fixed(case, part, rules)) for part in case.load.parts]
     shared = _shared(jobs)
     words = [_OUTPUT, *_words(shared)]
     for job in jobs:
@@ -28,7 +28,7 @@ def rerun_command(case: Case, findings: Iterable[Finding]) -> str | None:
     return shlex.join(["fio", *words])
 
 
-def _mended(case: Case, part: LoadPart, rules: set[str]) -> Options:
+def _fixed(case: Case, part: LoadPart, rules: set[str]) -> Options:
     options = {name: value for name, value in job_of(part).options.items() if name != "name"}
     for rule in all_rules():
         for name, value in (rule.fixed_options(case, part) if rule.id in rules and rule.fixed_options else {}).items():
@@ -39,7 +39,7 @@ def _mended(case: Case, part: LoadPart, rules: set[str]) -> Options:
 
 
 def _shared(jobs: Sequence[Job]) -> Options:
-    """Options that several jobs have in common: before the first name they hold for all."""
+    """Return the options that all of several jobs share: fio applies options before the first --name to every job."""
     if len(jobs) < 2:
         return {}
     return {

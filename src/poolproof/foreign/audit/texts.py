@@ -5,15 +5,14 @@ from dataclasses import dataclass, field, replace
 
 from poolproof.errors import PoolproofError
 from poolproof.evidence.model import Target
-from poolproof.foreign.audit.assumptions import jobs_of
 from poolproof.foreign.audit.context import Context, target_of
 from poolproof.foreign.audit.estimate import estimate_of
 from poolproof.foreign.audit.external_counters import ExternalCounters, block_of, from_block, from_disk_use
 from poolproof.foreign.audit.iostat import DiskRates, find_disk_rates
-from poolproof.foreign.audit.missing import missing_of
+from poolproof.foreign.audit.missing import jobs_of, missing_of
 from poolproof.foreign.audit.model import Audited, AuditedMetrics
-from poolproof.foreign.audit.prose import Statement, find_statements, largest_above
 from poolproof.foreign.audit.rerun import rerun_command
+from poolproof.foreign.audit.stated_disks import Statement, find_statements, largest_above
 from poolproof.foreign.audit.tables import find_tables
 from poolproof.load.fio.find import FoundResult, find_results
 from poolproof.load.fio.load import load_of

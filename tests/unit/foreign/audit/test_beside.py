@@ -4,7 +4,7 @@ import pytest
 
 from poolproof.foreign.audit.external_counters import from_disk_use
 from poolproof.foreign.audit.iostat import find_disk_rates
-from poolproof.foreign.audit.prose import Ceiling, find_statements, largest_above
+from poolproof.foreign.audit.stated_disks import Ceiling, find_statements, largest_above
 from poolproof.foreign.audit.texts import AuditContext, audit_text
 from poolproof.load.outcome import Direction, DiskUse, Outcome, PartOutcome
 
