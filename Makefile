@@ -1,10 +1,11 @@
 # `make demo` and `make test` do their own set-up.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-lab fuzz bench bench-peer bench-grid docs lock
+.PHONY: help setup demo test test-all test-lab fuzz bench bench-peer bench-grid docs lock
 
 help:
 	@echo "make demo    set up, then measure two emulated disks in four layouts (as root; about 4 minutes)"
-	@echo "make test    set up, then run all tests but those of test-lab (as root; 20 minutes and more)"
+	@echo "make test    set up, then run all tests except the slow ones (as root; at most 10 minutes)"
+	@echo "make test-all  set up, then run all tests except the lab tests (as root; at most 25 minutes)"
 	@echo "make test-lab  build the lab's images once (11 minutes), then run the tests that need a lab (20 minutes)"
 	@echo "make fuzz    look for inputs that make a traceback (a minute; make fuzz SECONDS=600 for ten)"
 	@echo "make bench   what poolproof itself costs"
@@ -22,6 +23,10 @@ demo: setup
 test:
 	@scripts/setup test
 	@scripts/test
+
+test-all:
+	@scripts/setup test
+	@scripts/test all
 
 test-lab:
 	@scripts/test-lab

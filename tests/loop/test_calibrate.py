@@ -9,6 +9,8 @@ from tests.loop.command import ask
 from tests.loop.ground import Ground
 from tests.unit.docs.pages import documented, keys_of_value, optional_parents
 
+pytestmark = pytest.mark.slow
+
 _CAMPAIGN = """
 devices:
   rust: {emulate: hdd-7200, size: 512M}

@@ -10,6 +10,7 @@ _HONEST = {"random-reads", "big-writes", "etcd"}
 _LIMIT_S = 500.0
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(_LIMIT_S + 60)
 def test_the_demo_refutes_the_trap_and_nothing_else(ground: Ground) -> None:
     words = ["demo", "--out", str(ground.runs / "run"), "--work", str(ground.work), "--json"]

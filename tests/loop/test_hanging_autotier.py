@@ -15,6 +15,8 @@ from poolproof.measure.health_check import EVERY_S, LIMIT_S
 from tests.loop.command import Started
 from tests.loop.ground import Ground
 
+pytestmark = [pytest.mark.slow, pytest.mark.waits]
+
 _CAMPAIGN = """
 devices: {a: {file: 256M}, b: {file: 256M}}
 layouts: {tiers: autotier (a | ext4) quota=50% (b | ext4) quota=100% tier-period=-1, plain: a | ext4}

@@ -27,6 +27,7 @@ _SOON_S = 30.0
 _PAUSE_S = 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", _CAMPAIGNS)
 @pytest.mark.timeout(900)
 def test_a_run_that_is_killed_again_and_again_ends_with_the_same_cells(ground: Ground, kind: str) -> None:

@@ -4,6 +4,8 @@ import pytest
 
 from tests.loop.ground import Cells, Ground
 
+pytestmark = pytest.mark.slow
+
 _CAMPAIGN = """
 devices:
   good1: {emulate: hdd-7200, size: 512M}

@@ -4,7 +4,11 @@ import os
 import signal
 from pathlib import Path
 
+import pytest
+
 from tests.loop.ground import Ground
+
+pytestmark = [pytest.mark.slow, pytest.mark.waits]
 
 _CAMPAIGN = """
 devices: {a: {file: 512M}}

@@ -18,6 +18,8 @@ from tests.loop.hosts.sshd import sshd
 from tests.loop.test_documented_formats import OF_UNTIL, PRINTED_FREE
 from tests.unit.docs.pages import documented, keys_of_value
 
+pytestmark = pytest.mark.slow
+
 _MOST_S = 40.0
 _STEADY = """
 devices: {a: {file: 512M}}

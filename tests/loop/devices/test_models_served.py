@@ -72,6 +72,7 @@ def test_hdd_random_reads(hdd: str, free: str, slow: str) -> None:
     )
 
 
+@pytest.mark.slow
 def test_hdd_short_seeks_are_faster(hdd: str, free: str, slow: str) -> None:
     expected = _random_reads("hdd-7200", depth=1, span=_SHORT)
     assert expected > 1.3 * _random_reads("hdd-7200", depth=1)
@@ -84,6 +85,7 @@ def test_hdd_short_seeks_are_faster(hdd: str, free: str, slow: str) -> None:
     )
 
 
+@pytest.mark.slow
 def test_hdd_over_the_full_stroke_is_slower(site: Site, free: str, slow: str) -> None:
     expected = _random_reads("hdd-7200", depth=1, changes={"stroke": "1.0"})
     assert expected < 0.75 * _random_reads("hdd-7200", depth=1)
@@ -115,6 +117,7 @@ def test_hdd_reads_in_sequence_at_the_media_rate(hdd: str, depth: int, free: str
     )
 
 
+@pytest.mark.slow
 def test_hdd_writes_in_sequence_at_the_media_rate_once_the_cache_is_full(hdd: str, free: str) -> None:
     expected = _sequential("hdd-7200", "write", 1)
     compare(
@@ -144,6 +147,7 @@ def test_hdd_cache_takes_a_burst_of_random_writes(hdd: str) -> None:
     assert flushed.iops < 200
 
 
+@pytest.mark.slow
 def test_failing_hdd_retries(site: Site, free: str, slow: str) -> None:
     expected = _random_reads("hdd-failing", depth=1, changes=_RETRIES)
     assert expected < 0.6 * _random_reads("hdd-7200", depth=1)
@@ -158,6 +162,7 @@ def test_failing_hdd_retries(site: Site, free: str, slow: str) -> None:
         )
 
 
+@pytest.mark.slow
 def test_ssd_random_reads(ssd: tuple[str, str], free: str, known: str) -> None:
     name, path = ssd
     compare(
@@ -169,6 +174,7 @@ def test_ssd_random_reads(ssd: tuple[str, str], free: str, known: str) -> None:
     )
 
 
+@pytest.mark.slow
 def test_ssd_channels_work_side_by_side(ssd: tuple[str, str], free: str) -> None:
     name, path = ssd
     expected = _random_reads(name, depth=8)
@@ -186,6 +192,7 @@ def test_ssd_link_is_the_ceiling(ssd: tuple[str, str], free: str) -> None:
     )
 
 
+@pytest.mark.slow
 def test_ssd_random_writes(ssd: tuple[str, str], free: str, known: str) -> None:
     name, path = ssd
     requests = _random("write", _SIZE, 4096)
@@ -210,6 +217,7 @@ def test_sata_ssd_flush_costs_its_time(site: Site, free: str) -> None:
         )
 
 
+@pytest.mark.slow
 def test_the_order_of_the_models_holds(site: Site) -> None:
     """What a user compares: a failing disk, a disk, an SSD, an NVMe SSD."""
     rates = []

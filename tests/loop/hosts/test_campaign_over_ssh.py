@@ -96,6 +96,7 @@ def test_a_machine_that_does_not_answer_is_one_clear_error(ground: Ground, serve
     assert not (ground.runs / "run").exists()
 
 
+@pytest.mark.slow
 def test_a_reset_of_the_link_fails_the_trial_and_nothing_stays_mounted(ground: Ground, server: Sshd) -> None:
     started = _start(ground)
     await_true(lambda: _fio_runs(ground), _LIMIT_S)
@@ -105,6 +106,7 @@ def test_a_reset_of_the_link_fails_the_trial_and_nothing_stays_mounted(ground: G
     _resume(ground)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["resume", "clean"])
 def test_a_machine_that_is_gone_for_a_while_is_taken_down_later(ground: Ground, server: Sshd, command: str) -> None:
     started = _start(ground)

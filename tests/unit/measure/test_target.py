@@ -75,3 +75,18 @@ def test_a_pool_of_smaller_units_than_the_sectors_is_told_of() -> None:
     for alignment_bytes, is_told in ((512, True), (4096, False)):
         standing = replace(target(leaf("sda"), files=sizes), alignment_bytes=alignment_bytes)
         assert ("misaligned-sectors" in {each.rule for each in lint(Case(load_of(job), target=standing))}) is is_told
+
+
+@pytest.mark.parametrize(
+    ("leaves", "guest", "disks"),
+    [
+        ((leaf("sda"), leaf("sdb")), False, 2),
+        ((leaf("sda"),), True, None),
+        ((leaf("loop0", _BELOW),), False, None),
+    ],
+    ids=["real disks", "a disk of a guest", "a file on a loop device"],
+)
+def test_disks_count_only_where_their_seek_time_is_known(
+    leaves: tuple[Leaf, ...], guest: bool, disks: int | None
+) -> None:
+    assert target(*leaves, guest=guest).disks == disks
