@@ -46,7 +46,7 @@ def test_another_disk_is_not_claimed(ground: Ground, changes: dict[str, Any]) ->
         assert not list(ground.path.glob("*.claimed"))
 
 
-def test_a_disk_that_is_not_empty_any_more_is_not_claimed(ground: Ground) -> None:
+def test_a_disk_that_is_no_longer_empty_is_not_claimed(ground: Ground) -> None:
     with _stand_in(ground) as disk:
         ground.command("mkfs.ext4", "-q", disk.path)
         with pytest.raises(BuildError, match="no longer empty: it contains ext4"):
@@ -63,7 +63,7 @@ def test_another_disk_in_its_place_is_neither_written_to_nor_wiped(ground: Groun
             _make_ext4(journal, claimed)
         assert not _bears_ext4(ground, disk)
         ground.command("mkfs.ext4", "-q", disk.path)
-        assert [left.reason.endswith("so nothing of it is written") for left in undo_all(journal, HOST)] == [True]
+        assert [left.reason.endswith("so nothing is written to it") for left in undo_all(journal, HOST)] == [True]
         assert _bears_ext4(ground, disk)
 
 

@@ -57,15 +57,15 @@ def find_disk(name: str, identity: str, disks: Sequence[BlockFacts]) -> BlockFac
     Raises:
         CampaignError: the identity is a kernel name, or matches no disk or several.
     """
-    wanted = identity.removeprefix(_BY_ID)
-    if _KERNEL_NAME.fullmatch(wanted) or wanted.startswith("/"):
-        raise _kernel_name_refused(name, wanted, disks)
+    bare = identity.removeprefix(_BY_ID)
+    if _KERNEL_NAME.fullmatch(bare) or bare.startswith("/"):
+        raise _kernel_name_refused(name, bare, disks)
     found = [disk for disk in disks if bare_identity(identity) in {text.lower() for text in disk.identities}]
     if not found:
-        raise _not_found(name, wanted, disks)
+        raise _not_found(name, bare, disks)
     if len(found) > 1:
         paths = ", ".join(disk.path for disk in found)
-        raise CampaignError(f"device {name}: {wanted} matches several disks: {paths}", "use the by-id name instead")
+        raise CampaignError(f"device {name}: {bare} matches several disks: {paths}", "use the by-id name instead")
     return found[0]
 
 
@@ -118,19 +118,19 @@ def _marks(disk: BlockFacts) -> tuple[str, ...]:
     return (disk.stable_path, str(disk.size_bytes), number, serial, wwn)
 
 
-def _kernel_name_refused(name: str, wanted: str, disks: Sequence[BlockFacts]) -> CampaignError:
-    message = f"device {name}: {wanted} is a kernel name, which may mean another disk after the next boot"
-    base = wanted.rpartition("/")[2]
+def _kernel_name_refused(name: str, bare: str, disks: Sequence[BlockFacts]) -> CampaignError:
+    message = f"device {name}: {bare} is a kernel name, which may mean another disk after the next boot"
+    base = bare.rpartition("/")[2]
     disk = next((disk for disk in disks if base in {part.name for part in disk.tree()}), None)
     if disk is None or not disk.identity:
         return CampaignError(message, "use a by-id name, serial or WWN; to list them: poolproof devices")
     return CampaignError(message, f"write {name}: {{disk: {disk.identity}}}")
 
 
-def _not_found(name: str, wanted: str, disks: Sequence[BlockFacts]) -> CampaignError:
+def _not_found(name: str, bare: str, disks: Sequence[BlockFacts]) -> CampaignError:
     known = [identity for disk in disks if disk.kind == "disk" for identity in disk.identities]
-    near = difflib.get_close_matches(wanted, known, n=1)
+    near = difflib.get_close_matches(bare, known, n=1)
     hint = f"did you mean {near[0]}? " if near else ""
     return CampaignError(
-        f"device {name}: no disk has the by-id name, serial or WWN {wanted}", f"{hint}to list all: poolproof devices"
+        f"device {name}: no disk has the by-id name, serial or WWN {bare}", f"{hint}to list all: poolproof devices"
     )

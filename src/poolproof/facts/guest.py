@@ -28,11 +28,11 @@ def is_guest(host: Host) -> bool | None:
     return _by_dmi([_read(host, f"/sys/class/dmi/id/{name}").strip() for name in _DMI])
 
 
-def _by_dmi(said: list[str]) -> bool | None:
+def _by_dmi(texts: list[str]) -> bool | None:
     """A bare-metal machine of a cloud has the vendor of the cloud, and a product name that ends in `.metal`."""
-    if not any(said):
+    if not any(texts):
         return None
-    return any(text.startswith(_VENDORS) for text in said) and not said[0].endswith(".metal")
+    return any(text.startswith(_VENDORS) for text in texts) and not texts[0].endswith(".metal")
 
 
 def _read(host: Host, path: str) -> str:

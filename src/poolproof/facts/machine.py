@@ -89,14 +89,14 @@ def _present(host: Host, programs: Iterable[str]) -> frozenset[str]:
 
 def _modules(host: Host, names: Iterable[str]) -> frozenset[str]:
     """Return the modules that are loaded, built in, or available; none is loaded by this."""
-    wanted = sorted(set(names))
-    if not wanted:
+    unique = sorted(set(names))
+    if not unique:
         return frozenset()
     script = (
         'PATH="$PATH:/usr/sbin:/sbin"; for name; do '
         '{ test -d "/sys/module/$name" || modprobe -n -q "$name"; } 2>/dev/null && echo "$name"; done; true'
     )
-    return frozenset(host.run(["sh", "-c", script, "sh", *wanted], timeout_s=_LIMIT_S).stdout.split())
+    return frozenset(host.run(["sh", "-c", script, "sh", *unique], timeout_s=_LIMIT_S).stdout.split())
 
 
 def _file_systems(host: Host) -> frozenset[str]:

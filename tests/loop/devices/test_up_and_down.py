@@ -37,7 +37,7 @@ def test_a_device_holds_what_is_written_and_leaves_nothing(source: DeviceSource,
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_the_kernel_is_told_whether_the_disk_turns(name: str, site: Site) -> None:
+def test_the_kernel_knows_whether_the_disk_is_rotational(name: str, site: Site) -> None:
     with standing(Device("d1", Emulated(name, _SIZE)), site) as volume:
         facts = next(device for device in block_devices(HOST) if device.path == volume.path)
         assert facts.rotational == name.startswith("hdd")
@@ -59,10 +59,10 @@ def test_a_model_that_is_given_an_unknown_parameter_does_not_start(site: Site) -
     argv = ["nbdkit", "-U", "-", "python", *_plugin_settings(site), "spindles=2", "--run", "true"]
     completed = HOST.run(argv, timeout_s=20, check=False)
     assert completed.returncode != 0
-    assert "'spindles' is no parameter of this model" in completed.stderr
+    assert "'spindles' is not a parameter of this model" in completed.stderr
 
 
-def test_btrfs_of_two_devices_stands_on_both(site: Site, tmp_path: Path) -> None:
+def test_both_devices_of_a_btrfs_are_found(site: Site, tmp_path: Path) -> None:
     point = tmp_path / "mnt"
     point.mkdir()
     with (
@@ -88,7 +88,7 @@ def test_a_device_whose_server_was_killed_can_still_be_taken_down(site: Site) ->
     _nothing_is_left(site)
 
 
-def test_a_file_system_in_ram_stands_on_no_device() -> None:
+def test_a_file_system_in_ram_has_no_device() -> None:
     assert device_under(HOST, "/dev/shm") == ()
 
 

@@ -30,7 +30,7 @@ _MIB = 1024**2
         ("mergerfs (btrfs raid1 a b) category.create=mfs cache.files=off", 128),
     ],
 )
-def test_a_file_survives_cooling_and_leaves_ram(bench: Bench, text: str, size_mib: int) -> None:
+def test_a_file_survives_dropping_caches_and_leaves_ram(bench: Bench, text: str, size_mib: int) -> None:
     bench.device("a", size_mib)
     bench.device("b", size_mib)
     plan = bench.build(text)
@@ -56,7 +56,7 @@ def test_a_layer_outside_the_package_is_built(bench: Bench) -> None:
     assert open_layout.stored_per_leaf(plan, bench.host)["a"] >= 8 * _MIB
 
 
-def test_a_bare_device_is_cooled_too(bench: Bench) -> None:
+def test_a_bare_device_drops_caches_too(bench: Bench) -> None:
     """Buffered reads of a device node fill its page cache; after cooling, the same read reaches the device again."""
     device = bench.device("a", 64)
     plan = bench.build("a")

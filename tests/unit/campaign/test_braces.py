@@ -31,7 +31,7 @@ def test_a_word_in_braces_varies_without_a_key() -> None:
     assert [each.varies for each in variants] == [(("", "mirror"),), (("", "raidz1"),)]
 
 
-def test_every_brace_multiplies_the_last_one_fastest() -> None:
+def test_every_brace_multiplies_and_the_last_varies_fastest() -> None:
     assert lines("mergerfs ({a,b} | {xfs,ext4}) | x k=v{1,2}") == [
         f"mergerfs ({device} | {system}) | x k=v{number}"
         for device, system, number in itertools.product("ab", ("xfs", "ext4"), "12")

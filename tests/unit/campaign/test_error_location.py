@@ -55,13 +55,13 @@ def test_the_line_of_the_option_or_else_of_the_workload(workload: str, option: s
     assert said(workload, option) == f"c.yaml:{line}: no"
 
 
-def test_the_words_of_the_command_line_stand_for_a_line() -> None:
+def test_command_line_options_serve_as_the_location() -> None:
     (workload,) = campaign_from_flags(["dir /srv"], [], ["rw=read,bs=4k"]).workloads
     with pytest.raises(CampaignError, match=r"^--workload rw=read,bs=4k: no$"), located_in(workload):
         raise CampaignError("no")
 
 
-def test_devices_know_where_they_stand() -> None:
+def test_devices_know_their_location() -> None:
     assert [device.origin for device in campaign().devices] == ["c.yaml:3"]
     assert campaign_from_flags(["a"], ["a=file:1G"], ["etcd"]).devices[0].origin == "--device a=file:1G"
 

@@ -35,13 +35,13 @@ def test_numbers_and_flags_as_text_are_read_too() -> None:
     assert disk.children[0].mount_points == ("/",)
 
 
-def test_what_stands_on_a_disk_is_its_tree() -> None:
+def test_the_tree_of_a_disk_has_the_devices_on_top_of_it() -> None:
     assert [device.name for device in server_disk("nvme0n1").tree()] == ["nvme0n1", "nvme0n1p1", "nvme0n1p2", "dm-0"]
     assert server_disk("sdg").mount_points == ("/srv/media", "/mnt/media")
 
 
 @pytest.mark.parametrize("said", ["", "lsblk: unrecognized option '--json'", "[]", '{"devices": []}'])
-def test_what_is_no_listing_is_an_error(said: str) -> None:
+def test_text_that_is_not_a_listing_is_an_error(said: str) -> None:
     with pytest.raises(HostError, match="no list of block devices"):
         parse_lsblk(said, {})
 

@@ -95,7 +95,7 @@ def test_only_the_free_disk_of_the_server_has_nothing_against_it() -> None:
         ("sdg", "mounted at /srv/media"),
     ],
 )
-def test_what_a_disk_holds_in_a_few_words(name: str, said: str) -> None:
+def test_the_state_of_a_disk_in_a_few_words(name: str, said: str) -> None:
     assert state(server_disk(name)) == said
 
 

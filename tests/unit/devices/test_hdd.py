@@ -181,7 +181,7 @@ def test_the_same_seed_gives_the_same_times_and_another_seed_others() -> None:
         max_size=60,
     )
 )
-def test_no_request_ends_before_it_came(asked: list[tuple[str, int, int, float]]) -> None:
+def test_no_request_completes_before_it_arrives(asked: list[tuple[str, int, int, float]]) -> None:
     disk, now = _disk(cache_writes=8), 0.0
     for kind, block, blocks, pause in asked:
         now += pause

@@ -185,7 +185,7 @@ def test_a_serial_number_of_two_disks_is_refused() -> None:
         plan_device(Device("hdd1", Disk("V1G0DDDD")), _SITE, replace(_FACTS, disks=(*server(), twin)))
 
 
-def test_the_guard_stands_before_a_real_disk() -> None:
+def test_the_guard_protects_a_real_disk() -> None:
     with pytest.raises(GuardError):
         plan_device(Device("hdd1", Disk("V1G0DDDD")), _SITE, replace(_FACTS, permitted=frozenset()))
 

@@ -39,7 +39,7 @@ def test_idle_arrays_and_no_arrays() -> None:
         ("nvme0n1", "1795300000", ()),
     ],
 )
-def test_lazy_initialisation_is_that_of_a_new_ext4_on_the_disk(device: str, born: str, said: tuple[str, ...]) -> None:
+def test_lazy_initialization_counts_for_a_new_ext4_on_the_disk(device: str, born: str, said: tuple[str, ...]) -> None:
     mounts = "24 1 8:1 / / rw - ext4 /dev/sda1 rw\n29 24 8:16 / /srv rw - xfs /dev/sdb rw\n"
     host = RecordedHost(
         said={

@@ -99,7 +99,7 @@ def test_a_running_balance_is_reported() -> None:
     assert open_layout.busy_with(built, host) == (f"btrfs is balancing {path}",)
 
 
-def test_branches_that_differ_take_the_smallest_factor_unless_told_where_bytes_landed() -> None:
+def test_different_branches_use_the_smallest_factor_unless_the_landed_bytes_are_known() -> None:
     node = resolve("mergerfs (btrfs raid1 a b) (c | ext4)")
     assert tree.write_factor(node) == 1
     assert tree.write_factor(node, {"a": 100, "b": 100, "c": 0}) == 2

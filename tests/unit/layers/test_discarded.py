@@ -49,7 +49,7 @@ def test_a_file_system_directly_on_an_ssd(text: str) -> None:
     ],
     ids=["no discards", "nothing told", "a loop device", "a layer between", "a guest", "nobody knows"],
 )
-def test_elsewhere_nothing_is_said(target: Target, volume: Volume, told: ToldHost) -> None:
+def test_other_targets_are_unchanged(target: Target, volume: Volume, told: ToldHost) -> None:
     assert described("a | ext4", volume, told, target) == target
 
 

@@ -108,7 +108,7 @@ def test_the_example_in_each_summary_resolves(word: str) -> None:
 
 
 @pytest.mark.parametrize("word", sorted(all_layers()))
-def test_each_layer_tells_what_it_takes(word: str) -> None:
+def test_each_layer_names_its_requirements(word: str) -> None:
     layer = all_layers()[word]
     assert layer.word == word
     assert bool(layer.programs) or word == "dir"

@@ -31,7 +31,7 @@ def test_a_device_is_encrypted_opened_and_closed() -> None:
 
 
 @pytest.mark.parametrize("said", ["iter-time=5000", "pbkdf=argon2id"])
-def test_whoever_names_the_stretching_gets_it(said: str) -> None:
+def test_key_stretching_of_the_layout_is_used(said: str) -> None:
     formatted = plan(f"a | luks {said}").make[2].argv
     assert "--pbkdf-force-iterations" not in formatted
     assert f"--{said.split('=')[0]}" in formatted

@@ -82,7 +82,7 @@ def created(text: str) -> list[str]:
         ),
     ],
 )
-def test_what_lvm_is_told(text: str, made: list[str]) -> None:
+def test_the_commands_of_lvm(text: str, made: list[str]) -> None:
     assert created(text) == made
 
 
@@ -106,7 +106,7 @@ def test_a_group_is_made_activated_and_removed() -> None:
     assert built.block_paths == {f"/dev/{VOLUME}"}
 
 
-def test_copies_are_waited_for_unless_they_are_said_to_be_alike() -> None:
+def test_a_sync_is_awaited_unless_the_layout_says_nosync() -> None:
     assert [step for step in plan("lvm raid1 a b").make if "synced" in step.title]
     for text in ("lvm striped a b", "lvm raid1 a b nosync"):
         assert not [step for step in plan(text).make if "synced" in step.title]

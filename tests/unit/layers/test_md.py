@@ -38,7 +38,7 @@ def created(text: str) -> Step:
         ("md raid10 a b c layout=f2", "--level=raid10 --raid-devices=3 --layout=f2 /dev/a /dev/b /dev/c"),
     ],
 )
-def test_what_mdadm_is_told(text: str, argv: str) -> None:
+def test_the_command_of_mdadm(text: str, argv: str) -> None:
     step = created(text)
     assert step.argv == ("mdadm", "--create", NODE, "--run", "--quiet", *argv.split())
     assert step.overwrites == tuple(word for word in argv.split() if word.startswith("/"))
@@ -61,7 +61,7 @@ def test_a_mirror_is_waited_for_and_a_stripe_is_not() -> None:
     assert not [step for step in plan("md raid0 a b").make if "synced" in step.title]
 
 
-def test_an_array_is_cooled_by_stopping_and_assembling_it() -> None:
+def test_an_array_drops_caches_by_stopping_and_assembling() -> None:
     built = plan("md raid5 a b c | ext4")
     assert built.close[-1].argv[-1] == NODE
     assert "mdadm --stop" in built.close[-1].argv[2]

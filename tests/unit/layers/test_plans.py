@@ -78,7 +78,7 @@ def test_what_is_run(text: str, made: list[tuple[str, ...]]) -> None:
     assert argvs(plan(text).make) == made
 
 
-def test_a_stack_is_made_from_the_bottom_and_cooled_from_the_top() -> None:
+def test_a_stack_is_built_from_the_bottom_and_closed_from_the_top() -> None:
     built = plan("mergerfs (a | ext4) (b | ext4) category.create=mfs cache.files=off")
     one, two, top = f"{MNT}/mix-ext4-1", f"{MNT}/mix-ext4-2", f"{MNT}/mix-mergerfs"
     mounts = [
@@ -120,7 +120,7 @@ def test_every_step_has_a_time_limit() -> None:
     assert all(0 < step.timeout_s <= 600 for step in (*built.make, *built.close, *built.open))
 
 
-def test_a_directory_is_cooled_file_by_file() -> None:
+def test_a_directory_drops_its_pages_file_by_file() -> None:
     own = "/srv/data/poolproof-r1-mix-dir"
     built = plan("dir /srv/data")
     assert built.make[0].undo == UndoTree(own)

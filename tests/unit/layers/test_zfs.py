@@ -182,7 +182,7 @@ def test_a_log_may_be_a_mirror_of_unequal_devices() -> None:
         ("a | luks", {"a": 16 * MIB}, "luks needs at least 17 MiB"),
     ],
 )
-def test_devices_that_do_not_do(text: str, sizes: dict[str, int], said: str) -> None:
+def test_devices_that_zpool_refuses(text: str, sizes: dict[str, int], said: str) -> None:
     with pytest.raises(HostError, match=said) as raised:
         sized(text, **sizes)
     assert raised.value.hint

@@ -130,7 +130,7 @@ def rows_of(*vdevs: tuple[str, int]) -> RecordedHost:
         ("zfs a b", [("a", 0), ("b", 0)], {"a": 0, "b": 0}),
     ],
 )
-def test_what_lies_on_each_leaf(text: str, vdevs: list[tuple[str, int]], held: dict[str, float]) -> None:
+def test_bytes_stored_on_each_leaf(text: str, vdevs: list[tuple[str, int]], held: dict[str, float]) -> None:
     built = plan(text)
     node = built.top.node
     assert not isinstance(node, DeviceNode)
@@ -172,7 +172,7 @@ def test_the_target_of_a_zvol() -> None:
         ("zfs a | zvol 1G | zfs", [f"{POOL}-1", f"{POOL}-2"], 29818880),
     ],
 )
-def test_the_arc_tells_of_a_layouts_pools_when_no_others_are_imported(
+def test_the_arc_is_counted_only_if_no_other_pools_are_imported(
     text: str, imported: list[str], held: int | None
 ) -> None:
     """It is one for all of them, so it counts once."""

@@ -92,7 +92,7 @@ def test_wherever_a_run_dies_the_pool_goes_before_what_was_attached_to_it() -> N
     assert words[-3:] == ["cryptsetup", "destroy", "umount"]
 
 
-def test_what_stands_on_the_pool_is_closed_meanwhile_and_keeps_its_names() -> None:
+def test_layers_on_the_pool_are_closed_during_the_change_and_keep_their_names() -> None:
     standing, whole = changed(f"zfs a{TOP}", f"zfs mirror a b{TOP}")
     assert whole.volume.path == standing.volume.path
     titles = [step.title for step in whole.make]

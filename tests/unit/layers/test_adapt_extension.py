@@ -51,7 +51,7 @@ def test_only_what_the_core_lacks_is_made() -> None:
     assert added.undo.only_if == Holds("/run/poolproof/r1/state/first-zfs.added", POOL)
 
 
-def test_what_stands_keeps_its_names() -> None:
+def test_built_layers_keep_their_names() -> None:
     core, whole = extended(f"zfs mirror a (b | luks){TOP}", f"zfs mirror a (b | luks) log (c | luks){TOP}")
     assert whole.volume.path == core.volume.path
     assert set(core.block_paths) < set(whole.block_paths)
