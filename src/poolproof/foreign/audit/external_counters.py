@@ -1,7 +1,7 @@
-"""Counters beside a result as evidence for the rules: quoted iostat blocks, and fio's own look at the disks.
+"""Disk counters that come with a result, as evidence for the rules: quoted iostat blocks and fio's disk statistics.
 
-They are weaker than poolproof's own: a rate over an unknown part of the run, disks of an unknown layout. So they can
-refute, and show that reads came from the disks; that writes reached all the disks they should they cannot show.
+They are weaker than poolproof's own counters: the rate covers an unknown part of the run, and the layout is unknown.
+They can refute a result and can show that reads came from the disks. They cannot show that writes reached every disk.
 """
 
 import math
@@ -19,20 +19,21 @@ from poolproof.units import format_duration, format_rate, format_size
 _NEAR_LINES = 60
 _LARGEST_REQUEST_BYTES = 4 << 20
 _SHORTEST_S = 1.0
-_BROKEN = 0.5
+_CONTRADICTION = 0.5
 
 
 @dataclass(frozen=True)
 class ExternalCounters:
-    """Evidence, and in words where it comes from."""
+    """Evidence, and a description of its source."""
 
     evidence: Evidence
     words: str
 
 
 def block_of(found: FoundResult, blocks: Sequence[DiskRates], next_line: float) -> DiskRates | None:
-    """The block that belongs to a result: between its command and the next result or command; None where several
-    pools are told of and the job names none of them.
+    """Return the block that belongs to a result: it is between the result's command and the next result or command.
+
+    None if there is no such block, or if there are several pools and the job names none of them.
     """
     first = found.made.line if found.made is not None and found.made.origin == "command" else found.line
     after = [block for block in blocks if first <= block.line < min(next_line, found.last_line + _NEAR_LINES)]
@@ -43,8 +44,9 @@ def block_of(found: FoundResult, blocks: Sequence[DiskRates], next_line: float) 
 
 
 def from_block(found: FoundResult, block: DiskRates) -> ExternalCounters | None:
-    """The account that the block's rates make over the run; None where fio's bytes or seconds are not there,
-    or a rate is too large for any disk.
+    """Return the bytes that the block's rates give over the run, as evidence.
+
+    None if fio's bytes or run time are missing, or if a rate is not finite.
     """
     seconds = lasted_s(found.result)
     read, wrote = moved_bytes(found.result, "read"), moved_bytes(found.result, "write")
@@ -57,15 +59,17 @@ def from_block(found: FoundResult, block: DiskRates) -> ExternalCounters | None:
     what = [(read, "read", block.read_bytes_per_s), (wrote, "wrote", block.write_bytes_per_s)]
     rates = " and ".join(f"{verb} {format_rate(rate)}" for moved, verb, rate in what if moved)
     words = (
-        f"{block.program}, lines {block.line}–{block.last_line}: {_whose(block)} {rates} "
-        f"({_reports(len(block.reports))}), which is {' and '.join(_over(seconds, what))}"
+        f"{block.program}, lines {block.line}–{block.last_line}: {_subject(block)} {rates} "
+        f"({_report_count(len(block.reports))}), which is {' and '.join(_amounts(seconds, what))}"
     )
     return ExternalCounters(_evidence(block.name, (read, wrote), disks, seconds), words)
 
 
 def from_disk_use(result: Outcome) -> ExternalCounters | None:
-    """fio's own disk statistics, where they contradict its figures: they hold the ramp and the layout as well, and so
-    bound what the disks did from above. Without bytes a request counts 4 MiB, more than Linux sends.
+    """Return fio's disk statistics as evidence if they contradict fio's own result; None otherwise.
+
+    They include the ramp and the file layout, so they are an upper bound on what the disks did. If they show no bytes,
+    each request counts as 4 MiB, which is more than Linux sends in one request.
     """
     seconds = lasted_s(result)
     read, wrote = moved_bytes(result, "read"), moved_bytes(result, "write")
@@ -73,8 +77,8 @@ def from_disk_use(result: Outcome) -> ExternalCounters | None:
         return None
     if not result.disks or counted_nothing(result):
         return None
-    most_read = _sum([_most(disk.read_bytes, disk.read_requests) for disk in result.disks])
-    most_wrote = _sum([_most(disk.write_bytes, disk.write_requests) for disk in result.disks])
+    most_read = _sum([_upper_bound(disk.read_bytes, disk.read_requests) for disk in result.disks])
+    most_wrote = _sum([_upper_bound(disk.write_bytes, disk.write_requests) for disk in result.disks])
     if not (_contradicts(most_read, read) or _contradicts(most_wrote, wrote)):
         return None
     names = ", ".join(disk.name for disk in result.disks)
@@ -85,9 +89,10 @@ def from_disk_use(result: Outcome) -> ExternalCounters | None:
 
 
 def counted_nothing(result: Outcome) -> bool:
-    """Whether fio's disk statistics know no I/O at all. Such a disk rested, or its counters are blind: those of the
-    paths of an NVMe disk with native multipath stand still (fio#1890), as do those of zvols of OpenZFS 2.0
-    (openzfs#12066), so that nothing follows from it.
+    """True if fio's disk statistics show no I/O at all, which proves nothing.
+
+    Either the disk was idle or its counters do not work. The counters of the paths of an NVMe disk with native
+    multipath stay at 0 (fio#1890), and so do those of zvols of OpenZFS 2.0 (openzfs#12066).
     """
     counters = [
         counted
@@ -104,11 +109,11 @@ def counted_nothing(result: Outcome) -> bool:
 
 
 def _contradicts(most: int | None, moved: int) -> bool:
-    return most is not None and most < _BROKEN * moved
+    return most is not None and most < _CONTRADICTION * moved
 
 
-def _most(counted_bytes: int | None, ios: int | None) -> int | None:
-    """None where neither is known: nothing bounds it."""
+def _upper_bound(counted_bytes: int | None, ios: int | None) -> int | None:
+    """Return an upper bound on the bytes; None if neither the bytes nor the requests are known."""
     if counted_bytes is not None:
         return counted_bytes
     return None if ios is None else ios * _LARGEST_REQUEST_BYTES
@@ -142,15 +147,15 @@ def _is_named(pool: str, found: FoundResult) -> bool:
     return any(pool in re.split(r"[/:]", path) for path in paths)
 
 
-def _whose(block: DiskRates) -> str:
+def _subject(block: DiskRates) -> str:
     return "the disks" if block.name == "disks" else f"the pool `{block.name}`"
 
 
-def _reports(number: int) -> str:
+def _report_count(number: int) -> str:
     return "1 report" if number == 1 else f"mean of {number} reports"
 
 
-def _over(seconds: float, what: Sequence[tuple[int, str, float]]) -> list[str]:
+def _amounts(seconds: float, what: Sequence[tuple[int, str, float]]) -> list[str]:
     return [
         f"{format_size(rate * seconds)} {'read' if verb == 'read' else 'written'} in {format_duration(seconds)}"
         for moved, verb, rate in what

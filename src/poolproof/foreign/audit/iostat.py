@@ -1,7 +1,7 @@
-"""`iostat` and `zpool iostat` as people quote them: the rates of the disks, report by report.
+"""Find quoted output of `iostat` and `zpool iostat`, and read the disks' rates from each report.
 
-Sources: iostat(1) of sysstat 9 to 12, zpool-iostat(8). zpool counts in powers of 1024. The first report of either is
-the mean since boot, unless `-y` was given; it is left out here.
+Sources: iostat(1) of sysstat 9 to 12, zpool-iostat(8). zpool uses powers of 1024. The first report of either program is
+the mean since boot unless `-y` was given, so it is skipped.
 """
 
 import re
@@ -12,21 +12,21 @@ from poolproof.load.fio.plain_lines import plain_lines
 
 _ZPOOL_HEADER = re.compile(r"^\s*pool\s+alloc\s+free\s+read\s+write\s+read\s+write\b")
 _IOSTAT_HEADER = re.compile(r"^\s*Device:?\s+.*\S/s")
-_NICE = re.compile(r"^(\d+(?:\.\d+)?)([KMGTP]?)$")
+_SHORT_NUMBER = re.compile(r"^(\d+(?:\.\d+)?)([KMGTP]?)$")
 _NUMBER = re.compile(r"^\d+(?:[.,]\d+)?$")
 _CALLED_WITH_Y = re.compile(r"\biostat\b.*\s-\w*y")
 _POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4, "P": 5}
 _READ = {"rkB/s": 1024.0, "rMB/s": 1024.0**2, "kB_read/s": 1024.0, "MB_read/s": 1024.0**2, "Blk_read/s": 512.0}
 _WRITE = {"wkB/s": 1024.0, "wMB/s": 1024.0**2, "kB_wrtn/s": 1024.0, "MB_wrtn/s": 1024.0**2, "Blk_wrtn/s": 512.0}
 _STACKED = re.compile(r"^(?:dm-|md|loop|zd|bcache)\d*")
-_BUSY = 0.5
-_MOST_BETWEEN = 3
+_BUSY_SHARE = 0.5
+_MAX_LINES_BETWEEN = 3
 _ZPOOL_COLUMNS = 7
 
 
 @dataclass(frozen=True)
 class ReportRates:
-    """Bytes per second, read and written, in one report."""
+    """Bytes per second read and written in one report."""
 
     read: float
     write: float
@@ -34,7 +34,7 @@ class ReportRates:
 
 @dataclass(frozen=True)
 class DiskRates:
-    """A quoted block: its lines from 1, what it counts (a pool's name, or `disks`) and its reports after the first."""
+    """A quoted block: its lines (from 1), its pool (or `disks`), and its reports without the one since boot."""
 
     line: int
     last_line: int
@@ -44,7 +44,7 @@ class DiskRates:
 
     @property
     def read_bytes_per_s(self) -> float:
-        """The mean of the reports in which the disks were busy with it: those of half the highest rate and more."""
+        """Return the mean of the reports with at least half of the highest rate: those in which the disks were busy."""
         return _busy_mean([report.read for report in self.reports])
 
     @property
@@ -62,7 +62,7 @@ class _Draft:
 
 
 def find_disk_rates(text: str) -> tuple[DiskRates, ...]:
-    """Every block with more than the report since boot, in order of lines; several pools make several blocks."""
+    """Return the blocks in order of lines, one per pool. A block with only the report since boot is left out."""
     numbered = plain_lines(text)
     drafts = [*_zpool_blocks(numbered), *_iostat_blocks(numbered)]
     found = [block for draft in drafts for block in _blocks_of(draft)]
@@ -71,7 +71,7 @@ def find_disk_rates(text: str) -> tuple[DiskRates, ...]:
 
 def _busy_mean(rates: Sequence[float]) -> float:
     most = max(rates, default=0.0)
-    busy = [rate for rate in rates if rate >= _BUSY * most]
+    busy = [rate for rate in rates if rate >= _BUSY_SHARE * most]
     return sum(busy) / len(busy) if busy else 0.0
 
 
@@ -83,7 +83,7 @@ def _blocks_of(draft: _Draft) -> Iterator[DiskRates]:
 
 
 def _zpool_blocks(numbered: Sequence[tuple[int, str]]) -> Iterator[_Draft]:
-    """Rows under a `zpool iostat` header; of `-v` only the pools' own rows, which are not indented."""
+    """Read the rows below each `zpool iostat` header. With `-v`, only the pools' rows count: they are not indented."""
     draft: _Draft | None = None
     indent = between = 0
     for place, (number, line) in enumerate(numbered):
@@ -102,7 +102,7 @@ def _zpool_blocks(numbered: Sequence[tuple[int, str]]) -> Iterator[_Draft]:
                 draft.last_line = number
         elif line.strip(" -") and line.split()[0] != "capacity":
             between += 1
-            if between > _MOST_BETWEEN or "fio" in line:
+            if between > _MAX_LINES_BETWEEN or "fio" in line:
                 yield draft
                 draft, between = None, 0
     if draft is not None:
@@ -113,18 +113,18 @@ def _zpool_row(line: str) -> tuple[str, ReportRates] | None:
     words = line.split()
     if len(words) < _ZPOOL_COLUMNS:
         return None
-    read, write = _nice(words[5]), _nice(words[6])
-    counted = all(_nice(word) is not None or word == "-" for word in words[1:5])
+    read, write = _short_number(words[5]), _short_number(words[6])
+    counted = all(_short_number(word) is not None or word == "-" for word in words[1:5])
     return (words[0], ReportRates(read, write)) if counted and read is not None and write is not None else None
 
 
-def _nice(word: str) -> float | None:
-    match = _NICE.match(word)
+def _short_number(word: str) -> float | None:
+    match = _SHORT_NUMBER.match(word)
     return float(match[1]) * 1024.0 ** _POWERS[match[2]] if match else None
 
 
 def _iostat_blocks(numbered: Sequence[tuple[int, str]]) -> Iterator[_Draft]:
-    """Reports that follow each other; the rows of one report are summed over the disks at the bottom."""
+    """Read consecutive reports. The rows of a report are summed over the lowest devices."""
     draft: _Draft | None = None
     last_end = 0
     for place, (number, line) in enumerate(numbered):
@@ -135,7 +135,7 @@ def _iostat_blocks(numbered: Sequence[tuple[int, str]]) -> Iterator[_Draft]:
         if not rows:
             continue
         end = rows[-1][0]
-        if draft is not None and number - last_end > 2 * _MOST_BETWEEN + 6:
+        if draft is not None and number - last_end > 2 * _MAX_LINES_BETWEEN + 6:
             yield draft
             draft = None
         if draft is None:
@@ -147,7 +147,7 @@ def _iostat_blocks(numbered: Sequence[tuple[int, str]]) -> Iterator[_Draft]:
 
 
 def _iostat_rows(numbered: Iterable[tuple[int, str]], columns: Sequence[str]) -> Iterator[tuple[int, str, ReportRates]]:
-    """(line, device, rates) of each row up to the end of the report."""
+    """Yield (line, device, rates) for each row up to the end of the report."""
     read = next(name for name in columns if name in _READ)
     write = next((name for name in columns if name in _WRITE), None)
     for number, line in numbered:
@@ -167,11 +167,11 @@ def _value(word: str, factor: float) -> float:
 
 
 def _sum(rows: Sequence[tuple[int, str, ReportRates]]) -> ReportRates:
-    """Over the disks at the bottom; over all where every row is a stacked device."""
-    bottom = [rates for _, name, rates in rows if not _STACKED.match(name)] or [rates for _, _, rates in rows]
-    return ReportRates(sum(rates.read for rates in bottom), sum(rates.write for rates in bottom))
+    """Sum over the devices that are not stacked; over all of them if every device is stacked."""
+    lowest = [rates for _, name, rates in rows if not _STACKED.match(name)] or [rates for _, _, rates in rows]
+    return ReportRates(sum(rates.read for rates in lowest), sum(rates.write for rates in lowest))
 
 
 def _with_y(numbered: Sequence[tuple[int, str]], place: int) -> bool:
-    """The call above the block has `-y`: its first report is no mean since boot."""
+    """True if the command above the block has `-y`: then its first report is not the mean since boot."""
     return any(_CALLED_WITH_Y.search(line) for _, line in numbered[max(0, place - 8) : place])

@@ -1,4 +1,4 @@
-"""fio's own logs as a result: `X_bw.1.log`, `X_iops.1.log`, `X_clat.1.log` of one run belong together by their `X`."""
+"""Read fio's logs as a result. Logs of one run share a prefix: `X_bw.1.log`, `X_iops.1.log`, `X_clat.1.log`."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -19,24 +19,24 @@ from poolproof.load.merge import merge_jobs
 from poolproof.load.outcome import Direction, Outcome, PartOutcome
 
 _ORDER = ("bw", "iops", "lat", "clat", "clat_hist", "slat")
-"""The rate tells the unit of latencies, and they tell that of the submission's."""
-_NO_UNIT = "the logs do not say whether their latencies are ns (fio 3) or µs (fio 2), so none is taken from them"
+"""The order of reading: the rate shows the unit of the latencies, and these show the unit of the submission latency."""
+_NO_UNIT = "the unit of the latencies in the logs, ns (fio 3) or µs (fio 2), so they are ignored"
 _RATES: Mapping[str, Kind] = {"bw": "bw", "iops": "iops"}
 _DIRECTIONS = {"read": READ, "write": WRITE}
 
 
 def is_log(path: Path) -> bool:
-    """Whether the name is one that fio gives its logs."""
+    """True if fio gives such a name to its logs."""
     return kind_of(path) is not None
 
 
 def prefix_of(path: Path) -> str:
-    """What the logs of one run have in common: folder and name up to the kind."""
+    """Return what the logs of one run share: the folder, and the name up to the kind."""
     return str(path.with_name(path.name.rpartition(f"_{kind_of(path)}.")[0]))
 
 
 def grouped(paths: Iterable[Path]) -> dict[str, list[Path]]:
-    """Logs by the run that they belong to."""
+    """Group logs by the run that they belong to."""
     groups: dict[str, list[Path]] = {}
     for path in paths:
         groups.setdefault(prefix_of(path), []).append(path)
@@ -44,10 +44,10 @@ def grouped(paths: Iterable[Path]) -> dict[str, list[Path]]:
 
 
 def result_of_logs(paths: Sequence[Path]) -> Outcome:
-    """The logs of one run: each clone has one log of a kind; of several latencies clat tells of the disk.
+    """Read the logs of one run. Each numjobs clone has one log per kind.
 
     Raises:
-        FioError: a log cannot be read, or holds no line of one.
+        FioError: a log cannot be read or contains no valid line.
     """
     clones: dict[str, dict[str, Path]] = {}
     for path in paths:
@@ -55,21 +55,21 @@ def result_of_logs(paths: Sequence[Path]) -> Outcome:
         if kind is not None:
             clones.setdefault(path.name.rpartition(f"_{kind}.")[2], {})[kind] = path
     name = Path(prefix_of(paths[0])).name
-    read = [_clone(name, logs) for logs in clones.values()]
-    notes = () if all(is_whole for _, is_whole in read) else (_NO_UNIT,)
-    return Outcome("", (merge_jobs([job for job, _ in read]),), notes=notes)
+    clones_read = [_clone(name, logs) for logs in clones.values()]
+    notes = () if all(has_units for _, has_units in clones_read) else (_NO_UNIT,)
+    return Outcome("", (merge_jobs([job for job, _ in clones_read]),), notes=notes)
 
 
 def _clone(name: str, logs: Mapping[str, Path]) -> tuple[PartOutcome, bool]:
-    """What the logs of one clone say, and whether the unit of all latencies is known."""
+    """Read the logs of one clone; return its values, and whether the unit of all its latencies is known."""
     parts: dict[str, Direction] = {}
     units: dict[str, int | None] = {}
     for kind in sorted(logs, key=_ORDER.index):
-        figures = _of_histograms(logs[kind]) if kind == "clat_hist" else _of_series(kind, logs[kind], parts, units)
-        for direction, more in figures.items():
+        values = _of_histograms(logs[kind]) if kind == "clat_hist" else _of_series(kind, logs[kind], parts, units)
+        for direction, more in values.items():
             parts[direction] = _joined(parts.get(direction), more)
     if not parts:
-        raise FioError(f"{next(iter(logs.values()))} holds neither reads nor writes")
+        raise FioError(f"{next(iter(logs.values()))} contains neither reads nor writes")
     return PartOutcome(name, read=parts.get("read"), write=parts.get("write")), None not in units.values()
 
 
@@ -85,22 +85,22 @@ def _of_histograms(path: Path) -> dict[str, Direction]:
 
 
 def _of_series(
-    kind: str, path: Path, beside: Mapping[str, Direction], units: dict[str, int | None]
+    kind: str, path: Path, so_far: Mapping[str, Direction], units: dict[str, int | None]
 ) -> dict[str, Direction]:
-    """One log. `units` keeps what each direction's latencies are in: submission alone (slat) can't tell."""
+    """Read one log. `units` collects the latency unit of each direction; slat alone does not show it."""
     log = read_log(path)
-    figures = {}
+    values = {}
     for name, number in _DIRECTIONS.items():
         part = log.of(number)
         if not len(part):
             continue
         if kind in _RATES:
-            figures[name] = _of_rates(_RATES[kind], part)
+            values[name] = _of_rates(_RATES[kind], part)
             continue
         if units.get(name) is None and (kind != "slat" or part.has_priorities):
-            units[name] = latency_unit_ns(part, beside[name].iops if name in beside else None)
-        figures[name] = _of_latencies(kind, part, number, units.setdefault(name, None))
-    return figures
+            units[name] = latency_unit_ns(part, so_far[name].iops if name in so_far else None)
+        values[name] = _of_latencies(kind, part, number, units.setdefault(name, None))
+    return values
 
 
 def _of_latencies(kind: str, log: SeriesLog, direction: int, unit_ns: int | None) -> Direction:

@@ -1,4 +1,4 @@
-"""The trials of a run directory, judged again: from the job, fio's report and the evidence that each trial kept."""
+"""Judge the trials of a run directory again, from the job, fio's report and the evidence saved with each trial."""
 
 from pathlib import Path
 
@@ -17,17 +17,19 @@ from poolproof.results.runs.model import Trial
 from poolproof.rules.judge import judge
 from poolproof.rules.model import Case
 
-_OLDER = "its verdict as it was given: this run did not keep what it was judged by"
-_IMPORTED = "its verdict as it was given at the import; poolproof audit {source} judges the source"
+_NOT_SAVED = "the verdict recorded in the run: the run did not save the data needed to judge it again"
+_IMPORTED = "the verdict recorded at import; to judge the source again: poolproof audit {source}"
 
 
 def is_run(path: Path) -> bool:
-    """Whether the path is a run directory."""
+    """True if the path is a run directory."""
     return (path / "run.json").is_file()
 
 
 def audit_run(path: Path, setting: AuditContext) -> tuple[Audited, ...]:
-    """Every trial at its line of trials.jsonl, by the rules of today; a trial that kept too little has its old verdict.
+    """Judge every trial by the current rules. A trial that saved too little keeps its recorded verdict.
+
+    The line of a result is the trial's line in trials.jsonl.
 
     Raises:
         RunError: the run cannot be read.
@@ -40,13 +42,13 @@ def audit_run(path: Path, setting: AuditContext) -> tuple[Audited, ...]:
 def _audited(run: RunDirectory, source: str, line: int, trial: Trial, setting: AuditContext) -> Audited:
     case = _case(run, trial, setting)
     if case is None or case.outcome is None:
-        return _as_given(source, line, trial)
+        return _as_recorded(source, line, trial)
     judgement = judge(case)
     return Audited(
         source=source,
         line=line,
         last_line=line,
-        job=_name(trial),
+        job=_trial_name(trial),
         command=None,
         figures=figures_of(case.outcome),
         verdict=judgement.verdict,
@@ -58,14 +60,14 @@ def _audited(run: RunDirectory, source: str, line: int, trial: Trial, setting: A
 
 
 def _case(run: RunDirectory, trial: Trial, setting: AuditContext) -> Case | None:
-    """What the trial was judged by; None where that is not all there."""
-    kept = run.kept_files(trial)
-    if kept is None or kept[2].target is None:
+    """Return the case that the trial was judged by; None if the trial did not save all of it."""
+    saved = run.kept_files(trial)
+    if saved is None or saved[2].target is None:
         return None
-    job, report, evidence = kept
+    job, report, evidence = saved
     return Case(
         load=load_of(read_job_file(job).jobs),
-        outcome=_last(report),
+        outcome=_last_report(report),
         evidence=evidence,
         target=target_of(setting.context, evidence.target),
         cold=evidence.cold is not False and setting.cold,
@@ -73,23 +75,23 @@ def _case(run: RunDirectory, trial: Trial, setting: AuditContext) -> Case | None
     )
 
 
-def _last(report: str) -> Outcome | None:
+def _last_report(report: str) -> Outcome | None:
     try:
         return next(reversed(read_json_stream(report)), None)
     except FioError:
         return None
 
 
-def _as_given(source: str, line: int, trial: Trial) -> Audited:
-    why = _IMPORTED.format(source=trial.source.rpartition(":")[0]) if trial.source else _OLDER
+def _as_recorded(source: str, line: int, trial: Trial) -> Audited:
+    why = _IMPORTED.format(source=trial.source.rpartition(":")[0]) if trial.source else _NOT_SAVED
     failed = trial.verdict == "failed" and not trial.source
     return Audited(
         source=source,
         line=line,
         last_line=line,
-        job=_name(trial),
+        job=_trial_name(trial),
         command=None,
-        figures=_figures(trial),
+        figures=_recorded_values(trial),
         verdict=trial.verdict,
         findings=trial.findings,
         known=() if failed else (why,),
@@ -97,11 +99,11 @@ def _as_given(source: str, line: int, trial: Trial) -> Audited:
     )
 
 
-def _name(trial: Trial) -> str:
+def _trial_name(trial: Trial) -> str:
     return f"{trial.workload} on {trial.layout}, trial {trial.number}"
 
 
-def _figures(trial: Trial) -> AuditedMetrics:
+def _recorded_values(trial: Trial) -> AuditedMetrics:
     figures = trial.figures
     if figures is None:
         return AuditedMetrics({})

@@ -1,4 +1,4 @@
-"""What an audit is pointed at: files, directories, standard input, fio's logs, run directories."""
+"""Audit files, directories, standard input, fio's logs and run directories."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -26,7 +26,7 @@ class Unread:
 
 @dataclass
 class Audit:
-    """All results in the order of their sources, what could not be read, and sources without a result."""
+    """All results in the order of their sources, the sources that could not be read, and those without a result."""
 
     results: list[Audited] = field(default_factory=list)
     unread: list[Unread] = field(default_factory=list)
@@ -34,29 +34,29 @@ class Audit:
 
 
 def audit_sources(names: Sequence[str], setting: AuditContext, stdin: Callable[[], bytes]) -> Audit:
-    """Judge every result in the sources; `stdin` is asked for its bytes where a name is `-`."""
+    """Judge every result in the sources. If a name is `-`, `stdin` is called for the bytes."""
     audit = Audit()
     logs: list[Path] = []
     for name in names:
         if name == STDIN:
-            _take(audit, "stdin", lambda: audit_text("stdin", as_text(stdin()), setting))
+            _add(audit, "stdin", lambda: audit_text("stdin", as_text(stdin()), setting))
         else:
-            _take_path(audit, Path(name), setting, logs)
+            _audit_path(audit, Path(name), setting, logs)
     for prefix, paths in grouped(logs).items():
         # mypy cannot type a lambda whose default binds the loop variable.
-        _take(audit, prefix, lambda paths=paths: (_of_logs(paths, setting),))  # type: ignore[misc]
+        _add(audit, prefix, lambda paths=paths: (_audit_logs(paths, setting),))  # type: ignore[misc]
     return audit
 
 
 def as_text(content: bytes) -> str:
-    """Any bytes as text; what is no UTF-8 (or UTF-16 with its mark) becomes a replacement character."""
+    """Decode UTF-8, or UTF-16 with a byte order mark. Invalid bytes become replacement characters."""
     if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return content.decode("utf-16", errors="replace")
     return content.decode("utf-8", errors="replace").removeprefix("\ufeff")
 
 
 def files_below(path: Path) -> Iterator[Path]:
-    """The files of a directory tree in order of names, hidden ones left out."""
+    """Yield the files of a directory tree in order of names, without hidden ones."""
     for entry in sorted(path.iterdir()):
         if entry.name.startswith("."):
             continue
@@ -67,37 +67,37 @@ def files_below(path: Path) -> Iterator[Path]:
 
 
 def read_text(path: Path) -> str | None:
-    """The text of a file; None where it is binary.
+    """Return the text of a file; None if it is binary.
 
     Raises:
-        OSError: it cannot be read, or is larger than 256 MiB.
+        OSError: the file cannot be read or is larger than 256 MiB.
     """
     if path.stat().st_size > _LARGEST_TEXT_BYTES:
-        raise OSError(0, "it is larger than 256 MiB")
+        raise OSError(0, "the file is larger than 256 MiB")
     content = path.read_bytes()
     if b"\0" in content[:_BINARY_PROBE_BYTES] and content[:2] not in (b"\xff\xfe", b"\xfe\xff"):
         return None
     return as_text(content)
 
 
-def _take_path(audit: Audit, path: Path, setting: AuditContext, logs: list[Path]) -> None:
+def _audit_path(audit: Audit, path: Path, setting: AuditContext, logs: list[Path]) -> None:
     try:
         if path.is_dir() and not is_run(path):
             for below in files_below(path):
-                _take_path(audit, below, setting, logs)
+                _audit_path(audit, below, setting, logs)
             return
     except OSError as error:
         audit.unread.append(Unread(str(path), error.strerror or str(error)))
         return
     if path.is_dir():
-        _take(audit, str(path), lambda: audit_run(path, setting))
+        _add(audit, str(path), lambda: audit_run(path, setting))
     elif is_log(path):
         logs.append(path)
     else:
-        _take(audit, str(path), lambda: audit_text(str(path), read_text(path) or "", setting))
+        _add(audit, str(path), lambda: audit_text(str(path), read_text(path) or "", setting))
 
 
-def _take(audit: Audit, source: str, judge: Callable[[], Sequence[Audited]]) -> None:
+def _add(audit: Audit, source: str, judge: Callable[[], Sequence[Audited]]) -> None:
     try:
         results = judge()
     except OSError as error:
@@ -110,6 +110,6 @@ def _take(audit: Audit, source: str, judge: Callable[[], Sequence[Audited]]) -> 
             audit.without.append(source)
 
 
-def _of_logs(paths: Sequence[Path], setting: AuditContext) -> Audited:
+def _audit_logs(paths: Sequence[Path], setting: AuditContext) -> Audited:
     judged = judge_result(FoundResult(result_of_logs(paths), 1, 1, "text"), setting)
     return audited(str(paths[0]), judged, setting)

@@ -1,7 +1,7 @@
-"""Tables of fio's figures that a script has gathered: a header with columns such as `read-iops` and `bw_MB`, and rows.
+"""Tables of fio results that a script has made: a header with columns such as `read-iops` and `bw_MB`, and rows.
 
-What `MB` means in such a table its author knows: the unit is the one by which IOPS × block size gives the bandwidth;
-where none does, the bandwidth is left out.
+`MB` is ambiguous in such a table. The unit is the one in which the bandwidth equals IOPS × block size. If none fits,
+the bandwidth is left out.
 """
 
 import re
@@ -18,8 +18,8 @@ _BANDWIDTH = re.compile(r"^(?:(read|write|r|w)[-_ ]?)?(?:bw|bandwidth)(?:[-_ ]?(
 _BLOCK = re.compile(r"^(?:bs|block[-_ ]?size)$", re.IGNORECASE)
 _SPLIT = re.compile(r"\t|,|;|\s{2,}|\s*\|\s*")
 _UNITS = {"k": 1, "m": 2, "g": 3}
-_CLOSE = 0.02
-_MOST_BLANK = 1
+_TOLERANCE = 0.02
+_MAX_BLANK_LINES = 1
 _LARGEST_BLOCK_BYTES = 1 << 40
 
 
@@ -30,12 +30,12 @@ class _Column:
     unit: str = ""
 
     @property
-    def is_figure(self) -> bool:
+    def is_value(self) -> bool:
         return self.kind in ("iops", "bandwidth")
 
 
 def find_tables(text: str, taken: Sequence[tuple[int, int]] = ()) -> tuple[FoundResult, ...]:
-    """A result for each row of each such table, outside the lines that are taken (first and last, from 1)."""
+    """Return one result per table row. The line ranges in `taken` (inclusive, from 1) are skipped."""
     inside = {number for first, last in taken for number in range(first, last + 1)}
     numbered = [(number, line) for number, line in plain_lines(text) if number not in inside]
     found: list[FoundResult] = []
@@ -47,7 +47,7 @@ def find_tables(text: str, taken: Sequence[tuple[int, int]] = ()) -> tuple[Found
 
 
 def _header(line: str) -> list[_Column] | None:
-    """The columns, where IOPS and a block size or bandwidth are among them."""
+    """Return the columns of a header; None unless they include IOPS and a block size or a bandwidth."""
     words = _words(line.lstrip("# "))
     columns = [_column(word) for word in words]
     kinds = {column.kind for column in columns}
@@ -75,7 +75,7 @@ def _rows(numbered: Sequence[tuple[int, str]], columns: Sequence[_Column]) -> It
     blank = 0
     for number, line in numbered:
         blank = blank + 1 if not line.strip(" -|:") else 0
-        if blank > _MOST_BLANK:
+        if blank > _MAX_BLANK_LINES:
             return
         if blank:
             continue
@@ -89,21 +89,21 @@ def _row(words: Sequence[str], columns: Sequence[_Column]) -> Outcome | None:
     if len(words) != len(columns):
         return None
     cells = list(zip(columns, words, strict=True))
-    if any(_number(word) is None for column, word in cells if column.is_figure):
+    if any(_number(word) is None for column, word in cells if column.is_value):
         return None
     block = next((_size(word) for column, word in cells if column.kind == "block"), None)
-    read, write, mixed = (_figures(cells, name, block) for name in ("read", "write", "mixed"))
+    read, write, mixed = (_values(cells, name, block) for name in ("read", "write", "mixed"))
     if not (read or write or mixed):
         return None
-    name = " ".join(word for column, word in cells if not column.is_figure)
+    name = " ".join(word for column, word in cells if not column.is_value)
     return Outcome("", (PartOutcome(name, read=read, write=write, mixed=mixed),))
 
 
-def _figures(cells: Sequence[tuple[_Column, str]], direction: str, block: int | None) -> Direction | None:
-    """One direction of a row; None where it did nothing."""
-    mine = {column.kind: (column, _number(word)) for column, word in cells if column.direction == direction}
-    _, iops = mine.get("iops", (None, None))
-    column, rate = mine.get("bandwidth", (None, None))
+def _values(cells: Sequence[tuple[_Column, str]], direction: str, block: int | None) -> Direction | None:
+    """Return the values of one direction of a row; None if its IOPS are 0 or missing."""
+    values = {column.kind: (column, _number(word)) for column, word in cells if column.direction == direction}
+    _, iops = values.get("iops", (None, None))
+    column, rate = values.get("bandwidth", (None, None))
     if not iops:
         return None
     if column is None or rate is None or block is None:
@@ -112,10 +112,10 @@ def _figures(cells: Sequence[tuple[_Column, str]], direction: str, block: int | 
 
 
 def _bandwidth(value: float, unit: str, expected: float) -> float | None:
-    """Bytes per second, in the unit that makes IOPS × block size of it; None where none does."""
+    """Return bytes per second, in the unit in which it equals IOPS × block size; None if none fits."""
     powers = [_UNITS[unit[0]]] if unit else []
     candidates = [value * base**power for power in powers for base in (1000.0, 1024.0)]
-    return next((rate for rate in candidates if abs(rate - expected) <= _CLOSE * expected), None)
+    return next((rate for rate in candidates if abs(rate - expected) <= _TOLERANCE * expected), None)
 
 
 def _number(word: str) -> float | None:

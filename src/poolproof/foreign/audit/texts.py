@@ -1,4 +1,4 @@
-"""Every fio result in a text, judged with what the text itself tells and what the user said of the machine."""
+"""Find and judge every fio result in a text, using the surrounding text and the user's flags."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -25,23 +25,25 @@ from poolproof.rules.model import Case
 from poolproof.rules.naming import count
 from poolproof.units import format_rate
 
-_UNKNOWN = ""
-_ADJACENT_LINES = 40  # what fio prints between its call and the first figure is shorter
+_UNKNOWN_FILE_SYSTEM = ""
+_ADJACENT_LINES = 40  # fio prints fewer lines between its command and the first result
 _DIRECTIONS = ("read", "write", "trim", "mixed")
 
 
 @dataclass(frozen=True)
 class AuditContext:
-    """What the user says of all results: the machine; `cold` False where RAM is meant to be a part of the figure."""
+    """What the user says about all results. `cold` is False if the results are meant to include the effect of RAM."""
 
     context: Context = field(default_factory=Context)
     cold: bool = True
 
 
 @dataclass(frozen=True)
-class _Around:
-    """What a text holds beside its results. `starts`: lines of results and commands; `callers`: those of commands that
-    only name a job file, which stand between the file and its result.
+class _Surroundings:
+    """What a text contains besides its results.
+
+    `starts`: the lines of results and commands.
+    `callers`: the lines of commands that only name a job file, and so may be between that file and its result.
     """
 
     blocks: tuple[DiskRates, ...]
@@ -50,14 +52,16 @@ class _Around:
     callers: frozenset[int] = frozenset()
 
     def next_start(self, line: int) -> float:
-        """The first line after `line` at which another result or command begins."""
+        """Return the first line after `line` on which a result or command begins; infinity if there is none."""
         return min((start for start in self.starts if start > line), default=float("inf"))
 
 
 @dataclass(frozen=True)
 class Judged:
-    """A result in a text with the case that was made of it, the judgement, the facts from beside it, and whether its
-    command stands apart from it.
+    """A result in a text and its judgement.
+
+    `known`: the facts that were used from the surrounding text and the flags.
+    `is_assumed`: its command is not right above it.
     """
 
     found: FoundResult
@@ -68,7 +72,7 @@ class Judged:
 
 
 def judge_text(text: str, setting: AuditContext) -> tuple[Judged, ...]:
-    """Every result in the text, in order of lines. Nothing is raised: what is no result is passed over."""
+    """Judge every result in the text, in order of lines. Text that is not a result is skipped without an error."""
     runs = find_results(text)
     if len(runs) == 1 and not _has_more(text, runs[0]):
         return (judge_result(runs[0], setting),)
@@ -76,22 +80,22 @@ def judge_text(text: str, setting: AuditContext) -> tuple[Judged, ...]:
     results = sorted([*runs, *tables], key=lambda found: (found.line, found.last_line))
     if not results:
         return ()
-    around = _around(text, results)
-    return tuple(_judged(found, around, setting) for found in results)
+    surroundings = _surroundings(text, results)
+    return tuple(_judged(found, surroundings, setting) for found in results)
 
 
 def judge_result(found: FoundResult, setting: AuditContext) -> Judged:
-    """One result that stands alone."""
-    return _judged(found, _Around((), (), ()), setting)
+    """Judge one result that has no surrounding text."""
+    return _judged(found, _Surroundings((), (), ()), setting)
 
 
 def audit_text(source: str, text: str, setting: AuditContext) -> tuple[Audited, ...]:
-    """Every result in the text with all that an audit says of it."""
+    """Audit every result in the text."""
     return tuple(audited(source, judged, setting) for judged in judge_text(text, setting))
 
 
 def audited(source: str, judged: Judged, setting: AuditContext) -> Audited:
-    """What an audit says of a result."""
+    """Return the audit of a judged result."""
     found, case, judgement = judged.found, judged.case, judged.judgement
     return Audited(
         source=source,
@@ -112,15 +116,15 @@ def audited(source: str, judged: Judged, setting: AuditContext) -> Audited:
 
 
 def _has_more(text: str, found: FoundResult) -> bool:
-    """Whether anything stands before or after a result."""
+    """True if there is text before or after the result."""
     bare = text.lstrip()
     first = 1 + text.count("\n", 0, len(text) - len(bare))
     return (found.line, found.last_line) != (first, first + bare.rstrip().count("\n"))
 
 
-def _around(text: str, results: Sequence[FoundResult]) -> _Around:
+def _surroundings(text: str, results: Sequence[FoundResult]) -> _Surroundings:
     commands = find_commands(text)
-    return _Around(
+    return _Surroundings(
         find_disk_rates(text),
         find_statements(text, [(found.line, found.last_line) for found in results]),
         tuple(sorted({*(command.line for command in commands), *(found.line for found in results)})),
@@ -128,24 +132,26 @@ def _around(text: str, results: Sequence[FoundResult]) -> _Around:
     )
 
 
-def _judged(found: FoundResult, around: _Around, setting: AuditContext) -> Judged:
-    statement = largest_above(around.statements, found.line) if setting.context.devices is None else None
-    beside = _beside(found, around)
+def _judged(found: FoundResult, surroundings: _Surroundings, setting: AuditContext) -> Judged:
+    statement = largest_above(surroundings.statements, found.line) if setting.context.devices is None else None
+    counters = _counters(found, surroundings)
     case = Case(
         load=load_of(jobs_of(found.made, found.result)),
         outcome=found.result,
-        evidence=beside.evidence if beside else None,
+        evidence=counters.evidence if counters else None,
         target=_target(setting.context, statement),
         cold=setting.cold,
     )
-    judgement = _as_far_as_proven(judge(case), found.result)
-    known = tuple(_known(setting.context, statement, beside))
-    return Judged(found, case, judgement, known, _is_assumed(found, around))
+    judgement = _without_proof_of_writes(judge(case), found.result)
+    known = tuple(_known(setting.context, statement, counters))
+    return Judged(found, case, judgement, known, _is_assumed(found, surroundings))
 
 
-def _is_assumed(found: FoundResult, around: _Around) -> bool:
-    """Another command fits as well, or it stands below, or above but not right above: another result or command lies
-    between, or too many lines.
+def _is_assumed(found: FoundResult, surroundings: _Surroundings) -> bool:
+    """True if the match between command and result is uncertain.
+
+    That is so if another command fits as well, or if the command is below the result, more than 40 lines above it, or
+    separated from it by another result or command.
     """
     line = _command_line(found)
     if line is None or found.made is None:
@@ -153,17 +159,17 @@ def _is_assumed(found: FoundResult, around: _Around) -> bool:
     if found.is_assumed:
         return True
     last = line + found.made.text.count("\n")
-    between = any(last < start < found.line and start not in around.callers for start in around.starts)
+    between = any(last < start < found.line and start not in surroundings.callers for start in surroundings.starts)
     return between or found.line - last > _ADJACENT_LINES
 
 
 def _command_line(found: FoundResult) -> int | None:
-    """Where the command or job file stands that was found beside the result; None where the result told its own."""
+    """Return the line of the command or job file found in the text; None if the result itself shows its job."""
     return found.made.line if found.made is not None and found.made.origin in ("command", "job file") else None
 
 
-def _beside(found: FoundResult, around: _Around) -> ExternalCounters | None:
-    block = block_of(found, around.blocks, around.next_start(found.last_line))
+def _counters(found: FoundResult, surroundings: _Surroundings) -> ExternalCounters | None:
+    block = block_of(found, surroundings.blocks, surroundings.next_start(found.last_line))
     return (from_block(found, block) if block else None) or from_disk_use(found.result)
 
 
@@ -172,39 +178,43 @@ def _target(context: Context, statement: Statement | None) -> Target | None:
     if statement is None:
         return target
     return replace(
-        target or Target(_UNKNOWN),
+        target or Target(_UNKNOWN_FILE_SYSTEM),
         ceiling_read_bytes_per_s=statement.ceiling.read_bytes_per_s,
         ceiling_write_bytes_per_s=statement.ceiling.write_bytes_per_s,
     )
 
 
-def _as_far_as_proven(judgement: Judgement, result: Outcome) -> Judgement:
-    """Quoted rates can show that reads came from the disks; of writes they don't know the layout's write factor."""
+def _without_proof_of_writes(judgement: Judgement, result: Outcome) -> Judgement:
+    """Turn `sound` into `unproven` if there were writes.
+
+    Quoted rates can show that reads came from the disks. They cannot do so for writes, because the write amplification
+    of the layout is unknown.
+    """
     wrote = any(job.write is not None for job in result.parts)
     return replace(judgement, verdict="unproven") if judgement.verdict == "sound" and wrote else judgement
 
 
-def _known(context: Context, statement: Statement | None, beside: ExternalCounters | None) -> list[str]:
+def _known(context: Context, statement: Statement | None, counters: ExternalCounters | None) -> list[str]:
     known = []
     if context.devices is not None:
         rate = format_rate(context.devices.ceiling_bytes_per_s)
-        known.append(f"--devices: {count(context.devices.disks, 'disk')}, at most {rate} together")
+        known.append(f"--devices: {count(context.devices.disks, 'disk')}, at most {rate} in total")
     if statement is not None:
         known.append(f"line {statement.line} says: “{statement.words}”: {statement.sum}")
-    if beside is not None:
-        known.append(beside.words)
+    if counters is not None:
+        known.append(counters.words)
     return known
 
 
 def _job_name(found: FoundResult) -> str:
-    """The names of the jobs, as the result or else the command has them."""
-    told = [job.name for job in found.result.parts if job.name and not job.name.startswith("group ")]
+    """Return the job names from the result, or from the command if the result has none."""
+    reported = [job.name for job in found.result.parts if job.name and not job.name.startswith("group ")]
     given = [job.name for job in found.made.jobs.jobs] if found.made else []
-    return ", ".join(dict.fromkeys(told or given))
+    return ", ".join(dict.fromkeys(reported or given))
 
 
 def _command(found: FoundResult) -> str | None:
-    """The command; for a job file, and for the options that fio printed, the job file."""
+    """Return the command line or job file; None if only fio's header line is known."""
     made = found.made
     if made is None or made.origin == "header":
         return None
@@ -217,7 +227,7 @@ def _command(found: FoundResult) -> str | None:
 
 
 def figures_of(result: Outcome) -> AuditedMetrics:
-    """All jobs together, by direction."""
+    """Return the values of all jobs merged, by direction."""
     if not result.parts:
         return AuditedMetrics({})
     together = whole(result)
@@ -226,7 +236,7 @@ def figures_of(result: Outcome) -> AuditedMetrics:
 
 
 def _rerun(found: FoundResult, case: Case, judgement: Judgement) -> str | None:
-    """Only of a job that is known: fio's header line is too little."""
+    """Return None without a known job: fio's header line does not show enough options."""
     if found.made is None or found.made.origin == "header":
         return None
     return rerun_command(case, judgement.findings)

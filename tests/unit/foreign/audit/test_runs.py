@@ -94,5 +94,5 @@ def test_a_trial_that_kept_too_little_has_its_old_verdict_and_says_so(tmp_path: 
     no_target = _audited(_run(tmp_path / "b", replace(_case(_MIB), target=None), "sound"))
     no_report = _audited(_run(tmp_path / "c", _case(_MIB), "failed", "fio: it died\n"))
     assert [each.verdict for each in (nothing, no_target, no_report)] == ["suspect", "sound", "failed"]
-    assert "did not keep" in nothing.known[0] and "did not keep" in no_target.known[0]
+    assert "did not save" in nothing.known[0] and "did not save" in no_target.known[0]
     assert not no_report.has_changed
