@@ -1,4 +1,4 @@
-"""Everything that can be known before anything is built, checked: jobs, layouts, programs, room, disks."""
+"""The plan of a run: what can be checked before anything is built: loads, layouts, programs, room, disks."""
 
 import importlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -54,9 +54,10 @@ _ALWAYS_NEEDED = ("sync", "fincore", "filefrag", "dd", "find", "stat")
 
 @dataclass(frozen=True)
 class RunPlan:
-    """All that a run needs to know before it touches the machine.
+    """What a run has to know before it changes the machine.
 
-    `nodes` are those of `layouts`; `cells` the campaign's workloads, `bare_cells` those that run on each disk alone.
+    `nodes`: by name of layout. `cells`: the campaign's workloads. `bare_cells`: the workloads that run on each disk
+    alone.
     """
 
     campaign: Campaign
@@ -71,11 +72,11 @@ class RunPlan:
 
     @property
     def layouts(self) -> tuple[Layout, ...]:
-        """All that is built, in order: the bare disks that the others are held against, then the campaign's layouts."""
+        """The layouts in build order: first each disk alone, for comparison, then the campaign's."""
         return (*self.calibration.layouts, *self.campaign.layouts)
 
     def cells_of(self, layout: str) -> tuple[CellJobs, ...]:
-        """What runs on the layout of that name."""
+        """The workloads that run on the layout with this name."""
         return self.cells if calibrated_device(layout) is None else self.bare_cells
 
     @property
@@ -87,13 +88,13 @@ class RunPlan:
 
     @property
     def uses_ram_files(self) -> bool:
-        """Whether an emulated disk may keep its bytes in RAM."""
+        """True if an emulated disk may keep its bytes in RAM."""
         return any(isinstance(device.source, Emulated) for device in self.campaign.devices)
 
 
 @dataclass(frozen=True)
 class BuildDirectories:
-    """Where the run builds on the host: its label, and its directories on a disk and in RAM."""
+    """The label of the run, and its directories on the host: one on a disk, one in RAM."""
 
     label: str
     state_dir: str
@@ -103,10 +104,10 @@ class BuildDirectories:
 def make_plan(
     campaign: Campaign, host: Host, places: BuildDirectories, seed: int, allowed_disks: frozenset[str]
 ) -> RunPlan:
-    """Check the campaign against the host; nothing is changed.
+    """Check the campaign against the host, and return the plan. Nothing is changed.
 
     Raises:
-        CampaignError: an expression, a device, an option or a size that can't work.
+        CampaignError: an expression, a device, an option or a size cannot work.
         HostError: programs, kernel file systems, root or room are missing.
         GuardError: a disk may not be written to.
         FioError: no fio, or too old.
@@ -120,101 +121,102 @@ def make_plan(
         site = site_of(machine, places.label, places.state_dir, places.ram_dir, is_here=host.name == LocalHost.name)
         plan = RunPlan(campaign, machine, site, nodes, cells, seed, allowed_disks, calibration, bare_cells)
         _check_layouts(plan, host)
-        _import_the_rest()
+        _import_what_measures()
     return plan
 
 
 def check_expressions(campaign: Campaign) -> None:
-    """What can be known of the layouts before there is a host.
+    """Check what can be checked of the layouts without a host.
 
     Raises:
-        CampaignError: an expression that can't work, or a budget that is too small.
+        CampaignError: an expression cannot work, or the budget is too small.
     """
     for layout in campaign.layouts:
         _resolved(layout, campaign)
     check_budget(campaign)
 
 
-def _import_the_rest() -> None:
-    """What measures and judges, while fio reads the jobs: it would take its time when the first trial waits for it."""
+def _import_what_measures() -> None:
+    """Import what measures and judges while fio checks the jobs, so the first trial does not wait for it."""
     importlib.import_module("poolproof.measure.trial")
     all_rules()
 
 
 def _check_layouts(plan: RunPlan, host: Host) -> None:
-    """Whether the host has what the layouts need, and they have room for the files."""
+    """Check that the host has what the layouts need, and that the test files fit on them."""
     for node in plan.nodes.values():
         needs(node, plan.site)
     check_work(host, plan.site.state_dir)
-    ground = gather_facts(host, plan.campaign, tuple(plan.nodes.values()), plan.site.state_dir)
+    facts = gather_facts(host, plan.campaign, tuple(plan.nodes.values()), plan.site.state_dir)
     for name, node in plan.nodes.items():
         check_found(name, node, plan.cells_of(name), host)
-    for planned in plan_layouts(plan, ground):
+    for planned in plan_layouts(plan, facts):
         if calibrated_device(planned.layout.name) is not None:
-            continue  # what runs on a bare disk is cut to its size
+            continue  # a workload on a bare disk is cut to the size of the disk
         with located_at(planned.layout.expression.origin):
-            _check_room(planned, plan, ground)
+            _check_room(planned, plan, facts)
 
 
-def plan_layouts(plan: RunPlan, ground: HostFacts) -> tuple[LayoutPlan, ...]:
-    """Every layout's steps, as they would be now; each layout is planned as if it were alone, as it will be."""
-    premises = _premises(plan, ground)
-    return tuple(plan_layout(layout, plan.nodes[layout.name], premises) for layout in plan.layouts)
+def plan_layouts(plan: RunPlan, facts: HostFacts) -> tuple[LayoutPlan, ...]:
+    """Return the steps of every layout. Each is planned as if it were the only one, because one is built at a time."""
+    context = _context(plan, facts)
+    return tuple(plan_layout(layout, plan.nodes[layout.name], context) for layout in plan.layouts)
 
 
 def plan_one(plan: RunPlan, host: Host, name: str) -> LayoutPlan:
-    """The steps of one layout, by what the host has at this moment.
+    """Return the steps that build one layout, with the facts of the host at this moment.
 
     Raises:
         GuardError: a disk may not be written to.
-        HostError: the host can't build it.
+        HostError: the host cannot build it.
     """
     return _plan_node(plan, host, name, plan.nodes[name])
 
 
 def plan_core(plan: RunPlan, host: Host, name: str) -> LayoutPlan:
-    """The steps of the layout's core: of what it shares with those that differ only in log and cache devices.
+    """Return the steps that build the core of a layout: what it shares with layouts that differ only in log and cache
+    devices.
 
     Raises:
         GuardError: a disk may not be written to.
-        HostError: the host can't build it.
+        HostError: the host cannot build it.
     """
     return _plan_node(plan, host, name, core_of(plan.nodes[name]))
 
 
 def plan_next_core(plan: RunPlan, host: Host, name: str, core: LayoutPlan) -> LayoutPlan:
-    """The steps by which the core that stands becomes that of the layout: leaves of mirrors attached and detached.
+    """Return the steps that turn the mounted core into the core of this layout, by attaching and detaching leaf vdevs
+    of mirrors.
 
     Raises:
         GuardError: a disk may not be written to.
-        HostError: the host can't build it.
+        HostError: the host cannot build it.
     """
     node = core_of(plan.nodes[name])
-    return plan_changed(_layout(plan, name), node, core, _premises_now(plan, host, node))
+    return plan_changed(_layout(plan, name), node, core, _context_now(plan, host, node))
 
 
 def plan_rest(plan: RunPlan, host: Host, name: str, core: LayoutPlan) -> LayoutPlan:
-    """The steps of what the layout has more than its core, which stands.
+    """Return the steps that add to the mounted core what the layout has beyond it.
 
     Raises:
         GuardError: a disk may not be written to.
-        HostError: the host can't build it.
+        HostError: the host cannot build it.
     """
     layout, node = _layout(plan, name), plan.nodes[name]
-    return plan_extended(layout, node, core, _premises_now(plan, host, node))
+    return plan_extended(layout, node, core, _context_now(plan, host, node))
 
 
 def _plan_node(plan: RunPlan, host: Host, name: str, node: Node) -> LayoutPlan:
-    return plan_layout(_layout(plan, name), node, _premises_now(plan, host, node))
+    return plan_layout(_layout(plan, name), node, _context_now(plan, host, node))
 
 
-def _premises_now(plan: RunPlan, host: Host, node: Node) -> PlanningContext:
-    """By what the host has at this moment."""
-    return _premises(plan, gather_facts(host, plan.campaign, (node,), plan.site.state_dir))
+def _context_now(plan: RunPlan, host: Host, node: Node) -> PlanningContext:
+    return _context(plan, gather_facts(host, plan.campaign, (node,), plan.site.state_dir))
 
 
-def _premises(plan: RunPlan, ground: HostFacts) -> PlanningContext:
-    return PlanningContext(plan.campaign, plan.site, ground, plan.allowed_disks)
+def _context(plan: RunPlan, facts: HostFacts) -> PlanningContext:
+    return PlanningContext(plan.campaign, plan.site, facts, plan.allowed_disks)
 
 
 def _layout(plan: RunPlan, name: str) -> Layout:
@@ -249,7 +251,7 @@ def _cell(workload: Workload, campaign: Campaign, host: Host) -> CellJobs:
 
 
 def _check_values(cells: Sequence[CellJobs], host: Host) -> None:
-    """Have the generators read all loads, many at a time; to find a mistake, one by one."""
+    """Let the generators check all loads, many at a time; if one is wrong, one at a time to find it."""
     for first in range(0, len(cells), _CELLS_AT_ONCE):
         together = cells[first : first + _CELLS_AT_ONCE]
         try:
@@ -269,13 +271,13 @@ def _check(cells: Iterable[CellJobs], host: Host) -> None:
         all_generators()[name].check(each, host)
 
 
-def _check_room(planned: LayoutPlan, plan: RunPlan, ground: HostFacts) -> None:
-    """Whether the test files of all workloads fit on the layout side by side, by estimates from below.
+def _check_room(planned: LayoutPlan, plan: RunPlan, facts: HostFacts) -> None:
+    """Check that the test files of all workloads fit on the layout together. Room is estimated low.
 
     Raises:
-        CampaignError: they don't.
+        CampaignError: they do not fit.
     """
-    sizes = _sizes(planned, ground)
+    sizes = _sizes(planned, facts)
     needed, room = _needed_bytes(planned, plan), capacity_bytes(planned.node, sizes)
     if needed > room:
         raise CampaignError(
@@ -287,7 +289,7 @@ def _check_room(planned: LayoutPlan, plan: RunPlan, ground: HostFacts) -> None:
 
 
 def _needed_bytes(planned: LayoutPlan, plan: RunPlan) -> int:
-    """Workloads whose files are alike share them; on a block device they share all."""
+    """Bytes of test files. Workloads with the same files share them; on a block device all share the space."""
     filled = [cell for cell in plan.cells if cell.workload.fill]
     if planned.tree.volume.is_block:
         path = planned.tree.volume.path
@@ -308,12 +310,12 @@ def _check_largest(planned: LayoutPlan, plan: RunPlan, room: int) -> None:
             with located_in(cell.workload):
                 raise CampaignError(
                     f"workload {cell.workload.name} has a file of {format_size(largest)}; "
-                    f"layout {planned.layout.name} has no place larger than {format_size(room)}",
+                    f"layout {planned.layout.name} has room for at most {format_size(room)}",
                     "a file must fit on one branch: give the branches a larger `size`, or the workload a smaller one",
                 ).concerning("size")
 
 
-def _sizes(planned: LayoutPlan, ground: HostFacts) -> dict[str, int]:
+def _sizes(planned: LayoutPlan, facts: HostFacts) -> dict[str, int]:
     volumes = dict(zip(devices(planned.node), (device.volume for device in planned.devices), strict=True))
     sizes = {name: volume.size_bytes or 0 for name, volume in volumes.items()}
-    return sizes | {path: volume.size_bytes or 0 for path, volume in ground.directories.items()}
+    return sizes | {path: volume.size_bytes or 0 for path, volume in facts.directories.items()}
