@@ -1,1 +1,1 @@
-"""Finished results, one's own or a stranger's: found in any text, judged by the same rules as live trials."""
+"""Find finished fio results in any text and judge them by the same rules as live trials."""

@@ -73,7 +73,7 @@ def read_text(path: Path) -> str | None:
         OSError: the file cannot be read or is larger than 256 MiB.
     """
     if path.stat().st_size > _LARGEST_TEXT_BYTES:
-        raise OSError(0, "the file is larger than 256 MiB")
+        raise OSError(0, "it is larger than 256 MiB")
     content = path.read_bytes()
     if b"\0" in content[:_BINARY_PROBE_BYTES] and content[:2] not in (b"\xff\xfe", b"\xfe\xff"):
         return None

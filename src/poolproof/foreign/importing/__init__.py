@@ -1,1 +1,1 @@
-"""Results of others as a run directory: which is which layout and workload, and the rows of trials.jsonl."""
+"""Import other people's results as a run directory."""

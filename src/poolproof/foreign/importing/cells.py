@@ -1,5 +1,6 @@
-"""Which layout and which workload a result belongs to: the workload is what varies in the job, the layout what varies
-in its place.
+"""Assign each result to a layout and a workload.
+
+Differences between jobs make workloads; differences between paths make layouts.
 """
 
 from collections import defaultdict
@@ -12,18 +13,18 @@ from poolproof.foreign.importing.record import Record, is_bench_fio, is_repetiti
 
 FAMILY = "fio"
 _NO_LAYOUT = "imported"
-_PLACES = frozenset(
+_PATH_OPTIONS = frozenset(
     {
         "filename", "directory", "filename_format", "output", "write_bw_log", "write_lat_log", "write_iops_log",
         "write_hist_log", "description", "randseed", "log_prefix", "lockfile", "aux_path",
     }
 )  # fmt: skip
-_FIRST = ("rw", "bs", "iodepth", "numjobs", "size", "direct", "ioengine")
+_FIRST_AXES = ("rw", "bs", "iodepth", "numjobs", "size", "direct", "ioengine")
 
 
 @dataclass(frozen=True)
 class ImportedRecord:
-    """A record and its cell; `number` counts the repetitions from 1, in order of time."""
+    """A record and its cell; `number` counts the repetitions from 1 in order of time."""
 
     record: Record
     layout: str
@@ -33,7 +34,7 @@ class ImportedRecord:
 
 
 def place(records: Sequence[Record], layout_from: str | None) -> tuple[ImportedRecord, ...]:
-    """Every record in its cell. `layout_from`: `folder`, `file`, or an option of fio whose value names the layout.
+    """Assign every record to a cell. `layout_from`: `folder`, `file`, or a fio option whose value names the layout.
 
     Raises:
         UsageError: no record has that option.
@@ -52,28 +53,28 @@ def place(records: Sequence[Record], layout_from: str | None) -> tuple[ImportedR
 
 
 def _axes(records: Sequence[Record]) -> tuple[str, ...]:
-    """Options that differ between records, those that people name first in front."""
+    """Return the options that differ between records, the most familiar ones first."""
     names = dict.fromkeys(name for record in records for name in record.options)
     values = {name: {record.options.get(name, "") for record in records} for name in names}
-    differing = [name for name, found in values.items() if len(found) > 1 and name not in _PLACES]
-    differing.sort(key=lambda name: (_FIRST.index(name) if name in _FIRST else len(_FIRST), name))
+    differing = [name for name, found in values.items() if len(found) > 1 and name not in _PATH_OPTIONS]
+    differing.sort(key=lambda name: (_FIRST_AXES.index(name) if name in _FIRST_AXES else len(_FIRST_AXES), name))
     return _independent(records, differing)
 
 
 def _independent(records: Sequence[Record], axes: Iterable[str]) -> tuple[str, ...]:
-    """Axes that tell apart what those before them do not: `rwmixread` says nothing where only `randrw` has it."""
-    kept: list[str] = []
+    """Drop the axes that add no distinction to those before them, such as `rwmixread` if only `randrw` jobs have it."""
+    independent: list[str] = []
     keys = [""] * len(records)
     for axis in axes:
         values = [record.options.get(axis, "") for record in records]
         if len(set(zip(keys, values, strict=True))) > len(set(keys)):
-            kept.append(axis)
+            independent.append(axis)
             keys = [f"{key}\0{value}" for key, value in zip(keys, values, strict=True)]
-    return tuple(kept)
+    return tuple(independent)
 
 
 def _readable(value: str) -> str:
-    """A value that can stand in a name."""
+    """Return the value in a form that a name may contain."""
     return slug(value) or "none"
 
 
@@ -86,14 +87,14 @@ def _layout_name(records: Sequence[Record], layout_from: str | None) -> Callable
         if not any(layout_from in record.options for record in records):
             raise UsageError(
                 f"--layout-from {layout_from}: no result has that option",
-                "give `folder`, `file`, or one of the jobs' own",
+                "use `folder`, `file` or an option of the jobs",
             )
         return lambda record: record.options.get(layout_from, "none")
-    return _by_place(records)
+    return _by_folder_or_file(records)
 
 
-def _by_place(records: Sequence[Record]) -> Callable[[Record], str]:
-    """By folder where folders differ; else by file name, where one name holds one job only."""
+def _by_folder_or_file(records: Sequence[Record]) -> Callable[[Record], str]:
+    """Use the folders if they differ; use the file names if they differ and all jobs are the same."""
     by_folder = _by_folder(records)
     if len({by_folder(record) for record in records}) > 1 or any(is_bench_fio(record.stem) for record in records):
         return by_folder
@@ -103,7 +104,7 @@ def _by_place(records: Sequence[Record]) -> Callable[[Record], str]:
 
 
 def _by_file(records: Sequence[Record]) -> Callable[[Record], str]:
-    """The files' names; without a number at their ends where all that differ in it only ran the same job."""
+    """Use the file names, without the number at the end if the files that differ only in it ran the same job."""
     jobs: dict[str, set[tuple[tuple[str, str], ...]]] = defaultdict(set)
     for record in records:
         jobs[record.series].add(tuple(sorted(record.options.items())))
@@ -111,31 +112,32 @@ def _by_file(records: Sequence[Record]) -> Callable[[Record], str]:
 
 
 def _by_folder(records: Sequence[Record]) -> Callable[[Record], str]:
-    """The folders that differ, and say more than the job's options do and than which repetition it is; where none does,
-    the innermost folder.
+    """Use the folders that differ, except those that only repeat job options or count repetitions.
+
+    If none is left, use the innermost folder.
     """
-    levels = _telling_levels(records)
+    depths = _informative_depths(records)
 
     def name(record: Record) -> str:
-        telling = [folder for depth, folder in enumerate(record.folders) if depth in levels]
-        return "-".join(telling or record.folders[-1:])
+        informative = [folder for depth, folder in enumerate(record.folders) if depth in depths]
+        return "-".join(informative or record.folders[-1:])
 
     return name
 
 
-def _telling_levels(records: Iterable[Record]) -> set[int]:
-    """Depths of folders that tell something: `4k` and `randrw75` of bench-fio only repeat the job's options."""
+def _informative_depths(records: Iterable[Record]) -> set[int]:
+    """Return the depths of folders that add information: bench-fio's `4k` and `randrw75` only repeat job options."""
     repeats: dict[int, set[bool]] = defaultdict(set)
     names: dict[int, set[str]] = defaultdict(set)
     for record in records:
-        values = {value.lower() for value in record.options.values()} | _mixes(record)
+        values = {value.lower() for value in record.options.values()} | _mix_folder(record)
         for depth, folder in enumerate(record.folders):
             names[depth].add(folder)
             repeats[depth].add(folder.lower() in values or is_repetition(folder))
     return {depth for depth, found in names.items() if len(found) > 1 and repeats[depth] != {True}}
 
 
-def _mixes(record: Record) -> set[str]:
-    """bench-fio's name of a folder for mixed jobs: mode and share of reads."""
+def _mix_folder(record: Record) -> set[str]:
+    """Return bench-fio's folder name for mixed jobs: the mode and the percentage of reads."""
     rw, share = record.options.get("rw", ""), record.options.get("rwmixread")
     return {f"{rw}{share}"} if share else set()

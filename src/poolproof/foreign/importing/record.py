@@ -1,4 +1,4 @@
-"""One result that is to be imported, with all that its place and its job tell: the columns."""
+"""A result to import, with columns from its path and its job."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -14,14 +14,16 @@ _BENCH_FIO = re.compile(r"^(?P<rw>[a-z]+)-(?:iodepth-)?(?P<iodepth>\d+)-(?:numjo
 _SIZE = re.compile(r"^\d+[kmgtp]i?b?$", re.IGNORECASE)
 _COUNTERS = "run|trial|try|repeat|rep|loop|iter|n"
 _REPEAT = re.compile(rf"(?:[-_. ](?:{_COUNTERS}))?[-_. ]\d{{1,4}}$|[-_. ](?:{_COUNTERS})\d{{1,4}}$", re.IGNORECASE)
-_IN_A_FOLDER = re.compile(r"^(?:run|trial|try|repeat|rep|loop|iter)[-_. ]?\d{1,4}$", re.IGNORECASE)
+_REPEAT_FOLDER = re.compile(r"^(?:run|trial|try|repeat|rep|loop|iter)[-_. ]?\d{1,4}$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Record:
-    """A result and its place: folders below the common one, outermost first, and the file's name without its suffix.
+    """A result and where it was found.
 
-    `options` are the job's, in fio's words; of several jobs those that they share.
+    `folders`: those below the common folder, outermost first.
+    `stem`: the file name without its suffix.
+    `options`: the fio options of the job; with several jobs, those that all of them share.
     """
 
     source: str
@@ -37,8 +39,9 @@ class Record:
 
     @property
     def begun_at(self) -> str:
-        """ISO 8601, from fio's own time stamp at the end of the run; empty without one, or where the run would have
-        begun before 1970: one of the two is damaged.
+        """Return the start in ISO 8601, from fio's time stamp at the end of the run and the run time.
+
+        Empty without a time stamp, or if the start would be before 1970: then one of the two is damaged.
         """
         ended_ms, ran_ms = self.result.timestamp_ms, _longest_ms(self.result)
         if not ended_ms or not 0 <= ran_ms <= ended_ms < 1 << 43:
@@ -47,21 +50,21 @@ class Record:
 
     @property
     def columns(self) -> dict[str, str]:
-        """Names from the path, then the job's options."""
+        """Return the names from the path, then the job's options."""
         named = {f"folder{depth}": name for depth, name in enumerate(self.folders, start=1)}
         return {"file": self.stem, **named, **self.options}
 
     @property
     def series(self) -> str:
-        """The file's name without what only counts repetitions: `mirror` of `mirror-run-2`.
+        """Return the file name without the count of the repetition: `mirror` for `mirror-run-2`.
 
-        `r2` stays as it is: without a separator the number may be part of the name.
+        `r2` is unchanged: without a separator, the number may be part of the name.
         """
         return _REPEAT.sub("", self.stem) or self.stem
 
 
 def record_of(path: Path, base: Path, judged: Judged) -> Record:
-    """A result found in a file below `base`."""
+    """Return the record of a result that was found in a file below `base`."""
     inner = path.relative_to(base) if path.is_relative_to(base) else Path(path.name)
     stem = inner.name.partition(".")[0] or inner.name
     options = {**_options_in_name(stem), **_shared_options(judged.found)}
@@ -69,7 +72,7 @@ def record_of(path: Path, base: Path, judged: Judged) -> Record:
 
 
 def _shared_options(found: FoundResult) -> dict[str, str]:
-    """What all jobs of the result have in common; where nothing is known of a job, its name."""
+    """Return the options that all jobs of the result share; if no job is known, only its name."""
     jobs = found.made.jobs.jobs if found.made is not None else ()
     if not jobs:
         names = [job.name for job in found.result.parts if job.name]
@@ -80,17 +83,17 @@ def _shared_options(found: FoundResult) -> dict[str, str]:
 
 
 def is_repetition(folder: str) -> bool:
-    """Whether a folder only counts repetitions, as bench-fio's `run-1`."""
-    return _IN_A_FOLDER.match(folder) is not None
+    """True if a folder only counts repetitions, such as bench-fio's `run-1`."""
+    return _REPEAT_FOLDER.match(folder) is not None
 
 
 def is_bench_fio(stem: str) -> bool:
-    """Whether bench-fio gave the name: `randread-16-4`, or for its logs `randread-iodepth-16-numjobs-4`."""
+    """True if bench-fio gave the name: `randread-16-4`, or for its logs `randread-iodepth-16-numjobs-4`."""
     return _BENCH_FIO.match(stem) is not None
 
 
 def common_folder(paths: Iterable[Path]) -> Path:
-    """The innermost folder that holds all of the files, which have absolute paths."""
+    """Return the innermost folder that contains all of the files; their paths are absolute."""
     parents = {path.parent for path in paths}
     common = next(iter(parents))
     for parent in parents:

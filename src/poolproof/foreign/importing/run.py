@@ -1,21 +1,25 @@
-"""The run directory of an import: results of others as trials, judged by the same rules as poolproof's own."""
+"""Import other people's results as a run directory, judged by the same rules as poolproof's own trials."""
 
-from collections.abc import Iterable, Sequence
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
-from poolproof.campaign.workload import LARGE_BLOCK_BYTES
+from poolproof.campaign.names import slug
+from poolproof.campaign.workload import LARGE_BLOCK_BYTES, MOST_CELLS
+from poolproof.campaign.write import scalar
 from poolproof.errors import FioError, PoolproofError
 from poolproof.foreign.audit.logs import grouped, is_log, result_of_logs
 from poolproof.foreign.audit.sources import Unread, files_below, read_text
 from poolproof.foreign.audit.texts import AuditContext, Judged, judge_result, judge_text
-from poolproof.foreign.importing.campaign import campaign_text
-from poolproof.foreign.importing.cells import ImportedRecord, place
-from poolproof.foreign.importing.logs import WholeResults
-from poolproof.foreign.importing.record import Record, common_folder, record_of
+from poolproof.foreign.importing.cells import FAMILY, ImportedRecord, place
+from poolproof.foreign.importing.record import Record, common_folder, is_bench_fio, record_of
 from poolproof.load.fio.find import FoundResult
+from poolproof.load.fio.job import Job
 from poolproof.load.model import Load
 from poolproof.measure.figures import figures_of
 from poolproof.metrics import MetricId
@@ -24,14 +28,19 @@ from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.model import RunRecord, Trial, TrialMetrics
 from poolproof.version import __version__
 
-_WORTH_SHARING = 200
-_CHUNK = 50
-_BESIDE = "logs in a folder with a whole result, which may be of its run; if not, give them a folder of their own"
+_MIN_FILES_FOR_PROCESSES = 200
+_CHUNK_FILES = 50
+_UNSURE = "the logs may belong to a result in the same folder; if they do not, move them to another folder"
+_LOG_OPTIONS = ("write_bw_log", "write_lat_log", "write_iops_log", "write_hist_log")
+_BENCH_FIO_WORDS = re.compile(r"-(?:iodepth|numjobs)(?=-)")
+
+_Owner = Literal["none", "a result", "unsure"]
+_FoundAndUnread = tuple[list[Record], list[Unread]]
 
 
 @dataclass
 class Import:
-    """What became of an import: the run, its trials, and the files that could not be read or held no result."""
+    """The new run, its trials, and the files that could not be read or contain no result."""
 
     path: Path
     trials: tuple[Trial, ...]
@@ -41,21 +50,21 @@ class Import:
 def import_results(
     sources: Sequence[Path], out: Path, setting: AuditContext, *, layout_from: str | None = None
 ) -> Import:
-    """Make a run directory of every result in the files and folders.
+    """Create a run directory from every result in the files and folders.
 
     Raises:
-        FioError: none of the files holds a result.
-        RunError: the directory is there already, or cannot be made.
-        UsageError: `layout_from` names nothing.
+        FioError: none of the files contains a result.
+        RunError: the directory exists already or cannot be created.
+        UsageError: no result has the option `layout_from`.
     """
     unread: list[Unread] = []
     files = [file for source in sources for file in _files(source, unread)]
     records = _records(files, setting, unread)
     if not records:
-        raise FioError("there is no fio result in what was given" + _first(unread), "see: poolproof audit FILES…")
+        raise FioError("no fio result in the given files" + _first(unread), "to see why: poolproof audit FILES…")
     placed = place(records, layout_from)
     trials = tuple(_trial(each) for each in placed)
-    text = campaign_text(out.name, placed, {trial.workload: trial.metric for trial in trials})
+    text = _campaign_text(out.name, placed, {trial.workload: trial.metric for trial in trials})
     run = RunDirectory.create(out, text, _run_record(text, placed))
     run.write_trials(trials)
     return Import(run.path, trials, unread)
@@ -74,52 +83,106 @@ def _files(source: Path, unread: list[Unread]) -> list[Path]:
 
 
 def _records(files: Sequence[Path], setting: AuditContext, unread: list[Unread]) -> list[Record]:
-    """Logs of a run of which the whole result is there as well add nothing to it, and are left out."""
+    """Return the results in the files. Logs are left out if the files contain the result of the same run."""
     if not files:
         return []
     base = common_folder(files)
     records: list[Record] = []
-    for found, missed in _each([file for file in files if not is_log(file)], base, setting):
+    for found, failed in _read_files([file for file in files if not is_log(file)], base, setting):
         records += found
-        unread += missed
-    whole = WholeResults(records)
+        unread += failed
+    whole = _WholeResults(records)
     for prefix, paths in grouped(file for file in files if is_log(file)).items():
-        standing = whole.standing_of(prefix)
-        if standing == "apart":
-            records += _in_logs(paths, base, setting, unread)
-        elif standing == "unsure":
-            unread.append(Unread(f"{prefix}_*.log", _BESIDE))
+        owner = whole.owner_of(prefix)
+        if owner == "none":
+            records += _read_logs(paths, base, setting, unread)
+        elif owner == "unsure":
+            unread.append(Unread(f"{prefix}_*.log", _UNSURE))
     return records
 
 
-_Outcome = tuple[list[Record], list[Unread]]
+class _WholeResults:
+    """The results of an import, indexed by the possible names of their logs."""
+
+    def __init__(self, records: Iterable[Record]) -> None:
+        self._names: dict[Path, set[str]] = defaultdict(set)
+        self._elsewhere: dict[tuple[str, ...], set[Path]] = defaultdict(set)
+        for record in records:
+            folder = Path(record.source).parent
+            self._names[folder].update(_log_names(record))
+            for _, path in _log_paths(record):
+                if len(path.parts) > 1:
+                    self._elsewhere[path.parts].add(folder)
+
+    def owner_of(self, prefix: str) -> _Owner:
+        """Return whether the logs of one run belong to a result. `prefix`: their folder and common name.
+
+        Logs belong to a result if its job names them, or if it is in the same folder and has the same name. Other logs
+        in a folder with a result are `unsure`, because they may be from its run. In a folder without a result: `none`.
+        """
+        logs = Path(prefix)
+        if logs.name in self._names.get(logs.parent, ()) or self._are_requested(logs):
+            return "a result"
+        return "unsure" if logs.parent in self._names else "none"
+
+    def _are_requested(self, logs: Path) -> bool:
+        """True if a job in a folder above writes its logs to such a folder (`write_bw_log=logs/x`)."""
+        ends = (logs.parts[at:] for at in range(len(logs.parts) - 1))
+        return any(logs.is_relative_to(folder) for end in ends for folder in self._elsewhere.get(end, ()))
 
 
-def _each(files: Sequence[Path], base: Path, setting: AuditContext) -> Iterable[_Outcome]:
-    """What is in each file, in order. Many files are shared out over the processors: each is read by itself."""
-    work = partial(_in_file, base=base, setting=setting)
-    if len(files) < _WORTH_SHARING:
+def _log_names(record: Record) -> Iterator[str]:
+    """Yield the possible names of a result's logs in its own folder, without their kinds."""
+    yield record.stem
+    if is_bench_fio(record.stem):
+        yield _log_name(record.stem)
+    for name, path in _log_paths(record):
+        yield path.name or name
+
+
+def _log_paths(record: Record) -> Iterator[tuple[str, Path]]:
+    """Yield the name of each job that writes logs, and the path that it gives them, which may be empty."""
+    made = record.judged.found.made
+    jobs = [*(made.jobs.jobs if made is not None else ()), *(Job(job.name, job.options) for job in record.result.parts)]
+    for job in jobs:
+        for option in _LOG_OPTIONS:
+            value = job.text(option)
+            if value is not None:
+                yield job.name, Path(value)
+
+
+def _log_name(stem: str) -> str:
+    """Return the log name: bench-fio writes `randread-16-4.json` and `randread-iodepth-16-numjobs-4_bw.1.log`."""
+    mode, depth, clones = _BENCH_FIO_WORDS.sub("", stem).split("-")
+    return f"{mode}-iodepth-{depth}-numjobs-{clones}"
+
+
+def _read_files(files: Sequence[Path], base: Path, setting: AuditContext) -> Iterable[_FoundAndUnread]:
+    """Read each file, in order; many files are read in several processes."""
+    work = partial(_read_file, base=base, setting=setting)
+    if len(files) < _MIN_FILES_FOR_PROCESSES:
         return map(work, files)
-    return share_out(work, files, chunk=_CHUNK)
+    return share_out(work, files, chunk=_CHUNK_FILES)
 
 
-def _in_file(file: Path, base: Path, setting: AuditContext) -> _Outcome:
+def _read_file(file: Path, base: Path, setting: AuditContext) -> _FoundAndUnread:
     try:
         text = read_text(file)
     except OSError as error:
         return [], [Unread(str(file), error.strerror or str(error))]
-    judged = [each for each in judge_text(text or "", setting) if _says_something(each)]
-    missed = [] if judged else [Unread(str(file), "it is binary" if text is None else "no fio result in it")]
-    return [record_of(file, base, each) for each in judged], missed
+    judged = [each for each in judge_text(text or "", setting) if _has_content(each)]
+    if not judged:
+        return [], [Unread(str(file), "it is binary" if text is None else "it contains no fio result")]
+    return [record_of(file, base, each) for each in judged], []
 
 
-def _says_something(judged: Judged) -> bool:
-    """It holds a figure or an error: of a document that was cut off early nothing is left."""
+def _has_content(judged: Judged) -> bool:
+    """True if the result has a value or an error. A document that was cut off early has neither."""
     jobs = judged.found.result.parts
     return any(job.error or job.read or job.write or job.trim or job.mixed or job.sync for job in jobs)
 
 
-def _in_logs(paths: Sequence[Path], base: Path, setting: AuditContext, unread: list[Unread]) -> list[Record]:
+def _read_logs(paths: Sequence[Path], base: Path, setting: AuditContext, unread: list[Unread]) -> list[Record]:
     try:
         found = FoundResult(result_of_logs(paths), 1, 1, "text")
     except PoolproofError as error:
@@ -146,13 +209,16 @@ def _trial(placed: ImportedRecord) -> Trial:
 
 
 def _metric(load: Load, figures: TrialMetrics) -> MetricId:
-    """The figure that the job is about, if the source holds it; else the first that it holds."""
-    wanted: tuple[MetricId, ...] = (_usual_metric(load), "iops", "bandwidth", "p99")
-    return next((metric for metric in wanted if figures.metric(metric) is not None), wanted[0])
+    """Return the metric that suits the job if the source contains it, else the first metric that it contains."""
+    preferred: tuple[MetricId, ...] = (_usual_metric(load), "iops", "bandwidth", "p99")
+    return next((metric for metric in preferred if figures.metric(metric) is not None), preferred[0])
 
 
 def _usual_metric(load: Load) -> MetricId:
-    """As in campaigns: bandwidth for large blocks in sequence, syncs where each write is committed, else IOPS."""
+    """Return the same default as in campaigns.
+
+    That is the sync latency if every write is synced, bandwidth for large sequential blocks, and IOPS otherwise.
+    """
     every = load.parts
     if every and all(job.sync_every == 1 for job in every):
         return "sync_p99"
@@ -175,3 +241,31 @@ def _run_record(text: str, placed: Sequence[ImportedRecord]) -> RunRecord:
         versions={"poolproof": __version__, "fio": ", ".join(versions)},
         imported=True,
     )
+
+
+def _campaign_text(name: str, placed: Sequence[ImportedRecord], metrics: Mapping[str, MetricId]) -> str:
+    """Return the YAML of a campaign with these cells. It cannot build the layouts: each is a directory of that name."""
+    lines = [f"name: {scalar(slug(name) or 'imported')}", "layouts:"]
+    for layout in dict.fromkeys(each.layout for each in placed):
+        lines.append(f"  {scalar(layout)}: dir imported/{layout}")
+    lines += ["workloads:", f"  {FAMILY}: {{{', '.join(_options(placed, metrics))}}}", "measure: {trials: 1}"]
+    return "\n".join(lines) + "\n"
+
+
+def _options(placed: Sequence[ImportedRecord], metrics: Mapping[str, MetricId]) -> Iterator[str]:
+    """Yield the varying options as lists, unless their product exceeds the number of cells that a campaign may have."""
+    values: dict[str, list[str]] = {}
+    for each in placed:
+        for axis, value in each.varies:
+            seen = values.setdefault(axis, [])
+            seen += [value] if value not in seen else []
+    product = 1
+    for found in values.values():
+        product *= len(found)
+    for axis, found in values.items() if product <= MOST_CELLS else ():
+        yield f"{axis}: [{', '.join(map(scalar, found))}]"
+    kinds = set(metrics.values())
+    if len(kinds) == 1:
+        yield f"metric: {kinds.pop()}"
+    elif not values or product > MOST_CELLS:
+        yield "rw: read"

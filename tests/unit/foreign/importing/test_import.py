@@ -182,7 +182,7 @@ def test_logs_beside_a_result_that_does_not_name_them_are_left_out_and_named(tmp
     _log(tmp_path / "in", "other", "bw")
     done = import_results([tmp_path / "in"], tmp_path / "run", AuditContext())
     assert len(done.trials) == 1
-    assert [(each.source, "may be of its run" in each.why) for each in done.unread] == [
+    assert [(each.source, "may belong to a result" in each.why) for each in done.unread] == [
         (str(tmp_path / "in" / "other_*.log"), True)
     ]
 
