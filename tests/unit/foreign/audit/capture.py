@@ -19,7 +19,7 @@ LIMIT_S = 60.0
 
 @dataclass(frozen=True)
 class Run:
-    """A command; what is done before it; `formats` become files NAME.txt, NAME-terse.txt, NAME.json; `kill_after_s`."""
+    """A command and its preparation. `formats`: the files NAME.txt, NAME-terse.txt and NAME.json."""
 
     name: str
     place: str
@@ -35,7 +35,7 @@ CLEAN = "rm -f f *.0 *.1 *.2 *.3"
 
 
 def runs() -> tuple[Run, ...]:
-    """The runs that cases/runs.toml names."""
+    """Return the runs listed in cases/runs.toml."""
     text = (Path(__file__).parent / "cases" / "runs.toml").read_text(encoding="utf-8")
     known = {field.name for field in fields(Run)}
     tables = tomllib.loads(text)["run"]
@@ -43,9 +43,9 @@ def runs() -> tuple[Run, ...]:
 
 
 def main(folder: Path) -> None:
-    """Run all of it into the folder."""
-    with tempfile.TemporaryDirectory(dir="/var/tmp") as ground, ExitStack() as stack:
-        places = {name: stack.enter_context(make(Path(ground))) for name, make in PLACES.items()}
+    """Record all runs in the folder."""
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as scratch, ExitStack() as stack:
+        places = {name: stack.enter_context(make(Path(scratch))) for name, make in PLACES.items()}
         for run in runs():
             _capture(run, places[run.place], folder)
 
@@ -62,7 +62,7 @@ def _capture(run: Run, place: Path, folder: Path) -> None:
 
 
 def _parts(output: str, formats: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """fio prints terse lines first, then JSON, then its normal output or the other way round, as it likes."""
+    """Split the output by format. fio prints terse lines first, then JSON and normal output in either order."""
     lines = output.splitlines(keepends=True)
     terse = [line for line in lines if line.count(";") > 20]
     rest = "".join(line for line in lines if line.count(";") <= 20)
@@ -92,14 +92,14 @@ def _shell(command: str, place: Path) -> None:
 
 
 @contextmanager
-def _folder(ground: Path) -> Iterator[Path]:
-    path = Path(tempfile.mkdtemp(dir=ground))
+def _folder(scratch: Path) -> Iterator[Path]:
+    path = Path(tempfile.mkdtemp(dir=scratch))
     yield path
 
 
 @contextmanager
-def _mounted(ground: Path, *words: str) -> Iterator[Path]:
-    path = Path(tempfile.mkdtemp(dir=ground))
+def _mounted(scratch: Path, *words: str) -> Iterator[Path]:
+    path = Path(tempfile.mkdtemp(dir=scratch))
     subprocess.run([*words, str(path)], check=True, timeout=LIMIT_S)
     try:
         yield path
@@ -108,8 +108,8 @@ def _mounted(ground: Path, *words: str) -> Iterator[Path]:
 
 
 @contextmanager
-def _loop(ground: Path, *, direct: bool) -> Iterator[str]:
-    image = ground / f"image-{direct}"
+def _loop(scratch: Path, *, direct: bool) -> Iterator[str]:
+    image = scratch / f"image-{direct}"
     subprocess.run(["truncate", "-s", "1G", str(image)], check=True, timeout=LIMIT_S)
     made = ["losetup", "-f", "--show", f"--direct-io={'on' if direct else 'off'}", str(image)]
     device = subprocess.run(made, check=True, timeout=LIMIT_S, capture_output=True, text=True).stdout.strip()
@@ -120,27 +120,27 @@ def _loop(ground: Path, *, direct: bool) -> Iterator[str]:
 
 
 @contextmanager
-def _on_loop(ground: Path, make: str, options: str, *, direct: bool) -> Iterator[Path]:
-    inner = Path(tempfile.mkdtemp(dir=ground))
+def _on_loop(scratch: Path, make: str, options: str, *, direct: bool) -> Iterator[Path]:
+    inner = Path(tempfile.mkdtemp(dir=scratch))
     with _loop(inner, direct=direct) as device:
         subprocess.run([*make.split(), device], check=True, timeout=LIMIT_S, capture_output=True)
-        with _mounted(ground, "mount", "-o", options, device) as path:
+        with _mounted(scratch, "mount", "-o", options, device) as path:
             yield path
 
 
 @contextmanager
-def _union(ground: Path) -> Iterator[Path]:
-    branch = Path(tempfile.mkdtemp(dir=ground))
-    with _mounted(ground, "mergerfs", "-o", "cache.files=off", str(branch)) as path:
+def _union(scratch: Path) -> Iterator[Path]:
+    branch = Path(tempfile.mkdtemp(dir=scratch))
+    with _mounted(scratch, "mergerfs", "-o", "cache.files=off", str(branch)) as path:
         yield path
 
 
 PLACES = {
     "ext4": _folder,
-    "tmpfs": lambda ground: _mounted(ground, "mount", "-t", "tmpfs", "-o", "size=256m", "tmpfs"),
-    "btrfs": lambda ground: _on_loop(ground, "mkfs.btrfs -q", "compress=zstd:3", direct=True),
-    "loop": lambda ground: _on_loop(ground, "mkfs.ext4 -q", "noatime", direct=False),
-    "loop-direct": lambda ground: _on_loop(ground, "mkfs.ext4 -q", "noatime", direct=True),
+    "tmpfs": lambda scratch: _mounted(scratch, "mount", "-t", "tmpfs", "-o", "size=256m", "tmpfs"),
+    "btrfs": lambda scratch: _on_loop(scratch, "mkfs.btrfs -q", "compress=zstd:3", direct=True),
+    "loop": lambda scratch: _on_loop(scratch, "mkfs.ext4 -q", "noatime", direct=False),
+    "loop-direct": lambda scratch: _on_loop(scratch, "mkfs.ext4 -q", "noatime", direct=True),
     "mergerfs": _union,
 }
 

@@ -20,7 +20,7 @@ SUFFIXES = {"normal": ".txt", "terse": "-terse.txt", "json": ".json", "json+": "
 
 @dataclass(frozen=True)
 class Case:
-    """One captured output, its label, what should be found (a rule, or a verdict), and what the audit said."""
+    """A captured output, its label, the expected rule or verdict, and its audit."""
 
     name: str
     label: str
@@ -42,7 +42,7 @@ def captured() -> Iterator[Case]:
 
 
 def quoted() -> Iterator[Case]:
-    """Every result in the texts of others."""
+    """Every result in other people's texts."""
     rows: list[dict[str, Any]] = tomllib.loads((CASES / "texts.toml").read_text(encoding="utf-8"))["result"]
     for file in dict.fromkeys(row["file"] for row in rows):
         found = {
@@ -60,7 +60,7 @@ def every() -> list[Case]:
 
 
 def confusion_table(cases: list[Case]) -> str:
-    """Labels against verdicts, in Markdown."""
+    """Return the table of labels and verdicts in Markdown."""
     counts = Counter((case.label, case.audited.verdict) for case in cases)
     lines = [f"| label | {' | '.join(VERDICTS)} | all |", f"|---|{'---:|' * (len(VERDICTS) + 1)}"]
     for label in ("control", "trap"):
@@ -70,7 +70,7 @@ def confusion_table(cases: list[Case]) -> str:
 
 
 def missed(cases: list[Case]) -> list[str]:
-    """Traps that no verdict tells."""
+    """Return the traps that no verdict detects."""
     return [case.name for case in cases if case.label == "trap" and case.audited.verdict in ("sound", "unproven")]
 
 

@@ -1,4 +1,4 @@
-"""What an audit says of fragments, tables, logs and sources, and that nothing makes a traceback."""
+"""Audits of fragments, tables, logs and sources; no input may raise."""
 
 import json
 import re
@@ -27,7 +27,7 @@ def _none() -> bytes:
     raise AssertionError("standard input was not asked for")
 
 
-def test_a_lone_latency_line_is_a_result_of_which_little_is_known() -> None:
+def test_a_single_latency_line_is_a_result() -> None:
     (audited,) = audit_text(
         "chat", "it was\n     lat (usec): min=12, max=900, avg=301.50, stdev=9.10\n", AuditContext()
     )
@@ -48,32 +48,32 @@ def _rules(text: str) -> tuple[str, set[str]]:
 _COMMAND = "fio --name=a --rw=read --bs=1m --size=1g\n"
 
 
-def test_bytes_that_a_fragment_does_not_tell_are_not_none_at_all() -> None:
+def test_missing_bytes_are_not_zero_bytes() -> None:
     latency = "lat (usec): min=12, max=900, avg=51596.52, stdev=9.10\n"
     verdict, rules = _rules(_COMMAND + latency)
     assert verdict == "unproven"
     assert "work-done" not in rules
 
 
-def test_one_direction_of_two_is_not_the_whole_work() -> None:
+def test_one_direction_of_a_mixed_job_is_not_all_of_its_work() -> None:
     line = "  read: IOPS=100, BW=100MiB/s (105MB/s)(512MiB/5120msec)\n"
     assert "work-done" not in _rules(_COMMAND.replace("=read", "=rw") + line)[1]
 
 
-def test_zero_bytes_that_are_told_are_a_failure() -> None:
+def test_reported_zero_bytes_are_a_failure() -> None:
     line = "  read: IOPS=0, BW=0B/s (0B/s)(0B/10000msec)\n"
     verdict, rules = _rules(_COMMAND + line)
     assert verdict == "failed"
     assert "work-done" in rules
 
 
-def test_a_rate_that_its_own_line_contradicts_is_doubted() -> None:
+def test_a_rate_that_contradicts_its_own_line_is_suspect() -> None:
     line = "  read: IOPS=200, BW={}(800GiB/33516msec)\n"
     assert "figures-disagree" in _rules(line.format("200MiB/s (210MB/s)"))[1]
     assert "figures-disagree" not in _rules(line.format("23.9GiB/s (25.6GB/s)"))[1]
 
 
-def test_a_run_that_was_cut_off_says_so() -> None:
+def test_truncated_output_is_reported() -> None:
     whole = (CASES / "cold-reads.json").read_text(encoding="utf-8")
     (audited,) = audit_text("cut", whole[: int(len(whole) * 0.6)], AuditContext())
     assert any("cut off" in gap for gap in audited.missing)
@@ -92,20 +92,20 @@ def test_the_arithmetic_is_shown() -> None:
         assert part in shown
 
 
-def test_the_command_to_run_again_is_mended() -> None:
+def test_the_command_to_run_again_is_fixed() -> None:
     text = (CASES / "zvol-post.md").read_text(encoding="utf-8")
     again = audit_text("post", text, AuditContext())[0].rerun
     assert again is not None
     assert {"--size=12800m", "--offset_increment=12800m", "--numjobs=8"} <= set(again.split())
 
 
-def test_devices_that_the_user_names_take_the_place_of_what_the_text_says() -> None:
+def test_the_devices_flag_replaces_statements_in_the_text() -> None:
     text = (CASES / "zvol-post.md").read_text(encoding="utf-8")
     plenty = AuditContext(read_context(devices=["20x nvme 3.2GB/s"]))
     assert [audited.verdict for audited in audit_text("post", text, plenty)][:3] == ["suspect", "suspect", "refuted"]
 
 
-def test_the_unit_of_a_table_is_the_one_that_its_iops_confirm() -> None:
+def test_iops_determine_the_unit_of_a_table() -> None:
     rows = (
         "config\tbs\tread-iops\tread-bw_MB\nbinary\t16k\t100\t1.5625\ndecimal\t16k\t100\t1.6384\nneither\t16k\t100\t9\n"
     )
@@ -129,7 +129,7 @@ def _read_of_logs(folder: Path) -> dict[str, Any]:
     return figures
 
 
-def test_logs_of_each_io_give_the_rates_of_the_job(tmp_path: Path) -> None:
+def test_per_io_logs_give_the_rates_of_the_job(tmp_path: Path) -> None:
     """What fio logs by default: 32 at once, one every 0.5 ms, 16 ms each, which is 250 KiB/s of one."""
     for kind, value in (("bw", 250), ("iops", 1), ("clat", 16_000_000)):
         rows = (f"{at // 2}, {value}, 0, 4096, 0\n" for at in range(20_001))
@@ -140,7 +140,7 @@ def test_logs_of_each_io_give_the_rates_of_the_job(tmp_path: Path) -> None:
     assert figures["latency_ns"]["mean"] == 16_000_000
 
 
-def test_the_rate_of_each_io_tells_nanoseconds_where_no_priority_does(tmp_path: Path) -> None:
+def test_the_rate_shows_nanoseconds_if_there_are_no_priorities(tmp_path: Path) -> None:
     """fio 3.0 to 3.19: four columns. With 1 for a rate, 100 µs in ns would be 100,000 µs at an idle disk."""
     (tmp_path / "x_clat.1.log").write_text("".join(f"{at // 10}, 100000, 0, 4096\n" for at in range(20_000)))
     (tmp_path / "x_iops.1.log").write_text("".join(f"{at // 10}, 1, 0, 4096\n" for at in range(20_000)))
@@ -148,7 +148,7 @@ def test_the_rate_of_each_io_tells_nanoseconds_where_no_priority_does(tmp_path: 
 
 
 @pytest.mark.parametrize("with_rates", [True, False], ids=["a rate tells the unit", "nothing tells it"])
-def test_microseconds_of_fio_2_are_not_taken_for_nanoseconds(tmp_path: Path, with_rates: bool) -> None:
+def test_microseconds_of_fio_2_are_not_read_as_nanoseconds(tmp_path: Path, with_rates: bool) -> None:
     (tmp_path / "x_clat.1.log").write_text("".join(f"{10 * at}, 120, 0, 4096\n" for at in range(100)))
     if with_rates:
         (tmp_path / "x_iops.1.log").write_text("".join(f"{1000 * at}, 8000, 0, 0\n" for at in range(20)))
@@ -159,7 +159,7 @@ def test_microseconds_of_fio_2_are_not_taken_for_nanoseconds(tmp_path: Path, wit
         assert audited_object(audited)["figures"]["read"]["latency_ns"]["mean"] == 120_000
 
 
-def test_a_damaged_log_is_named_and_the_rest_is_judged(tmp_path: Path) -> None:
+def test_a_damaged_log_is_reported_and_the_rest_is_judged(tmp_path: Path) -> None:
     (tmp_path / "a_iops.1.log").write_text("1000, 90, 0, 0, 0\n1700000000000000, 90, 0, 0, 0\n")
     (tmp_path / "b_iops.1.log").write_text(f"1000, 90, 0, 0, 0\n{1 << 63}, 90, 0, 0, 0\n2000, 90, 0, 0, 0\n")
     audit = audit_sources([str(tmp_path)], AuditContext(), _none)
@@ -167,7 +167,7 @@ def test_a_damaged_log_is_named_and_the_rest_is_judged(tmp_path: Path) -> None:
     assert [audited.figures.directions["read"].iops for audited in audit.results] == [90.0]
 
 
-def test_what_cannot_be_read_is_named_and_the_rest_is_judged(tmp_path: Path) -> None:
+def test_unreadable_sources_are_reported_and_the_rest_is_judged(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text((CASES / "cold-reads.txt").read_text(encoding="utf-8"))
     (tmp_path / "b.bin").write_bytes(b"\0\1\2")
     missing = str(tmp_path / "none")
@@ -182,7 +182,7 @@ def test_the_exit_code(name: str, code: int) -> None:
 
 
 @pytest.mark.parametrize("content", [None, '{"a": 1}'])
-def test_without_a_result_it_says_so_and_what_to_do(tmp_path: Path, content: str | None) -> None:
+def test_sources_without_a_result_are_an_error_with_a_hint(tmp_path: Path, content: str | None) -> None:
     if content is not None:
         (tmp_path / "x.json").write_text(content)
     done = CliRunner().invoke(app_for(), ["audit", str(tmp_path / "x.json")])
@@ -206,7 +206,7 @@ def test_a_command_from_far_above_is_assumed() -> None:
     assert audited_object(far)["command_assumed"] is True
 
 
-def test_the_call_of_a_job_file_does_not_part_it_from_its_result() -> None:
+def test_a_command_that_names_a_job_file_may_be_between_it_and_the_result() -> None:
     line = "  read: IOPS=100, BW=100MiB/s (105MB/s)(1024MiB/10240msec)\n"
     (audited,) = audit_text("chat", f"[a]\nrw=read\nbs=1m\nsize=1g\n\n$ fio a.fio\n{line}", AuditContext())
     assert (audited.command_line, audited.is_assumed) == (1, False)
@@ -229,7 +229,7 @@ def _audited_whole(text: str) -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(st.data())
-def test_no_damage_makes_a_traceback(data: st.DataObject) -> None:
+def test_damaged_text_never_raises(data: st.DataObject) -> None:
     text = data.draw(st.sampled_from(TEXTS))
     start = data.draw(st.integers(0, max(len(text) - 1, 0)))
     length = data.draw(st.integers(0, 4000))
@@ -239,7 +239,7 @@ def test_no_damage_makes_a_traceback(data: st.DataObject) -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(st.data())
-def test_no_number_is_so_large_that_it_makes_a_traceback(data: st.DataObject) -> None:
+def test_huge_numbers_never_raise(data: st.DataObject) -> None:
     text = data.draw(st.sampled_from(TEXTS))
     numbers = list(re.finditer(r"\d+(?:\.\d+)?", text))
     place = numbers[data.draw(st.integers(0, len(numbers) - 1))]
@@ -249,18 +249,18 @@ def test_no_number_is_so_large_that_it_makes_a_traceback(data: st.DataObject) ->
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(TEXTS), st.integers(0, 200), st.integers(1, 12)), max_size=6))
-def test_no_mixture_of_lines_makes_a_traceback(pieces: list[tuple[str, int, int]]) -> None:
+def test_mixed_lines_never_raise(pieces: list[tuple[str, int, int]]) -> None:
     lines = [line for text, start, count in pieces for line in text.split("\n")[start : start + count]]
     _audited_whole("\n".join(lines))
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.text(alphabet='fio-= \n0123456789.kMGTi%B/s:|,;read writepoolDevicegz{}"', max_size=400))
-def test_no_text_makes_a_traceback(text: str) -> None:
+def test_arbitrary_text_never_raises(text: str) -> None:
     _audited_whole(text)
 
 
-def test_syncs_are_not_those_of_a_job_that_only_reads() -> None:
+def test_sync_latency_is_not_attributed_to_a_read_only_job() -> None:
     text = (
         "$ fio --name=test --filename=/mnt/tank/f --rw=randread --bs=4k --size=1G\n"
         "  read: IOPS=412k, BW=1611MiB/s (1689MB/s)(1024MiB/643msec)\n\nand etcd:\n"

@@ -1,4 +1,4 @@
-"""The labelled cases: real runs on this kind of machine, and figures of others."""
+"""The labelled cases: captured runs, and results from other people."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ CAPTURED = {case.name: case for case in captured()}
 QUOTED = {case.name: case for case in quoted()}
 
 
-def test_there_are_forty_captured_outputs_and_more() -> None:
+def test_there_are_at_least_forty_captured_outputs() -> None:
     assert len(CAPTURED) >= 40
     assert {case.label for case in CAPTURED.values()} == {"trap", "control"}
 
@@ -30,11 +30,11 @@ def test_a_trap_is_named(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", QUOTED)
-def test_figures_of_others_are_judged_as_labelled(name: str) -> None:
+def test_quoted_results_are_judged_as_labelled(name: str) -> None:
     assert QUOTED[name].audited.verdict == QUOTED[name].verdict, QUOTED[name].audited.findings
 
 
-def test_one_run_in_several_formats_has_one_verdict_and_the_same_figures() -> None:
+def test_one_run_in_several_formats_has_one_verdict_and_the_same_values() -> None:
     runs: dict[str, list[Case]] = {}
     for name, case in CAPTURED.items():
         runs.setdefault(name.removesuffix("-terse.txt").partition(".")[0], []).append(case)
@@ -53,7 +53,7 @@ def test_the_confusion_table_is_the_one_in_the_docs(capsys: pytest.CaptureFixtur
     with capsys.disabled():
         print(f"\n{table}missed: {', '.join(missed(cases))}")
     page = (DOCS / "audit.md").read_text(encoding="utf-8")
-    assert table in page, "write it anew: python -m tests.unit.foreign.audit.corpus"
+    assert table in page, "update it: python -m tests.unit.foreign.audit.corpus"
     assert all(f"`{name.partition('.')[0].removesuffix('-terse')}`" in page for name in missed(cases))
 
 

@@ -19,7 +19,7 @@ def test_fios_own_sum_above_the_disks_is_refuted() -> None:
     assert "79.4 MB/s" in audited.findings[0].message
 
 
-def test_counters_beside_cover_all_groups() -> None:
+def test_quoted_counters_cover_all_groups() -> None:
     """iostat over both groups: 53 MB/s read, as fio says of each."""
     block = "Device  tps  MB_read/s  MB_wrtn/s  MB_read  MB_wrtn\nsda  50.00  50.60  0.00  51  0\n"
     (audited,) = audit_text("x", f"{_ONE_AFTER_THE_OTHER}\n$ iostat -m 1\n{block}", AuditContext())

@@ -1,4 +1,4 @@
-"""The figures of what people post: reports that repeat, sums over clients, fragments, foreign numbers."""
+"""Values in posts: repeated reports, sums over clients, fragments, foreign number formats."""
 
 from pathlib import Path
 
@@ -28,13 +28,13 @@ def _figures(audited: Audited) -> dict[str, tuple[int | None, int | None]]:
 @pytest.mark.parametrize(
     ("name", "io_bytes"), [("status-interval.txt", 4_330_618_880), ("status-interval-terse.txt", 3_074_019_328)]
 )
-def test_of_reports_that_repeat_the_last_one_is_the_run(name: str, io_bytes: int) -> None:
+def test_the_last_of_repeated_reports_counts(name: str, io_bytes: int) -> None:
     audited = _posted(name)
     assert _figures(audited) == {"read": (io_bytes, 3001)}
     assert audited.verdict != "failed" and not audited.is_assumed
 
 
-def test_clones_that_report_one_by_one_are_not_reports_that_repeat() -> None:
+def test_reports_of_clones_are_not_repeated_reports() -> None:
     """As terse lines, each of the three clones of one run."""
     line = (POSTS / "status-interval-terse.txt").read_text().splitlines()[-1]
     fields = line.split(";")
@@ -42,7 +42,7 @@ def test_clones_that_report_one_by_one_are_not_reports_that_repeat() -> None:
     assert _figures(_one("\n".join(clones) + "\n"))["read"][0] == 3 * 3_074_019_328 + 13_000 * 1024
 
 
-def test_the_sum_over_all_clients_is_no_second_run() -> None:
+def test_the_sum_over_all_clients_is_not_a_second_run() -> None:
     audited = _posted("two-clients.txt")
     assert _figures(audited) == {"read": (714_080_256, 1003), "write": (666_894_336, 1006)}
 
@@ -54,18 +54,18 @@ def test_the_sum_over_all_clients_alone_is_the_run() -> None:
     assert audited.figures.directions["read"].bandwidth_bytes == 712e6
 
 
-def test_what_a_terse_line_calls_reads_may_be_all_directions() -> None:
+def test_reads_in_a_terse_line_may_be_all_directions() -> None:
     assert set(_figures(_posted("unified-terse.txt"))) == {"mixed"}
     assert set(_figures(_posted("unified-both-terse.txt"))) == {"read", "write", "mixed"}
     assert set(_figures(_posted("unified-three-formats.txt"))) == {"mixed"}
 
 
-def test_a_median_of_the_whole_time_can_show_that_reads_ended_in_ram() -> None:
+def test_a_median_over_the_whole_run_can_show_reads_from_ram() -> None:
     assert "latency-floor" in {finding.rule for finding in _posted("total-latency.txt").findings}
 
 
 @pytest.mark.parametrize("iops", ["30,1k", "30,100", "30.100,5"])
-def test_numbers_in_another_countrys_form_are_not_read_as_others(iops: str) -> None:
+def test_numbers_in_foreign_notation_are_not_misread(iops: str) -> None:
     audited = _one(f"  read: IOPS={iops}, BW=118MiB/s (123MB/s)(7054MiB/60001msec)\n")
     assert audited.figures.directions["read"].iops is None
     assert audited.figures.directions["read"].bandwidth_bytes == 123e6
@@ -81,7 +81,7 @@ def test_samples_alone_are_a_result() -> None:
     assert len(audit_text("post", line + line, AuditContext())) == 2
 
 
-def test_a_figure_without_a_direction_has_that_of_its_job() -> None:
+def test_a_value_without_a_direction_has_the_direction_of_its_job() -> None:
     line = "     lat (usec): min=12, max=900, avg=301.50, stdev=9.10\n"
     for rw, direction in (("randread", "read"), ("write", "write"), ("randrw", "mixed")):
         assert set(_one(f"$ fio --name=a --rw={rw} --size=1g\n{line}").figures.directions) == {direction}
@@ -97,7 +97,7 @@ def test_a_figure_without_a_direction_has_that_of_its_job() -> None:
         "read: io=" * 20_000 + " iops=",
     ],
 )
-def test_absurd_numbers_and_endless_lines_do_no_harm(text: str) -> None:
+def test_absurd_numbers_and_very_long_lines_are_harmless(text: str) -> None:
     assert all(
         audited.verdict in ("unproven", "failed", "suspect") for audited in audit_text("post", text, AuditContext())
     )

@@ -1,4 +1,4 @@
-"""One run of fio as people post it: with margins, marks and breaks that other programs put around its lines."""
+"""One fio run in the forms in which people post it: with margins, marks and line breaks of other programs."""
 
 import html
 import json
@@ -68,7 +68,7 @@ def test_a_run_is_the_same_in_every_form(form: str) -> None:
     assert _told(FORMS[form]) == _told(POST)
 
 
-def test_what_stands_around_a_margin_is_left() -> None:
+def test_text_around_a_margin_is_unchanged() -> None:
     before = "1 first\n2 second\n\n"
     assert _told(before + FORMS["comments"]) == _told(POST)
 
@@ -77,7 +77,7 @@ def test_what_stands_around_a_margin_is_left() -> None:
     "text",
     [f"I get `{FIGURES}` with `{COMMAND}`.\n", f"- randread: `{FIGURES}`\n", f"So I got {FIGURES}, which is slow.\n"],
 )
-def test_figures_inside_a_sentence_are_found(text: str) -> None:
+def test_values_inside_a_sentence_are_found(text: str) -> None:
     (audited,) = audit_text("post", text, AuditContext())
     assert audited.figures.directions["read"].iops == 30_100
     assert audited.line == 1
@@ -93,5 +93,5 @@ def test_figures_inside_a_sentence_are_found(text: str) -> None:
         "     kB  reclen    write  rewrite    read    reread\n1048576    1024  1234567  1345678  5678901\n",
     ],
 )
-def test_other_programs_figures_are_not_fios(text: str) -> None:
+def test_values_of_other_programs_are_ignored(text: str) -> None:
     assert audit_text("post", text, AuditContext()) == ()

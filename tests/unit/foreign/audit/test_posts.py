@@ -1,4 +1,4 @@
-"""What people post, with real output of fio 3.33: the command of each result, and honest runs left alone."""
+"""Posts with real output of fio 3.33: each result gets its command, and honest runs are not suspected."""
 
 from pathlib import Path
 
@@ -27,7 +27,7 @@ def _command(name: str, rw: str, block: str = "4k", runtime: int = 60) -> str:
 
 
 def _names(text: str) -> list[tuple[str | None, bool]]:
-    """Of each result the name in its command, and whether the command is assumed."""
+    """Return the job name in each result's command, and whether the command is assumed."""
     return [
         (audited.command.split("--name=")[1].split()[0] if audited.command else None, audited.is_assumed)
         for audited in audit_text("post", text, AuditContext())
@@ -41,7 +41,7 @@ def test_the_command_right_above_made_it(name: str) -> None:
     assert not audited.is_assumed
 
 
-def test_a_run_that_settled_early_did_its_work() -> None:
+def test_a_run_that_reached_steady_state_early_did_its_work() -> None:
     audited = _posted("steadystate.txt")
     assert not _rules(audited) & {"work-done", "runtime-without-time-based"}
     assert audited.verdict != "failed"
@@ -51,41 +51,41 @@ def test_trims_are_work() -> None:
     assert _posted("trim.txt").verdict == "unproven"
 
 
-def test_json_that_went_round_its_file_was_time_based() -> None:
+def test_json_with_more_bytes_than_the_size_was_time_based() -> None:
     audited = _posted("interrupted-json.txt")
     assert audited.verdict == "failed"
     assert "runtime-without-time-based" not in _rules(audited)
     assert "ended fio early" in audited.findings[0].message
 
 
-def test_commands_that_stand_together_go_with_the_results_in_order() -> None:
+def test_consecutive_commands_are_assigned_to_results_in_order() -> None:
     commands = _command("first", "randread") + _command("second", "randread")
     assert _names(f"{commands}\nResults:\n\n{READS}\nand\n\n{READS}") == [("first", True), ("second", True)]
     assert _names(f"{commands}\nOnly one:\n\n{READS}") == [("second", True)]
 
 
-def test_a_command_that_is_quoted_twice_is_one() -> None:
+def test_a_command_quoted_twice_counts_once() -> None:
     assert _names(_command("a", "randread") + "that is\n" + _command("a", "randread") + READS) == [("a", False)]
 
 
-def test_a_result_may_stand_above_its_command() -> None:
+def test_a_result_may_be_above_its_command() -> None:
     reads, writes = _command("r", "randread"), _command("w", "randwrite")
     assert _names(f"{READS}\nwith\n\n{reads}\nand\n\n{WRITES}\nwith\n\n{writes}") == [("r", True), ("w", True)]
     twice = f"{READS}\nwith\n\n{reads}\nand\n\n{READS}\nwith\n\n{_command('other', 'randread')}"
     assert _names(twice) == [("r", True), ("other", True)]
 
 
-def test_blocks_of_another_size_are_of_another_command() -> None:
+def test_a_different_block_size_means_another_command() -> None:
     text = _command("small", "randread") + _command("large", "randread", "8k")
     assert _names(f"{text}{READS}\nand\n\n{LARGER}") == [("small", True), ("large", True)]
     assert _names(_command("large", "randread", "8k") + READS) == [(None, False)]
 
 
-def test_a_run_far_longer_than_its_runtime_is_of_another_command() -> None:
+def test_a_much_longer_run_means_another_command() -> None:
     assert _names(_command("short", "randread", runtime=5) + READS) == [(None, False)]
 
 
-def test_an_engine_that_nobody_asked_for_is_the_systems_own() -> None:
+def test_an_unspecified_engine_is_the_default_of_the_system() -> None:
     header = (
         "a: (g=0): rw=randread, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=windowsaio, iodepth=1\n"
         "fio-3.33\na: (groupid=0, jobs=1): err= 0: pid=1: Sat\n"

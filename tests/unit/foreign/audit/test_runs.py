@@ -1,4 +1,4 @@
-"""A run directory audited: its trials are judged again from what they kept."""
+"""Audits of a run directory: its trials are judged again from their saved files."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -56,7 +56,7 @@ def _audited(run: RunDirectory, setting: AuditContext | None = None) -> Audited:
     return audited
 
 
-def test_a_trial_is_judged_again_as_it_was(tmp_path: Path) -> None:
+def test_a_trial_gets_its_recorded_verdict_again(tmp_path: Path) -> None:
     case = _case(256 * _MIB)
     judgement = judge(case)
     audited = _audited(_run(tmp_path / "r", case, judgement.verdict))
@@ -67,7 +67,7 @@ def test_a_trial_is_judged_again_as_it_was(tmp_path: Path) -> None:
     assert summary_line([audited]) == "1 result: 1 sound"
 
 
-def test_a_verdict_that_is_another_today_is_said(tmp_path: Path) -> None:
+def test_a_changed_verdict_is_reported(tmp_path: Path) -> None:
     audited = _audited(_run(tmp_path / "r", _case(_MIB), "sound"))
     assert (audited.verdict, audited.was, audited.has_changed) == ("refuted", "sound", True)
     assert "  changed: it was sound when it was measured" in list(audited_lines(audited, 100))
@@ -77,7 +77,7 @@ def test_a_verdict_that_is_another_today_is_said(tmp_path: Path) -> None:
     assert audited.estimate is not None
 
 
-def test_what_the_user_says_goes_over_what_was_kept(tmp_path: Path) -> None:
+def test_flags_override_the_saved_target(tmp_path: Path) -> None:
     run = _run(tmp_path / "r", _case(256 * _MIB), "sound")
     told = AuditContext(read_context(devices=["1x 100MB/s"]))
     assert _audited(run, told).verdict == "refuted"
@@ -89,7 +89,7 @@ def test_the_last_of_several_reports_counts(tmp_path: Path) -> None:
     assert _audited(_run(tmp_path / "r", _case(256 * _MIB), "sound", early + _REPORT)).verdict == "sound"
 
 
-def test_a_trial_that_kept_too_little_has_its_old_verdict_and_says_so(tmp_path: Path) -> None:
+def test_a_trial_that_saved_too_little_keeps_its_recorded_verdict(tmp_path: Path) -> None:
     nothing = _audited(_run(tmp_path / "a", None, "suspect"))
     no_target = _audited(_run(tmp_path / "b", replace(_case(_MIB), target=None), "sound"))
     no_report = _audited(_run(tmp_path / "c", _case(_MIB), "failed", "fio: it died\n"))

@@ -1,4 +1,4 @@
-"""Results of others as a run directory: cells, columns, verdicts, what is left out."""
+"""Importing other people's results: cells, columns, verdicts, and files that are left out."""
 
 import json
 from pathlib import Path
@@ -54,7 +54,7 @@ def test_the_tree_of_bench_fio(tmp_path: Path) -> None:
     ]
 
 
-def test_folders_are_layouts_and_columns_keep_the_names(tmp_path: Path) -> None:
+def test_folders_are_layouts_and_columns_contain_the_names(tmp_path: Path) -> None:
     _write(tmp_path / "in" / "ssd" / "a.json")
     _write(tmp_path / "in" / "hdd" / "a.json")
     trials = _imported(tmp_path / "in")
@@ -67,7 +67,7 @@ def test_folders_are_layouts_and_columns_keep_the_names(tmp_path: Path) -> None:
     assert first.begun_at.startswith("2023-11-14T22:13")
 
 
-def test_files_of_one_job_are_layouts_but_for_what_counts_them(tmp_path: Path) -> None:
+def test_files_of_one_job_are_layouts_without_repetition_numbers(tmp_path: Path) -> None:
     for name in ("mirror-1", "mirror-2", "raidz-1"):
         _write(tmp_path / "in" / f"{name}.json")
     cells = {(trial.layout, trial.number) for trial in _imported(tmp_path / "in")}
@@ -118,7 +118,7 @@ def test_a_text_keeps_its_verdicts(tmp_path: Path) -> None:
     assert {trial.metric for trial in done.trials} == {"bandwidth"}
 
 
-def test_a_figure_that_is_not_there_is_not_zero(tmp_path: Path) -> None:
+def test_a_missing_value_is_not_zero(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("READ: bw=17.6MiB/s (18.5MB/s), io=1024MiB (1074MB), run=58029-58029msec\n")
     (trial,) = import_results([tmp_path / "a.txt"], tmp_path / "run", AuditContext()).trials
     assert trial.figures is not None
@@ -126,7 +126,7 @@ def test_a_figure_that_is_not_there_is_not_zero(tmp_path: Path) -> None:
     assert trial.figures.bandwidth_bytes == pytest.approx(18.5e6)
 
 
-def test_logs_are_imported_where_there_is_nothing_else(tmp_path: Path) -> None:
+def test_logs_are_imported_if_there_is_nothing_else(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "x_clat.1.log").write_text("".join(f"{at}, {1000 * at}, 0, 4096, 0\n" for at in range(1, 101)))
     (trial,) = _imported(tmp_path / "in")
@@ -140,7 +140,7 @@ def _log(folder: Path, name: str, kind: str = "iops") -> None:
     (folder / f"{name}_{kind}.1.log").write_text("".join(f"{1000 * at}, 90, 0, 0, 0\n" for at in range(1, 9)))
 
 
-def test_logs_are_a_result_where_their_own_folder_holds_none(tmp_path: Path) -> None:
+def test_logs_are_a_result_if_their_folder_contains_none(tmp_path: Path) -> None:
     _write(tmp_path / "in" / "a" / "x.json")
     _log(tmp_path / "in" / "b", "x")
     done = import_results([tmp_path / "in"], tmp_path / "run", AuditContext())
@@ -170,13 +170,13 @@ def test_logs_of_a_whole_result_add_nothing(
     assert (len(done.trials), done.unread) == (1, [])
 
 
-def test_a_result_above_does_not_own_logs_by_its_name_alone(tmp_path: Path) -> None:
+def test_logs_with_the_name_of_a_result_in_a_parent_folder_are_imported(tmp_path: Path) -> None:
     _write(tmp_path / "in" / "x.json", write_bw_log="x")
     _log(tmp_path / "in" / "b", "x")
     assert len(import_results([tmp_path / "in"], tmp_path / "run", AuditContext()).trials) == 2
 
 
-def test_logs_beside_a_result_that_does_not_name_them_are_left_out_and_named(tmp_path: Path) -> None:
+def test_unrequested_logs_in_a_folder_with_a_result_are_reported(tmp_path: Path) -> None:
     _write(tmp_path / "in" / "x.json")
     _log(tmp_path / "in", "other")
     _log(tmp_path / "in", "other", "bw")
@@ -188,7 +188,7 @@ def test_logs_beside_a_result_that_does_not_name_them_are_left_out_and_named(tmp
 
 
 @pytest.mark.parametrize("runtime_ms", [10**13, 10**18, 10**300])
-def test_a_damaged_runtime_costs_the_time_of_its_begin_only(tmp_path: Path, runtime_ms: int) -> None:
+def test_a_damaged_runtime_loses_only_the_start_time(tmp_path: Path, runtime_ms: int) -> None:
     document = json.loads(json.dumps(RESULT))
     document["jobs"][0]["read"]["runtime"] = runtime_ms
     document["timestamp_ms"] = 1_700_000_000_000
@@ -200,7 +200,7 @@ def test_a_damaged_runtime_costs_the_time_of_its_begin_only(tmp_path: Path, runt
     assert not begun["a.json:1"].startswith("1")
 
 
-def test_a_damaged_log_is_named_and_the_rest_imported(tmp_path: Path) -> None:
+def test_a_damaged_log_is_reported_and_the_rest_imported(tmp_path: Path) -> None:
     _log(tmp_path / "in" / "a", "x")
     (tmp_path / "in" / "b_bw.1.log").write_text("1000, 9, 0, 0, 0\n1700000000000000, 9, 0, 0, 0\n")
     done = import_results([tmp_path / "in"], tmp_path / "run", AuditContext())
@@ -208,7 +208,7 @@ def test_a_damaged_log_is_named_and_the_rest_imported(tmp_path: Path) -> None:
     assert ["more than a year" in each.why for each in done.unread] == [True]
 
 
-def test_what_cannot_be_read_is_named_and_left_out(tmp_path: Path) -> None:
+def test_unreadable_files_are_reported_and_left_out(tmp_path: Path) -> None:
     _write(tmp_path / "in" / "a.json")
     (tmp_path / "in" / "b.json").write_text('{"fio version": "fio-3.33", "jobs": [')
     (tmp_path / "in" / "c.png").write_bytes(b"\x89PNG\0\0")
@@ -220,7 +220,7 @@ def test_what_cannot_be_read_is_named_and_left_out(tmp_path: Path) -> None:
     assert all(name in done.stderr for name in ("b.json", "c.png", str(tmp_path / "no")))
 
 
-def test_nothing_to_import_makes_no_run(tmp_path: Path) -> None:
+def test_no_run_is_created_if_there_is_nothing_to_import(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("no figures here\n")
     with pytest.raises(FioError, match="no fio result"):
         import_results([tmp_path / "a.txt"], tmp_path / "run", AuditContext())

@@ -1,4 +1,4 @@
-"""What stands beside a result: quoted counters, and what the text says of its disks."""
+"""Facts from the text around a result: quoted counters and statements about its disks."""
 
 import pytest
 
@@ -40,7 +40,7 @@ spare          1G   900G      0      0      0      0
 """
 
 
-def test_reports_of_iostat_without_the_one_since_boot_and_without_stacked_devices() -> None:
+def test_iostat_skips_the_report_since_boot_and_stacked_devices() -> None:
     (block,) = find_disk_rates(SYSSTAT_12)
     assert (block.read_bytes_per_s, block.write_bytes_per_s) == (80 * MIB, 0.0)
 
@@ -50,14 +50,14 @@ def test_older_iostat_with_a_decimal_comma() -> None:
     assert block.write_bytes_per_s == 2 * MIB
 
 
-def test_pools_of_a_verbose_report_are_told_apart_and_minus_y_keeps_the_first() -> None:
+def test_a_verbose_report_has_one_block_per_pool_and_y_keeps_the_first_report() -> None:
     assert {block.name: block.read_bytes_per_s for block in find_disk_rates(VERBOSE_POOLS)} == {
         "tank": 200 * MIB,
         "spare": 0.0,
     }
 
 
-def test_a_single_report_is_the_mean_since_boot_and_no_evidence() -> None:
+def test_a_single_report_since_boot_is_not_evidence() -> None:
     assert not find_disk_rates(SYSSTAT_12.split("\n\n")[0])
 
 
@@ -76,7 +76,7 @@ def test_idle_reports_do_not_lower_the_mean() -> None:
         ("the same nvme drive, where max writes are around 900MB/s", None, 900e6),
     ],
 )
-def test_statements_that_leave_no_doubt(text: str, read: float | None, write: float) -> None:
+def test_unambiguous_statements_are_used(text: str, read: float | None, write: float) -> None:
     (statement,) = find_statements(text)
     assert statement.ceiling == Ceiling(read, write)
 
@@ -92,11 +92,11 @@ def test_statements_that_leave_no_doubt(text: str, read: float | None, write: fl
         "It has three NVMe drives, each capable of 9999999999999999999 GB/s.",
     ],
 )
-def test_statements_that_leave_doubt_are_not_taken(text: str) -> None:
+def test_ambiguous_statements_are_ignored(text: str) -> None:
     assert not find_statements(text)
 
 
-def test_the_largest_statement_above_counts_and_none_below() -> None:
+def test_the_largest_statement_above_counts_and_those_below_do_not() -> None:
     statements = find_statements("This disk is rated at 250 MB/s.\n\nThis ssd is rated at 500 MB/s.")
     above = largest_above(statements, 9)
     assert above is not None
@@ -107,7 +107,7 @@ def test_the_largest_statement_above_counts_and_none_below() -> None:
 READ = "  read: IOPS=1000, BW=1000MiB/s (1049MB/s)(10.0GiB/10240msec)\n"
 
 
-def test_a_block_beside_one_of_two_results_belongs_to_that_one_only() -> None:
+def test_a_block_belongs_only_to_the_nearest_result() -> None:
     command = "$ fio --name=a --rw=read --bs=1m --size=10G --filename=/tank/f\n"
     block = "pool alloc free read write read write\n" + "tank 1G 9G 5 5 100M 0\n" * 3
     first, second = audit_text("post", command + READ + block + "\n" + command + READ, AuditContext())
@@ -131,7 +131,7 @@ _BLOCK = "a: (groupid=0, jobs=1): err= 0: pid=1: Sat Jul 14 14:34:07 2018\n" + R
 _DISKS = "\nDisk stats (read/write):\n  sda: ios={ios}, merge=0/0, ticks=0/0, in_queue=0, util={util}%\n"
 
 
-def test_fio_s_own_disk_statistics_refute_where_even_their_bound_contradicts() -> None:
+def test_fio_disk_statistics_refute_if_their_upper_bound_contradicts() -> None:
     (refuted,) = audit_text("post", _COMMAND + _BLOCK + _DISKS.format(ios="12/0", util="1.00"), AuditContext())
     (spared,) = audit_text("post", _COMMAND + _BLOCK + _DISKS.format(ios="10240/0", util="1.00"), AuditContext())
     assert refuted.verdict == "refuted"
@@ -139,7 +139,7 @@ def test_fio_s_own_disk_statistics_refute_where_even_their_bound_contradicts() -
 
 
 @pytest.mark.parametrize("disks", [1, 2])
-def test_disk_statistics_without_any_io_may_be_blind_and_refute_nothing(disks: int) -> None:
+def test_disk_statistics_without_any_io_refute_nothing(disks: int) -> None:
     """The paths of an NVMe disk with native multipath, and zvols of OpenZFS 2.0, count nothing."""
     row = _DISKS.format(ios="0/0", util="0.00")
     text = _COMMAND + _BLOCK + row + (row.rpartition("  sda")[2].join(["  nvme0c0n1", ""]) if disks == 2 else "")
@@ -150,12 +150,12 @@ def test_disk_statistics_without_any_io_may_be_blind_and_refute_nothing(disks: i
 
 
 @pytest.mark.parametrize(("ios", "util"), [("0/3", "0.01"), ("0/0", "4.00")])
-def test_disk_statistics_that_count_something_are_not_blind(ios: str, util: str) -> None:
+def test_disk_statistics_with_any_io_can_refute(ios: str, util: str) -> None:
     (audited,) = audit_text("post", _COMMAND + _BLOCK + _DISKS.format(ios=ios, util=util), AuditContext())
     assert audited.verdict == "refuted"
 
 
-def test_a_disk_of_which_one_direction_is_not_known_bounds_the_other_only() -> None:
+def test_a_disk_with_one_unknown_direction_bounds_only_the_other() -> None:
     read = Direction(io_bytes=10 * 1024**3, runtime_ms=10_000)
     disk = DiskUse("sda", read_requests=3, write_requests=None, utilisation_percent=1.0)
     found = from_disk_use(Outcome("fio-3.33", (PartOutcome("a", read=read, write=read),), (disk,)))
@@ -166,7 +166,7 @@ def test_a_disk_of_which_one_direction_is_not_known_bounds_the_other_only() -> N
     assert (account.leaf_read_bytes, account.leaf_write_bytes) == (12 * 1024**2, 10 * 1024**3)
 
 
-def test_quoted_rates_beyond_any_number_are_not_taken() -> None:
+def test_infinite_quoted_rates_are_ignored() -> None:
     rows = "pool alloc free read write read write\n" + f"tank 1G 9G 5 5 {'9' * 400}M 0\n" * 3
     (audited,) = audit_text("post", _COMMAND + READ + rows, AuditContext())
     assert audited.verdict == "unproven"
