@@ -12,9 +12,9 @@ _NEGLIGIBLE = 0.02
 
 
 def estimate_of(case: Case, judgement: Judgement) -> Estimate | None:
-    """Return bounds of the honest rate.
+    """Return the bounds of the honest rate of a suspect or refuted result.
 
-    None if the job both read and wrote, or if nothing bounds the rate below the reported one.
+    None if the job both read and wrote, or if nothing limits the rate to less than the reported one.
     """
     kinds: list[Kind] = [kind for kind in ("read", "write") if bandwidth_bytes(case.outcome, kind)]
     if len(kinds) != 1 or judgement.verdict not in ("suspect", "refuted"):

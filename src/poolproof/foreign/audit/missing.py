@@ -61,15 +61,13 @@ def _exceeded_its_size(job: Job, result: Outcome) -> bool:
     size_bytes = part_of(job).io_size_bytes or part_of(job).size_bytes
     directions = [direction for part in result.parts if part.name == job.name for direction in _directions(part)]
     moved = sum(direction.io_bytes or 0 for direction in directions)
-    return (
-        size_bytes is not None
-        and "loops" not in job.options
-        and moved > _CLEARLY_MORE * size_bytes * part_of(job).clones
-    )
+    if size_bytes is None or "loops" in job.options:
+        return False
+    return moved > _CLEARLY_MORE * size_bytes * part_of(job).clones
 
 
 def _in_phases(jobs: JobFile, result: Outcome) -> JobFile:
-    """Assume that jobs run one after another unless their times overlap."""
+    """Assume that jobs run one after another unless their times are known to overlap."""
     times = {job.name: _span_ms(result, job.name) for job in jobs.jobs}
     placed: list[Job] = []
     for job in jobs.jobs:
@@ -98,7 +96,7 @@ def _directions(part: PartOutcome) -> list[Direction]:
 
 
 def _overlap(one: tuple[int, int] | None, other: tuple[int, int] | None) -> bool:
-    """True if the spans share more than half of the first."""
+    """True if the spans share more than half of the shorter one."""
     if one is None or other is None:
         return False
     shared = min(one[1], other[1]) - max(one[0], other[0])

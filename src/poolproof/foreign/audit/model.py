@@ -35,7 +35,7 @@ class Audited:
     `source`, `line`, `last_line`: where the result is; lines count from 1.
     `job`: the names of its jobs.
     `command`: the command or job file that produced it, if the source contains one; it is on line `command_line`.
-    `is_assumed`: the command is not right above the result; it was used because nothing contradicts it.
+    `is_assumed`: it is not certain that the command made the result, but nothing contradicts it.
     `findings`: the strongest first.
     `known`: facts from the surrounding text or the flags that were used, each with its source.
     `missing`: what could not be judged, and which flag would help.

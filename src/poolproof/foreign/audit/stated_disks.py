@@ -162,7 +162,7 @@ def _one(line: int, paragraph: str, match: re.Match[str]) -> Statement | None:
 
 
 def _parsed_rate(text: str) -> float | None:
-    """Return bytes per second; None if the number is absurd, such as one of nineteen digits."""
+    """Return bytes per second; None if the number has too many digits to be a rate."""
     try:
         return parse_devices([text]).ceiling_bytes_per_s
     except UsageError:

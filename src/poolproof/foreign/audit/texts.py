@@ -61,7 +61,7 @@ class Judged:
     """A result in a text and its judgement.
 
     `known`: the facts that were used from the surrounding text and the flags.
-    `is_assumed`: its command is not right above it.
+    `is_assumed`: it is not certain that its command made it.
     """
 
     found: FoundResult
@@ -148,10 +148,10 @@ def _judged(found: FoundResult, surroundings: _Surroundings, setting: AuditConte
 
 
 def _is_assumed(found: FoundResult, surroundings: _Surroundings) -> bool:
-    """True if the match between command and result is uncertain.
+    """True if it is not certain that the command made the result.
 
-    That is so if another command fits as well, or if the command is below the result, more than 40 lines above it, or
-    separated from it by another result or command.
+    This is the case if another command fits as well, or if the command is below the result, more than 40 lines
+    above it, or separated from it by another result or command.
     """
     line = _command_line(found)
     if line is None or found.made is None:
@@ -214,7 +214,7 @@ def _job_name(found: FoundResult) -> str:
 
 
 def _command(found: FoundResult) -> str | None:
-    """Return the command line or job file; None if only fio's header line is known."""
+    """Return the command line or the job file; None if the source shows neither."""
     made = found.made
     if made is None or made.origin == "header":
         return None

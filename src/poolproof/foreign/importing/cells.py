@@ -94,7 +94,7 @@ def _layout_name(records: Sequence[Record], layout_from: str | None) -> Callable
 
 
 def _by_folder_or_file(records: Sequence[Record]) -> Callable[[Record], str]:
-    """Use the folders if they differ; use the file names if they differ and all jobs are the same."""
+    """Use the file names if the folders are the same, all jobs are the same and bench-fio did not name the files."""
     by_folder = _by_folder(records)
     if len({by_folder(record) for record in records}) > 1 or any(is_bench_fio(record.stem) for record in records):
         return by_folder

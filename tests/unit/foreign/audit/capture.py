@@ -1,7 +1,7 @@
-"""Recreates the captured cases: `sudo python tests/unit/foreign/audit/capture.py FOLDER`
+"""Record the captured cases again: `sudo python tests/unit/foreign/audit/capture.py FOLDER`
 
-Each run prints all formats at once; each format becomes a case of its own. The files of a run lie in the folder in
-which fio starts, so that no path of the machine is in the output. What a case is worth is in labels.toml.
+Each run prints all formats at once, and each format becomes a separate case. The files of a run are in the folder in
+which fio starts, so the output contains no path of this machine. runs.toml contains the label of each case.
 """
 
 import shlex

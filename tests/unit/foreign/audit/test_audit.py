@@ -130,7 +130,7 @@ def _read_of_logs(folder: Path) -> dict[str, Any]:
 
 
 def test_per_io_logs_give_the_rates_of_the_job(tmp_path: Path) -> None:
-    """What fio logs by default: 32 at once, one every 0.5 ms, 16 ms each, which is 250 KiB/s of one."""
+    """fio logs every I/O by default. Here 32 are in flight, one ends every 0.5 ms, and each takes 16 ms."""
     for kind, value in (("bw", 250), ("iops", 1), ("clat", 16_000_000)):
         rows = (f"{at // 2}, {value}, 0, 4096, 0\n" for at in range(20_001))
         (tmp_path / f"x_{kind}.1.log").write_text("".join(rows))
@@ -141,7 +141,7 @@ def test_per_io_logs_give_the_rates_of_the_job(tmp_path: Path) -> None:
 
 
 def test_the_rate_shows_nanoseconds_if_there_are_no_priorities(tmp_path: Path) -> None:
-    """fio 3.0 to 3.19: four columns. With 1 for a rate, 100 µs in ns would be 100,000 µs at an idle disk."""
+    """fio 3.0 to 3.19 write four columns, without priorities."""
     (tmp_path / "x_clat.1.log").write_text("".join(f"{at // 10}, 100000, 0, 4096\n" for at in range(20_000)))
     (tmp_path / "x_iops.1.log").write_text("".join(f"{at // 10}, 1, 0, 4096\n" for at in range(20_000)))
     assert _read_of_logs(tmp_path)["latency_ns"]["mean"] == 100_000

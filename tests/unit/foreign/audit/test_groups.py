@@ -1,4 +1,4 @@
-"""Jobs that follow each other (`stonewall`) are judged each against what the disks can do, not their sum."""
+"""With `stonewall`, each job is compared with what the disks can do, not the sum of the jobs."""
 
 import pytest
 
@@ -20,7 +20,7 @@ def test_fios_own_sum_above_the_disks_is_refuted() -> None:
 
 
 def test_quoted_counters_cover_all_groups() -> None:
-    """iostat over both groups: 53 MB/s read, as fio says of each."""
+    """iostat shows 53 MB/s read in both groups, as fio reports for each."""
     block = "Device  tps  MB_read/s  MB_wrtn/s  MB_read  MB_wrtn\nsda  50.00  50.60  0.00  51  0\n"
     (audited,) = audit_text("x", f"{_ONE_AFTER_THE_OTHER}\n$ iostat -m 1\n{block}", AuditContext())
     assert "read-from-cache" not in {finding.rule for finding in audited.findings}
