@@ -30,7 +30,7 @@ def is_log(path: Path) -> bool:
     return kind_of(path) is not None
 
 
-def prefix_of(path: Path) -> str:
+def _prefix_of(path: Path) -> str:
     """Return what the logs of one run share: the folder, and the name up to the kind."""
     return str(path.with_name(path.name.rpartition(f"_{kind_of(path)}.")[0]))
 
@@ -39,7 +39,7 @@ def grouped(paths: Iterable[Path]) -> dict[str, list[Path]]:
     """Group logs by the run that they belong to."""
     groups: dict[str, list[Path]] = {}
     for path in paths:
-        groups.setdefault(prefix_of(path), []).append(path)
+        groups.setdefault(_prefix_of(path), []).append(path)
     return groups
 
 
@@ -54,7 +54,7 @@ def result_of_logs(paths: Sequence[Path]) -> Outcome:
         kind = kind_of(path)
         if kind is not None:
             clones.setdefault(path.name.rpartition(f"_{kind}.")[2], {})[kind] = path
-    name = Path(prefix_of(paths[0])).name
+    name = Path(_prefix_of(paths[0])).name
     clones_read = [_clone(name, logs) for logs in clones.values()]
     notes = () if all(has_units for _, has_units in clones_read) else (_NO_UNIT,)
     return Outcome("", (merge_jobs([job for job, _ in clones_read]),), notes=notes)

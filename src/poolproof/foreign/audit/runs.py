@@ -26,7 +26,7 @@ def is_run(path: Path) -> bool:
     return (path / "run.json").is_file()
 
 
-def audit_run(path: Path, setting: AuditContext) -> tuple[Audited, ...]:
+def audit_run(path: Path, audit_context: AuditContext) -> tuple[Audited, ...]:
     """Judge every trial by the current rules. A trial that saved too little keeps its recorded verdict.
 
     The line of a result is the trial's line in trials.jsonl.
@@ -36,11 +36,11 @@ def audit_run(path: Path, setting: AuditContext) -> tuple[Audited, ...]:
     """
     run = RunDirectory.open(path)
     source = str(path / "trials.jsonl")
-    return tuple(_audited(run, source, line, trial, setting) for line, trial in enumerate(run.trials(), start=1))
+    return tuple(_audited(run, source, line, trial, audit_context) for line, trial in enumerate(run.trials(), start=1))
 
 
-def _audited(run: RunDirectory, source: str, line: int, trial: Trial, setting: AuditContext) -> Audited:
-    case = _case(run, trial, setting)
+def _audited(run: RunDirectory, source: str, line: int, trial: Trial, audit_context: AuditContext) -> Audited:
+    case = _case(run, trial, audit_context)
     if case is None or case.outcome is None:
         return _as_recorded(source, line, trial)
     judgement = judge(case)
@@ -59,7 +59,7 @@ def _audited(run: RunDirectory, source: str, line: int, trial: Trial, setting: A
     )
 
 
-def _case(run: RunDirectory, trial: Trial, setting: AuditContext) -> Case | None:
+def _case(run: RunDirectory, trial: Trial, audit_context: AuditContext) -> Case | None:
     """Return the case that the trial was judged by; None if the trial did not save all of it."""
     saved = run.kept_files(trial)
     if saved is None or saved[2].target is None:
@@ -69,8 +69,8 @@ def _case(run: RunDirectory, trial: Trial, setting: AuditContext) -> Case | None
         load=load_of(read_job_file(job).jobs),
         outcome=_last_report(report),
         evidence=evidence,
-        target=target_of(setting.context, evidence.target),
-        cold=evidence.cold is not False and setting.cold,
+        target=target_of(audit_context.context, evidence.target),
+        cold=evidence.cold is not False and audit_context.cold,
         asked_s=evidence.asked_s,
     )
 

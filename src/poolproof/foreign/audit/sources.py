@@ -33,18 +33,18 @@ class Audit:
     without: list[str] = field(default_factory=list)
 
 
-def audit_sources(names: Sequence[str], setting: AuditContext, stdin: Callable[[], bytes]) -> Audit:
+def audit_sources(names: Sequence[str], audit_context: AuditContext, stdin: Callable[[], bytes]) -> Audit:
     """Judge every result in the sources. If a name is `-`, `stdin` is called for the bytes."""
     audit = Audit()
     logs: list[Path] = []
     for name in names:
         if name == STDIN:
-            _add(audit, "stdin", lambda: audit_text("stdin", as_text(stdin()), setting))
+            _add(audit, "stdin", lambda: audit_text("stdin", as_text(stdin()), audit_context))
         else:
-            _audit_path(audit, Path(name), setting, logs)
+            _audit_path(audit, Path(name), audit_context, logs)
     for prefix, paths in grouped(logs).items():
         # mypy cannot type a lambda whose default binds the loop variable.
-        _add(audit, prefix, lambda paths=paths: (_audit_logs(paths, setting),))  # type: ignore[misc]
+        _add(audit, prefix, lambda paths=paths: (_audit_logs(paths, audit_context),))  # type: ignore[misc]
     return audit
 
 
@@ -80,21 +80,21 @@ def read_text(path: Path) -> str | None:
     return as_text(content)
 
 
-def _audit_path(audit: Audit, path: Path, setting: AuditContext, logs: list[Path]) -> None:
+def _audit_path(audit: Audit, path: Path, audit_context: AuditContext, logs: list[Path]) -> None:
     try:
         if path.is_dir() and not is_run(path):
             for below in files_below(path):
-                _audit_path(audit, below, setting, logs)
+                _audit_path(audit, below, audit_context, logs)
             return
     except OSError as error:
         audit.unread.append(Unread(str(path), error.strerror or str(error)))
         return
     if path.is_dir():
-        _add(audit, str(path), lambda: audit_run(path, setting))
+        _add(audit, str(path), lambda: audit_run(path, audit_context))
     elif is_log(path):
         logs.append(path)
     else:
-        _add(audit, str(path), lambda: audit_text(str(path), read_text(path) or "", setting))
+        _add(audit, str(path), lambda: audit_text(str(path), read_text(path) or "", audit_context))
 
 
 def _add(audit: Audit, source: str, judge: Callable[[], Sequence[Audited]]) -> None:
@@ -110,6 +110,6 @@ def _add(audit: Audit, source: str, judge: Callable[[], Sequence[Audited]]) -> N
             audit.without.append(source)
 
 
-def _audit_logs(paths: Sequence[Path], setting: AuditContext) -> Audited:
-    judged = judge_result(FoundResult(result_of_logs(paths), 1, 1, "text"), setting)
-    return audited(str(paths[0]), judged, setting)
+def _audit_logs(paths: Sequence[Path], audit_context: AuditContext) -> Audited:
+    judged = judge_result(FoundResult(result_of_logs(paths), 1, 1, "text"), audit_context)
+    return audited(str(paths[0]), judged, audit_context)

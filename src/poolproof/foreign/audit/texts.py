@@ -71,30 +71,30 @@ class Judged:
     is_assumed: bool = False
 
 
-def judge_text(text: str, setting: AuditContext) -> tuple[Judged, ...]:
+def judge_text(text: str, audit_context: AuditContext) -> tuple[Judged, ...]:
     """Judge every result in the text, in order of lines. Text that is not a result is skipped without an error."""
     runs = find_results(text)
     if len(runs) == 1 and not _has_more(text, runs[0]):
-        return (judge_result(runs[0], setting),)
+        return (judge_result(runs[0], audit_context),)
     tables = find_tables(text, [(found.line, found.last_line) for found in runs])
     results = sorted([*runs, *tables], key=lambda found: (found.line, found.last_line))
     if not results:
         return ()
     surroundings = _surroundings(text, results)
-    return tuple(_judged(found, surroundings, setting) for found in results)
+    return tuple(_judged(found, surroundings, audit_context) for found in results)
 
 
-def judge_result(found: FoundResult, setting: AuditContext) -> Judged:
+def judge_result(found: FoundResult, audit_context: AuditContext) -> Judged:
     """Judge one result that has no surrounding text."""
-    return _judged(found, _Surroundings((), (), ()), setting)
+    return _judged(found, _Surroundings((), (), ()), audit_context)
 
 
-def audit_text(source: str, text: str, setting: AuditContext) -> tuple[Audited, ...]:
+def audit_text(source: str, text: str, audit_context: AuditContext) -> tuple[Audited, ...]:
     """Audit every result in the text."""
-    return tuple(audited(source, judged, setting) for judged in judge_text(text, setting))
+    return tuple(audited(source, judged, audit_context) for judged in judge_text(text, audit_context))
 
 
-def audited(source: str, judged: Judged, setting: AuditContext) -> Audited:
+def audited(source: str, judged: Judged, audit_context: AuditContext) -> Audited:
     """Return the audit of a judged result."""
     found, case, judgement = judged.found, judged.case, judged.judgement
     return Audited(
@@ -107,7 +107,7 @@ def audited(source: str, judged: Judged, setting: AuditContext) -> Audited:
         verdict=judgement.verdict,
         findings=judgement.findings,
         known=judged.known,
-        missing=missing_of(found, case, setting.context),
+        missing=missing_of(found, case, audit_context.context),
         estimate=estimate_of(case, judgement),
         rerun=_rerun(found, case, judgement),
         command_line=_command_line(found),
@@ -132,18 +132,18 @@ def _surroundings(text: str, results: Sequence[FoundResult]) -> _Surroundings:
     )
 
 
-def _judged(found: FoundResult, surroundings: _Surroundings, setting: AuditContext) -> Judged:
-    statement = largest_above(surroundings.statements, found.line) if setting.context.devices is None else None
+def _judged(found: FoundResult, surroundings: _Surroundings, audit_context: AuditContext) -> Judged:
+    statement = largest_above(surroundings.statements, found.line) if audit_context.context.devices is None else None
     counters = _counters(found, surroundings)
     case = Case(
         load=load_of(jobs_of(found.made, found.result)),
         outcome=found.result,
         evidence=counters.evidence if counters else None,
-        target=_target(setting.context, statement),
-        cold=setting.cold,
+        target=_target(audit_context.context, statement),
+        cold=audit_context.cold,
     )
     judgement = _without_proof_of_writes(judge(case), found.result)
-    known = tuple(_known(setting.context, statement, counters))
+    known = tuple(_known(audit_context.context, statement, counters))
     return Judged(found, case, judgement, known, _is_assumed(found, surroundings))
 
 

@@ -48,7 +48,7 @@ class Import:
 
 
 def import_results(
-    sources: Sequence[Path], out: Path, setting: AuditContext, *, layout_from: str | None = None
+    sources: Sequence[Path], out: Path, audit_context: AuditContext, *, layout_from: str | None = None
 ) -> Import:
     """Create a run directory from every result in the files and folders.
 
@@ -59,7 +59,7 @@ def import_results(
     """
     unread: list[Unread] = []
     files = [file for source in sources for file in _files(source, unread)]
-    records = _records(files, setting, unread)
+    records = _records(files, audit_context, unread)
     if not records:
         raise FioError("no fio result in the given files" + _first(unread), "to see why: poolproof audit FILES…")
     placed = place(records, layout_from)
@@ -82,20 +82,20 @@ def _files(source: Path, unread: list[Unread]) -> list[Path]:
         return []
 
 
-def _records(files: Sequence[Path], setting: AuditContext, unread: list[Unread]) -> list[Record]:
+def _records(files: Sequence[Path], audit_context: AuditContext, unread: list[Unread]) -> list[Record]:
     """Return the results in the files. Logs are left out if the files contain the result of the same run."""
     if not files:
         return []
     base = common_folder(files)
     records: list[Record] = []
-    for found, failed in _read_files([file for file in files if not is_log(file)], base, setting):
+    for found, failed in _read_files([file for file in files if not is_log(file)], base, audit_context):
         records += found
         unread += failed
     whole = _WholeResults(records)
     for prefix, paths in grouped(file for file in files if is_log(file)).items():
         owner = whole.owner_of(prefix)
         if owner == "none":
-            records += _read_logs(paths, base, setting, unread)
+            records += _read_logs(paths, base, audit_context, unread)
         elif owner == "unsure":
             unread.append(Unread(f"{prefix}_*.log", _UNSURE))
     return records
@@ -157,20 +157,20 @@ def _log_name(stem: str) -> str:
     return f"{mode}-iodepth-{depth}-numjobs-{clones}"
 
 
-def _read_files(files: Sequence[Path], base: Path, setting: AuditContext) -> Iterable[_FoundAndUnread]:
+def _read_files(files: Sequence[Path], base: Path, audit_context: AuditContext) -> Iterable[_FoundAndUnread]:
     """Read each file, in order; many files are read in several processes."""
-    work = partial(_read_file, base=base, setting=setting)
+    work = partial(_read_file, base=base, audit_context=audit_context)
     if len(files) < _MIN_FILES_FOR_PROCESSES:
         return map(work, files)
     return share_out(work, files, chunk=_CHUNK_FILES)
 
 
-def _read_file(file: Path, base: Path, setting: AuditContext) -> _FoundAndUnread:
+def _read_file(file: Path, base: Path, audit_context: AuditContext) -> _FoundAndUnread:
     try:
         text = read_text(file)
     except OSError as error:
         return [], [Unread(str(file), error.strerror or str(error))]
-    judged = [each for each in judge_text(text or "", setting) if _has_content(each)]
+    judged = [each for each in judge_text(text or "", audit_context) if _has_content(each)]
     if not judged:
         return [], [Unread(str(file), "it is binary" if text is None else "it contains no fio result")]
     return [record_of(file, base, each) for each in judged], []
@@ -182,13 +182,13 @@ def _has_content(judged: Judged) -> bool:
     return any(job.error or job.read or job.write or job.trim or job.mixed or job.sync for job in jobs)
 
 
-def _read_logs(paths: Sequence[Path], base: Path, setting: AuditContext, unread: list[Unread]) -> list[Record]:
+def _read_logs(paths: Sequence[Path], base: Path, audit_context: AuditContext, unread: list[Unread]) -> list[Record]:
     try:
         found = FoundResult(result_of_logs(paths), 1, 1, "text")
     except PoolproofError as error:
         unread.append(Unread(str(paths[0]), error.message))
         return []
-    return [record_of(paths[0], base, judge_result(found, setting))]
+    return [record_of(paths[0], base, judge_result(found, audit_context))]
 
 
 def _trial(placed: ImportedRecord) -> Trial:
