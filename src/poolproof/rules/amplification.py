@@ -1,4 +1,4 @@
-"""Disks that move more than fio did."""
+"""The disks move more data than fio does."""
 
 from collections.abc import Iterable
 
@@ -27,8 +27,9 @@ def _finding(flow: Flow, verb: str, why: str) -> Finding:
         rule="amplification",
         effect="notes",
         message=f"fio {verb} {flow.moved}; the disks {verb} {flow.counted} ({flow.ratio:.2g} times {flow.wanted}): "
-        f"{why}. The figure is what an application would see, less than the disks could do",
-        fix="for the disk's own speed use blocks as large as the file system's record and fewer commits; else leave it",
+        f"{why}. The result is what an application gets; the disks could do more",
+        fix="to measure the disk itself, set bs to the file system's record size and commit less often; otherwise "
+        "change nothing",
         weight=30,
     )
 
@@ -36,13 +37,13 @@ def _finding(flow: Flow, verb: str, why: str) -> Finding:
 RULE = Rule(
     id="amplification",
     title="The disks move more than the application",
-    wrong="Nothing is wrong with the figure: it is what the application gets. But the disks did more work than it "
-    "says, so it is no measure of the disks.",
-    shows="In evidence: the leaves read more than 1.2 times, or wrote more than 1.3 times, what fio did times the "
-    "write factor.",
-    error="Low, as a measure of the disk. Measured: 2 to 3 times for small synchronous writes (page rounding, "
+    wrong="The result is correct: it is what the application gets. But the disks did more work than it shows, so it "
+    "does not measure the disks.",
+    shows="In evidence: the disks read more than 1.2 times what fio read, or wrote more than 1.3 times what fio wrote "
+    "times the expected write amplification.",
+    error="Too low as a measure of the disk. Measured: 2 to 3 times for small synchronous writes (page rounding, "
     "journal).",
-    fix="Report it. For media tests match bs to the record.",
+    fix="Report it. To test the disks themselves, set bs to the record size.",
     sources=("measured case L16", "https://github.com/openzfs/zfs/issues/6040"),
     pitfall_numbers="A4, #24",
     in_result=_in_result,

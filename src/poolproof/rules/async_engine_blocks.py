@@ -1,4 +1,4 @@
-"""Asynchronous engines that wait all the same."""
+"""Asynchronous engines that block during submission."""
 
 from collections.abc import Iterable
 from functools import partial
@@ -14,7 +14,7 @@ from poolproof.units import format_duration
 
 _SECTOR = 512
 _WAITED = 0.9
-_FIX = "direct=1; on ZFS, which has no asynchronous way, iodepth=1 and more numjobs, each with its own file"
+_FIX = "direct=1; on ZFS (no asynchronous I/O here), iodepth=1 and more numjobs, each with its own file"
 
 
 def _blocks(case: Case, job: LoadPart) -> bool:
@@ -29,12 +29,16 @@ def _in_job(case: Case) -> Iterable[Finding]:
     jobs = [job for job in case.load.parts if _blocks(case, job)]
     if not jobs:
         return
-    why = "ZFS has no asynchronous way" if is_zfs(case.target) else "libaio is asynchronous only with direct=1"
+    why = (
+        "ZFS does not support asynchronous I/O here"
+        if is_zfs(case.target)
+        else "libaio is asynchronous only with direct=1"
+    )
     yield Finding(
         rule="async-engine-blocks",
         effect="suspects",
-        message=f"{who(case, jobs)} asks for iodepth={jobs[0].depth}, but {why}: each I/O is waited for when it is "
-        "submitted, so the depth is 1 and the latencies hold the waiting of the whole queue",
+        message=f"{who(case, jobs)} asks for iodepth={jobs[0].depth}, but {why}: submission blocks until the I/O is "
+        "done, so the depth is 1 and the latencies include the wait for the whole queue",
         fix=_FIX,
         weight=55,
     )
@@ -55,27 +59,27 @@ def _of_part(case: Case, part: ReportedDirection) -> Finding | None:
         rule="async-engine-blocks",
         effect="notes",
         message=f"an I/O took {format_duration(slat.mean_ns / 1e9)} to submit and "
-        f"{format_duration(lat.mean_ns / 1e9)} in all, {job.depth} times {format_duration(share / 1e9)}: "
-        f"submission waits for the I/O, so the depth was 1 and the latency is {job.depth} × too high",
+        f"{format_duration(lat.mean_ns / 1e9)} in total, {job.depth} times {format_duration(share / 1e9)}: "
+        f"submission blocks until the I/O is done, so the depth was 1 and the latency is {job.depth} × too high",
         fix=_FIX,
         weight=60,
     )
 
 
 def _mended(case: Case, job: LoadPart) -> Changes:
-    """direct=1 is what libaio needs; ZFS, and blocks that direct I/O can't take, have a depth of 1."""
+    """Return direct=1, which libaio needs; on ZFS, or if the block size rules out direct I/O, return iodepth=1."""
     takes_direct = not is_zfs(case.target) and job.block_bytes % _SECTOR == 0
     return {"buffered": None, "direct": "1"} if takes_direct else {"iodepth": "1"}
 
 
 RULE = Rule(
     id="async-engine-blocks",
-    title="An asynchronous engine that waits",
+    title="An asynchronous engine that blocks",
     wrong="libaio on a buffered file, and any engine on ZFS, does the I/O inside the call that should only submit it. "
-    "One I/O runs at a time while fio counts iodepth of them as waiting.",
+    "One I/O runs at a time, but fio counts iodepth I/Os as in flight.",
     shows="In a job: libaio with direct=0, or libaio or io_uring on ZFS, with iodepth over 1. In a result: the mean "
     "submission latency is about the mean latency divided by iodepth. The depth histogram does not show it.",
-    error="Latency high by iodepth times; IOPS low. Measured: slat 27.3 µs against 27.9 µs.",
+    error="Latency is too high by a factor of iodepth; IOPS are too low. Measured: slat 27.3 µs vs 27.9 µs.",
     fix=_FIX,
     sources=(
         "https://github.com/openzfs/zfs/issues/10018",

@@ -1,4 +1,4 @@
-"""I/O of others, in the same window on the same disks."""
+"""I/O from other sources on the same disks during the measurement."""
 
 from collections.abc import Iterable, Iterator
 
@@ -12,12 +12,12 @@ _SHARE = 0.05
 _WATCHED_S = 1.0
 _FIX = (
     "find and stop it (iotop -ao; zpool status; cat /proc/mdstat; btrfs balance status), wait for resync, scrub and "
-    "trim, make ext4 with -E lazy_itable_init=0,lazy_journal_init=0"
+    "trim to finish, create ext4 with -E lazy_itable_init=0,lazy_journal_init=0"
 )
 
 
 def _background(case: Case, found: Account) -> Iterator[tuple[str, float, float, Flow]]:
-    """Direction, bytes per second while fio was idle, bytes of it in the window, and the flow that it adds to."""
+    """Yield the direction, the bytes per second while fio was idle, that rate's bytes in the window, and the flow."""
     if read := cold_reads(case):
         yield "read", found.idle_read_bytes_per_s, found.idle_read_bytes_per_s * found.window_s, read
     if wrote := writes(case):
@@ -30,7 +30,7 @@ def _in_job(case: Case) -> Iterable[Finding]:
         yield Finding(
             rule="background-io",
             effect="suspects",
-            message=f"the disks are busy with {busy} now: they would serve that as well as fio",
+            message=f"the disks are busy with {busy} now: it would compete with fio",
             fix=_FIX,
             weight=85,
         )
@@ -41,7 +41,7 @@ def _in_result(case: Case) -> Iterable[Finding]:
         yield Finding(
             rule="background-io",
             effect="suspects",
-            message=f"the layout was busy with {busy}: its disks served that as well as fio",
+            message=f"the layout was busy with {busy}: it competed with fio for the disks",
             fix=_FIX,
             weight=85,
         )
@@ -53,12 +53,12 @@ def _in_result(case: Case) -> Iterable[Finding]:
             continue
         rest = (flow.counted_bytes - size) / flow.wanted_bytes
         hides = rest < flow.least and found.idle_s >= _WATCHED_S
-        doubt = f"without it the disks moved {100 * max(rest, 0):.0f} % of what fio did, so a cache may hide behind it"
+        doubt = f"without it the disks moved {100 * max(rest, 0):.0f} % of what fio did, so it may mask a cache"
         yield Finding(
             rule="background-io",
             effect="suspects" if hides else "notes",
             message=f"the disks {direction} {format_rate(rate)} while fio was not running, about {format_size(size)} "
-            "in the window: " + (doubt if hides else "that may hold the figure back"),
+            "in the window: " + (doubt if hides else "this may lower the result"),
             fix=_FIX,
             weight=70,
         )
@@ -66,13 +66,13 @@ def _in_result(case: Case) -> Iterable[Finding]:
 
 RULE = Rule(
     id="background-io",
-    title="Somebody else uses the disks",
-    wrong="Resync, scrub, lazy inode tables, trim or another program use the same disks. That slows fio down, and it "
-    "fills the disks' counters so that a cache can hide behind it.",
-    shows="In evidence: a layer says that it is busy; or the leaves moved bytes while fio was idle, at a rate that "
-    "makes more than 5 % of their bytes in the window. It raises doubt where the bytes left after subtracting it no "
-    "longer account for what fio moved, and the idle leaves were watched for a second or more.",
-    error="Low; high where it hides a cache.",
+    title="Something else uses the disks",
+    wrong="Resync, scrub, lazy inode tables, trim or another program use the same disks. That slows fio down and "
+    "adds to the disks' counters, which can mask a cache.",
+    shows="In evidence: a layer reports that it is busy; or the disks moved data while fio was idle, at a rate that "
+    "amounts to more than 5 % of their bytes in the window. The result is suspect if the bytes that remain after "
+    "subtracting it no longer account for what fio moved and the idle disks were watched for at least a second.",
+    error="Too low; too high if it masks a cache.",
     fix=_FIX,
     sources=("https://blog.liw.fi (md resync)", "man mkfs.ext4 (lazy_itable_init)"),
     pitfall_numbers="#36",

@@ -1,4 +1,4 @@
-"""Several files on a union of disks: which disk got them?"""
+"""Several files on a union of disks may all be on one disk."""
 
 from collections.abc import Iterable
 
@@ -8,8 +8,8 @@ from poolproof.rules.reproduction import script
 
 _NEARLY_ALL = 0.95
 _FIX = (
-    "say which branch each file landed on (`getfattr -n user.mergerfs.basepath FILE`), choose the policy by "
-    "category.create, and measure one branch by itself first"
+    "report the branch of each file (`getfattr -n user.mergerfs.basepath FILE`), set the policy with "
+    "category.create, and measure one branch alone first"
 )
 
 
@@ -23,8 +23,8 @@ def _in_job(case: Case) -> Iterable[Finding]:
         yield Finding(
             rule="branch-placement",
             effect="notes",
-            message=f"{who(case, jobs)} makes {jobs[0].clones * jobs[0].files} files, and the create policy decides "
-            "which disk takes which: one disk may take all",
+            message=f"{who(case, jobs)} creates {jobs[0].clones * jobs[0].files} files, and the create policy decides "
+            "which disk stores each one: they may all end up on one disk",
             fix=_FIX,
             weight=35,
         )
@@ -42,7 +42,7 @@ def _in_result(case: Case) -> Iterable[Finding]:
             rule="branch-placement",
             effect="notes",
             message=f"{device} moved {100 * most / whole:.0f} % of the bytes, the other "
-            f"{count(len(sizes) - 1, 'disk')} next to nothing: the figure is that of {device}, not of the pool",
+            f"{count(len(sizes) - 1, 'disk')} almost nothing: the result describes {device}, not the pool",
             fix=_FIX,
             weight=45,
         )
@@ -51,10 +51,10 @@ def _in_result(case: Case) -> Iterable[Finding]:
 RULE = Rule(
     id="branch-placement",
     title="One branch did all the work",
-    wrong="mergerfs stores a file whole on one branch. A test with one file measures one disk; a test with several "
-    "measures whatever the create policy chose, and the sum is reported as the pool.",
-    shows="In a job: several files on mergerfs. In evidence: one leaf moved 95 % of the bytes or more.",
-    error="Either way, against what the reader takes for the pool.",
+    wrong="mergerfs stores each file as a whole on one branch. A test with one file measures one disk; a test with "
+    "several measures the disks that the create policy chose, and the sum is reported as the pool's result.",
+    shows="In a job: several files on mergerfs. In evidence: one disk moved at least 95 % of the bytes.",
+    error="Too high or too low, compared with the whole pool.",
     fix=_FIX,
     sources=("https://trapexit.github.io/mergerfs/ (benchmarking, policies)",),
     pitfall_numbers="#18",

@@ -1,4 +1,4 @@
-"""A clock that stood still."""
+"""fio's clock did not advance."""
 
 from collections.abc import Iterable
 
@@ -18,8 +18,8 @@ def _of_part(part: ReportedDirection) -> Finding | None:
     return Finding(
         rule="broken-clock",
         effect="suspects",
-        message=f"the mean latency of {latency.samples} {part.kind}s is 0: fio's clock did not move",
-        fix="fio --cpuclock-test; clocksource=clock_gettime; look at steal time in a virtual machine",
+        message=f"the mean latency of {latency.samples} {part.kind}s is 0: fio's clock did not advance",
+        fix="fio --cpuclock-test; clocksource=clock_gettime; in a virtual machine, check steal time",
         weight=60,
     )
 
@@ -27,11 +27,11 @@ def _of_part(part: ReportedDirection) -> Finding | None:
 RULE = Rule(
     id="broken-clock",
     title="Latencies of zero",
-    wrong="fio reads the processor's time-stamp counter. Where that is not reliable (some virtual machines, processors "
-    "out of step) latencies come out as zero or as nonsense, and runtime may be wrong as well.",
+    wrong="fio reads the processor's time-stamp counter. If it is unreliable (some virtual machines, unsynchronized "
+    "processors), latencies are zero or meaningless, and runtime may be wrong too.",
     shows="In a result: I/Os were timed and their mean latency is 0.",
-    error="Either way.",
-    fix="Check the clock, take another clocksource.",
+    error="Too high or too low.",
+    fix="Check the clock; use another clocksource.",
     sources=("https://github.com/axboe/fio/issues/630", "https://github.com/axboe/fio/issues/902"),
     pitfall_numbers="#42",
     in_result=_in_result,

@@ -21,9 +21,9 @@ def _in_job(case: Case) -> Iterable[Finding]:
             rule="btrfs-direct-writes",
             effect="notes",
             message=f"{who(case, jobs)} writes with direct=1, which btrfs with checksums turns into buffered writes "
-            "from Linux 6.15 on: each is waited for when it is submitted, and its pages stay in RAM",
-            fix="more numjobs for parallel writes, each with its own file, and cold caches before reads; nodatacow "
-            "gives direct writes, without checksums, which is another file system to compare with",
+            "from Linux 6.15 on: submission blocks until the write is done, and its pages stay in RAM",
+            fix="more numjobs for parallel writes, each with its own file, and drop caches before reads; nodatacow "
+            "gives direct writes, but without checksums, so the results are not comparable",
             weight=35,
         )
 
@@ -31,11 +31,13 @@ def _in_job(case: Case) -> Iterable[Finding]:
 RULE = Rule(
     id="btrfs-direct-writes",
     title="direct=1 writes on btrfs are buffered",
-    wrong="A direct write on btrfs with checksums goes through the page cache, since its buffer could change while the "
-    "checksum is made. The bytes do reach the disk, but iodepth has no effect and a read afterwards finds them in RAM.",
+    wrong="A direct write on btrfs with checksums goes through the page cache, because its buffer could change while "
+    "the "
+    "checksum is computed. The bytes do reach the disk, but iodepth has no effect and a read afterwards finds them "
+    "in RAM.",
     shows="In a job: direct=1 writes on btrfs with checksums, on Linux 6.15 or later.",
-    error="Low for writes at depth; high for reads that follow.",
-    fix="More jobs; cold caches before reads.",
+    error="Too low for writes with iodepth over 1; too high for reads that follow.",
+    fix="More jobs; drop caches before reads.",
     sources=("Linux commit 968f19c5b1b7",),
     pitfall_numbers="#41",
     in_job=_in_job,

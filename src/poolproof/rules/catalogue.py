@@ -1,4 +1,4 @@
-"""Every rule there is: one module of this package for each, found by looking."""
+"""The list of all rules: each is a module of this package, found by import."""
 
 import functools
 import importlib
@@ -13,7 +13,7 @@ from poolproof.rules.model import Rule
 
 @functools.cache
 def all_rules() -> tuple[Rule, ...]:
-    """The rules in the order of their ids: the `RULE` of every module in this package that has one."""
+    """Return the rules sorted by id: the `RULE` of every module in this package that has one."""
     names = [f"{rules.__name__}.{found.name}" for found in pkgutil.iter_modules(rules.__path__)]
     modules = [importlib.import_module(name) for name in names]
     found = [module.RULE for module in modules if isinstance(getattr(module, "RULE", None), Rule)]
@@ -21,16 +21,17 @@ def all_rules() -> tuple[Rule, ...]:
 
 
 RETIRED: Mapping[str, str] = {
-    "thermal-throttle": "It noted that a drive had slowed down because of heat, but no counter was ever read for it.",
+    "thermal-throttle": "It reported that a drive had slowed down because of heat, but poolproof never read a "
+    "counter for it.",
 }
-"""Rules of earlier releases, which old runs may name: what each did, and why it was removed."""
+"""Rules of earlier releases, which old runs may name: what each one did and why it was removed."""
 
 
 def rule(rule_id: str) -> Rule:
-    """The rule of that id.
+    """Return the rule with this id.
 
     Raises:
-        UsageError: there is none; names the nearest.
+        UsageError: there is none; the message suggests the nearest id.
     """
     by_id = {each.id: each for each in all_rules()}
     if rule_id in by_id:

@@ -1,4 +1,4 @@
-"""Names that fio reads otherwise than they look."""
+"""File names that fio splits at a colon."""
 
 from collections.abc import Iterable
 
@@ -15,8 +15,8 @@ def _in_job(case: Case) -> Iterable[Finding]:
                 rule="colon-in-filename",
                 effect="notes",
                 message=f"filename={fio_job(job).filename} opens {len(names)} files ({', '.join(names)}), and the size "
-                "is divided among them",
-                fix="write \\: where the colon belongs to the name (PCI addresses, by-path names)",
+                "is divided between them",
+                fix="write \\: if the colon is part of the name (PCI addresses, by-path names)",
                 weight=20,
             )
 
@@ -25,10 +25,10 @@ RULE = Rule(
     id="colon-in-filename",
     title="A colon separates files",
     wrong="fio splits filename at every colon. A by-path name or a PCI address becomes two names; if both can be "
-    "opened, two things are tested.",
-    shows="In a job: a filename with a colon that no backslash stands before.",
-    error="Another target than the reader thinks.",
-    fix="Escape it: \\:",
+    "opened, fio tests both.",
+    shows="In a job: a filename with a colon that is not preceded by a backslash.",
+    error="fio tests a different target than intended.",
+    fix="Escape the colon: \\:",
     sources=("https://fio.readthedocs.io/en/latest/fio_doc.html (filename)",),
     pitfall_numbers="#34",
     in_job=_in_job,

@@ -1,4 +1,4 @@
-"""Reading a file that had compressed away."""
+"""Reads of a file that was stored compressed."""
 
 from collections.abc import Iterable
 
@@ -7,7 +7,7 @@ from poolproof.rules.model import Case, Finding, Rule
 from poolproof.rules.reproduction import script
 
 _FIX = (
-    "write the file anew with refill_buffers=1 (or buffer_compress_percentage=N for data like yours), then read it; "
+    "rewrite the file with refill_buffers=1 (or buffer_compress_percentage=N for data like yours), then read it; "
     "`compsize FILE` (btrfs) or `zfs get compressratio` shows what is stored"
 )
 
@@ -20,7 +20,7 @@ def _in_result(case: Case) -> Iterable[Finding]:
         rule="compressed-reads",
         effect=flow.effect,
         message=f"fio read {flow.moved}; the disks read {flow.counted} ({flow.share} of {flow.wanted}): the target has "
-        f"compression={case.target.compression}, and the file had shrunk to that",
+        f"compression={case.target.compression}, so the file takes only that much space",
         fix=_FIX,
         weight=85,
     )
@@ -28,12 +28,12 @@ def _in_result(case: Case) -> Iterable[Finding]:
 
 RULE = Rule(
     id="compressed-reads",
-    title="The file to read had compressed away",
-    wrong="A file written by fio's default buffers, or of zeros, is stored in a fraction of its size. Reading it costs "
-    "the disks that fraction.",
-    shows="In evidence: the target compresses, and the leaves read less than fio did. fio's own layout of a missing "
+    title="The file that was read is stored compressed",
+    wrong="A file written from fio's default buffers, or filled with zeros, is stored in a fraction of its size. "
+    "Reading it makes the disks read only that fraction.",
+    shows="In evidence: the target compresses, and the disks read less than fio did. fio's own layout of a missing "
     "file is incompressible, so this comes from an earlier write job.",
-    error="High, by the compression ratio. Measured: 256 MiB by fio, 16 MiB by the disk.",
+    error="Too high by the compression ratio. Measured: fio read 256 MiB, the disk 16 MiB.",
     fix=_FIX,
     sources=("measured case L13",),
     pitfall_numbers="#9, A1",
@@ -41,6 +41,6 @@ RULE = Rule(
     reproduce=script(
         trap="fio --name=trap --filename=trap --rw=read --bs=1m --size=256m",
         before="fio --name=fill --filename=trap --rw=write --bs=4k --size=256m --end_fsync=1",
-        needs="Shows on btrfs mounted with compress=zstd:3, or on ZFS with compression=on.",
+        needs="On btrfs mounted with compress=zstd:3, or on ZFS with compression=on.",
     ),
 )

@@ -1,4 +1,4 @@
-"""fio itself at its limit."""
+"""The processor limits fio."""
 
 from collections.abc import Iterable
 
@@ -23,8 +23,8 @@ def _of_job(job: PartOutcome) -> Finding | None:
         effect="notes",
         message=f"job `{job.name}` used {user + system:.0f} % of a processor ({user:.0f} % in fio, {system:.0f} % in "
         "the kernel): the processor is the limit, not the disk",
-        fix="more numjobs (each with its own file), cpus_allowed, thread=1; without refill_buffers and verify where "
-        "the target does not compress; ioengine=null shows what fio alone can do",
+        fix="more numjobs (each with its own file), cpus_allowed, thread=1; remove refill_buffers and verify if "
+        "the target does not compress; ioengine=null shows the highest rate that fio can reach",
         weight=50,
     )
 
@@ -32,10 +32,10 @@ def _of_job(job: PartOutcome) -> Finding | None:
 RULE = Rule(
     id="cpu-bound-fio",
     title="The processor is the limit",
-    wrong="One fio job runs on one processor. Making random data, verifying, checksums and the file system's own work "
-    "can fill it, and then the figure is that of the processor.",
-    shows="In a result: user and system time of a job add up to 90 % of a processor or more.",
-    error="Low. One core was seen to give 3.0 M IOPS at 4k, and 4.0 GB/s with refill_buffers.",
+    wrong="One fio job runs on one processor. Random data, verification, checksums and the file system's own work can "
+    "saturate it, and then the result measures the processor.",
+    shows="In a result: user and system time of a job add up to at least 90 % of a processor.",
+    error="Too low. One core was observed to reach 3.0 M IOPS at 4k, and 4.0 GB/s with refill_buffers.",
     fix="More jobs, or less work per byte.",
     sources=("https://github.com/axboe/fio/issues/1206", "https://github.com/JonMagon/KDiskMark/issues/175"),
     pitfall_numbers="#29",

@@ -19,7 +19,7 @@ def _record_bytes(case: Case) -> int:
 
 
 def _repeating(case: Case) -> list[LoadPart]:
-    """Jobs whose buffers come round again within one record: fio has `iodepth` buffers of `bs` and fills each once."""
+    """Return the jobs whose buffers repeat within one record: fio has `iodepth` buffers of `bs` and fills each once."""
     if not compresses(case):
         return []
     return [
@@ -40,9 +40,9 @@ def _in_job(case: Case) -> Iterable[Finding]:
     yield Finding(
         rule="default-buffer-compressible",
         effect="suspects",
-        message=f"{who(case, jobs)} writes the same {format_size(buffers)} of buffers again and again to a target with "
+        message=f"{who(case, jobs)} writes the same {format_size(buffers)} of buffers repeatedly to a target with "
         f"compression={case.target.compression}: a record of {format_size(_record_bytes(case))} holds each "
-        f"{_record_bytes(case) / buffers:.0f} times and shrinks by about as much",
+        f"{_record_bytes(case) / buffers:.0f} times and shrinks by about that factor",
         fix=_FIX,
         weight=75,
     )
@@ -55,7 +55,7 @@ def _in_result(case: Case) -> Iterable[Finding]:
     yield Finding(
         rule="default-buffer-compressible",
         effect=flow.effect,
-        message=f"fio wrote {flow.moved}; compression={case.target.compression} left {flow.counted} of it for the "
+        message=f"fio wrote {flow.moved}; compression={case.target.compression} reduced it to {flow.counted} on the "
         f"disks ({flow.share}): fio fills each buffer once and reuses it, so its data repeats",
         fix=_FIX,
         weight=92,
@@ -64,12 +64,13 @@ def _in_result(case: Case) -> Iterable[Finding]:
 
 RULE = Rule(
     id="default-buffer-compressible",
-    title="fio's default data compresses away",
-    wrong="fio fills each I/O buffer once and writes it again and again; scramble_buffers changes a few bytes only. On "
-    "a target that compresses, a record holds many copies of the same block and shrinks to a few of them.",
+    title="fio's default data compresses well",
+    wrong="fio fills each I/O buffer once and writes it repeatedly; scramble_buffers changes only a few bytes. On "
+    "a target that compresses, a record holds many copies of the same block and shrinks to a few blocks.",
     shows="In a job: writes, a target that compresses, no refill_buffers, and bs × iodepth below the record. In "
     "evidence: the drained writes are less than 90 % of what fio wrote.",
-    error="High. Measured with lz4 on 128 KiB records: 14.9 times at bs=4k, 4.7 times at 16k, none from 64k on; "
+    error="Too high. Measured with lz4 on 128 KiB records: 14.9 times at bs=4k, 4.7 times at 16k, none at 64k and "
+    "above; "
     "zstd 26.7 times at 4k and still 2.2 times at 64k.",
     fix=_FIX,
     sources=(
@@ -83,6 +84,6 @@ RULE = Rule(
     in_result=_in_result,
     reproduce=script(
         "fio --name=trap --filename=trap --rw=write --bs=4k --size=256m --end_fsync=1",
-        needs="Shows on btrfs mounted with compress=zstd:3, or on ZFS with compression=on.",
+        needs="On btrfs mounted with compress=zstd:3, or on ZFS with compression=on.",
     ),
 )

@@ -1,4 +1,4 @@
-"""A device given as the name of the job."""
+"""A device given as the job name."""
 
 from collections.abc import Iterable
 
@@ -14,9 +14,9 @@ def _in_job(case: Case) -> Iterable[Finding]:
             continue
         is_device = job.name.startswith("/dev/")
         what = (
-            "fio works on that device where it is there, and elsewhere makes a file called after it"
+            "fio uses that device if it exists, and otherwise creates a file with a name derived from it"
             if is_device
-            else "a name is no target, fio makes a file called after it in the directory where it runs"
+            else "a job name is not a target, so fio creates a file named after it in the directory where it runs"
         )
         yield Finding(
             rule="device-in-name",
@@ -34,11 +34,11 @@ def _mended(_case: Case, job: LoadPart) -> Changes:
 RULE = Rule(
     id="device-in-name",
     title="The device is only the job's name",
-    wrong="--name=/srv/file names the job. Without filename fio makes a file in the current directory and tests that. "
-    "The one exception is a device that is there: fio works on it.",
-    shows="In a job: a name that begins with a slash, and no filename.",
-    error="Another target than the reader thinks.",
-    fix="--filename=/dev/disk/by-id/… as well.",
+    wrong="--name=/srv/file names the job. Without filename, fio creates a file in the current directory and tests "
+    "that. The one exception is a device that exists: fio uses it.",
+    shows="In a job: a name that starts with a slash, and no filename.",
+    error="fio tests a different target than intended.",
+    fix="Add --filename=/dev/disk/by-id/….",
     sources=(
         "https://fio.readthedocs.io/en/latest/fio_doc.html (name, filename)",
         "measured with fio 3.33: --name=/dev/loop0 reads that device",

@@ -1,4 +1,4 @@
-"""Direct I/O that the stack refuses, so that nothing is measured at all."""
+"""Direct I/O that the stack refuses, so nothing is measured."""
 
 from collections.abc import Iterable
 from errno import EINVAL
@@ -16,7 +16,7 @@ def _in_result(case: Case) -> Iterable[Finding]:
         rule="direct-refused",
         effect="fails",
         message=f"with direct=1 the I/O was refused with `Invalid argument`: {_why(case)}",
-        fix="direct=0 with end_fsync=1 for writes; for reads direct=0 on a cold cache; or a bs= that the disk can take",
+        fix="direct=0 with end_fsync=1 for writes; for reads, direct=0 on a cold cache; or a bs= that the disk accepts",
         weight=90,
     )
 
@@ -24,19 +24,19 @@ def _in_result(case: Case) -> Iterable[Finding]:
 def _why(case: Case) -> str:
     if is_fuse(case.target) and case.load.writes:
         return (
-            "a FUSE file system such as mergerfs hands the data of a write on from behind a header, at an address that "
-            "only some disks take for direct I/O (loop devices and virtio disks do not; see queue/dma_alignment)"
+            "a FUSE file system such as mergerfs passes on the data of a write from after a header, at an address that "
+            "only some disks accept for direct I/O (loop devices and virtio disks do not; see queue/dma_alignment)"
         )
-    return "the file system knows no direct I/O, or bs= and offsets are no multiples of the disk's sector"
+    return "the file system does not support direct I/O, or bs= and offsets are not multiples of the disk's sector size"
 
 
 RULE = Rule(
     id="direct-refused",
     title="Direct I/O is refused",
-    wrong="direct=1 asks the kernel to pass the job's own memory to the disk. Where file system or disk can't, each "
-    "I/O ends with `Invalid argument` and fio stops.",
-    shows="In a result: error 22 of a job with direct=1.",
-    error="None: there is no figure.",
+    wrong="direct=1 asks the kernel to pass the job's own memory to the disk. If the file system or the disk "
+    "can't do that, each I/O fails with `Invalid argument` and fio stops.",
+    shows="In a result: error 22 from a job with direct=1.",
+    error="None: there is no result.",
     fix="direct=0 with end_fsync=1, or the disk's own block size.",
     sources=(
         "measured here: mergerfs 2.33.5 on Linux 6.18, every write with direct=1 over loop and virtio disks",

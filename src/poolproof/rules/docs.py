@@ -9,20 +9,20 @@ _INTRO = """\
 
 Generated from `src/poolproof/rules/` by `poolproof rules --markdown > docs/rules.md`; do not edit.
 
-A rule is one pitfall: how it shows in a job before a run, how it shows in figures and counters after it, and how to
-mend it. How findings become a verdict stands in [verdicts.md](verdicts.md). "Measured cases" are the labelled runs L01
-to L18 in `tests/unit/rules/test_measured.py`.
+A rule describes one pitfall: how it shows in a job before a run, how it shows in results and counters after the run,
+and how to fix it. [verdicts.md](verdicts.md) describes how findings become a verdict. "Measured cases" are the labelled
+runs L01 to L18 in `tests/unit/rules/test_measured.py`.
 """
 
 
 def markdown_of(rules: Sequence[Rule]) -> str:
-    """All rules in Markdown: a table, then a section for each."""
-    rows = ["| rule | what it says | seen |", "|---|---|---|", *(_row(rule) for rule in rules)]
+    """Return all rules in Markdown: a table, then a section for each rule."""
+    rows = ["| rule | what it reports | checks |", "|---|---|---|", *(_row(rule) for rule in rules)]
     return "\n".join([_INTRO, *rows, "", *(rule_section(rule) for rule in rules)]).rstrip() + "\n"
 
 
 def rule_section(rule: Rule) -> str:
-    """One rule in Markdown."""
+    """Return one rule in Markdown."""
     lines = [
         f"## {rule.id}",
         "",
@@ -31,7 +31,7 @@ def rule_section(rule: Rule) -> str:
         f"- **How it shows.** {rule.shows}",
         f"- **Error.** {rule.error}",
         f"- **Fix.** {_sentence(rule.fix)}",
-        f"- **With a byte account in order.** {_settled(rule)}",
+        f"- **If the byte count is in order.** {_settled(rule)}",
         f"- **Sources.** {'; '.join(rule.sources)}",
         "",
         "```sh",
@@ -47,17 +47,17 @@ def _row(rule: Rule) -> str:
 
 
 def seen_in(rule: Rule) -> str:
-    """Where the rule looks: `job`, `result`, or both."""
+    """Return what the rule checks: `job`, `result`, or both."""
     faces = [name for name, face in (("job", rule.in_job), ("result", rule.in_result)) if face is not None]
     return ", ".join(faces)
 
 
 def _settled(rule: Rule) -> str:
     if rule.in_job is None:
-        return "It looks at results only; what it finds there stands."
+        return "The rule checks results only; its findings remain."
     if rule.cleared_by_byte_count:
-        return "What it suspects in the job is dropped: the bytes show that the trap did not snap."
-    return "What it suspects in the job stays as a note: the trap leaves the bytes as they are."
+        return "Its findings about the job are dropped: the byte count shows that the pitfall did not occur."
+    return "Its findings about the job remain as notes: the pitfall does not change the byte count."
 
 
 def _sentence(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Dropping only half of the cache."""
+"""Dropping the caches without writing dirty pages first."""
 
 import re
 from collections.abc import Iterable
@@ -20,7 +20,7 @@ def _in_job(case: Case) -> Iterable[Finding]:
                 rule="drop-caches-without-sync",
                 effect="suspects" if case.cold and job.reads else "notes",
                 message=f"exec_prerun drops the caches without a sync before it: dirty pages stay in RAM ({command})",
-                fix='exec_prerun="sync && echo 3 > /proc/sys/vm/drop_caches" (fio takes `;` for a comment)',
+                fix='exec_prerun="sync && echo 3 > /proc/sys/vm/drop_caches" (fio reads `;` as the start of a comment)',
                 weight=45,
             )
 
@@ -32,11 +32,11 @@ def _mended(_case: Case, job: LoadPart) -> Changes:
 RULE = Rule(
     id="drop-caches-without-sync",
     title="drop_caches without sync",
-    wrong="drop_caches frees clean pages only. What was just written is dirty and stays, and a read finds it in RAM. "
-    "ZFS's ARC is asked to shrink, and need not empty.",
-    shows="In a job: exec_prerun writes to drop_caches, and no sync stands before it.",
-    error="High on reads.",
-    fix="sync first; on ZFS export and import.",
+    wrong="drop_caches frees only clean pages. Data that was just written is dirty and stays in RAM, where a read "
+    "finds it. ZFS's ARC is asked to shrink, but may not become empty.",
+    shows="In a job: exec_prerun writes to drop_caches, without a sync before it.",
+    error="Too high on reads.",
+    fix="sync first; on ZFS, export and import the pool.",
     sources=("https://docs.kernel.org/admin-guide/sysctl/vm.html (drop_caches)",),
     pitfall_numbers="#45",
     in_job=_in_job,
@@ -46,6 +46,6 @@ RULE = Rule(
         trap="echo 3 > /proc/sys/vm/drop_caches\nfio --name=trap --filename=trap --rw=read --bs=1m --size=256m "
         "--invalidate=0",
         before="fio --name=fill --filename=trap --rw=write --bs=1m --size=256m --refill_buffers",
-        needs="Needs root. Take out the `sync` before the first count to see the trap.",
+        needs="Needs root. Remove the `sync` before the first count to see the effect.",
     ),
 )

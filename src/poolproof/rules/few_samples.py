@@ -1,4 +1,4 @@
-"""Percentiles of a few I/Os."""
+"""Percentiles of too few I/Os."""
 
 from collections.abc import Iterable
 
@@ -22,15 +22,15 @@ def _in_job(case: Case) -> Iterable[Finding]:
         yield Finding(
             rule="few-samples",
             effect="notes",
-            message=f"{who(case, [job])} asks for the percentile {asked:g} of {ios} I/Os: "
-            f"{ios * (100 - asked) / 100:.2g} of them are slower than that, and ten are needed",
-            fix=f"{round(_TEN_OF_THEM / (100 - asked)):,} I/Os or more, or a lower percentile",
+            message=f"{who(case, [job])} asks for percentile {asked:g} of {ios} I/Os: only "
+            f"{ios * (100 - asked) / 100:.2g} of them are slower, but at least ten are needed",
+            fix=f"{round(_TEN_OF_THEM / (100 - asked)):,} I/Os at least, or a lower percentile",
             weight=20,
         )
 
 
 def _ios(job: LoadPart) -> int | None:
-    """I/Os that each clone will do; None where it goes by time, or its size is not known."""
+    """Return the I/Os that each clone will do; None if the job is time-based or its size is unknown."""
     if job.time_based or not (job.reads or job.writes) or not job.measures_latency:
         return None
     size = job.io_size_bytes or job.size_bytes
@@ -39,7 +39,7 @@ def _ios(job: LoadPart) -> int | None:
 
 
 def _highest_percentile(job: LoadPart) -> float | None:
-    """The highest of `percentile_list`, below 100."""
+    """Return the highest value of `percentile_list` below 100."""
     try:
         asked = [float(part) for part in (fio_job(job).text("percentile_list") or "").split(":") if part.strip()]
     except ValueError:
@@ -53,7 +53,7 @@ def _in_result(case: Case) -> Iterable[Finding]:
 
 
 def _of(latency: Latency | None, what: str, least: int) -> Finding | None:
-    """`least`: fewer than that many were no series (end_fsync makes one sync)."""
+    """Return a finding unless there are fewer than `least` samples: end_fsync causes a single sync."""
     samples = latency.samples if latency and latency.percentiles_ns else None
     return _finding(f"{samples} {what}", samples) if samples is not None and least <= samples < _FOR_P99 else None
 
@@ -62,8 +62,8 @@ def _finding(what: str, samples: int) -> Finding:
     return Finding(
         rule="few-samples",
         effect="notes",
-        message=f"{what} were timed: the p99 stands on the slowest {max(samples // 100, 1)} of them, and ten are "
-        "needed",
+        message=f"{what} were timed: the p99 depends on only the slowest {max(samples // 100, 1)}, but at least "
+        "ten are needed",
         fix="a longer run: 1,000 I/Os for a p99, 10,000 for a p99.9",
         weight=20,
     )
@@ -72,12 +72,13 @@ def _finding(what: str, samples: int) -> Finding:
 RULE = Rule(
     id="few-samples",
     title="Too few I/Os for a percentile",
-    wrong="A percentile p needs about 10 / (1 − p) samples to hold still: 1,000 for p99, 100,000 for p99.99. fio "
-    "prints them all, whatever it has.",
-    shows="In a job: percentile_list asks for more than the number of I/Os can give. In a result: fewer than 1,000 "
+    wrong="A percentile p needs about 10 / (1 − p) samples to be stable: 1,000 for p99, 100,000 for p99.99. fio "
+    "prints all percentiles, however few samples it has.",
+    shows="In a job: percentile_list asks for a higher percentile than the number of I/Os supports. In a result: "
+    "fewer than 1,000 "
     "I/Os or syncs with percentiles.",
-    error="Either way.",
-    fix="Run longer, or look at lower percentiles.",
+    error="Too high or too low.",
+    fix="Run longer, or use lower percentiles.",
     sources=("fio stat.h (FIO_IO_U_PLAT_BITS)",),
     pitfall_numbers="#31",
     in_job=_in_job,

@@ -1,4 +1,4 @@
-"""Figures of one line that can't all be true."""
+"""Results in one line of output that contradict each other."""
 
 from collections.abc import Iterable
 
@@ -9,7 +9,7 @@ from poolproof.units import format_duration, format_rate, format_size
 
 _ROUNDING = 0.05
 _UNIT_BYTES_PER_S = 1024  # old versions of fio print whole KiB/s
-_SHORTEST_MS = 100  # below it the whole milliseconds of the runtime are too coarse
+_SHORTEST_MS = 100  # below this, a runtime in whole milliseconds is too coarse
 
 
 def _in_result(case: Case) -> Iterable[Finding]:
@@ -28,7 +28,7 @@ def _of_part(part: ReportedDirection) -> Finding | None:
         rule="figures-disagree",
         effect="suspects",
         message=f"{part.name}: {format_size(moved)} in {format_duration(ran_ms / 1000)} is {format_rate(worked_out)}, "
-        f"but the rate given is {format_rate(stated)}: one of the three is wrong",
+        f"but the reported rate is {format_rate(stated)}: one of the three is wrong",
         fix="ask for fio's own output, or run it again with --output-format=json+",
         weight=75,
     )
@@ -36,12 +36,12 @@ def _of_part(part: ReportedDirection) -> Finding | None:
 
 RULE = Rule(
     id="figures-disagree",
-    title="Figures that contradict each other",
-    wrong="fio works out its rate as bytes over runtime. Where the three don't agree, they were copied by hand, mixed "
+    title="Results that contradict each other",
+    wrong="fio computes its rate as bytes over runtime. If the three don't agree, they were copied by hand, mixed "
     "from several runs, or changed.",
     shows="In a result: bytes over runtime and the rate differ by more than 5 %, which rounding can't explain.",
-    error="Either way.",
-    fix="Quote fio's whole output.",
+    error="Too high or too low.",
+    fix="Quote fio's complete output.",
     sources=("fio's stat.c, show_ddir_status: bw = 1000 * io_bytes / runtime",),
     pitfall_numbers="A11",
     in_result=_in_result,

@@ -1,4 +1,4 @@
-"""Mends that are the same for every job."""
+"""Fixes that are the same for every job."""
 
 from collections.abc import Callable
 
@@ -7,5 +7,5 @@ from poolproof.rules.model import Case, Changes
 
 
 def always(**options: str | None) -> Callable[[Case, LoadPart], Changes]:
-    """These options to set, and those that are None to leave out."""
+    """Return a fix that sets these options; an option with the value None is removed."""
     return lambda _case, _job: options

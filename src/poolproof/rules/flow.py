@@ -1,9 +1,9 @@
-"""The byte account as the rules read it: what fio moved, what the disks should have moved for it, what they did move.
+"""Byte accounting for the rules: what fio moved, what the disks should have moved for it, and what they did move.
 
-The limits are those of the inequalities A1 to A3: from 0.9 on a ratio is in order, under 0.5 it refutes, and what lies
-between leaves a doubt. For reads 0.85 is in order already: an honest run of the measured cases (L08, the fourth) has
-0.885, because blocks of the runs before it were still in RAM here and there. All traps of those cases lie at 0.25 or
-less.
+The limits come from the inequalities A1 to A3: a ratio of at least 0.9 is in order, below 0.5 it refutes the result,
+and in between the result is suspect. For reads, 0.85 is enough: a valid run of the measured cases (L08, the fourth) has
+0.885, because a few blocks from earlier runs were still in RAM. Every invalid run of those cases has a ratio of at most
+0.25.
 """
 
 from dataclasses import dataclass
@@ -20,9 +20,9 @@ _LOST = 0.95
 
 @dataclass(frozen=True)
 class Flow:
-    """One direction of the account, in bytes: by fio, wanted of the leaves, counted at the leaves.
+    """One direction of the byte count: bytes moved by fio, expected from the leaves, and counted at the leaves.
 
-    `least` is the smallest ratio of counted to wanted that is in order.
+    `least` is the lowest ratio of counted to expected bytes that is in order.
     """
 
     moved_bytes: int
@@ -40,7 +40,7 @@ class Flow:
 
     @property
     def effect(self) -> Effect:
-        """What a ratio that is not in order does to the figure."""
+        """The effect on the result of a ratio that is not in order."""
         return "refutes" if self.ratio < BROKEN else "suspects"
 
     @property
@@ -53,28 +53,28 @@ class Flow:
 
     @property
     def wanted(self) -> str:
-        """The wanted bytes, with the reason when they are not the bytes that fio moved: `4.00 GiB (2 × 2.00 GiB)`."""
+        """The expected bytes; if they differ from what fio moved, also the factor: `4.00 GiB (2 × 2.00 GiB)`."""
         if round(self.wanted_bytes) == self.moved_bytes:
             return self.moved
         return f"{format_size(self.wanted_bytes)} ({self.wanted_bytes / self.moved_bytes:.3g} × {self.moved})"
 
     @property
     def share(self) -> str:
-        """The ratio as people read it: `17 %`, `2.4 %`, `2.2 times`."""
+        """The ratio as text: `17 %`, `2.4 %`, `2.2 times`."""
         if self.ratio >= 2:
             return f"{self.ratio:.2g} times"
         return f"{100 * self.ratio:.0f} %" if self.ratio >= 0.1 else f"{100 * self.ratio:.2g} %"
 
 
 def account(case: Case) -> Account | None:
-    """The byte account, if there is one with leaves under it: without leaves nothing was counted."""
+    """Return the byte count, or None if there is none or it has no leaves: without leaves nothing was counted."""
     if case.evidence is None or not case.evidence.leaves:
         return None
     return case.evidence.account
 
 
 def reads(case: Case) -> Flow | None:
-    """What fio read against what the leaves read; None where nothing was read or counted."""
+    """Compare what fio read with what the leaves read; None if nothing was read or counted."""
     found = account(case)
     if found is None or not found.fio_read_bytes:
         return None
@@ -83,24 +83,24 @@ def reads(case: Case) -> Flow | None:
 
 
 def cold_reads(case: Case) -> Flow | None:
-    """As `reads`, but None where RAM is meant to serve them."""
+    """Return `reads`, or None if the reads are meant to come from RAM."""
     return reads(case) if case.cold else None
 
 
 def writes(case: Case) -> Flow | None:
-    """What fio wrote, times the write factor, against what the leaves wrote once all was flushed."""
+    """Compare what fio wrote, times the expected write amplification, with what the leaves wrote after the flush."""
     found = account(case)
     return _writes(case, found, found.leaf_drained_write_bytes) if found else None
 
 
 def writes_at_end(case: Case) -> Flow | None:
-    """As `writes`, but what the leaves had written at the moment fio ended."""
+    """Like `writes`, but with what the leaves had written when fio ended."""
     found = account(case)
     return _writes(case, found, found.leaf_write_bytes) if found else None
 
 
 def late_writes(case: Case) -> Flow | None:
-    """`writes_at_end` where that is not in order and the drain brought more: the data was late, not lost."""
+    """Return `writes_at_end` if it is not in order and the drain wrote more: the data was late, not lost."""
     at_end, drained = writes_at_end(case), writes(case)
     if at_end is None or drained is None or at_end.in_order:
         return None
@@ -115,8 +115,8 @@ def _writes(case: Case, found: Account, counted_bytes: int) -> Flow | None:
 
 
 def stored_share(case: Case) -> float:
-    """The share of fio's bytes that a compressing target is meant to store: below 1 only where the job asks for data
-    that compresses (buffer_compress_percentage) and the target does compress.
+    """Return the share of fio's bytes that the target should store: below 1 only if the job writes compressible data
+    (buffer_compress_percentage) and the target compresses.
     """
     if not compresses(case):
         return 1.0
@@ -125,18 +125,18 @@ def stored_share(case: Case) -> float:
 
 
 def compresses(case: Case) -> bool:
-    """Whether the target compresses what is written to it."""
+    """True if the target compresses what is written to it."""
     setting = case.target.compression if case.target else None
     return setting not in (None, "", "off", "none", "no")
 
 
 def flows(case: Case) -> tuple[Flow, ...]:
-    """Every direction that has to be in order for the figure to be proven."""
+    """Return every direction that must be in order for the result to be proven."""
     return tuple(flow for flow in (cold_reads(case), writes(case), writes_at_end(case)) if flow)
 
 
 def proves(case: Case) -> bool:
-    """Whether the account proves the figure: something was moved, and every direction that counts is in order."""
+    """True if the byte count proves the result: data was moved, and every direction that matters is in order."""
     found = account(case)
     if found is None or not found.fio_read_bytes + found.fio_write_bytes:
         return False

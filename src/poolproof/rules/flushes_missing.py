@@ -1,4 +1,4 @@
-"""Syncs that the disks never heard of."""
+"""Syncs that never reach the disks."""
 
 from collections.abc import Iterable
 
@@ -12,7 +12,7 @@ _SHARE = 0.5
 
 
 def _syncs(job: PartOutcome) -> int:
-    """fio 3.x can say 0 syncs for psync while the latency holds the count."""
+    """Return the number of syncs: fio 3.x can report 0 for psync, so use the sample count of the sync latency too."""
     return max(job.syncs or 0, (job.sync.samples or 0) if job.sync else 0)
 
 
@@ -27,9 +27,10 @@ def _in_result(case: Case) -> Iterable[Finding]:
     yield Finding(
         rule="flushes-missing",
         effect="notes",
-        message=f"fio synced {format_count(syncs)} times, and the disks got {format_count(flushes)} flushes although "
-        "their write cache is on: something between answers for them",
-        fix="look for sync=disabled, eatmydata, nobarrier, a battery-backed controller, cache=unsafe of a hypervisor",
+        message=f"fio synced {format_count(syncs)} times, but the disks got {format_count(flushes)} flushes although "
+        "their write cache is on: something between fio and the disks acknowledges the syncs",
+        fix="look for sync=disabled, eatmydata, nobarrier, a battery-backed controller, or cache=unsafe in the "
+        "hypervisor",
         weight=60,
     )
 
@@ -37,13 +38,13 @@ def _in_result(case: Case) -> Iterable[Finding]:
 RULE = Rule(
     id="flushes-missing",
     title="Syncs without flushes",
-    wrong="A disk with a write cache holds data safely only after a flush. If syncs bring no flushes, their latency is "
-    "that of something else, and the data is not safe.",
-    shows="In evidence: the leaves have a volatile write cache and got less than half a flush for each sync (less "
-    "still where several jobs sync at once, since one flush serves them all). A write counts as two I/Os there when it "
-    "is flushed: count bytes, not I/Os.",
-    error="Low latency of commits. Measured when honest: 4096 syncs, 4095 flushes, 8612 writes.",
-    fix="Find what answers in the disk's place, or say so beside the figure.",
+    wrong="A disk with a write cache holds data safely only after a flush. If syncs cause no flushes, their latency is "
+    "not the disk's, and the data is not safe.",
+    shows="In evidence: the disks have a volatile write cache and got less than half a flush per sync (the limit is "
+    "lower if several jobs sync at once, because one flush serves them all). A flushed write counts as two I/Os in "
+    "the disks' counters: count bytes, not I/Os.",
+    error="Commit latency is too low. Measured in a valid run: 4096 syncs, 4095 flushes, 8612 writes.",
+    fix="Find what acknowledges the syncs, or report this with the result.",
     sources=("measured case L16", "https://www.kernel.org/doc/html/latest/block/stat.html"),
     pitfall_numbers="#19, #27",
     in_result=_in_result,

@@ -1,4 +1,4 @@
-"""Runs that measure no latency."""
+"""Runs that do not measure latency."""
 
 from collections.abc import Iterable
 
@@ -14,21 +14,21 @@ def _in_job(case: Case) -> Iterable[Finding]:
         yield Finding(
             rule="gtod-reduce",
             effect="notes",
-            message=f"{who(case, jobs)} takes no completion latencies (gtod_reduce or disable_clat): its IOPS and "
-            "bandwidth stand, but nothing can be said of latency",
-            fix="leave out gtod_reduce and disable_clat",
+            message=f"{who(case, jobs)} does not measure completion latency (gtod_reduce or disable_clat): its IOPS "
+            "and bandwidth are valid, but its latency is unknown",
+            fix="remove gtod_reduce and disable_clat",
             weight=30,
         )
 
 
 RULE = Rule(
     id="gtod-reduce",
-    title="No latency is measured",
-    wrong="gtod_reduce=1 and disable_clat=1 spare fio its clock. On a very fast device that raises IOPS a little; "
-    "there are no percentiles then, and those of another run must not be put beside it.",
+    title="Latency is not measured",
+    wrong="gtod_reduce=1 and disable_clat=1 make fio read the clock less often. On a very fast device that raises IOPS "
+    "a little, but there are no percentiles, and percentiles from another run must not be combined with this one.",
     shows="In a job: gtod_reduce or disable_clat.",
-    error="No latency; IOPS up to 2.3 times higher on a device that does nothing, hardly on real disks.",
-    fix="Leave the option out.",
+    error="No latency; IOPS are up to 2.3 times higher on a null device, hardly higher on real disks.",
+    fix="Remove the option.",
     sources=("https://fio.readthedocs.io/en/latest/fio_doc.html (gtod_reduce)",),
     pitfall_numbers="#8",
     in_job=_in_job,

@@ -1,4 +1,4 @@
-"""The cache of the hypervisor, below every counter of the guest."""
+"""The hypervisor's cache, which the guest's counters cannot see."""
 
 from collections.abc import Iterable
 from functools import partial
@@ -10,7 +10,7 @@ from poolproof.rules.reproduction import script
 from poolproof.units import format_duration
 
 _NAND_NS = 40_000.0
-_FIX = "cache=none and io=native (or io_uring) for the virtual disk; count on the machine that runs the guest as well"
+_FIX = "cache=none and io=native (or io_uring) for the virtual disk; also read the disk counters on the host"
 
 
 def _in_job(case: Case) -> Iterable[Finding]:
@@ -18,8 +18,8 @@ def _in_job(case: Case) -> Iterable[Finding]:
         yield Finding(
             rule="guest-cache",
             effect="notes",
-            message="this is a virtual machine: its disks' counters do not see whether the machine that runs it "
-            "answered from its own RAM",
+            message="this is a virtual machine: its disks' counters do not show whether the host answered "
+            "from its own RAM",
             fix=_FIX,
             weight=20,
         )
@@ -41,8 +41,8 @@ def _of_part(case: Case, part: ReportedDirection) -> Finding | None:
     return Finding(
         rule="guest-cache",
         effect="notes",
-        message=f"half of the random reads took less than {format_duration(part.median_ns / 1e9)}, faster than flash "
-        "through a hypervisor: its own cache may have answered, below the counters here",
+        message=f"the median random read took {format_duration(part.median_ns / 1e9)}, faster than flash "
+        "through a hypervisor: the hypervisor's cache may have answered, below the guest's counters",
         fix=_FIX,
         weight=55,
     )
@@ -52,10 +52,11 @@ RULE = Rule(
     id="guest-cache",
     title="The hypervisor's cache",
     wrong="With cache=writeback, writethrough or unsafe a virtual disk is a file in the host's page cache. The guest's "
-    "counters agree with fio, since the cache lies below them.",
-    shows="Before the run: the target is in a virtual machine. In a result: random direct reads with a median under 40 "
-    "µs there. Otherwise only a rate above what the disks can do gives it away (`physical-ceiling`).",
-    error="High. Seen: 1095, then 3940 MiB/s.",
+    "counters agree with fio, because the cache is below them.",
+    shows="Before the run: the target is in a virtual machine. In a result: random direct reads in a virtual machine "
+    "with "
+    "a median under 40 µs. Otherwise only a rate above what the disks can do reveals it (`physical-ceiling`).",
+    error="Too high. Observed: 1095, then 3940 MiB/s.",
     fix=_FIX,
     sources=("Red Hat Virtualization Tuning Guide (disk caching)",),
     pitfall_numbers="#25, A6",
