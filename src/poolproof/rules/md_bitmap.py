@@ -1,4 +1,4 @@
-"""An md array that notes each write twice."""
+"""An md array with a write-intent bitmap, which adds a write to each write to a clean region."""
 
 from collections.abc import Iterable
 
@@ -20,9 +20,9 @@ def _in_job(case: Case) -> Iterable[Finding]:
             rule="md-bitmap",
             effect="notes",
             message=f"{who(case, jobs)} makes small scattered writes on an md array with an internal write-intent "
-            "bitmap: before a region is written for the first time, its bit is written and waited for",
-            fix="mdadm --grow --bitmap=none /dev/mdX for the test, or a larger --bitmap-chunk; say which beside the "
-            "figure",
+            "bitmap: before the first write to a region, md writes the bit of that region and waits for it",
+            fix="mdadm --grow --bitmap=none /dev/mdX for the test, or a larger --bitmap-chunk; report the "
+            "setting with the result",
             weight=45,
         )
 
@@ -30,11 +30,11 @@ def _in_job(case: Case) -> Iterable[Finding]:
 RULE = Rule(
     id="md-bitmap",
     title="The write-intent bitmap of md",
-    wrong="With an internal bitmap md writes a bit to every disk before it writes to a clean region. Small random "
-    "writes pay for it most.",
-    shows="Before the run: the target has such a bitmap, and the job makes small random or synchronous writes.",
-    error="Low. Seen: 115 MB/s without, 22 with.",
-    fix="Turn it off for the test, enlarge its chunks, or report it.",
+    wrong="With an internal bitmap, md writes a bit to every disk before it writes to a clean region. Small random "
+    "writes are slowed down most.",
+    shows="Before the run: the target has an internal bitmap, and the job makes small random or synchronous writes.",
+    error="Low. Seen: 115 MB/s without the bitmap, 22 MB/s with it.",
+    fix="Turn the bitmap off for the test, enlarge its chunks, or report it.",
     sources=("https://louwrentius.com (md bitmap)", "https://blog.liw.fi (md bitmap)", "man md"),
     pitfall_numbers="#37",
     in_job=_in_job,

@@ -1,4 +1,4 @@
-"""Percentiles over unlike jobs."""
+"""Percentiles merged over different jobs."""
 
 from collections.abc import Iterable
 
@@ -7,7 +7,9 @@ from poolproof.rules.fio_job import fio_job
 from poolproof.rules.model import Case, Changes, Finding, Rule
 from poolproof.rules.reproduction import script
 
-_FIX = "leave out group_reporting and unified_rw_reporting, or new_group=1 between unlike jobs; --output-format=json+"
+_FIX = (
+    "remove group_reporting and unified_rw_reporting, or set new_group=1 between different jobs; --output-format=json+"
+)
 
 
 def _in_job(case: Case) -> Iterable[Finding]:
@@ -17,13 +19,11 @@ def _in_job(case: Case) -> Iterable[Finding]:
     )
     kinds = {(fio_job(job).rw, job.block_bytes, job.max_block_bytes) for job in case.load.parts}
     if merged and len(kinds) > 1:
-        yield _finding(
-            f"group_reporting merges {len(kinds)} unlike jobs into one set of percentiles, which is that of none"
-        )
+        yield _finding(f"group_reporting merges {len(kinds)} different jobs into one set of percentiles, true of none")
     unified = (fio_job(job).text("unified_rw_reporting") for job in case.load.parts if job.is_mixed)
     if any(value in ("1", "mixed") for value in unified):
         yield _finding(
-            "unified_rw_reporting merges reads and writes into one set of percentiles, which is that of neither"
+            "unified_rw_reporting merges reads and writes into one set of percentiles, which describes neither"
         )
 
 
@@ -37,11 +37,11 @@ def _mended(_case: Case, job: LoadPart) -> Changes:
 
 RULE = Rule(
     id="merged-percentiles",
-    title="One percentile for unlike jobs",
-    wrong="group_reporting puts the latencies of all jobs into one histogram. With unlike block sizes or directions "
-    "its percentiles describe none of them, and a slow job hides.",
-    shows="In a job: group_reporting over sections of unlike rw or bs, or unified_rw_reporting in a mixed job.",
-    error="Either way.",
+    title="One set of percentiles for different jobs",
+    wrong="group_reporting puts the latencies of all jobs into one histogram. If the jobs differ in block size or "
+    "direction, its percentiles describe none of them, and a slow job is hidden.",
+    shows="In a job: group_reporting over sections that differ in rw or bs, or unified_rw_reporting in a mixed job.",
+    error="Too high or too low.",
     fix=_FIX,
     sources=("https://fio.readthedocs.io/en/latest/fio_doc.html (group_reporting)",),
     pitfall_numbers="#31",

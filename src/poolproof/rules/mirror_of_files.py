@@ -1,4 +1,4 @@
-"""A ZFS mirror of files on a disk that turns and one that does not."""
+"""A ZFS mirror of files, one on a rotational disk and one on a non-rotational disk."""
 
 from collections.abc import Iterable
 
@@ -6,7 +6,7 @@ from poolproof.rules.mirror_reads import Mirror, mirrors_read
 from poolproof.rules.model import Case, Finding, Rule
 from poolproof.rules.reproduction import script
 
-_FIX = "give ZFS the disks themselves as vdevs; where files are meant, say so beside the figure"
+_FIX = "give ZFS the disks themselves as vdevs; if you want files, say so with the result"
 
 
 def _in_result(case: Case) -> Iterable[Finding]:
@@ -17,8 +17,8 @@ def _finding(mirror: Mirror) -> Finding:
     return Finding(
         rule="mirror-of-files",
         effect="notes",
-        message=f"{mirror.turning} turns and {mirror.still} does not, but the vdevs are files, and ZFS takes every "
-        f"file for a disk that does not turn: it shares the reads out by the length of the queues alone, here "
+        message=f"{mirror.turning} is rotational and {mirror.still} is not, but the vdevs are files, and ZFS treats "
+        f"every file as a non-rotational disk: it distributes the reads by queue length alone, here "
         f"{mirror.shares}. With the disks themselves as vdevs it would read from {mirror.still}",
         fix=_FIX,
         weight=70,
@@ -27,13 +27,13 @@ def _finding(mirror: Mirror) -> Finding:
 
 RULE = Rule(
     id="mirror-of-files",
-    title="A mirror of files, where ZFS cannot see what turns",
-    wrong="ZFS reads from the side of a mirror whose queue is shorter, and counts a seek for more on a disk that "
-    "turns. Of a file it does not know what lies below, and takes it for a disk that does not turn: an SSD and a "
-    "hard disk get half of the reads each. A test of mirrors on files says nothing of mirrors on disks.",
-    shows="In evidence: reads from a mirror whose sides are files, on disks of which some turn and some do not.",
-    error="Low for a mirror of an SSD and a hard disk. Measured: half from each with files, all from the SSD with "
-    "disks.",
+    title="A mirror of files: ZFS cannot see which disk is rotational",
+    wrong="ZFS reads from the side of a mirror with the shorter queue, and a seek counts for more on a rotational disk."
+    " ZFS does not know which disk a file is on, and treats the file as a non-rotational disk: an SSD and a hard "
+    "disk get half of the reads each. A test of mirrors of files does not predict mirrors of disks.",
+    shows="In evidence: reads from a mirror whose sides are files, some on rotational disks and some not.",
+    error="Low for a mirror of an SSD and a hard disk. Measured: half of the reads from each with files, all from the "
+    "SSD with disks.",
     fix=_FIX,
     sources=(
         "https://github.com/openzfs/zfs/blob/zfs-2.1.11/module/os/linux/zfs/vdev_file.c (vdev_file_open)",

@@ -1,4 +1,4 @@
-"""A ZFS mirror of a disk that turns and one that does not: who serves the reads?"""
+"""A ZFS mirror of a rotational and a non-rotational disk: which one serves the reads."""
 
 from collections.abc import Iterable
 
@@ -6,7 +6,7 @@ from poolproof.rules.mirror_reads import Mirror, mirrors_read
 from poolproof.rules.model import Case, Finding, Rule
 from poolproof.rules.reproduction import script
 
-_FIX = "nothing to mend: say that the reads are those of the disk that does not turn; writes still wait for both"
+_FIX = "nothing to fix: report that the non-rotational disk serves the reads; writes still wait for both"
 
 
 def _in_result(case: Case) -> Iterable[Finding]:
@@ -17,9 +17,9 @@ def _finding(mirror: Mirror) -> Finding:
     return Finding(
         rule="mirror-of-unlike-disks",
         effect="notes",
-        message=f"ZFS sees that {mirror.turning} turns and {mirror.still} does not, and counts a seek as 5 requests in "
-        f"the queue of the one and as 1 in that of the other: the reads came from {mirror.shares}. Files as vdevs "
-        "would get equal parts",
+        message=f"ZFS sees that {mirror.turning} is rotational and {mirror.still} is not, and counts a seek as 5 "
+        f"requests in the queue of the first and as 1 in that of the second: the reads came from {mirror.shares}. "
+        "Files as vdevs would get equal shares",
         fix=_FIX,
         weight=70,
     )
@@ -28,11 +28,12 @@ def _finding(mirror: Mirror) -> Finding:
 RULE = Rule(
     id="mirror-of-unlike-disks",
     title="A mirror that reads from its SSD",
-    wrong="Nothing is wrong with the figure. But reads from a mirror of an SSD and a hard disk are nearly those of the "
-    "SSD alone: ZFS adds zfs_vdev_mirror_rotating_seek_inc (5) to the queue of a disk that turns, "
-    "zfs_vdev_mirror_non_rotating_seek_inc (1) to that of one that does not, and asks the shorter one.",
-    shows="In evidence: reads from a mirror whose sides are disks of which some turn and some do not.",
-    error="None; as a measure of the hard disk it is high.",
+    wrong="The result is correct. But reads from a mirror of an SSD and a hard disk are nearly those of the SSD alone: "
+    "ZFS adds zfs_vdev_mirror_rotating_seek_inc (5) to the queue of a rotational disk and "
+    "zfs_vdev_mirror_non_rotating_seek_inc (1) to that of a non-rotational one, and reads from the disk with the "
+    "shorter queue.",
+    shows="In evidence: reads from a mirror whose sides are disks, some rotational and some not.",
+    error="None; too high as a measure of the hard disk.",
     fix=_FIX,
     sources=(
         "https://github.com/openzfs/zfs/blob/zfs-2.1.11/module/zfs/vdev_mirror.c (vdev_mirror_load)",

@@ -1,4 +1,4 @@
-"""ZFS mirrors of which some sides turn and others do not, as the rules read them: who served how much of the reads."""
+"""ZFS mirrors of rotational and non-rotational disks: the share of the reads that each side served."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,10 +9,10 @@ from poolproof.rules.model import Case
 
 @dataclass(frozen=True)
 class Mirror:
-    """A mirror of unlike sides that was read from. `turning` and `still` name the disks of each kind, in words.
+    """A mirror with rotational and non-rotational sides that served reads; `turning` and `still` name these disks.
 
-    `shares`: the part that each side had, in words. `hides_what_turns`: the sides that turn are files, and ZFS cannot
-    tell them from the others; `shows_what_turns`: none is a file.
+    `shares`: the share of the reads of each side, as text. `hides_what_turns`: the rotational sides are files, and ZFS
+    cannot distinguish them from the others. `shows_what_turns`: no side is a file.
     """
 
     turning: str
@@ -23,7 +23,7 @@ class Mirror:
 
 
 def mirrors_read(case: Case) -> Iterator[Mirror]:
-    """The mirrors of unlike sides below a case that read; none where it is not known what turns."""
+    """Yield the mirrors with both kinds of sides if the case read; none if it is unknown which disks are rotational."""
     zfs, evidence = case.target.zfs if case.target else None, case.evidence
     if zfs is None or evidence is None or evidence.account is None or not evidence.account.fio_read_bytes:
         return

@@ -1,4 +1,4 @@
-"""Writes smaller than a sector of the medium."""
+"""Writes smaller than a physical sector of the disk."""
 
 from collections.abc import Iterable
 
@@ -15,22 +15,23 @@ def _in_job(case: Case) -> Iterable[Finding]:
         yield Finding(
             rule="misaligned-sectors",
             effect="notes",
-            message=f"the layout writes in units of {format_size(target.alignment_bytes)} to a medium with sectors of "
-            f"{format_size(target.physical_block_bytes)}: the drive reads and rewrites a sector for each, unseen by "
-            "any counter",
-            fix="make the pool anew with ashift=12 (or as the medium needs), partitions on whole MiB",
+            message=f"the layout writes in units of {format_size(target.alignment_bytes)} to a disk with sectors of "
+            f"{format_size(target.physical_block_bytes)}: the drive reads and rewrites a sector for each write, and "
+            "no counter shows it",
+            fix="recreate the pool with ashift=12 (or what the disk needs); align partitions to whole MiB",
             weight=50,
         )
 
 
 RULE = Rule(
     id="misaligned-sectors",
-    title="Smaller units than the disk's sectors",
-    wrong="ashift=9 on a disk with sectors of 4 KiB, or a partition that does not begin on one, makes the drive itself "
-    "read and rewrite sectors.",
-    shows="Before the run: the smallest write of the layout (1 << ashift) is below the physical sector of the disk.",
-    error="Low, 2 to 10 times on random writes.",
-    fix="ashift=12 or more; partitions on whole MiB.",
+    title="Writes smaller than the disk's sectors",
+    wrong="With ashift=9 on a disk with sectors of 4 KiB, or a partition that does not start on a sector boundary, the "
+    "drive itself reads and rewrites sectors.",
+    shows="Before the run: the smallest write of the layout (1 << ashift) is smaller than the physical sector of the "
+    "disk.",
+    error="Low by a factor of 2 to 10 on random writes.",
+    fix="Use ashift=12 or more, and align partitions to whole MiB.",
     sources=("https://github.com/openzfs/zfs/issues/6040",),
     pitfall_numbers="#43",
     in_job=_in_job,

@@ -13,9 +13,9 @@ def _in_job(case: Case) -> Iterable[Finding]:
         yield Finding(
             rule="mixed-sum",
             effect="notes",
-            message=f"{who(case, jobs)} mixes reads and writes: their rates hang together by rwmixread, so the slower "
-            "one sets both, and a sum of the two is the rate of nothing",
-            fix="report reads and writes apart, with the mix",
+            message=f"{who(case, jobs)} mixes reads and writes: rwmixread ties their rates together, so the slower "
+            "one limits both, and the sum of the two is not a meaningful rate",
+            fix="report reads and writes separately, with the mix",
             weight=15,
         )
 
@@ -23,11 +23,11 @@ def _in_job(case: Case) -> Iterable[Finding]:
 RULE = Rule(
     id="mixed-sum",
     title="One sum for reads and writes",
-    wrong="In a mixed job fio keeps the ratio, so writes that wait hold back the reads. Some scripts print the sum of "
+    wrong="In a mixed job fio keeps the ratio, so slow writes also slow down the reads. Some scripts print the sum of "
     "both as a total.",
     shows="In a job: rw=rw or randrw.",
-    error="High where the sum is taken for a rate.",
-    fix="Two figures, never one.",
+    error="High if the sum is used as a rate.",
+    fix="Report two results, never one.",
     sources=("https://github.com/masonr/yet-another-bench-script",),
     pitfall_numbers="#46",
     in_job=_in_job,

@@ -1,4 +1,4 @@
-"""Faster than the disks can be."""
+"""Results faster than the disks allow."""
 
 from collections.abc import Iterable
 
@@ -63,11 +63,11 @@ def _seeks(case: Case, target: Target) -> Iterable[Finding]:
 RULE = Rule(
     id="physical-ceiling",
     title="More than the disks can do",
-    wrong="The rate is above what links and media can carry. Then a cache answered, also when every counter agrees: "
-    "the memory of a controller or a hypervisor lies below the counters.",
-    shows="In a result: the rate is over 1.01 × the sum of the ceilings of the disks, where these are known; or random "
-    "reads of more than 600 a second for each disk that turns (over 1500 is proof). Ceilings: HDD 300 MB/s, SATA 560 "
-    "MB/s, SAS3 1.2 GB/s, PCIe 3/4/5 ×4 3.5/7.3/14.5 GB/s.",
+    wrong="The rate is higher than the links and disks can deliver. A cache answered, even if every counter agrees: the"
+    " counters do not see the memory of a controller or a hypervisor.",
+    shows="In a result: the rate is over 1.01 × the sum of the ceilings of the disks, if these are known; or there are "
+    "more than 600 random reads a second per rotational disk (over 1500 is proof). Ceilings: HDD 300 MB/s, SATA "
+    "560 MB/s, SAS3 1.2 GB/s, PCIe 3/4/5 ×4 3.5/7.3/14.5 GB/s.",
     error="High. Seen: 25.6 GB/s from three drives of 3.2 GB/s.",
     fix=_FIX,
     sources=("vendors' data sheets; PCI Express and SATA link rates less coding",),

@@ -15,20 +15,21 @@ def _in_job(case: Case) -> Iterable[Finding]:
     yield Finding(
         rule="prior-file-reuse",
         effect="notes",
-        message=f"{files[0].path} is there already ({format_size(size)}): fio reads it as it is, with the "
-        "compressibility, the fragments and the holes that its maker left",
-        fix="remove it, and fill it by a job of its own: rw=write bs=1m refill_buffers=1 end_fsync=1",
+        message=f"{files[0].path} already exists ({format_size(size)}): fio reads it as it is, with the "
+        "compressibility, fragmentation and holes left by whatever wrote it",
+        fix="remove it, and fill it with a separate job: rw=write bs=1m refill_buffers=1 end_fsync=1",
         weight=25,
     )
 
 
 RULE = Rule(
     id="prior-file-reuse",
-    title="The file of an earlier run",
-    wrong="A file of the right name and size is used as it is found. Who wrote it, and how, decides the figure.",
-    shows="Before the run: the files of a read job exist already.",
-    error="Either way. Seen: 1150 against 635 MB/s.",
-    fix="unlink=1 between runs, or a fill job of its own.",
+    title="A file from an earlier run",
+    wrong="fio uses an existing file of the right name and size as it is. The result depends on what wrote the file, "
+    "and how.",
+    shows="Before the run: the files of a read job already exist.",
+    error="Too high or too low. Seen: 1150 against 635 MB/s.",
+    fix="unlink=1 between runs, or a separate fill job.",
     sources=("fio filesetup.c",),
     pitfall_numbers="#35",
     in_job=_in_job,

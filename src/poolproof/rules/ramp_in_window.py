@@ -1,4 +1,4 @@
-"""Counters that hold more than fio's own window."""
+"""Counters that cover more than fio's own measurement window."""
 
 from collections.abc import Iterable
 
@@ -24,25 +24,26 @@ def _in_result(case: Case) -> Iterable[Finding]:
         rule="ramp-in-window",
         effect="suspects" if hides else "notes",
         message=f"the counters cover {format_duration(found.window_s)}, fio's figures {format_duration(ran)}: the ramp "
-        f"of {format_duration(ramp)} is in the one and not in the other"
+        f"of {format_duration(ramp)} is in the counters but not in fio's figures"
         + (
-            ", and without its share the disks did less than fio says"
+            ", and without the ramp the disks did less than fio reports"
             if hides
-            else "; the bytes are in order without it"
+            else "; the byte count is plausible without it"
         ),
-        fix="read the counters when the ramp is over, not when fio starts",
+        fix="start reading the counters when the ramp ends, not when fio starts",
         weight=70,
     )
 
 
 RULE = Rule(
     id="ramp-in-window",
-    title="The ramp is in the counters",
-    wrong="fio leaves ramp_time and the laying out of files out of its figures; a disk's counters do not. Compared "
-    "with them over the whole run, a cache can hide behind the ramp's I/O.",
-    shows="In evidence: the window of the counters is as long as run and ramp together. poolproof itself opens the "
-    "window when the ramp is over and closes it when fio ends, so this shows up for counters taken by others.",
-    error="The counters are high, by ramp over runtime. Measured: 8829 reads on the disk for 4000 by fio.",
+    title="The counters include the ramp",
+    wrong="fio's figures exclude ramp_time and file layout; the disk's counters include both. If fio's figures are "
+    "compared with counters of the whole run, the ramp's I/O can hide a cache.",
+    shows="In evidence: the window of the counters is as long as run and ramp together. poolproof itself starts the "
+    "window when the ramp ends and stops it when fio ends, so this applies only to counters taken by others.",
+    error="The counters are too high by the ratio of ramp to runtime. Measured: 8829 reads on the disk, 4000 reported "
+    "by fio.",
     fix="Take the counters after the ramp.",
     sources=("measured case L17",),
     pitfall_numbers="A12, #32",

@@ -23,7 +23,7 @@ def _in_job(case: Case) -> Iterable[Finding]:
             message=f"{who(case, jobs)} picks its blocks without a map (norandommap, or a skewed distribution): one "
             "pass over the size writes about 63 % of the blocks and some of them twice; a later read of the file meets "
             "holes",
-            fix="fill the file by a sequential write first; leave out norandommap where every block counts",
+            fix="fill the file with a sequential write first; remove norandommap if every block must be written",
             weight=30,
         )
 
@@ -31,8 +31,8 @@ def _in_job(case: Case) -> Iterable[Finding]:
 RULE = Rule(
     id="random-coverage",
     title="Random writes do not cover the file",
-    wrong="Without a map of the blocks done, random writes hit some twice and miss others: after one pass 1 − 1/e = 63 "
-    "% are written. Whoever reads the file later reads holes for the rest.",
+    wrong="Without a map of the blocks already written, random writes hit some blocks twice and miss others: after one "
+    "pass 1 − 1/e = 63 % are written. A later read of the file reads holes for the rest.",
     shows="In a job: random writes with norandommap or a random_distribution such as zipf.",
     error="High for a read job that follows.",
     fix="Fill the file first.",
