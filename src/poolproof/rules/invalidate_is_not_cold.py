@@ -1,4 +1,4 @@
-"""Reads that are not cold."""
+"""Reads that may come from a warm cache."""
 
 from collections.abc import Iterable
 
@@ -11,21 +11,21 @@ from poolproof.rules.path import is_fuse, is_network, is_zfs, may_end_in_ram
 from poolproof.rules.reproduction import script
 
 _FIX = (
-    "make it cold by the layout's own means: zpool export and import; sync and drop_caches on every layer (host and "
-    "guest, FUSE and branch); remount; then invalidate=1 and no pre_read"
+    "empty the caches of every layer: zpool export and import; sync and drop_caches (host and guest, FUSE and "
+    "branch); remount; then invalidate=1 and no pre_read"
 )
 
 
 def _reason(case: Case, job: LoadPart) -> str | None:
-    """Why the file may still be in RAM when the job starts."""
+    """Return the reason why the file may still be in RAM when the job starts, or None."""
     if not job.reads or not may_end_in_ram(job, case.target):
         return None
     if fio_job(job).flag("pre_read"):
         return "pre_read=1 reads the whole file into RAM first"
     if not job.invalidates_cache:
-        return "invalidate=0 leaves in RAM what was read or written before"
+        return "invalidate=0 keeps in RAM what was read or written before"
     if is_zfs(case.target):
-        return "ZFS keeps its ARC whatever invalidate=1 says"
+        return "ZFS keeps its ARC despite invalidate=1"
     if is_fuse(case.target):
         return "invalidate=1 does not reach the page cache of the file system below FUSE"
     return "invalidate=1 does not reach the server's cache" if is_network(case.target) else None
@@ -50,9 +50,9 @@ RULE = Rule(
     id="invalidate-is-not-cold",
     title="The cache is not cold",
     wrong="fio drops a file's pages before it starts (invalidate=1). That works on ext4, xfs and btrfs; ZFS, FUSE and "
-    "network file systems have a further cache that it does not reach.",
-    shows="In a job: reads through memory on such a file system, or invalidate=0, or pre_read=1.",
-    error="High on reads. Measured on mergerfs with cache.files=off: no read reached the disk.",
+    "network file systems have another cache that it does not reach.",
+    shows="In a job: reads through RAM on such a file system, or invalidate=0, or pre_read=1.",
+    error="Too high on reads. Measured on mergerfs with cache.files=off: no read reached the disk.",
     fix=_FIX,
     sources=("fio filesetup.c, __file_invalidate_cache", "https://github.com/openzfs/zfs/issues/18684"),
     pitfall_numbers="#12, #18, #45, #47",

@@ -1,4 +1,4 @@
-"""A queue depth that the engine cannot have."""
+"""A queue depth that the engine does not support."""
 
 from collections.abc import Iterable
 
@@ -10,7 +10,7 @@ from poolproof.rules.path import is_zfs
 from poolproof.rules.reproduction import script
 
 _PLAIN = ("sync", "psync", "vsync", "pvsync", "pvsync2")
-_FIX = "ioengine=io_uring (or libaio) with direct=1, or iodepth=1 and as many numjobs, each with its own file"
+_FIX = "ioengine=io_uring (or libaio) with direct=1, or iodepth=1 and that many numjobs, each with its own file"
 
 
 def _in_job(case: Case) -> Iterable[Finding]:
@@ -31,7 +31,7 @@ def _in_job(case: Case) -> Iterable[Finding]:
 
 
 def _mended(case: Case, job: LoadPart) -> Changes:
-    """An asynchronous engine past RAM; elsewhere the depth that it really is, for what is buffered has no true one."""
+    """Return libaio for direct I/O; otherwise return iodepth=1, because buffered I/O has no real queue depth."""
     if fio_job(job).engine not in _PLAIN or not job.direct or job.commits_each_write or is_zfs(case.target):
         return {"iodepth": "1"}
     return {"ioengine": "libaio"}
@@ -40,11 +40,11 @@ def _mended(case: Case, job: LoadPart) -> Changes:
 RULE = Rule(
     id="iodepth-with-sync-engine",
     title="iodepth without effect",
-    wrong="sync, psync, mmap and their like (psync is the default) do one I/O at a time whatever iodepth says. The "
-    "figure is true, for a depth of 1.",
+    wrong="sync, psync, mmap and similar engines (psync is the default) do one I/O at a time and ignore iodepth. The "
+    "result is correct, but for a depth of 1.",
     shows="In a job: a synchronous engine, iodepth over 1, and io_submit_mode not offload. fio itself prints `queue "
     "depth will be capped at 1`.",
-    error="Low on disks that can work in parallel; the reader believes in a depth that was never there.",
+    error="Too low on disks that can work in parallel; the reader assumes a depth that was never used.",
     fix=_FIX,
     sources=("https://fio.readthedocs.io/en/latest/fio_doc.html (iodepth)", "fio backend.c"),
     pitfall_numbers="#6",

@@ -1,4 +1,4 @@
-"""From findings to one verdict. The reasoning behind it stands in docs/verdicts.md."""
+"""From findings to one verdict. docs/verdicts.md explains the reasoning."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -14,21 +14,21 @@ _VERDICT: dict[Effect, Verdict] = {"fails": "failed", "refutes": "refuted", "sus
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a figure is, and why: findings with the strongest first."""
+    """The verdict on a result and its reasons: the findings, strongest first."""
 
     verdict: Verdict
     findings: tuple[Finding, ...]
 
 
 def judge(case: Case) -> Judgement:
-    """The verdict on one figure, by every rule."""
+    """Apply every rule to one result and return the verdict."""
     proven = proves(case)
     findings = sorted(_all_findings(case, proven), key=_strength)
     return Judgement(_verdict(findings, proven), tuple(findings))
 
 
 def lint(case: Case) -> tuple[Finding, ...]:
-    """What the job and its target alone give away, before a run; the strongest first."""
+    """Return the findings on a job and its target before a run, strongest first."""
     found = [finding for rule in all_rules() if rule.in_job for finding in rule.in_job(case)]
     return tuple(sorted(found, key=_strength))
 
@@ -39,7 +39,7 @@ def _all_findings(case: Case, proven: bool) -> Iterable[Finding]:
 
 
 def _findings(rule: Rule, case: Case, proven: bool) -> Iterable[Finding]:
-    """What came out speaks before what could be foreseen: a trap that was seen to work is not suspected as well."""
+    """Return the findings of one rule: those on the result if there are any, otherwise those on the job."""
     seen = tuple(rule.in_result(case)) if rule.in_result else ()
     if seen or rule.in_job is None:
         return seen
@@ -48,7 +48,7 @@ def _findings(rule: Rule, case: Case, proven: bool) -> Iterable[Finding]:
 
 
 def _settled(rule: Rule, foreseen: tuple[Finding, ...]) -> Iterable[Finding]:
-    """What is left of what could be foreseen when the account proves the figure."""
+    """Return the job findings that remain when the byte count proves the result."""
     return () if rule.cleared_by_byte_count else [replace(finding, effect="notes") for finding in foreseen]
 
 

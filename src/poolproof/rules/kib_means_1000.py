@@ -1,4 +1,4 @@
-"""fio's own idea of KiB."""
+"""fio reads KiB as 1000 bytes by default."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -27,7 +27,7 @@ def _in_job(case: Case) -> Iterable[Finding]:
             mend = "write k, m, g (4k, 1m, 16g), or kb_base=1000 before the sizes"
             yield _finding(job, odd, f"{', '.join(odd)}: {why}", mend)
         if late:
-            why = "which fio has read by then, with a k of 1024 and a KiB of 1000"
+            why = "which fio has already read with k = 1024 and KiB = 1000"
             said = f"kb_base=1000 comes after {', '.join(late)}, {why}"
             yield _finding(job, late, said, "put kb_base=1000 before the sizes")
 
@@ -42,7 +42,7 @@ def _sizes(job: LoadPart) -> list[tuple[str, str]]:
 
 
 def _before_kb_base(job: LoadPart) -> list[str]:
-    """The sizes that a kb_base=1000 behind them was meant for and does not reach."""
+    """Return the sizes that come before kb_base=1000, so it does not apply to them."""
     if kb_base_of(fio_job(job).options) != 1000:
         return []
     return [
@@ -60,7 +60,7 @@ def _given(job: LoadPart) -> str:
 
 
 def _mended(_case: Case, job: LoadPart) -> Changes:
-    """The size that the reader sees: fio's k is 1024. Where a kb_base comes too late, bytes, which mean the same."""
+    """Return the intended sizes: in k, m, g (1024); in bytes if kb_base comes too late to apply."""
     late = _before_kb_base(job)
     if late:
         return {name: str(parse_bytes(text, 1000)) for name, text in _sizes(job) if f"{name}={text}" in late}
@@ -71,12 +71,12 @@ def _mended(_case: Case, job: LoadPart) -> Changes:
 
 RULE = Rule(
     id="kib-means-1000",
-    title="KiB that are 1000 bytes",
-    wrong="In fio's default mode `4KiB` is 4000 bytes and `4k` is 4096. Blocks of 4000 bytes are no whole sectors: "
-    "direct=1 fails, buffered writes read first.",
+    title="KiB means 1000 bytes",
+    wrong="In fio's default mode `4KiB` is 4000 bytes and `4k` is 4096. Blocks of 4000 bytes are not whole sectors: "
+    "direct=1 fails, and buffered writes must read first.",
     shows="In a job: a size that ends in KiB, MiB or GiB without kb_base=1000; or a size with a suffix before "
-    "kb_base=1000 on a command line, or in the globals above a section that has it: fio has read that size by then.",
-    error="Either way; sizes 2 to 7 % off, and unaligned blocks.",
+    "kb_base=1000 on a command line, or in the globals above a section that sets it: fio has already read that size.",
+    error="Too high or too low; sizes 2 to 7 % off, and unaligned blocks.",
     fix="Write 4k, 1m, 16g; kb_base before the sizes.",
     sources=("https://fio.readthedocs.io/en/latest/fio_doc.html (kb_base)",),
     pitfall_numbers="#33",

@@ -21,8 +21,8 @@ def _in_job(case: Case) -> Iterable[Finding]:
         yield Finding(
             rule="l2arc-cold",
             effect="notes",
-            message=f"the cache device fills by 32 MiB/s (8 MiB/s before 2.3) at most: {format_size(size)} take it "
-            f"{format_duration(size / _FILL_BYTES_PER_S)}, the run {format_duration(seconds)}",
+            message=f"the cache device fills at no more than 32 MiB/s (8 MiB/s before 2.3): {format_size(size)} takes "
+            f"{format_duration(size / _FILL_BYTES_PER_S)}, and the run lasts only {format_duration(seconds)}",
             fix=_FIX,
             weight=35,
         )
@@ -37,7 +37,7 @@ def _in_result(case: Case) -> Iterable[Finding]:
         yield Finding(
             rule="l2arc-cold",
             effect="notes",
-            message=f"the cache device took in {format_size(use.l2_write_bytes)} and gave "
+            message=f"the cache device wrote {format_size(use.l2_write_bytes)} and read "
             f"{format_size(use.l2_read_bytes or 0)} during the run: it was still filling",
             fix=_FIX,
             weight=45,
@@ -48,10 +48,10 @@ RULE = Rule(
     id="l2arc-cold",
     title="The cache device is still filling",
     wrong="A ZFS cache device fills slowly (l2arc_write_max, 32 MiB/s), and by default not from sequential reads. A "
-    "short test shows a cold one; export and import do not empty it, so another test may show a warm one.",
+    "short test measures a cold cache; export and import do not empty it, so another test may measure a warm one.",
     shows="In a job: the pool has a cache device, and the run is shorter than filling it takes. In evidence: "
-    "l2_write_bytes still grows.",
-    error="Low when cold, high when warm by accident.",
+    "l2_write_bytes is still growing.",
+    error="Too low if the cache is cold, too high if it happens to be warm.",
     fix=_FIX,
     sources=("man zfs.4 (l2arc_write_max)", "https://github.com/openzfs/zfs/issues/10687"),
     pitfall_numbers="#23",

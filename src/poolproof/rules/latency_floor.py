@@ -1,4 +1,4 @@
-"""Latencies that no disk can have."""
+"""Latencies too low for any disk."""
 
 from collections.abc import Iterable
 from functools import partial
@@ -13,7 +13,7 @@ from poolproof.rules.reproduction import script
 from poolproof.units import format_duration
 
 _FLOOR_NS = 5000.0
-_MEMORY = "no disk answers in less than 5 µs, memory does"
+_MEMORY = "no disk answers in less than 5 µs, only memory does"
 
 
 def _in_result(case: Case) -> Iterable[Finding]:
@@ -31,7 +31,9 @@ def _completion(case: Case, part: ReportedDirection) -> Finding | None:
     half = f"half of the {part.kind}s took less than {format_duration(median_ns / 1e9)}: {_MEMORY}"
     if effect == "notes":
         aside = "readahead" if part.kind == "read" else "copying into RAM"
-        half += f". That is {aside}; the bandwidth is judged by the bytes, these latencies are not the disk's"
+        half += (
+            f". The cause is {aside}; the byte count decides on the bandwidth, and these latencies are not the disk's"
+        )
     return Finding(
         rule="latency-floor",
         effect=effect,
@@ -42,13 +44,13 @@ def _completion(case: Case, part: ReportedDirection) -> Finding | None:
 
 
 def _median_of_all(part: ReportedDirection) -> float | None:
-    """About half of the I/Os took less, submission included: an engine that waits in submission has no more to wait."""
+    """Return the median latency including submission, because some engines do the I/O during submission."""
     submission = part.figures.slat.mean_ns if part.figures.slat else None
     return None if part.median_ns is None else part.median_ns + (submission or 0.0)
 
 
 def _effect(case: Case, part: ReportedDirection, job: LoadPart | None, flow: Flow | None) -> Effect:
-    """Buffered sequential reads and buffered writes end in RAM by design, and the bytes decide what they are worth."""
+    """Return the effect; buffered sequential reads and buffered writes end in RAM by design, so the bytes decide."""
     if flow is not None and flow.in_order:
         return "notes"
     if job is None:
@@ -60,7 +62,7 @@ def _effect(case: Case, part: ReportedDirection, job: LoadPart | None, flow: Flo
 
 
 def _syncs(case: Case, result: PartOutcome) -> Finding | None:
-    """A sync of fresh buffered data has to write. With direct=1 there may be nothing left to do, honestly."""
+    """A sync of new buffered data has to write. With direct=1 there may be nothing left to write."""
     job = job_named(case, result.name)
     median_ns = result.sync.percentiles_ns.get(50.0) if result.sync else None
     if median_ns is None or median_ns >= _FLOOR_NS or job is None or not job.sync_every or job.direct:
@@ -69,7 +71,7 @@ def _syncs(case: Case, result: PartOutcome) -> Finding | None:
         rule="latency-floor",
         effect="refutes",
         message=f"half of the syncs took less than {format_duration(median_ns / 1e9)}: a sync that writes to a disk "
-        "takes more than 5 µs, these wrote nowhere",
+        "takes more than 5 µs, so these reached no disk",
         fix="look for tmpfs, `sync=disabled`, eatmydata, or a mount with nobarrier; test on the disk that will hold "
         "the data",
         weight=85,
@@ -79,11 +81,11 @@ def _syncs(case: Case, result: PartOutcome) -> Finding | None:
 RULE = Rule(
     id="latency-floor",
     title="Faster than a disk can be",
-    wrong="The I/Os ended in memory. Even the fastest drive needs several microseconds for the way over PCIe.",
+    wrong="The I/Os ended in memory. Even the fastest drive needs several microseconds for the PCIe transfer.",
     shows="In a result: half of the I/Os, or of the syncs of buffered data, took less than 5 µs. Buffered sequential "
-    "reads (readahead) and buffered writes do that by design: there it is a note, and the bytes decide.",
-    error="High. Measured: p99 of fdatasync 266 ns on tmpfs, which passes etcd's own test.",
-    fix="direct=1 where it is honoured, cold caches, a target that is a disk.",
+    "reads (readahead) and buffered writes do that by design: the finding is then a note, and the byte count decides.",
+    error="Too high. Measured: p99 of fdatasync is 266 ns on tmpfs, which passes etcd's own test.",
+    fix="direct=1 if the file system honours it, cold caches, and a disk as the target.",
     sources=("measured cases L14, L15",),
     pitfall_numbers="A6, #20",
     in_result=_in_result,

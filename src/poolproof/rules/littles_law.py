@@ -1,4 +1,4 @@
-"""Rate, latency and queue depth have to agree."""
+"""Rate, latency and queue depth must agree."""
 
 from collections.abc import Iterable
 from functools import partial
@@ -33,7 +33,7 @@ def _of_job(case: Case, job: PartOutcome) -> Finding | None:
 
 
 def _in_flight(mine: list[ReportedDirection]) -> float | None:
-    """IOPS × mean latency, summed over the directions: I/Os outstanding on average. None where a figure is missing."""
+    """Return IOPS × mean latency over all directions, the average I/Os in flight; None if a value is missing."""
     products = [_product(part) for part in mine]
     if not products or any(product is None for product in products):
         return None
@@ -49,7 +49,7 @@ def _product(part: ReportedDirection) -> float | None:
 
 
 def _queue(case: Case, result: PartOutcome, mine: list[ReportedDirection]) -> int | None:
-    """I/Os that these figures can have outstanding: all clones of a group, one job otherwise."""
+    """Return the most I/Os these results can have in flight: of all clones of a group, or of one job."""
     if not mine or not case.load.parts:
         return None
     if case.outcome is not None and len(case.outcome.parts) == 1:
@@ -61,7 +61,7 @@ def _queue(case: Case, result: PartOutcome, mine: list[ReportedDirection]) -> in
 
 
 def _keeps_queue_full(case: Case, part: ReportedDirection) -> bool:
-    """Whether nothing in the job explains an empty queue: its own pauses, syncs, or a submission that waits."""
+    """True if nothing in the job explains an empty queue: no pauses, no syncs, no blocking submission."""
     job = job_of(case, part)
     if job is None or job.is_synchronous or not job.direct:
         return False
@@ -73,8 +73,8 @@ def _impossible(case: Case, mine: list[ReportedDirection], in_flight: float, que
     return Finding(
         rule="littles-law",
         effect="suspects" if proves(case) else "refutes",
-        message=f"{sums} makes {in_flight:.3g} I/Os in flight, but the job allows {queue}: latency or rate is wrong",
-        fix="fio --cpuclock-test; clocksource=clock_gettime; and check that figures and job belong together",
+        message=f"{sums} means {in_flight:.3g} I/Os in flight, but the job allows {queue}: latency or rate is wrong",
+        fix="fio --cpuclock-test; clocksource=clock_gettime; and check that the results belong to this job",
         weight=65,
     )
 
@@ -88,9 +88,9 @@ def _idle(in_flight: float, queue: int) -> Finding:
     return Finding(
         rule="littles-law",
         effect="notes",
-        message=f"on average {in_flight:.2g} I/Os were in flight of the {queue} that the job allows: submission or "
+        message=f"on average {in_flight:.2g} of the {queue} I/Os that the job allows were in flight: submission or "
         "fio itself held them back, not the disk",
-        fix="more jobs with a smaller iodepth each; look whether a CPU is full",
+        fix="more jobs with a smaller iodepth each; check if a CPU is saturated",
         weight=35,
     )
 
@@ -99,12 +99,12 @@ RULE = Rule(
     id="littles-law",
     title="Rate, latency and depth do not agree",
     wrong="The number of I/Os in flight is the rate times the mean latency. It can't be more than iodepth × numjobs: "
-    "if it is, the clock was broken or the figures belong to different runs.",
-    shows="In a result: IOPS × mean latency is over 1.1 × the queue of the job. Far below the queue, in an "
-    "asynchronous direct job that never pauses, it is a note: the queue was mostly empty. Time in fsync is in neither "
-    "figure.",
-    error="Either way.",
-    fix="Check the clock (fio --cpuclock-test) and the origin of the figures.",
+    "if it is, the clock was wrong or the results belong to different runs.",
+    shows="In a result: IOPS × mean latency is over 1.1 × the queue of the job. If it is far below the queue in an "
+    "asynchronous direct job that never pauses, the finding is a note: the queue was mostly empty. Neither value "
+    "includes time in fsync.",
+    error="Too high or too low.",
+    fix="Check the clock (fio --cpuclock-test) and the origin of the results.",
     sources=("Little, A Proof for the Queuing Formula L = λW, 1961", "https://github.com/axboe/fio/issues/630"),
     pitfall_numbers="A7",
     in_result=_in_result,

@@ -17,12 +17,12 @@ def _in_job(case: Case) -> Iterable[Finding]:
         return
     idle = [job for job in writers if not (job.sync_every or job.writes_are_synchronous)]
     if zfs.logbias == "throughput":
-        why = f"{who(case, writers)} writes to a dataset with logbias=throughput, which passes the log device by"
+        why = f"{who(case, writers)} writes to a dataset with logbias=throughput, which bypasses the log device"
     elif idle and zfs.sync != "always":
         why = f"{who(case, idle)} makes no synchronous writes, and only those go to the log device"
     else:
         return
-    yield Finding("log-device-idle", "notes", f"{why}: it has no part in the figure", _FIX, 40)
+    yield Finding("log-device-idle", "notes", f"{why}: it does not affect the result", _FIX, 40)
 
 
 def _in_result(case: Case) -> Iterable[Finding]:
@@ -35,7 +35,7 @@ def _in_result(case: Case) -> Iterable[Finding]:
             rule="log-device-idle",
             effect="notes",
             message=f"fio wrote {format_size(found.fio_write_bytes)}, and {format_size(use.zil_slog_bytes)} went to "
-            "the log device: it has no part in the figure",
+            "the log device: it does not affect the result",
             fix=_FIX,
             weight=50,
         )
@@ -44,11 +44,11 @@ def _in_result(case: Case) -> Iterable[Finding]:
 RULE = Rule(
     id="log-device-idle",
     title="The log device has nothing to do",
-    wrong="A ZFS log device takes synchronous writes only. A test without them says that a log device brings nothing, "
-    "or credits it with what the ARC did.",
+    wrong="A ZFS log device takes only synchronous writes. A test without them suggests that a log device has no "
+    "benefit, or credits it with the effect of the ARC.",
     shows="In a job: the pool has a log device, and the job never syncs, or logbias is throughput. In evidence: "
-    "zil_itx_metaslab_slog_bytes hardly moved.",
-    error="None in the figure; the conclusion about the log device is wrong.",
+    "zil_itx_metaslab_slog_bytes hardly grew.",
+    error="None in the result; the conclusion about the log device is wrong.",
     fix=_FIX,
     sources=("man zfsprops (logbias, sync)", "https://www.truenas.com/docs/references/slog/"),
     pitfall_numbers="#21",

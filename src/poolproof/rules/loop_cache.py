@@ -1,4 +1,4 @@
-"""Loop devices that cache what lies below them."""
+"""Loop devices that cache their backing file."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ _FIX = "losetup --direct-io=on LOOP FILE, and fill the file behind it (no holes)
 
 @dataclass(frozen=True)
 class _Hop:
-    """What went into the leaves on one disk (`moved_bytes` of the flow), and what that disk counted of it."""
+    """What the leaves on one disk moved (`moved_bytes` of the flow), and what that disk counted."""
 
     leaves: tuple[str, ...]
     below: str
@@ -23,7 +23,7 @@ class _Hop:
 
 
 def _hops(case: Case) -> Iterator[_Hop]:
-    """One for each disk below and each direction. Leaves on one disk are summed: it has one counter for all of them."""
+    """Yield one hop per disk below and direction. Leaves on the same disk are summed: its counter covers them all."""
     leaves = case.evidence.leaves if case.evidence else ()
     found = case.evidence.account if case.evidence else None
     for below in sorted({leaf.below_device for leaf in leaves if leaf.below_device}) if found else ():
@@ -47,7 +47,7 @@ def _in_job(case: Case) -> Iterable[Finding]:
         rule="loop-cache",
         effect="suspects",
         message=f"{', '.join(loops)} goes through the page cache of the file below it: direct=1 ends at the loop "
-        "device, and RAM stands behind it",
+        "device, and RAM caches the file behind it",
         fix=_FIX,
         weight=80,
     )
@@ -72,17 +72,17 @@ def _in_result(case: Case) -> Iterable[Finding]:
 
 
 def _hidden(case: Case, hops: tuple[_Hop, ...]) -> Iterable[Finding]:
-    """What went into a loop device with a cache, and no count of the disk below tells whether it came out again.
+    """Yield a finding if the counters of the disk below can't show what the cache of a loop device served.
 
-    The account of the leaves proves nothing here: the cache lies below them.
+    The byte count of the leaves proves nothing here, because the cache is below them.
     """
     loops = ", ".join(case.target.loop_without_direct) if case.target else ""
     for hop in hops:
         if hop.flow.ratio > _OTHERS_TOO:
             yield _doubt(
                 f"{loops} goes through the page cache of the file below it; {', '.join(hop.leaves)} {hop.verb} "
-                f"{hop.flow.moved}, and {hop.below}, the disk below, {hop.verb} {hop.flow.counted}: others use that "
-                "disk, or the cache read ahead, so its counters can't tell what came from RAM"
+                f"{hop.flow.moved}, and {hop.below}, the disk below, {hop.verb} {hop.flow.counted}: something else "
+                "uses that disk, or the cache read ahead, so its counters can't show what came from RAM"
             )
     if not hops and _moved(case):
         yield _doubt(f"{loops} goes through the page cache of the file below it, and no disk below it was counted")
@@ -93,7 +93,7 @@ def _doubt(message: str) -> Finding:
 
 
 def _moved(case: Case) -> bool:
-    """Whether the leaves served anything that a cache below them could have served instead."""
+    """True if the leaves moved data that a cache below them could have served."""
     found = case.evidence.account if case.evidence and case.evidence.leaves else None
     return found is not None and bool((case.cold and found.leaf_read_bytes) or found.leaf_drained_write_bytes)
 
@@ -103,10 +103,10 @@ RULE = Rule(
     title="A loop device with a cache below it",
     wrong="A loop device reads and writes its file through the page cache unless direct I/O is on, so direct=1 above "
     "it still ends in RAM.",
-    shows="Before the run: /sys/block/loopN/loop/dio is 0. In evidence: the disk that the file lives on moved less "
-    "than 85 % of what the loop device moved. Where it moved over 15 % more, or was not counted, nothing clears a loop "
-    "device without direct I/O of the doubt.",
-    error="High. Measured: 1236 MB/s with no read on the disk, 377 MB/s with direct I/O on.",
+    shows="Before the run: /sys/block/loopN/loop/dio is 0. In evidence: the disk that stores the file moved less "
+    "than 85 % of what the loop device moved. If that disk moved over 15 % more, or was not counted, a loop device "
+    "without direct I/O remains suspect.",
+    error="Too high. Measured: 1236 MB/s with no reads on the disk, 377 MB/s with direct I/O on.",
     fix=_FIX,
     sources=("measured cases L09, L10", "https://github.com/longhorn/longhorn-engine/issues/207"),
     pitfall_numbers="#17",
