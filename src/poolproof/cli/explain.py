@@ -22,8 +22,9 @@ def command(
         return
     found = find(rule)
     if as_json:
-        keys = ("id", "title", "wrong", "shows", "error", "mend", "sources", "reproduce")
-        typer.echo(json.dumps({key: getattr(found, key) for key in keys}))
+        keys = {"mend": "fix"}  # the name of the key is public
+        names = ("id", "title", "wrong", "shows", "error", "mend", "sources", "reproduce")
+        typer.echo(json.dumps({name: getattr(found, keys.get(name, name)) for name in names}))
         return
     typer.echo(f"{found.id}: {found.title}\n\n{found.wrong}\n\nHow to recognize it: {found.shows}")
     typer.echo(f"\nThe error: {found.error}\n\nThe fix: {found.fix}")

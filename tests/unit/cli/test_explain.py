@@ -1,0 +1,18 @@
+"""`poolproof explain`: the keys that other programs read."""
+
+import json
+
+import pytest
+
+from poolproof.cli.main import main
+from poolproof.rules.catalogue import rule
+
+
+def test_json_has_the_public_keys(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("sys.argv", ["poolproof", "explain", "smr", "--json"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 0
+    found = json.loads(capsys.readouterr().out)
+    assert list(found) == ["id", "title", "wrong", "shows", "error", "mend", "sources", "reproduce"]
+    assert (found["id"], found["mend"]) == ("smr", rule("smr").fix)
