@@ -1,4 +1,4 @@
-"""Generate pages of docs/ from the code: the command line, the exit codes, the rules. For `make docs`."""
+"""Generate pages of docs/ from the code: the command line and the exit codes. For `make docs`."""
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -10,8 +10,6 @@ import typer.main
 from poolproof.cli.commands import app_for
 from poolproof.cli.main import FAULT_EXIT_CODE
 from poolproof.errors import PoolproofError
-from poolproof.rules.catalogue import all_rules
-from poolproof.rules.docs import markdown_of
 
 _WIDTH = 100
 _NEGATIVE_RESULTS = (
@@ -68,7 +66,6 @@ def exit_codes_page() -> str:
 PAGES: Mapping[str, Callable[[], str]] = {
     "cli.md": cli_page,
     "exit-codes.md": exit_codes_page,
-    "rules.md": lambda: markdown_of(all_rules()),
 }
 """The generated pages by name in docs/."""
 

@@ -38,6 +38,7 @@ RULE = Rule(
     sources=("measured case L13",),
     pitfall_numbers="#9, A1",
     in_result=_in_result,
+    explains_lost={"read": "compressed on the disks"},
     reproduce=script(
         trap="fio --name=trap --filename=trap --rw=read --bs=1m --size=256m",
         before="fio --name=fill --filename=trap --rw=write --bs=4k --size=256m --end_fsync=1",

@@ -82,6 +82,7 @@ RULE = Rule(
     options=("bs", "iodepth", "rw"),
     fixed_options=always(refill_buffers="1"),
     in_result=_in_result,
+    explains_lost={"write": "compressed away"},
     reproduce=script(
         "fio --name=trap --filename=trap --rw=write --bs=4k --size=256m --end_fsync=1",
         needs="On btrfs mounted with compress=zstd:3, or on ZFS with compression=on.",

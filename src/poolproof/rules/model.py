@@ -1,7 +1,7 @@
 """What a rule sees and what it says. One pitfall is one file in this folder that defines `RULE`."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from poolproof.evidence.model import Evidence, Target
@@ -56,6 +56,8 @@ class Rule:
     disproves the trap, and the suspicion of `in_job` is dropped then. False for a trap that leaves the bytes as they
     are (a queue depth that was never there): its suspicion becomes a note. See docs/verdicts.md.
 
+    `explains_lost`: why bytes that fio moved reached no disk, per direction, for the byte flow on the report page.
+
     `options`: those of fio that `in_job` looks at, the one to point at first. `fixed_options`: the changes to a job
     that `in_job` speaks of after which it is silent; empty where a person has to choose.
     """
@@ -72,5 +74,6 @@ class Rule:
     in_result: Callable[[Case], Iterable[Finding]] | None = None
     reproduce: str = ""
     cleared_by_byte_count: bool = True
+    explains_lost: Mapping[Literal["read", "write"], str] = field(default_factory=dict)
     options: tuple[str, ...] = ()
     fixed_options: Callable[[Case, LoadPart], Changes] | None = None

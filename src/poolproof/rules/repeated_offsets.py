@@ -65,6 +65,7 @@ RULE = Rule(
     options=("randrepeat", "invalidate", "rw"),
     fixed_options=always(randrepeat="0"),
     in_result=_in_result,
+    explains_lost={"write": "overwritten in memory"},
     reproduce=script(
         trap="for run in 1 2; do fio --name=trap --filename=trap --rw=randread --bs=4k --size=1g --io_size=64m "
         '--invalidate=0; counted "after run $run"; done',

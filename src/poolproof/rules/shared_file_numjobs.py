@@ -141,6 +141,7 @@ RULE = Rule(
     options=("numjobs", "filename"),
     fixed_options=_mended,
     in_result=_in_result,
+    explains_lost={"read": "in RAM already: another job had read it", "write": "overwritten in memory by another job"},
     reproduce=script(
         "fio --name=trap --filename=trap --rw=write --bs=1m --size=128m --numjobs=8 --end_fsync=1 --group_reporting"
     ),

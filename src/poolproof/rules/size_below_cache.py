@@ -80,6 +80,7 @@ RULE = Rule(
     in_job=_in_job,
     options=("size", "filesize", "direct", "buffered"),
     fixed_options=_mended,
+    explains_lost={"read": "from RAM: the file fits in it"},
     reproduce=script(
         trap="fio --name=trap --filename=trap --rw=randread --bs=4k --size=256m --invalidate=0",
         before="fio --name=fill --filename=trap --rw=write --bs=1m --size=256m --refill_buffers --end_fsync=1",

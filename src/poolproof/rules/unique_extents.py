@@ -59,6 +59,7 @@ RULE = Rule(
     sources=("measured cases L02, L04",),
     pitfall_numbers="A9",
     in_result=_in_result,
+    explains_lost={"read": "in RAM already: the same blocks again", "write": "overwritten in memory"},
     reproduce=script(
         "fio --name=trap --filename=trap --rw=read --bs=1m --size=256m --time_based --runtime=5 --invalidate=0"
     ),

@@ -84,6 +84,7 @@ RULE = Rule(
     in_job=_in_job,
     options=("filename", "directory", "rw"),
     in_result=_in_result,
+    explains_lost={"read": "never written: zeros from no disk"},
     reproduce=script(
         trap="fio --name=trap --filename=trap --rw=randread --bs=4k --size=2g --direct=1 --ioengine=libaio "
         "--iodepth=32 --runtime=3 --time_based",

@@ -44,6 +44,7 @@ RULE = Rule(
     in_job=_in_job,
     options=("filename", "directory"),
     in_result=_in_result,
+    explains_lost={"read": "the target itself is RAM", "write": "the target itself is RAM"},
     reproduce=script(
         "fio --name=trap --directory=/dev/shm --rw=randread --bs=4k --size=64m --direct=1 --ioengine=libaio "
         "--iodepth=16; rm -f /dev/shm/trap*"

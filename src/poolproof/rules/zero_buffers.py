@@ -53,6 +53,7 @@ RULE = Rule(
     options=("zero_buffers", "buffer_pattern"),
     fixed_options=always(zero_buffers=None, buffer_pattern=None, refill_buffers="1"),
     in_result=_in_result,
+    explains_lost={"write": "nothing but zeros: not stored"},
     reproduce=script(
         "fio --name=trap --filename=trap --rw=write --bs=1m --size=256m --zero_buffers --end_fsync=1",
         needs="Shows on btrfs mounted with compress=zstd:3, or on ZFS with compression=on.",

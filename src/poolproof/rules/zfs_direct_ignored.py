@@ -95,6 +95,7 @@ RULE = Rule(
     options=("direct", "buffered"),
     fixed_options=_mended,
     in_result=_in_result,
+    explains_lost={"read": "from the ARC, in RAM"},
     reproduce=script(
         trap="fio --name=trap --filename=trap --rw=randread --bs=4k --size=256m --direct=1\n"
         "grep -h direct_read /proc/spl/kstat/zfs/*/iostats || true",

@@ -5,36 +5,19 @@ stored P times (the write factor), and D is what the disks wrote. What D has bey
 of the F bytes came from disks; what the disks read beyond F is read besides. So every stage's widths add up.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from poolproof.evidence.model import Account, LeafUse
 from poolproof.results.runs.model import Trial
 from poolproof.results.runs.summary import Cell
+from poolproof.rules.catalogue import all_rules
 from poolproof.units import format_size
 from poolproof.verdicts import has_values
 
 Direction = Literal["read", "write"]
 _SMALLEST_SHARE = 0.005
-
-_READ_CAUSES: Mapping[str, str] = {
-    "volatile-target": "the target itself is RAM",
-    "unwritten-read": "never written: zeros from no disk",
-    "compressed-reads": "compressed on the disks",
-    "shared-file-numjobs": "in RAM already: another job had read it",
-    "zfs-direct-ignored": "from the ARC, in RAM",
-    "unique-extents": "in RAM already: the same blocks again",
-    "size-below-cache": "from RAM: the file fits in it",
-}
-_WRITE_CAUSES: Mapping[str, str] = {
-    "volatile-target": "the target itself is RAM",
-    "shared-file-numjobs": "overwritten in memory by another job",
-    "zero-buffers": "nothing but zeros: not stored",
-    "default-buffer-compressible": "compressed away",
-    "repeated-offsets": "overwritten in memory",
-    "unique-extents": "overwritten in memory",
-}
 
 
 @dataclass(frozen=True)
@@ -90,7 +73,7 @@ def _reads(accounts: Sequence[Account], trials: Sequence[Trial], rules: Sequence
     leaves = _leaves(trials, "read")
     moved = sum(leaf.moved_bytes for leaf in leaves)
     lost, extra = max(0, fio - moved), max(0, moved - fio)
-    cause = _cause(rules, _READ_CAUSES, "read from RAM, not from a disk")
+    cause = _cause(rules, "read", "read from RAM, not from a disk")
     share = f"the disks read {_percent(moved / fio)} what fio did"
     return ByteFlow(
         direction="read",
@@ -116,7 +99,7 @@ def _writes(accounts: Sequence[Account], trials: Sequence[Trial], rules: Sequenc
     leaves = _leaves(trials, "write")
     moved = sum(leaf.moved_bytes for leaf in leaves)
     lost, extra = max(0.0, fio - moved / factor), max(0.0, moved - fio * factor)
-    cause = _cause(rules, _WRITE_CAUSES, "overwritten in memory, or shrunk on the way")
+    cause = _cause(rules, "write", "overwritten in memory, or shrunk on the way")
     late = sum(leaf.late_bytes for leaf in leaves)
     return ByteFlow(
         direction="write",
@@ -158,8 +141,9 @@ def _below(uses: Sequence[LeafUse], direction: Direction) -> str:
     return f"{uses[0].below_device} below it {verb} {format_size(sum(each or 0 for each in moved))}"
 
 
-def _cause(rules: Sequence[str], causes: Mapping[str, str], otherwise: str) -> str:
-    """The strongest finding that knows where the bytes went."""
+def _cause(rules: Sequence[str], direction: Direction, otherwise: str) -> str:
+    """Return why bytes reached no disk, from the strongest finding whose rule explains it."""
+    causes = {rule.id: rule.explains_lost[direction] for rule in all_rules() if direction in rule.explains_lost}
     return next((causes[rule] for rule in rules if rule in causes), otherwise)
 
 

@@ -1,0 +1,58 @@
+"""Print docs/rules.md, generated from the rules."""
+
+from poolproof.rules.catalogue import all_rules
+from poolproof.rules.model import Rule
+
+_INTRO = """\
+# The rules
+
+Generated from `src/poolproof/rules/` by `make docs`; do not edit.
+
+A rule is one pitfall: how to recognize it in a job before a run and in results and counters after it, and how to fix
+it. [verdicts.md](verdicts.md) explains how findings become a verdict. "Measured cases" are the labelled runs L01 to L18
+in `tests/unit/rules/test_measured.py`.
+"""
+
+
+def page() -> str:
+    """Return all rules in Markdown: a table, then a section for each."""
+    rows = ["| rule | pitfall | found in |", "|---|---|---|", *(_row(rule) for rule in all_rules())]
+    return "\n".join([_INTRO, *rows, "", *(_section(rule) for rule in all_rules())]).rstrip() + "\n"
+
+
+def _row(rule: Rule) -> str:
+    found_in = [name for name, check in (("job", rule.in_job), ("result", rule.in_result)) if check is not None]
+    return f"| [{rule.id}](#{rule.id}) | {rule.title} | {', '.join(found_in)} |"
+
+
+def _section(rule: Rule) -> str:
+    fix = rule.fix if rule.fix.endswith(".") else f"{rule.fix}."
+    lines = [
+        f"## {rule.id}",
+        "",
+        f"**{rule.title}.** {rule.wrong}",
+        "",
+        f"- **How to recognize it.** {rule.shows}",
+        f"- **Error.** {rule.error}",
+        f"- **Fix.** {fix}",
+        f"- **If the byte accounting proves the result.** {_if_proven(rule)}",
+        f"- **Sources.** {'; '.join(rule.sources)}",
+        "",
+        "```sh",
+        rule.reproduce.rstrip(),
+        "```",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _if_proven(rule: Rule) -> str:
+    if rule.in_job is None:
+        return "This rule checks results only, and its findings remain."
+    if rule.cleared_by_byte_count:
+        return "A suspicion in the job is dropped, because the bytes did reach the disks."
+    return "A suspicion in the job becomes a note, because this pitfall does not change where the bytes go."
+
+
+if __name__ == "__main__":
+    print(page(), end="")
