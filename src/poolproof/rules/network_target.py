@@ -15,8 +15,8 @@ def _in_job(case: Case) -> Iterable[Finding]:
     yield Finding(
         rule="network-target",
         effect="suspects",
-        message=f"{who(case, jobs)} works on {case.target.file_system}: direct=1 bypasses the client's cache only, and "
-        "the server has its own, whose disks are not counted here",
+        message=f"{who(case, jobs)} uses {case.target.file_system}: direct=1 bypasses only the client's cache; the "
+        "server has its own, and its disks are not counted here",
         fix="run fio (and the counters) on the server, or read more than twice the server's RAM",
         weight=55,
     )
@@ -25,7 +25,7 @@ def _in_job(case: Case) -> Iterable[Finding]:
 RULE = Rule(
     id="network-target",
     title="The server has a cache too",
-    wrong="On NFS, SMB, Ceph or 9p, O_DIRECT ends at the client. The server answers from its RAM when it can.",
+    wrong="On NFS, SMB, Ceph or 9p, O_DIRECT applies only to the client. The server answers from its RAM if it can.",
     shows="Before the run: the file system of the target is a network file system.",
     error="High.",
     fix="Count on the server.",
@@ -35,6 +35,6 @@ RULE = Rule(
     options=("filename", "directory"),
     reproduce=script(
         "for run in 1 2; do fio --name=trap --filename=trap --rw=read --bs=1m --size=512m --direct=1; done",
-        needs="On an NFS mount; findmnt names no disk there, count on the server.",
+        needs="Run on an NFS mount. findmnt shows no disk there: read the counters on the server.",
     ),
 )

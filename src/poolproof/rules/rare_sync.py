@@ -1,4 +1,4 @@
-"""A sync so rare that it is none."""
+"""A sync too rare to matter."""
 
 from collections.abc import Iterable
 
@@ -36,18 +36,18 @@ def _in_job(case: Case) -> Iterable[Finding]:
             rule="rare-sync",
             effect="suspects",
             message=f"{who(case, [job])} syncs after every {every} writes: up to "
-            f"{format_size(every * job.max_block_bytes)} for each clone are in RAM when fio ends, and no commit "
-            "latency is measured",
-            fix="end_fsync=1 as well for throughput; fdatasync=1 for the latency of a commit",
+            f"{format_size(every * job.max_block_bytes)} per numjobs clone are still in RAM when fio ends, and no "
+            "commit latency is measured",
+            fix="end_fsync=1 in addition, for throughput; fdatasync=1 for commit latency",
             weight=45,
         )
 
 
 RULE = Rule(
     id="rare-sync",
-    title="A sync now and then",
-    wrong="fsync=10000 makes a job look synced. The writes after the last sync are in RAM when fio ends, and the time "
-    "of a commit is spread over ten thousand writes.",
+    title="A sync only now and then",
+    wrong="fsync=10000 makes a job look synced. The writes after the last sync are still in RAM when fio ends, and "
+    "the time of a commit is spread over ten thousand writes.",
     shows="In a job: fsync or fdatasync of 100 or more, and no end_fsync.",
     error="High, by the share of bytes that were never synced.",
     fix="end_fsync=1 or fdatasync=1.",

@@ -1,4 +1,4 @@
-"""A load that was asked for and not reached."""
+"""A requested rate that was not reached."""
 
 from collections.abc import Iterable
 from functools import partial
@@ -12,7 +12,7 @@ from poolproof.rules.reproduction import script
 from poolproof.units import format_count
 
 _REACHED = 0.95
-_FIX = "sweep rate_iops from 10 to 90 % of the maximum, and report the percentiles at each rate that was reached"
+_FIX = "run rate_iops from 10 to 90 % of the maximum, and report the percentiles at each rate that was reached"
 
 
 def _in_job(case: Case) -> Iterable[Finding]:
@@ -21,9 +21,8 @@ def _in_job(case: Case) -> Iterable[Finding]:
         yield Finding(
             rule="rate-not-reached",
             effect="notes",
-            message=f"{who(case, jobs)} asks for rate_process=poisson, which in some releases of fio sends twice the "
-            "rate",
-            fix="compare the rate that fio reports with the one asked for",
+            message=f"{who(case, jobs)} sets rate_process=poisson, which sends twice the rate in some releases of fio",
+            fix="compare the rate that fio reports with the one requested",
             weight=25,
         )
 
@@ -41,17 +40,18 @@ def _of_part(case: Case, part: ReportedDirection) -> Finding | None:
     return Finding(
         rule="rate-not-reached",
         effect="notes",
-        message=f"{format_count(asked)} {part.kind}s a second were asked for, {format_count(reached)} were reached: "
-        "fio waits for an answer before it sends the next request, so the percentiles leave out the time that late "
-        "requests waited",
+        message=f"{format_count(asked)} {part.kind}s a second were requested, {format_count(reached)} were reached: "
+        "fio waits for an answer before it sends the next I/O, so the percentiles exclude the time that delayed I/Os "
+        "waited",
         fix=_FIX,
         weight=55,
     )
 
 
 def _asked_iops(job: LoadPart, part: ReportedDirection) -> int | None:
-    """rate_iops of the direction, over the clones that the figures sum; None for several values, which name directions
-    in an order that depends on the job.
+    """Return rate_iops of the direction, times the clones that the result sums.
+
+    None for several values, because their order of directions depends on the job.
     """
     value = fio_job(job).text("rate_iops") or ""
     if "," in value or (each := fio_job(job).number("rate_iops")) is None:
@@ -61,11 +61,11 @@ def _asked_iops(job: LoadPart, part: ReportedDirection) -> int | None:
 
 RULE = Rule(
     id="rate-not-reached",
-    title="The load was not reached",
-    wrong="fio is a closed loop: a stall makes it send less, and the waiting of requests that were never sent is in no "
-    "percentile. At a rate that the disk can't keep, percentiles look better than users would see.",
+    title="The requested rate was not reached",
+    wrong="fio is a closed loop: during a stall it sends less, and the wait of I/Os that were never sent is in no "
+    "percentile. At a rate that the disk cannot sustain, percentiles look better than users would see.",
     shows="In a result: rate_iops was set, and less than 95 % of it was reached. In a job: rate_process=poisson.",
-    error="Latency low at saturation.",
+    error="Latency is too low near saturation.",
     fix=_FIX,
     sources=(
         "https://fio.readthedocs.io/en/latest/fio_doc.html (io_submit_mode)",

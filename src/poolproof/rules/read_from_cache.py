@@ -1,4 +1,4 @@
-"""Reads that the disks never saw."""
+"""Reads that did not reach the disks."""
 
 from collections.abc import Iterable
 
@@ -18,20 +18,20 @@ def _in_result(case: Case) -> Iterable[Finding]:
         effect="notes" if flow.in_order else flow.effect,
         message=f"fio read {flow.moved}; the disks read {flow.counted} ({flow.share} of {flow.wanted}): the rest came "
         "from RAM, or from blocks that were never written",
-        fix="fill the file to its full length first, drop the caches (export and import a ZFS pool), then direct=1; "
-        "or say `cold: false` if RAM is meant to be part of the measurement",
+        fix="fill the whole file first, drop the caches (on ZFS, export and import the pool), then direct=1; or set "
+        "`cold: false` if RAM is meant to be part of the measurement",
     )
 
 
 RULE = Rule(
     id="read-from-cache",
     title="The disks read less than fio did",
-    wrong="Bytes that fio read came from a cache, from holes or from unwritten extents: the figure measures RAM.",
-    shows="The leaves read less than 85 % of what fio read in the same window; under 50 % is proof, from 85 to 95 % is "
-    "a note. Where the target compresses and the job asks for compressible data, the bytes wanted of the leaves shrink "
-    "by that share.",
-    error="High, 2 to 100 times and more. Measured: the leaves read 2.4 %, 25 % and 0.1 % of what fio read.",
-    fix="A file that is filled and larger than RAM, cold caches, direct=1 where the file system honours it.",
+    wrong="Some bytes that fio read came from a cache, from holes or from unwritten extents: the result measures RAM.",
+    shows="In the counters: the disks read less than 85 % of what fio read in the same time; under 50 % is proof, 85 "
+    "to 95 % is a note. If the target compresses and the job uses compressible data, proportionally fewer bytes are "
+    "expected from the disks.",
+    error="High, from 2 to more than 100 times. Measured: the disks read 2.4 %, 25 % and 0.1 % of what fio read.",
+    fix="Use a filled file larger than RAM, dropped caches, and direct=1 if the file system honours it.",
     sources=("measured cases L01, L04, L07, L09", "https://github.com/openzfs/zfs/issues/6040"),
     pitfall_numbers="A1",
     in_result=_in_result,

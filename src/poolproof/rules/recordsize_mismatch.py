@@ -1,4 +1,4 @@
-"""Requests smaller than the unit that the file system works in."""
+"""I/Os smaller than the file system's record."""
 
 from collections.abc import Iterable
 
@@ -14,17 +14,20 @@ from poolproof.units import format_size
 _PAGE = 4096
 _READS_OF_WRITER = 0.05
 _AMPLIFIED = 2.0
-_FIX = "for the disk's speed set recordsize or volblocksize to bs; for an application's speed leave it and report it"
+_FIX = (
+    "to measure the disks, set recordsize or volblocksize to bs; to measure what an application gets, keep it and "
+    "report it"
+)
 
 
 def _unit(case: Case) -> int:
-    """The unit that a request should be whole in: the record on ZFS, a page elsewhere."""
+    """Return the unit in bytes that a whole I/O should be a multiple of: the record on ZFS, a page elsewhere."""
     record = case.target.record_bytes if case.target and is_zfs(case.target) else None
     return record or _PAGE
 
 
 def _is_partial(job: LoadPart, unit: int) -> bool:
-    """Whether requests cover parts of units that the ones beside them don't soon complete in RAM."""
+    """True if I/Os cover only parts of units, and neighbouring I/Os do not soon complete them in RAM."""
     return job.block_bytes % unit != 0 and (job.is_random or (job.writes and unit == _PAGE))
 
 
@@ -36,9 +39,9 @@ def _in_job(case: Case) -> Iterable[Finding]:
         yield Finding(
             rule="recordsize-mismatch",
             effect="notes",
-            message=f"{who(case, [job])} uses blocks of {format_size(job.block_bytes)} where the file system works in "
-            f"{format_size(unit)}: the disks move up to {max(unit / job.block_bytes, 2):.0f} × as much, and writes "
-            "read first",
+            message=f"{who(case, [job])} uses blocks of {format_size(job.block_bytes)}, but the file system works in "
+            f"units of {format_size(unit)}: the disks move up to {max(unit / job.block_bytes, 2):.0f} × as much, and "
+            "writes have to read first",
             fix=_FIX,
             weight=40,
         )
@@ -51,13 +54,13 @@ def _in_result(case: Case) -> Iterable[Finding]:
     ratio = found.read_ratio
     if ratio is not None and ratio > _AMPLIFIED and any(job.is_random for job in case.load.parts):
         message = (
-            f"fio read {format_size(found.fio_read_bytes)} at random places; the disks read "
-            f"{format_size(found.leaf_read_bytes)}, {ratio:.2g} times as much: each request fetched a whole record"
+            f"fio read {format_size(found.fio_read_bytes)} at random offsets; the disks read "
+            f"{format_size(found.leaf_read_bytes)}, {ratio:.2g} times as much: each I/O read a whole record"
         )
     elif _read_to_change(case, found):
         message = (
-            f"fio only wrote ({format_size(found.fio_write_bytes)}), and the disks also read "
-            f"{format_size(found.leaf_read_bytes)}: records or pages were read to be changed"
+            f"fio only wrote ({format_size(found.fio_write_bytes)}), but the disks also read "
+            f"{format_size(found.leaf_read_bytes)}: records or pages were read in order to be changed"
         )
     else:
         return
@@ -72,13 +75,14 @@ def _read_to_change(case: Case, found: Account) -> bool:
 
 RULE = Rule(
     id="recordsize-mismatch",
-    title="Requests smaller than a record",
-    wrong="A file system that works in records of 128 KiB reads all of one to give 4 KiB of it, and reads it again to "
-    "change 4 KiB. The figure is what an application gets, not what the disks can do.",
-    shows="In a job: random blocks smaller than, or no multiple of, the ZFS record; writes that are no whole pages. In "
-    "evidence: reads of more than twice what fio read, or reads of more than 5 % in a job that only writes.",
-    error="Low as a measure of the disks, up to record / bs (32 times for 4 KiB in 128 KiB). Measured: 11,436 reads "
-    "for 16 MiB of unaligned writes.",
+    title="I/Os smaller than a record",
+    wrong="A file system with 128 KiB records reads a whole record to return 4 KiB of it, and reads it again to "
+    "change 4 KiB. The result is what an application gets, not what the disks can do.",
+    shows="In a job: random blocks that are smaller than the ZFS record or not a multiple of it; writes that are not "
+    "whole pages. In the counters: the disks read more than twice what fio read, or a job that only writes causes "
+    "reads of more than 5 % of its bytes.",
+    error="Low as a measure of the disks, by up to record / bs (32 times for 4 KiB in 128 KiB). Measured: 11,436 "
+    "reads for 16 MiB of unaligned writes.",
     fix=_FIX,
     sources=("https://github.com/openzfs/zfs/issues/6040", "https://github.com/openzfs/zfs/issues/10830"),
     pitfall_numbers="#16, A4",

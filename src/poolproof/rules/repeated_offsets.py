@@ -1,4 +1,4 @@
-"""The same random offsets at every run."""
+"""The same random offsets in every run."""
 
 from collections.abc import Iterable
 
@@ -10,7 +10,7 @@ from poolproof.rules.naming import who
 from poolproof.rules.path import is_fuse, is_zfs, may_end_in_ram
 from poolproof.rules.reproduction import script
 
-_FIX = "cold caches before each run (and keep the seed for a fair comparison), or randrepeat=0"
+_FIX = "drop the caches before each run (and keep the seed for a fair comparison), or set randrepeat=0"
 
 
 def _repeating(case: Case) -> list[LoadPart]:
@@ -29,8 +29,8 @@ def _in_job(case: Case) -> Iterable[Finding]:
     yield Finding(
         rule="repeated-offsets",
         effect="suspects",
-        message=f"{who(case, jobs)} reads the same random offsets at each run (randrepeat=1 is the default), and "
-        "nothing takes them out of RAM in between: a second run reads what the first one left there",
+        message=f"{who(case, jobs)} reads the same random offsets in each run (randrepeat=1 is the default), and "
+        "nothing removes them from RAM in between: a second run reads what the first one left there",
         fix=_FIX,
         weight=55,
     )
@@ -53,11 +53,11 @@ def _in_result(case: Case) -> Iterable[Finding]:
 RULE = Rule(
     id="repeated-offsets",
     title="Every run reads the same random blocks",
-    wrong="randrepeat=1 is the default: the random offsets are the same at each run. Where the cache survives between "
-    "runs, the second run is served from RAM.",
-    shows="In a job: random reads through memory, randrepeat not 0, and invalidate=0 or a file system where invalidate "
-    "has no effect. In evidence: the leaves read less than fio did.",
-    error="High from the second run on. Measured: 133, then 2675 MB/s; with randrepeat=0 143, then 154 MB/s.",
+    wrong="With randrepeat=1, the default, the random offsets are the same in each run. If the cache survives "
+    "between runs, the second run is served from RAM.",
+    shows="In a job: random reads through memory, randrepeat other than 0, and invalidate=0 or a file system on "
+    "which invalidate has no effect. In the counters: the disks read less than fio did.",
+    error="High from the second run on. Measured: 133 MB/s, then 2675 MB/s; with randrepeat=0 143 MB/s, then 154 MB/s.",
     fix=_FIX,
     sources=("measured cases L07, L08", "https://fio.readthedocs.io/en/latest/fio_doc.html (randrepeat)"),
     pitfall_numbers="#13",
@@ -70,6 +70,6 @@ RULE = Rule(
         trap="for run in 1 2; do fio --name=trap --filename=trap --rw=randread --bs=4k --size=1g --io_size=64m "
         '--invalidate=0; counted "after run $run"; done',
         before="fio --name=fill --filename=trap --rw=write --bs=1m --size=1g --refill_buffers --end_fsync=1\n"
-        "sync; echo 1 | dd of=/proc/sys/vm/drop_caches status=none  # root; else wait until the cache is gone",
+        "sync; echo 1 | dd of=/proc/sys/vm/drop_caches status=none  # needs root; or wait until the cache is empty",
     ),
 )

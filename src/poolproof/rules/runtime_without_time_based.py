@@ -14,11 +14,13 @@ from poolproof.units import format_duration, format_rate, format_size
 _FAST_BYTES_PER_S = 2e9
 _DIRECT_IOPS = 20_000  # of one I/O at a time past RAM: 50 µs each, as fast NVMe disks answer
 _LONG_ENOUGH_S = 10.0
-_FIX = "time_based=1, so that the job starts anew until runtime is over; or drop runtime"
+_FIX = "time_based=1, so that the job repeats until runtime is over; or remove runtime"
 
 
 def _may_end_early(case: Case) -> list[LoadPart]:
-    """`steadystate` ends a job as well, once its rate has settled, and says so."""
+    """Return the jobs that may end early; not those with `steadystate`, which also ends a job once its rate is steady,
+    and says so.
+    """
     return [
         job
         for job in case.load.parts
@@ -39,15 +41,15 @@ def _in_job(case: Case) -> Iterable[Finding]:
         yield Finding(
             rule="runtime-without-time-based",
             effect="suspects",
-            message=f"{who(case, [job])} asks for {format_duration(runtime)} but ends when its {format_size(whole)} "
-            f"are done: at {format_rate(rate)} that is {format_duration(whole / rate)}",
+            message=f"{who(case, [job])} has a runtime of {format_duration(runtime)} but ends when its "
+            f"{format_size(whole)} are done: at {format_rate(rate)} that takes {format_duration(whole / rate)}",
             fix=_FIX,
             weight=70,
         )
 
 
 def _fastest_bytes_per_s(job: LoadPart) -> float:
-    """2 GB/s; less where small blocks go to the disk itself, few at a time."""
+    """Return 2 GB/s, or less if small blocks go directly to the disk, a few at a time."""
     if not job.direct:
         return _FAST_BYTES_PER_S
     return min(_FAST_BYTES_PER_S, _DIRECT_IOPS * job.queue * job.max_block_bytes)
@@ -62,9 +64,11 @@ def _in_result(case: Case) -> Iterable[Finding]:
     yield Finding(
         rule="runtime-without-time-based",
         effect="fails" if too_short else "notes",
-        message=f"asked for {format_duration(asked)}, ran {format_duration(ran)}: time_based is not set, so fio ended "
-        f"when its {format_size(moved)} were done"
-        + ("; a burst that short says nothing of the disk" if too_short else ""),
+        message=(
+            f"asked for {format_duration(asked)}, ran {format_duration(ran)}: time_based is not set, so fio ended "
+            f"when its {format_size(moved)} were done"
+        )
+        + ("; such a short burst shows nothing about the disk" if too_short else ""),
         fix=_FIX,
         weight=90,
     )
@@ -74,11 +78,11 @@ RULE = Rule(
     id="runtime-without-time-based",
     title="runtime without time_based ends early",
     wrong="runtime alone is only an upper limit: the job ends as soon as its size is done, after a burst that caches "
-    "and buffers can swallow.",
-    shows="In a job: runtime, no time_based, and a size that 2 GB/s would finish sooner (with direct=1, 20,000 IOPS "
-    "for each I/O outstanding, where that is less). In a result: it ran for less than half of what was asked, and for "
-    "less than 10 s.",
-    error="Either way, mostly high: only the burst is measured. Measured: asked 30 s, ran 24 ms.",
+    "and buffers can absorb.",
+    shows="In a job: runtime, no time_based, and a size that takes less than runtime at 2 GB/s (with direct=1, at "
+    "20,000 IOPS per I/O in flight if that is slower). In a result: it ran for less than half of the requested time, "
+    "and for less than 10 s.",
+    error="Either way, usually high: only the burst is measured. Measured: 30 s requested, ran 24 ms.",
     fix=_FIX,
     sources=(
         "measured case L18",

@@ -1,4 +1,4 @@
-"""IOPS of small sequential I/O."""
+"""IOPS of small sequential I/Os, which the kernel merges."""
 
 from collections.abc import Iterable
 
@@ -33,8 +33,8 @@ def _in_job(case: Case) -> Iterable[Finding]:
         yield Finding(
             rule="sequential-iops",
             effect="notes",
-            message=f"{who(case, jobs)} does sequential I/O of {format_size(jobs[0].max_block_bytes)}{unset}: the "
-            "kernel merges it into larger requests, so its IOPS are not those of the disk",
+            message=f"{who(case, jobs)} does sequential I/Os of {format_size(jobs[0].max_block_bytes)}{unset}: the "
+            "kernel merges them into larger requests, so their IOPS are not the disk's",
             fix=_FIX,
             weight=25,
         )
@@ -48,8 +48,8 @@ def _in_result(case: Case) -> Iterable[Finding]:
         yield Finding(
             rule="sequential-iops",
             effect="notes",
-            message=f"fio did {format_count(by_fio)} I/Os, the disks {format_count(by_leaves)}: they were merged on "
-            "the way. The bandwidth stands, the IOPS are the kernel's",
+            message=f"fio did {format_count(by_fio)} I/Os, the disks did {format_count(by_leaves)} requests: the "
+            "kernel merged them. The bandwidth is valid; the IOPS are the kernel's",
             fix=_FIX,
             weight=25,
         )
@@ -58,10 +58,10 @@ def _in_result(case: Case) -> Iterable[Finding]:
 RULE = Rule(
     id="sequential-iops",
     title="IOPS of merged requests",
-    wrong="Small sequential requests are merged by readahead, writeback and the block layer. fio's IOPS then count "
-    "calls to the kernel, not requests to the disk; an upper layer can even look faster than the disk.",
-    shows="In a job: sequential, blocks of 16 KiB or less, no sync after each. In evidence: the leaves did less than "
-    "half as many I/Os as fio.",
+    wrong="Readahead, writeback and the block layer merge small sequential I/Os. fio's IOPS then count calls to the "
+    "kernel, not requests to the disk; an upper layer can even look faster than the disk.",
+    shows="In a job: sequential I/O in blocks of 16 KiB or less, without a sync after each. In the counters: the "
+    "disks did less than half as many requests as fio did I/Os.",
     error="High as IOPS; the bandwidth is right. Measured: 65,536 reads by fio, 74 by the disk.",
     fix=_FIX,
     sources=("https://github.com/axboe/fio/issues/41", "https://github.com/longhorn/longhorn/issues/7905"),

@@ -25,9 +25,10 @@ def _in_job(case: Case) -> Iterable[Finding]:
                 rule="short-commit-test",
                 effect="notes",
                 message=f"{who(case, [job])} makes {format_count(commits)} commits of "
-                f"{format_size(job.max_block_bytes)}: seconds on an SSD, one lucky window of a disk that others "
-                "use as well",
-                fix="size=220m, or time_based=1 with runtime=60; three runs; read the p99 of fdatasync, not of clat",
+                f"{format_size(job.max_block_bytes)}: on an SSD that takes seconds, and on a shared disk it may fall "
+                "into a quiet moment",
+                fix="size=220m, or time_based=1 with runtime=60; run it three times; use the p99 of fdatasync, not "
+                "of clat",
                 weight=30,
             )
 
@@ -39,11 +40,11 @@ def _mended(_case: Case, job: LoadPart) -> Changes:
 RULE = Rule(
     id="short-commit-test",
     title="A commit test of a few seconds",
-    wrong="etcd's published test writes 22 MiB: 10,030 commits. On an SSD that is over in seconds, fits every cache, "
-    "and says nothing of the minute after.",
+    wrong="etcd's published test writes 22 MiB: 10,030 commits. On an SSD that takes seconds, fits in every cache, "
+    "and shows nothing about the minute after.",
     shows="In a job: a sync after each write, no time_based, fewer than 50,000 commits.",
-    error="Latency low.",
-    fix="size=220m or 60 s, three times, on the machine's usual load.",
+    error="Latency is too low.",
+    fix="size=220m or 60 s, three times, under the machine's usual load.",
     sources=(
         "https://github.com/replicatedhq/troubleshoot/issues/323",
         "https://github.com/ahrtr/etcd-issues/issues/6",

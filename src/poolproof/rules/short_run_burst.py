@@ -1,4 +1,4 @@
-"""Writes too short to leave the buffers."""
+"""Writes too short to fill the buffers."""
 
 from collections.abc import Iterable
 
@@ -27,12 +27,12 @@ def _in_job(case: Case) -> Iterable[Finding]:
     if case.outcome is not None or not jobs:
         return
     limit = case.target.dirty_limit_bytes if case.target else None
-    against = f" (the kernel takes {format_size(limit)} of dirty data before a writer waits)" if limit else ""
+    against = f" (the kernel accepts {format_size(limit)} of dirty data before a writer waits)" if limit else ""
     yield Finding(
         rule="short-run-burst",
         effect="notes",
-        message=f"{who(case, jobs)} writes for a short time and from a standing start{against}: write buffers, the "
-        "open ZFS transaction group and a drive's fast cache take the first seconds",
+        message=f"{who(case, jobs)} writes only briefly and without a ramp{against}: write buffers, the open ZFS "
+        "transaction group and a drive's fast cache absorb the first seconds",
         fix=_FIX,
         weight=25,
     )
@@ -44,11 +44,11 @@ def _mended(_case: Case, job: LoadPart) -> Changes:
 
 RULE = Rule(
     id="short-run-burst",
-    title="A burst, not a rate",
+    title="A burst, not a sustained rate",
     wrong="The first seconds of writing fill dirty memory, the open transaction group of ZFS (5 s), a drive's SLC "
-    "cache, a controller's memory, a cloud volume's credits. The steady rate comes after that.",
-    shows="In a job: writes without ramp_time, for less than 60 s, or of less than twice the dirty limit. In a result "
-    "the rule `unstable` sees the fall.",
+    "cache, a controller's memory or a cloud volume's burst credits. The sustained rate comes after that.",
+    shows="In a job: writes without ramp_time, for less than 60 s, or of less than twice the dirty limit. In a "
+    "result, the rule `unstable` sees the drop.",
     error="High, 1.5 to 10 times.",
     fix=_FIX,
     sources=("man zfs.4 (zfs_txg_timeout)", "https://fio.readthedocs.io/en/latest/fio_doc.html (steadystate)"),

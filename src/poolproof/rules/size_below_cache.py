@@ -15,7 +15,7 @@ _GIB = 1024**3
 
 
 def _cache_bytes(case: Case) -> tuple[int, str] | None:
-    """The memory that may hold the file, and its name."""
+    """Return the bytes and the name of the memory that may cache the file; None if unknown."""
     if case.target is None:
         return None
     if is_zfs(case.target) and case.target.zfs and case.target.zfs.arc_max_bytes:
@@ -24,7 +24,7 @@ def _cache_bytes(case: Case) -> tuple[int, str] | None:
 
 
 def _enough(cache_bytes: int) -> str:
-    """Twice the memory, in whole GiB where it has some."""
+    """Return twice the memory, in whole GiB if it has at least one."""
     unit = _GIB if cache_bytes >= _GIB else _SECTOR
     return canonical_size(-(-2 * cache_bytes // unit) * unit)
 
@@ -39,15 +39,15 @@ def _in_job(case: Case) -> Iterable[Finding]:
         rule="size-below-cache",
         effect="suspects",
         message=f"{who(case, readers)} reads {format_size(unique)} through memory, and {name} is "
-        f"{format_size(cache_bytes)}: whatever is cached is read from there",
-        fix=f"size={_enough(cache_bytes)} or more in all (2 × {name}), or direct=1 where the file system "
-        "honours it, or zfs_arc_max below half of the size",
+        f"{format_size(cache_bytes)}: reads of cached data do not reach the disks",
+        fix=f"at least size={_enough(cache_bytes)} in total (2 × {name}), or direct=1 if the file system honours it, "
+        "or zfs_arc_max below half of the size",
         weight=60,
     )
 
 
 def _mended(case: Case, job: LoadPart) -> Changes:
-    """direct=1 where it is honoured; else files of twice the memory, all clones together."""
+    """Return direct=1 if it is honoured; otherwise files of twice the memory in total over all clones."""
     if (
         goes_past_ram(with_direct(job), case.target)
         and fio_job(job).engine != "mmap"
@@ -65,11 +65,11 @@ RULE = Rule(
     id="size-below-cache",
     title="The test file fits in memory",
     wrong="The files are smaller than the memory that caches them, so a read may never reach a disk.",
-    shows="In a job: the bytes that all jobs can touch are fewer than twice RAM (ZFS: twice zfs_arc_max) and the reads "
-    "go through memory. In evidence: the leaves read less than fio did.",
-    error="High on reads, 2 to more than 100 times.",
-    fix="Files of twice RAM; or cap zfs_arc_max; or direct=1 where it is honoured. primarycache=metadata is not "
-    "neutral: it takes prefetch away as well.",
+    shows="In a job: all jobs together can access fewer bytes than twice RAM (ZFS: twice zfs_arc_max), and the reads "
+    "go through memory. In the counters: the disks read less than fio did.",
+    error="High for reads, from 2 to more than 100 times.",
+    fix="Use files of twice RAM, or limit zfs_arc_max, or use direct=1 if it is honoured. primarycache=metadata is "
+    "not neutral: it also disables prefetch.",
     sources=(
         "https://github.com/openzfs/zfs/issues/6040",
         "https://github.com/axboe/fio/issues/383",

@@ -1,4 +1,4 @@
-"""One disk that holds the others back."""
+"""One disk that slows the layout down."""
 
 from collections.abc import Iterable, Sequence
 
@@ -25,10 +25,11 @@ def _in_result(case: Case) -> Iterable[Finding]:
             yield Finding(
                 rule="slow-leaf",
                 effect="notes",
-                message=f"{leaf.device} holds the layout back: {' and '.join(signs)}. The figure is true, for a layout "
+                message=f"{leaf.device} limits the layout: {' and '.join(signs)}. The result is valid for a layout "
                 "with this disk in it",
-                fix=f"if {leaf.device} is of the same kind as its peers it is likely failing: smartctl -x, look at its "
-                "errors and reallocated sectors, replace it; if it is of a slower kind, that is its speed",
+                fix=f"if {leaf.device} is the same kind of disk as the others, it is probably failing: check it with "
+                "smartctl -x (errors, reallocated sectors) and replace it; if it is a slower kind of disk, this is "
+                "its normal speed",
                 weight=75,
             )
 
@@ -38,7 +39,9 @@ def _bytes(leaf: LeafUse) -> int:
 
 
 def _had_like_work(leaf: LeafUse, peers: Sequence[LeafUse]) -> bool:
-    """A disk that is busy because it alone had work is no slow disk."""
+    """True if the others moved at least half as many bytes: a disk that is busy because it alone had work is not a slow
+    disk.
+    """
     mean = sum(_bytes(peer) for peer in peers) / len(peers)
     return leaf.read_ios + leaf.write_ios >= _FEWEST_IOS and mean >= _FAIR_SHARE * _bytes(leaf)
 
@@ -47,29 +50,33 @@ def _busier(leaf: LeafUse, peers: Sequence[LeafUse]) -> str | None:
     most = max(peer.utilisation for peer in peers)
     if leaf.utilisation < _BUSY or leaf.utilisation < _BUSIER * most:
         return None
-    return f"it was busy {100 * leaf.utilisation:.0f} % of the time, its peers at most {100 * most:.0f} %"
+    return f"it was busy {100 * leaf.utilisation:.0f} % of the time, the others at most {100 * most:.0f} %"
 
 
 def _slower(leaf: LeafUse, peers: Sequence[LeafUse]) -> str | None:
     known = [peer.latency_s for peer in peers if peer.latency_s]
     if not known or not leaf.latency_s or leaf.utilisation < _BUSY or leaf.latency_s < _SLOWER * max(known):
         return None
-    return f"a request took it {format_duration(leaf.latency_s)}, its peers at most {format_duration(max(known))}"
+    return (
+        f"its requests took {format_duration(leaf.latency_s)} on average, those of the others at most "
+        f"{format_duration(max(known))}"
+    )
 
 
 RULE = Rule(
     id="slow-leaf",
-    title="One disk holds the layout back",
-    wrong="A mirror or a stripe is as fast as its slowest disk. One sick disk makes the whole layout look slow.",
-    shows="In evidence: a leaf was busy 70 % of the time or more and 1.5 times as much as any peer, or its requests "
-    "took five times as long, while its peers moved at least half as many bytes.",
+    title="One disk limits the layout",
+    wrong="A mirror or a stripe is as fast as its slowest disk. One failing disk makes the whole layout look slow.",
+    shows="In the counters: a disk was busy at least 70 % of the time and either at least 1.5 times as busy as any "
+    "other, or its requests took at least five times as long, while the other disks moved at least half as many "
+    "bytes.",
     error="Low.",
-    fix="Look at the disk (smartctl -x) and replace it, or accept that it is of a slower kind.",
+    fix="Check the disk (smartctl -x) and replace it, or accept that it is a slower kind of disk.",
     sources=("https://www.kernel.org/doc/html/latest/block/stat.html",),
     in_result=_in_result,
     reproduce=script(
         "fio --name=trap --filename=trap --rw=randread --bs=16k --size=256m --direct=1 --time_based --runtime=10 & "
         "iostat -x 1 10; wait",
-        needs="On a mirror with one disk that is sick or of a slower kind; needs sysstat.",
+        needs="On a mirror with one disk that is failing or slower; needs sysstat.",
     ),
 )

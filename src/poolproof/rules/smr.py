@@ -13,9 +13,9 @@ def _in_job(case: Case) -> Iterable[Finding]:
         yield Finding(
             rule="smr",
             effect="notes",
-            message=f"{who(case, jobs)} writes at random on a shingled (SMR) disk: some tens of GiB go into its cache "
-            "at full speed, and after that it falls to a few writes a second",
-            fix="write more than 64 GiB at random, and let the disk rest for hours between runs",
+            message=f"{who(case, jobs)} writes at random on a shingled (SMR) disk: its cache absorbs some tens of GiB "
+            "at full speed, and then it drops to a few writes a second",
+            fix="write more than 64 GiB at random, and leave the disk idle for hours between runs",
             weight=50,
         )
 
@@ -23,12 +23,12 @@ def _in_job(case: Case) -> Iterable[Finding]:
 RULE = Rule(
     id="smr",
     title="A shingled disk",
-    wrong="A shingled disk takes random writes into a cache of about 32 GiB and rewrites its bands later. A short test "
-    "sees the cache only.",
-    shows="Before the run: the job writes at random, and the kernel calls a leaf host-aware or host-managed, or "
-    "`--devices` names an `smr`. A disk that manages its bands itself tells the kernel nothing: look up its model.",
-    error="High, up to 80 times. Seen: 120 writes a second, 1.5 after 92 minutes.",
-    fix="Test past the cache, or use another disk for such a load.",
+    wrong="A shingled disk writes random data to a cache of about 32 GiB first and rewrites its bands later. A short "
+    "test measures only the cache.",
+    shows="Before the run: the job writes at random, and the kernel reports a leaf as host-aware or host-managed, or "
+    "`--devices` names an `smr`. The kernel cannot identify a drive-managed SMR disk: look up its model.",
+    error="High, by up to 80 times. Seen: 120 writes a second, then 1.5 after 92 minutes.",
+    fix="Test beyond the cache, or use another disk for such a workload.",
     sources=("https://github.com/aicodix/smr",),
     pitfall_numbers="#40",
     in_job=_in_job,

@@ -21,22 +21,24 @@ def _in_job(case: Case) -> Iterable[Finding]:
             effect="notes",
             message=f"{who(case, jobs)} syncs after every {job.sync_every} writes at iodepth={job.depth}: each sync "
             f"waits until the queue is empty, so at most {job.sync_every} writes are ever in flight",
-            fix="iodepth=1 with more numjobs, each with its own file, for many committers; or sync=dsync at depth",
+            fix="iodepth=1 with more numjobs, each with its own file, for several committing clients; or sync=dsync "
+            "at that depth",
             weight=40,
         )
 
 
 def _mended(_case: Case, job: LoadPart) -> Changes:
-    """The depth that it really is."""
+    """Return the depth that the job really reaches."""
     return {"iodepth": str(job.sync_every or 1)}
 
 
 RULE = Rule(
     id="sync-at-depth",
     title="A sync empties the queue",
-    wrong="fsync=N and fdatasync=N let the queue run empty before each sync. A depth larger than N is never reached.",
-    shows="In a job: an asynchronous engine, iodepth larger than fsync or fdatasync.",
-    error="Low; the depth that the reader sees was never there.",
+    wrong="With fsync=N and fdatasync=N, fio empties the queue before each sync. A depth larger than N is never "
+    "reached.",
+    shows="In a job: an asynchronous engine with iodepth larger than fsync or fdatasync.",
+    error="Low: the result is taken for a depth that was never reached.",
     fix="iodepth=1 and more jobs.",
     sources=("https://fio.readthedocs.io/en/latest/fio_doc.html (fsync)",),
     pitfall_numbers="#19",

@@ -1,4 +1,4 @@
-"""Synchronous reads."""
+"""Syncs in a job that only reads."""
 
 from collections.abc import Iterable
 
@@ -14,8 +14,8 @@ def _in_job(case: Case) -> Iterable[Finding]:
         yield Finding(
             rule="sync-on-reads",
             effect="notes",
-            message=f"{who(case, jobs)} only reads, and asks for syncs as well: that has no effect on reads",
-            fix="leave out sync, fsync, fdatasync and end_fsync; direct=1 is what keeps reads out of RAM",
+            message=f"{who(case, jobs)} only reads, but sets sync options: they have no effect on reads",
+            fix="remove sync, fsync, fdatasync and end_fsync; direct=1 is what makes reads bypass RAM",
             weight=15,
         )
 
@@ -23,10 +23,10 @@ def _in_job(case: Case) -> Iterable[Finding]:
 RULE = Rule(
     id="sync-on-reads",
     title="Syncs in a job that only reads",
-    wrong="sync=1, fsync and end_fsync are about writes. On reads they do nothing, and do not make them cold.",
-    shows="In a job: rw=read or randread together with one of them.",
-    error="None by itself; the reader believes that the reads were synchronous, or cold.",
-    fix="Leave it out, and use direct=1.",
+    wrong="sync=1, fsync and end_fsync apply to writes. They have no effect on reads, and do not drop caches.",
+    shows="In a job: rw=read or randread together with one of these options.",
+    error="None in the result; it may be mistaken for synchronous or uncached reads.",
+    fix="Remove the option, and use direct=1.",
     sources=("https://fio.readthedocs.io/en/latest/fio_doc.html (sync)",),
     pitfall_numbers="#19",
     in_job=_in_job,

@@ -1,11 +1,13 @@
-"""An SSD that knows of no data."""
+"""An SSD whose blocks were trimmed and not written since."""
 
 from collections.abc import Iterable
 
 from poolproof.rules.model import Case, Finding, Rule
 from poolproof.rules.reproduction import script
 
-_FIX = "write the whole device (or the whole file) twice in sequence, then go on until the random write rate is steady"
+_FIX = (
+    "write the whole device (or the whole file) twice sequentially, then continue until the random write rate is steady"
+)
 
 
 def _is_trimmed(case: Case) -> bool:
@@ -13,7 +15,7 @@ def _is_trimmed(case: Case) -> bool:
 
 
 def _are_filled(case: Case) -> bool:
-    """Whether the files were looked at before the reads, and had no block that was never written."""
+    """True if the files were checked before the reads and had no block that was never written."""
     files = case.evidence.files if case.evidence else ()
     return bool(files) and not any(file.hole_bytes or file.unwritten_bytes for file in files)
 
@@ -23,8 +25,8 @@ def _in_job(case: Case) -> Iterable[Finding]:
         yield Finding(
             rule="trimmed-ssd",
             effect="notes",
-            message="the target was trimmed and not filled since (mkfs trims): an SSD in that state writes without "
-            "clearing anything first, and reads without looking at its flash",
+            message="the target was trimmed and not filled since (mkfs trims): in this state an SSD writes without "
+            "erasing first, and reads without accessing its flash",
             fix=_FIX,
             weight=35,
         )
@@ -36,8 +38,8 @@ def _in_result(case: Case) -> Iterable[Finding]:
         yield Finding(
             rule="trimmed-ssd",
             effect="suspects",
-            message="these reads are of blocks that were trimmed and not filled since: the drive answers them with "
-            "zeros from its map, and its counters count them all the same",
+            message="these reads are from blocks that were trimmed and not filled since: the drive returns zeros "
+            "from its mapping table, and its counters include these reads",
             fix=_FIX,
             weight=70,
         )
@@ -46,11 +48,11 @@ def _in_result(case: Case) -> Iterable[Finding]:
 RULE = Rule(
     id="trimmed-ssd",
     title="A fresh or trimmed SSD",
-    wrong="A trimmed SSD returns zeros without touching its flash, and has free blocks for every write. In use it has "
-    "neither advantage.",
-    shows="Before the run: the leaves were discarded and not filled since. The counters can't see it: the requests do "
-    "reach the drive.",
-    error="High. Seen: 2083 MB/s fresh, 581 in use.",
+    wrong="A trimmed SSD returns zeros without accessing its flash, and has free blocks for every write. In normal "
+    "use it has neither advantage.",
+    shows="Before the run: the disks were discarded and not filled since. The counters cannot show it, because the "
+    "requests do reach the drive.",
+    error="High. Seen: 2083 MB/s fresh, 581 MB/s in use.",
     fix=_FIX,
     sources=("https://github.com/openzfs/zfs/issues/10856", "https://github.com/spdk/spdk/issues/661"),
     pitfall_numbers="#38",

@@ -1,4 +1,4 @@
-"""direct=1 with blocks that no disk takes."""
+"""direct=1 with blocks that are not whole sectors."""
 
 from collections.abc import Iterable
 
@@ -23,15 +23,17 @@ def _in_job(case: Case) -> Iterable[Finding]:
         yield Finding(
             rule="unaligned-direct",
             effect="suspects",
-            message=f"{who(case, jobs)} asks for direct=1 with blocks of {jobs[0].block_bytes} bytes: direct I/O goes "
-            f"in sectors of {_SECTOR} bytes or more, and most file systems answer with EINVAL",
+            message=f"{who(case, jobs)} sets direct=1 with blocks of {jobs[0].block_bytes} bytes: direct I/O needs "
+            f"whole sectors of at least {_SECTOR} bytes, and most file systems return EINVAL",
             fix="bs=4k (note that fio reads `4KiB` as 4000 bytes), or direct=0 with fdatasync=1",
             weight=60,
         )
 
 
 def _mended(_case: Case, job: LoadPart) -> Changes:
-    """Small records that are synced need no direct=1; other blocks go up to whole pages."""
+    """Return no direct=1 for small synced records, which do not need it; otherwise a block size rounded up to whole
+    pages.
+    """
     if job.commits_each_write:
         return {"direct": None, "buffered": None}
     whole = -(-job.max_block_bytes // _PAGE) * _PAGE
@@ -40,11 +42,11 @@ def _mended(_case: Case, job: LoadPart) -> Changes:
 
 RULE = Rule(
     id="unaligned-direct",
-    title="direct=1 with odd blocks",
-    wrong="O_DIRECT moves whole sectors. With bs=2300 fio fails, or the file system goes through RAM without a word.",
-    shows="In a job: direct=1 and a block size that is no multiple of 512, or bs_unaligned.",
-    error="The run fails, or is buffered.",
-    fix="Whole sectors, or no direct=1.",
+    title="direct=1 with unaligned blocks",
+    wrong="O_DIRECT moves whole sectors. With bs=2300, fio fails, or the file system silently goes through RAM.",
+    shows="In a job: direct=1 and a block size that is not a multiple of 512, or bs_unaligned.",
+    error="The run fails or is buffered.",
+    fix="Use whole sectors, or no direct=1.",
     sources=("man 2 open (O_DIRECT)",),
     pitfall_numbers="#20, #33",
     in_job=_in_job,

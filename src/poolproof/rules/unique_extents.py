@@ -1,4 +1,4 @@
-"""More bytes moved than there are."""
+"""More bytes moved than the job can access."""
 
 from collections.abc import Iterable
 
@@ -23,7 +23,7 @@ def _in_result(case: Case) -> Iterable[Finding]:
 
 
 def _commits_all(case: Case) -> bool:
-    """RAM takes no repeats where every single write is waited for until it is safe."""
+    """True if every write waits until it is safe, so that RAM cannot absorb repeated writes."""
     return all(job.commits_each_write for job in case.load.parts if job.writes)
 
 
@@ -33,29 +33,28 @@ def _against(case: Case, kind: Kind, unique: int) -> Iterable[Finding]:
         return
     trusted = all(is_taken_at_its_word(job, case.target) for job in case.load.parts)
     effect: Effect = "notes" if trusted else "suspects"
-    did, ram = (
-        ("read", "serve all but the first pass") if kind == "read" else ("wrote", "take the repeats as overwrites")
-    )
+    did, ram = ("read", "serve all but the first pass") if kind == "read" else ("wrote", "absorb repeated writes")
     yield Finding(
         rule="unique-extents",
         effect=effect,
-        message=f"fio {did} {format_size(moved)}, but the job can touch only {format_size(unique)}: each block "
-        f"{moved / unique:.3g} times on average, and RAM can {ram}; nothing here counts what the disks did",
-        fix="size of twice RAM and one pass (no time_based), or run it under poolproof, which counts the disks",
+        message=f"fio {did} {format_size(moved)}, but the job can access only {format_size(unique)}: each block "
+        f"{moved / unique:.3g} times on average, and RAM can {ram}; there are no counters of what the disks did",
+        fix="a size of twice RAM and one pass (no time_based), or run it with poolproof, which counts what the disks "
+        "did",
         weight=65,
     )
 
 
 RULE = Rule(
     id="unique-extents",
-    title="The same bytes, again and again",
-    wrong="The job moved more bytes than it can touch, so blocks came round again. With a cache in the way, only the "
-    "first round meets the disk.",
-    shows="In a result without counters: bytes moved are more than the bytes that all jobs can touch. With counters "
-    "the byte account decides instead: an honest run with 16 rounds was seen, and its ratio was 1.0. Writes that are "
-    "committed one by one (fsync=1, sync=1) meet the disk in every round.",
-    error="High, up to the number of rounds. Inflated results had 20 to 135 rounds.",
-    fix="More data than memory, one pass; or counters beside fio.",
+    title="The same bytes again and again",
+    wrong="The job moved more bytes than it can access, so it repeated blocks. If a cache is in between, only the "
+    "first pass reaches the disk.",
+    shows="In a result without counters: more bytes were moved than all jobs can access. With counters, the byte "
+    "accounting decides instead: one honest run made 16 passes, with a ratio of 1.0. Writes that are committed one "
+    "by one (fsync=1, sync=1) reach the disk in every pass.",
+    error="High, by up to the number of passes. Inflated results had 20 to 135 passes.",
+    fix="Use more data than memory and one pass, or count what the disks do alongside fio.",
     sources=("measured cases L02, L04",),
     pitfall_numbers="A9",
     in_result=_in_result,

@@ -1,4 +1,4 @@
-"""A rate that is no single number."""
+"""A rate that no single value describes."""
 
 from collections.abc import Iterable
 from functools import partial
@@ -28,16 +28,18 @@ def _of_part(case: Case, part: ReportedDirection) -> Finding | None:
     return Finding(
         rule="unstable",
         effect="suspects" if spread > _WILD and not proves(case) else "notes",
-        message=f"the {part.kind} rate swings by {100 * spread:.0f} % of its mean of "
-        f"{format_rate(figures.bandwidth_mean_bytes or 0)}{span} ({figures.samples} samples): no single number "
-        "stands for it",
-        fix="ramp_time=15, a longer runtime, or steadystate=iops_slope:1% with ss_dur=60; look at the rate over time",
+        message=f"the {part.kind} rate has a standard deviation of {100 * spread:.0f} % of its mean of "
+        f"{format_rate(figures.bandwidth_mean_bytes or 0)}{span} ({figures.samples} samples): no single value "
+        "describes it",
+        fix="ramp_time=15, a longer runtime, or steadystate=iops_slope:1% with ss_dur=60; check the rate over time",
         weight=40,
     )
 
 
 def _spread(part: ReportedDirection) -> float | None:
-    """Standard deviation over mean of fio's samples (every 500 ms); None where there are too few of them."""
+    """Return the standard deviation of fio's samples (every 500 ms) divided by their mean; None if there are too few
+    samples.
+    """
     figures = part.figures
     if (figures.samples or 0) < _SAMPLES or not figures.bandwidth_mean_bytes or figures.bandwidth_stddev_bytes is None:
         return None
@@ -47,11 +49,12 @@ def _spread(part: ReportedDirection) -> float | None:
 RULE = Rule(
     id="unstable",
     title="The rate is not steady",
-    wrong="A mean over a burst and a crawl describes neither: caches filled, a txg closed, a drive grew hot.",
-    shows="In a result with 10 samples or more: the standard deviation is over 30 % of the mean. Over 100 %, and "
-    "without counters that prove the bytes, it raises doubt.",
+    wrong="The mean of a fast and a slow period describes neither: caches filled up, a transaction group closed, a "
+    "drive got hot.",
+    shows="In a result with at least 10 samples: the standard deviation is over 30 % of the mean. Over 100 %, "
+    "without counters that prove the bytes, the result is suspect.",
     error="Either way. Inflated results had 120 to 190 %.",
-    fix="A ramp and a longer run; report the rate over time.",
+    fix="Use a ramp and a longer run; report the rate over time.",
     sources=("https://fio.readthedocs.io/en/latest/fio_doc.html (steadystate)",),
     pitfall_numbers="A10, #14, #39",
     in_result=_in_result,

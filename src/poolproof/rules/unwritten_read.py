@@ -1,4 +1,4 @@
-"""Reads of blocks that no disk holds: holes, unwritten extents, fresh volumes."""
+"""Reads of blocks that are on no disk: holes, unwritten extents, fresh volumes."""
 
 from collections.abc import Iterable
 
@@ -10,13 +10,13 @@ from poolproof.units import format_size
 
 _ENOUGH = 0.05
 _FIX = (
-    "fill the whole file first, by a job of its own without runtime: rw=write bs=1m refill_buffers=1 end_fsync=1, "
+    "fill the whole file first, with a separate job without runtime: rw=write bs=1m refill_buffers=1 end_fsync=1, "
     "same filename and size; check with `filefrag -v FILE` that no extent is `unwritten`"
 )
 
 
 def _empty_and_whole(case: Case) -> tuple[int, int] | None:
-    """Bytes of the files that no disk holds, and bytes in all; None where nobody looked."""
+    """Return the bytes of the files that are on no disk, and their total bytes; None if they were not checked."""
     files = list(case.evidence.files) if case.evidence else []
     known = [each for each in files if each.hole_bytes is not None or each.unwritten_bytes is not None]
     if not known or len(known) < len(files):
@@ -37,8 +37,8 @@ def _in_job(case: Case) -> Iterable[Finding]:
     yield Finding(
         rule="unwritten-read",
         effect="suspects",
-        message=f"{format_size(empty)} of the {format_size(whole)} to read were never written: the file system answers "
-        "with zeros, no disk is asked",
+        message=f"{format_size(empty)} of the {format_size(whole)} to read were never written: the file system "
+        "returns zeros without reading a disk",
         fix=_FIX,
         weight=85,
     )
@@ -52,7 +52,7 @@ def _in_result(case: Case) -> Iterable[Finding]:
         empty, whole = found
         why = f"{format_size(empty)} of the {format_size(whole)} in the file were never written"
     elif found is None and all_go_past_ram(case) and not compresses(case):
-        why = "direct=1 goes past RAM, so the missing blocks were never on a disk: holes or unwritten extents"
+        why = "direct=1 bypasses RAM, so the missing blocks were never on a disk: holes or unwritten extents"
     else:
         return
     yield Finding(
@@ -67,11 +67,11 @@ def _in_result(case: Case) -> Iterable[Finding]:
 RULE = Rule(
     id="unwritten-read",
     title="Reading what was never written",
-    wrong="The file has its size but not its data: made by truncate or fallocate, by an earlier write job that stopped "
-    "on runtime (fio reserves the full size first), or on a fresh zvol or thin volume. Such reads are zeros from no "
-    "disk.",
-    shows="Before the run: holes or unwritten extents in the files. In evidence: the leaves read less than fio did "
-    "although direct=1 went past RAM.",
+    wrong="The file has its full size but not all of its data: it was created by truncate or fallocate, by an "
+    "earlier write job that stopped at its runtime (fio reserves the full size first), or it is on a fresh zvol or "
+    "thin volume. Such reads return zeros without reading a disk.",
+    shows="Before the run: holes or unwritten extents in the files. In the counters: the disks read less than fio "
+    "did although direct=1 bypassed RAM.",
     error="High, 10 to 100 times. Measured: 2636 MB/s by fio, 64 MB/s by the disk.",
     fix=_FIX,
     sources=(

@@ -15,8 +15,8 @@ def _in_job(case: Case) -> Iterable[Finding]:
             rule="verify-cost",
             effect="notes",
             message=f"{who(case, jobs)} has verify={fio_job(jobs[0]).text('verify')}: fio spends processor time on "
-            "checksums, and reads back all that it wrote",
-            fix="leave verify to a test of correctness; measure without it",
+            "checksums and reads back everything that it wrote",
+            fix="use verify only in a correctness test; measure speed without it",
             weight=30,
         )
 
@@ -24,11 +24,11 @@ def _in_job(case: Case) -> Iterable[Finding]:
 RULE = Rule(
     id="verify-cost",
     title="Verifying while measuring",
-    wrong="verify fills each buffer anew, makes checksums, and adds a phase of reads whose figures stand beside those "
-    "of the writes.",
-    shows="In a job: verify is set and the job writes.",
-    error="Low, and reads that nobody asked for.",
-    fix="Two runs: one for speed, one for correctness.",
+    wrong="verify refills each buffer, computes checksums, and adds a phase of reads, whose results appear next to "
+    "those of the writes.",
+    shows="In a job: verify is set, and the job writes.",
+    error="Low, and the result contains reads that nobody requested.",
+    fix="Make two runs: one for speed, one for correctness.",
     sources=("https://fio.readthedocs.io/en/latest/fio_doc.html (verify)",),
     pitfall_numbers="#44",
     in_job=_in_job,

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from poolproof.rules.model import Case, Effect, Finding, Rule
 from poolproof.rules.reproduction import script
 
-_FIX = "put the test files on the disk that will hold the data: directory=/path/on/that/disk"
+_FIX = "put the test files on the disk that will store the data: directory=/path/on/that/disk"
 
 
 def _in_job(case: Case) -> Iterable[Finding]:
@@ -25,8 +25,8 @@ def _finding(case: Case, effect: Effect) -> Iterable[Finding]:
     yield Finding(
         rule="volatile-target",
         effect="notes" if meant else effect,
-        message=f"the files stand on {target.file_system}, which is RAM: no disk has a part in the figure. It takes "
-        "direct=1 without an error, and a sync there does nothing",
+        message=f"the files are on {target.file_system}, which is RAM: the result does not involve a disk. It accepts "
+        "direct=1 without an error, and a sync does nothing there",
         fix=_FIX,
         weight=95,
     )

@@ -1,4 +1,4 @@
-"""Whether the run did what it was asked to do."""
+"""Runs that did not do what was asked."""
 
 from collections.abc import Iterable
 from os import strerror
@@ -25,7 +25,7 @@ def _in_result(case: Case) -> Iterable[Finding]:
     if errors:
         named = ", ".join(f"`{job.name}` ended with error {job.error} ({_meaning(job.error)})" for job in errors)
         yield _finding(
-            "fails", f"fio failed: job {named}", "run fio by hand with the kept job.fio and read its message"
+            "fails", f"fio failed: job {named}", "run fio by hand with the saved job.fio and read its message"
         )
     elif _says_that_nothing_moved(case.outcome) and (case.load.reads or case.load.writes):
         yield _finding("fails", "fio moved no data at all", "check filename, size and runtime of the job")
@@ -35,17 +35,19 @@ def _in_result(case: Case) -> Iterable[Finding]:
 
 
 def _meaning(error: int) -> str:
-    return strerror(error) if abs(error) <= _LARGEST_ERROR else "no error that a system knows"
+    return strerror(error) if abs(error) <= _LARGEST_ERROR else "not an error number of the kernel"
 
 
 def _says_that_nothing_moved(result: Outcome) -> bool:
-    """Every job tells of no bytes; a fragment that tells of none of them does not say that there were none."""
+    """True if every job reports 0 bytes; a fragment without byte counts does not say that nothing moved."""
     return bool(result.parts) and all(_is_idle(job) for job in result.parts)
 
 
 def _is_idle(job: PartOutcome) -> bool:
-    """0 bytes in each direction. Without any direction: run time or CPU, which fio prints below them, show that the
-    source holds the whole job.
+    """True if each direction has 0 bytes.
+
+    Without any direction, a run time or CPU usage shows that the source contains the whole job, because fio prints them
+    below the directions.
     """
     directions = [part for part in (job.read, job.write, job.trim, job.mixed) if part is not None]
     if directions:
@@ -62,9 +64,11 @@ def _time_done(case: Case) -> Iterable[Finding]:
     )
     if asked and endless and ran < 0.95 * asked:
         message = f"asked for {format_duration(asked)}, ran {format_duration(ran)}: something ended fio early"
-        yield _finding("fails", message, "look for a signal, a full target or a device that went away; run it again")
+        yield _finding(
+            "fails", message, "look for a signal, a full target or a device that disappeared, then run it again"
+        )
     elif ran < _SHORTEST_S:
-        message = f"the run took {format_duration(ran)}: start-up and a burst are most of it"
+        message = f"the run took only {format_duration(ran)}, mostly start-up and a burst"
         yield _finding("notes", message, "a larger size=, or time_based=1 with runtime=10 or more")
 
 
@@ -72,12 +76,12 @@ def _bytes_done(case: Case) -> Iterable[Finding]:
     asked, moved = _asked_bytes(case), _moved_bytes(case.outcome)
     if asked is None or not _tells_all(case) or moved is None or moved >= 0.95 * asked:
         return
-    message = f"the jobs ask for {format_size(asked)} in all, fio moved {format_size(moved)}"
+    message = f"the jobs ask for {format_size(asked)} in total, but fio moved only {format_size(moved)}"
     yield _finding("suspects", message, "look for errors in fio's output, and for a file smaller than size=")
 
 
 def _moved_bytes(result: Outcome | None) -> int | None:
-    """All bytes, trimmed ones too; None where a part does not say."""
+    """Return all bytes, including trimmed ones; None if a part does not report them."""
     read, wrote = moved_bytes(result, "read"), moved_bytes(result, "write")
     trims = [job.trim.io_bytes for job in (result.parts if result else ()) if job.trim is not None]
     trimmed = [size for size in trims if size is not None]
@@ -87,13 +91,15 @@ def _moved_bytes(result: Outcome | None) -> int | None:
 
 
 def _tells_all(case: Case) -> bool:
-    """The result tells of each direction that the jobs have: a quoted line may be one of two."""
+    """True if the result has each direction that the jobs use: a quoted line may be only one of two."""
     told = {part.kind for part in parts(case.outcome)}
     return (not case.load.reads or "read" in told) and (not case.load.writes or "write" in told)
 
 
 def _asked_bytes(case: Case) -> int | None:
-    """Bytes that the jobs move before they end by themselves; None where something else ends them or a size is open."""
+    """Return the bytes that the jobs move before they end on their own; None if something else ends them or a size is
+    unknown.
+    """
     total = 0
     for job in case.load.parts:
         size = job.io_size_bytes or job.size_bytes
@@ -112,12 +118,12 @@ def _finding(effect: str, message: str, fix: str) -> Finding:
 RULE = Rule(
     id="work-done",
     title="The run did not do its work",
-    wrong="fio ended with an error, moved nothing, stopped before its time, or moved fewer bytes than asked. The "
-    "figure that it prints all the same belongs to no test.",
-    shows="In a result: an error code, no bytes, a time_based run of less than 95 % of its runtime, fewer bytes than "
-    "the sizes add up to; as a note, a run of less than a second.",
-    error="Either way. Results of 133 ms and 207 ms were seen quoted as benchmarks.",
-    fix="Find what ended it, and run it again for 10 s or more.",
+    wrong="fio ended with an error, moved nothing, stopped too early, or moved fewer bytes than requested. It still "
+    "prints a result, but that result describes a different test.",
+    shows="In a result: an error code, no bytes, a time_based run of less than 95 % of its runtime, or fewer bytes "
+    "than the sizes add up to; as a note, a run of less than a second.",
+    error="Either way. Results of 133 ms and 207 ms have been quoted as benchmarks.",
+    fix="Find what ended it, and run it again for at least 10 s.",
     sources=("measured case L18",),
     pitfall_numbers="A11",
     in_result=_in_result,

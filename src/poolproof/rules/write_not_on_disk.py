@@ -1,4 +1,4 @@
-"""Writes that were still in RAM when the figure was taken."""
+"""Writes that were still in RAM when fio ended."""
 
 from collections.abc import Iterable
 
@@ -14,20 +14,20 @@ def _in_result(case: Case) -> Iterable[Finding]:
     yield Finding(
         rule="write-not-on-disk",
         effect=flow.effect,
-        message=f"fio wrote {flow.moved}; at its end the disks had written {flow.counted} "
-        f"({flow.share} of {flow.wanted}): the figure was taken before the rest was on a disk",
-        fix="end_fsync=1 for throughput, fdatasync=1 for the latency of commits",
+        message=f"fio wrote {flow.moved}; when it ended, the disks had written {flow.counted} ({flow.share} of "
+        f"{flow.wanted}): the rest was not on a disk yet",
+        fix="end_fsync=1 for throughput, fdatasync=1 for commit latency",
     )
 
 
 RULE = Rule(
     id="write-not-on-disk",
     title="The data was not on a disk when fio ended",
-    wrong="fio stopped its clock while its data was still in RAM: the figure is the speed of copying in memory.",
-    shows="At the moment fio ended the leaves had written less than 90 % of what fio wrote times the layout's write "
-    "factor; under 50 % is proof.",
-    error="High, 2 to 100 times. Measured: 4052 MB/s without, 2110 MB/s with end_fsync=1, on the same disk.",
-    fix="end_fsync=1, or fdatasync=1 where the latency of a commit is asked; enough data to pass the dirty limit.",
+    wrong="fio stopped its clock while its data was still in RAM: the result is the speed of copying in memory.",
+    shows="In the counters: when fio ended, the disks had written less than 90 % of what fio wrote times the "
+    "expected write amplification; under 50 % is proof.",
+    error="High, 2 to 100 times. Measured: 4052 MB/s without end_fsync=1, 2110 MB/s with it, on the same disk.",
+    fix="end_fsync=1, or fdatasync=1 to measure commit latency; enough data to exceed the dirty limit.",
     sources=("measured cases L05, L06", "https://fio.readthedocs.io/en/latest/fio_doc.html (end_fsync)"),
     pitfall_numbers="A2",
     in_result=_in_result,

@@ -1,4 +1,4 @@
-"""Writes that never reached a disk at all."""
+"""Writes that never reached a disk."""
 
 from collections.abc import Iterable
 
@@ -14,8 +14,8 @@ def _in_result(case: Case) -> Iterable[Finding]:
     yield Finding(
         rule="write-vanished",
         effect=flow.effect,
-        message=f"fio wrote {flow.moved}; with everything flushed the disks had written {flow.counted} "
-        f"({flow.share} of {flow.wanted}): the rest was overwritten in RAM, compressed, deduplicated or never stored",
+        message=f"fio wrote {flow.moved}; after the final flush, the disks had written {flow.counted} ({flow.share} "
+        f"of {flow.wanted}): the rest was overwritten in RAM, compressed, deduplicated or never stored",
         fix="a file per job (directory= instead of filename=), refill_buffers=1, compression and dedup off, "
         "one pass over the file",
     )
@@ -23,13 +23,13 @@ def _in_result(case: Case) -> Iterable[Finding]:
 
 RULE = Rule(
     id="write-vanished",
-    title="Written bytes that no disk ever got",
-    wrong="Even after a full flush the disks hold less than fio wrote: blocks were overwritten while still in RAM, or "
-    "they shrank on the way.",
-    shows="After the drain the leaves have written less than 90 % of what fio wrote times the write factor; under 50 % "
-    "is proof.",
-    error="High, up to the number of jobs that share a file (measured: 6 times with 8), or the compression ratio "
-    "(measured: 15 times).",
+    title="Written bytes that never reached a disk",
+    wrong="Even after the final flush, the disks have written less than fio did: blocks were overwritten while still "
+    "in RAM, or they shrank on the way.",
+    shows="In the counters: after the final flush, the disks have written less than 90 % of what fio wrote times the "
+    "expected write amplification; under 50 % is proof.",
+    error="High, by up to the number of jobs that share a file (measured: 6 times with 8), or by the compression "
+    "ratio (measured: 15 times).",
     fix="Give each job its own blocks, and write data that does not compress.",
     sources=("measured cases L02, L11",),
     pitfall_numbers="A3",

@@ -1,4 +1,4 @@
-"""Buffered writes that nobody waits for."""
+"""Buffered writes that are never synced."""
 
 from collections.abc import Iterable
 
@@ -15,7 +15,7 @@ _FIX = "end_fsync=1 with a size of at least twice the dirty limit for throughput
 
 
 def _unsafe(case: Case) -> list[LoadPart]:
-    """Writers that never ask for durability and whose data stays in RAM for a while."""
+    """Return the writing jobs that never sync and whose data stays in RAM for a while."""
     return [job for job in case.load.parts if job.writes and not job.syncs and _stays_in_ram(job, case.target)]
 
 
@@ -27,7 +27,7 @@ def _in_job(case: Case) -> Iterable[Finding]:
     jobs = _unsafe(case)
     if not jobs:
         return
-    why = "direct=1 is not sure to be honoured here" if jobs[0].direct else "buffered"
+    why = "direct=1 may not be honoured here" if jobs[0].direct else "buffered"
     yield Finding(
         rule="write-without-sync",
         effect="suspects",
@@ -45,7 +45,7 @@ def _in_result(case: Case) -> Iterable[Finding]:
         rule="write-without-sync",
         effect=flow.effect,
         message=f"fio wrote {flow.moved} and never synced; when it ended, {flow.counted} had reached the disks "
-        f"({flow.share} of {flow.wanted}): the figure is the speed of copying into RAM",
+        f"({flow.share} of {flow.wanted}): the result is the speed of copying into RAM",
         fix=_FIX,
         weight=90,
     )
@@ -55,10 +55,10 @@ RULE = Rule(
     id="write-without-sync",
     title="Writes that are never synced",
     wrong="Buffered writes return as soon as the data is in RAM. Without a sync fio ends before the disks have it.",
-    shows="In a job: writes, direct=0, and none of fsync, fdatasync, sync, end_fsync, fsync_on_close. In evidence: at "
-    "the moment fio ended the leaves had written less than 90 % of its bytes.",
-    error="High, 2 to more than 100 times; latencies are those of a copy in memory. Measured: 4052 MB/s, and 2110 MB/s "
-    "once end_fsync=1 was set.",
+    shows="In a job: writes, direct=0, and none of fsync, fdatasync, sync, end_fsync, fsync_on_close. In the "
+    "counters: when fio ended, the disks had written less than 90 % of its bytes.",
+    error="High, from 2 to more than 100 times; the latencies are those of a copy in memory. Measured: 4052 MB/s "
+    "without and 2110 MB/s with end_fsync=1.",
     fix=_FIX + ". The time of end_fsync is in the bandwidth, not in the clat percentiles.",
     sources=(
         "measured cases L05, L06",

@@ -1,4 +1,4 @@
-"""Writing zeros."""
+"""Writes that contain only zeros."""
 
 from collections.abc import Iterable
 
@@ -16,11 +16,13 @@ def _in_job(case: Case) -> Iterable[Finding]:
     if not jobs:
         return
     squeezes = compresses(case)
-    where = "this target compresses away" if squeezes else "a thin volume or a compressing drive need not store"
+    where = (
+        "this target compresses to almost nothing" if squeezes else "a thin volume or a compressing drive may not store"
+    )
     yield Finding(
         rule="zero-buffers",
         effect="suspects" if squeezes else "notes",
-        message=f"{who(case, jobs)} writes nothing but zeros, which {where}",
+        message=f"{who(case, jobs)} writes only zeros, which {where}",
         fix=_FIX,
         weight=75,
     )
@@ -42,10 +44,11 @@ def _in_result(case: Case) -> Iterable[Finding]:
 
 RULE = Rule(
     id="zero-buffers",
-    title="Nothing but zeros",
-    wrong="Zeros compress to nothing, and ZFS, thin volumes and some drives store none of them.",
-    shows="In a job: zero_buffers or buffer_pattern=0. In evidence: the drained writes are less than fio's.",
-    error="High. Measured: 250 times with lz4; 256 MiB became 8 MiB on btrfs with zstd.",
+    title="Only zeros are written",
+    wrong="Zeros compress to almost nothing, and ZFS, thin volumes and some drives do not store them at all.",
+    shows="In a job: zero_buffers or buffer_pattern=0. In the counters: after the final flush, the disks have "
+    "written less than fio did.",
+    error="High. Measured: 250 times with lz4; with zstd on btrfs, 256 MiB became 8 MiB.",
     fix=_FIX,
     sources=("https://fio.readthedocs.io/en/latest/fio_doc.html (zero_buffers)",),
     pitfall_numbers="#10, A3",

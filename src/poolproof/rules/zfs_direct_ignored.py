@@ -1,4 +1,4 @@
-"""direct=1 on ZFS, which is not always what it says."""
+"""direct=1 on ZFS, which does not always honour it."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -14,8 +14,8 @@ from poolproof.units import format_size
 _FIRST = (2, 3)
 _DIRECT_SHARE = 0.95
 _FIX = (
-    "OpenZFS 2.3 or later on a dataset with direct=standard and bs a multiple of the recordsize; else take it as "
-    "buffered: a size of twice zfs_arc_max, end_fsync=1, export and import before reads"
+    "OpenZFS 2.3 or later on a dataset with direct=standard and bs a multiple of the recordsize; otherwise treat it "
+    "as buffered: a size of twice zfs_arc_max, end_fsync=1, export and import before reads"
 )
 
 
@@ -25,16 +25,16 @@ def _release(version: str | None) -> tuple[int, int] | None:
 
 
 def _reasons(case: Case, job: LoadPart) -> Iterator[str]:
-    """Why the job's O_DIRECT will not bypass the ARC."""
+    """Yield the reasons why the job's O_DIRECT will not bypass the ARC."""
     zfs = case.target.zfs if case.target else None
     release = _release(zfs.version if zfs else None)
     record = case.target.record_bytes if case.target else None
     if zfs and zfs.is_zvol:
-        yield "a zvol has no direct I/O in any release"
+        yield "a zvol does not support direct I/O in any release"
     elif release is None:
-        yield "releases up to 2.2 take O_DIRECT and ignore it"
+        yield "releases up to 2.2 accept and ignore O_DIRECT"
     elif release < _FIRST:
-        yield f"OpenZFS {release[0]}.{release[1]} takes O_DIRECT and ignores it; 2.3 is the first to honour it"
+        yield (f"OpenZFS {release[0]}.{release[1]} accepts and ignores O_DIRECT; 2.3 is the first release to honour it")
     elif zfs and zfs.direct == "disabled":
         yield "the dataset has direct=disabled"
     elif job.writes and record and job.block_bytes % record:
@@ -49,7 +49,7 @@ def _in_job(case: Case) -> Iterable[Finding]:
             yield Finding(
                 rule="zfs-direct-ignored",
                 effect="suspects",
-                message=f"{who(case, [job])} asks for direct=1 on ZFS, but {reason}: the I/O goes through the ARC",
+                message=f"{who(case, [job])} sets direct=1 on ZFS, but {reason}: the I/O goes through the ARC",
                 fix=_FIX,
                 weight=70,
             )
@@ -67,15 +67,17 @@ def _in_result(case: Case) -> Iterable[Finding]:
         yield Finding(
             rule="zfs-direct-ignored",
             effect="notes" if proves(case) else "suspects",
-            message=f"direct=1 was asked for, and {100 * share:.0f} % of the {format_size(read)} that ZFS read went "
-            "directly; the rest went through the ARC",
+            message=f"direct=1 was requested, but only {100 * share:.0f} % of the {format_size(read)} that ZFS read "
+            "bypassed the ARC",
             fix=_FIX,
             weight=70,
         )
 
 
 def _mended(case: Case, job: LoadPart) -> Changes:
-    """Saying what happens anyway. Where only the block size stands in the way, it is a person's choice."""
+    """Return the options without direct=1, which has no effect. If only the block size prevents direct I/O, a person
+    has to choose.
+    """
     reasons = list(_reasons(case, job))
     return {"direct": None, "buffered": None} if reasons and "records" not in reasons[0] else {}
 
@@ -83,11 +85,11 @@ def _mended(case: Case, job: LoadPart) -> Changes:
 RULE = Rule(
     id="zfs-direct-ignored",
     title="direct=1 that ZFS does not honour",
-    wrong="Up to 2.2 ZFS accepts O_DIRECT and ignores it. From 2.3 on it is honoured on datasets for aligned I/O, "
-    "never on zvols; writes of less than a record go through the ARC.",
-    shows="In a job: direct=1 on ZFS before 2.3, on a zvol, with direct=disabled, or with blocks that are no whole "
-    "records. In evidence: less than 95 % of the bytes in the pool's iostats went directly.",
-    error="High on reads: the ARC answers.",
+    wrong="Up to 2.2, ZFS accepts O_DIRECT but ignores it. From 2.3 on, it honours it on datasets for aligned I/O, "
+    "never on zvols; writes smaller than a record go through the ARC.",
+    shows="In a job: direct=1 on ZFS before 2.3, on a zvol, with direct=disabled, or for writes with blocks that are "
+    "not whole records. In the counters: less than 95 % of the bytes in the pool's iostats bypassed the ARC.",
+    error="High for reads: the ARC answers.",
     fix=_FIX,
     sources=("man zfsprops (direct)", "https://github.com/openzfs/zfs/discussions/18507"),
     pitfall_numbers="#5, #22",
@@ -100,6 +102,6 @@ RULE = Rule(
         trap="fio --name=trap --filename=trap --rw=randread --bs=4k --size=256m --direct=1\n"
         "grep -h direct_read /proc/spl/kstat/zfs/*/iostats || true",
         before="fio --name=fill --filename=trap --rw=write --bs=1m --size=256m --refill_buffers --end_fsync=1",
-        needs="On a ZFS dataset. Count with `zpool iostat -v 1` there: findmnt names no disk.",
+        needs="On a ZFS dataset. Count with `zpool iostat -v 1` there, because findmnt shows no disk.",
     ),
 )

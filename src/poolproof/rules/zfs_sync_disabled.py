@@ -1,4 +1,4 @@
-"""A dataset that answers syncs without writing."""
+"""A dataset that acknowledges syncs without writing."""
 
 from collections.abc import Iterable
 
@@ -14,8 +14,8 @@ def _in_job(case: Case) -> Iterable[Finding]:
         yield Finding(
             rule="zfs-sync-disabled",
             effect="suspects",
-            message=f"{who(case, jobs)} syncs, but the dataset has sync=disabled: a sync returns at once, and up to 5 "
-            "s of data is lost when the power goes",
+            message=f"{who(case, jobs)} syncs, but the dataset has sync=disabled: a sync returns at once, and a power "
+            "failure loses up to 5 s of data",
             fix="zfs set sync=standard DATASET",
             weight=80,
         )
@@ -24,11 +24,11 @@ def _in_job(case: Case) -> Iterable[Finding]:
 RULE = Rule(
     id="zfs-sync-disabled",
     title="sync=disabled on ZFS",
-    wrong="With sync=disabled ZFS answers fsync and O_SYNC at once and writes when the transaction group closes. The "
-    "latency of a commit is that of a call that does nothing; a log device looks infinitely fast.",
+    wrong="With sync=disabled, ZFS acknowledges fsync and O_SYNC at once and writes when the transaction group "
+    "closes. The commit latency is that of a call that does nothing; a log device looks infinitely fast.",
     shows="In a job: it syncs, and the dataset has sync=disabled.",
-    error="Commit latency low by orders of magnitude.",
-    fix="zfs set sync=standard, or say so beside the figure.",
+    error="Commit latency is too low by orders of magnitude.",
+    fix="zfs set sync=standard, or state sync=disabled with the result.",
     sources=("man zfsprops (sync)",),
     pitfall_numbers="#19, #21",
     in_job=_in_job,
