@@ -11,7 +11,7 @@ from poolproof.units import format_count, format_rate
 
 _OVER = 1.01
 _SEEKS_MANY, _SEEKS_IMPOSSIBLE = 600, 1500
-_FIX = "find the cache: the ARC or page cache, the controller, the hypervisor; more data than it holds, read cold"
+_FIX = "find the cache (ARC, page cache, controller or hypervisor); use more data than it holds, and drop caches first"
 
 
 def _in_result(case: Case) -> Iterable[Finding]:
@@ -31,14 +31,14 @@ def _bandwidth(case: Case, kind: Kind, ceiling: float | None) -> Iterable[Findin
         rule="physical-ceiling",
         effect="refutes",
         message=f"the {kind} rate is {format_rate(rate)}; the disks give at most {format_rate(ceiling)} together, "
-        f"and the figure is {rate / ceiling:.3g} times that: something else answered",
+        f"so the result is {rate / ceiling:.3g} times that: a cache answered",
         fix=_FIX,
         weight=88,
     )
 
 
 def _seeks(case: Case, target: Target) -> Iterable[Finding]:
-    """Random reads of disks that turn: about 250 a second each, 400 with a deep queue, more over a small span."""
+    """Random reads from rotational disks: about 250/s per disk, 400/s with a deep queue, more over a small span."""
     if not target.rotational or not target.disks:
         return
     rates: dict[int, float] = {}
@@ -53,8 +53,8 @@ def _seeks(case: Case, target: Target) -> Iterable[Finding]:
     yield Finding(
         rule="physical-ceiling",
         effect=effect,
-        message=f"{format_count(fastest)} random reads a second from {count(target.disks, 'disk')} that turn are "
-        f"{format_count(each)} for each; such a disk does 400 at its best: a cache answered",
+        message=f"{format_count(fastest)} random reads/s from {count(target.disks, 'rotational disk')} are "
+        f"{format_count(each)} per disk; such a disk reaches 400/s at best: a cache answered",
         fix=_FIX,
         weight=86,
     )
@@ -63,12 +63,12 @@ def _seeks(case: Case, target: Target) -> Iterable[Finding]:
 RULE = Rule(
     id="physical-ceiling",
     title="More than the disks can do",
-    wrong="The rate is higher than the links and disks can deliver. A cache answered, even if every counter agrees: the"
+    wrong="The rate is higher than the links and disks can deliver. A cache answered, even if all counters agree: the"
     " counters do not see the memory of a controller or a hypervisor.",
     shows="In a result: the rate is over 1.01 × the sum of the ceilings of the disks, if these are known; or there are "
-    "more than 600 random reads a second per rotational disk (over 1500 is proof). Ceilings: HDD 300 MB/s, SATA "
+    "more than 600 random reads/s per rotational disk (over 1500 is proof). Ceilings: HDD 300 MB/s, SATA "
     "560 MB/s, SAS3 1.2 GB/s, PCIe 3/4/5 ×4 3.5/7.3/14.5 GB/s.",
-    error="High. Seen: 25.6 GB/s from three drives of 3.2 GB/s.",
+    error="Too high. Observed: 25.6 GB/s from three drives of 3.2 GB/s.",
     fix=_FIX,
     sources=("vendors' data sheets; PCI Express and SATA link rates less coding",),
     pitfall_numbers="A5, #25, #26",
