@@ -45,11 +45,11 @@ def _in_job(case: Case) -> Iterable[Finding]:
 
 RULE = Rule(
     id="rare-sync",
-    title="A sync only now and then",
+    title="Infrequent syncs",
     wrong="fsync=10000 makes a job look synced. The writes after the last sync are still in RAM when fio ends, and "
     "the time of a commit is spread over ten thousand writes.",
     shows="In a job: fsync or fdatasync of 100 or more, and no end_fsync.",
-    error="High, by the share of bytes that were never synced.",
+    error="Too high, by the share of bytes that were never synced.",
     fix="end_fsync=1 or fdatasync=1.",
     sources=("https://fio.readthedocs.io/en/latest/fio_doc.html (fsync)",),
     pitfall_numbers="#19",

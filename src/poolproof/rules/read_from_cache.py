@@ -30,7 +30,7 @@ RULE = Rule(
     shows="In the counters: the disks read less than 85 % of what fio read in the same time; under 50 % is proof, 85 "
     "to 95 % is a note. If the target compresses and the job uses compressible data, proportionally fewer bytes are "
     "expected from the disks.",
-    error="High, from 2 to more than 100 times. Measured: the disks read 2.4 %, 25 % and 0.1 % of what fio read.",
+    error="Too high, 2 to more than 100 times. Measured: the disks read 2.4 %, 25 % and 0.1 % of what fio read.",
     fix="Use a filled file larger than RAM, dropped caches, and direct=1 if the file system honours it.",
     sources=("measured cases L01, L04, L07, L09", "https://github.com/openzfs/zfs/issues/6040"),
     pitfall_numbers="A1",

@@ -81,7 +81,7 @@ RULE = Rule(
     shows="In a job: random blocks that are smaller than the ZFS record or not a multiple of it; writes that are not "
     "whole pages. In the counters: the disks read more than twice what fio read, or a job that only writes causes "
     "reads of more than 5 % of its bytes.",
-    error="Low as a measure of the disks, by up to record / bs (32 times for 4 KiB in 128 KiB). Measured: 11,436 "
+    error="Too low as a measure of the disks, by up to record / bs (32 times for 4 KiB in 128 KiB). Measured: 11,436 "
     "reads for 16 MiB of unaligned writes.",
     fix=_FIX,
     sources=("https://github.com/openzfs/zfs/issues/6040", "https://github.com/openzfs/zfs/issues/10830"),

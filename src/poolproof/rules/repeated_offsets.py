@@ -57,7 +57,8 @@ RULE = Rule(
     "between runs, the second run is served from RAM.",
     shows="In a job: random reads through memory, randrepeat other than 0, and invalidate=0 or a file system on "
     "which invalidate has no effect. In the counters: the disks read less than fio did.",
-    error="High from the second run on. Measured: 133 MB/s, then 2675 MB/s; with randrepeat=0 143 MB/s, then 154 MB/s.",
+    error="Too high from the second run on. Measured: 133 MB/s, then 2675 MB/s; with randrepeat=0 143 MB/s, then "
+    "154 MB/s.",
     fix=_FIX,
     sources=("measured cases L07, L08", "https://fio.readthedocs.io/en/latest/fio_doc.html (randrepeat)"),
     pitfall_numbers="#13",

@@ -82,7 +82,7 @@ RULE = Rule(
     shows="In a job: runtime, no time_based, and a size that takes less than runtime at 2 GB/s (with direct=1, at "
     "20,000 IOPS per I/O in flight if that is slower). In a result: it ran for less than half of the requested time, "
     "and for less than 10 s.",
-    error="Either way, usually high: only the burst is measured. Measured: 30 s requested, ran 24 ms.",
+    error="Too high or too low, usually too high: only the burst is measured. Measured: 30 s requested, ran 24 ms.",
     fix=_FIX,
     sources=(
         "measured case L18",

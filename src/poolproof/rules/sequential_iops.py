@@ -49,7 +49,7 @@ def _in_result(case: Case) -> Iterable[Finding]:
             rule="sequential-iops",
             effect="notes",
             message=f"fio did {format_count(by_fio)} I/Os, the disks did {format_count(by_leaves)} requests: the "
-            "kernel merged them. The bandwidth is valid; the IOPS are the kernel's",
+            "kernel merged them. The bandwidth is valid, the IOPS are not",
             fix=_FIX,
             weight=25,
         )
@@ -62,7 +62,7 @@ RULE = Rule(
     "kernel, not requests to the disk; an upper layer can even look faster than the disk.",
     shows="In a job: sequential I/O in blocks of 16 KiB or less, without a sync after each. In the counters: the "
     "disks did less than half as many requests as fio did I/Os.",
-    error="High as IOPS; the bandwidth is right. Measured: 65,536 reads by fio, 74 by the disk.",
+    error="IOPS are too high; the bandwidth is right. Measured: 65,536 reads by fio, 74 by the disk.",
     fix=_FIX,
     sources=("https://github.com/axboe/fio/issues/41", "https://github.com/longhorn/longhorn/issues/7905"),
     pitfall_numbers="#15, #48",

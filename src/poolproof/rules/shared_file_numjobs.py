@@ -139,8 +139,8 @@ RULE = Rule(
     "uses the disk and the others use RAM. fio adds them all up.",
     shows="In a job: clones that access the same bytes, without offset_increment, not known to bypass memory. In the "
     "counters: the disks moved about 1/numjobs of what fio did.",
-    error="High, by up to a factor of numjobs. Measured: 6 times with 8 writers, 4.0 times with 4 readers. With "
-    "direct=1 on ext4 nothing is lost.",
+    error="Too high, by up to a factor of numjobs. Measured: 6 times with 8 writers, 4.0 times with 4 readers. With "
+    "direct=1 on ext4 no bytes are lost.",
     fix="directory= so that each job has its own file, or size=X/numjobs with offset_increment=X/numjobs.",
     sources=(
         "measured cases L02, L03, L04",

@@ -48,8 +48,8 @@ RULE = Rule(
     wrong="The first seconds of writing fill dirty memory, the open transaction group of ZFS (5 s), a drive's SLC "
     "cache, a controller's memory or a cloud volume's burst credits. The sustained rate comes after that.",
     shows="In a job: writes without ramp_time, for less than 60 s, or of less than twice the dirty limit. In a "
-    "result, the rule `unstable` sees the drop.",
-    error="High, 1.5 to 10 times.",
+    "result, the rule `unstable` detects the drop.",
+    error="Too high, by a factor of 1.5 to 10.",
     fix=_FIX,
     sources=("man zfs.4 (zfs_txg_timeout)", "https://fio.readthedocs.io/en/latest/fio_doc.html (steadystate)"),
     pitfall_numbers="#14",

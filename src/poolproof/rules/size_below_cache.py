@@ -67,7 +67,7 @@ RULE = Rule(
     wrong="The files are smaller than the memory that caches them, so a read may never reach a disk.",
     shows="In a job: all jobs together can access fewer bytes than twice RAM (ZFS: twice zfs_arc_max), and the reads "
     "go through memory. In the counters: the disks read less than fio did.",
-    error="High for reads, from 2 to more than 100 times.",
+    error="Too high for reads, by a factor of 2 to more than 100.",
     fix="Use files of twice RAM, or limit zfs_arc_max, or use direct=1 if it is honoured. primarycache=metadata is "
     "not neutral: it also disables prefetch.",
     sources=(

@@ -39,8 +39,8 @@ def _bytes(leaf: LeafUse) -> int:
 
 
 def _had_like_work(leaf: LeafUse, peers: Sequence[LeafUse]) -> bool:
-    """True if the others moved at least half as many bytes: a disk that is busy because it alone had work is not a slow
-    disk.
+    """True if the disk did at least 20 I/Os and the others moved at least half as many bytes on average. A disk that is
+    busy because it alone had work is not a slow disk.
     """
     mean = sum(_bytes(peer) for peer in peers) / len(peers)
     return leaf.read_ios + leaf.write_ios >= _FEWEST_IOS and mean >= _FAIR_SHARE * _bytes(leaf)
@@ -70,7 +70,7 @@ RULE = Rule(
     shows="In the counters: a disk was busy at least 70 % of the time and either at least 1.5 times as busy as any "
     "other, or its requests took at least five times as long, while the other disks moved at least half as many "
     "bytes.",
-    error="Low.",
+    error="Too low.",
     fix="Check the disk (smartctl -x) and replace it, or accept that it is a slower kind of disk.",
     sources=("https://www.kernel.org/doc/html/latest/block/stat.html",),
     in_result=_in_result,

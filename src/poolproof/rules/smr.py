@@ -14,7 +14,7 @@ def _in_job(case: Case) -> Iterable[Finding]:
             rule="smr",
             effect="notes",
             message=f"{who(case, jobs)} writes at random on a shingled (SMR) disk: its cache absorbs some tens of GiB "
-            "at full speed, and then it drops to a few writes a second",
+            "at full speed, and then the disk drops to a few writes a second",
             fix="write more than 64 GiB at random, and leave the disk idle for hours between runs",
             weight=50,
         )
@@ -23,11 +23,11 @@ def _in_job(case: Case) -> Iterable[Finding]:
 RULE = Rule(
     id="smr",
     title="A shingled disk",
-    wrong="A shingled disk writes random data to a cache of about 32 GiB first and rewrites its bands later. A short "
+    wrong="A shingled disk first stores random writes in a cache of about 32 GiB and rewrites its bands later. A short "
     "test measures only the cache.",
-    shows="Before the run: the job writes at random, and the kernel reports a leaf as host-aware or host-managed, or "
+    shows="Before the run: the job writes at random, and the kernel reports a disk as host-aware or host-managed, or "
     "`--devices` names an `smr`. The kernel cannot identify a drive-managed SMR disk: look up its model.",
-    error="High, by up to 80 times. Seen: 120 writes a second, then 1.5 after 92 minutes.",
+    error="Too high, by a factor of up to 80. Observed: 120 writes a second, then 1.5 after 92 minutes.",
     fix="Test beyond the cache, or use another disk for such a workload.",
     sources=("https://github.com/aicodix/smr",),
     pitfall_numbers="#40",

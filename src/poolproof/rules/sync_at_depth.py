@@ -38,7 +38,7 @@ RULE = Rule(
     wrong="With fsync=N and fdatasync=N, fio empties the queue before each sync. A depth larger than N is never "
     "reached.",
     shows="In a job: an asynchronous engine with iodepth larger than fsync or fdatasync.",
-    error="Low: the result is taken for a depth that was never reached.",
+    error="Too low; the reader assumes a depth that was never reached.",
     fix="iodepth=1 and more jobs.",
     sources=("https://fio.readthedocs.io/en/latest/fio_doc.html (fsync)",),
     pitfall_numbers="#19",
