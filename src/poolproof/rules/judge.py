@@ -1,4 +1,4 @@
-"""From findings to one verdict. docs/verdicts.md explains the reasoning."""
+"""Derive one verdict from the findings. docs/verdicts.md explains the reasoning."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace

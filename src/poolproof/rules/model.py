@@ -1,4 +1,4 @@
-"""What a rule sees and what it says. One pitfall is one file in this folder that defines `RULE`."""
+"""The input and output types of a rule. Each pitfall is one file in this folder that defines `RULE`."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -10,15 +10,15 @@ from poolproof.load.outcome import Outcome
 
 Effect = Literal["fails", "refutes", "suspects", "notes"]
 Changes = Mapping[str, str | None]
-"""Options of one job to set, and those to leave out (None)."""
+"""Options of one job to set, and options to remove (None)."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing a rule noticed.
+    """One problem that a rule found.
 
-    `message` holds the figures and the consequence, `fix` what to type or change. `weight` orders findings of equal
-    effect, the largest first: a rule that names the cause outweighs one that only sees the imbalance.
+    `message` gives the values and the consequence, `fix` what to type or change. `weight` orders findings of equal
+    effect, largest first: a rule that names the cause has a larger weight than one that sees only the imbalance.
     """
 
     rule: str
@@ -30,10 +30,10 @@ class Finding:
 
 @dataclass(frozen=True)
 class Case:
-    """What is known of one figure: the job that made it, fio's figures, the counters and the target, as far as known.
+    """What is known about one result: the job, fio's output, the counters and the target. All but the job may be None.
 
-    `cold`: the measurement is meant to exclude caches (the default); False where RAM is part of what is measured.
-    `asked_s`: seconds that the run was meant to take; None where that is not known.
+    `cold`: True (the default) if the measurement should exclude caches; False if RAM is part of what is measured.
+    `asked_s`: the requested run time in seconds; None if unknown.
     """
 
     load: Load
@@ -46,20 +46,20 @@ class Case:
 
 @dataclass(frozen=True)
 class Rule:
-    """A pitfall: what goes wrong, how it shows, which way it errs, how to fix it.
+    """A pitfall: what goes wrong, how it shows, whether the result is too high or too low, and how to fix it.
 
-    `in_job` looks at the job and the target before a run; `in_result` at what came out. Both yield nothing when they
-    see nothing. `reproduce` is a shell script that anyone can run to see the effect. `pitfall_numbers`: numbers in the
-    list of known pitfalls that the first rules were written from; a test holds that none of them is without a rule.
+    `in_job` checks the job and the target before a run; `in_result` checks the result. Both yield nothing if they find
+    nothing. `reproduce` is a shell script that shows the effect. `pitfall_numbers`: numbers in the list of known
+    pitfalls that the first rules came from; a test checks that each number has a rule.
 
-    `cleared_by_byte_count`: the trap changes where the bytes go, so that a byte account which proves the figure
-    disproves the trap, and the suspicion of `in_job` is dropped then. False for a trap that leaves the bytes as they
-    are (a queue depth that was never there): its suspicion becomes a note. See docs/verdicts.md.
+    `cleared_by_byte_count`: True if the pitfall changes where the bytes go. If the byte count then proves the result,
+    it rules out the pitfall, and the findings of `in_job` are dropped. False if the pitfall does not change where the
+    bytes go (a queue depth that is never reached): its suspicion becomes a note. See docs/verdicts.md.
 
     `explains_lost`: why bytes that fio moved reached no disk, per direction, for the byte flow on the report page.
 
-    `options`: those of fio that `in_job` looks at, the one to point at first. `fixed_options`: the changes to a job
-    that `in_job` speaks of after which it is silent; empty where a person has to choose.
+    `options`: the fio options that `in_job` checks, the most important first. `fixed_options`: returns the changes to
+    a job after which `in_job` finds nothing; returns no changes if a person has to choose.
     """
 
     id: str

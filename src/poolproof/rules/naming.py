@@ -1,4 +1,4 @@
-"""How messages name the jobs of a run: a run of one job has no need of names."""
+"""How messages name the jobs of a run. A run with only one job needs no names."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ _MOST_NAMES = 6
 
 
 def who(case: Case, jobs: Sequence[LoadPart]) -> str:
-    """The subject of a sentence, singular: `the job`, "job `a`", "each of the jobs `a`, `b`"."""
+    """Return the jobs as the singular subject of a sentence: `the job`, "job `a`", "each of the jobs `a`, `b`"."""
     if len(case.load.parts) == 1:
         return "the job"
     names = ", ".join(f"`{job.name}`" for job in jobs[:_MOST_NAMES])
@@ -19,5 +19,5 @@ def who(case: Case, jobs: Sequence[LoadPart]) -> str:
 
 
 def count(number: int, noun: str) -> str:
-    """`1 job`, `8 jobs`."""
+    """Return the number with its noun: `1 job`, `8 jobs`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,4 +1,4 @@
-"""The way that the bytes of a job take: past RAM or through it, as far as the target is known."""
+"""Tell whether the bytes of a job bypass RAM or go through it, as far as the target is known."""
 
 from dataclasses import replace
 
@@ -11,29 +11,30 @@ NETWORK = ("nfs", "cifs", "smb", "ceph", "9p", "virtiofs", "glusterfs", "lustre"
 
 
 def is_zfs(target: Target | None) -> bool:
-    """ZFS beneath the files, also under a zvol with another file system on it."""
+    """True if the files are on ZFS, including a zvol with another file system on it."""
     return target is not None and (target.zfs is not None or target.file_system in ("zfs", "zvol"))
 
 
 def is_fuse(target: Target | None) -> bool:
-    """A file system that runs as a program lies under the files."""
+    """True if the files are on a FUSE file system, which runs as a user-space process."""
     return target is not None and target.file_system.startswith(FUSE)
 
 
 def is_network(target: Target | None) -> bool:
-    """The files are on another machine, which has a cache of its own."""
+    """True if the files are on another machine, which has its own cache."""
     return target is not None and target.file_system.startswith(NETWORK)
 
 
 def is_btrfs(target: Target | None) -> bool:
-    """The files are on btrfs."""
+    """True if the files are on btrfs."""
     return target is not None and target.file_system == "btrfs"
 
 
 def goes_past_ram(job: LoadPart, target: Target | None) -> bool | None:
-    """Whether the job's I/O reaches the disks without a page cache on the way; None where that can't be told.
+    """True if the job's I/O reaches the disks without going through a page cache; None if unknown.
 
-    ZFS is never sure: up to 2.2 it ignores O_DIRECT, later it honours it only for aligned I/O on datasets.
+    On ZFS, direct I/O is always None: up to 2.2, ZFS ignores O_DIRECT; later releases honour it only for aligned I/O
+    on datasets.
     """
     if not job.direct:
         return False
@@ -45,7 +46,7 @@ def goes_past_ram(job: LoadPart, target: Target | None) -> bool | None:
 
 
 def may_end_in_ram(job: LoadPart, target: Target | None) -> bool:
-    """Whether a page cache may answer: the engine works through the kernel, and nothing is sure to bypass it."""
+    """True if the engine can use the page cache, and the job is not known to bypass it."""
     return job.may_use_page_cache and not goes_past_ram(job, target)
 
 
@@ -55,10 +56,10 @@ def with_direct(job: LoadPart) -> LoadPart:
 
 
 def is_taken_at_its_word(job: LoadPart, target: Target | None) -> bool:
-    """direct=1 on a target that nothing is known of: nearly every file system honours it, ZFS is the exception."""
+    """True for direct=1 on an unknown target: nearly every file system except ZFS honours it."""
     return job.direct and goes_past_ram(job, target) is None and not is_zfs(target)
 
 
 def all_go_past_ram(case: Case) -> bool:
-    """Whether every job is known to bypass RAM."""
+    """True if every job is known to bypass RAM."""
     return bool(case.load.parts) and all(goes_past_ram(job, case.target) for job in case.load.parts)

@@ -1,4 +1,4 @@
-"""What fio reported of a run as a whole, and of each direction of each job."""
+"""What fio reported for a whole run, and for each direction of each job."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -14,7 +14,7 @@ Kind = Literal["read", "write"]
 
 @dataclass(frozen=True)
 class ReportedDirection:
-    """One direction of one job (or group of clones) that moved bytes."""
+    """One direction of one job (or group of numjobs clones) that moved data."""
 
     job: PartOutcome
     kind: Kind
@@ -26,25 +26,23 @@ class ReportedDirection:
 
     @property
     def completion(self) -> Latency | None:
-        """The latency that fio prints first: clat, or lat where clat is missing."""
+        """The completion latency (clat), or lat if clat is missing."""
         return self.figures.clat or self.figures.lat
 
     @property
     def total(self) -> Latency | None:
-        """The whole time of an I/O: lat, or clat where lat is missing."""
+        """The total latency of an I/O (lat), or clat if lat is missing."""
         return self.figures.lat or self.figures.clat
 
     @property
     def median_ns(self) -> float | None:
-        """p50 of the completion latency, or of the whole time where fio was told to take that; None where the source
-        did not hold it.
-        """
+        """p50 of clat, or of lat if only lat has percentiles; None if the source has neither."""
         medians = (each.percentiles_ns.get(50.0) for each in (self.figures.clat, self.figures.lat) if each)
         return next((median for median in medians if median is not None), None)
 
 
 def parts(result: Outcome | None) -> Iterator[ReportedDirection]:
-    """Every direction that did something."""
+    """Yield every direction in which a job moved data."""
     for job in result.parts if result else ():
         if job.read is not None and _moved(job.read):
             yield ReportedDirection(job, "read", job.read)
@@ -53,7 +51,7 @@ def parts(result: Outcome | None) -> Iterator[ReportedDirection]:
 
 
 def each_part(result: Outcome | None, look: Callable[[ReportedDirection], Finding | None]) -> Iterator[Finding]:
-    """What `look` finds, once for each job and direction: the clones of a job all tell the same."""
+    """Yield what `look` finds, once for each job and direction, because all clones of a job have the same problem."""
     told: set[tuple[str, Kind]] = set()
     for part in parts(result):
         if (part.job.name, part.kind) in told:
@@ -65,7 +63,7 @@ def each_part(result: Outcome | None, look: Callable[[ReportedDirection], Findin
 
 
 def each_job(result: Outcome | None, look: Callable[[PartOutcome], Finding | None]) -> Iterator[Finding]:
-    """What `look` finds, once for each job, whatever the number of its clones."""
+    """Yield what `look` finds, once for each job, regardless of the number of clones."""
     told: set[str] = set()
     for job in result.parts if result else ():
         finding = look(job) if job.name not in told else None
@@ -79,13 +77,13 @@ def _moved(figures: Direction) -> bool:
 
 
 def moved_bytes(result: Outcome | None, kind: Kind) -> int | None:
-    """Bytes that fio says it moved in one direction; None where a part does not say."""
+    """Return the bytes that fio reports for one direction; None if a part does not report them."""
     sizes = [part.figures.io_bytes for part in parts(result) if part.kind == kind]
     return sum(size for size in sizes if size is not None) if all(size is not None for size in sizes) else None
 
 
 def bandwidth_bytes(result: Outcome | None, kind: Kind) -> float | None:
-    """Bytes per second of one direction, of the fastest group of jobs; None where one does not say."""
+    """Return the bytes per second of the fastest group of jobs in one direction; None if a group does not report it."""
     groups = [each for each in group_directions(result, kind) if each is not None] if result else []
     rates = [each.bandwidth_bytes for each in groups if _moved(each)]
     if any(rate is None for rate in rates):
@@ -94,13 +92,13 @@ def bandwidth_bytes(result: Outcome | None, kind: Kind) -> float | None:
 
 
 def ran_s(result: Outcome | None) -> float | None:
-    """Seconds that the longest job ran; None where no part says."""
+    """Return the run time of the longest job in seconds; None if no part reports it."""
     spans = [part.figures.runtime_ms for part in parts(result) if part.figures.runtime_ms is not None]
     return max(spans) / 1000 if spans else None
 
 
 def lasted_s(result: Outcome | None) -> float | None:
-    """Seconds from the first group of jobs to the last, which run one after the other; None where none says."""
+    """Return the total run time in seconds of all groups, which run one after another; None if no group reports it."""
     groups: dict[int, list[PartOutcome]] = {}
     for job in result.parts if result else ():
         groups.setdefault(job.group, []).append(job)
@@ -109,8 +107,10 @@ def lasted_s(result: Outcome | None) -> float | None:
 
 
 def asked_s(case: Case) -> float | None:
-    """Seconds that the longest job was meant to run: as the campaign said, else the job. To be compared with "
-    "`ran_s`."""
+    """Return the requested run time of the longest job in seconds, from the campaign or else from the job.
+
+    Compare it with `ran_s`.
+    """
     if len(case.load.phases) > 1:
         spans = [job.runtime_s for job in case.load.parts]
         return max((span for span in spans if span), default=None) if all(spans) else None
@@ -118,12 +118,12 @@ def asked_s(case: Case) -> float | None:
 
 
 def job_of(case: Case, part: ReportedDirection) -> LoadPart | None:
-    """The job that made a part: the one of its name, or the only one there is; None where that can't be told."""
+    """Return the job of a part: the job with that name, or the only job; None if there are several other jobs."""
     return job_named(case, part.job.name)
 
 
 def job_named(case: Case, name: str) -> LoadPart | None:
-    """The job of that name, or the only one there is."""
+    """Return the job with that name, or the only job; None if there are several other jobs."""
     named = [job for job in case.load.parts if job.name == name]
     if named:
         return named[0]

@@ -31,8 +31,9 @@ def _in_job(case: Case) -> Iterable[Finding]:
 
 
 def _mended(_case: Case, job: LoadPart) -> Changes:
-    """Return no direct=1 for small synced records, which do not need it; otherwise a block size rounded up to whole
-    pages.
+    """Remove direct=1 if each write is committed, because such a job does not need it; otherwise round the block size
+    up
+    to whole pages.
     """
     if job.commits_each_write:
         return {"direct": None, "buffered": None}

@@ -23,7 +23,7 @@ def _in_result(case: Case) -> Iterable[Finding]:
 
 
 def _commits_all(case: Case) -> bool:
-    """True if every write waits until it is safe, so that RAM cannot absorb repeated writes."""
+    """True if every write waits until its data is on disk, so that RAM cannot absorb repeated writes."""
     return all(job.commits_each_write for job in case.load.parts if job.writes)
 
 

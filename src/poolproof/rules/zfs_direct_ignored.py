@@ -75,8 +75,8 @@ def _in_result(case: Case) -> Iterable[Finding]:
 
 
 def _mended(case: Case, job: LoadPart) -> Changes:
-    """Return the options without direct=1, which has no effect. If only the block size prevents direct I/O, a person
-    has to choose.
+    """Remove direct=1, because it has no effect. If only the block size prevents direct I/O, return no changes: a
+    person has to choose.
     """
     reasons = list(_reasons(case, job))
     return {"direct": None, "buffered": None} if reasons and "records" not in reasons[0] else {}
