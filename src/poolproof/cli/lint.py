@@ -11,7 +11,7 @@ from poolproof.cli.options import LOCAL, Compression, Disks, Fs, Json, Memory, R
 
 if TYPE_CHECKING:
     from poolproof.foreign.lint.installed_fio import Fio
-    from poolproof.foreign.lint.job_groups import Where
+    from poolproof.foreign.lint.job_groups import Targets
     from poolproof.foreign.lint.model import Diagnostic
     from poolproof.foreign.lint.source import Source
 
@@ -49,8 +49,8 @@ def command(
     from poolproof.errors import UsageError
     from poolproof.foreign.audit.context import read_context
     from poolproof.foreign.lint.check import lint
-    from poolproof.foreign.lint.installed_fio import FioThere
-    from poolproof.foreign.lint.machine import keywords_of
+    from poolproof.foreign.lint.installed_fio import InstalledFio
+    from poolproof.foreign.lint.machine import fio_keywords
     from poolproof.foreign.lint.sources import read_sources
     from poolproof.foreign.lint.target_lookup import TargetLookup
     from poolproof.lab.reach import reach_host
@@ -59,8 +59,8 @@ def command(
         raise UsageError("--fix, --sarif and --json can't be combined", "choose one of them")
     context = read_context(fs=fs, ram=ram, recordsize=recordsize, compression=compression, devices=devices or ())
     with reach_host(on) as host:
-        read = read_sources(sources or [], os.environ, keywords_of(host))
-        where, fio = TargetLookup(context, host), FioThere(host)
+        read = read_sources(sources or [], os.environ, fio_keywords(host))
+        where, fio = TargetLookup(context, host), InstalledFio(host)
         if fix:
             found = _fix(read, where, fio)
         else:
@@ -83,15 +83,15 @@ def _print(found: "list[Diagnostic]", *, as_json: bool, sarif: bool) -> None:
         typer.echo("\n".join(lines_of(found)))
 
 
-def _fix(read: "tuple[Source, ...]", where: "Where", fio: "Fio") -> "list[Diagnostic]":
-    """The mended text on standard output; what was mended and what is left on standard error."""
+def _fix(read: "tuple[Source, ...]", where: "Targets", fio: "Fio") -> "list[Diagnostic]":
+    """Print the fixed text on standard output; what was fixed and what remains on standard error."""
     from poolproof.errors import UsageError
-    from poolproof.foreign.lint.check import mend
+    from poolproof.foreign.lint.check import fix_source
     from poolproof.presentation.terminal.diagnostics import lines_of, mended_lines_of
 
     if len(read) > 1:
-        raise UsageError("--fix prints one source", "name one at a time: poolproof lint --fix job.fio > mended.fio")
-    mended = mend(read[0], where, fio)
-    typer.echo(mended.text, nl=False)
-    typer.echo("\n".join([*mended_lines_of(mended.mended, mended.gone), *lines_of(list(mended.left))]), err=True)
-    return list(mended.left)
+        raise UsageError("--fix prints one source", "name one at a time: poolproof lint --fix job.fio > fixed.fio")
+    fixed = fix_source(read[0], where, fio)
+    typer.echo(fixed.text, nl=False)
+    typer.echo("\n".join([*mended_lines_of(fixed.fixed, fixed.resolved), *lines_of(list(fixed.left))]), err=True)
+    return list(fixed.left)

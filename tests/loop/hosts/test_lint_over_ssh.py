@@ -11,7 +11,7 @@ import pytest
 from poolproof.evidence.model import Target
 from poolproof.foreign.audit.context import read_context
 from poolproof.foreign.lint.job_groups import JobFiles
-from poolproof.foreign.lint.machine import keywords_of
+from poolproof.foreign.lint.machine import fio_keywords
 from poolproof.foreign.lint.target_lookup import TargetLookup
 from poolproof.hosts.base import Host
 from poolproof.hosts.local import LocalHost
@@ -42,7 +42,7 @@ def test_every_host_tells_of_the_same_place_alike(host: Host, tmp_path: Path) ->
     assert found is not None
     assert [(each.path, each.hole_bytes) for each in found.files] == [(str(file), 1024**2)]
     assert there.target(JobFiles(("/not/there/a",), "")) is None
-    assert keywords_of(host) == keywords_of(LocalHost())
+    assert fio_keywords(host) == fio_keywords(LocalHost())
 
 
 def test_lint_says_there_what_it_says_here(reachable: Sshd, ground: Ground) -> None:

@@ -1,1 +1,1 @@
-"""Jobs judged before they run: findings at the lines that cause them, and the text that mends them."""
+"""Check fio jobs before they run: findings at the lines that cause them, and the corrected text."""

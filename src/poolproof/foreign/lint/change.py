@@ -1,4 +1,4 @@
-"""Changes to the options of jobs, made in the text where they stand; every other character stays."""
+"""Change options of jobs in place in their text; all other characters stay as they are."""
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,7 +10,7 @@ from poolproof.rules.model import Changes
 
 @dataclass(frozen=True)
 class Edit:
-    """Characters `start` to `end` become `text`."""
+    """Replace the characters from `start` to `end` with `text`."""
 
     start: int
     end: int
@@ -18,12 +18,12 @@ class Edit:
 
 
 def changed(text: str, unit: Unit, changes: Mapping[int, Changes]) -> str | None:
-    """The text with the changes to the jobs of a unit, by their places; None where they can't be made in place."""
+    """Return the text with the changes, given by the job's index in the unit; None if they can't be made in place."""
     if unit.sections is None:
         return None
     edits: list[Edit] = []
-    for section, wanted in _by_section(unit.sections, changes):
-        made = _of_section(text, unit.form, section, wanted)
+    for section, needed in _by_section(unit.sections, changes):
+        made = _section_edits(text, unit.form, section, needed)
         if made is None:
             return None
         edits += made
@@ -31,47 +31,47 @@ def changed(text: str, unit: Unit, changes: Mapping[int, Changes]) -> str | None
 
 
 def _by_section(sections: Sequence[JobSection], changes: Mapping[int, Changes]) -> Iterator[tuple[JobSection, Changes]]:
-    """What to change in each section. An option that all who share it want changed is changed where it is shared."""
+    """Yield each section with its changes. A change that all jobs below a shared section need is made there."""
     own = [section for section in sections if not section.is_shared]
-    left = {place: dict(wanted) for place, wanted in changes.items()}
+    left = {place: dict(needed) for place, needed in changes.items()}
     for section in sections:
         if not section.is_shared:
             continue
         below = [place for place, each in enumerate(own) if each.insert_at > section.insert_at]
         common = _common([left.get(place, {}) for place in below])
-        theirs = {name: value for name, value in common.items() if _has(section, name) or len(below) > 1}
+        theirs = {name: value for name, value in common.items() if _has_option(section, name) or len(below) > 1}
         if theirs:
             yield section, theirs
         for place in below:
             for name in theirs:
-                if not _has(own[place], name):
+                if not _has_option(own[place], name):
                     left[place].pop(name, None)
     for place, section in enumerate(own):
         if left.get(place):
             yield section, left[place]
 
 
-def _common(wanted: Sequence[Mapping[str, str | None]]) -> dict[str, str | None]:
-    if not wanted:
+def _common(needed: Sequence[Mapping[str, str | None]]) -> dict[str, str | None]:
+    if not needed:
         return {}
-    return {name: value for name, value in wanted[0].items() if all(each.get(name, "") == value for each in wanted)}
+    return {name: value for name, value in needed[0].items() if all(each.get(name, "") == value for each in needed)}
 
 
-def _has(section: JobSection, name: str) -> bool:
+def _has_option(section: JobSection, name: str) -> bool:
     return any(setting.name == name for setting in section.settings)
 
 
-def _of_section(text: str, form: Form, section: JobSection, wanted: Changes) -> list[Edit] | None:
+def _section_edits(text: str, form: Form, section: JobSection, needed: Changes) -> list[Edit] | None:
     edits: list[Edit] = []
     added: list[str] = []
-    for name, value in wanted.items():
-        standing = [setting for setting in section.settings if setting.name == name]
+    for name, value in needed.items():
+        existing = [setting for setting in section.settings if setting.name == name]
         if value is None:
-            edits += [_removal(text, form, setting) for setting in standing]
-        elif standing:
-            edits.append(Edit(standing[-1].start, standing[-1].end, _spelled(form, standing[-1].given, value)))
+            edits += [_removal(text, form, setting) for setting in existing]
+        elif existing:
+            edits.append(Edit(existing[-1].start, existing[-1].end, _written(form, existing[-1].given, value)))
         else:
-            added.append(_spelled(form, f"--{name}" if form == "command" else name, value))
+            added.append(_written(form, f"--{name}" if form == "command" else name, value))
     if added and form == "command" and section.is_shared and not section.settings:
         return None
     if added:
@@ -79,12 +79,12 @@ def _of_section(text: str, form: Form, section: JobSection, wanted: Changes) -> 
     return edits
 
 
-def _spelled(form: Form, name: str, value: str) -> str:
+def _written(form: Form, name: str, value: str) -> str:
     return f"{name}={shlex.quote(value) if form == 'command' else value}"
 
 
 def _removal(text: str, form: Form, setting: WrittenOption) -> Edit:
-    """In a job file the whole line, but for a comment; on a command line the word and the blanks before it."""
+    """Remove the whole line from a job file, except a comment; from a command, the word and the blanks before it."""
     if form == "command":
         start = setting.start
         while start > 0 and text[start - 1] in " \t":

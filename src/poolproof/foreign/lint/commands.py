@@ -1,28 +1,33 @@
-"""The calls of fio in a shell script as units, also those in the quotes of another command (ssh, docker, sh -c)."""
+"""Find the fio calls in a shell script, including calls inside the quotes of another command (ssh, docker, sh -c)."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import dropwhile
 
-from poolproof.foreign.lint.jobfiles import Surroundings, holds_options
+from poolproof.foreign.lint.jobfiles import Surroundings, has_fio_options
 from poolproof.foreign.lint.jobfiles import unit_of as unit_of_job_file
 from poolproof.foreign.lint.model import JobSection, Unit, WrittenOption
-from poolproof.foreign.lint.shell_variables import known_variables
 from poolproof.foreign.lint.shell_words import Script, ShellWord, read_script
 from poolproof.foreign.lint.variables import UNKNOWN
 from poolproof.load.fio.commandline import Command, place_of_fio, read_arguments
 from poolproof.load.fio.job_draft import ALL_NAMES, Problem
 from poolproof.load.fio.option_names import PROGRAM_OPTIONS
 
-_DEEPEST = 3
-_WITHOUT_JOBS = frozenset({"profile", "server", "client", "cmdhelp", "enghelp", "help", "version", "remote-config"})
-_NAMED_FIO = re.compile(r"\$\{?\w*fio\w*\}?", re.IGNORECASE)  # the program by a variable: $FIO, ${FIO_CMD}
-_PRINTS = frozenset({"echo", "printf", "logger"})  # a command that is only told of
-_SUBSTITUTED = re.compile(r"\$\(|`")  # read already, by the reader of words
+_MAX_DEPTH = 3
+_NEEDS_NO_JOB = frozenset({"profile", "server", "client", "cmdhelp", "enghelp", "help", "version", "remote-config"})
+_FIO_VARIABLE = re.compile(r"\$\{?\w*fio\w*\}?", re.IGNORECASE)  # fio in a variable: $FIO, ${FIO_CMD}
+_PRINTS = frozenset({"echo", "printf", "logger"})  # these print a command and do not run it
+_SUBSTITUTED = re.compile(r"\$\(|`")  # read_script has read these already
+_ASSIGNMENT = re.compile(r"^(?P<name>[A-Za-z_]\w*)(?P<more>\+?)=(?P<value>.*)$", re.DOTALL)
+_DECLARING = ("export", "local", "readonly", "declare", "typeset")
+_SETTING = ("read", "for", "select", "mapfile", "getopts", "unset", "printf")
+_ROUNDS = 3
+_KEYWORDS = ("do", "then", "else", "elif", "if", "while", "until", "{", "!", "time")
 
 
 def units_of(text: str, surroundings: Surroundings) -> tuple[Unit, ...]:
-    """Every call of fio in the script that has jobs or job files, and every job file in its here-documents."""
-    variables = known_variables(text)
+    """Return every fio call in the script that has jobs or job files, and every job file in its here-documents."""
+    variables = _known_variables(text)
     script = read_script(text, variables)
     units = [*_of_commands(script, variables, 0), *_of_documents(script, surroundings)]
     return tuple(sorted(units, key=lambda unit: unit.line))
@@ -30,7 +35,7 @@ def units_of(text: str, surroundings: Surroundings) -> tuple[Unit, ...]:
 
 def _of_documents(script: Script, surroundings: Surroundings) -> Iterator[Unit]:
     for document in script.documents:
-        if holds_options(document.text):
+        if has_fio_options(document.text):
             yield unit_of_job_file(document.text, surroundings, first_line=document.line, start=document.start)
 
 
@@ -38,18 +43,18 @@ def _of_commands(script: Script, variables: Mapping[str, str], depth: int) -> It
     for words in script.commands:
         if words[0].text in _PRINTS:
             continue
-        place = place_of_fio(["fio" if _NAMED_FIO.fullmatch(word.text) else word.text for word in words])
+        place = place_of_fio(["fio" if _FIO_VARIABLE.fullmatch(word.text) else word.text for word in words])
         if place is not None:
             unit = _unit(words[place + 1 :], words[place].line)
             if unit.jobs.jobs or unit.files or unit.problems or unit.unknown_words:
                 yield unit
-        elif depth < _DEEPEST:
+        elif depth < _MAX_DEPTH:
             for word in words:
                 yield from _of_quoted(word, variables, depth)
 
 
 def _of_quoted(word: ShellWord, variables: Mapping[str, str], depth: int) -> Iterator[Unit]:
-    """A command that is one word of another, as after `ssh host` or `sh -c`."""
+    """Yield the fio calls in a command that is one word of another, as after `ssh host` or `sh -c`."""
     if "fio" not in word.text or " " not in word.text or _SUBSTITUTED.search(word.text):
         return
     if word.verbatim is not None:
@@ -64,28 +69,28 @@ def _unit(words: Sequence[ShellWord], line: int) -> Unit:
     unknown = tuple((word.line, word.text) for word in words if _is_unknown(word))
     known = [word for word in words if not _is_unknown(word)]
     command = read_arguments([word.text for word in known], line, lines=[word.line for word in known])
-    problems = (*command.problems, *([] if unknown else _without_name(command)))
+    problems = (*command.problems, *([] if unknown else _missing_name(command)))
     sections = None if any(word.is_split for word in words) else _sections(command, known)
     return Unit("command", line, command.jobs, problems, command.files, sections, unknown)
 
 
-def _without_name(command: Command) -> Iterator[Problem]:
-    """Options of jobs, and no job: only `--name` starts one. A profile and a server have jobs of their own."""
+def _missing_name(command: Command) -> Iterator[Problem]:
+    """Report job options without a job: only `--name` starts one. A profile or a server brings its own jobs."""
     asked = {name for name, _value in command.program}
     options = [given.name for given in command.given if given.name in ALL_NAMES - {"name"}]
     misspelt = any("`name`" in problem.message for problem in command.problems)
-    if options and not command.runs and not misspelt and not asked & _WITHOUT_JOBS:
-        message = "there is no `--name`, and so no job: fio would print its help and run nothing"
+    if options and not command.runs and not misspelt and not asked & _NEEDS_NO_JOB:
+        message = "without `--name` there is no job: fio would print its help and run nothing"
         yield Problem(command.line, message, fix="give the job a name: fio --name=job …")
 
 
 def _is_unknown(word: ShellWord) -> bool:
-    """It may hold any option: `$OPTIONS`, `"$@"`, `--$name=1`."""
+    """True if the word may contain any option: `$OPTIONS`, `"$@"`, `--$name=1`."""
     return UNKNOWN.search(word.text.partition("=")[0]) is not None
 
 
 def _sections(command: Command, words: Sequence[ShellWord]) -> tuple[JobSection, ...]:
-    """The global options, then each job, in the order of the words."""
+    """Return the global options, then each job, in the order of the words."""
     sections: list[JobSection] = []
     name, settings = "global", list[WrittenOption]()
     insert_at = words[0].start if words else 0
@@ -99,3 +104,37 @@ def _sections(command: Command, words: Sequence[ShellWord]) -> tuple[JobSection,
         insert_at = last.end
     sections.append(JobSection(name, name == "global", tuple(settings), insert_at))
     return tuple(sections)
+
+
+def _known_variables(text: str) -> Mapping[str, str]:
+    """Return the variables to which the whole script assigns exactly one literal value."""
+    known: dict[str, str] = {}
+    for _ in range(_ROUNDS):
+        values: dict[str, set[str | None]] = {}
+        for name, value in _assigned(read_script(text, known)):
+            values.setdefault(name, set()).add(value)
+        found = {name: value for name, (value, *more) in values.items() if value is not None and not more}
+        if found == known:
+            break
+        known = found
+    return known
+
+
+def _assigned(script: Script) -> Iterator[tuple[str, str | None]]:
+    """Yield (name, value); the value is None if it is unknown."""
+    for command in script.commands:
+        words = list(dropwhile(_KEYWORDS.__contains__, (word.text for word in command)))
+        if not words:
+            continue
+        if words[0] in _SETTING:
+            yield from ((word, None) for word in words[1:] if word.isidentifier())
+            continue
+        leading = words[1:] if words[0] in _DECLARING else words
+        for word in leading:
+            found = _ASSIGNMENT.match(word)
+            if found is None:
+                if words[0] in _DECLARING:
+                    continue
+                break
+            is_literal = not found["more"] and "$" not in found["value"] and "`" not in found["value"]
+            yield found["name"], found["value"] if is_literal and not found["value"].startswith("(") else None

@@ -1,4 +1,4 @@
-"""The fio that would run the jobs: what it knows and refuses beyond what the tables here do."""
+"""The fio that would run the jobs: its options, and the values that it refuses, in addition to poolproof's tables."""
 
 import re
 from collections.abc import Iterator
@@ -16,26 +16,26 @@ from poolproof.load.fio.option_values import refusal
 from poolproof.load.fio.options import known_options
 from poolproof.load.fio.version import fio_version
 
-_OF_JOBS = JOB_OPTIONS | OTHER_RELEASES
-_VERSION_SAID = re.compile(r"\bfio[- /]?v?(?:ersion)?[- ]?(\d+\.\d+)", re.IGNORECASE)
+_KNOWN_OPTIONS = JOB_OPTIONS | OTHER_RELEASES
+_VERSION = re.compile(r"\bfio[- /]?v?(?:ersion)?[- ]?(\d+\.\d+)", re.IGNORECASE)
 
 
 class Fio(Protocol):
-    """A fio, or none."""
+    """The fio that would run the jobs, if there is one."""
 
     @property
     def version(self) -> str | None:
-        """What it calls itself, `fio-3.33`; None where there is no fio."""
+        """Its version as it prints it, such as `fio-3.33`; None without a fio."""
 
     def names(self, engine: str) -> frozenset[str] | None:
-        """The options that it takes with that engine; None where that is not known."""
+        """Return its options with that engine; None if unknown."""
 
     def complaints(self, unit: Unit) -> tuple[Complaint, ...]:
-        """What it has against values of the jobs of the unit."""
+        """Return its complaints about values in the unit's jobs."""
 
 
 class NoFio:
-    """No fio is there to be asked."""
+    """No fio is available."""
 
     version = None
 
@@ -46,17 +46,17 @@ class NoFio:
         return ()
 
 
-class FioThere:
-    """The fio of a host. Where it is missing or does not answer, it knows nothing, and nothing is raised but:
+class InstalledFio:
+    """The fio of a host. If it is missing or fails, its version and options are None, and it has no complaints.
 
     Raises:
-        HostUnreachable: the link to the host broke.
+        HostUnreachable: the connection to the host is lost.
     """
 
     def __init__(self, host: Host) -> None:
         self._host = host
         self.names = cache(self._names)
-        self._version = cache(self._asked_version)
+        self._version = cache(self._read_version)
 
     @property
     def version(self) -> str | None:
@@ -67,7 +67,7 @@ class FioThere:
         if not known or None in known:
             return ()
         try:
-            return complaints(self._host, [_plain(job, self.names(job.engine)) for job in unit.jobs.jobs])
+            return complaints(self._host, [_options_to_check(job, self.names(job.engine)) for job in unit.jobs.jobs])
         except HostUnreachable:
             raise
         except PoolproofError:
@@ -81,7 +81,7 @@ class FioThere:
         except PoolproofError:
             return None
 
-    def _asked_version(self) -> str | None:
+    def _read_version(self) -> str | None:
         try:
             return str(fio_version(self._host))
         except HostUnreachable:
@@ -90,22 +90,22 @@ class FioThere:
             return None
 
 
-def versions_said(text: str) -> Iterator[str]:
-    """The releases of fio that a text names, as `3.41`."""
-    return (match[1] for match in _VERSION_SAID.finditer(text))
+def versions_in(text: str) -> Iterator[str]:
+    """Return the fio releases named in a text, such as `3.41`."""
+    return (match[1] for match in _VERSION.finditer(text))
 
 
-def _plain(job: Job, names: frozenset[str] | None) -> Job:
-    """With the options that are left to this fio: those of some fio, with values that are known and not refused yet.
+def _options_to_check(job: Job, names: frozenset[str] | None) -> Job:
+    """Return the job with the options that this fio still has to check: known values that the tables do not refuse.
 
-    Options of other engines are left out: fio takes them from the globals of a job that has another engine.
+    Options of other engines are omitted: fio accepts them from [global] in a job with another engine.
     """
-    judged = _OF_JOBS | (names or frozenset())
+    checked = _KNOWN_OPTIONS | (names or frozenset())
     return Job(
         job.name,
         {
             name: value
             for name, value in job.options.items()
-            if name in judged and not UNKNOWN.search(value) and refusal(name, value) is None
+            if name in checked and not UNKNOWN.search(value) and refusal(name, value) is None
         },
     )

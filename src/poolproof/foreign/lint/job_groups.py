@@ -1,4 +1,4 @@
-"""Where the jobs of a unit stand: grouped by what is known of it."""
+"""Group the jobs of a unit by their target."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,24 +16,24 @@ _MOST_NAMED = 64
 
 @dataclass(frozen=True)
 class JobFiles:
-    """The files of a job; without any that can be named, its directory ("" for the one where fio runs)."""
+    """The files of a job, or its directory if their names are unknown ("" is fio's working directory)."""
 
     files: tuple[str, ...]
     directory: str
 
 
-class Where(Protocol):
-    """Who knows what stands at a place."""
+class Targets(Protocol):
+    """Finds the targets of jobs, and what is known about their files."""
 
     def target(self, place: JobFiles) -> Target | None:
-        """What the files of a job stand on; None where that is not known."""
+        """Return the target of a job's files; None if unknown."""
 
     def evidence(self, places: Sequence[JobFiles]) -> Evidence | None:
-        """What is known of the files of jobs that stand on one target, before they run."""
+        """Return what is known before the run about the files of jobs with the same target; None if nothing is."""
 
 
-class Nowhere:
-    """Nothing is known of where the jobs stand."""
+class NoTargets:
+    """No target is known."""
 
     def target(self, _place: JobFiles) -> Target | None:
         return None
@@ -42,30 +42,32 @@ class Nowhere:
         return None
 
 
-def grounds_of(unit: Unit, where: Where) -> tuple[JobGroup, ...]:
-    """The jobs of the unit grouped by the target that they stand on."""
+def group_jobs(unit: Unit, targets: Targets) -> tuple[JobGroup, ...]:
+    """Return the jobs of the unit, grouped by target."""
     groups: dict[Target | None, list[int]] = {}
-    places = [place_of(job) for job in unit.jobs.jobs]
+    places = [files_of(job) for job in unit.jobs.jobs]
     for number, place in enumerate(places):
-        groups.setdefault(None if place is None else where.target(place), []).append(number)
+        groups.setdefault(None if place is None else targets.target(place), []).append(number)
     return tuple(
-        JobGroup(tuple(jobs), target, where.evidence([each for number in jobs if (each := places[number]) is not None]))
+        JobGroup(
+            tuple(jobs), target, targets.evidence([each for number in jobs if (each := places[number]) is not None])
+        )
         for target, jobs in groups.items()
     )
 
 
-def place_of(job: Job) -> JobFiles | None:
-    """None where a variable in the name can't be known, or where the engine has no files."""
+def files_of(job: Job) -> JobFiles | None:
+    """Return the job's files; None if a name contains an unknown variable, or if the engine uses no files."""
     directory = job.directory or ""
-    names = job.filenames or _own_names(job)
+    names = job.filenames or _generated_names(job)
     files = tuple(name if name.startswith("/") or not directory else f"{directory}/{name}" for name in names)
     if not part_of(job).may_use_page_cache or any(UNKNOWN.search(name) for name in (*files, directory)):
         return None
     return JobFiles(files, directory)
 
 
-def _own_names(job: Job) -> tuple[str, ...]:
-    """The names that fio gives to files of its own: `job.0.0` (`filename_format`)."""
+def _generated_names(job: Job) -> tuple[str, ...]:
+    """Return the names that fio generates, such as `job.0.0`; none with `filename_format` or more than 64 files."""
     if job.text("filename_format") is not None or part_of(job).clones * part_of(job).files > _MOST_NAMED:
         return ()
     name = job.name.replace("/", "_")

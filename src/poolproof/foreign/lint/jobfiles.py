@@ -1,4 +1,4 @@
-"""A job file as a unit: its jobs, and where each option stands in its text."""
+"""Read a job file as a unit: its jobs, and the position of each option in the text."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -10,7 +10,7 @@ from poolproof.load.fio.job_draft import ALL_NAMES
 from poolproof.load.fio.jobfile import read_job_file
 
 _SECTION = re.compile(r"^\s*\[(?P<name>[^\n]*)\]")
-_UNCLOSED = re.compile(r"^\s*\[[^\s\[\]]+\s*$")  # no test of a shell: that has blanks
+_UNCLOSED = re.compile(r"^\s*\[[^\s\[\]]+\s*$")  # not a test in a shell script: that has blanks
 _INCLUDE = re.compile(r"^\s*include\s+\S+\s*$")
 _OPTION = re.compile(r"^\s*(?P<text>[^#;\n]*[^#;\s])")
 _SETTING = re.compile(r"^\s*(?P<name>[a-z][\w-]*)\s*(?:=.*)?$")
@@ -18,7 +18,7 @@ _SETTING = re.compile(r"^\s*(?P<name>[a-z][\w-]*)\s*(?:=.*)?$")
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What a job file can draw upon: the environment, facts of the machine, other files by their names."""
+    """What a job file can refer to: environment variables, facts of the machine, and included files by name."""
 
     environment: Mapping[str, str] = field(default_factory=dict)
     machine: Mapping[str, int] = field(default_factory=dict)
@@ -26,21 +26,21 @@ class Surroundings:
 
 
 def is_job_file(text: str) -> bool:
-    """The first line that says something opens a section, if only with half its brackets, or includes a file."""
+    """True if the first line that is not blank or a comment opens a section (even without `]`) or includes a file."""
     for line in text.splitlines():
         if line.strip() and line.lstrip()[0] not in "#;":
             return any(form.match(line) for form in (_SECTION, _UNCLOSED, _INCLUDE))
     return False
 
 
-def holds_options(text: str) -> bool:
-    """A job file, and in it an option that fio knows: other files have sections as well."""
+def has_fio_options(text: str) -> bool:
+    """True if the text is a job file with at least one fio option; other formats have sections too."""
     settings = (_SETTING.match(line) for line in text.splitlines())
     return is_job_file(text) and any(found is not None and found["name"] in ALL_NAMES for found in settings)
 
 
 def unit_of(text: str, surroundings: Surroundings, *, first_line: int = 1, start: int = 0) -> Unit:
-    """The job file that begins at character `start` of a larger text, on its line `first_line`."""
+    """Return the job file as a unit. In a larger text it begins at character `start`, on line `first_line`."""
     read = read_job_file(
         text,
         environment=surroundings.environment,
@@ -60,7 +60,7 @@ def unit_of(text: str, surroundings: Surroundings, *, first_line: int = 1, start
 
 
 def _sections(text: str, start: int) -> Iterator[JobSection]:
-    """Sections in order. Where an included file opens sections of its own, there are fewer here than jobs."""
+    """Yield the sections in order. There are fewer sections than jobs if an included file has sections."""
     name: str | None = None
     settings: list[WrittenOption] = []
     insert_at = place = 0

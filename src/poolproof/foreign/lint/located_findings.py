@@ -1,11 +1,11 @@
-"""The findings of one call of fio, each with the job that it is about and the line of the option that causes it."""
+"""Find what the rules report for one fio call, with the jobs and the line of the option that causes it."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from poolproof.evidence.model import Evidence, Target
 from poolproof.foreign.lint.model import SEVERITIES, Unit
-from poolproof.foreign.lint.variables import possible
+from poolproof.foreign.lint.variables import possible_jobs
 from poolproof.load.fio.job import Job, JobFile
 from poolproof.load.fio.load import load_of
 from poolproof.load.model import Load
@@ -15,7 +15,7 @@ from poolproof.rules.model import Case, Changes, Finding, Rule
 
 @dataclass(frozen=True)
 class LocatedFinding:
-    """A finding with its line, the jobs to blame by their place in the unit, and what would mend each of them."""
+    """A finding with its line, the indexes of the jobs that cause it, and the changes that fix each of them."""
 
     finding: Finding
     line: int
@@ -25,27 +25,27 @@ class LocatedFinding:
 
 @dataclass(frozen=True)
 class JobGroup:
-    """Jobs of a unit, by their places, that stand on one target; `evidence` knows of their files."""
+    """Jobs of a unit that have the same target, by index. `evidence` is what is known about their files."""
 
     jobs: tuple[int, ...]
     target: Target | None
     evidence: Evidence | None = None
 
 
-def placed(unit: Unit, grounds: Sequence[JobGroup]) -> tuple[LocatedFinding, ...]:
-    """Everything that the rules find in the unit, in the order of its lines."""
-    found = [each for ground in grounds for each in _on(unit, ground)]
+def locate_findings(unit: Unit, groups: Sequence[JobGroup]) -> tuple[LocatedFinding, ...]:
+    """Return all findings of the rules in the unit, ordered by line."""
+    found = [each for group in groups for each in _in_group(unit, group)]
     return tuple(sorted(found, key=lambda each: each.line))
 
 
-def _on(unit: Unit, ground: JobGroup) -> Iterator[LocatedFinding]:
-    cases = list(_cases(unit, ground))
+def _in_group(unit: Unit, group: JobGroup) -> Iterator[LocatedFinding]:
+    cases = list(_cases(unit, group))
     for rule in all_rules():
-        yield from _of_rule(unit, ground, rule, cases)
+        yield from _of_rule(unit, group, rule, cases)
 
 
-def _of_rule(unit: Unit, ground: JobGroup, rule: Rule, cases: Sequence[Case]) -> Iterator[LocatedFinding]:
-    """A finding stands when it stands whatever the unknown variables are."""
+def _of_rule(unit: Unit, group: JobGroup, rule: Rule, cases: Sequence[Case]) -> Iterator[LocatedFinding]:
+    """Yield the rule's findings that are true for every value of the unknown variables."""
     if rule.in_job is None:
         return
     first = list(rule.in_job(cases[0]))
@@ -59,32 +59,32 @@ def _of_rule(unit: Unit, ground: JobGroup, rule: Rule, cases: Sequence[Case]) ->
             continue
         places = [blamed[number]] if len(found[0]) == len(blamed) else blamed
         yield LocatedFinding(
-            _told(rule, finding, others),
-            _line(unit, [unit.jobs.jobs[ground.jobs[place]] for place in places], rule),
-            tuple(ground.jobs[place] for place in places),
+            _common_finding(rule, finding, others),
+            _line(unit, [unit.jobs.jobs[group.jobs[place]] for place in places], rule),
+            tuple(group.jobs[place] for place in places),
             tuple(_changes(rule, cases, place) for place in places),
         )
 
 
-def _cases(unit: Unit, ground: JobGroup) -> Iterator[Case]:
-    jobs = JobFile(tuple(unit.jobs.jobs[place] for place in ground.jobs))
-    for filled in possible(jobs, has_unknown_words=bool(unit.unknown_words)):
-        yield Case(load_of(filled), evidence=ground.evidence, target=ground.target)
+def _cases(unit: Unit, group: JobGroup) -> Iterator[Case]:
+    jobs = JobFile(tuple(unit.jobs.jobs[place] for place in group.jobs))
+    for filled in possible_jobs(jobs, has_unknown_words=bool(unit.unknown_words)):
+        yield Case(load_of(filled), evidence=group.evidence, target=group.target)
 
 
 def _blamed(rule: Rule, case: Case) -> list[int]:
-    """The jobs that the rule speaks of even when each is alone; all of them where it is their being together."""
+    """Return the jobs that break the rule when they run alone; all jobs if only the combination breaks it."""
     parts = case.load.parts
-    alone = [place for place, part in enumerate(parts) if _speaks(rule, replace(case, load=Load((part,))))]
+    alone = [place for place, part in enumerate(parts) if _is_broken(rule, replace(case, load=Load((part,))))]
     return alone or list(range(len(parts)))
 
 
-def _speaks(rule: Rule, case: Case) -> bool:
+def _is_broken(rule: Rule, case: Case) -> bool:
     return rule.in_job is not None and any(True for _ in rule.in_job(case))
 
 
-def _told(rule: Rule, finding: Finding, others: Sequence[Finding]) -> Finding:
-    """The mildest of the findings, without figures where they hang on what is unknown."""
+def _common_finding(rule: Rule, finding: Finding, others: Sequence[Finding]) -> Finding:
+    """Return the mildest of the findings, without numbers if they depend on unknown variables."""
     finding = max([finding, *others], key=lambda each: list(SEVERITIES).index(each.effect))
     if all((each.message, each.fix) == (finding.message, finding.fix) for each in others):
         return finding
@@ -100,7 +100,7 @@ def _line(unit: Unit, jobs: Sequence[Job], rule: Rule) -> int:
 
 
 def _changes(rule: Rule, cases: Sequence[Case], place: int) -> Changes:
-    """What mends the job, where that does not hang on what is unknown."""
+    """Return the changes that fix the job; none if they depend on unknown variables."""
     if rule.fixed_options is None:
         return {}
     each = [rule.fixed_options(case, case.load.parts[place]) for case in cases]

@@ -1,4 +1,4 @@
-"""What fio fills in for `$ncpus`, `$pagesize` and `$mb_memory`: facts of the machine on which the job would run."""
+"""The values of fio's `$ncpus`, `$pagesize` and `$mb_memory` on the machine that would run the job."""
 
 from collections.abc import Mapping
 
@@ -8,15 +8,15 @@ _LIMIT_S = 20.0
 _NAMES = ("_NPROCESSORS_ONLN", "PAGESIZE", "_PHYS_PAGES")
 
 
-def keywords_of(host: Host) -> Mapping[str, int]:
-    """The three by fio's names; nothing where the host does not tell.
+def fio_keywords(host: Host) -> Mapping[str, int]:
+    """Return the three values by fio's names; empty if the host does not report them.
 
     Raises:
         CommandError: the host does not answer.
     """
     script = "; ".join(f"getconf {name}" for name in _NAMES)
-    said = host.run(["sh", "-c", script], timeout_s=_LIMIT_S, check=False).stdout.split()
-    if len(said) != len(_NAMES) or not all(word.isdigit() for word in said):
+    printed = host.run(["sh", "-c", script], timeout_s=_LIMIT_S, check=False).stdout.split()
+    if len(printed) != len(_NAMES) or not all(word.isdigit() for word in printed):
         return {}
-    processors, page, pages = (int(word) for word in said)
+    processors, page, pages = (int(word) for word in printed)
     return {"ncpus": processors, "pagesize": page, "mb_memory": pages * page // 1024**2}

@@ -1,4 +1,4 @@
-"""What lint says, and what it reads: calls of fio where they stand in a text."""
+"""Findings of lint, and the fio calls that it reads, with their positions in the text."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ Severity = Literal["error", "warning", "note"]
 Form = Literal["job file", "command"]
 
 SEVERITIES: Mapping[Effect, Severity] = {"fails": "error", "refutes": "error", "suspects": "warning", "notes": "note"}
-"""`error`: the run fails or its figure is false for certain; `warning`: a trap applies; `note`: good to know."""
+"""`error`: fails, or the result is certainly wrong; `warning`: probably misleading; `note`: good to know."""
 
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """One finding at its place. `source` is a file as it was named, `-` for standard input; `line` counts from 1."""
+    """One finding at its line (from 1). `source` is the file name as given; `-` for standard input."""
 
     source: str
     line: int
@@ -29,7 +29,7 @@ class Diagnostic:
 
 @dataclass(frozen=True)
 class WrittenOption:
-    """An option as it stands in the text: characters `start` to `end`, `name` is fio's first one.
+    """An option as written in the text, from character `start` to `end`. `name` is fio's primary name for it.
 
     `given` is the name as written, with its dashes on a command line.
     """
@@ -42,7 +42,7 @@ class WrittenOption:
 
 @dataclass(frozen=True)
 class JobSection:
-    """A job, or what several jobs share. A new option goes to the character `insert_at`."""
+    """A job, or options that several jobs share. New options are inserted at character `insert_at`."""
 
     name: str
     is_shared: bool
@@ -52,11 +52,11 @@ class JobSection:
 
 @dataclass(frozen=True)
 class Unit:
-    """The jobs of one call of fio: a job file, or a command.
+    """The jobs of one fio call: a job file or a command.
 
-    `sections` are in the order of the text, those that are not shared belong to `jobs` one by one; None where the text
-    can't be changed in place (a command inside another one's quotes). `unknown_words` are arguments that can't be
-    known here and may hold any option, with their lines.
+    `sections` are in the order of the text; those that are not shared correspond to `jobs` one by one. None if the
+    text can't be changed in place (a command inside the quotes of another). `unknown_words` are arguments with their
+    lines whose value is unknown here, so they may contain any option.
     """
 
     form: Form

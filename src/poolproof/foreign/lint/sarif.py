@@ -1,4 +1,4 @@
-"""Findings as SARIF 2.1.0 (OASIS, 2020), which code hosts and editors show at their lines."""
+"""Findings as SARIF 2.1.0 (OASIS, 2020), which code hosts and editors show at the lines concerned."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,24 +9,24 @@ from poolproof.rules.catalogue import all_rules
 from poolproof.version import __version__
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
-_OWN = {
-    "refused-by-fio": "fio would refuse it",
-    "unknown-option": "An option that is not known here",
-    "unknown-variable": "A variable that can't be known here",
-    "no-job": "No job in it",
-    "not-text": "Not a text",
+_LINT_TITLES = {
+    "refused-by-fio": "fio refuses the job",
+    "unknown-option": "The option is unknown here",
+    "unknown-variable": "The value of a variable is unknown here",
+    "no-job": "No fio job found",
+    "not-text": "Not a text file",
 }
 
 
 def sarif_of(found: Sequence[Diagnostic]) -> dict[str, Any]:
-    """One run of poolproof, with the rules that spoke and each finding as a result."""
-    spoke = sorted({each.rule for each in found})
+    """Return the findings as one SARIF run that lists the rules they come from."""
+    reported = sorted({each.rule for each in found})
     driver = {
         "name": "poolproof",
         "version": __version__,
-        "rules": [_rule(rule) for rule in spoke],
+        "rules": [_rule(rule) for rule in reported],
     }
-    results = [_result(each, spoke.index(each.rule)) for each in found]
+    results = [_result(each, reported.index(each.rule)) for each in found]
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
 
@@ -34,7 +34,7 @@ def sarif_of(found: Sequence[Diagnostic]) -> dict[str, Any]:
 def _rule(rule_id: str) -> dict[str, Any]:
     rule = next((each for each in all_rules() if each.id == rule_id), None)
     if rule is None:
-        return {"id": rule_id, "shortDescription": {"text": _OWN.get(rule_id, rule_id)}}
+        return {"id": rule_id, "shortDescription": {"text": _LINT_TITLES.get(rule_id, rule_id)}}
     return {
         "id": rule.id,
         "shortDescription": {"text": rule.title},
@@ -50,6 +50,6 @@ def _result(found: Diagnostic, rule: int) -> dict[str, Any]:
         "ruleId": found.rule,
         "ruleIndex": rule,
         "level": found.severity,
-        "message": {"text": f"{found.message}\nmend: {found.fix}"},
+        "message": {"text": f"{found.message}\nfix: {found.fix}"},
         "locations": [{"physicalLocation": {"artifactLocation": artifact, "region": region}}],
     }

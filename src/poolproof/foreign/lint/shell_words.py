@@ -1,8 +1,8 @@
-"""A shell script as simple commands of words, each word with its place: what lint needs of sh, and no more.
+"""Split a shell script into simple commands of words with their positions: the part of sh that lint needs.
 
 Quotes, escapes, continuation lines, comments, operators, redirections and here-documents are read as sh does. A
-variable is filled in where the script gives it one value only, as a literal; otherwise it stays as it is written.
-Nothing is raised: a quote that does not close ends with the text.
+variable is replaced by its value if the script assigns it exactly one literal; otherwise it is left as written.
+Nothing is raised: an unclosed quote ends with the text.
 """
 
 import re
@@ -14,15 +14,15 @@ _BLANKS = " \t\r"
 _NAME = re.compile(r"\$(?:\{(?P<braced>\w+)\}|(?P<plain>[A-Za-z_]\w*))")
 _HERE = re.compile(r"<<(?P<tabs>-?)[ \t]*(?P<quote>['\"\\]?)(?P<mark>[\w.-]+)['\"]?")
 _CONTINUED = re.compile(r"\\[ \t]*\r?\n")
-_DEEPEST = 12
+_MAX_DEPTH = 12
 
 
 @dataclass(frozen=True)
 class ShellWord:
-    """One word without its quotes, and the characters `start` to `end` that it takes.
+    """One word without its quotes, from character `start` to `end`.
 
-    `verbatim`: the place of its inside, where that is all in one pair of quotes and stands there as it is.
-    `is_split`: one of the words that a variable without quotes holds; all of them take the place of the variable.
+    `verbatim`: where its content starts, if the whole word is in one pair of quotes and contains no escapes.
+    `is_split`: one of several words from an unquoted variable; all of them have the position of the variable.
     """
 
     text: str
@@ -35,7 +35,7 @@ class ShellWord:
 
 @dataclass(frozen=True)
 class HereDocument:
-    """The lines between a `<<MARK` and its mark; `start` is their first character, `line` their first line."""
+    """The lines between `<<MARK` and the mark. `start` is the first character, `line` the first line."""
 
     text: str
     start: int
@@ -44,16 +44,16 @@ class HereDocument:
 
 @dataclass
 class Script:
-    """What was read: simple commands in order, and here-documents."""
+    """The simple commands of a script in order, and its here-documents."""
 
     commands: list[list[ShellWord]] = field(default_factory=list)
     documents: list[HereDocument] = field(default_factory=list)
 
 
 def read_script(text: str, variables: Mapping[str, str] | None = None, *, start: int = 0, line: int = 1) -> Script:
-    """The script whose first character is `start` of a larger text, on its line `line`.
+    """Read a script that begins at character `start` of a larger text, on line `line`.
 
-    What stands in `$(…)` and in backquotes is read as well, before the command around it.
+    Commands in `$(…)` and in backquotes come before the command around them.
     """
     return _Reader(text, variables or {}, start, line, 0).read()
 
@@ -78,7 +78,7 @@ class _Reader:
         return self._script
 
     def _step(self) -> None:
-        """One word, blank, comment or operator."""
+        """Read one word, blank, comment or operator."""
         character = self._text[self._place]
         if character in _BLANKS:
             self._place += 1
@@ -99,7 +99,7 @@ class _Reader:
             self._word()
 
     def _redirect(self) -> None:
-        """The word after it is a file; a number straight before it was a file descriptor."""
+        """Skip the redirection: the next word is a file, and a number directly before it is a file descriptor."""
         before = self._command[-1] if self._command else None
         if before is not None and before.text.isdigit() and before.end == self._start + self._place:
             self._command.pop()
@@ -158,7 +158,7 @@ class _Reader:
             self._command.append(word)
 
     def _part(self) -> str:
-        """The next piece of a word: a quoted stretch, an escape, a variable, a character."""
+        """Read the next part of a word: quoted text, an escape, a variable or a character."""
         character = self._text[self._place]
         if character == "'":
             return self._single_quoted()
@@ -205,7 +205,7 @@ class _Reader:
         return character
 
     def _expansion(self) -> str:
-        """A variable's value where it is known; else what stands there."""
+        """Return the variable's value if it is known; otherwise the text as written."""
         named = _NAME.match(self._text, self._place)
         if named is not None:
             self._place = named.end()
@@ -218,9 +218,9 @@ class _Reader:
         return raw
 
     def _substitution(self, raw: str, begin: int) -> None:
-        """The commands inside `$(…)` or backquotes."""
+        """Read the commands inside `$(…)` or backquotes."""
         opening = 2 if raw.startswith("$(") else 1
-        if self._depth >= _DEEPEST or not raw.startswith(("$(", "`")):
+        if self._depth >= _MAX_DEPTH or not raw.startswith(("$(", "`")):
             return
         inside = raw[opening : -1 if raw[-1] in ")`" and len(raw) > opening else None]
         reader = _Reader(inside, self._variables, self._start + begin + opening, self._line, self._depth + 1)
@@ -229,7 +229,7 @@ class _Reader:
         self._script.documents += inner.documents
 
     def _end_of_expansion(self) -> int:
-        """Where a `$(…)`, `${…}` or `…` in backquotes ends."""
+        """Return the end of a `$(…)`, a `${…}` or a command in backquotes."""
         opening = self._text[self._place : self._place + 2]
         if opening.startswith("`"):
             ending = self._text.find("`", self._place + 1)

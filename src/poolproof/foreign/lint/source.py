@@ -1,4 +1,4 @@
-"""What is linted: a job file, a shell script, or a command line, by its name."""
+"""A source to lint: a job file, a shell script or a command line."""
 
 import re
 from dataclasses import dataclass, field
@@ -10,13 +10,13 @@ from poolproof.foreign.lint.model import Unit
 
 Kind = Literal["job file", "script"]
 _JOB_FILE_NAMES = (".fio", ".job")
-_MOST_ODD = 0.05
-_NO_TEXT = re.compile("[\x01-\x08\x0e-\x1a\x1c-\x1f\ufffd]")  # control characters, and what could not be decoded
+_MAX_CONTROL_SHARE = 0.05
+_CONTROL = re.compile("[\x01-\x08\x0e-\x1a\x1c-\x1f\ufffd]")  # control characters, and bytes that could not be decoded
 
 
 @dataclass(frozen=True)
 class Source:
-    """A text and the name that findings give it; `surroundings` is what its job files can draw upon."""
+    """A text and its name in findings. `surroundings` is what its job files can refer to."""
 
     name: str
     text: str
@@ -24,19 +24,19 @@ class Source:
 
     @property
     def kind(self) -> Kind:
-        """By the text; by the name where the text opens no section."""
+        """The kind according to the text; according to the name if the text opens no section."""
         if jobfiles.is_job_file(self.text) or (self.name.endswith(_JOB_FILE_NAMES) and "fio " not in self.text):
             return "job file"
         return "script"
 
     @property
     def units(self) -> tuple[Unit, ...]:
-        """Every call of fio in it."""
+        """Every fio call in the text."""
         if self.kind == "job file":
             return (jobfiles.unit_of(self.text, self.surroundings),)
         return commands.units_of(self.text, self.surroundings)
 
 
 def is_text(text: str) -> bool:
-    """No zero bytes, and few characters that no text has; a comment in another encoding is still text."""
-    return "\0" not in text and len(_NO_TEXT.findall(text)) <= _MOST_ODD * len(text) + 2
+    """True without zero bytes and with at most a few control characters; comments in another encoding are allowed."""
+    return "\0" not in text and len(_CONTROL.findall(text)) <= _MAX_CONTROL_SHARE * len(text) + 2

@@ -1,4 +1,4 @@
-"""The sources that a command line names, read: files, standard input, and a fio command after `--`."""
+"""Read the sources named on the command line: files, standard input, and a fio command after `--`."""
 
 import io
 import re
@@ -13,7 +13,7 @@ from poolproof.foreign.lint.jobfiles import Surroundings
 from poolproof.foreign.lint.source import Source
 
 COMMAND = "command line"
-"""The name of the source that stands after `--`."""
+"""The source name of the command after `--`."""
 
 _PROGRAM = re.compile(r"^(?:\S*/)?fio(?:[-_.]?v?\d[\w.-]*)?$")
 _LARGEST_BYTES = 16 * 1024**2
@@ -22,24 +22,24 @@ _LARGEST_BYTES = 16 * 1024**2
 def read_sources(
     words: Sequence[str], environment: Mapping[str, str], keywords: Mapping[str, int]
 ) -> tuple[Source, ...]:
-    """Each file named, `-` for standard input; or all words as one command, with the job files that it names.
+    """Return the named files (`-` is standard input); or all words as one command, with the job files that it names.
 
-    `keywords`: what fio would fill in for `$ncpus` and its like, where the jobs are to run.
+    `keywords`: the values of `$ncpus`, `$pagesize` and `$mb_memory` on the machine that would run the jobs.
 
     Raises:
-        UsageError: nothing is named, or a file cannot be read.
+        UsageError: no source is named, or a file cannot be read.
     """
     if not words:
-        raise UsageError("nothing to lint is named", "poolproof lint job.fio, or poolproof lint -- fio --name=…")
-    around = _Around(environment, keywords)
+        raise UsageError("no file or command to lint", "poolproof lint job.fio, or poolproof lint -- fio --name=…")
+    context = _Context(environment, keywords)
     if _is_command(words):
-        return _of_command(words, around)
-    return tuple(_of_name(word, around) for word in words)
+        return _command_sources(words, context)
+    return tuple(_named_source(word, context) for word in words)
 
 
 @dataclass(frozen=True)
-class _Around:
-    """What all sources can draw upon."""
+class _Context:
+    """What all sources can refer to."""
 
     environment: Mapping[str, str]
     keywords: Mapping[str, int]
@@ -51,18 +51,18 @@ def _is_command(words: Sequence[str]) -> bool:
     )
 
 
-def _of_command(words: Sequence[str], around: _Around) -> tuple[Source, ...]:
+def _command_sources(words: Sequence[str], context: _Context) -> tuple[Source, ...]:
     text = words[0] if len(words) == 1 else shlex.join(words)
-    command = Source(COMMAND, text + "\n", _surroundings(Path(), around))
+    command = Source(COMMAND, text + "\n", _surroundings(Path(), context))
     files = [name for unit in command.units for name in unit.files]
-    return (command, *(_of_name(name, around) for name in files))
+    return (command, *(_named_source(name, context) for name in files))
 
 
-def _of_name(name: str, around: _Around) -> Source:
+def _named_source(name: str, context: _Context) -> Source:
     if name == "-":
-        return Source("-", _standard_input(), _surroundings(Path(), around))
+        return Source("-", _standard_input(), _surroundings(Path(), context))
     path = Path(name)
-    return Source(name, _text(path), _surroundings(path.parent, around))
+    return Source(name, _text(path), _surroundings(path.parent, context))
 
 
 def _standard_input() -> str:
@@ -74,7 +74,7 @@ def _standard_input() -> str:
 def _text(path: Path) -> str:
     try:
         if path.stat().st_size > _LARGEST_BYTES:
-            raise UsageError(f"{path} is larger than 16 MiB, which no job is", "name a job file or a script")
+            raise UsageError(f"{path} is larger than 16 MiB, the limit for lint", "name a job file or a script")
         return path.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
         raise UsageError(
@@ -82,8 +82,8 @@ def _text(path: Path) -> str:
         ) from None
 
 
-def _surroundings(folder: Path, around: _Around) -> Surroundings:
-    """Included files are looked for beside the file, then where fio would: in the working directory."""
+def _surroundings(folder: Path, context: _Context) -> Surroundings:
+    """Included files are read from the working directory, as fio does, or else from the file's own folder."""
 
     def include(name: str) -> str | None:
         for path in (Path(name), folder / name):
@@ -93,4 +93,4 @@ def _surroundings(folder: Path, around: _Around) -> Surroundings:
                 continue
         return None
 
-    return Surroundings(around.environment, around.keywords, include)
+    return Surroundings(context.environment, context.keywords, include)

@@ -1,4 +1,4 @@
-"""What the jobs stand on: as the flags say, and else as the host tells of the paths of their files."""
+"""Find the targets of jobs: from the flags, or else by asking the host about the paths of their files."""
 
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -10,9 +10,9 @@ from poolproof.evidence.model import Evidence, Target
 from poolproof.facts.machine import Machine, survey
 from poolproof.facts.mountinfo import mount_of, parse_mountinfo
 from poolproof.foreign.audit.context import Context
-from poolproof.foreign.audit.context import target_of as told_by
+from poolproof.foreign.audit.context import target_of as target_from_flags
 from poolproof.foreign.lint.job_groups import JobFiles
-from poolproof.foreign.lint.paths import PathTarget, files_there, standing
+from poolproof.foreign.lint.paths import PathTarget, existing_files, target_at
 from poolproof.hosts.base import Host, HostUnreachable
 from poolproof.layers.existing import busy_on, device_under
 from poolproof.layers.zfs_status import FoundDataset, find_dataset, on_dataset, volume_of
@@ -22,32 +22,32 @@ _MOST_FILES = 64
 
 
 class TargetLookup:
-    """Answers for each place, and remembers. What the host can't tell is not known; nothing is raised but:
+    """Looks up each target once. If the host can't answer, the target is unknown (None).
 
     Raises:
-        HostUnreachable: the link to the host broke.
+        HostUnreachable: the connection to the host is lost.
     """
 
     def __init__(self, context: Context, host: Host) -> None:
         self._context = context
         self._host = host
-        self._standing = cache(self._stands)
-        self._target = cache(self._look)
+        self._existing = cache(self._find_existing)
+        self._target = cache(self._find_target)
         self._leaves = cache(lambda place: _leaves(host, place))
-        self._files = cache(lambda paths: inspect(host, files_there(host, paths)[:_MOST_FILES]))
+        self._files = cache(lambda paths: inspect(host, existing_files(host, paths)[:_MOST_FILES]))
         self._busy = cache(lambda disks: busy_on(disks, host))
         self._zfs = cache(lambda place: _zfs_below(host, place, self._leaves(place)))
         self._machine: Callable[[], Machine] = cache(lambda: survey(host, ()))
 
     def target(self, place: JobFiles) -> Target | None:
-        """The target of the first file, or of the directory."""
+        """Return the target of the first file, or of the directory."""
         if self._context.file_system is not None:
-            return told_by(self._context)
-        standing = self._standing(_path(place))
-        return told_by(self._context, None if standing is None else self._target(standing))
+            return target_from_flags(self._context)
+        existing = self._existing(_path(place))
+        return target_from_flags(self._context, None if existing is None else self._target(existing))
 
     def evidence(self, places: Sequence[JobFiles]) -> Evidence | None:
-        """The files that are there already, and what their disks are busy with; None where flags tell of elsewhere."""
+        """Return the existing files, and the background work on their disks; None if the flags name the file system."""
         if self._context.file_system is not None:
             return None
         paths = sorted({file for place in places for file in place.files})
@@ -61,14 +61,14 @@ class TargetLookup:
         return Evidence(None, files=files, busy_with=busy) if files or busy else None
 
     def _busy_with(self, places: Sequence[JobFiles]) -> tuple[str, ...]:
-        """Work that goes on by itself, on the disks below and in the pools."""
-        standing = {found for place in places if (found := self._standing(_path(place))) is not None}
-        disks = frozenset(leaf.name for each in standing for leaf in self._leaves(each))
-        pools = {f"a {work} of ZFS" for each in standing if (work := self._scan(each))}
+        """Return background work on the disks and in the pools."""
+        existing = {found for place in places if (found := self._existing(_path(place))) is not None}
+        disks = frozenset(leaf.name for each in existing for leaf in self._leaves(each))
+        pools = {f"a {work} of ZFS" for each in existing if (work := self._scan(each))}
         return (*self._busy(disks), *sorted(pools))
 
     def _scan(self, place: PathTarget) -> str | None:
-        """What the pool below is at: "scrub" or "resilver"; None where it rests, or cannot be asked."""
+        """Return "scrub" or "resilver" if the pool is doing that; None if not, or if it cannot be asked."""
         try:
             facts = self._zfs(place)
         except HostUnreachable:
@@ -77,15 +77,15 @@ class TargetLookup:
             return None
         return facts.busy_with if facts is not None else None
 
-    def _stands(self, path: str) -> PathTarget | None:
+    def _find_existing(self, path: str) -> PathTarget | None:
         try:
-            return standing(self._host, path)
+            return target_at(self._host, path)
         except HostUnreachable:
             raise
         except PoolproofError:
             return None
 
-    def _look(self, place: PathTarget) -> Target | None:
+    def _find_target(self, place: PathTarget) -> Target | None:
         try:
             return _target(self._host, place, self._leaves(place), self._machine(), self._zfs(place))
         except HostUnreachable:

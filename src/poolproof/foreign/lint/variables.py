@@ -1,7 +1,7 @@
-"""Options whose values hold variables that can't be known here. They are told of, and no finding rests on a guess.
+"""Options with variables whose value is unknown here. They are reported, and no finding is a guess.
 
-A finding about such a job stands when it would stand whatever the variable is: it is looked for under several values of
-each, and under further options where whole arguments are unknown.
+A finding about such a job is reported only if it is true for every value: the rules are checked with several values of
+each variable, and with further options if whole arguments are unknown.
 """
 
 import re
@@ -11,9 +11,9 @@ from dataclasses import replace
 from poolproof.load.fio.job import Job, JobFile
 
 UNKNOWN = re.compile(r"\$\{[^}]*\}?|\$\([^)]*\)?|\$[A-Za-z_]\w*|\$[@*#?0-9]|`[^`]*`?")
-"""A shell's or a job file's variable that was not filled in."""
+"""A variable of a shell or a job file that was not replaced by its value."""
 
-_OWN = frozenset({"filename_format", "exec_prerun", "exec_postrun", "description", "name"})
+_NEVER_CHECKED = frozenset({"filename_format", "exec_prerun", "exec_postrun", "description", "name"})
 _SWITCH = ("0", "1")
 _VALUES: Mapping[str, tuple[str, ...]] = {
     "rw": ("read", "write", "randread", "randwrite", "randrw"),
@@ -35,7 +35,7 @@ _VALUES: Mapping[str, tuple[str, ...]] = {
     "offset_increment": ("1t", "0"),
 }
 _NUMBERS = ("0", "1", "1g")
-_MAY_BE_THERE: tuple[Mapping[str, str], ...] = (
+_POSSIBLE_OPTIONS: tuple[Mapping[str, str], ...] = (
     {},
     {"direct": "1", "ioengine": "io_uring", "iodepth": "1", "time_based": "1", "refill_buffers": "1"},
     {"end_fsync": "1", "randrepeat": "0", "ramp_time": "60", "invalidate": "1", "numjobs": "1"},
@@ -51,13 +51,13 @@ _SWITCHES = frozenset(
 
 
 def unknown_in(job: Job) -> Mapping[str, str]:
-    """The options of the job that hold an unknown variable, and the variable."""
-    found = ((name, UNKNOWN.search(value)) for name, value in job.options.items() if name not in _OWN)
+    """Return the options of the job that contain an unknown variable, each with that variable."""
+    found = ((name, UNKNOWN.search(value)) for name, value in job.options.items() if name not in _NEVER_CHECKED)
     return {name: match[0] for name, match in found if match is not None}
 
 
-def possible(jobs: JobFile, *, has_unknown_words: bool) -> Iterator[JobFile]:
-    """The jobs under several values of what is unknown, one option varied at a time; the jobs alone if nothing is."""
+def possible_jobs(jobs: JobFile, *, has_unknown_words: bool) -> Iterator[JobFile]:
+    """Yield the jobs with several values for each unknown option, varied one at a time; once if all are known."""
     names = sorted({name for job in jobs.jobs for name in unknown_in(job)})
     plain = {name: _values(name)[0] for name in names}
     yield _filled(jobs, plain, {})
@@ -65,7 +65,7 @@ def possible(jobs: JobFile, *, has_unknown_words: bool) -> Iterator[JobFile]:
         for value in _values(name)[1:]:
             yield _filled(jobs, {**plain, name: value}, {})
     if has_unknown_words:
-        yield from (_filled(jobs, plain, more) for more in _MAY_BE_THERE[1:])
+        yield from (_filled(jobs, plain, more) for more in _POSSIBLE_OPTIONS[1:])
 
 
 def _values(name: str) -> tuple[str, ...]:

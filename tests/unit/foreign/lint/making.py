@@ -6,8 +6,8 @@ from typing import Any
 
 from poolproof.evidence.model import Evidence, Target
 from poolproof.foreign.audit.context import read_context
-from poolproof.foreign.lint.check import Mended, lint, mend
-from poolproof.foreign.lint.job_groups import Nowhere, Where
+from poolproof.foreign.lint.check import FixedText, fix_source, lint
+from poolproof.foreign.lint.job_groups import NoTargets, Targets
 from poolproof.foreign.lint.jobfiles import Surroundings
 from poolproof.foreign.lint.source import Source
 from poolproof.foreign.lint.target_lookup import TargetLookup
@@ -31,7 +31,7 @@ class Standing:
         return self.known
 
 
-def flags(**given: Any) -> Where:
+def flags(**given: Any) -> Targets:
     """What `--fs zfs-2.2 --ram 64G …` say."""
     return TargetLookup(read_context(**given), LocalHost())
 
@@ -40,17 +40,17 @@ def source(text: str, name: str = "job.fio") -> Source:
     return Source(name, text, _SURROUNDINGS)
 
 
-def said(text: str, where: Where | None = None, name: str = "job.fio") -> list[tuple[int, str, str]]:
+def said(text: str, where: Targets | None = None, name: str = "job.fio") -> list[tuple[int, str, str]]:
     """Line, severity and rule of each finding."""
-    return [(each.line, each.severity, each.rule) for each in lint(source(text, name), where or Nowhere())]
+    return [(each.line, each.severity, each.rule) for each in lint(source(text, name), where or NoTargets())]
 
 
-def rules(text: str, where: Where | None = None, name: str = "job.fio") -> set[str]:
+def rules(text: str, where: Targets | None = None, name: str = "job.fio") -> set[str]:
     return {rule for _, _, rule in said(text, where, name)}
 
 
-def mended(text: str, where: Where | None = None, name: str = "job.fio") -> Mended:
-    return mend(source(text, name), where or Nowhere())
+def mended(text: str, where: Targets | None = None, name: str = "job.fio") -> FixedText:
+    return fix_source(source(text, name), where or NoTargets())
 
 
 def job(options: str) -> str:

@@ -121,7 +121,7 @@ def test_a_call_whose_options_are_misspelt_is_a_call() -> None:
 def test_options_without_a_job_name(call: str) -> None:
     (found,) = lint(source(f"fio {call}\n", "x.sh"))
     assert (found.line, found.severity, found.rule) == (1, "error", "refused-by-fio")
-    assert "no `--name`" in found.message and "--name=" in found.fix
+    assert "`--name`" in found.message and "--name=" in found.fix
 
 
 @pytest.mark.parametrize("call", ["--version", "--enghelp=rbd", "--server", "--profile=act --device-names=/dev/sdb"])

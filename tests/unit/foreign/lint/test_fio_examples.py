@@ -2,9 +2,9 @@
 
 import pytest
 
-from poolproof.foreign.lint.check import lint, mend
-from poolproof.foreign.lint.installed_fio import FioThere
-from poolproof.foreign.lint.job_groups import Nowhere
+from poolproof.foreign.lint.check import fix_source, lint
+from poolproof.foreign.lint.installed_fio import InstalledFio
+from poolproof.foreign.lint.job_groups import NoTargets
 from poolproof.hosts.local import LocalHost
 from tests.unit.foreign.lint.fio_examples import fio_examples
 from tests.unit.foreign.lint.making import source
@@ -47,8 +47,8 @@ def test_none_has_an_error(examples: dict[str, str]) -> None:
 
 def test_the_fio_of_this_machine_refuses_none(examples: dict[str, str]) -> None:
     """An option of another release, or of a build with CUDA, is a warning."""
-    here = FioThere(LocalHost())
-    found = [each for name, text in examples.items() for each in lint(source(text, name), Nowhere(), here)]
+    here = InstalledFio(LocalHost())
+    found = [each for name, text in examples.items() for each in lint(source(text, name), NoTargets(), here)]
     assert not [each for each in found if each.severity == "error"]
     assert not [each for each in found if each.rule == "refused-by-fio"]
 
@@ -64,8 +64,8 @@ def test_every_warning_was_looked_at(examples: dict[str, str]) -> None:
 
 def test_each_is_mended_to_its_end(examples: dict[str, str]) -> None:
     for name, text in examples.items():
-        once = mend(source(text, name))
+        once = fix_source(source(text, name))
         assert not [each for each in once.left if each.severity == "error"], name
-        assert mend(source(once.text, name)).text == once.text, name
+        assert fix_source(source(once.text, name)).text == once.text, name
         grave = [each for each in lint(source(text, name)) if each.severity != "note"]
         assert len([each for each in once.left if each.severity != "note"]) <= len(grave), name

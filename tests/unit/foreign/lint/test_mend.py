@@ -5,7 +5,7 @@ import difflib
 import pytest
 
 from poolproof.errors import CampaignError
-from poolproof.foreign.lint.check import lint, mend
+from poolproof.foreign.lint.check import fix_source, lint
 from poolproof.load.fio.load import jobs_of
 from poolproof.load.fio.render import render
 from poolproof.rules.catalogue import all_rules, rule
@@ -32,7 +32,7 @@ def test_a_mend_takes_its_finding_away(rule_id: str) -> None:
     for case in cases:
         where = Standing(case.target, case.evidence)
         before = source(render(jobs_of(case.load)))
-        after = mend(before, where)
+        after = fix_source(before, where)
         silent = rule_id not in {each.rule for each in after.left}
         by_a_person = rule_id in _NOT_BY_THE_JOB or (rule_id == "shared-file-numjobs" and len(case.load.parts) > 1)
         assert silent or by_a_person, after.text
@@ -46,10 +46,10 @@ def test_a_mend_brings_nothing_grave(rule_id: str) -> None:
     for case in _jobs_of(rule_id):
         where = Standing(case.target, case.evidence)
         before = source(render(jobs_of(case.load)))
-        after = mend(before, where)
+        after = fix_source(before, where)
         grave = {each.rule for each in lint(before, where) if each.severity != "note"}
         assert {each.rule for each in after.left if each.severity != "note"} <= grave, after.text
-        assert mend(source(after.text), where).text == after.text
+        assert fix_source(source(after.text), where).text == after.text
 
 
 def _jobs_of(rule_id: str) -> list[Case]:
@@ -145,9 +145,9 @@ def test_what_is_said_to_be_mended_was_changed() -> None:
     after = mended(text, flags(fs="ext4"))
     assert "direct=1" in after.text
     assert "offset_increment" not in after.text
-    assert "async-engine-blocks" in {each.rule for each in after.mended}
-    assert "shared-file-numjobs" not in {each.rule for each in after.mended}
-    assert "shared-file-numjobs" in {each.rule for each in after.gone}
+    assert "async-engine-blocks" in {each.rule for each in after.fixed}
+    assert "shared-file-numjobs" not in {each.rule for each in after.fixed}
+    assert "shared-file-numjobs" in {each.rule for each in after.resolved}
 
 
 def test_a_buffered_job_is_given_no_asynchronous_engine() -> None:

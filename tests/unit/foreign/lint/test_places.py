@@ -7,7 +7,7 @@ import pytest
 from poolproof.errors import UsageError
 from poolproof.evidence.model import Target
 from poolproof.foreign.audit.context import read_context, target_of
-from poolproof.foreign.lint.job_groups import JobFiles, place_of
+from poolproof.foreign.lint.job_groups import JobFiles, files_of
 from poolproof.foreign.lint.target_lookup import TargetLookup
 from poolproof.hosts.local import LocalHost
 from poolproof.load.fio.job import Job
@@ -81,11 +81,11 @@ def test_flags_go_over_what_the_machine_says() -> None:
     assert target_of(read_context(), found) == found
 
 
-def test_the_place_of_a_job() -> None:
-    assert place_of(Job("a", {"filename": "/x/f:g", "directory": "/y"})) == JobFiles(("/x/f", "/y/g"), "/y")
-    assert place_of(Job("a", {"directory": "/y", "numjobs": "2"})) == JobFiles(("/y/a.0.0", "/y/a.1.0"), "/y")
-    assert place_of(Job("a", {"filename": "${WHERE}"})) is None
-    assert place_of(Job("a", {"ioengine": "rbd"})) is None
+def test_the_files_of_a_job() -> None:
+    assert files_of(Job("a", {"filename": "/x/f:g", "directory": "/y"})) == JobFiles(("/x/f", "/y/g"), "/y")
+    assert files_of(Job("a", {"directory": "/y", "numjobs": "2"})) == JobFiles(("/y/a.0.0", "/y/a.1.0"), "/y")
+    assert files_of(Job("a", {"filename": "${WHERE}"})) is None
+    assert files_of(Job("a", {"ioengine": "rbd"})) is None
 
 
 def test_a_directory_of_this_machine(tmp_path: Path) -> None:

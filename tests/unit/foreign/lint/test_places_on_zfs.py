@@ -9,7 +9,7 @@ from poolproof.evidence.model import Target, ZfsFacts
 from poolproof.foreign.audit.context import read_context
 from poolproof.foreign.lint.check import lint
 from poolproof.foreign.lint.job_groups import JobFiles
-from poolproof.foreign.lint.paths import STANDING
+from poolproof.foreign.lint.paths import TARGET_AT
 from poolproof.foreign.lint.target_lookup import TargetLookup
 from poolproof.process import Completed
 from tests.unit.foreign.lint.making import job, source
@@ -54,7 +54,7 @@ def _get(dataset: str) -> tuple[str, ...]:
 
 
 def _stands(path: str, said: str) -> tuple[tuple[str, ...], str]:
-    return ("sh", "-c", STANDING, "sh", path), said
+    return ("sh", "-c", TARGET_AT, "sh", path), said
 
 
 _SAID = dict(

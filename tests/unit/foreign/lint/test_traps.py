@@ -7,7 +7,7 @@ import pytest
 from poolproof.evidence import model
 from poolproof.evidence.model import Evidence, Target
 from poolproof.foreign.lint.check import lint
-from poolproof.foreign.lint.job_groups import Nowhere, Where
+from poolproof.foreign.lint.job_groups import NoTargets, Targets
 from tests.unit.foreign.lint.making import Standing, flags, job, rules, said, source
 
 _GIB = 1024**3
@@ -24,8 +24,8 @@ class Trap:
     options: str
     near: str
     line: int
-    on: Where = Nowhere()  # noqa: RUF009 (frozen)
-    near_on: Where | None = None
+    on: Targets = NoTargets()  # noqa: RUF009 (frozen)
+    near_on: Targets | None = None
 
 
 def _file(**empty: int) -> Standing:
