@@ -9,7 +9,8 @@ import typer
 from poolproof.cli.options import Json
 
 if TYPE_CHECKING:
-    from poolproof.results.query.session import QueryResult, Session
+    from poolproof.results.query.session import Session
+    from poolproof.results.query.statement import QueryResult
 
 Runs = Annotated[Path, typer.Argument(metavar="DIR", help="A folder with runs, or one run.")]
 
@@ -58,7 +59,7 @@ def _keep(session: "Session") -> None:
 
 
 def _json(answer: "QueryResult", session: "Session") -> str:
-    from poolproof.results.query.values import json_value
+    from poolproof.results.query.output import json_value
 
     columns = [{"name": name, "type": kind} for name, kind in zip(answer.columns, answer.types, strict=True)]
     rows = [[json_value(value) for value in row] for row in answer.rows]
@@ -68,13 +69,13 @@ def _json(answer: "QueryResult", session: "Session") -> str:
 
 def _csv(answer: "QueryResult") -> str:
     from poolproof.presentation.export.csv import csv_lines
-    from poolproof.results.query.values import text_value
+    from poolproof.results.query.output import text_value
 
     return csv_lines(answer.columns, ([text_value(value) for value in row] for row in answer.rows))
 
 
 def _print_table(answer: "QueryResult") -> None:
-    from poolproof.results.query.table import table_lines
+    from poolproof.results.query.output import table_lines
 
     for line in table_lines(answer):
         typer.echo(line)

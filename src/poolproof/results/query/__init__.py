@@ -1,1 +1,1 @@
-"""SQL over the trials of many runs, by DuckDB; docs/query.md has the views."""
+"""SQL queries over the trials of many runs with DuckDB; docs/query.md describes the views."""

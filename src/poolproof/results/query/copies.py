@@ -1,8 +1,8 @@
-"""Columnar copies of many trials in the user's cache, so that a second query need not read all their text again.
+"""Columnar copies of trials in the user's cache, so that later queries do not read all the text again.
 
-Files are put together oldest first until a copy is large enough; its name is a digest of their paths, lengths and
-times, so that a copy of what has changed is never found. Below `WORTH_IT_BYTES` of text nothing is kept: reading it is
-quick.
+Files are grouped, oldest first, until a group is large enough for one copy. The name of a copy is a digest of the
+paths, sizes and times of its files, so a copy of changed files is never found. With less than `WORTH_IT_BYTES` of text
+there are no copies, because reading it is fast.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ _FORM = f"1 {views.RAW}"
 
 
 def find(files: Iterable[Path]) -> tuple[tuple[Path, ...], frozenset[Path]]:
-    """The copies that are there, and the files that they stand for."""
+    """Return the existing copies and the files that they replace."""
     copies, covered = [], set()
     for group in _groups(files):
         copy = _place(group)
@@ -34,16 +34,16 @@ def find(files: Iterable[Path]) -> tuple[tuple[Path, ...], frozenset[Path]]:
 
 
 def read(copy: Path) -> str:
-    """SQL that reads a copy: the same columns as the lines."""
+    """Return SQL that reads a copy, with the same columns as the lines."""
     return f"select {', '.join(views.RAW)}, filename from read_parquet({views.literal(str(copy))})"
 
 
 def keep(files: Sequence[Path]) -> None:
-    """Make a copy of every whole group of files; a cache that cannot be written costs time only."""
+    """Make a copy of every complete group of files. Errors are ignored: without copies, queries are only slower."""
     import duckdb
 
-    wanted = set(files)
-    groups = [group for group in _groups(files) if wanted.issuperset(group) and not _place(group).is_file()]
+    available = set(files)
+    groups = [group for group in _groups(files) if available.issuperset(group) and not _place(group).is_file()]
     with contextlib.suppress(OSError, duckdb.Error):
         for group in groups:
             _make(group)
@@ -51,30 +51,30 @@ def keep(files: Sequence[Path]) -> None:
 
 
 def worth_keeping(files: Iterable[Path]) -> bool:
-    """Whether there is a group of files without its copy."""
+    """True if a group of files has no copy yet."""
     return any(not _place(group).is_file() for group in _groups(files))
 
 
 def _make(group: Sequence[Path]) -> None:
-    """Written beside its place and renamed; dropped where a file changed meanwhile."""
+    """Write a copy under a temporary name and rename it; discard it if a file changed in the meantime."""
     import duckdb
 
     place = _place(group)
     place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    beside = place.with_name(f".{place.name}.{os.getpid()}")
+    partial = place.with_name(f".{place.name}.{os.getpid()}")
     try:
         with duckdb.connect(config={"memory_limit": "600MB", "autoload_known_extensions": "false"}) as connection:
             connection.execute("set preserve_insertion_order = false")
             lines = views.read_lines([str(path) for path in group])
-            connection.execute(f"copy ({lines}) to {views.literal(str(beside))} (format parquet, compression lz4)")
+            connection.execute(f"copy ({lines}) to {views.literal(str(partial))} (format parquet, compression lz4)")
         if _place(group) == place:
-            beside.rename(place)
+            partial.rename(place)
     finally:
-        beside.unlink(missing_ok=True)
+        partial.unlink(missing_ok=True)
 
 
 def _groups(files: Iterable[Path]) -> Iterator[tuple[Path, ...]]:
-    """Whole groups, oldest files first, so that a new run changes none of them."""
+    """Yield complete groups, oldest files first, so that a new run changes no existing group."""
     stats = sorted((path.stat().st_mtime_ns, path, path.stat().st_size) for path in files)
     if sum(size for _, _, size in stats) < WORTH_IT_BYTES:
         return
@@ -99,7 +99,7 @@ def _folder() -> Path:
 
 
 def _forget_unused() -> None:
-    """Copies that no query has used for a month stand for files that have changed or gone."""
+    """Remove the copies that no query has used for 30 days: their files have probably changed or been deleted."""
     oldest = time.time() - _UNUSED_S
     for path in _folder().glob("*.parquet"):
         if path.stat().st_mtime < oldest:

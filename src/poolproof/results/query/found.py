@@ -1,21 +1,24 @@
-"""Find the runs in a folder, and report those that cannot be read."""
+"""Find the runs in a folder and the readable lines of their trials, and report what cannot be read."""
 
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from poolproof.errors import RunError
 from poolproof.results.runs.directory import RunDirectory
-from poolproof.results.runs.model import RunRecord
+from poolproof.results.runs.files import decode, whole_lines
+from poolproof.results.runs.model import SCHEMA, RunRecord, Trial
 
 _DEEPEST = 5
-_AS_ROOT = "as root: sudo poolproof …"
+_AS_ROOT = "run it as root: sudo poolproof …"
+_CAMPAIGN_NAME = re.compile(r"^name: *[\"']?([\w.-]+)", re.MULTILINE | re.ASCII)
 
 
 @dataclass(frozen=True)
 class FoundRun:
-    """A run directory. `name` is its path below the folder that was searched; its own name where it is that folder."""
+    """A run directory. `name`: its path below the searched folder, or its own name if it is that folder."""
 
     name: str
     path: Path
@@ -23,13 +26,19 @@ class FoundRun:
 
     @property
     def trials_path(self) -> Path:
-        """Its trials.jsonl, which is absent until a trial is done."""
+        """Return the path of its trials.jsonl, which does not exist before the first trial is finished."""
         return self.path / "trials.jsonl"
+
+    @property
+    def campaign(self) -> str:
+        """Return the name of its campaign, read from the text because parsing takes milliseconds; empty if missing."""
+        match = _CAMPAIGN_NAME.search(self.record.campaign)
+        return match[1] if match else ""
 
 
 @dataclass(frozen=True)
 class SkippedRun:
-    """A run, or lines of one, that could not be read: its name, the reason and the fix."""
+    """A run, or lines of a run, that could not be read. `what`: its name. `why`: the reason. `hint`: the fix."""
 
     what: str
     why: str
@@ -37,12 +46,12 @@ class SkippedRun:
 
 
 def find_runs(root: Path) -> tuple[tuple[FoundRun, ...], tuple[SkippedRun, ...]]:
-    """Return every run in or below a folder, by name, and those whose run.json cannot be read.
+    """Return every run in or below a folder, sorted by name, and the runs whose run.json cannot be read.
 
-    A folder that this user may not read could hold runs, so it is reported as well.
+    Folders that this user cannot read are also reported, because they may contain runs.
 
     Raises:
-        RunError: the folder does not exist, has no run, or this user may not read it.
+        RunError: the folder does not exist, contains no run, or cannot be read by this user.
     """
     _check_folder(root)
     runs: list[FoundRun] = []
@@ -54,7 +63,9 @@ def find_runs(root: Path) -> tuple[tuple[FoundRun, ...], tuple[SkippedRun, ...]]
         except RunError as error:
             left_out.append(SkippedRun(name, error.message, error.hint))
     if not runs and not left_out:
-        raise RunError(f"no run is in {root}", "poolproof run makes one; another folder's runs: poolproof runs DIR")
+        raise RunError(
+            f"{root} contains no run", "create a run: poolproof run; list another folder: poolproof runs DIR"
+        )
     return tuple(runs), tuple(left_out)
 
 
@@ -64,26 +75,24 @@ def _check_folder(root: Path) -> None:
         if is_folder:
             os.scandir(root).close()
     except OSError as error:
-        raise RunError(f"{root} cannot be looked into: {error.strerror}", _AS_ROOT) from None
+        raise RunError(f"{root} cannot be read: {error.strerror}", _AS_ROOT) from None
     if not is_folder:
-        raise RunError(f"{root} is not a folder", "name the folder that holds the runs, as: poolproof runs runs")
+        raise RunError(f"{root} is not a folder", "name the folder that contains the runs, as in: poolproof runs runs")
 
 
 def _run_paths(root: Path, closed: list[SkippedRun]) -> Iterator[Path]:
-    """Folders with a run.json, by name; what lies inside a run is its own. Those that are closed to this user: named.
+    """Yield the folders with a run.json, sorted by name, without searching inside a run.
 
-    lost+found is closed to all but root on every ext4, and holds no runs.
+    Unreadable folders are appended to `closed`, except lost+found: on ext4 only root can read it, and it has no runs.
     """
 
-    def name_it(error: OSError) -> None:
+    def add_closed(error: OSError) -> None:
         path = Path(error.filename)
         if isinstance(error, PermissionError) and path.name != "lost+found":
-            closed.append(
-                SkippedRun(str(path.relative_to(root)), f"it cannot be looked into: {error.strerror}", _AS_ROOT)
-            )
+            closed.append(SkippedRun(str(path.relative_to(root)), f"it cannot be read: {error.strerror}", _AS_ROOT))
 
     top = len(root.parts)
-    for folder, below, files in os.walk(root, onerror=name_it):
+    for folder, below, files in os.walk(root, onerror=add_closed):
         path = Path(folder)
         below.sort()
         if "run.json" in files:
@@ -91,3 +100,38 @@ def _run_paths(root: Path, closed: list[SkippedRun]) -> Iterator[Path]:
             yield path
         elif len(path.parts) - top >= _DEEPEST:
             below.clear()
+
+
+def ends_whole(path: Path) -> bool:
+    """True if the last line is complete; it may be incomplete after a crash or while the run writes it.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    with path.open("rb") as file:
+        if file.seek(0, os.SEEK_END) == 0:
+            return True
+        file.seek(-1, os.SEEK_END)
+        return file.read(1) == b"\n"
+
+
+def good_lines(path: Path, name: str, left_out: list[SkippedRun]) -> Iterator[bytes]:
+    """Yield the lines that are trials of this schema; append the others to `left_out`, one entry for each reason.
+
+    An incomplete last line is ignored: it was cut off by a crash or is being written.
+    """
+    refused: dict[tuple[str, str], list[int]] = {}
+    for number, line in enumerate(whole_lines(path), start=1):
+        try:
+            decode(line, Trial, SCHEMA, "it")
+        except RunError as error:
+            reason = "it is damaged" if error.message.startswith("it is damaged") else error.message
+            refused.setdefault((reason, error.hint), []).append(number)
+        else:
+            yield line
+    for (why, hint), numbers in refused.items():
+        left_out.append(SkippedRun(f"{name}, {_line_numbers(numbers)} of trials.jsonl", why, hint))
+
+
+def _line_numbers(numbers: list[int]) -> str:
+    return f"line {numbers[0]}" if len(numbers) == 1 else f"line {numbers[0]} and {len(numbers) - 1} more"

@@ -8,7 +8,6 @@ from typing import Literal
 from poolproof.campaign.calibration import all_cells
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.errors import PoolproofError
-from poolproof.results.query.campaigns import campaign_name
 from poolproof.results.query.found import FoundRun
 from poolproof.results.query.session import Session
 from poolproof.results.runs.directory import RunDirectory
@@ -23,9 +22,9 @@ select run, verdict, count(*)::INTEGER, sum(trials)::INTEGER, min(trials)::INTEG
 
 @dataclass(frozen=True)
 class ListedRun:
-    """A run in the list. `cells` are those with a trial, `cells_wanted` those of its campaign; None if unreadable.
+    """A run in the list. `cells`: the number with a trial. `cells_wanted`: those in its campaign; None if unreadable.
 
-    `state`: going while a poolproof holds its lock, stopped when trials are missing and none does.
+    `state`: `going` while a poolproof process holds its lock; `stopped` if none does and trials are missing.
     """
 
     run: FoundRun
@@ -38,7 +37,7 @@ class ListedRun:
 
 
 def listed_runs(session: Session) -> tuple[ListedRun, ...]:
-    """Return every run that could be read, the oldest first."""
+    """Return every run that could be read, oldest first."""
     found: dict[str, list[tuple[Verdict, int, int, int]]] = {}
     for run, *rest in session.ask(_CELLS).rows:
         found.setdefault(run, []).append((rest[0], rest[1], rest[2], rest[3]))
@@ -53,7 +52,7 @@ def _listed(run: FoundRun, found: list[tuple[Verdict, int, int, int]]) -> Listed
     whole = wanted is not None and cells >= wanted[0] and all(least >= wanted[1] for *_, least in found)
     return ListedRun(
         run=run,
-        campaign=campaign_name(run.record.campaign),
+        campaign=run.campaign,
         state=_state(run, whole=whole),
         trials=sum(trials for _, _, trials, _ in found),
         cells=cells,
@@ -72,7 +71,7 @@ def _state(run: FoundRun, *, whole: bool) -> State:
 
 @functools.lru_cache(maxsize=256)
 def _wanted(campaign: str) -> tuple[int, int] | None:
-    """Cells of a campaign, and trials of each at least."""
+    """Return the number of cells in a campaign and the minimum number of trials of each; None if unreadable."""
     try:
         read = parse_campaign(campaign, "run.json", recorded=True)
     except PoolproofError:

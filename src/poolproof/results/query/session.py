@@ -1,31 +1,28 @@
-"""A connection to DuckDB that sees the views over many runs, and nothing else: no file, no network, no extension."""
+"""A DuckDB connection that can read the views over many runs and nothing else: no other file, network or extension."""
 
 import contextlib
 import re
 import tempfile
-import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from poolproof.errors import Interrupted, RunError, UsageError, check_extra
+from poolproof.campaign.yaml import parse_campaign
+from poolproof.errors import PoolproofError, check_extra
 from poolproof.results.query import copies, views
-from poolproof.results.query.campaigns import campaign_name
-from poolproof.results.query.found import FoundRun, find_runs
-from poolproof.results.query.guard import HINT, check_only_reads
-from poolproof.results.query.lines import ends_whole, good_lines
-from poolproof.results.query.settled import may_settle, settled_rows
+from poolproof.results.query.found import FoundRun, ends_whole, find_runs, good_lines
+from poolproof.results.query.statement import QueryResult, check_only_reads, refusal, run_query
+from poolproof.results.runs.files import whole_lines
+from poolproof.results.runs.loading import read_lines
+from poolproof.results.runs.summary import bare_cells_of, cells_of
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-_LONGEST_S = 600.0
-_MEMORY = "600MB"
 _NAMES_A_VIEW = re.compile("|".join(views.views()), re.IGNORECASE)
 _CONFIG = {
-    "memory_limit": _MEMORY,
+    "memory_limit": "600MB",
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
     "allow_community_extensions": "false",
@@ -34,33 +31,24 @@ _CONFIG = {
 }
 
 
-@dataclass(frozen=True)
-class QueryResult:
-    """What a query gave: the columns' names and types, and the rows as Python values."""
-
-    columns: tuple[str, ...]
-    types: tuple[str, ...]
-    rows: list[tuple[Any, ...]]
-
-
 class Session:
-    """The runs below a folder, open for queries. `left_out` grows when a query comes upon damaged lines."""
+    """The runs below a folder, open for queries. `left_out` grows when a query finds damaged lines."""
 
     def __init__(self, root: Path, scratch: Path) -> None:
         self.runs, left_out = find_runs(root)
         self.left_out = list(left_out)
         self._scratch = scratch
         self._direct: list[FoundRun] = []
-        self._mended: dict[str, Path] = {}
+        self._readable: dict[str, Path] = {}
         self._unmade: dict[str, str] = {}
         self._settled_known = False
         self._connection = self._connect()
 
     def ask(self, sql: str) -> QueryResult:
-        """The answer to one `select`.
+        """Return the result of one `select`.
 
         Raises:
-            UsageError: it is no single `select`, or DuckDB refuses it.
+            UsageError: it is not a single `select`, or DuckDB refuses it.
             Interrupted: Ctrl-C.
         """
         import duckdb
@@ -68,26 +56,26 @@ class Session:
         try:
             return self._answer(sql)
         except duckdb.Error as error:
-            if not self._mend():
-                raise _refused(error) from None
+            if not self._drop_damaged_lines():
+                raise refusal(error) from None
         self._connection.close()
         self._connection = self._connect()
         try:
             return self._answer(sql)
         except duckdb.Error as error:
-            raise _refused(error) from None
+            raise refusal(error) from None
 
     @property
     def is_worth_copies(self) -> bool:
-        """Whether so much was read as text that `keep_copies` would make the next query quicker."""
+        """True if so much was read as text that `keep_copies` would make the next query faster."""
         return copies.worth_keeping(run.trials_path for run in self._direct)
 
     def keep_copies(self) -> None:
-        """Make columnar copies of what was read as text, where that is much."""
+        """Make columnar copies of the files that were read as text, if they are large enough."""
         copies.keep([run.trials_path for run in self._direct])
 
     def close(self) -> None:
-        """End the connection."""
+        """Close the connection."""
         self._connection.close()
 
     def _connect(self) -> "DuckDBPyConnection":
@@ -98,7 +86,7 @@ class Session:
         parts = [copies.read(path) for path in kept]
         parts += [views.read_lines([str(path) for path in direct])] if direct else []
         self._fill_runs(connection)
-        self._settled_known = not any(map(may_settle, self.runs))
+        self._settled_known = not any(map(_may_settle, self.runs))
         for statement in (*views.macros(), views.placed_trials(" union all ".join(parts) or views.no_lines())):
             connection.execute(statement)
         _lock(connection, [*kept, *direct])
@@ -106,18 +94,18 @@ class Session:
         return connection
 
     def _answer(self, sql: str) -> QueryResult:
-        """Views are made when a query names them: DuckDB opens every file for each that it makes."""
+        """Create the views that a query names, then run it. DuckDB opens every file for each view that it creates."""
         check_only_reads(self._connection, sql)
         for name in [name for name in self._unmade if name in sql.lower() or not _NAMES_A_VIEW.search(sql)]:
             self._connection.execute(f"create view {name} as {self._unmade.pop(name)}")
         if not self._settled_known and self._uses_settled(sql):
             self._fill_settled()
-        return _answer(self._connection, sql)
+        return run_query(self._connection, sql)
 
     def _uses_settled(self, sql: str) -> bool:
-        """Whether a query reads which cells settled: by its name, or in DuckDB's plan of a `*`; yes where it has none.
+        """True if a query names `settled`, or if DuckDB's plan reads it, as for `*`; also true if there is no plan.
 
-        The name first: while all is null, DuckDB's plan of `where settled is null` reads nothing.
+        The name is checked first: while all values are null, DuckDB's plan of `where settled is null` reads nothing.
         """
         import duckdb
 
@@ -134,43 +122,43 @@ class Session:
         found = [
             row
             for run in self.runs
-            if may_settle(run)
-            for row in settled_rows(run, self._mended.get(run.name, run.trials_path))
+            if _may_settle(run)
+            for row in _settled_rows(run, self._readable.get(run.name, run.trials_path))
         ]
         self._settled_known = True
         if found:
             self._connection.execute(views.fill_settled(), [list(values) for values in zip(*found, strict=True)])
 
     def _sources(self) -> tuple[list[Path], list[Path]]:
-        """Columnar copies to read, and files of lines."""
-        present = [run for run in self.runs if run.trials_path.is_file() and run.name not in self._mended]
+        """Return the columnar copies and the files of lines to read."""
+        present = [run for run in self.runs if run.trials_path.is_file() and run.name not in self._readable]
         kept, covered = copies.find([run.trials_path for run in present])
         rest = [run for run in present if run.trials_path not in covered]
         self._direct = [run for run in rest if ends_whole(run.trials_path)]
         for run in rest:
             if run not in self._direct:
-                self._mend_one(run)
-        return list(kept), [*(run.trials_path for run in self._direct), *self._mended.values()]
+                self._keep_readable(run)
+        return list(kept), [*(run.trials_path for run in self._direct), *self._readable.values()]
 
-    def _mend(self) -> bool:
-        """Look at every line of what is read as text; whether any had to be left out."""
+    def _drop_damaged_lines(self) -> bool:
+        """Check every line of the files that are read as text; True if a line had to be left out."""
         known = len(self.left_out)
         for run in self._direct:
-            self._mend_one(run)
+            self._keep_readable(run)
         return len(self.left_out) > known
 
-    def _mend_one(self, run: FoundRun) -> None:
-        path = self._scratch / f"lines-{len(self._mended)}.jsonl"
+    def _keep_readable(self, run: FoundRun) -> None:
+        path = self._scratch / f"lines-{len(self._readable)}.jsonl"
         with path.open("wb") as file:
             file.writelines(line + b"\n" for line in good_lines(run.trials_path, run.name, self.left_out))
-        self._mended[run.name] = path
+        self._readable[run.name] = path
 
     def _fill_runs(self, connection: "DuckDBPyConnection") -> None:
         columns = ", ".join(f"{name} {kind}" for name, kind in views.RUN_COLUMNS.items())
         connection.execute(
             f"create table run_files ({columns}, file VARCHAR, {views.SETTLED_CELLS} MAP(VARCHAR, BOOLEAN))"
         )
-        rows = [_run_row(run, self._mended.get(run.name, run.trials_path)) for run in self.runs]
+        rows = [_run_row(run, self._readable.get(run.name, run.trials_path)) for run in self.runs]
         if rows:
             lists = [list(values) for values in zip(*rows, strict=True)]
             unnested = ", ".join("unnest(?)" for _ in lists)
@@ -179,11 +167,11 @@ class Session:
 
 @contextlib.contextmanager
 def open_runs(root: Path) -> Iterator[Session]:
-    """The runs in or below a folder, open for queries.
+    """Open the runs in or below a folder for queries.
 
     Raises:
         HostError: the extra `query` is not installed.
-        RunError: no run is there.
+        RunError: there is no run.
     """
     check_extra("query", "reading many runs at once")
     with tempfile.TemporaryDirectory(prefix="poolproof-query-") as scratch:
@@ -198,7 +186,7 @@ def _run_row(run: FoundRun, file: Path) -> list[object]:
     record = run.record
     return [
         run.name,
-        campaign_name(record.campaign),
+        run.campaign,
         record.host,
         _utc(record.begun_at),
         record.poolproof,
@@ -217,38 +205,30 @@ def _utc(text: str) -> datetime | None:
 
 
 def _lock(connection: "DuckDBPyConnection", files: Sequence[Path]) -> None:
-    """From here on the connection reads these files and no other, and cannot be told otherwise."""
+    """Restrict the connection to these files; no statement can lift the restriction."""
     names = ", ".join(views.literal(str(path)) for path in files)
     connection.execute(f"set allowed_paths = [{names}]")
     connection.execute("set enable_external_access = false")
     connection.execute("set lock_configuration = true")
 
 
-def _answer(connection: "DuckDBPyConnection", sql: str) -> QueryResult:
-    import duckdb
+def _may_settle(run: FoundRun) -> bool:
+    """True if the campaign may use `until`. This searches its text, because parsing takes milliseconds."""
+    return "until" in run.record.campaign
 
-    timer = threading.Timer(_LONGEST_S, connection.interrupt)
-    timer.start()
+
+def _settled_rows(run: FoundRun, trials: Path) -> Iterator[tuple[str, str, str, bool]]:
+    """Yield run, layout, workload and whether it converged, for each cell and bare disk of a campaign with `until`.
+
+    SQL cannot compute this. It reads every trial again, so a session does it only for a query that uses the answer.
+    """
     try:
-        relation = connection.sql(sql)
-        _check_times(relation)
-        return QueryResult(tuple(relation.columns), tuple(map(str, relation.types)), relation.fetchall())
-    except duckdb.InterruptException:
-        raise RunError(
-            f"the query took longer than {_LONGEST_S:.0f} s", "ask for less of it: a where, a limit"
-        ) from None
-    except KeyboardInterrupt:
-        raise Interrupted("stopped", "") from None
-    finally:
-        timer.cancel()
-
-
-def _check_times(relation: Any) -> None:
-    for name, kind in zip(relation.columns, relation.types, strict=True):
-        if "TIME ZONE" in str(kind):
-            raise UsageError(f"{name} is a time with a time zone", f"write ({name})::timestamp; all times here are UTC")
-
-
-def _refused(error: Exception) -> UsageError:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return UsageError(f"DuckDB refuses the query: {' '.join(lines[:2])}", HINT)
+        campaign = parse_campaign(run.record.campaign, "run.json", recorded=True)
+    except PoolproofError:
+        return
+    if campaign.measure.until is None or not trials.is_file():
+        return
+    read, _refused = read_lines(whole_lines(trials))
+    for cell in (*cells_of(read, campaign), *bare_cells_of(read, campaign)):
+        if cell.settling is not None:
+            yield run.name, cell.layout, cell.workload, cell.settling.converged

@@ -1,6 +1,6 @@
-"""The views that a query sees, as SQL; docs/query.md says what each column means, and a test compares.
+"""The views for queries, as SQL. docs/query.md describes each column; a test compares the two.
 
-A figure that does not count is never in the column of those that do: as in exports, it is in `rejected_…`.
+As in exports, a result that does not count is in a `rejected_…` column, never in the column of results that count.
 """
 
 import dataclasses
@@ -27,11 +27,11 @@ _SERIES = (
     (3 * _Z**7 + 19 * _Z**5 + 17 * _Z**3 - 15 * _Z) / 384,
     (79 * _Z**9 + 776 * _Z**7 + 1482 * _Z**5 - 1920 * _Z**3 - 945 * _Z) / 92160,
 )
-"""Coefficients of Student's t for 95 % in powers of 1 / freedom: Abramowitz and Stegun 26.7.5."""
+"""Coefficients of Student's t at 95 % in powers of 1 / degrees of freedom: Abramowitz and Stegun 26.7.5."""
 
 
 def struct_of(kind: type) -> str:
-    """DuckDB's type of a dataclass as JSON: `STRUCT(device VARCHAR, read_bytes BIGINT)`."""
+    """Return DuckDB's type for a dataclass stored as JSON: `STRUCT(device VARCHAR, read_bytes BIGINT)`."""
     hints = typing.get_type_hints(kind)
     fields = (f"{field.name} {_sql_type(hints[field.name])}" for field in dataclasses.fields(kind))
     return f"STRUCT({', '.join(fields)})"
@@ -59,7 +59,7 @@ RAW = {
     "source": "VARCHAR",
     "columns": "MAP(VARCHAR, VARCHAR)",
 }
-"""What is read of each line of trials.jsonl."""
+"""The keys that are read from each line of trials.jsonl, with their DuckDB types."""
 
 RUN_COLUMNS = {
     "run": "VARCHAR",
@@ -74,11 +74,11 @@ RUN_COLUMNS = {
 
 
 SETTLED_CELLS = "settled_cells"
-"""A column of `run_files`: by layout and workload, `querying.settled`'s answers. Null until a query uses it."""
+"""A column of `run_files`: for each layout and workload, whether it converged. Null until a query uses it."""
 
 
 def read_lines(files: Sequence[str]) -> str:
-    """SQL that reads files of lines, with the name of the file of each; a line of another schema is an error."""
+    """Return SQL that reads files of lines, with the file name of each line; a line of another schema is an error."""
     columns = ", ".join(f"{name}: {literal(kind)}" for name, kind in {**RAW, "schema": "INTEGER"}.items())
     names = ", ".join(map(literal, files))
     return (
@@ -89,20 +89,20 @@ def read_lines(files: Sequence[str]) -> str:
 
 
 def no_lines() -> str:
-    """SQL of the same columns without a row."""
+    """Return SQL with the same columns and no rows."""
     nulls = ", ".join(f"null::{kind} as {name}" for name, kind in RAW.items())
     return f"select {nulls}, null::VARCHAR as filename where false"
 
 
 def literal(text: str) -> str:
-    """Text as SQL."""
+    """Return a text as an SQL literal."""
     return "'" + text.replace("'", "''") + "'"
 
 
 def macros() -> Iterator[str]:
-    """Functions for queries: what a matrix chose, by the name that it made; and Student's t for intervals.
+    """Yield SQL macros: the value of a matrix option from a name that the matrix made, and Student's t for intervals.
 
-    From 21 degrees of freedom on the series is good to six digits.
+    From 21 degrees of freedom upwards, t comes from a series that is exact to six digits.
     """
     yield (
         "create macro setting(name, key) as "
@@ -117,7 +117,7 @@ def macros() -> Iterator[str]:
 
 
 def views() -> dict[str, str]:
-    """The definition of each view by its name, over `placed_trials` and `run_files`."""
+    """Return the definition of each view by name, over `placed_trials` and `run_files`."""
     named = "run, layout, workload, number, verdict"
     leaves = "unnest(leaves, recursive := true)"
     return {
@@ -130,7 +130,7 @@ def views() -> dict[str, str]:
 
 
 def placed_trials(lines: str) -> str:
-    """The lines of all files, each with its run; `lines` is SQL that gives them."""
+    """Return SQL that creates a view of all lines, each with its run. `lines`: SQL that reads the lines."""
     return (
         f"create view placed_trials as select run_files.run as run, {SETTLED_CELLS}, lines.* exclude (filename) "
         f"from ({lines}) as lines join run_files on run_files.file = lines.filename"
@@ -149,14 +149,14 @@ def _trials() -> str:
 
 
 def fill_settled() -> str:
-    """SQL that fills the column `settled_cells`, of four lists: runs, layouts, workloads, whether each settled."""
+    """Return SQL that fills `settled_cells` from four lists: runs, layouts, workloads, whether each converged."""
     rows = "select unnest(?) as run, unnest(?) as layout, unnest(?) as workload, unnest(?) as settled"
     found = f"select run, map(list({_PLACE}), list(settled)) as cells from ({rows}) group by run"
     return f"update run_files set {SETTLED_CELLS} = found.cells from ({found}) as found where found.run = run_files.run"
 
 
 def _cells() -> str:
-    """As `runs.summary` makes them: a cell is as its worst trial; a failed trial gives no figure."""
+    """Return the cells as `runs.summary` computes them: the verdict is the worst; a failed trial has no results."""
     order = f"[{', '.join(map(literal, WORST_FIRST))}]"
     worst = f"{order}[min(coalesce(list_position({order}, verdict), 1))]"
     groups = "run, layout, workload"
@@ -186,10 +186,10 @@ def _cells() -> str:
 
 
 _PLACE = "layout || chr(31) || workload"
-"""What names a cell within its run."""
+"""The key of a cell within its run."""
 
 _SUMMED = {"leaf_write_bytes": "leaf_drained_write_bytes"}
-"""Fields of `AccountSum` that are sums of another one of `Account`."""
+"""Fields of `AccountSum` that are sums of a field with another name in `Account`."""
 
 
 def _summed(field: str, measured: str) -> str:

@@ -167,10 +167,11 @@ def test_runs_that_are_closed_to_this_user_are_named_beside_the_others(open_path
     closed = RunDirectory.create(open_path / "roots", "", RECORD)
     with _closed(closed.path, 0o000):
         runs, left_out = find_runs(open_path)
-        with pytest.raises(RunError, match="roots cannot be looked into: Permission denied") as caught:
+        with pytest.raises(RunError, match=r"roots .*Permission denied") as caught:
             find_runs(closed.path)
     assert [found.name for found in runs] == ["mine"]
-    assert [(each.what, each.why) for each in left_out] == [("roots", "it cannot be looked into: Permission denied")]
+    assert [each.what for each in left_out] == ["roots"]
+    assert left_out[0].why.endswith("Permission denied")
     assert "sudo poolproof" in left_out[0].hint
     assert "sudo poolproof" in caught.value.hint
 
