@@ -1,1 +1,1 @@
-"""A run in the formats of other programs: one file per format, all made from the same rows; docs/export.md."""
+"""Export a run to the formats of other programs, all from the same rows; docs/export.md describes them."""

@@ -1,4 +1,4 @@
-"""A run as CSV (RFC 4180, UTF-8): a line for each cell, units in the names of the columns."""
+"""A run as CSV (RFC 4180, UTF-8): one line for each cell, with units in the column names."""
 
 import csv
 import io
@@ -8,13 +8,13 @@ from poolproof.presentation.export.rows import ExportTable, columns_of
 
 
 def csv_text(table: ExportTable) -> str:
-    """The whole file; what was not measured is empty."""
+    """Return the complete file; a value that was not measured is empty."""
     columns = columns_of(table)
     return csv_lines(tuple(columns), ([value(row) for value in columns.values()] for row in table.rows))
 
 
 def csv_lines(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A heading and a line for each row; a text that a spreadsheet would run as a formula gets a `'` in front."""
+    """Return a header and one line for each row; text that a spreadsheet would run as a formula gets a leading `'`."""
     out = io.StringIO(newline="")
     writer = csv.writer(out)
     writer.writerow(columns)

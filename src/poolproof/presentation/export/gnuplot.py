@@ -1,6 +1,6 @@
-"""Data files for gnuplot with the scripts that draw them: the plots of the cache-and-log benchmark, with intervals.
+"""Data files for gnuplot and the scripts that plot them: the plots of the cache-and-log benchmark, with intervals.
 
-Its author's files had `config bs read-iops write-iops read-bw write-bw`; these are the first six columns here too.
+The first six columns are those of that benchmark: `config bs read-iops write-iops read-bw write-bw`.
 """
 
 from collections import Counter
@@ -19,7 +19,7 @@ _FIGURES = [
     (f"{way}-{short}", f"{way}_{column}", scale) for short, column, scale in _KINDS for way in _DIRECTIONS
 ]  # fmt: skip
 _POINTS = (7, 5, 9, 13, 11, 15)
-"""gnuplot's numbers of full points that can be told apart without colour; each hollow one is the number before."""
+"""gnuplot's numbers for filled points of distinct shapes; the hollow point of each shape has the number before it."""
 _PLOTS = (("iops", "IOPS", 0), ("bandwidth-mebibytes", "MiB/s", 2))
 _FIRST_FIGURE, _FIRST_BOUND = 3, 7
 _BYTES_COLUMN = _FIRST_BOUND + 2 * len(_FIGURES)
@@ -28,7 +28,7 @@ _UNKNOWN = "NaN"
 
 
 def dat_files(table: ExportTable) -> dict[PurePosixPath, str]:
-    """Each file's text by its place: `sync/randread/randread-sync.dat` and the `.gnuplot` beside it."""
+    """Return the text of each file by its path, such as `sync/randread/randread-sync.dat`, and of its `.gnuplot`."""
     files = {}
     for panel in panels_of(table.rows):
         files[panel.folder / f"{panel.name}.dat"] = _data(panel, table)
@@ -37,7 +37,10 @@ def dat_files(table: ExportTable) -> dict[PurePosixPath, str]:
 
 
 def _data(panel: Panel, table: ExportTable) -> str:
-    """A block for each layout; a figure that does not count is `NaN`, and a comment says why, as of one unsettled."""
+    """Return one block for each layout. A result that does not count is `NaN`; a comment gives the reason.
+
+    If a result did not converge, a comment gives the reason as well.
+    """
     bounds = [f"{name}-{bound}" for name, _, _ in _FIGURES for bound in ("low", "high")]
     header = ["config", "bs", *(name for name, _, _ in _FIGURES), *bounds, "bs_bytes", "trials", "verdict"]
     header += ["settled"] * table.is_settling + ["limit-share"] * table.has_limits
@@ -69,7 +72,7 @@ def _mean(interval: Interval | None, scale: float) -> str:
 
 
 def _bounds(interval: Interval | None, scale: float) -> tuple[str, str]:
-    """One trial alone has no interval: a bar of no length."""
+    """Return the ends of the interval. A single trial has none, so its bar has no length."""
     if interval is None:
         return (_UNKNOWN, _UNKNOWN)
     low = interval.mean if interval.low is None else interval.low
@@ -107,7 +110,7 @@ def _plots(panel: Panel) -> Iterator[list[str]]:
             at = first + _DIRECTIONS.index(way)
             parts = list(_parts(panel, at))
             if not parts:
-                yield [f"\n# {kind} {way}: no figure of it counts"]
+                yield [f"\n# {kind} {way}: no result counts"]
                 continue
             yield [
                 f"\nset output {_quoted(f'{panel.name}-{kind}-{way}.png')}",
@@ -118,7 +121,7 @@ def _plots(panel: Panel) -> Iterator[list[str]]:
 
 
 def _title(panel: Panel, kind: str, way: str) -> str:
-    """As its author wrote it; how many points are left out because their figures do not count, how many hollow."""
+    """Return the benchmark's own title, and how many points are left out or hollow."""
     title = _quoted(f"{panel.mode} {panel.sync} {kind} {way}")
     left_out = Counter(row.verdict for row in panel.rows if not row.counts)
     counts = ", ".join(f"{count} {verdict}" for verdict, count in left_out.items())
@@ -129,7 +132,7 @@ def _title(panel: Panel, kind: str, way: str) -> str:
 
 
 def _parts(panel: Panel, at: int) -> Iterator[str]:
-    """A line for each layout that has a figure which counts; hollow points beside it for what did not settle."""
+    """Yield a line for each layout with a result that counts, and hollow points for results that did not converge."""
     column = _FIGURES[at][1]
     low = _FIRST_BOUND + 2 * at
     plain = f"{_FIRST_FIGURE + at}"
@@ -152,7 +155,7 @@ def _is_hollow(row: ExportRow) -> bool:
 
 
 def _style(index: int, *, hollow: bool = False) -> str:
-    """The page's colours; when they run out, they begin again with another dash, and points are of other shapes."""
+    """Return the report's colours; when they run out, they repeat with another dash pattern and other point shapes."""
     colour, round_ = SERIES[index % len(SERIES)], index // len(SERIES)
     point = _POINTS[index % len(_POINTS)] - hollow
     dash = "" if hollow else f" dashtype {round_ + 1}"
@@ -164,7 +167,7 @@ def _one_line(text: str) -> str:
 
 
 def _text(name: str) -> str:
-    """A name as a field; quoted where gnuplot would take it for a comment or for more than one field."""
+    """Return a name as a field, quoted if gnuplot would read it as a comment or as several fields."""
     plain = _one_line(name)
     return plain if plain and not set(plain) & set('"#\\') else '"' + plain.replace('"', "''").replace("\\", "/") + '"'
 

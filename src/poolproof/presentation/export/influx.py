@@ -1,7 +1,7 @@
-"""A run as InfluxDB line protocol: `influx -import`, `curl --data-binary` and Telegraf take it.
+"""A run as InfluxDB line protocol, for `influx -import`, `curl --data-binary` and Telegraf.
 
-Figures that count are in the measurement `poolproof`, those that do not in `poolproof_rejected`, so that no mean mixes
-them. Source: the InfluxDB 1.x line protocol reference.
+Results that count are in the measurement `poolproof`, all others in `poolproof_rejected`, so that no mean mixes them.
+Source: the InfluxDB 1.x line protocol reference.
 """
 
 import re
@@ -17,7 +17,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def influx_text(table: ExportTable) -> str:
-    """A line for each cell, with nanoseconds since 1970 of its last trial's begin."""
+    """Return one line for each cell; its time is when its last trial began, in nanoseconds since 1970."""
     return "".join(f"{_line(row, table)}\n" for row in table.rows)
 
 
@@ -53,7 +53,7 @@ def _fields(row: ExportRow) -> Mapping[str, str]:
 
 
 def _tag(text: str) -> str:
-    """A tag can hold no line break, and no backslash at its end, which would escape what follows."""
+    """Return a text as a tag: it cannot contain a line break, and a final backslash would escape the next character."""
     plain = re.sub(r"[\x00-\x1f]+", " ", text).replace("\\", "/")
     return re.sub(r"([,= ])", r"\\\1", plain)
 

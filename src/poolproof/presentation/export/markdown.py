@@ -1,6 +1,4 @@
-"""A run as Markdown for a forum: a table of figures with the marks of their verdicts, and a footnote for each that is
-not sound.
-"""
+"""A run as Markdown for a forum: a table of results with verdict marks, and footnotes for those that are not sound."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,8 +16,9 @@ _MOST_NAMED = 4
 
 
 def markdown_text(table: ExportTable) -> str:
-    """The whole text: GitHub's tables, which forums take too. Rows are workloads, columns layouts, or the other way
-    round where there are more layouts.
+    """Return the complete text, with a table as GitHub and forums accept it.
+
+    Workloads are rows and layouts are columns, or the other way round if there are more layouts than workloads.
     """
     notes = _Notes()
     body = "\n".join(_table(table.rows, notes)) if table.rows else "No trial is finished yet."
@@ -28,14 +27,14 @@ def markdown_text(table: ExportTable) -> str:
 
 
 class _Notes:
-    """The footnotes: cells with the same verdict for the same reasons share one."""
+    """The footnotes. Cells with the same verdict for the same reason share one."""
 
     def __init__(self) -> None:
         self._numbers: dict[tuple[str, str], int] = {}
         self._rows: dict[int, list[ExportRow]] = {}
 
     def mark(self, row: ExportRow) -> str:
-        """The number to put behind a figure; nothing for one without reasons."""
+        """Return the footnote number to print after a result; empty if it has no reasons."""
         if not row.reasons:
             return ""
         first = row.reasons[0]
@@ -44,14 +43,14 @@ class _Notes:
         return str(number).translate(_DIGITS)
 
     def lines(self) -> Iterator[str]:
-        """A paragraph for each, with the figures of its first cell."""
+        """Yield one paragraph for each footnote, with the values of its first cell."""
         for number, rows in self._rows.items():
             first = rows[0].reasons[0]
             more = f" (and {len(rows) - 1} more for the same reason)" if len(rows) > 1 else ""
             yield (
                 f"{str(number).translate(_DIGITS)} **{rows[0].verdict}**, {_code(first.rule)}: "
                 f"{_code(rows[0].workload)} on {_code(rows[0].layout)}{more}: {_text(first.message)}. "
-                f"Mend: {_text(first.fix)}"
+                f"Fix: {_text(first.fix)}"
             )
 
 
@@ -75,9 +74,9 @@ def _line(fields: Sequence[str]) -> str:
 
 
 def _cell(row: ExportRow | None, notes: _Notes) -> str:
-    """`968 IOPS ±17% ✓ 67% of limit`; `(24.0 GB/s) ✗¹`: one that does not count stands struck out in parentheses.
+    """Return a cell: `968 IOPS ±17% ✓ 67% of limit`, or `about 968 IOPS ✓` if the result did not converge.
 
-    `about 968 IOPS ✓`: one that did not settle.
+    A result that does not count is struck out in parentheses: `~~(24.0 GB/s)~~ ✗¹`.
     """
     if row is None:
         return _NONE
@@ -102,14 +101,14 @@ def _heading(table: ExportTable) -> str:
 
 
 def _unsettled(rows: Iterable[ExportRow]) -> str:
-    """Which figures are not known well enough, by what kept them from it."""
+    """Return a sentence that lists the results that did not converge, grouped by reason."""
     named: dict[str, list[str]] = {}
     for row in rows:
         if row.settled is False and row.figure is not None:
             why = ", ".join(reason.name for reason in row.unsettled)
             named.setdefault(why, []).append(f"{_code(row.workload)} on {_code(row.layout)}")
     parts = [f"{', '.join(places[:_MOST_NAMED])}{_more(places)} ({_text(why)})" for why, places in named.items()]
-    return f"**about**: did not settle, so the mean is not to be believed: {'; '.join(parts)}." if parts else ""
+    return f"**about**: did not converge, so the mean is not reliable: {'; '.join(parts)}." if parts else ""
 
 
 def _more(places: Sequence[str]) -> str:
@@ -117,15 +116,15 @@ def _more(places: Sequence[str]) -> str:
 
 
 def _legend(table: ExportTable) -> str:
-    """What the marks in the table mean; ± and limit only where there is one."""
+    """Explain the marks in the table; ± and the limit only if the table has them."""
     rows, known = table.rows, [row for row in table.rows if row.settled is not False]
     marks = [f"{mark} {verdict}" for verdict, mark in MARKS.items() if any(row.verdict == verdict for row in rows)]
     if any(row.figure and row.figure.half_width is not None for row in known):
         marks.append(f"± half the {table.confidence} interval")
     if any(row.counts and row.figure and row.figure.half_width is None for row in known):
-        marks.append("without ±, unless struck out: one trial alone, no interval")
+        marks.append("without ± and not struck out: only one trial, so no interval")
     if any(row.limit and row.counts for row in rows):
-        marks.append("of limit: of what its disks gave, each measured alone")
+        marks.append("of limit: share of what its disks delivered when each was measured alone")
     return _text(", ".join(marks))
 
 
@@ -138,7 +137,7 @@ def _made(table: ExportTable) -> str:
 
 
 def _code(name: str) -> str:
-    """A name as it is, whatever it holds. A pipe has to be escaped in a table even there."""
+    """Return a name as inline code. In a table, a pipe must be escaped even inside code."""
     plain = " ".join(name.split()).replace("|", "\\|")
     longest = max((len(run) for run in re.findall("`+", plain)), default=0)
     fence = "`" * (longest + 1)
@@ -147,5 +146,5 @@ def _code(name: str) -> str:
 
 
 def _text(text: str) -> str:
-    """Free text without the force of markup, on one line."""
+    """Return free text on one line, with markup characters escaped."""
     return _MARKUP.sub(r"\\\1", " ".join(text.split()))

@@ -1,7 +1,7 @@
-"""A run as OpenMetrics text, for Prometheus: `promtool tsdb create-blocks-from openmetrics` takes it.
+"""A run as OpenMetrics text, for Prometheus (`promtool tsdb create-blocks-from openmetrics`).
 
-Everything is a gauge, so that readers of the older Prometheus text format take it too. A figure that does not count
-has a family of its own. Source: OpenMetrics 1.0.0, and the data model of Prometheus for names of labels.
+Every metric is a gauge, so that readers of the older Prometheus text format accept it too. Results that do not count
+have their own families. Source: OpenMetrics 1.0.0, and the data model of Prometheus for names of labels.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -34,7 +34,7 @@ _FAMILIES: Mapping[tuple[str, str, str], tuple[Metric, ...]] = {
 
 
 def openmetrics_text(table: ExportTable) -> str:
-    """The whole exposition, each sample at the time when its cell's last trial began."""
+    """Return the complete text; the time of each sample is when its cell's last trial began."""
     return "".join(f"{line}\n" for line in _exposition(table)) + "# EOF\n"
 
 
@@ -50,19 +50,19 @@ def _exposition(table: ExportTable) -> Iterator[str]:
     trials: Iterator[_Sample] = ((row, {}, float(row.trials)) for row in table.rows)
     yield from _family("poolproof_trials", "", "Trials of the cell", _lines(table, trials))
     verdicts: Iterator[_Sample] = ((row, {"verdict": row.verdict, "rules": _rules(row)}, 1.0) for row in table.rows)
-    text = "What is to be thought of the cell's figures: 1 for its verdict"
+    text = "Verdict of the cell: the sample with that verdict is 1"
     yield from _family("poolproof_verdict", "", text, _lines(table, verdicts))
 
 
 def _confidence(table: ExportTable) -> str:
-    """Of an interval: the one that was asked for holds for workloads' own metrics alone."""
+    """Return the confidence of the intervals; the requested one applies only to the workloads' own metrics."""
     asked = table.confidence
-    return f", {_PLAIN}" if asked == _PLAIN else f", {_PLAIN}, or {asked} where it is the workload's own metric"
+    return f", {_PLAIN}" if asked == _PLAIN else f", {_PLAIN}, or {asked} if it is the workload's own metric"
 
 
 def _limits(table: ExportTable) -> Iterator[str]:
-    """How near each figure is to what its disks gave alone, and which of them bounds it."""
-    text = "Share of what the disks gave when measured alone"
+    """Yield each result as a share of its limit, with the disk that sets the limit."""
+    text = "Share of what the disks delivered when measured alone"
     for prefix, meaning, rejected in (
         ("", text, False),
         (REJECTED, f"{text}: refuted or failed, not to be used", True),
@@ -76,7 +76,7 @@ def _limits(table: ExportTable) -> Iterator[str]:
 
 
 def _family(name: str, unit: str, meaning: str, samples: Iterator[str]) -> Iterator[str]:
-    """Nothing for a family without samples."""
+    """Yield the lines of a family; none if it has no samples."""
     first = next(samples, None)
     if first is None:
         return
@@ -131,7 +131,7 @@ def _seconds(row: ExportRow, table: ExportTable) -> int:
 
 
 def _settled(row: ExportRow) -> dict[str, str]:
-    """No label for a fixed time: to Prometheus that is the same as an empty one."""
+    """Return the label; none for a fixed time, which Prometheus treats like an empty label."""
     return {} if row.settled is None else {"settled": "true" if row.settled else "false"}
 
 

@@ -1,4 +1,4 @@
-"""Rows sorted as the author of the cache-and-log benchmark sorted his plots: by sync or async, then by mode."""
+"""Rows grouped like the plots of the cache-and-log benchmark: by sync or async, then by mode."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -14,7 +14,7 @@ _AXES = ("rw", "readwrite", "bs", "blocksize", "sync")
 
 @dataclass(frozen=True)
 class Panel:
-    """Rows that belong into one plot: a line for each layout over block size, all else the same."""
+    """The rows of one plot: a line for each layout over block size, with all other options equal."""
 
     sync: str
     mode: str
@@ -23,17 +23,17 @@ class Panel:
 
     @property
     def name(self) -> str:
-        """`randread-sync`; more where more varies: `randread-sync-iodepth-4`."""
+        """Return the name: `randread-sync`, or `randread-sync-iodepth-4` if another option varies."""
         return "-".join((self.mode, self.sync, *self.rest))
 
     @property
     def folder(self) -> PurePosixPath:
-        """`sync/randread`."""
+        """Return the folder: `sync/randread`."""
         return PurePosixPath(self.sync) / self.mode
 
     @property
     def lines(self) -> Mapping[str, tuple[ExportRow, ...]]:
-        """The rows of each layout, from small blocks to large."""
+        """Return the rows of each layout, from small to large blocks."""
         found: dict[str, list[ExportRow]] = {}
         for row in self.rows:
             found.setdefault(row.layout, []).append(row)
@@ -41,13 +41,13 @@ class Panel:
 
     @property
     def directions(self) -> tuple[str, ...]:
-        """`read`, `write`, or both."""
+        """Return `read`, `write` or both."""
         part = self.rows[0].part
         return tuple(name for name, does in (("read", part.reads), ("write", part.writes)) if does)
 
 
 def panels_of(rows: Iterable[ExportRow]) -> tuple[Panel, ...]:
-    """Every row in its panel, panels in the order of their first rows."""
+    """Return the panels in the order of their first rows; every row is in one panel."""
     every = tuple(rows)
     families = {_family(row) for row in every}
     found: dict[tuple[str, str, tuple[str, ...]], list[ExportRow]] = {}
@@ -58,18 +58,18 @@ def panels_of(rows: Iterable[ExportRow]) -> tuple[Panel, ...]:
 
 
 def block_size(row: ExportRow) -> str:
-    """The block size as the workload says it: `16k`."""
+    """Return the block size as the workload gives it: `16k`."""
     return re.sub(r"\s", "", row.options.get("bs", "4k"))
 
 
 def mode_of(options: Mapping[str, str]) -> str:
-    """fio's word for what is done, in full: `randread`, `readwrite`."""
+    """Return fio's `rw` mode in its long form: `randread`, `readwrite`."""
     word = slug((options.get("rw") or options.get("readwrite") or "read").partition(":")[0])
     return {"rw": "readwrite"}.get(word, word) or "read"
 
 
 def sync_of(part: LoadPart) -> str:
-    """`sync` where each write waits for the disk."""
+    """Return `sync` if each write waits for the disk, else `async`."""
     return "sync" if part.commits_each_write else "async"
 
 
@@ -78,7 +78,7 @@ def _family(row: ExportRow) -> str:
 
 
 def _rest(row: ExportRow) -> tuple[str, ...]:
-    """What else the workload's matrix chose."""
+    """Return the other options that the workload's matrix chose."""
     axes = {f"workload_{plain_name(axis)}" for axis in _AXES}
     chosen = {name: value for name, value in row.settings.items() if name.startswith("workload_") and name not in axes}
     return tuple(f"{slug(name.removeprefix('workload_'))}-{slug(value)}" for name, value in chosen.items())

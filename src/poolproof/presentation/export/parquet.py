@@ -1,4 +1,4 @@
-"""A run as Parquet, written by DuckDB: the columns of the CSV, with types."""
+"""A run as Parquet, written by DuckDB: the same columns as the CSV, with types."""
 
 import json
 import tempfile
@@ -23,7 +23,7 @@ def write_parquet(table: ExportTable, out: Path) -> None:
 
     Raises:
         HostError: the extra `query` is not installed.
-        OSError: it cannot be written.
+        OSError: the file cannot be written.
     """
     check_extra("query", "writing Parquet")
     with tempfile.TemporaryDirectory(prefix="poolproof-") as folder:

@@ -1,4 +1,4 @@
-"""The charts of a run as PNG or SVG files, in folders by sync or async and by mode, one for each metric."""
+"""The charts of a run as PNG or SVG, one file for each metric, in folders by sync or async and by mode."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ _PADDING = 14
 
 @dataclass(frozen=True)
 class Picture:
-    """A chart and where its file goes, without an ending: `async/randread/randread-async-iops`."""
+    """A chart and the path of its file without an extension: `async/randread/randread-async-iops`."""
 
     place: PurePosixPath
     chart: Any
@@ -39,7 +39,7 @@ class Picture:
 
 
 def pictures(run: LoadedRun, scale: Scale = "log") -> Iterator[Picture]:
-    """Yield curves for each mode if there is an axis, else figures for each workload, then all other charts."""
+    """Yield curves for each mode if there is an axis, otherwise results for each workload; then all other charts."""
     cells = run.cells
     placed = places(run.campaign.workloads)
     measured = metrics_of(cells)
@@ -55,7 +55,7 @@ def pictures(run: LoadedRun, scale: Scale = "log") -> Iterator[Picture]:
 
 
 def drawn(picture: Picture, kind: Kind) -> bytes:
-    """The file's content."""
+    """Return the content of the file."""
     import vl_convert
 
     specification = look.dressed(picture.chart)
@@ -73,7 +73,7 @@ def drawn(picture: Picture, kind: Kind) -> bytes:
 
 
 def _curves(run: LoadedRun, family: str, cells: Sequence[Cell], metric: MetricId, scale: Scale) -> Iterator[Picture]:
-    """One for each mode, and for each choice of what else varies."""
+    """Yield one picture for each mode and for each value of the other varied options."""
     own = [workload for workload in run.campaign.workloads if workload.family == family]
     placed = places(own)
     for panel, rest in dict.fromkeys((place.panel, place.rest) for place in placed.values()):
@@ -140,12 +140,12 @@ def _folder(workload: Workload, distinct: Sequence[str], what: str) -> PurePosix
 
 
 def _title(run: LoadedRun, what: str, points: Sequence[CurvePoint | FigurePoint], intervals: str) -> dict[str, object]:
-    """What was measured, how to read the marks, and what made it: a picture is posted alone."""
+    """Return a title with everything that a reader needs, because pictures are shared without the report."""
     rejected = sum(not counts(point.verdict) for point in points)
     unsettled = sum(point.unsettled and counts(point.verdict) for point in points)
     marks = f"bars: {intervals}"
-    marks += f"; hollow: {rejected} refuted or failed, not to be believed" if rejected else ""
-    marks += f"; hollow without a bar: {unsettled} unsettled, about where the trials lie" if unsettled else ""
+    marks += f"; hollow: {rejected} refuted or failed, do not use" if rejected else ""
+    marks += f"; hollow without a bar: {unsettled} unsettled, approximate" if unsettled else ""
     return _headed(run, what, marks)
 
 

@@ -1,4 +1,4 @@
-"""The cells of a run as flat rows, from which every format is made."""
+"""The cells of a run as flat rows, the source of every export format."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -25,12 +25,12 @@ _BARE = "choice"
 
 @dataclass(frozen=True)
 class ExportRow:
-    """One cell. `figures` are those that count, `rejected` those of a refuted or failed cell: one of both is empty.
+    """One cell. `figures`: results that count. `rejected`: results of a refuted or failed cell. One of them is empty.
 
-    `settings`: what the matrices of the layout and of the workload chose, by column. `options`: fio's, of the
-    workload's first job. `reasons` are the findings that made the verdict, the strongest first. `limit`: what its disks
-    can do, where they were measured alone. `settled`: whether the workload's own metric is known to within what
-    `until` asked for, and `unsettled` why not; None for a fixed time.
+    `settings`: the values that the matrices of layout and workload chose, by column. `options`: the fio options of the
+    workload's first job. `reasons`: the findings that caused the verdict, the strongest first. `limit`: what its disks
+    can do, if they were measured alone. `settled`: true if the workload's own metric is precise to within the tolerance
+    of `until`; None for a fixed time. `unsettled`: why it is not.
     """
 
     layout: str
@@ -51,22 +51,22 @@ class ExportRow:
 
     @property
     def counts(self) -> bool:
-        """Whether the figures may be used: neither refuted nor failed."""
+        """True if the results may be used: the cell is neither refuted nor failed."""
         return counts(self.verdict)
 
     @property
     def limit_share(self) -> float | None:
-        """The figure's share of its limit, where the figure counts."""
+        """Return the result as a share of its limit, if the result counts."""
         return self.limit.share if self.limit and self.counts else None
 
     @property
     def rejected_limit_share(self) -> float | None:
-        """The same of a figure that does not."""
+        """Return the result as a share of its limit, if the result does not count."""
         return self.limit.share if self.limit and not self.counts else None
 
     @property
     def part(self) -> LoadPart:
-        """The first part of the workload's load."""
+        """Return the first part of the workload's load."""
         return described(self.workload, self.options)
 
     def interval(self, column: str) -> Interval | None:
@@ -75,13 +75,13 @@ class ExportRow:
 
     @property
     def figure(self) -> Interval | None:
-        """The workload's own metric, whether it counts or not."""
+        """Return the result for the workload's own metric, whether it counts or not."""
         return self.interval(metric_of(self.metric).column)
 
 
 @dataclass(frozen=True)
 class ExportTable:
-    """A run as rows. `settings` are the columns of all rows' matrices, in the campaign's order."""
+    """A run as rows. `settings`: the matrix columns of all rows, in the campaign's order."""
 
     path: Path
     record: RunRecord
@@ -91,42 +91,42 @@ class ExportTable:
 
     @property
     def run(self) -> str:
-        """The run's name: its directory's."""
+        """Return the name of the run directory."""
         return self.path.resolve().name
 
     @property
     def confidence(self) -> str:
-        """That of the intervals of workloads' own metrics: `95 %`; all others have 95 %."""
+        """Return the confidence for the workloads' own metrics, such as `95 %`; all other intervals have 95 %."""
         return confidence_text(self.campaign.measure)
 
     @property
     def is_settling(self) -> bool:
-        """Whether its trials went on until figures were known, instead of for a fixed time."""
+        """True if a trial ran until its result was precise instead of for a fixed time."""
         return any(row.settled is not None for row in self.rows)
 
     @property
     def has_limits(self) -> bool:
-        """Whether the run measured what its disks can do."""
+        """True if a cell has a limit, because the run measured its disks alone."""
         return any(row.limit for row in self.rows)
 
 
 def table_of(run: LoadedRun) -> ExportTable:
-    """Every cell of which a trial is done, in the campaign's order."""
-    places = _Places(run.campaign)
+    """Return every cell with a finished trial, in the campaign's order."""
+    by_name = _Settings(run.campaign)
     cells = run.cells
     limits = limits_of(cells, run.bare, run.campaign)
-    rows = tuple(_row(cell, places, limits.get((cell.layout, cell.workload))) for cell in cells)
+    rows = tuple(_row(cell, by_name, limits.get((cell.layout, cell.workload))) for cell in cells)
     settings = dict.fromkeys(name for row in rows for name in row.settings)
     return ExportTable(run.path, run.record, run.campaign, rows, tuple(settings))
 
 
 def plain_name(text: str) -> str:
-    """A name as column, label and tag: letters, digits and `_`."""
+    """Return a name for a column, label or tag: only letters, digits and `_`."""
     return re.sub(r"\W", "_", text, flags=re.ASCII) or _BARE
 
 
-class _Places:
-    """What the campaign says of layouts and workloads by name; of one that it does not have, what its name says."""
+class _Settings:
+    """Settings of layouts and workloads by name: from the campaign, or from the name if the campaign lacks it."""
 
     def __init__(self, campaign: Campaign) -> None:
         self._layouts = {layout.name: layout.varies for layout in campaign.layouts}
@@ -146,7 +146,7 @@ class _Places:
 
 
 def _in_name(name: str) -> Iterable[tuple[str, str]]:
-    """`grid[rw=read,bs=4k]` says what its matrix chose."""
+    """Return the options that a matrix chose from a name such as `grid[rw=read,bs=4k]`."""
     match = _MATRIX.fullmatch(name)
     parts = match[1].split(",") if match else []
     return tuple((key if equals else "", value if equals else key) for key, equals, value in map(_split, parts))
@@ -156,15 +156,15 @@ def _split(part: str) -> tuple[str, str, str]:
     return part.partition("=")
 
 
-def _row(cell: Cell, places: _Places, limit: Limit | str | None) -> ExportRow:
+def _row(cell: Cell, by_name: _Settings, limit: Limit | str | None) -> ExportRow:
     results = {metric.column: cell.result(metric.id) for metric in METRICS}
     intervals = {column: interval for column in results if (interval := _interval(cell, results[column])) is not None}
     settling = cell.settling
     return ExportRow(
         layout=cell.layout,
         workload=cell.workload,
-        settings=places.settings(cell),
-        options=places.options(cell),
+        settings=by_name.settings(cell),
+        options=by_name.options(cell),
         metric=cell.metric,
         verdict=cell.verdict,
         trials=len(cell.trials),
@@ -191,7 +191,7 @@ Column = Callable[[ExportRow], object]
 
 
 def columns_of(table: ExportTable) -> dict[str, Column]:
-    """Every column of a flat table by its name, with what gives its value: text, a number, true or false, or None."""
+    """Return the columns by name, each with the function that returns its value (text, number, bool or None)."""
     columns: dict[str, Column] = {
         "run": lambda _: table.run,
         "campaign": lambda _: table.campaign.name,

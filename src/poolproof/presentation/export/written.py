@@ -1,4 +1,4 @@
-"""An export on disk: the formats by name, and where their files go."""
+"""Write an export to disk: the formats by name, and the paths of their files."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from poolproof.presentation.export.rows import ExportTable
 
 @dataclass(frozen=True)
 class Format:
-    """`ending` of its file; `text` gives the whole of it, None for a format that is no single text."""
+    """A format. `ending`: of its file name. `text`: returns the complete file; None if the format is not one text."""
 
     ending: str
     text: Callable[[ExportTable], str] | None = None
@@ -33,28 +33,28 @@ FORMATS: Mapping[str, Format] = {
 
 
 def default_place(name: str, table: ExportTable) -> Path:
-    """The run's name with the format's ending, here.
+    """Return the path for an export in the current directory: the run's name with the format's ending.
 
     Raises:
-        UsageError: something is there already.
+        UsageError: the path already exists.
     """
     path = Path(f"{table.run}{FORMATS[name].ending}")
     if path.exists():
-        raise UsageError(f"{path} is there already", "say where to with --out; what that names is written over")
+        raise UsageError(f"{path} already exists", "name a path with --out; --out overwrites an existing file")
     return path
 
 
 def write_export(name: str, table: ExportTable, out: Path) -> tuple[Path, ...]:
-    """Write a run in the format of that name; the files that were written.
+    """Write a run in the format of that name and return the paths of the files written.
 
     Raises:
-        UsageError: they cannot be.
+        UsageError: a file cannot be written.
     """
     try:
         return _write(name, table, out)
     except OSError as error:
         raise UsageError(
-            f"{out} cannot be written: {error.strerror or error}", "name another place with --out"
+            f"{out} cannot be written: {error.strerror or error}", "name another path with --out"
         ) from None
 
 

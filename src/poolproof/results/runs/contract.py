@@ -1,4 +1,4 @@
-"""The object that `--json` prints: documented in docs/json.md, stable within a schema."""
+"""The object that `--json` prints. docs/json.md documents it; it is stable within a schema."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ def run_object(
     bare: Sequence[Cell] = (),
     limits: Mapping[Place, Limit | str] = MappingProxyType({}),
 ) -> dict[str, Any]:
-    """A finished run for machines. `verdicts` counts cells; `bare` and `limits` are those of `calibrate`."""
+    """Return a run as a JSON object. `verdicts` counts cells. `bare` and `limits` come from `calibrate`."""
     bases = {cell.workload: cell for cell in cells if cell.layout == baseline}
     return {
         "schema": SCHEMA,
@@ -163,10 +163,10 @@ def _reason_object(reason: NotConverged) -> dict[str, str]:
 
 
 def interval_object(interval: Interval | None) -> dict[str, float | None] | None:
-    """Mean, low and high; low and high are null when one trial alone gave the figure."""
+    """Return mean, low and high; low and high are None if only one trial gave the result."""
     return None if interval is None else {"mean": interval.mean, "low": interval.low, "high": interval.high}
 
 
 def finding_object(finding: Finding) -> dict[str, str]:
-    """A finding as printed for machines."""
+    """Return a finding as a JSON object."""
     return {"rule": finding.rule, "effect": finding.effect, "message": finding.message, "fix": finding.fix}

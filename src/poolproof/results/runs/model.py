@@ -1,4 +1,4 @@
-"""What a run directory holds, as frozen values. Changing a field means a new `SCHEMA` and a line in the docs."""
+"""The contents of a run directory, as frozen values. Changing a field requires a new `SCHEMA` and a row in the docs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ Value = TypeVar("Value")
 
 
 def _with_a_field_per_metric(kind: type[Value]) -> type[Value]:
-    """Add a field for each metric that has none, so that a new metric is only a row of the table of metrics."""
+    """Add a field for each metric that has none, so that a new metric needs only a row in the table of metrics."""
     for metric in METRICS:
         if metric.field not in kind.__annotations__:
             kind.__annotations__[metric.field] = float | None
@@ -27,11 +27,11 @@ def _with_a_field_per_metric(kind: type[Value]) -> type[Value]:
 @dataclass(frozen=True)
 @_with_a_field_per_metric
 class TrialMetrics:
-    """What one trial measured, all jobs and directions together. Nanoseconds, bytes per second, I/Os per second.
+    """The results of one trial over all jobs and directions, in nanoseconds, bytes per second and I/Os per second.
 
-    Latencies are completion latencies of reads and writes; `sync_*` those of fsync and fdatasync calls. `swing`: the
-    standard deviation of the rate within the trial over its mean, the widest of its jobs and directions. None where
-    fio did not measure it.
+    Latencies are completion latencies of reads and writes; `sync_*` are latencies of fsync and fdatasync calls.
+    `swing`: the standard deviation of the rate within the trial divided by its mean, the largest of its jobs and
+    directions. A value that fio did not measure is None.
     """
 
     iops: float | None
@@ -48,7 +48,7 @@ class TrialMetrics:
     swing: float | None = None
 
     def metric(self, metric: MetricId) -> float | None:
-        """The figure that a metric names: I/Os per second, bytes per second or nanoseconds."""
+        """Return the value of a metric, in I/Os per second, bytes per second or nanoseconds."""
         value: float | None = getattr(self, metric_of(metric).field)
         return value
 
@@ -80,13 +80,13 @@ class MetricResult:
 
 @dataclass(frozen=True)
 class Convergence:
-    """How a trial ended that went on until its figure was known.
+    """How a trial with `until` ended.
 
-    `settled`: it is known, by its own series, to within the tolerance: from `low_share` to `high_share` of the rate's
-    mean, with the confidence asked for. Else `reasons` say what kept it from that. The trial's figures are those of the
-    seconds from `warmup_s` to `ran_s` of the `most_s` that it could have had; `whole` is the metric by fio's own count,
-    the warm-up in it. `half_share`: half the interval of the metric itself where it is a percentile, as a share of it.
-    `least_share`, `most_share`: the metric of the lowest and of the highest tenth of those seconds, as shares of it.
+    `settled`: the trial's own series gives the result to within the tolerance, at the requested confidence. Otherwise
+    `reasons` say why not. `low_share`, `high_share`: the interval of the rate, as shares of its mean. The results cover
+    the seconds from `warmup_s` to `ran_s`; the trial could have run for `most_s` seconds. `whole`: the metric as fio
+    reports it, warm-up included. `half_share`: half the interval of the metric as a share of it, if it is a percentile.
+    `least_share`, `most_share`: the metric in the lowest and the highest tenth of those seconds, as shares of it.
     """
 
     settled: bool
@@ -106,9 +106,9 @@ class Convergence:
 class Trial:
     """One finished trial: a line of trials.jsonl. `number` counts from 1 within its cell.
 
-    `figures` is None when fio gave none. `seconds` says how long each part took: cool, settle, fio, drain.
-    `settling` is None for a trial of a fixed time.
-    `source` (path:line) and `columns` (names of file and folders, options of the job) are those of an imported result.
+    `figures` is None if fio gave no results. `seconds`: the duration of each part (cool, settle, fio, drain).
+    `settling` is None for a trial of a fixed time. Only an imported result has `source` (path:line) and `columns` (the
+    names of its file and folders, and the job's options).
     """
 
     layout: str
@@ -133,13 +133,13 @@ class Trial:
         """Check that the metric is known.
 
         Raises:
-            ValueError: it is not.
+            ValueError: it is unknown.
         """
         metric_of(self.metric)
 
     @property
     def key(self) -> tuple[str, str, int]:
-        """What names the trial within its run."""
+        """Return the key of the trial within its run."""
         return (self.layout, self.workload, self.number)
 
     @property
@@ -167,7 +167,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class RunLab:
-    """The lab that a run starts for itself: the series of OpenZFS, RAM, processors, `auto`, `kvm` or `tcg`."""
+    """The lab that a run starts. `zfs`: the OpenZFS series. `acceleration`: `auto`, `kvm` or `tcg`."""
 
     zfs: str
     ram_bytes: int
@@ -177,10 +177,10 @@ class RunLab:
 
 @dataclass(frozen=True)
 class RunRecord:
-    """run.json: everything needed to go on with the run or to repeat it.
+    """run.json: everything that is needed to resume or repeat the run.
 
-    `campaign` is the resolved campaign as YAML text. The directories are the run's own places on the machine.
-    `imported`: its trials were measured by others, and nothing of it can be run again.
+    `campaign` is the resolved campaign as YAML text. `state_dir` and `ram_dir` are the run's own directories on the
+    host. `imported`: its trials were measured by others and cannot be run again.
     """
 
     poolproof: str

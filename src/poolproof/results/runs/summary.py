@@ -1,4 +1,4 @@
-"""The cells of a run: trials put together into one figure with an interval, one verdict, one account."""
+"""The cells of a run: each combines its trials into a result with an interval, a verdict and the byte accounting."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,9 +18,9 @@ from poolproof.verdicts import Verdict, counts, has_values, worst
 
 @dataclass(frozen=True)
 class LeafShare:
-    """One leaf's part in the bytes that a cell's leaves read, wrote and store (0 to 1), and its mean utilisation.
+    """One disk's share (0 to 1) of the bytes that a cell read, wrote and stores, and its mean utilisation (0 to 1).
 
-    `latency_s`: the mean time of a request at the disk, queue and all; None where it had none.
+    `latency_s`: the mean latency per request at the disk, including the queue; None if the disk had no requests.
     """
 
     device: str
@@ -33,7 +33,7 @@ class LeafShare:
 
 @dataclass(frozen=True)
 class AccountSum:
-    """The byte accounts of a cell's trials, summed."""
+    """The byte accounting of a cell, summed over its trials. `write_factor` is the expected write amplification."""
 
     fio_read_bytes: int
     leaf_read_bytes: int
@@ -44,7 +44,7 @@ class AccountSum:
 
 @dataclass(frozen=True)
 class CellResult:
-    """One metric of a cell. `values`: of each trial that has one. `interval`: their mean with its interval, if any."""
+    """One metric of a cell. `values`: one for each trial that measured it. `interval`: their mean with its interval."""
 
     values: tuple[float, ...]
     verdict: Verdict
@@ -58,10 +58,10 @@ class CellResult:
 
 @dataclass(frozen=True)
 class Cell:
-    """One layout under one workload in one state. Failed trials give no figures; `figure` is the workload's own metric.
+    """One layout under one workload in one state. Failed trials have no results.
 
-    `verdict` is the worst of its trials; `findings` are those of all trials, each rule once, the strongest first.
-    `settling` is None where trials have a fixed time.
+    `figure`: the result for the workload's own metric. `verdict`: the worst verdict of its trials. `findings`: those of
+    all trials, each rule once, the strongest first. `settling`: None for trials of a fixed time.
     """
 
     layout: str
@@ -87,7 +87,7 @@ class Cell:
 
     @property
     def is_unsettled(self) -> bool:
-        """Its figure was to be known to within a tolerance, and is not: no mean of it is to be believed."""
+        """True if the result is not precise to within the requested tolerance: its mean is not reliable."""
         return self.settling is not None and not self.settling.converged
 
     @property
@@ -101,9 +101,10 @@ class Cell:
 
     @property
     def unsteady(self) -> tuple[str, ...]:
-        """Names of what kept its trials from a rate that stands: trials that agree then prove nothing of it.
+        """Return the names of the reasons why the rate of its trials was not steady.
 
-        Empty too where trials are merely too few or too far apart: of that an interval over trials tells.
+        Trials that agree prove nothing then. The result is also empty if there are only too few trials, or if they
+        differ too much: the interval over the trials shows that.
         """
         return unsteady_reasons(self.trials) if self.is_unsettled else ()
 
@@ -144,9 +145,9 @@ class Cell:
 
 
 def cells_of(trials: Sequence[Trial], campaign: Campaign) -> tuple[Cell, ...]:
-    """The cells of which a trial is done, in the campaign's order: layouts, and within each its workloads.
+    """Return the cells with a finished trial in the campaign's order: by layout, then by workload.
 
-    Disks that were measured alone are not among them: they are nobody's competitors.
+    Disks that were measured alone are not included, because they do not compete with layouts.
     """
     own = [trial for trial in trials if calibrated_device(trial.layout) is None]
     keys = [
@@ -159,7 +160,7 @@ def cells_of(trials: Sequence[Trial], campaign: Campaign) -> tuple[Cell, ...]:
 
 
 def bare_cells_of(trials: Sequence[Trial], campaign: Campaign) -> tuple[Cell, ...]:
-    """The disks that were measured alone (`calibrate`), each under what stands for the campaign's workloads."""
+    """Return the cells of the disks that were measured alone (`calibrate`), each with the adapted workloads."""
     calibration = calibration_of(campaign)
     own = [trial for trial in trials if calibrated_device(trial.layout) is not None]
     keys = [CellKey(layout.name, each.name) for layout in calibration.layouts for each in calibration.workloads]
@@ -204,7 +205,7 @@ def _cell(trials: tuple[Trial, ...], settling: CellConvergence | None) -> Cell:
 
 
 def _figure(values: Sequence[float], settling: CellConvergence | None) -> Interval | None:
-    """The mean with its 95 % interval; with the confidence that was asked for, where one was."""
+    """Return the mean with its 95 % interval, or with the requested confidence if the campaign uses `until`."""
     between = settling.across_trials if settling else None
     if between is None or between.low is None or between.high is None:
         return mean_interval(values)

@@ -1,4 +1,4 @@
-"""What the trials of a run took, and the building of its layouts between them."""
+"""The time that the trials of a run took, and the time to build its layouts."""
 
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,9 +14,10 @@ _NIGHT_TIMES = 5
 
 @dataclass(frozen=True)
 class Took:
-    """Seconds: of the trials of each cell, cooling, draining and writing down among them; of building each layout.
+    """Durations in seconds.
 
-    `builds` are those of the last time that each was built, `building_s` of all times together.
+    `trials`: of each cell's trials, including dropping caches, draining and saving the result. `builds`: of the last
+    build of each layout. `building_s`: the sum of all builds.
     """
 
     trials: Mapping[tuple[str, str], tuple[float, ...]]
@@ -25,12 +26,12 @@ class Took:
 
 
 def took(trials: Sequence[Trial], begun_s: float) -> Took:
-    """What a run with these trials took, in the order in which they ended.
+    """Return the durations of a run. `trials` are in the order in which they ended.
 
-    `begun_s`: seconds since 1970 at which the building of the first layout began; where that lies between two trials,
-    the run was gone on with then. Between trials of one layout lies what writing them down took, between those of two
-    the building, unless the run stood still meanwhile. A layout that could not be built took what passed before its
-    trials failed.
+    `begun_s`: when the build of the first layout began, in seconds since 1970; if that is between two trials, the run
+    was resumed then. The gap between two trials of one layout is the time to save the result. The gap between trials of
+    two layouts is the time to build the second, unless the run was stopped in between. A layout that could not be built
+    took the time until its trials failed.
     """
     known = [trial for trial in trials if trial.begun_at]
     if not any(trial.seconds for trial in known):
@@ -49,30 +50,30 @@ def took(trials: Sequence[Trial], begun_s: float) -> Took:
 
 
 def paid_s(past: Took, trials: Iterable[Trial]) -> float:
-    """What building and all parts of these trials took of a budget, in seconds; a run that stood still paid nothing."""
+    """Return the seconds of a budget used by builds and by these trials; the time while a run is stopped is free."""
     return past.building_s + sum(sum(trial.seconds.values()) for trial in trials)
 
 
 def _gap_s(a: Trial, b: Trial, begun_s: float) -> float:
-    """From the end of one trial, or from when the run was gone on with, to the begin of the next."""
+    """Return the seconds from the end of one trial, or from when the run was resumed, to the start of the next."""
     ended_s, next_s = end_s(a), begin_s(b)
     return next_s - (begun_s if ended_s < begun_s <= next_s else ended_s)
 
 
 def _without_nights(builds: Sequence[tuple[str, float]]) -> Iterator[tuple[str, float]]:
-    """A run may have been stopped and gone on with."""
+    """Leave out the gaps that are too long for a build: the run was probably stopped and resumed."""
     usual = _median([gap for _layout, gap in builds if gap >= 0]) or 0.0
     longest = max(_NIGHT_S, _NIGHT_TIMES * usual)
     return ((layout, gap) for layout, gap in builds if 0 <= gap <= longest)
 
 
 def begin_s(trial: Trial) -> float:
-    """When a trial began, seconds since 1970; of a trial that says so."""
+    """Return when a trial began, in seconds since 1970; the trial must have `begun_at`."""
     return datetime.fromisoformat(trial.begun_at).timestamp()
 
 
 def end_s(trial: Trial) -> float:
-    """When its last part was over."""
+    """Return when the last part of a trial ended, in seconds since 1970."""
     return begin_s(trial) + sum(trial.seconds.values())
 
 

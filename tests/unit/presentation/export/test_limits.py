@@ -78,7 +78,7 @@ def test_markdown_tells_the_share_of_what_counts_and_what_it_is(tmp_path: Path) 
     (reads,) = [line for line in text.splitlines() if line.startswith("| `reads`")]
     assert reads.count("of limit") == 1
     assert "✓ 51% of limit |" in reads
-    assert "of limit: of what its disks gave, each measured alone" in text
+    assert "of limit: " in text and "measured alone" in text
 
 
 def test_data_files_have_a_last_column_for_it(tmp_path: Path) -> None:
