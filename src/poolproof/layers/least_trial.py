@@ -1,7 +1,7 @@
 """The shortest trial of each cell if trials run until their value is precise: three write-back periods of the layout.
 
 This is a forecast from the campaign alone. The host's real periods are read when a trial begins
-(`measure/turnover.py`). A period is certain only if the layout sets it, as the `commit` option of btrfs does. Other
+(`measure/ending.py`). A period is certain only if the layout sets it, as the `commit` option of btrfs does. Other
 periods are settings of the host, and end early under heavy writes. The page cache counts for writes that are neither
 direct nor synchronous.
 """
