@@ -22,6 +22,11 @@ from poolproof.statistics.distributions import quantile, upper_tail
 from poolproof.statistics.intervals import CONFIDENCE, Interval, has_interval, t_factor
 from poolproof.statistics.variances import VariancePrior, moderated, variance_of, welch_freedom
 
+TEST = "Welch's t-test on logarithms"
+CORRECTION = "Holm"
+"""How messages name the test of one difference, and the correction for many. Everything that prints them reads these.
+"""
+
 LEAST_EFFECT = 0.02
 """The least difference that matters, as a share, unless the user chooses another."""
 
