@@ -13,8 +13,8 @@ from benchmarks.result import Result
 from poolproof import process
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.hosts.local import LocalHost
+from poolproof.load.fio.job import render
 from poolproof.load.fio.jobs import fill_job, jobs_of, placed
-from poolproof.load.fio.render import render
 
 _LIMIT = 1.10
 _PAIRS = 5

@@ -1,13 +1,26 @@
 """A load: what a load generator is asked to do, in words that hold for every generator."""
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from poolproof.load.extents import Extent, most_sharers, union_bytes
-
 DEFAULT_GENERATOR = "fio"
+
+
+@dataclass(frozen=True)
+class Extent:
+    """Bytes [start, end) of a file; `end` is infinite if the size is not known.
+
+    `scale` is the unit: "bytes", "percent" of the file, or a separate scale if positions cannot be compared. The files
+    that a clone creates for itself count as one.
+    """
+
+    file: str
+    start: float
+    end: float
+    scale: str = "bytes"
 
 
 @dataclass(frozen=True)
@@ -16,13 +29,12 @@ class LoadPart:
 
     Operations: `reads`, `writes`, `trims`, `is_random`; `block_bytes` and `max_block_bytes` bound the block size.
 
-    Amount: `size_bytes` is what each clone works on, None if that is not known; `io_size_bytes` is what each clone
-    moves, if that was given separately. `runtime_s` limits the time, `ramp_s` are the seconds before it that do not
-    count. A `time_based` part starts again when its size is done. One that `waits_for_previous` starts after all parts
-    before it.
+    Amount: each clone works on `size_bytes` of its files (None: not known) and moves `io_size_bytes`, if that was given
+    separately. `runtime_s` limits the time; `ramp_s` are the seconds before it that do not count. A `time_based` part
+    starts again when its size is done. A part that `waits_for_previous` starts after all parts before it.
 
-    Concurrency: `depth` I/Os for each of `clones`, as asked. `is_synchronous`: the engine submits an I/O and waits for
-    it. `queue` is the number of I/Os that can be outstanding at once, over all clones.
+    Concurrency: `depth` I/Os are requested for each of `clones`. `is_synchronous`: the engine submits an I/O and waits
+    for it. `queue` is the number of I/Os that can be outstanding at once, over all clones.
 
     Files: `files` for each clone; `extents` are the bytes that each clone covers, one extent for each clone and file.
     `may_use_page_cache`: the kernel's page cache may answer, unless the I/O is `direct`.
@@ -89,7 +101,7 @@ class LoadPart:
     @cached_property
     def shares_one_file(self) -> bool:
         """True if several clones cover the same bytes of a file."""
-        return self.clones > 1 and most_sharers(self.extents) > 1
+        return self.clones > 1 and _most_sharers(self.extents) > 1
 
 
 @dataclass(frozen=True)
@@ -135,13 +147,12 @@ class Load:
     @cached_property
     def end_bytes(self) -> int:
         """The end of the furthest byte of a file or device that the load reaches; 0 if none is known."""
-        ends = [extent.end for extent in _extents(self.parts) if not math.isinf(extent.end)]
-        return int(max(ends, default=0))
+        return int(max((extent.end for extent in _extents(self.parts) if not math.isinf(extent.end)), default=0))
 
     @cached_property
     def sharers(self) -> int:
-        """The largest number of clones that cover the same byte at once; 1 if each covers its own."""
-        return max((max(1, most_sharers(_extents(phase))) for phase in self.phases), default=0)
+        """The largest number of clones that cover the same byte at once; 1 if each covers separate bytes."""
+        return max((max(1, _most_sharers(_extents(phase))) for phase in self.phases), default=0)
 
     @property
     def shares_one_file(self) -> bool:
@@ -151,7 +162,11 @@ class Load:
     @cached_property
     def unique_bytes(self) -> int | None:
         """The bytes that the load can touch, each counted once; None if a size is not known."""
-        return union_bytes(_extents(self.parts))
+        groups = _by_file(_extents(self.parts))
+        if not groups or any(scale != "bytes" for _, scale in groups):
+            return None
+        total = sum(map(_covered, groups.values()))
+        return None if math.isinf(total) else int(total)
 
     @property
     def asked_s(self) -> float | None:
@@ -169,5 +184,32 @@ class Load:
         return sum(max((part.runtime_s or 0.0) + part.ramp_s for part in phase) for phase in self.phases)
 
 
-def _extents(parts: Iterable[LoadPart]) -> tuple[Extent, ...]:
-    return tuple(extent for part in parts for extent in part.extents)
+def _extents(parts: Iterable[LoadPart]) -> list[Extent]:
+    return [extent for part in parts for extent in part.extents]
+
+
+def _by_file(extents: Iterable[Extent]) -> dict[tuple[str, str], list[Extent]]:
+    groups: dict[tuple[str, str], list[Extent]] = defaultdict(list)
+    for extent in extents:
+        groups[extent.file, extent.scale].append(extent)
+    return groups
+
+
+def _most_sharers(extents: Iterable[Extent]) -> int:
+    """Return the largest number of extents that contain the same byte."""
+    deepest = 0
+    for group in _by_file(extents).values():
+        depth = 0
+        for _, change in sorted([(extent.start, 1) for extent in group] + [(extent.end, -1) for extent in group]):
+            depth += change
+            deepest = max(deepest, depth)
+    return deepest
+
+
+def _covered(extents: Iterable[Extent]) -> float:
+    """Return the bytes in at least one of the extents of a file."""
+    covered, reached = 0.0, -math.inf
+    for extent in sorted(extents, key=lambda item: (item.start, item.end)):
+        covered += max(0.0, extent.end - max(extent.start, reached))
+        reached = max(reached, extent.end)
+    return covered

@@ -6,6 +6,8 @@ A value that the source does not contain is None, never a guess and never 0.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+DIRECTIONS = ("read", "write", "trim", "mixed")
+
 
 @dataclass(frozen=True)
 class Latency:
@@ -80,6 +82,12 @@ class PartOutcome:
     depth_levels: Mapping[str, float] = field(default_factory=dict)
     host: str | None = None
     group: int = 0
+
+    @property
+    def directions(self) -> dict[str, Direction]:
+        """The directions with I/O, by name."""
+        found = {name: getattr(self, name) for name in DIRECTIONS}
+        return {name: direction for name, direction in found.items() if direction is not None}
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from poolproof.hosts.base import Host
 from poolproof.load.generator import LoadGenerator, Status
 from poolproof.load.generators import generator_of
-from poolproof.load.histogram import percentiles_of
+from poolproof.load.merge import percentiles_of
 from poolproof.load.model import Load
 from poolproof.load.outcome import Direction, Latency, Outcome, PartOutcome
 from poolproof.measure.ending import Ending, histograms_of

@@ -3,8 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from poolproof.load.fio.blocks import kb_base_of
-from poolproof.load.fio.quantity import parse_bytes
+from poolproof.load.fio.quantity import kb_base_of, parse_bytes
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job
 from poolproof.rules.model import Case, Changes, Effect, Finding, Rule

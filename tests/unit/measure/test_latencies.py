@@ -13,7 +13,7 @@ from poolproof.hosts.local import LocalHost
 from poolproof.load.fio.json_output import read_json_stream
 from poolproof.load.fio.report import FioReport
 from poolproof.load.generator import Status
-from poolproof.load.histogram import percentiles_of
+from poolproof.load.merge import percentiles_of
 from poolproof.measure.figures import figures_of, latency_of, sync_latency_of
 from poolproof.measure.latencies import MOST_STRETCHES, between, chosen_of, latencies, latency_text
 from poolproof.measure.series import after_ramp

@@ -10,8 +10,8 @@ from poolproof.foreign.lint.model import JobSection, Unit, WrittenOption
 from poolproof.foreign.lint.shell_words import Script, ShellWord, read_script
 from poolproof.foreign.lint.variables import UNKNOWN
 from poolproof.load.fio.commandline import Command, place_of_fio, read_arguments
-from poolproof.load.fio.job_draft import ALL_NAMES, Problem
-from poolproof.load.fio.option_names import PROGRAM_OPTIONS
+from poolproof.load.fio.jobfile import Problem
+from poolproof.load.fio.option_names import ALL_NAMES, PROGRAM_OPTIONS
 
 _MAX_DEPTH = 3
 _NEEDS_NO_JOB = frozenset({"profile", "server", "client", "cmdhelp", "enghelp", "help", "version", "remote-config"})

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from poolproof.foreign.lint.installed_fio import Fio, versions_in
 from poolproof.foreign.lint.model import Diagnostic, Severity, Unit
 from poolproof.foreign.lint.variables import UNKNOWN
-from poolproof.load.fio.engines import PAGE_CACHE, SYNCHRONOUS
 from poolproof.load.fio.job import Job
-from poolproof.load.fio.job_draft import MOST_PROBLEMS, Problem
+from poolproof.load.fio.jobfile import MOST_PROBLEMS, Problem
+from poolproof.load.fio.option_names import PAGE_CACHE, SYNCHRONOUS
 from poolproof.load.fio.option_values import refusal
 
 _REFUSED, _UNKNOWN = "refused-by-fio", "unknown-option"
@@ -82,7 +82,7 @@ def _complaints(context: LintContext, unit: Unit) -> Iterator[Diagnostic]:
             continue
         setting = f"{each.name}={job.options[each.name].strip()}"
         does = "refuses" if each.is_refused else "ignores"
-        message = f"{context.fio.version or 'fio'} {does} {setting}" + (f": {each.said}" if each.said else "")
+        message = f"{context.fio.version or 'fio'} {does} {setting}" + (f": {each.reason}" if each.reason else "")
         severity: Severity = "error" if each.is_refused else "warning"
         fix = _ACCEPTED.format(name=each.name)
         found[Diagnostic(context.source, job.lines.get(each.name, unit.line), _REFUSED, severity, message, fix)] = None

@@ -9,12 +9,11 @@ from poolproof.errors import PoolproofError
 from poolproof.foreign.lint.model import Unit
 from poolproof.foreign.lint.variables import UNKNOWN
 from poolproof.hosts.base import Host, HostUnreachable
-from poolproof.load.fio.complaints import Complaint, complaints
+from poolproof.load.fio.installed import fio_version, known_options
 from poolproof.load.fio.job import Job
 from poolproof.load.fio.option_names import JOB_OPTIONS, OTHER_RELEASES
 from poolproof.load.fio.option_values import refusal
-from poolproof.load.fio.options import known_options
-from poolproof.load.fio.version import fio_version
+from poolproof.load.fio.parse_only import Complaint, complaints
 
 _KNOWN_OPTIONS = JOB_OPTIONS | OTHER_RELEASES
 _VERSION = re.compile(r"\bfio[- /]?v?(?:ersion)?[- ]?(\d+\.\d+)", re.IGNORECASE)

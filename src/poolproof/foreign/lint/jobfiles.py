@@ -5,9 +5,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from poolproof.foreign.lint.model import JobSection, Unit, WrittenOption
-from poolproof.load.fio.aliases import canonical
-from poolproof.load.fio.job_draft import ALL_NAMES
 from poolproof.load.fio.jobfile import read_job_file
+from poolproof.load.fio.option_names import ALL_NAMES, canonical
 
 _SECTION = re.compile(r"^\s*\[(?P<name>[^\n]*)\]")
 _UNCLOSED = re.compile(r"^\s*\[[^\s\[\]]+\s*$")  # not a test in a shell script: that has blanks

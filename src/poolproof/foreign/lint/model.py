@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from poolproof.load.fio.job import JobFile
-from poolproof.load.fio.job_draft import Problem
+from poolproof.load.fio.jobfile import Problem
 from poolproof.rules.model import Effect
 
 Severity = Literal["error", "warning", "note"]

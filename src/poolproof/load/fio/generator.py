@@ -5,15 +5,13 @@ from collections.abc import Callable, Mapping
 from poolproof.campaign.model import Workload
 from poolproof.hosts.base import Host
 from poolproof.load.fio import jobs, run
-from poolproof.load.fio.ahead import ask_ahead
-from poolproof.load.fio.aliases import canonical
-from poolproof.load.fio.job import Job
+from poolproof.load.fio.installed import ask_ahead, fio_version
+from poolproof.load.fio.job import Job, render
 from poolproof.load.fio.json_output import read_json_stream
 from poolproof.load.fio.load import job_of, jobs_of, load_of, part_of
+from poolproof.load.fio.option_names import canonical
 from poolproof.load.fio.parse_only import check_each
-from poolproof.load.fio.render import render
 from poolproof.load.fio.report import FioReport
-from poolproof.load.fio.version import fio_version
 from poolproof.load.model import Load, LoadPart
 from poolproof.load.outcome import Outcome
 from poolproof.process import Completed

@@ -1,20 +1,19 @@
-"""fio's job files as values, with the line of every option.
+"""fio's job files as values, with the line of every option. Command lines use the same drafts of jobs.
 
-Source: `parse_jobs_ini` in fio's init.c; measured with `fio --debug=parse` of fio 3.33: a value ends at `#` or `;`, no
-quoting helps; a blank after `=` belongs to the value; `[global]` holds for all sections below it; section options go
-over global ones; `include FILE` reads another file in place; `${NAME}` is the environment's, `$ncpus`, `$pagesize` and
-`$mb_memory` the machine's, and a value with one of these is arithmetic. Within a section fio reads `kb_base` first,
-wherever it stands (its priority in options.c); the globals it has read before.
+Source: `parse_jobs_ini` in fio's init.c; measured with `fio --debug=parse` of fio 3.33. A value ends at `#` or `;`, and
+quoting does not help. A space after `=` belongs to the value. `[global]` is for all sections below it, and a section's
+options override it. `include FILE` reads another file in place. `${NAME}` comes from the environment, `$ncpus`,
+`$pagesize` and `$mb_memory` from the machine, and a value with one of these is arithmetic. fio reads the `kb_base` of a
+section before the section's other options (by its priority in options.c), but after the global options.
 """
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from poolproof.load.fio.aliases import canonical
-from poolproof.load.fio.arithmetic import evaluate
-from poolproof.load.fio.job import JobFile
-from poolproof.load.fio.job_draft import ALL_NAMES, MOST_PROBLEMS, JobDraft, Problem, unknown
+from poolproof.load.fio.job import Job, JobFile
+from poolproof.load.fio.option_names import ALL_NAMES, canonical, nearest
+from poolproof.load.fio.quantity import evaluate, kb_base_of
 
 _SECTION = re.compile(r"^\s*\[(?P<name>[^\n]*)\]")
 _INCLUDE = re.compile(r"^\s*include\s+(?P<path>\S+)\s*$")
@@ -23,11 +22,76 @@ _KEYWORD = re.compile(r"\$(ncpus|pagesize|mb_memory)")
 _COMMENT = re.compile(r"[#;]")
 _DEEPEST_INCLUDE = 8
 _LONGEST_SHOWN = 60
+_DEFAULT_BASE = 1024
+_MISSPELT = 0.75  # two swapped letters of four: `nmae`
+_SIMILAR = 0.5
+MOST_PROBLEMS = 100
+"""The most problems that are reported for one source."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something that fio would refuse, and its line, counted from 1.
+
+    `is_certain` is False for an option that resembles no known one: another release or engine may have it.
+    `option` is the name of an unknown option. `fix` is what to type, if known.
+    """
+
+    line: int
+    message: str
+    is_certain: bool = True
+    option: str | None = None
+    fix: str = ""
+
+
+@dataclass
+class JobDraft:
+    """A section while it is read. `early` are the options that fio had read when it came to a kb_base."""
+
+    name: str
+    line: int
+    options: dict[str, str] = field(default_factory=dict)
+    lines: dict[str, int] = field(default_factory=dict)
+    early: set[str] = field(default_factory=set)
+
+    def put(self, name: str, value: str, line: int) -> None:
+        """Set an option by its first name; a repeated option moves to the end."""
+        self.options.pop(name, None)
+        self.options[name] = value
+        self.lines[name] = line
+        self.early.discard(name)
+
+    def copied(self, line: int) -> "JobDraft":
+        """Return a copy, to be continued further down."""
+        return JobDraft(self.name, line, dict(self.options), dict(self.lines), set(self.early))
+
+    def job(self, shared: "JobDraft") -> Job:
+        """Return the job with the global options above it."""
+        inherited = {name: value for name, value in shared.options.items() if name not in self.options}
+        bases = dict.fromkeys(shared.early & inherited.keys(), _DEFAULT_BASE)
+        if "kb_base" in self.options:
+            before = kb_base_of(shared.options)
+            bases = {name: bases.get(name, before) for name in inherited} | dict.fromkeys(self.early, before)
+        options = {**inherited, **self.options}
+        early = {name: base for name, base in bases.items() if base != kb_base_of(options)}
+        return Job(self.name, options, self.line, {**shared.lines, **self.lines}, early)
+
+
+def unknown_option(name: str, line: int, among: frozenset[str] = ALL_NAMES) -> Problem:
+    """Return the problem of an option that is not among the known names."""
+    near = nearest(name[:_LONGEST_SHOWN], among, _MISSPELT)
+    if near is not None:
+        return Problem(line, f"fio has no option {name!r}; did you mean `{near}`?", option=name)
+    similar = nearest(name[:_LONGEST_SHOWN], among, _SIMILAR)
+    message = f"poolproof knows no fio option {name[:_LONGEST_SHOWN]!r}"
+    if similar:
+        message += f"; the most similar is `{similar}`"
+    return Problem(line, message, is_certain=False, option=name)
 
 
 @dataclass(frozen=True)
 class ReadJobFile:
-    """The jobs of a file, and what fio would refuse in it, in the order of the lines."""
+    """The jobs of a file, and the problems in it, in the order of the lines."""
 
     jobs: JobFile
     problems: tuple[Problem, ...] = ()
@@ -41,20 +105,18 @@ def read_job_file(
     include: Callable[[str], str | None] | None = None,
     first_line: int = 1,
 ) -> ReadJobFile:
-    """Read a job file. Nothing is raised: what fio would refuse is among the problems.
+    """Read a job file. It raises nothing: whatever fio would refuse is in the problems.
 
-    A variable that `environment` lacks stays as it is written; `machine` gives `ncpus`, `pagesize` and `mb_memory`;
-    `include` gives the text of another file, or None. Lines of an included file count as the line that includes it.
+    A variable that is not in `environment` stays as written. `machine` has `ncpus`, `pagesize` and `mb_memory`.
+    `include` returns the text of another file, or None. Lines of an included file count as the line that includes it.
     """
     reader = _Reader(environment or {}, machine or {}, include)
     reader.read(text, first_line)
     jobs = tuple(draft.job(shared) for draft, shared in reader.drafts)
-    return ReadJobFile(JobFile(jobs), tuple(reader.problems))
+    return ReadJobFile(JobFile(jobs), tuple(reader.problems[:MOST_PROBLEMS]))
 
 
 class _Reader:
-    """Keeps the section that is being read."""
-
     def __init__(
         self, environment: Mapping[str, str], machine: Mapping[str, int], include: Callable[[str], str | None] | None
     ) -> None:
@@ -67,69 +129,55 @@ class _Reader:
         self._section: JobDraft | None = None
 
     def read(self, text: str, first_line: int, depth: int = 0) -> None:
-        """Every line of a file; those of an included file (`depth` above 0) all count as `first_line`."""
+        """Read a file. `depth` is above 0 in an included file, whose lines all count as `first_line`."""
         for offset, line in enumerate(text.split("\n")):
-            self._line(line, first_line if depth else first_line + offset, depth)
-
-    def _line(self, line: str, number: int, depth: int) -> None:
-        if not line.strip() or line.lstrip()[0] in "#;":
-            return
-        section = _SECTION.match(line)
-        if section is not None:
-            self._open(section["name"], number)
-            return
-        included = _INCLUDE.match(line)
-        if included is not None:
-            self._read_included(included["path"], number, depth)
-            return
-        self._option(_COMMENT.split(line, maxsplit=1)[0].strip(), number)
+            number = first_line if depth else first_line + offset
+            setting = _COMMENT.split(line, maxsplit=1)[0].strip()
+            if not line.strip() or line.lstrip()[0] in "#;":
+                continue
+            if section := _SECTION.match(line):
+                self._open(section["name"], number)
+            elif included := _INCLUDE.match(line):
+                self._read_included(included["path"], number, depth)
+            elif setting.startswith("["):
+                self._report(number, f"{setting[:_LONGEST_SHOWN]!r} opens no section: its `]` is missing")
+            elif self._section is None:
+                self._report(number, f"{setting[:_LONGEST_SHOWN]!r} is above the first [section]")
+            else:
+                self._put(self._section, setting, number)
 
     def _open(self, name: str, number: int) -> None:
         if name == "global":
-            self._shared = self._shared.copied(number)
-            self._section = self._shared
-            return
-        self._section = JobDraft(name, number)
-        self.drafts.append((self._section, self._shared))
+            self._section = self._shared = self._shared.copied(number)
+        else:
+            self._section = JobDraft(name, number)
+            self.drafts.append((self._section, self._shared))
 
-    def _option(self, text: str, number: int) -> None:
-        if not text:
-            return
-        if text.startswith("["):
-            self._tell(Problem(number, f"{text[:_LONGEST_SHOWN]!r} opens no section: it lacks its `]`"))
-            return
-        if self._section is None:
-            self._tell(Problem(number, f"{text[:_LONGEST_SHOWN]!r} stands above the first [section]"))
-            return
-        name, equals, value = text.partition("=")
+    def _put(self, section: JobDraft, setting: str, number: int) -> None:
+        name, equals, value = setting.partition("=")
         name = name.strip()
         if name not in ALL_NAMES and len(self.problems) < MOST_PROBLEMS:
-            self._tell(unknown(name, number))
-        self._section.put(canonical(name), self._substituted(value) if equals else "", number)
+            self.problems.append(unknown_option(name, number))
+        section.put(canonical(name), self._substituted(value) if equals else "", number)
 
-    def _tell(self, problem: Problem) -> None:
-        if len(self.problems) < MOST_PROBLEMS:
-            self.problems.append(problem)
+    def _report(self, number: int, message: str) -> None:
+        self.problems.append(Problem(number, message))
 
     def _read_included(self, path: str, number: int, depth: int) -> None:
         text = self._include(path) if self._include is not None and depth < _DEEPEST_INCLUDE else None
         if text is None:
-            self._tell(Problem(number, f"the file {path!r} that is included here cannot be read"))
+            self._report(number, f"the included file {path!r} cannot be read")
         else:
             self.read(text, number, depth + 1)
 
     def _substituted(self, value: str) -> str:
-        """The value with variables and machine facts filled in, as far as they are known."""
+        """Return the value with the known variables and machine facts filled in."""
         value = _VARIABLE.sub(lambda match: self._environment.get(match[1], match[0]), value)
-        wanted = _KEYWORD.findall(value)
-        if not wanted or any(word not in self._machine for word in wanted):
+        keywords = _KEYWORD.findall(value)
+        if not keywords or any(word not in self._machine for word in keywords):
             return value
-        return _calculated(_KEYWORD.sub(lambda match: str(self._machine[match[1]]), value))
-
-
-def _calculated(text: str) -> str:
-    """The whole number that the arithmetic gives; the text itself where it is none."""
-    try:
-        return str(int(evaluate(f"({text})", lambda _: 1)))
-    except (ValueError, OverflowError):
-        return text
+        value = _KEYWORD.sub(lambda match: str(self._machine[match[1]]), value)
+        try:
+            return str(int(evaluate(f"({value})", lambda _: 1)))
+        except (ValueError, OverflowError):
+            return value

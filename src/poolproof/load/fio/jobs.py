@@ -1,4 +1,4 @@
-"""The fio jobs of a workload: its own options, what poolproof adds, and the job that fills the files."""
+"""The fio jobs of a workload: its options, poolproof's defaults, where its files are, and the job that fills them."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping
 from poolproof.campaign.model import JobSpec, Workload
 from poolproof.errors import CampaignError
 from poolproof.hosts.base import Host
-from poolproof.load.fio.filenames import join_filenames, split_filenames
-from poolproof.load.fio.job import Job, JobFile
+from poolproof.load.fio.installed import check_options, engines_of, known_options
+from poolproof.load.fio.job import Job, JobFile, split_filenames
 from poolproof.load.fio.load import load_of, part_of
-from poolproof.load.fio.options import check_options, engines_of, known_options
 from poolproof.load.fio.quantity import attempt, parse_bytes, parse_range
 from poolproof.units import format_size
 
@@ -23,106 +22,95 @@ ADDED: Mapping[str, tuple[str, str]] = {
 }
 """What poolproof adds to every job that does not set the option itself: option, value, reason."""
 
-_SHAPE = (
-    "directory",
-    "filename",
-    "filename_format",
-    "nrfiles",
-    "filesize",
-    "size",
-    "numjobs",
-    "offset",
-    "offset_increment",
-    "offset_align",
-)  # what decides which files a job has, and how long they are
+_NAMES_FILES = ("directory", "filename", "filename_format", "nrfiles", "filesize")
+_SHAPE = (*_NAMES_FILES, "size", "numjobs", "offset", "offset_increment", "offset_align")
+"""The options that decide which files a job has, and how long they are."""
+
+_READERS = ("libaio", "io_uring", "psync", "sync", "vsync", "pvsync", "pvsync2", "posixaio", "mmap", "splice")
+"""Engines that only read a file if the job only reads; others delete, truncate or move it."""
+
 _ELSEWHERE = {
-    "opendir": "adds files that are not the layout's",
-    "read_iolog": "replays a log, which names files and devices of its own",
+    "opendir": "adds files that are not on the layout",
+    "read_iolog": "replays a log, which names other files and devices",
     "exec_prerun": "starts a program",
     "exec_postrun": "starts a program",
+    "ioengine=exec": "starts a program",
+    "ioengine=net": "sends its bytes over a network",
+    "ioengine=netsplice": "sends its bytes over a network",
 }
-_ENGINES_ELSEWHERE = {
-    "exec": "starts a program",
-    "net": "sends its bytes over a network",
-    "netsplice": "sends its bytes over a network",
-}
-_READERS = ("libaio", "io_uring", "psync", "sync", "vsync", "pvsync", "pvsync2", "posixaio", "mmap", "splice")
-"""Engines that only read a file when told to read; others delete, truncate or move it."""
-
-_REMOVES = ("unlink", "unlink_each_loop")
 _LOG = re.compile(r"write_\w+")
 _COMPRESSIBLE = ("zero_buffers", "buffer_compress_percentage", "buffer_pattern", "dedupe_percentage")
-_NAMES_FILES = ("directory", "filename", "filename_format", "nrfiles", "filesize")
-_BASE_NAME = "job"
 _FILL_BLOCK_BYTES = 1 << 20
 _SECTOR_BYTES = 512
 _PAGE_BYTES = 4096
 _GRAIN_BYTES = 1024**2
-_SIZE = re.compile(r"(?<![/\w.])[\w.]+")  # in bs=4k,8k, bsrange=1k-8k, bssplit=4k/40:8k/60; what follows `/` is a share
-_BLOCKS = ("bs", "bsrange", "bssplit")
+_SIZE = re.compile(r"(?<![/\w.])[\w.]+")  # in bs=4k,8k, bsrange=1k-8k, bssplit=4k/40:8k/60; after `/` is a percentage
 _REPLACED = frozenset({"directory", "filename", "size", "offset", "offset_increment", "direct", "bs_unaligned"})
 
 
 def jobs_of(workload: Workload, longest_s: float, host: Host) -> JobFile:
     """Return the jobs of the workload's trials, without the `directory` that `placed` adds.
 
-    Raises:
-        CampaignError: this host's fio does not know an option, or only poolproof may set it.
-        FioError: the host has no fio, or it is too old.
+    Raises CampaignError if this host's fio does not know an option, or only poolproof may set it; FioError if the host
+    has no fio, or it is too old.
     """
     specs = [_with_engine(spec) for spec in workload.jobs]
-    given = check_options(specs, known_options(host, engines_of(specs)))
-    alone = len(given.jobs) == 1
-    names = [_BASE_NAME if alone else job.name for job in given.jobs]
-    jobs = JobFile(
-        tuple(_job(name, job.options, workload, longest_s) for name, job in zip(names, given.jobs, strict=True))
-    )
-    _refuse_hidden_ramp(jobs, workload)
+    given = check_options(specs, known_options(host, engines_of(specs))).jobs
+    names = ["job"] if len(given) == 1 else [job.name for job in given]
+    jobs = JobFile(tuple(_job(name, job.options, workload, longest_s) for name, job in zip(names, given, strict=True)))
+    if len(load_of(jobs).phases) > 1 and any(part_of(job).ramp_s for job in jobs.jobs):
+        raise _refusal(
+            workload,
+            "stonewall",
+            "combines `stonewall` with `ramp_time`, but the disks' counters can exclude only the first ramp",
+            "leave one of them out, or split it into two workloads",
+        )
     return jobs
 
 
 def placed(jobs: JobFile, directory: str) -> JobFile:
     """Return the jobs with their files in `directory`, a path on the host."""
-    escaped = join_filenames((directory,))
-    return JobFile(tuple(Job(job.name, {**job.options, "directory": escaped}) for job in jobs.jobs))
+    return _with(jobs, {"directory": directory.replace(":", "\\:")})
 
 
 def on_device(jobs: JobFile, path: str) -> JobFile:
-    """Return the jobs on a block device. There are no files for clones: all of them share the device."""
-    return JobFile(tuple(Job(job.name, {**_without_files(job), "filename": path}) for job in jobs.jobs))
+    """Return the jobs on a block device, which all clones share because they have no files."""
+    return _with(jobs, {"filename": path}, without=_NAMES_FILES)
 
 
 def lasting(jobs: JobFile, seconds: float) -> JobFile:
     """Return the jobs with this runtime."""
-    return JobFile(tuple(Job(job.name, {**job.options, "runtime": _runtime_text(seconds)}) for job in jobs.jobs))
+    return _with(jobs, {"runtime": _runtime_text(seconds)})
 
 
 def danger(job: Job) -> str:
     """Return the option by which a job may change files that it only reads, which `--readonly` allows; else empty."""
     if job.engine not in _READERS:
         return f"ioengine={job.engine}"
-    return next((option for option in _REMOVES if job.flag(option)), "")
+    return next((option for option in ("unlink", "unlink_each_loop") if job.flag(option)), "")
 
 
-def _without_files(job: Job) -> dict[str, str]:
-    return {name: value for name, value in job.options.items() if name not in _NAMES_FILES}
+def _with(jobs: JobFile, changes: dict[str, str], without: tuple[str, ...] = ()) -> JobFile:
+    def changed(job: Job) -> Job:
+        return Job(job.name, {name: value for name, value in job.options.items() if name not in without} | changes)
+
+    return JobFile(tuple(map(changed, jobs.jobs)))
 
 
 def _with_engine(spec: JobSpec) -> JobSpec:
-    options = tuple(option for option in spec.options if option[0] != "generator")
-    if any(name == "ioengine" for name, _value in options):
-        return JobSpec(spec.name, options)
-    return JobSpec(spec.name, (("ioengine", ADDED["ioengine"][0]), *options))
+    options = tuple((name, value) for name, value in spec.options if name != "generator")
+    default = () if any(name == "ioengine" for name, _ in options) else (("ioengine", ADDED["ioengine"][0]),)
+    return JobSpec(spec.name, default + options)
 
 
 def _job(name: str, given: Mapping[str, str], workload: Workload, longest_s: float) -> Job:
-    _refuse_own(given, workload)
-    added = {option: value for option, (value, _why) in ADDED.items() if option not in given}
-    options = {**added, **given}
+    _check_files(given, workload)
+    options = {option: value for option, (value, _) in ADDED.items() if option not in given}
+    options.update(given)
     if options["time_based"] != "0":
         options.setdefault("runtime", _runtime_text(longest_s))
     job = Job(name, options)
-    _refuse_unmeasurable(job, workload)
+    _check_size(job, workload)
     return job
 
 
@@ -131,63 +119,63 @@ def _runtime_text(seconds: float) -> str:
     return f"{seconds:g}s" if float(seconds).is_integer() else f"{max(1, round(seconds * 1000))}ms"
 
 
-def _refuse_own(given: Mapping[str, str], workload: Workload) -> None:
+def _refusal(workload: Workload, option: str, message: str, hint: str) -> CampaignError:
+    return CampaignError(f"workload {workload.name}: {message}", hint).concerning(option)
+
+
+def _check_files(given: Mapping[str, str], workload: Workload) -> None:
+    """Raise CampaignError for an option that names files, or does anything else, outside the layout."""
     if "directory" in given:
-        raise CampaignError(
-            f"workload {workload.name}: `directory` is for poolproof to set: it puts the files on each layout",
+        raise _refusal(
+            workload,
+            "directory",
+            "poolproof sets `directory`, to put the files on each layout",
             "leave it out; `filename` names a file there",
-        ).concerning("directory")
+        )
     for option in ("filename", "filename_format"):
         if any(name.startswith("/") or ".." in name.split("/") for name in split_filenames(given.get(option, ""))):
-            raise CampaignError(
-                f"workload {workload.name}: `{option}={given[option]}` lies outside the layout",
-                "give a bare name; to measure an existing place use the layout: dir /that/place",
-            ).concerning(option)
-    for option, what in _elsewhere(given):
-        raise CampaignError(
-            f"workload {workload.name}: `{option}` {what}",
-            "leave it out: a workload works on the files of its layout and on nothing else",
-        ).concerning(option.partition("=")[0])
+            raise _refusal(
+                workload,
+                option,
+                f"`{option}={given[option]}` is outside the layout",
+                "give a bare name; to measure an existing directory use the layout: dir /that/place",
+            )
+    for option, effect in _outside(given):
+        raise _refusal(
+            workload,
+            option.partition("=")[0],
+            f"`{option}` {effect}",
+            "leave it out: a workload works only on the files of its layout",
+        )
 
 
-def _elsewhere(given: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield the options that affect something outside the layout, with what they do."""
-    yield from ((option, what) for option, what in _ELSEWHERE.items() if option in given)
-    engine = given.get("ioengine", "")
-    if engine in _ENGINES_ELSEWHERE:
-        yield f"ioengine={engine}", _ENGINES_ELSEWHERE[engine]
-    logs = (option for option, value in given.items() if _LOG.fullmatch(option) and "/" in value)
-    yield from ((option, f"writes {given[option]}, which lies outside the layout") for option in logs)
+def _outside(given: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield the options that affect something outside the layout, and their effect."""
+    for option in (*given, f"ioengine={given.get('ioengine', '')}"):
+        if option in _ELSEWHERE:
+            yield option, _ELSEWHERE[option]
+    for option, value in given.items():
+        if _LOG.fullmatch(option) and "/" in value:
+            yield option, f"writes {value}, which is outside the layout"
 
 
-def _refuse_unmeasurable(job: Job, workload: Workload) -> None:
+def _check_size(job: Job, workload: Workload) -> None:
     """Raise CampaignError for a size in percent of a file that does not exist yet, or one smaller than a block."""
     for option in ("size", "offset"):
         if job.percent(option) is not None:
-            raise CampaignError(
-                f"workload {workload.name}: `{option}` in per cent is of a file that is not there yet",
-                f"give it in bytes: {option}=1g",
-            ).concerning(option)
-    part = part_of(job)
+            message = f"`{option}` is in percent of a file that does not exist yet"
+            raise _refusal(workload, option, message, f"give it in bytes: {option}=1g")
+    part, size = part_of(job), job.options["size"]
     if part.size_bytes is None:
-        raise CampaignError(
-            f"workload {workload.name}: `size={job.options['size']}` is no size of a file", "write size=1g"
-        ).concerning("size")
+        raise _refusal(workload, "size", f"`size={size}` is not the size of a file", "write size=1g")
     if part.size_bytes < part.block_bytes:
-        raise CampaignError(
-            f"workload {workload.name}: fio reads `size={job.options['size']}` as {format_size(part.size_bytes)}, "
-            f"and a block has {format_size(part.block_bytes)}",
+        raise _refusal(
+            workload,
+            "size",
+            f"fio reads `size={size}` as {format_size(part.size_bytes)}, less than a block of "
+            f"{format_size(part.block_bytes)}",
             "write a size of many blocks, such as size=1g",
-        ).concerning("size")
-
-
-def _refuse_hidden_ramp(jobs: JobFile, workload: Workload) -> None:
-    """Raise CampaignError for a ramp in several phases: the disks' counters can exclude only the first ramp."""
-    if len(load_of(jobs).phases) > 1 and any(part_of(job).ramp_s for job in jobs.jobs):
-        raise CampaignError(
-            f"workload {workload.name}: with `stonewall` and `ramp_time` nobody can tell which bytes were the ramp's",
-            "leave one of them out, or make two workloads of it",
-        ).concerning("stonewall")
+        )
 
 
 def fill_job(jobs: JobFile) -> JobFile:
@@ -195,29 +183,21 @@ def fill_job(jobs: JobFile) -> JobFile:
 
     A reading job makes fio lay out the files that it would read; `create_only` stops it there (fio's HOWTO).
     """
-    return JobFile(tuple(Job(job.name, _fill_options(job)) for job in jobs.jobs))
+    layout = {"rw": "read", "create_only": "1", "fallocate": "none", "ioengine": "psync"}
+
+    def filling(job: Job) -> Job:
+        shape = {name: job.options[name] for name in _SHAPE if name in job.options}
+        return Job(job.name, {**shape, **layout, "bs": _fill_block(job)})
+
+    return JobFile(tuple(map(filling, jobs.jobs)))
 
 
 def device_fill_job(path: str, size_bytes: int) -> JobFile:
     """Return the job that writes the first `size_bytes` of a block device once, with new data."""
-    options = {
-        "filename": path,
-        "size": str(size_bytes),
-        "rw": "write",
-        "bs": "1m",
-        "direct": "1",
-        "ioengine": "libaio",
-        "iodepth": "8",
-        "refill_buffers": "1",
-        "end_fsync": "1",
-    }
-    return JobFile((Job("fill", options),))
-
-
-def _fill_options(job: Job) -> dict[str, str]:
-    shape = {name: job.options[name] for name in _SHAPE if name in job.options}
-    layout = {"rw": "read", "bs": _fill_block(job), "create_only": "1", "fallocate": "none", "ioengine": "psync"}
-    return {**shape, **layout}
+    options = {"rw": "write", "bs": "1m", "direct": "1", "ioengine": "libaio", "iodepth": "8"}
+    return JobFile(
+        (Job("fill", {"filename": path, "size": str(size_bytes), **options, "refill_buffers": "1", "end_fsync": "1"}),)
+    )
 
 
 def _fill_block(job: Job) -> str:
@@ -233,12 +213,14 @@ def file_set(workload: Workload, jobs: JobFile, *, writers_apart: bool) -> str:
     A workload that leaves compressible data or holes has its own files. `writers_apart` is for a copy-on-write layout,
     where reads depend on how the file was written: workloads that write share files that no reading workload uses.
     """
-    own = f"{workload.name}," if any(_changes_data(job) for job in jobs.jobs) else ""
-    if writers_apart and not own and any(part_of(job).writes for job in jobs.jobs):
-        own = "written,"
+    owner = ""
+    if any(_changes_data(job) for job in jobs.jobs):
+        owner = f"{workload.name},"
+    elif writers_apart and any(part_of(job).writes for job in jobs.jobs):
+        owner = "written,"
     several = len(jobs.jobs) > 1
     shapes = sorted({f"{job.name}," * several + _shape_of(job) for job in jobs.jobs})
-    return re.sub(r"[/:\\]", "_", own + "+".join(shapes))
+    return re.sub(r"[/:\\]", "_", owner + "+".join(shapes))
 
 
 def _shape_of(job: Job) -> str:
@@ -259,51 +241,45 @@ def on_bare_disk(jobs: JobFile, path: str, size_bytes: int | None) -> JobFile:
     If they do not fit, all of them shrink in proportion. A block that is not a whole number of sectors, which only the
     page cache can write, becomes the whole pages (4 KiB) that a file system would write for it.
     """
-    fitted = [_in_whole_sectors(job) for job in jobs.jobs]
-    lengths = _lengths(fitted, size_bytes)
-    start, placed = 0, []
-    for job, length in zip(fitted, lengths, strict=True):
-        placed.append(Job(job.name, {**_kept(job), **_region(job, path, start, length)}))
-        start += length * part_of(job).clones
-    return JobFile(tuple(placed))
-
-
-def _kept(job: Job) -> Mapping[str, str]:
-    return {name: value for name, value in job.options.items() if name not in _REPLACED}
-
-
-def _region(job: Job, path: str, start: int, length: int) -> Mapping[str, str]:
-    region = {"filename": path, "direct": "1", "size": str(length)}
-    if start:
-        region["offset"] = str(start)
-    if part_of(job).clones > 1:
-        region["offset_increment"] = str(length)
-    return region
+    aligned = [_in_whole_sectors(job) for job in jobs.jobs]
+    start, regions = 0, []
+    for job, length in zip(aligned, _lengths(aligned, size_bytes), strict=True):
+        clones = part_of(job).clones
+        region = {"filename": path, "direct": "1", "size": str(length)}
+        if start:
+            region["offset"] = str(start)
+        if clones > 1:
+            region["offset_increment"] = str(length)
+        other = {name: value for name, value in job.options.items() if name not in _REPLACED}
+        regions.append(Job(job.name, other | region))
+        start += length * clones
+    return JobFile(tuple(regions))
 
 
 def _lengths(jobs: list[Job], size_bytes: int | None) -> list[int]:
-    """Bytes of each clone's region, by section: whole MiB, and never less than a block."""
-    wanted = [max(part_of(job).size_bytes or 0, part_of(job).max_block_bytes) for job in jobs]
-    total = sum(length * part_of(job).clones for job, length in zip(jobs, map(_up, wanted), strict=True))
+    """Return the bytes of each clone's region, by job: whole MiB, and never less than a block."""
+    parts = [part_of(job) for job in jobs]
+    needed = [max(part.size_bytes or 0, part.max_block_bytes) for part in parts]
+    rounded = [_rounded_up(length, _GRAIN_BYTES) for length in needed]
+    total = sum(length * part.clones for length, part in zip(rounded, parts, strict=True))
     if size_bytes is None or total <= size_bytes:
-        return [_up(length) for length in wanted]
+        return rounded
     return [
-        max(int(length * size_bytes / total) // _GRAIN_BYTES * _GRAIN_BYTES, part_of(job).max_block_bytes)
-        for job, length in zip(jobs, wanted, strict=True)
+        max(int(length * size_bytes / total) // _GRAIN_BYTES * _GRAIN_BYTES, part.max_block_bytes)
+        for length, part in zip(needed, parts, strict=True)
     ]
 
 
-def _up(length: int) -> int:
-    return -(-length // _GRAIN_BYTES) * _GRAIN_BYTES
+def _rounded_up(length: int, unit: int) -> int:
+    return -(-length // unit) * unit
 
 
 def _in_whole_sectors(job: Job) -> Job:
-    blocks = {name: _SIZE.sub(_whole, job.options[name]) for name in _BLOCKS if name in job.options}
+    def aligned(found: "re.Match[str]") -> str:
+        length = attempt(parse_bytes, found[0]) or 0
+        return found[0] if length % _SECTOR_BYTES == 0 else str(_rounded_up(length, _PAGE_BYTES))
+
+    blocks = {
+        name: _SIZE.sub(aligned, value) for name, value in job.options.items() if name in ("bs", "bsrange", "bssplit")
+    }
     return Job(job.name, {**job.options, **blocks})
-
-
-def _whole(found: "re.Match[str]") -> str:
-    length = attempt(parse_bytes, found[0])
-    if not length or length % _SECTOR_BYTES == 0:
-        return found[0]
-    return str(-(-length // _PAGE_BYTES) * _PAGE_BYTES)

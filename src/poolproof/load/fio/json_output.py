@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import msgspec
 
 from poolproof.errors import FioError
-from poolproof.load.fio.aliases import canonical
 from poolproof.load.fio.histogram import PLAT_BITS, bin_value
 from poolproof.load.fio.json_mending import mended
+from poolproof.load.fio.option_names import canonical
 from poolproof.load.outcome import Direction, DiskUse, Latency, Outcome, PartOutcome
 
 _KIB = 1024

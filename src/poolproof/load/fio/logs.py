@@ -18,7 +18,7 @@ import msgspec
 
 from poolproof.errors import FioError
 from poolproof.load.fio.histogram import PLAT_BITS, bin_value, count_bins
-from poolproof.load.histogram import DEFAULT_PERCENTILES, add_bins, percentiles_of
+from poolproof.load.merge import DEFAULT_PERCENTILES, add_bins, percentiles_of
 from poolproof.load.outcome import Latency
 
 Kind = Literal["bw", "iops", "lat", "clat", "slat"]

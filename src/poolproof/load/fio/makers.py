@@ -7,8 +7,8 @@ from typing import Literal
 
 from poolproof.load.fio.commandline import Command, read_command
 from poolproof.load.fio.job import JobFile
-from poolproof.load.fio.job_draft import ALL_NAMES
 from poolproof.load.fio.jobfile import read_job_file
+from poolproof.load.fio.option_names import ALL_NAMES
 from poolproof.load.fio.plain_lines import plain_lines
 
 Origin = Literal["command", "job file", "printed options", "header"]

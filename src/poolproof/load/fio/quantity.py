@@ -1,30 +1,45 @@
-"""Sizes, times and block sizes as fio itself reads them, which is not as people read them.
+"""Sizes, times and block sizes as fio reads them, which differs from how people read them.
 
 fio takes the digits at the start and looks at what follows them. With its default `kb_base=1024`, `4k`, `4kb` and `4kx`
 are 4096 bytes while `4KiB` is 4000; `1.5g` is one byte; a runtime of `1min` is one microsecond. Measured with
 `fio --debug=parse --parse-only` of fio 3.33; source: `str_to_decimal`, `__get_mult_bytes` and `__get_mult_time` in
 fio's parse.c.
+
+A value that starts with a parenthesis is arithmetic: `(4k*2)`, `(1g/(3+1))k` (HOWTO "parameter types", fio's
+exp/expression-parse.y; some builds of fio lack it). Every function here that parses a text raises ValueError if fio
+would refuse the text.
 """
 
+import operator
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TypeVar
-
-from poolproof.load.fio.arithmetic import evaluate
 
 Value = TypeVar("Value")
 
 _DECIMAL = re.compile(r"\s*([+-]?\d+)")
 _HEX = re.compile(r"\s*([+-]?(?:0[xX])?[0-9a-fA-F]+)")
-_AFTER_DIGITS = re.compile(r"(?:[+-]*\d*)(.*)", re.DOTALL)
+_SUFFIX = re.compile(r"[+-]*\d*((?:[a-z]|%).*)", re.DOTALL)
 _POWERS = {"k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 _SEPARATORS = re.compile(r"[:\-,/]")
 _TIMES_US = {"s": 10**6, "m": 60 * 10**6, "h": 3600 * 10**6, "d": 86400 * 10**6}
-_DIRECTIONS = 3
 _TOO_LARGE = 1 << 63
 _remembered = lru_cache(maxsize=4096)  # thousands of results have the same few values
+
+_TOKEN = re.compile(r"\s*(?:(\d+(?:\.\d+)?|\.\d+)([a-z]*)|([-+*/^%()])([a-z]*))", re.IGNORECASE)
+_LONGEST_EXPRESSION = 200
+_MOST_NESTED = 30
+_PRECEDENCE = (("+", "-"), ("*", "/", "%"), ("^",))
+_OPERATORS: Mapping[str, Callable[[float, float], float]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "%": operator.mod,
+    "^": operator.pow,
+}
 
 
 @dataclass(frozen=True)
@@ -37,15 +52,19 @@ class SizeRange:
 
 @dataclass(frozen=True)
 class BlockSizes:
-    """The block sizes of the three directions; None where the default stays."""
+    """The block sizes of the three directions; None means fio's default."""
 
     read: SizeRange | None
     write: SizeRange | None
     trim: SizeRange | None
 
 
+DEFAULT_BLOCK = SizeRange(4096, 4096)
+"""The block size if no option sets one (HOWTO, `bs`)."""
+
+
 def attempt(parse: Callable[[str], Value], text: str) -> Value | None:
-    """What `parse` makes of the text; None where it raises ValueError, because fio would refuse it."""
+    """Return the parsed text; None if fio would refuse it."""
     try:
         return parse(text)
     except ValueError:
@@ -54,119 +73,165 @@ def attempt(parse: Callable[[str], Value], text: str) -> Value | None:
 
 @_remembered
 def parse_bytes(text: str, kb_base: int = 1024) -> int:
-    """The bytes that fio makes of `text`.
-
-    Raises:
-        ValueError: fio refuses it, or it is a percentage, a count of zones or negative, which is no number of bytes.
-    """
+    """Return a number of bytes. Percentages, counts of zones and negative numbers raise ValueError."""
     if parse_percent(text) is not None:
         raise ValueError(f"{text!r} is a percentage, not a number of bytes")
     if text.rstrip(",").endswith("z"):
         raise ValueError(f"{text!r} counts zones of a zoned device, not bytes")
-    if text.startswith("("):
-        return _whole(evaluate(text, lambda suffix: _byte_factor(suffix, kb_base)), text)
-    return _whole(_leading_integer(text) * _byte_factor(_suffix(text), kb_base), text)
+    return _scaled(text, partial(_byte_factor, kb_base=kb_base))
 
 
 @_remembered
 def parse_percent(text: str) -> int | None:
-    """20 for `20%`, None for what is no percentage. fio takes whole per cents only."""
-    if not _suffix(text).startswith("%"):
-        return None
-    try:
-        return _leading_integer(text)
-    except ValueError:
-        return None
+    """Return 20 for `20%`; None if the text is not a percentage. fio reads whole percentages only."""
+    return attempt(_leading_integer, text) if _suffix(text).startswith("%") else None
 
 
 def parse_time_us(text: str, bare_us: int = 1_000_000) -> int:
-    """The microseconds that fio makes of a time. `bare_us` is what a bare 1 means: a second, or 1 µs for thinktime.
+    """Return a time in microseconds. `bare_us` is the meaning of a bare 1: a second, or 1 µs for thinktime.
 
-    A suffix that fio does not know (`10sec`, `1min`) makes it read microseconds, without a word.
-
-    Raises:
-        ValueError: fio refuses it, or it is negative.
+    A suffix that fio does not know (`10sec`, `1min`) silently means microseconds.
     """
-    if text.startswith("("):
-        return _whole(evaluate(text, lambda suffix: _time_factor(suffix, bare_us)), text)
-    return _whole(_leading_integer(text) * _time_factor(_suffix(text), bare_us), text)
+    return _scaled(text, partial(_time_factor, bare_us=bare_us))
 
 
 def parse_block_sizes(text: str, kb_base: int = 1024) -> BlockSizes:
-    """`bs=`: `4k` for all, `4k,8k` for reads and the rest, `4k,8k,` leaves trims at the default.
+    """Parse `bs=`: `4k` is for all directions, `4k,8k` for reads and the rest; `4k,8k,` leaves trims at the default.
 
-    A `-` or `:` separates directions as a comma does: `bs=4k-16k` reads 4 KiB and writes 16 KiB, it is no range.
-
-    Raises:
-        ValueError: fio refuses it.
+    A `-` or `:` separates directions as a comma does: `bs=4k-16k` reads 4 KiB and writes 16 KiB. It is not a range.
     """
     if "," not in text:
         text = re.sub("[:-]", ",", text, count=1)
-    return _by_direction([_single(part, kb_base) for part in text.split(",")])
+
+    def single(part: str) -> SizeRange:
+        size = parse_bytes(part, kb_base)
+        return SizeRange(size, size)
+
+    return _by_direction(text, single)
 
 
 def parse_block_ranges(text: str, kb_base: int = 1024) -> BlockSizes:
-    """`bsrange=`: `4k-16k`, or one range for each direction.
+    """Parse `bsrange=`: `4k-16k`, or one range for each direction."""
 
-    Raises:
-        ValueError: fio refuses it.
-    """
-    return _by_direction([_range(part, kb_base) for part in text.split(",")])
+    def span(part: str) -> SizeRange:
+        low, separator, high = part.partition("-" if "-" in part else ":")
+        if not separator:
+            raise ValueError(f"{part!r} is not a range of sizes; write, for example, 4k-16k")
+        ends = sorted((parse_bytes(low, kb_base), parse_bytes(high, kb_base)))
+        return SizeRange(*ends)
+
+    return _by_direction(text, span)
 
 
 def parse_block_split(text: str, kb_base: int = 1024) -> BlockSizes:
-    """`bssplit=`: `4k/60:64k/40`, or one split for each direction; the shares are not kept.
+    """Parse `bssplit=`: `4k/60:64k/40`, or one split for each direction. The percentages are ignored."""
 
-    Raises:
-        ValueError: fio refuses it.
-    """
-    return _by_direction([_split(part, kb_base) for part in text.split(",")])
+    def split(part: str) -> SizeRange | None:
+        sizes = [parse_bytes(entry.split("/")[0], kb_base) for entry in part.split(":") if entry.strip()]
+        return SizeRange(min(sizes), max(sizes)) if sizes else None
+
+    return _by_direction(text, split)
 
 
 @_remembered
 def parse_range(text: str, kb_base: int = 1024) -> SizeRange:
-    """A size or a range of sizes: `1m`, `1m-4m`.
-
-    Raises:
-        ValueError: fio refuses it.
-    """
+    """Parse a size or a range of sizes: `1m`, `1m-4m`."""
     low, _, high = text.partition("-")
     return SizeRange(parse_bytes(low, kb_base), parse_bytes(high or low, kb_base))
 
 
-def _single(text: str, kb_base: int) -> SizeRange | None:
-    if not text.strip():
-        return None
-    size = parse_bytes(text, kb_base)
-    return SizeRange(size, size)
+def kb_base_of(options: Mapping[str, str]) -> int:
+    """Return the meaning of `k` (1024 or 1000) by the options of a job."""
+    return 1000 if (options.get("kb_base") or "").strip() == "1000" else 1024
 
 
-def _range(text: str, kb_base: int) -> SizeRange | None:
-    if not text.strip():
-        return None
-    low, separator, high = text.partition("-" if "-" in text else ":")
-    if not separator:
-        raise ValueError(f"{text!r} is no range of sizes; write one such as 4k-16k")
-    ends = sorted((parse_bytes(low, kb_base), parse_bytes(high, kb_base)))
-    return SizeRange(ends[0], ends[1])
+def block_sizes(options: Mapping[str, str], kb_base: Callable[[str], int]) -> BlockSizes:
+    """Return the block sizes of a job. `bssplit` overrides `bsrange`, which overrides `bs`.
+
+    An option that fio would refuse counts as not set. `kb_base` returns the meaning of `k` in an option.
+    """
+    for name, parse in (("bssplit", parse_block_split), ("bsrange", parse_block_ranges), ("bs", parse_block_sizes)):
+        value = options.get(name)
+        sizes = None if value is None else attempt(partial(parse, kb_base=kb_base(name)), value)
+        if sizes is not None:
+            return sizes
+    return BlockSizes(None, None, None)
 
 
-def _split(text: str, kb_base: int) -> SizeRange | None:
-    sizes = [parse_bytes(entry.split("/")[0], kb_base) for entry in text.split(":") if entry.strip()]
-    return SizeRange(min(sizes), max(sizes)) if sizes else None
+def evaluate(text: str, factor: Callable[[str], int]) -> float:
+    """Return the value of an expression. `factor` returns the multiplier of a lower-case suffix; "" is no suffix."""
+    if len(text) > _LONGEST_EXPRESSION or text.count("(") > _MOST_NESTED or text.count("-") > _MOST_NESTED:
+        raise ValueError("the expression is too long")
+    expression = _Expression(text, factor)
+    value = expression.value()
+    if expression.tokens:
+        raise ValueError(f"{text!r} continues after the end of the expression")
+    return value if expression.has_units else value * factor("")
 
 
-def _by_direction(spans: list[SizeRange | None]) -> BlockSizes:
-    """One value serves all directions, two serve reads and the rest; an empty last one keeps the default."""
+class _Expression:
+    """A recursive-descent parser. `tokens` are the remaining numbers and operators with their suffixes."""
+
+    def __init__(self, text: str, factor: Callable[[str], int]) -> None:
+        self._text, self._factor = text, factor
+        self.tokens: list[tuple[str, str]] = []
+        self.has_units = False
+        at, text = 0, text.strip()
+        while at < len(text):
+            match = _TOKEN.match(text, at)
+            if match is None:
+                raise ValueError(f"unexpected {text[at]!r} in {text!r}")
+            self.tokens.append((match[1] or match[3], (match[2] or match[4] or "").lower()))
+            at = match.end()
+
+    def value(self, level: int = 0) -> float:
+        """Read an expression whose operators bind at least as strongly as `level` of `_PRECEDENCE`."""
+        if level == len(_PRECEDENCE):
+            return self._atom()
+        value = self.value(level + 1)
+        while self.tokens and self.tokens[0][0] in _PRECEDENCE[level]:
+            symbol, _ = self._take()
+            right = self.value(level + 1)
+            try:
+                value = float(_OPERATORS[symbol](value, right))
+            except (ArithmeticError, TypeError):
+                raise ValueError(f"{self._text!r} cannot be calculated") from None
+            if symbol == "^":
+                break
+        return value
+
+    def _atom(self) -> float:
+        word, suffix = self._take()
+        if word == "-":
+            return -self._atom()
+        if word == "(":
+            value = self.value()
+            word, suffix = self._take()
+            if word != ")":
+                raise ValueError(f"{self._text!r} lacks a closing parenthesis")
+        elif word in "+*/^%)":
+            raise ValueError(f"unexpected {word!r} in {self._text!r}")
+        else:
+            value = float(word)
+        self.has_units = self.has_units or bool(suffix)
+        return value * self._factor(suffix) if suffix else value
+
+    def _take(self) -> tuple[str, str]:
+        if not self.tokens:
+            raise ValueError(f"{self._text!r} ends too early")
+        return self.tokens.pop(0)
+
+
+def _by_direction(text: str, parse: Callable[[str], SizeRange | None]) -> BlockSizes:
+    """One value is for all directions, two are for reads and the rest; an empty last value means the default."""
+    spans = [parse(part) if part.strip() else None for part in text.split(",")]
     if len(spans) == 1 or (len(spans) == 2 and spans[1] is None):
         return BlockSizes(spans[0], spans[0], spans[0])
-    if len(spans) == 2:
-        return BlockSizes(spans[0], spans[1], spans[1])
-    return BlockSizes(*spans[:_DIRECTIONS])
+    return BlockSizes(*[*spans, spans[-1]][:3])
 
 
 def _leading_integer(text: str) -> int:
-    """What C's strtoll reads; the whole text counts as hexadecimal when `0x` stands anywhere in it, as in fio."""
+    """Read the text as C's strtoll does; as hexadecimal if it contains `0x` anywhere, like fio."""
     hexadecimal = "0x" in text.lower()
     match = (_HEX if hexadecimal else _DECIMAL).match(text)
     if match is None:
@@ -175,10 +240,9 @@ def _leading_integer(text: str) -> int:
 
 
 def _suffix(text: str) -> str:
-    """What follows the digits that the text starts with, in lower case, '' where it is neither a letter nor `%`."""
-    match = _AFTER_DIGITS.match(text)
-    rest = match[1].lower() if match else ""
-    return rest if (rest[:1].isascii() and rest[:1].isalpha()) or rest[:1] == "%" else ""
+    """Return the letters or `%` after the leading digits, and the rest of the text, in lower case."""
+    match = _SUFFIX.match(text.lower())
+    return match[1] if match else ""
 
 
 def _byte_factor(suffix: str, kb_base: int) -> int:
@@ -192,14 +256,13 @@ def _byte_factor(suffix: str, kb_base: int) -> int:
 def _time_factor(suffix: str, bare_us: int) -> int:
     if not suffix:
         return bare_us
-    if suffix.startswith("us"):
-        return 1
     if suffix.startswith("ms"):
         return 1000
-    return _TIMES_US.get(suffix, 1)
+    return _TIMES_US.get(suffix, 1)  # also 1 for `us` and suffixes that fio does not know
 
 
-def _whole(value: float, text: str) -> int:
+def _scaled(text: str, factor: Callable[[str], int]) -> int:
+    value = evaluate(text, factor) if text.startswith("(") else _leading_integer(text) * factor(_suffix(text))
     if not 0 <= value < _TOO_LARGE:
-        raise ValueError(f"{text!r} is negative or does not fit 64 bits")
+        raise ValueError(f"{text!r} is negative or does not fit in 64 bits")
     return int(value)

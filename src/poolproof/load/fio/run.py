@@ -4,9 +4,8 @@ from collections.abc import Callable
 
 from poolproof.errors import CommandError, FioError, HostError
 from poolproof.hosts.base import FileMissing, Host
-from poolproof.load.fio.job import JobFile
+from poolproof.load.fio.job import JobFile, render
 from poolproof.load.fio.load import jobs_of
-from poolproof.load.fio.render import render
 from poolproof.load.model import Load
 from poolproof.process import Completed
 from poolproof.steps import Step, UndoPrograms
@@ -14,11 +13,9 @@ from poolproof.units import format_size
 
 _SLACK_S = 300.0
 _SLOWEST_BYTES_PER_S = 3e5  # a hard disk with random 4k I/O
-_FILL_FLOOR_BYTES_PER_S = 2e6
-_TO_FIO_S = 30.0
+_SLOWEST_FILL_BYTES_PER_S = 2e6
+_SIGNAL_LIMIT_S = 30.0
 _PIDFILE = "fio.pid"
-_REPORT = "fio.json"
-_JOB = "job.fio"
 _KILL = """\
 all="$(cat /proc/$pid/task/*/children) $pid"
 for each in $all; do
@@ -40,7 +37,7 @@ def cleanup_step(scratch: str) -> Step:
 
 def report_path(scratch: str) -> str:
     """Return the path of the running fio's report on the host."""
-    return f"{scratch}/{_REPORT}"
+    return f"{scratch}/fio.json"
 
 
 def run_fio(
@@ -57,42 +54,36 @@ def run_fio(
     `status_s` is how often fio reports meanwhile, None for not at all; `before` is called right before it starts.
     With `read_only`, fio refuses to write, and to rewrite a file that is shorter than the job says.
 
-    Raises:
-        CommandTimedOut: fio was still running long after it should have ended; it was killed.
-        ProgramMissing: no fio on the host.
+    Raises CommandTimedOut if fio was still running long after it should have ended (it was killed), and ProgramMissing
+    if the host has no fio.
     """
     text, report = render(jobs_of(load)), report_path(scratch)
     argv = ["fio", "--output-format=json+", f"--output={report}", "--eta=never"]
     argv += [] if status_s is None else [f"--status-interval={round(status_s * 1000)}ms"]
     argv += ["--readonly"] if read_only else []
     before()
-    command = _fio_command(scratch, f"{scratch}/{_JOB}", argv, clear=report)
+    command = _fio_command(scratch, f"{scratch}/job.fio", argv, clear=report)
     return text, host.run(command, stdin=text, timeout_s=_limit_s(load), check=False)
 
 
 def interrupt_fio(host: Host, scratch: str) -> None:
     """Send SIGINT to the running fio, so that it writes its report; do nothing if it has ended."""
-    _to_fio(host, scratch, 'kill -INT "$pid"')
+    _run_on_fio(host, scratch, 'kill -INT "$pid"')
 
 
 def kill_fio(host: Host, scratch: str) -> tuple[str, ...]:
     """Kill the running fio and its jobs; return what each of its threads waited for in the kernel, by function name.
 
-    Raises:
-        CommandError: the host did not answer.
+    Raises CommandError if the host did not answer.
     """
-    return tuple(wait for wait in _to_fio(host, scratch, _KILL).split() if wait != "0")
+    return tuple(wait for wait in _run_on_fio(host, scratch, _KILL).split() if wait != "0")
 
 
-def _to_fio(host: Host, scratch: str, script: str) -> str:
-    """Run a shell script on the running fio, `$pid`; return its output, empty if fio has ended.
-
-    Raises:
-        CommandError: the host did not answer.
-    """
-    ours = f'read -r pid <"$1" && grep -aqF "$2" "/proc/$pid/cmdline" || exit 0\n{script}'
-    argv = ["sh", "-c", ours, "sh", f"{scratch}/{_PIDFILE}", f"{scratch}/"]
-    return host.run(argv, timeout_s=_TO_FIO_S, check=False).stdout
+def _run_on_fio(host: Host, scratch: str, script: str) -> str:
+    """Run a shell script on the running fio, `$pid`; return its output, empty if fio has ended."""
+    if_running = f'read -r pid <"$1" && grep -aqF "$2" "/proc/$pid/cmdline" || exit 0\n{script}'
+    argv = ["sh", "-c", if_running, "sh", f"{scratch}/{_PIDFILE}", f"{scratch}/"]
+    return host.run(argv, timeout_s=_SIGNAL_LIMIT_S, check=False).stdout
 
 
 def whole_report(host: Host, scratch: str) -> str:
@@ -120,24 +111,19 @@ def _limit_s(load: Load) -> float:
 
 
 def fill_files(host: Host, jobs: JobFile, scratch: str, size_bytes: int) -> None:
-    """Write the test files.
-
-    Raises:
-        FioError: fio failed; the message is its own.
-        HostError: there was no space left, on the layout or below it.
-    """
+    """Write the test files. Raises HostError if there was no space left, on the layout or below it; else FioError."""
     command = _fio_command(scratch, f"{scratch}/fill.fio", ["fio", "--eta=never"])
-    limit_s = 60 + size_bytes / _FILL_FLOOR_BYTES_PER_S
+    limit_s = 60 + size_bytes / _SLOWEST_FILL_BYTES_PER_S
+    failed = "the test files could not be written"
     try:
         completed = host.run(command, stdin=render(jobs), timeout_s=limit_s, check=False)
     except CommandError as error:
-        raise FioError(f"the test files could not be laid out: {error.message}") from None
+        raise FioError(f"{failed}: {error.message}") from None
+    output = (completed.stderr.strip() or completed.stdout.strip())[-600:]
+    if completed.returncode != 0 and _NO_SPACE in output:
+        raise HostError(
+            f"{failed}: {_NO_SPACE}: they need {format_size(size_bytes)} on the layout and where its images are stored",
+            f"free some space (df -h {scratch.rpartition('/')[0]}), or choose another place for the images with --work",
+        )
     if completed.returncode != 0:
-        said = (completed.stderr.strip() or completed.stdout.strip())[-600:]
-        if _NO_SPACE in said:
-            raise HostError(
-                f"the test files could not be laid out: {_NO_SPACE}: they take {format_size(size_bytes)}, "
-                "on the layout and where its images lie",
-                f"make room (df -h {scratch.rpartition('/')[0]}), or name another place for the images with --work",
-            )
-        raise FioError(f"the test files could not be laid out: fio said: {said}")
+        raise FioError(f"{failed}: fio printed: {output}")

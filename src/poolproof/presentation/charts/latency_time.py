@@ -10,7 +10,7 @@ from typing import Any
 
 import altair as alt
 
-from poolproof.load.histogram import percentiles_of
+from poolproof.load.merge import percentiles_of
 from poolproof.presentation.charts import theme as look
 from poolproof.presentation.charts.metrics import decade_label_expression
 from poolproof.presentation.charts.model import Column, Lines, TrialChart

@@ -6,8 +6,8 @@ import pytest
 
 from poolproof.errors import CampaignError
 from poolproof.foreign.lint.check import fix_source, lint
+from poolproof.load.fio.job import render
 from poolproof.load.fio.load import jobs_of
-from poolproof.load.fio.render import render
 from poolproof.rules.catalogue import all_rules, rule
 from poolproof.rules.model import Case
 from tests.unit.foreign.lint.making import Standing, flags, mended, said, source

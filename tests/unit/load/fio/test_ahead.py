@@ -8,8 +8,7 @@ import pytest
 
 from poolproof.errors import FioError, HostError, PoolproofError
 from poolproof.hosts.local import LocalHost
-from poolproof.load.fio.ahead import ask_ahead
-from poolproof.load.fio.options import known_options
+from poolproof.load.fio.installed import ask_ahead, known_options
 from poolproof.measure.meanwhile import meanwhile
 from poolproof.process import Completed
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from poolproof.load.fio.job import render
 from poolproof.load.fio.jobfile import read_job_file
 from poolproof.load.fio.load import part_of
-from poolproof.load.fio.render import render
 
 
 def test_global_options_hold_for_the_sections_below() -> None:

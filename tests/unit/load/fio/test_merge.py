@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from poolproof.load.fio.histogram import RELATIVE_ERROR, bin_of, bin_value
 from poolproof.load.fio.json_output import read_json
-from poolproof.load.histogram import add_bins, percentiles_of
-from poolproof.load.merge import merge_direction, merge_jobs, merge_latency, percentile
+from poolproof.load.merge import add_bins, merge_direction, merge_jobs, merge_latency, percentile, percentiles_of
 from poolproof.load.outcome import Direction, Latency
 
 CAPTURED = Path(__file__).parent / "captured"

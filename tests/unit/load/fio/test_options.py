@@ -7,11 +7,16 @@ import pytest
 from poolproof.campaign.model import JobSpec
 from poolproof.errors import CampaignError, FioError
 from poolproof.hosts.local import LocalHost
-from poolproof.load.fio.job import Job, JobFile
-from poolproof.load.fio.options import check_options, engines_of, known_options
+from poolproof.load.fio.installed import (
+    FioVersion,
+    check_options,
+    engines_of,
+    fio_version,
+    known_options,
+    parse_version,
+)
+from poolproof.load.fio.job import Job, JobFile, render
 from poolproof.load.fio.parse_only import check_values
-from poolproof.load.fio.render import render
-from poolproof.load.fio.version import FioVersion, fio_version, parse_version
 
 needs_fio = pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed: `apt-get install fio`")
 HOST = LocalHost()

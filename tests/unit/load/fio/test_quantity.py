@@ -80,7 +80,7 @@ def test_block_ranges_and_splits() -> None:
     assert quantity.parse_block_ranges("16k-4k,8k-32k").read == SizeRange(4096, 16384)
     assert quantity.parse_block_ranges("4k-16k,8k-32k").write == SizeRange(8192, 32768)
     assert quantity.parse_block_split("4k/50:64k/").read == SizeRange(4096, 65536)
-    with pytest.raises(ValueError, match="no range"):
+    with pytest.raises(ValueError, match="range of sizes"):
         quantity.parse_block_ranges("4k")
 
 

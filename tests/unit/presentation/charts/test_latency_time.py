@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poolproof.load.histogram import percentiles_of
+from poolproof.load.merge import percentiles_of
 from poolproof.presentation.charts.latency_time import SLOWER, LatencyInterval, joined_intervals, percentile_lines
 from poolproof.presentation.charts.trial_data import LatencyLine
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from poolproof.campaign.model import Workload
 from poolproof.hosts.base import Host
-from poolproof.load.extents import Extent
 from poolproof.load.generator import Status
-from poolproof.load.model import Load, LoadPart
+from poolproof.load.model import Extent, Load, LoadPart
 from poolproof.load.outcome import Direction, Latency, Outcome, PartOutcome
 from poolproof.process import Completed
 from poolproof.steps import Step, UndoPrograms

@@ -1,0 +1,203 @@
+"""What the host's fio is and knows: its version, its options, and whether a workload's options are among them.
+
+Each question takes fio 30 ms, so the answers are remembered for each host, and `ask_ahead` asks in the background.
+"""
+
+import contextlib
+import difflib
+import re
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import wraps
+from typing import Concatenate, ParamSpec, TypeVar
+from weakref import WeakKeyDictionary
+
+from poolproof.campaign.model import JobSpec
+from poolproof.campaign.names import did_you_mean
+from poolproof.errors import CampaignError, FioError, PoolproofError
+from poolproof.hosts.base import Host
+from poolproof.load.fio.job import Job, JobFile
+from poolproof.load.fio.option_names import ALIASES, DEFAULT_ENGINE, canonical, engine_name
+from poolproof.load.fio.option_values import ENGINE_WORDS
+from poolproof.process import ProgramMissing
+
+_VERSION = re.compile(r"fio[- ]v?(\d+)\.(\d+)(?:\.(\d+))?")
+_LIMIT_S = 60.0
+_INSTALL = "install it: `apt-get install fio` (Debian, Ubuntu), `dnf install fio` (Fedora, RHEL)"
+_FEWEST_OPTIONS = 50
+
+Answer = TypeVar("Answer")
+P = ParamSpec("P")
+
+
+@dataclass(frozen=True, order=True)
+class FioVersion:
+    """A release of fio; `text` is its own name for it."""
+
+    major: int
+    minor: int
+    patch: int = 0
+    text: str = ""
+
+    def __str__(self) -> str:
+        return self.text or f"fio-{self.major}.{self.minor}"
+
+
+OLDEST_TO_RUN = FioVersion(3, 6)
+"""The first release whose JSON has the latency of fsync (`sync`), which the etcd preset needs; json+ is older."""
+
+
+@dataclass(frozen=True)
+class OptionTable:
+    """The job options of one fio. `by_engine` has the options of single engines, for the engines asked about."""
+
+    names: frozenset[str]
+    by_engine: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+    def known(self, engine: str = DEFAULT_ENGINE) -> frozenset[str]:
+        """Return every name that a job with this engine may use, aliases included."""
+        aliases = frozenset(alias for alias, name in ALIASES.items() if name in self.names)
+        return self.names | self.by_engine.get(engine, frozenset()) | aliases
+
+
+def _once_per_host(ask: Callable[Concatenate[Host, P], Answer]) -> Callable[Concatenate[Host, P], Answer]:
+    """Remember the answers of each host; callers that ask at the same time wait for one answer."""
+    answers: WeakKeyDictionary[Host, dict[object, Answer]] = WeakKeyDictionary()
+    lock = threading.Lock()
+
+    @wraps(ask)
+    def answer(host: Host, /, *args: P.args, **kwargs: P.kwargs) -> Answer:
+        with lock:
+            known = answers.setdefault(host, {})
+            if args not in known:
+                known[args] = ask(host, *args, **kwargs)
+            return known[args]
+
+    return answer
+
+
+def parse_version(text: str) -> FioVersion | None:
+    """Return the version in `fio-3.33`, `fio-2.2.8`, `fio 3.16-64-gfd988` or `fio-3.19-dirty`; None without one."""
+    match = _VERSION.search(text)
+    return FioVersion(int(match[1]), int(match[2]), int(match[3] or 0), text.strip()) if match else None
+
+
+@_once_per_host
+def fio_version(host: Host) -> FioVersion:
+    """Return the version of the host's fio. Raises FioError if fio is missing, too old, or prints no version."""
+    try:
+        printed = host.run(["fio", "--version"], timeout_s=_LIMIT_S).stdout
+    except ProgramMissing:
+        raise FioError(f"fio is not installed on {host.name}", _INSTALL) from None
+    version = parse_version(printed)
+    if version is None:
+        raise FioError(f"`fio --version` on {host.name} printed no version: {printed.strip()[:200]!r}", _INSTALL)
+    if version < OLDEST_TO_RUN:
+        raise FioError(f"{version} on {host.name} is too old to run campaigns; {OLDEST_TO_RUN} is the oldest", _INSTALL)
+    return version
+
+
+@_once_per_host
+def job_options(host: Host) -> frozenset[str]:
+    """Return the first names of the options that every job of the host's fio may have.
+
+    Raises CommandError if the host does not answer, FioError if the answer is not fio's.
+    """
+    names = _names_in(host.run(["fio", "--cmdhelp=all"], timeout_s=_LIMIT_S, check=False).stdout)
+    if len(names) < _FEWEST_OPTIONS:
+        raise FioError(
+            f"`fio --cmdhelp=all` of {fio_version(host)} on {host.name} listed only {len(names)} options",
+            "check that the first fio on the PATH is the right program: `command -v fio`",
+        )
+    return names
+
+
+@_once_per_host
+def engine_options(host: Host, engine: str) -> frozenset[str]:
+    """Return the options that only jobs with that engine may have.
+
+    Raises CommandError if the host does not answer, FioError if its fio has no such engine.
+    """
+    if engine == "external":
+        return frozenset()
+    printed = host.run(["fio", f"--enghelp={engine}"], timeout_s=_LIMIT_S, check=False).stdout
+    if "not found" in printed:
+        raise FioError(
+            f"{fio_version(host)} on {host.name} has no I/O engine `{engine}`{did_you_mean(engine, ENGINE_WORDS)}",
+            "`fio --enghelp` lists the engines it has; io_uring and libaio are asynchronous, psync is synchronous",
+        ).concerning("ioengine")
+    return _names_in(printed)
+
+
+def ask_ahead(host: Host, engine: str) -> None:
+    """Ask fio for its version, its options and those of the engine in the background.
+
+    Errors are ignored here: they occur again for the next caller, who reports them.
+    """
+
+    def ask(question: Callable[[Host], object]) -> None:
+        with contextlib.suppress(PoolproofError):
+            question(host)
+
+    for question in (fio_version, job_options, lambda each: engine_options(each, engine)):
+        threading.Thread(target=ask, args=(question,), name="ahead", daemon=True).start()
+
+
+def known_options(host: Host, engines: Iterable[str] = ()) -> OptionTable:
+    """Return the options of the host's fio, and those of the given engines.
+
+    Raises FioError if fio is missing or too old, or has no such engine.
+    """
+    fio_version(host)
+    return OptionTable(job_options(host), {name: engine_options(host, name) for name in engines})
+
+
+def engines_of(jobs: Iterable[JobSpec]) -> frozenset[str]:
+    """Return the engines that the jobs name, for `known_options`."""
+    return frozenset(map(_engine, jobs))
+
+
+def check_options(jobs: Sequence[JobSpec], table: OptionTable) -> JobFile:
+    """Return the jobs with the first names of their options. The last of a repeated option counts, as in fio.
+
+    Raises CampaignError if fio does not have an option.
+    """
+    return JobFile(tuple(_checked(job, table) for job in jobs))
+
+
+def _engine(job: JobSpec) -> str:
+    given = [value for name, value in job.options if name == "ioengine"]
+    return engine_name(given[-1]) if given else DEFAULT_ENGINE
+
+
+def _checked(job: JobSpec, table: OptionTable) -> Job:
+    engine = _engine(job)
+    known = table.known(engine)
+    options: dict[str, str] = {}
+    for given, value in job.options:
+        fitting = [given] if given in known else [name for name in known if given and name.startswith(given)]
+        if len(set(map(canonical, fitting))) != 1:
+            raise _unknown(given, job.name, engine, known)
+        name = canonical(fitting[0])
+        options.pop(name, None)
+        options[name] = value
+    return Job(job.name, options)
+
+
+def _unknown(given: str, job: str, engine: str, known: frozenset[str]) -> CampaignError:
+    fitting = sorted(name for name in known if given and name.startswith(given))
+    near = difflib.get_close_matches(given.lower(), known, n=1, cutoff=0.6)
+    if fitting:
+        hint = f"it abbreviates several options: {', '.join(fitting[:6])}; write the full name"
+    elif near:
+        hint = f"did you mean `{near[0]}`? `fio --cmdhelp={near[0]}` explains it"
+    else:
+        hint = "`fio --cmdhelp=all` lists fio's options, `fio --enghelp=ENGINE` those of an engine"
+    return CampaignError(f"job {job!r}: fio has no option {given!r} with the engine {engine}", hint).concerning(given)
+
+
+def _names_in(help_text: str) -> frozenset[str]:
+    """Return the names in fio's help: the first word of each line, if a colon follows it."""
+    lines = (line.partition(":") for line in help_text.splitlines())
+    return frozenset(name.strip() for name, colon, _ in lines if colon and name.strip() and " " not in name.strip())
