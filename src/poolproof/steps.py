@@ -73,7 +73,7 @@ class Step:
     `again_if`: text in the command's output that means a device was missing; the command is then run again after udev
     has created its nodes. `patience_s`: how long any failure is retried, because something releases a device late.
     `unless`: skip the step if anything exists at this path.
-    `host`: the name of the host to change; empty: the run's one host.
+    `host`: the name of the host to change; empty: the run's main host.
     """
 
     title: str
@@ -89,6 +89,11 @@ class Step:
     patience_s: float = 0.0
     unless: str = ""
     host: str = ""
+
+
+def path_on(host: str, path: str) -> str:
+    """Return a block device's path, after the name of its host unless that is the run's main host."""
+    return f"{host}:{path}" if host else path
 
 
 def await_block(node: str) -> Step:

@@ -11,7 +11,7 @@ class Leaf:
     """A disk of the campaign at the bottom of a layout, where bytes are counted.
 
     `name` is its name in the campaign, `path` its device node (/dev/loop40), `counter` its sysfs `stat` file
-    (/sys/class/block/loop40/stat). `host`: the name of the host that has it; empty: the run's one host.
+    (/sys/class/block/loop40/stat). `host`: the name of the host that has it; empty: the run's main host.
     """
 
     name: str
@@ -23,12 +23,16 @@ class Leaf:
 
 @dataclass(frozen=True)
 class Volume:
-    """What a device or a layer offers to the layer above it. `size_bytes` None: only the host knows."""
+    """What a device or a layer offers to the layer above it. `size_bytes` None: only the host knows.
+
+    `host`: the name of the host that has it; empty: the run's main host.
+    """
 
     path: str
     is_block: bool
     leaves: tuple[Leaf, ...]
     size_bytes: int | None = None
+    host: str = ""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from poolproof.devices.model import Leaf
 from poolproof.evidence.counters import Counters, difference
 from poolproof.evidence.model import Account, LeafUse
-from poolproof.evidence.sampler import CounterReading, counter_paths
+from poolproof.evidence.sampler import CounterFile, CounterReading, counter_files
 
 
 @dataclass(frozen=True)
@@ -38,14 +38,15 @@ class Idle:
 
 def leaf_uses(leaves: Sequence[Leaf], window: Window) -> tuple[LeafUse, ...]:
     """Return what each leaf device did in the window."""
-    place = {path: number for number, path in enumerate(counter_paths(leaves))}
+    place = {file: number for number, file in enumerate(counter_files(leaves))}
     return tuple(_leaf_use(leaf, place, window) for leaf in leaves)
 
 
-def _leaf_use(leaf: Leaf, place: dict[str, int], window: Window) -> LeafUse:
-    done, drained = _two_differences(window, place[leaf.counter])
+def _leaf_use(leaf: Leaf, place: dict[CounterFile, int], window: Window) -> LeafUse:
+    done, drained = _two_differences(window, place[CounterFile(leaf.host, leaf.counter)])
     below = leaf.below
-    below_done, below_drained = _two_differences(window, place[below.counter]) if below else (None, None)
+    below_file = CounterFile(leaf.host, below.counter) if below else None
+    below_done, below_drained = _two_differences(window, place[below_file]) if below_file else (None, None)
     ios = done.read_ios + done.write_ios
     busy_s = (done.read_ms + done.write_ms) / 1000
     seconds = window.end.at_s - window.start.at_s

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from poolproof.evidence.account import Window
 from poolproof.evidence.counters import Counters, difference
 from poolproof.evidence.model import Level, ZfsUse
+from poolproof.evidence.sampler import CounterFile
 
 FIO = "fio"
 DATASET = "dataset"
@@ -19,28 +20,32 @@ class CountingPoint:
     fio.
 
     Its value is the sum of the sysfs `stat` files in `counters`; without any, that of ZFS's counters of dataset `name`.
+    `host`: the name of the host that has the files; empty: the run's main host.
     """
 
     layer: str
     name: str
     depth: int
     counters: tuple[str, ...] = ()
+    host: str = ""
 
 
 def levels_of(
     fio_bytes: tuple[int, int],
     places: Sequence[CountingPoint],
-    paths: Sequence[str],
+    files: Sequence[CounterFile],
     window: Window,
     zfs: ZfsUse | None,
 ) -> tuple[Level, ...]:
-    """Return every level from fio down. `paths` are the counter files of the window's readings, in order."""
-    numbers = {path: number for number, path in enumerate(paths)}
+    """Return every level from fio down. `files` are those of the window's readings, in order."""
+    numbers = {file: number for number, file in enumerate(files)}
     below = [_level(place, numbers, window, zfs) for place in places]
     return (Level(FIO, FIO, 0, *fio_bytes), *(level for level in below if level is not None))
 
 
-def _level(place: CountingPoint, numbers: Mapping[str, int], window: Window, zfs: ZfsUse | None) -> Level | None:
+def _level(
+    place: CountingPoint, numbers: Mapping[CounterFile, int], window: Window, zfs: ZfsUse | None
+) -> Level | None:
     if not place.counters:
         used = next((used for used in (zfs.datasets if zfs else ()) if used.name == place.name), None)
         return Level(place.layer, place.name, place.depth, used.read_bytes, used.write_bytes) if used else None
@@ -57,7 +62,8 @@ def _level(place: CountingPoint, numbers: Mapping[str, int], window: Window, zfs
 
 
 def _pairs(
-    place: CountingPoint, numbers: Mapping[str, int], later: Sequence[Counters], window: Window
+    place: CountingPoint, numbers: Mapping[CounterFile, int], later: Sequence[Counters], window: Window
 ) -> Iterator[tuple[Counters, Counters]]:
     for path in place.counters:
-        yield later[numbers[path]], window.start.counters[numbers[path]]
+        number = numbers[CounterFile(place.host, path)]
+        yield later[number], window.start.counters[number]

@@ -1,23 +1,33 @@
-"""Read the counters of every leaf of a host, at single moments and throughout a trial."""
+"""Read the counters of every leaf, at single moments and throughout a trial."""
 
 import bisect
+import contextlib
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from types import TracebackType
+from typing import NamedTuple
 
 from poolproof.devices.model import Leaf
 from poolproof.evidence.counters import Counters, between, parse_counters
-from poolproof.hosts.base import FileMissing, Host, Tick, host_named
+from poolproof.hosts.base import FileMissing, Host, HostUnreachable, Tick, host_named
 
 _JOIN_S = 10.0
 
 
+class CounterFile(NamedTuple):
+    """A file of counters, and the name of the host that has it; empty: the run's main host."""
+
+    host: str
+    path: str
+
+
 @dataclass(frozen=True)
 class CounterReading:
-    """All counters at one moment: seconds since 1970 by the host's clock, and one entry for each counter file.
+    """All counters at one moment: seconds since 1970, and one entry for each counter file.
 
-    `host`: the name of the host; empty: the run's one host.
+    `host`: the name of the host whose clock was read, which has the first file; empty: the run's main host.
     """
 
     at_s: float
@@ -27,29 +37,33 @@ class CounterReading:
 
 @dataclass
 class Sampler:
-    """Reads the counter files of leaves on one host in its own thread while the context lasts; `readings` grows.
+    """Reads the counter files of leaves in its own thread while the context lasts; `readings` grows.
 
-    `paths`: the leaves' counter files, then those of the disks below loop files, then `more`.
+    `files`: the leaves' counter files, then those of the disks below loop files, then `more`. Files of one host are
+    streamed. Files of several hosts are read again for each reading.
     """
 
     run_host: Host
     leaves: Sequence[Leaf]
     interval_s: float
-    more: Sequence[str] = ()
+    more: Sequence[CounterFile] = ()
     readings: list[CounterReading] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self._host_name = _host_of(self.leaves)
-        self.paths = counter_paths(self.leaves, self.more)
-        self._thread: threading.Thread | None = None
+        self.files = counter_files(self.leaves, self.more)
+        self._stop = threading.Event()
+        self._stream: AbstractContextManager[Iterator[Tick]] = contextlib.nullcontext(self._ticks())
+        self._host_name = self.files[0].host if self.files else ""
+        if len({file.host for file in self.files}) <= 1:
+            host = host_named(self.run_host, self._host_name)
+            self._stream = host.stream([file.path for file in self.files], self.interval_s)
 
     def __enter__(self) -> "Sampler":
-        self._stream = host_named(self.run_host, self._host_name).stream(self.paths, self.interval_s)
         ticks = self._stream.__enter__()
 
         def collect() -> None:
             for tick in ticks:
-                self._keep(tick)
+                self.readings.append(_reading(tick, self._host_name))
 
         self._thread = threading.Thread(target=collect, name="sampler", daemon=True)
         self._thread.start()
@@ -58,43 +72,51 @@ class Sampler:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._stop.set()
         self._stream.__exit__(kind, error, trace)
-        if self._thread is not None:
-            self._thread.join(_JOIN_S)
+        self._thread.join(_JOIN_S)
 
-    def _keep(self, tick: Tick) -> None:
-        self.readings.append(_reading(tick, self._host_name))
+    def _ticks(self) -> Iterator[Tick]:
+        """Yield the files of several hosts until the context ends, or a host does not answer."""
+        with contextlib.suppress(HostUnreachable):
+            while not self._stop.is_set():
+                yield _read(self.run_host, self.files)
+                self._stop.wait(self.interval_s)
 
 
-def counter_paths(leaves: Sequence[Leaf], more: Sequence[str] = ()) -> tuple[str, ...]:
+def counter_files(leaves: Sequence[Leaf], more: Sequence[CounterFile] = ()) -> tuple[CounterFile, ...]:
     """Return each leaf's counter file, then those of the disks below loop files, then `more`, each once."""
-    above = [leaf.counter for leaf in leaves]
-    below = [leaf.below.counter for leaf in leaves if leaf.below is not None]
+    above = [CounterFile(leaf.host, leaf.counter) for leaf in leaves]
+    below = [CounterFile(leaf.host, leaf.below.counter) for leaf in leaves if leaf.below is not None]
     return tuple(dict.fromkeys((*above, *below, *more)))
 
 
-def read_now(run_host: Host, leaves: Sequence[Leaf], more: Sequence[str] = ()) -> CounterReading:
-    """Return the counters at this moment by the host's clock. All leaves must be on one host.
+def read_now(run_host: Host, leaves: Sequence[Leaf], more: Sequence[CounterFile] = ()) -> CounterReading:
+    """Return the counters at this moment.
 
     Raises:
         FileMissing: a leaf is gone.
         HostUnreachable: the link broke.
     """
-    paths = counter_paths(leaves, more)
-    name = _host_of(leaves)
-    tick = host_named(run_host, name).read_files(paths)
-    gone = [path for path, text in zip(paths, tick.texts, strict=True) if not text]
+    files = counter_files(leaves, more)
+    tick = _read(run_host, files)
+    gone = [file.path for file, text in zip(files, tick.texts, strict=True) if not text]
     if gone:
         raise FileMissing(f"{', '.join(gone)} cannot be read")
-    return _reading(tick, name)
+    return _reading(tick, files[0].host if files else "")
 
 
-def _host_of(leaves: Sequence[Leaf]) -> str:
-    """The one host that has the leaves. Each host has its own clock, so leaves on two hosts need two samplers."""
-    names = {leaf.host for leaf in leaves} or {""}
-    if len(names) > 1:
-        raise ValueError(f"leaves on several hosts: {', '.join(sorted(names))}")
-    return names.pop()
+def _read(run_host: Host, files: Sequence[CounterFile]) -> Tick:
+    """Return the contents of the files at this moment, by the clock of the host that has the first one."""
+    texts: dict[CounterFile, str] = {}
+    at_s: float | None = None
+    for name in dict.fromkeys(file.host for file in files) or ("",):
+        there = [file for file in files if file.host == name]
+        tick = host_named(run_host, name).read_files([file.path for file in there])
+        texts |= zip(there, tick.texts, strict=True)
+        at_s = tick.at_s if at_s is None else at_s
+    assert at_s is not None
+    return Tick(at_s, tuple(texts[file] for file in files))
 
 
 def _reading(tick: Tick, host: str) -> CounterReading:

@@ -85,6 +85,11 @@ class Hosts:
         return self.main.stream(paths, interval_s)
 
 
+def host_names(host: Host) -> tuple[str, ...]:
+    """Return the names of a run's hosts: an empty name for the main host, then the others."""
+    return ("", *(host.others if isinstance(host, Hosts) else ()))
+
+
 def host_named(host: Host, name: str) -> Host:
     """Return the host of that name: `host` itself for an empty name or its own, otherwise one of its `others`.
 

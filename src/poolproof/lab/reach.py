@@ -1,14 +1,14 @@
 """Reach the host of a run: this machine, one over SSH, a running lab, or a lab that is started for this run alone."""
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from poolproof import process
 from poolproof.campaign.model import Campaign, Device, Disk
 from poolproof.campaign.write import format_source
 from poolproof.errors import CampaignError, HostError
-from poolproof.hosts.base import Host, HostUnreachable
+from poolproof.hosts.base import Host, Hosts, HostUnreachable
 from poolproof.hosts.reach import reach
 from poolproof.lab.labs import PREFIX, Lab, LabRecord, find, is_running, remove, this_process
 from poolproof.results.runs.model import RunLab
@@ -38,6 +38,24 @@ def reach_host(name: str) -> Iterator[Host]:
     lab = find(name)
     with _explain_crash(lab, f"the lab {lab.name}", lab.start_command), _reach_lab(lab) as host:
         yield host
+
+
+@contextlib.contextmanager
+def reach_others(main: Host, names: Iterable[str], warn: Callable[[str], None] | None = None) -> Iterator[Host]:
+    """Connect to further hosts of a run, and yield all of its hosts as one value.
+
+    With `warn`, a host that can't be reached is reported and left out. Otherwise raises as `reach_host`.
+    """
+    others: dict[str, Host] = {}
+    with contextlib.ExitStack() as links:
+        for name in sorted(set(names) - {"", main.name}):
+            try:
+                others[name] = links.enter_context(reach_host(name))
+            except HostError as error:
+                if warn is None:
+                    raise
+                warn(error.message)
+        yield Hosts(main, others) if others else main
 
 
 @contextlib.contextmanager

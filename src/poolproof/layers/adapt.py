@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from poolproof.devices.model import Site, Volume
 from poolproof.layers.base import AdaptableLayer, LayerNode, Node
-from poolproof.layers.tree import BuiltNode, TreePlan, build_node, from_bottom, names_of, plan_of
+from poolproof.layers.tree import BuiltNode, TreePlan, build_layer, build_node, from_bottom, names_of, on_host, plan_of
 from poolproof.steps import Step
 
 
@@ -87,8 +87,7 @@ class _Additions:
 
     def rebuilt(self, before: BuiltNode, node: LayerNode, inputs: tuple[BuiltNode, ...]) -> BuiltNode:
         """Plan the layer over its new inputs, under the name that it has."""
-        plan = node.layer.plan(node.spec, [entry.volume for entry in inputs], self.site, before.name)
-        return BuiltNode(node, plan.volume, inputs, plan, before.name)
+        return build_layer(node, inputs, self.site, before.name)
 
     def _names(self, node: Node) -> Iterator[str]:
         return names_of(node, f"{self.prefix}-{len(self.steps)}")
@@ -114,7 +113,8 @@ class _Extension:
         if len(inputs) > len(core.inputs):
             assert isinstance(node.layer, AdaptableLayer)
             volumes = [entry.volume for entry in inputs]
-            self.added.steps += node.layer.extend(node.spec, after.volume, volumes, self.added.site, core.name)
+            steps = node.layer.extend(node.spec, after.volume, volumes, self.added.site, core.name)
+            self.added.steps += on_host(steps, after.volume.host)
         return after
 
 
@@ -151,5 +151,5 @@ class _Change:
         after = self.added.rebuilt(before, new, inputs)
         had, gets = [entry.volume for entry in before.inputs], [entry.volume for entry in inputs]
         assert isinstance(new.layer, AdaptableLayer)
-        self.added.steps += new.layer.become(old, had, new, gets, before.volume)
+        self.added.steps += on_host(new.layer.become(old, had, new, gets, before.volume), before.volume.host)
         return after

@@ -167,7 +167,8 @@ class Layer(ABC, Generic[Spec]):
     def plan(self, spec: Spec, inputs: Sequence[Volume], site: Site, name: str) -> LayerPlan:
         """Return the commands that build the layer; a pure function.
 
-        `name` is unique in the run and consists of letters, digits and dashes.
+        `name` is unique in the run and consists of letters, digits and dashes. If the layer offers its volume on the
+        host of its inputs, its steps run there. Otherwise each step names its host.
 
         Raises:
             HostError: the host cannot build this layer.
@@ -175,6 +176,10 @@ class Layer(ABC, Generic[Spec]):
 
     def modules(self, spec: Spec) -> tuple[str, ...]:
         """Return the kernel modules that building needs, as modprobe names them."""
+        return ()
+
+    def hosts(self, spec: Spec) -> tuple[str, ...]:
+        """Return the further hosts that the layer builds on, as --on names them; a run connects to all of them."""
         return ()
 
     def write_factor(self, spec: Spec, inputs: Sequence[float]) -> float:
@@ -188,7 +193,8 @@ class Layer(ABC, Generic[Spec]):
         """Return what the layer offers at `path`, with the leaves and the capacity that follow from its inputs."""
         sizes = [each.size_bytes for each in inputs if each.size_bytes is not None]
         size = self.capacity_bytes(spec, sizes) if len(sizes) == len(inputs) else None
-        return Volume(path, self.offers_block, tuple(leaf for each in inputs for leaf in each.leaves), size)
+        leaves = tuple(leaf for each in inputs for leaf in each.leaves)
+        return Volume(path, self.offers_block, leaves, size, inputs[0].host if inputs else "")
 
     @abstractmethod
     def capacity_bytes(self, spec: Spec, inputs: Sequence[int]) -> int:

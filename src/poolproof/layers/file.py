@@ -49,7 +49,7 @@ class FileLayer(Layer[File]):
         (directory,) = inputs
         path = f"{directory.path}/{name}.vdev"
         create = Step(f"create the file {path}", ("truncate", "-s", str(spec.size_bytes), path))
-        return LayerPlan((create,), (), (), Volume(path, True, directory.leaves, spec.size_bytes))
+        return LayerPlan((create,), (), (), Volume(path, True, directory.leaves, spec.size_bytes, directory.host))
 
     def capacity_bytes(self, spec: File, inputs: Sequence[int]) -> int:
         return min(spec.size_bytes, inputs[0])

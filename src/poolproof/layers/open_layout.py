@@ -1,13 +1,16 @@
-"""Questions to a built and open layout: where its data is, what it is busy with, where its bytes are counted."""
+"""Questions to a built and open layout: where its data is, what it is busy with, where its bytes are counted.
+
+`host` is the run's; each question goes to the host of the node or leaf that it is about.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from poolproof.devices.model import Leaf, Volume
 from poolproof.evidence.levels import BELOW, DATASET, DEVICE, CountingPoint
 from poolproof.evidence.model import Target, VdevUse
-from poolproof.hosts.base import FileMissing, Host
+from poolproof.hosts.base import FileMissing, Host, host_named
 from poolproof.layers.base import DeviceNode, Layer, LayerNode, WriteBack
 from poolproof.layers.file_bytes import file_bytes
 from poolproof.layers.tree import BuiltNode, TreePlan, from_bottom
@@ -25,7 +28,7 @@ def stored_per_leaf(plan: TreePlan, host: Host) -> dict[str, int]:
     Leaves under a volume that poolproof did not build, such as a directory on another RAID, are left out.
     """
     volume = plan.volume
-    total = (volume.size_bytes or 0) if volume.is_block else file_bytes(volume.path, host)
+    total = (volume.size_bytes or 0) if volume.is_block else file_bytes(volume.path, host_named(host, volume.host))
     stored: dict[str, int] = {}
     for name, count in _stored(plan.top, total, host):
         stored[name] = stored.get(name, 0) + count
@@ -38,28 +41,29 @@ def _stored(built: BuiltNode, total_bytes: int, host: Host) -> Iterator[tuple[st
             yield built.volume.leaves[0].name, total_bytes
         return
     below = [entry.volume for entry in built.inputs]
-    counts = built.node.layer.stored(built.node.spec, built.volume, below, total_bytes, host)
+    there = host_named(host, built.volume.host)
+    counts = built.node.layer.stored(built.node.spec, built.volume, below, total_bytes, there)
     for entry, count in zip(built.inputs, counts, strict=True):
         yield from _stored(entry, count, host)
 
 
 def busy_with(plan: TreePlan, host: Host) -> tuple[str, ...]:
     """Return the background work of the layers (resync, balance); empty if there is none."""
-    found = [layer.busy_with(node.spec, built.volume, below, host) for node, layer, built, below in _layers_of(plan)]
+    found = [entry.layer.busy_with(*entry.question) for entry in _layers_of(plan, host)]
     return tuple(dict.fromkeys(text for text in found if text))
 
 
 def deviations(plan: TreePlan, host: Host) -> tuple[str, ...]:
     """Return what was built differently from what the layout asks, although no step failed."""
-    found = [layer.deviations(node.spec, built.volume, below, host) for node, layer, built, below in _layers_of(plan)]
+    found = [entry.layer.deviations(*entry.question) for entry in _layers_of(plan, host)]
     return tuple(dict.fromkeys(text for text in found if text))
 
 
 def describe(plan: TreePlan, host: Host, target: Target) -> Target:
     """Return the target with the facts that only the layers know, from the bottom up."""
-    for node, layer, built, below in _layers_of(plan):
-        target = layer.describe(node.spec, built.volume, below, host, target)
-        if layer.mkfs_discards and _was_discarded(target, below, host):
+    for entry in _layers_of(plan, host):
+        target = entry.layer.describe(*entry.question, target)
+        if entry.layer.mkfs_discards and _was_discarded(target, entry.inputs, host):
             target = replace(target, discarded=True)
     return target
 
@@ -76,7 +80,8 @@ def _was_discarded(target: Target, inputs: Sequence[Volume], host: Host) -> bool
 
 def _supports_discard(leaf: Leaf, host: Host) -> bool:
     try:
-        most = host.read(f"{leaf.counter.removesuffix('/stat')}/queue/discard_max_bytes").strip()
+        path = f"{leaf.counter.removesuffix('/stat')}/queue/discard_max_bytes"
+        most = host_named(host, leaf.host).read(path).strip()
     except FileMissing:
         return False
     return not leaf.path.startswith("/dev/loop") and most.isdigit() and int(most) > 0
@@ -84,27 +89,50 @@ def _supports_discard(leaf: Leaf, host: Host) -> bool:
 
 def write_backs(plan: TreePlan, host: Host) -> tuple[WriteBack, ...]:
     """Return how often each layer writes back what it buffers in RAM."""
-    found = [layer.write_back(node.spec, built.volume, host) for node, layer, built, _ in _layers_of(plan)]
+    found = [entry.layer.write_back(entry.spec, entry.volume, entry.host) for entry in _layers_of(plan, host)]
     return tuple(each for each in found if each is not None)
 
 
 def cached_bytes(plan: TreePlan, host: Host) -> int | None:
     """Return the bytes of data in the layers' own caches (not the page cache); None if a layer does not know."""
-    counts = [layer.cached_bytes(node.spec, built.volume, host) for node, layer, built, _ in _layers_of(plan)]
+    counts = [entry.layer.cached_bytes(entry.spec, entry.volume, entry.host) for entry in _layers_of(plan, host)]
     known = [count for count in counts if count is not None]
     return sum(known) if len(known) == len(counts) else None
 
 
 def vdev_uses(plan: TreePlan, host: Host) -> tuple[VdevUse, ...]:
     """Return the vdevs of all pools, with the bytes allocated on each."""
-    return tuple(vdev for _, layer, built, _ in _layers_of(plan) for vdev in layer.vdevs(built.volume, host))
+    return tuple(vdev for entry in _layers_of(plan, host) for vdev in entry.layer.vdevs(entry.volume, entry.host))
 
 
-def _layers_of(plan: TreePlan) -> Iterator[tuple[LayerNode, Layer[Any], BuiltNode, list[Volume]]]:
-    """Yield the layers from the bottom up, each with the volumes below it."""
+def pool_host(plan: TreePlan, host: Host) -> Host:
+    """Return the host of the layout's pools, which has their counters; the run's host if the layout has none."""
+    return next((each.host for each in _layers_of(plan, host) if each.layer.dataset(each.volume) is not None), host)
+
+
+@dataclass(frozen=True)
+class _OpenLayer:
+    """A built layer: its specification, the volumes below it, what it offers, and the host of that."""
+
+    layer: Layer[Any]
+    spec: object
+    inputs: list[Volume]
+    volume: Volume
+    host: Host
+
+    @property
+    def question(self) -> tuple[object, Volume, list[Volume], Host]:
+        """Return the first arguments of most questions to a layer."""
+        return self.spec, self.volume, self.inputs, self.host
+
+
+def _layers_of(plan: TreePlan, host: Host) -> Iterator[_OpenLayer]:
+    """Yield the layers from the bottom up."""
     for built in from_bottom(plan.top):
         if isinstance(built.node, LayerNode):
-            yield built.node, built.node.layer, built, [entry.volume for entry in built.inputs]
+            inputs = [entry.volume for entry in built.inputs]
+            there = host_named(host, built.volume.host)
+            yield _OpenLayer(built.node.layer, built.node.spec, inputs, built.volume, there)
 
 
 def counting_points(plan: TreePlan, host: Host) -> tuple[CountingPoint, ...]:
@@ -113,19 +141,22 @@ def counting_points(plan: TreePlan, host: Host) -> tuple[CountingPoint, ...]:
     Call this again after the layout was closed and opened, because kernel names change. A file system has no counters
     of its own, so it has no counting point.
     """
-    blocks = [entry.volume.path for entry in from_bottom(plan.top) if entry.plan is not None and entry.volume.is_block]
+    blocks = [entry.volume for entry in from_bottom(plan.top) if entry.plan is not None and entry.volume.is_block]
     return tuple(_points(plan.top, 1, _stat_files(blocks, host)))
 
 
-def _stat_files(paths: list[str], host: Host) -> Mapping[str, str]:
-    """Return the counters of the block devices by path; a file that serves as a device has none."""
-    if not paths:
-        return {}
-    lines = host.run(("sh", "-c", _STAT, "sh", *paths), timeout_s=_LIMIT_S).stdout.splitlines()
-    return {path: stat for path, stat in zip(paths, lines, strict=True) if stat}
+def _stat_files(blocks: list[Volume], host: Host) -> Mapping[Volume, str]:
+    """Return the counters of the block devices; a file that serves as a device has none."""
+    stats: dict[Volume, str] = {}
+    for name in dict.fromkeys(volume.host for volume in blocks):
+        there = [volume for volume in blocks if volume.host == name]
+        argv = ("sh", "-c", _STAT, "sh", *(volume.path for volume in there))
+        lines = host_named(host, name).run(argv, timeout_s=_LIMIT_S).stdout.splitlines()
+        stats |= {volume: stat for volume, stat in zip(there, lines, strict=True) if stat}
+    return stats
 
 
-def _points(built: BuiltNode, depth: int, stats: Mapping[str, str]) -> Iterator[CountingPoint]:
+def _points(built: BuiltNode, depth: int, stats: Mapping[Volume, str]) -> Iterator[CountingPoint]:
     if not isinstance(built.node, LayerNode):
         yield from _points_of_device(built, depth)
         return
@@ -136,22 +167,22 @@ def _points(built: BuiltNode, depth: int, stats: Mapping[str, str]) -> Iterator[
         counters = [_counter(below, stats) for below in built.inputs]
         known = tuple(path for path in counters if path is not None)
         if len(known) == len(counters):
-            yield CountingPoint(layer.word, dataset, depth, known)
-    elif built.volume.path in stats:
-        yield CountingPoint(layer.word, built.volume.path, depth, (stats[built.volume.path],))
+            yield CountingPoint(layer.word, dataset, depth, known, built.volume.host)
+    elif built.volume in stats:
+        yield CountingPoint(layer.word, built.volume.path, depth, (stats[built.volume],), built.volume.host)
     for below in built.inputs:
         yield from _points(below, depth + 1, stats)
 
 
-def _counter(built: BuiltNode, stats: Mapping[str, str]) -> str | None:
+def _counter(built: BuiltNode, stats: Mapping[Volume, str]) -> str | None:
     """Return the counter of a whole block device; None if it has none."""
     if isinstance(built.node, LayerNode):
-        return stats.get(built.volume.path)
+        return stats.get(built.volume)
     return built.volume.leaves[0].counter if len(built.volume.leaves) == 1 else None
 
 
 def _points_of_device(built: BuiltNode, depth: int) -> Iterator[CountingPoint]:
     for leaf in built.volume.leaves:
-        yield CountingPoint(DEVICE, leaf.name, depth, (leaf.counter,))
+        yield CountingPoint(DEVICE, leaf.name, depth, (leaf.counter,), leaf.host)
         if leaf.below is not None:
-            yield CountingPoint(BELOW, leaf.below.device, depth + 1, (leaf.below.counter,))
+            yield CountingPoint(BELOW, leaf.below.device, depth + 1, (leaf.below.counter,), leaf.host)

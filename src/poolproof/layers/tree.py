@@ -4,8 +4,8 @@ These functions walk the tree; each technology is in its own file.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from poolproof.campaign.expression import Argument, Expression, Group, Stage, Word, mistake_in
 from poolproof.campaign.names import did_you_mean
@@ -14,7 +14,7 @@ from poolproof.errors import CampaignError, HostError
 from poolproof.layers.base import DeviceNode, LayerNode, LayerPlan, Node, StageReader
 from poolproof.layers.catalogue import all_layers
 from poolproof.layers.directory import Dir
-from poolproof.steps import Step
+from poolproof.steps import Step, path_on
 from poolproof.units import format_size
 
 _FLUSH_LIMIT_S = 600.0
@@ -62,9 +62,9 @@ class TreePlan:
 
     @property
     def block_paths(self) -> frozenset[str]:
-        """The block devices that layers of the layout offer to the layers above them."""
+        """The block devices that layers of the layout offer to the layers above them, as `path_on` writes them."""
         built = (entry for entry in from_bottom(self.top) if entry.plan is not None)
-        return frozenset(entry.volume.path for entry in built if entry.volume.is_block)
+        return frozenset(path_on(entry.volume.host, entry.volume.path) for entry in built if entry.volume.is_block)
 
 
 def resolve(expression: Expression, device_names: Collection[str]) -> Node:
@@ -182,7 +182,7 @@ def plan_tree(node: Node, volumes: Mapping[str, Volume], site: Site, name: str) 
 def plan_of(top: BuiltNode) -> TreePlan:
     """Return the steps of a layout whose nodes are planned."""
     if top.plan is None:
-        return TreePlan((), (_drop_block_cache(top.volume.path),), (), (_sync(top.volume),), top)
+        return TreePlan((), (_drop_block_cache(top.volume),), (), (_sync(top.volume),), top)
     plans = [built.plan for built in from_bottom(top) if built.plan is not None]
     return TreePlan(
         make=tuple(step for plan in plans for step in (*plan.make, *plan.open)),
@@ -202,7 +202,7 @@ def _flush(plan: LayerPlan, *, is_top: bool) -> tuple[Step, ...]:
 
 def _sync(volume: Volume) -> Step:
     whole = () if volume.is_block else ("--file-system",)
-    return Step(f"write out {volume.path}", ("sync", *whole, volume.path), timeout_s=_FLUSH_LIMIT_S)
+    return Step(f"write out {volume.path}", ("sync", *whole, volume.path), timeout_s=_FLUSH_LIMIT_S, host=volume.host)
 
 
 def build_node(node: Node, volumes: Mapping[str, Volume], site: Site, names: Iterator[str]) -> BuiltNode:
@@ -216,8 +216,26 @@ def build_node(node: Node, volumes: Mapping[str, Volume], site: Site, names: Ite
     inputs = tuple(build_node(below, volumes, site, names) for below in node.inputs)
     _check_sizes(node, [below.volume for below in inputs])
     name = next(names)
+    return build_layer(node, inputs, site, name)
+
+
+def build_layer(node: LayerNode, inputs: tuple[BuiltNode, ...], site: Site, name: str) -> BuiltNode:
+    """Plan one layer over its planned inputs.
+
+    Raises:
+        HostError: the layer cannot be built on this host.
+    """
     plan = node.layer.plan(node.spec, [below.volume for below in inputs], site, name)
+    host = plan.volume.host
+    if host and all(below.volume.host == host for below in inputs):
+        make, open_, close = (on_host(steps, host) for steps in (plan.make, plan.open, plan.close))
+        plan = replace(plan, make=make, open=open_, close=close, flush=on_host(plan.flush, host))
     return BuiltNode(node, plan.volume, inputs, plan, name)
+
+
+def on_host(steps: Sequence[Step], host: str) -> tuple[Step, ...]:
+    """Return the steps, on that host unless they name another one."""
+    return tuple(replace(step, host=step.host or host) for step in steps)
 
 
 def _check_sizes(node: LayerNode, inputs: Iterable[Volume]) -> None:
@@ -264,9 +282,10 @@ def _branches(built: BuiltNode) -> Iterator[str]:
         yield from _branches(entry)
 
 
-def _drop_block_cache(path: str) -> Step:
+def _drop_block_cache(volume: Volume) -> Step:
     """Drop the pages of a device node, for a layout that is a bare device and has no layer to close."""
-    return Step(f"drop the page cache of {path}", ("blockdev", "--flushbufs", path), timeout_s=300)
+    argv = ("blockdev", "--flushbufs", volume.path)
+    return Step(f"drop the page cache of {volume.path}", argv, timeout_s=300, host=volume.host)
 
 
 def needs(node: Node, site: Site) -> None:
@@ -316,6 +335,11 @@ def _how_to_install(packages: Iterable[str], is_root: bool) -> str:
 def modules(node: Node) -> frozenset[str]:
     """Return the kernel modules that the layout needs."""
     return frozenset(name for entry in layer_nodes(node) for name in entry.layer.modules(entry.spec))
+
+
+def hosts_of(node: Node) -> frozenset[str]:
+    """Return the names of the further hosts that the layout is built on."""
+    return frozenset(name for entry in layer_nodes(node) for name in entry.layer.hosts(entry.spec))
 
 
 def copies_on_write(node: Node) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from poolproof.devices.model import Leaf, Volume
 from poolproof.evidence.model import MirrorSide, Target, ZfsFacts
 from poolproof.evidence.zfs import KSTATS, parse_kstat
-from poolproof.hosts.base import FileMissing, Host
+from poolproof.hosts.base import FileMissing, Host, host_named
 from poolproof.layers.base import WriteBack
 from poolproof.layers.zfs_vdevs import Vdev
 
@@ -196,5 +196,5 @@ def _side(volume: Volume, host: Host) -> MirrorSide:
 
 def _is_rotational(leaf: Leaf, host: Host) -> bool | None:
     """True if the kernel calls the disk rotational, which is what ZFS asks too; None if it does not say."""
-    text = read(host, f"{leaf.counter.removesuffix('/stat')}/queue/rotational")
+    text = read(host_named(host, leaf.host), f"{leaf.counter.removesuffix('/stat')}/queue/rotational")
     return None if text is None else text == "1"

@@ -83,7 +83,7 @@ class ZvolLayer(Layer[Zvol]):
             close=(),
             # without this, syncing the device would write dirty data to the log first
             flush=(flush_pool(pool_of(pool)),),
-            volume=Volume(node, True, pool.leaves, spec.size_bytes),
+            volume=Volume(node, True, pool.leaves, spec.size_bytes, pool.host),
         )
 
     def write_factor(self, spec: Zvol, inputs: Sequence[float]) -> float:

@@ -8,7 +8,7 @@ from poolproof.errors import PoolproofError, RunError
 from poolproof.facts.machine import mark_of
 from poolproof.hosts.base import Host
 from poolproof.lab.labs import folder_of, remove
-from poolproof.lab.reach import reach_host
+from poolproof.lab.reach import reach_host, reach_others
 from poolproof.provision.journal import Journal
 from poolproof.provision.leftovers import Leftover, StateDirectory, find_leftovers, lost
 from poolproof.provision.undo import complain, undo_all
@@ -93,9 +93,10 @@ def undo_leftovers(run: RunDirectory, host: Host, tell: Tell) -> int:
     Raises a BuildError if a change can't be undone.
     """
     journal = Journal(run.journal_path)
-    standing = len(journal.outstanding())
-    complain(undo_all(journal, host, tell=tell), str(run.path))
-    return standing
+    changes = journal.outstanding()
+    with reach_others(host, (change.host for change in changes), warn=tell) as hosts:
+        complain(undo_all(journal, hosts, tell=tell), str(run.path))
+    return len(changes)
 
 
 def _clean_one(found: Leftover, host: Host, tell: Tell) -> CleanupResult | Leftover:

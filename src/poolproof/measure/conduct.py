@@ -7,11 +7,11 @@ from functools import partial
 from poolproof.campaign.model import Layout
 from poolproof.errors import BuildError, PoolproofError
 from poolproof.facts.block import used_loops
-from poolproof.hosts.base import Host, HostUnreachable
+from poolproof.hosts.base import Host, HostUnreachable, host_names
 from poolproof.layers.adapt import can_become, core_of
 from poolproof.layers.base import Node
 from poolproof.layers.open_layout import describe, deviations
-from poolproof.layers.tree import devices
+from poolproof.layers.tree import devices, on_host
 from poolproof.measure.events import Listener
 from poolproof.measure.found import found_directory
 from poolproof.measure.health_check import watched
@@ -56,7 +56,8 @@ def conduct(plan: RunPlan, host: Host, run: RunDirectory, listener: Listener) ->
     listener.campaign_begins(sum(remaining.values()), len(done))
     try:
         directories = directory_steps(plan.site, owner_of(run.path), with_ram=plan.uses_ram_files)
-        apply(directories, host, journal, may_overwrite=frozenset())
+        for name in host_names(host):
+            apply(on_host(directories, name), host, journal, may_overwrite=frozenset())
         conductor = _Conductor(plan, host, run, journal, listener)
         _measure_all(conductor, bare, remaining)
         if schedule is not None:

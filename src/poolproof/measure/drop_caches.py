@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from poolproof.errors import BuildError
 from poolproof.evidence.counters import parse_counters
 from poolproof.evidence.files import resident_bytes
-from poolproof.hosts.base import Host
+from poolproof.hosts.base import Host, host_named
 from poolproof.layers.open_layout import cached_bytes
 from poolproof.measure.model import BuiltLayout
 from poolproof.provision.apply import repeat
@@ -33,7 +33,7 @@ def flush(host: Host, layout: BuiltLayout) -> None:
     if layout.found is not None:
         return
     deadline = time.monotonic() + _QUIET_LIMIT_S
-    while any(_in_flight(host, leaf.counter) for leaf in layout.leaves):
+    while any(_in_flight(host_named(host, leaf.host), leaf.counter) for leaf in layout.leaves):
         if time.monotonic() > deadline:
             raise BuildError(
                 f"{layout.name}: its disks still have requests in flight {_QUIET_LIMIT_S:g} s after a sync",

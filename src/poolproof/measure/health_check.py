@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable, Iterator
 
 from poolproof.errors import BuildError, PoolproofError
-from poolproof.hosts.base import Host
+from poolproof.hosts.base import Host, host_named
 from poolproof.layers.base import HealthCheck
 from poolproof.layers.tree import TreePlan, from_bottom
 from poolproof.process import CommandTimedOut
@@ -16,9 +16,10 @@ LIMIT_S = 60.0
 """Seconds without an answer after which a file system counts as hung; a busy one answers late, but it answers."""
 
 
-def health_checks_of(tree: TreePlan) -> list[HealthCheck]:
-    """Return the health checks of the layout's file systems that run as programs."""
-    return [entry.plan.health_check for entry in from_bottom(tree.top) if entry.plan and entry.plan.health_check]
+def health_checks_of(tree: TreePlan) -> list[tuple[str, HealthCheck]]:
+    """Return the health checks of the layout's file systems that run as programs, each with the name of its host."""
+    built = ((entry.volume.host, entry.plan) for entry in from_bottom(tree.top))
+    return [(host, plan.health_check) for host, plan in built if plan is not None and plan.health_check is not None]
 
 
 @contextlib.contextmanager
@@ -43,7 +44,7 @@ def watched(host: Host, tree: TreePlan) -> Iterator[Callable[[], None]]:
 
 
 class _Watch:
-    def __init__(self, host: Host, checks: list[HealthCheck]) -> None:
+    def __init__(self, host: Host, checks: list[tuple[str, HealthCheck]]) -> None:
         self._host, self._checks = host, checks
         self._hung: HealthCheck | None = None
         self._end = threading.Event()
@@ -63,16 +64,16 @@ class _Watch:
 
     def _watch(self) -> None:
         while self._hung is None and not self._end.wait(EVERY_S):
-            for check in self._checks:
-                self._run_check(check)
+            for name, check in self._checks:
+                self._run_check(host_named(self._host, name), check)
 
-    def _run_check(self, check: HealthCheck) -> None:
+    def _run_check(self, host: Host, check: HealthCheck) -> None:
         """Run one check. An error message is an answer; the thread that waits for fio handles a lost connection."""
         try:
-            self._host.run(check.ask, timeout_s=LIMIT_S, check=False)
+            host.run(check.ask, timeout_s=LIMIT_S, check=False)
         except CommandTimedOut:
             self._hung = check
             with contextlib.suppress(PoolproofError):
-                undo_one(check.end, self._host)
+                undo_one(check.end, host)
         except PoolproofError:
             return

@@ -18,8 +18,9 @@ from poolproof.facts.machine import mark_of
 from poolproof.facts.tunables import tunables
 from poolproof.facts.versions import program_versions
 from poolproof.hosts.base import Host, HostUnreachable
-from poolproof.lab.reach import ReachedHost, reach_for_campaign, reach_own_lab
+from poolproof.lab.reach import ReachedHost, reach_for_campaign, reach_others, reach_own_lab
 from poolproof.layers.catalogue import recorded_settings
+from poolproof.layers.tree import hosts_of
 from poolproof.measure.cleanup import check_machine, end_own_lab, own_lab_name, undo_leftovers
 from poolproof.measure.events import Listener
 from poolproof.measure.plan import (
@@ -79,8 +80,8 @@ def open_session(request: RunRequest, tell: Tell) -> Iterator[Session]:
         directories = BuildDirectories(label, f"{work}/poolproof-{label}", f"{RAM_FILES}/poolproof-{label}")
         seed = request.campaign.measure.seed
         seed = secrets.randbelow(2**31) if seed is None else seed
-        plan = make_plan(reached.campaign, reached.host, directories, seed, reached.permitted)
-        yield Session(plan, reached.host)
+        with _planned(reached, directories, seed) as session:
+            yield session
 
 
 @contextlib.contextmanager
@@ -113,8 +114,16 @@ def reopen_session(run: RunDirectory, tell: Tell, *, on: str | None) -> Iterator
         with run.locked():
             undo_leftovers(run, reached.host, tell)
         directories = BuildDirectories(record.label, record.state_dir, record.ram_dir)
-        plan = make_plan(reached.campaign, reached.host, directories, record.seed, reached.permitted)
-        yield Session(plan, reached.host)
+        with _planned(reached, directories, record.seed) as session:
+            yield session
+
+
+@contextlib.contextmanager
+def _planned(reached: ReachedHost, directories: BuildDirectories, seed: int) -> Iterator[Session]:
+    """Plan the run on its host, and reach the further hosts that its layouts are built on."""
+    plan = make_plan(reached.campaign, reached.host, directories, seed, reached.permitted)
+    with reach_others(reached.host, frozenset().union(*map(hosts_of, plan.nodes.values()))) as hosts:
+        yield Session(plan, hosts)
 
 
 def create_run(request: RunRequest, session: Session) -> RunDirectory:

@@ -7,7 +7,7 @@ from poolproof.evidence.model import Target
 from poolproof.facts.links import link_bytes_per_s
 from poolproof.facts.machine import Machine
 from poolproof.facts.mountinfo import Mount, mount_of, parse_mountinfo
-from poolproof.hosts.base import FileMissing, Host
+from poolproof.hosts.base import FileMissing, Host, host_named
 from poolproof.layers.existing import compressed_unit_bytes, compression_of
 
 _ZONED = ("host-managed", "host-aware")  # an SMR disk that manages itself says "none", as any other
@@ -59,7 +59,7 @@ def _countable_disks(leaves: tuple[Leaf, ...], machine: Machine) -> int | None:
 
 def _ceiling(host: Host, leaves: tuple[Leaf, ...]) -> float | None:
     """What the links of all leaves carry together; None where one is not known."""
-    rates = [link_bytes_per_s(host, leaf.counter.split("/")[-2]) for leaf in leaves]
+    rates = [link_bytes_per_s(host_named(host, leaf.host), leaf.counter.split("/")[-2]) for leaf in leaves]
     known = [rate for rate in rates if rate is not None]
     return sum(known) if known and len(known) == len(rates) else None
 
@@ -67,7 +67,7 @@ def _ceiling(host: Host, leaves: tuple[Leaf, ...]) -> float | None:
 def _queue(host: Host, leaf: Leaf, name: str) -> str | None:
     """One of the block device's own files in sysfs, which lie beside its counters; None where it has none."""
     try:
-        return host.read(f"{leaf.counter.removesuffix('/stat')}/{name}").strip()
+        return host_named(host, leaf.host).read(f"{leaf.counter.removesuffix('/stat')}/{name}").strip()
     except FileMissing:
         return None
 

@@ -14,10 +14,10 @@ from poolproof.evidence.account import Window, byte_account, leaf_uses
 from poolproof.evidence.host_use import HostReading, host_use, read_host
 from poolproof.evidence.levels import CountingPoint, levels_of
 from poolproof.evidence.model import Evidence, VdevUse, ZfsFacts, ZfsUse
-from poolproof.evidence.sampler import CounterReading, Sampler, counter_paths, read_now, reading_at
+from poolproof.evidence.sampler import CounterFile, CounterReading, Sampler, counter_files, read_now, reading_at
 from poolproof.evidence.zfs import read_zfs, use_between
 from poolproof.hosts.base import HostUnreachable
-from poolproof.layers.open_layout import busy_with, counting_points, vdev_uses
+from poolproof.layers.open_layout import busy_with, counting_points, pool_host, vdev_uses
 from poolproof.load.generator import LoadGenerator
 from poolproof.load.generators import generator_of
 from poolproof.load.model import Load
@@ -169,7 +169,7 @@ def _measure(context: TrialContext, prepared: PreparedWorkload, number: int) -> 
     seconds = {"settle": _pause(context)}
     context.listener.step("measure")
     places = counting_points(context.layout.tree, host)
-    more = [path for place in places for path in place.counters]
+    more = _files_of(places)
     sampler = Sampler(host, leaves, SAMPLE_S, more)
     start: list[CounterReading] = []
     ending, load = _ending(context, prepared)
@@ -187,14 +187,15 @@ def _measure(context: TrialContext, prepared: PreparedWorkload, number: int) -> 
         watch.begins(start[0].at_s)
 
     zfs_facts = context.layout.target.zfs or ZfsFacts()
-    zfs_start, host_start = read_zfs(host, zfs_facts.pools, zfs_facts.objsets), read_host(host)
+    with_pools = pool_host(context.layout.tree, host)
+    zfs_start, host_start = read_zfs(with_pools, zfs_facts.pools, zfs_facts.objsets), read_host(host)
     with sampler, watch:
         read_only = context.layout.found is not None and not prepared.workload.fill
         ran = generator.run(host, load, scratch, status_s=status_s, before=begins, read_only=read_only)
         end, host_end = read_now(host, leaves, more), read_host(host)
     if watch.stuck is not None:
         raise FioStuck(watch.stuck)
-    zfs = use_between(zfs_start, read_zfs(host, zfs_facts.pools, zfs_facts.objsets))
+    zfs = use_between(zfs_start, read_zfs(with_pools, zfs_facts.pools, zfs_facts.objsets))
     context.listener.step("drain to the disks")
     # Disks and commands are slow, so run them in parallel. Ctrl-C waits for them; each has a time limit.
     with ThreadPoolExecutor() as pool:
@@ -208,6 +209,10 @@ def _measure(context: TrialContext, prepared: PreparedWorkload, number: int) -> 
     window = Window(start[0], end, drained)
     readings = (host_start, host_end, host_drained)
     return _Measured(fio, window, tuple(sampler.readings), seconds, zfs, places, busy, vdevs, readings)
+
+
+def _files_of(places: Sequence[CountingPoint]) -> list[CounterFile]:
+    return [CounterFile(place.host, path) for place in places for path in place.counters]
 
 
 def _ending(context: TrialContext, prepared: PreparedWorkload) -> tuple[Ending | None, Load]:
@@ -259,14 +264,14 @@ def _evidence(
     files = prepared.files
     if resident is not None:
         files = tuple(replace(file, resident_bytes=pages) for file, pages in zip(files, resident, strict=True))
-    paths = counter_paths(context.layout.leaves, [path for place in measured.places for path in place.counters])
+    counted = counter_files(context.layout.leaves, _files_of(measured.places))
     return Evidence(
         account=account,
         leaves=leaves,
         files=files,
         busy_with=measured.busy_with.result(),
         zfs=measured.zfs and replace(measured.zfs, vdevs=measured.vdevs.result()),
-        levels=levels_of(moved, measured.places, paths, window, measured.zfs),
+        levels=levels_of(moved, measured.places, counted, window, measured.zfs),
         host=host_use(*measured.host),
     )
 

@@ -10,7 +10,7 @@ from poolproof.errors import BuildError, CommandError, GuardError
 from poolproof.hosts.base import FileMissing, Host, host_named
 from poolproof.process import CommandFailed
 from poolproof.provision.journal import Journal
-from poolproof.steps import Step
+from poolproof.steps import Step, path_on
 
 _POLL_S = 0.03
 _AGAIN_S = 0.1
@@ -70,7 +70,7 @@ def check_identity(title: str, checks: Iterable[tuple[str, ...]], host: Host) ->
 
 
 def _guard(step: Step, may_overwrite: frozenset[str]) -> None:
-    foreign = [path for path in step.overwrites if path not in may_overwrite]
+    foreign = [path for path in step.overwrites if path_on(step.host, path) not in may_overwrite]
     if foreign:
         raise GuardError(
             f"refused to {step.title}: it would write to {', '.join(foreign)}, which is not a device of this run",

@@ -19,7 +19,7 @@ from poolproof.layers.base import Node
 from poolproof.layers.existing import device_under
 from poolproof.layers.tree import TreePlan, devices, directories, plan_tree
 from poolproof.provision.directories import check_writable, existing_directory
-from poolproof.steps import Step
+from poolproof.steps import Step, path_on
 
 _LIMIT_S = 20.0
 
@@ -66,7 +66,8 @@ class LayoutPlan:
     @property
     def may_overwrite(self) -> frozenset[str]:
         """Return the block devices that belong to this layout: its disks and those that its layers provide."""
-        return frozenset(device.volume.path for device in self.devices) | self.tree.block_paths
+        volumes = (device.volume for device in self.devices)
+        return frozenset(path_on(volume.host, volume.path) for volume in volumes) | self.tree.block_paths
 
     @property
     def identity_check(self) -> Mapping[str, tuple[str, ...]]:

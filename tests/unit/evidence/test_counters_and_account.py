@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from poolproof.devices.model import Leaf
 from poolproof.evidence.account import Idle, Window, byte_account, leaf_uses
 from poolproof.evidence.counters import Counters, between, difference, parse_counters
-from poolproof.evidence.sampler import CounterReading, Sampler, counter_paths, read_now, reading_at
+from poolproof.evidence.sampler import CounterReading, Sampler, counter_files, read_now, reading_at
 from poolproof.facts.block import Below
 from poolproof.hosts.base import Hosts
 from poolproof.hosts.local import LocalHost
@@ -51,7 +51,12 @@ def leaf(name: str, below: str | None = None) -> Leaf:
 
 def test_each_counter_file_is_read_once_with_the_disks_below_behind_the_leaves() -> None:
     leaves = [leaf("a", "vda"), leaf("b", "vda"), leaf("c")]
-    assert counter_paths(leaves) == ("/sys/a/stat", "/sys/b/stat", "/sys/c/stat", "/sys/vda/stat")
+    assert tuple(file.path for file in counter_files(leaves)) == (
+        "/sys/a/stat",
+        "/sys/b/stat",
+        "/sys/c/stat",
+        "/sys/vda/stat",
+    )
 
 
 def test_the_window_counts_what_the_leaves_did_and_the_drain_only_more_writes() -> None:
@@ -110,5 +115,17 @@ def test_counters_are_read_on_the_host_that_has_the_leaves(tmp_path: Path) -> No
             time.sleep(0.01)
     assert {reading.host for reading in sampler.readings} == {"nas2"}
     assert read_now(hosts, [replace(other, host="")]).host == ""
-    with pytest.raises(ValueError, match="several hosts"):
-        read_now(hosts, [other, replace(other, host="")])
+
+
+def test_counters_of_several_hosts_are_read_in_the_order_of_the_leaves(tmp_path: Path) -> None:
+    leaves = []
+    for number, host in enumerate(("nas2", "", "nas2"), start=1):
+        stat = tmp_path / f"stat{number}"
+        stat.write_text(f"{number} 0 8 0 2 0 16 0 0 0 0\n")
+        leaves.append(Leaf(f"leaf{number}", "/dev/b", str(stat), host=host))
+    hosts = Hosts(LocalHost(), {"nas2": LocalHost()})
+    assert [counters.read_ios for counters in read_now(hosts, leaves).counters] == [1, 2, 3]
+    with Sampler(hosts, leaves, interval_s=0.01) as sampler:
+        while len(sampler.readings) < 2:
+            time.sleep(0.01)
+    assert {tuple(each.read_ios for each in reading.counters) for reading in sampler.readings} == {(1, 2, 3)}

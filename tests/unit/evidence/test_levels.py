@@ -7,7 +7,7 @@ from poolproof.evidence.account import Window
 from poolproof.evidence.counters import Counters
 from poolproof.evidence.levels import DATASET, DEVICE, CountingPoint, levels_of
 from poolproof.evidence.model import DatasetUse, Level, ZfsUse
-from poolproof.evidence.sampler import CounterReading, counter_paths
+from poolproof.evidence.sampler import CounterFile, CounterReading, counter_files
 from tests.unit.layers.ground import device
 
 LEAVES = (*device("a").leaves, *device("b").leaves)
@@ -27,11 +27,11 @@ def test_each_level_from_fio_to_the_disks() -> None:
         CountingPoint(DEVICE, "a", 3, (A,)),
         CountingPoint(DEVICE, "b", 3, (B,)),
     ]
-    paths = counter_paths(LEAVES, [path for place in places for path in place.counters])
-    assert paths == (A, B, ZVOL)
+    files = counter_files(LEAVES, [CounterFile("", path) for place in places for path in place.counters])
+    assert [file.path for file in files] == [A, B, ZVOL]
     window = Window(reading(0, 10, 20, 100), reading(1, 15, 30, 160), reading(2, 40, 50, 170))
     use = ZfsUse(datasets=(DatasetUse("tank", 7, 8),))
-    assert levels_of((5, 60), places, paths, window, use) == (
+    assert levels_of((5, 60), places, files, window, use) == (
         Level("fio", "fio", 0, 5, 60),
         Level("zvol", "/dev/zvol/tank/v", 1, 120, 60, 70),
         Level("dataset", "tank", 2, 7, 8),
@@ -58,7 +58,7 @@ def test_a_pool_is_the_sum_of_its_devices(start: list[int], more: int) -> None:
             CountingPoint(DEVICE, "a", 2, (A,)),
             CountingPoint(DEVICE, "b", 2, (B,)),
         ],
-        counter_paths(LEAVES),
+        counter_files(LEAVES),
         window,
         None,
     )

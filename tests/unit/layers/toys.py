@@ -12,17 +12,17 @@ TOYS = Path(__file__).parent / "toy"
 
 
 @contextlib.contextmanager
-def toy_layers() -> Iterator[None]:
-    """Let the catalogue find the layers in `toy/`, as if they were files of the package."""
+def toy_layers(folder: Path = TOYS) -> Iterator[None]:
+    """Let the catalogue find the layers in the folder, as if they were files of the package."""
     known = {name for name in sys.modules if name.startswith(f"{layers.__name__}.")}
-    layers.__path__.append(str(TOYS))
+    layers.__path__.append(str(folder))
     all_layers.cache_clear()
     try:
         yield
     finally:
-        layers.__path__.remove(str(TOYS))
+        layers.__path__.remove(str(folder))
         all_layers.cache_clear()
         for name in {name for name in sys.modules if name.startswith(f"{layers.__name__}.")} - known:
-            if hasattr(sys.modules[name], "LAYER") and str(TOYS) in str(sys.modules[name].__file__):
+            if hasattr(sys.modules[name], "LAYER") and str(folder) in str(sys.modules[name].__file__):
                 del sys.modules[name]
                 delattr(layers, name.rpartition(".")[2])

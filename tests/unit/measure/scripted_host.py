@@ -16,9 +16,8 @@ from typing import TypeVar
 
 import msgspec
 
-from poolproof.campaign.model import Campaign
 from poolproof.campaign.yaml import parse_campaign
-from poolproof.hosts.base import FileMissing, Tick
+from poolproof.hosts.base import FileMissing, Host, Tick
 from poolproof.hosts.local import LocalHost
 from poolproof.measure.conduct import conduct
 from poolproof.measure.events import Listener
@@ -179,19 +178,19 @@ class Run:
     """A planned run on a host, and where its results are written."""
 
     plan: RunPlan
-    host: ScriptedHost | RecordingHost
+    host: Host
     directory: RunDirectory
 
     def conduct(self, listener: Listener | None = None) -> None:
         conduct(self.plan, self.host, self.directory, listener or Listener())
 
 
-def planned(host: ScriptedHost | RecordingHost, path: Path) -> Run:
-    campaign = asked()
+def planned(host: ScriptedHost | RecordingHost, path: Path, text: str = CAMPAIGN) -> Run:
+    campaign = parse_campaign(text, "scripted.yaml")
     plan = make_plan(campaign, host, _DIRECTORIES, SEED, frozenset())
     record = RunRecord(
         poolproof="0",
-        campaign=CAMPAIGN,
+        campaign=text,
         label=plan.site.label,
         state_dir=plan.site.state_dir,
         ram_dir=plan.site.ram_dir,
@@ -201,11 +200,7 @@ def planned(host: ScriptedHost | RecordingHost, path: Path) -> Run:
         facts={},
         versions={},
     )
-    return Run(plan, host, RunDirectory.create(path, CAMPAIGN, record))
-
-
-def asked() -> Campaign:
-    return parse_campaign(CAMPAIGN, "scripted.yaml")
+    return Run(plan, host, RunDirectory.create(path, text, record))
 
 
 def record() -> None:

@@ -1,0 +1,46 @@
+"""A layer over two hosts, outside the package: a disk of the host `nas2` that the run's main host uses."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from poolproof.devices.model import Leaf, Site, Volume
+from poolproof.layers.arguments import one_block
+from poolproof.layers.base import Layer, LayerNode, LayerPlan, StageReader
+from poolproof.steps import Holds, Step, UndoCommand
+
+DISK = "/dev/loop7"
+STAT = "/sys/class/block/loop7/stat"
+
+
+@dataclass(frozen=True)
+class Far:
+    host: str
+
+
+class FarLayer(Layer[Far]):
+    word = "far"
+    summary = "a disk of another host: `hdd1 | far`"
+    offers_block = True
+
+    def read(self, reading: StageReader) -> LayerNode:
+        device, _rest = one_block(reading, self.word)
+        return LayerNode(self, Far("nas2"), (device,))
+
+    def hosts(self, spec: Far) -> tuple[str, ...]:
+        return (spec.host,)
+
+    def plan(self, spec: Far, inputs: Sequence[Volume], site: Site, name: str) -> LayerPlan:
+        image = f"{site.state_dir}/{name}.img"
+        detach = UndoCommand(("losetup", "--detach", DISK), Holds("/sys/block/loop7/loop/backing_file", image))
+        attach = Step("attach the far disk", ("losetup", DISK, image), undo=detach, host=spec.host)
+        drop = Step("drop the far cache", ("blockdev", "--flushbufs", DISK), host=spec.host)
+        leaf = Leaf(f"{name}-disk", DISK, STAT, host=spec.host)
+        volume = Volume(inputs[0].path, True, (leaf,), inputs[0].size_bytes)
+        return LayerPlan((attach,), (), (drop,), volume)
+
+    def capacity_bytes(self, spec: Far, inputs: Sequence[int]) -> int:
+        assert spec.host
+        return inputs[0]
+
+
+LAYER = FarLayer()

@@ -1,0 +1,112 @@
+"""A layout over two scripted hosts: everything about its disk on the second host is done there, and only there."""
+
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from poolproof.hosts.base import Hosts, Tick
+from poolproof.layers.tree import hosts_of
+from poolproof.process import Completed
+from poolproof.provision.journal import Journal
+from tests.unit.layers.toys import toy_layers
+
+from .scripted_host import CAMPAIGN, Argv, Run, Script, ScriptedHost, planned, script
+
+FAR = Path(__file__).parent / "far"
+TEXT = CAMPAIGN.replace("{one: a | ext4, two: b | ext4}", "{one: a | far | ext4}")
+HERE, THERE = "/sys/class/block/loop0/stat", "/sys/class/block/loop7/stat"
+
+
+class CountingHost(ScriptedHost):
+    """Shows the sampler the next counters of the script without using them up."""
+
+    def read_files(self, paths: Sequence[str]) -> Tick:
+        if threading.current_thread().name == "sampler":
+            return self._ticks[tuple(paths)][-1]
+        return super().read_files(paths)
+
+
+def main_script() -> Script:
+    """The record of the main host, without the readings of the pauses: those are of the leaf devices alone."""
+    found = script()
+    counters = [entry for entry in found.ticks if entry[0][0] == HERE]
+    between = [entry for number, entry in enumerate(counters) if number % 5 > 1]
+    return Script(found.commands, found.files, [*(each for each in found.ticks if each not in counters), *between])
+
+
+def other_script() -> Script:
+    """The record of a host whose one disk did what the recorded disk did."""
+    found = script()
+    files = [(name.replace("/loop0/", "/loop7/"), text) for name, text in found.files if "/self/mount" not in name]
+    ticks: list[tuple[Argv, Tick]] = []
+    for paths, tick in found.ticks:
+        if paths[0] == HERE:
+            ticks.append(((THERE,), Tick(tick.at_s, tick.texts[:1])))
+    return Script(files=[*files, ("/proc/self/mounts", "")], ticks=ticks)
+
+
+def main_answer(argv: Argv) -> Completed | None:
+    if argv[:2] == ("sh", "-c") and "readlink" in argv[2]:
+        return Completed(argv, 0, f"{HERE}\n", "", 0.0)
+    return None
+
+
+def second_host() -> ScriptedHost:
+    """A host on which every command succeeds. The loop device has its backing file until it is detached."""
+
+    def answer(argv: Argv) -> Completed:
+        if argv[:2] == ("losetup", "--detach"):
+            host._files["/sys/block/loop7/loop/backing_file"] = [None]
+        return Completed(argv, 0, "", "", 0.0)
+
+    host = CountingHost(other_script(), answer, name="nas2")
+    host._files["/sys/block/loop7/loop/backing_file"] = ["/var/tmp/poolproof-scripted/one-far.img\n"]
+    return host
+
+
+@pytest.fixture(autouse=True)
+def _toy() -> Iterator[None]:
+    with toy_layers(FAR):
+        yield
+
+
+def run_on_two_hosts(path: Path) -> tuple[ScriptedHost, ScriptedHost, Run]:
+    main, other = CountingHost(main_script(), main_answer), second_host()
+    run = replace(planned(main, path, TEXT), host=Hosts(main, {"nas2": other}))
+    run.conduct()
+    return main, other, run
+
+
+def test_the_layer_names_the_host_that_the_run_connects_to(tmp_path: Path) -> None:
+    plan = planned(CountingHost(main_script()), tmp_path / "run", TEXT).plan
+    assert hosts_of(plan.nodes["one"]) == {"nas2"}
+
+
+def test_steps_cache_drops_and_undo_of_the_far_disk_run_on_its_host(tmp_path: Path) -> None:
+    main, other, run = run_on_two_hosts(tmp_path / "run")
+    about_the_disk = [argv for argv in other.ran if "/dev/loop7" in argv]
+    programs = [argv[0] for argv in about_the_disk]
+    assert programs[0] == "losetup" and programs[-1] == "losetup"
+    assert programs.count("blockdev") >= 2, "before each trial"
+    assert not [argv for argv in main.ran if "/dev/loop7" in argv]
+    assert not [argv for argv in other.ran if "/dev/loop0" in argv or argv[0] in ("mkfs.ext4", "mount", "fincore")]
+    assert Journal(run.directory.journal_path).outstanding() == ()
+
+
+def test_both_hosts_get_the_run_s_directory_and_lose_it_again(tmp_path: Path) -> None:
+    main, other, _run = run_on_two_hosts(tmp_path / "run")
+    for host in (main, other):
+        assert ("mkdir", "-m", "0711", "/var/tmp/poolproof-scripted") in host.ran
+    assert ("rm", "-rf", "--one-file-system", "--", "/var/tmp/poolproof-scripted") in main.ran
+
+
+def test_the_counters_of_each_host_make_one_sound_trial(tmp_path: Path) -> None:
+    _main, _other, run = run_on_two_hosts(tmp_path / "run")
+    trials = run.directory.trials()
+    assert {trial.workload for trial in trials} == {"reads", "writes"}
+    assert {trial.verdict for trial in trials} == {"sound"}, [trial.findings for trial in trials]
+    assert {leaf.device for trial in trials for leaf in trial.leaves} == {"one-far-disk"}
+    assert all(trial.account and trial.account.leaf_read_bytes + trial.account.leaf_write_bytes for trial in trials)
