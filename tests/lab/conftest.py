@@ -1,6 +1,6 @@
-"""What the tests here share: one lab for each series of OpenZFS, with the disks of all tests.
+"""Fixtures of the lab tests: one lab for each series of OpenZFS, with the disks of all tests.
 
-POOLPROOF_KEEP_LABS=1 lets the labs live on, and the next session uses them again: `poolproof lab list`, `lab rm`.
+With POOLPROOF_KEEP_LABS=1 the labs keep running, and the next session uses them again: `poolproof lab list`, `lab rm`.
 """
 
 import os
@@ -33,7 +33,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Every test says its series in one way, so that all of one series come together, on one machine."""
+    """Give every test its series as a parameter, so that all tests of a series run together in one lab."""
     if "lab" in metafunc.fixturenames:
         marker = metafunc.definition.get_closest_marker("zfs")
         metafunc.parametrize("lab", marker.args if marker else ("2.1",), indirect=True, scope="session")
@@ -41,7 +41,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _image() -> None:
-    """What labs of the tests' own start from; minutes where it has not been built, nothing where it has."""
+    """Build the image of the tests' labs. This takes minutes the first time and nothing afterwards."""
     build(recipe_here("2.1"), print)
 
 
@@ -62,7 +62,7 @@ def lab(request: pytest.FixtureRequest) -> Iterator[Machine]:
 
 
 def _disks() -> list[str]:
-    """Devices of one name are the same in all campaigns: else the lab could not have both."""
+    """Return the devices of all campaigns. Devices with the same name must be equal, because one lab has them all."""
     paths = [EXPERIMENTS / f"{name}.yaml" for name in OF_EXPERIMENTS] + sorted(CAMPAIGNS.glob("*.yaml"))
     devices = [device for path in paths for device in read_campaign(path).devices]
     return [f"--disk={device.name}={_word(device.source)}" for device in dict.fromkeys(devices)]

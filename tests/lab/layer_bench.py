@@ -1,4 +1,6 @@
-"""Layouts built on the disks of a running lab: made, written to, cooled, counted, and taken down without a trace."""
+"""Build layouts on the disks of a running lab, write to them, drop caches, read counters, and remove them without a
+trace.
+"""
 
 import itertools
 import secrets
@@ -26,22 +28,22 @@ _MODULES = ("zfs", "md_mod", "dm_mod", "dm_crypt")
 
 
 @dataclass(frozen=True)
-class LabGround:
-    """What is asked of the lab machine once for all tests: its disks by name, and what it can do."""
+class LabFacts:
+    """Facts of the lab machine, read once for all tests: its disks by name, and its capabilities."""
 
     host: Host
     volumes: Mapping[str, Volume]
     machine: Machine
 
 
-def ground_of(host: Host, disks: Mapping[str, str]) -> LabGround:
-    """The ground of a running lab. `disks`: the path of each by its name."""
+def facts_of(host: Host, disks: Mapping[str, str]) -> LabFacts:
+    """Return the facts of a running lab. `disks` gives the path of each disk by name."""
     programs = {program for layer in all_layers().values() for program in layer.programs}
-    return LabGround(host, volumes_of(host, disks), survey(host, programs, _MODULES))
+    return LabFacts(host, volumes_of(host, disks), survey(host, programs, _MODULES))
 
 
 def volumes_of(host: Host, disks: Mapping[str, str]) -> dict[str, Volume]:
-    """Disks or partitions by their names, as devices of a campaign would be."""
+    """Return disks or partitions by name, as the devices of a campaign."""
     asked = (
         'for path; do node=$(readlink -f "$path"); echo "${node##*/} $(cat "/sys/class/block/${node##*/}/size")"; done'
     )
@@ -54,21 +56,21 @@ def volumes_of(host: Host, disks: Mapping[str, str]) -> dict[str, Volume]:
 
 
 class LayerBench:
-    """One run's place on the lab machine: its journal, and the layouts that it builds."""
+    """The state of one run on the lab machine: its journal and the layouts that it builds."""
 
-    def __init__(self, ground: LabGround, folder: Path) -> None:
-        self.host, self.volumes = ground.host, dict(ground.volumes)
+    def __init__(self, testbed: LabFacts, folder: Path) -> None:
+        self.host, self.volumes = testbed.host, dict(testbed.volumes)
         label = secrets.token_hex(4)
         self.site = site_of(
-            ground.machine, label, f"/var/tmp/poolproof-{label}", f"/dev/shm/poolproof-{label}", is_here=False
+            testbed.machine, label, f"/var/tmp/poolproof-{label}", f"/dev/shm/poolproof-{label}", is_here=False
         )
-        self._disks = dict(ground.volumes)
+        self._disks = dict(testbed.volumes)
         self._built_on: set[str] = set()
         self._journal = Journal(folder / "journal.jsonl")
         self.renew()
 
     def renew(self) -> None:
-        """Make the run's directory, also again after a tear-down."""
+        """Create the run's directory, also again after a tear-down."""
         apply(
             directory_steps(self.site, owner_of(self._journal.path.parent), with_ram=False),
             self.host,
@@ -77,7 +79,7 @@ class LayerBench:
         )
 
     def use(self, paths: Mapping[str, str]) -> None:
-        """These devices in place of the disks, such as partitions: the path of each by its name."""
+        """Use these devices instead of the disks, such as partitions. `paths` gives the path of each by name."""
         self.volumes = volumes_of(self.host, paths)
 
     def plan(self, text: str) -> tree.TreePlan:
@@ -89,16 +91,18 @@ class LayerBench:
         self._apply(plan, plan.make)
         return plan
 
-    def change_until(self, standing: tree.TreePlan, text: str, last: str) -> None:
-        """Make of what stands another layout in place, as a run that dies after the step whose title starts so."""
+    def change_until(self, existing: tree.TreePlan, text: str, last: str) -> None:
+        """Start to change the layout into another in place, and stop after the step with this title, as a killed run
+        does.
+        """
         node = tree.resolve(parse_expression(text), list(self.volumes))
-        whole = plan_change(standing, node, self.volumes, self.site, "next")
+        whole = plan_change(existing, node, self.volumes, self.site, "next")
         steps = itertools.takewhile(lambda step: not step.title.startswith(last), whole.make)
         (final,) = (step for step in whole.make if step.title.startswith(last))
         self._apply(whole, (*steps, final))
 
     def reopen_journal(self) -> None:
-        """Go on as another process would, that knows nothing but the file."""
+        """Open the journal again, as another process does that knows only the file."""
         self._journal = Journal(self._journal.path)
 
     def cool(self, plan: tree.TreePlan) -> None:
@@ -109,7 +113,7 @@ class LayerBench:
         repeat(plan.flush, self.host)
 
     def write(self, plan: tree.TreePlan, size_mib: int) -> str:
-        """Random bytes, whole on the disks; returns their checksum."""
+        """Write random bytes, sync them to the disks, and return their checksum."""
         path = self._data(plan)
         # not by a pipe: appends of a few KiB become a transaction group each in a pool as small as these
         fill = f"dd if=/dev/urandom of={path} bs=1M count={size_mib} status=none conv=notrunc"
@@ -127,7 +131,7 @@ class LayerBench:
         return undo_all(self._journal, self.host)
 
     def moved(self) -> dict[str, tuple[int, int]]:
-        """Bytes read and bytes written of each device since it appeared, by its name."""
+        """Return the bytes read and written of each device by name, counted since the device appeared."""
         counters = [leaf.counter for volume in self.volumes.values() for leaf in volume.leaves]
         said = self.host.run(("cat", *counters), timeout_s=_LIMIT_S).stdout.splitlines()
         rows = [line.split() for line in said]
@@ -136,13 +140,13 @@ class LayerBench:
         }
 
     def wipe(self) -> None:
-        """Erase the signatures that layouts left on whole disks, as a run does with those that it claimed."""
+        """Erase the signatures of layouts on whole disks, as a run does with disks that it claimed."""
         paths = [volume.path for name, volume in self._disks.items() if name in self._built_on]
         if paths:
             self.sh(f"wipefs --all --quiet {shlex.join(paths)} && udevadm settle")
 
     def traces(self) -> list[str]:
-        """Whatever on the machine still bears the run's label, and signatures that could be taken for a layout."""
+        """Return everything with the run's label, and signatures on disks that could be taken for a layout."""
         label = shlex.quote(self.site.label)
         script = (
             f"grep -h {label} /proc/mounts; ls -d /dev/mapper/*{label}* /dev/md/*{label}* /dev/*{label}* "

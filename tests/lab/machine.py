@@ -1,4 +1,4 @@
-"""A lab for tests, started and used by the command as its users do; and what it leaves on this machine."""
+"""A lab for tests, started and used through the command, and what it leaves on this machine."""
 
 import json
 import math
@@ -18,19 +18,19 @@ LIMIT_S = 900.0
 
 
 def poolproof(*arguments: str, env: dict[str, str] | None = None) -> Answer:
-    """Run poolproof to its end; a lab takes longer than a test's ordinary command."""
+    """Run poolproof until it ends. A lab needs a longer time limit than other commands."""
     argv, changed = [POOLPROOF, *arguments], {**os.environ, **(env or {})}
     done = subprocess.run(argv, capture_output=True, text=True, timeout=LIMIT_S, env=changed, check=False)
     return Answer(done.returncode, done.stdout, done.stderr)
 
 
 def new_name() -> str:
-    """A name that no lab has."""
+    """Return an unused name for a lab."""
     return f"test-{secrets.token_hex(3)}"
 
 
 class Machine:
-    """A lab that stands, by its record; when it was started here, also how long that took."""
+    """A running lab. If it was started here, `ready_after_s` is how long that took."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -50,24 +50,24 @@ class Machine:
 
     @property
     def qemu(self) -> int:
-        """The process that is the machine."""
+        """Return the pid of the lab's QEMU process."""
         return int((labs.folder_of(self.name) / "qemu.pid").read_text())
 
     def run(self, *argv: str) -> Answer:
         return poolproof("lab", "run", self.name, "--", *argv)
 
     def ask(self, script: str) -> str:
-        """What a shell script prints there; fails where the script fails."""
+        """Run a shell script in the lab and return its output. Fails if the script fails."""
         answer = self.run("sh", "-c", script)
         assert answer.code == 0, answer.err
         return answer.out
 
     def write(self, path: str, text: str) -> None:
-        """A program there."""
+        """Install a program in the lab."""
         self.ask(f"cat >{path} <<'END_OF_FILE'\n{text}\nEND_OF_FILE\nchmod 755 {path}")
 
     def disks(self) -> dict[str, dict[str, Any]]:
-        """What lsblk says of each disk, by its serial."""
+        """Return the facts of each disk from lsblk, by serial number."""
         listing = self.ask("lsblk --json --bytes --nodeps --output SERIAL,SIZE,ROTA,MODEL,PHY-SEC,LOG-SEC,DISC-MAX")
         return {row["serial"]: row for row in json.loads(listing)["blockdevices"] if row["serial"]}
 
@@ -78,13 +78,13 @@ class Machine:
 
 
 def processor_s(pid: int) -> float:
-    """Processor time of a process so far: utime and stime of proc_pid_stat(5)."""
+    """Return the processor time of a process so far, in seconds: utime and stime of proc_pid_stat(5)."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def traces(name: str) -> Iterator[str]:
-    """What is left of the lab of that name on this machine: processes, folders."""
+    """Return the processes and folders of the lab that are left on this machine."""
     folder = lab_folder() / "machines" / name
     for cmdline in Path("/proc").glob("[0-9]*/cmdline"):
         try:
@@ -107,5 +107,5 @@ true
 
 
 def leftovers(lab: Machine) -> str:
-    """What runs have left in a lab: mounts, folders, pools, arrays, mappings, signatures on its disks, programs."""
+    """Return what runs left in a lab: mounts, folders, pools, arrays, mappings, signatures on its disks, programs."""
     return lab.ask(_LEFT)

@@ -1,4 +1,4 @@
-"""What stands in a lab while a run lays out its test files, in the words of the storage systems' own tools."""
+"""Record the state of the storage systems in a lab while a run lays out its test files, with their own tools."""
 
 import contextlib
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ exec /usr/bin/fio "$@"
 
 @contextlib.contextmanager
 def observed(lab: Machine) -> Iterator[list[str]]:
-    """What was seen at each filling, in their order; the list is filled when the context ends."""
+    """Return the outputs, one for each time that test files were laid out. The list is filled when the context ends."""
     found: list[str] = []
     lab.write(_FIO, _OBSERVER)
     try:

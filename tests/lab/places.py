@@ -1,4 +1,4 @@
-"""Where the campaigns lie that the tests run in a lab."""
+"""Paths of the campaigns that the lab tests run."""
 
 from pathlib import Path
 

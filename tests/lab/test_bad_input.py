@@ -1,4 +1,4 @@
-"""What cannot be built is refused before anything is built: a vdev tree just where zpool itself would refuse it."""
+"""A layout that cannot be built is refused before anything is built: a vdev tree exactly when zpool would refuse it."""
 
 from pathlib import Path
 
@@ -36,7 +36,7 @@ done
 
 
 @pytest.mark.zfs("2.1", "2.3")
-def test_a_tree_is_refused_where_zpool_refuses_it(lab: Machine) -> None:
+def test_a_vdev_tree_is_refused_if_zpool_refuses_it(lab: Machine) -> None:
     said = lab.run("sh", "-c", ASKED, f"/dev/shm/{lab.name}-trees", *TREES)
     assert said.code == 0, said.err
     zpool = {line.partition(": ")[0]: line.partition(": ")[2] for line in said.out.splitlines()}

@@ -1,4 +1,4 @@
-"""The seeds' experiments in their small form, in a lab: verdicts, claims and shares. Speeds are the machine's own."""
+"""The seeds' experiments in their small form, in a lab: verdicts, claims and shares. Speeds depend on the machine."""
 
 import math
 from dataclasses import replace
@@ -23,7 +23,7 @@ LOGS = {"mirror-log": "nvme1", "mirror-cryptcache-cryptlog": "nvme2"}
 
 
 class Result:
-    """What a run's `--json` says, by layout and workload."""
+    """The output of a run's `--json`, by layout and workload."""
 
     def __init__(self, said: dict[str, Any]) -> None:
         self._cells = {(cell["layout"], cell["workload"]): cell for cell in said["cells"]}
@@ -49,7 +49,7 @@ class Result:
 
 
 def run(lab: Machine, experiment: str, tmp_path: Path, *layouts: str, workload: str = "") -> Result:
-    """The small form of the experiment; of these layouts and this workload alone, where any are named."""
+    """Run the small form of an experiment, limited to these layouts and this workload if any are named."""
     campaign = _only(read_campaign(EXPERIMENTS / f"{experiment}.yaml"), layouts)
     if workload:
         assert campaign.quick is not None
@@ -69,7 +69,7 @@ def _only(campaign: Campaign, layouts: tuple[str, ...]) -> Campaign:
 
 
 def scatter(cell: dict[str, Any]) -> float:
-    """How far a fair half may lie from 0.5 by chance, at four standard deviations: a slow machine does few reads."""
+    """Return how far a fair half may be from 0.5 by chance: four standard deviations. A slow machine does few reads."""
     return 4 * 0.5 / math.sqrt(cell["account"]["leaf_read_bytes"] / RECORD_BYTES)
 
 
@@ -94,14 +94,14 @@ def test_a_mirror_of_files_reads_from_both_sides_and_one_of_disks_from_the_ssd(l
 
 
 @BOTH
-def test_writes_go_where_there_is_room_and_not_where_it_is_fast(lab: Machine, tmp_path: Path) -> None:
+def test_writes_go_to_the_vdev_with_space_and_not_to_the_fast_one(lab: Machine, tmp_path: Path) -> None:
     result = run(lab, "write-distribution", tmp_path, "one-to-four", "unlike")
     assert set(result.verdicts("fill").values()) == {"sound"}
     assert {text: held for text, held in result.claims.items() if "share" in text and held != "held"} == {}
 
 
 @BOTH
-def test_jobs_that_share_a_zvol_are_refuted_and_those_apart_are_sound(lab: Machine, tmp_path: Path) -> None:
+def test_jobs_that_share_a_zvol_are_refuted_and_separate_ones_are_sound(lab: Machine, tmp_path: Path) -> None:
     result = run(lab, "shared-zvol", tmp_path)
     verdicts = {
         name: result.verdict("pool", name) for name in ("shared-read", "shared-write", "apart-read", "apart-write")
@@ -113,13 +113,13 @@ def test_jobs_that_share_a_zvol_are_refuted_and_those_apart_are_sound(lab: Machi
 
 
 @BOTH
-def test_a_volume_that_was_never_written_is_read_from_no_disk(lab: Machine, tmp_path: Path) -> None:
+def test_reads_of_a_fresh_zvol_do_not_reach_a_disk(lab: Machine, tmp_path: Path) -> None:
     result = run(lab, "fresh-zvol", tmp_path)
     assert result.verdict("fresh", "fresh-read") == "refuted"
     assert set(result.claims.values()) == {"held"}
 
 
-def test_of_tiers_on_mirrors_only_zfs_merges_what_jobs_overwrite(lab: Machine, tmp_path: Path) -> None:
+def test_only_zfs_merges_overwrites_of_tiers_on_mirrors(lab: Machine, tmp_path: Path) -> None:
     result = run(lab, "tiers", tmp_path, "ext4", "zfs-mirror", "md-bitmap")
     assert set(result.verdicts("apart").values()) == {"sound"}
     assert result.verdict("zfs-mirror", "shared") == "refuted"
@@ -129,7 +129,7 @@ def test_of_tiers_on_mirrors_only_zfs_merges_what_jobs_overwrite(lab: Machine, t
         assert result.share("write", mirror, "apart", "nvme1") == pytest.approx(0.5, abs=0.05)
 
 
-def test_cache_and_log_are_swapped_and_the_run_ends_with_a_choice_for_etcd(lab: Machine, tmp_path: Path) -> None:
+def test_cache_and_log_are_swapped_and_the_run_ranks_layouts_for_etcd(lab: Machine, tmp_path: Path) -> None:
     result = run(lab, "cache-and-log", tmp_path, "mirror", *LOGS, workload="etcd")
     assert result.verdicts("etcd") == dict.fromkeys(("mirror", *LOGS), "sound")
     for layout, device in LOGS.items():

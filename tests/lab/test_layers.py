@@ -1,7 +1,7 @@
-"""The layers that need a kernel of their own: built by a run in the lab, seen by its own tools, measured, taken down.
+"""The layers that need another kernel: built by a run in the lab, checked with their own tools, measured, removed.
 
-One run for each family of technologies, its campaign in campaigns/. Before the reads, the caches were emptied by the
-layout's own way, so that their bytes came through all layers; the writes say how many bytes each layout makes of one.
+There is one run for each family of technologies, with its campaign in campaigns/. Caches are dropped in the layout's
+own way before reads, so their bytes come through all layers. The writes show the write amplification of each layout.
 """
 
 import re
@@ -26,10 +26,10 @@ METADATA = 1.6
 
 @dataclass(frozen=True)
 class Expected:
-    """What the tools must have said of a layout, as regular expressions; what part of the writes each disk got.
+    """What the tools must print about a layout, as regular expressions, and the share of the writes of each disk.
 
-    `factor`: bytes written for each byte of data; `beside`: what comes on top, such as through a log or a cache.
-    `least`: a disk, and the share of the writes that it takes at least. `unread`: the disk that nobody reads.
+    `factor`: bytes written for each byte of data. `beside`: additional bytes, such as those to a log or a cache.
+    `least`: a disk, and the minimum share of the writes that it gets. `unread`: the disk that is never read.
     """
 
     seen: tuple[str, ...]
@@ -71,7 +71,7 @@ DM = {
 
 @dataclass(frozen=True)
 class LayerRun:
-    """A run of a family's campaign: its cells by layout, and what the tools said of each layout."""
+    """A run of a family's campaign: its cells by layout, and the output of the tools for each layout."""
 
     cells: Mapping[str, Mapping[str, Any]]
     seen: Mapping[str, str]
@@ -79,7 +79,7 @@ class LayerRun:
 
 
 class Runs:
-    """The runs in one lab, each made when it is first asked for."""
+    """The runs in one lab. Each is made when a test first asks for it."""
 
     def __init__(self, lab: Machine, folder: Path) -> None:
         self.lab = lab
@@ -134,8 +134,8 @@ def test_a_pool_over_whole_disks(runs: Runs, layout: str) -> None:
 
 
 @BOTH
-def test_what_a_release_of_zfs_lacks_is_told_in_its_own_words(runs: Runs) -> None:
-    """Direct I/O came with 2.3; that 2.1 has no such property only zpool knows."""
+def test_a_missing_zfs_feature_is_reported_in_zpool_s_words(runs: Runs) -> None:
+    """Direct I/O came with 2.3. Only zpool knows that 2.1 does not have this property."""
     run = runs.of("direct")
     if runs.lab.record.series == "2.3":
         check(run, "direct", DIRECT)
@@ -157,11 +157,11 @@ def test_a_volume_of_every_segment_type_and_a_locked_disk(runs: Runs, kind: str)
     check(runs.of("dm"), kind, DM[kind])
 
 
-def test_nothing_is_left_of_the_pools(runs: Runs) -> None:
+def test_no_pool_is_left(runs: Runs) -> None:
     assert runs.of("zfs").leftovers == ""
 
 
 @NEWER
 @pytest.mark.parametrize("family", ["md", "dm"])
-def test_nothing_is_left_of_arrays_and_volumes(runs: Runs, family: str) -> None:
+def test_no_array_or_volume_is_left(runs: Runs, family: str) -> None:
     assert runs.of(family).leftovers == ""

@@ -1,4 +1,6 @@
-"""A lab is what it is said to be: ready in time, its disks true, all systems real; each mishap is one error."""
+"""A lab is as documented: ready in time, with the right disks and real storage systems. Each failure is one clear
+error.
+"""
 
 import json
 import os
@@ -45,7 +47,7 @@ PROGRAMS = (
 )
 
 
-def test_disks_say_what_they_are(lab: Machine) -> None:
+def test_disks_report_their_type_and_size(lab: Machine) -> None:
     disks = lab.disks()
     assert set(disks) == set(lab.record.disks)
     assert {name: (disks[name]["size"], disks[name]["rota"], disks[name]["model"]) for name in DISKS} == DISKS
@@ -53,7 +55,7 @@ def test_disks_say_what_they_are(lab: Machine) -> None:
     assert all(row["disc-max"] > 0 for row in disks.values())
 
 
-def test_disks_have_the_names_that_were_told(lab: Machine) -> None:
+def test_disks_have_the_printed_names(lab: Machine) -> None:
     assert set(lab.record.disks.values()) <= set(lab.ask("ls /dev/disk/by-id").split())
 
 
@@ -63,37 +65,37 @@ def test_devices_on_the_lab_lists_them(lab: Machine) -> None:
 
 
 @pytest.mark.zfs("2.1", "2.3")
-def test_openzfs_is_of_the_series_that_was_asked_for(lab: Machine) -> None:
+def test_openzfs_has_the_requested_series(lab: Machine) -> None:
     series = re.escape(lab.record.series)
     assert re.search(rf"^zfs-{series}\.\d+.*\nzfs-kmod-{series}\.\d+", lab.ask("modprobe zfs && zpool version"))
 
 
-def test_every_storage_system_is_there(lab: Machine) -> None:
+def test_every_storage_system_is_installed(lab: Machine) -> None:
     missing = f"for name in {' '.join(MODULES)}; do modprobe $name || echo $name; done"
     absent = f"for name in {' '.join(PROGRAMS)}; do command -v $name >/dev/null || echo $name; done"
     assert lab.ask(f"{missing} 2>/dev/null; {absent}") == ""
 
 
-def test_what_a_build_needs_is_not_there(lab: Machine) -> None:
+def test_build_tools_are_not_installed(lab: Machine) -> None:
     assert lab.run("sh", "-c", "command -v gcc make; ls -A /usr/src").out == ""
 
 
-def test_it_has_no_network_but_the_way_in(lab: Machine) -> None:
+def test_the_guest_has_no_network_except_ssh(lab: Machine) -> None:
     assert lab.ask("ip route show default") == ""
 
 
-def test_output_and_exit_code_come_through(lab: Machine) -> None:
+def test_output_and_exit_code_are_passed_on(lab: Machine) -> None:
     answer = lab.run("sh", "-c", "echo out; echo 'a  b' >&2; exit 7")
     assert (answer.code, answer.out, answer.err) == (7, "out\n", "a  b\n")
     assert lab.run("no-such-program").code == 9
 
 
-def test_a_name_is_taken_while_it_runs(lab: Machine) -> None:
+def test_a_lab_name_is_taken_while_it_runs(lab: Machine) -> None:
     answer = poolproof("lab", "start", lab.name, "--json")
     assert answer.error["message"] == f"the lab {lab.name} is already running"
 
 
-def test_a_device_that_is_another_one_in_the_lab_is_refused(lab: Machine, tmp_path: Path) -> None:
+def test_a_device_that_differs_from_the_lab_s_is_refused(lab: Machine, tmp_path: Path) -> None:
     flags = ("-l", "rust | ext4", "-d", "rust=emulate:nvme,1G", "-w", "rw=randread,bs=16k,size=16m")
     answer = poolproof("run", *flags, "--on", lab.on, "--out", str(tmp_path / "run"), "--json")
     assert "but {emulate: hdd-7200, size: 2G} in the lab" in answer.error["message"]
@@ -117,14 +119,14 @@ def test_without_qemu_the_error_names_the_package() -> None:
     assert "qemu-system-x86" in answer.error["hint"]
 
 
-def test_more_ram_than_there_is_is_one_error() -> None:
+def test_too_much_ram_is_one_error() -> None:
     name = new_name()
     answer = poolproof("lab", "start", name, "--ram", "4T", "--json")
     assert "is available" in answer.error["message"]
     assert list(traces(name)) == []
 
 
-def test_a_lab_is_ready_in_time_and_when_it_crashed_that_is_told() -> None:
+def test_a_lab_is_ready_in_time_and_a_crash_is_reported() -> None:
     lab = Machine.start(new_name(), "--disk", "a=emulate:nvme,64M", "--ram", "1G")
     try:
         assert min(lab.ready_after_s, lab.boot_processor_s) < READY_S, f"at a load of {os.getloadavg()}"

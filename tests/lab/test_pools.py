@@ -1,4 +1,4 @@
-"""Pools: every kind of vdev, over partitions; a limit for the ARC; a busy one; a run that dies while a pool changes."""
+"""Pools: every kind of vdev over partitions, the ARC limit, a busy pool, a run that is killed while a pool changes."""
 
 import re
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from poolproof.evidence.model import Target
 from poolproof.lab.reach import reach_host
 from poolproof.layers import open_layout
 
-from .layer_bench import LabGround, LayerBench, ground_of
+from .layer_bench import LabFacts, LayerBench, facts_of
 from .machine import Machine
 
 BOTH = pytest.mark.zfs("2.1", "2.3")
@@ -24,15 +24,15 @@ _COLD = 0.85
 
 
 @pytest.fixture(scope="session")
-def ground(lab: Machine) -> Iterator[LabGround]:
+def testbed(lab: Machine) -> Iterator[LabFacts]:
     disks = {name: f"/dev/disk/by-id/{lab.record.disks[name]}" for name in "abcde"}
     with reach_host(f"lab:{lab.name}") as host:
-        yield ground_of(host, disks)
+        yield facts_of(host, disks)
 
 
 @pytest.fixture
-def bench(ground: LabGround, tmp_path: Path) -> Iterator[LayerBench]:
-    made = LayerBench(ground, tmp_path)
+def bench(testbed: LabFacts, tmp_path: Path) -> Iterator[LayerBench]:
+    made = LayerBench(testbed, tmp_path)
     try:
         yield made
     finally:
@@ -44,7 +44,7 @@ def bench(ground: LabGround, tmp_path: Path) -> Iterator[LayerBench]:
 
 @pytest.fixture(scope="module")
 def partitions(lab: Machine) -> Iterator[dict[str, str]]:
-    """Partitions by their names: zpool takes them as they are, where a whole disk has to be partitioned first."""
+    """Return partitions by name. zpool uses them as they are, while it would have to partition a whole disk first."""
     disks = [f"/dev/disk/by-id/{lab.record.disks[name]}" for name in "de"]
     split = "; ".join(f"printf ',100M\\n,100M\\n,100M\\n' | sfdisk --quiet {disk}" for disk in disks)
     named = {f"p{number}": f"{disks[number // 3]}-part{number % 3 + 1}" for number in range(6)}
@@ -94,7 +94,7 @@ def test_every_kind_of_vdev_over_partitions(
 
 
 @BOTH
-def test_a_pool_tells_of_itself_and_the_arc_gets_its_limit_back(lab: Machine, bench: LayerBench) -> None:
+def test_a_pool_is_described_and_the_arc_limit_is_restored(lab: Machine, bench: LayerBench) -> None:
     parameter = "cat /sys/module/zfs/parameters/zfs_arc_max; grep -w c_max /proc/spl/kstat/zfs/arcstats"
     before = bench.sh(f"modprobe zfs; {parameter}")
     plan = bench.build("zfs a log b recordsize=16k compression=zstd-3 ashift=12 sync=always encryption=on arc_max=128M")
@@ -127,9 +127,9 @@ def test_a_busy_pool_is_a_clear_error(bench: LayerBench) -> None:
 
 
 @pytest.mark.parametrize("last", ["attach", "detach"])
-def test_a_run_that_dies_while_a_pool_changes_leaves_nothing(bench: LayerBench, last: str) -> None:
-    standing_pool = bench.build("zfs mirror (a | luks) b | zvol 100M | ext4")
-    bench.change_until(standing_pool, "zfs mirror (a | luks) (c | luks) | zvol 100M | ext4", last)
+def test_a_run_killed_while_a_pool_changes_leaves_nothing(bench: LayerBench, last: str) -> None:
+    pool = bench.build("zfs mirror (a | luks) b | zvol 100M | ext4")
+    bench.change_until(pool, "zfs mirror (a | luks) (c | luks) | zvol 100M | ext4", last)
     bench.reopen_journal()
     assert bench.tear_down() == ()
     assert bench.traces() == []

@@ -1,4 +1,4 @@
-"""`run --lab`: a campaign's devices become a lab's disks, its figures are proven, and the lab ends with the run."""
+"""`run --lab`: a campaign's devices become the disks of a lab, results are proven, and the lab stops with the run."""
 
 import contextlib
 import os
@@ -48,7 +48,7 @@ def _own_labs() -> set[str]:
     return {path.name for path in (lab_folder() / "machines").glob("run-*")}
 
 
-def test_a_tiny_campaign_is_sound_and_its_lab_can_be_kept(campaign: Path, tmp_path: Path) -> None:
+def test_a_small_campaign_is_sound_and_its_lab_can_be_kept(campaign: Path, tmp_path: Path) -> None:
     answer = poolproof("run", str(campaign), "--lab", "--keep-lab", "--out", str(tmp_path / "run"), "--json")
     assert answer.code == 0, answer.err
     assert answer.json["verdicts"] == {"sound": 2}
@@ -60,17 +60,17 @@ def test_a_tiny_campaign_is_sound_and_its_lab_can_be_kept(campaign: Path, tmp_pa
     (name,) = _own_labs()
     try:
         assert f"poolproof lab rm {name}" in answer.err
-        _breaks_the_link_and_resumes(campaign, tmp_path, name)
+        _breaks_the_connection_and_resumes(campaign, tmp_path, name)
     finally:
         assert poolproof("lab", "rm", name).code == 0
     assert list(traces(name)) == []
 
 
-def _breaks_the_link_and_resumes(campaign: Path, tmp_path: Path, name: str) -> None:
-    """In a trial, for good as far as the run can tell: the process that holds the shared connection is killed."""
+def _breaks_the_connection_and_resumes(campaign: Path, tmp_path: Path, name: str) -> None:
+    """Kill the process that holds the shared connection during a trial, which looks permanent to the run."""
     run = tmp_path / "again"
     begun = Started(tmp_path, "run", str(campaign), "--on", f"lab:{name}", "--out", str(run), "--json")
-    _await_fio(begun, name)
+    _wait_for_fio(begun, name)
     masters = _masters(name)
     assert masters
     for pid in masters:
@@ -86,17 +86,17 @@ def _breaks_the_link_and_resumes(campaign: Path, tmp_path: Path, name: str) -> N
     assert left.out == ""
 
 
-def _await_fio(begun: Started, name: str) -> None:
-    """Wait until fio runs a trial in that lab."""
+def _wait_for_fio(begun: Started, name: str) -> None:
+    """Wait until fio runs a trial in the lab."""
     running = ("sh", "-c", "grep -aqs 'job[.]fio' /proc/[0-9]*/cmdline")
     with reach_host(f"lab:{name}") as host:
-        begun.await_that(
+        begun.wait_for(
             lambda: host.run(running, timeout_s=60, check=False).returncode == 0, "it ran no fio", seconds=300
         )
 
 
 def _masters(name: str) -> list[int]:
-    """The processes that hold a connection to that lab; ssh calls them after their socket, its clients name both."""
+    """Return the processes that hold a connection to the lab. ssh names them after their socket; clients name both."""
     words = {pid: argv for pid, argv in _processes() if argv}
     config = str(lab_folder() / "machines" / name / "ssh_config")
     clients = [argv for argv in words.values() if config in argv]
@@ -112,12 +112,12 @@ def _processes() -> Iterator[tuple[int, list[str]]]:
             yield int(folder.name), (folder / "cmdline").read_text().split("\0")
 
 
-def test_a_guest_that_crashes_in_a_trial_is_one_error_and_the_run_goes_on(campaign: Path, tmp_path: Path) -> None:
+def test_a_guest_crash_is_one_error_and_the_run_continues(campaign: Path, tmp_path: Path) -> None:
     run = tmp_path / "run"
     begun = Started(tmp_path, "run", str(campaign), "--lab", "--out", str(run), "--json")
-    begun.await_that((run / "journal.jsonl").exists, "it built nothing", seconds=400)
+    begun.wait_for((run / "journal.jsonl").exists, "it built nothing", seconds=400)
     (name,) = _own_labs()
-    _await_fio(begun, name)
+    _wait_for_fio(begun, name)
     os.kill(int((lab_folder() / "machines" / name / "qemu.pid").read_text()), signal.SIGKILL)
     answer = begun.wait(300)
     assert answer.error["message"].startswith("the lab crashed: its console ends with")
@@ -128,11 +128,11 @@ def test_a_guest_that_crashes_in_a_trial_is_one_error_and_the_run_goes_on(campai
     assert {cell["layout"] for cell in resumed.json["cells"]} == {"one", "both"}
 
 
-def test_a_run_killed_with_9_leaves_nothing_after_clean(campaign: Path, tmp_path: Path) -> None:
+def test_a_run_killed_by_sigkill_leaves_nothing_after_clean(campaign: Path, tmp_path: Path) -> None:
     run = tmp_path / "run"
     begun = Started(tmp_path, "run", str(campaign), "--lab", "--out", str(run))
     try:
-        begun.await_that((run / "journal.jsonl").exists, "it built nothing", seconds=300)
+        begun.wait_for((run / "journal.jsonl").exists, "it built nothing", seconds=300)
     finally:
         begun.signal(signal.SIGKILL)
     (name,) = _own_labs()
@@ -143,10 +143,10 @@ def test_a_run_killed_with_9_leaves_nothing_after_clean(campaign: Path, tmp_path
     assert list(traces(name)) == []
 
 
-def test_a_run_killed_while_its_lab_starts_is_found_by_clean(campaign: Path, tmp_path: Path) -> None:
+def test_clean_finds_a_run_killed_while_its_lab_starts(campaign: Path, tmp_path: Path) -> None:
     begun = Started(tmp_path, "run", str(campaign), "--lab", "--out", str(tmp_path / "run"))
     try:
-        begun.await_that(lambda: any(_consoles()), "it started no machine", seconds=120)
+        begun.wait_for(lambda: any(_consoles()), "it started no machine", seconds=120)
     finally:
         begun.signal(signal.SIGKILL)
     (name,) = _own_labs()
@@ -158,7 +158,7 @@ def _consoles() -> list[Path]:
     return list((lab_folder() / "machines").glob("run-*/qemu.pid"))
 
 
-def test_a_real_disk_is_no_disk_of_a_lab(tmp_path: Path) -> None:
+def test_a_real_disk_is_refused_in_a_lab(tmp_path: Path) -> None:
     flags = ("-l", "a | ext4", "-d", "a=disk:ata-X_1", "-w", "rw=randread,bs=16k,size=16m")
     answer = poolproof("run", *flags, "--lab", "--out", str(tmp_path / "run"), "--json")
     assert answer.error["message"].startswith("device a is a real disk")

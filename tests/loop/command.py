@@ -1,4 +1,4 @@
-"""The `poolproof` command as its users run it: a program with arguments, output and an exit code."""
+"""Run the `poolproof` command as a user does: arguments, output and an exit code."""
 
 import contextlib
 import json
@@ -21,7 +21,7 @@ _POLL_S = 0.002
 
 @dataclass(frozen=True)
 class Answer:
-    """What a poolproof said when it ended."""
+    """The output and the exit code of a finished poolproof process."""
 
     code: int
     out: str
@@ -29,12 +29,12 @@ class Answer:
 
     @property
     def json(self) -> Any:
-        """What `--json` printed: the one object that is all of standard output."""
+        """Return the object that `--json` printed. Standard output must contain nothing else."""
         return json.loads(self.out)
 
     @property
     def error(self) -> dict[str, Any]:
-        """The error that `--json` printed; fails where there is none, or where a traceback came out."""
+        """Return the error that `--json` printed. Fails if there is none or if a traceback was printed."""
         assert "Traceback" not in self.out + self.err, self.err
         error: dict[str, Any] = self.json["error"]
         assert error["exit_code"] == self.code
@@ -44,7 +44,7 @@ class Answer:
 def ask(
     *arguments: str, cwd: Path | None = None, env: Mapping[str, str] | None = None, before: Sequence[str] = ()
 ) -> Answer:
-    """Run poolproof to its end. `env` changes the environment; `before` is a program that runs it, as setpriv."""
+    """Run poolproof until it ends. `env` changes the environment. `before` runs it, as setpriv does."""
     changed = {**os.environ, **(env or {})}
     argv = [*before, POOLPROOF, *arguments]
     pipe = subprocess.PIPE
@@ -61,7 +61,7 @@ def ask(
 
 
 class Started:
-    """A poolproof that runs beside the test, to be watched, signalled or killed; its output goes to files."""
+    """A poolproof process that runs while the test watches, signals or kills it. Its output goes to files."""
 
     def __init__(self, folder: Path, *arguments: str, path: str = "") -> None:
         self._out, self._err = folder / "started.out", folder / "started.err"
@@ -80,23 +80,23 @@ class Started:
 
     @property
     def err(self) -> str:
-        """What it wrote to standard error so far."""
+        """Return what was written to standard error so far."""
         return self._err.read_text()
 
-    def await_program(self, name: str, word: str = "", seconds: float = _MEET_S) -> None:
-        """Wait until poolproof runs that program with an argument that holds the word."""
-        self.await_that(lambda: self._runs(name, word), f"it did not run {name} {word}", seconds)
+    def wait_for_program(self, name: str, word: str = "", seconds: float = _MEET_S) -> None:
+        """Wait until poolproof runs the program with an argument that contains `word`."""
+        self.wait_for(lambda: self._runs(name, word), f"it did not run {name} {word}", seconds)
 
-    def await_that(self, condition: Callable[[], bool], complaint: str, seconds: float = _MEET_S) -> None:
-        """Wait for a condition; fails when poolproof ends or the seconds are over before."""
+    def wait_for(self, condition: Callable[[], bool], failure: str, seconds: float = _MEET_S) -> None:
+        """Wait for a condition. Fails if poolproof ends first or the time is over."""
         deadline = time.monotonic() + seconds
         while not condition():
-            assert self.running, f"{complaint}; poolproof ended and said: {self.err}{self._out.read_text()}"
-            assert time.monotonic() < deadline, f"{complaint} within {seconds} s"
+            assert self.running, f"{failure}; poolproof ended and said: {self.err}{self._out.read_text()}"
+            assert time.monotonic() < deadline, f"{failure} within {seconds} s"
             time.sleep(_POLL_S)
 
     def _runs(self, name: str, word: str) -> bool:
-        """A slow program is a script: its shell comes first."""
+        """True if a child process runs the program. A slowed program is a script, so its shell comes first."""
         return any(
             name in {Path(text).name for text in argv[:2]} and word in " ".join(argv) for argv in self._children()
         )
@@ -112,7 +112,7 @@ class Started:
         self._process.send_signal(number)
 
     def kill(self) -> None:
-        """End poolproof itself with SIGKILL, as a crash would; what it started lives on."""
+        """Send SIGKILL to poolproof only, as a crash would. Its child processes keep running."""
         self._process.kill()
         self._process.wait(10)
 

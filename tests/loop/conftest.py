@@ -1,11 +1,11 @@
-"""What every test here has: root, and a ground that proves that nothing stays."""
+"""Fixtures for every loop test: root, and a testbed that proves that nothing is left on the machine."""
 
 import os
 from collections.abc import Iterator
 
 import pytest
 
-from tests.loop.ground import Ground
+from tests.loop.testbed import Testbed
 
 _LIMIT_S = 420  # a campaign of a test has 300 s: other work may stop this machine for half a minute at a time
 
@@ -18,25 +18,25 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _root() -> None:
-    """These tests build on loop devices. Without root they fail, for a test that did not run proves nothing."""
+    """Fail without root. The tests use loop devices, and a skipped test would prove nothing."""
     if os.geteuid() != 0:
         pytest.fail("tests/loop needs root: sudo .venv/bin/pytest tests/loop", pytrace=False)
 
 
 @pytest.fixture
-def ground() -> Iterator[Ground]:
-    """A ground for one test."""
-    yield from _one_ground()
+def testbed() -> Iterator[Testbed]:
+    """A testbed for one test."""
+    yield from _one_testbed()
 
 
 @pytest.fixture(scope="module")
-def shared_ground() -> Iterator[Ground]:
-    """A ground for a whole module: one campaign, many looks at it."""
-    yield from _one_ground()
+def shared_testbed() -> Iterator[Testbed]:
+    """A testbed for a whole module: several tests check the result of one campaign."""
+    yield from _one_testbed()
 
 
-def _one_ground() -> Iterator[Ground]:
-    made = Ground()
+def _one_testbed() -> Iterator[Testbed]:
+    made = Testbed()
     try:
         yield made
         assert made.traces() == []

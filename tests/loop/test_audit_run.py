@@ -1,9 +1,9 @@
-"""`poolproof audit RUN`: the trials of a real run, judged again from its files, are judged as they were."""
+"""`poolproof audit RUN` judges the trials of a real run from its files and comes to the same verdicts."""
 
 import json
 
 from tests.loop.command import ask
-from tests.loop.ground import Ground
+from tests.loop.testbed import Testbed
 
 _CAMPAIGN = """
 devices: {a: {file: 512M}}
@@ -15,9 +15,9 @@ measure: {trials: 1, time: 1s}
 """
 
 
-def test_a_run_judged_again_is_judged_as_it_was(ground: Ground) -> None:
-    ground.ask(_CAMPAIGN)
-    run = ground.runs / "run"
+def test_auditing_a_run_gives_the_same_verdicts(testbed: Testbed) -> None:
+    testbed.ask(_CAMPAIGN)
+    run = testbed.runs / "run"
     trials = [json.loads(line) for line in (run / "trials.jsonl").read_text().splitlines()]
     answer = ask("audit", str(run), "--json")
     assert answer.code == 1, answer.err

@@ -1,4 +1,4 @@
-"""Every kind of bad input ends in one clear error with the next command to type, its exit code, and a clean machine."""
+"""Every kind of bad input ends in one clear error with a next command and its exit code, and leaves a clean machine."""
 
 import os
 import re
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.loop.command import Answer, ask
-from tests.loop.ground import Ground
+from tests.loop.testbed import Testbed
 
 _READS = "workloads: {reads: {rw: randread, size: 16m}}"
 _FINE = f"""
@@ -24,7 +24,7 @@ _USAGE, _CAMPAIGN, _HOST, _RUN, _FIO = 2, 3, 4, 7, 8
 
 @dataclass(frozen=True)
 class Mistake:
-    """What to change in a campaign that is fine; the exit code; words that must be in the message, and in the hint."""
+    """A change that breaks a valid campaign, its exit code, and words that the message and the hint must contain."""
 
     right: str
     wrong: str
@@ -68,18 +68,18 @@ _MISTAKES = {
 
 
 @pytest.mark.parametrize("name", _MISTAKES)
-def test_a_mistake_in_a_campaign(ground: Ground, name: str) -> None:
+def test_an_error_in_a_campaign(testbed: Testbed, name: str) -> None:
     mistake = _MISTAKES[name]
     assert mistake.right in _FINE
-    answer = ground.ask(_FINE.replace(mistake.right, mistake.wrong))
+    answer = testbed.ask(_FINE.replace(mistake.right, mistake.wrong))
     _is_one_clear_error(answer, mistake.code, mistake.message, mistake.hint)
-    assert re.match(rf"{re.escape(str(ground.path))}/c\.yaml(:\d+)?: ", answer.error["message"]), "where it stands"
-    assert not (ground.runs / "run").exists()
-    assert ground.traces() == []
+    assert re.match(rf"{re.escape(str(testbed.path))}/c\.yaml(:\d+)?: ", answer.error["message"]), "where it stands"
+    assert not (testbed.runs / "run").exists()
+    assert testbed.traces() == []
 
 
-def test_without_json_the_error_is_text_on_standard_error(ground: Ground) -> None:
-    words = ground.words(ground.campaign(_FINE.replace("a | ext4", "a | ext5")))
+def test_without_json_the_error_is_text_on_standard_error(testbed: Testbed) -> None:
+    words = testbed.words(testbed.campaign(_FINE.replace("a | ext4", "a | ext5")))
     answer = ask(*[word for word in words if word != "--json"])
     assert (answer.code, answer.out) == (_CAMPAIGN, "")
     assert answer.err.startswith("poolproof: ")
@@ -87,8 +87,8 @@ def test_without_json_the_error_is_text_on_standard_error(ground: Ground) -> Non
     assert "Traceback" not in answer.err
 
 
-def test_a_campaign_file_that_is_not_there(ground: Ground) -> None:
-    answer = ask(*ground.words(ground.path / "nowhere.yaml"))
+def test_a_missing_campaign_file(testbed: Testbed) -> None:
+    answer = ask(*testbed.words(testbed.path / "nowhere.yaml"))
     _is_one_clear_error(answer, _CAMPAIGN, "nowhere.yaml", "path")
 
 
@@ -104,88 +104,88 @@ def test_a_campaign_file_that_is_not_there(ground: Ground) -> None:
         ("run -l 'a | ext4' -d a=file:1G", _CAMPAIGN, "workload"),
     ],
 )
-def test_a_mistake_on_the_command_line(line: str, code: int, message: str) -> None:
+def test_an_error_on_the_command_line(line: str, code: int, message: str) -> None:
     _is_one_clear_error(ask(*shlex.split(line), "--json"), code, message, "")
 
 
 @pytest.mark.parametrize("command", ["resume", "clean", "show"])
-def test_a_run_that_is_not_there(ground: Ground, command: str) -> None:
-    _is_one_clear_error(ask(command, str(ground.runs / "none"), "--json"), _RUN, "none", "runs")
+def test_a_missing_run(testbed: Testbed, command: str) -> None:
+    _is_one_clear_error(ask(command, str(testbed.runs / "none"), "--json"), _RUN, "none", "runs")
 
 
-def test_a_run_that_is_there_already(ground: Ground) -> None:
-    (ground.runs / "run").mkdir()
-    (ground.runs / "run" / "kept").write_text("mine")
-    _is_one_clear_error(ground.ask(_FINE), _RUN, "not empty", "--out")
-    assert (ground.runs / "run" / "kept").read_text() == "mine"
-    assert ground.traces() == []
+def test_a_run_that_already_exists(testbed: Testbed) -> None:
+    (testbed.runs / "run").mkdir()
+    (testbed.runs / "run" / "kept").write_text("mine")
+    _is_one_clear_error(testbed.ask(_FINE), _RUN, "not empty", "--out")
+    assert (testbed.runs / "run" / "kept").read_text() == "mine"
+    assert testbed.traces() == []
 
 
-def test_fio_is_missing(ground: Ground) -> None:
-    answer = ask(*ground.words(ground.campaign(_FINE)), env={"PATH": str(_programs_but_fio(ground))})
+def test_fio_is_missing(testbed: Testbed) -> None:
+    answer = ask(*testbed.words(testbed.campaign(_FINE)), env={"PATH": str(_programs_except_fio(testbed))})
     _is_one_clear_error(answer, _FIO, "fio is not installed", "install")
-    assert ground.traces() == []
+    assert testbed.traces() == []
 
 
 @pytest.mark.parametrize("version", ["fio-2.1", "fio-3.5", "no version at all"])
-def test_fio_is_too_old(ground: Ground, version: str) -> None:
-    folder = _programs_but_fio(ground)
+def test_fio_is_too_old(testbed: Testbed, version: str) -> None:
+    folder = _programs_except_fio(testbed)
     (folder / "fio").write_text(f"#!/bin/sh\necho {version}\n")
     (folder / "fio").chmod(0o755)
-    answer = ask(*ground.words(ground.campaign(_FINE)), env={"PATH": str(folder)})
+    answer = ask(*testbed.words(testbed.campaign(_FINE)), env={"PATH": str(folder)})
     _is_one_clear_error(answer, _FIO, version, "install")
-    assert ground.traces() == []
+    assert testbed.traces() == []
 
 
-def test_no_room_for_the_test_files_in_a_directory(ground: Ground) -> None:
-    small = ground.loop_mount("small", "ext4", "64M")
-    answer = ground.ask(_FINE.replace("a | ext4", f"dir {small}").replace("16m", "100m"))
+def test_no_room_for_the_test_files_in_a_directory(testbed: Testbed) -> None:
+    small = testbed.loop_mount("small", "ext4", "64M")
+    answer = testbed.ask(_FINE.replace("a | ext4", f"dir {small}").replace("16m", "100m"))
     _is_one_clear_error(answer, _CAMPAIGN, "100 MiB", "size")
-    assert ground.traces() == []
+    assert testbed.traces() == []
     assert [path.name for path in small.iterdir()] == ["lost+found"]
 
 
-def test_no_room_for_images_in_the_work_directory(ground: Ground) -> None:
-    """The file of a device is sparse, so what is on it may outgrow the disk below."""
-    ground.work = ground.mount_ram("small", "48M") / "work"
-    ground.work.mkdir()
-    answer = ground.ask(_FINE.replace("size: 16m", "size: 100m"))
-    _names_no_room(answer)
-    assert ground.traces() == []
-    assert list(ground.work.iterdir()) == []
+def test_no_room_for_images_in_the_work_directory(testbed: Testbed) -> None:
+    """The device's file is sparse, so it can outgrow the disk below."""
+    testbed.work = testbed.mount_ram("small", "48M") / "work"
+    testbed.work.mkdir()
+    answer = testbed.ask(_FINE.replace("size: 16m", "size: 100m"))
+    _reports_no_space(answer)
+    assert testbed.traces() == []
+    assert list(testbed.work.iterdir()) == []
 
 
-def test_the_target_fills_up_while_fio_writes(ground: Ground) -> None:
-    """Another program takes the room after the plan was made."""
-    small = ground.loop_mount("small", "ext4", "256M")
-    started = ground.start(_FINE.replace("a | ext4", f"dir {small}").replace("size: 16m", "size: 150m"))
-    started.await_that(lambda: (ground.runs / "run/run.json").exists(), "no run.json")
-    ground.command("fallocate", "-l", "150M", str(small / "other"))
-    _names_no_room(started.wait())
-    assert ground.traces() == []
+def test_the_target_fills_up_while_fio_writes(testbed: Testbed) -> None:
+    """Another program uses up the space after the plan is made."""
+    small = testbed.loop_mount("small", "ext4", "256M")
+    started = testbed.start(_FINE.replace("a | ext4", f"dir {small}").replace("size: 16m", "size: 150m"))
+    started.wait_for(lambda: (testbed.runs / "run/run.json").exists(), "no run.json")
+    testbed.command("fallocate", "-l", "150M", str(small / "other"))
+    _reports_no_space(started.wait())
+    assert testbed.traces() == []
     assert sorted(path.name for path in small.iterdir()) == ["lost+found", "other"]
 
 
-def test_no_room_for_the_run_directory(ground: Ground) -> None:
-    """What fio reports of a trial takes more than is left; with room, the run goes on."""
-    ground.runs = ground.mount_ram("small", "28K")
-    answer = ground.ask(_FINE.replace("a | ext4", "dir {data}"))
+def test_no_room_for_the_run_directory(testbed: Testbed) -> None:
+    """fio's report of a trial does not fit. With more space the run can be resumed."""
+    testbed.runs = testbed.mount_ram("small", "28K")
+    answer = testbed.ask(_FINE.replace("a | ext4", "dir {data}"))
     _is_one_clear_error(answer, _RUN, "No space left on device", "poolproof resume")
-    assert ground.traces() == []
-    ground.command("mount", "-o", "remount,size=16M", str(ground.runs))
-    assert ground.resume().wait().code == 0
-    assert len(ground.trial_lines()) == 1
+    assert testbed.traces() == []
+    testbed.command("mount", "-o", "remount,size=16M", str(testbed.runs))
+    assert testbed.resume().wait().code == 0
+    assert len(testbed.trial_lines()) == 1
 
 
 @pytest.mark.parametrize(("place", "message"), [("file", "is not a directory"), ("none", "does not exist")])
-def test_a_place_that_is_no_directory(ground: Ground, place: str, message: str) -> None:
-    (ground.path / "file").touch()
-    there = ground.path / place
-    of_layout = ground.ask(_FINE.replace("a | ext4", f"dir {there}"))
+def test_a_target_that_is_not_a_directory(testbed: Testbed, place: str, message: str) -> None:
+    (testbed.path / "file").touch()
+    there = testbed.path / place
+    of_layout = testbed.ask(_FINE.replace("a | ext4", f"dir {there}"))
     _is_one_clear_error(of_layout, _HOST, message, str(there))
-    ground.work = there
-    _is_one_clear_error(ground.ask(_FINE), _HOST, message, "--work")
-    assert not (ground.runs / "run").exists()
+    testbed.work = there
+    _is_one_clear_error(testbed.ask(_FINE), _HOST, message, "--work")
+    assert not (testbed.runs / "run").exists()
 
 
 def _is_one_clear_error(answer: Answer, code: int, message: str, hint: str) -> None:
@@ -196,8 +196,8 @@ def _is_one_clear_error(answer: Answer, code: int, message: str, hint: str) -> N
     assert error["hint"], "no next command to type"
 
 
-def _names_no_room(answer: Answer) -> None:
-    """Told before anything was built, or by the trials that could not be made: then the run ends with 6."""
+def _reports_no_space(answer: Answer) -> None:
+    """Check that the lack of space is reported, either before anything is built or by failed trials (exit code 6)."""
     assert "Traceback" not in answer.out + answer.err
     if "error" in answer.json:
         assert "space" in answer.error["message"] or "room" in answer.error["message"]
@@ -208,9 +208,9 @@ def _names_no_room(answer: Answer) -> None:
     assert "No space left on device" in cell["findings"][0]["message"]
 
 
-def _programs_but_fio(ground: Ground) -> Path:
-    """A folder with every program of this machine but fio."""
-    folder = ground.path / "programs"
+def _programs_except_fio(testbed: Testbed) -> Path:
+    """Return a folder with links to every program of this machine except fio."""
+    folder = testbed.path / "programs"
     folder.mkdir()
     for source in dict.fromkeys(Path(name).resolve() for name in os.environ["PATH"].split(":")):
         for program in _files_of(source):

@@ -1,4 +1,4 @@
-"""A run that measures each of its disks alone first, and holds its layouts against that."""
+"""A run measures each of its disks alone first, and compares its layouts with the results."""
 
 import json
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.loop.command import ask
-from tests.loop.ground import Ground
+from tests.loop.testbed import Testbed
 from tests.unit.docs.pages import documented, keys_of_value, optional_parents
 
 pytestmark = pytest.mark.slow
@@ -29,8 +29,8 @@ _QUICK_S = "{time: 500ms, trials: 2, calibrate: true, seed: 7}"
 
 
 @pytest.fixture(scope="module")
-def printed(shared_ground: Ground) -> Any:
-    answer = shared_ground.ask(_CAMPAIGN)
+def printed(shared_testbed: Testbed) -> Any:
+    answer = shared_testbed.ask(_CAMPAIGN)
     assert answer.code == 0, answer.err
     return answer.json
 
@@ -45,25 +45,29 @@ def limits(printed: Any) -> dict[tuple[str, str], Any]:
     return {(cell["layout"], cell["workload"]): cell["limit"] for cell in printed["cells"]}
 
 
-def test_each_disk_is_measured_alone_and_what_it_gives_is_proved(bare: dict[tuple[str, str], Any]) -> None:
+def test_each_disk_is_measured_alone_with_evidence(bare: dict[tuple[str, str], Any]) -> None:
     assert set(bare) == {(disk, workload) for disk in ("rust", "ssd") for workload in ("reads", "commits")}
     assert {each["verdict"] for each in bare.values()} <= {"sound", "suspect"}
     # an arm that seeks and a platter that turns, against flash: no machine makes these alike
     assert bare["ssd", "reads"]["figure"]["mean"] > 2 * bare["rust", "reads"]["figure"]["mean"]
 
 
-def test_a_file_system_on_one_disk_gives_nearly_what_the_disk_does(limits: dict[tuple[str, str], Any]) -> None:
-    """Every read costs the same seek and turn on both; the band is for where the file lies, and for a busy machine."""
+def test_a_file_system_on_one_disk_is_nearly_as_fast_as_the_disk(limits: dict[tuple[str, str], Any]) -> None:
+    """Each read costs the same seek and rotation on both. The tolerance covers the position of the file and a busy
+    machine.
+    """
     limit = limits["one", "reads"]
     assert limit["bound"] == "rust"
     assert [leaf["load"] for leaf in limit["leaves"]] == [1]
     assert 0.3 < limit["share"] < 3
 
 
-def test_a_mirror_is_bounded_by_the_slower_disk_for_writes(
+def test_the_slower_disk_bounds_the_writes_of_a_mirror(
     bare: dict[tuple[str, str], Any], limits: dict[tuple[str, str], Any]
 ) -> None:
-    """Each disk takes every byte; so it is no faster than the slower one, but for the order that btrfs gives them."""
+    """Each disk writes every byte, so the mirror is no faster than the slower disk, except for how btrfs orders the
+    writes.
+    """
     limit = limits["both", "commits"]
     loads = {leaf["device"]: leaf["load"] for leaf in limit["leaves"]}
     assert loads == {"rust": pytest.approx(1, abs=0.15), "ssd": pytest.approx(1, abs=0.15)}
@@ -72,7 +76,7 @@ def test_a_mirror_is_bounded_by_the_slower_disk_for_writes(
     assert limit["share"] > 0
 
 
-def test_the_limit_follows_from_the_bytes_that_each_disk_carried(
+def test_the_limit_follows_from_the_bytes_of_each_disk(
     printed: Any, bare: dict[tuple[str, str], Any], limits: dict[tuple[str, str], Any]
 ) -> None:
     (cell,) = [each for each in printed["cells"] if (each["layout"], each["workload"]) == ("both", "reads")]
@@ -84,7 +88,7 @@ def test_the_limit_follows_from_the_bytes_that_each_disk_carried(
     assert limit["share"] == pytest.approx(cell["figure"]["mean"] / limit["most"])
 
 
-def test_the_disks_alone_compete_with_nothing(printed: Any) -> None:
+def test_disks_measured_alone_are_not_ranked(printed: Any) -> None:
     assert {cell["layout"] for cell in printed["cells"]} == {"one", "both"}
     ranked = ask("rank", printed["run"], "--json").json
     assert {each["layout"] for each in ranked["layouts"]} <= {"one", "both"}
@@ -97,19 +101,19 @@ def test_the_disks_alone_compete_with_nothing(printed: Any) -> None:
     assert "bare:" not in shown
 
 
-def test_their_trials_are_kept_like_all_others(printed: Any, shared_ground: Ground) -> None:
-    assert printed["run"] == str(shared_ground.runs / "run")
-    kept = [json.loads(line) for line in shared_ground.trial_lines()]
+def test_trials_of_disks_measured_alone_are_saved(printed: Any, shared_testbed: Testbed) -> None:
+    assert printed["run"] == str(shared_testbed.runs / "run")
+    kept = [json.loads(line) for line in shared_testbed.trial_lines()]
     assert [trial["layout"] for trial in kept][:4] == ["bare:rust"] * 2 + ["bare:ssd"] * 2
-    folder = shared_ground.runs / "run/cells/bare:rust/reads/1"
+    folder = shared_testbed.runs / "run/cells/bare:rust/reads/1"
     assert {"job.fio", "fio.json", "evidence.json", "samples.jsonl"} <= {path.name for path in folder.iterdir()}
     assert "direct=1" in (folder / "job.fio").read_text()
     assert all(trial["account"]["leaf_read_bytes"] for trial in kept if trial["workload"] == "reads")
-    (listed,) = ask("runs", str(shared_ground.runs), "--json").json["runs"]
+    (listed,) = ask("runs", str(shared_testbed.runs), "--json").json["runs"]
     assert (listed["state"], listed["cells"], listed["cells_wanted"]) == ("finished", 8, 8)
 
 
-def test_the_object_with_limits_is_the_documented_one(printed: Any) -> None:
+def test_the_json_with_limits_is_documented(printed: Any) -> None:
     keys = keys_of_value(printed, free=_PRINTED_FREE)
     rows = documented("json.md", "The object of a run")
     assert keys <= rows
@@ -117,18 +121,18 @@ def test_the_object_with_limits_is_the_documented_one(printed: Any) -> None:
     assert {row for row in rows if row.startswith("bare[].")} <= keys | optional_parents(keys)
 
 
-def test_a_run_that_is_killed_among_the_disks_alone_goes_on_there(ground: Ground) -> None:
+def test_a_run_killed_while_measuring_disks_alone_resumes_there(testbed: Testbed) -> None:
     text = _CAMPAIGN.replace("measure: {time: 4s, trials: 1, calibrate: true}", f"measure: {_QUICK_S}")
-    started = ground.start(text)
-    started.await_that(lambda: len(ground.trial_lines()) >= 3, "no three trials")
+    started = testbed.start(text)
+    started.wait_for(lambda: len(testbed.trial_lines()) >= 3, "no three trials")
     started.kill()
-    kept = ground.trial_lines()
-    answer = ground.resume().wait()
+    kept = testbed.trial_lines()
+    answer = testbed.resume().wait()
     assert answer.code == 0, answer.err
-    assert ground.trial_lines()[: len(kept)] == kept
-    trials = [json.loads(line) for line in ground.trial_lines()]
+    assert testbed.trial_lines()[: len(kept)] == kept
+    trials = [json.loads(line) for line in testbed.trial_lines()]
     keys = [(trial["layout"], trial["workload"], trial["number"]) for trial in trials]
     assert len(keys) == len(set(keys)) == 4 * 2 * 2
     assert sum(layout.startswith("bare:") for layout, _, _ in keys) == 8
     assert len(answer.json["bare"]) == 4
-    assert ground.traces() == []
+    assert testbed.traces() == []

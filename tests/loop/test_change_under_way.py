@@ -1,4 +1,6 @@
-"""poolproof dies by SIGKILL while a command of its own is at work: `clean` waits for that, then undoes what it made."""
+"""poolproof is killed by SIGKILL while one of its commands runs. `clean` waits for the command and then undoes its
+change.
+"""
 
 import os
 import shutil
@@ -7,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.loop.command import Started
-from tests.loop.ground import Ground
+from tests.loop.testbed import Testbed
 
 _CAMPAIGN = """
 devices: {a: {file: 256M}}
@@ -18,21 +20,21 @@ measure: {trials: 1, time: 1s}
 
 
 @pytest.mark.parametrize("program", ["losetup", "mount"])
-def test_a_clean_right_after_the_kill_leaves_nothing(ground: Ground, program: str) -> None:
-    gate = _gated(ground.path, program)
-    started = Started(ground.path, *ground.words(ground.campaign(_CAMPAIGN)), path=f"{ground.path / 'gated'}:")
-    started.await_program(program, f"{ground.work}/")
+def test_clean_right_after_the_kill_leaves_nothing(testbed: Testbed, program: str) -> None:
+    gate = _gated(testbed.path, program)
+    started = Started(testbed.path, *testbed.words(testbed.campaign(_CAMPAIGN)), path=f"{testbed.path / 'gated'}:")
+    started.wait_for_program(program, f"{testbed.work}/")
     started.kill()
-    cleaning = Started(ground.path, "clean", str(ground.runs / "run"))
-    cleaning.await_that(lambda: "wait for process" in cleaning.err, "it did not wait for the command under way")
+    cleaning = Started(testbed.path, "clean", str(testbed.runs / "run"))
+    cleaning.wait_for(lambda: "wait for process" in cleaning.err, "it did not wait for the command under way")
     gate.write_text("go\n")
     answer = cleaning.wait()
     assert answer.code == 0, answer.out + answer.err
-    assert ground.traces() == []
+    assert testbed.traces() == []
 
 
 def _gated(folder: Path, program: str) -> Path:
-    """Put a program on the PATH that waits at a gate before it does its work on the layout; a line opens the gate."""
+    """Put a program on the PATH that waits for a line on a pipe before it does its work."""
     gate, gated = folder / "gate", folder / "gated"
     os.mkfifo(gate)
     gated.mkdir()

@@ -1,9 +1,11 @@
-"""`cold: reads`: caches are cold before what reads; what only writes begins at rest, without closing its layout."""
+"""`cold: reads`: caches are dropped before workloads that read. A workload that only writes starts from a synced
+layout, which is not remounted.
+"""
 
 import json
 from pathlib import Path
 
-from tests.loop.ground import Ground
+from tests.loop.testbed import Testbed
 
 _CAMPAIGN = """
 devices: {a: {file: 256M}}
@@ -15,8 +17,8 @@ measure: {trials: 2, time: 1s, cold: reads}
 """
 
 
-def test_only_what_reads_is_cooled(ground: Ground) -> None:
-    answer = ground.ask(_CAMPAIGN)
+def test_caches_are_dropped_only_before_reads(testbed: Testbed) -> None:
+    answer = testbed.ask(_CAMPAIGN)
     assert answer.code == 0, answer.err
     cells = {cell["workload"]: cell for cell in answer.json["cells"]}
     assert {name: cell["verdict"] for name, cell in cells.items()} == {"scans": "sound", "logs": "sound"}

@@ -1,9 +1,9 @@
-"""The demo, whole: the trap is refuted on every layout, and nothing else is."""
+"""The whole demo: the misleading job is refuted on every layout, and nothing else is."""
 
 import pytest
 
 from tests.loop.command import Started
-from tests.loop.ground import Ground
+from tests.loop.testbed import Testbed
 
 _LAYOUTS = {"hdd-ext4", "ssd-ext4", "raid1", "mergerfs"}
 _HONEST = {"random-reads", "big-writes", "etcd"}
@@ -12,9 +12,9 @@ _LIMIT_S = 500.0
 
 @pytest.mark.slow
 @pytest.mark.timeout(_LIMIT_S + 60)
-def test_the_demo_refutes_the_trap_and_nothing_else(ground: Ground) -> None:
-    words = ["demo", "--out", str(ground.runs / "run"), "--work", str(ground.work), "--json"]
-    answer = Started(ground.path, *words).wait(_LIMIT_S)
+def test_the_demo_refutes_only_the_misleading_job(testbed: Testbed) -> None:
+    words = ["demo", "--out", str(testbed.runs / "run"), "--work", str(testbed.work), "--json"]
+    answer = Started(testbed.path, *words).wait(_LIMIT_S)
     assert answer.code == 0, answer.out + answer.err
     cells = {(cell["layout"], cell["workload"]): cell for cell in answer.json["cells"]}
     assert set(cells) == {(layout, workload) for layout in _LAYOUTS for workload in (*_HONEST, "eight-writers")}
@@ -29,4 +29,4 @@ def test_the_demo_refutes_the_trap_and_nothing_else(ground: Ground) -> None:
         else:
             assert cell["verdict"] in ("sound", "suspect"), told
     assert sum(cell["verdict"] == "sound" for cell in cells.values()) >= len(_LAYOUTS) * len(_HONEST) - 2
-    assert ground.traces() == []
+    assert testbed.traces() == []

@@ -1,4 +1,4 @@
-"""A real disk that is in use, holds something or is not permitted is refused, and stays as it is."""
+"""A real disk that is in use, not empty or not permitted is refused and not changed."""
 
 import contextlib
 import hashlib
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.loop.command import Answer, ask
-from tests.loop.ground import Ground
+from tests.loop.testbed import Testbed
 from tests.unit.docs.pages import documented, keys_of_value
 
 _BY_ID = Path("/dev/disk/by-id")
@@ -24,33 +24,33 @@ workloads: {{reads: {{rw: randread, size: 16m}}}}
 
 
 @pytest.mark.parametrize("permitted", [(), ("--wipe", _NAME)], ids=["", "with --wipe"])
-def test_the_disk_that_this_machine_runs_on(ground: Ground, permitted: tuple[str, ...]) -> None:
-    """Only planned, for the case that the guard should fail: --dry-run passes the same guard and changes nothing."""
-    with _named(_a_mounted_disk(ground)):
-        answer = ask(*ground.words(ground.campaign(_CAMPAIGN)), *permitted, "--dry-run")
-    _is_refused(ground, answer)
+def test_the_disk_that_this_machine_runs_on(testbed: Testbed, permitted: tuple[str, ...]) -> None:
+    """The test only plans, in case the guard fails. --dry-run passes the same guard and changes nothing."""
+    with _named(_a_mounted_disk(testbed)):
+        answer = ask(*testbed.words(testbed.campaign(_CAMPAIGN)), *permitted, "--dry-run")
+    _is_refused(testbed, answer)
     assert "is mounted at" in answer.error["message"]
     assert answer.error["hint"].startswith("umount ")
 
 
 @pytest.mark.parametrize("permitted", [(), ("--wipe", _NAME)], ids=["", "with --wipe"])
-def test_a_block_device_with_a_mounted_file_system(ground: Ground, permitted: tuple[str, ...]) -> None:
-    point = ground.loop_mount("used", "ext4", "64M")
+def test_a_block_device_with_a_mounted_file_system(testbed: Testbed, permitted: tuple[str, ...]) -> None:
+    point = testbed.loop_mount("used", "ext4", "64M")
     (point / "kept").write_text("mine")
-    ground.command("mount", "-o", "remount,ro", str(point))  # ext4 itself goes on writing for a while
+    testbed.command("mount", "-o", "remount,ro", str(point))  # ext4 itself goes on writing for a while
     image, device = (
-        ground.path / "used.img",
-        ground.command("findmnt", "--noheadings", "--output", "SOURCE", str(point)),
+        testbed.path / "used.img",
+        testbed.command("findmnt", "--noheadings", "--output", "SOURCE", str(point)),
     )
     before = hashlib.sha256(image.read_bytes()).digest()
     with _named(device):
-        answer = ask(*ground.words(ground.campaign(_CAMPAIGN)), *permitted)
-    _is_refused(ground, answer)
+        answer = ask(*testbed.words(testbed.campaign(_CAMPAIGN)), *permitted)
+    _is_refused(testbed, answer)
     assert hashlib.sha256(image.read_bytes()).digest() == before
 
 
-def test_the_list_of_disks_says_who_uses_each(ground: Ground) -> None:
-    path = _a_mounted_disk(ground)
+def test_the_list_of_disks_says_who_uses_each(testbed: Testbed) -> None:
+    path = _a_mounted_disk(testbed)
     found = ask("devices", "--json").json
     (disk,) = [disk for disk in found["disks"] if disk["path"] == path]
     assert not disk["usable"]
@@ -61,17 +61,17 @@ def test_the_list_of_disks_says_who_uses_each(ground: Ground) -> None:
     assert line.endswith(disk["state"])
 
 
-def _is_refused(ground: Ground, answer: Answer) -> None:
+def _is_refused(testbed: Testbed, answer: Answer) -> None:
     assert answer.code == _GUARD, answer.out + answer.err
     assert _NAME in answer.error["message"]
     assert answer.error["hint"]
-    assert not (ground.runs / "run").exists()
-    assert ground.traces() == []
+    assert not (testbed.runs / "run").exists()
+    assert testbed.traces() == []
 
 
 @contextlib.contextmanager
 def _named(device: str) -> Iterator[None]:
-    """Give a block device a by-id name, as udev does where it runs."""
+    """Give a block device a by-id name, as udev does."""
     made = [folder for folder in (_BY_ID, _BY_ID.parent) if not folder.exists()]
     _BY_ID.mkdir(parents=True, exist_ok=True)
     link = _BY_ID / _NAME
@@ -84,8 +84,8 @@ def _named(device: str) -> Iterator[None]:
             folder.rmdir()
 
 
-def _a_mounted_disk(ground: Ground) -> str:
-    listing = json.loads(ground.command("lsblk", "--json", "--output", "PATH,TYPE,MOUNTPOINTS"))
+def _a_mounted_disk(testbed: Testbed) -> str:
+    listing = json.loads(testbed.command("lsblk", "--json", "--output", "PATH,TYPE,MOUNTPOINTS"))
     disks = [row for row in listing["blockdevices"] if row["type"] == "disk" and _mount_points(row)]
     assert disks, "this machine shows no disk that is mounted"
     path: str = disks[0]["path"]

@@ -1,4 +1,4 @@
-"""What a real run prints and keeps is what docs/json.md and docs/run-directory.md say."""
+"""The output and the files of a real run match docs/json.md and docs/run-directory.md."""
 
 import json
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.loop.ground import Ground
+from tests.loop.testbed import Testbed
 from tests.unit.docs.pages import documented, keys_of_value, optional_parents
 
 CAMPAIGN = """
@@ -39,20 +39,20 @@ FREE = frozenset({"verdicts", "facts", "versions", "stored_bytes", "seconds", "l
 
 
 @pytest.fixture(scope="module")
-def printed(shared_ground: Ground) -> Any:
-    answer = shared_ground.ask(CAMPAIGN)
+def printed(shared_testbed: Testbed) -> Any:
+    answer = shared_testbed.ask(CAMPAIGN)
     assert answer.code == 0, answer.err
     return answer.json
 
 
 @pytest.fixture(scope="module")
-def directory(shared_ground: Ground, printed: Any) -> Path:
-    path = shared_ground.runs / "run"
+def directory(shared_testbed: Testbed, printed: Any) -> Path:
+    path = shared_testbed.runs / "run"
     assert Path(printed["run"]) == path
     return path
 
 
-def test_the_object_of_a_run_is_the_documented_one(printed: Any) -> None:
+def test_the_json_of_a_run_is_documented(printed: Any) -> None:
     keys = keys_of_value(printed, free=PRINTED_FREE)
     rows = documented("json.md", "The object of a run")
     assert keys <= rows
@@ -78,7 +78,7 @@ def test_a_file_of_each_trial_holds_documented_keys(directory: Path, name: str) 
         assert all(keys_of_value(json.loads(text), free) <= rows for text in texts)
 
 
-def test_no_file_is_undocumented(directory: Path) -> None:
+def test_every_file_is_documented(directory: Path) -> None:
     page = (Path(__file__).parents[2] / "docs" / "run-directory.md").read_text()
     names = {path.name for path in directory.rglob("*") if path.is_file()}
     assert {"run.json", "trials.jsonl", "journal.jsonl", "job.fio", "fio.json", "evidence.json"} <= names

@@ -1,4 +1,4 @@
-"""`fill: false`: the user's own files are read as they are, and come out of it as they were, whatever was asked."""
+"""`fill: false`: existing files are only read, and never changed, whatever the workload is."""
 
 import hashlib
 import os
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.loop.ground import Ground
+from tests.loop.testbed import Testbed
 
 _CAMPAIGN = """
 layouts: {found: dir {data}}
@@ -17,8 +17,8 @@ _BYTES = 1 << 20
 
 
 @pytest.fixture
-def mine(ground: Ground) -> Path:
-    path = ground.data / "mine.db"
+def mine(testbed: Testbed) -> Path:
+    path = testbed.data / "mine.db"
     path.write_bytes(os.urandom(_BYTES))
     return path
 
@@ -36,29 +36,29 @@ def mine(ground: Ground) -> Path:
         ("size: 1m, rw: randtrim", "this workload would overwrite them"),
     ],
 )
-def test_what_would_change_a_file_is_refused(ground: Ground, mine: Path, job: str, said: str) -> None:
+def test_a_job_that_would_change_an_existing_file_is_refused(testbed: Testbed, mine: Path, job: str, said: str) -> None:
     before = _state(mine)
-    answer = ground.ask(_campaign(job))
+    answer = testbed.ask(_campaign(job))
     assert answer.code == 3, answer.out
     assert said in answer.error["message"]
     assert _state(mine) == before
 
 
-def test_a_file_as_long_as_the_job_is_read_and_stays_as_it_was(ground: Ground, mine: Path) -> None:
+def test_an_existing_file_of_the_right_size_is_only_read(testbed: Testbed, mine: Path) -> None:
     before = _state(mine)
-    (cell,) = ground.cells(_campaign("size: 1m, numjobs: 2")).values()
+    (cell,) = testbed.cells(_campaign("size: 1m, numjobs: 2")).values()
     assert cell["account"]["fio_read_bytes"] > 0
     assert _state(mine) == before
-    assert ground.traces() == []
+    assert testbed.traces() == []
 
 
 def _campaign(job: str) -> str:
-    """A key that the job names itself is left out of the common ones."""
+    """Return a campaign. A key of the job replaces the common one."""
     asked = _CAMPAIGN.replace("rw: randread, ", "") if "rw: " in job else _CAMPAIGN
     return asked.replace("JOB", job)
 
 
 def _state(path: Path) -> tuple[str, int, int]:
-    """What the file holds, its inode, and when it was written last."""
+    """Return the contents, the inode and the modification time of the file."""
     found = path.stat()
     return hashlib.sha256(path.read_bytes()).hexdigest(), found.st_ino, found.st_mtime_ns

@@ -1,7 +1,8 @@
-"""autotierfs hangs, as it was seen to: it is found out by a time limit, ended, unmounted, and the campaign goes on.
+"""autotierfs hangs, as observed in practice. A time limit detects this, autotierfs is killed and unmounted, and the
+campaign continues.
 
-No package brings autotier, so a stand-in takes its place: mergerfs under autotierfs's name and with its command line, a
-real FUSE file system, which is stopped (SIGSTOP) in the middle of a trial. It answers nobody from then on.
+No package contains autotier, so the test uses mergerfs under autotierfs's name and command line. It is a real FUSE file
+system, stopped with SIGSTOP during a trial. It answers no request after that.
 """
 
 import os
@@ -13,7 +14,7 @@ import pytest
 
 from poolproof.measure.health_check import EVERY_S, LIMIT_S
 from tests.loop.command import Started
-from tests.loop.ground import Ground
+from tests.loop.testbed import Testbed
 
 pytestmark = [pytest.mark.slow, pytest.mark.waits]
 
@@ -41,9 +42,9 @@ echo "tier2   200 MiB   200 MiB   100.00 %    0.00 B      0.00 % x"
 
 
 @pytest.fixture
-def programs(ground: Ground) -> Path:
-    """The folder of the two programs' stand-ins, to be first in the PATH."""
-    folder, inner = ground.path / "autotier", ground.path / "inner"
+def programs(testbed: Testbed) -> Path:
+    """The folder of the two substitutes, to be first in the PATH."""
+    folder, inner = testbed.path / "autotier", testbed.path / "inner"
     inner.mkdir(parents=True)
     folder.mkdir()
     named = inner / "autotierfs"
@@ -54,42 +55,42 @@ def programs(ground: Ground) -> Path:
     return folder
 
 
-def test_it_is_measured_like_any_other(ground: Ground, programs: Path) -> None:
-    started = _start(ground, _CAMPAIGN, programs)
+def test_it_is_measured_like_any_other_layout(testbed: Testbed, programs: Path) -> None:
+    started = _start(testbed, _CAMPAIGN, programs)
     answer = started.wait()
     assert answer.code == 0, answer.err
     verdicts = {cell["layout"]: cell["verdict"] for cell in answer.json["cells"]}
     assert verdicts == {"tiers": "sound", "plain": "sound"}, [
         finding for cell in answer.json["cells"] for finding in cell["findings"]
     ]
-    assert ground.traces() == []
+    assert testbed.traces() == []
 
 
 @pytest.mark.timeout(900)
-def test_what_hangs_is_ended_and_the_campaign_goes_on(ground: Ground, programs: Path) -> None:
-    started = _start(ground, _CAMPAIGN, programs)
-    pid = _autotierfs(started, ground)
+def test_a_hung_layer_is_killed_and_the_campaign_continues(testbed: Testbed, programs: Path) -> None:
+    started = _start(testbed, _CAMPAIGN, programs)
+    pid = _autotierfs(started, testbed)
     os.kill(pid, signal.SIGSTOP)
-    started.await_that(lambda: "did not answer" in started.err, "nobody noticed", seconds=3 * LIMIT_S + 4 * EVERY_S)
+    started.wait_for(lambda: "did not answer" in started.err, "nobody noticed", seconds=3 * LIMIT_S + 4 * EVERY_S)
     answer = started.wait()
     assert answer.code == 0, answer.err
-    assert f"autotierfs on {ground.work}" in answer.err
+    assert f"autotierfs on {testbed.work}" in answer.err
     found = {(cell["layout"], cell["workload"]): cell["verdict"] for cell in answer.json["cells"]}
     assert found == {
         **{("tiers", name): "failed" for name in ("reads", "scans")},
         **{("plain", name): "sound" for name in ("reads", "scans")},
     }
-    assert any(f"did not answer for {LIMIT_S:g} s and was killed" in line for line in ground.trial_lines())
+    assert any(f"did not answer for {LIMIT_S:g} s and was killed" in line for line in testbed.trial_lines())
     assert not Path(f"/proc/{pid}").exists()
-    assert ground.traces() == []
+    assert testbed.traces() == []
 
 
-def _start(ground: Ground, text: str, programs: Path) -> Started:
-    return Started(ground.path, *ground.words(ground.campaign(text)), path=f"{programs}:")
+def _start(testbed: Testbed, text: str, programs: Path) -> Started:
+    return Started(testbed.path, *testbed.words(testbed.campaign(text)), path=f"{programs}:")
 
 
-def _autotierfs(started: Started, ground: Ground) -> int:
-    """Its process, once fio works on it."""
-    started.await_program("fio", "job.fio", seconds=60)
-    (file,) = ground.work.glob("poolproof-*/mnt/*autotier.pid")
+def _autotierfs(started: Started, testbed: Testbed) -> int:
+    """Return its process as soon as fio uses it."""
+    started.wait_for_program("fio", "job.fio", seconds=60)
+    (file,) = testbed.work.glob("poolproof-*/mnt/*autotier.pid")
     return int(file.read_text())

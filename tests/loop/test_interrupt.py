@@ -1,4 +1,4 @@
-"""Ctrl-C, twice, and SIGTERM: the run ends in order, keeps what was finished, and can be resumed."""
+"""Ctrl-C, a second Ctrl-C, SIGTERM and SIGHUP: the run cleans up, saves finished trials, and can be resumed."""
 
 import json
 import os
@@ -9,7 +9,7 @@ import time
 import pytest
 
 from tests.loop.command import POOLPROOF, Answer, Started
-from tests.loop.ground import Ground
+from tests.loop.testbed import Testbed
 
 _CAMPAIGN = """
 devices: {a: {emulate: sata-ssd, size: 512M}, b: {file: 512M}}
@@ -23,66 +23,70 @@ _SOON_S = 90.0
 _LIMIT_S = 300.0
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
-def test_a_signal_in_a_trial_ends_the_run_in_order(ground: Ground, number: signal.Signals) -> None:
-    started = _in_the_second_trial(ground)
+_SLOW_SIGNALS = [pytest.param(number, marks=pytest.mark.slow) for number in (signal.SIGTERM, signal.SIGHUP)]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, *_SLOW_SIGNALS], ids=lambda number: number.name)
+def test_a_signal_during_a_trial_stops_the_run_and_cleans_up(testbed: Testbed, number: signal.Signals) -> None:
+    started = _in_the_second_trial(testbed)
     started.signal(number)
-    _is_stopped(ground, started.wait(_SOON_S))
-    _goes_on(ground)
+    _stopped_cleanly(testbed, started.wait(_SOON_S))
+    _resumes_whole(testbed)
 
 
 @pytest.mark.parametrize("program", ["nbdkit", "mkfs.btrfs", "mount", "umount"])
-def test_ctrl_c_while_building_or_cooling(ground: Ground, program: str) -> None:
-    started = ground.start(_CAMPAIGN, slow=program)
-    ground.await_begun(started)
-    started.await_program(program)
+def test_ctrl_c_while_building_or_dropping_caches(testbed: Testbed, program: str) -> None:
+    started = testbed.start(_CAMPAIGN, slow=program)
+    testbed.wait_until_planned(started)
+    started.wait_for_program(program)
     started.signal(signal.SIGINT)
-    _is_stopped(ground, started.wait(_SOON_S))
+    _stopped_cleanly(testbed, started.wait(_SOON_S))
 
 
-def test_ctrl_c_while_filling(ground: Ground) -> None:
-    started = ground.start(_CAMPAIGN)
-    started.await_program("fio", "fill.fio")
+def test_ctrl_c_while_filling(testbed: Testbed) -> None:
+    started = testbed.start(_CAMPAIGN)
+    started.wait_for_program("fio", "fill.fio")
     started.signal(signal.SIGINT)
-    _is_stopped(ground, started.wait(_SOON_S))
+    _stopped_cleanly(testbed, started.wait(_SOON_S))
 
 
-def test_ctrl_c_before_anything_is_built(ground: Ground) -> None:
-    """While the plan is made: fio is asked for its options, or the host for its disks."""
-    started = ground.start(_CAMPAIGN)
-    started.await_program("fio")
+def test_ctrl_c_before_anything_is_built(testbed: Testbed) -> None:
+    """The signal arrives during planning, when fio is asked for its options or the host for its disks."""
+    started = testbed.start(_CAMPAIGN)
+    started.wait_for_program("fio")
     started.signal(signal.SIGINT)
-    _is_stopped(ground, started.wait(_SOON_S))
-    assert not (ground.runs / "run").exists()
+    _stopped_cleanly(testbed, started.wait(_SOON_S))
+    assert not (testbed.runs / "run").exists()
 
 
-def test_a_second_ctrl_c_does_not_disturb_the_taking_down(ground: Ground) -> None:
-    started = _in_the_second_trial(ground)
+def test_a_second_ctrl_c_does_not_disturb_the_cleanup(testbed: Testbed) -> None:
+    started = _in_the_second_trial(testbed)
     started.signal(signal.SIGINT)
-    started.await_that(lambda: "stopping and cleaning up" in started.err, "it did not say what it does")
+    started.wait_for(lambda: "stopping and cleaning up" in started.err, "it did not say what it does")
     started.signal(signal.SIGINT)
     time.sleep(0.1)
     started.signal(signal.SIGTERM)
     answer = started.wait(_SOON_S)
     assert "still cleaning up" in answer.err
-    _is_stopped(ground, answer)
-    _goes_on(ground)
+    _stopped_cleanly(testbed, answer)
+    _resumes_whole(testbed)
 
 
-def test_ctrl_c_while_the_last_layout_is_taken_down(ground: Ground) -> None:
-    """Every trial is done by then; what stands comes down, and resume has nothing left to measure."""
-    started = ground.start(_CAMPAIGN)
-    started.await_that(lambda: len(ground.trial_lines()) == 4, "the trials did not end", 150.0)
+@pytest.mark.slow
+def test_ctrl_c_while_the_last_layout_is_removed(testbed: Testbed) -> None:
+    """Every trial has ended. The layout is removed, and `resume` has nothing to measure."""
+    started = testbed.start(_CAMPAIGN)
+    started.wait_for(lambda: len(testbed.trial_lines()) == 4, "the trials did not end", 150.0)
     started.signal(signal.SIGINT)
     answer = started.wait(_SOON_S)
     assert answer.code in (0, 130)  # the run may have been over already
-    assert ground.traces() == []
-    _goes_on(ground)
+    assert testbed.traces() == []
+    _resumes_whole(testbed)
 
 
-def test_a_run_goes_on_when_nobody_reads_its_progress_any_more(ground: Ground) -> None:
-    """As when the `tee` behind it was ended."""
-    words = ground.words(ground.campaign(_CAMPAIGN.replace("time: 1s", "time: 500ms")))
+def test_a_run_continues_when_its_progress_pipe_is_closed(testbed: Testbed) -> None:
+    """This happens when a `tee` behind poolproof ends."""
+    words = testbed.words(testbed.campaign(_CAMPAIGN.replace("time: 1s", "time: 500ms")))
     reader, writer = os.pipe()
     os.close(reader)
     with os.fdopen(writer, "w") as nobody:
@@ -90,31 +94,31 @@ def test_a_run_goes_on_when_nobody_reads_its_progress_any_more(ground: Ground) -
             [POOLPROOF, *words], stdout=subprocess.PIPE, stderr=nobody, timeout=_LIMIT_S, check=False, text=True
         )
     assert done.returncode == 0, done.stdout
-    assert len(ground.trial_lines()) == len(json.loads(done.stdout)["cells"]) == 4
+    assert len(testbed.trial_lines()) == len(json.loads(done.stdout)["cells"]) == 4
 
 
-def _in_the_second_trial(ground: Ground) -> Started:
-    started = ground.start(_CAMPAIGN)
-    started.await_that(lambda: len(ground.trial_lines()) == 1, "no trial ended", 150.0)
-    started.await_program("fio", "job.fio")
+def _in_the_second_trial(testbed: Testbed) -> Started:
+    started = testbed.start(_CAMPAIGN)
+    started.wait_for(lambda: len(testbed.trial_lines()) == 1, "no trial ended", 150.0)
+    started.wait_for_program("fio", "job.fio")
     return started
 
 
-def _is_stopped(ground: Ground, answer: Answer) -> None:
+def _stopped_cleanly(testbed: Testbed, answer: Answer) -> None:
     assert answer.code == 130
     assert answer.error["message"]
-    assert ground.traces() == []
+    assert testbed.traces() == []
 
 
-def _goes_on(ground: Ground) -> None:
-    """A resume ends with every trial once, those from before unchanged."""
-    kept = ground.trial_lines()
+def _resumes_whole(testbed: Testbed) -> None:
+    """Check that a resumed run has every trial once and that earlier trials are unchanged."""
+    kept = testbed.trial_lines()
     assert kept
-    answer = ground.resume().wait()
+    answer = testbed.resume().wait()
     assert answer.code == 0, answer.err
-    assert ground.trial_lines()[: len(kept)] == kept
-    trials = [json.loads(line) for line in ground.trial_lines()]
+    assert testbed.trial_lines()[: len(kept)] == kept
+    trials = [json.loads(line) for line in testbed.trial_lines()]
     done = sorted((trial["layout"], trial["workload"]) for trial in trials)
     assert done == [(layout, workload) for layout in ("both", "found") for workload in ("reads", "writes")]
     assert {trial["verdict"] for trial in trials} == {"sound"}, [trial["findings"] for trial in trials]
-    assert ground.traces() == []
+    assert testbed.traces() == []

@@ -1,4 +1,4 @@
-"""`poolproof run` on a real terminal of 80×24: a live screen, and afterwards a clean terminal with the table."""
+"""`poolproof run` on a terminal of 80×24: a live screen, and then a clean terminal with the table."""
 
 import contextlib
 import errno
@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from tests.loop.command import POOLPROOF
-from tests.loop.ground import Ground
+from tests.loop.testbed import Testbed
 
 _CAMPAIGN = """
 question: Which is it?
@@ -32,7 +32,7 @@ _ENTER, _LEAVE, _SHOW_CURSOR = "\x1b[?1049h", "\x1b[?1049l", "\x1b[?25h"
 
 
 class Terminal:
-    """A pseudo-terminal of 80×24 in which poolproof runs; `text` is all that it wrote."""
+    """A pseudo-terminal of 80×24 in which poolproof runs. `text` is everything it wrote."""
 
     def __init__(self, *arguments: str) -> None:
         self._ours, theirs = pty.openpty()
@@ -51,11 +51,11 @@ class Terminal:
 
     @property
     def after(self) -> str:
-        """What stands on the terminal when the screen is gone, without colours."""
+        """Return what remains on the terminal after the live screen, without colours."""
         return re.sub(r"\x1b\[[0-9;?]*[a-z]", "", self.text.rpartition(_LEAVE)[2])
 
     def read_until(self, condition: Callable[[], bool]) -> None:
-        """Read until the condition holds; fails after a limit, or when poolproof ends before."""
+        """Read until the condition is true. Fails after a time limit or if poolproof ends first."""
         until = time.monotonic() + _LIMIT_S
         while not condition():
             assert time.monotonic() < until and not self._closed, self.text[-2000:]
@@ -76,7 +76,7 @@ class Terminal:
         fcntl.ioctl(self._ours, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
     def read_to_the_end(self) -> int:
-        """The exit code, once all is read."""
+        """Read everything and return the exit code."""
         self.read_until(lambda: self._closed)
         return self.process.wait(_LIMIT_S)
 
@@ -99,12 +99,12 @@ def terminal(*arguments: str) -> Iterator[Terminal]:
         made.close()
 
 
-def _words(ground: Ground) -> list[str]:
-    return [word for word in ground.words(ground.campaign(_CAMPAIGN)) if word != "--json"]
+def _words(testbed: Testbed) -> list[str]:
+    return [word for word in testbed.words(testbed.campaign(_CAMPAIGN)) if word != "--json"]
 
 
-def test_a_run_leaves_a_clean_terminal_and_the_table(ground: Ground) -> None:
-    with terminal(*_words(ground)) as shown:
+def test_a_run_leaves_a_clean_terminal_and_the_table(testbed: Testbed) -> None:
+    with terminal(*_words(testbed)) as shown:
         shown.read_until(lambda: "fio is measuring" in shown.text)
         shown.resize(12, 40)
         assert shown.read_to_the_end() == 0
@@ -115,8 +115,8 @@ def test_a_run_leaves_a_clean_terminal_and_the_table(ground: Ground) -> None:
         assert "Traceback" not in shown.text
 
 
-def test_ctrl_c_leaves_a_clean_terminal_and_says_how_to_go_on(ground: Ground) -> None:
-    with terminal(*_words(ground)) as shown:
+def test_ctrl_c_leaves_a_clean_terminal_and_says_how_to_resume(testbed: Testbed) -> None:
+    with terminal(*_words(testbed)) as shown:
         shown.read_until(lambda: "fio is measuring" in shown.text)
         shown.process.send_signal(signal.SIGINT)
         assert shown.read_to_the_end() == 130
@@ -125,18 +125,18 @@ def test_ctrl_c_leaves_a_clean_terminal_and_says_how_to_go_on(ground: Ground) ->
         assert "poolproof resume" in shown.after and "Traceback" not in shown.text
 
 
-@pytest.mark.parametrize("word", ["--plain", "--json"])
-def test_lines_instead_of_the_screen(ground: Ground, word: str) -> None:
-    with terminal(*_words(ground), word) as shown:
+@pytest.mark.parametrize("word", ["--plain", pytest.param("--json", marks=pytest.mark.slow)])
+def test_lines_instead_of_the_screen(testbed: Testbed, word: str) -> None:
+    with terminal(*_words(testbed), word) as shown:
         assert shown.read_to_the_end() == 0
         assert _ENTER not in shown.text and "[2/2]" in shown.text
 
 
-def test_a_run_can_be_watched_from_another_terminal(ground: Ground) -> None:
-    started = ground.start(_CAMPAIGN.replace("time: 2s", "time: 6s"))
-    started.await_that(lambda: (ground.runs / "run" / ".lock").exists(), "it did not begin")
-    live = ground.runs / "run" / "live.jsonl"
-    with terminal("watch", str(ground.runs / "run")) as shown:
+def test_a_run_can_be_watched_from_another_terminal(testbed: Testbed) -> None:
+    started = testbed.start(_CAMPAIGN.replace("time: 2s", "time: 6s"))
+    started.wait_for(lambda: (testbed.runs / "run" / ".lock").exists(), "it did not begin")
+    live = testbed.runs / "run" / "live.jsonl"
+    with terminal("watch", str(testbed.runs / "run")) as shown:
         shown.read_until(live.exists)  # the rates of the trial at hand, for those who watch
         assert shown.read_to_the_end() == 0
         assert not live.exists()

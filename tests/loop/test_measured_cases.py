@@ -1,8 +1,9 @@
-"""The measured cases L01 to L18, live: each trap is refuted by the rule that names its cause, each control sound.
+"""The measured cases L01 to L18, run for real: each misleading job is refuted by the rule for its cause, each control
+is sound.
 
-The figures of the cases were taken on a virtio disk; here each stands on loop devices of its own, whose counters nobody
-else moves, in sizes that keep what makes the trap a trap. Where poolproof's own defaults would mend a trap, the
-workload says the option as the case has it.
+The numbers of the cases were taken on a virtio disk. Here each case has its own loop devices, whose counters nothing
+else changes, and sizes that keep the effect. If poolproof's defaults would prevent the effect, the workload sets the
+option as the case does.
 """
 
 import ctypes
@@ -15,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from tests.loop.ground import Cells, Ground
+from tests.loop.testbed import Cells, Testbed
 
 _L02 = "rw: write, bs: 1m, size: 256m, numjobs: 8, filename: X, end_fsync: 1, ioengine: psync, time_based: 0"
 _L05 = "rw: write, bs: 1m, size: 512m, ioengine: psync, direct: 0, time_based: 0"
@@ -41,8 +42,8 @@ measure: {{trials: 1, time: 1s}}
 
 
 @pytest.fixture(scope="module")
-def on_ext4(shared_ground: Ground) -> Cells:
-    return shared_ground.cells(_ON_EXT4)
+def on_ext4(shared_testbed: Testbed) -> Cells:
+    return shared_testbed.cells(_ON_EXT4)
 
 
 @pytest.mark.parametrize(
@@ -55,7 +56,9 @@ def on_ext4(shared_ground: Ground) -> Cells:
         ("L18", "failed", "runtime-without-time-based"),
     ],
 )
-def test_a_trap_on_ext4_is_named(on_ext4: Cells, case: str, verdict: str, cause: str) -> None:
+def test_a_misleading_job_on_ext4_is_refuted_with_its_cause(
+    on_ext4: Cells, case: str, verdict: str, cause: str
+) -> None:
     cell = on_ext4["ext4", case]
     assert (cell["verdict"], cell["findings"][0]["rule"]) == (verdict, cause), cell["findings"]
 
@@ -66,8 +69,8 @@ def test_a_control_on_ext4_is_sound(on_ext4: Cells, case: str) -> None:
     assert cell["verdict"] == "sound", cell["findings"]
 
 
-def test_the_byte_account_shows_what_each_trap_saved(on_ext4: Cells) -> None:
-    """L02 writes one part in eight or a little more, L04 reads one in four, L07 one in eight; L05 keeps nothing."""
+def test_byte_accounting_shows_the_missing_share(on_ext4: Cells) -> None:
+    """L02 writes an eighth of its bytes or a little more, L04 reads a quarter, L07 an eighth. L05 writes nothing."""
     ratios = {case: _ratio(on_ext4, case) for case in ("L02", "L03", "L04", "L07", "L08", "L17")}
     assert ratios["L02"] < 0.5
     assert ratios["L04"] == pytest.approx(1 / 4, abs=0.05)
@@ -75,32 +78,32 @@ def test_the_byte_account_shows_what_each_trap_saved(on_ext4: Cells) -> None:
     assert [ratios[case] for case in ("L03", "L08", "L17")] == pytest.approx([1, 1, 1], abs=0.15)
 
 
-def test_l01_a_file_that_a_write_job_left_half_written(ground: Ground) -> None:
-    """fio reserves the whole size, and its runtime ends the job long before that is written."""
-    ground.fio(filename=ground.data / "X", rw="write", bs="1m", size="512m", rate="50m", runtime=1)
-    cell = _only(ground, "rw: randread, bs: 4k, size: 512m, filename: X, iodepth: 32, runtime: 2s", "{data}")
+def test_l01_a_file_that_a_write_job_left_half_written(testbed: Testbed) -> None:
+    """fio reserves the whole size, but the job's runtime ends long before everything is written."""
+    testbed.fio(filename=testbed.data / "X", rw="write", bs="1m", size="512m", rate="50m", runtime=1)
+    cell = _only(testbed, "rw: randread, bs: 4k, size: 512m, filename: X, iodepth: 32, runtime: 2s", "{data}")
     assert (cell["verdict"], cell["findings"][0]["rule"]) == ("refuted", "unwritten-read"), cell["findings"]
     assert cell["account"]["leaf_read_bytes"] < 0.5 * cell["account"]["fio_read_bytes"]
 
 
-def test_l07_a_second_run_over_pages_that_stay_in_ram(ground: Ground) -> None:
-    """The first run is by hand. Another program keeps its pages, so that no cooling takes them out of RAM."""
-    point = ground.loop_mount("disk", "ext4", "512M")
-    _fill(ground, point / "X", "128m")
-    ground.fio(filename=point / "X", rw="randread", bs="4k", size="128m", invalidate=0)
+def test_l07_a_second_run_over_pages_that_stay_in_ram(testbed: Testbed) -> None:
+    """The first run is manual. Another program locks its pages in RAM, so caches cannot be dropped."""
+    point = testbed.loop_mount("disk", "ext4", "512M")
+    _fill(testbed, point / "X", "128m")
+    testbed.fio(filename=point / "X", rw="randread", bs="4k", size="128m", invalidate=0)
     with _pinned(point / "X"):
-        cell = _only(ground, f"{_L07}, size: 128m, filename: X, randrepeat: 1", str(point))
+        cell = _only(testbed, f"{_L07}, size: 128m, filename: X, randrepeat: 1", str(point))
     rules = {finding["rule"] for finding in cell["findings"]}
     assert cell["verdict"] == "refuted"
     assert {"repeated-offsets", "read-from-cache"} <= rules
 
 
-def test_l08_what_an_earlier_run_left_in_ram_is_cooled_away(ground: Ground) -> None:
-    """The same file, in RAM from end to end, and nobody holds it: poolproof drops it and both trials meet the disk."""
-    point = ground.loop_mount("disk", "ext4", "512M")
-    _fill(ground, point / "X", "128m")
-    ground.fio(filename=point / "X", rw="read", bs="1m", size="128m", invalidate=0)
-    cell = _only(ground, f"{_L07}, size: 128m, io_size: 16m, filename: X, randrepeat: 0", str(point), trials=2)
+def test_l08_pages_of_an_earlier_run_are_dropped(testbed: Testbed) -> None:
+    """The same file is fully in RAM but not locked. poolproof drops it, and both trials read the disk."""
+    point = testbed.loop_mount("disk", "ext4", "512M")
+    _fill(testbed, point / "X", "128m")
+    testbed.fio(filename=point / "X", rw="read", bs="1m", size="128m", invalidate=0)
+    cell = _only(testbed, f"{_L07}, size: 128m, io_size: 16m, filename: X, randrepeat: 0", str(point), trials=2)
     assert cell["verdict"] == "sound", cell["findings"]
     assert cell["trials"] == 2
     assert cell["account"]["leaf_read_bytes"] >= 0.9 * cell["account"]["fio_read_bytes"]
@@ -110,20 +113,21 @@ def test_l08_what_an_earlier_run_left_in_ram_is_cooled_away(ground: Ground) -> N
     ("case", "direct_io", "verdict"), [("L09", "off", "refuted"), ("L10", "on", "sound")], ids=["L09", "L10"]
 )
 def test_l09_l10_a_loop_device_with_and_without_a_cache_below(
-    ground: Ground, case: str, direct_io: str, verdict: str
+    testbed: Testbed, case: str, direct_io: str, verdict: str
 ) -> None:
-    """The disk below the loop device is one of our own too, so that nobody else's reads hide the trap."""
-    below = ground.loop_mount("below", "ext4", "512M")
-    point = ground.loop_mount("disk", "ext4", "256M", within=below, direct_io=direct_io)
-    _fill(ground, point / "X", "64m")
-    cell = _only(ground, "rw: randread, bs: 4k, size: 64m, filename: X, iodepth: 16, time_based: 0", str(point))
+    """The disk below the loop device is also a loop device, so that reads by others cannot hide the effect."""
+    below = testbed.loop_mount("below", "ext4", "512M")
+    point = testbed.loop_mount("disk", "ext4", "256M", within=below, direct_io=direct_io)
+    _fill(testbed, point / "X", "64m")
+    cell = _only(testbed, "rw: randread, bs: 4k, size: 64m, filename: X, iodepth: 16, time_based: 0", str(point))
     assert cell["verdict"] == verdict, (case, cell["findings"])
     assert ("loop-cache" in {finding["rule"] for finding in cell["findings"]}) == (verdict == "refuted")
 
 
-def test_l11_l12_what_fio_writes_by_default_compresses_away(ground: Ground) -> None:
+@pytest.mark.slow
+def test_l11_l12_what_fio_writes_by_default_compresses_away(testbed: Testbed) -> None:
     write = "rw: write, bs: 4k, size: 256m, ioengine: psync, direct: 0, end_fsync: 1, time_based: 0"
-    cells = ground.cells(f"""
+    cells = testbed.cells(f"""
 devices: {{a: {{file: 2G}}}}
 layouts: {{btrfs: 'a | btrfs {_COMPRESSES}'}}
 workloads:
@@ -137,19 +141,19 @@ measure: {{trials: 1, time: 1s}}
     assert control["verdict"] == "sound", control["findings"]
 
 
-def test_l13_a_file_that_was_written_compressible(ground: Ground) -> None:
-    point = ground.loop_mount("disk", "btrfs", "1G", options=_COMPRESSES)
+def test_l13_a_file_that_was_written_compressible(testbed: Testbed) -> None:
+    point = testbed.loop_mount("disk", "btrfs", "1G", options=_COMPRESSES)
     # btrfs doesn't compress what goes into space that was reserved before.
-    ground.fio(filename=point / "X", rw="write", bs="4k", size="256m", fallocate="none", end_fsync=1)
+    testbed.fio(filename=point / "X", rw="write", bs="4k", size="256m", fallocate="none", end_fsync=1)
     read = "rw: read, bs: 1m, size: 256m, filename: X, ioengine: psync, direct: 0, time_based: 0"
-    cell = _only(ground, read, str(point))
+    cell = _only(testbed, read, str(point))
     assert (cell["verdict"], cell["findings"][0]["rule"]) == ("refuted", "compressed-reads"), cell["findings"]
 
 
-def test_l14_l15_files_in_ram(ground: Ground) -> None:
-    """tmpfs takes direct=1 without an error, and passes etcd's own test."""
-    ram = ground.mount_ram("ram", "256M")
-    cells = ground.cells(f"""
+def test_l14_l15_files_in_ram(testbed: Testbed) -> None:
+    """tmpfs accepts direct=1 without an error and passes etcd's own test."""
+    ram = testbed.mount_ram("ram", "256M")
+    cells = testbed.cells(f"""
 layouts: {{ram: dir {ram}}}
 workloads:
   L14: {{rw: randread, bs: 4k, size: 64m, direct: 1, iodepth: 16}}
@@ -161,9 +165,9 @@ measure: {{trials: 1, time: 1s}}
     assert cells["ram", "L15"]["sync_latency_ns"]["p99"] < 100_000
 
 
-def _only(ground: Ground, options: str, directory: str, trials: int = 1) -> dict[str, Any]:
-    """The one cell of a workload that takes the files of a directory as they are."""
-    cells = ground.cells(f"""
+def _only(testbed: Testbed, options: str, directory: str, trials: int = 1) -> dict[str, Any]:
+    """Return the only cell of a workload that uses the existing files of a directory."""
+    cells = testbed.cells(f"""
 layouts: {{found: dir {directory}}}
 workloads: {{case: {{{options}, fill: false}}}}
 measure: {{trials: {trials}, time: 1s}}
@@ -179,8 +183,8 @@ def _ratio(cells: Cells, case: str) -> float:
     return counted / moved
 
 
-def _fill(ground: Ground, path: Path, size: str) -> None:
-    ground.fio(filename=path, rw="write", bs="1m", size=size, refill_buffers=1, end_fsync=1)
+def _fill(testbed: Testbed, path: Path, size: str) -> None:
+    testbed.fio(filename=path, rw="write", bs="1m", size=size, refill_buffers=1, end_fsync=1)
 
 
 @contextmanager

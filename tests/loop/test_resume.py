@@ -1,4 +1,4 @@
-"""A run that is killed at any moment goes on, ends with the same cells, and leaves nothing on the machine."""
+"""A run that is killed at any moment can be resumed, ends with the same cells, and leaves nothing on the machine."""
 
 import json
 import random
@@ -7,8 +7,8 @@ import time
 import pytest
 
 from tests.loop.command import Answer, ask
-from tests.loop.ground import SLOW_S, Ground
-from tests.loop.traces import traces_of
+from tests.loop.leftovers import leftovers_of
+from tests.loop.testbed import SLOW_S, Testbed
 
 _WORKLOADS = """
 workloads:
@@ -30,30 +30,30 @@ _PAUSE_S = 0.5
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", _CAMPAIGNS)
 @pytest.mark.timeout(900)
-def test_a_run_that_is_killed_again_and_again_ends_with_the_same_cells(ground: Ground, kind: str) -> None:
+def test_a_run_that_is_killed_again_and_again_ends_with_the_same_cells(testbed: Testbed, kind: str) -> None:
     chance = random.Random(f"kills of {kind}")
-    started = ground.start(_CAMPAIGNS[kind])
-    ground.await_begun(started)
+    started = testbed.start(_CAMPAIGNS[kind])
+    testbed.wait_until_planned(started)
     kept: list[str] = []
     for _ in range(_KILLS):
         time.sleep(chance.uniform(0.0, _LATEST_S))
         started.kill()
-        assert ground.trial_lines()[: len(kept)] == kept
-        kept = ground.trial_lines()
-        started = ground.resume()
+        assert testbed.trial_lines()[: len(kept)] == kept
+        kept = testbed.trial_lines()
+        started = testbed.resume()
     answer = started.wait()
     assert answer.code == 0, answer.err
-    _is_whole(ground, answer, kind)
-    assert ground.trial_lines()[: len(kept)] == kept
+    _is_whole(testbed, answer, kind)
+    assert testbed.trial_lines()[: len(kept)] == kept
 
 
 @pytest.mark.parametrize("job", ["fill.fio", "job.fio"])
-def test_clean_after_a_kill_while_fio_runs(ground: Ground, job: str) -> None:
-    started = ground.start(_CAMPAIGNS["loop file"])
-    started.await_program("fio", job)
+def test_clean_after_a_kill_while_fio_runs(testbed: Testbed, job: str) -> None:
+    started = testbed.start(_CAMPAIGNS["loop file"])
+    started.wait_for_program("fio", job)
     started.kill()
-    _clean(ground)
-    assert ground.traces() == []
+    _clean(testbed)
+    assert testbed.traces() == []
 
 
 @pytest.mark.parametrize(
@@ -68,109 +68,110 @@ def test_clean_after_a_kill_while_fio_runs(ground: Ground, job: str) -> None:
         ("rm", "--one-file-system"),
     ],
 )
-def test_clean_after_a_kill_while_a_step_is_made_or_undone(ground: Ground, program: str, word: str) -> None:
-    """The program ends its work all the same, and nobody wrote down that it did."""
-    _kill_while(ground, "loop file", program, word)
-    _clean(ground)
-    assert ground.traces() == []
+def test_clean_after_a_kill_during_a_step_or_its_undo(testbed: Testbed, program: str, word: str) -> None:
+    """The program still finishes its work, but the journal does not record that."""
+    _kill_while(testbed, "loop file", program, word)
+    _clean(testbed)
+    assert testbed.traces() == []
 
 
 @pytest.mark.parametrize(
     ("program", "word"), [("nbdkit", ""), ("losetup", "--direct-io"), ("mkfs.ext4", ""), ("kill", "")]
 )
-def test_clean_after_a_kill_ends_what_serves_emulated_disks(ground: Ground, program: str, word: str) -> None:
-    _kill_while(ground, "emulated", program, word)
-    _clean(ground)
-    assert ground.traces() == []
+def test_clean_after_a_kill_stops_the_servers_of_emulated_disks(testbed: Testbed, program: str, word: str) -> None:
+    _kill_while(testbed, "emulated", program, word)
+    _clean(testbed)
+    assert testbed.traces() == []
 
 
-def test_clean_after_a_kill_ends_a_daemon_that_is_only_starting(ground: Ground) -> None:
-    """nbdfuse runs, but has not brought its file into the file system."""
-    started = ground.start(_CAMPAIGNS["emulated"])
-    started.await_that(lambda: any("nbdfuse" in trace for trace in traces_of(str(ground.work))), "no nbdfuse")
+def test_clean_after_a_kill_stops_a_daemon_that_is_still_starting(testbed: Testbed) -> None:
+    """nbdfuse runs but has not created its file yet."""
+    started = testbed.start(_CAMPAIGNS["emulated"])
+    started.wait_for(lambda: any("nbdfuse" in trace for trace in leftovers_of(str(testbed.work))), "no nbdfuse")
     started.kill()
-    _clean(ground)
-    assert ground.traces() == []
+    _clean(testbed)
+    assert testbed.traces() == []
 
 
 @pytest.mark.parametrize("job", ["fill.fio", "job.fio"])
-def test_a_fio_that_outlives_poolproof_is_ended_by_clean(ground: Ground, job: str) -> None:
-    """On a slow disk both the filling and the trial would go on for a minute, and hold the file system."""
+def test_clean_stops_a_fio_that_outlives_poolproof(testbed: Testbed, job: str) -> None:
+    """On a slow disk, filling and the trial would each take another minute and keep the file system busy."""
     size = "4G" if job == "fill.fio" else "16m"
-    started = ground.start(f"""
+    started = testbed.start(f"""
 devices: {{a: {{emulate: hdd-7200, size: 6G}}}}
 layouts: {{one: a | ext4}}
 workloads: {{reads: {{rw: randread, size: {size}}}}}
 measure: {{trials: 1, time: 60s}}
 """)
-    started.await_program("fio", job)
+    started.wait_for_program("fio", job)
     started.kill()
-    assert any(f"/{job}" in trace for trace in ground.traces())
+    assert any(f"/{job}" in trace for trace in testbed.traces())
     before = time.monotonic()
-    _clean(ground)
+    _clean(testbed)
     assert time.monotonic() - before < _SOON_S
-    assert ground.traces() == []
+    assert testbed.traces() == []
 
 
-def test_a_finished_run_is_not_run_again(ground: Ground) -> None:
-    first = ground.ask(_CAMPAIGNS["directory"])
-    lines = ground.trial_lines()
-    again = ground.resume().wait()
+def test_a_finished_run_is_not_run_again(testbed: Testbed) -> None:
+    first = testbed.ask(_CAMPAIGNS["directory"])
+    lines = testbed.trial_lines()
+    again = testbed.resume().wait()
     assert (first.code, again.code) == (0, 0)
-    assert ground.trial_lines() == lines
+    assert testbed.trial_lines() == lines
     assert again.json == first.json
 
 
-def test_half_written_lines_are_survived(ground: Ground) -> None:
-    """A power cut can leave the beginning of a line at the end of both files."""
-    started = ground.start(_CAMPAIGNS["loop file"])
-    started.await_that(lambda: len(ground.trial_lines()) >= 1, "no trial ended")
+def test_a_run_with_incomplete_last_lines_can_be_resumed(testbed: Testbed) -> None:
+    """A power cut can leave an incomplete last line in both files."""
+    started = testbed.start(_CAMPAIGNS["loop file"])
+    started.wait_for(lambda: len(testbed.trial_lines()) >= 1, "no trial ended")
     started.kill()
-    kept = ground.trial_lines()
+    kept = testbed.trial_lines()
     for name, torn in (("trials.jsonl", '{"layout":"one","work'), ("journal.jsonl", '{"line":"change","num')):
-        with (ground.runs / "run" / name).open("a") as file:
+        with (testbed.runs / "run" / name).open("a") as file:
             file.write(torn)
-    answer = ground.resume().wait()
+    answer = testbed.resume().wait()
     assert answer.code == 0, answer.err
-    _is_whole(ground, answer, "loop file")
-    assert ground.trial_lines()[: len(kept)] == kept
+    _is_whole(testbed, answer, "loop file")
+    assert testbed.trial_lines()[: len(kept)] == kept
 
 
-def test_of_two_resumes_the_second_gives_way(ground: Ground) -> None:
-    started = ground.start(_CAMPAIGNS["directory"])
-    started.await_program("fio", "fill.fio")
+@pytest.mark.slow
+def test_a_second_resume_is_refused(testbed: Testbed) -> None:
+    started = testbed.start(_CAMPAIGNS["directory"])
+    started.wait_for_program("fio", "fill.fio")
     started.kill()
-    first = ground.resume()
-    first.await_program("fio", "job.fio")
-    second = ground.resume().wait()
+    first = testbed.resume()
+    first.wait_for_program("fio", "job.fio")
+    second = testbed.resume().wait()
     assert second.code == 7
     assert "another poolproof" in second.error["message"]
     assert "\n" not in second.error["message"]
-    _is_whole(ground, first.wait(), "directory")
+    _is_whole(testbed, first.wait(), "directory")
 
 
-def _kill_while(ground: Ground, kind: str, program: str, word: str) -> None:
-    started = ground.start(_CAMPAIGNS[kind], slow=program)
-    ground.await_begun(started)
-    started.await_program(program, word)
+def _kill_while(testbed: Testbed, kind: str, program: str, word: str) -> None:
+    started = testbed.start(_CAMPAIGNS[kind], slow=program)
+    testbed.wait_until_planned(started)
+    started.wait_for_program(program, word)
     started.kill()
     time.sleep(SLOW_S + _PAUSE_S)
 
 
-def _clean(ground: Ground) -> None:
-    answer = ask("clean", str(ground.runs / "run"), "--json")
+def _clean(testbed: Testbed) -> None:
+    answer = ask("clean", str(testbed.runs / "run"), "--json")
     assert answer.code == 0, answer.out
 
 
-def _is_whole(ground: Ground, answer: Answer, kind: str) -> None:
-    """Every trial of every cell, each once, in the file and in what was printed."""
+def _is_whole(testbed: Testbed, answer: Answer, kind: str) -> None:
+    """Check that the file and the output contain every trial of every cell exactly once."""
     layouts = ("one",) if kind == "emulated" else ("one", "two")
     cells = [(layout, workload) for layout in layouts for workload in ("reads", "writes")]
-    trials = [json.loads(line) for line in ground.trial_lines()]
+    trials = [json.loads(line) for line in testbed.trial_lines()]
     done = sorted((trial["layout"], trial["workload"], trial["number"]) for trial in trials)
     assert done == [(layout, workload, number) for layout, workload in cells for number in (1, 2)]
     assert [(cell["layout"], cell["workload"], cell["trials"]) for cell in answer.json["cells"]] == [
         (*cell, 2) for cell in cells
     ]
     assert not [trial["findings"] for trial in trials if trial["verdict"] == "failed"]
-    assert ground.traces() == []
+    assert testbed.traces() == []

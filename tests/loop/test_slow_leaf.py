@@ -1,8 +1,8 @@
-"""One failing disk among good ones is found and named; good ones alone are left in peace."""
+"""One failing disk among good ones is found and named. Good disks alone cause no finding."""
 
 import pytest
 
-from tests.loop.ground import Cells, Ground
+from tests.loop.testbed import Cells, Testbed
 
 pytestmark = pytest.mark.slow
 
@@ -19,8 +19,8 @@ measure: {trials: 1, time: 10s}
 
 
 @pytest.fixture(scope="module")
-def cells(shared_ground: Ground) -> Cells:
-    return shared_ground.cells(_CAMPAIGN)
+def cells(shared_testbed: Testbed) -> Cells:
+    return shared_testbed.cells(_CAMPAIGN)
 
 
 def test_the_failing_disk_is_named(cells: Cells) -> None:
@@ -28,7 +28,7 @@ def test_the_failing_disk_is_named(cells: Cells) -> None:
     assert [finding["message"].split()[0] for finding in found] == ["failing"]
 
 
-def test_the_figure_with_it_is_true_all_the_same(cells: Cells) -> None:
+def test_the_result_with_the_failing_disk_is_still_sound(cells: Cells) -> None:
     assert cells["sick", "reads"]["verdict"] == "sound"
     assert cells["sick", "reads"]["iops"]["mean"] < 0.75 * cells["well", "reads"]["iops"]["mean"]
 
@@ -38,8 +38,8 @@ def test_good_disks_alone_are_not_blamed(cells: Cells) -> None:
     assert cells["well", "reads"]["verdict"] == "sound"
 
 
-def test_the_leaves_show_who_waits_for_whom(cells: Cells) -> None:
-    """All three have like shares of the reads; only the failing one is always busy."""
+def test_the_leaf_counters_show_which_disk_is_always_busy(cells: Cells) -> None:
+    """All three disks get similar shares of the reads, but only the failing one is always busy."""
     leaves = {leaf["device"]: leaf for leaf in cells["sick", "reads"]["leaves"]}
     assert all(leaf["read_share"] == pytest.approx(1 / 3, abs=0.1) for leaf in leaves.values())
     busy = {name: leaf["utilisation"] for name, leaf in leaves.items()}

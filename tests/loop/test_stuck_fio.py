@@ -1,4 +1,4 @@
-"""A fio that never ends by itself is ended once its disks stand still, and the trial is made again."""
+"""A fio that never ends is killed once its disks are idle, and the trial is repeated."""
 
 import os
 import signal
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.loop.ground import Ground
+from tests.loop.testbed import Testbed
 
 pytestmark = [pytest.mark.slow, pytest.mark.waits]
 
@@ -19,27 +19,27 @@ measure: {until: 50%, min: 2s, max: 3s, trials: 1, seed: 5}
 _LIMIT_S = 150.0
 
 
-def test_a_fio_that_hangs_is_killed_and_run_once_more(ground: Ground) -> None:
-    """Stopped, it takes no signal but SIGKILL, as one in a deadlock."""
-    started = ground.start(_CAMPAIGN)
-    started.await_program("fio", "--output-format")
-    stopped = _fios(str(ground.work))
+def test_a_hung_fio_is_killed_and_run_again(testbed: Testbed) -> None:
+    """A stopped process reacts only to SIGKILL, like one in a deadlock."""
+    started = testbed.start(_CAMPAIGN)
+    started.wait_for_program("fio", "--output-format")
+    stopped = _fios(str(testbed.work))
     for pid in stopped:
         os.kill(pid, signal.SIGSTOP)
     answer = started.wait(_LIMIT_S)
     assert answer.code == 0, answer.out + answer.err
-    assert stopped and not set(stopped) & set(_fios(str(ground.work)))
+    assert stopped and not set(stopped) & set(_fios(str(testbed.work)))
     (cell,) = answer.json["cells"]
     (note,) = [finding for finding in cell["findings"] if finding["message"].startswith("this is the second try")]
     assert (note["rule"], note["effect"]) == ("work-done", "notes")
     assert "nothing moved at any disk for 1 min" in note["message"]
     assert cell["verdict"] == "sound" and cell["iops"]["mean"] > 0
-    assert len(ground.trial_lines()) == 1
-    assert ground.traces() == []
+    assert len(testbed.trial_lines()) == 1
+    assert testbed.traces() == []
 
 
 def _fios(place: str) -> list[int]:
-    """The measuring fio and its jobs."""
+    """Return the measuring fio and its jobs."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:

@@ -1,6 +1,5 @@
-"""`measure: {until: …}`: trials end when their figure is known, and what never settles is not called known.
-
-fio itself holds the rate of these workloads, so that they are as steady, or as restless, on every machine.
+"""`measure: {until: …}`: trials end when their result is precise enough, and a rate that never converges is not called
+precise. fio limits the rate of these workloads, so they are equally steady or unsteady on every machine.
 """
 
 import json
@@ -13,9 +12,9 @@ from typing import Any
 import pytest
 
 from tests.loop.command import ask
-from tests.loop.ground import Ground
 from tests.loop.hosts.sshd import sshd
 from tests.loop.test_documented_formats import OF_UNTIL, PRINTED_FREE
+from tests.loop.testbed import Testbed
 from tests.unit.docs.pages import documented, keys_of_value
 
 pytestmark = pytest.mark.slow
@@ -56,15 +55,15 @@ budget: 40s
 
 
 @pytest.fixture(scope="module")
-def steady(shared_ground: Ground) -> Any:
-    answer = shared_ground.ask(_STEADY)
+def steady(shared_testbed: Testbed) -> Any:
+    answer = shared_testbed.ask(_STEADY)
     assert answer.code == 0, answer.out + answer.err
     return answer.json
 
 
 @pytest.mark.usefixtures("steady")
-def test_a_trial_ends_when_its_figure_is_known(shared_ground: Ground) -> None:
-    trials = _trials(shared_ground)
+def test_a_trial_ends_when_its_result_is_precise(shared_testbed: Testbed) -> None:
+    trials = _trials(shared_testbed)
     for name in ("reads", "writes"):
         numbers = [trial["number"] for trial in trials if trial["workload"] == name]
         assert numbers == list(range(1, len(numbers) + 1)) and 2 <= len(numbers) <= 6
@@ -75,7 +74,7 @@ def test_a_trial_ends_when_its_figure_is_known(shared_ground: Ground) -> None:
         assert abs(trial["figures"]["iops"] - 200) < 0.3 * 200
 
 
-def test_a_steady_cell_is_settled(steady: Any) -> None:
+def test_a_steady_cell_converges(steady: Any) -> None:
     assert [cell["settled"] for cell in steady["cells"]] == [True, True]
     assert [cell["unsettled"] for cell in steady["cells"]] == [[], []]
     assert steady["fixed_s"] == 2 * 2 * _MOST_S
@@ -83,8 +82,8 @@ def test_a_steady_cell_is_settled(steady: Any) -> None:
 
 
 @pytest.mark.usefixtures("steady")
-def test_fios_last_report_is_kept_whole_with_the_series_that_led_to_it(shared_ground: Ground) -> None:
-    for folder in sorted(shared_ground.runs.glob("run/cells/one/*/*")):
+def test_the_last_fio_report_is_saved_with_its_series(shared_testbed: Testbed) -> None:
+    for folder in sorted(shared_testbed.runs.glob("run/cells/one/*/*")):
         report = json.loads((folder / "fio.json").read_text())
         (job,) = report["jobs"]
         way = job["read"] if folder.parent.name == "reads" else job["write"]
@@ -98,8 +97,8 @@ def test_fios_last_report_is_kept_whole_with_the_series_that_led_to_it(shared_gr
 
 
 @pytest.mark.usefixtures("steady")
-def test_the_counters_cover_what_fio_moved_in_its_whole_run(shared_ground: Ground) -> None:
-    for trial in _trials(shared_ground):
+def test_the_counters_cover_all_bytes_that_fio_moved(shared_testbed: Testbed) -> None:
+    for trial in _trials(shared_testbed):
         account, direction = trial["account"], trial["workload"].removesuffix("s")
         moved = account[f"fio_{direction}_bytes"]
         assert moved >= 200 * 4096 * 0.7 * trial["settling"]["ran_s"]
@@ -107,64 +106,64 @@ def test_the_counters_cover_what_fio_moved_in_its_whole_run(shared_ground: Groun
         assert 0.85 < counted / moved < 1.5
 
 
-def test_what_never_settles_is_called_unsettled(ground: Ground) -> None:
-    answer = ground.ask(_RESTLESS)
+def test_a_rate_that_never_converges_is_reported(testbed: Testbed) -> None:
+    answer = testbed.ask(_RESTLESS)
     assert answer.code == 0, answer.out + answer.err
     keys = keys_of_value(answer.json, free=PRINTED_FREE)
     assert keys <= documented("json.md", "The object of a run") and keys >= OF_UNTIL
     pauses = next(cell for cell in answer.json["cells"] if cell["workload"] == "pauses")
     assert pauses["settled"] is False
     assert pauses["unsettled"]
-    shown = ask("show", str(ground.runs / "run")).out
+    shown = ask("show", str(testbed.runs / "run")).out
     row = shown.splitlines()[
         shown.splitlines().index(next(x for x in shown.splitlines() if x.startswith("pauses"))) + 1
     ]
     assert "unsettled" in row and "IOPS" not in row
-    own = next(trial for trial in _trials(ground) if trial["workload"] == "own")
+    own = next(trial for trial in _trials(testbed) if trial["workload"] == "own")
     assert own["settling"] is None, "a workload that says how long it takes runs as it says"
     assert own["seconds"]["fio"] < 4
 
 
-def test_a_killed_run_goes_on_with_the_trials_that_it_still_needs(ground: Ground) -> None:
-    started = ground.start(_LONG)
-    started.await_that(lambda: len(ground.trial_lines()) == 1, "no trial ended", 150.0)
-    started.await_program("fio", "job.fio")
+def test_a_resumed_run_makes_only_the_trials_it_still_needs(testbed: Testbed) -> None:
+    started = testbed.start(_LONG)
+    started.wait_for(lambda: len(testbed.trial_lines()) == 1, "no trial ended", 150.0)
+    started.wait_for_program("fio", "job.fio")
     started.kill()
-    kept = ground.trial_lines()
-    answer = ground.resume().wait()
+    kept = testbed.trial_lines()
+    answer = testbed.resume().wait()
     assert answer.code == 0, answer.err
-    assert ground.trial_lines()[: len(kept)] == kept
-    assert [trial["number"] for trial in _trials(ground)] == [1, 2]
+    assert testbed.trial_lines()[: len(kept)] == kept
+    assert [trial["number"] for trial in _trials(testbed)] == [1, 2]
 
 
-def test_ctrl_c_in_such_a_trial_ends_the_run_in_order(ground: Ground) -> None:
-    started = ground.start(_LONG)
-    started.await_program("fio", "job.fio")
+def test_ctrl_c_in_such_a_trial_stops_the_run_and_cleans_up(testbed: Testbed) -> None:
+    started = testbed.start(_LONG)
+    started.wait_for_program("fio", "job.fio")
     started.signal(signal.SIGINT)
     answer = started.wait(90.0)
     assert answer.code == 130
-    assert ground.trial_lines() == []
+    assert testbed.trial_lines() == []
 
 
-def test_a_budget_goes_to_what_decides_the_goal(ground: Ground) -> None:
-    """No result is ever precise to 0.001 %, so the time decides how far the sampling of two equal layouts goes."""
-    cells = ground.cells(_BUDGET)
+def test_a_budget_is_spent_on_the_cells_that_decide_the_goal(testbed: Testbed) -> None:
+    """No result ever has a precision of 0.001 %, so the budget decides how long two equal layouts are sampled."""
+    cells = testbed.cells(_BUDGET)
     assert {name: cell["trials"] for name, cell in cells.items() if name[1] == "other"} == {
         ("one", "other"): 2,
         ("two", "other"): 2,
     }
     assert all(2 <= cell["trials"] <= 3 for cell in cells.values())
-    assert all(trial["settling"]["most_s"] < 20 for trial in _trials(ground)), "each has its share of the time"
+    assert all(trial["settling"]["most_s"] < 20 for trial in _trials(testbed)), "each has its share of the time"
     assert all(cell["settled"] is False for cell in cells.values())
-    race = ask("show", str(ground.runs / "run"), "--json").json["race"]
+    race = ask("show", str(testbed.runs / "run"), "--json").json["race"]
     assert {*race["left"], *(each["layout"] for each in race["dropped"])} == {"one", "two"}
     # on a busy machine no trial may have a steady rate: then no layout leads
     assert race["leader"] in race["left"] or sorted(race["unsteady"]) == ["one", "two"]
-    assert "adaptive sampling for reads: " in ask("show", str(ground.runs / "run")).out
-    kept = ground.trial_lines()
-    answer = ground.resume().wait()
+    assert "adaptive sampling for reads: " in ask("show", str(testbed.runs / "run")).out
+    kept = testbed.trial_lines()
+    answer = testbed.resume().wait()
     assert answer.code == 0, answer.err
-    assert ground.trial_lines()[: len(kept)] == kept
+    assert testbed.trial_lines()[: len(kept)] == kept
 
 
 @pytest.fixture
@@ -176,16 +175,16 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("server")
-def test_over_ssh_a_trial_ends_when_its_figure_is_known(ground: Ground) -> None:
-    path = ground.campaign(_LONG)
-    answer = ask(*ground.words(path), "--on", "far", "--trials", "1")
+def test_over_ssh_a_trial_ends_when_its_result_is_precise(testbed: Testbed) -> None:
+    path = testbed.campaign(_LONG)
+    answer = ask(*testbed.words(path), "--on", "far", "--trials", "1")
     assert answer.code == 0, answer.out + answer.err
-    (trial,) = _trials(ground)
+    (trial,) = _trials(testbed)
     assert trial["verdict"] == "sound", trial["findings"]
     assert trial["settling"]["settled"]
     assert trial["settling"]["ran_s"] < _MOST_S
     assert (Path(answer.json["run"]) / "cells/one/reads/1/series.jsonl").is_file()
 
 
-def _trials(ground: Ground) -> list[Any]:
-    return [json.loads(line) for line in ground.trial_lines()]
+def _trials(testbed: Testbed) -> list[Any]:
+    return [json.loads(line) for line in testbed.trial_lines()]

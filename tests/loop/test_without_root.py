@@ -1,11 +1,11 @@
-"""A user without root: directories work from beginning to end, and what needs root says so in one line."""
+"""Without root, directories can be measured completely. A command that needs root says so in one line."""
 
 import os
 
 import pytest
 
 from tests.loop.command import Answer, ask
-from tests.loop.ground import Ground
+from tests.loop.testbed import Testbed
 
 _NOBODY = "65534"
 _READ = "+dac_read_search"
@@ -27,21 +27,21 @@ _RUN = 7
 
 
 @pytest.fixture
-def open_ground(ground: Ground) -> Ground:
-    """A ground in which nobody may write. Its data lies on a disk of its own, whose counters no one else moves."""
-    ground.path.chmod(0o755)
-    ground.data = ground.loop_mount("disk", "ext4", "512M")
-    for folder in (ground.work, ground.runs, ground.data):
+def open_testbed(testbed: Testbed) -> Testbed:
+    """A testbed in which every user may write. Its data is on a separate disk, whose counters nothing else changes."""
+    testbed.path.chmod(0o755)
+    testbed.data = testbed.loop_mount("disk", "ext4", "512M")
+    for folder in (testbed.work, testbed.runs, testbed.data):
         os.chown(folder, int(_NOBODY), int(_NOBODY))
-    return ground
+    return testbed
 
 
-def test_a_directory_works_whole(open_ground: Ground) -> None:
-    answer = _run(open_ground, "layouts: {mine: 'dir {data}'}" + _WORKLOADS)
+def test_a_directory_can_be_measured_completely(open_testbed: Testbed) -> None:
+    answer = _run(open_testbed, "layouts: {mine: 'dir {data}'}" + _WORKLOADS)
     assert answer.code == 0, answer.out + answer.err
     verdicts = {cell["workload"]: cell["verdict"] for cell in answer.json["cells"]}
     assert verdicts == {"reads": "sound", "writes": "sound", "lost": "refuted"}
-    assert open_ground.traces() == []
+    assert open_testbed.traces() == []
 
 
 @pytest.mark.parametrize(
@@ -53,33 +53,33 @@ def test_a_directory_works_whole(open_ground: Ground) -> None:
     ],
     ids=["loop file", "emulated disk", "mount"],
 )
-def test_what_needs_root_says_so_in_one_line(open_ground: Ground, rest: str) -> None:
-    answer = _run(open_ground, rest + _WORKLOADS)
+def test_a_command_that_needs_root_says_so_in_one_line(open_testbed: Testbed, rest: str) -> None:
+    answer = _run(open_testbed, rest + _WORKLOADS)
     assert answer.code == _HOST, answer.out + answer.err
     assert "needs root" in answer.error["message"]
     assert "\n" not in answer.error["message"]
     assert "dir" in answer.error["hint"]
-    assert not (open_ground.runs / "run").exists()
-    assert open_ground.traces() == []
+    assert not (open_testbed.runs / "run").exists()
+    assert open_testbed.traces() == []
 
 
 @pytest.mark.parametrize("line", ["devices", "presets", "rules", "explain loop-cache", "--help"])
-def test_what_needs_no_disk_works(line: str) -> None:
+def test_commands_that_need_no_disk_work(line: str) -> None:
     answer = ask(*line.split(), before=_AS_NOBODY)
     assert answer.code == 0, answer.err
     assert answer.out
 
 
-def test_a_run_that_root_made_is_refused_with_the_command_that_is_allowed(open_ground: Ground) -> None:
+def test_a_run_made_by_root_is_refused_with_the_right_command(open_testbed: Testbed) -> None:
     reads = "workloads: {reads: {rw: randread, bs: 4k, size: 32m}}\nmeasure: {trials: 1, time: 500ms}"
-    made = open_ground.ask(f"layouts: {{mine: 'dir {open_ground.data}'}}\n{reads}")
+    made = open_testbed.ask(f"layouts: {{mine: 'dir {open_testbed.data}'}}\n{reads}")
     assert made.code == 0, made.out + made.err
     for command in ("resume", "clean"):
-        answer = ask(command, str(open_ground.runs / "run"), "--json", before=_AS_NOBODY)
+        answer = ask(command, str(open_testbed.runs / "run"), "--json", before=_AS_NOBODY)
         assert answer.code == _RUN, answer.out + answer.err
         assert "cannot be written: Permission denied" in answer.error["message"]
         assert "sudo poolproof" in answer.error["hint"]
 
 
-def _run(ground: Ground, text: str) -> Answer:
-    return ask(*ground.words(ground.campaign(text)), before=_AS_NOBODY, env={"HOME": str(ground.runs)})
+def _run(testbed: Testbed, text: str) -> Answer:
+    return ask(*testbed.words(testbed.campaign(text)), before=_AS_NOBODY, env={"HOME": str(testbed.runs)})

@@ -1,4 +1,4 @@
-"""A site of its own for each module: sockets and pid files on disk, the data of emulated disks in RAM."""
+"""A site for each module: sockets and pid files are on disk, the data of emulated disks is in RAM."""
 
 import shutil
 import tempfile
@@ -9,7 +9,7 @@ import pytest
 
 from poolproof.devices.model import Site
 
-from .standing import site_in
+from .real_devices import site_in
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""A real disk that a run claimed is empty again afterwards. A loop device stands in for the disk."""
+"""A real disk that a run claimed is empty again afterwards. A loop device replaces the disk."""
 
 from pathlib import Path
 
@@ -10,11 +10,11 @@ from poolproof.provision.apply import apply
 from poolproof.provision.journal import Journal
 from poolproof.provision.undo import undo_all
 
-from .standing import HOST, standing
+from .real_devices import HOST, created
 
 
-def test_the_signatures_of_the_run_go_and_no_others(site: Site) -> None:
-    with standing(Device("stand-in", LoopFile(256 << 20)), site) as volume:
+def test_only_the_signatures_of_the_run_are_wiped(site: Site) -> None:
+    with created(Device("stand-in", LoopFile(256 << 20)), site) as volume:
         disk = BlockFacts(Path(volume.path).name, volume.path, 256 << 20, "disk", serial="SN-0001", signatures=())
         facts = DeviceFacts(loops=(0,), disks=(disk,), permitted=frozenset({"SN-0001"}))
         plan = plan_device(Device("d", Disk("SN-0001")), site, facts)

@@ -1,7 +1,7 @@
-"""Each model, served for real through nbdkit, nbdfuse and a loop device, against the model by itself.
+"""Compare each model, served through nbdkit, nbdfuse and a loop device, with the model alone.
 
-What fio measures must lie within 15 % of what the same model, fed the same kind of requests, says in `closed_loop`.
-The table in docs/emulated-disks.md comes from these tests: `pytest tests/loop/devices/test_models_served.py -rPs`.
+The rate that fio measures must be within 15 % of the rate that `closed_loop` computes for the same requests. The table
+in docs/emulated-disks.md comes from these tests: `pytest tests/loop/devices/test_models_served.py -rPs`.
 """
 
 import random
@@ -14,7 +14,7 @@ from poolproof.devices.emulated.model import MODELS
 from poolproof.devices.model import Site
 from tests.closed_loop import Kind, Request, seconds_for
 
-from .standing import KNOWN_LONG_S, KNOWN_S, Rate, compare, fio, measured_way_s, standing
+from .real_devices import KNOWN_LONG_S, KNOWN_S, Rate, compare, created, fio, measured_way_s
 
 _SIZE = 1 << 30
 _SHORT = 64 << 20
@@ -29,34 +29,34 @@ _RETRIES = {"retry_share": "0.1", "retry_least_s": "0.03", "retry_most_s": "0.15
 
 @pytest.fixture(scope="module")
 def free(site: Site) -> Iterator[str]:
-    """A model that takes no time: what is left is the way to it."""
-    with standing(Device("free", Emulated("nvme", _SIZE)), site, _NO_TIME) as volume:
+    """A device whose model adds no time, so only the overhead remains."""
+    with created(Device("free", Emulated("nvme", _SIZE)), site, _NO_TIME) as volume:
         yield volume.path
 
 
 @pytest.fixture(scope="module")
 def known(site: Site) -> Iterator[str]:
-    """A model that takes the same time for each request: what is more is the way to it."""
-    with standing(Device("known", Emulated("nvme", _SIZE)), site, _taking(KNOWN_S)) as volume:
+    """A device that takes the same time for every request. The rest is overhead."""
+    with created(Device("known", Emulated("nvme", _SIZE)), site, _taking(KNOWN_S)) as volume:
         yield volume.path
 
 
 @pytest.fixture(scope="module")
 def slow(site: Site) -> Iterator[str]:
-    """The same, as slow as a disk."""
-    with standing(Device("slow", Emulated("nvme", _SIZE)), site, _taking(KNOWN_LONG_S)) as volume:
+    """A device that takes the same time for every request, as long as a hard disk does."""
+    with created(Device("slow", Emulated("nvme", _SIZE)), site, _taking(KNOWN_LONG_S)) as volume:
         yield volume.path
 
 
 @pytest.fixture(scope="module")
 def hdd(site: Site) -> Iterator[str]:
-    with standing(Device("hdd", Emulated("hdd-7200", _SIZE)), site) as volume:
+    with created(Device("hdd", Emulated("hdd-7200", _SIZE)), site) as volume:
         yield volume.path
 
 
 @pytest.fixture(scope="module", params=["sata-ssd", "nvme"])
 def ssd(request: pytest.FixtureRequest, site: Site) -> Iterator[tuple[str, str]]:
-    with standing(Device("ssd", Emulated(request.param, _SIZE)), site) as volume:
+    with created(Device("ssd", Emulated(request.param, _SIZE)), site) as volume:
         yield request.param, volume.path
 
 
@@ -89,7 +89,7 @@ def test_hdd_short_seeks_are_faster(hdd: str, free: str, slow: str) -> None:
 def test_hdd_over_the_full_stroke_is_slower(site: Site, free: str, slow: str) -> None:
     expected = _random_reads("hdd-7200", depth=1, changes={"stroke": "1.0"})
     assert expected < 0.75 * _random_reads("hdd-7200", depth=1)
-    with standing(Device("full", Emulated("hdd-7200", _SIZE)), site, ("stroke=1.0",)) as volume:
+    with created(Device("full", Emulated("hdd-7200", _SIZE)), site, ("stroke=1.0",)) as volume:
         compare(
             "hdd-7200 stroke=1.0, random 16k reads, IOPS",
             expected,
@@ -99,12 +99,14 @@ def test_hdd_over_the_full_stroke_is_slower(site: Site, free: str, slow: str) ->
         )
 
 
+@pytest.mark.slow
 def test_hdd_queue_is_sorted(hdd: str, free: str) -> None:
     expected = _random_reads("hdd-7200", depth=8)
     assert expected > 1.2 * _random_reads("hdd-7200", depth=1)
     compare("hdd-7200, random 16k reads, depth 8, IOPS", expected, lambda: _randread(hdd, 8).iops, free)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("depth", [1, 4])
 def test_hdd_reads_in_sequence_at_the_media_rate(hdd: str, depth: int, free: str) -> None:
     expected = _sequential("hdd-7200", "read", depth)
@@ -128,7 +130,7 @@ def test_hdd_writes_in_sequence_at_the_media_rate_once_the_cache_is_full(hdd: st
     )
 
 
-def test_hdd_flush_costs_a_turn(hdd: str, free: str) -> None:
+def test_hdd_flush_costs_one_rotation(hdd: str, free: str) -> None:
     expected = _flushed_writes("hdd-7200")
     assert expected == pytest.approx(120, rel=0.02)
     _settle(hdd)
@@ -138,7 +140,7 @@ def test_hdd_flush_costs_a_turn(hdd: str, free: str) -> None:
 
 
 def test_hdd_cache_takes_a_burst_of_random_writes(hdd: str) -> None:
-    """The first 128 writes wait for no platter; written and flushed they do."""
+    """The first 128 writes go to the cache and do not wait for the platter. With a flush they do wait."""
     _settle(hdd)
     burst = fio(hdd, rw="randwrite", bs="4k", number_ios=100, time_based=0, runtime=10)
     assert burst.iops > 1000
@@ -152,7 +154,7 @@ def test_failing_hdd_retries(site: Site, free: str, slow: str) -> None:
     expected = _random_reads("hdd-failing", depth=1, changes=_RETRIES)
     assert expected < 0.6 * _random_reads("hdd-7200", depth=1)
     settings = tuple(f"{name}={value}" for name, value in _RETRIES.items())
-    with standing(Device("bad", Emulated("hdd-failing", _SIZE)), site, settings) as volume:
+    with created(Device("bad", Emulated("hdd-failing", _SIZE)), site, settings) as volume:
         compare(
             "hdd-failing with many short retries, random 16k reads, IOPS",
             expected,
@@ -175,13 +177,14 @@ def test_ssd_random_reads(ssd: tuple[str, str], free: str, known: str) -> None:
 
 
 @pytest.mark.slow
-def test_ssd_channels_work_side_by_side(ssd: tuple[str, str], free: str) -> None:
+def test_ssd_channels_work_in_parallel(ssd: tuple[str, str], free: str) -> None:
     name, path = ssd
     expected = _random_reads(name, depth=8)
     assert expected > 1.8 * _random_reads(name, depth=1)
     compare(f"{name}, random 16k reads, depth 8, IOPS", expected, lambda: _randread(path, 8).iops, free)
 
 
+@pytest.mark.slow
 def test_ssd_link_is_the_ceiling(ssd: tuple[str, str], free: str) -> None:
     name, path = ssd
     compare(
@@ -206,8 +209,9 @@ def test_ssd_random_writes(ssd: tuple[str, str], free: str, known: str) -> None:
     )
 
 
+@pytest.mark.slow
 def test_sata_ssd_flush_costs_its_time(site: Site, free: str) -> None:
-    with standing(Device("s", Emulated("sata-ssd", _SIZE)), site) as volume:
+    with created(Device("s", Emulated("sata-ssd", _SIZE)), site) as volume:
         expected = _flushed_writes("sata-ssd")
         compare(
             "sata-ssd, 4k writes each flushed, IOPS",
@@ -218,11 +222,11 @@ def test_sata_ssd_flush_costs_its_time(site: Site, free: str) -> None:
 
 
 @pytest.mark.slow
-def test_the_order_of_the_models_holds(site: Site) -> None:
-    """What a user compares: a failing disk, a disk, an SSD, an NVMe SSD."""
+def test_the_models_differ_in_the_expected_order(site: Site) -> None:
+    """The four models that a user compares: a failing disk, a hard disk, an SSD and an NVMe SSD."""
     rates = []
     for name in ("hdd-failing", "hdd-7200", "sata-ssd", "nvme"):
-        with standing(Device("o", Emulated(name, _SIZE)), site) as volume:
+        with created(Device("o", Emulated(name, _SIZE)), site) as volume:
             rates.append(fio(volume.path, rw="randread", bs="16k", iodepth=4, runtime=4).iops)
     assert rates == sorted(rates)
 
@@ -240,7 +244,7 @@ def _randread(path: str, depth: int, span: int = _SIZE) -> Rate:
 
 
 def _settle(path: str) -> None:
-    """Let the disk pay for the writes that wait in its cache."""
+    """Wait until the disk has written the contents of its cache."""
     fio(path, rw="write", bs="4k", number_ios=1, time_based=0, fsync=1)
 
 
@@ -255,7 +259,7 @@ def _random_reads(name: str, depth: int, span: int = _SIZE, changes: Mapping[str
 
 
 def _sequential(name: str, kind: Kind, depth: int) -> float:
-    """Bytes per second over 1 GiB, in the pieces in which requests arrive."""
+    """Return the rate over 1 GiB in bytes per second, in the request sizes that reach the device."""
     requests = [Request(kind, offset, _PIECE) for offset in range(0, _SIZE, _PIECE)]
     return _SIZE / seconds_for(MODELS[name].build(_SIZE), requests, depth)
 

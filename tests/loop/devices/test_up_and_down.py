@@ -1,4 +1,4 @@
-"""Each kind of device comes up as a block device that holds data, and leaves nothing behind."""
+"""Each kind of device can be created, stores data, and leaves nothing behind."""
 
 import os
 from pathlib import Path
@@ -12,7 +12,7 @@ from poolproof.devices.model import Site
 from poolproof.facts.block import block_devices, loop_facts
 from poolproof.layers.existing import device_under
 
-from .standing import HOST, standing
+from .real_devices import HOST, created
 
 _SIZE = 256 << 20
 _SOURCES = [LoopFile(_SIZE), Qcow2(_SIZE), *(Emulated(name, _SIZE) for name in MODELS)]
@@ -23,9 +23,9 @@ def _called(source: DeviceSource) -> str:
 
 
 @pytest.mark.parametrize("source", _SOURCES, ids=_called)
-def test_a_device_holds_what_is_written_and_leaves_nothing(source: DeviceSource, site: Site) -> None:
+def test_a_device_stores_data_and_leaves_nothing(source: DeviceSource, site: Site) -> None:
     pattern = os.urandom(1 << 20)
-    with standing(Device("d1", source), site) as volume:
+    with created(Device("d1", source), site) as volume:
         assert int(HOST.run(["blockdev", "--getsize64", volume.path], timeout_s=10).stdout) == _SIZE
         _write(volume.path, pattern, 64 << 20)
         HOST.run(["blockdev", "--flushbufs", volume.path], timeout_s=30)
@@ -38,13 +38,13 @@ def test_a_device_holds_what_is_written_and_leaves_nothing(source: DeviceSource,
 
 @pytest.mark.parametrize("name", MODELS)
 def test_the_kernel_knows_whether_the_disk_is_rotational(name: str, site: Site) -> None:
-    with standing(Device("d1", Emulated(name, _SIZE)), site) as volume:
+    with created(Device("d1", Emulated(name, _SIZE)), site) as volume:
         facts = next(device for device in block_devices(HOST) if device.path == volume.path)
         assert facts.rotational == name.startswith("hdd")
 
 
-def test_discarded_blocks_leave_the_store_and_read_as_zeroes(site: Site) -> None:
-    with standing(Device("d1", Emulated("nvme", _SIZE)), site) as volume:
+def test_discarded_blocks_are_freed_and_read_as_zeroes(site: Site) -> None:
+    with created(Device("d1", Emulated("nvme", _SIZE)), site) as volume:
         _write(volume.path, os.urandom(8 << 20), 0)
         store = Path(site.ram_dir) / "d1.store"
         full = store.stat().st_blocks * 512
@@ -55,7 +55,7 @@ def test_discarded_blocks_leave_the_store_and_read_as_zeroes(site: Site) -> None
         assert _read(volume.path, 8 << 20, 0) == bytes(8 << 20)
 
 
-def test_a_model_that_is_given_an_unknown_parameter_does_not_start(site: Site) -> None:
+def test_a_model_with_an_unknown_parameter_does_not_start(site: Site) -> None:
     argv = ["nbdkit", "-U", "-", "python", *_plugin_settings(site), "spindles=2", "--run", "true"]
     completed = HOST.run(argv, timeout_s=20, check=False)
     assert completed.returncode != 0
@@ -66,8 +66,8 @@ def test_both_devices_of_a_btrfs_are_found(site: Site, tmp_path: Path) -> None:
     point = tmp_path / "mnt"
     point.mkdir()
     with (
-        standing(Device("d1", LoopFile(_SIZE)), site) as one,
-        standing(Device("d2", LoopFile(_SIZE)), site) as two,
+        created(Device("d1", LoopFile(_SIZE)), site) as one,
+        created(Device("d2", LoopFile(_SIZE)), site) as two,
     ):
         HOST.run(["mkfs.btrfs", "-q", "-d", "raid0", "-m", "raid1", one.path, two.path], timeout_s=60)
         HOST.run(["mount", "-o", f"device={one.path},device={two.path}", one.path, str(point)], timeout_s=30)
@@ -78,8 +78,8 @@ def test_both_devices_of_a_btrfs_are_found(site: Site, tmp_path: Path) -> None:
         assert found == {Path(one.path).name, Path(two.path).name}
 
 
-def test_a_device_whose_server_was_killed_can_still_be_taken_down(site: Site) -> None:
-    with standing(Device("d1", Emulated("nvme", _SIZE)), site) as volume:
+def test_a_device_whose_server_was_killed_can_be_removed(site: Site) -> None:
+    with created(Device("d1", Emulated("nvme", _SIZE)), site) as volume:
         with Path(volume.path).open("r+b", buffering=0) as device:
             device.write(os.urandom(4 << 20))
             HOST.run(["kill", "-KILL", (Path(site.state_dir) / "d1.nbd.pid").read_text().strip()], timeout_s=10)

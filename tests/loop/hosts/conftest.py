@@ -1,4 +1,4 @@
-"""Every kind of host, over the same machine."""
+"""One host of every kind, all on this machine."""
 
 from collections.abc import Iterator
 

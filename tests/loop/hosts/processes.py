@@ -1,4 +1,4 @@
-"""Which programs run on this machine, which is also the far end of every ssh in these tests."""
+"""List the processes of this machine, which is also the remote host of every ssh connection in these tests."""
 
 import os
 import time
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def running(text: str) -> list[str]:
-    """The command lines that hold `text`, words apart by single blanks."""
+    """Return the command lines that contain `text`, with arguments separated by one space."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -19,8 +19,8 @@ def running(text: str) -> list[str]:
     return found
 
 
-def await_true(condition: Callable[[], bool], limit_s: float = 60.0) -> None:
-    """Wait until it is so; fails when it is not in time."""
+def wait_until_true(condition: Callable[[], bool], limit_s: float = 60.0) -> None:
+    """Wait until the condition is true. Fails after the time limit."""
     deadline = time.monotonic() + limit_s
     while not condition():
         assert time.monotonic() < deadline

@@ -1,4 +1,4 @@
-"""An sshd of our own on this machine, with keys and configuration of its own; nothing of the user's is touched."""
+"""A separate sshd on this machine, with its own keys and configuration. It does not touch the user's files."""
 
 import contextlib
 import os
@@ -17,7 +17,7 @@ _SEPARATION = Path("/run/sshd")  # Debian's sshd wants this directory, which its
 
 
 class Sshd:
-    """A running sshd. `config` is what a client needs in order to reach it; the alias there is `far`."""
+    """A running sshd. `config` is the client configuration, in which the host is called `far`."""
 
     def __init__(self, folder: Path, user: str = "root", set_up: str = "") -> None:
         self._folder, self._user = folder, user
@@ -32,7 +32,7 @@ class Sshd:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """Listen; returns when a connection is taken."""
+        """Listen, and return when a connection succeeds."""
         program = shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin") or "sshd"
         argv = [program, "-D", "-e", "-f", str(self._folder / "sshd_config")]
         with (self._folder / "sshd.log").open("ab") as log:
@@ -43,14 +43,14 @@ class Sshd:
             time.sleep(0.05)
 
     def stop(self) -> None:
-        """Take no more connections; those that stand live on."""
+        """Accept no more connections. Existing connections continue."""
         if self._process is not None:
             self._process.terminate()
             self._process.wait(_LIMIT_S)
             self._process = None
 
     def break_links(self) -> int:
-        """End every session by killing its sshd, as a reset of the network would; returns how many there were."""
+        """Kill the sshd of every session, as a network reset would, and return their number."""
         sessions = _children(self._process.pid) if self._process is not None else []
         for pid in sessions:
             with contextlib.suppress(ProcessLookupError):
@@ -61,12 +61,12 @@ class Sshd:
         return len(sessions)
 
     def stop_all(self) -> None:
-        """Take no more connections, and break those that stand: the host is gone."""
+        """Accept no more connections and break the existing ones, as if the host had disappeared."""
         self.break_links()
         self.stop()
 
     def client_folder(self) -> Path:
-        """A directory for the front of PATH whose `ssh` reads our configuration and not the user's."""
+        """Return a directory for the front of PATH, whose `ssh` reads our configuration and not the user's."""
         folder = self._folder / "bin"
         folder.mkdir(exist_ok=True)
         script = folder / "ssh"
@@ -75,7 +75,7 @@ class Sshd:
         return folder
 
     def _server(self, set_up: str) -> str:
-        """SHLVL makes bash pass over the .bashrc of whoever runs the tests, which may take its time."""
+        """Start sshd. SHLVL stops bash from reading the .bashrc of whoever runs the tests, which can be slow."""
         return f"""
 Port {self.port}
 ListenAddress 127.0.0.1
@@ -108,7 +108,7 @@ Host far
 
 @contextlib.contextmanager
 def sshd(user: str = "root", set_up: str = "") -> Iterator[Sshd]:
-    """An sshd for the length of the context; `set_up` are lines of its configuration."""
+    """Run an sshd during the context. `set_up` are lines of its configuration."""
     made = not _SEPARATION.exists()
     _SEPARATION.mkdir(mode=0o755, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="poolproof-sshd-") as name:
@@ -127,7 +127,7 @@ def sshd(user: str = "root", set_up: str = "") -> Iterator[Sshd]:
 
 @contextlib.contextmanager
 def user_without_root(*, sudo: bool) -> Iterator[str]:
-    """A user who is there only for the length of the context, with sudo that asks nothing, or without."""
+    """Create a user for the duration of the context, with or without passwordless sudo."""
     name = f"poolproof-{secrets.token_hex(3)}"
     rule = Path("/etc/sudoers.d") / name
     _run("useradd", "--create-home", "--shell", "/bin/sh", "--password", "*", name)

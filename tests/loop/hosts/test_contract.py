@@ -1,4 +1,4 @@
-"""What every host does alike: commands to the letter, exit codes, limits, files, streams."""
+"""What all hosts must do alike: exact arguments, exit codes, time limits, files, streams."""
 
 import itertools
 import signal
@@ -14,7 +14,7 @@ from poolproof.errors import CommandError
 from poolproof.hosts.base import FileMissing, Host
 from poolproof.process import CommandFailed, CommandTimedOut, ProgramMissing
 from poolproof.steps import daemon
-from tests.loop.hosts.processes import await_true, running
+from tests.loop.hosts.processes import running, wait_until_true
 
 _LIMIT_S = 120.0
 _CLOCKS_S = 1.0  # a `date` over there may wait for a processor
@@ -50,29 +50,29 @@ _WORDS = [
 _WITHOUT_NUL = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=40)
 
 
-def _said(host: Host, *words: str) -> list[str]:
-    """The arguments as a program there gets them."""
+def _arguments_seen(host: Host, *words: str) -> list[str]:
+    """Return the arguments as a program on the host receives them."""
     out = host.run(["printf", "%s\\0", *words], timeout_s=_LIMIT_S).stdout
     return out.removesuffix("\0").split("\0")
 
 
-def test_arguments_arrive_to_the_letter(host: Host) -> None:
-    assert _said(host, *_WORDS) == _WORDS
+def test_arguments_arrive_unchanged(host: Host) -> None:
+    assert _arguments_seen(host, *_WORDS) == _WORDS
 
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(words=st.lists(_WITHOUT_NUL, min_size=1, max_size=8))
-def test_any_arguments_arrive_to_the_letter(host: Host, words: list[str]) -> None:
+def test_any_arguments_arrive_unchanged(host: Host, words: list[str]) -> None:
     # A pipe's text has one kind of line end here: "\r" is made "\n" on every host.
-    assert _said(host, *words) == [word.replace("\r\n", "\n").replace("\r", "\n") for word in words]
+    assert _arguments_seen(host, *words) == [word.replace("\r\n", "\n").replace("\r", "\n") for word in words]
 
 
 @pytest.mark.parametrize("word", ["x" * 100_000, "it's " * 20_000, "é" * 50_000], ids=["plain", "quotes", "unicode"])
-def test_an_argument_of_100_kb_arrives_whole(host: Host, word: str) -> None:
-    assert _said(host, word) == [word]
+def test_an_argument_of_100_kb_arrives(host: Host, word: str) -> None:
+    assert _arguments_seen(host, word) == [word]
 
 
-def test_input_arrives_whole_and_ends(host: Host) -> None:
+def test_all_input_arrives_and_ends(host: Host) -> None:
     text = "it's\n$HOME é\n" * 400_000
     counted = host.run(["wc", "-c"], timeout_s=_LIMIT_S, stdin=text).stdout
     assert int(counted) == len(text.encode())
@@ -86,7 +86,7 @@ def test_input_after_long_arguments(host: Host) -> None:
     assert completed.stdout.split("\n") == ["110000", "the input", ""]
 
 
-def test_a_program_that_reads_no_input_is_none_the_worse_for_it(host: Host) -> None:
+def test_a_program_may_ignore_its_input(host: Host) -> None:
     assert host.run(["true"], timeout_s=_LIMIT_S, stdin="x" * 1_000_000).returncode == 0
 
 
@@ -103,7 +103,7 @@ def test_every_exit_code_comes_back(host: Host) -> None:
     assert found == codes
 
 
-def test_a_code_that_is_not_0_is_an_error_with_what_was_said(host: Host) -> None:
+def test_a_nonzero_exit_code_is_an_error_with_the_output(host: Host) -> None:
     argv = ["sh", "-c", "echo out; echo why >&2; exit 255"]
     with pytest.raises(CommandFailed) as raised:
         host.run(argv, timeout_s=_LIMIT_S)
@@ -112,7 +112,7 @@ def test_a_code_that_is_not_0_is_an_error_with_what_was_said(host: Host) -> None
     assert (completed.stdout, completed.stderr) == ("out\n", "why\n")
 
 
-def test_output_and_errors_stay_apart(host: Host) -> None:
+def test_output_and_errors_are_separate(host: Host) -> None:
     script = "printf out1; printf err1 >&2; printf out2; printf err2 >&2"
     completed = host.run(["sh", "-c", script], timeout_s=_LIMIT_S)
     assert (completed.stdout, completed.stderr) == ("out1out2", "err1err2")
@@ -128,19 +128,19 @@ def test_output_and_errors_stay_apart(host: Host) -> None:
         (r"\001\377\303\251 \n ", "\1\ufffdé \n "),
     ],
 )
-def test_output_comes_back_to_the_byte(host: Host, form: str, text: str) -> None:
+def test_output_comes_back_byte_for_byte(host: Host, form: str, text: str) -> None:
     completed = host.run(["sh", "-c", 'printf "$0"; printf "$0" >&2', form], timeout_s=_LIMIT_S)
     assert (completed.stdout, completed.stderr) == (text, text)
 
 
-def test_ten_megabytes_come_back_whole_on_both(host: Host) -> None:
+def test_ten_megabytes_come_back_on_both_streams(host: Host) -> None:
     script = "yes 0123456789abcde | head -c 10000000; yes fedcba987654321 | head -c 10000000 >&2"
     completed = host.run(["sh", "-c", script], timeout_s=_LIMIT_S)
     assert completed.stdout == ("0123456789abcde\n" * 625_000)
     assert completed.stderr == ("fedcba987654321\n" * 625_000)
 
 
-def test_the_language_is_pinned_and_system_folders_are_searched(host: Host) -> None:
+def test_the_locale_is_fixed_and_system_folders_are_searched(host: Host) -> None:
     said = host.run(["sh", "-c", 'echo "$LC_ALL $LANG $TZ:$PATH"'], timeout_s=_LIMIT_S).stdout.strip()
     words, *folders = said.split(":")
     assert words == "C.UTF-8 C.UTF-8 UTC"
@@ -157,7 +157,7 @@ def test_a_missing_program_is_named(host: Host, name: str) -> None:
         host.run([name, "x"], timeout_s=_LIMIT_S, check=False)
 
 
-def test_a_file_that_is_no_program_is_named(host: Host, tmp_path: Path) -> None:
+def test_a_file_that_is_not_executable_is_named(host: Host, tmp_path: Path) -> None:
     path = tmp_path / "plain"
     path.write_text("true\n")
     with pytest.raises(CommandError, match="may not execute"):
@@ -165,22 +165,22 @@ def test_a_file_that_is_no_program_is_named(host: Host, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("stdin", [None, "short", "x" * 1_000_000], ids=["no input", "fed", "more than it reads"])
-def test_a_program_that_outlives_its_limit_is_ended_with_all_it_started(host: Host, stdin: str | None) -> None:
+def test_a_program_that_exceeds_its_time_limit_is_killed_with_its_children(host: Host, stdin: str | None) -> None:
     begun = time.monotonic()
     with pytest.raises(CommandTimedOut, match=r"within 0\.7 s"):
         host.run(["sh", "-c", "sleep 4711 & sleep 4712"], timeout_s=0.7, stdin=stdin)
     assert time.monotonic() - begun < 10
-    await_true(lambda: not running("sleep 4711") and not running("sleep 4712"))
+    wait_until_true(lambda: not running("sleep 4711") and not running("sleep 4712"))
 
 
 def test_a_program_that_ignores_the_first_signal_is_killed(host: Host) -> None:
     with pytest.raises(CommandTimedOut):
         host.run(["sh", "-c", "trap '' TERM; sleep 4713; sleep 4714"], timeout_s=0.5)
-    await_true(lambda: not running("sleep 4713") and not running("sleep 4714"))
+    wait_until_true(lambda: not running("sleep 4713") and not running("sleep 4714"))
 
 
 def test_ctrl_c_ends_the_program(host: Host) -> None:
-    """As a signal in the main thread, where poolproof waits for its programs."""
+    """The signal arrives in the main thread, in which poolproof waits for its programs."""
     before = signal.signal(signal.SIGALRM, _interrupt)
     signal.setitimer(signal.ITIMER_REAL, 1.0)
     try:
@@ -189,10 +189,10 @@ def test_ctrl_c_ends_the_program(host: Host) -> None:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
-    await_true(lambda: not running("sleep 4715"))
+    wait_until_true(lambda: not running("sleep 4715"))
 
 
-def test_a_daemon_lives_on_when_its_command_is_done(host: Host) -> None:
+def test_a_daemon_outlives_its_command(host: Host) -> None:
     wanted = 5
     try:
         for _ in range(wanted):
@@ -203,8 +203,8 @@ def test_a_daemon_lives_on_when_its_command_is_done(host: Host) -> None:
         host.run(["pkill", "-f", "^sleep 4716$"], timeout_s=_LIMIT_S, check=False)
 
 
-def test_commands_side_by_side(host: Host) -> None:
-    """The live rates are read while fio runs and the counters stream."""
+def test_commands_in_parallel(host: Host) -> None:
+    """poolproof reads rates while fio runs and the counters are streamed."""
     found: list[str] = []
     threads = [
         threading.Thread(target=lambda: found.append(host.run(["sleep", "0.5"], timeout_s=_LIMIT_S).stdout))
@@ -217,7 +217,7 @@ def test_commands_side_by_side(host: Host) -> None:
     assert found == [""] * 4
 
 
-def test_a_file_is_read_whole(host: Host, tmp_path: Path) -> None:
+def test_a_file_is_read_completely(host: Host, tmp_path: Path) -> None:
     path = tmp_path / "it's a file $x"
     path.write_bytes(b"first\nsecond \xff\nno line end")
     assert host.read(str(path)) == "first\nsecond \ufffd\nno line end"
@@ -227,12 +227,12 @@ def test_a_file_is_read_whole(host: Host, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", ["/no/such/file", "/", "/proc/self/mem/x"])
-def test_a_file_that_can_not_be_read_is_missing(host: Host, path: str) -> None:
+def test_an_unreadable_file_is_missing(host: Host, path: str) -> None:
     with pytest.raises(FileMissing, match=path):
         host.read(path)
 
 
-def test_a_look_shows_files_at_one_moment_of_the_host_s_clock(host: Host, tmp_path: Path) -> None:
+def test_read_files_returns_one_time_of_the_host_s_clock(host: Host, tmp_path: Path) -> None:
     torn = tmp_path / "it's torn"
     torn.write_text("one\n\n  two\\n\nno line end")
     before = time.time()
@@ -243,8 +243,8 @@ def test_a_look_shows_files_at_one_moment_of_the_host_s_clock(host: Host, tmp_pa
     assert all(float(tick.texts[2].split()[0]) > 0 for tick in ticks)
 
 
-def test_looks_side_by_side(host: Host) -> None:
-    """Each may be the first of its shell."""
+def test_read_files_in_parallel(host: Host) -> None:
+    """Each of them may be the first command in its shell."""
     seen: list[int] = []
 
     def look() -> None:
@@ -258,13 +258,13 @@ def test_looks_side_by_side(host: Host) -> None:
     assert seen == [1] * 18
 
 
-def test_a_file_of_sysfs_is_read_as_any_other(host: Host) -> None:
+def test_a_sysfs_file_is_read(host: Host) -> None:
     assert host.read("/sys/kernel/mm/transparent_hugepage/enabled").count("[") == 1
     with pytest.raises(FileMissing, match="No such file"):
         host.read("/sys/no/such/file")
 
 
-def test_a_stream_reads_again_and_again_until_it_is_left(host: Host, tmp_path: Path) -> None:
+def test_a_stream_reads_until_its_context_ends(host: Host, tmp_path: Path) -> None:
     counter, torn = tmp_path / "it's a counter", tmp_path / "torn"
     counter.write_text("one 1\n\n  two\\n\n")
     torn.write_text("no line end")
@@ -279,29 +279,29 @@ def test_a_stream_reads_again_and_again_until_it_is_left(host: Host, tmp_path: P
     assert all(step >= 0.15 for step in steps), steps
     assert sum(steps) < 3, steps
     assert abs(ticks[-1].at_s - time.time()) < 5
-    await_true(lambda: not running("it's a counter"))
+    wait_until_true(lambda: not running("it's a counter"))
 
 
-def test_a_stream_sees_what_changes(host: Host) -> None:
+def test_a_stream_sees_changes(host: Host) -> None:
     with host.stream(["/proc/uptime"], 0.1) as stream:
         first, second = next(stream), next(stream)
     ups = [float(tick.texts[0].split()[0]) for tick in (first, second)]
     assert ups[1] - ups[0] == pytest.approx(second.at_s - first.at_s, abs=0.06)
 
 
-def test_a_stream_ends_for_its_reader_when_the_context_is_left(host: Host) -> None:
-    """As the sampler does it: another thread reads."""
+def test_a_stream_ends_for_its_reader_when_the_context_ends(host: Host) -> None:
+    """The sampler does this: another thread reads the stream."""
     seen: list[float] = []
     with host.stream(["/proc/uptime"], 0.1) as stream:
         thread = threading.Thread(target=lambda: seen.extend(tick.at_s for tick in stream))
         thread.start()
-        await_true(lambda: len(seen) >= 3)
+        wait_until_true(lambda: len(seen) >= 3)
     thread.join(5)
     assert not thread.is_alive()
 
 
-def test_the_clock_of_a_stream_is_that_of_the_host(host: Host) -> None:
-    """Here both are one clock; /proc/uptime is good to 10 ms."""
+def test_a_stream_uses_the_clock_of_the_host(host: Host) -> None:
+    """Both clocks are the same here. /proc/uptime has a resolution of 10 ms."""
     before = time.time()
     with host.stream(["/proc/uptime"], 0.1) as stream:
         ticks = [next(stream) for _ in range(3)]

@@ -1,4 +1,4 @@
-"""`poolproof lint --on`: the jobs are judged by the machine on which they would run."""
+"""`poolproof lint --on`: jobs are checked against the host on which they would run."""
 
 import json
 from collections.abc import Iterator
@@ -16,22 +16,22 @@ from poolproof.foreign.lint.target_lookup import TargetLookup
 from poolproof.hosts.base import Host
 from poolproof.hosts.local import LocalHost
 from tests.loop.command import ask
-from tests.loop.ground import Ground
 from tests.loop.hosts.sshd import Sshd, sshd
+from tests.loop.testbed import Testbed
 
 _FLAGS = ("rw=randread", "bs=4k", "ioengine=libaio", "iodepth=8", "size=64m")
 
 
 @pytest.fixture
 def reachable(monkeypatch: pytest.MonkeyPatch) -> Iterator[Sshd]:
-    """An sshd whose configuration is what `ssh` reads."""
+    """An sshd whose configuration `ssh` reads."""
     with sshd() as running:
         monkeypatch.setenv("PATH", str(running.client_folder()), prepend=":")
         yield running
 
 
-def test_every_host_tells_of_the_same_place_alike(host: Host, tmp_path: Path) -> None:
-    """The test's folder is for root alone; users without root are let in by sudo."""
+def test_every_host_gives_the_same_facts(host: Host, tmp_path: Path) -> None:
+    """Only root can read the test's folder, so users without root need sudo."""
     file = tmp_path / "it's a file"
     with file.open("wb") as opened:
         opened.truncate(1024**2)
@@ -45,10 +45,10 @@ def test_every_host_tells_of_the_same_place_alike(host: Host, tmp_path: Path) ->
     assert fio_keywords(host) == fio_keywords(LocalHost())
 
 
-def test_lint_says_there_what_it_says_here(reachable: Sshd, ground: Ground) -> None:
+def test_lint_finds_the_same_over_ssh_as_here(reachable: Sshd, testbed: Testbed) -> None:
     assert reachable.port
-    job = ground.path / "job.fio"
-    job.write_text("\n".join(["[a]", *_FLAGS, f"directory={ground.path}", "sync=zoo"]) + "\n")
+    job = testbed.path / "job.fio"
+    job.write_text("\n".join(["[a]", *_FLAGS, f"directory={testbed.path}", "sync=zoo"]) + "\n")
     here, there = ask("lint", str(job), "--json"), ask("lint", str(job), "--on", "far", "--json")
     assert there.code == here.code == 1, there.err
     found = json.loads(there.out)
@@ -56,29 +56,29 @@ def test_lint_says_there_what_it_says_here(reachable: Sshd, ground: Ground) -> N
     assert [each["message"] for each in found if each["line"] == 8 and "refuses sync=zoo" in each["message"]]
 
 
-def test_a_machine_that_does_not_answer_is_one_clear_error(reachable: Sshd, ground: Ground) -> None:
+def test_an_unreachable_host_is_one_clear_error(reachable: Sshd, testbed: Testbed) -> None:
     reachable.stop()
-    job = ground.path / "job.fio"
+    job = testbed.path / "job.fio"
     job.write_text("[a]\nrw=read\nsize=1m\n")
     answer = ask("lint", str(job), "--on", "far", "--json")
     assert answer.code == 4
     assert answer.error["hint"] == "ssh -v far true"
 
 
-def test_an_unknown_lab_is_one_clear_error(ground: Ground) -> None:
+def test_an_unknown_lab_is_one_clear_error(testbed: Testbed) -> None:
     answer = ask(
-        "lint", "--on", "lab:none-of-this-name", "--json", "--", "fio", "--name=a", "--size=1m", cwd=ground.path
+        "lint", "--on", "lab:none-of-this-name", "--json", "--", "fio", "--name=a", "--size=1m", cwd=testbed.path
     )
     assert (answer.code, answer.error["exit_code"]) == (4, 4)
     assert "none-of-this-name" in answer.error["message"]
 
 
 def _lasting(target: Target | None) -> Target:
-    """Without what hangs on the RAM that is free just now."""
+    """Return the findings that do not depend on the free RAM of this moment."""
     assert target is not None
     return replace(target, dirty_limit_bytes=None)
 
 
 def _lasting_of(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Without what the machine is busy with just now."""
+    """Return the facts that do not depend on the load of this moment."""
     return [each for each in found if each["rule"] != "background-io"]

@@ -1,4 +1,6 @@
-"""What only a machine over SSH can meet: no connection, a link that breaks, a chatty shell, a user who is not root."""
+"""Cases that exist only over SSH: no connection, a connection that breaks, a shell that prints text, a user without
+root.
+"""
 
 import os
 import signal
@@ -16,24 +18,24 @@ from poolproof.hosts.base import FileMissing, Host, HostUnreachable
 from poolproof.hosts.reach import reach
 from poolproof.hosts.ssh import SshHost
 from poolproof.process import CommandFailed, CommandTimedOut
-from tests.loop.hosts.processes import await_true, running
+from tests.loop.hosts.processes import running, wait_until_true
 from tests.loop.hosts.sshd import Sshd, sshd, user_without_root
 
 _LIMIT_S = 120.0
 
 
-def test_only_a_shell_stays_there_after_a_command_and_nothing_after_the_host(
+def test_a_command_leaves_only_a_shell_and_closing_leaves_nothing(
     server: Sshd, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with tempfile.TemporaryDirectory(dir="/tmp") as place, monkeypatch.context() as patch:
         patch.setattr(tempfile, "tempdir", place)
         mark = _use(server, Path(place))
         assert not list(Path(place).iterdir())
-        await_true(lambda: not running(place) and not running(mark))
+        wait_until_true(lambda: not running(place) and not running(mark))
 
 
 def _use(server: Sshd, place: Path) -> str:
-    """Use a host in every way; returns the mark of what it starts over there."""
+    """Use every method of a host, and return a mark in the command line of the program that it starts there."""
     with SshHost("far", server.config) as host:
         (folder,) = place.iterdir()
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
@@ -43,7 +45,7 @@ def _use(server: Sshd, place: Path) -> str:
         host.run(["true"], timeout_s=3600, stdin="x" * 100_000)
         with host.stream(["/proc/uptime"], 0.1) as ticks:
             next(ticks)
-        await_true(lambda: set(running(host.mark)) <= shell)
+        wait_until_true(lambda: set(running(host.mark)) <= shell)
         assert running(str(folder))
         return host.mark
 
@@ -64,7 +66,7 @@ def test_a_wrong_key_is_one_clear_error(server: Sshd, tmp_path: Path) -> None:
         SshHost("far", config)
 
 
-def test_a_destination_is_no_option() -> None:
+def test_a_destination_is_not_read_as_an_option() -> None:
     with pytest.raises(UsageError, match="ProxyCommand"):
         SshHost("-oProxyCommand=touch /tmp/owned")
 
@@ -74,7 +76,7 @@ def test_local_is_this_machine() -> None:
         assert host.name == "local"
 
 
-def test_the_words_of_a_login_shell_are_not_the_program_s() -> None:
+def test_output_of_a_login_shell_is_ignored() -> None:
     chatter = 'ForceCommand echo Welcome; echo "mind the gap" >&2; eval "$SSH_ORIGINAL_COMMAND"'
     with sshd(set_up=chatter) as own, SshHost("far", own.config) as host:
         completed = host.run(["sh", "-c", "echo out; echo err >&2; exit 3"], timeout_s=_LIMIT_S, check=False)
@@ -83,13 +85,13 @@ def test_the_words_of_a_login_shell_are_not_the_program_s() -> None:
             assert next(ticks).texts[0]
 
 
-def test_a_host_that_gives_no_shell_says_so() -> None:
+def test_a_host_without_a_shell_is_an_error() -> None:
     refuses = 'ForceCommand echo "This account is not available."; exit 1'
     with sshd(set_up=refuses) as own, pytest.raises(HostUnreachable, match="POSIX shell"):
         SshHost("far", own.config)
 
 
-def test_a_link_that_breaks_ends_the_program_there_and_the_command_here() -> None:
+def test_a_broken_connection_ends_the_program_and_the_command() -> None:
     with sshd() as own, SshHost("far", own.config) as host:
         breaker = threading.Timer(1.0, own.break_links)
         breaker.start()
@@ -97,15 +99,15 @@ def test_a_link_that_breaks_ends_the_program_there_and_the_command_here() -> Non
         with pytest.raises(HostUnreachable, match="link to far broke while `sleep 4720` ran"):
             host.run(["sleep", "4720"], timeout_s=_LIMIT_S)
         assert time.monotonic() - begun < 15
-        await_true(lambda: not running("sleep 4720"))
+        wait_until_true(lambda: not running("sleep 4720"))
 
 
-def test_the_program_s_own_255_is_no_broken_link(server: Sshd) -> None:
+def test_exit_code_255_of_a_program_is_not_a_broken_connection(server: Sshd) -> None:
     with SshHost("far", server.config) as host, pytest.raises(CommandFailed, match="exit code 255"):
         host.run(["sh", "-c", "exit 255"], timeout_s=_LIMIT_S)
 
 
-def test_a_stream_ends_when_the_link_breaks_and_the_next_command_connects_anew() -> None:
+def test_a_stream_ends_when_the_connection_breaks_and_the_next_command_reconnects() -> None:
     with sshd() as own, SshHost("far", own.config) as host:
         with host.stream(["/proc/uptime"], 0.1) as ticks:
             next(ticks)
@@ -113,12 +115,12 @@ def test_a_stream_ends_when_the_link_breaks_and_the_next_command_connects_anew()
             begun = time.monotonic()
             assert len(list(ticks)) < 20
             assert time.monotonic() - begun < 10
-        await_true(lambda: not running(host.mark))
+        wait_until_true(lambda: not running(host.mark))
         assert host.run(["echo", "again"], timeout_s=_LIMIT_S).stdout == "again\n"
 
 
 def _worker(host: SshHost) -> int:
-    """The shell that runs the commands: their parent."""
+    """Return the pid of the shell that runs the commands."""
     return int(host.run(["sh", "-c", "echo $PPID"], timeout_s=_LIMIT_S).stdout)
 
 
@@ -146,32 +148,32 @@ def test_a_command_whose_shell_died_is_not_run_again(server: Sshd, tmp_path: Pat
         with pytest.raises(HostUnreachable, match="broke while"):
             host.run(["sh", "-c", script, str(tmp_path / "ran")], timeout_s=_LIMIT_S)
         assert host.run(["echo", "again"], timeout_s=_LIMIT_S).stdout == "again\n"
-        await_true(lambda: not running("sleep 4723"))
+        wait_until_true(lambda: not running("sleep 4723"))
     assert (tmp_path / "ran").read_text() == "once\n"
 
 
-def test_a_link_that_breaks_amid_the_output_ends_the_program_and_gives_none_of_it() -> None:
+def test_a_connection_that_breaks_during_output_returns_none_of_it() -> None:
     script = "head -c 3000000 /dev/zero; exec sleep 4722"
     with sshd() as own, SshHost("far", own.config) as host:
         breaker = threading.Timer(1.0, own.break_links)
         breaker.start()
         with pytest.raises(HostUnreachable, match="link to far broke while"):
             host.run(["sh", "-c", script], timeout_s=_LIMIT_S)
-        await_true(lambda: not running("sleep 4722"))
+        wait_until_true(lambda: not running("sleep 4722"))
         assert host.run(["echo", "again"], timeout_s=_LIMIT_S).stdout == "again\n"
 
 
-def test_what_a_command_left_behind_does_not_speak_for_the_next(server: Sshd, tmp_path: Path) -> None:
+def test_a_background_process_does_not_disturb_the_next_command(server: Sshd, tmp_path: Path) -> None:
     said = tmp_path / "said"
     with SshHost("far", server.config) as host:
         script = '{ sleep 0.3; echo late; echo late >&2; : >"$0"; } &'
         host.run(["sh", "-c", script, str(said)], timeout_s=_LIMIT_S)
-        await_true(said.exists)
+        wait_until_true(said.exists)
         completed = host.run(["echo", "mine"], timeout_s=_LIMIT_S)
         assert (completed.stdout, completed.stderr) == ("mine\n", "")
 
 
-def test_more_commands_at_once_than_one_connection_has_shells(server: Sshd) -> None:
+def test_more_parallel_commands_than_shells_in_one_connection(server: Sshd) -> None:
     said: dict[int, str] = {}
     with SshHost("far", server.config) as host:
 
@@ -187,8 +189,8 @@ def test_more_commands_at_once_than_one_connection_has_shells(server: Sshd) -> N
     assert said == {number: f"{number}\n" for number in range(7)}
 
 
-def test_a_file_on_a_host_that_is_gone_is_not_called_missing() -> None:
-    """Else what is still mounted there would pass for taken down."""
+def test_a_file_on_an_unreachable_host_is_not_called_missing() -> None:
+    """If it were, something still mounted there would count as removed."""
     with sshd() as own, SshHost("far", own.config) as host:
         own.stop_all()
         with pytest.raises(HostUnreachable) as raised:
@@ -210,7 +212,7 @@ def test_a_user_with_sudo_is_root_there() -> None:
         assert "root:" in host.read("/etc/shadow")
 
 
-def test_a_secret_on_the_input_is_on_no_command_line(server: Sshd) -> None:
+def test_a_secret_on_the_input_is_not_on_a_command_line(server: Sshd) -> None:
     secret = "correct horse battery staple"
     seen: list[list[str]] = []
     with SshHost("far", server.config) as host:
@@ -222,7 +224,7 @@ def test_a_secret_on_the_input_is_on_no_command_line(server: Sshd) -> None:
 
 
 def test_a_host_without_setsid_says_what_to_install(tmp_path: Path) -> None:
-    """A shell whose PATH leads to nothing but what the far end itself needs."""
+    """The shell's PATH contains only the programs that the remote shell itself needs."""
     for program in ("sh", "id", "sleep", "head", "dd", "cat", "true"):
         (tmp_path / program).symlink_to(Path("/usr/bin") / program)
     given = 'echo "$SSH_ORIGINAL_COMMAND" | /bin/sed s,:/usr/sbin:/sbin,,'
@@ -232,8 +234,8 @@ def test_a_host_without_setsid_says_what_to_install(tmp_path: Path) -> None:
     assert "util-linux" in raised.value.hint
 
 
-def test_every_method_needs_no_more_than_one_connection(host: Host) -> None:
-    """Twenty commands in a row take well under the time that twenty connections would."""
+def test_all_methods_share_one_connection(host: Host) -> None:
+    """Twenty commands take much less time than twenty connections would."""
     begun = time.monotonic()
     for _ in range(20):
         host.run(["true"], timeout_s=_LIMIT_S)

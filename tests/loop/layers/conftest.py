@@ -1,4 +1,4 @@
-"""A bench of loop devices: build a layout for real, and prove that nothing of it stays."""
+"""Build layouts on real loop devices, and check that nothing is left afterwards."""
 
 import os
 import uuid
@@ -21,7 +21,7 @@ _MIB = 1024**2
 
 
 class Bench:
-    """Loop devices by name, and layouts on them."""
+    """Loop devices by name, and the layouts built on them."""
 
     def __init__(self, folder: Path) -> None:
         self.host = LocalHost()
@@ -31,7 +31,7 @@ class Bench:
         self._journal = Journal(folder / "journal.jsonl")
 
     def device(self, name: str, size_mib: int) -> Volume:
-        """A sparse file behind a loop device with direct I/O."""
+        """Create a sparse file behind a loop device with direct I/O."""
         image = self.folder / f"{name}.img"
         with image.open("wb") as file:
             file.truncate(size_mib * _MIB)
@@ -42,7 +42,7 @@ class Bench:
         return self.volumes[name]
 
     def directory(self, path: Path) -> Volume:
-        """An existing directory, as the planner would describe it; its leaf is whatever the test folder lies on."""
+        """Describe an existing directory as the planner does. Its leaf device is the disk of the test folder."""
         self.volumes[str(path)] = Volume(str(path), False, (Leaf("disk", "/dev/null", "/dev/null"),), 10 * 1024 * _MIB)
         return self.volumes[str(path)]
 
@@ -64,7 +64,7 @@ class Bench:
         self.apply(plan.open)
 
     def write(self, plan: tree.TreePlan, name: str, size_mib: int) -> Path:
-        """A file of random bytes in the layout, not synced."""
+        """Write a file of random bytes to the layout, without a sync."""
         path = Path(plan.volume.path) / name
         path.write_bytes(os.urandom(_MIB) * size_mib)
         return path
@@ -74,7 +74,7 @@ class Bench:
         return int(self.host.run(argv, timeout_s=_LIMIT_S).stdout)
 
     def tear_down(self) -> tuple[str, ...]:
-        """Undo everything; the titles of what could not be undone."""
+        """Undo everything, and return the titles of the changes that could not be undone."""
         return tuple(f"{left.change.title}: {left.reason}" for left in undo_all(self._journal, self.host))
 
     def release(self) -> None:

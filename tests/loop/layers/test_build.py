@@ -1,4 +1,6 @@
-"""Every layer that builds here, on loop devices: made, written to, cooled, counted. The fixture proves the undo."""
+"""Build every layer that this kernel supports on loop devices, write to it, drop its caches and read its counters. The
+fixture checks the undo.
+"""
 
 from pathlib import Path
 
@@ -46,7 +48,7 @@ def test_a_file_survives_dropping_caches_and_leaves_ram(bench: Bench, text: str,
 
 
 def test_a_layer_outside_the_package_is_built(bench: Bench) -> None:
-    """`tests/unit/layers/toy/ext2.py`: a layer is one file, and nothing else changes."""
+    """`tests/unit/layers/toy/ext2.py` shows that a new layer is one new file."""
     bench.device("a", 64)
     with toy_layers():
         plan = bench.build("a | ext2 noatime")
@@ -57,7 +59,9 @@ def test_a_layer_outside_the_package_is_built(bench: Bench) -> None:
 
 
 def test_a_bare_device_drops_caches_too(bench: Bench) -> None:
-    """Buffered reads of a device node fill its page cache; after cooling, the same read reaches the device again."""
+    """Buffered reads of a device node fill its page cache. After caches are dropped, the same read reaches the device
+    again.
+    """
     device = bench.device("a", 64)
     plan = bench.build("a")
     assert plan.volume == device
@@ -76,7 +80,7 @@ def _sectors_read(bench: Bench) -> int:
 
 
 def _copies(plan: tree.TreePlan, name: str) -> list[Path]:
-    """The file as the layout shows it, and as the branches below show it: each keeps pages of its own."""
+    """Return the file as the layout and as each branch shows it. Each has its own pages in the cache."""
     shown = [Path(entry.volume.path) / name for entry in (plan.top, *plan.top.inputs) if not entry.volume.is_block]
     return [path for path in shown if path.exists()]
 
@@ -93,7 +97,7 @@ def test_btrfs_stores_the_same_on_both_devices(bench: Bench, text: str) -> None:
     assert sum(stored.values()) == 8 * _MIB * tree.write_factor(plan.top.node)
 
 
-def test_mergerfs_stores_where_the_files_lie(bench: Bench) -> None:
+def test_mergerfs_stores_on_the_branch_that_holds_the_file(bench: Bench) -> None:
     bench.device("a", 64)
     bench.device("b", 128)
     plan = bench.build("mergerfs (a | ext4) (b | ext4) category.create=mfs")
@@ -105,7 +109,7 @@ def test_mergerfs_stores_where_the_files_lie(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(("on_each", "branches_used"), [(False, 1), (True, 2)])
-def test_mergerfs_keeps_paths_so_a_directory_is_made_on_each_branch(
+def test_mergerfs_preserves_paths_so_each_branch_has_the_directory(
     bench: Bench, on_each: bool, branches_used: int
 ) -> None:
     bench.device("a", 64)
@@ -119,7 +123,7 @@ def test_mergerfs_keeps_paths_so_a_directory_is_made_on_each_branch(
     assert sum(count > 0 for count in stored.values()) == branches_used
 
 
-def test_an_existing_directory_is_left_as_it_was(bench: Bench) -> None:
+def test_an_existing_directory_is_not_changed(bench: Bench) -> None:
     data = bench.folder / "data"
     data.mkdir()
     (data / "mine").write_text("keep me")
@@ -149,8 +153,8 @@ def test_an_existing_directory_is_left_as_it_was(bench: Bench) -> None:
         ("mergerfs (a | ext4) (b | ext4)", 64, 1.5),
     ],
 )
-def test_the_estimate_of_the_capacity_fits_and_is_near(bench: Bench, text: str, size_mib: int, share: float) -> None:
-    """fallocate takes the space that data would, without writing it."""
+def test_the_estimated_capacity_fits_and_is_close(bench: Bench, text: str, size_mib: int, share: float) -> None:
+    """fallocate takes as much space as data would, without writing it."""
     bench.device("a", size_mib)
     bench.device("b", size_mib)
     plan = bench.build(text)
@@ -160,7 +164,7 @@ def test_the_estimate_of_the_capacity_fits_and_is_near(bench: Bench, text: str, 
     assert bench.host.run(argv, timeout_s=30, check=False).stderr == ""
 
 
-def test_a_file_system_over_the_remains_of_another(bench: Bench) -> None:
+def test_a_file_system_over_an_old_one(bench: Bench) -> None:
     bench.device("a", 300)
     bench.device("b", 300)
     for text in ("btrfs raid1 a b", "a | ext4", "a | xfs", "btrfs a b", "a | ext4"):
@@ -169,7 +173,7 @@ def test_a_file_system_over_the_remains_of_another(bench: Bench) -> None:
         assert bench.tear_down() == ()
 
 
-def test_a_mount_that_is_busy_for_a_moment(bench: Bench) -> None:
+def test_a_mount_that_is_briefly_busy(bench: Bench) -> None:
     bench.device("a", 64)
     plan = bench.build("a | ext4")
     file = bench.write(plan, "data", 1)

@@ -45,7 +45,7 @@ def test_one_command_after_the_other(shells: Shells) -> None:
 
 @pytest.mark.parametrize("text", ["", "x", "it's\n$HOME é\n\n", "y" * 9_000])
 @pytest.mark.parametrize("limit_s", [10, 3600])
-def test_input_arrives_whole_and_ends(shells: Shells, text: str, limit_s: int) -> None:
+def test_all_input_arrives_and_ends(shells: Shells, text: str, limit_s: int) -> None:
     assert _ask(shells, "cat", stdin=text, limit_s=limit_s) == CommandResult(0, False, text, "")
     assert _ask(shells, "cat", limit_s=limit_s) == CommandResult(0, False, "", "")
 

@@ -1,6 +1,7 @@
-"""What a run has left on the machine: loop devices, mounts, processes and files that bear its name.
+"""Find what a run left on the machine: loop devices, mounts, processes and files with its name.
 
-Others may use loop devices and run poolproof at the same time, so only what bears a text of our own counts.
+Other programs may use loop devices and run poolproof at the same time, so only names that contain the test's own text
+count.
 """
 
 import os
@@ -9,8 +10,8 @@ from pathlib import Path
 _STATE_PARENTS = ("/var/tmp", "/dev/shm")
 
 
-def traces_of(text: str) -> list[str]:
-    """Everything on the machine that names `text`: a run's label, or the directory in which it works."""
+def leftovers_of(text: str) -> list[str]:
+    """Return everything on the machine that names `text`: the label of a run, or its work directory."""
     return [*_loops(text), *_mounts(text), *_processes(text), *_places(text)]
 
 
@@ -37,7 +38,7 @@ def _processes(text: str) -> list[str]:
 
 
 def _places(text: str) -> list[str]:
-    """State directories of that label; those under a test's own directory are looked for by the test."""
+    """Return state directories with that label. The test itself checks those in its own directory."""
     return [
         str(path) for parent in _STATE_PARENTS for path in Path(parent).glob("poolproof-*") if path.name.endswith(text)
     ]

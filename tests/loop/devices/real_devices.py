@@ -1,4 +1,4 @@
-"""Devices that really stand: brought up by the provisioning that a run uses, measured with fio, taken down again."""
+"""Create real devices as a run does, measure them with fio, and remove them."""
 
 import contextlib
 import json
@@ -46,28 +46,28 @@ _PROGRAMS = ("losetup", "truncate", "touch", "tee", "nbdkit", "nbdfuse", "qemu-i
 
 @dataclass(frozen=True)
 class Rate:
-    """What fio measured: operations and bytes per second."""
+    """A rate that fio measured, in operations and bytes per second."""
 
     iops: float
     bandwidth: float
 
 
 def site_in(directory: Path, ram: Path) -> Site:
-    """A site of this machine's own programs."""
+    """Return a site that uses the programs of this machine."""
     programs = frozenset(name for name in _PROGRAMS if shutil.which(name))
     return Site("t", str(directory), str(ram), str(directory), True, programs, frozenset(), 1 << 34, 1 << 33)
 
 
 def free_loop() -> int:
-    """A loop number that nobody uses; far from the numbers that others start to count at."""
+    """Return an unused loop number, far from the numbers that other programs take first."""
     taken = used_loops(HOST)
     first = 200 + os.getpid() % 500
     return next(number for number in range(first, first + 100) if number not in taken)
 
 
 @contextlib.contextmanager
-def standing(device: Device, site: Site, settings: tuple[str, ...] = ()) -> Iterator[Volume]:
-    """The device up, with more `settings` for the nbdkit plugin; down at the end, whatever happens."""
+def created(device: Device, site: Site, settings: tuple[str, ...] = ()) -> Iterator[Volume]:
+    """Create the device and remove it at the end in any case. `settings` are added to the arguments of nbdkit."""
     plan = plan_device(device, site, DeviceFacts(loops=(free_loop(),)))
     journal = Journal(Path(site.state_dir) / f"{device.name}.journal")
     try:
@@ -84,7 +84,7 @@ def _with_settings(plan: DevicePlan, settings: tuple[str, ...]) -> tuple[Step, .
 
 
 def fio(path: str, **options: object) -> Rate:
-    """One fio run on the device, one second unless told otherwise."""
+    """Run fio on the device, for one second by default."""
     asked: dict[str, object] = {
         "name": "x",
         "filename": path,
@@ -110,30 +110,30 @@ def fio(path: str, **options: object) -> Rate:
 
 
 def is_quiet(free: str) -> bool:
-    """Whether the machine has the time to serve a model: `free` is a device whose model takes no time at all."""
+    """True if the machine is fast enough to serve a model now. `free` is a device whose model adds no time."""
     alone = fio(free, rw="randread", bs="4k", iodepth=1, runtime="500ms").iops
     together = fio(free, rw="randread", bs="4k", iodepth=8, runtime="500ms").iops
     return alone >= _QUIET_ALONE and together >= _QUIET_TOGETHER
 
 
 def measured_way_s(known: str, takes_s: float, **options: object) -> float:
-    """The way to a model and back, seconds, by `known`: a device whose every request takes `takes_s`, the plugin's
-    sleep and its waking with it. `options` are the job whose figure is to be compared, for a write goes another way
-    than a read."""
+    """Return the overhead of a request to a model in seconds. Every request to the device `known` takes `takes_s` in
+    the plugin, including its sleep and wake-up. `options` must be those of the job to be compared, because writes and
+    reads have different overheads.
+    """
     return 1 / fio(known, **options).iops - takes_s
 
 
 def compare(
     what: str, expected: float, measure: Callable[[], float], free: str, *, way_s: Callable[[], float] | None = None
 ) -> None:
-    """Pass when the median of three measurements lies within 15 % of what is expected, in one of six rounds.
+    """Pass if the median of three measurements is within 15 % of the expected value in one of six rounds.
 
-    A model that is off by itself is off in all of them. Where the machine is so busy that not one round was fair, by
-    what the `free` device does before and after it, nothing can be said, and the test is skipped aloud.
+    A model that is wrong fails in every round. If the machine was too busy in every round, judged by the `free` device
+    before and after it, the test is skipped with a message.
 
-    `way_s` measures the way to a model and back, seconds, where the figure is requests per second at depth 1: each then
-    takes as much less, or more, than the model says as this way is shorter, or longer, than the one that the plugin
-    takes off.
+    `way_s` measures the overhead of a request in seconds, for rates at queue depth 1. The expected time of each request
+    is corrected by the difference between this overhead and the one that the plugin subtracts.
     """
     told, fair = [], False
     for _ in range(_ROUNDS):
