@@ -18,7 +18,7 @@ from benchmarks import recordings
 from benchmarks.playing import play
 from benchmarks.recordings import Recorded
 from benchmarks.result import Result
-from poolproof.statistics.variances import VariancePrior, fit_prior
+from poolproof.statistics.intervals import VariancePrior, fit_prior
 from poolproof.stopping.across import across
 from poolproof.stopping.model import IMPRECISE, AcrossTrials, StoppingDecision, StoppingRule, TrialMean
 

@@ -8,7 +8,7 @@ with what the other cells of the run tell of the machine, and once without.
 import random
 from collections.abc import Iterator
 
-from poolproof.statistics.variances import fit_prior
+from poolproof.statistics.intervals import fit_prior
 from poolproof.stopping.across import across
 from poolproof.stopping.model import StoppingRule, TrialMean
 

@@ -21,9 +21,8 @@ from poolproof.measure.series import after_ramp, series_of
 from poolproof.metrics import Metric, MetricId, metric_of
 from poolproof.results.runs.convergence import stopping_rule
 from poolproof.statistics.percentiles import MOST_SECTIONS, Histogram, PercentileEstimate, estimate
-from poolproof.stopping.decide import STEP, decide
+from poolproof.stopping.decide import MOST_ROUNDS, STEP, decide
 from poolproof.stopping.model import NotConverged, StoppingDecision, StoppingRule
-from poolproof.stopping.snia import MOST_ROUNDS
 from poolproof.stopping.window import LEAST_SAMPLES
 
 _STATUS_S = ((4, 0.25), (16, 0.5))  # for at most this many clones, the interval of reports: more clones, longer reports

@@ -22,8 +22,8 @@ from poolproof.measure.series import after_ramp, series_of
 from poolproof.metrics import MetricId, metric_of
 from poolproof.process import Completed
 from poolproof.results.runs.model import Convergence, TrialMetrics
+from poolproof.statistics.intervals import variance_of
 from poolproof.statistics.percentiles import extremes
-from poolproof.statistics.variances import variance_of
 from poolproof.stopping.model import StoppingDecision
 
 _SHORT_S = 10.0

@@ -45,12 +45,15 @@ def long_run(values: Sequence[float]) -> LongRun:
     """Return the mean, its standard error and the effective number of samples. Needs ten samples or more."""
     count = len(values)
     mean = math.fsum(values) / count
-    covariances = _autocovariances([value - mean for value in values], _orders(count))
+    centred = [value - mean for value in values]
+    orders = max(1, min(_HIGHEST_ORDER, count // _SAMPLES_PER_ORDER))
+    covariances = [sum(map(mul, centred, centred[lag:])) / count for lag in range(orders + 1)]
     if covariances[0] <= (1e-12 * mean) ** 2:
         return LongRun(mean, 0.0, count)
     order, residual, total = _best(covariances, count)
     variance = covariances[0] * count / (count - 1)
-    at_zero = residual * count / (count - order - 1) / (1 - _unbiased(total, order, count)) ** 2
+    unbiased = total + (1 + (order + 2) * total) / count  # Kendall's term grows with the number of coefficients
+    at_zero = residual * count / (count - order - 1) / (1 - min(max(0.0, unbiased), _LARGEST_SUM)) ** 2
     at_zero = max(at_zero, variance)  # alternating samples never count for more than independent ones
     return LongRun(mean, math.sqrt(at_zero / count), count * variance / at_zero)
 
@@ -62,26 +65,14 @@ def batch_means(values: Sequence[float], size: int) -> Sequence[float]:
     return [math.fsum(values[at : at + size]) / size for at in range(len(values) % size, len(values), size)]
 
 
-def _orders(count: int) -> int:
-    return max(1, min(_HIGHEST_ORDER, count // _SAMPLES_PER_ORDER))
-
-
-def _autocovariances(centred: Sequence[float], most: int) -> list[float]:
-    return [sum(map(mul, centred, centred[lag:])) / len(centred) for lag in range(most + 1)]
-
-
 def _best(covariances: Sequence[float], count: int) -> tuple[int, float, float]:
     """Return the order that Akaike's criterion chooses, the residual variance and the sum of the coefficients."""
-    _, order, residual, total = min(
-        (_criterion(residual, order, count), order, residual, sum(coefficients))
-        for order, (coefficients, residual) in enumerate(_levinson(covariances), start=1)
-    )
-    return order, residual, total
-
-
-def _criterion(residual: float, order: int, count: int) -> float:
-    unbiased = residual * count / (count - order - 1)
-    return count * math.log(max(unbiased, 1e-300)) + 2 * (order + 1) * count / (count - order - 2)
+    found = []
+    for order, (coefficients, residual) in enumerate(_levinson(covariances), start=1):
+        unbiased = residual * count / (count - order - 1)
+        penalty = 2 * (order + 1) * count / (count - order - 2)
+        found.append((count * math.log(max(unbiased, 1e-300)) + penalty, order, residual, sum(coefficients)))
+    return min(found)[1:]
 
 
 def _levinson(covariances: Sequence[float]) -> Iterator[tuple[list[float], float]]:
@@ -96,8 +87,3 @@ def _levinson(covariances: Sequence[float]) -> Iterator[tuple[list[float], float
         if residual <= 0:
             return
         yield coefficients, residual
-
-
-def _unbiased(total: float, order: int, count: int) -> float:
-    """Return the sum of the coefficients, corrected for bias; Kendall's term grows with the number of coefficients."""
-    return min(max(0.0, total + (1 + (order + 2) * total) / count), _LARGEST_SUM)

@@ -1,23 +1,31 @@
-"""95 % intervals of means and of ratios of means, by Student's t and Welch's t.
+"""Intervals of means of few samples: by Student's t, and by what other samples say about the variance.
 
-With a `VariancePrior` a few values get a moderated t, and even a single value has an interval.
+Two samples say almost nothing about their own variance (t is 12.7). But groups of samples that were taken under similar
+conditions have similar variances. Smyth (2004, Statistical Applications in Genetics and Molecular Biology 3, 3) treats
+the variances of many small groups as draws from one scaled inverse χ² distribution, fits it by the moments of their
+logarithms, and gives each group the weighted mean of its own variance and the typical one, with the degrees of freedom
+of both: the moderated t. Even a single sample then has an interval. If the groups differ widely, the fit gives few
+degrees of freedom, and each group has to rely on its own samples.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from poolproof.statistics.distributions import quantile
-from poolproof.statistics.variances import VariancePrior, moderated, variance_of
+from poolproof.statistics.distributions import digamma, f_upper_tail, quantile, trigamma, trigamma_inverse
 
 CONFIDENCE = 0.95
-_LEAST_FREEDOM = 2.0
-"""Degrees of freedom that a prior needs to give a single value an interval."""
+LEAST_GROUPS = 8
+"""The least number of groups with two or more samples that a prior is fitted to."""
+MOST_FREEDOM = 30.0
+LEAST_DEVIATION = 1e-4
+_SIGNIFICANCE = 0.01
+_LEAST_FREEDOM = 2.0  # of a prior that gives a single value an interval
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A mean with its 95 % interval. `low` and `high` are None if nothing says how precise it is."""
+    """A mean with its 95 % interval. `low` and `high` are None if the precision is unknown."""
 
     mean: float
     low: float | None = None
@@ -27,6 +35,66 @@ class Interval:
     def half_width(self) -> float | None:
         """Return half the width of the interval; None without an interval."""
         return None if self.low is None or self.high is None else (self.high - self.low) / 2
+
+
+@dataclass(frozen=True)
+class VariancePrior:
+    """The typical standard deviation within a group, relative to its mean, and the degrees of freedom of that."""
+
+    deviation: float
+    freedom: float
+
+    def is_exceeded(self, variance: float, freedom: float) -> bool:
+        """True if a relative variance is larger than chance explains (an F-test at 1 %)."""
+        ratio = variance / self.deviation**2
+        return freedom > 0 and f_upper_tail(ratio, freedom, self.freedom) < _SIGNIFICANCE
+
+    def pooled(self, variance: float, freedom: float, mean: float = 1.0) -> float:
+        """Return the mean of a group's variance and the typical one, weighted by their degrees of freedom.
+
+        `mean` is the group's mean; 1 if `variance` is relative to it.
+        """
+        typical = (self.deviation * mean) ** 2
+        return (freedom * variance + self.freedom * typical) / (freedom + self.freedom)
+
+
+def fit_prior(groups: Iterable[Sequence[float]], least: float = LEAST_DEVIATION) -> VariancePrior | None:
+    """Return the typical variance of the groups with two or more samples; None if there are fewer than eight of them.
+
+    `least` is the smallest relative deviation that is believed: samples in the same bin of a histogram look equal.
+    """
+    used = [group for group in groups if len(group) > 1 and math.fsum(group) > 0]
+    if len(used) < LEAST_GROUPS:
+        return None
+    freedoms = [len(group) - 1 for group in used]
+    variances = [max(_relative_variance(group), least**2) for group in used]
+    logs = [math.log(v) - digamma(f / 2) + math.log(f / 2) for v, f in zip(variances, freedoms, strict=True)]
+    centre = math.fsum(logs) / len(logs)
+    scatter = math.fsum((value - centre) ** 2 for value in logs) / (len(logs) - 1)
+    own = math.fsum(trigamma(f / 2) for f in freedoms) / len(freedoms)
+    freedom = MOST_FREEDOM if scatter <= own else min(MOST_FREEDOM, 2 * trigamma_inverse(scatter - own))
+    return VariancePrior(math.exp((centre + digamma(freedom / 2) - math.log(freedom / 2)) / 2), freedom)
+
+
+def _relative_variance(group: Sequence[float]) -> float:
+    mean = math.fsum(group) / len(group)
+    return variance_of([value / mean for value in group])
+
+
+def variance_of(values: Sequence[float]) -> float:
+    """Return the sample variance; 0 for a single value."""
+    mean = math.fsum(values) / len(values)
+    return math.fsum((value - mean) ** 2 for value in values) / max(1, len(values) - 1)
+
+
+def moderated(variance: float, freedom: float, prior: VariancePrior | None) -> tuple[float, float]:
+    """Return a relative variance combined with the prior, and its degrees of freedom.
+
+    A variance larger than that of other groups is returned unchanged (an F-test at 1 %).
+    """
+    if prior is None or prior.is_exceeded(variance, freedom):
+        return variance, freedom
+    return prior.pooled(variance, freedom), freedom + prior.freedom
 
 
 def mean_interval(values: Sequence[float], prior: VariancePrior | None = None) -> Interval | None:

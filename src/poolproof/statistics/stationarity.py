@@ -187,22 +187,17 @@ def bursts(values: Sequence[float], start: int, tolerance: float) -> Bursts | No
     moved = math.fsum(values[at] - median for at in far) / (len(values) * mean)
     if not far or len(far) > _BURST_MOST_OF_TIME * len(values) or abs(moved) <= tolerance / 2:
         return None
-    return Bursts(_episodes(far, max(2, len(values) // _BURST_GAPS)), len(far), moved)
+    gap = max(2, len(values) // _BURST_GAPS)
+    episodes = 1 + sum(at - before > gap for before, at in pairwise(far))
+    return Bursts(episodes, len(far), moved)
 
 
 def _first_counted(far: Sequence[int], start: int) -> int:
     """Return the first sample that may be a burst: `start` if the warm-up began far from the median, else 0."""
     before = [at for at in far if at < start]
-    is_level = (
-        bool(before) and len(before) >= _LEVEL * start and before[0] < max(_LEVEL_BEGINS, start * _LEVEL_BEGINS_SHARE)
-    )
     is_ramp = before == list(range(len(before)))
-    return start if is_level or is_ramp else 0
-
-
-def _episodes(far: Sequence[int], gap: int) -> int:
-    """Return the number of groups of samples that are at least `gap` apart."""
-    return sum(1 for before, at in zip([-gap - 1, *far], far, strict=False) if at - before > gap)
+    is_early = bool(before) and before[0] < max(_LEVEL_BEGINS, start * _LEVEL_BEGINS_SHARE)
+    return start if is_ramp or (is_early and len(before) >= _LEVEL * start) else 0
 
 
 @dataclass(frozen=True)

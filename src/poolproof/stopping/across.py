@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 
 from poolproof.statistics.distributions import f_upper_tail, quantile
-from poolproof.statistics.variances import MOST_FREEDOM, VariancePrior, variance_of
+from poolproof.statistics.intervals import MOST_FREEDOM, VariancePrior, variance_of
 from poolproof.stopping.model import AcrossTrials, StoppingRule, TrialMean
 
 _SIGNIFICANCE = 0.01
@@ -25,11 +25,8 @@ def across(
 ) -> AcrossTrials:
     """Return the mean over trials with its interval. `prior` is that of the campaign's cells, if known.
 
-    `resolution` is the least standard error that the mean can have, relative, however many trials there are: that of
-    the bin in which a percentile lies.
-
-    Raises:
-        ValueError: there is no trial.
+    `resolution` is the least relative standard error that the mean can have, however many trials there are: that of a
+    percentile's bin. Raises a ValueError if there is no trial.
     """
     if not trials:
         raise ValueError("a cell without a trial has no mean")
@@ -42,8 +39,9 @@ def across(
     disagree = _disagree(means, deviation, within, rule)
     if disagree and prior is not None and prior.is_exceeded((deviation / mean) ** 2, count - 1):
         prior = None
-    error = max(_error(deviation, within, mean, count, prior), resolution * mean)
-    half = _half_in_errors(count, rule, prior) * error
+    variance = deviation**2 if prior is None else prior.pooled(deviation**2, count - 1, mean)
+    error = max(math.sqrt(variance), within or 0.0) / math.sqrt(count)  # at least that of the trials' own samples
+    half = _half_in_errors(count, rule, prior) * max(error, resolution * mean)
     is_precise = count >= rule.trials_min and mean > 0 and half <= rule.until * mean
     return AcrossTrials(
         done=is_precise or count >= rule.trials_max,
@@ -59,12 +57,6 @@ def least_half(rule: StoppingRule, resolution: float) -> float:
     """Return the smallest relative half width that trials of this resolution can have, whatever the other cells say."""
     best = VariancePrior(resolution, MOST_FREEDOM)
     return min(_half_in_errors(count, rule, best) for count in (rule.trials_min, rule.trials_max)) * resolution
-
-
-def _error(deviation: float, within: float | None, mean: float, count: int, prior: VariancePrior | None) -> float:
-    """Return the standard error of the mean of the trials; it is at least that of their own samples."""
-    variance = deviation**2 if prior is None else prior.pooled(deviation**2, count - 1, mean)
-    return max(math.sqrt(variance), within or 0.0) / math.sqrt(count)
 
 
 def _half_in_errors(count: int, rule: StoppingRule, prior: VariancePrior | None) -> float:

@@ -3,19 +3,32 @@
 Stopping at the first moment at which an interval happens to be narrow makes it cover the truth less often than it
 claims (Law and Kelton 1982, Management Science 28, 550-562). All sequential procedures share the cure: few checkpoints,
 ever further apart.
+
+`steady: snia` is the steady state of the SNIA Solid State Storage Performance Test Specification: five rounds whose
+means differ by at most 20 % of their average, and whose best straight line rises or falls by at most 10 % of it (PTS
+2.0.2, "steady state", 2020). There are at most 25 rounds. A round of the specification lasts one minute; here it is a
+25th of the rule's `max`, so `max: 25m` gives that minute.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
+from poolproof.statistics.autocorrelation import long_run
+from poolproof.statistics.distributions import quantile
+from poolproof.statistics.intervals import variance_of
+from poolproof.statistics.stationarity import slope
 from poolproof.stopping.model import NotConverged, RateSeries, StoppingDecision, StoppingRule
-from poolproof.stopping.snia import snia_steady
 from poolproof.stopping.window import LEAST_SAMPLES, estimate_window
 
 STEP = 1.25
 """From one checkpoint to the next, the trial gets longer by this factor."""
 
+MOST_ROUNDS = 25
+_ROUNDS = 5
+_EXCURSION = 0.20
+_SLOPE = 0.10
 _TINY = 1e-9
 
 
@@ -34,13 +47,30 @@ def decide(series: RateSeries, rule: StoppingRule) -> StoppingDecision:
     Calling this between two checkpoints changes nothing.
     """
     if rule.steady == "snia":
-        return _if_reported(snia_steady(series, rule), series, rule)
+        return _if_reported(_snia_steady(series, rule), series, rule)
     checkpoint_s, next_s = _surrounding(rule, series.duration_s)
     values = () if checkpoint_s is None else series.values[: math.floor(checkpoint_s / series.interval_s + _TINY)]
     if len(values) < LEAST_SAMPLES:
-        return _too_short(series, rule, next_s)
-    is_first = checkpoint_s == rule.least_s
-    return _if_reported(_at_checkpoint(values, series.interval_s, rule, next_s, is_first=is_first), series, rule)
+        least_s = max(rule.least_s, LEAST_SAMPLES * series.interval_s)
+        return _too_short(series, f"it needs at least {least_s:.3g} s and {LEAST_SAMPLES} samples", next_s)
+    found = estimate_window(values, series.interval_s, rule, is_first=checkpoint_s == rule.least_s)
+    reasons = found.unsteady + found.imprecise
+    done = not reasons or next_s is None
+    half = None if found.unsteady else found.half
+    decision = StoppingDecision(
+        done=done,
+        converged=not reasons,
+        mean=found.mean,
+        low=None if half is None else max(0.0, found.mean - half),
+        high=None if half is None else found.mean + half,
+        warmup_s=found.warmup_s,
+        used_s=len(values) * series.interval_s,
+        reasons=reasons,
+        next_s=None if done else next_s,
+        lowest=found.lowest,
+        highest=found.highest,
+    )
+    return _if_reported(decision, series, rule)
 
 
 def _surrounding(rule: StoppingRule, elapsed_s: float) -> tuple[float | None, float | None]:
@@ -51,28 +81,6 @@ def _surrounding(rule: StoppingRule, elapsed_s: float) -> tuple[float | None, fl
             return last, at_s
         last = at_s
     return last, None
-
-
-def _at_checkpoint(
-    values: tuple[float, ...], interval_s: float, rule: StoppingRule, next_s: float | None, *, is_first: bool
-) -> StoppingDecision:
-    found = estimate_window(values, interval_s, rule, is_first=is_first)
-    reasons = found.unsteady + found.imprecise
-    done = not reasons or next_s is None
-    half = None if found.unsteady else found.half
-    return StoppingDecision(
-        done=done,
-        converged=not reasons,
-        mean=found.mean,
-        low=None if half is None else max(0.0, found.mean - half),
-        high=None if half is None else found.mean + half,
-        warmup_s=found.warmup_s,
-        used_s=len(values) * interval_s,
-        reasons=reasons,
-        next_s=None if done else next_s,
-        lowest=found.lowest,
-        highest=found.highest,
-    )
 
 
 def _if_reported(decision: StoppingDecision, series: RateSeries, rule: StoppingRule) -> StoppingDecision:
@@ -86,14 +94,59 @@ def _if_reported(decision: StoppingDecision, series: RateSeries, rule: StoppingR
         return decision
     next_s = _surrounding(rule, series.duration_s)[1]
     sentence = f"fio reported {count} times in {seconds:.3g} s; at least {least} are needed"
-    reason = NotConverged("few-samples", sentence)
-    found = replace(decision, converged=False, low=None, high=None, reasons=(*decision.reasons, reason))
-    return replace(found, done=next_s is None, next_s=next_s)
+    reasons = (*decision.reasons, NotConverged("few-samples", sentence))
+    return replace(decision, converged=False, low=None, high=None, reasons=reasons, done=next_s is None, next_s=next_s)
 
 
-def _too_short(series: RateSeries, rule: StoppingRule, next_s: float | None) -> StoppingDecision:
+def _too_short(series: RateSeries, why: str, next_s: float | None) -> StoppingDecision:
     mean = math.fsum(series.values) / len(series.values) if series.values else None
-    least_s = max(rule.least_s, LEAST_SAMPLES * series.interval_s)
-    sentence = f"it needs at least {least_s:.3g} s and {LEAST_SAMPLES} samples"
-    reason = NotConverged("too-short", sentence)
+    reason = NotConverged("too-short", why)
     return StoppingDecision(next_s is None, False, mean, None, None, 0.0, series.duration_s, (reason,), next_s)
+
+
+def _snia_steady(series: RateSeries, rule: StoppingRule) -> StoppingDecision:
+    """Return the decision by the last five rounds: their mean and its interval."""
+    round_s = rule.most_s / MOST_ROUNDS
+    rounds = min(MOST_ROUNDS, math.floor(series.duration_s / round_s + _TINY))
+    bounds = [round(at * round_s / series.interval_s) for at in range(max(0, rounds - _ROUNDS), rounds + 1)]
+    window = [series.values[a:b] for a, b in pairwise(bounds)]
+    means = [math.fsum(part) / len(part) for part in window if part]
+    next_s = None if rounds == MOST_ROUNDS else (max(rounds + 1, _ROUNDS)) * round_s
+    if len(means) < _ROUNDS or rounds * round_s < rule.least_s - _TINY:
+        why = f"SNIA requires {_ROUNDS} rounds of {round_s:.3g} s; {rounds} have passed"
+        return _too_short(series, why, next_s)
+    reason = _unsteady(means)
+    converged = reason is None
+    mean = math.fsum(means) / len(means)
+    half = _half(means, [value for part in window for value in part], rule.confidence) if converged else None
+    return StoppingDecision(
+        done=converged or next_s is None,
+        converged=converged,
+        mean=mean,
+        low=None if half is None else mean - half,
+        high=None if half is None else mean + half,
+        warmup_s=(rounds - _ROUNDS) * round_s,
+        used_s=rounds * round_s,
+        reasons=() if reason is None else (reason,),
+        next_s=None if converged else next_s,
+    )
+
+
+def _unsteady(means: Sequence[float]) -> NotConverged | None:
+    average = math.fsum(means) / len(means)
+    if average <= 0:
+        return NotConverged("idle", "nothing was read or written")
+    excursion = (max(means) - min(means)) / average
+    rise = abs(slope(means)) * (len(means) - 1) / average
+    if excursion <= _EXCURSION and rise <= _SLOPE:
+        return None
+    sentence = f"the last five rounds differ by {excursion:.0%} and their trend is {rise:.0%}"
+    return NotConverged("criterion", f"{sentence}; SNIA allows 20 % and 10 %")
+
+
+def _half(means: Sequence[float], values: Sequence[float], confidence: float) -> float:
+    """Return half the interval of the mean: by its samples or by its rounds, whichever is wider."""
+    by_rounds = quantile((1 + confidence) / 2, len(means) - 1) * math.sqrt(variance_of(means) / len(means))
+    if len(values) < 4 * _ROUNDS:
+        return by_rounds
+    return max(by_rounds, long_run(values).half_width(confidence))

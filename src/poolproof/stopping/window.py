@@ -1,7 +1,7 @@
 """The mean of one trial's samples so far: without its warm-up, tested for stationarity, with an interval."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -90,21 +90,22 @@ def estimate_window(
     reason, events = _unsteady(window, interval_s, rule.until)
     unsteady = tuple(each for each in (cycle, reason) if each)
     if is_late and not unsteady:
-        unsteady = (_warming(cut * interval_s),)
+        unsteady = (NotConverged("warm-up", f"it was still warming up after {cut * interval_s:.3g} s"),)
     run = window.long_run()
     run = replace(run, effective=min(run.effective, events))
     half = run.half_width(rule.confidence) * (1 if is_first else 1 + _WIDER / run.freedom)
-    lowest, highest = _extreme_tenths(window.values)
-    range_ = highest - lowest
-    if run.effective < LEAST_EFFECTIVE and range_ <= rule.until * run.mean:
+    bounds = [round(len(window.values) * part / _TENTHS) for part in range(_TENTHS + 1)]
+    tenths = [math.fsum(window.values[a:b]) / (b - a) for a, b in pairwise(bounds) if b > a]
+    lowest, highest = min(tenths), max(tenths)
+    if run.effective < LEAST_EFFECTIVE and highest - lowest <= rule.until * run.mean:
         # strongly correlated, but the range is too small to matter
-        half, run = max(half, range_), replace(run, effective=LEAST_EFFECTIVE)
+        half, run = max(half, highest - lowest), replace(run, effective=LEAST_EFFECTIVE)
     return WindowEstimate(
         mean=run.mean,
         half=None if run.effective < LEAST_EFFECTIVE else half,
         warmup_s=(len(values) - len(window.values)) * interval_s,
         unsteady=unsteady,
-        imprecise=() if unsteady else tuple(_imprecise(run, half, len(window.values), rule)),
+        imprecise=() if unsteady else _imprecise(run, half, len(window.values), rule),
         lowest=lowest,
         highest=highest,
     )
@@ -123,8 +124,12 @@ def _window(
         return _Window(values[:start], rest, rest), None
     count = len(rest) // samples
     whole = rest[len(rest) % samples :]
-    too_few = _periodic(samples * interval_s, len(rest) * interval_s) if count < LEAST_PERIODS else None
-    return _Window((), whole, without_period(whole, samples), count), too_few
+    window = _Window((), whole, without_period(whole, samples), count)
+    if count >= LEAST_PERIODS:
+        return window, None
+    length, period_s = f"{len(rest) * interval_s:.3g} s", samples * interval_s
+    sentence = f"it repeats every {period_s:.3g} s, so {length} contain fewer than {LEAST_PERIODS} periods"
+    return window, NotConverged("periodic", sentence)
 
 
 def _unsteady(window: _Window, interval_s: float, until: float) -> tuple[NotConverged | None, float]:
@@ -148,15 +153,13 @@ def _unsteady(window: _Window, interval_s: float, until: float) -> tuple[NotConv
 def _changing(found: Change, seconds: float) -> NotConverged:
     if found.at is None:
         word = "rises" if found.by > 0 else "falls"
-        sentence = f"the rate {word} by {abs(found.by):.0%} over {seconds:.3g} s"
-        return NotConverged("drift", sentence)
-    at_s = found.at * seconds
+        return NotConverged("drift", f"the rate {word} by {abs(found.by):.0%} over {seconds:.3g} s")
     word = "jumps" if found.by > 0 else "drops"
-    return NotConverged("step", f"the rate {word} by {abs(found.by):.0%} after {at_s:.3g} s")
+    return NotConverged("step", f"the rate {word} by {abs(found.by):.0%} after {found.at * seconds:.3g} s")
 
 
 def _few_bursts(found: Bursts, seconds: float) -> NotConverged:
-    """A number k of events is known to 1/√k, so few of them give no mean."""
+    """The relative error of a count of k events is 1/√k, so a few events give no mean."""
     name = ("burst" if found.moved > 0 else "stall") + ("s" if found.episodes > 1 else "")
     verb = "move" if found.episodes > 1 else "moves"
     sentence = f"{found.episodes} {name} ({seconds:.2g} s in all) {verb} the mean by {abs(found.moved):.1%}"
@@ -171,26 +174,10 @@ def _two_speeds(found: Modes) -> NotConverged:
     return NotConverged("bimodal", sentence)
 
 
-def _periodic(period_s: float, seen_s: float) -> NotConverged:
-    sentence = f"it repeats every {period_s:.3g} s, so {seen_s:.3g} s contain fewer than {LEAST_PERIODS} periods"
-    return NotConverged("periodic", sentence)
-
-
-def _warming(cut_s: float) -> NotConverged:
-    return NotConverged("warm-up", f"it was still warming up after {cut_s:.3g} s")
-
-
-def _imprecise(run: LongRun, half: float, count: int, rule: StoppingRule) -> Iterator[NotConverged]:
+def _imprecise(run: LongRun, half: float, count: int, rule: StoppingRule) -> tuple[NotConverged, ...]:
     if run.effective < LEAST_EFFECTIVE:
         sentence = f"its {count} samples are so strongly correlated that they count as {run.effective:.0f}"
-        yield NotConverged("few-samples", sentence)
-    elif half > rule.until * run.mean:
-        sentence = f"its precision is ±{half / run.mean:.1%}, but ±{rule.until:.1%} is required"
-        yield NotConverged("noise", sentence)
-
-
-def _extreme_tenths(values: Sequence[float]) -> tuple[float, float]:
-    """Return the lowest and the highest mean of ten equal parts."""
-    bounds = [round(len(values) * part / _TENTHS) for part in range(_TENTHS + 1)]
-    means = [math.fsum(values[a:b]) / (b - a) for a, b in pairwise(bounds) if b > a]
-    return min(means), max(means)
+        return (NotConverged("few-samples", sentence),)
+    if half <= rule.until * run.mean:
+        return ()
+    return (NotConverged("noise", f"its precision is ±{half / run.mean:.1%}, but ±{rule.until:.1%} is required"),)

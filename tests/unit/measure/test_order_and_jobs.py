@@ -17,7 +17,7 @@ from poolproof.measure.ending import status_interval_s
 from poolproof.measure.order import TrialOrder
 from poolproof.results.runs.convergence import VariancePriors
 from poolproof.results.runs.model import Convergence, Trial, TrialMetrics
-from poolproof.statistics.variances import VariancePrior
+from poolproof.statistics.intervals import VariancePrior
 from poolproof.stopping.model import NotConverged
 
 HOST = LocalHost()

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from poolproof.statistics.comparison import LogMean, log_mean, mixture
-from poolproof.statistics.elimination import eliminated, leader_of
-from poolproof.statistics.variances import VariancePrior
+from poolproof.statistics.comparison import LogMean, eliminated, leader_of, log_mean, mixture
+from poolproof.statistics.intervals import VariancePrior
 
 CHECKPOINTS = 5
 

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from poolproof.statistics.distributions import quantile
-from poolproof.statistics.variances import VariancePrior, fit_prior
+from poolproof.statistics.intervals import VariancePrior, fit_prior
 from poolproof.stopping.across import across
 from poolproof.stopping.model import AcrossTrials, StoppingRule, TrialMean
 

@@ -8,8 +8,7 @@ from poolproof.results.runs.model import CellKey
 from poolproof.results.runs.summary import Cell
 from poolproof.results.runs.uncertainty import metric_log_mean, with_extremes
 from poolproof.statistics.comparison import LogMean
-from poolproof.statistics.intervals import Interval
-from poolproof.statistics.variances import VariancePrior
+from poolproof.statistics.intervals import Interval, VariancePrior
 from poolproof.verdicts import Verdict
 
 

@@ -26,8 +26,7 @@ from poolproof.results.runs.model import Trial
 from poolproof.results.runs.summary import Cell
 from poolproof.results.runs.uncertainty import extremes_of, metric_prior
 from poolproof.statistics.comparison import ratio_interval
-from poolproof.statistics.intervals import Interval, has_interval, mean_interval
-from poolproof.statistics.variances import VariancePrior
+from poolproof.statistics.intervals import Interval, VariancePrior, has_interval, mean_interval
 from poolproof.verdicts import has_values
 
 Result = Literal["held", "failed", "undecided"]

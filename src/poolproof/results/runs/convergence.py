@@ -8,8 +8,8 @@ from poolproof.campaign.calibration import calibration_of
 from poolproof.campaign.model import Campaign, Layout, Measure, Until, Workload
 from poolproof.metrics import MetricId, metric_of
 from poolproof.results.runs.model import Trial
+from poolproof.statistics.intervals import VariancePrior, fit_prior
 from poolproof.statistics.percentiles import BIN_DEVIATION
-from poolproof.statistics.variances import VariancePrior, fit_prior
 from poolproof.stopping.across import across
 from poolproof.stopping.model import IMPRECISE, AcrossTrials, NotConverged, StoppingRule, TrialMean
 from poolproof.verdicts import has_values

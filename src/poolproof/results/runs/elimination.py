@@ -10,8 +10,7 @@ from poolproof.campaign.model import Campaign, Measure
 from poolproof.results.runs.convergence import VariancePriors, priors_among, unsteady_reasons
 from poolproof.results.runs.model import Trial
 from poolproof.results.runs.uncertainty import metric_log_mean, with_extremes
-from poolproof.statistics.comparison import LogMean, mixture
-from poolproof.statistics.elimination import eliminated, leader_of, risk_of_a_test
+from poolproof.statistics.comparison import LogMean, eliminated, leader_of, mixture, risk_of_a_test
 
 GoalCells = Mapping[str, Sequence[Sequence[Trial]]]
 """By layout: the trials of each workload of the goal, in the goal's order."""

@@ -16,7 +16,7 @@ from poolproof.results.runs.files import decode, whole_lines
 from poolproof.results.runs.model import SCHEMA, CellKey, RunRecord, Trial
 from poolproof.results.runs.summary import Cell, bare_cells_of, cells_of
 from poolproof.results.runs.uncertainty import metric_prior
-from poolproof.statistics.variances import VariancePrior
+from poolproof.statistics.intervals import VariancePrior
 
 _UNKNOWN = "unknown"
 _MOST_NAMED = 4

@@ -14,7 +14,7 @@ from poolproof.results.runs.convergence import unsteady_reasons
 from poolproof.results.runs.model import Trial
 from poolproof.results.runs.summary import Cell
 from poolproof.statistics.comparison import LogMean, log_mean
-from poolproof.statistics.variances import LEAST_DEVIATION, VariancePrior, fit_prior
+from poolproof.statistics.intervals import LEAST_DEVIATION, VariancePrior, fit_prior
 
 
 def metric_prior(cells: Iterable[Cell], metric: MetricId) -> VariancePrior | None:

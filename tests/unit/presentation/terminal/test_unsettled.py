@@ -15,7 +15,7 @@ from poolproof.results.runs.contract import run_object
 from poolproof.results.runs.convergence import VariancePriors, convergence_of, needs_trial, trials_ahead
 from poolproof.results.runs.model import Convergence, Trial, TrialMetrics
 from poolproof.results.runs.summary import Cell, cells_of
-from poolproof.statistics.variances import VariancePrior
+from poolproof.statistics.intervals import VariancePrior
 from poolproof.stopping.model import NotConverged
 from poolproof.verdicts import Verdict
 
