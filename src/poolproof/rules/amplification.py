@@ -1,36 +1,27 @@
 """The disks move more data than fio does."""
 
-from collections.abc import Iterable
-
 from poolproof.rules.flow import Flow, reads, writes
-from poolproof.rules.model import Case, Finding, Rule
-from poolproof.rules.reproduction import script
-
-_READS = 1.2
-_WRITES = 1.3
+from poolproof.rules.model import Case, Finding, Findings, Rule, notes
 
 
-def _in_result(case: Case) -> Iterable[Finding]:
+def _in_result(case: Case) -> Findings:
     read, wrote = reads(case), writes(case)
-    if read and read.ratio > _READS:
+    if read and read.ratio > 1.2:
         yield _finding(read, "read", "readahead, blocks larger than the request, or another reader")
-    if wrote and wrote.ratio > _WRITES:
-        small = any(job.writes and job.commits_each_write for job in case.load.parts)
+    if wrote and wrote.ratio > 1.3:
+        small_commits = any(job.writes and job.commits_each_write for job in case.load.parts)
         journal = "each small commit writes a whole page, the journal and metadata"
-        yield _finding(
-            wrote, "wrote", journal if small else "journal, metadata, or records rewritten for smaller writes"
-        )
+        others = "journal, metadata, or records rewritten for smaller writes"
+        yield _finding(wrote, "wrote", journal if small_commits else others)
 
 
 def _finding(flow: Flow, verb: str, why: str) -> Finding:
-    return Finding(
-        rule="amplification",
-        effect="notes",
-        message=f"fio {verb} {flow.moved}; the disks {verb} {flow.counted} ({flow.ratio:.2g} times {flow.wanted}): "
-        f"{why}. The result is what an application gets; the disks could do more",
+    return notes(
+        f"fio {verb} {flow.moved}; the disks {verb} {flow.counted} ({flow.ratio:.2g} times {flow.expected}): {why}. "
+        "The result is what an application gets; the disks could do more",
+        weight=30,
         fix="to measure the disk itself, set bs to the file system's record size and commit less often; otherwise "
         "change nothing",
-        weight=30,
     )
 
 
@@ -45,7 +36,6 @@ RULE = Rule(
     "journal).",
     fix="Report it. To test the disks themselves, set bs to the record size.",
     sources=("measured case L16", "https://github.com/openzfs/zfs/issues/6040"),
-    pitfall_numbers="A4, #24",
     in_result=_in_result,
-    reproduce=script("fio --name=trap --filename=trap --rw=write --bs=2300 --size=4m --fdatasync=1"),
+    commands="fio --rw=write --bs=2300 --size=4m --fdatasync=1",
 )

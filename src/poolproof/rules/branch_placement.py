@@ -1,49 +1,33 @@
 """Several files on a union of disks may all be on one disk."""
 
-from collections.abc import Iterable
-
-from poolproof.rules.model import Case, Finding, Rule
-from poolproof.rules.naming import count, who
-from poolproof.rules.reproduction import script
-
-_NEARLY_ALL = 0.95
-_FIX = (
-    "report the branch of each file (`getfattr -n user.mergerfs.basepath FILE`), set the policy with "
-    "category.create, and measure one branch alone first"
-)
+from poolproof.rules.model import Case, Findings, Rule, notes
+from poolproof.units import format_number_of
 
 
 def _is_union(case: Case) -> bool:
     return case.target is not None and "mergerfs" in case.target.file_system
 
 
-def _in_job(case: Case) -> Iterable[Finding]:
+def _in_job(case: Case) -> Findings:
     jobs = [job for job in case.load.parts if job.clones * job.files > 1 and not job.shares_one_file]
     if _is_union(case) and jobs:
-        yield Finding(
-            rule="branch-placement",
-            effect="notes",
-            message=f"{who(case, jobs)} creates {jobs[0].clones * jobs[0].files} files, and the create policy decides "
-            "which disk stores each one: they may all end up on one disk",
-            fix=_FIX,
+        yield notes(
+            f"{case.who(jobs)} creates {jobs[0].clones * jobs[0].files} files, and the create policy decides which "
+            "disk stores each one: they may all end up on one disk",
             weight=35,
         )
 
 
-def _in_result(case: Case) -> Iterable[Finding]:
-    leaves = case.evidence.leaves if case.evidence and _is_union(case) else ()
-    sizes = {leaf.device: leaf.read_bytes + leaf.drained_write_bytes for leaf in leaves}
-    whole = sum(sizes.values())
-    if len(sizes) < 2 or not whole:
+def _in_result(case: Case) -> Findings:
+    sizes = {leaf.device: leaf.read_bytes + leaf.drained_write_bytes for leaf in case.leaves}
+    total = sum(sizes.values())
+    if not _is_union(case) or len(sizes) < 2 or not total:
         return
     device, most = max(sizes.items(), key=lambda item: item[1])
-    if most >= _NEARLY_ALL * whole:
-        yield Finding(
-            rule="branch-placement",
-            effect="notes",
-            message=f"{device} moved {100 * most / whole:.0f} % of the bytes, the other "
-            f"{count(len(sizes) - 1, 'disk')} almost nothing: the result describes {device}, not the pool",
-            fix=_FIX,
+    if most >= 0.95 * total:
+        yield notes(
+            f"{device} moved {100 * most / total:.0f} % of the bytes, the other "
+            f"{format_number_of(len(sizes) - 1, 'disk')} almost nothing: the result describes {device}, not the pool",
             weight=45,
         )
 
@@ -55,16 +39,14 @@ RULE = Rule(
     "several measures the disks that the create policy chose, and the sum is reported as the pool's result.",
     shows="In a job: several files on mergerfs. In evidence: one disk moved at least 95 % of the bytes.",
     error="Too high or too low, compared with the whole pool.",
-    fix=_FIX,
+    fix="report the branch of each file (`getfattr -n user.mergerfs.basepath FILE`), set the policy with "
+    "category.create, and measure one branch alone first",
     sources=("https://trapexit.github.io/mergerfs/ (benchmarking, policies)",),
-    pitfall_numbers="#18",
     in_job=_in_job,
     options=("numjobs", "nrfiles", "filename", "directory"),
     in_result=_in_result,
     cleared_by_byte_count=False,
-    reproduce=script(
-        "fio --name=trap --directory=. --rw=write --bs=1m --size=128m --numjobs=4 --end_fsync=1 --group_reporting; "
-        "getfattr -n user.mergerfs.basepath trap.*",
-        needs="On a mergerfs mount.",
-    ),
+    needs="On a mergerfs mount.",
+    commands="fio --name=trap --directory=. --rw=write --bs=1m --size=128m --numjobs=4 --end_fsync=1 "
+    "--group_reporting; getfattr -n user.mergerfs.basepath trap.*",
 )

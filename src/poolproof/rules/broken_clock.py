@@ -1,26 +1,17 @@
 """fio's clock did not advance."""
 
-from collections.abc import Iterable
-
-from poolproof.rules.model import Case, Finding, Rule
+from poolproof.rules.model import Case, Finding, Rule, suspects
 from poolproof.rules.reported import ReportedDirection, each_part
-from poolproof.rules.reproduction import script
 
 
-def _in_result(case: Case) -> Iterable[Finding]:
-    return each_part(case.outcome, _of_part)
-
-
-def _of_part(part: ReportedDirection) -> Finding | None:
+def _in_part(_case: Case, part: ReportedDirection) -> Finding | None:
     latency = part.completion
     if latency is None or not latency.samples or latency.mean_ns is None or latency.mean_ns > 0:
         return None
-    return Finding(
-        rule="broken-clock",
-        effect="suspects",
-        message=f"the mean latency of {latency.samples} {part.kind}s is 0: fio's clock did not advance",
-        fix="fio --cpuclock-test; clocksource=clock_gettime; in a virtual machine, check steal time",
+    return suspects(
+        f"the mean latency of {latency.samples} {part.kind}s is 0: fio's clock did not advance",
         weight=60,
+        fix="fio --cpuclock-test; clocksource=clock_gettime; in a virtual machine, check steal time",
     )
 
 
@@ -33,7 +24,6 @@ RULE = Rule(
     error="Too high or too low.",
     fix="Check the clock; use another clocksource.",
     sources=("https://github.com/axboe/fio/issues/630", "https://github.com/axboe/fio/issues/902"),
-    pitfall_numbers="#42",
-    in_result=_in_result,
-    reproduce=script("fio --cpuclock-test || true"),
+    in_result=each_part(_in_part),
+    commands="fio --cpuclock-test || true",
 )

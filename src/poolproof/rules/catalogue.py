@@ -10,21 +10,19 @@ from poolproof import rules
 from poolproof.errors import UsageError
 from poolproof.rules.model import Rule
 
+RETIRED: Mapping[str, str] = {
+    "thermal-throttle": "It reported that a drive had slowed down because of heat, but poolproof never read a counter "
+    "for it.",
+}
+"""Rules of earlier releases, which old runs may name: what each one did and why it was removed."""
+
 
 @functools.cache
 def all_rules() -> tuple[Rule, ...]:
     """Return the rules sorted by id: the `RULE` of every module in this package that has one."""
-    names = [f"{rules.__name__}.{found.name}" for found in pkgutil.iter_modules(rules.__path__)]
-    modules = [importlib.import_module(name) for name in names]
-    found = [module.RULE for module in modules if isinstance(getattr(module, "RULE", None), Rule)]
-    return tuple(sorted(found, key=lambda rule: rule.id))
-
-
-RETIRED: Mapping[str, str] = {
-    "thermal-throttle": "It reported that a drive had slowed down because of heat, but poolproof never read a "
-    "counter for it.",
-}
-"""Rules of earlier releases, which old runs may name: what each one did and why it was removed."""
+    names = (f"{rules.__name__}.{found.name}" for found in pkgutil.iter_modules(rules.__path__))
+    found = (getattr(importlib.import_module(name), "RULE", None) for name in names)
+    return tuple(sorted((each for each in found if isinstance(each, Rule)), key=lambda rule: rule.id))
 
 
 def rule(rule_id: str) -> Rule:

@@ -1,29 +1,18 @@
 """Reads of a file that was stored compressed."""
 
-from collections.abc import Iterable
-
-from poolproof.rules.flow import cold_reads, compresses
-from poolproof.rules.model import Case, Finding, Rule
-from poolproof.rules.reproduction import script
-
-_FIX = (
-    "rewrite the file with refill_buffers=1 (or buffer_compress_percentage=N for data like yours), then read it; "
-    "`compsize FILE` (btrfs) or `zfs get compressratio` shows what is stored"
-)
+from poolproof.rules.flow import compresses, lost_reads
+from poolproof.rules.model import Case, Findings, Rule, finding
 
 
-def _in_result(case: Case) -> Iterable[Finding]:
-    flow = cold_reads(case)
-    if flow is None or flow.in_order or not compresses(case) or case.target is None:
-        return
-    yield Finding(
-        rule="compressed-reads",
-        effect=flow.effect,
-        message=f"fio read {flow.moved}; the disks read {flow.counted} ({flow.share} of {flow.wanted}): the target has "
-        f"compression={case.target.compression}, so the file takes only that much space",
-        fix=_FIX,
-        weight=85,
-    )
+def _in_result(case: Case) -> Findings:
+    flow = lost_reads(case)
+    if flow and compresses(case) and case.target:
+        yield finding(
+            flow.effect,
+            f"fio read {flow.moved}; the disks read {flow.counted_share}: the target has "
+            f"compression={case.target.compression}, so the file takes only that much space",
+            weight=85,
+        )
 
 
 RULE = Rule(
@@ -34,14 +23,12 @@ RULE = Rule(
     shows="In evidence: the target compresses, and the disks read less than fio did. fio's own layout of a missing "
     "file is incompressible, so this comes from an earlier write job.",
     error="Too high by the compression ratio. Measured: fio read 256 MiB, the disk 16 MiB.",
-    fix=_FIX,
+    fix="rewrite the file with refill_buffers=1 (or buffer_compress_percentage=N for data like yours), then read it; "
+    "`compsize FILE` (btrfs) or `zfs get compressratio` shows what is stored",
     sources=("measured case L13",),
-    pitfall_numbers="#9, A1",
     in_result=_in_result,
     explains_lost={"read": "compressed on the disks"},
-    reproduce=script(
-        trap="fio --name=trap --filename=trap --rw=read --bs=1m --size=256m",
-        before="fio --name=fill --filename=trap --rw=write --bs=4k --size=256m --end_fsync=1",
-        needs="On btrfs mounted with compress=zstd:3, or on ZFS with compression=on.",
-    ),
+    needs="On btrfs mounted with compress=zstd:3, or on ZFS with compression=on.",
+    prepare="fio --name=fill --filename=trap --rw=write --bs=4k --size=256m --end_fsync=1",
+    commands="fio --rw=read --bs=1m --size=256m",
 )

@@ -1,34 +1,22 @@
 """A device given as the job name."""
 
-from collections.abc import Iterable
-
-from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job
-from poolproof.rules.model import Case, Changes, Finding, Rule
-from poolproof.rules.reproduction import script
+from poolproof.rules.model import FIO_DOC, Case, Findings, Rule, finding
 
 
-def _in_job(case: Case) -> Iterable[Finding]:
+def _in_job(case: Case) -> Findings:
     for job in case.load.parts:
         if not job.name.startswith("/") or fio_job(job).filename is not None:
             continue
         is_device = job.name.startswith("/dev/")
-        what = (
-            "fio uses that device if it exists, and otherwise creates a file with a name derived from it"
-            if is_device
-            else "a job name is not a target, so fio creates a file named after it in the directory where it runs"
-        )
-        yield Finding(
-            rule="device-in-name",
-            effect="notes" if is_device else "suspects",
-            message=f"the job is named {job.name} and has no filename: {what}",
-            fix=f"--name=test --filename={job.name}",
+        device = "fio uses that device if it exists, and otherwise creates a file with a name derived from it"
+        file = "a job name is not a target, so fio creates a file named after it in the directory where it runs"
+        yield finding(
+            "notes" if is_device else "suspects",
+            f"the job is named {job.name} and has no filename: {device if is_device else file}",
             weight=65,
+            fix=f"--name=test --filename={job.name}",
         )
-
-
-def _mended(_case: Case, job: LoadPart) -> Changes:
-    return {"filename": job.name}
 
 
 RULE = Rule(
@@ -40,13 +28,12 @@ RULE = Rule(
     error="fio tests a different target than intended.",
     fix="Add --filename=/dev/disk/by-id/….",
     sources=(
-        "https://fio.readthedocs.io/en/latest/fio_doc.html (name, filename)",
+        f"{FIO_DOC} (name, filename)",
         "measured with fio 3.33: --name=/dev/loop0 reads that device",
     ),
-    pitfall_numbers="#34",
     in_job=_in_job,
     options=("name",),
-    fixed_options=_mended,
+    fixed_options=lambda _case, job: {"filename": job.name},
     cleared_by_byte_count=False,
-    reproduce=script("fio --name=/trap --rw=write --bs=4k --size=1m; ls -l"),
+    commands="fio --name=/trap --rw=write --bs=4k --size=1m; ls -l",
 )

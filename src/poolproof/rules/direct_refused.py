@@ -1,40 +1,34 @@
 """Direct I/O that the stack refuses, so nothing is measured."""
 
-from collections.abc import Iterable
 from errno import EINVAL
 
-from poolproof.rules.model import Case, Finding, Rule
+from poolproof.rules.model import Case, Findings, Rule, fails
 from poolproof.rules.path import is_fuse
-from poolproof.rules.reproduction import script
+
+_FUSE = (
+    "a FUSE file system such as mergerfs passes on the data of a write from after a header, at an address that only "
+    "some disks accept for direct I/O (loop devices and virtio disks do not; see queue/dma_alignment)"
+)
+_OTHERS = "the file system does not support direct I/O, or bs= and offsets are not multiples of the disk's sector size"
 
 
-def _in_result(case: Case) -> Iterable[Finding]:
+def _in_result(case: Case) -> Findings:
     refused = case.outcome is not None and any(job.error == EINVAL for job in case.outcome.parts)
-    if not refused or not any(job.direct for job in case.load.parts):
-        return
-    yield Finding(
-        rule="direct-refused",
-        effect="fails",
-        message=f"with direct=1 the I/O was refused with `Invalid argument`: {_why(case)}",
-        fix="direct=0 with end_fsync=1 for writes; for reads, direct=0 on a cold cache; or a bs= that the disk accepts",
-        weight=90,
-    )
-
-
-def _why(case: Case) -> str:
-    if is_fuse(case.target) and case.load.writes:
-        return (
-            "a FUSE file system such as mergerfs passes on the data of a write from after a header, at an address that "
-            "only some disks accept for direct I/O (loop devices and virtio disks do not; see queue/dma_alignment)"
+    if refused and any(job.direct for job in case.load.parts):
+        why = _FUSE if is_fuse(case.target) and case.load.writes else _OTHERS
+        yield fails(
+            f"with direct=1 the I/O was refused with `Invalid argument`: {why}",
+            weight=90,
+            fix="direct=0 with end_fsync=1 for writes; for reads, direct=0 on a cold cache; or a bs= that the disk "
+            "accepts",
         )
-    return "the file system does not support direct I/O, or bs= and offsets are not multiples of the disk's sector size"
 
 
 RULE = Rule(
     id="direct-refused",
     title="Direct I/O is refused",
-    wrong="direct=1 asks the kernel to pass the job's own memory to the disk. If the file system or the disk "
-    "can't do that, each I/O fails with `Invalid argument` and fio stops.",
+    wrong="direct=1 asks the kernel to pass the job's own memory to the disk. If the file system or the disk can't do "
+    "that, each I/O fails with `Invalid argument` and fio stops.",
     shows="In a result: error 22 from a job with direct=1.",
     error="None: there is no result.",
     fix="direct=0 with end_fsync=1, or the disk's own block size.",
@@ -42,7 +36,6 @@ RULE = Rule(
         "measured here: mergerfs 2.33.5 on Linux 6.18, every write with direct=1 over loop and virtio disks",
         "https://github.com/axboe/fio/issues/253",
     ),
-    pitfall_numbers="#17, #18",
     in_result=_in_result,
-    reproduce=script("fio --name=trap --filename=trap --rw=write --bs=2300 --size=4m --direct=1 || true"),
+    commands="fio --rw=write --bs=2300 --size=4m --direct=1 || true",
 )

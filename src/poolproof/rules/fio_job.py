@@ -1,10 +1,5 @@
-"""The fio job of a load part, for rules about fio itself; they report nothing for other generators."""
+"""The fio job of a load part, for rules about fio itself. It has no options if another generator runs the part."""
 
-from poolproof.load.fio.job import Job
-from poolproof.load.fio.load import job_of
-from poolproof.load.model import LoadPart
+from poolproof.load.fio.load import job_of as fio_job
 
-
-def fio_job(part: LoadPart) -> Job:
-    """Return the fio job of a part, or a job without options if another generator runs it."""
-    return job_of(part)
+__all__ = ["fio_job"]

@@ -26,13 +26,13 @@ class Flow:
     """
 
     moved_bytes: int
-    wanted_bytes: float
+    expected_bytes: float
     counted_bytes: float
     least: float
 
     @property
     def ratio(self) -> float:
-        return self.counted_bytes / self.wanted_bytes
+        return self.counted_bytes / self.expected_bytes
 
     @property
     def in_order(self) -> bool:
@@ -52,11 +52,11 @@ class Flow:
         return format_size(self.counted_bytes)
 
     @property
-    def wanted(self) -> str:
+    def expected(self) -> str:
         """The expected bytes; if they differ from what fio moved, also the factor: `4.00 GiB (2 × 2.00 GiB)`."""
-        if round(self.wanted_bytes) == self.moved_bytes:
+        if round(self.expected_bytes) == self.moved_bytes:
             return self.moved
-        return f"{format_size(self.wanted_bytes)} ({self.wanted_bytes / self.moved_bytes:.3g} × {self.moved})"
+        return f"{format_size(self.expected_bytes)} ({self.expected_bytes / self.moved_bytes:.3g} × {self.moved})"
 
     @property
     def share(self) -> str:
@@ -65,12 +65,15 @@ class Flow:
             return f"{self.ratio:.2g} times"
         return f"{100 * self.ratio:.0f} %" if self.ratio >= 0.1 else f"{100 * self.ratio:.2g} %"
 
+    @property
+    def counted_share(self) -> str:
+        """The counted bytes and their share: `512 MiB (25 % of 2.00 GiB)`."""
+        return f"{self.counted} ({self.share} of {self.expected})"
+
 
 def account(case: Case) -> Account | None:
     """Return the byte count, or None if there is none or it has no leaves: without leaves nothing was counted."""
-    if case.evidence is None or not case.evidence.leaves:
-        return None
-    return case.evidence.account
+    return case.evidence.account if case.evidence and case.evidence.leaves else None
 
 
 def reads(case: Case) -> Flow | None:
@@ -78,8 +81,8 @@ def reads(case: Case) -> Flow | None:
     found = account(case)
     if found is None or not found.fio_read_bytes:
         return None
-    wanted = found.fio_read_bytes * stored_share(case)
-    return Flow(found.fio_read_bytes, wanted, found.leaf_read_bytes, READ_IN_ORDER)
+    expected = found.fio_read_bytes * _stored_share(case)
+    return Flow(found.fio_read_bytes, expected, found.leaf_read_bytes, READ_IN_ORDER)
 
 
 def cold_reads(case: Case) -> Flow | None:
@@ -87,10 +90,22 @@ def cold_reads(case: Case) -> Flow | None:
     return reads(case) if case.cold else None
 
 
+def lost_reads(case: Case) -> Flow | None:
+    """Return `cold_reads` if they are not in order."""
+    flow = cold_reads(case)
+    return flow if flow and not flow.in_order else None
+
+
 def writes(case: Case) -> Flow | None:
     """Compare what fio wrote, times the expected write amplification, with what the leaves wrote after the flush."""
     found = account(case)
     return _writes(case, found, found.leaf_drained_write_bytes) if found else None
+
+
+def lost_writes(case: Case) -> Flow | None:
+    """Return `writes` if they are not in order."""
+    flow = writes(case)
+    return flow if flow and not flow.in_order else None
 
 
 def writes_at_end(case: Case) -> Flow | None:
@@ -110,29 +125,22 @@ def late_writes(case: Case) -> Flow | None:
 def _writes(case: Case, found: Account, counted_bytes: int) -> Flow | None:
     if not found.fio_write_bytes:
         return None
-    wanted = found.fio_write_bytes * found.write_factor * stored_share(case)
-    return Flow(found.fio_write_bytes, wanted, counted_bytes, WRITE_IN_ORDER)
+    expected = found.fio_write_bytes * found.write_factor * _stored_share(case)
+    return Flow(found.fio_write_bytes, expected, counted_bytes, WRITE_IN_ORDER)
 
 
-def stored_share(case: Case) -> float:
+def _stored_share(case: Case) -> float:
     """Return the share of fio's bytes that the target should store: below 1 only if the job writes compressible data
     (buffer_compress_percentage) and the target compresses.
     """
-    if not compresses(case):
+    if not compresses(case) or not case.load.parts:
         return 1.0
-    asked = [job.compress_percentage or 0 for job in case.load.parts]
-    return max(1 - min(asked) / 100, 0.01) if asked else 1.0
+    return max(1 - min(job.compress_percentage or 0 for job in case.load.parts) / 100, 0.01)
 
 
 def compresses(case: Case) -> bool:
     """True if the target compresses what is written to it."""
-    setting = case.target.compression if case.target else None
-    return setting not in (None, "", "off", "none", "no")
-
-
-def flows(case: Case) -> tuple[Flow, ...]:
-    """Return every direction that must be in order for the result to be proven."""
-    return tuple(flow for flow in (cold_reads(case), writes(case), writes_at_end(case)) if flow)
+    return case.target is not None and case.target.compression not in (None, "", "off", "none", "no")
 
 
 def proves(case: Case) -> bool:
@@ -140,4 +148,5 @@ def proves(case: Case) -> bool:
     found = account(case)
     if found is None or not found.fio_read_bytes + found.fio_write_bytes:
         return False
-    return all(flow.in_order for flow in flows(case))
+    flows = (cold_reads(case), writes(case), writes_at_end(case))
+    return all(flow.in_order for flow in flows if flow)

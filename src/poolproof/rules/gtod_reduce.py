@@ -1,23 +1,15 @@
 """Runs that do not measure latency."""
 
-from collections.abc import Iterable
-
-from poolproof.rules.fixes import always
-from poolproof.rules.model import Case, Finding, Rule
-from poolproof.rules.naming import who
-from poolproof.rules.reproduction import script
+from poolproof.rules.model import FIO_DOC, Case, Findings, Rule, notes
 
 
-def _in_job(case: Case) -> Iterable[Finding]:
-    jobs = [job for job in case.load.parts if not job.measures_latency]
-    if jobs:
-        yield Finding(
-            rule="gtod-reduce",
-            effect="notes",
-            message=f"{who(case, jobs)} does not measure completion latency (gtod_reduce or disable_clat): its IOPS "
-            "and bandwidth are valid, but its latency is unknown",
-            fix="remove gtod_reduce and disable_clat",
+def _in_job(case: Case) -> Findings:
+    if jobs := [job for job in case.load.parts if not job.measures_latency]:
+        yield notes(
+            f"{case.who(jobs)} does not measure completion latency (gtod_reduce or disable_clat): its IOPS and "
+            "bandwidth are valid, but its latency is unknown",
             weight=30,
+            fix="remove gtod_reduce and disable_clat",
         )
 
 
@@ -29,14 +21,11 @@ RULE = Rule(
     shows="In a job: gtod_reduce or disable_clat.",
     error="No latency; IOPS are up to 2.3 times higher on a null device, hardly higher on real disks.",
     fix="Remove the option.",
-    sources=("https://fio.readthedocs.io/en/latest/fio_doc.html (gtod_reduce)",),
-    pitfall_numbers="#8",
+    sources=(f"{FIO_DOC} (gtod_reduce)",),
     in_job=_in_job,
     options=("gtod_reduce", "disable_clat"),
-    fixed_options=always(gtod_reduce=None, disable_clat=None),
+    fixed_options={"gtod_reduce": None, "disable_clat": None},
     cleared_by_byte_count=False,
-    reproduce=script(
-        "for reduce in 0 1; do fio --name=trap --ioengine=null --size=100g --bs=4k --iodepth=16 --rw=randread "
-        "--gtod_reduce=$reduce --time_based --runtime=3; done"
-    ),
+    commands="for reduce in 0 1; do fio --name=trap --ioengine=null --size=100g --bs=4k --iodepth=16 --rw=randread "
+    "--gtod_reduce=$reduce --time_based --runtime=3; done",
 )

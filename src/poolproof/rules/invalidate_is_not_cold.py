@@ -1,19 +1,15 @@
 """Reads that may come from a warm cache."""
 
-from collections.abc import Iterable
-
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job
-from poolproof.rules.fixes import always
-from poolproof.rules.model import Case, Finding, Rule
-from poolproof.rules.naming import who
+from poolproof.rules.model import Case, Findings, Rule, fill, suspects
 from poolproof.rules.path import is_fuse, is_network, is_zfs, may_end_in_ram
-from poolproof.rules.reproduction import script
 
-_FIX = (
-    "empty the caches of every layer: zpool export and import; sync and drop_caches (host and guest, FUSE and "
-    "branch); remount; then invalidate=1 and no pre_read"
-)
+
+def _in_job(case: Case) -> Findings:
+    for job in case.load.parts if case.cold else ():
+        if reason := _reason(case, job):
+            yield suspects(f"{case.who([job])} may read from RAM: {reason}")
 
 
 def _reason(case: Case, job: LoadPart) -> str | None:
@@ -31,21 +27,6 @@ def _reason(case: Case, job: LoadPart) -> str | None:
     return "invalidate=1 does not reach the server's cache" if is_network(case.target) else None
 
 
-def _in_job(case: Case) -> Iterable[Finding]:
-    if not case.cold:
-        return
-    for job in case.load.parts:
-        reason = _reason(case, job)
-        if reason:
-            yield Finding(
-                rule="invalidate-is-not-cold",
-                effect="suspects",
-                message=f"{who(case, [job])} may read from RAM: {reason}",
-                fix=_FIX,
-                weight=50,
-            )
-
-
 RULE = Rule(
     id="invalidate-is-not-cold",
     title="The cache is not cold",
@@ -53,15 +34,13 @@ RULE = Rule(
     "network file systems have another cache that it does not reach.",
     shows="In a job: reads through RAM on such a file system, or invalidate=0, or pre_read=1.",
     error="Too high on reads. Measured on mergerfs with cache.files=off: no read reached the disk.",
-    fix=_FIX,
+    fix="empty the caches of every layer: zpool export and import; sync and drop_caches (host and guest, FUSE and "
+    "branch); remount; then invalidate=1 and no pre_read",
     sources=("fio filesetup.c, __file_invalidate_cache", "https://github.com/openzfs/zfs/issues/18684"),
-    pitfall_numbers="#12, #18, #45, #47",
     in_job=_in_job,
     options=("pre_read", "invalidate", "filename", "directory", "rw"),
-    fixed_options=always(pre_read=None, invalidate=None),
-    reproduce=script(
-        trap="fio --name=trap --filename=trap --rw=read --bs=1m --size=256m",
-        before="fio --name=fill --filename=trap --rw=write --bs=1m --size=256m --refill_buffers --end_fsync=1",
-        needs="On mergerfs or ZFS, with the disk of the branch in $disk.",
-    ),
+    fixed_options={"pre_read": None, "invalidate": None},
+    needs="On mergerfs or ZFS, with the disk of the branch in $disk.",
+    prepare=fill("256m"),
+    commands="fio --rw=read --bs=1m --size=256m",
 )

@@ -1,71 +1,69 @@
 """fio reads KiB as 1000 bytes by default."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from poolproof.load.fio.quantity import kb_base_of, parse_bytes
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job
-from poolproof.rules.model import Case, Changes, Effect, Finding, Rule
-from poolproof.rules.reproduction import script
+from poolproof.rules.model import (
+    FIO_DOC,
+    Case,
+    Changes,
+    Finding,
+    Findings,
+    Rule,
+    finding,
+)
 
 _IEC = re.compile(r"(?i)^(\d+)[kmgtp]ib$")
 _SUFFIXED = re.compile(r"(?i)^\d+[kmgtp](?:i?b)?$")
 _SIZES = ("bs", "size", "io_size", "filesize", "offset", "offset_increment", "rate")
 
 
-def _in_job(case: Case) -> Iterable[Finding]:
+def _in_job(case: Case) -> Findings:
     for job in case.load.parts:
         late = _before_kb_base(job)
-        odd = [
-            f"{name}={text}" for name, text in _sizes(job) if _IEC.match(text) and fio_job(job).kb_base(name) == 1024
-        ]
-        odd = [each for each in odd if each not in late]
-        if odd:
+        decimal = [name for name in _read_as_1024(job, _IEC) if name not in late]
+        if decimal:
             why = "by default fio reads KiB, MiB and GiB as powers of 1000, and k, m, g as powers of 1024"
-            mend = "write k, m, g (4k, 1m, 16g), or kb_base=1000 before the sizes"
-            yield _finding(job, odd, f"{', '.join(odd)}: {why}", mend)
+            fix = "write k, m, g (4k, 1m, 16g), or kb_base=1000 before the sizes"
+            yield _finding(job, decimal, f"{_given(job, decimal)}: {why}", fix)
         if late:
             why = "which fio has already read with k = 1024 and KiB = 1000"
-            said = f"kb_base=1000 comes after {', '.join(late)}, {why}"
-            yield _finding(job, late, said, "put kb_base=1000 before the sizes")
+            message = f"kb_base=1000 comes after {_given(job, late)}, {why}"
+            yield _finding(job, late, message, "put kb_base=1000 before the sizes")
 
 
-def _finding(job: LoadPart, sizes: Sequence[str], said: str, mend: str) -> Finding:
-    message = f"{said}; this gives {_given(job)}"
-    return Finding(rule="kib-means-1000", effect=_effect(sizes), message=message, fix=mend, weight=35)
+def _finding(job: LoadPart, names: Sequence[str], message: str, fix: str) -> Finding:
+    size = f" and a size of {job.size_bytes} bytes" if job.size_bytes else ""
+    message = f"{message}; this gives blocks of {job.block_bytes} bytes{size}"
+    return finding("suspects" if names[0] == "bs" else "notes", message, weight=35, fix=fix)
 
 
-def _sizes(job: LoadPart) -> list[tuple[str, str]]:
-    return [(name, text) for name in _SIZES if (text := (fio_job(job).text(name) or "").strip())]
+def _given(job: LoadPart, names: Sequence[str]) -> str:
+    return ", ".join(f"{name}={_text(job, name)}" for name in names)
+
+
+def _text(job: LoadPart, name: str) -> str:
+    return (fio_job(job).text(name) or "").strip()
+
+
+def _read_as_1024(job: LoadPart, form: re.Pattern[str]) -> list[str]:
+    """Return the options with a size of this form to which kb_base=1000 does not apply."""
+    return [name for name in _SIZES if form.match(_text(job, name)) and fio_job(job).kb_base(name) == 1024]
 
 
 def _before_kb_base(job: LoadPart) -> list[str]:
     """Return the sizes that come before kb_base=1000, so it does not apply to them."""
-    if kb_base_of(fio_job(job).options) != 1000:
-        return []
-    return [
-        f"{name}={text}" for name, text in _sizes(job) if _SUFFIXED.match(text) and fio_job(job).kb_base(name) == 1024
-    ]
+    return _read_as_1024(job, _SUFFIXED) if kb_base_of(fio_job(job).options) == 1000 else []
 
 
-def _effect(sizes: Sequence[str]) -> Effect:
-    return "suspects" if sizes[0].startswith("bs=") else "notes"
-
-
-def _given(job: LoadPart) -> str:
-    size = f" and a size of {job.size_bytes} bytes" if job.size_bytes else ""
-    return f"blocks of {job.block_bytes} bytes{size}"
-
-
-def _mended(_case: Case, job: LoadPart) -> Changes:
+def _fixed_options(_case: Case, job: LoadPart) -> Changes:
     """Return the intended sizes: in k, m, g (1024); in bytes if kb_base comes too late to apply."""
-    late = _before_kb_base(job)
-    if late:
-        return {name: str(parse_bytes(text, 1000)) for name, text in _sizes(job) if f"{name}={text}" in late}
-    return {
-        name: text[:-2].lower() for name, text in _sizes(job) if _IEC.match(text) and fio_job(job).kb_base(name) == 1024
-    }
+    if late := _before_kb_base(job):
+        return {name: str(parse_bytes(_text(job, name), 1000)) for name in late}
+    return {name: _text(job, name)[:-2].lower() for name in _read_as_1024(job, _IEC)}
 
 
 RULE = Rule(
@@ -77,10 +75,9 @@ RULE = Rule(
     "kb_base=1000 on a command line, or in the globals above a section that sets it: fio has already read that size.",
     error="Too high or too low; sizes 2 to 7 % off, and unaligned blocks.",
     fix="Write 4k, 1m, 16g; kb_base before the sizes.",
-    sources=("https://fio.readthedocs.io/en/latest/fio_doc.html (kb_base)",),
-    pitfall_numbers="#33",
+    sources=(f"{FIO_DOC} (kb_base)",),
     in_job=_in_job,
-    options=("bs", "size", "io_size", "filesize", "offset", "offset_increment", "rate"),
-    fixed_options=_mended,
-    reproduce=script("rm -f trap; fio --name=trap --filename=trap --rw=write --bs=4k --size=1MiB; stat -c %s trap"),
+    options=_SIZES,
+    fixed_options=_fixed_options,
+    commands="rm -f trap; fio --rw=write --bs=4k --size=1MiB; stat -c %s trap",
 )

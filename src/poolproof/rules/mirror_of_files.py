@@ -1,40 +1,30 @@
 """A ZFS mirror of files, one on a rotational disk and one on a non-rotational disk."""
 
-from collections.abc import Iterable
-
-from poolproof.rules.mirror_reads import Mirror, mirrors_read
-from poolproof.rules.model import Case, Finding, Rule
-from poolproof.rules.reproduction import script
-
-_FIX = "give ZFS the disks themselves as vdevs; if you want files, say so with the result"
+from poolproof.rules.mirror_reads import mirrors_read
+from poolproof.rules.model import Case, Findings, Rule, notes
 
 
-def _in_result(case: Case) -> Iterable[Finding]:
-    yield from (_finding(mirror) for mirror in mirrors_read(case) if mirror.hides_what_turns)
-
-
-def _finding(mirror: Mirror) -> Finding:
-    return Finding(
-        rule="mirror-of-files",
-        effect="notes",
-        message=f"{mirror.turning} is rotational and {mirror.still} is not, but the vdevs are files, and ZFS treats "
-        f"every file as a non-rotational disk: it distributes the reads by queue length alone, here "
-        f"{mirror.shares}. With the disks themselves as vdevs it would read from {mirror.still}",
-        fix=_FIX,
-        weight=70,
-    )
+def _in_result(case: Case) -> Findings:
+    for mirror in mirrors_read(case):
+        if mirror.rotational_are_files:
+            yield notes(
+                f"{mirror.rotational} is rotational and {mirror.others} is not, but the vdevs are files, and ZFS "
+                "treats every file as a non-rotational disk: it distributes the reads by queue length alone, here "
+                f"{mirror.shares}. With the disks themselves as vdevs it would read from {mirror.others}",
+                weight=70,
+            )
 
 
 RULE = Rule(
     id="mirror-of-files",
     title="A mirror of files: ZFS cannot see which disk is rotational",
-    wrong="ZFS reads from the side of a mirror with the shorter queue, and a seek counts for more on a rotational disk."
-    " ZFS does not know which disk a file is on, and treats the file as a non-rotational disk: an SSD and a hard "
+    wrong="ZFS reads from the side of a mirror with the shorter queue, and a seek counts for more on a rotational "
+    "disk. ZFS does not know which disk a file is on, and treats the file as a non-rotational disk: an SSD and a hard "
     "disk get half of the reads each. A test of mirrors of files does not predict mirrors of disks.",
     shows="In evidence: reads from a mirror whose sides are files, some on rotational disks and some not.",
-    error="Low for a mirror of an SSD and a hard disk. Measured: half of the reads from each with files, all from the "
-    "SSD with disks.",
-    fix=_FIX,
+    error="Too low for a mirror of an SSD and a hard disk. Measured: half of the reads from each with files, all from "
+    "the SSD with disks.",
+    fix="give ZFS the disks themselves as vdevs; if you want files, say so with the result",
     sources=(
         "https://github.com/openzfs/zfs/blob/zfs-2.1.11/module/os/linux/zfs/vdev_file.c (vdev_file_open)",
         "https://github.com/openzfs/zfs/blob/zfs-2.1.11/module/zfs/vdev_mirror.c (vdev_mirror_load)",
@@ -42,9 +32,7 @@ RULE = Rule(
     ),
     in_result=_in_result,
     cleared_by_byte_count=False,
-    reproduce=script(
-        "zpool create trap mirror /on/rust/file /on/ssd/file; fio --name=trap --directory=/trap --rw=randread --bs=16k "
-        "--size=1g; zpool iostat -v trap",
-        needs="A file system on a hard disk, one on an SSD, and a file of 2 GiB on each.",
-    ),
+    needs="A file system on a hard disk, one on an SSD, and a file of 2 GiB on each.",
+    commands="zpool create trap mirror /on/rust/file /on/ssd/file; fio --name=trap --directory=/trap --rw=randread "
+    "--bs=16k --size=1g; zpool iostat -v trap",
 )

@@ -1,28 +1,18 @@
 """A ZFS mirror of a rotational and a non-rotational disk: which one serves the reads."""
 
-from collections.abc import Iterable
-
-from poolproof.rules.mirror_reads import Mirror, mirrors_read
-from poolproof.rules.model import Case, Finding, Rule
-from poolproof.rules.reproduction import script
-
-_FIX = "nothing to fix: report that the non-rotational disk serves the reads; writes still wait for both"
+from poolproof.rules.mirror_reads import mirrors_read
+from poolproof.rules.model import Case, Findings, Rule, notes
 
 
-def _in_result(case: Case) -> Iterable[Finding]:
-    yield from (_finding(mirror) for mirror in mirrors_read(case) if mirror.shows_what_turns)
-
-
-def _finding(mirror: Mirror) -> Finding:
-    return Finding(
-        rule="mirror-of-unlike-disks",
-        effect="notes",
-        message=f"ZFS sees that {mirror.turning} is rotational and {mirror.still} is not, and counts a seek as 5 "
-        f"requests in the queue of the first and as 1 in that of the second: the reads came from {mirror.shares}. "
-        "Files as vdevs would get equal shares",
-        fix=_FIX,
-        weight=70,
-    )
+def _in_result(case: Case) -> Findings:
+    for mirror in mirrors_read(case):
+        if mirror.all_are_disks:
+            yield notes(
+                f"ZFS sees that {mirror.rotational} is rotational and {mirror.others} is not, and counts a seek as 5 "
+                "requests in the queue of the first and as 1 in that of the second: the reads came from "
+                f"{mirror.shares}. Files as vdevs would get equal shares",
+                weight=70,
+            )
 
 
 RULE = Rule(
@@ -34,16 +24,14 @@ RULE = Rule(
     "shorter queue.",
     shows="In evidence: reads from a mirror whose sides are disks, some rotational and some not.",
     error="None; too high as a measure of the hard disk.",
-    fix=_FIX,
+    fix="nothing to fix: report that the non-rotational disk serves the reads; writes still wait for both",
     sources=(
         "https://github.com/openzfs/zfs/blob/zfs-2.1.11/module/zfs/vdev_mirror.c (vdev_mirror_load)",
         "https://openzfs.github.io/openzfs-docs/man/master/4/zfs.4.html (zfs_vdev_mirror_rotating_seek_inc)",
     ),
     in_result=_in_result,
     cleared_by_byte_count=False,
-    reproduce=script(
-        "zpool create trap mirror /dev/disk/by-id/RUST /dev/disk/by-id/SSD; fio --name=trap --directory=/trap "
-        "--rw=randread --bs=16k --size=1g; zpool iostat -v trap",
-        needs="A hard disk and an SSD that may be overwritten.",
-    ),
+    needs="A hard disk and an SSD that may be overwritten.",
+    commands="zpool create trap mirror /dev/disk/by-id/RUST /dev/disk/by-id/SSD; fio --name=trap --directory=/trap "
+    "--rw=randread --bs=16k --size=1g; zpool iostat -v trap",
 )

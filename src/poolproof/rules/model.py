@@ -1,16 +1,27 @@
 """The input and output types of a rule. Each pitfall is one file in this folder that defines `RULE`."""
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Literal
 
-from poolproof.evidence.model import Evidence, Target
+from poolproof.evidence.model import Evidence, LeafUse, Target, TestFile, ZfsFacts
 from poolproof.load.model import Load, LoadPart
 from poolproof.load.outcome import Outcome
 
 Effect = Literal["fails", "refutes", "suspects", "notes"]
 Changes = Mapping[str, str | None]
 """Options of one job to set, and options to remove (None)."""
+
+FIO_DOC = "https://fio.readthedocs.io/en/latest/fio_doc.html"
+_MOST_NAMES = 6
+_SCRIPT_HEAD = """\
+#!/bin/sh
+# Run this in a directory on the file system to test. It leaves its test files there as ./trap*. It needs fio.
+set -eu
+disk=/sys/class/block/$(basename "$(findmnt -nvo SOURCE -T .)")/stat
+counted() { awk -v at="$1" '{printf "%s: %d MiB read, %d MiB written by the disk\\n", at, $3/2048, $7/2048}' "$disk"; }
+"""
 
 
 @dataclass(frozen=True)
@@ -28,6 +39,20 @@ class Finding:
     weight: int = 50
 
 
+Findings = Iterable[Finding]
+
+
+def finding(effect: Effect, message: str, weight: int = 50, fix: str = "") -> Finding:
+    """Return a finding for a check to yield. `Rule` adds its own id, and its own fix if `fix` is empty."""
+    return Finding("", effect, message, fix, weight)
+
+
+fails = partial(finding, "fails")
+refutes = partial(finding, "refutes")
+suspects = partial(finding, "suspects")
+notes = partial(finding, "notes")
+
+
 @dataclass(frozen=True)
 class Case:
     """What is known about one result: the job, fio's output, the counters and the target. All but the job may be None.
@@ -43,14 +68,46 @@ class Case:
     cold: bool = True
     asked_s: float | None = None
 
+    @property
+    def leaves(self) -> tuple[LeafUse, ...]:
+        return self.evidence.leaves if self.evidence else ()
+
+    @property
+    def files(self) -> tuple[TestFile, ...]:
+        return self.evidence.files if self.evidence else ()
+
+    @property
+    def zfs(self) -> ZfsFacts | None:
+        return self.target.zfs if self.target else None
+
+    def job_named(self, name: str) -> LoadPart | None:
+        """Return the job with that name, or the only job; None if there are several other jobs."""
+        named = [job for job in self.load.parts if job.name == name]
+        only = self.load.parts if len(self.load.parts) == 1 else ()
+        return next(iter((*named, *only)), None)
+
+    def who(self, jobs: Sequence[LoadPart]) -> str:
+        """Return the jobs as the singular subject of a sentence: `the job`, "job `a`", "each of the jobs `a`, `b`"."""
+        if len(self.load.parts) == 1:
+            return "the job"
+        names = ", ".join(f"`{job.name}`" for job in jobs[:_MOST_NAMES])
+        if len(jobs) > _MOST_NAMES:
+            names += f" and {len(jobs) - _MOST_NAMES} more"
+        return f"job {names}" if len(jobs) == 1 else f"each of the jobs {names}"
+
+
+Check = Callable[[Case], Findings]
+
 
 @dataclass(frozen=True)
 class Rule:
     """A pitfall: what goes wrong, how it shows, whether the result is too high or too low, and how to fix it.
 
     `in_job` checks the job and the target before a run; `in_result` checks the result. Both yield nothing if they find
-    nothing. `reproduce` is a shell script that shows the effect. `pitfall_numbers`: numbers in the list of known
-    pitfalls that the first rules came from; a test checks that each number has a rule.
+    nothing.
+
+    `commands` show the effect in a shell: `fio --rw=…` stands for `fio --name=trap --filename=trap --rw=…`. `prepare`
+    runs before the first count. `needs` tells the reader what else the script needs.
 
     `cleared_by_byte_count`: True if the pitfall changes where the bytes go. If the byte count then proves the result,
     it rules out the pitfall, and the findings of `in_job` are dropped. False if the pitfall does not change where the
@@ -58,8 +115,8 @@ class Rule:
 
     `explains_lost`: why bytes that fio moved reached no disk, per direction, for the byte flow on the report page.
 
-    `options`: the fio options that `in_job` checks, the most important first. `fixed_options`: returns the changes to
-    a job after which `in_job` finds nothing; returns no changes if a person has to choose.
+    `options`: the fio options that `in_job` checks, the most important first. `fixed_options`: the changes to a job
+    after which `in_job` finds nothing, or a function that returns them. There are none if a person has to choose.
     """
 
     id: str
@@ -69,11 +126,43 @@ class Rule:
     error: str
     fix: str
     sources: tuple[str, ...]
-    pitfall_numbers: str = ""
-    in_job: Callable[[Case], Iterable[Finding]] | None = None
-    in_result: Callable[[Case], Iterable[Finding]] | None = None
-    reproduce: str = ""
+    commands: str
+    prepare: str = ""
+    needs: str = ""
+    in_job: Check | None = None
+    in_result: Check | None = None
     cleared_by_byte_count: bool = True
     explains_lost: Mapping[Literal["read", "write"], str] = field(default_factory=dict)
     options: tuple[str, ...] = ()
-    fixed_options: Callable[[Case, LoadPart], Changes] | None = None
+    fixed_options: Changes | Callable[[Case, LoadPart], Changes] = field(default_factory=dict)
+
+    def check_job(self, case: Case) -> tuple[Finding, ...]:
+        """Return the findings of `in_job`."""
+        return self._complete(self.in_job, case)
+
+    def check_result(self, case: Case) -> tuple[Finding, ...]:
+        """Return the findings of `in_result`."""
+        return self._complete(self.in_result, case)
+
+    def _complete(self, check: Check | None, case: Case) -> tuple[Finding, ...]:
+        return tuple(
+            replace(found, rule=self.id, fix=found.fix or self.fix) for found in (check(case) if check else ())
+        )
+
+    def changes(self, case: Case, job: LoadPart) -> Changes:
+        """Return the changes that fix a job of the case."""
+        return self.fixed_options(case, job) if callable(self.fixed_options) else self.fixed_options
+
+    @property
+    def reproduce(self) -> str:
+        """A shell script that prints what the disk counted next to fio's own output."""
+        needs = f"# {self.needs}\n" if self.needs else ""
+        prepare = f"{self.prepare}\n" if self.prepare else ""
+        commands = self.commands.replace("fio --rw=", "fio --name=trap --filename=trap --rw=")
+        counted = f"sync; counted before\n{commands}\ncounted 'when fio ended'\nsync; counted 'after a sync'\n"
+        return _SCRIPT_HEAD + needs + prepare + counted
+
+
+def fill(size: str) -> str:
+    """Return the command that fills the test file with data that does not compress."""
+    return f"fio --name=fill --filename=trap --rw=write --bs=1m --size={size} --refill_buffers --end_fsync=1"

@@ -1,13 +1,11 @@
-"""Tell whether the bytes of a job bypass RAM or go through it, as far as the target is known."""
-
-from dataclasses import replace
+"""Tell whether the bytes of a job bypass RAM or go through it, if the target is known."""
 
 from poolproof.evidence.model import Target
 from poolproof.load.model import LoadPart
 from poolproof.rules.model import Case
 
-FUSE = ("fuse", "mergerfs", "autotier")
-NETWORK = ("nfs", "cifs", "smb", "ceph", "9p", "virtiofs", "glusterfs", "lustre")
+_FUSE = ("fuse", "mergerfs", "autotier")
+_NETWORK = ("nfs", "cifs", "smb", "ceph", "9p", "virtiofs", "glusterfs", "lustre")
 
 
 def is_zfs(target: Target | None) -> bool:
@@ -17,17 +15,12 @@ def is_zfs(target: Target | None) -> bool:
 
 def is_fuse(target: Target | None) -> bool:
     """True if the files are on a FUSE file system, which runs as a user-space process."""
-    return target is not None and target.file_system.startswith(FUSE)
+    return target is not None and target.file_system.startswith(_FUSE)
 
 
 def is_network(target: Target | None) -> bool:
     """True if the files are on another machine, which has its own cache."""
-    return target is not None and target.file_system.startswith(NETWORK)
-
-
-def is_btrfs(target: Target | None) -> bool:
-    """True if the files are on btrfs."""
-    return target is not None and target.file_system == "btrfs"
+    return target is not None and target.file_system.startswith(_NETWORK)
 
 
 def goes_past_ram(job: LoadPart, target: Target | None) -> bool | None:
@@ -50,12 +43,7 @@ def may_end_in_ram(job: LoadPart, target: Target | None) -> bool:
     return job.may_use_page_cache and not goes_past_ram(job, target)
 
 
-def with_direct(job: LoadPart) -> LoadPart:
-    """Return the same part with direct I/O."""
-    return replace(job, direct=True)
-
-
-def is_taken_at_its_word(job: LoadPart, target: Target | None) -> bool:
+def is_direct_on_unknown(job: LoadPart, target: Target | None) -> bool:
     """True for direct=1 on an unknown target: nearly every file system except ZFS honours it."""
     return job.direct and goes_past_ram(job, target) is None and not is_zfs(target)
 

@@ -1,37 +1,27 @@
 """Counters that cover more than fio's own measurement window."""
 
-from collections.abc import Iterable
-
 from poolproof.rules.flow import account, cold_reads, writes
-from poolproof.rules.model import Case, Finding, Rule
+from poolproof.rules.model import Case, Findings, Rule, finding
 from poolproof.rules.reported import ran_s
-from poolproof.rules.reproduction import script
 from poolproof.units import format_duration
 
 _MOST_OF_IT = 0.8
 
 
-def _in_result(case: Case) -> Iterable[Finding]:
-    found, ran = account(case), ran_s(case.outcome)
-    ramp = max((job.ramp_s for job in case.load.parts), default=0.0)
+def _in_result(case: Case) -> Findings:
+    found, ran, ramp = account(case), ran_s(case.outcome), case.load.ramp_s
     if found is None or not ran or not ramp or found.window_s < ran + _MOST_OF_IT * ramp:
         return
-    share = ran / found.window_s
-    hides = [
-        flow for flow in (cold_reads(case), writes(case)) if flow and flow.in_order and flow.ratio * share < flow.least
-    ]
-    yield Finding(
-        rule="ramp-in-window",
-        effect="suspects" if hides else "notes",
-        message=f"the counters cover {format_duration(found.window_s)}, fio's figures {format_duration(ran)}: the ramp "
-        f"of {format_duration(ramp)} is in the counters but not in fio's figures"
-        + (
-            ", and without the ramp the disks did less than fio reports"
-            if hides
-            else "; the byte count is plausible without it"
-        ),
-        fix="start reading the counters when the ramp ends, not when fio starts",
+    flows = (cold_reads(case), writes(case))
+    hides = any(flow and flow.in_order and flow.ratio * ran / found.window_s < flow.least for flow in flows)
+    less, plausible = "without the ramp the disks did less than fio reports", "the byte count is plausible without it"
+    yield finding(
+        "suspects" if hides else "notes",
+        f"the counters cover {format_duration(found.window_s)}, fio's figures {format_duration(ran)}: the ramp of "
+        f"{format_duration(ramp)} is in the counters but not in fio's figures"
+        + (f", and {less}" if hides else f"; {plausible}"),
         weight=70,
+        fix="start reading the counters when the ramp ends, not when fio starts",
     )
 
 
@@ -46,10 +36,6 @@ RULE = Rule(
     "by fio.",
     fix="Take the counters after the ramp.",
     sources=("measured case L17",),
-    pitfall_numbers="A12, #32",
     in_result=_in_result,
-    reproduce=script(
-        "fio --name=trap --filename=trap --rw=randread --bs=4k --size=256m --direct=1 --rate_iops=2000 --time_based "
-        "--ramp_time=2 --runtime=2"
-    ),
+    commands="fio --rw=randread --bs=4k --size=256m --direct=1 --rate_iops=2000 --time_based --ramp_time=2 --runtime=2",
 )

@@ -1,49 +1,30 @@
 """A requested rate that was not reached."""
 
-from collections.abc import Iterable
-from functools import partial
-
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job
-from poolproof.rules.model import Case, Finding, Rule
-from poolproof.rules.naming import who
-from poolproof.rules.reported import ReportedDirection, each_part, job_of
-from poolproof.rules.reproduction import script
+from poolproof.rules.model import FIO_DOC, Case, Finding, Findings, Rule, notes
+from poolproof.rules.reported import ReportedDirection, each_part
 from poolproof.units import format_count
 
-_REACHED = 0.95
-_FIX = "run rate_iops from 10 to 90 % of the maximum, and report the percentiles at each rate that was reached"
 
-
-def _in_job(case: Case) -> Iterable[Finding]:
+def _in_job(case: Case) -> Findings:
     jobs = [job for job in case.load.parts if job.rate_limited and fio_job(job).text("rate_process") == "poisson"]
     if jobs:
-        yield Finding(
-            rule="rate-not-reached",
-            effect="notes",
-            message=f"{who(case, jobs)} sets rate_process=poisson, which sends twice the rate in some releases of fio",
-            fix="compare the rate that fio reports with the one requested",
+        yield notes(
+            f"{case.who(jobs)} sets rate_process=poisson, which sends twice the rate in some releases of fio",
             weight=25,
+            fix="compare the rate that fio reports with the one requested",
         )
 
 
-def _in_result(case: Case) -> Iterable[Finding]:
-    yield from each_part(case.outcome, partial(_of_part, case))
-
-
-def _of_part(case: Case, part: ReportedDirection) -> Finding | None:
-    job = job_of(case, part)
+def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
+    job, reached = case.job_named(part.job.name), part.figures.iops
     asked = _asked_iops(job, part) if job else None
-    reached = part.figures.iops
-    if not asked or reached is None or reached >= _REACHED * asked:
+    if not asked or reached is None or reached >= 0.95 * asked:
         return None
-    return Finding(
-        rule="rate-not-reached",
-        effect="notes",
-        message=f"{format_count(asked)} {part.kind}s a second were requested, {format_count(reached)} were reached: "
-        "fio waits for an answer before it sends the next I/O, so the percentiles exclude the time that delayed I/Os "
-        "waited",
-        fix=_FIX,
+    return notes(
+        f"{format_count(asked)} {part.kind}s a second were requested, {format_count(reached)} were reached: fio waits "
+        "for an answer before it sends the next I/O, so the percentiles exclude the time that delayed I/Os waited",
         weight=55,
     )
 
@@ -53,8 +34,8 @@ def _asked_iops(job: LoadPart, part: ReportedDirection) -> int | None:
 
     None for several values, because their order of directions depends on the job.
     """
-    value = fio_job(job).text("rate_iops") or ""
-    if "," in value or (each := fio_job(job).number("rate_iops")) is None:
+    each = fio_job(job).number("rate_iops")
+    if each is None or "," in (fio_job(job).text("rate_iops") or ""):
         return None
     return each * (job.clones if fio_job(job).flag("group_reporting") else part.job.clones)
 
@@ -66,18 +47,14 @@ RULE = Rule(
     "percentile. At a rate that the disk cannot sustain, percentiles look better than users would see.",
     shows="In a result: rate_iops was set, and less than 95 % of it was reached. In a job: rate_process=poisson.",
     error="Latency is too low near saturation.",
-    fix=_FIX,
+    fix="run rate_iops from 10 to 90 % of the maximum, and report the percentiles at each rate that was reached",
     sources=(
-        "https://fio.readthedocs.io/en/latest/fio_doc.html (io_submit_mode)",
+        f"{FIO_DOC} (io_submit_mode)",
         "https://github.com/axboe/fio/issues/333",
     ),
-    pitfall_numbers="#30",
     in_job=_in_job,
     options=("rate_process", "rate_iops"),
-    in_result=_in_result,
+    in_result=each_part(_in_part),
     cleared_by_byte_count=False,
-    reproduce=script(
-        "fio --name=trap --filename=trap --rw=randread --bs=4k --size=256m --direct=1 --rate_iops=1000000 --time_based "
-        "--runtime=3"
-    ),
+    commands="fio --rw=randread --bs=4k --size=256m --direct=1 --rate_iops=1000000 --time_based --runtime=3",
 )

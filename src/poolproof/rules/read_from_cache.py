@@ -1,26 +1,19 @@
 """Reads that did not reach the disks."""
 
-from collections.abc import Iterable
-
 from poolproof.rules.flow import cold_reads
-from poolproof.rules.model import Case, Finding, Rule
-from poolproof.rules.reproduction import script
-
-_ALL = 0.95
+from poolproof.rules.model import Case, Findings, Rule, fill, finding
 
 
-def _in_result(case: Case) -> Iterable[Finding]:
+def _in_result(case: Case) -> Findings:
     flow = cold_reads(case)
-    if flow is None or flow.ratio >= _ALL:
-        return
-    yield Finding(
-        rule="read-from-cache",
-        effect="notes" if flow.in_order else flow.effect,
-        message=f"fio read {flow.moved}; the disks read {flow.counted} ({flow.share} of {flow.wanted}): the rest came "
-        "from RAM, or from blocks that were never written",
-        fix="fill the whole file first, drop the caches (on ZFS, export and import the pool), then direct=1; or set "
-        "`cold: false` if RAM is meant to be part of the measurement",
-    )
+    if flow and flow.ratio < 0.95:
+        yield finding(
+            "notes" if flow.in_order else flow.effect,
+            f"fio read {flow.moved}; the disks read {flow.counted_share}: the rest came from RAM, or from blocks that "
+            "were never written",
+            fix="fill the whole file first, drop the caches (on ZFS, export and import the pool), then direct=1; or "
+            "set `cold: false` if RAM is meant to be part of the measurement",
+        )
 
 
 RULE = Rule(
@@ -33,10 +26,7 @@ RULE = Rule(
     error="Too high, 2 to more than 100 times. Measured: the disks read 2.4 %, 25 % and 0.1 % of what fio read.",
     fix="Use a filled file larger than RAM, dropped caches, and direct=1 if the file system honours it.",
     sources=("measured cases L01, L04, L07, L09", "https://github.com/openzfs/zfs/issues/6040"),
-    pitfall_numbers="A1",
     in_result=_in_result,
-    reproduce=script(
-        trap="fio --name=trap --filename=trap --rw=read --bs=1m --size=512m --invalidate=0",
-        before="fio --name=fill --filename=trap --rw=write --bs=1m --size=512m --refill_buffers --end_fsync=1",
-    ),
+    prepare=fill("512m"),
+    commands="fio --rw=read --bs=1m --size=512m --invalidate=0",
 )

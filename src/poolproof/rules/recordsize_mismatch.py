@@ -1,29 +1,18 @@
 """I/Os smaller than the file system's record."""
 
-from collections.abc import Iterable
-
 from poolproof.evidence.model import Account
 from poolproof.load.model import LoadPart
 from poolproof.rules.flow import account
-from poolproof.rules.model import Case, Finding, Rule
-from poolproof.rules.naming import who
+from poolproof.rules.model import Case, Findings, Rule, fill, notes
 from poolproof.rules.path import is_zfs
-from poolproof.rules.reproduction import script
 from poolproof.units import format_size
 
 _PAGE = 4096
-_READS_OF_WRITER = 0.05
-_AMPLIFIED = 2.0
-_FIX = (
-    "to measure the disks, set recordsize or volblocksize to bs; to measure what an application gets, keep it and "
-    "report it"
-)
 
 
 def _unit(case: Case) -> int:
     """Return the unit in bytes that a whole I/O should be a multiple of: the record on ZFS, a page elsewhere."""
-    record = case.target.record_bytes if case.target and is_zfs(case.target) else None
-    return record or _PAGE
+    return (case.target.record_bytes if case.target and is_zfs(case.target) else None) or _PAGE
 
 
 def _is_partial(job: LoadPart, unit: int) -> bool:
@@ -31,67 +20,60 @@ def _is_partial(job: LoadPart, unit: int) -> bool:
     return job.block_bytes % unit != 0 and (job.is_random or (job.writes and unit == _PAGE))
 
 
-def _in_job(case: Case) -> Iterable[Finding]:
+def _in_job(case: Case) -> Findings:
+    unit = _unit(case)
     for job in case.load.parts:
-        unit = _unit(case)
-        if not job.may_use_page_cache or not _is_partial(job, unit) or job.commits_each_write:
-            continue
-        yield Finding(
-            rule="recordsize-mismatch",
-            effect="notes",
-            message=f"{who(case, [job])} uses blocks of {format_size(job.block_bytes)}, but the file system works in "
-            f"units of {format_size(unit)}: the disks move up to {max(unit / job.block_bytes, 2):.0f} × as much, and "
-            "writes have to read first",
-            fix=_FIX,
-            weight=40,
-        )
+        if job.may_use_page_cache and _is_partial(job, unit) and not job.commits_each_write:
+            yield notes(
+                f"{case.who([job])} uses blocks of {format_size(job.block_bytes)}, but the file system works in units "
+                f"of {format_size(unit)}: the disks move up to {max(unit / job.block_bytes, 2):.0f} × as much, and "
+                "writes have to read first",
+                weight=40,
+            )
 
 
-def _in_result(case: Case) -> Iterable[Finding]:
+def _in_result(case: Case) -> Findings:
     found = account(case)
     if found is None:
         return
-    ratio = found.read_ratio
-    if ratio is not None and ratio > _AMPLIFIED and any(job.is_random for job in case.load.parts):
-        message = (
-            f"fio read {format_size(found.fio_read_bytes)} at random offsets; the disks read "
-            f"{format_size(found.leaf_read_bytes)}, {ratio:.2g} times as much: each I/O read a whole record"
+    ratio, read = found.read_ratio, format_size(found.leaf_read_bytes)
+    if ratio is not None and ratio > 2 and any(job.is_random for job in case.load.parts):
+        yield notes(
+            f"fio read {format_size(found.fio_read_bytes)} at random offsets; the disks read {read}, {ratio:.2g} times "
+            "as much: each I/O read a whole record",
+            weight=45,
         )
-    elif _read_to_change(case, found):
-        message = (
-            f"fio only wrote ({format_size(found.fio_write_bytes)}), but the disks also read "
-            f"{format_size(found.leaf_read_bytes)}: records or pages were read in order to be changed"
+    elif _reads_to_change(case, found):
+        yield notes(
+            f"fio only wrote ({format_size(found.fio_write_bytes)}), but the disks also read {read}: records or pages "
+            "were read in order to be changed",
+            weight=45,
         )
-    else:
-        return
-    yield Finding("recordsize-mismatch", "notes", message, _FIX, 45)
 
 
-def _read_to_change(case: Case, found: Account) -> bool:
-    partial = any(_is_partial(job, _unit(case)) for job in case.load.parts if job.writes)
+def _reads_to_change(case: Case, found: Account) -> bool:
+    is_partial = any(_is_partial(job, _unit(case)) for job in case.load.parts if job.writes)
     extra = found.leaf_read_bytes - found.idle_read_bytes_per_s * found.window_s
-    return partial and not found.fio_read_bytes and extra > _READS_OF_WRITER * found.fio_write_bytes > 0
+    return is_partial and not found.fio_read_bytes and extra > 0.05 * found.fio_write_bytes > 0
 
 
 RULE = Rule(
     id="recordsize-mismatch",
     title="I/Os smaller than a record",
-    wrong="A file system with 128 KiB records reads a whole record to return 4 KiB of it, and reads it again to "
-    "change 4 KiB. The result is what an application gets, not what the disks can do.",
+    wrong="A file system with 128 KiB records reads a whole record to return 4 KiB of it, and reads it again to change "
+    "4 KiB. The result is what an application gets, not what the disks can do.",
     shows="In a job: random blocks that are smaller than the ZFS record or not a multiple of it; writes that are not "
     "whole pages. In the counters: the disks read more than twice what fio read, or a job that only writes causes "
     "reads of more than 5 % of its bytes.",
     error="Too low as a measure of the disks, by up to record / bs (32 times for 4 KiB in 128 KiB). Measured: 11,436 "
     "reads for 16 MiB of unaligned writes.",
-    fix=_FIX,
+    fix="to measure the disks, set recordsize or volblocksize to bs; to measure what an application gets, keep it and "
+    "report it",
     sources=("https://github.com/openzfs/zfs/issues/6040", "https://github.com/openzfs/zfs/issues/10830"),
-    pitfall_numbers="#16, A4",
     in_job=_in_job,
     options=("bs", "bsrange", "bssplit", "bs_unaligned"),
     in_result=_in_result,
     cleared_by_byte_count=False,
-    reproduce=script(
-        trap="fio --name=trap --filename=trap --rw=randwrite --bs=2300 --size=64m --io_size=16m --end_fsync=1",
-        before="fio --name=fill --filename=trap --rw=write --bs=1m --size=64m --refill_buffers --end_fsync=1",
-    ),
+    prepare=fill("64m"),
+    commands="fio --rw=randwrite --bs=2300 --size=64m --io_size=16m --end_fsync=1",
 )

@@ -1,76 +1,56 @@
 """The same random offsets in every run."""
 
-from collections.abc import Iterable
-
 from poolproof.load.model import LoadPart
-from poolproof.rules.fixes import always
-from poolproof.rules.flow import cold_reads
-from poolproof.rules.model import Case, Finding, Rule
-from poolproof.rules.naming import who
+from poolproof.rules.flow import lost_reads
+from poolproof.rules.model import FIO_DOC, Case, Findings, Rule, finding, suspects
 from poolproof.rules.path import is_fuse, is_zfs, may_end_in_ram
-from poolproof.rules.reproduction import script
-
-_FIX = "drop the caches before each run (and keep the seed for a fair comparison), or set randrepeat=0"
 
 
 def _repeating(case: Case) -> list[LoadPart]:
-    return [
-        job
-        for job in case.load.parts
-        if job.reads and job.is_random and job.repeats_offsets and may_end_in_ram(job, case.target)
-    ]
+    readers = [job for job in case.load.parts if job.reads and job.is_random and job.repeats_offsets]
+    return [job for job in readers if may_end_in_ram(job, case.target)]
 
 
-def _in_job(case: Case) -> Iterable[Finding]:
-    stays = is_zfs(case.target) or is_fuse(case.target)
-    jobs = [job for job in _repeating(case) if not job.invalidates_cache or stays]
-    if not case.cold or not jobs:
-        return
-    yield Finding(
-        rule="repeated-offsets",
-        effect="suspects",
-        message=f"{who(case, jobs)} reads the same random offsets in each run (randrepeat=1 is the default), and "
-        "nothing removes them from RAM in between: a second run reads what the first one left there",
-        fix=_FIX,
-        weight=55,
-    )
+def _in_job(case: Case) -> Findings:
+    cache_remains = is_zfs(case.target) or is_fuse(case.target)
+    jobs = [job for job in _repeating(case) if not job.invalidates_cache or cache_remains]
+    if case.cold and jobs:
+        yield suspects(
+            f"{case.who(jobs)} reads the same random offsets in each run (randrepeat=1 is the default), and nothing "
+            "removes them from RAM in between: a second run reads what the first one left there",
+            weight=55,
+        )
 
 
-def _in_result(case: Case) -> Iterable[Finding]:
-    flow, jobs = cold_reads(case), _repeating(case)
-    if flow is None or flow.in_order or not jobs or any(job.direct for job in jobs):
-        return
-    yield Finding(
-        rule="repeated-offsets",
-        effect=flow.effect,
-        message=f"fio read {flow.moved} at the offsets that every run of this job uses (randrepeat=1); the disks read "
-        f"{flow.counted} ({flow.share}): an earlier run had left the rest in RAM",
-        fix=_FIX,
-        weight=70,
-    )
+def _in_result(case: Case) -> Findings:
+    flow, jobs = lost_reads(case), _repeating(case)
+    if flow and jobs and not any(job.direct for job in jobs):
+        yield finding(
+            flow.effect,
+            f"fio read {flow.moved} at the offsets that every run of this job uses (randrepeat=1); the disks read "
+            f"{flow.counted} ({flow.share}): an earlier run had left the rest in RAM",
+            weight=70,
+        )
 
 
 RULE = Rule(
     id="repeated-offsets",
     title="Every run reads the same random blocks",
-    wrong="With randrepeat=1, the default, the random offsets are the same in each run. If the cache survives "
-    "between runs, the second run is served from RAM.",
-    shows="In a job: random reads through memory, randrepeat other than 0, and invalidate=0 or a file system on "
-    "which invalidate has no effect. In the counters: the disks read less than fio did.",
-    error="Too high from the second run on. Measured: 133 MB/s, then 2675 MB/s; with randrepeat=0 143 MB/s, then "
-    "154 MB/s.",
-    fix=_FIX,
-    sources=("measured cases L07, L08", "https://fio.readthedocs.io/en/latest/fio_doc.html (randrepeat)"),
-    pitfall_numbers="#13",
+    wrong="With randrepeat=1, the default, the random offsets are the same in each run. If the cache survives between "
+    "runs, the second run is served from RAM.",
+    shows="In a job: random reads through memory, randrepeat other than 0, and invalidate=0 or a file system on which "
+    "invalidate has no effect. In the counters: the disks read less than fio did.",
+    error="Too high from the second run on. Measured: 133 MB/s, then 2675 MB/s; with randrepeat=0 143 MB/s, then 154 "
+    "MB/s.",
+    fix="drop the caches before each run (and keep the seed for a fair comparison), or set randrepeat=0",
+    sources=("measured cases L07, L08", f"{FIO_DOC} (randrepeat)"),
     in_job=_in_job,
     options=("randrepeat", "invalidate", "rw"),
-    fixed_options=always(randrepeat="0"),
+    fixed_options={"randrepeat": "0"},
     in_result=_in_result,
     explains_lost={"write": "overwritten in memory"},
-    reproduce=script(
-        trap="for run in 1 2; do fio --name=trap --filename=trap --rw=randread --bs=4k --size=1g --io_size=64m "
-        '--invalidate=0; counted "after run $run"; done',
-        before="fio --name=fill --filename=trap --rw=write --bs=1m --size=1g --refill_buffers --end_fsync=1\n"
-        "sync; echo 1 | dd of=/proc/sys/vm/drop_caches status=none  # needs root; or wait until the cache is empty",
-    ),
+    prepare="fio --name=fill --filename=trap --rw=write --bs=1m --size=1g --refill_buffers --end_fsync=1\n"
+    "sync; echo 1 | dd of=/proc/sys/vm/drop_caches status=none  # needs root; or wait until the cache is empty",
+    commands="for run in 1 2; do fio --rw=randread --bs=4k --size=1g --io_size=64m "
+    '--invalidate=0; counted "after run $run"; done',
 )

@@ -1,13 +1,12 @@
 """What fio reported for a whole run, and for each direction of each job."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from poolproof.load.merge import group_directions
-from poolproof.load.model import LoadPart
 from poolproof.load.outcome import Direction, Latency, Outcome, PartOutcome
-from poolproof.rules.model import Case, Finding
+from poolproof.rules.model import Case, Check, Finding, Findings
 
 Kind = Literal["read", "write"]
 
@@ -50,26 +49,24 @@ def parts(result: Outcome | None) -> Iterator[ReportedDirection]:
             yield ReportedDirection(job, "write", job.write)
 
 
-def each_part(result: Outcome | None, look: Callable[[ReportedDirection], Finding | None]) -> Iterator[Finding]:
-    """Yield what `look` finds, once for each job and direction, because all clones of a job have the same problem."""
-    told: set[tuple[str, Kind]] = set()
-    for part in parts(result):
-        if (part.job.name, part.kind) in told:
-            continue
-        finding = look(part)
-        if finding is not None:
-            told.add((part.job.name, part.kind))
-            yield finding
+def each_part(look: Callable[[Case, ReportedDirection], Finding | None]) -> Check:
+    """Return a check that calls `look` for each direction, and reports one finding for all clones of a job."""
+    return lambda case: _first_of_each((part.job.name + part.kind, look(case, part)) for part in parts(case.outcome))
 
 
-def each_job(result: Outcome | None, look: Callable[[PartOutcome], Finding | None]) -> Iterator[Finding]:
-    """Yield what `look` finds, once for each job, regardless of the number of clones."""
-    told: set[str] = set()
-    for job in result.parts if result else ():
-        finding = look(job) if job.name not in told else None
+def each_job(look: Callable[[Case, PartOutcome], Finding | None]) -> Check:
+    """Return a check that calls `look` for each job, and reports one finding for all its clones."""
+    return lambda case: _first_of_each(
+        (job.name, look(case, job)) for job in (case.outcome.parts if case.outcome else ())
+    )
+
+
+def _first_of_each(found: Iterable[tuple[str, Finding | None]]) -> Findings:
+    first: dict[str, Finding] = {}
+    for key, finding in found:
         if finding is not None:
-            told.add(job.name)
-            yield finding
+            first.setdefault(key, finding)
+    return first.values()
 
 
 def _moved(figures: Direction) -> bool:
@@ -115,16 +112,3 @@ def asked_s(case: Case) -> float | None:
         spans = [job.runtime_s for job in case.load.parts]
         return max((span for span in spans if span), default=None) if all(spans) else None
     return case.asked_s if case.asked_s is not None else case.load.asked_s
-
-
-def job_of(case: Case, part: ReportedDirection) -> LoadPart | None:
-    """Return the job of a part: the job with that name, or the only job; None if there are several other jobs."""
-    return job_named(case, part.job.name)
-
-
-def job_named(case: Case, name: str) -> LoadPart | None:
-    """Return the job with that name, or the only job; None if there are several other jobs."""
-    named = [job for job in case.load.parts if job.name == name]
-    if named:
-        return named[0]
-    return case.load.parts[0] if len(case.load.parts) == 1 else None

@@ -1,51 +1,32 @@
 """A run that ends when its size is done, long before its runtime."""
 
-from collections.abc import Iterable
-
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job
-from poolproof.rules.fixes import always
-from poolproof.rules.model import Case, Finding, Rule
-from poolproof.rules.naming import who
+from poolproof.rules.model import FIO_DOC, Case, Findings, Rule, finding, suspects
 from poolproof.rules.reported import asked_s, moved_bytes, ran_s
-from poolproof.rules.reproduction import script
 from poolproof.units import format_duration, format_rate, format_size
 
 _FAST_BYTES_PER_S = 2e9
 _DIRECT_IOPS = 20_000  # of one I/O at a time past RAM: 50 µs each, as fast NVMe disks answer
 _LONG_ENOUGH_S = 10.0
-_FIX = "time_based=1, so that the job repeats until runtime is over; or remove runtime"
 
 
 def _may_end_early(case: Case) -> list[LoadPart]:
-    """Return the jobs that may end early; not those with `steadystate`, which also ends a job once its rate is steady,
-    and says so.
-    """
-    return [
-        job
-        for job in case.load.parts
-        if job.runtime_s and not job.time_based and "steadystate" not in fio_job(job).options
-    ]
+    """Return the jobs that may end early, except those with `steadystate`, which is meant to end a job early."""
+    jobs = [job for job in case.load.parts if job.runtime_s and not job.time_based]
+    return [job for job in jobs if "steadystate" not in fio_job(job).options]
 
 
-def _in_job(case: Case) -> Iterable[Finding]:
-    if case.outcome is not None:
-        return
-    for job in _may_end_early(case):
-        size = job.io_size_bytes or job.size_bytes
-        runtime = job.runtime_s or 0.0
-        rate = _fastest_bytes_per_s(job)
-        if size is None or size * job.clones >= runtime * rate:
-            continue
-        whole = size * job.clones
-        yield Finding(
-            rule="runtime-without-time-based",
-            effect="suspects",
-            message=f"{who(case, [job])} has a runtime of {format_duration(runtime)} but ends when its "
-            f"{format_size(whole)} are done: at {format_rate(rate)} that takes {format_duration(whole / rate)}",
-            fix=_FIX,
-            weight=70,
-        )
+def _in_job(case: Case) -> Findings:
+    for job in _may_end_early(case) if case.outcome is None else ():
+        size, rate, runtime_s = (job.io_size_bytes or job.size_bytes), _fastest_bytes_per_s(job), job.runtime_s or 0.0
+        if size is not None and size * job.clones < runtime_s * rate:
+            total = size * job.clones
+            yield suspects(
+                f"{case.who([job])} has a runtime of {format_duration(runtime_s)} but ends when its "
+                f"{format_size(total)} are done: at {format_rate(rate)} that takes {format_duration(total / rate)}",
+                weight=70,
+            )
 
 
 def _fastest_bytes_per_s(job: LoadPart) -> float:
@@ -55,21 +36,16 @@ def _fastest_bytes_per_s(job: LoadPart) -> float:
     return min(_FAST_BYTES_PER_S, _DIRECT_IOPS * job.queue * job.max_block_bytes)
 
 
-def _in_result(case: Case) -> Iterable[Finding]:
+def _in_result(case: Case) -> Findings:
     ran, asked = ran_s(case.outcome), asked_s(case)
     if ran is None or not asked or ran >= 0.95 * asked or not _may_end_early(case):
         return
     moved = (moved_bytes(case.outcome, "read") or 0) + (moved_bytes(case.outcome, "write") or 0)
     too_short = ran < 0.5 * asked and ran < _LONG_ENOUGH_S
-    yield Finding(
-        rule="runtime-without-time-based",
-        effect="fails" if too_short else "notes",
-        message=(
-            f"asked for {format_duration(asked)}, ran {format_duration(ran)}: time_based is not set, so fio ended "
-            f"when its {format_size(moved)} were done"
-        )
-        + ("; such a short burst shows nothing about the disk" if too_short else ""),
-        fix=_FIX,
+    yield finding(
+        "fails" if too_short else "notes",
+        f"asked for {format_duration(asked)}, ran {format_duration(ran)}: time_based is not set, so fio ended when its "
+        f"{format_size(moved)} were done" + ("; such a short burst shows nothing about the disk" if too_short else ""),
         weight=90,
     )
 
@@ -83,16 +59,15 @@ RULE = Rule(
     "20,000 IOPS per I/O in flight if that is slower). In a result: it ran for less than half of the requested time, "
     "and for less than 10 s.",
     error="Too high or too low, usually too high: only the burst is measured. Measured: 30 s requested, ran 24 ms.",
-    fix=_FIX,
+    fix="time_based=1, so that the job repeats until runtime is over; or remove runtime",
     sources=(
         "measured case L18",
-        "https://fio.readthedocs.io/en/latest/fio_doc.html (time_based)",
+        f"{FIO_DOC} (time_based)",
         "https://github.com/axboe/fio/issues/329",
     ),
-    pitfall_numbers="#2, A11",
     in_job=_in_job,
     options=("runtime",),
-    fixed_options=always(time_based="1"),
+    fixed_options={"time_based": "1"},
     in_result=_in_result,
-    reproduce=script("fio --name=trap --filename=trap --rw=read --bs=1m --size=64m --runtime=30"),
+    commands="fio --rw=read --bs=1m --size=64m --runtime=30",
 )

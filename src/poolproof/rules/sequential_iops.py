@@ -1,56 +1,36 @@
 """IOPS of small sequential I/Os, which the kernel merges."""
 
-from collections.abc import Iterable
-
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job
-from poolproof.rules.model import Case, Finding, Rule
-from poolproof.rules.naming import who
+from poolproof.rules.model import Case, Findings, Rule, notes
 from poolproof.rules.reported import parts
-from poolproof.rules.reproduction import script
 from poolproof.units import format_count, format_size
 
 _SMALL_BYTES = 16 * 1024
-_MERGED = 0.5
-_FIX = "report bytes per second for sequential I/O; use randread or randwrite for IOPS"
 
 
 def _small(case: Case) -> list[LoadPart]:
-    return [
-        job
-        for job in case.load.parts
-        if job.may_use_page_cache
-        and job.is_sequential
-        and job.max_block_bytes <= _SMALL_BYTES
-        and not job.commits_each_write
-    ]
+    jobs = [job for job in case.load.parts if job.may_use_page_cache and job.is_sequential]
+    return [job for job in jobs if job.max_block_bytes <= _SMALL_BYTES and not job.commits_each_write]
 
 
-def _in_job(case: Case) -> Iterable[Finding]:
-    jobs = _small(case)
-    if jobs:
-        unset = "" if fio_job(jobs[0]).text("bs") else " (bs is not set, the default is 4k)"
-        yield Finding(
-            rule="sequential-iops",
-            effect="notes",
-            message=f"{who(case, jobs)} does sequential I/Os of {format_size(jobs[0].max_block_bytes)}{unset}: the "
-            "kernel merges them into larger requests, so their IOPS are not the disk's",
-            fix=_FIX,
+def _in_job(case: Case) -> Findings:
+    if jobs := _small(case):
+        default = "" if fio_job(jobs[0]).text("bs") else " (bs is not set, the default is 4k)"
+        yield notes(
+            f"{case.who(jobs)} does sequential I/Os of {format_size(jobs[0].max_block_bytes)}{default}: the kernel "
+            "merges them into larger requests, so their IOPS are not the disk's",
             weight=25,
         )
 
 
-def _in_result(case: Case) -> Iterable[Finding]:
-    leaves = case.evidence.leaves if case.evidence else ()
+def _in_result(case: Case) -> Findings:
     by_fio = sum(part.figures.ios or 0 for part in parts(case.outcome))
-    by_leaves = sum(leaf.read_ios + leaf.write_ios for leaf in leaves)
-    if by_leaves and by_leaves < _MERGED * by_fio and len(_small(case)) == len(case.load.parts):
-        yield Finding(
-            rule="sequential-iops",
-            effect="notes",
-            message=f"fio did {format_count(by_fio)} I/Os, the disks did {format_count(by_leaves)} requests: the "
-            "kernel merged them. The bandwidth is valid, the IOPS are not",
-            fix=_FIX,
+    by_leaves = sum(leaf.read_ios + leaf.write_ios for leaf in case.leaves)
+    if by_leaves and by_leaves < 0.5 * by_fio and len(_small(case)) == len(case.load.parts):
+        yield notes(
+            f"fio did {format_count(by_fio)} I/Os, the disks did {format_count(by_leaves)} requests: the kernel merged "
+            "them. The bandwidth is valid, the IOPS are not",
             weight=25,
         )
 
@@ -60,14 +40,13 @@ RULE = Rule(
     title="IOPS of merged requests",
     wrong="Readahead, writeback and the block layer merge small sequential I/Os. fio's IOPS then count calls to the "
     "kernel, not requests to the disk; an upper layer can even look faster than the disk.",
-    shows="In a job: sequential I/O in blocks of 16 KiB or less, without a sync after each. In the counters: the "
-    "disks did less than half as many requests as fio did I/Os.",
+    shows="In a job: sequential I/O in blocks of 16 KiB or less, without a sync after each. In the counters: the disks "
+    "did less than half as many requests as fio did I/Os.",
     error="IOPS are too high; the bandwidth is right. Measured: 65,536 reads by fio, 74 by the disk.",
-    fix=_FIX,
+    fix="report bytes per second for sequential I/O; use randread or randwrite for IOPS",
     sources=("https://github.com/axboe/fio/issues/41", "https://github.com/longhorn/longhorn/issues/7905"),
-    pitfall_numbers="#15, #48",
     in_job=_in_job,
     options=("bs", "bsrange", "bssplit", "rw"),
     in_result=_in_result,
-    reproduce=script("fio --name=trap --filename=trap --rw=read --bs=4k --size=256m"),
+    commands="fio --rw=read --bs=4k --size=256m",
 )

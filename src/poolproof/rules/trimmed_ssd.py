@@ -1,46 +1,28 @@
 """An SSD whose blocks were trimmed and not written since."""
 
-from collections.abc import Iterable
-
-from poolproof.rules.model import Case, Finding, Rule
-from poolproof.rules.reproduction import script
-
-_FIX = (
-    "write the whole device (or the whole file) twice sequentially, then continue until the random write rate is steady"
-)
+from poolproof.rules.model import Case, Findings, Rule, notes, suspects
 
 
 def _is_trimmed(case: Case) -> bool:
     return case.target is not None and bool(case.target.discarded) and case.target.rotational is not True
 
 
-def _are_filled(case: Case) -> bool:
-    """True if the files were checked before the reads and had no block that was never written."""
-    files = case.evidence.files if case.evidence else ()
-    return bool(files) and not any(file.hole_bytes or file.unwritten_bytes for file in files)
-
-
-def _in_job(case: Case) -> Iterable[Finding]:
+def _in_job(case: Case) -> Findings:
     if _is_trimmed(case) and (case.load.writes or case.outcome is None):
-        yield Finding(
-            rule="trimmed-ssd",
-            effect="notes",
-            message="the target was trimmed and not filled since (mkfs trims): in this state an SSD writes without "
-            "erasing first, and reads without accessing its flash",
-            fix=_FIX,
+        yield notes(
+            "the target was trimmed and not filled since (mkfs trims): in this state an SSD writes without erasing "
+            "first, and reads without accessing its flash",
             weight=35,
         )
 
 
-def _in_result(case: Case) -> Iterable[Finding]:
+def _in_result(case: Case) -> Findings:
     reads_only = case.outcome is not None and case.load.reads and not case.load.writes and case.cold
-    if _is_trimmed(case) and reads_only and not _are_filled(case):
-        yield Finding(
-            rule="trimmed-ssd",
-            effect="suspects",
-            message="these reads are from blocks that were trimmed and not filled since: the drive returns zeros "
-            "from its mapping table, and its counters include these reads",
-            fix=_FIX,
+    were_filled = case.files and not any(file.hole_bytes or file.unwritten_bytes for file in case.files)
+    if _is_trimmed(case) and reads_only and not were_filled:
+        yield suspects(
+            "these reads are from blocks that were trimmed and not filled since: the drive returns zeros from its "
+            "mapping table, and its counters include these reads",
             weight=70,
         )
 
@@ -48,21 +30,18 @@ def _in_result(case: Case) -> Iterable[Finding]:
 RULE = Rule(
     id="trimmed-ssd",
     title="A fresh or trimmed SSD",
-    wrong="A trimmed SSD returns zeros without accessing its flash, and has free blocks for every write. In normal "
-    "use it has neither advantage.",
+    wrong="A trimmed SSD returns zeros without accessing its flash, and has free blocks for every write. In normal use "
+    "it has neither advantage.",
     shows="Before the run: the disks were discarded and not filled since. The counters cannot show it, because the "
     "requests do reach the drive.",
-    error="High. Seen: 2083 MB/s fresh, 581 MB/s in use.",
-    fix=_FIX,
+    error="Too high. Observed: 2083 MB/s fresh, 581 MB/s in use.",
+    fix="write the whole device (or the whole file) twice sequentially, then continue until the random write rate is "
+    "steady",
     sources=("https://github.com/openzfs/zfs/issues/10856", "https://github.com/spdk/spdk/issues/661"),
-    pitfall_numbers="#38",
     in_job=_in_job,
     options=("filename", "directory"),
     in_result=_in_result,
     cleared_by_byte_count=False,
-    reproduce=script(
-        "# blkdiscard DEVICE   (this erases it!)\nfio --name=trap --filename=trap --rw=randread --bs=4k --size=1g "
-        "--io_size=256m --direct=1",
-        needs="On an SSD whose blocks were trimmed.",
-    ),
+    needs="On an SSD whose blocks were trimmed.",
+    commands="# blkdiscard DEVICE   (this erases it!)\nfio --rw=randread --bs=4k --size=1g --io_size=256m --direct=1",
 )

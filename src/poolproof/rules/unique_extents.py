@@ -1,47 +1,36 @@
 """More bytes moved than the job can access."""
 
-from collections.abc import Iterable
-
 from poolproof.rules.flow import cold_reads, writes
-from poolproof.rules.model import Case, Effect, Finding, Rule
-from poolproof.rules.path import all_go_past_ram, is_taken_at_its_word
+from poolproof.rules.model import Case, Findings, Rule, finding
+from poolproof.rules.path import all_go_past_ram, is_direct_on_unknown
 from poolproof.rules.reported import Kind, moved_bytes
-from poolproof.rules.reproduction import script
 from poolproof.units import format_size
 
-_MORE = 1.05
 
-
-def _in_result(case: Case) -> Iterable[Finding]:
+def _in_result(case: Case) -> Findings:
     unique = case.load.unique_bytes
     if not unique or all_go_past_ram(case):
         return
     if case.cold and cold_reads(case) is None:
-        yield from _against(case, "read", unique)
-    if writes(case) is None and not _commits_all(case):
-        yield from _against(case, "write", unique)
+        yield from _repeated(case, "read", unique)
+    # If every write waits until its data is on disk, RAM cannot absorb repeated writes.
+    if writes(case) is None and not all(job.commits_each_write for job in case.load.parts if job.writes):
+        yield from _repeated(case, "write", unique)
 
 
-def _commits_all(case: Case) -> bool:
-    """True if every write waits until its data is on disk, so that RAM cannot absorb repeated writes."""
-    return all(job.commits_each_write for job in case.load.parts if job.writes)
-
-
-def _against(case: Case, kind: Kind, unique: int) -> Iterable[Finding]:
+def _repeated(case: Case, kind: Kind, unique: int) -> Findings:
     moved = moved_bytes(case.outcome, kind)
-    if moved is None or moved <= _MORE * unique:
+    if moved is None or moved <= 1.05 * unique:
         return
-    trusted = all(is_taken_at_its_word(job, case.target) for job in case.load.parts)
-    effect: Effect = "notes" if trusted else "suspects"
+    trusted = all(is_direct_on_unknown(job, case.target) for job in case.load.parts)
     did, ram = ("read", "serve all but the first pass") if kind == "read" else ("wrote", "absorb repeated writes")
-    yield Finding(
-        rule="unique-extents",
-        effect=effect,
-        message=f"fio {did} {format_size(moved)}, but the job can access only {format_size(unique)}: each block "
+    yield finding(
+        "notes" if trusted else "suspects",
+        f"fio {did} {format_size(moved)}, but the job can access only {format_size(unique)}: each block "
         f"{moved / unique:.3g} times on average, and RAM can {ram}; there are no counters of what the disks did",
+        weight=65,
         fix="a size of twice RAM and one pass (no time_based), or run it with poolproof, which counts what the disks "
         "did",
-        weight=65,
     )
 
 
@@ -51,15 +40,12 @@ RULE = Rule(
     wrong="The job moved more bytes than it can access, so it repeated blocks. If a cache is in between, only the "
     "first pass reaches the disk.",
     shows="In a result without counters: more bytes were moved than all jobs can access. With counters, the byte "
-    "accounting decides instead: one honest run made 16 passes, with a ratio of 1.0. Writes that are committed one "
-    "by one (fsync=1, sync=1) reach the disk in every pass.",
-    error="High, by up to the number of passes. Inflated results had 20 to 135 passes.",
+    "accounting decides instead: one honest run made 16 passes, with a ratio of 1.0. Writes that are committed one by "
+    "one (fsync=1, sync=1) reach the disk in every pass.",
+    error="Too high, by up to the number of passes. Inflated results had 20 to 135 passes.",
     fix="Use more data than memory and one pass, or count what the disks do alongside fio.",
     sources=("measured cases L02, L04",),
-    pitfall_numbers="A9",
     in_result=_in_result,
     explains_lost={"read": "in RAM already: the same blocks again", "write": "overwritten in memory"},
-    reproduce=script(
-        "fio --name=trap --filename=trap --rw=read --bs=1m --size=256m --time_based --runtime=5 --invalidate=0"
-    ),
+    commands="fio --rw=read --bs=1m --size=256m --time_based --runtime=5 --invalidate=0",
 )

@@ -1,83 +1,76 @@
 """direct=1 on ZFS, which does not always honour it."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from poolproof.load.model import LoadPart
-from poolproof.rules.flow import proves
-from poolproof.rules.model import Case, Changes, Finding, Rule
-from poolproof.rules.naming import who
-from poolproof.rules.path import is_zfs
-from poolproof.rules.reproduction import script
+from poolproof.rules.flow import (
+    proves,
+)
+from poolproof.rules.model import (
+    Case,
+    Changes,
+    Findings,
+    Rule,
+    fill,
+    finding,
+    suspects,
+)
+from poolproof.rules.path import (
+    is_zfs,
+)
 from poolproof.units import format_size
 
 _FIRST = (2, 3)
-_DIRECT_SHARE = 0.95
-_FIX = (
-    "OpenZFS 2.3 or later on a dataset with direct=standard and bs a multiple of the recordsize; otherwise treat it "
-    "as buffered: a size of twice zfs_arc_max, end_fsync=1, export and import before reads"
-)
-
-
-def _release(version: str | None) -> tuple[int, int] | None:
-    found = re.search(r"(\d+)\.(\d+)", version or "")
-    return (int(found[1]), int(found[2])) if found else None
 
 
 def _reasons(case: Case, job: LoadPart) -> Iterator[str]:
     """Yield the reasons why the job's O_DIRECT will not bypass the ARC."""
-    zfs = case.target.zfs if case.target else None
-    release = _release(zfs.version if zfs else None)
+    zfs = case.zfs
+    found = re.search(r"(\d+)\.(\d+)", zfs.version or "") if zfs else None
+    release = (int(found[1]), int(found[2])) if found else None
     record = case.target.record_bytes if case.target else None
     if zfs and zfs.is_zvol:
         yield "a zvol does not support direct I/O in any release"
     elif release is None:
         yield "releases up to 2.2 accept and ignore O_DIRECT"
     elif release < _FIRST:
-        yield (f"OpenZFS {release[0]}.{release[1]} accepts and ignores O_DIRECT; 2.3 is the first release to honour it")
+        yield f"OpenZFS {release[0]}.{release[1]} accepts and ignores O_DIRECT; 2.3 is the first release to honour it"
     elif zfs and zfs.direct == "disabled":
         yield "the dataset has direct=disabled"
     elif job.writes and record and job.block_bytes % record:
         yield f"blocks of {format_size(job.block_bytes)} are not whole records of {format_size(record)}"
 
 
-def _in_job(case: Case) -> Iterable[Finding]:
+def _in_job(case: Case) -> Findings:
     if not is_zfs(case.target) or not (case.cold or case.load.writes):
         return
     for job in case.load.parts:
         for reason in _reasons(case, job) if job.direct else ():
-            yield Finding(
-                rule="zfs-direct-ignored",
-                effect="suspects",
-                message=f"{who(case, [job])} sets direct=1 on ZFS, but {reason}: the I/O goes through the ARC",
-                fix=_FIX,
-                weight=70,
+            yield suspects(
+                f"{case.who([job])} sets direct=1 on ZFS, but {reason}: the I/O goes through the ARC", weight=70
             )
 
 
-def _in_result(case: Case) -> Iterable[Finding]:
+def _in_result(case: Case) -> Findings:
     use = case.evidence.zfs if case.evidence else None
     if use is None or use.direct_read_bytes is None or use.arc_read_bytes is None:
         return
-    read = use.direct_read_bytes + use.arc_read_bytes
-    if not read or not case.cold or not any(job.direct and job.reads for job in case.load.parts):
-        return
-    share = use.direct_read_bytes / read
-    if share < _DIRECT_SHARE:
-        yield Finding(
-            rule="zfs-direct-ignored",
-            effect="notes" if proves(case) else "suspects",
-            message=f"direct=1 was requested, but only {100 * share:.0f} % of the {format_size(read)} that ZFS read "
-            "bypassed the ARC",
-            fix=_FIX,
+    read, expected = (
+        use.direct_read_bytes + use.arc_read_bytes,
+        any(job.direct and job.reads for job in case.load.parts),
+    )
+    if read and case.cold and expected and use.direct_read_bytes < 0.95 * read:
+        yield finding(
+            "notes" if proves(case) else "suspects",
+            f"direct=1 was requested, but only {100 * use.direct_read_bytes / read:.0f} % of the {format_size(read)} "
+            "that ZFS read bypassed the ARC",
             weight=70,
         )
 
 
-def _mended(case: Case, job: LoadPart) -> Changes:
-    """Remove direct=1, because it has no effect. If only the block size prevents direct I/O, return no changes: a
-    person has to choose.
-    """
+def _fixed_options(case: Case, job: LoadPart) -> Changes:
+    """Remove direct=1, because it has no effect. If only the block size prevents direct I/O, a person has to choose."""
     reasons = list(_reasons(case, job))
     return {"direct": None, "buffered": None} if reasons and "records" not in reasons[0] else {}
 
@@ -89,19 +82,17 @@ RULE = Rule(
     "never on zvols; writes smaller than a record go through the ARC.",
     shows="In a job: direct=1 on ZFS before 2.3, on a zvol, with direct=disabled, or for writes with blocks that are "
     "not whole records. In the counters: less than 95 % of the bytes in the pool's iostats bypassed the ARC.",
-    error="High for reads: the ARC answers.",
-    fix=_FIX,
+    error="Too high for reads: the ARC answers.",
+    fix="OpenZFS 2.3 or later on a dataset with direct=standard and bs a multiple of the recordsize; otherwise treat "
+    "it as buffered: a size of twice zfs_arc_max, end_fsync=1, export and import before reads",
     sources=("man zfsprops (direct)", "https://github.com/openzfs/zfs/discussions/18507"),
-    pitfall_numbers="#5, #22",
     in_job=_in_job,
     options=("direct", "buffered"),
-    fixed_options=_mended,
+    fixed_options=_fixed_options,
     in_result=_in_result,
     explains_lost={"read": "from the ARC, in RAM"},
-    reproduce=script(
-        trap="fio --name=trap --filename=trap --rw=randread --bs=4k --size=256m --direct=1\n"
-        "grep -h direct_read /proc/spl/kstat/zfs/*/iostats || true",
-        before="fio --name=fill --filename=trap --rw=write --bs=1m --size=256m --refill_buffers --end_fsync=1",
-        needs="On a ZFS dataset. Count with `zpool iostat -v 1` there, because findmnt shows no disk.",
-    ),
+    needs="On a ZFS dataset. Count with `zpool iostat -v 1` there, because findmnt shows no disk.",
+    prepare=fill("256m"),
+    commands="fio --rw=randread --bs=4k --size=256m --direct=1\n"
+    "grep -h direct_read /proc/spl/kstat/zfs/*/iostats || true",
 )

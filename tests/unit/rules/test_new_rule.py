@@ -22,22 +22,17 @@ from tests.unit.rules.making import EXT4, GIB, counted, direction, jobs, said
 _ROOT = Path(__file__).parents[3]
 _FILE = '''"""A rule that exists only in this test."""
 
-from collections.abc import Iterable
-
-from poolproof.rules.fixes import always
-from poolproof.rules.model import Case, Finding, Rule
-from poolproof.rules.naming import who
-from poolproof.rules.reproduction import script
+from poolproof.rules.model import Case, Findings, Rule, refutes, suspects
 
 
-def _in_job(case: Case) -> Iterable[Finding]:
+def _in_job(case: Case) -> Findings:
     if case.load.parts[0].depth == 7:
-        yield Finding("toy-rule", "suspects", f"{who(case, case.load.parts)} has a depth of 7", RULE.fix)
+        yield suspects(f"{case.who(case.load.parts)} has a depth of 7")
 
 
-def _in_result(case: Case) -> Iterable[Finding]:
+def _in_result(case: Case) -> Findings:
     if case.outcome is not None and case.load.parts[0].depth == 7:
-        yield Finding("toy-rule", "refutes", "a depth of 7 was used", RULE.fix, weight=99)
+        yield refutes("a depth of 7 was used", weight=99)
 
 
 RULE = Rule(
@@ -51,9 +46,9 @@ RULE = Rule(
     in_job=_in_job,
     in_result=_in_result,
     options=("iodepth",),
-    fixed_options=always(iodepth="8"),
+    fixed_options={"iodepth": "8"},
     explains_lost={"read": "seven swallowed it"},
-    reproduce=script("fio --name=pitfall --iodepth=7"),
+    commands="fio --rw=read --iodepth=7",
 )
 '''
 _JOB = "rw=read bs=1m size=1g direct=1 ioengine=libaio iodepth=7"

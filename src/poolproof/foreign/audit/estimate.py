@@ -4,9 +4,8 @@ from poolproof.foreign.audit.model import Estimate
 from poolproof.rules.flow import cold_reads, writes
 from poolproof.rules.judge import Judgement
 from poolproof.rules.model import Case
-from poolproof.rules.naming import count
 from poolproof.rules.reported import Kind, bandwidth_bytes
-from poolproof.units import format_rate
+from poolproof.units import format_number_of, format_rate
 
 _NEGLIGIBLE = 0.02
 
@@ -40,7 +39,7 @@ def _from_arithmetic(case: Case, kind: Kind, rate: float, *, shared: bool) -> Es
     if shared:
         low = rate / case.load.sharers
         why.append(
-            f"{format_rate(rate)} / {count(case.load.sharers, 'job')} = {format_rate(low)} "
+            f"{format_rate(rate)} / {format_number_of(case.load.sharers, 'job')} = {format_rate(low)} "
             "if each block was transferred once"
         )
     ceiling = _ceiling(case, kind)

@@ -31,7 +31,7 @@ def rerun_command(case: Case, findings: Iterable[Finding]) -> str | None:
 def _fixed(case: Case, part: LoadPart, rules: set[str]) -> Options:
     options = {name: value for name, value in job_of(part).options.items() if name != "name"}
     for rule in all_rules():
-        for name, value in (rule.fixed_options(case, part) if rule.id in rules and rule.fixed_options else {}).items():
+        for name, value in (rule.changes(case, part) if rule.id in rules else {}).items():
             if value != options.get(name):
                 options.pop(name, None)
                 options.update({} if value is None else {name: value})

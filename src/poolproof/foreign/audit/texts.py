@@ -22,8 +22,7 @@ from poolproof.load.merge import whole
 from poolproof.load.outcome import Direction, Outcome
 from poolproof.rules.judge import Judgement, judge
 from poolproof.rules.model import Case
-from poolproof.rules.naming import count
-from poolproof.units import format_rate
+from poolproof.units import format_number_of, format_rate
 
 _UNKNOWN_FILE_SYSTEM = ""
 _ADJACENT_LINES = 40  # fio prints fewer lines between its command and the first result
@@ -198,7 +197,7 @@ def _known(context: Context, statement: Statement | None, counters: ExternalCoun
     known = []
     if context.devices is not None:
         rate = format_rate(context.devices.ceiling_bytes_per_s)
-        known.append(f"--devices: {count(context.devices.disks, 'disk')}, at most {rate} in total")
+        known.append(f"--devices: {format_number_of(context.devices.disks, 'disk')}, at most {rate} in total")
     if statement is not None:
         known.append(f"line {statement.line} says: “{statement.words}”: {statement.sum}")
     if counters is not None:

@@ -46,12 +46,10 @@ def _in_group(unit: Unit, group: JobGroup) -> Iterator[LocatedFinding]:
 
 def _of_rule(unit: Unit, group: JobGroup, rule: Rule, cases: Sequence[Case]) -> Iterator[LocatedFinding]:
     """Yield the rule's findings that are true for every value of the unknown variables."""
-    if rule.in_job is None:
-        return
-    first = list(rule.in_job(cases[0]))
+    first = rule.check_job(cases[0])
     if not first:
         return
-    found = [first, *(list(rule.in_job(case)) for case in cases[1:])]
+    found = [first, *(rule.check_job(case) for case in cases[1:])]
     blamed = _blamed(rule, cases[0])
     for number, finding in enumerate(found[0]):
         others = [each[number] for each in found[1:] if number < len(each)]
@@ -75,12 +73,8 @@ def _cases(unit: Unit, group: JobGroup) -> Iterator[Case]:
 def _blamed(rule: Rule, case: Case) -> list[int]:
     """Return the jobs that break the rule when they run alone; all jobs if only the combination breaks it."""
     parts = case.load.parts
-    alone = [place for place, part in enumerate(parts) if _is_broken(rule, replace(case, load=Load((part,))))]
+    alone = [place for place, part in enumerate(parts) if rule.check_job(replace(case, load=Load((part,))))]
     return alone or list(range(len(parts)))
-
-
-def _is_broken(rule: Rule, case: Case) -> bool:
-    return rule.in_job is not None and any(True for _ in rule.in_job(case))
 
 
 def _common_finding(rule: Rule, finding: Finding, others: Sequence[Finding]) -> Finding:
@@ -101,7 +95,5 @@ def _line(unit: Unit, jobs: Sequence[Job], rule: Rule) -> int:
 
 def _changes(rule: Rule, cases: Sequence[Case], place: int) -> Changes:
     """Return the changes that fix the job; none if they depend on unknown variables."""
-    if rule.fixed_options is None:
-        return {}
-    each = [rule.fixed_options(case, case.load.parts[place]) for case in cases]
+    each = [rule.changes(case, case.load.parts[place]) for case in cases]
     return each[0] if all(changes == each[0] for changes in each) else {}
