@@ -1,54 +1,39 @@
-"""The Python API for notebooks and other programs: load a run, audit results, lint a job."""
+"""The Python API for notebooks and other programs: load a run, audit results, lint a job. The commands use it too."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from poolproof.results.runs import loading
-from poolproof.results.runs.loading import LoadedRun
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyRelation
 
-    from poolproof.campaign.model import Campaign
     from poolproof.foreign.audit.model import Audited
+    from poolproof.foreign.audit.sources import Audit
+    from poolproof.foreign.audit.texts import AuditContext
+    from poolproof.foreign.lint.installed_fio import Fio
+    from poolproof.foreign.lint.job_groups import Targets
     from poolproof.foreign.lint.model import Diagnostic
-    from poolproof.results.runs.model import Trial
-    from poolproof.results.runs.summary import Cell
+    from poolproof.foreign.lint.source import Source
+
+
+class Known(TypedDict, total=False):
+    """What you know about the measured machine, in the words of the options of `poolproof audit`."""
+
+    fs: str | None
+    ram: str | None
+    recordsize: str | None
+    compression: str | None
+    devices: Sequence[str]
 
 
 @dataclass(frozen=True)
-class Run:
-    """A run directory that was read. `loaded` is what the commands work on."""
-
-    loaded: LoadedRun
-
-    @property
-    def path(self) -> Path:
-        """Return the run directory."""
-        return self.loaded.path
-
-    @property
-    def campaign(self) -> Campaign:
-        """Return the campaign as it was run."""
-        return self.loaded.campaign
-
-    @property
-    def trials(self) -> tuple[Trial, ...]:
-        """Return the finished trials in the order in which they ended."""
-        return self.loaded.trials
-
-    @property
-    def cells(self) -> tuple[Cell, ...]:
-        """Return the cells with at least one trial, in the campaign's order."""
-        return self.loaded.cells
-
-    @property
-    def missing(self) -> tuple[str, ...]:
-        """Return what could not be read, as sentences; empty unless the run was loaded with `lenient`."""
-        return self.loaded.missing
+class Run(loading.LoadedRun):
+    """A run directory that was read: its `campaign`, `trials`, `cells`, and what is `missing`."""
 
     def to_frame(self) -> DuckDBPyRelation:
         """Return one row per cell with the columns of `poolproof export --csv`, as a DuckDB relation.
@@ -61,7 +46,7 @@ class Run:
         from poolproof.presentation.export.parquet import relation_of
         from poolproof.presentation.export.rows import table_of
 
-        return relation_of(table_of(self.loaded))
+        return relation_of(table_of(self))
 
 
 def load_run(path: str | Path, *, lenient: bool = False) -> Run:
@@ -70,34 +55,53 @@ def load_run(path: str | Path, *, lenient: bool = False) -> Run:
     Raises:
         RunError: the directory has no run, a damaged one, or one of another schema.
     """
-    return Run(loading.load_run(Path(path), lenient=lenient))
+    return Run(**vars(loading.load_run(Path(path), lenient=lenient)))
 
 
-def audit(
-    text: str,
-    *,
-    source: str = "text",
-    fs: str | None = None,
-    ram: str | None = None,
-    recordsize: str | None = None,
-    compression: str | None = None,
-    cold: bool = True,
-) -> tuple[Audited, ...]:
-    """Find the fio results in a text and judge each. The options are those of `poolproof audit`.
+def audit(text: str, *, source: str = "text", cold: bool = True, **known: Unpack[Known]) -> tuple[Audited, ...]:
+    """Find the fio results in a text and judge each. `cold` is False if cached data is part of what was measured.
+
+    Raises:
+        UsageError: the value of an option can't be read.
+    """
+    from poolproof.foreign.audit.texts import audit_text
+
+    return audit_text(source, text, audit_context(cold=cold, **known))
+
+
+def audit_files(
+    paths: Sequence[str], context: AuditContext | None = None, *, stdin: Callable[[], bytes] = bytes
+) -> Audit:
+    """Judge the fio results in files, folders and run directories. For the path `-`, `stdin` is called for the bytes.
+
+    A file that can't be read is listed in `unread` of the answer.
+    """
+    from poolproof.foreign.audit.sources import audit_sources
+
+    return audit_sources(paths, context or audit_context(), stdin)
+
+
+def audit_context(*, cold: bool = True, **known: Unpack[Known]) -> AuditContext:
+    """Return what you know about the measured machine, for `audit_files`.
 
     Raises:
         UsageError: the value of an option can't be read.
     """
     from poolproof.foreign.audit.context import read_context
-    from poolproof.foreign.audit.texts import AuditContext, audit_text
+    from poolproof.foreign.audit.texts import AuditContext
 
-    context = read_context(fs=fs, ram=ram, recordsize=recordsize, compression=compression)
-    return audit_text(source, text, AuditContext(context, cold=cold))
+    return AuditContext(read_context(**known), cold=cold)
 
 
-def lint(job: str, *, name: str = "job.fio") -> tuple[Diagnostic, ...]:
-    """Find mistakes in the text of a job file, a command line or a shell script, without looking at any machine."""
-    from poolproof.foreign.lint.check import lint as lint_source
+def lint(
+    job: str | Source, *, name: str = "job.fio", targets: Targets | None = None, fio: Fio | None = None
+) -> tuple[Diagnostic, ...]:
+    """Find mistakes in the text of a job file, a command line or a shell script.
+
+    No machine is examined, unless `targets` finds what the jobs would measure and `fio` is the one that would run them.
+    """
+    from poolproof.foreign.lint import check, installed_fio, job_groups
     from poolproof.foreign.lint.source import Source
 
-    return lint_source(Source(name, job))
+    source = job if isinstance(job, Source) else Source(name, job)
+    return check.lint(source, targets or job_groups.NoTargets(), fio or installed_fio.NoFio())

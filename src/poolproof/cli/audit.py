@@ -1,38 +1,30 @@
 """`poolproof audit`: judge finished results, your own or other people's, and save them as a run."""
 
 import gc
-import json
 import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
-from poolproof.cli.options import Compression, Disks, Fs, Json, Memory, Recordsize, Warm
+from poolproof.cli.options import Compression, Disks, Fs, Json, LayoutFrom, Memory, Recordsize, Text, Warm
+from poolproof.cli.output import print_answer, print_json
 from poolproof.errors import FioError, UsageError
 
 if TYPE_CHECKING:
     from poolproof.foreign.audit.texts import AuditContext
 
-LayoutFrom = Annotated[
-    str | None,
-    typer.Option(
-        "--layout-from",
-        metavar="WHAT",
-        help="What distinguishes the layouts: folder, file or a fio option.",
-    ),
-]
-
 
 def command(
     sources: Annotated[
         list[str],
-        typer.Argument(metavar="FILES…", help="fio's output, any text that contains it, folders or runs; - is stdin."),
+        Argument(metavar="FILES…", help="fio's output, any text that contains it, folders or runs; - is stdin."),
     ],
     save: Annotated[
         Path | None,
-        typer.Option("--save", metavar="DIR", help="Save the results as a run directory instead of printing verdicts."),
+        Option(metavar="DIR", help="Save the results as a run directory instead of printing verdicts."),
     ] = None,
     layout_from: LayoutFrom = None,
     fs: Fs = None,
@@ -51,49 +43,44 @@ def command(
     The exit code is 1 if a result is refuted or failed (not with --save), and 8 if a file could not be read or there
     is no result.
     """
-    from poolproof.foreign.audit.context import read_context
-    from poolproof.foreign.audit.texts import AuditContext
+    from poolproof.api import audit_context
 
-    described = read_context(fs=fs, ram=ram, recordsize=recordsize, compression=compression, devices=devices or ())
-    context = AuditContext(described, cold=not warm)
+    context = audit_context(
+        fs=fs, ram=ram, recordsize=recordsize, compression=compression, devices=devices or (), cold=not warm
+    )
     if save is not None:
-        save_as_run([Path(source) for source in sources], save, context, layout_from, as_json=as_json)
+        save_as_run(sources, save, context, layout_from, as_json=as_json)
     elif layout_from is not None:
         raise UsageError(f"--layout-from {layout_from} needs --save", "poolproof audit FILES --save DIR")
     else:
         _judge(sources, context, as_json=as_json)
 
 
-def save_as_run(
-    sources: list[Path], out: Path, context: "AuditContext", layout_from: str | None, *, as_json: bool
-) -> None:
+def save_as_run(sources: list[str], out: Path, context: "AuditContext", layout_from: Text, *, as_json: bool) -> None:
     """Write the results to a new run directory; files that can't be read are reported, and the exit code is 8."""
     from poolproof.foreign.importing.run import import_results
 
     gc.disable()  # thousands of values that all live until the process ends
-    done = import_results(sources, out, context, layout_from=layout_from)
+    done = import_results([Path(source) for source in sources], out, context, layout_from=layout_from)
     layouts = dict.fromkeys(trial.layout for trial in done.trials)
     workloads = dict.fromkeys(trial.workload for trial in done.trials)
     for unread in done.unread:
         typer.echo(f"poolproof: skipped {unread.source}: {unread.why}", err=True)
-    if as_json:
-        left_out = [{"source": unread.source, "why": unread.why} for unread in done.unread]
-        found = {"run": str(done.path), "trials": len(done.trials), "layouts": list(layouts), "left_out": left_out}
-        typer.echo(json.dumps(found))
-    else:
-        typer.echo(f"{len(done.trials)} results, {len(layouts)} layouts, {len(workloads)} workloads: {done.path}")
-        typer.echo(f"  poolproof show {done.path}")
+    left_out = [{"source": unread.source, "why": unread.why} for unread in done.unread]
+    answer = {"run": str(done.path), "trials": len(done.trials), "layouts": list(layouts), "left_out": left_out}
+    counts = f"{len(done.trials)} results, {len(layouts)} layouts, {len(workloads)} workloads"
+    print_answer(answer, f"{counts}: {done.path}\n  poolproof show {done.path}", as_json=as_json)
     if done.unread:
         raise typer.Exit(FioError.exit_code)
 
 
 def _judge(sources: list[str], context: "AuditContext", *, as_json: bool) -> None:
+    from poolproof.api import audit_files
     from poolproof.foreign.audit.contract import audited_object
-    from poolproof.foreign.audit.sources import audit_sources
     from poolproof.presentation.terminal.audited import audited_lines, summary_line
     from poolproof.verdicts import counts
 
-    audit = audit_sources(sources, context, sys.stdin.buffer.read)
+    audit = audit_files(sources, context, stdin=sys.stdin.buffer.read)
     for unread in audit.unread:
         typer.echo(f"poolproof: cannot read {unread.source}: {unread.why}", err=True)
     if not audit.results:
@@ -102,7 +89,7 @@ def _judge(sources: list[str], context: "AuditContext", *, as_json: bool) -> Non
             "name a file or folder with fio's output; to create some: fio --output-format=json+ --output=result.json …",
         )
     if as_json:
-        typer.echo(json.dumps([audited_object(audited) for audited in audit.results]))
+        print_json([audited_object(audited) for audited in audit.results])
     else:
         width = min(shutil.get_terminal_size((120, 24)).columns, 120)
         for audited in audit.results:

@@ -1,16 +1,16 @@
 """`poolproof check`: read a campaign without running it."""
 
-import json
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument
 
 from poolproof.cli.options import Json
+from poolproof.cli.output import print_answer
 
 
 def command(
-    campaign: Annotated[Path, typer.Argument(help="The campaign's YAML file.")],
+    campaign: Annotated[Path, Argument(help="The campaign's YAML file.")],
     as_json: Json = False,
 ) -> None:
     """Check a campaign and its layout expressions, and list its cells. Nothing is run."""
@@ -28,17 +28,13 @@ def command(
     check_budget(parsed)
     layouts = {layout.name: format_expression(layout.expression) for layout in parsed.layouts}
     workloads = [workload.name for workload in parsed.workloads]
-    if as_json:
-        typer.echo(json.dumps({"name": parsed.name, "layouts": layouts, "workloads": workloads}))
-        return
-    counted = f"{format_number_of(len(layouts), 'layout')} × {format_number_of(len(workloads), 'workload')}"
-    typer.echo(f"{parsed.name}: {counted} = {format_number_of(len(layouts) * len(workloads), 'cell')}")
+    product = f"{format_number_of(len(layouts), 'layout')} × {format_number_of(len(workloads), 'workload')}"
+    lines = [f"{parsed.name}: {product} = {format_number_of(len(layouts) * len(workloads), 'cell')}"]
     calibration = calibration_of(parsed)
     if calibration.layouts:
         disks = ", ".join(calibrated_device(layout.name) or "" for layout in calibration.layouts)
         count = format_number_of(len(calibration.workloads), "workload")
-        typer.echo(f"  first, each disk is measured alone ({disks}) under {count}")
-    for name, line in layouts.items():
-        typer.echo(f"  layout {name}: {line}")
-    for workload in workloads:
-        typer.echo(f"  workload {workload}")
+        lines.append(f"  first, each disk is measured alone ({disks}) under {count}")
+    lines += [f"  layout {name}: {expression}" for name, expression in layouts.items()]
+    lines += [f"  workload {workload}" for workload in workloads]
+    print_answer({"name": parsed.name, "layouts": layouts, "workloads": workloads}, lines, as_json=as_json)

@@ -1,34 +1,22 @@
 """`poolproof clean`: remove what crashed runs left on a host."""
 
-import json
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
-from poolproof.cli.options import LOCAL, Json
-from poolproof.cli.stderr import say
+from poolproof.cli.options import LOCAL, Json, Text
+from poolproof.cli.output import print_answer, say
 from poolproof.errors import BuildError, UsageError
-
-if TYPE_CHECKING:
-    from poolproof.measure.cleanup import CleanupResult
-    from poolproof.provision.leftovers import Leftover
-
-Work = Annotated[
-    str | None,
-    typer.Option("--work", help="Without a run: the work directory to search. Default: /var/tmp."),
-]
-On = Annotated[
-    str | None,
-    typer.Option("--on", metavar="HOST", help="Another name for the run's host; without a run: the host to search."),
-]
 
 
 def command(
-    run: Annotated[Path | None, typer.Argument(help="The run directory. Default: every crashed run.")] = None,
-    work: Work = None,
-    on: On = None,
+    run: Annotated[Path | None, Argument(help="The run directory. Default: every crashed run.")] = None,
+    work: Annotated[Text, Option(help="Without a run: the work directory to search. Default: /var/tmp.")] = None,
+    on: Annotated[
+        Text,
+        Option(metavar="HOST", help="Another name for the run's host; without a run: the host to search."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Remove what a crashed run left on the system, as recorded in its journal. Its results stay.
@@ -44,7 +32,7 @@ def command(
     from poolproof.measure.cleanup import clean
 
     undone = clean(run, say, on=on)
-    typer.echo(json.dumps({"undone": undone}) if as_json else _undone_text(undone))
+    print_answer({"undone": undone}, _undone_text(undone), as_json=as_json)
 
 
 def _undone_text(undone: int) -> str:
@@ -60,13 +48,29 @@ def _clean_all(on: str, work: str | None, *, as_json: bool) -> None:
     from poolproof.provision.directories import DEFAULT_WORK, real_directory
 
     with reach_host(on) as host:
-        undone, left = clean_crashed_runs(host, real_directory(host, work or DEFAULT_WORK), say)
+        cleaned, left = clean_crashed_runs(host, real_directory(host, work or DEFAULT_WORK), say)
     labs = _remove_orphaned_labs() if on == LOCAL else []
-    if as_json:
-        typer.echo(json.dumps(_object(undone, left, labs)))
-    else:
-        for line in _lines(undone, left, labs):
-            typer.echo(line)
+    lines = [f"{each.run}: {_undone_text(each.changes)}" for each in cleaned]
+    for each in left:
+        by_hand = "; if you don't need the programs that the first command lists:" if len(each.next) > 1 else ""
+        lines += [f"left alone: {each.state.path}: {each.why}{by_hand}", *(f"  {command}" for command in each.next)]
+    lines = lines or ["no crashed run left anything here"]
+    lines.append(f"removed the labs of crashed runs: {', '.join(labs)}" if labs else "no crashed run left a lab")
+    answer = {
+        "runs_undone": [{"run": each.run, "state_dir": each.state.path, "undone": each.changes} for each in cleaned],
+        "left": [
+            {
+                "state_dir": each.state.path,
+                "run": each.run or None,
+                "standing": each.condition,
+                "why": each.why,
+                "next": list(each.next),
+            }
+            for each in left
+        ],
+        "labs_ended": labs,
+    }
+    print_answer(answer, lines, as_json=as_json)
     if any(found.condition in ("lost", "failed") and not found.state.is_elsewhere for found in left):
         raise SystemExit(BuildError.exit_code)
 
@@ -79,29 +83,3 @@ def _remove_orphaned_labs() -> list[str]:
         remove(folder)
         removed.append(folder.name)
     return removed
-
-
-def _object(undone: Sequence["CleanupResult"], left: Sequence["Leftover"], labs: Sequence[str]) -> dict[str, Any]:
-    return {
-        "runs_undone": [{"run": each.run, "state_dir": each.state.path, "undone": each.changes} for each in undone],
-        "left": [
-            {
-                "state_dir": each.state.path,
-                "run": each.run or None,
-                "standing": each.condition,
-                "why": each.why,
-                "next": list(each.next),
-            }
-            for each in left
-        ],
-        "labs_ended": list(labs),
-    }
-
-
-def _lines(undone: Sequence["CleanupResult"], left: Sequence["Leftover"], labs: Sequence[str]) -> list[str]:
-    lines = [f"{each.run}: {_undone_text(each.changes)}" for each in undone]
-    for each in left:
-        by_hand = "; if you don't need the programs that the first command lists:" if len(each.next) > 1 else ""
-        lines += [f"left alone: {each.state.path}: {each.why}{by_hand}", *(f"  {command}" for command in each.next)]
-    lines.append(f"removed the labs of crashed runs: {', '.join(labs)}" if labs else "no crashed run left a lab")
-    return lines if undone or left else ["no crashed run left anything here", *lines]

@@ -1,6 +1,7 @@
 """All subcommands by name. If the command line names one, only that one is imported, because each costs 2 ms."""
 
 import importlib
+import keyword
 from collections.abc import Sequence
 
 import typer
@@ -8,33 +9,11 @@ import typer
 from poolproof.version import __version__
 
 NAMES = (
-    "run",
-    "demo",
-    "resume",
-    "watch",
-    "clean",
-    "show",
-    "compare",
-    "rank",
-    "report",
-    "runs",
-    "query",
-    "export",
-    "plots",
-    "lint",
-    "audit",
-    "import",
-    "check",
-    "devices",
-    "presets",
-    "rules",
-    "explain",
-    "lab",
-)
-"""In the order of the help. Each is the module of that name in this package; `import` is `import_`."""
+    "run", "demo", "resume", "watch", "clean", "show", "compare", "rank", "report", "runs", "query", "export", "plots",
+    "lint", "audit", "import", "check", "devices", "presets", "rules", "explain", "lab",
+)  # fmt: skip
+"""In the order of the help. Each is a module in this package; `import` is `import_`."""
 
-_GROUPS = ("lab",)
-_KEYWORDS = ("import",)
 _HIDDEN = ("import", "plots")
 
 
@@ -49,10 +28,9 @@ def app_for(arguments: Sequence[str] = ()) -> typer.Typer:
         rich_markup_mode=None,
     )
     app.callback()(_options)
-    named = [name for name in NAMES if [name] == list(arguments[:1])]
-    for name in named or NAMES:
-        module = importlib.import_module(f"poolproof.cli.{name}{'_' if name in _KEYWORDS else ''}")
-        if name in _GROUPS:
+    for name in [name for name in NAMES if [name] == list(arguments[:1])] or NAMES:
+        module = importlib.import_module(f"poolproof.cli.{name}{'_' if keyword.iskeyword(name) else ''}")
+        if hasattr(module, "app"):
             app.add_typer(module.app)
         else:
             app.command(name, hidden=name in _HIDDEN)(module.command)

@@ -1,36 +1,26 @@
 """`poolproof compare`: which cells are faster, slower or the same, and which can't be decided."""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
-from poolproof.cli.options import DEFAULT_EFFECT, Effect, Json, MetricName
+from poolproof.cli.options import DEFAULT_EFFECT, Effect, Json, MetricName, Text, parse_metric, parse_percent
+from poolproof.cli.output import console, print_json
 
 if TYPE_CHECKING:
     from poolproof.results.compare.comparison import Side
 
 
 def command(
-    a: Annotated[Path, typer.Argument(metavar="A", help="The run to compare with.")],
-    b: Annotated[
-        Path | None,
-        typer.Argument(metavar="[B]", help="The run to compare. Default: A, with --layouts."),
-    ] = None,
-    layouts: Annotated[
-        str | None,
-        typer.Option("--layouts", metavar="X,Y", help="Compare layout Y of B (or A) with layout X of A."),
-    ] = None,
+    a: Annotated[Path, Argument(metavar="A", help="The run to compare with.")],
+    b: Annotated[Path | None, Argument(metavar="[B]", help="The run to compare. Default: A, with --layouts.")] = None,
+    layouts: Annotated[Text, Option(metavar="X,Y", help="Compare layout Y of B (or A) with layout X of A.")] = None,
     metric: MetricName = None,
     effect: Effect = DEFAULT_EFFECT,
     fail_if_slower: Annotated[
-        str | None,
-        typer.Option(
-            "--fail-if-slower",
-            metavar="SHARE",
-            help="Exit with 1 if B is slower by more, such as 5%.",
-        ),
+        Text, Option(metavar="SHARE", help="Exit with 1 if B is slower by more than this, such as 5%.")
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -38,30 +28,27 @@ def command(
 
     With --fail-if-slower, the exit code is 1 if a cell is significantly slower than that, or has no valid result in B.
     """
-    from poolproof.cli.options import parse_metric, parse_percent
     from poolproof.results.compare.comparison import compare
     from poolproof.results.compare.contract import comparison_object
 
     limit = None if fail_if_slower is None else parse_percent(fail_if_slower, "--fail-if-slower")
-    matters, chosen = parse_percent(effect, "--effect"), parse_metric(metric)
-    comparison = compare(*_sides(a, b, layouts), effect=matters, metric=chosen, limit=limit)
+    smallest, chosen = parse_percent(effect, "--effect"), parse_metric(metric)
+    comparison = compare(*_sides(a, b, layouts), effect=smallest, metric=chosen, limit=limit)
     if as_json:
-        typer.echo(json.dumps(comparison_object(comparison)))
+        print_json(comparison_object(comparison))
     else:
-        from rich.console import Console
-
         from poolproof.presentation.terminal.compared import print_comparison
 
-        print_comparison(Console(highlight=False), comparison)
+        print_comparison(console(), comparison)
     if comparison.gate is not None and not comparison.gate.passed:
         raise typer.Exit(1)
 
 
 def _sides(a: Path, b: Path | None, layouts: str | None) -> "tuple[Side, Side]":
+    from poolproof.api import load_run
     from poolproof.errors import UsageError
     from poolproof.results.compare.comparison import Side
     from poolproof.results.compare.ranking import split_names
-    from poolproof.results.runs.loading import load_run
 
     if b is None and layouts is None:
         raise UsageError("there is nothing to compare the run with", "name a second run, or use --layouts X,Y")

@@ -1,47 +1,35 @@
 """`poolproof export`: convert a run to the formats of other programs."""
 
-import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from typer import Option
 
-from poolproof.cli.options import Json, Run
+from poolproof.cli.options import Json, Run, Text
+from poolproof.cli.output import print_answer, readable_run
 from poolproof.errors import UsageError
-
-if TYPE_CHECKING:
-    from poolproof.presentation.export.rows import ExportTable
 
 
 def command(
     run: Run,
-    csv: Annotated[bool, typer.Option("--csv", help="CSV with one line per cell.")] = False,
-    parquet: Annotated[bool, typer.Option("--parquet", help="Parquet, for DuckDB and pandas.")] = False,
-    dat: Annotated[bool, typer.Option("--dat", help="gnuplot data files with the scripts that draw them.")] = False,
-    markdown: Annotated[bool, typer.Option("--markdown", help="A Markdown table with footnotes, for forums.")] = False,
-    openmetrics: Annotated[bool, typer.Option("--openmetrics", help="OpenMetrics, for Prometheus.")] = False,
-    influx: Annotated[bool, typer.Option("--influx", help="Line protocol, for InfluxDB.")] = False,
-    format: Annotated[  # the option's name
-        str | None, typer.Option("--format", metavar="NAME", help="One of the above, or png or svg to draw charts.")
-    ] = None,
-    linear: Annotated[
-        bool, typer.Option("--linear", help="With png and svg: use linear axes that start at 0.")
-    ] = False,
+    csv: Annotated[bool, Option("--csv", help="CSV with one line per cell.")] = False,
+    parquet: Annotated[bool, Option("--parquet", help="Parquet, for DuckDB and pandas.")] = False,
+    dat: Annotated[bool, Option("--dat", help="gnuplot data files with the scripts that draw them.")] = False,
+    markdown: Annotated[bool, Option("--markdown", help="A Markdown table with footnotes, for forums.")] = False,
+    openmetrics: Annotated[bool, Option("--openmetrics", help="OpenMetrics, for Prometheus.")] = False,
+    influx: Annotated[bool, Option("--influx", help="Line protocol, for InfluxDB.")] = False,
+    format: Annotated[Text, Option(metavar="NAME", help="One of the above, or png or svg to draw charts.")] = None,
+    linear: Annotated[bool, Option("--linear", help="With png and svg: use linear axes that start at 0.")] = False,
     out: Annotated[
         Path | None,
-        typer.Option(
-            "--out",
-            metavar="FILE|DIR",
-            help="The file or folder to write. Default: print text, or use the run's name.",
-        ),
+        Option(metavar="FILE|DIR", help="The file or folder to write. Default: print text, or use the run's name."),
     ] = None,
     as_json: Json = False,
 ) -> None:
     """Convert a run to another format. Every format marks refuted and failed results (docs/export.md)."""
-    from poolproof.cli.result import end_with_gaps, name_gaps
     from poolproof.presentation.export.rows import table_of
     from poolproof.presentation.export.written import FORMATS, default_place, write_export
-    from poolproof.results.runs.loading import load_run
 
     flags = {
         "csv": csv,
@@ -53,27 +41,26 @@ def command(
     }
     name = _chosen(flags, format)
     if name in ("png", "svg"):
-        from poolproof.cli.plots import draw
-
-        draw(run, ["png" if name == "png" else "svg"], linear=linear, out=out, as_json=as_json)
+        draw(run, [name], linear=linear, out=out, as_json=as_json)
         return
     if linear:
         raise UsageError(f"--linear does not apply to {name}", "add --format png or --format svg")
-    seen = load_run(run, lenient=True)
-    table = table_of(seen)
-    name_gaps(seen, as_json=as_json)
-    text = FORMATS[name].text
-    if text is not None and out is None and not as_json:
-        typer.echo(text(table), nl=False)
-        end_with_gaps(seen)
-        return
-    place = default_place(name, table) if out is None else out
-    written = write_export(name, table, place)
-    if as_json:
-        typer.echo(json.dumps(_export_object(name, table, written) | {"missing": list(seen.missing)}))
-    else:
-        typer.echo(f"{place}: {len(written)} files" if len(written) != 1 else f"{place}")
-    end_with_gaps(seen)
+    with readable_run(run, as_json=as_json) as loaded:
+        table = table_of(loaded)
+        text = FORMATS[name].text
+        if text is not None and out is None and not as_json:
+            typer.echo(text(table), nl=False)
+            return
+        place = default_place(name, table) if out is None else out
+        written = write_export(name, table, place)
+        answer = {
+            "format": name,
+            "written": [str(path) for path in written],
+            "cells": len(table.rows),
+            "rejected": sum(not row.counts for row in table.rows),
+            "missing": list(loaded.missing),
+        }
+        print_answer(answer, f"{place}: {len(written)} files" if len(written) != 1 else f"{place}", as_json=as_json)
 
 
 def _chosen(flags: dict[str, bool], format_name: str | None) -> str:
@@ -90,10 +77,28 @@ def _chosen(flags: dict[str, bool], format_name: str | None) -> str:
     return chosen[0]
 
 
-def _export_object(name: str, table: "ExportTable", written: tuple[Path, ...]) -> dict[str, object]:
-    return {
-        "format": name,
-        "written": [str(path) for path in written],
-        "cells": len(table.rows),
-        "rejected": sum(not row.counts for row in table.rows),
-    }
+def draw(run: Path, kinds: list[str], *, linear: bool, out: Path | None, as_json: bool) -> None:
+    """Write the charts of a run as image files; `kinds` are `png` and `svg`.
+
+    Raises a RunError if the run has no results yet, and a UsageError if a file can't be written.
+    """
+    from poolproof.errors import RunError
+    from poolproof.presentation.export.pictures import drawn, pictures
+
+    with readable_run(run, as_json=as_json) as loaded:
+        folder = out or Path(f"{run.resolve().name}-plots")
+        written = []
+        for picture in pictures(loaded, "linear" if linear else "log"):
+            for kind in kinds:
+                path, content = folder / f"{picture.place}.{kind}", drawn(picture, kind)
+                try:
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    path.write_bytes(content)
+                except OSError as error:
+                    message = f"{path} cannot be written: {error.strerror}"
+                    raise UsageError(message, "name another folder with --out") from None
+                written.append(path)
+        if not written:
+            raise RunError(f"{run} has no results to draw yet", f"poolproof show {run}")
+        answer = {"written": [str(path) for path in written], "missing": list(loaded.missing)}
+        print_answer(answer, f"{folder}: {len(written)} files", as_json=as_json)

@@ -3,15 +3,14 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
-from poolproof.cli.audit import LayoutFrom, save_as_run
-from poolproof.cli.options import Compression, Disks, Fs, Json, Memory, Recordsize, Warm
+from poolproof.cli.options import Compression, Disks, Fs, Json, LayoutFrom, Memory, Recordsize, Warm
 
 
 def command(
-    sources: Annotated[list[Path], typer.Argument(metavar="FILES…", help="fio's output in any form, or folders.")],
-    out: Annotated[Path, typer.Option("--out", help="The run directory to create.")],
+    sources: Annotated[list[str], Argument(metavar="FILES…", help="fio's output in any form, or folders.")],
+    out: Annotated[Path, Option(help="The run directory to create.")],
     layout_from: LayoutFrom = None,
     fs: Fs = None,
     ram: Memory = None,
@@ -22,8 +21,6 @@ def command(
     as_json: Json = False,
 ) -> None:
     """Save fio results as a run directory: the same as `poolproof audit FILES --save DIR`."""
-    from poolproof.foreign.audit.context import read_context
-    from poolproof.foreign.audit.texts import AuditContext
+    from poolproof.cli.audit import command as audit
 
-    described = read_context(fs=fs, ram=ram, recordsize=recordsize, compression=compression, devices=devices or ())
-    save_as_run(sources, out, AuditContext(described, cold=not warm), layout_from, as_json=as_json)
+    audit(sources, out, layout_from, fs, ram, recordsize, compression, devices, warm, as_json)

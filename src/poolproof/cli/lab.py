@@ -1,24 +1,16 @@
 """`poolproof lab`: disposable virtual machines that have every storage system. One function per subcommand."""
 
-import json
 from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
-from poolproof.cli.options import (
-    AUTO,
-    LAB_RAM,
-    PROCESSORS,
-    SERIES,
-    Acceleration,
-    Json,
-    LabName,
-    LabRam,
-    Processors,
-    Series,
-)
+from poolproof.cli import options
+from poolproof.cli.options import Json, Texts
+from poolproof.cli.output import print_answer, print_json, say
 from poolproof.cli.signals import end_in_order
-from poolproof.cli.stderr import say
+
+LabName = Annotated[str, Argument(help="The lab's name, with or without `lab:`.")]
 
 app = typer.Typer(
     name="lab",
@@ -30,8 +22,8 @@ app = typer.Typer(
 
 @app.command()
 def build(
-    zfs: Series = SERIES,
-    anew: Annotated[bool, typer.Option("--anew", help="Build the image even if there is one.")] = False,
+    zfs: options.Zfs = options.ZFS,
+    anew: Annotated[bool, Option("--anew", help="Build the image even if there is one.")] = False,
     as_json: Json = False,
 ) -> None:
     """Build the lab's machine image from Debian packages, with OpenZFS compiled for its kernel. Later labs reuse it.
@@ -49,24 +41,22 @@ def build(
     if not existed:
         say(f"building the image {recipe.name}: {USUALLY}")
     image = build_image(recipe, Stopwatch(say), anew=anew)
-    found = {"image": recipe.name, "path": str(image.folder), "built": not existed}
-    typer.echo(json.dumps(found) if as_json else f"{image.folder}{' already exists' if existed else ''}")
+    answer = {"image": recipe.name, "path": str(image.folder), "built": not existed}
+    print_answer(answer, f"{image.folder}{' already exists' if existed else ''}", as_json=as_json)
 
 
 @app.command()
 def start(
     name: LabName,
     disk: Annotated[
-        list[str] | None,
-        typer.Option("--disk", "-d", metavar="NAME=SOURCE", help="A disk, such as a=emulate:hdd-7200,8G; repeatable."),
+        Texts, Option("--disk", "-d", metavar="NAME=SOURCE", help="A disk, such as a=emulate:hdd-7200,8G; repeatable.")
     ] = None,
-    zfs: Series = SERIES,
-    ram: LabRam = LAB_RAM,
-    cpus: Processors = PROCESSORS,
-    accel: Acceleration = AUTO,
+    zfs: options.Zfs = options.ZFS,
+    ram: options.LabRam = options.LAB_RAM,
+    cpus: options.Cpus = options.CPUS,
+    accel: options.Accel = options.ACCEL,
     port: Annotated[
-        int | None,
-        typer.Option("--port", min=1, max=65535, help="The port of its sshd on 127.0.0.1. Default: any free port."),
+        int | None, Option(min=1, max=65535, help="The port of its sshd on 127.0.0.1. Default: any free port.")
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -94,21 +84,18 @@ def start(
         port=port,
     )
     lab = start_lab(request, say)
-    if as_json:
-        found = {"name": lab.name, "on": lab.destination, "port": lab.record.port, "disks": lab.record.disks}
-        typer.echo(json.dumps(found))
-        return
-    for device, identity in lab.record.disks.items():
-        typer.echo(f"{device}: /dev/disk/by-id/{identity}")
-    typer.echo(f"to log in: poolproof lab ssh {lab.name}; to measure there: --on {lab.destination}")
-    typer.echo(f"to stop it: poolproof lab stop {lab.name}")
+    answer = {"name": lab.name, "on": lab.destination, "port": lab.record.port, "disks": lab.record.disks}
+    lines = [f"{device}: /dev/disk/by-id/{identity}" for device, identity in lab.record.disks.items()]
+    lines.append(f"to log in: poolproof lab ssh {lab.name}; to measure there: --on {lab.destination}")
+    lines.append(f"to stop it: poolproof lab stop {lab.name}")
+    print_answer(answer, lines, as_json=as_json)
 
 
 @app.command(context_settings={"ignore_unknown_options": True})
 def run(
     name: LabName,
-    argv: Annotated[list[str], typer.Argument(metavar="-- COMMAND…", help="The program and its arguments.")],
-    limit: Annotated[str, typer.Option("--limit", metavar="DURATION", help="Kill it after this time.")] = "10m",
+    argv: Annotated[list[str], Argument(metavar="-- COMMAND…", help="The program and its arguments.")],
+    limit: Annotated[str, Option(metavar="DURATION", help="Kill it after this time.")] = "10m",
     as_json: Json = False,
 ) -> None:
     """Run a program in a lab as root. Its output and exit code become those of this command.
@@ -122,8 +109,8 @@ def run(
 
     completed = run_in_lab(find(name), argv, duration(limit, Spot("--limit")))
     if as_json:
-        row = {"returncode": completed.returncode, "stdout": completed.stdout, "stderr": completed.stderr}
-        typer.echo(json.dumps(row))
+        names = ("returncode", "stdout", "stderr")
+        print_json({name: getattr(completed, name) for name in names})
     else:
         typer.echo(completed.stdout, nl=False)
         typer.echo(completed.stderr, nl=False, err=True)
@@ -139,7 +126,7 @@ def ssh(name: LabName, as_json: Json = False) -> None:
 
     argv = ssh_command(find(name))
     if as_json:
-        typer.echo(json.dumps({"argv": argv}))
+        print_json({"argv": argv})
     else:
         become(argv)
 
@@ -153,7 +140,7 @@ def stop(name: LabName, as_json: Json = False) -> None:
     end_in_order()
     lab = find(name)
     stop_lab(lab.folder)
-    typer.echo(json.dumps({"stopped": lab.name}) if as_json else f"{lab.name} stopped")
+    print_answer({"stopped": lab.name}, f"{lab.name} stopped", as_json=as_json)
 
 
 @app.command("list")
@@ -163,40 +150,34 @@ def list_(as_json: Json = False) -> None:
     from poolproof.lab.labs import labs
     from poolproof.units import format_size
 
-    found = [(lab.name, lab.state, lab.record) for lab in labs()]
-    if as_json:
-        rows = [
-            {
-                "name": name,
-                "state": state,
-                "zfs": record.series,
-                "accelerator": record.accelerator,
-                "port": record.port,
-                "ram_bytes": record.ram_bytes,
-                "disks": record.disks,
-            }
-            for name, state, record in found
-        ]
-        built = [{"name": image.folder.name, "bytes": image.size_bytes} for image in images()]
-        typer.echo(json.dumps({"labs": rows, "images": built}))
-        return
-    for name, state, record in found:
+    rows, lines = [], []
+    for lab in labs():
+        record, state = lab.record, lab.state
+        row = {
+            "name": lab.name,
+            "state": state,
+            "zfs": record.series,
+            "accelerator": record.accelerator,
+            "port": record.port,
+            "ram_bytes": record.ram_bytes,
+            "disks": record.disks,
+        }
+        rows.append(row)
         disks = " ".join(record.disks) or "none"
-        typer.echo(f"lab {name}: {state}, OpenZFS {record.series}, {record.accelerator}, disks: {disks}")
-    for image in images():
-        typer.echo(f"image {image.folder.name}: {format_size(image.size_bytes)}")
-    if not found and not images():
-        typer.echo("no labs or images yet; to build an image: poolproof lab build")
+        lines.append(f"lab {lab.name}: {state}, OpenZFS {record.series}, {record.accelerator}, disks: {disks}")
+    built = [{"name": image.folder.name, "bytes": image.size_bytes} for image in images()]
+    lines += [f"image {image.folder.name}: {format_size(image.size_bytes)}" for image in images()]
+    nothing = ["no labs or images yet; to build an image: poolproof lab build"]
+    print_answer({"labs": rows, "images": built}, lines or nothing, as_json=as_json)
 
 
 @app.command()
 def rm(
-    name: Annotated[str, typer.Argument(help="A lab or an image, as shown by `poolproof lab list`.")],
-    as_json: Json = False,
+    name: Annotated[str, Argument(help="A lab or an image, as shown by `poolproof lab list`.")], as_json: Json = False
 ) -> None:
     """Stop a lab and delete all its files, or delete an image."""
     from poolproof.lab.labs import remove_named
 
     end_in_order()
     remove_named(name)
-    typer.echo(json.dumps({"removed": name}) if as_json else f"{name} removed")
+    print_answer({"removed": name}, f"{name} removed", as_json=as_json)

@@ -11,7 +11,7 @@ from typing import NoReturn
 from typer.exceptions import TyperException
 
 from poolproof.cli.commands import NAMES, app_for
-from poolproof.cli.stderr import say
+from poolproof.cli.output import say
 from poolproof.errors import NO_ROOM, Interrupted, PoolproofError, UsageError
 
 FAULT_EXIT_CODE = 70

@@ -1,9 +1,20 @@
 """`poolproof resume`: continue an interrupted run."""
 
-from poolproof.cli.options import Json, Plain, Run, SameHost
+from typing import Annotated
+
+from typer import Option
+
+from poolproof.cli.options import Json, Plain, Run, Text
 
 
-def command(run: Run, on: SameHost = None, plain: Plain = False, as_json: Json = False) -> None:
+def command(
+    run: Run,
+    on: Annotated[
+        Text, Option(metavar="HOST", help="Another name for the run's host. Default: the one in run.json.")
+    ] = None,
+    plain: Plain = False,
+    as_json: Json = False,
+) -> None:
     """Continue a run that was interrupted or killed. Finished trials are kept; the rest is measured."""
     from poolproof.cli.session import resume
 

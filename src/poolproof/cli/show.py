@@ -2,17 +2,16 @@
 
 from typing import Annotated
 
-import typer
+from typer import Option
 
 from poolproof.cli.options import Json, Run
+from poolproof.cli.output import exit_if_incomplete, print_results
 
 
 def command(
     run: Run,
-    leaves: Annotated[bool, typer.Option("--leaves", help="Print each disk's share for every layout.")] = False,
+    leaves: Annotated[bool, Option("--leaves", help="Print each disk's share for every layout.")] = False,
     as_json: Json = False,
 ) -> None:
     """Print the results of a run with their verdicts and the reasons."""
-    from poolproof.cli.result import show
-
-    show(run, as_json=as_json, leaves=leaves)
+    exit_if_incomplete(print_results(run, as_json=as_json, leaves=leaves))

@@ -3,7 +3,7 @@
 import signal
 from types import FrameType
 
-from poolproof.cli.stderr import say
+from poolproof.cli.output import say
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 

@@ -1,6 +1,7 @@
 """The pages that the code writes are the pages that stand in docs/, and no command or option is without its words."""
 
-from collections.abc import Iterator
+import runpy
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -8,9 +9,9 @@ import pytest
 import typer.main
 
 from poolproof.cli.commands import app_for
-from poolproof.cli.reference import PAGES
 
-DOCS = Path(__file__).parents[3] / "docs"
+ROOT = Path(__file__).parents[3]
+PAGES: dict[str, Callable[[], str]] = runpy.run_path(str(ROOT / "scripts" / "cli_pages.py"))["PAGES"]
 
 
 def _commands(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:
@@ -27,7 +28,7 @@ COMMANDS: dict[str, Any] = dict(_commands(typer.main.get_command(app_for())))
 
 @pytest.mark.parametrize("name", PAGES)
 def test_the_page_is_up_to_date(name: str) -> None:
-    assert (DOCS / name).read_text(encoding="utf-8") == PAGES[name](), "run: make docs"
+    assert (ROOT / "docs" / name).read_text(encoding="utf-8") == PAGES[name](), "run: make docs"
 
 
 @pytest.mark.parametrize("name", COMMANDS)

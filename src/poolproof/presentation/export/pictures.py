@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Any, Literal
+from typing import Any
 
 from poolproof.campaign.model import Workload
 from poolproof.campaign.names import slug
@@ -20,8 +20,6 @@ from poolproof.presentation.export.panels import mode_of, sync_of
 from poolproof.results.runs.loading import LoadedRun, metrics_of
 from poolproof.results.runs.summary import Cell
 from poolproof.verdicts import counts
-
-Kind = Literal["png", "svg"]
 
 _PNG_SCALE = 2.0
 _CURVE_SIZE = {"width": 620, "height": 380}
@@ -54,8 +52,8 @@ def pictures(run: LoadedRun, scale: Scale = "log") -> Iterator[Picture]:
             yield from _of_run(run, chart) if isinstance(chart, RunChart) else _of_cells(run, chart)
 
 
-def drawn(picture: Picture, kind: Kind) -> bytes:
-    """Return the content of the file."""
+def drawn(picture: Picture, kind: str) -> bytes:
+    """Return the content of the file; `kind` is `png` or `svg`."""
     import vl_convert
 
     specification = look.dressed(picture.chart)

@@ -18,11 +18,11 @@ def lines_of(found: Sequence[Diagnostic]) -> Iterator[str]:
     yield _counted(found)
 
 
-def mended_lines_of(mended: Sequence[Diagnostic], gone: Sequence[Diagnostic] = ()) -> Iterator[str]:
-    """Yield one line for each fixed finding; `gone` are those that the fix of another one removed."""
-    for each in mended:
+def fixed_lines_of(fixed: Sequence[Diagnostic], removed: Sequence[Diagnostic]) -> Iterator[str]:
+    """Yield one line for each finding that was fixed, or removed by the fix of another one."""
+    for each in fixed:
         yield f"{_place(each)}: fixed: {each.rule}"
-    for each in gone:
+    for each in removed:
         yield f"{_place(each)}: removed by another fix: {each.rule}"
 
 

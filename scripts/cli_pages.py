@@ -1,4 +1,4 @@
-"""Generate pages of docs/ from the code: the command line and the exit codes. For `make docs`."""
+"""Write docs/cli.md and docs/exit-codes.md, generated from the commands and the errors."""
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -47,7 +47,10 @@ def exit_codes_page() -> str:
     """Return the page of every exit code."""
     rows = ["| 0 | | The command succeeded. A run with refuted or failed results has also succeeded. |"]
     rows += [f"| 1 | | {when} |" for when in _NEGATIVE_RESULTS]
-    rows += [f"| {kind.exit_code} | `{kind.__name__}` | {_first_line(kind)} |" for kind in _kinds()]
+    kinds = [PoolproofError, *(kind for kind in PoolproofError.__subclasses__() if "exit_code" in vars(kind))]
+    for kind in kinds:
+        first_line = (kind.__doc__ or "").strip().partition("\n")[0]
+        rows.append(f"| {kind.exit_code} | `{kind.__name__}` | {first_line} |")
     rows.append(f"| {FAULT_EXIT_CODE} | | A bug in poolproof; `POOLPROOF_DEBUG=1` shows where. |")
     return "\n".join(
         [
@@ -70,25 +73,11 @@ PAGES: Mapping[str, Callable[[], str]] = {
 """The generated pages by name in docs/."""
 
 
-def _kinds() -> Iterator[type[PoolproofError]]:
-    """Yield the error classes that define an exit code."""
-    yield PoolproofError
-    yield from (kind for kind in PoolproofError.__subclasses__() if "exit_code" in vars(kind))
-
-
-def _first_line(kind: type[PoolproofError]) -> str:
-    return (kind.__doc__ or "").strip().partition("\n")[0]
-
-
 def _fenced(text: str) -> str:
     lines = "\n".join(line.rstrip() for line in text.strip().splitlines())
     return f"```text\n{lines}\n```\n"
 
 
-def _write(folder: Path) -> None:
-    for name, page in PAGES.items():
-        (folder / name).write_text(page(), encoding="utf-8")
-
-
 if __name__ == "__main__":
-    _write(Path(sys.argv[1]))
+    for name, page in PAGES.items():
+        (Path(sys.argv[1]) / name).write_text(page(), encoding="utf-8")

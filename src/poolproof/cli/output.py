@@ -1,0 +1,168 @@
+"""What the commands print: answers, lines on standard error, the progress and the results of a run."""
+
+import contextlib
+import json
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from poolproof.errors import RunError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from poolproof.api import Run
+    from poolproof.campaign.model import Campaign
+    from poolproof.presentation.terminal.progress import RunProgress
+    from poolproof.results.runs.model import Trial
+
+
+def say(line: str) -> None:
+    """Print a line on standard error. A closed terminal is ignored, so that it does not disturb a clean-up."""
+    with contextlib.suppress(OSError, ValueError):
+        print(line, file=sys.stderr, flush=True)
+
+
+def print_json(answer: object, *, indent: int | None = None) -> None:
+    """Print a JSON object or list, on one line unless it is indented."""
+    typer.echo(json.dumps(answer, indent=indent))
+
+
+def print_answer(answer: object, text: str | Iterable[str], *, as_json: bool) -> None:
+    """Print an answer as JSON, or else its text, which may be several lines."""
+    if as_json:
+        print_json(answer)
+    else:
+        typer.echo(text if isinstance(text, str) else "\n".join(text))
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Align the columns of the rows. A column that is empty in all rows is omitted.
+
+    Lines are never cut: a truncated name can't be typed.
+    """
+    columns = [column for column in zip(*rows, strict=True) if any(column)]
+    widths = [max(map(len, column)) for column in columns]
+    return ("  ".join(map(str.ljust, row, widths)).rstrip() for row in zip(*columns, strict=True))
+
+
+def console() -> "Console":
+    """Return the console for standard output, without highlighting of numbers and paths."""
+    from rich.console import Console
+
+    return Console(highlight=False)
+
+
+@contextlib.contextmanager
+def following(
+    campaign: "Campaign", done: "Sequence[Trial]", *, plain: bool, hint: str, begun_s: float | None = None
+) -> "Iterator[RunProgress]":
+    """Show a run's progress on standard error: on a live screen if the terminal can move the cursor and print UTF-8.
+
+    `plain` forces lines, `hint` tells the user how to stop, and `begun_s` is when the run began.
+    """
+    from poolproof.presentation.terminal.progress import PlainLines, RunProgress
+
+    is_utf8 = (sys.stderr.encoding or "").lower().replace("-", "") == "utf8"
+    if plain or not is_utf8 or not sys.stderr.isatty() or os.environ.get("TERM", "dumb") in ("dumb", "unknown"):
+        yield PlainLines(sys.stderr, campaign, done, begun_s=begun_s)
+        return
+    from rich.console import Console
+
+    from poolproof.presentation.terminal.live_screen import live_screen
+
+    progress = RunProgress(campaign, done, begun_s=begun_s)
+    with live_screen(Console(file=sys.stderr), progress, hint):
+        yield progress
+
+
+@contextlib.contextmanager
+def readable_run(path: Path, *, as_json: bool) -> "Iterator[Run]":
+    """Load everything in a run that can be read. In the end, report the rest with exit code 7.
+
+    A JSON object lists the missing parts itself, so then nothing is printed here.
+    """
+    from poolproof.api import load_run
+
+    run = load_run(path, lenient=True)
+    print_missing(() if as_json else run.missing)
+    yield run
+    exit_if_incomplete(run)
+
+
+def print_missing(missing: Iterable[str]) -> None:
+    """Print on standard error what could not be read."""
+    for each in missing:
+        typer.echo(f"missing: {each}", err=True)
+
+
+def exit_if_incomplete(run: "Run") -> None:
+    """End with exit code 7 if trials, or the record of how they were made, could not be read."""
+    if run.left_out or not run.has_record:
+        raise typer.Exit(RunError.exit_code)
+
+
+def print_results(path: Path, *, as_json: bool, leaves: bool = False) -> "Run":
+    """Print all results of a run that can be read, and report the rest on standard error. Returns the loaded run.
+
+    `leaves`: also print each disk's share for layouts with a single disk.
+
+    Raises a RunError if this is not a run directory.
+    """
+    from poolproof.api import load_run
+    from poolproof.results.runs.claims import evaluate
+    from poolproof.results.runs.contract import run_object
+    from poolproof.results.runs.convergence import trials_ahead
+    from poolproof.results.runs.elimination import elimination_of
+    from poolproof.results.runs.limit import limits_of
+
+    run = load_run(path.resolve(), lenient=True)
+    print_missing(run.missing)
+    campaign, cells, bare = run.campaign, run.cells, run.bare
+    claims, elimination = evaluate(campaign.expect, cells), elimination_of(run.trials, campaign)
+    limits = limits_of(cells, bare, campaign)
+    if as_json:
+        print_json(run_object(run.path, cells, campaign.baseline, claims, elimination, bare=bare, limits=limits))
+        return run
+    from poolproof.presentation.terminal.claims import print_claims
+    from poolproof.presentation.terminal.elimination import elimination_block
+    from poolproof.presentation.terminal.limited import print_limits
+    from poolproof.presentation.terminal.shares import print_shares
+    from poolproof.presentation.terminal.table import print_table
+
+    out = console()
+    if campaign.question:
+        out.print(campaign.question, style="bold", markup=False)
+    print_table(out, cells, campaign.baseline, limits)
+    print_limits(out, cells, bare, limits)
+    if elimination is not None:
+        out.print(elimination_block(elimination))
+    print_claims(out, claims)
+    print_shares(out, cells, all_of_them=leaves, hint=f"poolproof show {run.path} --leaves")
+    if campaign.goal is not None and len(campaign.layouts) > 1:
+        _print_ranking(out, run)
+    out.print(f"\nrun: {run.path}", markup=False, soft_wrap=True)
+    done, ahead = sum(len(cell.trials) for cell in (*bare, *cells)), trials_ahead(run.trials, campaign)
+    if ahead and run.has_record and not (run.left_out or run.record.imported):
+        text = f"{done} of {done + ahead} trials done; to continue: poolproof resume {run.path}"
+        out.print(text, soft_wrap=True)
+    return run
+
+
+def _print_ranking(out: "Console", run: "Run") -> None:
+    """Print the layouts ranked by the campaign's goal, or the reason why they can't be ranked."""
+    from poolproof.presentation.terminal.ranked import print_ranking
+    from poolproof.results.compare.ranking import find_goal, rank
+    from poolproof.statistics.comparison import LEAST_EFFECT
+
+    out.print()
+    try:
+        ranking = rank(run, find_goal(run.campaign, None, None), metric=None, effect=LEAST_EFFECT)
+    except RunError as error:
+        out.print(error.message, markup=False)
+    else:
+        print_ranking(out, ranking)
