@@ -26,8 +26,15 @@ _SYSTEM = (
     *("fio", "openssh-server", "udev", "fdisk", "kmod", "iproute2", "procps", "util-linux-extra"),
     *("busybox-static", "cpio"),  # for the initial RAM disk
 )
-_LAYERS = tuple(package for layer in all_layers().values() for package in (*layer.packages, *layer.image_packages))
-PACKAGES = tuple(dict.fromkeys((*_KERNEL, *_LAYERS, *_SYSTEM)))
+_OF_LAYERS = tuple(
+    package
+    for layer in all_layers().values()
+    for package in (*layer.packages, *layer.image_packages, *(layer.module_packages if layer.dkms_modules else ()))
+)
+PACKAGES = tuple(dict.fromkeys((*_KERNEL, *_OF_LAYERS, *_SYSTEM)))
+
+DKMS_MODULES = tuple(module for layer in all_layers().values() for module in layer.dkms_modules)
+"""The kernel modules that are compiled for the image."""
 
 BACKPORTS_PIN = """\
 Package: src:zfs-linux
@@ -44,8 +51,8 @@ _ARCHIVES = "/var/cache/apt/archives"
 
 SIGNS = (
     ("I: installing remaining packages inside the chroot", "unpacking the packages"),
-    ("Setting up zfs-dkms", "compiling the ZFS module"),
-    ("poolproof-lab: OpenZFS", "removing what only the build needed"),
+    ("Setting up zfs-dkms", "compiling kernel modules"),
+    ("poolproof-lab: compiled", "removing what only the build needed"),
     ("I: creating tarball", "packing the tree"),
 )
 """Text that appears in mmdebstrap's log when a part of the work begins, and the name of that part."""
@@ -62,7 +69,7 @@ class Recipe:
     @property
     def name(self) -> str:
         """Return for example `zfs-2.1-bookworm-1f3a9c20e4`; a recipe has the same name on every machine."""
-        parts = (self.series, *(source.line() for source in self.sources), *PACKAGES, *_programs())
+        parts = (self.series, *(source.line() for source in self.sources), *PACKAGES, *DKMS_MODULES, *_programs())
         digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()
         return f"zfs-{self.series}-{self.codename}-{digest[:10]}"
 
@@ -159,5 +166,6 @@ def _write(text: str, path: str) -> str:
 
 
 def _finish() -> str:
-    programs = f"BOOT={shlex.quote(guest_program('boot.sh'))} INIT={shlex.quote(guest_program('init.sh'))}"
-    return f'{programs} sh -c {shlex.quote(guest_program("finish.sh"))} finish.sh "$1"'
+    given = {"BOOT": guest_program("boot.sh"), "INIT": guest_program("init.sh"), "MODULES": " ".join(DKMS_MODULES)}
+    assigned = " ".join(f"{name}={shlex.quote(text)}" for name, text in given.items())
+    return f'{assigned} sh -c {shlex.quote(guest_program("finish.sh"))} finish.sh "$1"'

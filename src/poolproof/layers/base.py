@@ -128,8 +128,11 @@ class Layer(ABC, Generic[Spec]):
     module_packages: tuple[str, ...] = ()
     """The Debian packages that contain the kernel modules."""
 
+    dkms_modules: tuple[str, ...] = ()
+    """The kernel modules that DKMS compiles from `module_packages`. The lab's image gets them."""
+
     image_packages: tuple[str, ...] = ()
-    """The Debian packages that the lab's image needs in addition to `packages`."""
+    """Further Debian packages that the lab's image needs."""
 
     version: ProgramVersion | None = None
     """The version to record with each run: its name and the command that prints it."""

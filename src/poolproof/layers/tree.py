@@ -294,30 +294,27 @@ def needs(node: Node, site: Site) -> None:
     Raises:
         HostError: something is missing; the error names all of it and the command that installs it.
     """
-    layers = list(dict.fromkeys(entry.layer for entry in layer_nodes(node)))
-    without_programs = [layer for layer in layers if not site.programs.issuperset(layer.programs)]
-    lacking = {entry.layer: entry.layer.modules(entry.spec) for entry in layer_nodes(node)}
-    without_modules = [layer for layer, names in lacking.items() if not site.modules.issuperset(names)]
-    missing = [
-        f"{layer.word} needs {', '.join(sorted(set(layer.programs) - site.programs))}" for layer in without_programs
-    ]
+    needed = [(entry.layer, name) for entry in layer_nodes(node) for name in entry.layer.modules(entry.spec)]
+    layers = dict.fromkeys(entry.layer for entry in layer_nodes(node))
+    programs = {layer: sorted({*layer.programs} - site.programs) for layer in layers}
+    lacking = {layer: sorted({name for of, name in needed if of is layer} - site.modules) for layer in layers}
+    missing = [f"{layer.word} needs {', '.join(names)}" for layer, names in programs.items() if names]
     missing += [
         f"{layer.word} needs the {layer.file_system} file system, which this kernel does not support"
         for layer in layers
-        if layer.file_system is not None and layer.file_system not in site.file_systems
+        if layer.file_system not in (None, *site.file_systems, *site.modules)
     ]
     missing += [
-        f"{layer.word} needs the kernel module {', '.join(sorted(set(lacking[layer]) - site.modules))}, "
+        f"{layer.word} needs the kernel module{'s' if len(names) > 1 else ''} {', '.join(names)}, "
         "which this kernel does not have"
-        for layer in without_modules
+        for layer, names in lacking.items()
+        if names
     ]
     if not site.is_root and any(layer.needs_root for layer in layers):
         missing.append("building needs root")
     if missing:
-        packages = dict.fromkeys(
-            [package for layer in without_programs for package in layer.packages]
-            + [package for layer in without_modules for package in layer.module_packages]
-        )
+        packages = dict.fromkeys(package for layer in layers if programs[layer] for package in layer.packages)
+        packages |= dict.fromkeys(package for layer in layers if lacking[layer] for package in layer.module_packages)
         raise HostError(
             f"this host cannot build the layout: {'; '.join(missing)}", _how_to_install(packages, site.is_root)
         )

@@ -82,7 +82,7 @@ class ZfsLayer(AdaptableLayer[Zfs]):
     programs = ("zpool", "zfs")
     packages = ("zfsutils-linux",)
     module_packages = ("zfs-dkms",)
-    image_packages = ("zfs-dkms",)
+    dkms_modules = ("zfs",)
     version = VERSION
     smallest_device_bytes = 74 * _MIB  # SPA_MINDEVSIZE of 64 MiB, and the space zpool leaves around its partition
     settings = MappingProxyType({f"{zfs_status.PARAMETERS}/{name}": name for name in _SETTINGS})

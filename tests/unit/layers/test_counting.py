@@ -184,18 +184,18 @@ def test_needs_names_all_that_is_missing_and_how_to_get_it() -> None:
         ),
         (
             "md raid5 a b c",
-            "md needs mdadm; md needs the kernel module md_mod, raid456, which this kernel does not have",
+            "md needs mdadm; md needs the kernel modules md_mod, raid456, which this kernel does not have",
             "mdadm linux-image-amd64",
         ),
         (
             "a | luks integrity=hmac-sha256",
-            "luks needs cryptsetup; luks needs the kernel module dm_crypt, dm_integrity, "
+            "luks needs cryptsetup; luks needs the kernel modules dm_crypt, dm_integrity, "
             "which this kernel does not have",
             "cryptsetup-bin linux-image-amd64",
         ),
         (
             "lvm cache a cachevol b",
-            "lvm needs lvm; lvm needs the kernel module dm_cache, dm_cache_smq, dm_mod, "
+            "lvm needs lvm; lvm needs the kernel modules dm_cache, dm_cache_smq, dm_mod, "
             "which this kernel does not have",
             "lvm2 thin-provisioning-tools linux-image-amd64",
         ),

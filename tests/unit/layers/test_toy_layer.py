@@ -2,6 +2,8 @@
 
 import importlib
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -9,6 +11,7 @@ from poolproof.campaign.yaml import parse_campaign
 from poolproof.errors import CampaignError, HostError
 from poolproof.facts.mountinfo import Mount
 from poolproof.lab import recipe
+from poolproof.lab.apt import AptSource
 from poolproof.layers import existing, tree
 from poolproof.layers.catalogue import all_layers, recorded_settings
 from poolproof.layers.least_trial import check_budget, least_trials_s
@@ -40,18 +43,34 @@ def test_its_mistakes_and_requirements_are_reported() -> None:
     with pytest.raises(HostError) as caught:
         tree.needs(resolve("hdd1 | ext2"), SITE)
     assert "mkfs.ext2" in caught.value.message
-    assert "toy-progs" in caught.value.hint
+    assert "the kernel module ext2" in caught.value.message
+    assert "toy-progs toy-dkms" in caught.value.hint
+    able = replace(SITE, programs=SITE.programs | {"mkfs.ext2"}, modules=frozenset({"ext2"}))
+    tree.needs(resolve("hdd1 | ext2"), able)
     with pytest.raises(HostError, match="ext2 needs at least 1 MiB"):
         plan("hdd1 | ext2", size_bytes=1024)
 
 
-def test_its_version_settings_and_image_packages_are_known() -> None:
+def test_its_version_and_settings_are_recorded() -> None:
     version = all_layers()["ext2"].version
     assert version is not None
     assert version.name == "toyfs"
     assert recorded_settings()["/proc/sys/vm/swappiness"] == "toy_swappiness"
+
+
+def test_the_image_of_the_lab_gets_its_packages_and_its_compiled_module() -> None:
+    source = AptSource("http://mirror.example/debian", "bookworm", ("main", "contrib"))
+    without = recipe.Recipe("2.1", "bookworm", (source,)).name
     try:
-        assert {"toy-progs", "toy-dkms"} <= set(importlib.reload(recipe).PACKAGES)
+        importlib.reload(recipe)
+        with_toy = recipe.Recipe("2.1", "bookworm", (source,))
+        assert with_toy.name != without
+        assert {"toy-progs", "toy-dkms", "toy-extras"} <= set(recipe.PACKAGES)
+        argv = recipe.build_command(with_toy, "unshare", Path("/archives"), "", Path("/tree"), Path("/scratch"))
+        assert any(f"--include={','.join(recipe.PACKAGES)}" == word for word in argv)
+        (finish,) = (word for word in argv if word.startswith("--customize-hook="))
+        assert f"MODULES='{' '.join(recipe.DKMS_MODULES)}' " in finish
+        assert {"ext2", "zfs"} == set(recipe.DKMS_MODULES)
     finally:
         all_layers.cache_clear()
 

@@ -1,15 +1,17 @@
-# Run by mmdebstrap over the whole tree ($1), as its root: check the ZFS module, make the initial RAM disk, take away
-# what only the build needed. BOOT and INIT hold the two programs.
+# mmdebstrap runs this over the whole tree ($1), as its root user: check the modules that DKMS compiled, make the
+# initial RAM disk, remove what only the build needed. BOOT and INIT hold the two programs, MODULES the modules' names.
 set -eu
 root=$1
-NOT_NEEDED='^(linux-(headers|kbuild|compiler)|linux-libc-dev$|gcc|cpp|binutils|make$|dkms$|zfs-dkms$|lib.*-dev$|lib(gcc|asan|tsan|lsan|ubsan|cc1|isl|mpc|mpfr|itm|quadmath|binutils|ctf|gprofng))'
+NOT_NEEDED='^(linux-(headers|kbuild|compiler)|linux-libc-dev$|gcc|cpp|binutils|make$|(.*-)?dkms$|lib.*-dev$|lib(gcc|asan|tsan|lsan|ubsan|cc1|isl|mpc|mpfr|itm|quadmath|binutils|ctf|gprofng))'
 kernel=$(basename "$root"/lib/modules/*)
-module=$(chroot "$root" modinfo --set-version "$kernel" --field version zfs) || {
-    echo "poolproof-lab: DKMS built no ZFS module; its log ends so:" >&2
-    tail -n 30 "$root"/var/lib/dkms/zfs/*/build/make.log >&2
-    exit 1
-}
-echo "poolproof-lab: OpenZFS $module for Linux $kernel" >&2
+for module in $MODULES; do
+    version=$(chroot "$root" modinfo --set-version "$kernel" --field version "$module") || {
+        echo "poolproof-lab: DKMS did not build the module $module; the end of its log:" >&2
+        tail -n 30 "$root/var/lib/dkms/$module"/*/build/make.log >&2
+        exit 1
+    }
+    echo "poolproof-lab: compiled $module $version for Linux $kernel" >&2
+done
 
 printf '%s' "$INIT" >"$root/sbin/lab-init"
 chmod 755 "$root/sbin/lab-init"

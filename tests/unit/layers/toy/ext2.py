@@ -27,7 +27,9 @@ class Ext2Layer(Layer[Ext2]):
     summary = "the ext2 file system on one device: `hdd1 | ext2 noatime`"
     programs = ("mkfs.ext2",)
     packages = ("toy-progs",)
-    image_packages = ("toy-dkms",)
+    module_packages = ("toy-dkms",)
+    dkms_modules = ("ext2",)
+    image_packages = ("toy-extras",)
     version = ProgramVersion("toyfs", ("mkfs.ext2", "-V"))
     file_system = "ext2"
     compressed_unit_bytes = 65536
@@ -38,6 +40,9 @@ class Ext2Layer(Layer[Ext2]):
         device, rest = one_block(reading, self.word)
         chosen = choose(reading, rest, _WORDS)
         return LayerNode(self, Ext2(chosen.make, chosen.open), (device,))
+
+    def modules(self, spec: Ext2) -> tuple[str, ...]:
+        return self.dkms_modules
 
     def plan(self, spec: Ext2, inputs: Sequence[Volume], site: Site, name: str) -> LayerPlan:
         (device,) = inputs
