@@ -7,7 +7,6 @@ import selectors
 import shlex
 import signal
 import subprocess
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -61,7 +60,7 @@ def run(
     stdin: str | None = None,
     check: bool = True,
 ) -> Completed:
-    """Run a program in its own process group and return when it has ended.
+    """Run a program in its own process group, and return when it has ended.
 
     If it runs longer than `timeout_s` (at most 23 days), or an exception such as Ctrl-C arrives, its whole group is
     ended: SIGTERM, then SIGKILL after 2 s.
@@ -98,20 +97,14 @@ def run_kept_alive(argv: Sequence[str], *, timeout_s: float, stdin: str, grace_s
         CommandTimedOut: still running after `timeout_s` seconds.
     """
     begun = time.monotonic()
-    with _keepalive_pipe() as pipe:
-        process = _start(argv, pipe.read_end)
-        pipe.start_writing(stdin)
-        try:
-            out, err = process.communicate(timeout=min(timeout_s, _LONGEST_S))
-        except BaseException as error:
-            pipe.close()
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.communicate(timeout=grace_s)
-            end_group(process)
-            if not isinstance(error, subprocess.TimeoutExpired):
-                raise
-            raise CommandTimedOut(f"`{shlex.join(argv)}` did not end within {timeout_s:g} s and was killed") from None
-    return Completed(tuple(argv), process.returncode, out, err, time.monotonic() - begun)
+    dialogue = Dialogue(argv)
+    try:
+        dialogue.exchange(stdin.encode(), lambda: False, begun + timeout_s)
+    except TimeoutError:
+        raise CommandTimedOut(f"`{shlex.join(argv)}` did not end within {timeout_s:g} s and was killed") from None
+    finally:
+        code = dialogue.end(grace_s)
+    return Completed(tuple(argv), code, decoded(dialogue.out), decoded(dialogue.err), time.monotonic() - begun)
 
 
 @contextlib.contextmanager
@@ -120,52 +113,19 @@ def lines_kept_alive(argv: Sequence[str], *, stdin: str, grace_s: float) -> Iter
 
     Raises a ProgramMissing if there is no such program.
     """
-    with _keepalive_pipe() as pipe:
-        process = _start(argv, pipe.read_end, stderr=subprocess.DEVNULL)
-        pipe.start_writing(stdin)
-        try:
-            yield _lines(process)
-        finally:
-            pipe.close()
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(grace_s)
-            end_group(process)
-
-
-class _KeepalivePipe:
-    """A pipe that stays open until `close`; `read_end` is for the program."""
-
-    def __init__(self) -> None:
-        self.read_end, self._write_end = os.pipe()
-
-    def start_writing(self, text: str) -> None:
-        """Close this process's copy of the read end, and write the text in a thread, because a pipe can be full."""
-        os.close(self.read_end)
-        self.read_end = -1
-        if text:
-            threading.Thread(target=_write, args=(os.dup(self._write_end), text), name="stdin", daemon=True).start()
-
-    def close(self) -> None:
-        """End the program's input."""
-        for number in {self.read_end, self._write_end} - {-1}:
-            os.close(number)
-        self.read_end = self._write_end = -1
-
-
-def _write(pipe: int, text: str) -> None:
-    with open(pipe, "wb", buffering=0) as file, contextlib.suppress(OSError):
-        rest = memoryview(text.encode())
-        while rest:
-            rest = rest[file.write(rest) or 0 :]
-
-
-@contextlib.contextmanager
-def _keepalive_pipe() -> Iterator[_KeepalivePipe]:
-    pipe = _KeepalivePipe()
+    process = _start(argv, subprocess.PIPE, stderr=subprocess.DEVNULL)
+    assert process.stdin is not None
     try:
-        yield pipe
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.write(stdin)
+            process.stdin.flush()
+        yield _lines(process)
     finally:
-        pipe.close()
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(grace_s)
+        end_group(process)
 
 
 def _lines(process: subprocess.Popen[str]) -> Iterator[str]:
@@ -173,6 +133,11 @@ def _lines(process: subprocess.Popen[str]) -> Iterator[str]:
     assert process.stdout is not None
     with contextlib.suppress(ValueError, OSError):
         yield from process.stdout
+
+
+def decoded(output: bytes | bytearray) -> str:
+    """Return a program's output as text: bytes that are not UTF-8 are replaced, and line ends are \\n."""
+    return output.decode("utf-8", errors="replace").replace("\r\n", "\n").replace("\r", "\n")
 
 
 class _Program(subprocess.Popen[str]):
@@ -188,9 +153,9 @@ class _Program(subprocess.Popen[str]):
             end = os.pidfd_open(self.pid)
         except OSError:  # a kernel before 5.3, or the program was already waited for
             return
+        ended = select.poll()
+        ended.register(end, select.POLLIN)
         try:
-            ended = select.poll()
-            ended.register(end, select.POLLIN)
             ended.poll(min(max(0.0, timeout_s), _LONGEST_S) * 1000)
         finally:
             os.close(end)
@@ -201,8 +166,7 @@ class Dialogue:
 
     `out` and `err` are its output so far; the caller clears them. When poolproof ends, so does the program's input.
 
-    Raises:
-        ProgramMissing: there is no such program.
+    Raises a ProgramMissing if there is no such program.
     """
 
     def __init__(self, argv: Sequence[str]) -> None:
@@ -228,11 +192,17 @@ class Dialogue:
             while not is_complete():
                 if not self._outputs:
                     return False
-                for pipe in _ready(selector, deadline):
-                    if pipe == self._input:
+                left_s = deadline - time.monotonic()
+                if left_s <= 0:
+                    raise TimeoutError
+                for key, _events in selector.select(min(left_s, _LONGEST_S)):
+                    if key.fd == self._input:
                         rest = self._send(selector, rest)
+                    elif text := os.read(key.fd, _READ_BYTES):
+                        self._outputs[key.fd] += text
                     else:
-                        self._receive(selector, pipe)
+                        selector.unregister(key.fd)
+                        del self._outputs[key.fd]
         return True
 
     def end(self, grace_s: float) -> int:
@@ -250,16 +220,8 @@ class Dialogue:
         end_group(self._process)
         return self._process.returncode
 
-    def _receive(self, selector: selectors.BaseSelector, pipe: int) -> None:
-        text = os.read(pipe, _READ_BYTES)
-        if text:
-            self._outputs[pipe] += text
-        else:
-            selector.unregister(pipe)
-            del self._outputs[pipe]
-
     def _send(self, selector: selectors.BaseSelector, rest: memoryview) -> memoryview:
-        """Returns the text that is not sent yet; empty if the program has closed its input."""
+        """Return the text that is not sent yet; empty if the program has closed its input."""
         try:
             rest = rest[os.write(self._input, rest) :]
         except BrokenPipeError:
@@ -267,14 +229,6 @@ class Dialogue:
         if not rest:
             selector.unregister(self._input)
         return rest
-
-
-def _ready(selector: selectors.BaseSelector, deadline: float) -> list[int]:
-    """The pipes that can be read or written now. Raises a TimeoutError if there is none by `deadline`."""
-    left_s = deadline - time.monotonic()
-    if left_s <= 0:
-        raise TimeoutError
-    return [key.fd for key, _ in selector.select(min(left_s, _LONGEST_S))]
 
 
 def _start(argv: Sequence[str], stdin: int, stderr: int = subprocess.PIPE) -> subprocess.Popen[str]:

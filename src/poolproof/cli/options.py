@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from poolproof.metrics import MetricId
 
 LOCAL = "local"
-"""This machine, as `hosts.reach` and run.json call it."""
+"""This machine, as `hosts.local` and run.json call it."""
 
 Text = str | None
 Texts = list[str] | None

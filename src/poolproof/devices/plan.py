@@ -9,7 +9,7 @@ from poolproof.devices import disk, emulate, file, qcow2
 from poolproof.devices.model import DevicePlan, Site
 from poolproof.devices.site import VERSIONS
 from poolproof.facts.block import Below, BlockFacts
-from poolproof.facts.versions import ProgramVersion
+from poolproof.facts.machine import ProgramVersion
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from poolproof.devices.model import Site
 from poolproof.errors import HostError
-from poolproof.facts.versions import ProgramVersion
+from poolproof.facts.machine import ProgramVersion
 from poolproof.steps import Step
 
 _LONGEST_SOCKET = 107

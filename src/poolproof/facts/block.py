@@ -1,15 +1,20 @@
-"""The block devices of a host: their identity, content and users. Read-only."""
+"""The block devices, links and mounts of a host: their identity, content, bandwidth and users. Read-only."""
 
 import json
+import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from poolproof.errors import HostError
-from poolproof.hosts.base import FileMissing, Host
+from poolproof.hosts.base import Host, text_of
 
 _LIMIT_S = 20.0
 _BY_ID = "/dev/disk/by-id"
+_SATA_BYTES_PER_S = 600e6
+_SATA = re.compile(r"/ata\d+/")
+_SPEED = re.compile(r"([\d.]+) GT/s")
+_OCTAL = re.compile(r"\\([0-7]{3})")
 _NAMED_BY_NUMBER = ("wwn-", "nvme-eui.", "nvme-uuid.", "nvme-nvme.", "scsi-", "lvm-", "dm-", "md-")
 
 
@@ -42,25 +47,23 @@ class BlockFacts:
 
     @property
     def identity(self) -> str:
-        """The name to use in a campaign: the most readable by-id name, otherwise the serial or WWN; empty if it has
-        none.
-        """
+        """Return the name to use in a campaign: the most readable by-id name, serial or WWN; empty if it has none."""
         return next(iter(self.identities), "")
 
     @property
     def identities(self) -> tuple[str, ...]:
-        """All names that identify this disk in any slot, the most readable first."""
+        """Return all names that identify this disk in any slot, the most readable first."""
         readable = sorted(self.by_id, key=lambda name: (name.startswith(_NAMED_BY_NUMBER), name))
         return tuple(name for name in (*readable, self.serial, self.wwn) if name)
 
     @property
     def stable_path(self) -> str:
-        """A path to this disk that survives a reboot, if the host has one; otherwise its current path."""
+        """Return a path to this disk that survives a reboot, if the host has one; otherwise its current path."""
         return f"{_BY_ID}/{self.identity}" if self.by_id else self.path
 
     @property
     def counter(self) -> str:
-        """The sysfs file with the counters of this device."""
+        """Return the sysfs file with the counters of this device."""
         return f"/sys/class/block/{self.name}/stat"
 
     def tree(self) -> Iterator["BlockFacts"]:
@@ -80,11 +83,10 @@ class Below:
 
 @dataclass(frozen=True)
 class LoopFacts:
-    """A loop device in use, the file behind it, and whether it bypasses the page cache."""
+    """A loop device in use, and the file behind it."""
 
     number: int
     backing_file: str
-    direct_io: bool
 
 
 def block_devices(host: Host, examined: Collection[str] | None = None) -> tuple[BlockFacts, ...]:
@@ -93,21 +95,22 @@ def block_devices(host: Host, examined: Collection[str] | None = None) -> tuple[
     Signatures are read from disks that seem free, which needs root and wakes a sleeping disk: from all of them, or only
     from those that one of the identities in `examined` (lower case) names.
 
-    Raises:
-        HostError: lsblk cannot print JSON (util-linux before 2.27).
+    Raises a HostError if lsblk cannot print JSON (util-linux before 2.27).
     """
     listing = host.run(["lsblk", "--json", "--bytes", "--output-all"], timeout_s=_LIMIT_S)
     devices = parse_lsblk(listing.stdout, _by_id_names(host))
-    return tuple(
-        _examined(host, device) if _seems_free(device) and _is_named(device, examined) else device for device in devices
-    )
+
+    def is_examined(device: BlockFacts) -> bool:
+        seems_free = device.kind == "disk" and not device.children and not device.mount_points
+        return seems_free and (examined is None or any(text.lower() in examined for text in device.identities))
+
+    return tuple(_examined(host, device) if is_examined(device) else device for device in devices)
 
 
 def parse_lsblk(text: str, by_id: Mapping[str, tuple[str, ...]]) -> tuple[BlockFacts, ...]:
     """Parse `lsblk --json --bytes --output-all`; `by_id` has the by-id names by kernel name.
 
-    Raises:
-        HostError: the text is not such a listing.
+    Raises a HostError if the text is not such a listing.
     """
     try:
         rows = json.loads(text)["blockdevices"]
@@ -118,9 +121,7 @@ def parse_lsblk(text: str, by_id: Mapping[str, tuple[str, ...]]) -> tuple[BlockF
 
 
 def parse_wipefs(text: str) -> tuple[str, ...]:
-    """Return the types of signatures from `wipefs --no-act --json --output TYPE`, which prints nothing for an empty
-    disk.
-    """
+    """Return the types of signatures in the output of `wipefs --no-act --json --output TYPE`; no output means none."""
     rows = json.loads(text)["signatures"] if text.strip() else []
     return tuple(str(row["type"]) for row in rows)
 
@@ -134,23 +135,22 @@ def loop_facts(host: Host) -> tuple[LoopFacts, ...]:
     """Return the loop devices in use."""
     listing = host.run(["losetup", "--list", "--json", "--output", "NAME,BACK-FILE,DIO"], timeout_s=_LIMIT_S)
     rows = json.loads(listing.stdout)["loopdevices"] if listing.stdout.strip() else []
-    return tuple(_loop(row) for row in rows)
+    return tuple(
+        LoopFacts(int(str(row["name"]).rpartition("loop")[2]), str(row.get("back-file") or "")) for row in rows
+    )
 
 
 def free_nbds(host: Host) -> tuple[int, ...]:
     """Return the numbers of the kernel's unused nbd devices; empty if the kernel has no nbd."""
     names = host.run(["ls", "/sys/class/block"], timeout_s=_LIMIT_S).stdout.split()
     numbers = sorted(int(name[3:]) for name in names if name.startswith("nbd") and name[3:].isdigit())
-    return tuple(number for number in numbers if not _is_connected(host, number))
+    return tuple(number for number in numbers if not text_of(host, f"/sys/class/block/nbd{number}/pid"))
 
 
 def mounted_device(host: Host, number: str) -> tuple[str, ...]:
     """Return the kernel name of the block device with that number (`8:1`); empty if the number is anonymous."""
-    try:
-        text = host.read(f"/sys/dev/block/{number}/uevent")
-    except FileMissing:
-        return ()
-    return tuple(line[len("DEVNAME=") :] for line in text.splitlines() if line.startswith("DEVNAME="))
+    lines = text_of(host, f"/sys/dev/block/{number}/uevent").splitlines()
+    return tuple(line.removeprefix("DEVNAME=") for line in lines if line.startswith("DEVNAME="))
 
 
 def block_below(name: str) -> Below:
@@ -158,35 +158,71 @@ def block_below(name: str) -> Below:
     return Below(name, f"/sys/class/block/{name}/stat")
 
 
-def _is_connected(host: Host, number: int) -> bool:
-    try:
-        host.read(f"/sys/class/block/nbd{number}/pid")
-    except FileMissing:
-        return False
-    return True
+def link_bytes_per_s(host: Host, device: str) -> float | None:
+    """Return an upper limit of a disk's or partition's link, in bytes per second in one direction; None if unknown.
+
+    Sources: sysfs-bus-pci (max_link_speed, max_link_width); coding of 8b/10b up to 5 GT/s, 128b/130b from 8 GT/s on
+    (PCI Express Base Specification); SATA 3 signals 6 Gbit/s with 8b/10b, 600 MB/s, and no SATA link is faster.
+    """
+    argv = ["realpath", "--canonicalize-existing", f"/sys/class/block/{device}"]
+    path = host.run(argv, timeout_s=_LIMIT_S, check=False).stdout
+    pcie, nvme, _ = path.partition("/nvme/")
+    if not nvme:
+        return _SATA_BYTES_PER_S if _SATA.search(path) else None
+    # the maximum of the device, because an idle link may run slower
+    speed = _SPEED.match(text_of(host, f"{pcie}/max_link_speed"))
+    lanes = text_of(host, f"{pcie}/max_link_width").strip()
+    if speed is None or not lanes.isdigit():
+        return None
+    transfers = float(speed[1])
+    return transfers * 1e9 * int(lanes) / 8 * (0.8 if transfers <= 5 else 128 / 130)
 
 
-def _seems_free(device: BlockFacts) -> bool:
-    return device.kind == "disk" and not device.children and not device.mount_points
+@dataclass(frozen=True)
+class Mount:
+    """One line of /proc/self/mountinfo (proc(5)): device number, mount point, file system, source and its options."""
+
+    number: str
+    point: str
+    file_system: str
+    source: str
+    options: tuple[str, ...]
 
 
-def _is_named(device: BlockFacts, identities: Collection[str] | None) -> bool:
-    return identities is None or any(text.lower() in identities for text in device.identities)
+def mount_of(mounts: tuple[Mount, ...], path: str) -> Mount | None:
+    """Return the mount of `path`, an absolute path without links; if several match, the last one mounted."""
+    matching = [each for each in mounts if path == each.point or path.startswith(each.point.rstrip("/") + "/")]
+    return max(reversed(matching), key=lambda mount: len(mount.point), default=None)
+
+
+def parse_mountinfo(text: str) -> tuple[Mount, ...]:
+    """Return the mounts in the order of the file."""
+    return tuple(_mount(line) for line in text.splitlines() if " - " in line)
+
+
+def _mount(line: str) -> Mount:
+    left, _, right = line.partition(" - ")
+    fields = left.split(" ")
+    file_system, source, options = right.split(" ", 2)
+    return Mount(fields[2], _decoded(fields[4]), file_system, _decoded(source), tuple(_decoded(options).split(",")))
+
+
+def _decoded(text: str) -> str:
+    """Decode octal escapes: mountinfo uses them for spaces and backslashes."""
+    return _OCTAL.sub(lambda match: chr(int(match[1], 8)), text)
 
 
 def _examined(host: Host, device: BlockFacts) -> BlockFacts:
     """Return the device with its signatures; unchanged if the medium cannot be read."""
-    listing = host.run(
-        ["wipefs", "--no-act", "--json", "--output", "TYPE", device.path], timeout_s=_LIMIT_S, check=False
-    )
+    argv = ["wipefs", "--no-act", "--json", "--output", "TYPE", device.path]
+    listing = host.run(argv, timeout_s=_LIMIT_S, check=False)
     return device if listing.returncode != 0 else replace(device, signatures=parse_wipefs(listing.stdout))
 
 
 def _by_id_names(host: Host) -> dict[str, tuple[str, ...]]:
     """Return the names in /dev/disk/by-id by kernel name; empty if udev does not run."""
-    listing = host.run(
-        ["find", _BY_ID, "-maxdepth", "1", "-type", "l", "-printf", r"%f\t%l\n"], timeout_s=_LIMIT_S, check=False
-    )
+    argv = ["find", _BY_ID, "-maxdepth", "1", "-type", "l", "-printf", r"%f\t%l\n"]
+    listing = host.run(argv, timeout_s=_LIMIT_S, check=False)
     names: dict[str, list[str]] = {}
     for line in listing.stdout.splitlines():
         link, _, target = line.partition("\t")
@@ -211,7 +247,7 @@ def _device(row: dict[str, Any], by_id: Mapping[str, tuple[str, ...]]) -> BlockF
         file_system=_text(row, "fstype"),
         label=_text(row, "label"),
         partition_table=_text(row, "pttype"),
-        mount_points=_mount_points(row),
+        mount_points=tuple(filter(None, row.get("mountpoints") or [row.get("mountpoint")])),  # util-linux before 2.37
         by_id=by_id.get(name, ()),
         children=tuple(_device(child, by_id) for child in row.get("children", ())),
     )
@@ -223,14 +259,3 @@ def _text(row: dict[str, Any], key: str) -> str:
 
 def _flag(row: dict[str, Any], key: str) -> bool:
     return row.get(key) in (True, "1", 1)
-
-
-def _mount_points(row: dict[str, Any]) -> tuple[str, ...]:
-    """`mountpoints` since util-linux 2.37, `mountpoint` before."""
-    points = row.get("mountpoints") or [row.get("mountpoint")]
-    return tuple(point for point in points if point)
-
-
-def _loop(row: dict[str, Any]) -> LoopFacts:
-    number = int(str(row["name"]).rpartition("loop")[2])
-    return LoopFacts(number, str(row.get("back-file") or ""), _flag(row, "dio"))

@@ -101,3 +101,11 @@ def host_named(host: Host, name: str) -> Host:
     if name not in others:
         raise HostError(f"this run has no host {name}", f"its hosts are: {', '.join((host.name, *others))}")
     return others[name]
+
+
+def text_of(host: Host, path: str) -> str:
+    """Return the whole text of a file; empty if it does not exist, or may not be read."""
+    try:
+        return host.read(path)
+    except FileMissing:
+        return ""

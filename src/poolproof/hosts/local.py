@@ -1,4 +1,4 @@
-"""This machine."""
+"""This machine, and how a host is reached by its name."""
 
 import contextlib
 import os
@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from poolproof import process
-from poolproof.hosts.base import FileMissing, Tick
+from poolproof.hosts.base import FileMissing, Host, Tick, text_of
 
 _READ_BYTES = 65536
 
@@ -31,7 +31,7 @@ class LocalHost:
 
     def read_files(self, paths: Sequence[str]) -> Tick:
         at_s = time.time()
-        return Tick(at_s, tuple(_text(path) for path in paths))
+        return Tick(at_s, tuple(text_of(self, path) for path in paths))
 
     @contextlib.contextmanager
     def stream(self, paths: Sequence[str], interval_s: float) -> Iterator[Iterator[Tick]]:
@@ -58,13 +58,6 @@ def _ticks(paths: Sequence[str], interval_s: float, stop: threading.Event) -> It
                 os.close(file)
 
 
-def _text(path: str) -> str:
-    try:
-        return Path(path).read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
-
-
 def _open(path: str) -> int | None:
     try:
         return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
@@ -73,9 +66,28 @@ def _open(path: str) -> int | None:
 
 
 def _reread(file: int | None) -> str:
-    if file is None:
-        return ""
     try:
-        return os.pread(file, _READ_BYTES, 0).decode("utf-8", errors="replace")
+        return "" if file is None else os.pread(file, _READ_BYTES, 0).decode("utf-8", errors="replace")
     except OSError:
         return ""
+
+
+HERE = LocalHost()
+"""This machine: a single object, because some facts are cached for each host object."""
+
+
+@contextlib.contextmanager
+def reach(name: str) -> Iterator[Host]:
+    """Connect to a host while the context lasts: `local`, or any ssh destination.
+
+    Raises:
+        UsageError: the name is not an ssh destination.
+        HostError: it can't be reached.
+    """
+    if name == LocalHost.name:
+        yield HERE
+        return
+    from poolproof.hosts.ssh import SshHost
+
+    with SshHost(name) as host:
+        yield host

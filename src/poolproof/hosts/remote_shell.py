@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from poolproof.hosts import remote_stream
+from poolproof.process import decoded
 
 FAREWELL = b"exit 0\n"
 _LONGEST_REQUEST_BYTES = 16384  # some shells read their script byte by byte
@@ -214,12 +215,7 @@ class _Stream:
         return True
 
     def text(self) -> str:
-        return _text(self._heard[self._starts : self._ends])
+        return decoded(self._heard[self._starts : self._ends])
 
     def rest(self) -> str:
-        return _text(self._heard[max(0, self._starts) :])
-
-
-def _text(output: bytes | bytearray) -> str:
-    """Decode as for every host: bytes that are not UTF-8 are replaced, and line ends are \\n."""
-    return output.decode("utf-8", errors="replace").replace("\r\n", "\n").replace("\r", "\n")
+        return decoded(self._heard[max(0, self._starts) :])

@@ -17,11 +17,10 @@ from types import TracebackType
 
 from poolproof import process
 from poolproof.errors import CommandError, HostError, UsageError
-from poolproof.hosts import remote_exec, remote_reader, remote_shell, remote_stream
+from poolproof.hosts import remote_exec, remote_shell, remote_stream
 from poolproof.hosts.base import FileMissing, HostUnreachable, Tick
-from poolproof.hosts.remote_reader import RemoteReader
 from poolproof.hosts.remote_shell import CommandResult
-from poolproof.hosts.shells import NoSetsid, ShellBroke, Shells
+from poolproof.hosts.shells import NoSetsid, RemoteReader, ShellBroke, Shells, ticks
 
 _CONNECT_S = 15
 _FIRST_COMMAND_S = 60.0
@@ -118,8 +117,8 @@ class SshHost:
         with self._explained(["cat", *paths], _READ_S):
             tick = self._reader.read_files(self._shells.ask, paths)
         if tick is None:
-            with contextlib.closing(self._looped(paths, _READ_S, threading.Event())) as ticks:
-                tick = next(ticks, None)
+            with contextlib.closing(self._looped(paths, _READ_S, threading.Event())) as readings:
+                tick = next(readings, None)
         if tick is None:
             raise HostUnreachable(f"{self.name} did not return its files", f"ssh -v {shlex.quote(self.name)} true")
         return tick
@@ -127,13 +126,13 @@ class SshHost:
     @contextlib.contextmanager
     def stream(self, paths: Sequence[str], interval_s: float) -> Iterator[Iterator[Tick]]:
         stop = threading.Event()
-        ticks = self._ticks(paths, interval_s, stop)
+        readings = self._ticks(paths, interval_s, stop)
         try:
-            yield ticks
+            yield readings
         finally:
             stop.set()
             with contextlib.suppress(ValueError):  # another thread is reading and will see `stop`
-                ticks.close()
+                readings.close()
 
     def _ticks(self, paths: Sequence[str], interval_s: float, stop: threading.Event) -> Generator[Tick, None, None]:
         """Yield readings by a persistent shell, or by a remote loop if it is too slow. A broken link ends it."""
@@ -141,7 +140,7 @@ class SshHost:
             contextlib.suppress(CommandError, TimeoutError),
             self._shells.reserved(time.monotonic() + _READ_S) as ask,
         ):
-            yield from remote_reader.ticks(ask, paths, interval_s, stop)
+            yield from ticks(ask, paths, interval_s, stop)
             if not stop.is_set():
                 yield from self._looped(paths, interval_s, stop)
 

@@ -9,7 +9,7 @@ from poolproof.campaign.model import Campaign, Device, Disk
 from poolproof.campaign.write import format_source
 from poolproof.errors import CampaignError, HostError
 from poolproof.hosts.base import Host, Hosts, HostUnreachable
-from poolproof.hosts.reach import reach
+from poolproof.hosts.local import reach
 from poolproof.lab.labs import PREFIX, Lab, LabRecord, find, is_running, remove, this_process
 from poolproof.results.runs.model import RunLab
 

@@ -10,8 +10,8 @@ from poolproof.campaign.expression import Argument
 from poolproof.devices.model import Site, Volume
 from poolproof.errors import CampaignError
 from poolproof.evidence.model import Target, VdevUse
-from poolproof.facts.mountinfo import Mount
-from poolproof.facts.versions import ProgramVersion
+from poolproof.facts.block import Mount
+from poolproof.facts.machine import ProgramVersion
 from poolproof.hosts.base import Host
 from poolproof.steps import Step, UndoDaemon
 

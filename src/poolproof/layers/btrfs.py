@@ -12,8 +12,8 @@ from types import MappingProxyType
 
 from poolproof.campaign.expression import Option, Word
 from poolproof.devices.model import Site, Volume
-from poolproof.facts.mountinfo import Mount
-from poolproof.facts.versions import ProgramVersion
+from poolproof.facts.block import Mount
+from poolproof.facts.machine import ProgramVersion
 from poolproof.hosts.base import Host
 from poolproof.layers import arguments
 from poolproof.layers.arguments import ANY_MOUNT_FLAGS, Vocabulary, choose, words

@@ -3,8 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from poolproof.facts.block import Below, block_below, mounted_device
-from poolproof.facts.mountinfo import Mount, mount_of, parse_mountinfo
+from poolproof.facts.block import Below, Mount, block_below, mount_of, mounted_device, parse_mountinfo
 from poolproof.hosts.base import Host
 from poolproof.layers.base import Layer
 from poolproof.layers.catalogue import all_layers

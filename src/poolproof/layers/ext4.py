@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from poolproof.devices.model import Site, Volume
-from poolproof.facts.mountinfo import Mount, parse_mountinfo
-from poolproof.facts.versions import ProgramVersion
+from poolproof.facts.block import Mount, parse_mountinfo
+from poolproof.facts.machine import ProgramVersion
 from poolproof.hosts.base import Host
 from poolproof.layers.arguments import ANY_MOUNT_FLAGS, Vocabulary, choose, one_block, words
 from poolproof.layers.base import Layer, LayerNode, LayerPlan, StageReader

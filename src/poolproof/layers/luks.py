@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from poolproof.devices.model import Site, Volume
-from poolproof.facts.versions import ProgramVersion
+from poolproof.facts.machine import ProgramVersion
 from poolproof.layers.arguments import Vocabulary, check_values, choose, one_block, words
 from poolproof.layers.base import Layer, LayerNode, LayerPlan, StageReader
 from poolproof.layers.shared_steps import kernel_name, key_path, make_key, wipe

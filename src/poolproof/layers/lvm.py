@@ -19,7 +19,7 @@ from types import MappingProxyType
 from poolproof.campaign.expression import Option, Word
 from poolproof.devices.model import Site, Volume
 from poolproof.errors import CommandError
-from poolproof.facts.versions import ProgramVersion
+from poolproof.facts.machine import ProgramVersion
 from poolproof.hosts.base import Host
 from poolproof.layers import arguments
 from poolproof.layers.arguments import Input, size_of, words

@@ -16,7 +16,7 @@ from poolproof.campaign.expression import Argument, Option, Word
 from poolproof.devices.model import Site, Volume
 from poolproof.errors import CampaignError, CommandError
 from poolproof.evidence.model import Target
-from poolproof.facts.versions import ProgramVersion
+from poolproof.facts.machine import ProgramVersion
 from poolproof.hosts.base import FileMissing, Host
 from poolproof.layers import arguments
 from poolproof.layers.arguments import Input, size_of, words

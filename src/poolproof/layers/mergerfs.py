@@ -14,7 +14,7 @@ from poolproof.campaign.expression import Option, Word
 from poolproof.campaign.names import did_you_mean
 from poolproof.devices.model import Site, Volume
 from poolproof.errors import HostError
-from poolproof.facts.versions import ProgramVersion
+from poolproof.facts.machine import ProgramVersion
 from poolproof.hosts.base import Host
 from poolproof.layers import arguments
 from poolproof.layers.arguments import words

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from poolproof.devices.model import Site, Volume
-from poolproof.facts.versions import ProgramVersion
+from poolproof.facts.machine import ProgramVersion
 from poolproof.layers.arguments import ANY_MOUNT_FLAGS, Vocabulary, choose, one_block, words
 from poolproof.layers.base import Layer, LayerNode, LayerPlan, StageReader
 from poolproof.layers.shared_steps import close_mount, make_mount_point, mount, mount_point

@@ -19,7 +19,7 @@ from poolproof.devices.model import Site, Volume
 from poolproof.errors import HostError
 from poolproof.evidence.model import Target, VdevUse, ZfsFacts
 from poolproof.evidence.zfs import KSTATS
-from poolproof.facts.versions import ProgramVersion
+from poolproof.facts.machine import ProgramVersion
 from poolproof.hosts.base import Host
 from poolproof.layers import arguments, zfs_commands, zfs_status
 from poolproof.layers.base import (

@@ -6,7 +6,7 @@ from functools import partial
 
 from poolproof.campaign.model import Layout
 from poolproof.errors import BuildError, PoolproofError
-from poolproof.facts.block import used_loops
+from poolproof.facts.block import loop_facts
 from poolproof.hosts.base import Host, HostUnreachable, host_names
 from poolproof.layers.adapt import can_become, core_of
 from poolproof.layers.base import Node
@@ -218,7 +218,7 @@ def _build(conductor: _Conductor, planner: Callable[[], LayoutPlan]) -> LayoutPl
             return planned
         except BuildError:
             _remove_all_but(conductor, before)
-            if attempt == _ATTEMPTS or not planned.loops & used_loops(conductor.host):
+            if attempt == _ATTEMPTS or planned.loops.isdisjoint(loop.number for loop in loop_facts(conductor.host)):
                 raise
     raise AssertionError("unreachable")
 

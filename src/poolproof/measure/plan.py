@@ -11,8 +11,7 @@ from poolproof.campaign.model import Campaign, Emulated, Layout, Workload
 from poolproof.devices.model import Site
 from poolproof.devices.plan import programs_of, versions_of
 from poolproof.errors import CampaignError
-from poolproof.facts.machine import Machine, survey
-from poolproof.facts.versions import ProgramVersion
+from poolproof.facts.machine import Machine, ProgramVersion, survey
 from poolproof.hosts.base import Host
 from poolproof.hosts.local import LocalHost
 from poolproof.layers.adapt import core_of

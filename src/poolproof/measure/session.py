@@ -14,9 +14,7 @@ from poolproof.campaign.model import Campaign
 from poolproof.campaign.write import format_campaign
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.errors import NO_ROOM, BuildError, Interrupted, RunError
-from poolproof.facts.machine import mark_of
-from poolproof.facts.tunables import tunables
-from poolproof.facts.versions import program_versions
+from poolproof.facts.machine import mark_of, program_versions, tunables
 from poolproof.hosts.base import Host, HostUnreachable
 from poolproof.lab.reach import ReachedHost, reach_for_campaign, reach_others, reach_own_lab
 from poolproof.layers.catalogue import recorded_settings

@@ -4,9 +4,8 @@ import re
 
 from poolproof.devices.model import Leaf, Volume
 from poolproof.evidence.model import Target
-from poolproof.facts.links import link_bytes_per_s
+from poolproof.facts.block import Mount, link_bytes_per_s, mount_of, parse_mountinfo
 from poolproof.facts.machine import Machine
-from poolproof.facts.mountinfo import Mount, mount_of, parse_mountinfo
 from poolproof.hosts.base import FileMissing, Host, host_named
 from poolproof.layers.existing import compressed_unit_bytes, compression_of
 

@@ -30,8 +30,7 @@ def test_a_device_stores_data_and_leaves_nothing(source: DeviceSource, site: Sit
         _write(volume.path, pattern, 64 << 20)
         HOST.run(["blockdev", "--flushbufs", volume.path], timeout_s=30)
         assert _read(volume.path, len(pattern), 64 << 20) == pattern
-        loop = next(loop for loop in loop_facts(HOST) if f"/dev/loop{loop.number}" == volume.path)
-        assert loop.direct_io
+        assert HOST.read(volume.leaves[0].counter.replace("/stat", "/loop/dio")).strip() == "1"
         assert Path(volume.leaves[0].counter).read_text().split()[0] != "0"
     _nothing_is_left(site)
 

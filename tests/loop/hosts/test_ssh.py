@@ -15,7 +15,7 @@ import pytest
 from poolproof.errors import HostError, UsageError
 from poolproof.facts.machine import survey
 from poolproof.hosts.base import FileMissing, Host, HostUnreachable
-from poolproof.hosts.reach import reach
+from poolproof.hosts.local import reach
 from poolproof.hosts.ssh import SshHost
 from poolproof.process import CommandFailed, CommandTimedOut
 from tests.loop.hosts.processes import running, wait_until_true

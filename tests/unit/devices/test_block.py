@@ -3,8 +3,7 @@
 import pytest
 
 from poolproof.errors import HostError
-from poolproof.facts.block import parse_lsblk, parse_wipefs
-from poolproof.facts.mountinfo import mount_of, parse_mountinfo
+from poolproof.facts.block import mount_of, parse_lsblk, parse_mountinfo, parse_wipefs
 
 from .captured import server, server_disk, text
 

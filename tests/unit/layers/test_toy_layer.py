@@ -9,7 +9,7 @@ import pytest
 
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.errors import CampaignError, HostError
-from poolproof.facts.mountinfo import Mount
+from poolproof.facts.block import Mount
 from poolproof.lab import recipe
 from poolproof.lab.apt import AptSource
 from poolproof.layers import existing, tree

@@ -7,8 +7,8 @@ from poolproof.devices.model import Leaf, Volume
 from poolproof.errors import PoolproofError
 from poolproof.evidence.files import inspect
 from poolproof.evidence.model import Evidence, Target
+from poolproof.facts.block import mount_of, parse_mountinfo
 from poolproof.facts.machine import Machine, survey
-from poolproof.facts.mountinfo import mount_of, parse_mountinfo
 from poolproof.foreign.audit.context import Context
 from poolproof.foreign.audit.context import target_of as target_from_flags
 from poolproof.foreign.lint.job_groups import JobFiles

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from poolproof.devices.model import Site, Volume
-from poolproof.facts.mountinfo import Mount
-from poolproof.facts.versions import ProgramVersion
+from poolproof.facts.block import Mount
+from poolproof.facts.machine import ProgramVersion
 from poolproof.hosts.base import Host
 from poolproof.layers.arguments import ANY_MOUNT_FLAGS, Vocabulary, choose, one_block, words
 from poolproof.layers.base import Layer, LayerNode, LayerPlan, StageReader, WriteBack, WriteBackForecast
