@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from poolproof.evidence.model import Account, Evidence, LeafUse
 from poolproof.foreign.audit.iostat import DiskRates
-from poolproof.load.fio.find import FoundResult
+from poolproof.load.fio.pairing import FoundResult
 from poolproof.load.outcome import Outcome
 from poolproof.rules.reported import lasted_s, moved_bytes
 from poolproof.units import format_duration, format_rate, format_size

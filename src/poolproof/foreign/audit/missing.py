@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 from poolproof.foreign.audit.context import Context
 from poolproof.foreign.audit.external_counters import counted_nothing
-from poolproof.load.fio.find import FoundResult
 from poolproof.load.fio.job import Job, JobFile
 from poolproof.load.fio.load import part_of
-from poolproof.load.fio.makers import SourceCommand
+from poolproof.load.fio.pairing import FoundResult
+from poolproof.load.fio.source_commands import SourceCommand
 from poolproof.load.outcome import Direction, Outcome, PartOutcome
 from poolproof.rules.model import Case
 from poolproof.rules.reported import ReportedDirection, parts

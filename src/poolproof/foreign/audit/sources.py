@@ -9,7 +9,7 @@ from poolproof.foreign.audit.logs import grouped, is_log, result_of_logs
 from poolproof.foreign.audit.model import Audited
 from poolproof.foreign.audit.runs import audit_run, is_run
 from poolproof.foreign.audit.texts import AuditContext, audit_text, audited, judge_result
-from poolproof.load.fio.find import FoundResult
+from poolproof.load.fio.pairing import FoundResult
 
 STDIN = "-"
 _LARGEST_TEXT_BYTES = 256 << 20

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from poolproof.load.fio.find import FoundResult
+from poolproof.load.fio.pairing import FoundResult
 from poolproof.load.fio.plain_lines import plain_lines
 from poolproof.load.outcome import Direction, Outcome, PartOutcome
 from poolproof.units import parse_size

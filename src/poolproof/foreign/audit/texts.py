@@ -14,10 +14,11 @@ from poolproof.foreign.audit.model import Audited, AuditedMetrics
 from poolproof.foreign.audit.rerun import rerun_command
 from poolproof.foreign.audit.stated_disks import Statement, find_statements, largest_above
 from poolproof.foreign.audit.tables import find_tables
-from poolproof.load.fio.find import FoundResult, find_results
+from poolproof.load.fio.find import find_results
 from poolproof.load.fio.job import render
 from poolproof.load.fio.load import load_of
-from poolproof.load.fio.makers import find_commands
+from poolproof.load.fio.pairing import FoundResult
+from poolproof.load.fio.source_commands import find_commands
 from poolproof.load.merge import whole
 from poolproof.load.outcome import Direction, Outcome
 from poolproof.rules.judge import Judgement, judge

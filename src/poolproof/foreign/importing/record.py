@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from poolproof.foreign.audit.texts import Judged
-from poolproof.load.fio.find import FoundResult
+from poolproof.load.fio.pairing import FoundResult
 from poolproof.load.outcome import Outcome
 
 _BENCH_FIO = re.compile(r"^(?P<rw>[a-z]+)-(?:iodepth-)?(?P<iodepth>\d+)-(?:numjobs-)?(?P<numjobs>\d+)$")

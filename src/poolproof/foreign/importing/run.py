@@ -18,8 +18,8 @@ from poolproof.foreign.audit.sources import Unread, files_below, read_text
 from poolproof.foreign.audit.texts import AuditContext, Judged, judge_result, judge_text
 from poolproof.foreign.importing.cells import FAMILY, ImportedRecord, place
 from poolproof.foreign.importing.record import Record, common_folder, is_bench_fio, record_of
-from poolproof.load.fio.find import FoundResult
 from poolproof.load.fio.job import Job
+from poolproof.load.fio.pairing import FoundResult
 from poolproof.load.model import Load
 from poolproof.measure.figures import figures_of
 from poolproof.metrics import MetricId

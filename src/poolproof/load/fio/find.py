@@ -1,212 +1,215 @@
-"""fio results and commands inside any text: logs, Markdown, HTML, mail, chat.
+"""Find fio results in any text: logs, Markdown, HTML, mail, chat.
 
-Each result comes with the command or job that made it, where that is there: its own printed options, or the nearest
-command or job file above that fits it. Nothing is guessed: a figure that is not in the text is None, and a result
-whose job is not there has none.
+Each result comes with the command or job file that made it, if the text has one: the options that fio printed with the
+result, or the nearest command or job file above that fits it. Nothing is guessed: a value that is not in the text is
+None, and a result without a job in the text has none.
+
+With `--status-interval` fio prints the same run again and again, each time with the values so far; only the last
+report counts. Clones that report one by one look alike, but they end at about the same time.
 """
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import lru_cache
-from typing import Literal
 
-from poolproof.load.fio.directions import in_its_directions
-from poolproof.load.fio.interim import has_grown, is_interim, last_reports
 from poolproof.load.fio.job import Job, JobFile
 from poolproof.load.fio.json_output import find_documents
-from poolproof.load.fio.makers import Lines, SourceCommand, makers_in
-from poolproof.load.fio.pairing import Printed, pair
-from poolproof.load.fio.plain_lines import plain_lines
+from poolproof.load.fio.pairing import FoundResult, pair
+from poolproof.load.fio.plain_lines import Line, plain_lines
+from poolproof.load.fio.source_commands import SourceCommand, source_commands
 from poolproof.load.fio.terse import read_terse_line
 from poolproof.load.fio.text import find_runs
-from poolproof.load.fio.text_lines import HeaderLine
 from poolproof.load.outcome import Direction, Outcome, PartOutcome
 
-Format = Literal["json", "terse", "text"]
-
 _SAME_BYTES = 0.01
-
-
-@dataclass(frozen=True)
-class FoundResult:
-    """A result, where it stands (lines from 1, both included), how it was written, and what made it.
-
-    `is_assumed`: another command in the text could have made it as well, or the command stands below.
-    """
-
-    result: Outcome
-    line: int
-    last_line: int
-    format: Format
-    made: SourceCommand | None = None
-    is_cut_off: bool = False
-    is_assumed: bool = False
+_GROWTH = 1.05  # of run time, from the first report to the last
 
 
 def find_results(text: str) -> tuple[FoundResult, ...]:
-    """Every fio result in the text, in order of lines.
-
-    A run printed in several formats counts once, as JSON; of the reports of `--status-interval` the last one counts.
-    """
+    """Return every fio result in the text, in the order of lines. A run in several formats counts once, as JSON."""
     alone = _lone_document(text)
     if alone is not None:
         return (alone,)
     numbered = plain_lines(text)
     documents, rest = _documents(numbered)
     terse, rest = _terse(rest)
-    known = documents + terse
-    found = documents + _not_among(terse, documents) + _not_among(_texts(rest), known)
+    found = [*documents, *_not_among(terse, documents), *_not_among(_texts(rest), documents + terse)]
     found.sort(key=lambda item: (item.line, item.last_line))
-    return tuple(_with_makers(found, makers_in(numbered)))
+    return pair(found, source_commands(numbered))
 
 
 def _lone_document(text: str) -> FoundResult | None:
-    """The result of a text that is one whole JSON document and nothing else, as most files of results are."""
+    """Return the result of a text that is exactly one JSON document, as most result files are."""
     if not text.lstrip().startswith("{"):
         return None
-    documents = list(find_documents(text))
-    if len(documents) != 1 or documents[0].is_cut_off:
+    documents = find_documents(text)
+    if len(documents) != 1:
         return None
     start, end = documents[0].start, documents[0].end
     if text[:start].strip() or text[end:].strip():
         return None
     first, last = text.count("\n", 0, start) + 1, text.count("\n", 0, end) + 1
-    result = replace(documents[0].result, notes=())
-    return FoundResult(result, first, last, "json", _printed_options(result, first))
+    return _found_document(documents[0].result, first, last)
 
 
-def _documents(numbered: Lines) -> tuple[list[FoundResult], Lines]:
-    """JSON documents, and the lines outside them."""
+def _found_document(result: Outcome, line: int, last_line: int, *, is_cut_off: bool = False) -> FoundResult:
+    """The jobs are those that JSON lists with their options; clones of a job are one job."""
+    printed = dict.fromkeys((job.name, tuple(job.options.items())) for job in result.parts if job.options)
+    jobs = JobFile(tuple(_cached_job(*job) for job in printed))
+    made = SourceCommand(jobs, "printed options", line) if printed else None
+    return FoundResult(replace(result, notes=()), line, last_line, "json", made, is_cut_off)
+
+
+@lru_cache(maxsize=1024)
+def _cached_job(name: str, options: tuple[tuple[str, str], ...]) -> Job:
+    """Return one job for all results that print it, so that thousands of files share its cached properties."""
+    return Job(name, dict(options))
+
+
+def _documents(numbered: Sequence[Line]) -> tuple[list[FoundResult], Sequence[Line]]:
+    """Return the JSON documents, and the lines outside them."""
     text = "\n".join(line for _, line in numbered)
     if '"fio version"' not in text:
         return [], numbered
-    starts = _line_starts(numbered)
+    starts = [0]
+    for _, line in numbered:
+        starts.append(starts[-1] + len(line) + 1)
     found: list[FoundResult] = []
     inside: set[int] = set()
     for document in find_documents(text, mend_cut_off=True):
-        first, last = _line_at(starts, document.start), _line_at(starts, max(document.start, document.end - 1))
+        first = bisect_right(starts, document.start) - 1
+        last = min(bisect_right(starts, max(document.start, document.end - 1)), len(numbered)) - 1
         inside.update(range(first, last + 1))
-        places = numbered[first][0], numbered[last][0]
-        result = replace(document.result, notes=())
-        if found and is_interim(found[-1].result, result):
+        if found and _is_interim(found[-1].result, document.result):
             found.pop()
-        found.append(FoundResult(result, *places, "json", _printed_options(result, places[0]), document.is_cut_off))
-    return found, [line for place, line in enumerate(numbered) if place not in inside]
+        lines = numbered[first][0], numbered[last][0]
+        found.append(_found_document(document.result, *lines, is_cut_off=document.is_cut_off))
+    return found, [line for at, line in enumerate(numbered) if at not in inside]
 
 
-def _line_starts(numbered: Lines) -> list[int]:
-    starts, place = [], 0
-    for _, line in numbered:
-        starts.append(place)
-        place += len(line) + 1
-    return starts
-
-
-def _line_at(starts: Sequence[int], character: int) -> int:
-    return max(0, bisect_right(starts, character) - 1)
-
-
-def _terse(numbered: Lines) -> tuple[list[FoundResult], Lines]:
-    """Terse lines, those that follow each other as one result, and the other lines."""
+def _terse(numbered: Sequence[Line]) -> tuple[list[FoundResult], Sequence[Line]]:
+    """Return the terse results, and the other lines. Terse lines with only blank lines in between are one result."""
     found: list[FoundResult] = []
-    rest: list[tuple[int, str]] = []
+    rest: list[Line] = []
+    follows = False
     for number, line in numbered:
         result = read_terse_line(line) if ";" in line else None
         if result is None:
             rest.append((number, line))
-        elif found and not any(text.strip() for line, text in rest if line > found[-1].last_line):
-            jobs = (*found[-1].result.parts, *result.parts)
-            found[-1] = replace(found[-1], result=replace(found[-1].result, parts=jobs), last_line=number)
+            follows = follows and not (line.strip() and number > found[-1].last_line)
+        elif follows:
+            before = found[-1].result
+            found[-1] = replace(found[-1], result=replace(before, parts=before.parts + result.parts), last_line=number)
         else:
             found.append(FoundResult(result, number, number, "terse"))
-    return [replace(each, result=_as_ended(each.result)) for each in found], rest
+        follows = follows or result is not None
+    return [replace(each, result=replace(each.result, parts=_last_reports(each.result.parts))) for each in found], rest
 
 
-def _as_ended(result: Outcome) -> Outcome:
-    return replace(result, parts=last_reports(result.parts))
-
-
-def _texts(numbered: Lines) -> list[FoundResult]:
-    """Normal output; of the reports of one run the last one, which begins where the first does."""
+def _texts(numbered: Sequence[Line]) -> list[FoundResult]:
+    """Return the results in normal output. Of several reports of a run, the last one with the first one's start."""
     found: list[FoundResult] = []
     pids: tuple[str, ...] = ()
     for run in find_runs(numbered):
-        line = run.first_line
-        if found and not run.headers and run.pids and run.pids == pids and has_grown(found[-1].result, run.result):
+        line, made = run.first_line, _announced(run.headers, run.result, run.first_line)
+        if found and not run.headers and run.pids and run.pids == pids and _has_grown(found[-1].result, run.result):
             before = found.pop()
-            made, line = before.made, before.line
-        else:
-            made, pids = _header_jobs(run.headers, run.result, line), run.pids
+            line, made = before.line, before.made
+        pids = run.pids
         found.append(FoundResult(run.result, line, run.last_line, "text", made))
     return found
 
 
+def _announced(headers: Sequence[Job], result: Outcome, line: int) -> SourceCommand | None:
+    """Return the jobs that fio printed before the run, with the number of clones in the result."""
+    clones = Counter[str]()
+    for part in result.parts:
+        clones[part.name] += part.clones
+    jobs = tuple(
+        Job(job.name, {**job.options, "numjobs": str(clones[job.name])} if job.name in clones else job.options)
+        for job in headers
+    )
+    return SourceCommand(JobFile(jobs), "header", line) if jobs else None
+
+
 def _not_among(results: Iterable[FoundResult], known: Sequence[FoundResult]) -> list[FoundResult]:
-    return [result for result in results if not _is_among(result, known)]
-
-
-def _is_among(result: FoundResult, known: Sequence[FoundResult]) -> bool:
-    """The same run is there in a fuller format: same names, same runtimes, bytes equal as far as they are printed."""
-    return any(_is_same_run(result.result, other.result) for other in known)
+    """Return the results that are not printed in a more detailed format too."""
+    return [each for each in results if not any(_is_same_run(each.result, other.result) for other in known)]
 
 
 def _is_same_run(result: Outcome, other: Outcome) -> bool:
-    if [job.name for job in result.parts] != [job.name for job in other.parts]:
-        return False
-    return all(
+    """True if names and runtimes are the same, and bytes as far as they are printed."""
+    return _same_names(result.parts, other.parts) and all(
         _is_same_direction(mine, theirs)
-        for job, counterpart in zip(result.parts, other.parts, strict=True)
-        for mine, theirs in zip(_directions(job), _directions(counterpart), strict=True)
+        for part, counterpart in zip(result.parts, other.parts, strict=True)
+        for mine, theirs in zip(_compared(part), _compared(counterpart), strict=True)
     )
+
+
+def _compared(part: PartOutcome) -> tuple[Direction | None, ...]:
+    """Return the directions to compare: a terse line calls reads what JSON calls mixed."""
+    return part.read or part.mixed, part.write, part.trim
 
 
 def _is_same_direction(mine: Direction | None, theirs: Direction | None) -> bool:
     if mine is None or theirs is None:
-        return mine is theirs or not (mine or theirs)
+        return mine is theirs
     if mine.runtime_ms != theirs.runtime_ms or mine.io_bytes is None or theirs.io_bytes is None:
         return False
     return abs(mine.io_bytes - theirs.io_bytes) <= _SAME_BYTES * theirs.io_bytes
 
 
-def _directions(job: PartOutcome) -> tuple[Direction | None, ...]:
-    """What is compared: a terse line calls reads what JSON calls mixed."""
-    return job.read or job.mixed, job.write, job.trim
+def _same_names(before: Sequence[PartOutcome], after: Sequence[PartOutcome]) -> bool:
+    return [part.name for part in before] == [part.name for part in after]
 
 
-def _printed_options(result: Outcome, line: int) -> SourceCommand | None:
-    """The jobs as JSON lists their options; clones of one job are one job."""
-    jobs = dict.fromkeys((job.name, tuple(job.options.items())) for job in result.parts if job.options)
-    return (
-        SourceCommand(JobFile(tuple(_same_job_again(*job) for job in jobs)), "printed options", line) if jobs else None
+def _is_interim(before: Outcome, after: Outcome) -> bool:
+    """True if the run of `after` began before `before` was printed, by fio's time stamps."""
+    if not _same_names(before.parts, after.parts) or before.timestamp_ms is None or after.timestamp_ms is None:
+        return False
+    return 0 <= after.timestamp_ms - before.timestamp_ms < max(map(_longest_ms, after.parts), default=0)
+
+
+def _has_grown(before: Outcome, after: Outcome) -> bool:
+    """True if all parts continued; for results of the same process."""
+    return _same_names(before.parts, after.parts) and all(map(_has_continued, before.parts, after.parts))
+
+
+def _last_reports(parts: Sequence[PartOutcome]) -> tuple[PartOutcome, ...]:
+    """Return the last report of each part, of reports one after the other."""
+    for width in range(1, len(parts) // 2 + 1):
+        if len(parts) % width == 0 and _are_reports(parts, width):
+            return tuple(parts[-width:])
+    return tuple(parts)
+
+
+def _are_reports(parts: Sequence[PartOutcome], width: int) -> bool:
+    """True if all parts continued from one report of `width` parts to the next, and by more than clones differ."""
+    return all(
+        (before.name, before.group, before.clones) == (after.name, after.group, after.clones)
+        and _has_continued(before, after)
+        for before, after in zip(parts, parts[width:], strict=False)
+    ) and all(
+        _longest_ms(last) >= _GROWTH * _longest_ms(first)
+        for first, last in zip(parts[:width], parts[-width:], strict=True)
     )
 
 
-@lru_cache(maxsize=1024)
-def _same_job_again(name: str, options: tuple[tuple[str, str], ...]) -> Job:
-    """One job for all results that print it: what a job keeps of its own arithmetic is kept for thousands of files."""
-    return Job(name, dict(options))
-
-
-def _header_jobs(headers: Sequence[HeaderLine], result: Outcome, line: int) -> SourceCommand | None:
-    """The jobs as fio announced them, with the number of clones that their blocks tell."""
-    clones = Counter[str]()
-    for job in result.parts:
-        clones[job.name] += job.clones
-    jobs = tuple(
-        Job(header.name, {**header.options, "numjobs": str(clones[header.name])})
-        if header.name in clones
-        else Job(header.name, header.options)
-        for header in headers
+def _has_continued(before: PartOutcome, after: PartOutcome) -> bool:
+    """True if every direction that had begun ran longer and moved at least as much."""
+    begun = before.directions
+    return bool(begun) and all(
+        name in after.directions and _is_later(early, after.directions[name]) for name, early in begun.items()
     )
-    return SourceCommand(JobFile(jobs), "header", line) if jobs else None
 
 
-def _with_makers(found: Sequence[FoundResult], makers: Sequence[SourceCommand]) -> Iterator[FoundResult]:
-    """Each result with the command or job file that made it; else with what it prints of its jobs itself."""
-    printed = [Printed(each.result, each.line, each.last_line, each.made) for each in found]
-    for each, choice in zip(found, pair(printed, makers), strict=True):
-        made = choice.made or each.made
-        result = in_its_directions(each.result, made.jobs) if made else each.result
-        yield replace(each, result=result, made=made, is_assumed=choice.is_assumed)
+def _is_later(early: Direction, late: Direction) -> bool:
+    if early.runtime_ms is None or late.runtime_ms is None or early.io_bytes is None or late.io_bytes is None:
+        return False
+    return early.runtime_ms < late.runtime_ms and early.io_bytes <= late.io_bytes
+
+
+def _longest_ms(part: PartOutcome) -> int:
+    return max((direction.runtime_ms or 0 for direction in part.directions.values()), default=0)

@@ -1,109 +1,233 @@
-"""Which command or job file of a text made which of its results.
+"""Decide which command or job file of a text made which of its results.
 
-People show a command above its result. Some tell all commands first and then all results, which go together in order;
-some show the result first. Where several commands fit, or one stands below, the choice is marked as assumed.
+People show a command above its result. Some show all commands first and then all results in the same order, some show
+the result first. If several commands fit, or the command is below the result, the pair is marked as assumed. A command
+fits if nothing in the result contradicts it: names, directions, clones, what fio printed of the job, block sizes (bytes
+over I/Os) and run times, which end at `runtime`.
 """
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
-from poolproof.load.fio.fitting import fits
-from poolproof.load.fio.makers import SourceCommand
-from poolproof.load.outcome import Outcome
+from poolproof.load.fio.job import Job, JobFile
+from poolproof.load.fio.load import load_of, part_of
+from poolproof.load.fio.source_commands import SourceCommand
+from poolproof.load.model import Load, LoadPart
+from poolproof.load.outcome import Outcome, PartOutcome
 
-_MOST_BELOW = 40  # lines between a result and a command that stands below it
+Format = Literal["json", "terse", "text"]
+
+_MOST_BELOW = 40  # lines between a result and a command below it
+_IDENTIFYING = frozenset({"filename", "directory", "size", "runtime"})
+_FEWEST_IOPS = 20  # of fewer, the whole number that fio prints is too coarse
+_ROUNDING = 0.03
+_SHORT_LAST = 0.1  # the last block of a file may be short
+_LONGER = 1.5  # a slow disk still finishes the I/O that is in flight when the time is over
+_DRAIN_MS = 10_000
 
 
 @dataclass(frozen=True)
-class Printed:
-    """A result, its first and last line, and what it prints of its own jobs."""
+class FoundResult:
+    """A result in a text: its first and last line, counted from 1, its format, and what made it.
+
+    `is_assumed`: another command in the text could have made it as well, or the command is below it.
+    """
 
     result: Outcome
     line: int
     last_line: int
-    own: SourceCommand | None
-
-
-@dataclass(frozen=True)
-class Choice:
-    """What made a result; None where nothing in the text fits."""
-
+    format: Format
     made: SourceCommand | None = None
+    is_cut_off: bool = False
     is_assumed: bool = False
 
 
-def pair(results: Sequence[Printed], makers: Sequence[SourceCommand]) -> list[Choice]:
-    """A choice for each result; both are in order of lines."""
-    if not makers:
-        return [Choice()] * len(results)
-    if _stand_first(results, makers):
-        return [_below(result, results, makers) for result in results]
-    return [_above(place, results, makers) or _below(results[place], results, makers) for place in range(len(results))]
+def pair(results: Sequence[FoundResult], commands: Sequence[SourceCommand]) -> tuple[FoundResult, ...]:
+    """Return the results with what made them: a command or job file, or else the jobs that fio printed with them.
+
+    Both are in the order of lines.
+    """
+    results_first = _are_results_first(results, commands)
+    paired = []
+    for at, result in enumerate(results):
+        above = None if results_first else _above(at, results, commands)
+        made, is_assumed = above or _below(result, results, commands, results_first=results_first)
+        made = made or result.made
+        outcome = _with_directions(result.result, made.jobs) if made else result.result
+        paired.append(replace(result, result=outcome, made=made, is_assumed=is_assumed))
+    return tuple(paired)
 
 
-def _stand_first(results: Sequence[Printed], makers: Sequence[SourceCommand]) -> bool:
-    """Each result is followed by what made it."""
-    if not results or makers[0].line <= results[0].last_line:
+def _are_results_first(results: Sequence[FoundResult], commands: Sequence[SourceCommand]) -> bool:
+    """True if each result is followed by a command that fits."""
+    if not results or not commands or commands[0].line <= results[0].last_line:
         return False
     ends = [*(result.line for result in results[1:]), float("inf")]
     return all(
-        any(result.last_line < made.line < end and _fits(result, made) for made in makers)
+        any(result.last_line < command.line < end and _fits(result, command) for command in commands)
         for result, end in zip(results, ends, strict=True)
     )
 
 
-def _above(place: int, results: Sequence[Printed], makers: Sequence[SourceCommand]) -> Choice | None:
-    """The nearest maker above that fits; of several that stand together, the one in the result's own place."""
-    result = results[place]
-    last = bisect_right([made.line for made in makers], result.line) - 1
-    nearest = next((index for index in range(last, -1, -1) if _fits(result, makers[index])), None)
+def _above(
+    at: int, results: Sequence[FoundResult], commands: Sequence[SourceCommand]
+) -> tuple[SourceCommand, bool] | None:
+    """Return the nearest command above that fits, and whether it is assumed."""
+    result = results[at]
+    last = bisect_right([command.line for command in commands], result.line) - 1
+    nearest = next((command for command in commands[last::-1] if _fits(result, command)), None) if last >= 0 else None
     if nearest is None:
         return None
-    block = _block(nearest, results, makers)
-    fitting = [made for made in block if _fits(result, made)]
-    if all(_tell_the_same(made, makers[nearest]) for made in fitting):
-        return Choice(makers[nearest])
-    return Choice(_in_order(result, results, makers, block) or makers[nearest], is_assumed=True)
+    # the commands next to it, without a result in between
+    before = max((each.line for each in results if each.line < nearest.line), default=0)
+    after = min((each.line for each in results if each.line >= nearest.line), default=0)
+    block = [command for command in commands if before < command.line <= after]
+    if all(_same_jobs(command, nearest) for command in block if _fits(result, command)):
+        return nearest, False
+    return _at_same_position(result, results, commands, block) or nearest, True
 
 
-def _tell_the_same(made: SourceCommand, other: SourceCommand) -> bool:
-    """A command that is quoted twice."""
-    mine, others = ([(job.name, job.options) for job in each.jobs.jobs] for each in (made, other))
+def _same_jobs(command: SourceCommand, other: SourceCommand) -> bool:
+    """True if a command is quoted twice."""
+    mine, others = ([(job.name, job.options) for job in each.jobs.jobs] for each in (command, other))
     return mine == others
 
 
-def _block(place: int, results: Sequence[Printed], makers: Sequence[SourceCommand]) -> list[SourceCommand]:
-    """The makers around that one with no result between them."""
-    before = max((result.line for result in results if result.line < makers[place].line), default=0)
-    after = min((result.line for result in results if result.line >= makers[place].line), default=0)
-    return [made for made in makers if before < made.line <= after]
-
-
-def _in_order(
-    result: Printed, results: Sequence[Printed], makers: Sequence[SourceCommand], block: Sequence[SourceCommand]
+def _at_same_position(
+    result: FoundResult,
+    results: Sequence[FoundResult],
+    commands: Sequence[SourceCommand],
+    block: Sequence[SourceCommand],
 ) -> SourceCommand | None:
-    """The maker in the same place among those that stand together as the result has among those below them; None where
-    their numbers differ or a pair does not fit.
+    """Return the command at the position in its block that the result has among the results below the block.
+
+    None if the numbers of commands and results differ, or a pair does not fit.
     """
-    end = min((made.line for made in makers if made.line > block[-1].line), default=float("inf"))
+    end = min((command.line for command in commands if command.line > block[-1].line), default=float("inf"))
     below = [each for each in results if block[-1].line <= each.line < end]
     if len(below) != len(block) or not all(map(_fits, below, block)):
         return None
-    return next((made for each, made in zip(below, block, strict=True) if each is result), None)
+    return next((command for each, command in zip(below, block, strict=True) if each is result), None)
 
 
-def _below(result: Printed, results: Sequence[Printed], makers: Sequence[SourceCommand]) -> Choice:
-    """The next maker, before any other result, of a result that does not tell its job itself."""
-    if result.own is not None and result.own.origin == "printed options":
-        return Choice()
+def _below(
+    result: FoundResult,
+    results: Sequence[FoundResult],
+    commands: Sequence[SourceCommand],
+    *,
+    results_first: bool,
+) -> tuple[SourceCommand | None, bool]:
+    """Return the next command that fits, before any other result, and whether it is assumed."""
+    if result.made is not None and result.made.origin == "printed options":
+        return None, False
     end = min((other.line for other in results if other.line > result.line), default=float("inf"))
     last = min(end, result.last_line + _MOST_BELOW)
-    made = next((made for made in makers if result.last_line < made.line <= last and _fits(result, made)), None)
-    if made is None or (end != float("inf") and not _stand_first(results, makers)):
-        return Choice()
-    return Choice(made, is_assumed=True)
+    below = (command for command in commands if result.last_line < command.line <= last)
+    made = next((command for command in below if _fits(result, command)), None)
+    if made is None or (end != float("inf") and not results_first):
+        return None, False
+    return made, True
 
 
-def _fits(result: Printed, made: SourceCommand) -> bool:
-    return fits(result.result, made.jobs, result.own)
+def _fits(result: FoundResult, command: SourceCommand) -> bool:
+    """True if nothing in the result contradicts the command."""
+    jobs, load, parts = command.jobs.jobs, load_of(command.jobs), result.result.parts
+    by_name = {job.name: job for job in jobs}
+    named = [part for part in parts if part.name and not part.name.startswith("group ")]
+    if not all(part.name in by_name and _has_clones(load, jobs, part.clones) for part in named):
+        return False
+    if not _fits_directions(result.result, load, jobs):
+        return False
+    for part in parts:
+        candidates = [each for each in load.parts if each.name == part.name] or list(load.parts)
+        if not (_has_variables(jobs) or _fits_blocks(part, candidates)) or not _fits_time(part, candidates):
+            return False
+    printed = result.made.jobs.jobs if result.made else ()
+    is_header = result.made is not None and result.made.origin == "header"
+    return all(_same_job(job, by_name[job.name], is_header=is_header) for job in printed if job.name in by_name)
+
+
+def _has_clones(load: Load, jobs: Sequence[Job], clones: int) -> bool:
+    """True if the jobs, or one of them, have that many clones."""
+    counts = (1, load.clones, *(part.clones for part in load.parts))
+    return clones in counts or any("$" in (job.text("numjobs") or "") for job in jobs)
+
+
+def _has_variables(jobs: Sequence[Job]) -> bool:
+    return any("$" in value for job in jobs for value in job.options.values())
+
+
+def _fits_directions(result: Outcome, load: Load, jobs: Sequence[Job]) -> bool:
+    if any("$" in (job.text("rw") or "") for job in jobs):
+        return True
+    reads = any(part.read is not None for part in result.parts)
+    writes = any(part.write is not None or part.sync is not None for part in result.parts)
+    may_read = load.reads or any(part.verifies for part in load.parts)
+    return (may_read or not reads) and (load.writes or not writes)
+
+
+def _fits_blocks(part: PartOutcome, candidates: Sequence[LoadPart]) -> bool:
+    """True if bytes over I/Os are between the smallest and the largest block."""
+    smallest = min(each.block_bytes for each in candidates) * (1 - _SHORT_LAST)
+    largest = max(each.max_block_bytes for each in candidates)
+    for direction in (part.read, part.write):
+        if direction is None or (direction.iops or 0) < _FEWEST_IOPS or not direction.bandwidth_bytes:
+            continue
+        iops = direction.iops or _FEWEST_IOPS
+        block, error = direction.bandwidth_bytes / iops, _ROUNDING + 1 / iops  # fio cuts IOPS to a whole number
+        if block * (1 + error) < smallest or block * (1 - error) > largest:
+            return False
+    return True
+
+
+def _fits_time(part: PartOutcome, candidates: Sequence[LoadPart]) -> bool:
+    """True if it did not run clearly longer than its `runtime`."""
+    limits_s = [each.runtime_s for each in candidates if each.runtime_s is not None]
+    longest_ms = max((each.runtime_ms or 0 for each in (part.read, part.write) if each), default=0)
+    is_limited = bool(limits_s) and len(limits_s) == len(candidates)
+    return not is_limited or longest_ms <= 1000 * _LONGER * max(limits_s) + _DRAIN_MS
+
+
+def _same_job(printed: Job, given: Job, *, is_header: bool) -> bool:
+    """True if a job that fio printed can be a job of the command."""
+    if _has_variables([given]):
+        return True
+    if any(printed.options.get(name, value) != value for name, value in given.options.items() if name in _IDENTIFYING):
+        return False
+    part, other = part_of(printed), part_of(given)
+    # A text may quote only some of the clones that report one by one.
+    same_clones = part.clones == other.clones or (is_header and part.clones < other.clones)
+    if "numjobs" in printed.options and not same_clones:
+        return False
+    # The engine that fio uses by default depends on the system: windowsaio, posixaio, psync, sync.
+    same_engine = "ioengine" not in given.options or printed.engine == given.engine
+    same_block = "bs" not in printed.options or part.block_bytes == other.block_bytes
+    return printed.rw == given.rw and same_engine and part.depth == other.depth and same_block
+
+
+def _with_directions(result: Outcome, jobs: JobFile) -> Outcome:
+    """Move values to the direction that the jobs show, if the text shows none or a wrong one.
+
+    A single latency line names no direction. Under `unified_rw_reporting=1`, a terse line has the sum of all directions
+    in the place of reads.
+    """
+    if not jobs.jobs or _has_variables(jobs.jobs):
+        return result
+    return replace(result, parts=tuple(_moved(part, jobs) for part in result.parts))
+
+
+def _moved(part: PartOutcome, jobs: JobFile) -> PartOutcome:
+    own = [job for job in jobs.jobs if job.name == part.name] or jobs.jobs
+    unified = [(job.text("unified_rw_reporting") or "0").strip() in ("1", "mixed") for job in own]
+    directions = list(part.directions)
+    if directions == ["read"] and all(unified):
+        return replace(part, read=None, mixed=part.read)
+    if directions != ["mixed"] or any(unified) or any(part_of(job).verifies for job in own):
+        return part
+    if all(part_of(job).reads and not part_of(job).writes for job in own):
+        return replace(part, read=part.mixed, mixed=None)
+    if all(job.rw in ("write", "randwrite") for job in own):
+        return replace(part, write=part.mixed, mixed=None)
+    return part

@@ -1,19 +1,19 @@
-"""The lines of fio's normal output, each recognised by itself and turned into figures.
+"""Parse the lines of fio's normal output, each separately.
 
-One function a kind of line; each takes the line and returns None when it is of another kind. Which job a line belongs
-to is `text.py`'s business. The words are those of show_ddir_status and its neighbours in fio's stat.c, 2.0 to 3.4x.
+There is one function for each kind of line; it returns None for any other kind. `text.py` decides which job a line
+belongs to. The words are those of show_ddir_status and its neighbours in fio's stat.c, 2.0 to 3.4x.
+
+Numbers look like `24.4k`, `23.9GiB` or `3556Mbit/s`. fio 3 writes `KiB` for 1024 and `kB` for 1000; fio 2 writes `KB`
+and means 1024 (num2str in fio's lib/num2str.c).
 """
 
-import contextlib
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TypeVar
+from functools import partial
+from typing import NamedTuple
 
-from poolproof.load.fio.printed import LARGEST, amount, number
-from poolproof.load.outcome import Direction, DiskUse, Latency
-
-Value = TypeVar("Value")
+from poolproof.load.fio.job import Job
+from poolproof.load.fio.quantity import attempt
+from poolproof.load.outcome import Direction, DiskUse, Latency, PartOutcome
 
 _DIRECTIONS = "read|write|trim|mixed"
 _JOB = re.compile(
@@ -22,7 +22,7 @@ _JOB = re.compile(
     r"\s*err=\s*(?P<error>-?\d{1,9})(?=\s*[:(])(?::\s*pid=(?P<pid>\d+))?"
 )
 _HEADER = re.compile(
-    r"^\s*(?:<(?P<host>[^>\s]+)>\s*)?(?P<name>\S.*?)\s*: \(g=\s*\d+\): rw=(?P<rw>[\w]+), "
+    r"^\s*(?:<[^>\s]+>\s*)?(?P<name>\S.*?)\s*: \(g=\s*\d+\): rw=(?P<rw>[\w]+), "
     r"bs=(?P<bs>.*?), ioengine=(?P<engine>[^,\s]+), iodepth=(?P<iodepth>\d+)"
 )
 _NEW_RATE = re.compile(
@@ -79,199 +79,223 @@ _FILLING = re.compile(
 )
 _AT_THE_CUT = re.compile(r"(?<=fio-)[\w.-]*$|(?<=samples=)\d*$|(?<=iodepth=)\d*$")
 _UNIT_NS = {"nsec": 1.0, "usec": 1e3, "msec": 1e6, "sec": 1e9}
+_NUMBER = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*([kKMGTPE]?)$")
+_AMOUNT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kKMGTPE]?)(i?)(bit|[Bb])$|\s*(0)$")
+_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5, "e": 6}
+_LARGEST = 1e24  # more than fio can count
 _SECTOR = 512
 _SAME_RATE = 0.05
 
 
-@dataclass(frozen=True)
-class JobLine:
-    """The first line of a job's block."""
-
-    name: str
-    group: int
-    jobs: int
-    error: int
-    host: str | None
-    pid: str
-
-
-@dataclass(frozen=True)
-class HeaderLine:
-    """What fio prints of a job before it starts, as options."""
-
-    name: str
-    options: Mapping[str, str]
-
-
-@dataclass(frozen=True)
-class RateLine:
-    """A direction's own line. `plain` is the base of units without an `i` in the lines that follow: 1000 or 1024."""
+class RateLine(NamedTuple):
+    """A line with the rate of a direction. `kilo`, 1000 or 1024, is the base of units without an `i` in lines below."""
 
     direction: str
-    figures: Direction
-    plain: int
+    values: Direction
+    kilo: int
 
 
-@dataclass(frozen=True)
-class LatencyLine:
-    """One of slat, clat, lat, sync."""
-
-    kind: str
-    latency: Latency
-
-
-@dataclass(frozen=True)
-class PercentileHead:
-    """The line above percentiles; `factor` turns them into nanoseconds."""
-
-    kind: str
-    factor: float
+def number(text: str) -> float:
+    """Return a count or a latency; a suffix means powers of 1000. Raises ValueError if it is not such a number."""
+    match = _NUMBER.match(text)
+    if match is None:
+        raise ValueError(f"{text!r} is not a number that fio prints")
+    return _sane(float(match[1]) * 1000.0 ** _POWERS[match[2].lower()], text)
 
 
-def job(line: str) -> JobLine | None:
+def amount(text: str, kilo: int) -> float:
+    """Return the bytes in `800GiB`, `1024.0MB` or `3556Mbit`. A unit without the `i` counts in powers of `kilo`.
+
+    Raises ValueError if it is not such an amount, or has no unit and is not 0, because it may be cut off.
+    """
+    match = _AMOUNT.match(text)
+    if match is None:
+        raise ValueError(f"{text!r} is not an amount of bytes that fio prints")
+    if match[5]:
+        return 0.0
+    factor = (1024.0 if match[3] else kilo) ** _POWERS[match[2].lower()]
+    return _sane(float(match[1]) * factor / (8 if match[4] in ("bit", "b") else 1), text)
+
+
+def _sane(value: float, text: str) -> float:
+    if abs(value) > _LARGEST:
+        raise ValueError(f"{text[:40]!r} is larger than anything that fio counts")
+    return value
+
+
+def job(line: str) -> tuple[PartOutcome, str] | None:
+    """Return the job that the first line of its block names, and its process number."""
     match = _JOB.match(line) if "(groupid=" in line else None
     if match is None:
         return None
-    jobs = max(1, int(match["jobs"]))
-    return JobLine(match["name"], int(match["group"]), jobs, int(match["error"]), match["host"], match["pid"] or "")
+    part = PartOutcome(
+        name=match["name"],
+        error=int(match["error"]),
+        clones=max(1, int(match["jobs"])),
+        host=match["host"],
+        group=int(match["group"]),
+    )
+    return part, match["pid"] or ""
 
 
-def header(line: str) -> HeaderLine | None:
+def header(line: str) -> Job | None:
+    """Return the options that fio prints of a job before it starts."""
     match = _HEADER.match(line) if "(g=" in line else None
     if match is None:
         return None
     options = {"rw": match["rw"], "ioengine": match["engine"], "iodepth": match["iodepth"]}
-    sizes = _header_sizes(match["bs"])
-    return HeaderLine(match["name"], {**options, "bs": sizes} if sizes else options)
+    sizes = attempt(_header_sizes, match["bs"])
+    return Job(match["name"], {**options, "bs": sizes} if sizes else options)
 
 
 def rate(line: str) -> RateLine | None:
-    for pattern, plain in ((_NEW_RATE, 1000), (_OLD_RATE, 1024)):
+    """Return the rate of a direction. A value that is not in fio's form (`30,1k`, translated) is None."""
+    for pattern, kilo in ((_NEW_RATE, 1000), (_OLD_RATE, 1024)):
         match = pattern.match(line)
         if match is not None:
-            return _whole_rate(match, plain)
+            moved = attempt(partial(amount, kilo=kilo), match["io"])
+            values = Direction(
+                io_bytes=None if moved is None else round(moved),
+                bandwidth_bytes=_bandwidth(match, kilo),
+                iops=attempt(number, match["iops"]),
+                runtime_ms=int(match["runtime"]),
+            )
+            is_known = (values.io_bytes, values.bandwidth_bytes, values.iops) != (None, None, None)
+            return RateLine(match["direction"], values, kilo) if is_known else None
+    return _cut_off_rate(line)
+
+
+def _cut_off_rate(line: str) -> RateLine | None:
+    """Return the rate of fio 3 in a line without its end. IOPS at the end may have lost digits, and are ignored."""
     match = _CUT_RATE.match(line)
-    return None if match is None else _cut_rate(match)
+    if match is None or not (match["bw"] or line[match.end("iops") :].lstrip().startswith(",")):
+        return None
+    bandwidth, iops = _bandwidth(match, 1000) if match["bw"] else None, attempt(number, match["iops"])
+    if iops is None or (match["bw"] and bandwidth is None):
+        return None
+    return RateLine(match["direction"], Direction(iops=iops, bandwidth_bytes=bandwidth), 1000)
 
 
-def latency(line: str) -> LatencyLine | None:
+def latency(line: str) -> tuple[str, Latency] | None:
+    """Return slat, clat, lat or sync, and its values."""
     match = _LATENCY.match(line)
-    if match is None:
-        return None
-    factor = _UNIT_NS[match["unit"]]
-    try:
-        low, high, mean, deviation = (number(match[name]) * factor for name in ("min", "max", "avg", "stdev"))
-    except ValueError:
-        return None
-    return LatencyLine(match["kind"], Latency(min_ns=low, max_ns=high, mean_ns=mean, stddev_ns=deviation))
+    values = _four(match, _UNIT_NS[match["unit"]]) if match else None
+    return (match["kind"], Latency(None, *values)) if match and values else None
 
 
-def percentile_head(line: str) -> PercentileHead | None:
+def percentile_head(line: str) -> tuple[str, float] | None:
+    """Return the kind of the percentiles in the lines below, and the nanoseconds in their unit."""
     match = _PERCENTILE_HEAD.match(line)
-    return PercentileHead(match["kind"], _UNIT_NS[match["unit"]]) if match else None
+    return (match["kind"], _UNIT_NS[match["unit"]]) if match else None
 
 
 def percentiles(line: str) -> dict[float, float]:
-    """Percentages and values in the unit of the head above; empty when the line has none."""
+    """Return percentages and values, in the unit of the head; empty if the line has none."""
     if not line.lstrip().startswith("|"):
         return {}
     found = ((float(percent), float(value)) for percent, value in _PERCENTILES.findall(line))
-    return {percent: value for percent, value in found if value < LARGEST}
+    return {percent: value for percent, value in found if value < _LARGEST}
 
 
-def sampled_rate(line: str, plain: int | None) -> Direction | None:
-    """The bandwidth that fio sampled. Without a rate line above, `KB` in capitals or a unit before spaces is fio 2."""
+def sampled_rate(line: str, kilo: int | None) -> Direction | None:
+    """Return the sampled bandwidth. Without a rate line above, capital `KB` or a unit before spaces means fio 2."""
     match = _SAMPLED_RATE.match(line)
     if match is None:
         return None
     is_old = re.search(r"\(\s*[KMG]B\s+/s", line) is not None or match["unit"] == "KB"
-    base = plain or (1024 if is_old else 1000)
-    try:
-        low, high, mean, deviation = (
-            number(match[name]) * amount("1" + match["unit"], base) for name in ("min", "max", "avg", "stdev")
-        )
-    except ValueError:
+    values = _four(match, amount("1" + match["unit"], kilo or (1024 if is_old else 1000)))
+    if values is None:
         return None
+    low, high, mean, deviation = values
     return Direction(
         bandwidth_min_bytes=low,
         bandwidth_max_bytes=high,
         bandwidth_mean_bytes=mean,
         bandwidth_stddev_bytes=deviation,
-        samples=int(match["samples"]) if match["samples"] else None,
+        samples=_samples(match),
     )
 
 
 def sampled_iops(line: str) -> Direction | None:
+    """Return the IOPS that fio sampled."""
     match = _SAMPLED_IOPS.match(line)
-    if match is None:
+    values = _four(match, 1.0) if match else None
+    if match is None or values is None:
         return None
+    low, high, mean, deviation = values
+    return Direction(iops_min=low, iops_max=high, iops_mean=mean, iops_stddev=deviation, samples=_samples(match))
+
+
+def _four(match: re.Match[str], factor: float) -> tuple[float, float, float, float] | None:
+    """Return minimum, maximum, mean and standard deviation; None if one of them is unreadable."""
     try:
-        low, high, mean, deviation = (number(match[name]) for name in ("min", "max", "avg", "stdev"))
+        low, high, mean, deviation = (number(match[name]) * factor for name in ("min", "max", "avg", "stdev"))
     except ValueError:
         return None
-    samples = int(match["samples"]) if match["samples"] else None
-    return Direction(iops_min=low, iops_max=high, iops_mean=mean, iops_stddev=deviation, samples=samples)
+    return low, high, mean, deviation
+
+
+def _samples(match: re.Match[str]) -> int | None:
+    return int(match["samples"]) if match["samples"] else None
 
 
 def cpu(line: str) -> tuple[float, float] | None:
-    """User and system share in per cent."""
+    """Return the user and the system share in percent."""
     match = _CPU.match(line)
     return (float(match["user"]), float(match["system"])) if match else None
 
 
 def depths(line: str) -> dict[str, float] | None:
+    """Return the share of I/Os at each queue depth in percent."""
     match = _DEPTHS.match(line)
     return {level: float(share) for level, share in _LEVEL.findall(match["levels"])} if match else None
 
 
 def issued(line: str) -> tuple[dict[str, int], int | None] | None:
-    """I/Os by direction, and syncs where fio counts them there."""
+    """Return the I/Os by direction, and the syncs if fio counts them here."""
     match = _ISSUED.match(line)
     if match is not None:
         counts = [int(part) for part in match["total"].split(",") if part]
-        by_direction = dict(zip(("read", "write", "trim"), counts, strict=False))
-        return by_direction, counts[3] if len(counts) > 3 else None
+        return dict(zip(("read", "write", "trim"), counts, strict=False)), counts[3] if len(counts) > 3 else None
     match = _OLD_ISSUED.match(line)
     return ({"read": int(match["r"]), "write": int(match["w"]), "trim": int(match["d"])}, None) if match else None
 
 
 def group_head(line: str) -> int | None:
-    """The number of the group whose sums follow."""
+    """Return the number of the group whose sums follow."""
     match = _GROUP_HEAD.match(line)
     return int(match["group"]) if match and len(match["group"]) < 7 else None
 
 
 def group(line: str) -> RateLine | None:
-    """A line of `Run status group`. What is cut off at its end is None."""
-    old = _OLD_GROUP.match(line)
-    if old is not None:
-        with contextlib.suppress(ValueError):
-            figures = Direction(
-                io_bytes=round(amount(old["io"], 1024)),
-                bandwidth_bytes=amount(old["bw"], 1024),
-                runtime_ms=int(old["runtime"]),
-            )
-            return RateLine(old["direction"].lower(), figures, 1024)
-    return _new_group(line)
+    """Return the sum of a direction, from a line below `Run status group`. Values cut off at its end are None."""
+    for read, pattern in ((_old_group, _OLD_GROUP), (_new_group, _NEW_GROUP)):
+        match = pattern.match(line)
+        values = attempt(partial(read, match), line) if match else None
+        if match and values:
+            return RateLine(match["direction"].lower(), values, 1000)
+    return None
 
 
-def _new_group(line: str) -> RateLine | None:
-    match = _NEW_GROUP.match(line)
-    if match is None:
-        return None
+def _old_group(match: re.Match[str], _line: str) -> Direction:
+    return Direction(
+        io_bytes=round(amount(match["io"], 1024)),
+        bandwidth_bytes=amount(match["bw"], 1024),
+        runtime_ms=int(match["runtime"]),
+    )
+
+
+def _new_group(match: re.Match[str], line: str) -> Direction:
     moved, lasted = _GROUP_IO.search(line), _GROUP_RUN.search(line)
-    try:
-        figures = Direction(
-            bandwidth_bytes=_stated_rate(match, 1000),
-            io_bytes=round(amount(moved["io"], 1000)) if moved else None,
-            runtime_ms=int(lasted["high"]) if lasted else None,
-        )
-    except ValueError:
-        return None
-    return RateLine(match["direction"].lower(), figures, 1000)
+    return Direction(
+        bandwidth_bytes=_stated_bandwidth(match, 1000),
+        io_bytes=round(amount(moved["io"], 1000)) if moved else None,
+        runtime_ms=int(lasted["high"]) if lasted else None,
+    )
 
 
 def disk(line: str) -> DiskUse | None:
+    """Return the use of a disk, from the lines below `Disk stats`."""
     match = _DISK.match(line)
     if match is None:
         return None
@@ -292,78 +316,41 @@ def version(line: str) -> str | None:
 
 
 def without_cut_number(line: str) -> str:
-    """A text's last line without a number at its end that may have lost digits, unless its form shows it whole."""
+    """Return the last line of a text without a number at its end that may have lost digits."""
     return _AT_THE_CUT.sub("", line)
 
 
 def is_filling(line: str) -> bool:
-    """A line that fio prints among those with figures, and marks of omission."""
+    """True for other lines of fio between those with values, and for marks of omission."""
     return _FILLING.match(line) is not None
 
 
-def _whole_rate(match: re.Match[str], plain: int) -> RateLine | None:
-    """A figure that is not in fio's own form (`30,1k`, which someone translated) is None; with none left, no line."""
-    moved = _read(lambda: round(amount(match["io"], plain)))
-    figures = Direction(
-        io_bytes=moved,
-        bandwidth_bytes=_read(lambda: _stated_rate(match, plain)),
-        iops=_read(lambda: number(match["iops"])),
-        runtime_ms=int(match["runtime"]),
-    )
-    is_told = moved is not None or figures.bandwidth_bytes is not None or figures.iops is not None
-    return RateLine(match["direction"], figures, plain) if is_told else None
+def _bandwidth(match: re.Match[str], kilo: int) -> float | None:
+    return attempt(lambda _: _stated_bandwidth(match, kilo), "")
 
 
-def _read(parse: Callable[[], Value]) -> Value | None:
-    try:
-        return parse()
-    except ValueError:
-        return None
+def _stated_bandwidth(match: re.Match[str], kilo: int) -> float:
+    """Return the bandwidth in bytes per second. Raises ValueError if it is unreadable.
 
-
-def _stated_rate(match: re.Match[str], plain: int) -> float:
-    """The rate in bytes per second. Of fio 3's two, `23.9GiB/s (25.6GB/s)`, the one in powers of 1000, in which
-    poolproof prints rates as well: so its reader finds the figure that the text has.
-
-    Raises:
-        ValueError: it is no rate.
+    fio 3 prints two rates, `23.9GiB/s (25.6GB/s)`. The result is the one in powers of 1000, because poolproof prints
+    rates that way too, so that a reader finds the same value in the text.
     """
-    rate = amount(_in_bytes(match["bw"]), plain)
-    other = _read(lambda: amount(_in_bytes((match.groupdict().get("decimal") or "").removesuffix("/s")), 1000))
-    if other is None:
-        return rate
-    return other if abs(other - rate) <= _SAME_RATE * rate else rate
+    first = amount(_in_bytes(match["bw"]), kilo)
+    decimal = (match.groupdict().get("decimal") or "").removesuffix("/s")
+    second = attempt(partial(amount, kilo=1000), _in_bytes(decimal))
+    return second if second is not None and abs(second - first) <= _SAME_RATE * first else first
 
 
 def _in_bytes(text: str) -> str:
-    """`679Mi` of the sum over all clients, where fio leaves the unit away, as `679MiB`."""
+    """Return `679Mi`, which fio prints in the sum over all clients, as `679MiB`."""
     return f"{text}B" if re.search(r"[kKMGT]i?$", text) else text
 
 
-def _cut_rate(match: re.Match[str]) -> RateLine | None:
-    """The line of fio 3 without its end. An IOPS that ends the line may have lost digits, and is left out."""
-    is_whole = match["bw"] is not None or match.string[match.end("iops") :].lstrip().startswith(",")
-    if not is_whole:
-        return None
-    try:
-        bandwidth = _stated_rate(match, 1000) if match["bw"] else None
-        return RateLine(match["direction"], Direction(iops=number(match["iops"]), bandwidth_bytes=bandwidth), 1000)
-    except ValueError:
-        return None
-
-
-def _header_sizes(text: str) -> str | None:
-    """`(R) 4096B-4096B, (W) …` or `4K-4K/4K-4K/4K-4K` as bytes in the form of `bs=`; None where sizes vary."""
+def _header_sizes(text: str) -> str:
+    """Return `(R) 4096B-4096B, (W) …` or `4K-4K/4K-4K/4K-4K` as bytes in the form of `bs=`; empty if sizes vary."""
     ranges = re.findall(r"([\d.]+\s?[kKMG]?i?B?)-([\d.]+\s?[kKMG]?i?B?)", text)
-    try:
-        spans = [(_header_size(low), _header_size(high)) for low, high in ranges]
-    except ValueError:
-        return None
-    if not spans or any(low != high for low, high in spans):
-        return None
-    return str(spans[0][0]) if len(set(spans)) == 1 else ",".join(str(low) for low, _ in spans)
-
-
-def _header_size(text: str) -> int:
-    """fio 2 left the `B` away."""
-    return round(amount(text if text.endswith("B") else f"{text}B", 1024))
+    spans = [[round(amount(f"{size.removesuffix('B')}B", 1024)) for size in pair] for pair in ranges]  # fio 2 has no B
+    if any(low != high for low, high in spans):
+        return ""
+    lows = [str(low) for low, _ in spans]
+    return lows[0] if len(set(lows)) == 1 else ",".join(lows)

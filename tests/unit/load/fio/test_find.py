@@ -7,8 +7,8 @@ import pytest
 
 from poolproof.load.fio.find import find_results
 from poolproof.load.fio.load import load_of, part_of
-from poolproof.load.fio.makers import find_commands, makers_in
 from poolproof.load.fio.plain_lines import plain_lines
+from poolproof.load.fio.source_commands import find_commands, source_commands
 
 CAPTURED = Path(__file__).parent / "captured"
 ETCD = (CAPTURED / "3.33-etcd.json").read_text()
@@ -67,11 +67,11 @@ def test_a_job_file_above_a_result_made_it() -> None:
     (result,) = find_results(text)
     assert result.made is not None and result.made.origin == "job file" and result.made.line == 4
     assert part_of(result.made.jobs.jobs[0]).block_bytes == 1 << 20
-    assert [made.line for made in makers_in(plain_lines(text))] == [4]
+    assert [made.line for made in source_commands(plain_lines(text))] == [4]
 
 
 def test_other_peoples_sections_are_no_job_files() -> None:
-    assert makers_in(plain_lines("[Tier 1]\nPath = /cache\nQuota = 20 %\n[x]\nname=3\n")) == []
+    assert source_commands(plain_lines("[Tier 1]\nPath = /cache\nQuota = 20 %\n[x]\nname=3\n")) == []
 
 
 def test_json_in_markdown_has_its_lines_and_its_options() -> None:

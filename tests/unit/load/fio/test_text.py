@@ -2,8 +2,8 @@
 
 import pytest
 
-from poolproof.load.fio.printed import amount, number
 from poolproof.load.fio.text import read_text
+from poolproof.load.fio.text_lines import amount, number
 from poolproof.load.outcome import Direction
 
 # The layout of fio 2.x: show_ddir_status in stat.c of fio 2.8; figures chosen so that they agree with each other.
@@ -128,5 +128,5 @@ def test_numbers_as_fio_prints_them() -> None:
     assert amount("1024.0MB", 1024) == 1 << 30
     assert amount("0", 1000) == 0
     for cut in ("81.0M", "81", "", "GiB", "1..2MiB"):
-        with pytest.raises(ValueError, match="no amount"):
+        with pytest.raises(ValueError, match="amount of bytes"):
             amount(cut, 1000)

@@ -1,0 +1,109 @@
+"""Find fio commands, also in shell scripts and prose, and job files in any text: they may have made its results."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from poolproof.load.fio.commandline import Command, read_command
+from poolproof.load.fio.job import JobFile
+from poolproof.load.fio.jobfile import read_job_file
+from poolproof.load.fio.option_names import ALL_NAMES
+from poolproof.load.fio.plain_lines import Line, plain_lines
+
+Origin = Literal["command", "job file", "printed options", "header"]
+
+_FIO_WORD = re.compile(r"\bfio\b|fio[-_.]?\d")
+_OPTION_OR_FILE = re.compile(r"\s-{1,2}[a-zA-Z]|\.(?:fio|job|ini)\b")
+_INLINE = re.compile(r"`([^`]*\bfio[^`]*)`")
+_DASHES = re.compile(r"(?<=\s)[—–−]{1,2}(?=[a-z])")  # forums turn `--` into these
+_SECTION = re.compile(r"^\s*\[[^\[\]]+\]\s*(?:[;#].*)?$")
+_SETTING = re.compile(r"^\s*([a-z][\w-]*)\s*(?:=.*)?$")
+_TYPICAL = frozenset({"rw", "readwrite", "ioengine", "bs", "blocksize", "filename", "directory", "size", "iodepth"})
+_JOB_FILE_NAME = re.compile(r"\.(?:fio|job|ini|cfg|conf|txt)$")
+_WRAPPED = re.compile(r"^\s*--[a-z]")
+_MOST_CONTINUED = 60
+_LONGEST_COMMAND = 20_000
+
+
+@dataclass(frozen=True)
+class SourceCommand:
+    """What made a result: its jobs, where they were read from, and the line.
+
+    A `header` has only direction, block size, engine and depth; `printed options` lack switches without a value.
+    """
+
+    jobs: JobFile
+    origin: Origin
+    line: int
+    text: str = ""
+
+
+def find_commands(text: str) -> tuple[Command, ...]:
+    """Return every call of fio in the text that has jobs or job files, in order."""
+    return tuple(_commands(plain_lines(text)))
+
+
+def source_commands(numbered: Sequence[Line]) -> list[SourceCommand]:
+    """Return the commands with jobs, and the job files, in the order of lines."""
+    commands = [
+        SourceCommand(command.jobs, "command", command.line, command.text)
+        for command in _commands(numbered)
+        if command.jobs.jobs
+    ]
+    return sorted([*commands, *_job_files(numbered)], key=lambda command: command.line)
+
+
+def _commands(numbered: Sequence[Line]) -> Iterator[Command]:
+    at = 0
+    while at < len(numbered):
+        number, last = numbered[at][0], at
+        while last + 1 < len(numbered) and last - at < _MOST_CONTINUED and _continues(numbered, at, last):
+            last += 1
+        joined = _DASHES.sub("--", "\n".join(text for _, text in numbered[at : last + 1]))
+        if len(joined) <= _LONGEST_COMMAND and _FIO_WORD.search(joined) and _OPTION_OR_FILE.search(joined):
+            inline = [read_command(span, number) for span in _INLINE.findall(joined)]
+            for command in inline if any(inline) else [read_command(joined, number)]:
+                if command is not None and (command.jobs.jobs or _names_job_files(command)):
+                    yield replace(command, last_line=numbered[last][0])
+        at = last + 1
+
+
+def _continues(numbered: Sequence[Line], first: int, last: int) -> bool:
+    """True if a backslash ends the line, or a fio command was wrapped and the next line starts with an option."""
+    if numbered[last][1].rstrip().endswith("\\"):
+        return True
+    return _FIO_WORD.search(numbered[first][1]) is not None and _WRAPPED.match(numbered[last + 1][1]) is not None
+
+
+def _names_job_files(command: Command) -> bool:
+    return bool(command.files) and all(_JOB_FILE_NAME.search(name) for name in command.files)
+
+
+def _job_files(numbered: Sequence[Line]) -> Iterator[SourceCommand]:
+    at = 0
+    while at < len(numbered):
+        first, (at, is_job_file) = at, _end_of_sections(numbered, at)
+        if is_job_file:
+            text = "\n".join(line for _, line in numbered[first:at])
+            jobs = read_job_file(text, first_line=numbered[first][0]).jobs
+            if jobs.jobs:
+                yield SourceCommand(jobs, "job file", numbered[first][0], text)
+
+
+def _end_of_sections(numbered: Sequence[Line], first: int) -> tuple[int, bool]:
+    """Return the index after the sections that start at `first`, and whether they are a fio job file."""
+    end = first + 1
+    if not _SECTION.match(numbered[first][1]):
+        return end, False
+    settings: set[str] = set()
+    for at in range(first, len(numbered)):
+        line = numbered[at][1]
+        setting = _SETTING.match(line)
+        if setting is not None and setting[1] in ALL_NAMES:
+            settings.add(setting[1])
+        elif line.strip() and not _SECTION.match(line) and line.lstrip()[0] not in "#;":
+            break
+        if line.strip():
+            end = at + 1
+    return end, len(settings) >= 2 and bool(settings & _TYPICAL)
