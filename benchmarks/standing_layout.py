@@ -9,7 +9,7 @@ from poolproof.campaign.model import Campaign
 from poolproof.hosts.local import LocalHost
 from poolproof.measure.plan import BuildDirectories, make_plan, plan_one
 from poolproof.provision.apply import apply
-from poolproof.provision.directories import RAM_FILES, directory_steps, new_label, owner_of
+from poolproof.provision.directories import RAM_FILES, directory_steps, owner_of
 from poolproof.provision.journal import Journal
 from poolproof.provision.undo import complain, undo_all
 
@@ -21,7 +21,7 @@ def standing(campaign: Campaign, folder: Path) -> Iterator[Path]:
     Raises:
         PoolproofError: it can't be built, or something of it could not be taken down.
     """
-    host, label = LocalHost(), new_label()
+    host, label = LocalHost(), secrets.token_hex(4)
     own = BuildDirectories(label, f"{folder}/poolproof-{label}", f"{RAM_FILES}/poolproof-{label}")
     plan = make_plan(campaign, host, own, secrets.randbelow(2**31), frozenset())
     journal = Journal(folder / "journal.jsonl")

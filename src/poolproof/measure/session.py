@@ -29,7 +29,7 @@ from poolproof.measure.plan import (
     make_plan,
     plan_layouts,
 )
-from poolproof.provision.directories import RAM_FILES, directory_steps, new_label, owner_of, real_directory
+from poolproof.provision.directories import RAM_FILES, directory_steps, owner_of, real_directory
 from poolproof.provision.layout import LayoutPlan, gather_facts
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.model import RunLab, RunRecord
@@ -72,7 +72,7 @@ def open_session(request: RunRequest, tell: Tell) -> Iterator[Session]:
 
     Raises a PoolproofError if the host can't be reached or can't build the campaign, or the campaign has a mistake.
     """
-    label = new_label()
+    label = secrets.token_hex(4)
     with _reach(request, label, tell) as reached:
         work = real_directory(reached.host, request.work).rstrip("/")
         directories = BuildDirectories(label, f"{work}/poolproof-{label}", f"{RAM_FILES}/poolproof-{label}")

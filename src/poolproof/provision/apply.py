@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 
 from poolproof.errors import BuildError, CommandError, GuardError
-from poolproof.hosts.base import FileMissing, Host, host_named
+from poolproof.hosts.base import Host, host_named, text_of
 from poolproof.process import CommandFailed
 from poolproof.provision.journal import Journal
 from poolproof.steps import Step, path_on
@@ -32,9 +32,10 @@ def apply(
 ) -> None:
     """Run the steps in order. `identity_check`: by device, a command to run before each step that writes to it.
 
+    `may_overwrite`: the devices that steps may write to, as `path_on` writes them.
+
     Raises:
-        GuardError: a step would write to a device that is not in `may_overwrite`, or that is now a different device;
-            nothing of that step was run.
+        GuardError: a step would write to another device, or to one that was replaced; nothing of that step was run.
         BuildError: a step failed or hung; the steps before it are done and in the journal.
         HostError: a step names a host that the run does not have.
     """
@@ -80,7 +81,7 @@ def _guard(step: Step, may_overwrite: frozenset[str]) -> None:
 
 def _run_step(step: Step, host: Host) -> None:
     try:
-        if step.unless and _exists(step.unless, host):
+        if step.unless and host.run(("test", "-e", step.unless), timeout_s=_QUERY_LIMIT_S, check=False).returncode == 0:
             return
         _run_patiently(step, host)
         if step.await_file is not None:
@@ -91,10 +92,6 @@ def _run_step(step: Step, host: Host) -> None:
         raise BuildError(f"could not {step.title}: `{step.argv[0]}`: {output}{_log_text(step, host)}", hint) from None
     except CommandError as error:
         raise BuildError(f"could not {step.title}: {error.message}{_log_text(step, host)}", error.hint) from None
-
-
-def _exists(path: str, host: Host) -> bool:
-    return host.run(("test", "-e", path), timeout_s=_QUERY_LIMIT_S, check=False).returncode == 0
 
 
 def _run_patiently(step: Step, host: Host) -> None:
@@ -130,10 +127,5 @@ def _await_file(path: str, host: Host, timeout_s: float) -> None:
 
 
 def _log_text(step: Step, host: Host) -> str:
-    if step.log is None:
-        return ""
-    try:
-        text = host.read(step.log).strip()
-    except FileMissing:
-        return ""
+    text = text_of(host, step.log).strip() if step.log else ""
     return f"; its log: {text}" if text else ""

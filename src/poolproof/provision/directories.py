@@ -3,7 +3,6 @@
 A crashed run can be found by that file, and its journal with it.
 """
 
-import secrets
 import socket
 from pathlib import Path
 
@@ -12,7 +11,7 @@ import msgspec
 from poolproof.devices.model import Site
 from poolproof.errors import HostError
 from poolproof.facts.machine import Machine, mark_of
-from poolproof.hosts.base import FileMissing, Host
+from poolproof.hosts.base import Host, text_of
 from poolproof.hosts.local import LocalHost
 from poolproof.steps import Step, UndoTree
 
@@ -58,27 +57,17 @@ def name_owner(state_dir: str, owner: StateOwner) -> Step:
 def read_owner(state_dir: str, host: Host) -> StateOwner | None:
     """Return the owner of a state directory; None if there is no such file in this schema."""
     try:
-        owner = msgspec.json.decode(host.read(f"{state_dir}/{FILE}"), type=StateOwner)
-    except (FileMissing, msgspec.DecodeError):
+        owner = msgspec.json.decode(text_of(host, f"{state_dir}/{FILE}"), type=StateOwner)
+    except msgspec.DecodeError:
         return None
     return owner if owner.schema == SCHEMA else None
 
 
 def directory_steps(site: Site, owner: StateOwner, *, with_ram: bool) -> tuple[Step, ...]:
     """Return the steps that create the run's directories, for its user only, and name the run in the first one."""
-    steps = [_make_directory(site.state_dir), name_owner(site.state_dir, owner)]
-    if with_ram:
-        steps.append(_make_directory(site.ram_dir))
-    return tuple(steps)
-
-
-def _make_directory(path: str) -> Step:
-    return Step(f"make {path}", ("mkdir", "-m", "0711", path), UndoTree(path))
-
-
-def new_label() -> str:
-    """Return a new short name for a run."""
-    return secrets.token_hex(4)
+    paths = (site.state_dir, site.ram_dir) if with_ram else (site.state_dir,)
+    first, *more = (Step(f"make {path}", ("mkdir", "-m", "0711", path), UndoTree(path)) for path in paths)
+    return (first, name_owner(site.state_dir, owner), *more)
 
 
 def site_of(machine: Machine, label: str, state_dir: str, ram_dir: str, *, is_here: bool) -> Site:
@@ -101,8 +90,7 @@ def site_of(machine: Machine, label: str, state_dir: str, ram_dir: str, *, is_he
 def real_directory(host: Host, path: str) -> str:
     """Return the work directory without symbolic links, as it appears in the kernel's mount table.
 
-    Raises:
-        HostError: as `existing_directory`, or its name has a space or a backslash, which the mount table escapes.
+    Raises a HostError if it does not exist, or its name has a space or a backslash, which the mount table escapes.
     """
     real = existing_directory(host, path, instead=_ANOTHER)
     if any(character.isspace() or character == "\\" for character in real):

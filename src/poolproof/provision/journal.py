@@ -17,7 +17,7 @@ SCHEMA = 1
 
 
 class Change(msgspec.Struct, frozen=True, tag="change", tag_field="line"):
-    """A change that was about to be made, and its undo. `host`: where; empty or absent: the run's one host."""
+    """A change that was about to be made, and its undo. `host`: where; empty or absent: the run's main host."""
 
     number: int
     title: str

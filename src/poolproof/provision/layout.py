@@ -95,9 +95,7 @@ def gather_facts(host: Host, campaign: Campaign, nodes: Collection[Node], state_
 def plan_layout(layout: Layout, node: Node, context: PlanningContext) -> LayoutPlan:
     """Return the plan of one layout; a pure function of the campaign and the host's facts.
 
-    Raises:
-        GuardError: a disk may not be overwritten.
-        HostError: the host can't build the layout.
+    Raises a GuardError if a disk may not be overwritten, and a HostError if the host can't build the layout.
     """
     added, numbers = _plan_added(node, {}, context)
     volumes = {name: plan.volume for name, plan in added.items()}
@@ -139,11 +137,12 @@ def _built_volumes(core: LayoutPlan) -> dict[str, Volume]:
 def _plan_added(
     node: Node, built: Mapping[str, Volume], context: PlanningContext
 ) -> tuple[dict[str, DevicePlan], tuple[int, ...]]:
-    """The devices of the layout that are not built yet, by name, and the loop numbers that they may use."""
+    """Return the devices of the layout that are not built yet, by name, and the loop numbers that they may use."""
     host = context.facts
     by_name = {device.name: device for device in context.campaign.devices}
     added = [by_name[name] for name in devices(node) if name not in built]
-    numbers = _free_loops(host.loops, len(added))
+    used = {loop.number for loop in host.loops}
+    numbers = tuple(islice((number for number in count() if number not in used), len(added)))
     facts = DeviceFacts(numbers, host.nbds, host.below_state, host.disks, context.permitted)
     plans = plan_devices(added, context.site, facts)
     return {device.name: plan for device, plan in zip(added, plans, strict=True)}, numbers
@@ -163,7 +162,7 @@ def _naming_devices(layout: Layout, volumes: Mapping[str, Volume]) -> Iterator[N
 
 
 def _disks(host: Host, campaign: Campaign, nodes: Collection[Node]) -> tuple[BlockFacts, ...]:
-    """Every block device of the host if the layouts use a real disk; otherwise none.
+    """Return every block device of the host if the layouts use a real disk; otherwise none.
 
     Only the disks in use are examined: that wakes sleeping disks, and is slow on a remote host.
     """
@@ -174,23 +173,18 @@ def _disks(host: Host, campaign: Campaign, nodes: Collection[Node]) -> tuple[Blo
 
 
 def _directory_of(campaign: Campaign, host: Host, path: str, loops: tuple[LoopFacts, ...]) -> Volume:
+    """Return an existing directory as a volume: its leaves are the block devices of its file system."""
     using = (layout for layout in campaign.layouts if path in layout.expression.text)
     with located_at(next((layout.expression.origin for layout in using), "")):
-        return _directory(host, path, loops)
-
-
-def _directory(host: Host, path: str, loops: tuple[LoopFacts, ...]) -> Volume:
-    """An existing directory as a volume: its leaves are the block devices of its file system."""
-    try:
-        real = existing_directory(host, path)
-        check_writable(host, real)
-    except HostError as error:
-        raise error.concerning(path) from None
-    try:
-        free = host.run(["stat", "--file-system", "--format=%a %S", real], timeout_s=_LIMIT_S).stdout.split()
-        found = device_under(host, real)
-    except CommandError:
-        raise HostError(f"the directory {path} has disappeared", f"ls -ld {path}").concerning(path) from None
+        try:
+            real = existing_directory(host, path)
+            check_writable(host, real)
+            free = host.run(["stat", "--file-system", "--format=%a %S", real], timeout_s=_LIMIT_S).stdout.split()
+            found = device_under(host, real)
+        except HostError as error:
+            raise error.concerning(path) from None
+        except CommandError:
+            raise HostError(f"the directory {path} has disappeared", f"ls -ld {path}").concerning(path) from None
     leaves = tuple(
         Leaf(below.device, f"/dev/{below.device}", below.counter, _below_loop(host, below, loops)) for below in found
     )
@@ -198,20 +192,15 @@ def _directory(host: Host, path: str, loops: tuple[LoopFacts, ...]) -> Volume:
 
 
 def _below_loop(host: Host, device: Below, loops: tuple[LoopFacts, ...]) -> Below | None:
-    """The disk that holds the file behind a loop device."""
+    """Return the disk that holds the file behind a loop device."""
     backing = next((loop.backing_file for loop in loops if f"loop{loop.number}" == device.device), None)
     return _only(device_under(host, _parent(backing))) if backing else None
 
 
 def _only(found: tuple[Below, ...]) -> Below | None:
-    """The one disk below, or None if there are several: then no single disk counts all bytes."""
+    """Return the one disk below; None if there are several, because then no single disk counts all bytes."""
     return found[0] if len(found) == 1 else None
 
 
 def _parent(path: str) -> str:
     return path.rpartition("/")[0] or "/"
-
-
-def _free_loops(loops: tuple[LoopFacts, ...], needed: int) -> tuple[int, ...]:
-    used = {loop.number for loop in loops}
-    return tuple(islice((number for number in count() if number not in used), needed))

@@ -40,14 +40,13 @@ another machine; lost: no journal leads to it; failed: it could not be cleaned u
 class StateDirectory:
     """The directory of one run on a host. `user`: the name of its owner; `is_mine`: that is our user there.
 
-    `is_mounted`: something is mounted in it. `is_elsewhere`: it is not in the work directory, only its mounts led to
-    it. `owner`: None if no file in it names its run.
+    `is_elsewhere`: it is not in the work directory, only its mounts led to it. `owner`: None if no file in it names its
+    run.
     """
 
     path: str
     user: str
     is_mine: bool
-    is_mounted: bool
     is_elsewhere: bool
     owner: StateOwner | None
 
@@ -95,7 +94,7 @@ def state_directories(host: Host, work: str | None) -> tuple[StateDirectory, ...
     own, *lines = listed.split("\n")
     rows = [row.groups() for row in map(_LISTED.fullmatch, lines) if row]
     return tuple(
-        StateDirectory(path, user, uid == own, path in mounted, _parent(path) != work, read_owner(path, host))
+        StateDirectory(path, user, uid == own, _parent(path) != work, read_owner(path, host))
         for uid, user, path in rows
         if path in mounted or _parent(path) == work
     )

@@ -1,17 +1,22 @@
-"""Undo changes on their hosts, newest first, each only if it still concerns what poolproof made, with time limits."""
+"""Undo changes on their hosts, newest first, each only if it still concerns what poolproof made, with time limits.
+
+Before that, wait for commands of a killed poolproof that still run: their changes are made only when they end.
+"""
 
 import contextlib
+import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import PurePath
 
 from poolproof.errors import BuildError, CommandError, HostError
-from poolproof.hosts.base import FileMissing, Host, host_named
+from poolproof.hosts.base import Host, host_named, text_of
 from poolproof.provision.journal import Change, Journal
-from poolproof.provision.unfinished import await_unfinished
-from poolproof.steps import Holds, Undo, UndoCommand, UndoDaemon, UndoPrograms, UndoTree
+from poolproof.steps import Holds, Undo, UndoCommand, UndoDaemon, UndoPrograms, UndoTree, in_background
 
+UNFINISHED_LIMIT_S = 60.0
 _POLL_S = 0.1
 _QUERY_LIMIT_S = 60.0  # a busy machine answers late
 _COMMAND_LIMIT_S = 20.0
@@ -21,6 +26,11 @@ read -r marker
 set -- $(grep -lxF -e "$(printf '%s\n' "$@")" /proc/[0-9]*/comm 2>/dev/null | sed 's/comm$/cmdline/')
 [ $# -gt 0 ] && printf '%s\n' "$marker" | grep -alF -f - "$@" 2>/dev/null | cut -d / -f 3
 true"""
+_MOST_WORDS_BEFORE = 3  # an interpreter with an option, or sudo -n
+_SCAN = "head -v -c 65536 /proc/[0-9]*/cmdline 2>/dev/null; true"
+_COMMAND_LINE = re.compile(r"^==> /proc/(\d+)/cmdline <==\n(.*?)(?=\n==> /proc/|\Z)", re.DOTALL | re.MULTILINE)
+
+Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -36,7 +46,7 @@ def undo_all(
     run_host: Host,
     *,
     keep: Callable[[Change], bool] = lambda _change: False,
-    tell: Callable[[str], None] = lambda _title: None,
+    tell: Tell = lambda _title: None,
 ) -> tuple[FailedUndo, ...]:
     """Undo every outstanding change except those to `keep`. A failure does not stop it; returns the failed ones.
 
@@ -44,7 +54,14 @@ def undo_all(
     """
     failed: list[FailedUndo] = []
     changes = [change for change in journal.outstanding() if not keep(change)]
-    unfinished = dict(_await_unfinished(changes, run_host, tell))
+    unfinished: dict[int, str] = {}
+    for name in dict.fromkeys(change.host for change in changes):
+        try:
+            host = host_named(run_host, name)
+        except HostError:
+            continue  # reported for each of its changes
+        there = [change for change in changes if change.host == name]
+        unfinished |= await_unfinished(there, partial(_is_made, host), host, tell=tell)
     for change in changes:
         tell(f"undo: {change.title}")
         reason = unfinished.get(change.number) or _needed_by(failed, change) or _undo_change(change, run_host)
@@ -60,7 +77,15 @@ def undo_all(
 def undo_one(undo: Undo, host: Host) -> str | None:
     """Undo one change without the journal. Returns the reason if it failed, otherwise None."""
     try:
-        return _undo(undo, host)
+        match undo:
+            case UndoCommand():
+                return _undo_command(undo, host)
+            case UndoDaemon():
+                return _end_daemon(undo, host)
+            case UndoPrograms():
+                return _end_programs(undo, host)
+            case UndoTree():
+                return _remove_tree(undo, host)
     except CommandError as error:
         return error.message
 
@@ -74,18 +99,60 @@ def complain(failed: tuple[FailedUndo, ...], run: str) -> None:
         )
 
 
-def _await_unfinished(
-    changes: Sequence[Change], run_host: Host, tell: Callable[[str], None]
-) -> Iterator[tuple[int, str]]:
-    """Yield the number of each change whose command still runs after the wait, and the reason to report."""
-    for name in dict.fromkeys(change.host for change in changes):
-        try:
-            host = host_named(run_host, name)
-        except HostError:
-            continue  # reported for each of its changes
-        there = [change for change in changes if change.host == name]
-        for late in await_unfinished(there, partial(_is_made, host), host, tell=tell):
-            yield late.change.number, f"process {late.pid} is still making it"
+def await_unfinished(
+    changes: Sequence[Change],
+    is_made: Callable[[Change], bool],
+    host: Host,
+    *,
+    limit_s: float | None = None,
+    tell: Tell = lambda _title: None,
+) -> dict[int, str]:
+    """Wait until no change is unfinished. Returns why not, by the number of each change that still is at the limit.
+
+    A change is unfinished while a process with its command line runs and `is_made` is false: a daemon keeps its command
+    line as long as it lives. A command that ended without making its change is not waited for.
+    """
+    deadline = time.monotonic() + (UNFINISHED_LIMIT_S if limit_s is None else limit_s)
+    reported: set[str] = set()
+    while True:
+        running = _command_lines(host)
+        found = [
+            (change, pid)
+            for change in changes
+            for pid, argv in running.items()
+            if _makes(argv, change) and not is_made(change)
+        ]
+        if not found or time.monotonic() > deadline:
+            return {change.number: f"process {pid} is still making it" for change, pid in found}
+        for change, pid in found:
+            if pid not in reported:
+                tell(f"wait for process {pid} to end: {change.title}")
+                reported.add(pid)
+        time.sleep(_POLL_S)
+
+
+def _command_lines(host: Host) -> dict[str, list[str]]:
+    """Return the command lines of all processes by pid; empty if the scan fails, which must not prevent an undo."""
+    try:
+        output = host.run(["sh", "-c", _SCAN], timeout_s=_COMMAND_LIMIT_S, check=False).stdout
+    except CommandError:
+        return {}
+    return {pid: text.rstrip("\0").split("\0") for pid, text in _COMMAND_LINE.findall(output)}
+
+
+def _makes(argv: Sequence[str], change: Change) -> bool:
+    """True if the command line is that of the change, or of the daemon that the change starts."""
+    started = in_background(change.argv)
+    return _runs(argv, change.argv) or (started is not None and _runs(argv, started))
+
+
+def _runs(argv: Sequence[str], command: Sequence[str]) -> bool:
+    """True if the command line runs the command; if that is a script, its interpreter comes first."""
+    program, *rest = command
+    first = argv[: len(argv) - len(rest)]
+    if not first or list(argv[len(first) :]) != rest:
+        return False
+    return len(first) <= _MOST_WORDS_BEFORE and PurePath(first[-1]).name == PurePath(program).name
 
 
 def _is_made(host: Host, change: Change) -> bool:
@@ -101,7 +168,7 @@ def _is_made(host: Host, change: Change) -> bool:
 
 
 def _needed_by(failed: Sequence[FailedUndo], change: Change) -> str | None:
-    """A directory must stay if a failed undo has its pid file or image in it."""
+    """Return why a directory must stay: a failed undo has its pid file or image in it."""
     if not isinstance(change.undo, UndoTree):
         return None
     path = f"{change.undo.path}/"
@@ -115,18 +182,6 @@ def _undo_change(change: Change, run_host: Host) -> str | None:
     except HostError as error:
         return error.message
     return undo_one(change.undo, host)
-
-
-def _undo(undo: Undo, host: Host) -> str | None:
-    match undo:
-        case UndoCommand():
-            return _undo_command(undo, host)
-        case UndoDaemon():
-            return _end_daemon(undo, host)
-        case UndoPrograms():
-            return _end_programs(undo, host)
-        case UndoTree():
-            return _remove_tree(undo, host)
 
 
 def _undo_command(undo: UndoCommand, host: Host) -> str | None:
@@ -143,12 +198,9 @@ def _undo_command(undo: UndoCommand, host: Host) -> str | None:
         return None
     if undo.last_resort:
         reason = _attempt(undo.last_resort, host)
-    return f"`{_shown(undo.argv)}`: {reason or 'no effect'}" if _holds(undo.only_if, host) else None
-
-
-def _shown(argv: tuple[str, ...]) -> str:
-    """The command on one line, without the text of a script."""
-    return " ".join(("sh", "…", *argv[3:]) if argv[:2] == ("sh", "-c") else argv)
+    # the command on one line, without the text of a script
+    shown = " ".join(("sh", "…", *undo.argv[3:]) if undo.argv[:2] == ("sh", "-c") else undo.argv)
+    return f"`{shown}`: {reason or 'no effect'}" if _holds(undo.only_if, host) else None
 
 
 def _attempt(argv: tuple[str, ...], host: Host) -> str:
@@ -163,31 +215,24 @@ def _attempt(argv: tuple[str, ...], host: Host) -> str:
 def _holds(condition: Holds, host: Host) -> bool:
     if not condition.text:
         return host.run(("test", "-e", condition.path), timeout_s=_QUERY_LIMIT_S, check=False).returncode == 0
-    try:
-        return condition.text in host.read(condition.path)
-    except FileMissing:
-        return False
+    return condition.text in text_of(host, condition.path)
 
 
 def _end_programs(undo: UndoPrograms, host: Host) -> str | None:
+    left: Sequence[str] = ()
     for signal in ("TERM", "KILL"):
-        deadline = time.monotonic() + _GRACE_S
         left = _processes_of(undo, host)
         for pid in left:
             _signal(signal, pid, host)
-        while left and (left := _processes_of(undo, host)):
-            if time.monotonic() > deadline:
-                break
-            time.sleep(_POLL_S / 2)
-        if not left:
+        if not left or _await(lambda: not _processes_of(undo, host)):
             return None
     return f"process {', '.join(left)} does not end"
 
 
-def _processes_of(undo: UndoPrograms, host: Host) -> tuple[str, ...]:
+def _processes_of(undo: UndoPrograms, host: Host) -> list[str]:
     """The marker comes on standard input, so that the shell that searches for it does not find itself."""
     argv = ["sh", "-c", _FIND_PROGRAMS, "sh", *undo.programs]
-    return tuple(host.run(argv, stdin=f"{undo.marker}\n", timeout_s=_COMMAND_LIMIT_S, check=False).stdout.split())
+    return host.run(argv, stdin=f"{undo.marker}\n", timeout_s=_COMMAND_LIMIT_S, check=False).stdout.split()
 
 
 def _end_daemon(undo: UndoDaemon, host: Host) -> str | None:
@@ -196,19 +241,23 @@ def _end_daemon(undo: UndoDaemon, host: Host) -> str | None:
         return None
     for signal in ("TERM", "KILL"):
         _signal(signal, pid, host)
-        deadline = time.monotonic() + _GRACE_S
-        while time.monotonic() < deadline:
-            if not _is_running(pid, undo.marker, host):
-                return None
-            time.sleep(_POLL_S / 2)
+        if _await(lambda: not _is_running(pid, undo.marker, host)):
+            return None
     return f"process {pid} does not end"
 
 
+def _await(is_over: Callable[[], bool]) -> bool:
+    """Wait at most 5 s until it is over. Returns False if it is not."""
+    deadline = time.monotonic() + _GRACE_S
+    while not is_over():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(_POLL_S / 2)
+    return True
+
+
 def _pid_of(undo: UndoDaemon, host: Host) -> str | None:
-    try:
-        pid = host.read(undo.pidfile).strip()
-    except FileMissing:
-        return None
+    pid = text_of(host, undo.pidfile).strip()
     return pid if pid.isdigit() and _is_running(pid, undo.marker, host) else None
 
 

@@ -10,8 +10,7 @@ import pytest
 
 from poolproof.hosts.local import LocalHost
 from poolproof.provision.journal import Change, Journal
-from poolproof.provision.undo import undo_all
-from poolproof.provision.unfinished import await_unfinished
+from poolproof.provision.undo import await_unfinished, undo_all
 from poolproof.steps import Holds, Step, UndoCommand, UndoTree, daemon
 
 HOST = LocalHost()
@@ -68,7 +67,7 @@ def test_a_script_is_known_by_its_own_words_after_its_interpreter(tmp_path: Path
     argv = ("slowly", *orphan.argv[4:])
     orphan.argv = (str(script), *argv[1:])
     with orphan.running():
-        assert await_unfinished([orphan.change(argv)], has_landed, HOST, tell=orphan.told) == ()
+        assert await_unfinished([orphan.change(argv)], has_landed, HOST, tell=orphan.told) == {}
     assert orphan.titles and orphan.made.exists()
 
 
@@ -76,14 +75,14 @@ def test_a_daemon_is_waited_for_after_the_shell_that_started_it(tmp_path: Path) 
     orphan = Orphan(tmp_path)
     with orphan.running():
         change = orphan.change(daemon(orphan.argv, str(tmp_path / "log")))
-        assert await_unfinished([change], has_landed, HOST, tell=orphan.told) == ()
+        assert await_unfinished([change], has_landed, HOST, tell=orphan.told) == {}
     assert orphan.titles and orphan.made.exists()
 
 
 def test_what_still_runs_at_the_limit_is_named_and_its_change_stays_in_the_journal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("poolproof.provision.unfinished.LIMIT_S", 0.2)
+    monkeypatch.setattr("poolproof.provision.undo.UNFINISHED_LIMIT_S", 0.2)
     orphan, journal = Orphan(tmp_path), Journal(tmp_path / "journal.jsonl")
     journal.record(Step("make it", orphan.argv, UndoTree(str(orphan.made))))
     with orphan.running():
@@ -100,7 +99,7 @@ def test_what_still_runs_at_the_limit_is_named_and_its_change_stays_in_the_journ
 def test_the_process_of_another_is_not_waited_for(tmp_path: Path, argv: tuple[str, ...]) -> None:
     orphan = Orphan(tmp_path)
     with orphan.running():
-        assert await_unfinished([orphan.change(argv)], has_landed, HOST, limit_s=0, tell=orphan.told) == ()
+        assert await_unfinished([orphan.change(argv)], has_landed, HOST, limit_s=0, tell=orphan.told) == {}
     assert orphan.titles == []
 
 
@@ -108,4 +107,4 @@ def test_a_daemon_that_stands_is_not_waited_for(tmp_path: Path) -> None:
     orphan = Orphan(tmp_path)
     stands = Change(1, "serve", orphan.argv, UndoCommand(("true",), Holds(str(tmp_path), "")))
     with orphan.running():
-        assert await_unfinished([stands], lambda _change: True, HOST, limit_s=0) == ()
+        assert await_unfinished([stands], lambda _change: True, HOST, limit_s=0) == {}
