@@ -33,8 +33,7 @@ from poolproof.measure.series import series_text
 from poolproof.measure.stuck import FioStuck
 from poolproof.measure.window import FioRun, gathered, window_of
 from poolproof.results.runs.live import LiveNotes
-from poolproof.results.runs.model import Trial
-from poolproof.results.runs.trial_evidence import trial_evidence
+from poolproof.results.runs.model import Trial, trial_evidence
 from poolproof.rules.judge import judge
 from poolproof.rules.model import Case, Finding
 

@@ -14,8 +14,7 @@ from poolproof.provision.directories import SCHEMA as OWNER_SCHEMA
 from poolproof.provision.directories import StateOwner
 from poolproof.provision.journal import SCHEMA as JOURNAL_SCHEMA
 from poolproof.provision.journal import Change, Undone
-from poolproof.results.runs.model import SCHEMA, RunRecord, Trial
-from poolproof.results.runs.trial_evidence import TrialEvidence
+from poolproof.results.runs.model import SCHEMA, RunRecord, Trial, TrialEvidence
 
 from .pages import DOCS, documented, keys_of_type, optional_parents
 

@@ -25,7 +25,7 @@ def _rows(run: LoadedRun) -> list[Row]:
         (cell.layout, cell.workload, short(limit.share), share_text(limit), how_text(limit, cell.metric))
         for cell in cells
         if cell.counts
-        if isinstance(limit := limits.get((cell.layout, cell.workload)), Limit)
+        if isinstance(limit := limits.get(cell.key), Limit)
     ]
 
 

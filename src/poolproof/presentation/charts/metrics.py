@@ -16,7 +16,7 @@ def axis_value(value: float, metric: MetricId) -> float:
 
 def figure_of(cell: Cell, metric: MetricId) -> Interval | None:
     """Return the cell's figure in any metric; None if it was not measured."""
-    return cell.figure if metric == cell.metric else mean_interval(cell.values_of(metric))
+    return cell.figure if metric == cell.metric else mean_interval(cell.values(metric))
 
 
 def drawn_of(cell: Cell, metric: MetricId) -> Interval | None:
@@ -35,7 +35,7 @@ def figure_words(cell: Cell, metric: MetricId) -> str:
         return "no figure"
     if not cell.is_unsettled:
         return interval_text(figure, metric)
-    values = cell.values_of(metric)
+    values = cell.values(metric)
     trials = f"trials {value_text(min(values), metric)} … {value_text(max(values), metric)}"
     return f"about {value_text(figure.mean, metric)} (unsettled, {trials if len(values) > 1 else 'one trial'})"
 
@@ -47,7 +47,7 @@ def intervals_text(cells: Iterable[Cell], metric: MetricId, measure: Measure) ->
     """
     asked = confidence_text(measure)
     plain = f"{100 * CONFIDENCE:g} %"
-    own = {cell.metric == metric for cell in cells if cell.values_of(metric)}
+    own = {cell.metric == metric for cell in cells if cell.values(metric)}
     if asked == plain or True not in own:
         return f"{plain} intervals"
     return f"{asked} intervals" if False not in own else f"{asked} intervals for workloads about it, {plain} for others"

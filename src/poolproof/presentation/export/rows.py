@@ -115,7 +115,7 @@ def table_of(run: LoadedRun) -> ExportTable:
     by_name = _Settings(run.campaign)
     cells = run.cells
     limits = limits_of(cells, run.bare, run.campaign)
-    rows = tuple(_row(cell, by_name, limits.get((cell.layout, cell.workload))) for cell in cells)
+    rows = tuple(_row(cell, by_name, limits.get(cell.key)) for cell in cells)
     settings = dict.fromkeys(name for row in rows for name in row.settings)
     return ExportTable(run.path, run.record, run.campaign, rows, tuple(settings))
 

@@ -29,7 +29,7 @@ _BARE_INK = "#8b949e"
 def metrics_measured(cells: Sequence[Cell]) -> tuple[MetricId, ...]:
     """Return the metrics that some cell has, the campaign's own first."""
     own = dict.fromkeys(cell.metric for cell in cells)
-    found = [metric for metric in COMPARABLE if any(cell.values_of(metric) for cell in cells)]
+    found = [metric for metric in COMPARABLE if any(cell.values(metric) for cell in cells)]
     return tuple(sorted(found, key=lambda metric: (metric not in own, COMPARABLE.index(metric))))
 
 
@@ -83,7 +83,7 @@ def cell_rows(
             "i": tile.ink,
             "f": _figure_text(cell),
             **_unsettled(cell),
-            "m": {metric: _values(cell, metric) for metric in metrics if cell.values_of(metric)},
+            "m": {metric: _values(cell, metric) for metric in metrics if cell.values(metric)},
             "t": [[trial.number, MARKS[trial.verdict], trial_text(trial)] for trial in cell.trials],
             "flows": [_flow(flow) for flow in flows(cell)],
             "charts": {chart.name: chart.rows(cell) for chart in charts_of(CellChart)},
@@ -117,7 +117,7 @@ def _values(cell: Cell, metric: MetricId) -> list[float | None]:
 
     The range is None for a single trial.
     """
-    figure, values = drawn_of(cell, metric), cell.values_of(metric)
+    figure, values = drawn_of(cell, metric), cell.values(metric)
     assert figure is not None, "called only for metrics that were measured"
     bounds: tuple[float | None, ...] = (figure.mean, figure.low, figure.high)
     if cell.is_unsettled:

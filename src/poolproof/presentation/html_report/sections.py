@@ -136,7 +136,7 @@ class LimitSection:
 def limit_section(seen: LoadedRun, cells: Sequence[Cell]) -> LimitSection:
     """Return what the page says about the limits of its cells; without rows if no disk was measured alone."""
     limits = limits_of(cells, seen.bare, seen.campaign)
-    own = [(cell, limits.get((cell.layout, cell.workload))) for cell in cells]
+    own = [(cell, limits.get(cell.key)) for cell in cells]
     known = [(cell, limit) for cell, limit in own if isinstance(limit, Limit)]
     over = [over_text(cell, limit) for cell, limit in known if limit.over]
     calibrates = seen.campaign.measure.calibrate

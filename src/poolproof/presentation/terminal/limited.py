@@ -11,17 +11,18 @@ from poolproof.campaign.calibration import calibrated_device
 from poolproof.metrics import LOWER_IS_BETTER, MetricId
 from poolproof.presentation.terminal.words import MARKS, STYLES, per_cent, value_text
 from poolproof.results.compare.reasons import in_groups
-from poolproof.results.runs.limit import LeafLimit, Limit, Place
+from poolproof.results.runs.limit import LeafLimit, Limit
+from poolproof.results.runs.model import CellKey
 from poolproof.results.runs.summary import Cell
 
 
 def print_limits(
-    console: Console, cells: Sequence[Cell], bare: Sequence[Cell], limits: Mapping[Place, Limit | str]
+    console: Console, cells: Sequence[Cell], bare: Sequence[Cell], limits: Mapping[CellKey, Limit | str]
 ) -> None:
     """Print what each disk delivered alone, then the results above that, then the cells without a limit, if any."""
     if bare:
         console.print(_disks(bare))
-    own = [(cell, limits.get((cell.layout, cell.workload))) for cell in cells]
+    own = [(cell, limits.get(cell.key)) for cell in cells]
     for line in _lines(own):
         console.print(line)
 

@@ -20,7 +20,8 @@ from poolproof.presentation.terminal.words import (
     value_text,
     which_is_better,
 )
-from poolproof.results.runs.limit import Limit, Place
+from poolproof.results.runs.limit import Limit
+from poolproof.results.runs.model import CellKey
 from poolproof.results.runs.summary import Cell, factor_to
 from poolproof.rules.model import Finding
 from poolproof.units import format_duration
@@ -41,7 +42,7 @@ def print_table(
     console: Console,
     cells: Sequence[Cell],
     baseline: str | None,
-    limits: Mapping[Place, Limit | str] = MappingProxyType({}),
+    limits: Mapping[CellKey, Limit | str] = MappingProxyType({}),
 ) -> None:
     """Print the figures of a run, then the reasons for those that are not sound.
 
@@ -60,7 +61,7 @@ def print_table(
         console.print(Text(f"\n{spent}"))
 
 
-def _table(cells: Sequence[Cell], baseline: str | None, limits: Mapping[Place, Limit | str]) -> Table:
+def _table(cells: Sequence[Cell], baseline: str | None, limits: Mapping[CellKey, Limit | str]) -> Table:
     bases = {cell.workload: cell for cell in cells if cell.layout == baseline}
     table = named_table("")
     table.add_column("figure", justify="right", no_wrap=True)
@@ -76,7 +77,7 @@ def _table(cells: Sequence[Cell], baseline: str | None, limits: Mapping[Place, L
         for cell in own:
             row = _row(cell)
             if limits:
-                row.append(_share(limits.get((cell.layout, cell.workload))))
+                row.append(_share(limits.get(cell.key)))
             if bases:
                 row.append(_factor(cell, bases.get(workload)))
             table.add_row(*row)

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 
 from poolproof.metrics import LOWER_IS_BETTER, MetricId, metric_of
-from poolproof.results.runs.groups import Group
 from poolproof.results.runs.model import Trial
+from poolproof.results.runs.summary import Group
 from poolproof.statistics.intervals import Interval
 from poolproof.verdicts import Verdict
 

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 from poolproof.metrics import LOWER_IS_BETTER, MetricId
+from poolproof.results.runs.convergence import metric_log_mean, with_extremes
 from poolproof.results.runs.loading import LoadedRun
 from poolproof.results.runs.model import CellKey
 from poolproof.results.runs.summary import Cell
-from poolproof.results.runs.uncertainty import metric_log_mean, with_extremes
 from poolproof.statistics.comparison import LogMean
 from poolproof.statistics.intervals import Interval, VariancePrior
 from poolproof.verdicts import Verdict

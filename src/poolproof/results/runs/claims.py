@@ -22,9 +22,9 @@ from poolproof.campaign.claims import (
 )
 from poolproof.evidence.model import LeafUse
 from poolproof.metrics import COMPARABLE, MetricId, metric_of
+from poolproof.results.runs.convergence import extremes_of
 from poolproof.results.runs.model import Trial
-from poolproof.results.runs.summary import Cell
-from poolproof.results.runs.uncertainty import extremes_of, metric_prior
+from poolproof.results.runs.summary import Cell, metric_prior
 from poolproof.statistics.comparison import ratio_interval
 from poolproof.statistics.intervals import Interval, VariancePrior, has_interval, mean_interval
 from poolproof.verdicts import has_values
@@ -164,7 +164,7 @@ def _range(term: CellValue, cells: _Cells) -> tuple[float, float]:
     if extremes is None:
         raise _NoValue(f"{cell.workload} on {cell.layout} is not steady ({', '.join(cell.unsteady)})")
     mean = _mean(term, cells).mean
-    lowest, highest = (_in_unit(term.name, value) for value in (extremes.lowest, extremes.highest))
+    lowest, highest = (_in_unit(term.name, value) for value in extremes)
     return min(1.0, lowest / mean), max(1.0, highest / mean)
 
 

@@ -2,18 +2,20 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from poolproof.campaign.calibration import calibrated_device
+from poolproof.metrics import METRICS
 from poolproof.results.runs.claims import ClaimResult
 from poolproof.results.runs.elimination import Elimination
-from poolproof.results.runs.limit import Limit, Place
+from poolproof.results.runs.limit import Limit
+from poolproof.results.runs.model import CellKey
 from poolproof.results.runs.summary import Cell, factor_to
 from poolproof.rules.model import Finding
-from poolproof.statistics.intervals import Interval
-from poolproof.stopping.model import NotConverged
+from poolproof.statistics.intervals import Interval, mean_interval
 
 SCHEMA = 1
 
@@ -26,20 +28,21 @@ def run_object(
     race: Elimination | None = None,
     *,
     bare: Sequence[Cell] = (),
-    limits: Mapping[Place, Limit | str] = MappingProxyType({}),
+    limits: Mapping[CellKey, Limit | str] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """Return a run as a JSON object. `verdicts` counts cells. `bare` and `limits` come from `calibrate`."""
     bases = {cell.workload: cell for cell in cells if cell.layout == baseline}
+    parts = dict.fromkeys(part for cell in cells for part in cell.seconds)
     return {
         "schema": SCHEMA,
         "run": str(path),
         "verdicts": dict(Counter(cell.verdict for cell in cells)),
         "baseline": baseline,
-        "cells": [_cell_object(cell, bases.get(cell.workload), limits) for cell in cells],
+        "cells": [_cell_object(cell, bases.get(cell.workload), limits.get(cell.key)) for cell in cells],
         "bare": [_bare_object(cell) for cell in bare],
-        "seconds": _seconds(cells),
+        "seconds": {part: sum(cell.seconds.get(part, 0.0) for cell in cells) for part in parts},
         "fixed_s": sum(cell.settling.fixed_s for cell in cells if cell.settling) or None,
-        "claims": [_claim_object(held) for held in claims],
+        "claims": [_claim_object(found) for found in claims],
         "race": None if race is None else _race_object(race),
     }
 
@@ -67,14 +70,14 @@ def _race_object(race: Elimination) -> dict[str, Any]:
     }
 
 
-def _claim_object(held: ClaimResult) -> dict[str, Any]:
+def _claim_object(found: ClaimResult) -> dict[str, Any]:
     return {
-        "claim": held.claim.claim,
-        "source": held.claim.source,
-        "expected": held.claim.text,
-        "measured": interval_object(held.measured),
-        "why": held.why,
-        "result": held.result,
+        "claim": found.claim.claim,
+        "source": found.claim.source,
+        "expected": found.claim.text,
+        "measured": _interval_object(found.measured),
+        "why": found.why,
+        "result": found.result,
     }
 
 
@@ -84,7 +87,7 @@ def _bare_object(cell: Cell) -> dict[str, Any]:
         "workload": cell.workload,
         "trials": len(cell.trials),
         "metric": cell.metric,
-        "figure": interval_object(cell.figure),
+        "figure": _interval_object(cell.figure),
         "verdict": cell.verdict,
         "findings": [finding_object(finding) for finding in cell.findings],
     }
@@ -95,76 +98,48 @@ def _limit_object(limit: Limit | str | None) -> dict[str, Any] | None:
         return None
     if isinstance(limit, str):
         return {"most": None, "share": None, "bound": None, "leaves": [], "over": "", "settled": None, "why": limit}
-    leaves = [{"device": leaf.device, "bare": leaf.bare, "load": leaf.load} for leaf in limit.leaves]
-    return {
-        "most": limit.most,
-        "share": limit.share,
-        "bound": limit.bound,
-        "leaves": leaves,
-        "over": limit.over,
-        "settled": limit.converged,
-        "why": "",
-    }
+    values = asdict(limit)
+    settled = values.pop("converged")
+    return {**values, "leaves": list(values["leaves"]), "settled": settled, "why": ""}
 
 
-def _cell_object(cell: Cell, base: Cell | None, limits: Mapping[Place, Limit | str]) -> dict[str, Any]:
-    account = cell.account
+def _cell_object(cell: Cell, base: Cell | None, limit: Limit | str | None) -> dict[str, Any]:
+    settling = cell.settling
     return {
         "layout": cell.layout,
         "workload": cell.workload,
         "state": cell.state,
         "trials": len(cell.trials),
         "metric": cell.metric,
-        "figure": interval_object(cell.figure),
-        "settled": None if cell.settling is None else cell.settling.converged,
-        "unsettled": [] if cell.settling is None else [_reason_object(each) for each in cell.settling.reasons],
+        "figure": _interval_object(cell.figure),
+        "settled": None if settling is None else settling.converged,
+        "unsettled": [] if settling is None else [asdict(each) for each in settling.reasons],
         "warmup_s": cell.warmup_s,
-        "seconds": dict(cell.seconds),
-        "disagree": None if cell.settling is None else cell.disagrees,
-        "groups": [{"mean": group.mean, "trials": group.trials} for group in cell.groups()],
-        "factor_to_baseline": interval_object(factor_to(cell, base)) if base else None,
-        "limit": _limit_object(limits.get((cell.layout, cell.workload))),
-        "iops": interval_object(cell.iops),
-        "bandwidth_bytes": interval_object(cell.bandwidth),
-        "latency_ns": dict(cell.latency_ns),
-        "sync_latency_ns": dict(cell.sync_latency_ns),
-        "account": {
-            "fio_read_bytes": account.fio_read_bytes,
-            "leaf_read_bytes": account.leaf_read_bytes,
-            "fio_write_bytes": account.fio_write_bytes,
-            "leaf_write_bytes": account.leaf_write_bytes,
-            "write_factor": account.write_factor,
-        }
-        if account
-        else None,
-        "leaves": [
-            {
-                "device": leaf.device,
-                "read_share": leaf.read_share,
-                "write_share": leaf.write_share,
-                "stored_share": leaf.stored_share,
-                "utilisation": leaf.utilisation,
-                "latency_s": leaf.latency_s,
-            }
-            for leaf in cell.leaves
-        ],
+        "seconds": cell.seconds,
+        "disagree": None if settling is None else cell.disagrees,
+        "groups": [asdict(group) for group in cell.groups()],
+        "factor_to_baseline": _interval_object(factor_to(cell, base)) if base else None,
+        "limit": _limit_object(limit),
+        "iops": _interval_object(mean_interval(cell.values("iops"))),
+        "bandwidth_bytes": _interval_object(mean_interval(cell.values("bandwidth"))),
+        "latency_ns": _percentiles(cell, "requests"),
+        "sync_latency_ns": _percentiles(cell, "syncs"),
+        "account": asdict(cell.account) if cell.account else None,
+        "leaves": [asdict(leaf) for leaf in cell.leaves],
         "verdict": cell.verdict,
         "findings": [finding_object(finding) for finding in cell.findings],
     }
 
 
-def _seconds(cells: tuple[Cell, ...]) -> dict[str, float]:
-    parts = dict.fromkeys(part for cell in cells for part in cell.seconds)
-    return {part: sum(cell.seconds.get(part, 0.0) for cell in cells) for part in parts}
+def _percentiles(cell: Cell, of: str) -> dict[str, float | None]:
+    """Return the mean of each percentile, by its name without `sync_`."""
+    values = {metric.id.removeprefix("sync_"): cell.values(metric.id) for metric in METRICS if metric.of == of}
+    return {name: sum(found) / len(found) if found else None for name, found in values.items()}
 
 
-def _reason_object(reason: NotConverged) -> dict[str, str]:
-    return {"name": reason.name, "sentence": reason.sentence}
-
-
-def interval_object(interval: Interval | None) -> dict[str, float | None] | None:
+def _interval_object(interval: Interval | None) -> dict[str, float | None] | None:
     """Return mean, low and high; low and high are None if only one trial gave the result."""
-    return None if interval is None else {"mean": interval.mean, "low": interval.low, "high": interval.high}
+    return None if interval is None else asdict(interval)
 
 
 def finding_object(finding: Finding) -> dict[str, str]:

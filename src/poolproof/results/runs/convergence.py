@@ -1,13 +1,19 @@
-"""Whether the trials of a cell have converged: its value is precise enough, or what keeps it from being so."""
+"""Whether the trials of a cell have converged, and how far a rate that changes may be off.
+
+The interval over trials is valid for steady rates. If a rate drifts, steps or bursts, trials of one length may agree
+and all be off. Such a value counts as lying anywhere between the lowest and highest tenth of any of its trials, with
+the interval over trials around that. docs/stopping.md has how often that covered the truth in recorded runs.
+"""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from poolproof.campaign.calibration import calibration_of
 from poolproof.campaign.model import Campaign, Layout, Measure, Until, Workload
-from poolproof.metrics import MetricId, metric_of
+from poolproof.metrics import LOWER_IS_BETTER, MetricId, metric_of
 from poolproof.results.runs.model import Trial
+from poolproof.statistics.comparison import LogMean, log_mean
 from poolproof.statistics.intervals import VariancePrior, fit_prior
 from poolproof.statistics.percentiles import BIN_DEVIATION
 from poolproof.stopping.across import across
@@ -48,14 +54,10 @@ class CellConvergence:
 
 
 def stopping_rule(measure: Measure) -> StoppingRule:
-    """Return the stopping rule of `measure: {until: …}`.
-
-    Raises:
-        ValueError: the measure has a fixed time.
-    """
-    if measure.until is None:
-        raise ValueError("a fixed time has no stopping rule")
+    """Return the stopping rule of `measure: {until: …}`. Raises a ValueError for a fixed time."""
     until = measure.until
+    if until is None:
+        raise ValueError("a fixed time has no stopping rule")
     return StoppingRule(
         until=until.tolerance,
         confidence=until.confidence,
@@ -69,13 +71,11 @@ def stopping_rule(measure: Measure) -> StoppingRule:
 
 def priors_among(cells: Iterable[Sequence[Trial]]) -> VariancePriors:
     """Return how much trials differ in these cells of one run."""
-    rates: list[list[float]] = []
-    percentiles: list[list[float]] = []
+    means: dict[bool, list[list[float]]] = {True: [], False: []}
     for trials in cells:
         if trials:
-            means = [trial.mean for trial in _means_of(trials)]
-            (rates if metric_of(trials[0].metric).is_rate else percentiles).append(means)
-    return VariancePriors(fit_prior(rates), fit_prior(percentiles, BIN_DEVIATION))
+            means[metric_of(trials[0].metric).is_rate].append([each.mean for each in _means_of(trials)])
+    return VariancePriors(fit_prior(means[True]), fit_prior(means[False], BIN_DEVIATION))
 
 
 def needs_trial(trials: Sequence[Trial], measure: Measure, priors: VariancePriors | None = None) -> bool:
@@ -118,21 +118,17 @@ def _ahead(cells: _Cells, measure: Measure, *, least_only: bool) -> int:
     missing = sum(max(measure.trials - len(own), 0) for own in cells.values())
     if least_only or measure.until is None:
         return missing
-    now = _cells_until(cells, math.inf)
-    priors = priors_among(now.values())
-    unfinished = [key for key, own in now.items() if len(own) >= measure.trials and needs_trial(own, measure, priors)]
-    return missing + sum(_was_open(key, cells, measure) for key in unfinished)
+    unfinished = _open(cells, measure, [key for key, own in cells.items() if len(own) >= measure.trials], math.inf)
+    ends = [(layout, at) for (layout, _), own in cells.items() for at, _ in own]
+    last = {layout: max(at for name, at in ends if name == layout) for layout, _ in unfinished}
+    return missing + sum(len(_open(cells, measure, [key], last[key[0]])) for key in unfinished)
 
 
-def _was_open(key: tuple[str, str], cells: _Cells, measure: Measure) -> bool:
-    """True if the cell needed another trial by everything that was known when the last trial of its layout ended."""
-    last = max(at for (layout, _workload), own in cells.items() if layout == key[0] for at, _trial in own)
-    then = _cells_until(cells, last)
-    return needs_trial(then[key], measure, priors_among(then.values()))
-
-
-def _cells_until(cells: _Cells, last: float) -> dict[tuple[str, str], list[Trial]]:
-    return {key: [trial for at, trial in own if at <= last] for key, own in cells.items()}
+def _open(cells: _Cells, measure: Measure, keys: Sequence[tuple[str, str]], last: float) -> Sequence[tuple[str, str]]:
+    """Return those of the cells that needed another trial by all that was known after the trial at position `last`."""
+    then = {key: [trial for at, trial in own if at <= last] for key, own in cells.items()}
+    priors = priors_among(then.values())
+    return [key for key in keys if needs_trial(then[key], measure, priors)]
 
 
 def convergence_of(
@@ -165,13 +161,10 @@ def unsteady_reasons(trials: Sequence[Trial]) -> tuple[str, ...]:
 
 
 def _means_of(trials: Iterable[Trial]) -> list[TrialMean]:
-    return [mean for trial in trials if (mean := _mean_of(trial)) is not None]
+    return [_mean_of(trial, value) for trial in trials if (value := trial.result().value) is not None]
 
 
-def _mean_of(trial: Trial) -> TrialMean | None:
-    value = trial.result().value
-    if value is None:
-        return None
+def _mean_of(trial: Trial, value: float) -> TrialMean:
     settling = trial.settling
     if settling is not None and settling.half_share is not None:
         return TrialMean(value, value * (1 - settling.half_share), value * (1 + settling.half_share))
@@ -202,3 +195,39 @@ def _reasons_within(trials: Sequence[Trial]) -> tuple[NotConverged, ...]:
             for reason in trial.settling.reasons:
                 found.setdefault(reason.name, reason)
     return tuple(found.values())
+
+
+def extremes_of(trials: Iterable[Trial], metric: MetricId) -> tuple[float, float] | None:
+    """Return the lowest and highest value of a metric in a tenth of one of a cell's trials, in its unit.
+
+    None if they are unknown, or 0, in a trial whose rate changes. A trial has extremes only of the metric that its
+    workload is compared by.
+    """
+    bounds: list[float] = []
+    for trial in trials:
+        value = trial.result(metric).value
+        if value is None:
+            continue
+        settling = trial.settling
+        if settling is not None and settling.least_share and settling.most_share and metric == trial.metric:
+            bounds += (value * settling.least_share, value * settling.most_share)
+        elif unsteady_reasons([trial]):
+            return None
+        else:
+            bounds.append(value)
+    return (min(bounds), max(bounds)) if bounds and min(bounds) > 0 else None
+
+
+def metric_log_mean(values: Sequence[float], metric: MetricId, prior: VariancePrior | None) -> LogMean | None:
+    """Return the mean logarithm of one cell's values; None for no values, or if one of them is 0."""
+    return log_mean(values, prior, lower_is_better=metric in LOWER_IS_BETTER, resolution=metric_of(metric).resolution)
+
+
+def with_extremes(mean: LogMean, trials: Iterable[Trial], metric: MetricId) -> LogMean | None:
+    """Return the mean logarithm of trials whose rate changes, extended to their extremes; None if these are unknown."""
+    extremes = extremes_of(trials, metric)
+    if extremes is None:
+        return None
+    low, high = math.log(extremes[0]), math.log(extremes[1])
+    worst, best = (-high, -low) if metric in LOWER_IS_BETTER else (low, high)
+    return replace(mean, below=max(0.0, mean.mean - worst), above=max(0.0, best - mean.mean))

@@ -13,8 +13,7 @@ import msgspec
 
 from poolproof.errors import RunError
 from poolproof.results.runs.files import append_line, decode, sync_directory, whole_lines, write_together, write_whole
-from poolproof.results.runs.model import SCHEMA, RunRecord, Trial
-from poolproof.results.runs.trial_evidence import TrialEvidence
+from poolproof.results.runs.model import SCHEMA, RunRecord, Trial, TrialEvidence
 
 if TYPE_CHECKING:  # it brings along all that reads a host
     from poolproof.evidence.sampler import CounterReading

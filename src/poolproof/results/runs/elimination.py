@@ -7,9 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from poolproof.campaign.model import Campaign, Measure
-from poolproof.results.runs.convergence import VariancePriors, priors_among, unsteady_reasons
+from poolproof.results.runs.convergence import (
+    VariancePriors,
+    metric_log_mean,
+    priors_among,
+    unsteady_reasons,
+    with_extremes,
+)
 from poolproof.results.runs.model import Trial
-from poolproof.results.runs.uncertainty import metric_log_mean, with_extremes
 from poolproof.statistics.comparison import LogMean, eliminated, leader_of, mixture, risk_of_a_test
 
 GoalCells = Mapping[str, Sequence[Sequence[Trial]]]

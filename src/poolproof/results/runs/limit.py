@@ -1,13 +1,13 @@
-"""What the disks of a cell can deliver at most, from what they delivered when the same run measured them alone.
+"""The most that the disks of a cell can deliver, computed from what they delivered alone in the same run.
 
-    load  = bytes that a leaf transfers per byte of fio's: its share of the reads of all leaves, as counted, and its
+    load  = bytes that a disk transfers per byte of fio's: its share of the reads of all disks, as counted, and its
             share of the writes times the write amplification P; for a mixed job both, by fio's own mix
-    limit = the smallest  bare / load  of all leaves, for I/Os and bytes per second
+    limit = the smallest  bare / load  of all disks, for I/Os and bytes per second
     share = value / limit
 
-Each leaf would be saturated at bare / load, and the first one that is limits the layout. So a mirror that reads half
-from each disk can deliver twice its slower disk, and one that writes P = 2 copies no more than its slower disk. For
-latencies the limit is the bare latency of the fastest leaf that transfers bytes, and the share is limit / value: no
+A disk is saturated at bare / load, and the first saturated disk limits the layout. So a mirror that reads half from
+each disk can deliver twice its slower disk, and a mirror that writes P = 2 copies at most as much as its slower disk.
+For latencies the limit is the bare latency of the fastest disk that transfers bytes, and the share is limit / value: no
 request can complete before the fastest disk has completed it.
 
 Loads are counted in bytes and also applied to I/Os. They exclude metadata and read-ahead: the shares of each direction
@@ -21,7 +21,7 @@ from poolproof.campaign.calibration import calibrated_device, calibration_of
 from poolproof.campaign.expression import Expression, Word
 from poolproof.campaign.model import Campaign
 from poolproof.metrics import LOWER_IS_BETTER, MetricId
-from poolproof.results.runs.model import Trial
+from poolproof.results.runs.model import CellKey, Trial
 from poolproof.results.runs.summary import Cell
 from poolproof.statistics.comparison import ratio_interval
 from poolproof.statistics.intervals import mean_interval
@@ -34,13 +34,13 @@ _LEAST_LOAD = 0.01
 _MISSING = 0.1
 _MERGED = 1.5
 
-Place = tuple[str, str]
-"""Layout and workload; for a bare disk, device and workload."""
+_BareCells = Mapping[tuple[str, str], Cell]
+"""The cell that measured a device alone, by device and workload."""
 
 
 @dataclass(frozen=True)
 class LeafLimit:
-    """`bare`: what the disk delivers alone, in the unit of the metric. `load`: bytes it transfers per byte of fio's."""
+    """A disk. `bare`: its result alone, in the unit of the metric. `load`: bytes it transfers per byte of fio's."""
 
     device: str
     bare: float
@@ -49,10 +49,10 @@ class LeafLimit:
 
 @dataclass(frozen=True)
 class Limit:
-    """`most`: the limit, in the unit of the metric. `share`: the value as a share of it.
+    """`most`: the limit, in the unit of the metric. `share`: the value as a share of it. `bound`: the limiting disk.
 
-    `bound`: the leaf that sets the limit. `over`: how a share above `OVER` is possible, or that it is not significant;
-    empty below. `converged`: the value and those of the bare disks are as precise as `until` requires.
+    `over`: how a share above `OVER` is possible, or that it is not significant; empty below. `converged`: the value and
+    those of the bare disks are as precise as `until` requires.
     """
 
     most: float
@@ -63,20 +63,20 @@ class Limit:
     converged: bool = True
 
 
-def limits_of(cells: Sequence[Cell], bare: Sequence[Cell], campaign: Campaign) -> Mapping[Place, Limit | str]:
-    """Return the limit of each cell, by layout and workload, or a sentence why it has none.
+def limits_of(cells: Sequence[Cell], bare: Sequence[Cell], campaign: Campaign) -> Mapping[CellKey, Limit | str]:
+    """Return the limit of each cell, or a sentence why it has none. Empty if the run measured no disk alone.
 
-    Empty if the run measured no disk alone. `bare` are the cells of `calibrate`. Without them, layouts that consist of
-    a single device are used as its bare results, and have no limit themselves.
+    `bare` are the cells of `calibrate`. Without them, layouts that consist of a single device are used as its bare
+    results, and have no limit themselves.
     """
     alone = bare_layouts(campaign)
-    figures = _bare_figures(cells, bare, campaign)
-    if not figures and not campaign.measure.calibrate:
+    bare_cells = _bare_cells(cells, bare, campaign)
+    if not bare_cells and not campaign.measure.calibrate:
         return {}
     left_out = calibration_of(campaign).left_out
     devices = {device.name for device in campaign.devices}
     return {
-        (cell.layout, cell.workload): _limit(cell, figures, devices, left_out.get(cell.workload, ""))
+        cell.key: _limit(cell, bare_cells, devices, left_out.get(cell.workload, ""))
         for cell in cells
         if campaign.measure.calibrate or cell.layout not in alone.values()
     }
@@ -89,22 +89,26 @@ def bare_layouts(campaign: Campaign) -> Mapping[str, str]:
     return {device: name for device, name in found.items() if device in devices}
 
 
-def _bare_figures(cells: Sequence[Cell], bare: Sequence[Cell], campaign: Campaign) -> dict[Place, Cell]:
-    """Return the cell that measured each device alone, by device and workload."""
+def _only_word(expression: Expression) -> str:
+    """Return the only word of an expression; empty if it has more."""
+    arguments = expression.stages[0].arguments if len(expression.stages) == 1 else ()
+    return arguments[0].text if len(arguments) == 1 and isinstance(arguments[0], Word) else ""
+
+
+def _bare_cells(cells: Sequence[Cell], bare: Sequence[Cell], campaign: Campaign) -> _BareCells:
     if not campaign.measure.calibrate:
         devices = {layout: device for device, layout in bare_layouts(campaign).items()}
         return {(devices[cell.layout], cell.workload): cell for cell in cells if cell.layout in devices}
-    bare_workloads = calibration_of(campaign).stands_for
     own = {(calibrated_device(cell.layout) or "", cell.workload): cell for cell in bare}
     return {
         (device.name, workload): own[device.name, measured]
         for device in campaign.devices
-        for workload, measured in bare_workloads.items()
+        for workload, measured in calibration_of(campaign).stands_for.items()
         if (device.name, measured) in own
     }
 
 
-def _limit(cell: Cell, bare: Mapping[Place, Cell], devices: set[str], unfit: str) -> Limit | str:
+def _limit(cell: Cell, bare: _BareCells, devices: set[str], unfit: str) -> Limit | str:
     if cell.figure is None or not has_values(cell.verdict) or cell.figure.mean <= 0:
         return "it has no result"
     foreign = [leaf.device for leaf in cell.leaves if leaf.device not in devices]
@@ -116,36 +120,34 @@ def _limit(cell: Cell, bare: Mapping[Place, Cell], devices: set[str], unfit: str
     loads = _loads(cell)
     if isinstance(loads, str):
         return loads
-    alone = {device: bare.get((device, cell.workload)) for device in loads}
-    figures = {device: _figure(each, device, cell.metric) for device, each in alone.items()}
-    unknown = [figure for figure in figures.values() if isinstance(figure, str)]
+    alone = {device: each for device in loads if (each := bare.get((device, cell.workload))) is not None}
+    values = {device: _value(alone.get(device), device, cell.metric) for device in loads}
+    unknown = [value for value in values.values() if isinstance(value, str)]
     if unknown:
         return "; ".join(unknown)
-    leaves = tuple(LeafLimit(device, float(figures[device]), load) for device, load in loads.items())
+    leaves = tuple(LeafLimit(device, float(values[device]), load) for device, load in loads.items())
     found = _of_leaves(cell.figure.mean, cell.metric, leaves)
-    bare_cells = {device: each for device, each in alone.items() if each is not None}
-    converged = not any(each.is_unsettled for each in (cell, *bare_cells.values()))
-    return replace(found, over=_over(cell, found, bare_cells), converged=converged)
+    converged = not any(each.is_unsettled for each in (cell, *alone.values()))
+    return replace(found, over=_over(cell, found, alone), converged=converged)
 
 
-def _of_leaves(figure: float, metric: MetricId, leaves: tuple[LeafLimit, ...]) -> Limit:
+def _of_leaves(value: float, metric: MetricId, leaves: tuple[LeafLimit, ...]) -> Limit:
     if metric in LOWER_IS_BETTER:
         first = min(leaves, key=lambda leaf: leaf.bare)
-        return Limit(first.bare, first.bare / figure, first.device, leaves)
+        return Limit(first.bare, first.bare / value, first.device, leaves)
     first = min(leaves, key=lambda leaf: leaf.bare / leaf.load)
     most = first.bare / first.load
-    return Limit(most, figure / most, first.device, leaves)
+    return Limit(most, value / most, first.device, leaves)
 
 
 def _over(cell: Cell, limit: Limit, alone: Mapping[str, Cell]) -> str:
-    """Return how the share can be so large, or that it is not significantly above 1; empty for a usual share."""
+    """Return why the share can be so large, or that it is not significantly above 1; empty for a usual share."""
     if limit.share <= OVER:
         return ""
-    ratio = ratio_interval(cell.values(), alone[limit.bound].values_of(cell.metric))
-    least, most = (ratio.low, ratio.high) if ratio is not None else (None, None)
-    if least is not None and most is not None:
+    ratio = ratio_interval(cell.values(), alone[limit.bound].values(cell.metric))
+    if ratio is not None and ratio.low is not None and ratio.high is not None:
         load = next(leaf.load for leaf in limit.leaves if leaf.device == limit.bound)
-        lowest = 1 / most if cell.metric in LOWER_IS_BETTER else least * load
+        lowest = 1 / ratio.high if cell.metric in LOWER_IS_BETTER else ratio.low * load
         if lowest <= 1:
             return "not significantly more than 100%: more trials would decide"
     return _why_over(cell, alone.values())
@@ -180,8 +182,8 @@ def _missing(cell: Cell) -> float:
         (account.fio_read_bytes, account.leaf_read_bytes),
         (account.fio_write_bytes * account.write_factor, account.leaf_write_bytes),
     )
-    moved = account.fio_read_bytes + account.fio_write_bytes
-    return max((1 - counted / expected for expected, counted in pairs if expected > _MISSING * moved), default=0.0)
+    least = _MISSING * (account.fio_read_bytes + account.fio_write_bytes)
+    return max((1 - counted / expected for expected, counted in pairs if expected > least), default=0.0)
 
 
 def _request_bytes(trials: Iterable[Trial]) -> float | None:
@@ -212,17 +214,12 @@ def _loads(cell: Cell) -> dict[str, float] | str:
     return {device: load for device, load in loads.items() if load >= _LEAST_LOAD * max(loads.values())}
 
 
-def _figure(cell: Cell | None, device: str, metric: MetricId) -> float | str:
+def _value(cell: Cell | None, device: str, metric: MetricId) -> float | str:
+    """Return the result of a device alone, or a few words why there is none."""
     if cell is None:
         return f"{device} was not measured alone"
     result = cell.result(metric)
     if not result.counts:
         return f"{device} alone is {result.verdict}"
-    figure = mean_interval(result.values)
-    return figure.mean if figure is not None and figure.mean > 0 else f"{device} alone has no such result"
-
-
-def _only_word(expression: Expression) -> str:
-    """Return the only word of an expression; empty if it has more."""
-    arguments = expression.stages[0].arguments if len(expression.stages) == 1 else ()
-    return arguments[0].text if len(arguments) == 1 and isinstance(arguments[0], Word) else ""
+    interval = mean_interval(result.values)
+    return interval.mean if interval is not None and interval.mean > 0 else f"{device} alone has no such result"

@@ -14,8 +14,7 @@ from poolproof.metrics import COMPARABLE, MetricId
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.files import decode, whole_lines
 from poolproof.results.runs.model import SCHEMA, CellKey, RunRecord, Trial
-from poolproof.results.runs.summary import Cell, bare_cells_of, cells_of
-from poolproof.results.runs.uncertainty import metric_prior
+from poolproof.results.runs.summary import Cell, bare_cells_of, cells_of, metric_prior
 from poolproof.statistics.intervals import VariancePrior
 
 _UNKNOWN = "unknown"
@@ -129,7 +128,7 @@ def load_run(path: Path, *, lenient: bool = False) -> LoadedRun:
 def metrics_of(cells: Iterable[Cell]) -> frozenset[MetricId]:
     """Return the metrics that at least one trial of the cells has."""
     all_cells = tuple(cells)
-    return frozenset(metric for metric in COMPARABLE if any(cell.values_of(metric) for cell in all_cells))
+    return frozenset(metric for metric in COMPARABLE if any(cell.values(metric) for cell in all_cells))
 
 
 def without_unknown_cells(run: LoadedRun) -> LoadedRun:

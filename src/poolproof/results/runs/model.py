@@ -1,13 +1,17 @@
-"""The contents of a run directory, as frozen values. Changing a field requires a new `SCHEMA` and a row in the docs."""
+"""The contents of a run directory, as frozen values; docs/run-directory.md describes every key.
+
+A new field with a default keeps `SCHEMA`: older runs lack the key, and older versions of poolproof ignore it. A changed
+meaning, or a field without a default, needs a new `SCHEMA`.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
 from poolproof.campaign.model import HEALTHY
-from poolproof.evidence.model import Account, LeafUse
+from poolproof.evidence.model import Account, Evidence, LeafUse, Target
 from poolproof.metrics import METRICS, MetricId, metric_of
-from poolproof.rules.model import Finding
+from poolproof.rules.model import Case, Finding
 from poolproof.stopping.model import NotConverged
 from poolproof.verdicts import Verdict, counts, has_values
 
@@ -108,7 +112,7 @@ class Trial:
 
     `figures` is None if fio gave no results. `seconds`: the duration of each part (cool, settle, fio, drain).
     `settling` is None for a trial of a fixed time. Only an imported result has `source` (path:line) and `columns` (the
-    names of its file and folders, and the job's options).
+    names of its file and folders, and the job's options). `verdicts`: of metrics whose verdict differs from `verdict`.
     """
 
     layout: str
@@ -127,15 +131,11 @@ class Trial:
     source: str = ""
     columns: Mapping[str, str] = field(default_factory=dict)
     state: str = HEALTHY
+    verdicts: Mapping[MetricId, Verdict] = field(default_factory=dict)
     schema: int = SCHEMA
 
     def __post_init__(self) -> None:
-        """Check that the metric is known.
-
-        Raises:
-            ValueError: it is unknown.
-        """
-        metric_of(self.metric)
+        metric_of(self.metric)  # an unknown metric raises a ValueError
 
     @property
     def key(self) -> tuple[str, str, int]:
@@ -150,11 +150,11 @@ class Trial:
     def result(self, metric: MetricId | None = None) -> MetricResult:
         """Return the result of a metric, by default of the metric that its workload is compared by.
 
-        This is the only place that gives a metric its verdict: every metric has the verdict of the trial.
+        Only this gives a metric its verdict. SQL (`results/query/views.py`) reads the same two keys of the line.
         """
         metric = metric or self.metric
         value = self.figures.metric(metric) if self.figures and has_values(self.verdict) else None
-        return MetricResult(value, self.verdict, self._precision(metric))
+        return MetricResult(value, self.verdicts.get(metric, self.verdict), self._precision(metric))
 
     def _precision(self, metric: MetricId) -> float | None:
         if self.settling is None or metric != self.metric:
@@ -163,6 +163,25 @@ class Trial:
         if not metric_of(metric).is_rate or low is None or high is None:
             return self.settling.half_share
         return (high - low) / 2
+
+
+@dataclass(frozen=True)
+class TrialEvidence(Evidence):
+    """evidence.json: the evidence, the storage under the test files, and what was requested, as in `Case`.
+
+    With the job and fio's report, it is all that is needed to judge the trial again. Runs made before 0.1.0 have only
+    the evidence; the other fields are then None.
+    """
+
+    target: Target | None = None
+    cold: bool | None = None
+    asked_s: float | None = None
+
+
+def trial_evidence(case: Case) -> TrialEvidence:
+    """Return the content of evidence.json for a case."""
+    evidence = case.evidence or Evidence(None)
+    return TrialEvidence(**vars(evidence), target=case.target, cold=case.cold, asked_s=case.asked_s)
 
 
 @dataclass(frozen=True)

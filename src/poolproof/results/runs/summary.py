@@ -1,19 +1,25 @@
 """The cells of a run: each combines its trials into a result with an interval, a verdict and the byte accounting."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from poolproof.campaign.calibration import calibrated_device, calibration_of
 from poolproof.campaign.model import HEALTHY, Campaign, Measure
 from poolproof.evidence.model import LeafUse
-from poolproof.metrics import METRICS, MetricId, metric_of
+from poolproof.metrics import MetricId, metric_of
 from poolproof.results.runs.convergence import CellConvergence, convergence_of, priors_among, unsteady_reasons
-from poolproof.results.runs.groups import Group, groups_of
 from poolproof.results.runs.model import CellKey, Trial
 from poolproof.rules.model import Finding
 from poolproof.statistics.comparison import ratio_interval
-from poolproof.statistics.intervals import Interval, mean_interval
+from poolproof.statistics.intervals import LEAST_DEVIATION, Interval, VariancePrior, fit_prior, mean_interval
 from poolproof.verdicts import Verdict, counts, has_values, worst
+
+_EFFECTS = ("fails", "refutes", "suspects", "notes")
+_LEAST_IN_GROUPS = 3
+_APART = 3.0  # if trials spread by 20 % in a normal distribution, 1 cell of 3 trials in 1,000 is so far apart
+_OVER_WITHIN = 4.0
+_OVER_SWING = 3.0
 
 
 @dataclass(frozen=True)
@@ -71,10 +77,6 @@ class Cell:
     verdict: Verdict
     findings: tuple[Finding, ...]
     figure: Interval | None
-    iops: Interval | None
-    bandwidth: Interval | None
-    latency_ns: Mapping[str, float | None]
-    sync_latency_ns: Mapping[str, float | None]
     account: AccountSum | None
     leaves: tuple[LeafShare, ...]
     settling: CellConvergence | None = None
@@ -93,11 +95,8 @@ class Cell:
     @property
     def disagrees(self) -> bool:
         """True if the trials differ by more than the variation within each explains; the mean may still be precise."""
-        return (
-            self.settling is not None
-            and self.settling.across_trials is not None
-            and self.settling.across_trials.disagree
-        )
+        across = self.settling.across_trials if self.settling else None
+        return across is not None and across.disagree
 
     @property
     def unsteady(self) -> tuple[str, ...]:
@@ -127,21 +126,58 @@ class Cell:
     def result(self, metric: MetricId | None = None) -> CellResult:
         """Return the result of a metric, by default of the workload's own; its verdict is the worst of its trials."""
         metric = metric or self.metric
-        values = self.values_of(metric)
+        values = self.values(metric)
         interval = self.figure if metric == self.metric else mean_interval(values)
         return CellResult(values, worst(trial.result(metric).verdict for trial in self.trials), interval)
 
-    def values(self) -> tuple[float, ...]:
-        """Return the metric of each trial that did not fail."""
-        return self.values_of(self.metric)
+    def values(self, metric: MetricId | None = None) -> tuple[float, ...]:
+        """Return a metric of each trial that did not fail, by default the workload's own; empty if not measured."""
+        values = [trial.result(metric or self.metric).value for trial in self.trials]
+        return tuple(value for value in values if value is not None)
 
-    def values_of(self, metric: MetricId) -> tuple[float, ...]:
-        """Return a metric of each trial that did not fail; empty if it was not measured."""
-        return _values(self.trials, metric)
-
-    def groups(self) -> tuple[Group, ...]:
+    def groups(self) -> tuple["Group", ...]:
         """Return the trials that did not fail as one group, or as two if a mean of all describes neither."""
-        return groups_of(self.values(), max(_attribute(self.trials, "swing"), default=0.0))
+        swings = [trial.figures.swing for trial in _measured(self.trials) if trial.figures is not None]
+        return groups_of(self.values(), max((swing for swing in swings if swing is not None), default=0.0))
+
+
+@dataclass(frozen=True)
+class Group:
+    """Trials that agree: the geometric mean of their values, in the unit of the metric, and their number."""
+
+    mean: float
+    trials: int
+
+
+def groups_of(values: Sequence[float], swing: float = 0.0) -> tuple[Group, ...]:
+    """Return the trials of a cell as one group or two, the group with the lower values first; none without values.
+
+    There are two only if the gap between them is a factor of 3 or more, and on a logarithmic scale 4 times as wide as
+    either group and 3 times the `swing` of the rate within a trial (its standard deviation over its mean): the trials
+    then disagree far more than the variation within each explains, and a mean of all describes neither group. One of
+    fewer than 3 trials is never an outlier.
+    """
+    ordered = sorted(values)
+    split = _split(ordered, swing)
+    return tuple(Group(_group_mean(part), len(part)) for part in (ordered[:split], ordered[split:]) if part)
+
+
+def _split(ordered: Sequence[float], swing: float) -> int:
+    """Return how many of the values belong to the lower of two groups; 0 if they are one group."""
+    if len(ordered) < _LEAST_IN_GROUPS or ordered[0] <= 0:
+        return 0
+    logs = [math.log(value) for value in ordered]
+    at = max(range(1, len(logs)), key=lambda index: logs[index] - logs[index - 1])
+    within = max(logs[at - 1] - logs[0], logs[-1] - logs[at])
+    least = max(math.log(_APART), _OVER_WITHIN * within, _OVER_SWING * swing)
+    return at if logs[at] - logs[at - 1] >= least else 0
+
+
+def _group_mean(values: Sequence[float]) -> float:
+    """Return the geometric mean, or the arithmetic mean if a value is 0."""
+    if min(values) <= 0:
+        return math.fsum(values) / len(values)
+    return math.exp(math.fsum(map(math.log, values)) / len(values))
 
 
 def cells_of(trials: Sequence[Trial], campaign: Campaign) -> tuple[Cell, ...]:
@@ -149,22 +185,20 @@ def cells_of(trials: Sequence[Trial], campaign: Campaign) -> tuple[Cell, ...]:
 
     Disks that were measured alone are not included, because they do not compete with layouts.
     """
-    own = [trial for trial in trials if calibrated_device(trial.layout) is None]
     keys = [
         CellKey(layout.name, workload.name, state)
         for layout in campaign.layouts
         for state in campaign.states
         for workload in campaign.workloads
     ]
-    return _cells(own, keys, campaign.measure)
+    return _cells([trial for trial in trials if calibrated_device(trial.layout) is None], keys, campaign.measure)
 
 
 def bare_cells_of(trials: Sequence[Trial], campaign: Campaign) -> tuple[Cell, ...]:
     """Return the cells of the disks that were measured alone (`calibrate`), each with the adapted workloads."""
     calibration = calibration_of(campaign)
-    own = [trial for trial in trials if calibrated_device(trial.layout) is not None]
     keys = [CellKey(layout.name, each.name) for layout in calibration.layouts for each in calibration.workloads]
-    return _cells(own, keys, campaign.measure)
+    return _cells([trial for trial in trials if calibrated_device(trial.layout) is not None], keys, campaign.measure)
 
 
 def _cells(trials: Iterable[Trial], keys: Iterable[CellKey], measure: Measure) -> tuple[Cell, ...]:
@@ -172,8 +206,8 @@ def _cells(trials: Iterable[Trial], keys: Iterable[CellKey], measure: Measure) -
     for trial in trials:
         groups.setdefault(trial.cell_key, []).append(trial)
     ordered = [tuple(sorted(group, key=lambda trial: trial.number)) for group in groups.values() if group]
-    spread = priors_among(ordered) if measure.until else None
-    return tuple(_cell(group, convergence_of(group, measure, spread)) for group in ordered)
+    priors = priors_among(ordered) if measure.until else None
+    return tuple(_cell(group, convergence_of(group, measure, priors)) for group in ordered)
 
 
 def factor_to(cell: Cell, base: Cell) -> Interval | None:
@@ -183,20 +217,27 @@ def factor_to(cell: Cell, base: Cell) -> Interval | None:
     return ratio_interval(cell.values(), base.values(), metric_of(cell.metric).resolution)
 
 
+def metric_prior(cells: Iterable[Cell], metric: MetricId) -> VariancePrior | None:
+    """Return the typical variance between trials, from all cells with two or more; None if there are too few.
+
+    Cells of a fixed time are left out: their intervals do not use other cells. Cells whose rate changes are included:
+    their extremes say separately how far all of their trials may be off.
+    """
+    groups = [cell.values(metric) for cell in cells if cell.settling is not None]
+    return fit_prior(groups, metric_of(metric).resolution or LEAST_DEVIATION)
+
+
 def _cell(trials: tuple[Trial, ...], settling: CellConvergence | None) -> Cell:
     first = trials[0]
+    values = [result.value for trial in trials if (result := trial.result(first.metric)).value is not None]
     return Cell(
         layout=first.layout,
         workload=first.workload,
         trials=trials,
         metric=first.metric,
-        verdict=worst(trial.result().verdict for trial in trials),
+        verdict=worst(trial.result(first.metric).verdict for trial in trials),
         findings=_findings(trials),
-        figure=_figure(_values(trials, first.metric), settling),
-        iops=mean_interval(_values(trials, "iops")),
-        bandwidth=mean_interval(_values(trials, "bandwidth")),
-        latency_ns=_percentiles(trials, "requests"),
-        sync_latency_ns=_percentiles(trials, "syncs"),
+        figure=_figure(values, settling),
         account=_account(trials),
         leaves=_leaves(trials),
         settling=settling,
@@ -206,10 +247,10 @@ def _cell(trials: tuple[Trial, ...], settling: CellConvergence | None) -> Cell:
 
 def _figure(values: Sequence[float], settling: CellConvergence | None) -> Interval | None:
     """Return the mean with its 95 % interval, or with the requested confidence if the campaign uses `until`."""
-    between = settling.across_trials if settling else None
-    if between is None or between.low is None or between.high is None:
+    across = settling.across_trials if settling else None
+    if across is None or across.low is None or across.high is None:
         return mean_interval(values)
-    return Interval(between.mean, max(0.0, between.low), between.high)
+    return Interval(across.mean, max(0.0, across.low), across.high)
 
 
 def _measured(trials: Iterable[Trial]) -> list[Trial]:
@@ -217,35 +258,10 @@ def _measured(trials: Iterable[Trial]) -> list[Trial]:
     return [trial for trial in trials if has_values(trial.verdict)]
 
 
-def _values(trials: Iterable[Trial], metric: MetricId) -> tuple[float, ...]:
-    values = [trial.result(metric).value for trial in trials]
-    return tuple(value for value in values if value is not None)
-
-
-def _attribute(trials: Iterable[Trial], name: str) -> list[float]:
-    found = [getattr(trial.figures, name) for trial in _measured(trials) if trial.figures is not None]
-    return [value for value in found if value is not None]
-
-
-def _percentiles(trials: Iterable[Trial], of: str) -> dict[str, float | None]:
-    """Return the mean of each percentile, by its name without `sync_`."""
-    measured = list(trials)
-    return {
-        metric.id.removeprefix("sync_"): _mean(_attribute(measured, metric.field))
-        for metric in METRICS
-        if metric.of == of
-    }
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return sum(values) / len(values) if values else None
-
-
 def _findings(trials: Sequence[Trial]) -> tuple[Finding, ...]:
     """Return the strongest finding of each rule, the strongest first."""
-    effects = ("fails", "refutes", "suspects", "notes")
     everything = [finding for trial in trials for finding in trial.findings]
-    everything.sort(key=lambda finding: (effects.index(finding.effect), -finding.weight))
+    everything.sort(key=lambda finding: (_EFFECTS.index(finding.effect), -finding.weight))
     by_rule: dict[str, Finding] = {}
     for finding in everything:
         by_rule.setdefault(finding.rule, finding)
@@ -266,10 +282,11 @@ def _account(trials: Sequence[Trial]) -> AccountSum | None:
 
 
 def _leaves(trials: Sequence[Trial]) -> tuple[LeafShare, ...]:
-    uses = [leaf for trial in _measured(trials) for leaf in trial.leaves]
-    names = tuple(dict.fromkeys(leaf.device for leaf in uses))
-    read = {name: sum(leaf.read_bytes for leaf in uses if leaf.device == name) for name in names}
-    written = {name: sum(leaf.drained_write_bytes for leaf in uses if leaf.device == name) for name in names}
+    uses: dict[str, list[LeafUse]] = {}
+    for leaf in (leaf for trial in _measured(trials) for leaf in trial.leaves):
+        uses.setdefault(leaf.device, []).append(leaf)
+    read = {name: sum(leaf.read_bytes for leaf in own) for name, own in uses.items()}
+    written = {name: sum(leaf.drained_write_bytes for leaf in own) for name, own in uses.items()}
     stored = next((trial.stored_bytes for trial in reversed(trials) if trial.stored_bytes), {})
     return tuple(
         LeafShare(
@@ -277,10 +294,10 @@ def _leaves(trials: Sequence[Trial]) -> tuple[LeafShare, ...]:
             read_share=_share(read, name),
             write_share=_share(written, name),
             stored_share=_share(stored, name),
-            utilisation=_mean([leaf.utilisation for leaf in uses if leaf.device == name]) or 0.0,
-            latency_s=_latency_s([leaf for leaf in uses if leaf.device == name]),
+            utilisation=sum(leaf.utilisation for leaf in own) / len(own),
+            latency_s=_latency_s(own),
         )
-        for name in names
+        for name, own in uses.items()
     )
 
 

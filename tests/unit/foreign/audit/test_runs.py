@@ -14,8 +14,7 @@ from poolproof.load.fio.json_output import read_json_stream
 from poolproof.load.fio.load import load_of
 from poolproof.presentation.terminal.audited import audited_lines, summary_line
 from poolproof.results.runs.directory import RunDirectory
-from poolproof.results.runs.model import Trial
-from poolproof.results.runs.trial_evidence import trial_evidence
+from poolproof.results.runs.model import Trial, trial_evidence
 from poolproof.rules.judge import judge
 from poolproof.rules.model import Case
 from poolproof.verdicts import Verdict

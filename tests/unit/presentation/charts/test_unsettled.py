@@ -66,7 +66,7 @@ def test_one_trial_that_did_not_settle_says_so(run: LoadedRun) -> None:
 def test_other_metrics_of_the_cell_did_not_settle_either(run: LoadedRun) -> None:
     assert figure_words(run.cell(*DRIFTS), "bandwidth").startswith("about 4.10 MB/s (unsettled")
     settled = run.cell(*PLACES[1])
-    plain = mean_interval(settled.values_of("bandwidth"))
+    plain = mean_interval(settled.values("bandwidth"))
     assert plain is not None and figure_words(settled, "bandwidth") == interval_text(plain, "bandwidth")
 
 

@@ -65,7 +65,7 @@ def test_the_workloads_own_figure_has_the_interval_that_is_printed_everywhere(ru
         figures = row.figures or row.rejected
         assert figures.get(metric_of(cell.metric).column) == cell.figure
         differing += cell.figure != mean_interval(cell.values())
-        assert figures.get("p99_ns") == mean_interval(cell.values_of("p99"))
+        assert figures.get("p99_ns") == mean_interval(cell.values("p99"))
     assert differing
     reads = next(row for row in run.rows if (row.layout, row.workload) == SETTLED)
     assert reads.figures["read_iops"] == reads.figures["iops"], "the same figure by another name"

@@ -124,7 +124,7 @@ def test_a_share_of_values_that_did_not_converge_is_marked(unsettled: str) -> No
         cell = replace(cell, settling=drifts)
     if unsettled == "the disk":
         disk = replace(disk, settling=drifts)
-    limit = known(limits_of([cell], [disk], CAMPAIGN)["one", "reads"])
+    limit = known(limits_of([cell], [disk], CAMPAIGN)[cell.key])
     assert limit.converged == (unsettled == "none")
     assert share_text(limit) == ("90%" if unsettled == "none" else "~90%")
 
