@@ -1,1 +1,1 @@
-"""What poolproof itself costs, as ratios measured within one run: `make bench`."""
+"""Measure what poolproof itself costs, as ratios within one run: `make bench`."""

@@ -1,4 +1,4 @@
-"""Measure every claim, print a line for each; ends with 1 when a limit is broken."""
+"""Measure every claim and print a line for each. Exits with 1 if a limit is exceeded."""
 
 import contextlib
 import os
@@ -19,7 +19,7 @@ def _results() -> Iterator[Result]:
 
 
 def _print_all() -> bool:
-    """One line as soon as each is measured; whether all keep their limits."""
+    """Print each line as soon as its claim is measured. Return True if all are within their limits."""
     kept = []
     for result in _results():
         print(result.line(), flush=True)

@@ -1,10 +1,10 @@
-"""The same twelve cells by bench-fio, the peer, and by poolproof: `python -m benchmarks.bench_fio_peer [--seconds S]`.
+"""Measure the same twelve cells with bench-fio and with poolproof: `python -m benchmarks.bench_fio_peer [--seconds S]`.
 
-bench-fio (of the package fio-plot) runs each cell once for a fixed time, 60 s unless it is told otherwise; poolproof
-measures until each figure is known to within 3 %, a trial no longer than that. Both at the same depth and size, direct,
-on ext4 over an emulated SSD, which is made anew for either: its figures do not change while one of them measures, so
-that what lies between the two is theirs. With `--dir DIR` in that directory, whose disk may change. It prints what each
-took, and how far the figures of each cell lie apart.
+bench-fio (from the package fio-plot) runs each cell once for a fixed time, 60 s by default. poolproof measures until
+each result is known to within 3 %, with trials of at most the same time. Both use the same depth and size, direct I/O,
+and ext4 on an emulated SSD that is created anew for each. Its speed does not change over time, so differences come from
+the programs. With `--dir DIR` both measure in that directory, whose disk may change. Prints the time that each took,
+and the difference of each cell.
 """
 
 import argparse
@@ -48,7 +48,9 @@ Place = tuple[str, str]
 
 @dataclass(frozen=True)
 class Measured:
-    """What one program took and found: I/Os per second by place; half an interval where it gives one."""
+    """The time and the results of one program: I/Os per second by cell, and half the interval if the program prints
+    one.
+    """
 
     took_s: float
     fio_s: float
@@ -58,7 +60,7 @@ class Measured:
 
 
 def by_bench_fio(program: Path, target: Path, out: Path, seconds: int) -> Measured:
-    """bench-fio's run of the twelve cells."""
+    """Return bench-fio's run of the twelve cells."""
     argv = [str(program), "-d", str(target), "-t", "directory", "-s", _SIZE, "-o", str(out), "--destructive", "--quiet"]
     argv += ["-b", *BLOCKS, "-m", *MODES, "--iodepth", str(_DEPTH), "--numjobs", "1", "--time-based"]
     argv += ["--runtime", str(seconds)]
@@ -81,10 +83,9 @@ def _iops(report: Mapping[str, Any]) -> float:
 
 
 def by_poolproof(layout: Sequence[str], out: Path, seconds: int) -> Measured:
-    """The same by poolproof, until each figure is known; `layout` are the options that name it.
+    """Return poolproof's run of the same cells. `layout` are the options that name the layout.
 
-    Raises:
-        PoolproofError: it printed nothing.
+    Raises: PoolproofError: it printed nothing.
     """
     modes, blocks = ",".join(MODES), ",".join(BLOCKS)
     argv = ["run", *layout]
@@ -100,9 +101,8 @@ def by_poolproof(layout: Sequence[str], out: Path, seconds: int) -> Measured:
 
 
 def printed_by_poolproof(printed: Mapping[str, Any], took_s: float) -> Measured:
-    """From the object of `--json`: the figures as poolproof states them, with the intervals that it decided by.
-
-    Where poolproof goes by bytes per second they are made I/Os per second, as the peer's are.
+    """Return the results and their intervals from the object of `--json`. A rate in bytes per second is converted to
+    I/Os per second, which is what bench-fio prints.
     """
     cells = {_place(cell["workload"]): cell for cell in printed["cells"]}
     return Measured(
@@ -123,7 +123,7 @@ def _unit(place: Place, cell: Mapping[str, Any]) -> float:
 
 
 def _place(workload: str) -> Place:
-    """From `grid[rw=read,bs=4k]`."""
+    """Return the mode and the block size in a name like `grid[rw=read,bs=4k]`."""
     options = dict(part.split("=") for part in workload.partition("[")[2].rstrip("]").split(","))
     return options["rw"], options["bs"]
 
@@ -138,7 +138,7 @@ def _word(cell: Mapping[str, Any]) -> str:
 
 
 def lines(peer: Measured, ours: Measured) -> Iterator[str]:
-    """The table and the two sums."""
+    """Yield the lines of the table and the two totals."""
     yield "| cell | bench-fio, IOPS | poolproof, IOPS | ± | apart | poolproof says |\n|---|---|---|---|---|---|"
     for place, theirs in peer.iops.items():
         own = ours.iops.get(place)
@@ -151,7 +151,7 @@ def lines(peer: Measured, ours: Measured) -> Iterator[str]:
 
 
 def on_an_emulated_disk(program: Path, folder: Path, seconds: int) -> tuple[Measured, Measured]:
-    """Both, one after the other, each on an SSD made anew; poolproof builds its own."""
+    """Run both, one after the other, each on a new emulated SSD. poolproof builds its own."""
     with standing(parse_campaign(_STANDING, "peer"), folder) as target:
         peer = by_bench_fio(program, target, folder / "peer", seconds)
     layout = ["--layout", f"here={_LAYOUT}", "--device", f"ssd=emulate:{_MODEL},{_DISK_SIZE}"]
@@ -159,14 +159,14 @@ def on_an_emulated_disk(program: Path, folder: Path, seconds: int) -> tuple[Meas
 
 
 def in_a_directory(program: Path, target: Path, folder: Path, seconds: int) -> tuple[Measured, Measured]:
-    """Both, one after the other, in a folder of the directory."""
+    """Run both, one after the other, in a folder of the directory."""
     with tempfile.TemporaryDirectory(prefix="bench-peer-", dir=target) as inside:
         peer = by_bench_fio(program, Path(inside), folder / "peer", seconds)
         return peer, by_poolproof(["--layout", f"here=dir {inside}"], folder / "run", seconds)
 
 
 def main() -> int:
-    """Measure with both; 1 where bench-fio can't be installed or the disk can't be built."""
+    """Measure with both. Returns 1 if bench-fio cannot be installed or the disk cannot be created."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.bench_fio_peer", description=__doc__)
     parser.add_argument(
         "--seconds", type=int, default=60, help="of each cell of bench-fio, and at most of a trial [60]"

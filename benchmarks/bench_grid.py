@@ -1,13 +1,14 @@
-"""`cache-and-log` whole, 657 cells in a lab, unattended: `python -m benchmarks.bench_grid`; `--plan`: only the time.
+"""Run all 657 cells of `cache-and-log` in a lab: `python -m benchmarks.bench_grid`; `--plan` prints only the time.
 
-The author's 648 cells of 180 s took 32.4 hours; a twentieth of that, 97 minutes, is the limit for all: lab, builds,
-swaps, fills and draining. So every cell gets one trial, asked to be within 10 %, some a second one, which tells how
-much trials differ here; and the rest of a budget decides the goal, etcd. A write trial
-lasts three transaction groups, which are 5 s each: 441 of them alone would break the limit. In this lab they are 1 s
-(zfs_txg_timeout=1). Nothing is exported and imported between trials, as in the author's: caches are warm, the cache
-devices too, and what the ARC holds counts. It is 256 MiB (arc_max) beside files of 512 MiB; small sequential reads may
-lie in it whole. (With 128 MiB, of which metadata in use took 114, OpenZFS 2.1.11 waited for room for ever.) The
-campaign's question says all that, which stands at the head of its table and of its report.
+The original 648 cells of 180 s took 32.4 hours. A twentieth of that, 97 minutes, is the limit for everything: lab,
+builds, swaps, fills and drains. So every cell gets one trial with a target of 10 %. Some get a second one, which shows
+how much trials differ. The rest of the budget decides the goal, etcd.
+
+A write trial lasts three transaction groups. At 5 s each, the 441 write trials alone would exceed the limit, so groups
+last 1 s in this lab (zfs_txg_timeout=1). As in the original, nothing is exported and imported between trials: caches
+are warm, including cache devices, and reads from the ARC count. The ARC is 256 MiB (arc_max) and files are 512 MiB, so
+small sequential reads may be entirely in the ARC. (With 128 MiB, 114 of them for metadata in use, OpenZFS 2.1.11 waited
+for space forever.) The campaign's question says all this, and is printed above its table and its report.
 """
 
 import argparse
@@ -38,7 +39,7 @@ _WRITES = ("write", "randwrite", "readwrite", "rw", "randrw")
 
 
 def grid(budget_s: float) -> Campaign:
-    """The experiment as it is run here."""
+    """Return the experiment as this benchmark runs it."""
     text = CAMPAIGN.read_text(encoding="utf-8").replace("ashift=12", f"ashift=12 arc_max={_ARC_MAX}")
     asked = parse_campaign(text, str(CAMPAIGN))
     said = f"with transaction groups of {TXG_S} s (zfs_txg_timeout={TXG_S}), warm caches and an ARC of {_ARC_MAX}?"
@@ -48,7 +49,7 @@ def grid(budget_s: float) -> Campaign:
 
 @dataclass(frozen=True)
 class Expected:
-    """Seconds of a whole run, by parts, for so much beside fio for each trial and so much for each layout."""
+    """Expected seconds of a whole run by part, with `beside` seconds for everything except fio in each trial."""
 
     reads: int
     writes: int
@@ -59,7 +60,7 @@ class Expected:
 
     @property
     def least_fio_s(self) -> float:
-        """With each trial as short as it may be."""
+        """Return the seconds of fio if each trial is as short as possible."""
         assert _MEASURE.until is not None, "it is asked above"
         return self.reads * _MEASURE.until.min_s + self.writes * max(_MEASURE.until.min_s, _TURNS * TXG_S)
 
@@ -69,28 +70,28 @@ class Expected:
 
     @property
     def least_s(self) -> float:
-        """All of it, before the race for what is left."""
+        """Return the seconds of everything before the rest of the budget is spent."""
         return self.lab_s + self.layouts * self.build_s + self.least_fio_s + self.trials * self.beside_s
 
     @property
     def most_beside_s(self) -> float:
-        """What may pass beside fio in each trial for the least to end within the limit."""
+        """Return the seconds per trial, without fio, with which the minimum just meets the limit."""
         return (LIMIT_S - self.lab_s - self.layouts * self.build_s - self.least_fio_s) / self.trials
 
     def lines(self) -> Iterator[str]:
-        """What to expect, part by part."""
+        """Yield the expected times, part by part."""
         yield f"{self.trials} cells: {self.reads} read, {self.writes} write"
         yield f"  fio, at least: {format_duration(self.least_fio_s)}"
-        yield f"  beside it, {self.beside_s:g} s a trial: {format_duration(self.trials * self.beside_s)}"
+        yield f"  everything else, {self.beside_s:g} s per trial: {format_duration(self.trials * self.beside_s)}"
         yield f"  {self.layouts} layouts, {self.build_s:g} s each: {format_duration(self.layouts * self.build_s)}"
         yield f"  the lab's start and end: {format_duration(self.lab_s)}"
         word = "within" if self.least_s <= LIMIT_S else "OVER"
         yield f"one trial of each: {format_duration(self.least_s)}, {word} the limit of {format_duration(LIMIT_S)}"
-        yield f"  it holds as long as a trial takes no more than {self.most_beside_s:.1f} s beside fio"
+        yield f"  the limit allows up to {self.most_beside_s:.1f} s per trial for everything except fio"
 
 
 def expected(campaign: Campaign, beside_s: float, build_s: float, lab_s: float) -> Expected:
-    """By what the campaign asks for; etcd's log is written, too."""
+    """Return the expected time of what the campaign asks for. etcd writes a log too."""
     writes = sum(map(_writes, campaign.workloads))
     layouts = len(campaign.layouts)
     reads = len(campaign.workloads) - writes
@@ -102,7 +103,7 @@ def _writes(workload: Workload) -> bool:
 
 
 def spent(run: RunDirectory, campaign: Campaign, wall_s: float) -> Iterator[str]:
-    """What a run took, part by part, against the limit and the author's schedule."""
+    """Yield the time of each part of a run, compared with the limit and the original schedule."""
     trials, begun_s = run.trials(), datetime.fromisoformat(run.record().begun_at).timestamp()
     parts = dict.fromkeys(part for trial in trials for part in trial.seconds)
     sums = {part: sum(trial.seconds.get(part, 0.0) for trial in trials) for part in parts}
@@ -112,30 +113,30 @@ def spent(run: RunDirectory, campaign: Campaign, wall_s: float) -> Iterator[str]
     yield from known(cells_of(trials, campaign))
     for part, seconds in sums.items():
         yield f"  {part}: {format_duration(seconds)}"
-    yield f"  the rest, lab and race's builds among it: {format_duration(max(0.0, wall_s - sum(sums.values())))}"
+    yield f"  the rest, including the lab and rebuilt layouts: {format_duration(max(0.0, wall_s - sum(sums.values())))}"
     word = "within" if wall_s <= LIMIT_S else "OVER"
     yield f"wall time: {format_duration(wall_s)}, {word} the limit of {format_duration(LIMIT_S)}"
-    yield f"the schedule of the seed takes {format_duration(FIXED_S)}: 1/{FIXED_S / wall_s:.1f} of it"
+    yield f"the original schedule takes {format_duration(FIXED_S)}: 1/{FIXED_S / wall_s:.1f} of it"
 
 
 def known(cells: Sequence[Cell]) -> Iterator[str]:
-    """How many cells have a figure, an interval, one within what was asked for; and the verdicts."""
+    """Yield the number of cells with a result, with an interval and with the requested precision, and the verdicts."""
     intervals = [cell for cell in cells if cell.figure is not None and cell.figure.low is not None]
     settled = sum(not cell.is_unsettled for cell in intervals)
-    yield f"  {measured(cells)} with a figure, {len(intervals)} with an interval, {settled} known to within 10 %"
+    yield f"  {measured(cells)} with a result, {len(intervals)} with an interval, {settled} precise to within 10 %"
     verdicts = Counter(cell.verdict for cell in cells if cell.trials)
     yield f"  {', '.join(f'{verdict} {count}' for verdict, count in verdicts.most_common())}"
 
 
 def measured(cells: Sequence[Cell]) -> int:
-    """How many cells have a figure."""
+    """Return the number of cells with a result."""
     return sum(cell.figure is not None for cell in cells)
 
 
 def main() -> int:
-    """Tell what to expect; run it and tell what it took. 1 where it took longer, or a cell has no figure."""
+    """Print the expected time, run the grid, print its times. Return 1 if it took too long or a cell has no result."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.bench_grid", description=__doc__)
-    parser.add_argument("--plan", action="store_true", help="only tell what to expect")
+    parser.add_argument("--plan", action="store_true", help="only print the expected time")
     parser.add_argument("--beside", type=float, default=4.0, help="expected seconds of a trial beside fio [4]")
     parser.add_argument("--build", type=float, default=45.0, help="expected seconds of building a layout [45]")
     parser.add_argument("--lab", type=float, default=120.0, help="expected seconds of the lab's start and end [120]")

@@ -1,4 +1,4 @@
-"""A campaign of 12 cells of 1 s on `dir` against a bare shell loop over the same fio commands, in turn."""
+"""Compare a campaign of 12 cells of 1 s on `dir` with a shell loop that runs the same fio commands, in turn."""
 
 import shutil
 import statistics
@@ -35,7 +35,7 @@ for job in "$1"/job-*.fio; do fio --output-format=json+ --output="$1/fio.json" -
 
 
 def measure() -> Result:
-    """The ratio of the medians of wall times."""
+    """Return the ratio of the median wall times."""
     with _folder() as folder:
         campaign = folder / "campaign.yaml"
         (folder / "data").mkdir()
@@ -64,14 +64,14 @@ def _folder() -> Iterator[Path]:
 
 
 def _poolproof(folder: Path, campaign: Path, number: int) -> float:
-    """Seconds of one `poolproof run`, from the start of the program to its end."""
+    """Return the seconds of one `poolproof run`, from program start to end."""
     argv = [str(Path(sys.executable).with_name("poolproof")), "run", str(campaign)]
     argv += ["--out", str(folder / f"run-{number}"), "--work", str(folder), "--json"]
     return process.run(argv, timeout_s=_TIME_LIMIT_S).elapsed_s
 
 
 def _loop(folder: Path) -> float:
-    """Seconds of the bare loop, on files of its own that are not there yet: it fills them as a run does."""
+    """Return the seconds of the shell loop. Its files do not exist yet, so it fills them as a run does."""
     for directory in (folder / "bare").iterdir():
         shutil.rmtree(directory)
         directory.mkdir()
@@ -81,7 +81,7 @@ def _loop(folder: Path) -> float:
 
 
 def _write_loop(folder: Path, campaign: Path) -> None:
-    """The job files of the loop: for each file set the one that fills it, then the twelve."""
+    """Write the job files of the loop: a fill job for each set of files, then the twelve jobs."""
     asked = parse_campaign(campaign.read_text(), str(campaign))
     place = folder / "bare" / "files"
     place.mkdir(parents=True)

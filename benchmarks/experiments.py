@@ -1,7 +1,7 @@
-"""Tables of the experiments' runs, side by side: `python -m benchmarks.experiments 2.1=RUN 2.3=RUN … --write PAGE.md`.
+"""Print the tables of the experiments' runs: `python -m benchmarks.experiments 2.1=RUN 2.3=RUN … --write PAGE.md`.
 
-Runs of one campaign stand in one table, a line for each label. In a page the table of a campaign stands between
-`<!-- table: NAME -->` and `<!-- end -->`; the command that made all of them stands with each.
+Runs of one campaign are in one table, with a line for each label. In a page, the table of a campaign is between `<!--
+table: NAME -->` and `<!-- end -->`, together with the command that made it.
 """
 
 import argparse
@@ -21,7 +21,7 @@ _NONE = "–"
 
 @dataclass(frozen=True)
 class Labelled:
-    """A run with the word that heads its columns, and its claims."""
+    """A run with its claims, and the label at the head of its columns."""
 
     label: str
     run: LoadedRun
@@ -29,11 +29,9 @@ class Labelled:
 
 
 def labelled(text: str) -> Labelled:
-    """`2.1=runs/mirror-reads-20261121-1930`.
+    """Parse `2.1=runs/mirror-reads-20261121-1930`.
 
-    Raises:
-        RunError: there is no run.
-        ValueError: no label.
+    Raises: RunError: the run does not exist. ValueError: the label is missing.
     """
     label, _, path = text.partition("=")
     if not path:
@@ -43,7 +41,7 @@ def labelled(text: str) -> Labelled:
 
 
 def page_with(text: str, tables: dict[str, str]) -> str:
-    """The page with the tables in their places; a campaign without a table here keeps what it has."""
+    """Return the page with the tables inserted. The table of a campaign that is not given stays unchanged."""
 
     def filled(match: re.Match[str]) -> str:
         name = match[1]
@@ -53,7 +51,7 @@ def page_with(text: str, tables: dict[str, str]) -> str:
 
 
 def tables_of(runs: Sequence[Labelled]) -> dict[str, str]:
-    """For each campaign: what was measured, then what came of its claims."""
+    """Return the results and the claims of each campaign as tables."""
     names = dict.fromkeys(each.run.campaign.name for each in runs)
     by_name = {name: [each for each in runs if each.run.campaign.name == name] for name in names}
     return {name: "\n\n".join(_blocks(group)) for name, group in by_name.items()}
@@ -83,12 +81,12 @@ def _figure(cell: Cell) -> str:
 
 
 def _verdict(cell: Cell) -> str:
-    """With the rule that speaks loudest where it is not sound."""
+    """Return the verdict; if it is not sound, also the rule with the strongest effect."""
     return cell.verdict if cell.verdict == "sound" or not cell.findings else f"{cell.verdict}: {cell.findings[0].rule}"
 
 
 def _ratio(cell: Cell) -> str:
-    """Bytes that the disks moved for each byte that they should have, each way that fio moved any."""
+    """Return the bytes that the disks moved per byte that they should have moved, for each direction that fio used."""
     found = cell.account
     if found is None:
         return _NONE

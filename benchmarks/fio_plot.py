@@ -1,4 +1,4 @@
-"""What fio-plot, the peer of today, takes to draw graphs: `python -m benchmarks.fio_plot 648` draws all of them."""
+"""Measure how long fio-plot takes to draw graphs: `python -m benchmarks.fio_plot 648` draws all of them."""
 
 import contextlib
 import json
@@ -26,14 +26,14 @@ _LIMIT_S = 120
 
 @dataclass(frozen=True)
 class Peer:
-    """What fio-plot took for `drawn` graphs: seconds that passed, and seconds of the processors."""
+    """The wall time and processor time that fio-plot needed for `drawn` graphs, in seconds."""
 
     drawn: int
     seconds: float
     busy_s: float
 
     def words(self, graphs: int) -> str:
-        """What so many graphs take, by those that were drawn; each is a process of its own, so they add up."""
+        """Return the time for that many graphs, extrapolated from those drawn. Each is a separate process."""
         each = graphs / self.drawn
         what = f"fio-plot {VERSION} takes {format_duration(each * self.seconds)} for {graphs} of its graphs"
         busy = f"{format_duration(each * self.busy_s)} of the processors"
@@ -41,7 +41,7 @@ class Peer:
 
 
 def drawn(graphs: int) -> Peer | None:
-    """Have fio-plot draw so many bar charts of six points each; None where it can't be installed."""
+    """Draw that many bar charts of six points each with fio-plot. Returns None if it cannot be installed."""
     program = installed("fio-plot")
     if program is None:
         return None
@@ -70,7 +70,7 @@ def _draw(program: Path, results: Path, mode: str) -> None:
 
 
 def _write(folder: Path, mode: str) -> Path:
-    """Six results, named as bench-fio names them."""
+    """Write six results with the file names that bench-fio uses."""
     folder.mkdir()
     chance = random.Random(3)
     for depth in _DEPTHS:
@@ -82,7 +82,7 @@ def _write(folder: Path, mode: str) -> Path:
 
 
 def installed(name: str) -> Path | None:
-    """A program of fio-plot's package, in an environment of its own, kept between runs: it is no dependency of ours."""
+    """Return a program of the fio-plot package, in a separate environment that is kept between runs."""
     home = Path.home() / ".cache" / "poolproof" / f"fio-plot-{VERSION}"
     program = home / "bin" / name
     if not program.exists():

@@ -1,4 +1,6 @@
-"""Run directories of any size, made without measuring: plausible figures, byte accounts and samples by a fixed seed."""
+"""Generate run directories of any size without measuring: plausible results, byte accounting and samples from a fixed
+seed.
+"""
 
 import math
 import random
@@ -59,7 +61,7 @@ _BEGAN_S = 1_795_300_000.0
 
 @dataclass(frozen=True)
 class _Speed:
-    """What one disk of a layout gives: I/Os per second of small ones, bytes per second of large ones."""
+    """The speed of one disk of a layout: I/Os per second for small I/Os, bytes per second for large ones."""
 
     iops: float
     bytes_per_s: float
@@ -70,9 +72,9 @@ _NVME = _Speed(iops=40_000, bytes_per_s=1.9e9)
 
 
 def make_run(path: Path, *, trials: int = 3, with_files: int = 3, seed: int = 6) -> Path:
-    """A finished run of 648 cells; every eleventh cell or so is refuted.
+    """Write a finished run of 648 cells, about one in eleven of them refuted.
 
-    The first `with_files` trials of each cell have their job, evidence and samples beside their line.
+    The first `with_files` trials of each cell also have their job, evidence and samples.
     """
     text = CAMPAIGN.replace("TRIALS", str(trials))
     campaign = parse_campaign(text, "generated")
@@ -158,7 +160,9 @@ def _trial(layout: Layout, workload: Workload, number: int, chance: random.Rando
 
 
 def _iops(layout: str, mode: str, block: int, *, sync: bool) -> float:
-    """A mirror of hard disks; a cache helps reads, a log helps synchronous writes, a cipher costs some of it."""
+    """Return the IOPS of a mirror of hard disks. A cache speeds up reads, a log speeds up synchronous writes,
+    encryption costs some of it.
+    """
     small, large = _DISK.iops, _DISK.bytes_per_s
     if "read" in mode and "cache" in layout:
         small, large = 0.4 * _NVME.iops, 0.5 * _NVME.bytes_per_s
@@ -235,7 +239,7 @@ def _keep(run: RunDirectory, trial: Trial, chance: random.Random) -> None:
 
 
 def _readings(trial: Trial, chance: random.Random) -> Iterator[CounterReading]:
-    """Counters that grow to what the account says, with some noise on the way and a pause before fio begins."""
+    """Return counters that grow to the accounted bytes, with noise on the way and a pause before fio starts."""
     steps = [0.0] * 5 + [chance.uniform(0.7, 1.3) for _ in range(_TICKS)] + [0.0] * 4
     whole, done = sum(steps), 0.0
     for number, step in enumerate(steps):
@@ -247,7 +251,7 @@ def _readings(trial: Trial, chance: random.Random) -> Iterator[CounterReading]:
 
 
 def _stretches(trial: Trial) -> Iterator[LatencyInterval]:
-    """Latencies about the median, as many as were made in a stretch, the slowest of them rare."""
+    """Return latencies around the median, one for each I/O of an interval, with a few slow ones."""
     figures = trial.figures
     assert figures is not None and figures.iops is not None and figures.p50_ns is not None
     begins_s = _BEGAN_S + 0.5

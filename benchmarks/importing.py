@@ -1,4 +1,4 @@
-"""What `poolproof import` takes: 3,000 JSON files of 8 kB, and a latency log of 100 MB; generated data."""
+"""Measure `poolproof import` on generated data: 3,000 JSON files of 8 kB, and a latency log of 100 MB."""
 
 import json
 import random
@@ -33,7 +33,7 @@ print(used.ru_utime + used.ru_stime, wall_s, used.ru_maxrss * 1024 / 1e6)
 
 
 def measure() -> list[Result]:
-    """Ratios to the limits, by the time that passes: the shortest of several, since other work lengthens it."""
+    """Return wall times divided by their limits: the shortest of several, because other work lengthens them."""
     folder = Path(tempfile.mkdtemp(prefix="poolproof-bench-", dir="/var/tmp"))
     try:
         return [*_of_files(folder), *_of_log(folder)]
@@ -43,7 +43,7 @@ def measure() -> list[Result]:
 
 @dataclass(frozen=True)
 class _Cost:
-    """Of one import: seconds of the processor, seconds that passed, megabytes (10^6 bytes)."""
+    """The cost of one import: processor seconds, wall seconds and megabytes (10^6 bytes)."""
 
     busy_s: float
     wall_s: float
@@ -74,7 +74,7 @@ def _time(name: str, costs: Sequence[_Cost], limit_s: float, of_what: str) -> Re
 
 
 def _import(source: Path, out: Path) -> _Cost:
-    """By a process of its own that has no child but this one."""
+    """Import in a separate process that has no other child."""
     program = str(Path(sys.executable).with_name("poolproof"))
     argv = [sys.executable, "-c", _REPORT, program, "import", str(source), "--out", str(out)]
     done = subprocess.run(argv, capture_output=True, text=True, check=True, timeout=_TIME_LIMIT_S)
@@ -82,7 +82,7 @@ def _import(source: Path, out: Path) -> _Cost:
 
 
 def _write_tree(tree: Path) -> int:
-    """As bench-fio writes them; returns their mean length."""
+    """Write results as bench-fio does, and return their mean length."""
     chance = random.Random(1)
     total = 0
     for index in range(_FILES):
@@ -98,7 +98,7 @@ def _write_tree(tree: Path) -> int:
 
 
 def fio_document(mode: str, bs: str, depth: int, index: int, chance: random.Random) -> dict[str, object]:
-    """A run of fio 3.33: 60 s at depth / latency I/Os a second."""
+    """Return the output of a run of fio 3.33: 60 s at depth / latency I/Os per second."""
     options = {"name": "bench", "rw": mode, "bs": bs, "iodepth": str(depth), "numjobs": "1", "direct": "1",
                "ioengine": "libaio", "size": "100g", "runtime": "60", "filename": "/mnt/pool/file"}  # fmt: skip
     reads = {"randrw": ("read", "write")}.get(mode, (mode.removeprefix("rand"),))
@@ -147,7 +147,7 @@ def _latency(count: int, mean_ns: float) -> dict[str, object]:
 
 
 def _write_log(path: Path) -> None:
-    """Completion latencies of random reads, a line for each."""
+    """Write completion latencies of random reads, one per line."""
     chance = random.Random(2)
     values = [int(chance.lognormvariate(11.5, 0.6)) for _ in range(100_000)]
     with path.open("w", encoding="utf-8") as file:

@@ -1,4 +1,4 @@
-"""poolproof as another program runs it: when that is stopped, poolproof has the time to take down what it built."""
+"""Run poolproof from another program. If that is stopped, poolproof gets the time to clean up."""
 
 import subprocess
 import sys
@@ -9,10 +9,9 @@ _ENDING_S = 120.0
 
 
 def poolproof(words: Sequence[str], limit_s: float, *, keep: bool = False) -> tuple[int, str]:
-    """Its exit code; and what it printed, if that is to be kept.
+    """Return the exit code, and the output if it is captured.
 
-    Raises:
-        subprocess.TimeoutExpired: it took longer; it was asked to end, and waited for.
+    Raises: subprocess.TimeoutExpired: it took longer; it was terminated, and its cleanup has finished.
     """
     argv = [str(Path(sys.executable).with_name("poolproof")), *words]
     with subprocess.Popen(argv, stdout=subprocess.PIPE if keep else None, text=True) as process:

@@ -1,4 +1,4 @@
-"""What `poolproof query` and `poolproof runs --page` take: 10,000 cells, and 1,000,000 trials; generated data."""
+"""Measure `poolproof query` and `poolproof runs --page` on generated data: 10,000 cells, and 1,000,000 trials."""
 
 import json
 import os
@@ -42,7 +42,7 @@ print(code, answered_s, time.monotonic() - begun, busy_s, megabytes)
 
 
 def measure() -> Iterator[Result]:
-    """Seconds until the answer is there, the shortest of several, since other work lengthens them."""
+    """Return the seconds until the answer is printed: the shortest of several, because other work lengthens them."""
     folder = Path(tempfile.mkdtemp(prefix="poolproof-bench-", dir="/var/tmp"))
     try:
         yield from _of_cells(folder)
@@ -53,7 +53,9 @@ def measure() -> Iterator[Result]:
 
 @dataclass(frozen=True)
 class _Cost:
-    """Of one command: seconds to its first line, to its end, of the processors to its first line; 10^6 bytes."""
+    """The cost of one command: wall seconds to its first line and to its end, processor seconds to its first line, and
+    10^6 bytes of memory.
+    """
 
     answered_s: float
     ended_s: float
@@ -94,7 +96,7 @@ def _seconds(name: str, cost: _Cost, limit_s: float) -> Result:
 
 
 def _command(folder: Path, *words: str) -> _Cost:
-    """By a process of its own that has no other child; the cache is the benchmark's own."""
+    """Run the command in a separate process without other children, with a cache of its own."""
     program = str(Path(sys.executable).with_name("poolproof"))
     argv = [sys.executable, "-c", _REPORT, program, *words]
     environment = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache")}
@@ -106,7 +108,7 @@ def _command(folder: Path, *words: str) -> _Cost:
 
 
 def _write_run(path: Path, number: int, trials: int, chance: random.Random) -> None:
-    """A run of ten layouts, modes and block sizes; lines as long as those of real runs, about 1.7 kB."""
+    """Write a run of ten layouts, modes and block sizes, with lines as long as those of real runs, about 1.7 kB."""
     path.mkdir(parents=True)
     (path / "run.json").write_text(json.dumps(_record(number)), encoding="utf-8")
     workloads = [f"grid[rw={mode},bs={block}]" for mode in _MODES for block in _BLOCKS]

@@ -1,4 +1,4 @@
-"""A lab whose transaction groups last a second: a trial that writes to ZFS goes on for three of them at least."""
+"""A lab whose transaction groups last a second, because a trial that writes to ZFS lasts at least three of them."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -13,9 +13,10 @@ _SET_TXG = f"modprobe zfs && echo {TXG_S} > /sys/module/zfs/parameters/zfs_txg_t
 
 
 def run_in_lab(campaign: Campaign, name: str, zfs: str, out: Path, words: Sequence[str], limit_s: float) -> int:
-    """Build the image if there is none, start a lab, set its groups, run the campaign there, end the lab in any case.
+    """Run the campaign in a lab with short transaction groups and return the exit code.
 
-    `words` are further words for `poolproof run`, which may take `limit_s` seconds and prints. Its exit code.
+    Builds the image if there is none, and always stops the lab. `words` are further arguments of `poolproof run`, which
+    may take `limit_s` seconds.
     """
     file = out.with_suffix(".yaml")
     file.parent.mkdir(parents=True, exist_ok=True)

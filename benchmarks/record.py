@@ -1,8 +1,8 @@
-"""Record long trials of campaigns, for the replay of the stopping rule: `python -m benchmarks.record CAMPAIGN…`.
+"""Record long trials of campaigns for the replay of the stopping rule: `python -m benchmarks.record CAMPAIGN…`.
 
-Each campaign is run by `poolproof run` with `min` and `max` alike, so that every trial lasts that long whatever the
-rule would say; the rates of its intervals go to benchmarks/recordings/. Needs what the campaign needs: root, and for
-`--lab` a lab, whose transaction groups last a second. `--plan` only tells the cells and the time.
+Each campaign is run by `poolproof run` with equal `min` and `max`, so that every trial lasts that long whatever the
+rule decides. The rates of its intervals are written to benchmarks/recordings/. This needs what the campaign needs:
+root, and a lab for `--lab`, whose transaction groups last a second. `--plan` only prints the cells and the time.
 """
 
 import argparse
@@ -42,7 +42,7 @@ _INTERVAL_S = 0.25
 
 
 def main() -> int:
-    """Record each campaign, one after the other; a line for each."""
+    """Record each campaign, one after the other, and print a line for each."""
     asked = _arguments()
     try:
         for path in asked.campaigns:
@@ -86,7 +86,7 @@ def _expected_s(campaign: Campaign, seconds: float, trials: int) -> float:
 
 
 def _record(campaign: Campaign, asked: argparse.Namespace, expected_s: float) -> str:
-    """Run the campaign and keep its series; what was written, in a line."""
+    """Run the campaign, save its series, and return a line about what was written."""
     begun = time.monotonic()
     folder = Path(tempfile.mkdtemp(prefix="poolproof-record-", dir="/var/tmp"))
     try:
@@ -103,7 +103,7 @@ def _record(campaign: Campaign, asked: argparse.Namespace, expected_s: float) ->
 
 
 def _run(campaign: Campaign, asked: argparse.Namespace, folder: Path, limit_s: float) -> str:
-    """Run it, into `run` of the folder; how that ended."""
+    """Run the campaign into `run` in the folder, and return how it ended."""
     words = ["--until", _NEVER, "--min", f"{asked.seconds:g}s", "--max", f"{asked.seconds:g}s"]
     words += ["--trials", str(asked.trials), "--json"]
     out = folder / "run"
@@ -118,7 +118,7 @@ def _run(campaign: Campaign, asked: argparse.Namespace, folder: Path, limit_s: f
 
 
 def recorded(run: RunDirectory, campaign: Campaign) -> Iterator[Recorded]:
-    """The trials of a run that gave figures, in the order of the campaign."""
+    """Return the trials of a run that have results, in the order of the campaign."""
     workloads = {workload.name: workload for workload in campaign.workloads}
     layouts = {layout.name: format_expression(layout.expression) for layout in campaign.layouts}
     trials = [trial for trial in run.trials() if trial.verdict != "failed"]
@@ -144,7 +144,9 @@ def _one(trial: Trial, workload: Workload, expression: str, statuses: Sequence[S
 
 
 def _turnover_s(expression: str) -> float:
-    """A turn of what the layout holds back of direct writes: a transaction group of ZFS, a commit of btrfs."""
+    """Return the time for which the layout holds back direct writes, in seconds: a transaction group of ZFS, a commit
+    of btrfs.
+    """
     words = expression.split()
     if "zfs" in words:
         return TXG_S
@@ -155,7 +157,7 @@ def _turnover_s(expression: str) -> float:
 
 
 def _statuses(run: RunDirectory, trial: Trial) -> list[Status]:
-    """What fio reported while it ran: series.jsonl, as `measure/window.py` writes it."""
+    """Return fio's reports during a trial from series.jsonl, which `measure/` writes."""
     path = run.trial_directory(*trial.key) / "series.jsonl"
     if not path.is_file():
         return []

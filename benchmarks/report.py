@@ -1,4 +1,4 @@
-"""What `poolproof report` takes for 648 cells: time, size, and how soon the page can be used; beside fio-plot."""
+"""Measure `poolproof report` for 648 cells: time, size, and when the page can be used; compared with fio-plot."""
 
 import resource
 import shutil
@@ -24,7 +24,9 @@ _PEER_GRAPHS = 24
 
 
 def measure() -> Iterator[Result]:
-    """The shortest of several, since other work lengthens it; the first one also fills the cache of Vega's script."""
+    """Return the shortest of several times, because other work lengthens them. The first one also fills the cache of
+    Vega's script.
+    """
     folder = Path(tempfile.mkdtemp(prefix="bench-report-", dir="/var/tmp"))
     try:
         run = make_run(folder / "run")
@@ -45,7 +47,7 @@ def measure() -> Iterator[Result]:
 
 
 def _build(run: Path) -> tuple[float, float]:
-    """Seconds that passed, and those of the processors."""
+    """Return the wall seconds and the processor seconds of one report."""
     before, begun = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     argv = [str(Path(sys.executable).with_name("poolproof")), "report", str(run)]
     subprocess.run(argv, capture_output=True, check=True, timeout=_TIME_LIMIT_S)
@@ -55,7 +57,7 @@ def _build(run: Path) -> tuple[float, float]:
 
 
 def _usable_s(page: Path) -> float:
-    """In a browser that runs already."""
+    """Return the seconds until the page can be used in a browser that is already running."""
     from playwright.sync_api import sync_playwright
 
     program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Result:
-    """A figure beside its limit; `unit` follows both, `detail` says what it was made of.
+    """A value and its limit. `unit` applies to both, `detail` says how the value was obtained.
 
-    `low` and `high` are its 95 % interval, where it has one. The claim stands when `high` keeps the limit, and falls
-    when `low` breaks it; between the two this machine can't tell.
+    `low` and `high` are its 95 % interval, if it has one. The claim passes if `high` is within the limit and fails if
+    `low` is not. Otherwise this machine cannot tell.
     """
 
     name: str
@@ -21,7 +21,7 @@ class Result:
 
     @property
     def word(self) -> str:
-        """ok, NOT OK, or that this machine can't tell just now."""
+        """Return ok, NOT OK, or that this machine cannot tell now."""
         low = self.figure if self.low is None else self.low
         high = self.figure if self.high is None else self.high
         if high <= self.limit:
@@ -33,7 +33,7 @@ class Result:
         return self.word == "ok"
 
     def line(self) -> str:
-        """One line: name, figure, interval, limit, ok or not, detail."""
+        """Return one line: name, value, interval, limit, ok or not, detail."""
         interval = "" if self.low is None or self.high is None else f" ({self.low:.2f} … {self.high:.2f})"
         figure = f"{self.figure:.3g}{self.unit}{interval}, limit {self.limit:g}{self.unit}"
         return f"{self.name}: {figure}: {self.word}; {self.detail}"

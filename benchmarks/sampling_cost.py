@@ -1,4 +1,4 @@
-"""Whether sampling the counters slows fio down: one long run of fio while the sampler goes on and off in turn."""
+"""Measure whether sampling the counters slows fio down: one long fio run while the sampler is switched on and off."""
 
 import math
 import shutil
@@ -31,7 +31,9 @@ _Z95 = 1.96
 
 @dataclass(frozen=True)
 class Phase:
-    """A stretch of the run, in seconds since 1970, with or without the sampler; `cpu_s` is what this process used."""
+    """A part of the run with or without the sampler, in seconds since 1970. `cpu_s` is the processor time of this
+    process.
+    """
 
     sampled: bool
     begun_s: float
@@ -40,7 +42,7 @@ class Phase:
 
 
 def measure() -> Result:
-    """The median slow-down over adjacent pairs, and its interval."""
+    """Return the median slow-down over adjacent pairs, and its interval."""
     with _folder() as folder, ThreadPoolExecutor(1) as pool:
         fio = pool.submit(_run_fio, folder)
         phases = _alternate(folder, fio)
@@ -70,7 +72,7 @@ def _folder() -> Iterator[Path]:
 
 
 def _run_fio(folder: Path) -> None:
-    """Random reads of a file in RAM, at hundreds of thousands of IOPS, with fio's own rate every 25 ms."""
+    """Read a file in RAM at random, at hundreds of thousands of IOPS, with fio's own rate every 25 ms."""
     run_s = 2 * _PAIRS * _PHASE_S + 2
     argv = ["fio", "--name=ram", f"--filename={folder / 'file'}", "--size=64m", "--rw=randread", "--bs=4k"]
     argv += ["--ioengine=psync", "--time_based", f"--runtime={run_s:.0f}s", "--norandommap", "--thread"]
@@ -79,7 +81,7 @@ def _run_fio(folder: Path) -> None:
 
 
 def _alternate(folder: Path, fio: "Future[None]") -> list[Phase]:
-    """Sampler on and off, each pair in the other order than the one before."""
+    """Switch the sampler on and off. Each pair has the reverse order of the one before."""
     deadline = time.monotonic() + _SLACK_S
     while not (folder / "out").exists() and not fio.done() and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -101,7 +103,7 @@ def _phase(sampled: bool) -> Phase:
 
 
 def _cpu_per_cent(phases: Sequence[Phase]) -> float:
-    """What sampling adds to this process's own use of a processor."""
+    """Return how much processor time of this process sampling adds, in per cent of one core."""
     used = {
         sampled: sum(phase.cpu_s for phase in phases if phase.sampled is sampled)
         / sum(phase.ended_s - phase.begun_s for phase in phases if phase.sampled is sampled)
@@ -111,20 +113,20 @@ def _cpu_per_cent(phases: Sequence[Phase]) -> float:
 
 
 def _leaves() -> list[Leaf]:
-    """Block devices of this machine, as many as a layout may well have."""
+    """Return as many block devices of this machine as a typical layout has."""
     names = sorted(path.name for path in Path("/sys/class/block").iterdir())[:_MOST_LEAVES]
     return [Leaf(name, f"/dev/{name}", f"/sys/class/block/{name}/stat") for name in names]
 
 
 def _rates(folder: Path) -> list[tuple[float, float]]:
-    """fio's log: seconds since 1970 at the end of each window, and I/Os per second in it."""
+    """Parse fio's log: the end of each interval in seconds since 1970, and its I/Os per second."""
     (log,) = folder.glob("rate_iops*.log")
     rows = [line.split(",") for line in log.read_text().splitlines()]
     return [(int(row[0]) / 1000, float(row[1])) for row in rows]
 
 
 def _pairs(phases: Sequence[Phase], rates: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """The mean rate with and without the sampler, for each two phases that belong together."""
+    """Return the mean rates with and without the sampler for each pair of adjacent phases."""
     means = [_mean_rate(phase, rates) for phase in phases]
     pairs = []
     for first in range(0, len(phases), 2):
@@ -140,7 +142,9 @@ def _mean_rate(phase: Phase, rates: Sequence[tuple[float, float]]) -> float | No
 
 
 def _median_bounds(values: Sequence[float]) -> tuple[float, float]:
-    """A 95 % interval of the median that assumes no distribution: order statistics of the sign test (sorted input)."""
+    """Return a 95 % interval of the median without assuming a distribution, from the order statistics of the sign test.
+    The input must be sorted.
+    """
     reach = math.ceil(_Z95 * math.sqrt(len(values)) / 2)
     middle = len(values) // 2
     return values[max(0, middle - reach)], values[min(len(values) - 1, middle + reach)]

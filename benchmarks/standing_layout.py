@@ -1,4 +1,4 @@
-"""A layout that stands for as long as another program measures it, built and taken down as a run does."""
+"""Build a layout as a run does, keep it while another program measures it, and remove it."""
 
 import contextlib
 import secrets
@@ -16,10 +16,9 @@ from poolproof.provision.undo import complain, undo_all
 
 @contextlib.contextmanager
 def standing(campaign: Campaign, folder: Path) -> Iterator[Path]:
-    """The directory of the campaign's first layout on this machine; its journal lies in `folder`.
+    """Build the campaign's first layout on this machine and yield its directory. The journal is in `folder`.
 
-    Raises:
-        PoolproofError: it can't be built, or something of it could not be taken down.
+    Raises: PoolproofError: the layout cannot be built or removed.
     """
     host, label = LocalHost(), secrets.token_hex(4)
     own = BuildDirectories(label, f"{folder}/poolproof-{label}", f"{RAM_FILES}/poolproof-{label}")

@@ -1,4 +1,4 @@
-"""What `poolproof --help` takes before it answers: time and memory."""
+"""Measure the time and the memory of `poolproof --help`."""
 
 import statistics
 import subprocess
@@ -14,7 +14,7 @@ _TIME_LIMIT_S = 30.0
 
 
 def measure() -> list[Result]:
-    """The shortest wall time of several starts, which other work on the machine lengthens least; the largest memory."""
+    """Return the shortest wall time of several starts, because other work lengthens them, and the largest memory."""
     argv = [str(Path(sys.executable).with_name("poolproof")), "--help"]
     seconds, peaks = zip(*(_start(argv) for _ in range(_TRIES)), strict=True)
     detail = f"the fastest of {_TRIES}; median {statistics.median(seconds):.3f} s, slowest {max(seconds):.3f} s"
@@ -33,7 +33,7 @@ print(time.monotonic() - begun, resource.getrusage(resource.RUSAGE_CHILDREN).ru_
 
 
 def _start(argv: list[str]) -> tuple[float, float]:
-    """Seconds and megabytes (10^6 bytes) of one start, by a process of its own that has no other child."""
+    """Return the seconds and megabytes (10^6 bytes) of one start, in a separate process without other children."""
     done = subprocess.run(
         [sys.executable, "-c", _REPORT, *argv], capture_output=True, text=True, check=True, timeout=_TIME_LIMIT_S
     )

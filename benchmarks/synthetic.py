@@ -1,8 +1,8 @@
-"""The stopping rule on series whose truth is known: `python -m benchmarks.synthetic [SERIES OF EACH KIND]`.
+"""Test the stopping rule on series with a known true mean: `python -m benchmarks.synthetic [SERIES OF EACH KIND]`.
 
-For each kind: how often it settled, how often a settled interval held the truth, how often a settled figure was off by
-more than the tolerance (false-settled), and how long it took. `least` is the shortest trial that the rule allows: what
-happens later than a trial lasts cannot be seen in it.
+Prints for each kind how often a series converged, how often its interval covered the truth, how often it converged but
+was off by more than the tolerance (false-settled), and how long it took. `least` is the shortest trial that the rule
+allows; it cannot see what happens after a trial ends.
 """
 
 import random

@@ -1,8 +1,8 @@
-"""Trials together, of cells whose truth is known: `python -m benchmarks.synthetic_trials`.
+"""Test the stopping rule for the trials of a cell, with known true means: `python -m benchmarks.synthetic_trials`.
 
-Cells of a run differ from trial to trial by unequal deviations; each gets two trials, and further ones until it is
-known to within 3 %, six at most. How often do the intervals hold the truth, and how many trials did that take? Once
-with what the other cells of the run tell of the machine, and once without.
+The trials of each cell differ by their own deviation. Each cell gets two trials, and then more until its result is
+known to within 3 %, up to six. Prints how often the intervals cover the truth and how many trials were needed, with and
+without the variance prior from the other cells of the run.
 """
 
 import random

@@ -1,8 +1,8 @@
-"""Recorded trials: a file for a campaign, or for some of its layouts; a line of JSON per trial, compressed.
+"""Recorded trials: one compressed file per campaign, or for some of its layouts, with a line of JSON per trial.
 
-The first line is a head: schema, campaign, poolproof's version, when, on what. A trial's line: `layout`, `workload`,
-`trial` (from 1), `by` (`bytes` or `ios` per second), `interval_s`, `turnover_s` (a turn of the layout's write-back; 0
-where nothing was written) and `values`, rounded to whole numbers.
+The first line is a head: schema, campaign, poolproof's version, date and host. A trial's line has `layout`, `workload`,
+`trial` (from 1), `by` (`bytes` or `ios` per second), `interval_s`, `turnover_s` (the write-back period of the layout; 0
+if nothing was written) and `values`, rounded to integers.
 """
 
 import gzip
@@ -21,7 +21,7 @@ _ENDING = ".jsonl.gz"
 
 @dataclass(frozen=True)
 class Head:
-    """What was recorded, when and on what."""
+    """What was recorded, when and on which host."""
 
     campaign: str
     poolproof: str
@@ -44,17 +44,17 @@ class Recorded:
 
     @property
     def seconds(self) -> float:
-        """How long it lasted."""
+        """Return the duration of the trial in seconds."""
         return self.interval_s * len(self.values)
 
     @property
     def mean(self) -> float:
-        """Of the whole trial."""
+        """Return the mean rate of the whole trial."""
         return sum(self.values) / len(self.values)
 
 
 def write(folder: Path, name: str, head: Head, trials: Iterable[Recorded]) -> Path:
-    """Write a recording of that name; the same trials give the same bytes."""
+    """Write a recording with that name. The same trials give the same bytes."""
     path = folder / f"{name}{_ENDING}"
     lines = [asdict(head), *({**asdict(trial), "values": [round(v) for v in trial.values]} for trial in trials)]
     text = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines)
@@ -63,15 +63,14 @@ def write(folder: Path, name: str, head: Head, trials: Iterable[Recorded]) -> Pa
 
 
 def paths(folder: Path) -> list[Path]:
-    """The recordings in a folder."""
+    """Return the recordings in a folder."""
     return sorted(folder.glob(f"*{_ENDING}"))
 
 
 def read(path: Path) -> tuple[Head, tuple[Recorded, ...]]:
-    """A recording.
+    """Read a recording.
 
-    Raises:
-        RunError: it is of another schema.
+    Raises: RunError: it has another schema.
     """
     lines = _lines(path)
     head = Head(**next(lines))
