@@ -1,12 +1,17 @@
-"""The byte account of a trial, from readings of the counters: start and end of the window, drained, and idle."""
+"""The byte account of a trial: what the load and the disks moved in its window, in total and level by level."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from poolproof.devices.model import Leaf
 from poolproof.evidence.counters import Counters, difference
-from poolproof.evidence.model import Account, LeafUse
-from poolproof.evidence.sampler import CounterFile, CounterReading, counter_files
+from poolproof.evidence.model import Account, LeafUse, Level, ZfsUse
+from poolproof.evidence.sampler import CounterFile, CounterReading
+
+FIO = "fio"
+DATASET = "dataset"
+DEVICE = "device"
+BELOW = "below"
 
 
 @dataclass(frozen=True)
@@ -16,6 +21,16 @@ class Window:
     start: CounterReading
     end: CounterReading
     drained: CounterReading
+
+    @property
+    def seconds(self) -> float:
+        return self.end.at_s - self.start.at_s
+
+    def changes(self, host: str, path: str) -> tuple[Counters, Counters]:
+        """Return what a counter file counted from the start to the end, and from the start to the drained reading."""
+        number = self.start.files.index(CounterFile(host, path))
+        start = self.start.counters[number]
+        return difference(self.end.counters[number], start), difference(self.drained.counters[number], start)
 
 
 @dataclass(frozen=True)
@@ -36,20 +51,31 @@ class Idle:
         )
 
 
+@dataclass(frozen=True)
+class CountingPoint:
+    """A place where bytes are counted: a layer by its word, a device, or the disk below a device.
+
+    `depth` is 1 under fio. The value is the sum of the sysfs `stat` files in `counters`; without any, it is from ZFS's
+    counters of the dataset `name`. `host`: the name of the host that has the files; empty: the run's main host.
+    """
+
+    layer: str
+    name: str
+    depth: int
+    counters: tuple[str, ...] = ()
+    host: str = ""
+
+
 def leaf_uses(leaves: Sequence[Leaf], window: Window) -> tuple[LeafUse, ...]:
     """Return what each leaf device did in the window."""
-    place = {file: number for number, file in enumerate(counter_files(leaves))}
-    return tuple(_leaf_use(leaf, place, window) for leaf in leaves)
+    return tuple(_leaf_use(leaf, window) for leaf in leaves)
 
 
-def _leaf_use(leaf: Leaf, place: dict[CounterFile, int], window: Window) -> LeafUse:
-    done, drained = _two_differences(window, place[CounterFile(leaf.host, leaf.counter)])
+def _leaf_use(leaf: Leaf, window: Window) -> LeafUse:
+    done, drained = window.changes(leaf.host, leaf.counter)
     below = leaf.below
-    below_file = CounterFile(leaf.host, below.counter) if below else None
-    below_done, below_drained = _two_differences(window, place[below_file]) if below_file else (None, None)
-    ios = done.read_ios + done.write_ios
-    busy_s = (done.read_ms + done.write_ms) / 1000
-    seconds = window.end.at_s - window.start.at_s
+    below_done, below_drained = window.changes(leaf.host, below.counter) if below else (None, None)
+    requests = done.read_ios + done.write_ios
     return LeafUse(
         device=leaf.name,
         read_bytes=done.read_bytes,
@@ -58,19 +84,11 @@ def _leaf_use(leaf: Leaf, place: dict[CounterFile, int], window: Window) -> Leaf
         read_ios=done.read_ios,
         write_ios=done.write_ios,
         flush_ios=done.flush_ios,
-        utilisation=min(1.0, done.busy_ms / 1000 / seconds) if seconds > 0 else 0.0,
-        latency_s=busy_s / ios if ios else None,
+        utilisation=min(1.0, done.busy_ms / 1000 / window.seconds) if window.seconds > 0 else 0.0,
+        latency_s=(done.read_ms + done.write_ms) / 1000 / requests if requests else None,
         below_device=below.device if below else None,
         below_read_bytes=below_done.read_bytes if below_done else None,
         below_drained_write_bytes=below_drained.write_bytes if below_drained else None,
-    )
-
-
-def _two_differences(window: Window, number: int) -> tuple[Counters, Counters]:
-    start = window.start.counters[number]
-    return (
-        difference(window.end.counters[number], start),
-        difference(window.drained.counters[number], start),
     )
 
 
@@ -85,9 +103,32 @@ def byte_account(
         leaf_write_bytes=sum(leaf.write_bytes for leaf in leaves),
         leaf_drained_write_bytes=sum(leaf.drained_write_bytes for leaf in leaves),
         write_factor=write_factor,
-        window_s=window.end.at_s - window.start.at_s,
+        window_s=window.seconds,
         drain_s=window.drained.at_s - window.end.at_s,
         idle_s=idle.seconds,
         idle_read_bytes_per_s=idle.read_bytes / idle.seconds if idle.seconds else 0.0,
         idle_write_bytes_per_s=idle.write_bytes / idle.seconds if idle.seconds else 0.0,
+    )
+
+
+def levels_of(
+    fio_bytes: tuple[int, int], points: Sequence[CountingPoint], window: Window, zfs: ZfsUse | None
+) -> tuple[Level, ...]:
+    """Return the bytes that passed each level, from fio down."""
+    below = (_level(point, window, zfs) for point in points)
+    return (Level(FIO, FIO, 0, *fio_bytes), *(level for level in below if level is not None))
+
+
+def _level(point: CountingPoint, window: Window, zfs: ZfsUse | None) -> Level | None:
+    if not point.counters:
+        used = next((used for used in (zfs.datasets if zfs else ()) if used.name == point.name), None)
+        return Level(point.layer, point.name, point.depth, used.read_bytes, used.write_bytes) if used else None
+    changes = [window.changes(point.host, path) for path in point.counters]
+    return Level(
+        layer=point.layer,
+        name=point.name,
+        depth=point.depth,
+        read_bytes=sum(done.read_bytes for done, _ in changes),
+        write_bytes=sum(done.write_bytes for done, _ in changes),
+        drained_write_bytes=sum(drained.write_bytes for _, drained in changes),
     )

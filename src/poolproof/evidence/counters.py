@@ -6,7 +6,7 @@ their milliseconds. Older kernels print 11 or 15 of the 17.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 _SECTOR_BYTES = 512
 
@@ -56,14 +56,5 @@ def between(earlier: Counters, later: Counters, share: float) -> Counters:
 
 def _of_both(earlier: Counters, later: Counters, total: Callable[[int, int], int]) -> Counters:
     """Return counters with each total computed from both; `in_flight` is not a total and is that of the later one."""
-    return Counters(
-        read_ios=total(earlier.read_ios, later.read_ios),
-        read_bytes=total(earlier.read_bytes, later.read_bytes),
-        read_ms=total(earlier.read_ms, later.read_ms),
-        write_ios=total(earlier.write_ios, later.write_ios),
-        write_bytes=total(earlier.write_bytes, later.write_bytes),
-        write_ms=total(earlier.write_ms, later.write_ms),
-        in_flight=later.in_flight,
-        busy_ms=total(earlier.busy_ms, later.busy_ms),
-        flush_ios=total(earlier.flush_ios, later.flush_ios),
-    )
+    totals = vars(later).keys() - {"in_flight"}
+    return replace(later, **{name: total(getattr(earlier, name), getattr(later, name)) for name in totals})

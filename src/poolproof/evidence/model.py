@@ -1,6 +1,7 @@
 """The evidence of one trial, as frozen values. Bytes are bytes, rates are per second, times are seconds."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -28,10 +29,10 @@ class LeafUse:
 
 @dataclass(frozen=True)
 class Account:
-    """The byte account: F bytes that fio moved, D bytes that the leaf disks moved in the same window.
+    """The byte account: the bytes that fio moved, and the bytes that the leaf devices moved in the same window.
 
-    `write_factor` is P, the bytes the layout writes to its leaves for each byte of data (mirror of n: n). `idle_*` is
-    the rate of the leaves while fio was not running; the leaf figures are as counted, nothing is subtracted.
+    `write_factor` is the expected write amplification: the bytes that the layout writes to its leaves for each byte of
+    data. `idle_*` are the rates of the leaves while fio was not running. They are not subtracted from the other values.
     """
 
     fio_read_bytes: int
@@ -48,12 +49,12 @@ class Account:
 
     @property
     def read_ratio(self) -> float | None:
-        """RR = D_r / F_r; None when fio read nothing."""
+        """The bytes read by the leaves for each byte that fio read; None if fio read nothing."""
         return self.leaf_read_bytes / self.fio_read_bytes if self.fio_read_bytes else None
 
     @property
     def write_ratio(self) -> float | None:
-        """WR = D_w / (F_w × P) once drained; None when fio wrote nothing."""
+        """The drained bytes of the leaves for each byte that they were expected to write; None if fio wrote nothing."""
         expected = self.fio_write_bytes * self.write_factor
         return self.leaf_drained_write_bytes / expected if expected else None
 
@@ -91,7 +92,7 @@ class ZfsFacts:
 
     `version` is as the module prints it ("2.2.4-1"). `has_log` and `has_cache` are True if a pool has a log or a cache
     vdev. `mirrors` are the mirrors among the data vdevs. `pools` are names. `objsets` are the kstat files of the
-    datasets, below /proc/spl/kstat/zfs. None if the property was not read.
+    datasets, below /proc/spl/kstat/zfs. A property is None if it was not read.
     """
 
     version: str | None = None
@@ -111,20 +112,21 @@ class ZfsFacts:
 
 @dataclass(frozen=True)
 class Target:
-    """What the test files are stored on, as the host reports it.
+    """What the test files are stored on, as the host reports it. A field is None if it is not known.
 
     `volatile`: RAM (tmpfs, ramfs, zram). `compression` is the property as set ("zstd:3", "lz4"), None for none.
-    `loop_without_direct` names loop devices under the target that go through the page cache of the file below.
     `record_bytes` is the unit that a compressing or copy-on-write file system works in (ZFS recordsize, 128 KiB btrfs).
+    `loop_without_direct` names loop devices under the target that go through the page cache of the file below. `zfs` is
+    the ZFS below, even if it is under a zvol with another file system on it. `kernel` is its version, (6, 18).
 
-    The other fields are None if they are not known. `zfs` is the ZFS below, also that under a zvol with another file
-    system on it. `kernel` is its version, (6, 18). `rotational`: every leaf device is. `disks` is the number of leaf
-    devices. `ceiling_*` is the most that the links and media of all leaf devices can carry, without RAM.
-    `write_through`: no leaf device has a volatile write cache, so the kernel sends no flushes. `in_guest`: the host is
-    a virtual machine, whose own host may cache below the counters. `dirty_limit_bytes`: the kernel makes writers wait
-    above this amount of dirty data. `physical_block_bytes` is the sector of the medium, `alignment_bytes` the smallest
-    write that the layout sends to it (1 << ashift). `discarded`: the leaf devices were trimmed and not filled since.
-    `zoned`: a leaf device is an SMR disk. `md_bitmap`: an md array below has an internal write-intent bitmap.
+    Of the leaf devices: `rotational` if all are, `disks` is their number, `ceiling_*` the most that their links and
+    media can carry together, without RAM. `write_through`: none has a volatile write cache, so the kernel sends no
+    flushes. `discarded`: they were trimmed and not filled since. `zoned`: one is an SMR disk. `physical_block_bytes` is
+    the sector of the medium, `alignment_bytes` the smallest write that the layout sends to it (1 << ashift).
+
+    `in_guest`: the host is a virtual machine, whose own host may cache below the counters. `dirty_limit_bytes`: the
+    kernel makes writers wait above this amount of dirty data. `md_bitmap`: an md array below has an internal
+    write-intent bitmap.
     """
 
     file_system: str
@@ -213,9 +215,10 @@ class Level:
 
 @dataclass(frozen=True)
 class CpuUse:
-    """How one processor spent the time of a trial, as shares of 1: `busy` in programs and the kernel, `iowait` idle
-    while
-    something waited for a disk, `steal` taken by the hypervisor.
+    """How one processor spent the time of a trial, as shares of 1.
+
+    `busy`: in programs and the kernel. `iowait`: idle while something waited for a disk. `steal`: taken by the
+    hypervisor.
     """
 
     name: str
@@ -228,7 +231,7 @@ class CpuUse:
 class HostUse:
     """The host's memory in bytes and its processors: before the load, after it, and after everything was flushed.
 
-    `dirty` includes what is being written back.
+    `dirty` includes data that is being written back.
     """
 
     cached_start_bytes: int
@@ -244,7 +247,8 @@ class Evidence:
     """Everything that was counted for one trial. `busy_with` is the background work of layers (resync, scrub).
 
     `zfs` is the difference of ZFS's own counters. `levels` is the byte account by level, from fio down; levels of the
-    same depth are siblings. `host` is the memory and the processors of the measured host.
+    same depth are siblings. `host` is the memory and the processors of the measured host. `counters`: by how much the
+    counters of each source (`sources.py`) grew, by the names of source and counter.
     """
 
     account: Account | None
@@ -254,3 +258,4 @@ class Evidence:
     zfs: ZfsUse | None = None
     levels: tuple[Level, ...] = ()
     host: HostUse | None = None
+    counters: Mapping[str, Mapping[str, float]] = field(default_factory=dict)

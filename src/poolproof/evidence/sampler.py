@@ -25,14 +25,14 @@ class CounterFile(NamedTuple):
 
 @dataclass(frozen=True)
 class CounterReading:
-    """All counters at one moment: seconds since 1970, and one entry for each counter file.
+    """All counters at one moment, one entry for each of the `files`.
 
-    `host`: the name of the host whose clock was read, which has the first file; empty: the run's main host.
+    `at_s`: seconds since 1970, by the clock of the host that has the first file.
     """
 
     at_s: float
     counters: tuple[Counters, ...]
-    host: str = ""
+    files: tuple[CounterFile, ...] = ()
 
 
 @dataclass
@@ -53,9 +53,8 @@ class Sampler:
         self.files = counter_files(self.leaves, self.more)
         self._stop = threading.Event()
         self._stream: AbstractContextManager[Iterator[Tick]] = contextlib.nullcontext(self._ticks())
-        self._host_name = self.files[0].host if self.files else ""
         if len({file.host for file in self.files}) <= 1:
-            host = host_named(self.run_host, self._host_name)
+            host = host_named(self.run_host, self.files[0].host if self.files else "")
             self._stream = host.stream([file.path for file in self.files], self.interval_s)
 
     def __enter__(self) -> "Sampler":
@@ -63,7 +62,7 @@ class Sampler:
 
         def collect() -> None:
             for tick in ticks:
-                self.readings.append(_reading(tick, self._host_name))
+                self.readings.append(_reading(tick, self.files))
 
         self._thread = threading.Thread(target=collect, name="sampler", daemon=True)
         self._thread.start()
@@ -103,24 +102,23 @@ def read_now(run_host: Host, leaves: Sequence[Leaf], more: Sequence[CounterFile]
     gone = [file.path for file, text in zip(files, tick.texts, strict=True) if not text]
     if gone:
         raise FileMissing(f"{', '.join(gone)} cannot be read")
-    return _reading(tick, files[0].host if files else "")
+    return _reading(tick, files)
 
 
 def _read(run_host: Host, files: Sequence[CounterFile]) -> Tick:
     """Return the contents of the files at this moment, by the clock of the host that has the first one."""
     texts: dict[CounterFile, str] = {}
-    at_s: float | None = None
+    ticks: list[Tick] = []
     for name in dict.fromkeys(file.host for file in files) or ("",):
         there = [file for file in files if file.host == name]
         tick = host_named(run_host, name).read_files([file.path for file in there])
         texts |= zip(there, tick.texts, strict=True)
-        at_s = tick.at_s if at_s is None else at_s
-    assert at_s is not None
-    return Tick(at_s, tuple(texts[file] for file in files))
+        ticks.append(tick)
+    return Tick(ticks[0].at_s, tuple(texts[file] for file in files))
 
 
-def _reading(tick: Tick, host: str) -> CounterReading:
-    return CounterReading(tick.at_s, tuple(parse_counters(text) or Counters() for text in tick.texts), host)
+def _reading(tick: Tick, files: tuple[CounterFile, ...]) -> CounterReading:
+    return CounterReading(tick.at_s, tuple(parse_counters(text) or Counters() for text in tick.texts), files)
 
 
 def reading_at(readings: Sequence[CounterReading], at_s: float) -> CounterReading:
@@ -133,4 +131,4 @@ def reading_at(readings: Sequence[CounterReading], at_s: float) -> CounterReadin
     earlier, later = readings[index - 1], readings[index]
     share = (at_s - earlier.at_s) / (later.at_s - earlier.at_s)
     counters = tuple(between(a, b, share) for a, b in zip(earlier.counters, later.counters, strict=True))
-    return CounterReading(at_s, counters, earlier.host)
+    return CounterReading(at_s, counters, earlier.files)

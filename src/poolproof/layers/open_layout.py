@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from poolproof.devices.model import Leaf, Volume
-from poolproof.evidence.levels import BELOW, DATASET, DEVICE, CountingPoint
+from poolproof.evidence.account import BELOW, DATASET, DEVICE, CountingPoint
 from poolproof.evidence.model import Target, VdevUse
 from poolproof.hosts.base import FileMissing, Host, host_named
 from poolproof.layers.base import DeviceNode, Layer, LayerNode, WriteBack

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from poolproof.campaign.model import Workload
 from poolproof.errors import FioError, PoolproofError
-from poolproof.evidence.account import Window, byte_account, leaf_uses
+from poolproof.evidence.account import CountingPoint, Window, byte_account, leaf_uses, levels_of
 from poolproof.evidence.host_use import HostReading, host_use, read_host
-from poolproof.evidence.levels import CountingPoint, levels_of
 from poolproof.evidence.model import Evidence, VdevUse, ZfsFacts, ZfsUse
-from poolproof.evidence.sampler import CounterFile, CounterReading, Sampler, counter_files, read_now, reading_at
+from poolproof.evidence.sampler import CounterFile, CounterReading, Sampler, read_now, reading_at
+from poolproof.evidence.sources import Values, growth, read_sources
 from poolproof.evidence.zfs import read_zfs, use_between
 from poolproof.hosts.base import HostUnreachable
 from poolproof.layers.open_layout import busy_with, counting_points, pool_host, vdev_uses
@@ -53,6 +53,7 @@ class _Measured:
     `zfs` is the change of ZFS's own counters, including fio's ramp; `places` is where else bytes were counted.
     `busy_with` is the layers' own work right after fio, and `vdevs` what each vdev stored after the drain; reading
     either may have failed. `host` is memory and processors before fio, after it, and after the drain.
+    `counters` is by how much those of the counter sources grew, from before fio to after the drain.
     """
 
     fio: FioRun
@@ -64,6 +65,7 @@ class _Measured:
     busy_with: Future[tuple[str, ...]]
     vdevs: Future[tuple[VdevUse, ...]]
     host: tuple[HostReading, HostReading, HostReading]
+    counters: Mapping[str, Values]
 
 
 def run_trial(context: TrialContext, prepared: PreparedWorkload, number: int) -> Trial:
@@ -168,7 +170,7 @@ def _measure(context: TrialContext, prepared: PreparedWorkload, number: int) -> 
     seconds = {"settle": _pause(context)}
     context.listener.step("measure")
     places = counting_points(context.layout.tree, host)
-    more = _files_of(places)
+    more = [CounterFile(place.host, path) for place in places for path in place.counters]
     sampler = Sampler(host, leaves, SAMPLE_S, more)
     start: list[CounterReading] = []
     ending, load = _ending(context, prepared)
@@ -188,6 +190,7 @@ def _measure(context: TrialContext, prepared: PreparedWorkload, number: int) -> 
     zfs_facts = context.layout.target.zfs or ZfsFacts()
     with_pools = pool_host(context.layout.tree, host)
     zfs_start, host_start = read_zfs(with_pools, zfs_facts.pools, zfs_facts.objsets), read_host(host)
+    sources_start = read_sources(host)
     with sampler, watch:
         read_only = context.layout.found is not None and not prepared.workload.fill
         ran = generator.run(host, load, scratch, status_s=status_s, before=begins, read_only=read_only)
@@ -203,15 +206,12 @@ def _measure(context: TrialContext, prepared: PreparedWorkload, number: int) -> 
         flush(host, context.layout)
         drained, host_drained = read_now(host, leaves, more), read_host(host)
         vdevs = pool.submit(vdev_uses, context.layout.tree, host)
+        counters = growth(sources_start, read_sources(host))
     fio = report.result()
     seconds |= {"fio": fio.completed.elapsed_s, "drain": drained.at_s - end.at_s}
     window = Window(start[0], end, drained)
     readings = (host_start, host_end, host_drained)
-    return _Measured(fio, window, tuple(sampler.readings), seconds, zfs, places, busy, vdevs, readings)
-
-
-def _files_of(places: Sequence[CountingPoint]) -> list[CounterFile]:
-    return [CounterFile(place.host, path) for place in places for path in place.counters]
+    return _Measured(fio, window, tuple(sampler.readings), seconds, zfs, places, busy, vdevs, readings, counters)
 
 
 def _ending(context: TrialContext, prepared: PreparedWorkload) -> tuple[Ending | None, Load]:
@@ -263,15 +263,15 @@ def _evidence(
     files = prepared.files
     if resident is not None:
         files = tuple(replace(file, resident_bytes=pages) for file, pages in zip(files, resident, strict=True))
-    counted = counter_files(context.layout.leaves, _files_of(measured.places))
     return Evidence(
         account=account,
         leaves=leaves,
         files=files,
         busy_with=measured.busy_with.result(),
         zfs=measured.zfs and replace(measured.zfs, vdevs=measured.vdevs.result()),
-        levels=levels_of(moved, measured.places, counted, window, measured.zfs),
+        levels=levels_of(moved, measured.places, window, measured.zfs),
         host=host_use(*measured.host),
+        counters=measured.counters,
     )
 
 

@@ -86,6 +86,10 @@ class Case:
         only = self.load.parts if len(self.load.parts) == 1 else ()
         return next(iter((*named, *only)), None)
 
+    def counters(self, source: str) -> Mapping[str, float]:
+        """Return by how much the counters of a counter source grew, by name; empty if they were not read."""
+        return self.evidence.counters.get(source, {}) if self.evidence else {}
+
     def who(self, jobs: Sequence[LoadPart]) -> str:
         """Return the jobs as the singular subject of a sentence: `the job`, "job `a`", "each of the jobs `a`, `b`"."""
         if len(self.load.parts) == 1:

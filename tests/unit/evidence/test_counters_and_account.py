@@ -63,7 +63,7 @@ def test_the_window_counts_what_the_leaves_did_and_the_drain_only_more_writes() 
     leaves = [leaf("a", "vda"), leaf("b", "vda")]
 
     def reading(at_s: float, a: Counters, b: Counters, disk: Counters) -> CounterReading:
-        return CounterReading(at_s, (a, b, disk))
+        return CounterReading(at_s, (a, b, disk), counter_files(leaves))
 
     window = Window(
         start=reading(100.0, Counters(read_bytes=10), Counters(), Counters(read_bytes=5)),
@@ -109,12 +109,12 @@ def test_counters_are_read_on_the_host_that_has_the_leaves(tmp_path: Path) -> No
     stat.write_text("1 0 8 0 2 0 16 0 0 0 0\n")
     other = Leaf("b", "/dev/b", str(stat), host="nas2")
     hosts = Hosts(LocalHost(), {"nas2": LocalHost()})
-    assert read_now(hosts, [other]).host == "nas2"
+    assert read_now(hosts, [other]).files[0].host == "nas2"
     with Sampler(hosts, [other], interval_s=0.01) as sampler:
         while not sampler.readings:
             time.sleep(0.01)
-    assert {reading.host for reading in sampler.readings} == {"nas2"}
-    assert read_now(hosts, [replace(other, host="")]).host == ""
+    assert {reading.files[0].host for reading in sampler.readings} == {"nas2"}
+    assert read_now(hosts, [replace(other, host="")]).files[0].host == ""
 
 
 def test_counters_of_several_hosts_are_read_in_the_order_of_the_leaves(tmp_path: Path) -> None:

@@ -3,11 +3,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poolproof.evidence.account import Window
+from poolproof.evidence.account import DATASET, DEVICE, CountingPoint, Window, levels_of
 from poolproof.evidence.counters import Counters
-from poolproof.evidence.levels import DATASET, DEVICE, CountingPoint, levels_of
 from poolproof.evidence.model import DatasetUse, Level, ZfsUse
-from poolproof.evidence.sampler import CounterFile, CounterReading, counter_files
+from poolproof.evidence.sampler import CounterFile, CounterReading
 from tests.unit.layers.ground import device
 
 LEAVES = (*device("a").leaves, *device("b").leaves)
@@ -16,7 +15,8 @@ ZVOL = "/sys/class/block/zd0/stat"
 
 
 def reading(at_s: float, *written: int) -> CounterReading:
-    return CounterReading(at_s, tuple(Counters(read_bytes=2 * count, write_bytes=count) for count in written))
+    files = (CounterFile("", A), CounterFile("", B), CounterFile("", ZVOL))
+    return CounterReading(at_s, tuple(Counters(read_bytes=2 * count, write_bytes=count) for count in written), files)
 
 
 def test_each_level_from_fio_to_the_disks() -> None:
@@ -27,11 +27,9 @@ def test_each_level_from_fio_to_the_disks() -> None:
         CountingPoint(DEVICE, "a", 3, (A,)),
         CountingPoint(DEVICE, "b", 3, (B,)),
     ]
-    files = counter_files(LEAVES, [CounterFile("", path) for place in places for path in place.counters])
-    assert [file.path for file in files] == [A, B, ZVOL]
     window = Window(reading(0, 10, 20, 100), reading(1, 15, 30, 160), reading(2, 40, 50, 170))
     use = ZfsUse(datasets=(DatasetUse("tank", 7, 8),))
-    assert levels_of((5, 60), places, files, window, use) == (
+    assert levels_of((5, 60), places, window, use) == (
         Level("fio", "fio", 0, 5, 60),
         Level("zvol", "/dev/zvol/tank/v", 1, 120, 60, 70),
         Level("dataset", "tank", 2, 7, 8),
@@ -43,9 +41,7 @@ def test_each_level_from_fio_to_the_disks() -> None:
 
 def test_a_dataset_that_nobody_counted_is_left_out() -> None:
     window = Window(reading(0), reading(1), reading(2))
-    assert [level.layer for level in levels_of((1, 1), [CountingPoint(DATASET, "tank", 1)], (), window, None)] == [
-        "fio"
-    ]
+    assert [level.layer for level in levels_of((1, 1), [CountingPoint(DATASET, "tank", 1)], window, None)] == ["fio"]
 
 
 @given(st.lists(st.integers(0, 2**40), min_size=2, max_size=2), st.integers(0, 2**40))
@@ -58,7 +54,6 @@ def test_a_pool_is_the_sum_of_its_devices(start: list[int], more: int) -> None:
             CountingPoint(DEVICE, "a", 2, (A,)),
             CountingPoint(DEVICE, "b", 2, (B,)),
         ],
-        counter_files(LEAVES),
         window,
         None,
     )

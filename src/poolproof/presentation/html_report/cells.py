@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from poolproof.evidence.levels import BELOW, DEVICE, FIO
+from poolproof.evidence.account import BELOW, DEVICE, FIO
 from poolproof.evidence.model import Level
 from poolproof.metrics import COMPARABLE, LOWER_IS_BETTER, MetricId
 from poolproof.presentation.charts import theme as look

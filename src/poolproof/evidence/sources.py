@@ -1,0 +1,63 @@
+"""Counters of the measured host that no other module reads: each module of this folder that defines `SOURCE`."""
+
+import functools
+import importlib
+import pkgutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from poolproof import evidence
+from poolproof.errors import CommandError
+from poolproof.hosts.base import Host
+
+_LIMIT_S = 30.0
+Values = Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class CounterSource:
+    """Counters of the host, read before the load and again after everything that it wrote was flushed.
+
+    The `files` are read, for example /proc/vmstat; or the `command` is run. `parse` returns the counters by name from
+    the texts of the files, in that order, or from the output of the command. The text is empty if the file or the
+    program does not exist; `parse` then returns no counters.
+    """
+
+    name: str
+    parse: Callable[[Sequence[str]], Values]
+    files: tuple[str, ...] = ()
+    command: tuple[str, ...] = ()
+
+
+@functools.cache
+def all_sources() -> tuple[CounterSource, ...]:
+    """Return the sources sorted by name."""
+    names = (f"{evidence.__name__}.{found.name}" for found in pkgutil.iter_modules(evidence.__path__))
+    found = (getattr(importlib.import_module(name), "SOURCE", None) for name in names)
+    return tuple(sorted((each for each in found if isinstance(each, CounterSource)), key=lambda source: source.name))
+
+
+def read_sources(host: Host) -> Mapping[str, Values]:
+    """Return the counters of each source at this moment.
+
+    Raises:
+        HostUnreachable: the link broke.
+    """
+    return {source.name: source.parse(_texts(source, host)) for source in all_sources()}
+
+
+def _texts(source: CounterSource, host: Host) -> Sequence[str]:
+    if source.files:
+        return host.read_files(source.files).texts
+    try:
+        return [host.run(source.command, timeout_s=_LIMIT_S, check=False).stdout]
+    except CommandError:
+        return [""]
+
+
+def growth(start: Mapping[str, Values], end: Mapping[str, Values]) -> Mapping[str, Values]:
+    """Return by how much each counter grew; a counter that is missing in one of the readings is left out."""
+    return {
+        source: {name: value - start[source][name] for name, value in values.items() if name in start[source]}
+        for source, values in end.items()
+    }
