@@ -43,7 +43,7 @@ def test_a_plan_that_breaks_the_limit_says_so() -> None:
     assert any("OVER the limit" in line for line in plan.lines())
 
 
-def test_what_a_run_spent_is_told_by_parts_against_the_limit(tmp_path: Path) -> None:
+def test_the_time_of_a_run_is_printed_by_part_with_the_limit(tmp_path: Path) -> None:
     text = format_campaign(CAMPAIGN)
     record = RunRecord("0", text, "l", "/s", "/r", 1, "lab", "2026-11-22T00:00:00+00:00", {}, {})
     run = RunDirectory.create(tmp_path / "run", text, record)
@@ -56,7 +56,7 @@ def test_what_a_run_spent_is_told_by_parts_against_the_limit(tmp_path: Path) -> 
         run.append(trial)
     text = "\n".join(spent(run, CAMPAIGN, 200.0))
     assert "1 cells, 2 trials" in text
-    assert "1 with a figure, 1 with an interval, 1 known to within 10 %" in text and "sound 1" in text
+    assert "1 with a result, 1 with an interval, 1 precise to within 10 %" in text and "sound 1" in text
     assert "  fio: 1 min" in text and "  build and fill: 1 min" in text
     assert "wall time: 3 min 20 s, within the limit of 1 h 37 min" in text
     assert "1/583.2 of it" in text
