@@ -14,7 +14,7 @@ from poolproof.evidence.counters import Counters
 from poolproof.evidence.model import Account, Evidence, LeafUse
 from poolproof.evidence.sampler import CounterReading
 from poolproof.load.fio.histogram import bin_of
-from poolproof.measure.latencies import LatencyInterval, latency_text
+from poolproof.measure.series import LatencyInterval, latency_text
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.model import RunRecord, Trial, TrialMetrics
 from poolproof.rules.model import Finding

@@ -12,10 +12,9 @@ from poolproof.layers.adapt import can_become, core_of
 from poolproof.layers.base import Node
 from poolproof.layers.open_layout import describe, deviations
 from poolproof.layers.tree import devices, on_host
-from poolproof.measure.events import Listener
 from poolproof.measure.found import found_directory
 from poolproof.measure.health_check import watched
-from poolproof.measure.model import BuiltLayout, TrialContext
+from poolproof.measure.model import BuiltLayout, Listener, TrialContext
 from poolproof.measure.order import TrialOrder
 from poolproof.measure.plan import RunPlan, plan_core, plan_next_core, plan_one, plan_rest
 from poolproof.measure.prepare import prepare

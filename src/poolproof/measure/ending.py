@@ -15,9 +15,8 @@ from poolproof.layers.open_layout import write_backs
 from poolproof.load.generator import LiveReport, Status
 from poolproof.load.generators import generator_of
 from poolproof.load.model import Load, LoadPart
-from poolproof.measure.latencies import LatencyInterval, between
 from poolproof.measure.model import BuiltLayout
-from poolproof.measure.series import after_ramp, series_of
+from poolproof.measure.series import LatencyInterval, after_ramp, between, series_of
 from poolproof.metrics import Metric, MetricId, metric_of
 from poolproof.results.runs.convergence import stopping_rule
 from poolproof.statistics.percentiles import MOST_SECTIONS, Histogram, PercentileEstimate, estimate

@@ -1,4 +1,4 @@
-"""What trials start from: a workload with its jobs, a built layout, prepared test files."""
+"""The values that a run is measured with: cells, built layouts, prepared workloads, and the listener to its events."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,8 +12,51 @@ from poolproof.hosts.base import Host
 from poolproof.layers.base import Node
 from poolproof.layers.tree import TreePlan
 from poolproof.load.model import Load
-from poolproof.measure.events import Listener
 from poolproof.results.runs.directory import RunDirectory
+from poolproof.results.runs.model import Trial
+
+
+@dataclass(frozen=True)
+class LiveRates:
+    """Rates of the last second in bytes per second: by fio (None: not known yet) and by the leaf devices."""
+
+    elapsed_s: float
+    fio_bytes_per_s: float | None
+    leaf_bytes_per_s: float
+
+
+class Listener:
+    """The events of a run. A listener overrides the methods it needs; this class ignores all events.
+
+    Every method is called from the thread that measures, except `live`.
+    """
+
+    wants_live = False
+    """True if `live` should be called; processes that watch the run get the rates in any case."""
+
+    def campaign_begins(self, trials_to_do: int, trials_done: int) -> None:
+        """The run starts; `trials_done` were finished earlier."""
+
+    def layout_begins(self, layout: str, trials_to_do: int) -> None:
+        """A layout is about to be built."""
+
+    def trial_added(self, layout: str, workload: str) -> None:
+        """A cell is not precise yet and gets one more trial than planned."""
+
+    def step(self, title: str) -> None:
+        """A new step starts; `title` describes it for a person."""
+
+    def trial_begins(self, layout: str, workload: str, number: int) -> None:
+        """fio is about to start."""
+
+    def live(self, rates: LiveRates) -> None:
+        """Called once a second while fio runs, from another thread."""
+
+    def trial_ends(self, trial: Trial) -> None:
+        """The trial is finished, judged and saved."""
+
+    def warning(self, message: str) -> None:
+        """Something went wrong, but the run continues."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +85,7 @@ class BuiltLayout:
 
     @property
     def top(self) -> str:
-        """The path on the host where the layout ends: a directory for test files, or a block device."""
+        """Return the path where the layout ends: a directory for test files, or a block device."""
         return self.tree.volume.path
 
     @property
@@ -57,7 +100,7 @@ class BuiltLayout:
 
     @property
     def leaves(self) -> tuple[Leaf, ...]:
-        """The disks at the bottom."""
+        """Return the leaf devices."""
         return self.tree.leaves
 
 
@@ -85,13 +128,13 @@ class PreparedWorkload:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The paths of the test files on the host."""
+        """Return the paths of the test files."""
         return tuple(file.path for file in self.files)
 
 
 @dataclass
 class TrialContext:
-    """What the trials of one layout share. `idle` is how busy its disks are while fio is not running."""
+    """The input that all trials of a layout share. `idle` is how busy its disks are while fio is not running."""
 
     host: Host
     run: RunDirectory

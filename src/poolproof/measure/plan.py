@@ -2,15 +2,15 @@
 
 import importlib
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import partial
 
 from poolproof.campaign.calibration import Calibration, calibrated_device, calibration_of
 from poolproof.campaign.error_location import located_at, located_in
 from poolproof.campaign.model import Campaign, Emulated, Layout, Workload
 from poolproof.devices.model import Site
 from poolproof.devices.plan import programs_of, versions_of
-from poolproof.errors import CampaignError
+from poolproof.errors import CampaignError, PoolproofError
 from poolproof.facts.machine import Machine, ProgramVersion, survey
 from poolproof.hosts.base import Host
 from poolproof.hosts.local import LocalHost
@@ -32,7 +32,6 @@ from poolproof.load.generator import LoadGenerator
 from poolproof.load.generators import all_generators, generator_for, generator_of
 from poolproof.load.model import Load
 from poolproof.measure.found import check_found
-from poolproof.measure.meanwhile import meanwhile
 from poolproof.measure.model import CellJobs
 from poolproof.provision.directories import check_work, site_of
 from poolproof.provision.layout import (
@@ -53,7 +52,7 @@ _ALWAYS_NEEDED = ("sync", "fincore", "filefrag", "dd", "find", "stat")
 
 @dataclass(frozen=True)
 class RunPlan:
-    """What a run has to know before it changes the machine.
+    """The input of a run, checked before anything is changed.
 
     `nodes`: by name of layout. `cells`: the campaign's workloads. `bare_cells`: the workloads that run on each disk
     alone.
@@ -71,19 +70,18 @@ class RunPlan:
 
     @property
     def layouts(self) -> tuple[Layout, ...]:
-        """The layouts in build order: first each disk alone, for comparison, then the campaign's."""
+        """Return the layouts in build order: first each disk alone, for comparison, then the campaign's."""
         return (*self.calibration.layouts, *self.campaign.layouts)
 
     def cells_of(self, layout: str) -> tuple[CellJobs, ...]:
-        """The workloads that run on the layout with this name."""
+        """Return the workloads that run on the layout of this name."""
         return self.cells if calibrated_device(layout) is None else self.bare_cells
 
     @property
     def generators(self) -> tuple[LoadGenerator, ...]:
-        """The load generators of all cells, each once."""
-        return tuple(
-            {cell.load.generator: generator_of(cell.load) for cell in (*self.cells, *self.bare_cells)}.values()
-        )
+        """Return the load generators of all cells, each once."""
+        loads = (cell.load for cell in (*self.cells, *self.bare_cells))
+        return tuple({load.generator: generator_of(load) for load in loads}.values())
 
     @property
     def uses_ram_files(self) -> bool:
@@ -115,30 +113,29 @@ def make_plan(
     nodes = {layout.name: _resolved(layout, campaign) for layout in (*calibration.layouts, *campaign.layouts)}
     cells = tuple(_cell(workload, campaign, host) for workload in campaign.workloads)
     bare_cells = tuple(_cell(workload, campaign, host) for workload in calibration.workloads)
-    with meanwhile(partial(_check_values, cells, host)):
-        machine = survey(host, _programs(campaign), frozenset().union(*map(modules, nodes.values())))
-        site = site_of(machine, places.label, places.state_dir, places.ram_dir, is_here=host.name == LocalHost.name)
-        plan = RunPlan(campaign, machine, site, nodes, cells, seed, allowed_disks, calibration, bare_cells)
-        _check_layouts(plan, host)
-        _import_what_measures()
+    with ThreadPoolExecutor(1) as pool:
+        jobs_checked = pool.submit(_check_values, cells, host)
+        try:
+            machine = survey(host, _programs(campaign), frozenset().union(*map(modules, nodes.values())))
+            is_here = host.name == LocalHost.name
+            site = site_of(machine, places.label, places.state_dir, places.ram_dir, is_here=is_here)
+            plan = RunPlan(campaign, machine, site, nodes, cells, seed, allowed_disks, calibration, bare_cells)
+            _check_layouts(plan, host)
+            # imported while fio checks the jobs, so that the first trial does not wait for it
+            importlib.import_module("poolproof.measure.trial")
+            all_rules()
+        except PoolproofError:
+            jobs_checked.result()  # a mistake in a job is reported first
+            raise
+        jobs_checked.result()
     return plan
 
 
 def check_expressions(campaign: Campaign) -> None:
-    """Check what can be checked of the layouts without a host.
-
-    Raises:
-        CampaignError: an expression cannot work, or the budget is too small.
-    """
+    """Raise a CampaignError if an expression cannot work on any host, or the budget is too small."""
     for layout in campaign.layouts:
         _resolved(layout, campaign)
     check_budget(campaign)
-
-
-def _import_what_measures() -> None:
-    """Import what measures and judges while fio checks the jobs, so the first trial does not wait for it."""
-    importlib.import_module("poolproof.measure.trial")
-    all_rules()
 
 
 def _check_layouts(plan: RunPlan, host: Host) -> None:
@@ -165,49 +162,28 @@ def plan_layouts(plan: RunPlan, facts: HostFacts) -> tuple[LayoutPlan, ...]:
 def plan_one(plan: RunPlan, host: Host, name: str) -> LayoutPlan:
     """Return the steps that build one layout, with the facts of the host at this moment.
 
-    Raises:
-        GuardError: a disk may not be written to.
-        HostError: the host cannot build it.
+    Like the functions below, raises a GuardError if a disk may not be written to, and a HostError if the host cannot
+    build the layout.
     """
-    return _plan_node(plan, host, name, plan.nodes[name])
+    return plan_layout(_layout(plan, name), plan.nodes[name], _context_now(plan, host, plan.nodes[name]))
 
 
 def plan_core(plan: RunPlan, host: Host, name: str) -> LayoutPlan:
-    """Return the steps that build the core of a layout: what it shares with layouts that differ only in log and cache
-    devices.
-
-    Raises:
-        GuardError: a disk may not be written to.
-        HostError: the host cannot build it.
-    """
-    return _plan_node(plan, host, name, core_of(plan.nodes[name]))
+    """Return the steps that build what a layout shares with layouts that differ only in log and cache devices."""
+    node = core_of(plan.nodes[name])
+    return plan_layout(_layout(plan, name), node, _context_now(plan, host, node))
 
 
 def plan_next_core(plan: RunPlan, host: Host, name: str, core: LayoutPlan) -> LayoutPlan:
-    """Return the steps that turn the mounted core into the core of this layout, by attaching and detaching leaf vdevs
-    of mirrors.
-
-    Raises:
-        GuardError: a disk may not be written to.
-        HostError: the host cannot build it.
-    """
+    """Return the steps that turn the mounted core into this layout's, by changing the leaf vdevs of mirrors."""
     node = core_of(plan.nodes[name])
     return plan_changed(_layout(plan, name), node, core, _context_now(plan, host, node))
 
 
 def plan_rest(plan: RunPlan, host: Host, name: str, core: LayoutPlan) -> LayoutPlan:
-    """Return the steps that add to the mounted core what the layout has beyond it.
-
-    Raises:
-        GuardError: a disk may not be written to.
-        HostError: the host cannot build it.
-    """
-    layout, node = _layout(plan, name), plan.nodes[name]
-    return plan_extended(layout, node, core, _context_now(plan, host, node))
-
-
-def _plan_node(plan: RunPlan, host: Host, name: str, node: Node) -> LayoutPlan:
-    return plan_layout(_layout(plan, name), node, _context_now(plan, host, node))
+    """Return the steps that add to the mounted core what the layout has beyond it."""
+    node = plan.nodes[name]
+    return plan_extended(_layout(plan, name), node, core, _context_now(plan, host, node))
 
 
 def _context_now(plan: RunPlan, host: Host, node: Node) -> PlanningContext:
@@ -271,11 +247,7 @@ def _check(cells: Iterable[CellJobs], host: Host) -> None:
 
 
 def _check_room(planned: LayoutPlan, plan: RunPlan, facts: HostFacts) -> None:
-    """Check that the test files of all workloads fit on the layout together. Room is estimated low.
-
-    Raises:
-        CampaignError: they do not fit.
-    """
+    """Raise a CampaignError unless all test files fit on the layout together. Room is estimated low."""
     sizes = _sizes(planned, facts)
     needed, room = _needed_bytes(planned, plan), capacity_bytes(planned.node, sizes)
     if needed > room:
@@ -288,7 +260,7 @@ def _check_room(planned: LayoutPlan, plan: RunPlan, facts: HostFacts) -> None:
 
 
 def _needed_bytes(planned: LayoutPlan, plan: RunPlan) -> int:
-    """Bytes of test files. Workloads with the same files share them; on a block device all share the space."""
+    """Return the bytes of all test files: workloads can share files, and share all space of a block device."""
     filled = [cell for cell in plan.cells if cell.workload.fill]
     if planned.tree.volume.is_block:
         path = planned.tree.volume.path

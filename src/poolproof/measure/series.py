@@ -1,16 +1,23 @@
-"""The rate of a running load by time, from the statuses of its generator."""
+"""The rate and the latency of a load by time, from the reports of its generator.
 
-from collections.abc import Sequence
-from dataclasses import fields
+A percentile in a live report covers everything since the start. Counts and histograms can be subtracted: the difference
+of two reports is exactly what completed between them.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from itertools import pairwise
 
 import msgspec
 
-from poolproof.load.generator import Status
+from poolproof.load.generator import LiveReport, Status
+from poolproof.load.outcome import Outcome
+from poolproof.measure.figures import latency_of, sync_latency_of
 from poolproof.stopping.model import RateSeries
 
+MOST_STRETCHES = 40
+SHORTEST_S = 0.25
 _ALMOST = 0.05
-_PLACES = ("start", "end")
 
 
 def after_ramp(statuses: Sequence[Status], ramp_s: float, begun_at_s: float) -> tuple[Status, ...]:
@@ -37,26 +44,90 @@ def series_of(statuses: Sequence[Status], interval_s: float, *, by_bytes: bool) 
             times.append(status.ran_s)
             totals.append(float(status.moved_bytes if by_bytes else status.ios))
     count = int(times[-1] / interval_s + _ALMOST)
-    marks = _between(times, totals, [number * interval_s for number in range(count + 1)])
+    marks = _totals_at(times, totals, [number * interval_s for number in range(count + 1)])
     return RateSeries(interval_s, tuple((b - a) / interval_s for a, b in pairwise(marks)), tuple(times[1:]))
 
 
-def _between(times: Sequence[float], totals: Sequence[float], wanted: Sequence[float]) -> list[float]:
+def _totals_at(times: Sequence[float], totals: Sequence[float], moments: Sequence[float]) -> list[float]:
     """Return the totals at the given times, which are in rising order."""
-    found, place = [], 1
-    for moment in wanted:
-        while place < len(times) - 1 and times[place] < moment:
-            place += 1
+    found, index = [], 1
+    for moment in moments:
+        while index < len(times) - 1 and times[index] < moment:
+            index += 1
         if len(times) < 2 or moment >= times[-1]:
             found.append(totals[-1])
             continue
-        share = (moment - times[place - 1]) / (times[place] - times[place - 1])
-        found.append(totals[place - 1] + share * (totals[place] - totals[place - 1]))
+        share = (moment - times[index - 1]) / (times[index] - times[index - 1])
+        found.append(totals[index - 1] + share * (totals[index] - totals[index - 1]))
     return found
 
 
 def series_text(statuses: Sequence[Status]) -> str:
     """Return series.jsonl: a line for each report, totals since fio's clock started."""
-    names = [field.name for field in fields(Status) if field.name not in _PLACES]
+    names = [field.name for field in fields(Status) if field.name not in ("start", "end")]
     rows = [{name: getattr(status, name) for name in names} for status in statuses]
     return "".join(msgspec.json.encode(row).decode() + "\n" for row in rows)
+
+
+@dataclass(frozen=True)
+class LatencyInterval:
+    """What completed between two reports. `from_s` and `ran_s` are its bounds, in seconds of the generator's clock.
+
+    `at_s` is its end, in seconds since 1970. `bins` and `sync_bins` map a latency in nanoseconds, the middle of its
+    bin, to the number of I/Os, or of fsync and fdatasync calls, that took that long.
+    """
+
+    at_s: float
+    from_s: float
+    ran_s: float
+    bins: Mapping[int, int]
+    sync_bins: Mapping[int, int]
+
+
+def latencies(report: LiveReport, counting: Sequence[Status]) -> tuple[LatencyInterval, ...]:
+    """Return the intervals of an ended trial; none without histograms. `counting` are its reports after the ramp.
+
+    Raises a CommandError if the host did not answer.
+    """
+    chosen = chosen_of(counting)
+    if not chosen:
+        return ()
+    results = report.outcomes(chosen)
+    return between(chosen, results) if len(results) == len(chosen) else ()
+
+
+def chosen_of(counting: Sequence[Status]) -> list[Status]:
+    """Return the reports at the ends of the intervals, as evenly spaced as possible; the last report is one of them."""
+    if not counting:
+        return []
+    step_s = max(SHORTEST_S, counting[-1].ran_s / MOST_STRETCHES)
+    chosen: list[Status] = []
+    for status in counting:
+        if status.ran_s >= (chosen[-1].ran_s if chosen else 0.0) + 0.9 * step_s:
+            chosen.append(status)
+    if chosen and counting[-1].ran_s < chosen[-1].ran_s + 0.5 * step_s:
+        chosen.pop()
+    return [*chosen, counting[-1]]
+
+
+def between(statuses: Sequence[Status], results: Sequence[Outcome]) -> tuple[LatencyInterval, ...]:
+    """Return the differences of successive reports; none if a report with samples has no histogram."""
+    found = [(latency_of(result), sync_latency_of(result)) for result in results]
+    if any(each is not None and each.samples and not each.bins_ns for pair in found for each in pair):
+        return ()
+    bins = [({}, {}), *((both.bins_ns if both else {}, syncs.bins_ns if syncs else {}) for both, syncs in found)]
+    bounds = [0.0, *(status.ran_s for status in statuses)]
+    return tuple(
+        LatencyInterval(status.at_s, from_s, to_s, more_bins(before[0], after[0]), more_bins(before[1], after[1]))
+        for status, (from_s, to_s), (before, after) in zip(statuses, pairwise(bounds), pairwise(bins), strict=True)
+    )
+
+
+def more_bins(before: Mapping[int, int], after: Mapping[int, int]) -> dict[int, int]:
+    """Return the difference of two histograms."""
+    return {value: more for value, count in after.items() if (more := count - before.get(value, 0)) > 0}
+
+
+def latency_text(intervals: Sequence[LatencyInterval]) -> str:
+    """Return the text of latency.jsonl: one line per interval."""
+    return "".join(msgspec.json.encode(interval).decode() + "\n" for interval in intervals)

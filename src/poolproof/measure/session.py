@@ -20,7 +20,7 @@ from poolproof.lab.reach import ReachedHost, reach_for_campaign, reach_others, r
 from poolproof.layers.catalogue import recorded_settings
 from poolproof.layers.tree import hosts_of
 from poolproof.measure.cleanup import check_machine, end_own_lab, own_lab_name, undo_leftovers
-from poolproof.measure.events import Listener
+from poolproof.measure.model import Listener
 from poolproof.measure.plan import (
     BuildDirectories,
     RunPlan,

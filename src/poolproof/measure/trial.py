@@ -22,15 +22,13 @@ from poolproof.load.generator import LoadGenerator
 from poolproof.load.generators import generator_of
 from poolproof.load.model import Load
 from poolproof.load.outcome import Outcome
-from poolproof.measure.drop_caches import drop_caches, flush
 from poolproof.measure.ending import Ending, ending_of, status_interval_s
 from poolproof.measure.figures import moved_each_way
 from poolproof.measure.health_check import health_checks_of
-from poolproof.measure.latencies import latency_text
-from poolproof.measure.live import FioWatch, RatePublisher
+from poolproof.measure.live import FioStuck, FioWatch, RatePublisher
 from poolproof.measure.model import PreparedWorkload, TrialContext
-from poolproof.measure.series import series_text
-from poolproof.measure.stuck import FioStuck
+from poolproof.measure.prepare import drop_caches, flush
+from poolproof.measure.series import latency_text, series_text
 from poolproof.measure.window import FioRun, gathered, window_of
 from poolproof.results.runs.live import LiveNotes
 from poolproof.results.runs.model import Trial, trial_evidence

@@ -5,7 +5,7 @@ and means follow from sums. Values that are not counts (minimum, maximum, deviat
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from poolproof.hosts.base import Host
@@ -16,9 +16,8 @@ from poolproof.load.model import Load
 from poolproof.load.outcome import Direction, Latency, Outcome, PartOutcome
 from poolproof.measure.ending import Ending, histograms_of
 from poolproof.measure.figures import figures_of
-from poolproof.measure.latencies import LatencyInterval, latencies
 from poolproof.measure.live import FioWatch
-from poolproof.measure.series import after_ramp, series_of
+from poolproof.measure.series import LatencyInterval, after_ramp, latencies, more_bins, series_of
 from poolproof.metrics import MetricId, metric_of
 from poolproof.process import Completed
 from poolproof.results.runs.model import Convergence, TrialMetrics
@@ -193,7 +192,7 @@ def _latency(start: Latency | None, end: Latency | None) -> Latency | None:
     samples = end.samples - start.samples
     if samples <= 0:
         return Latency(samples=0)
-    bins = _bins(start.bins_ns, end.bins_ns)
+    bins = more_bins(start.bins_ns, end.bins_ns)
     return Latency(
         samples=samples,
         mean_ns=_mean(start, end, samples),
@@ -206,10 +205,6 @@ def _mean(start: Latency, end: Latency, samples: int) -> float | None:
     if start.mean_ns is None or end.mean_ns is None:
         return None
     return math.fsum(((end.samples or 0) * end.mean_ns, -(start.samples or 0) * start.mean_ns)) / samples
-
-
-def _bins(start: Mapping[int, int], end: Mapping[int, int]) -> dict[int, int]:
-    return {value: more for value, count in end.items() if (more := count - start.get(value, 0)) > 0}
 
 
 def _less(end: int | None, start: int | None) -> int | None:

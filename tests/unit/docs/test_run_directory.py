@@ -8,8 +8,7 @@ import pytest
 
 from poolproof.evidence.counters import Counters
 from poolproof.load.generator import Status
-from poolproof.measure.latencies import LatencyInterval
-from poolproof.measure.series import series_text
+from poolproof.measure.series import LatencyInterval, series_text
 from poolproof.provision.directories import SCHEMA as OWNER_SCHEMA
 from poolproof.provision.directories import StateOwner
 from poolproof.provision.journal import SCHEMA as JOURNAL_SCHEMA

@@ -20,7 +20,7 @@ from poolproof.campaign.yaml import parse_campaign
 from poolproof.hosts.base import FileMissing, Host, Tick
 from poolproof.hosts.local import LocalHost
 from poolproof.measure.conduct import conduct
-from poolproof.measure.events import Listener
+from poolproof.measure.model import Listener
 from poolproof.measure.plan import BuildDirectories, RunPlan, make_plan
 from poolproof.process import CommandFailed, Completed
 from poolproof.results.runs.directory import RunDirectory

@@ -7,7 +7,7 @@ import pytest
 
 from poolproof.errors import BuildError
 from poolproof.hosts.base import HostUnreachable
-from poolproof.measure.events import Listener
+from poolproof.measure.model import Listener
 from poolproof.process import Completed
 from poolproof.provision.journal import Journal
 from poolproof.results.runs.model import Trial

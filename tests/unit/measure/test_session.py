@@ -1,13 +1,16 @@
-"""Resuming a run: refused if its trials can't be continued as they began."""
+"""Planning and resuming a run: what is refused, and which mistake is reported first."""
 
 from pathlib import Path
 
 import pytest
 
-from poolproof.errors import RunError
+from poolproof.errors import CampaignError, HostError, RunError
 from poolproof.measure.session import reopen_session
+from poolproof.process import Completed
 from poolproof.results.runs.directory import RunDirectory
 from tests.unit.results.compare.making import CAMPAIGN, changed, make_run
+
+from .scripted_host import Argv, ScriptedHost, planned, script
 
 
 def test_a_run_with_a_removed_criterion_is_not_resumed_with_another(tmp_path: Path) -> None:
@@ -15,3 +18,21 @@ def test_a_run_with_a_removed_criterion_is_not_resumed_with_another(tmp_path: Pa
     run = RunDirectory.open(make_run(tmp_path / "run", {("one", "reads"): [1.0]}, record=record))
     with pytest.raises(RunError, match="fio-slope"), reopen_session(run, lambda *_: None, on=None):
         pytest.fail("it was resumed")
+
+
+def test_a_mistake_in_a_job_is_reported_before_what_the_host_lacks(tmp_path: Path) -> None:
+    def refuse(argv: Argv) -> Completed | None:
+        if "--parse-only" in argv or argv[:2] == ("test", "-w"):
+            return Completed(argv, 1, "", "fio: bad option <size=8m>\n", 0.0)
+        return None
+
+    with pytest.raises(CampaignError):
+        planned(ScriptedHost(script(), refuse), tmp_path / "run")
+
+
+def test_what_the_host_lacks_is_reported_if_the_jobs_are_right(tmp_path: Path) -> None:
+    def refuse(argv: Argv) -> Completed | None:
+        return Completed(argv, 1, "", "", 0.0) if argv[:2] == ("test", "-w") else None
+
+    with pytest.raises(HostError, match="not writable"):
+        planned(ScriptedHost(script(), refuse), tmp_path / "run")

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from poolproof.hosts.base import HostUnreachable
-from poolproof.measure.events import Listener
+from poolproof.measure.model import Listener
 from poolproof.process import Completed
 from poolproof.results.runs.model import Trial
 

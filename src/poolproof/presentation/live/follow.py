@@ -12,7 +12,7 @@ import msgspec
 from poolproof.campaign.calibration import all_cells
 from poolproof.campaign.model import Campaign
 from poolproof.campaign.yaml import parse_campaign
-from poolproof.measure.events import Listener, LiveRates
+from poolproof.measure.model import Listener, LiveRates
 from poolproof.presentation.charts.trial_data import TrialData, trial_data
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.live import LiveNotes

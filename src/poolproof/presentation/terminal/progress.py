@@ -9,7 +9,7 @@ from typing import TextIO
 
 from poolproof.campaign.calibration import all_cells, calibrated_device
 from poolproof.campaign.model import Campaign
-from poolproof.measure.events import Listener, LiveRates
+from poolproof.measure.model import Listener, LiveRates
 from poolproof.presentation.terminal.words import trial_text
 from poolproof.results.runs.model import Trial
 from poolproof.results.runs.timing import end_s, paid_s, took

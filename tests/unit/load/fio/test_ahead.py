@@ -1,18 +1,15 @@
 """Questions to fio that are asked while something else is done."""
 
 import shutil
-import threading
 from collections.abc import Sequence
 
 import pytest
 
-from poolproof.errors import FioError, HostError, PoolproofError
+from poolproof.errors import FioError
 from poolproof.hosts.local import LocalHost
 from poolproof.load.fio.installed import ask_ahead, known_options
-from poolproof.measure.meanwhile import meanwhile
 from poolproof.process import Completed
 
-_LIMIT_S = 60.0
 needs_fio = pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed: `apt-get install fio`")
 
 
@@ -42,30 +39,3 @@ def test_a_question_that_went_wrong_ahead_is_told_to_who_asks(monkeypatch: pytes
     ask_ahead(host, "libaio")
     with pytest.raises(FioError, match="not installed"):
         known_options(host, ["libaio"])
-
-
-def test_both_are_done_when_the_context_is_left() -> None:
-    begun, done = threading.Event(), threading.Event()
-
-    def work() -> None:
-        assert begun.wait(_LIMIT_S)
-        done.set()
-
-    with meanwhile(work):
-        begun.set()
-    assert done.is_set()
-
-
-@pytest.mark.parametrize("inside", [None, HostError("the machine lacks a program")])
-def test_what_the_work_found_goes_first(inside: PoolproofError | None) -> None:
-    def work() -> None:
-        raise FioError("fio refuses the workload")
-
-    with pytest.raises(FioError, match="refuses"), meanwhile(work):
-        if inside is not None:
-            raise inside
-
-
-def test_what_the_context_found_is_told_where_the_work_is_well() -> None:
-    with pytest.raises(HostError, match="lacks"), meanwhile(lambda: None):
-        raise HostError("the machine lacks a program")

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from poolproof.errors import RunError
-from poolproof.measure.events import Listener, LiveRates
 from poolproof.measure.live import RatePublisher
+from poolproof.measure.model import Listener, LiveRates
 from poolproof.presentation.charts.trial_data import trial_data
 from poolproof.presentation.live.follow import MEASURING, Follower, rates_of
 from poolproof.results.runs.directory import RunDirectory

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
-from poolproof.measure.events import LiveRates
+from poolproof.measure.model import LiveRates
 from poolproof.presentation.terminal.live_screen import live_screen
 from poolproof.presentation.terminal.progress import RunProgress
 from tests.unit.presentation.terminal.live_runs import START_S, Clock, campaign, screen_text, trial

@@ -4,7 +4,7 @@ import pytest
 
 from poolproof.evidence.counters import Counters
 from poolproof.evidence.sampler import CounterReading
-from poolproof.measure.stuck import STILL_S, FioStuck, stand_still
+from poolproof.measure.live import STILL_S, FioStuck, stand_still
 
 _BEGUN_S = 1000.0
 

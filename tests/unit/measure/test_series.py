@@ -15,8 +15,7 @@ from poolproof.load.fio.report import FioReport
 from poolproof.load.generator import Status
 from poolproof.load.merge import percentiles_of
 from poolproof.measure.figures import figures_of, latency_of, sync_latency_of
-from poolproof.measure.latencies import MOST_STRETCHES, between, chosen_of, latencies, latency_text
-from poolproof.measure.series import after_ramp
+from poolproof.measure.series import MOST_STRETCHES, after_ramp, between, chosen_of, latencies, latency_text
 
 CAPTURED = gzip.decompress(Path(__file__).with_name("captured").joinpath("3.33-status-ramp.json+.gz").read_bytes())
 BEGUN_S, RAMP_S = 1795305652.3, 0.4
