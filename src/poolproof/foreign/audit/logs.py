@@ -4,14 +4,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from poolproof.errors import FioError
-from poolproof.load.fio.log_rates import Kind, rates_of
 from poolproof.load.fio.logs import (
     READ,
     WRITE,
+    RateKind,
     SeriesLog,
     kind_of,
     latency_of,
     latency_unit_ns,
+    rates_of,
     read_histogram_log,
     read_log,
 )
@@ -21,7 +22,7 @@ from poolproof.load.outcome import Direction, Outcome, PartOutcome
 _ORDER = ("bw", "iops", "lat", "clat", "clat_hist", "slat")
 """The order of reading: the rate shows the unit of the latencies, and these show the unit of the submission latency."""
 _NO_UNIT = "the unit of the latencies in the logs, ns (fio 3) or µs (fio 2), so they are ignored"
-_RATES: Mapping[str, Kind] = {"bw": "bw", "iops": "iops"}
+_RATES: Mapping[str, RateKind] = {"bw": "bw", "iops": "iops"}
 _DIRECTIONS = {"read": READ, "write": WRITE}
 
 
@@ -112,7 +113,7 @@ def _of_latencies(kind: str, log: SeriesLog, direction: int, unit_ns: int | None
     )
 
 
-def _of_rates(kind: Kind, log: SeriesLog) -> Direction:
+def _of_rates(kind: RateKind, log: SeriesLog) -> Direction:
     rates = rates_of(log, kind)
     if rates is None:
         return Direction()

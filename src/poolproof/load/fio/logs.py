@@ -1,17 +1,25 @@
-"""fio's logs: bandwidth, IOPS and latency over time, and histograms of completion latency.
+"""Read fio's logs: bandwidth, IOPS and latency over time, and histograms of completion latency.
 
-A line is `ms, value, direction, block size[, offset][, priority]`; bandwidth is KiB/s (see `log_rates.py`), latency ns
-(µs before fio 3, see `latency_unit_ns`); direction 0 reads, 1 writes, 2 trims. A histogram line is `ms, direction,
-block size, count, count, …`. Source: HOWTO "Log file formats". A log of 100 MB is read in pieces into flat arrays: no
+A line is `ms, value, direction, block size[, offset][, priority]`; direction 0 is reads, 1 writes, 2 trims. Bandwidth
+is in KiB/s, latency in ns (µs before fio 3, see `latency_unit_ns`). A line of a histogram log is `ms, direction, block
+size, count, count, …`. Source: HOWTO "Log file formats". A log of 100 MB is read in pieces into flat arrays, without an
 object for each line.
+
+A line is either a window (`log_avg_msec`) or one I/O, which is fio's default. A window has its mean rate, and 0 as
+block size. The line of an I/O has the I/O's block size, and a value that is not the job's rate: 1 in the log of IOPS,
+this I/O's bytes over its own latency in the log of bandwidth (`add_iops_sample` and `add_bw_sample` in stat.c). Early
+fio 2 wrote the rate since the last line, at least half a second before, and the block size of an I/O.
 """
 
+import math
 import re
 from array import array
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import compress
+from itertools import compress, pairwise
 from pathlib import Path
+from statistics import median
 from typing import Literal
 
 import msgspec
@@ -21,30 +29,36 @@ from poolproof.load.fio.histogram import PLAT_BITS, bin_value, count_bins
 from poolproof.load.merge import DEFAULT_PERCENTILES, add_bins, percentiles_of
 from poolproof.load.outcome import Latency
 
-Kind = Literal["bw", "iops", "lat", "clat", "slat"]
+RateKind = Literal["bw", "iops"]
 
-READ, WRITE, TRIM = 0, 1, 2
+READ, WRITE = 0, 1
+_KIB = 1024
 _PIECE_BYTES = 256 << 10  # larger pieces leave the processor's cache
 _FEWEST_COLUMNS = 4
 _HISTOGRAM_COLUMNS = 3
-_LONGEST_NS = 10**18  # 31 years; a longer latency is damage, and a thousand times it fits no 64 bits
-_MOST_COUNT = 10**15  # I/Os; a larger one is damage
-_LOOKED_AT = 20  # lines of each piece
-_UNDER_WAY = 0.5  # requests; in µs they would be 500 of one job
-_ONE_UNDER_WAY = 2.0  # requests; in ns the disk would have idled for 998 of 1,000 seconds
+_LONGEST_NS = 10**18  # 31 years; a longer latency is damage, and a thousand times as much exceeds 64 bits
+_MOST_COUNT = 10**15  # I/Os; a larger count is damage
+_CHECKED_LINES = 20  # of each piece
+_LEAST_QUEUE = 0.5  # I/Os in flight; in µs there would be 500 of one job
+_QUEUE_OF_ONE = 2.0  # I/Os in flight; in ns the disk would have idled for 998 of 1,000 seconds
 _NAME = re.compile(r"_(bw|iops|lat|clat|slat|clat_hist)(?:\.\d+)?\.log")
 _DECODER = msgspec.json.Decoder(list[int])
 _HEX = re.compile(rb"0x([0-9a-fA-F]{1,16})")
 _ROW = re.compile(rb"\s*(\d+)\s*,\s*(\d+)\s*,\s*(\d+)\s*,\s*(\d+)[^\n]*\n")
-_MOST_DIGITS = 18  # what always fits 64 bits
+_MOST_DIGITS = 18  # always fits in 64 bits
+_SHORTEST_MS = 1000
+_OLD_WINDOW_MS = 450  # bwavgtime is 500 ms by default, and fio 2 wakes a little early
+_LONGEST_MS = 366 * 86_400_000  # a longer run is a damaged time, and would be millions of seconds without I/O
+
+_Columns = tuple["array[int]", "array[int]", "array[int]", "array[int]"]
 
 
 @dataclass(frozen=True)
 class SeriesLog:
-    """Samples in the order of the file; columns of equal length. `values` are in the log's own unit.
+    """Samples in the order of the file, as columns of equal length. `values` are in the log's own unit.
 
-    `block_bytes`: the size of the I/O, 0 where a row stands for the I/Os of a window.
-    `has_priorities`: its last column is the request's priority, which fio writes since 3.20.
+    `block_bytes` is the size of the I/O, 0 for a window. `has_priorities`: the last column is the I/O's priority, which
+    fio writes since 3.20.
     """
 
     time_ms: "array[int]"
@@ -58,16 +72,15 @@ class SeriesLog:
         return len(self.time_ms)
 
     def of(self, direction: int) -> "SeriesLog":
-        """The samples of one direction."""
-        count = self.directions.count(direction)
-        if count in (0, len(self)):
-            return self if count else SeriesLog(*_columns([], 1))
-        wanted = list(map(direction.__eq__, self.directions))
+        """Return the samples of one direction."""
+        chosen = list(map(direction.__eq__, self.directions))
+        if all(chosen):
+            return self
         return SeriesLog(
-            array("q", compress(self.time_ms, wanted)),
-            array("q", compress(self.values, wanted)),
-            array("q", compress(self.directions, wanted)),
-            array("q", compress(self.block_bytes, wanted)),
+            array("q", compress(self.time_ms, chosen)),
+            array("q", compress(self.values, chosen)),
+            array("q", compress(self.directions, chosen)),
+            array("q", compress(self.block_bytes, chosen)),
             has_priorities=self.has_priorities,
         )
 
@@ -80,22 +93,35 @@ class HistogramLog:
     bad_lines: int = 0
 
     def latency(self, direction: int) -> Latency:
-        """All rows of a direction as one distribution."""
+        """Return all rows of a direction as one distribution."""
         bins = add_bins(row for _, which, row in self.rows if which == direction)
         return Latency(sum(bins.values()), percentiles_ns=percentiles_of(bins, DEFAULT_PERCENTILES), bins_ns=bins)
 
 
+@dataclass(frozen=True)
+class LogRates:
+    """I/Os or bytes per second: over the whole log, and of its seconds or longer windows, of which there are `samples`.
+
+    A second or window without a line counts as 0.
+    """
+
+    mean: float
+    least: float
+    most: float
+    spread: float
+    samples: int
+
+
 def kind_of(path: Path) -> str | None:
-    """`bw`, `iops`, `lat`, `clat`, `slat` or `clat_hist`, from the name that fio gives its logs; None for others."""
+    """Return `bw`, `iops`, `lat`, `clat`, `slat` or `clat_hist` by the name of a log; None for other files."""
     match = _NAME.search(path.name)
     return match[1] if match else None
 
 
 def read_log(path: Path) -> SeriesLog:
-    """A bandwidth, IOPS or latency log. A last line that was cut off is left out; other bad lines are counted.
+    """Read a bandwidth, IOPS or latency log. A cut-off last line is ignored; other bad lines are counted.
 
-    Raises:
-        FioError: the file cannot be read, or holds no line of a log.
+    Raises FioError if the file cannot be read, or has no line of a log.
     """
     read = _columns([], 1)
     columns = bad = 0
@@ -103,56 +129,49 @@ def read_log(path: Path) -> SeriesLog:
     for piece in _pieces(path):
         columns = columns or piece.split(b"\n", 1)[0].count(b",") + 1
         has_priorities = has_priorities and _ends_in_priorities(piece, columns)
-        found = _flat(piece, columns)
+        found = _uniform_rows(piece, columns)
         if found is None:
-            found, skipped = _slowly(piece)
-            bad += skipped
+            rows = [row for row in _ROW.findall(piece) if all(len(part) <= _MOST_DIGITS for part in row)]
+            bad += piece.count(b"\n") - len(rows)
+            found = _columns([int(part) for row in rows for part in row], _FEWEST_COLUMNS)
         for column, more in zip(read, found, strict=True):
             column.extend(more)
     if not read[0]:
-        raise FioError(f"{path} is no log of fio", "write one with write_bw_log, write_iops_log or write_lat_log")
+        raise FioError(f"{path} is not a fio log", "write one with write_bw_log, write_iops_log or write_lat_log")
     return SeriesLog(*read, bad_lines=bad, has_priorities=has_priorities)
 
 
 def read_histogram_log(path: Path) -> HistogramLog:
-    """A completion latency histogram log (`write_hist_log`), of any coarseness.
+    """Read a completion latency histogram log (`write_hist_log`) of any coarseness.
 
-    Raises:
-        FioError: the file cannot be read, or holds no line of such a log.
+    Raises FioError if the file cannot be read, or has no line of such a log.
     """
-    rows: list[tuple[int, int, dict[int, int]]] = []
-    bad = 0
-    for piece in _pieces(path):
-        for line in piece.splitlines():
-            row = _histogram_row(line)
-            bad += row is None
-            rows += [row] if row is not None else []
+    lines = [_histogram_row(line) for piece in _pieces(path) for line in piece.splitlines()]
+    rows = tuple(row for row in lines if row is not None)
     if not rows:
-        raise FioError(f"{path} is no histogram log of fio", "write one with write_hist_log and log_hist_msec")
-    return HistogramLog(tuple(rows), bad)
+        raise FioError(f"{path} is not a histogram log of fio", "write one with write_hist_log and log_hist_msec")
+    return HistogramLog(rows, len(lines) - len(rows))
 
 
 def latency_unit_ns(log: SeriesLog, requests_per_s: float | None = None) -> int | None:
-    """Nanoseconds in one unit of a latency log: 1 since fio 3, 1000 before, None where neither log nor rate tells.
+    """Return the nanoseconds in one unit of a latency log: 1 since fio 3, 1000 before, None if it cannot be known.
 
-    A log names no version. Of one without priorities, how many requests were under way (latency times rate) tells:
-    under one reading of the unit they are a thousand times as many as under the other.
-
-    Args:
-        requests_per_s: what the log of IOPS beside it says; without it this log's lines count, which may be fewer.
+    A log has no version. Without priorities, the number of I/Os in flight (latency times rate) shows the unit: with one
+    unit it is a thousand times as large as with the other. `requests_per_s` is the rate in the log of IOPS of the same
+    run; without it, this log's lines count, which may be fewer.
     """
     if log.has_priorities:
         return 1
     mean_s = sum(log.values) / len(log) / 1e9
     span_ms = max(log.time_ms) - min(log.time_ms)
     rate = requests_per_s or (len(log) - 1) * 1000 / max(span_ms, 1)
-    if mean_s * rate >= _UNDER_WAY:
+    if mean_s * rate >= _LEAST_QUEUE:
         return 1
-    return 1000 if requests_per_s and 1000 * mean_s * rate <= _ONE_UNDER_WAY else None
+    return 1000 if requests_per_s and 1000 * mean_s * rate <= _QUEUE_OF_ONE else None
 
 
 def latency_of(log: SeriesLog, direction: int, unit_ns: int = 1) -> Latency:
-    """A latency log as a distribution with its histogram, in nanoseconds; `unit_ns` is what the log counts in."""
+    """Return a latency log as a distribution with its histogram. The log counts in units of `unit_ns` nanoseconds."""
     values = log.of(direction).values
     if not values:
         return Latency(samples=0)
@@ -169,8 +188,76 @@ def latency_of(log: SeriesLog, direction: int, unit_ns: int = 1) -> Latency:
     )
 
 
+def rates_of(log: SeriesLog, kind: RateKind) -> LogRates | None:
+    """Return the rates in a log of one direction; None if it is too short to have one.
+
+    Raises FioError if its times are more than a year apart.
+    """
+    if not len(log):
+        return None
+    first, last = min(log.time_ms), max(log.time_ms)
+    if last - first > _LONGEST_MS:
+        raise FioError(f"a log of {kind} has times from {first} to {last} ms: more than a year, so one is damaged")
+    if _has_each_io(log, kind):
+        return _rates_of_ios(log, kind, first, last) if last > first else None
+    return _rates_of_windows(log, _KIB if kind == "bw" else 1, first, last)
+
+
+def _has_each_io(log: SeriesLog, kind: RateKind) -> bool:
+    """True if each line is one I/O: it has a block size, and is not a rate of early fio 2."""
+    if not any(log.block_bytes):
+        return False
+    if kind == "iops":
+        return all(value == 1 for value in log.values)
+    return log.has_priorities or min(_gaps_ms(log), default=0) < _OLD_WINDOW_MS
+
+
+def _gaps_ms(log: SeriesLog) -> list[int]:
+    """Return the distances between successive times in the log."""
+    return [later - before for before, later in pairwise(sorted(set(log.time_ms)))]
+
+
+def _rates_of_ios(log: SeriesLog, kind: RateKind, first: int, last: int) -> LogRates:
+    """Count I/Os or bytes in each second. The first line ends an I/O from before the log, so the mean excludes it."""
+    amounts = log.block_bytes if kind == "bw" else log.values
+    totals: Counter[int] = Counter()
+    for at, amount in zip(log.time_ms, amounts, strict=True):
+        totals[(at - first) // _SHORTEST_MS] += amount
+    mean = (totals.total() - amounts[log.time_ms.index(first)]) * 1000 / (last - first)
+    seconds = (last - first) // _SHORTEST_MS
+    complete = [float(total) for at, total in totals.items() if at < seconds]
+    return _rates(mean, complete, seconds) if seconds else LogRates(mean, mean, mean, 0.0, 1)
+
+
+def _rates_of_windows(log: SeriesLog, factor: int, first: int, last: int) -> LogRates:
+    """Average the windows; those shorter than a second are combined."""
+    window = max(_SHORTEST_MS, median(_gaps_ms(log) or [0]))
+    sums: Counter[int] = Counter()
+    counts: Counter[int] = Counter()
+    for at, value in zip(log.time_ms, log.values, strict=True):
+        index = math.floor((at - first) / window + 0.5)
+        sums[index] += value
+        counts[index] += 1
+    means = [factor * total / counts[index] for index, total in sums.items()]
+    windows = math.floor((last - first) / window + 0.5) + 1
+    return _rates(math.fsum(means) / windows, means, windows)
+
+
+def _rates(mean: float, known: Sequence[float], samples: int) -> LogRates:
+    """`known` are the rates of spans with lines; the rest of the `samples` had no I/O."""
+    idle = samples - len(known)
+    squares = math.fsum((value - mean) ** 2 for value in known) + idle * mean**2
+    return LogRates(
+        mean=mean,
+        least=0.0 if idle else min(known),
+        most=max(known, default=0.0),
+        spread=math.sqrt(squares / max(samples - 1, 1)),
+        samples=samples,
+    )
+
+
 def _pieces(path: Path) -> Iterator[bytes]:
-    """The file in pieces of whole lines; a last line without its end is dropped."""
+    """Yield the file in pieces of complete lines; an incomplete last line is dropped."""
     rest = b""
     try:
         with path.open("rb") as file:
@@ -185,17 +272,14 @@ def _pieces(path: Path) -> Iterator[bytes]:
         raise FioError(f"{path} cannot be read: {error.strerror}", f"ls -l {path}") from None
 
 
-_Columns = tuple["array[int]", "array[int]", "array[int]", "array[int]"]
-
-
 def _columns(numbers: Sequence[int], step: int) -> _Columns:
-    """Time, value, direction and block size, out of rows of `step` numbers each."""
+    """Return time, value, direction and block size from rows of `step` numbers each."""
     time_ms, values, directions, block_bytes = (array("q", numbers[at::step]) for at in range(_FEWEST_COLUMNS))
     return time_ms, values, directions, block_bytes
 
 
-def _flat(piece: bytes, columns: int) -> _Columns | None:
-    """The rows of a piece; None where a line is not like the first, or holds a number beyond 64 bits."""
+def _uniform_rows(piece: bytes, columns: int) -> _Columns | None:
+    """Return the rows of a piece; None if a line differs from the first, or has a number beyond 64 bits."""
     if columns < _FEWEST_COLUMNS:
         return None
     if b"x" in piece:
@@ -209,50 +293,35 @@ def _flat(piece: bytes, columns: int) -> _Columns | None:
 
 
 def _ends_in_priorities(piece: bytes, columns: int) -> bool:
-    """Whether the last column is fio's priority: hexadecimal, or as fio 3.20 wrote it a bit; an offset is neither."""
-    if columns <= _FEWEST_COLUMNS:
-        return False
-    return columns > _FEWEST_COLUMNS + 1 or all(
-        line.rpartition(b",")[2].strip() in (b"0", b"1") or b"0x" in line
-        for line in piece.split(b"\n", _LOOKED_AT)[:-1]
-    )
-
-
-def _slowly(piece: bytes) -> tuple[_Columns, int]:
-    """The good lines of a piece, and the number of the bad ones."""
-    rows = [row for row in _ROW.findall(piece) if all(len(part) <= _MOST_DIGITS for part in row)]
-    numbers = [int(part) for row in rows for part in row]
-    return _columns(numbers, _FEWEST_COLUMNS), piece.count(b"\n") - len(rows)
+    """True if the last column is fio's priority: hexadecimal, or one bit in fio 3.20; an offset is neither."""
+    if columns != _FEWEST_COLUMNS + 1:
+        return columns > _FEWEST_COLUMNS
+    lines = piece.split(b"\n", _CHECKED_LINES)[:-1]
+    return all(line.rpartition(b",")[2].strip() in (b"0", b"1") or b"0x" in line for line in lines)
 
 
 def _histogram_row(line: bytes) -> tuple[int, int, dict[int, int]] | None:
-    """One line of a histogram log; the number of its bins tells the coarseness."""
+    """Return one line of a histogram log; the number of its bins shows the coarseness."""
     try:
         numbers = _DECODER.decode(b"[" + line + b"]")
     except msgspec.DecodeError:
         return None
     counts = numbers[_HISTOGRAM_COLUMNS:]
-    shape = _shape(len(counts))
-    if shape is None or min(counts) < 0 or max(counts) > _MOST_COUNT:
+    if len(counts) not in _SHAPES or min(counts) < 0 or max(counts) > _MOST_COUNT:
         return None
-    coarseness, unit_ns = shape
-    bins = {unit_ns * _coarse_value(index, coarseness): count for index, count in enumerate(counts) if count}
+    coarseness, unit_ns = _SHAPES[len(counts)]
+    width = 1 << coarseness
+    middles = ((bin_value(index * width) + bin_value((index + 1) * width - 1)) // 2 for index in range(len(counts)))
+    bins = {unit_ns * middle: count for middle, count in zip(middles, counts, strict=True) if count}
     return numbers[0], numbers[1], bins
 
 
-def _shape(bins: int) -> tuple[int, int] | None:
-    """(How often neighbouring bins were joined, ns in their unit); None for a number of bins that fio does not write.
+_SHAPES: Mapping[int, tuple[int, int]] = {
+    (groups << PLAT_BITS) >> coarseness: (coarseness, unit_ns)
+    for coarseness in range(PLAT_BITS)
+    for groups, unit_ns in ((19, 1000), (29, 1))
+}
+"""By the number of bins: how often neighbouring bins were joined, and the nanoseconds in their unit.
 
-    fio 2 had 19 groups of bins of microseconds, fio 3 has 29 of nanoseconds. Source: stat.h, FIO_IO_U_PLAT_GROUP_NR.
-    """
-    for coarseness in range(PLAT_BITS):
-        for groups, unit_ns in ((29, 1), (19, 1000)):
-            if bins == (groups << PLAT_BITS) >> coarseness:
-                return coarseness, unit_ns
-    return None
-
-
-def _coarse_value(index: int, coarseness: int) -> int:
-    """The middle of 2^coarseness neighbouring bins."""
-    first = index << coarseness
-    return (bin_value(first) + bin_value(first + (1 << coarseness) - 1)) // 2 if coarseness else bin_value(first)
+fio 2 had 19 groups of bins of microseconds, fio 3 has 29 of nanoseconds. Source: stat.h, FIO_IO_U_PLAT_GROUP_NR.
+"""

@@ -1,31 +1,47 @@
-"""fio's report on a host: its totals while it grows, and complete reports at the end."""
+"""Read fio's report on a host: its totals while it runs, and complete reports at the end.
+
+`--status-interval` writes a complete report each time. A report with its histograms is long, so only the lines with
+totals are copied from the host (`_TOTALS`), each with its position in the file. Their indentation identifies them: no
+option's text in the report can look like that, because numbers in options are quoted. Source:
+`show_thread_status_json` and `add_ddir_status_json` in fio's stat.c (3.33).
+
+Cost, measured with fio 3.33 on two cores at 20,000 I/Os per second and eight clones: 90 KiB per report, and no
+processor time that exceeds the variation between runs without it, at 250 ms and at 100 ms.
+"""
 
 import re
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from poolproof.hosts.base import FileMissing, Host
 from poolproof.load.fio.json_output import read_json_stream
-from poolproof.load.fio.status import WANTED, Statuses
 from poolproof.load.generator import Status
 from poolproof.load.outcome import Outcome
 
 _LIMIT_S = 60.0
-_CLOCKS_S = 0.05
-_LINES = 'tail -c "+$2" "$1" | grep -abE "$3"; :'
+_CLOCK_ERROR_S = 0.05
+_GREP = 'tail -c "+$2" "$1" | grep -abE "$3"; :'
 _PIECES = (
     "f=$1; shift; while [ $# -gt 0 ]; do "
     'dd if="$f" bs=64K iflag=skip_bytes,count_bytes skip="$1" count="$2" status=none || exit; shift 2; done'
 )
-_WANTED = re.compile(WANTED.replace('[^"]', r'[^"\n]'), re.MULTILINE)  # grep looks at one line at a time
-_PIECE = 'tail -c "+$2" "$1" | head -c "$3"'
+_TOTALS = (
+    r'^(\{|\}|  "timestamp_ms" : [0-9]+,?'
+    r'|      "(read|write|trim|mixed|sync|job_runtime)" : .*'
+    r'|        "(io_bytes|total_ios|runtime|slat_ns|clat_ns|lat_ns)" : [^"]*'
+    r'|          "(mean|N)" : .*)$'
+)
+_TOTALS_HERE = re.compile(_TOTALS.replace('[^"]', r'[^"\n]'), re.MULTILINE)  # grep looks at one line at a time
+_LINE = re.compile(r'(\d+):(?:(\{)|(\})| *"(\w+)" : (\{|[\d.]+).*)$')
 
 
 @dataclass
 class FioReport:
     """The file to which the running fio appends its reports. `statuses` are those read so far.
 
-    Reports older than `begun_at_s`, the start of fio by the host's clock, belong to another run.
+    Reports older than `begun_at_s`, the start of fio by the host's clock, belong to another run. Every method raises
+    CommandError if the host does not answer.
     """
 
     host: Host
@@ -35,60 +51,83 @@ class FioReport:
     _text: str = ""
 
     def read_all(self) -> None:
-        """Read the complete file, so that no later call asks the host. For the short report of an ended fio.
-
-        Raises:
-            CommandError: the host did not answer.
-        """
+        """Read the complete file, so that no later call asks the host. For the short report of an ended fio."""
         try:
             self._text = self.host.read(self.path)
         except FileMissing:
             return
-        reader = Statuses()
-        reader.feed(f"{line.start()}:{line[0]}" for line in _WANTED.finditer(self._text))
-        self.statuses = self._ours(reader)
+        lines = (f"{line.start()}:{line[0]}" for line in _TOTALS_HERE.finditer(self._text))
+        self.statuses = self._of_this_run(lines, 0)
 
     def read_on(self) -> None:
-        """Read the lines with totals that were written since the last call; the rest would load the network.
-
-        Raises:
-            CommandError: the host did not answer.
-        """
+        """Read the lines with totals that were written since the last call; the rest would load the network."""
         offset = self.statuses[-1].end if self.statuses else 0
-        found = self.host.run(["sh", "-c", _LINES, "sh", self.path, str(offset + 1), WANTED], timeout_s=_LIMIT_S)
-        reader = Statuses()
-        reader.feed(found.stdout.splitlines(), offset)
-        self.statuses += self._ours(reader)
+        found = self.host.run(["sh", "-c", _GREP, "sh", self.path, str(offset + 1), _TOTALS], timeout_s=_LIMIT_S)
+        self.statuses += self._of_this_run(found.stdout.splitlines(), offset)
 
-    def _ours(self, reader: Statuses) -> list[Status]:
-        return [status for status in reader.found if status.at_s >= self.begun_at_s - _CLOCKS_S]
+    def _of_this_run(self, lines: Iterable[str], offset: int) -> list[Status]:
+        return [status for status in _statuses(lines, offset) if status.at_s >= self.begun_at_s - _CLOCK_ERROR_S]
 
     def document(self, status: Status) -> str:
-        """Return the complete report that a status comes from.
-
-        Raises:
-            CommandError: the host did not answer.
-        """
-        if self._text:
-            return self._text[status.start : status.end]
-        start, length = str(status.start + 1), str(status.end - status.start)
-        return self.host.run(["sh", "-c", _PIECE, "sh", self.path, start, length], timeout_s=_LIMIT_S).stdout
+        """Return the complete report that a status comes from."""
+        return self.documents([status])
 
     def outcomes(self, statuses: Sequence[Status]) -> tuple[Outcome, ...]:
-        """Return the outcomes that these statuses come from.
-
-        Raises:
-            CommandError: the host did not answer.
-        """
+        """Return the outcomes that these statuses come from."""
         return read_json_stream(self.documents(statuses))
 
     def documents(self, statuses: Sequence[Status]) -> str:
-        """Return the complete reports that these statuses come from, one after the other.
-
-        Raises:
-            CommandError: the host did not answer.
-        """
+        """Return the complete reports that these statuses come from, one after the other."""
         if self._text:
-            return "".join(map(self.document, statuses))
-        places = [str(place) for status in statuses for place in (status.start, status.end - status.start)]
-        return self.host.run(["sh", "-c", _PIECES, "sh", self.path, *places], timeout_s=_LIMIT_S).stdout
+            return "".join(self._text[status.start : status.end] for status in statuses)
+        spans = [str(number) for status in statuses for number in (status.start, status.end - status.start)]
+        return self.host.run(["sh", "-c", _PIECES, "sh", self.path, *spans], timeout_s=_LIMIT_S).stdout
+
+
+def _statuses(lines: Iterable[str], offset: int) -> Iterator[Status]:
+    """Yield the totals of every complete report in lines of `grep -b`, whose positions count from `offset`."""
+    start = offset
+    totals: dict[str, float] = defaultdict(float)
+    section = latency = ""
+    mean = 0.0
+    for line in lines:
+        match = _LINE.match(line)
+        if match is None:
+            continue
+        position, opens, closes, key, value = match.groups()
+        if opens or closes:
+            if closes:
+                yield _status(totals, start, offset + int(position) + len("}\n"))
+            start = offset + int(position) + (len("}\n") if closes else 0)
+            totals, section, latency = defaultdict(float), "", ""
+        elif value == "{":
+            section, latency = (section, key) if key.endswith("_ns") else (key, "")
+        elif key in ("timestamp_ms", "runtime"):
+            totals[key] = max(totals[key], float(value))
+        elif key in ("io_bytes", "total_ios"):
+            totals[f"{section} {key}"] += float(value)
+        elif key == "mean":
+            mean = float(value)
+        elif key == "N":
+            totals[f"{section} {latency} N"] += float(value)
+            totals[f"{section} {latency} sum"] += float(value) * mean
+
+
+def _status(totals: Mapping[str, float], start: int, end: int) -> Status:
+    def total(name: str, *sections: str) -> float:
+        return sum(totals.get(f"{section} {name}", 0.0) for section in sections)
+
+    return Status(
+        at_s=totals.get("timestamp_ms", 0.0) / 1000,
+        ran_s=totals.get("runtime", 0.0) / 1000,
+        read_bytes=int(total("io_bytes", "read", "mixed")),
+        write_bytes=int(total("io_bytes", "write")),
+        read_ios=int(total("total_ios", "read", "mixed")),
+        write_ios=int(total("total_ios", "write")),
+        latency_samples=int(total("clat_ns N", "read", "write", "mixed")),
+        latency_ns=total("clat_ns sum", "read", "write", "mixed"),
+        syncs=int(total("lat_ns N", "sync")),
+        sync_ns=total("lat_ns sum", "sync"),
+        start=start,
+        end=end,
+    )

@@ -1,9 +1,10 @@
-"""fio's terse output, versions 2 to 5: one line of fields with `;` between them for each job or group.
+"""Parse fio's terse output, versions 2 to 5: one line for each job or group, with fields separated by `;`.
 
-Sizes and rates are KiB, latencies whole or fractional microseconds, `fio-3.33` or so stands second from version 3 on.
-Versions 4 and 5 hold trims, version 5 the samples of bandwidth and IOPS; version 2 holds trims or not, as fio's age has
-it, so directions are counted by their shape. `unified_rw_reporting=both` adds the sum of all after them. Sources: HOWTO
-"Terse output"; `show_thread_status_terse_all` in fio's stat.c; captured output of fio 3.33.
+Sizes and rates are in KiB, latencies in whole or fractional microseconds. From version 3 on, the second field is fio's
+version (`fio-3.33`). Versions 4 and 5 have trims, version 5 has the numbers of bandwidth and IOPS samples. Whether
+version 2 has trims depends on fio's age, so directions are counted by their shape. `unified_rw_reporting=both` adds the
+sum of all directions after them. Sources: HOWTO "Terse output"; `show_thread_status_terse_all` in fio's stat.c;
+captured output of fio 3.33.
 """
 
 import re
@@ -12,11 +13,11 @@ from collections.abc import Sequence
 from poolproof.load.outcome import Direction, DiskUse, Latency, Outcome, PartOutcome
 
 _KIB = 1024
+_US = 1000
 _LARGEST = 1e24
 _TOO_LONG = re.compile(r"(?:[\d.]+%=)?-?\d{25}")
-_US = 1000.0
-_PERCENTILES = 20
 _BEFORE_PERCENTILES = 12
+_AFTER_PERCENTILES = 32
 _SHORT, _LONG = 41, 47
 _DEPTHS = ("1", "2", "4", "8", "16", "32", ">=64")
 _LATENCY_FIELDS = 22
@@ -27,11 +28,9 @@ _START = re.compile(r"^[2-5];")
 
 
 def read_terse_line(line: str) -> Outcome | None:
-    """One terse line as a result with one job; None when it has not the shape of its version."""
+    """Return the result in one terse line; None if it does not have the shape of its version."""
     fields = line.strip().split(";")
-    if any(map(_TOO_LONG.match, fields[4:])):
-        return None
-    if not _START.match(line.strip()) or len(fields) < _SHORT:
+    if not _START.match(line.strip()) or len(fields) < _SHORT or any(map(_TOO_LONG.match, fields[4:])):
         return None
     try:
         return _result(fields)
@@ -40,98 +39,92 @@ def read_terse_line(line: str) -> Outcome | None:
 
 
 def _result(fields: Sequence[str]) -> Outcome:
-    version = fields[0]
-    named = fields[1] if version != "2" else ""
-    if named and not named.startswith("fio"):
-        raise ValueError("the second field is no version of fio")
-    place = 1 if version == "2" else 2
-    name, group, error = fields[place], int(fields[place + 1]), int(fields[place + 2])
+    version, at = fields[0], 1
+    release = ""
+    if version != "2":
+        release, at = fields[1], 2
+        if release and not release.startswith("fio"):
+            raise ValueError("the second field is not a version of fio")
+    name, group, error = fields[at], int(fields[at + 1]), int(fields[at + 2])
+    at += 3
     width = _LONG if version == "5" else _SHORT
-    directions, place = _directions(fields, place + 3, width)
+    directions: list[Direction | None] = []
+    while len(directions) < _MOST_DIRECTIONS and "%=" in fields[at + _BEFORE_PERCENTILES]:
+        directions.append(_direction(fields[at : at + width]))
+        at += width
+    if not directions:
+        raise ValueError("no direction has percentiles where they should be")
     if version == "3" and len(directions) == _MOST_DIRECTIONS - 1:
         directions.insert(2, None)
-    directions += [None] * (_MOST_DIRECTIONS - len(directions))
-    disks = _disks(fields, place + 5 + len(_DEPTHS) + _LATENCY_FIELDS)
-    job = PartOutcome(
+    read, write, trim, mixed = directions + [None] * (_MOST_DIRECTIONS - len(directions))
+    part = PartOutcome(
         name=name,
         error=error,
         group=group,
-        read=directions[0],
-        write=directions[1],
-        trim=directions[2],
-        mixed=directions[3],
-        user_cpu_percent=_percent(fields[place]),
-        system_cpu_percent=_percent(fields[place + 1]),
-        depth_levels={level: _percent(fields[place + 5 + index]) for index, level in enumerate(_DEPTHS)},
+        read=read,
+        write=write,
+        trim=trim,
+        mixed=mixed,
+        user_cpu_percent=_percent(fields[at]),
+        system_cpu_percent=_percent(fields[at + 1]),
+        depth_levels={level: _percent(fields[at + 5 + index]) for index, level in enumerate(_DEPTHS)},
     )
-    return Outcome(version=named or "", parts=(job,), disks=disks)
+    return Outcome(release, (part,), _disks(fields, at + 5 + len(_DEPTHS) + _LATENCY_FIELDS))
 
 
-def _directions(fields: Sequence[str], place: int, width: int) -> tuple[list[Direction | None], int]:
-    """The directions from `place` on, told by their percentiles, and where they end."""
-    directions: list[Direction | None] = []
-    while len(directions) < _MOST_DIRECTIONS and "%=" in fields[place + _BEFORE_PERCENTILES]:
-        directions.append(_direction(fields[place : place + width], width))
-        place += width
-    if not directions:
-        raise ValueError("no direction has percentiles where they should be")
-    return directions, place
-
-
-def _direction(fields: Sequence[str], width: int) -> Direction | None:
-    io_kib, bandwidth_kib, iops, runtime_ms = (int(field) for field in fields[:4])
+def _direction(fields: Sequence[str]) -> Direction | None:
+    io_kib, bandwidth_kib, iops, runtime_ms = map(int, fields[:4])
     if not io_kib and not iops:
         return None
-    after = _BEFORE_PERCENTILES + _PERCENTILES
-    bandwidth = fields[after + 4 :]
-    is_long = width == _LONG
+    low, high, _, mean, deviation, *sampled = fields[_AFTER_PERCENTILES + 4 :]
+    iops_low, iops_high, iops_mean, iops_deviation = map(_real, sampled[1:5]) if sampled else [None] * 4
     return Direction(
         io_bytes=io_kib * _KIB,
         runtime_ms=runtime_ms,
         bandwidth_bytes=float(bandwidth_kib * _KIB),
         iops=float(iops),
-        bandwidth_min_bytes=_real(bandwidth[0], _KIB),
-        bandwidth_max_bytes=_real(bandwidth[1], _KIB),
-        bandwidth_mean_bytes=_real(bandwidth[3], _KIB),
-        bandwidth_stddev_bytes=_real(bandwidth[4], _KIB),
-        samples=int(bandwidth[5]) if is_long else None,
-        iops_min=_real(bandwidth[6]) if is_long else None,
-        iops_max=_real(bandwidth[7]) if is_long else None,
-        iops_mean=_real(bandwidth[8]) if is_long else None,
-        iops_stddev=_real(bandwidth[9]) if is_long else None,
-        slat=_latency(fields[4:8], ()),
-        clat=_latency(fields[8:12], fields[_BEFORE_PERCENTILES:after]),
-        lat=_latency(fields[after : after + 4], ()),
+        bandwidth_min_bytes=_real(low, _KIB),
+        bandwidth_max_bytes=_real(high, _KIB),
+        bandwidth_mean_bytes=_real(mean, _KIB),
+        bandwidth_stddev_bytes=_real(deviation, _KIB),
+        samples=int(sampled[0]) if sampled else None,
+        iops_min=iops_low,
+        iops_max=iops_high,
+        iops_mean=iops_mean,
+        iops_stddev=iops_deviation,
+        slat=_latency(fields[4:8]),
+        clat=_latency(fields[8:12], fields[_BEFORE_PERCENTILES:_AFTER_PERCENTILES]),
+        lat=_latency(fields[_AFTER_PERCENTILES : _AFTER_PERCENTILES + 4]),
     )
 
 
-def _latency(fields: Sequence[str], percentiles: Sequence[str]) -> Latency | None:
-    """Minimum, maximum, mean and deviation; four zeros mean that it was not measured."""
+def _latency(fields: Sequence[str], percentiles: Sequence[str] = ()) -> Latency | None:
+    """Return minimum, maximum, mean and deviation; None for zeros, which mean that it was not measured."""
     low, high, mean, deviation = (_real(field, _US) for field in fields)
     if not high and not mean:
         return None
-    found = [_PERCENTILE.match(field) for field in percentiles]
-    values = {float(match[1]): float(match[2]) * _US for match in found if match and 0 < float(match[1]) <= 100}
+    found = filter(None, map(_PERCENTILE.match, percentiles))
+    values = {float(match[1]): float(match[2]) * _US for match in found if 0 < float(match[1]) <= 100}
     return Latency(min_ns=low, max_ns=high, mean_ns=mean, stddev_ns=deviation, percentiles_ns=values)
 
 
-def _disks(fields: Sequence[str], place: int) -> tuple[DiskUse, ...]:
-    """Groups of nine that end in a percentage; what follows them is the error and the description."""
+def _disks(fields: Sequence[str], at: int) -> tuple[DiskUse, ...]:
+    """Return the groups of nine fields that end in a percentage. The error and the description follow them."""
     disks = []
-    while place + _DISK_FIELDS <= len(fields) and fields[place + _DISK_FIELDS - 1].endswith("%"):
-        name, reads, writes = fields[place : place + 3]
-        disks.append(DiskUse(name, int(reads), int(writes), _percent(fields[place + _DISK_FIELDS - 1])))
-        place += _DISK_FIELDS
+    while at + _DISK_FIELDS <= len(fields) and fields[at + _DISK_FIELDS - 1].endswith("%"):
+        name, reads, writes = fields[at : at + 3]
+        disks.append(DiskUse(name, int(reads), int(writes), _percent(fields[at + _DISK_FIELDS - 1])))
+        at += _DISK_FIELDS
     return tuple(disks)
 
 
 def _real(field: str, factor: float = 1.0) -> float | None:
-    """A number; None for the `-nan` that fio prints of a deviation without samples."""
+    """Return a number; None for the `-nan` that fio prints as the deviation without samples."""
     value = float(field) * factor
     return value if abs(value) < _LARGEST else None
 
 
 def _percent(field: str) -> float:
     if not field.endswith("%"):
-        raise ValueError(f"{field!r} is no percentage")
+        raise ValueError(f"{field!r} is not a percentage")
     return _real(field[:-1]) or 0.0

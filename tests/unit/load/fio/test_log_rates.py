@@ -6,13 +6,12 @@ from pathlib import Path
 import pytest
 
 from poolproof.errors import FioError
-from poolproof.load.fio.log_rates import Kind, LogRates, rates_of
-from poolproof.load.fio.logs import READ, read_log
+from poolproof.load.fio.logs import READ, LogRates, RateKind, rates_of, read_log
 
 KIB = 1024
 
 
-def _rates(tmp_path: Path, kind: Kind, rows: Iterable[str]) -> LogRates | None:
+def _rates(tmp_path: Path, kind: RateKind, rows: Iterable[str]) -> LogRates | None:
     path = tmp_path / f"x_{kind}.1.log"
     path.write_text("".join(f"{row}\n" for row in rows))
     return rates_of(read_log(path).of(READ), kind)
@@ -45,7 +44,7 @@ def test_each_io_of_less_than_a_second_still_has_a_rate(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["bw", "iops"])
-def test_one_io_has_no_rate(tmp_path: Path, kind: Kind) -> None:
+def test_one_io_has_no_rate(tmp_path: Path, kind: RateKind) -> None:
     assert _rates(tmp_path, kind, ["7, 1, 0, 4096, 0"]) is None
 
 
@@ -68,7 +67,7 @@ def test_a_window_without_a_row_was_at_rest(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("kind", "value", "mean"), [("iops", 8000, 8000.0), ("bw", 32_000, 32_000 * KIB)])
-def test_early_fio_2_gave_windows_a_block_size(tmp_path: Path, kind: Kind, value: int, mean: float) -> None:
+def test_early_fio_2_gave_windows_a_block_size(tmp_path: Path, kind: RateKind, value: int, mean: float) -> None:
     rates = _rates(tmp_path, kind, (f"{501 * at}, {value}, 0, 4096" for at in range(1, 20)))
     assert rates is not None
     assert rates.mean == mean

@@ -120,7 +120,7 @@ def test_a_histogram_with_a_count_that_no_counter_holds(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["", "hello\nworld\n", "1\n2\n"])
 def test_what_is_no_log_is_an_error(tmp_path: Path, text: str) -> None:
-    with pytest.raises(FioError, match="no log of fio"):
+    with pytest.raises(FioError, match="not a fio log"):
         read_log(log(tmp_path, text))
     with pytest.raises(FioError, match="cannot be read"):
         read_log(tmp_path / "missing")
@@ -148,7 +148,7 @@ def test_a_histogram_log_sums_to_what_json_says_but_for_its_unfinished_interval(
     assert all(count <= truth.clat.bins_ns[value] for value, count in logged.bins_ns.items())
     assert (logged.samples, truth.clat.samples) == (510, 512)
     assert kind_of(path) == "clat_hist"
-    with pytest.raises(FioError, match="no histogram log"):
+    with pytest.raises(FioError, match="not a histogram log"):
         read_histogram_log(log(tmp_path, "1, 2, 3\n"))
 
 
