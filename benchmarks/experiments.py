@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from poolproof.presentation.terminal.claims import measured_text
+from poolproof.presentation.terminal.sections import measured_text
 from poolproof.presentation.terminal.words import half_width_text, value_text
 from poolproof.results.runs.claims import ClaimResult, evaluate
 from poolproof.results.runs.loading import LoadedRun, load_run

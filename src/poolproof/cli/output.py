@@ -128,10 +128,8 @@ def print_results(path: Path, *, as_json: bool, leaves: bool = False) -> "Run":
     if as_json:
         print_json(run_object(run.path, cells, campaign.baseline, claims, elimination, bare=bare, limits=limits))
         return run
-    from poolproof.presentation.terminal.claims import print_claims
-    from poolproof.presentation.terminal.elimination import elimination_block
     from poolproof.presentation.terminal.limited import print_limits
-    from poolproof.presentation.terminal.shares import print_shares
+    from poolproof.presentation.terminal.sections import elimination_block, print_claims, print_shares
     from poolproof.presentation.terminal.table import print_table
 
     out = console()

@@ -88,7 +88,7 @@ def _cell(row: ExportRow | None, notes: _Notes) -> str:
 
 def _figure(figure: Interval | None, row: ExportRow) -> str:
     if figure is None:
-        return "no figure"
+        return "no result"
     if row.settled is False:
         return f"about {value_text(figure.mean, row.metric)}"
     half = half_width_text(figure)

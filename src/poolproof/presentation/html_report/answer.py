@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from poolproof.errors import RunError, UsageError
 from poolproof.metrics import metric_of
 from poolproof.presentation.charts.metrics import figure_words
-from poolproof.presentation.terminal.elimination import elimination_lines
+from poolproof.presentation.terminal.sections import elimination_lines
 from poolproof.presentation.terminal.words import factor_text, per_cent_whole
 from poolproof.results.compare.ranking import Entry, Excluded, Goal, Ranked, Ranking, find_goal, rank
 from poolproof.results.compare.reasons import in_groups

@@ -18,7 +18,7 @@ from poolproof.presentation.html_report.assets import asset, rendered, script_so
 from poolproof.presentation.html_report.cells import cell_rows, columns, finding_key, metrics_measured
 from poolproof.presentation.html_report.sections import finding_groups, limit_section, repeat_section
 from poolproof.presentation.html_report.trials import ShownTrials, shown_trials
-from poolproof.presentation.terminal.claims import CLAIM_MARKS, measured_text
+from poolproof.presentation.terminal.sections import CLAIM_MARKS, measured_text
 from poolproof.presentation.terminal.words import MARKS
 from poolproof.results.runs.claims import evaluate
 from poolproof.results.runs.files import write_whole

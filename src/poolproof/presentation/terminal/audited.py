@@ -1,4 +1,4 @@
-"""An audit in words: for each result its place, figure, verdict, the reasons with their arithmetic, and what to do."""
+"""An audit in words: each result with its place, values, verdict, reasons, and what to do."""
 
 import textwrap
 from collections import Counter
@@ -8,45 +8,44 @@ from poolproof.foreign.audit.model import Audited, AuditedMetrics
 from poolproof.load.merge import percentile
 from poolproof.load.outcome import Direction
 from poolproof.presentation.terminal.words import MARKS, STYLES
-from poolproof.rules.model import Finding
 from poolproof.units import format_count, format_duration, format_number_of, format_rate, format_size
 from poolproof.verdicts import WORST_FIRST
 
 _LONGEST_COMMAND = 400
 _COLOURS = {"green": "32", "yellow": "33", "red": "31", "bright_black": "90"}
+_EFFECTS = {"fails": "fails", "refutes": "refutes", "suspects": "doubt", "notes": "note"}
 
 
 def audited_lines(audited: Audited, width: int, *, colour: bool = False) -> Iterator[str]:
-    """The lines of one result, none longer than `width` but for commands, which are there to be copied."""
+    """Yield the lines of one result, at most `width` long except commands, which are there to be copied."""
     mark = f"{MARKS[audited.verdict]} {audited.verdict}"
     painted = f"\x1b[{_COLOURS[STYLES[audited.verdict]]}m{mark}\x1b[0m" if colour else mark
     yield f"{audited.source}:{audited.line}: {painted}: {audited.job or 'a result'}: {figures_text(audited.figures)}"
     if audited.command:
-        yield f"  {_made_by(audited)}: {_short(audited.command)}"
+        command = " ".join(audited.command.split())
+        made_by = f"command assumed from line {audited.command_line}" if audited.is_assumed else "made by"
+        yield f"  {made_by}: {command[:_LONGEST_COMMAND]}{' …' if len(command) > _LONGEST_COMMAND else ''}"
     if audited.has_changed:
         yield f"  changed: it was {audited.was} when it was measured"
     for finding in audited.findings:
-        yield from _finding(finding, width)
+        yield from _wrapped(f"  {_EFFECTS[finding.effect]}: ", f"{finding.message} [{finding.rule}]", width)
+        if finding.effect != "notes":
+            yield from _wrapped("    fix: ", finding.fix, width)
     for fact in audited.known:
         yield from _wrapped("  known: ", fact, width)
     if audited.missing:
         yield from _wrapped("  not known: ", "; ".join(audited.missing), width)
-    if audited.estimate is not None:
-        yield from _wrapped("  honest figure: ", _estimate(audited), width)
+    if (estimate := audited.estimate) is not None:
+        low, high = format_rate(estimate.low_bytes_per_s), format_rate(estimate.high_bytes_per_s)
+        span = f"{low} to {high}" if estimate.low_bytes_per_s else f"at most {high}"
+        yield from _wrapped("  honest figure: ", f"{f'about {high}' if low == high else span}: {estimate.why}", width)
     if audited.rerun and audited.verdict != "sound":
-        yield f"  run again{_if_assumed(audited)}: {audited.rerun}"
-
-
-def _made_by(audited: Audited) -> str:
-    return f"command assumed from line {audited.command_line}" if audited.is_assumed else "made by"
-
-
-def _if_assumed(audited: Audited) -> str:
-    return f" (if the command of line {audited.command_line} made it)" if audited.is_assumed else ""
+        assumed = f" (if the command of line {audited.command_line} made it)" if audited.is_assumed else ""
+        yield f"  run again{assumed}: {audited.rerun}"
 
 
 def summary_line(results: Sequence[Audited]) -> str:
-    """`19 results: 7 refuted, 8 suspect, 4 unproven`; and how many verdicts of a run are others than they were."""
+    """Return `19 results: 7 refuted, 8 suspect, 4 unproven`, and how many verdicts of a run have changed."""
     counts = Counter(audited.verdict for audited in results)
     parts = [f"{counts[verdict]} {verdict}" for verdict in WORST_FIRST if counts[verdict]]
     changed = sum(audited.has_changed for audited in results)
@@ -55,7 +54,7 @@ def summary_line(results: Sequence[Audited]) -> str:
 
 
 def figures_text(figures: AuditedMetrics) -> str:
-    """`read 25.6 GB/s, 24.4k IOPS, 800 GiB in 33.5 s`; what is not there is left out."""
+    """Return the known values: `read 25.6 GB/s, 24.4k IOPS, 800 GiB in 33.5 s`."""
     parts = [f"{'' if name == 'mixed' else name + ' '}{_direction(part)}" for name, part in figures.directions.items()]
     sync = percentile(figures.sync, 99.0) if figures.sync else None
     parts += [f"sync p99 {format_duration(sync / 1e9)}"] if sync is not None else []
@@ -71,32 +70,11 @@ def _direction(part: Direction) -> str:
     if part.io_bytes is not None and part.runtime_ms:
         words.append(f"{format_size(part.io_bytes)} in {format_duration(part.runtime_ms / 1000)}")
     if part.bandwidth_mean_bytes is not None and not words:
-        words.append(f"{format_rate(part.bandwidth_mean_bytes)} on average of fio's samples")
+        words.append(f"{format_rate(part.bandwidth_mean_bytes)}, the mean of fio's samples")
     latency = part.clat or part.lat
     if latency is not None and latency.mean_ns is not None and not words:
         words.append(f"mean latency {format_duration(latency.mean_ns / 1e9)}")
-    return ", ".join(words) or "of unknown rate"
-
-
-def _finding(finding: Finding, width: int) -> Iterator[str]:
-    verb = {"fails": "fails", "refutes": "refutes", "suspects": "doubt", "notes": "note"}[finding.effect]
-    yield from _wrapped(f"  {verb}: ", f"{finding.message} [{finding.rule}]", width)
-    if finding.effect != "notes":
-        yield from _wrapped("    fix: ", finding.fix, width)
-
-
-def _estimate(audited: Audited) -> str:
-    estimate = audited.estimate
-    assert estimate is not None
-    low, high = format_rate(estimate.low_bytes_per_s), format_rate(estimate.high_bytes_per_s)
-    if low == high:
-        return f"about {high}: {estimate.why}"
-    return f"at most {high}: {estimate.why}" if not estimate.low_bytes_per_s else f"{low} to {high}: {estimate.why}"
-
-
-def _short(command: str) -> str:
-    one_line = " ".join(command.split())
-    return one_line if len(one_line) <= _LONGEST_COMMAND else f"{one_line[:_LONGEST_COMMAND]} …"
+    return ", ".join(words) or "at an unknown rate"
 
 
 def _wrapped(head: str, text: str, width: int) -> list[str]:

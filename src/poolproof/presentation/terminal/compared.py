@@ -1,34 +1,31 @@
 """A comparison in words: how the runs differ, each cell's word with its interval, what was left out and why."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from rich.console import Console
-from rich.padding import Padding
+from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from poolproof.metrics import metric_of
+from poolproof.presentation.terminal.blocks import QUIET, indented, named_table
 from poolproof.presentation.terminal.words import MARKS, factor_text, per_cent_whole, value_text
 from poolproof.results.compare.comparison import CellKey, ComparedCell, Comparison, Gate, Side
 from poolproof.results.compare.measured import Measured
 from poolproof.results.compare.reasons import in_groups
 from poolproof.results.compare.run_differences import RunDifference
-from poolproof.statistics.comparison import WORDS, Word
+from poolproof.statistics.comparison import CORRECTION, TEST, WORDS, Word
 from poolproof.units import format_number_of
 
 _STYLES: dict[Word, str] = {"faster": "green", "slower": "red", "same": "default", "undecided": "yellow"}
 _MOST_PLACES = 6
 
-UNSETTLED = "unsettled"
-"""Shown instead of a value that has not converged."""
-CHANGING = "the rate changes, so the result is tested at its lowest and highest tenth"
-
 
 def print_comparison(console: Console, comparison: Comparison) -> None:
     """Print two sides, their differences first."""
-    console.print(f"A  {_side(comparison.a)}", markup=False, soft_wrap=True)
-    console.print(f"B  {_side(comparison.b)}\n", markup=False, soft_wrap=True)
+    for name, side in (("A", comparison.a), ("B", comparison.b)):
+        console.print(f"{name}  {_side(side)}", markup=False, soft_wrap=True)
+    console.print()
     _print_differences(console, comparison.run_differences)
     if comparison.cells:
         console.print(_table(comparison))
@@ -44,7 +41,7 @@ def word_text(word: Word, effect: float) -> str:
 def figure_text(each: Measured) -> str:
     """Return a value with the mark of its verdict if that is not sound; `unsettled` if it has not converged."""
     if each.unsteady:
-        return UNSETTLED
+        return "unsettled"
     mark = "" if each.verdict == "sound" else f" {MARKS[each.verdict]}"
     return value_text(each.figure.mean, each.metric) + mark
 
@@ -53,6 +50,12 @@ def marks_text(cells: Iterable[Measured]) -> str | None:
     """Return what the marks next to values mean; None without marks."""
     verdicts = dict.fromkeys(each.verdict for each in cells if each.verdict != "sound")
     return ", ".join(f"{MARKS[verdict]} {verdict}" for verdict in verdicts) or None
+
+
+def changing_lines(changing: Mapping[str, Iterable[str]]) -> Iterator[Text]:
+    """Yield the cells or layouts with a changing rate, grouped by how it changes."""
+    for line in in_groups((name, ", ".join(how)) for name, how in changing.items() if how):
+        yield Text(f"the rate changes, so the result is tested at its lowest and highest tenth: {line}")
 
 
 def _side(side: Side) -> str:
@@ -64,22 +67,17 @@ def _print_differences(console: Console, differences: Sequence[RunDifference]) -
         console.print("No recorded difference in machine, versions or campaign.\n")
         return
     console.print("differences:", style="bold")
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for name in ("", "A", "B"):
+    table = named_table()
+    for name in ("A", "B"):
         table.add_column(name, overflow="fold")
     for each in differences:
-        table.add_row(*(Text(text) for text in (f"  {each.what}", each.a, each.b)))
+        table.add_row(*map(Text, (f"  {each.what}", each.a, each.b)))
     console.print(table)
     console.print()
 
 
 def _table(comparison: Comparison) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column("", overflow="fold")
-    for name in ("A", "B"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("B is", no_wrap=True)
-    table.add_column("speed of B", no_wrap=True)
+    table = named_table(right=["A", "B"], left=["B is", "speed of B"])
     for workload in dict.fromkeys(cell.key.workload for cell in comparison.cells):
         own = [cell for cell in comparison.cells if cell.key.workload == workload]
         heading = f"{workload}, {metric_of(own[0].a.metric).title}"
@@ -102,85 +100,67 @@ def _row(cell: ComparedCell, effect: float) -> tuple[Text, ...]:
     )
 
 
-def _unsteady(cell: ComparedCell) -> tuple[str, ...]:
+def _unsteady(cell: ComparedCell) -> str:
     """Return why the cell is not tested: the reasons of either side."""
-    return tuple(dict.fromkeys((*cell.a.unsteady, *cell.b.unsteady)))
+    return ", ".join(dict.fromkeys((*cell.a.unsteady, *cell.b.unsteady)))
 
 
-def _below(comparison: Comparison) -> Iterator[Text | Padding]:
-    count = _count(comparison) if comparison.cells else "no cell has a result on both sides that may be compared"
-    yield Text(f"\n{count}", style="bold")
+def _below(comparison: Comparison) -> Iterator[RenderableType]:
+    cells = comparison.cells
+    counts = Counter(cell.decision.word for cell in cells)
+    words = ", ".join(f"{counts[word]} {word_text(word, comparison.effect)}" for word in WORDS if counts[word])
+    count = f"{format_number_of(len(cells), 'cell')}: {words}"
+    yield Text(f"\n{count if cells else 'no cell has a result on both sides that may be compared'}", style="bold")
     yield from _notes(comparison)
     if comparison.left_out:
         yield Text("\nleft out:", style="bold")
-        for left in comparison.left_out:
-            yield _indented(f"{left.key}: {left.why}")
+    for left in comparison.left_out:
+        yield indented(f"{left.key}: {left.why}")
     for name, places in (("A", comparison.only_a), ("B", comparison.only_b)):
         if places:
             yield Text(f"only in {name}: {_places(places)}")
     if comparison.gate is not None:
-        yield from _gate(comparison.gate, len(comparison.cells))
-    if comparison.cells:
-        yield Text(f"\n{_method(len(comparison.cells))}", style="bright_black")
-
-
-def _count(comparison: Comparison) -> str:
-    counts = Counter(cell.decision.word for cell in comparison.cells)
-    words = [f"{counts[word]} {word_text(word, comparison.effect)}" for word in WORDS if counts[word]]
-    return f"{_cells(len(comparison.cells))}: {', '.join(words)}"
+        yield from _gate(comparison.gate, len(cells))
+    if len(cells) == 1:
+        yield Text(f"\nThe word is right with 95% confidence ({TEST}, trials as units).", style=QUIET)
+    elif cells:
+        method = f"{TEST}, trials as units, corrected by {CORRECTION}"
+        text = f"\nAll {len(cells)} words are right together with 95% confidence ({method}). "
+        yield Text(text + "Each interval is the 95% interval of its own cell.", style=QUIET)
 
 
 def _notes(comparison: Comparison) -> Iterator[Text]:
-    for line in in_groups((str(cell.key), ", ".join(_unsteady(cell))) for cell in comparison.cells if _unsteady(cell)):
+    cells = comparison.cells
+    for line in in_groups((str(cell.key), _unsteady(cell)) for cell in cells if _unsteady(cell)):
         yield Text(f"not tested, because the rate changes: {line}; see poolproof show RUN")
-    changing = {str(cell.key): dict.fromkeys((*cell.a.changing, *cell.b.changing)) for cell in comparison.cells}
-    for line in in_groups((place, ", ".join(names)) for place, names in changing.items() if names):
-        yield Text(f"{CHANGING}: {line}")
-    alone = [cell.key for cell in comparison.cells if cell.difference.error is None and not _unsteady(cell)]
+    yield from changing_lines({str(cell.key): dict.fromkeys((*cell.a.changing, *cell.b.changing)) for cell in cells})
+    alone = [cell.key for cell in cells if cell.difference.error is None and not _unsteady(cell)]
     if alone:
-        yield Text(
-            f"no interval, because one side has a single trial: {_places(alone)}; measure with --trials 3 or more"
-        )
-    marks = marks_text(side for cell in comparison.cells for side in (cell.a, cell.b))
+        why = "no interval, because one side has a single trial"
+        yield Text(f"{why}: {_places(alone)}; measure with --trials 3 or more")
+    marks = marks_text(side for cell in cells for side in (cell.a, cell.b))
     if marks:
         yield Text(f"{marks}: see poolproof show RUN")
 
 
-def _gate(gate: Gate, cells: int) -> Iterator[Text | Padding]:
+def _gate(gate: Gate, cells: int) -> Iterator[RenderableType]:
     limit = per_cent_whole(gate.limit)
     if gate.passed:
         yield Text(f"\npassed: no cell is significantly slower by more than {limit}", style="bold green")
     else:
         yield Text(f"\nfailed: --fail-if-slower {limit}", style="bold red")
     for cell in gate.slower:
-        yield _indented(f"{cell.key} is slower: {factor_text(cell.difference.interval)}")
+        yield indented(f"{cell.key} is slower: {factor_text(cell.difference.interval)}")
     for left in gate.lost:
-        yield _indented(f"{left.key} has no result to compare: {left.why}")
+        yield indented(f"{left.key} has no result to compare: {left.why}")
     if gate.open:
         longer = " and longer ones" if any(map(_unsteady, gate.open)) else ""
-        yield _indented(
-            f"in {len(gate.open)} of {_cells(cells)} the trials do not rule out a slowdown of more than {limit}: "
-            f"{_places([cell.key for cell in gate.open])}; more trials{longer} may decide"
+        yield indented(
+            f"in {len(gate.open)} of {format_number_of(cells, 'cell')} the trials do not rule out a slowdown of more "
+            f"than {limit}: {_places([cell.key for cell in gate.open])}; more trials{longer} may decide"
         )
-
-
-def _method(count: int) -> str:
-    if count == 1:
-        return "The word is right with 95% confidence (Welch's t-test on logarithms, trials as units)."
-    return (
-        f"All {count} words are right together with 95% confidence (Welch's t-test on logarithms, trials as units, "
-        "corrected by Holm). Each interval is the 95% interval of its own cell."
-    )
 
 
 def _places(places: Sequence[CellKey]) -> str:
     more = f" and {len(places) - _MOST_PLACES} more" if len(places) > _MOST_PLACES else ""
     return ", ".join(str(place) for place in places[:_MOST_PLACES]) + more
-
-
-def _cells(count: int) -> str:
-    return format_number_of(count, "cell")
-
-
-def _indented(text: str) -> Padding:
-    return Padding(Text(text), (0, 0, 0, 2), expand=False)

@@ -15,22 +15,15 @@ def lines_of(found: Sequence[Diagnostic]) -> Iterator[str]:
     for each in found:
         yield f"{_place(each)}: {each.severity}: {each.rule}: {each.message}"
         yield from textwrap.wrap(each.fix, _WIDTH, initial_indent="  fix: ", subsequent_indent="       ")
-    yield _counted(found)
+    counts = sorted(Counter(each.severity for each in found).items())
+    yield ", ".join(format_number_of(count, severity) for severity, count in counts) or "nothing found"
 
 
 def fixed_lines_of(fixed: Sequence[Diagnostic], removed: Sequence[Diagnostic]) -> Iterator[str]:
     """Yield one line for each finding that was fixed, or removed by the fix of another one."""
-    for each in fixed:
-        yield f"{_place(each)}: fixed: {each.rule}"
-    for each in removed:
-        yield f"{_place(each)}: removed by another fix: {each.rule}"
+    for what, found in (("fixed", fixed), ("removed by another fix", removed)):
+        yield from (f"{_place(each)}: {what}: {each.rule}" for each in found)
 
 
 def _place(each: Diagnostic) -> str:
     return f"{'<stdin>' if each.source == '-' else each.source}:{each.line}"
-
-
-def _counted(found: Sequence[Diagnostic]) -> str:
-    counts = Counter(each.severity for each in found)
-    words = [format_number_of(counts[severity], severity) for severity in counts]
-    return ", ".join(sorted(words, key=lambda word: word.split()[1])) or "nothing found"

@@ -4,16 +4,19 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from rich.console import Console, RenderableType
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from poolproof.campaign.calibration import calibrated_device
 from poolproof.metrics import LOWER_IS_BETTER, MetricId
+from poolproof.presentation.terminal.blocks import QUIET, indented, named_table
 from poolproof.presentation.terminal.words import MARKS, STYLES, per_cent, value_text
 from poolproof.results.compare.reasons import in_groups
 from poolproof.results.runs.limit import LeafLimit, Limit
 from poolproof.results.runs.model import CellKey
 from poolproof.results.runs.summary import Cell
+
+Limited = Sequence[tuple[Cell, Limit | str | None]]
+"""Cells with their limit, or the reason why they have none."""
 
 
 def print_limits(
@@ -22,29 +25,22 @@ def print_limits(
     """Print what each disk delivered alone, then the results above that, then the cells without a limit, if any."""
     if bare:
         console.print(_disks(bare))
-    own = [(cell, limits.get(cell.key)) for cell in cells]
-    for line in _lines(own):
+    for line in _lines([(cell, limits.get(cell.key)) for cell in cells]):
         console.print(line)
 
 
 def _disks(bare: Sequence[Cell]) -> RenderableType:
     """Return a table with a row per workload and a column per disk."""
     disks = list(dict.fromkeys(calibrated_device(cell.layout) or cell.layout for cell in bare))
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column("the disks alone", overflow="fold")
-    for disk in disks:
-        table.add_column(Text(disk), justify="right", no_wrap=True)
+    table = named_table("the disks alone", right=disks)
     for workload in dict.fromkeys(cell.workload for cell in bare):
-        own = {calibrated_device(cell.layout): cell for cell in bare if cell.workload == workload}
-        table.add_row(Text(workload), *(_alone(own.get(disk)) for disk in disks))
+        row = [Text(workload)]
+        alone = {calibrated_device(cell.layout): cell for cell in bare if cell.workload == workload}
+        for cell in map(alone.get, disks):
+            value = value_text(cell.figure.mean, cell.metric) if cell and cell.figure else "no result"
+            row.append(Text(f"{value} {MARKS[cell.verdict]}", style=STYLES[cell.verdict]) if cell else Text())
+        table.add_row(*row)
     return Padding(table, (1, 0, 0, 0))
-
-
-def _alone(cell: Cell | None) -> Text:
-    if cell is None:
-        return Text("")
-    figure = value_text(cell.figure.mean, cell.metric) if cell.figure else "no result"
-    return Text(f"{figure} {MARKS[cell.verdict]}", style=STYLES[cell.verdict])
 
 
 def doubt_text(cell: Cell) -> str:
@@ -55,15 +51,15 @@ def doubt_text(cell: Cell) -> str:
     return f"{found.rule}: {found.message}; fix: {found.fix}"
 
 
-def _lines(cells: Sequence[tuple[Cell, Limit | str | None]]) -> Iterator[RenderableType]:
+def _lines(cells: Limited) -> Iterator[RenderableType]:
     over = [over_text(cell, limit) for cell, limit in cells if isinstance(limit, Limit) and limit.over]
     if over:
         yield Text("\nmore than the disks deliver", style="bold")
-    yield from (Padding(Text(line), (0, 0, 0, 2)) for line in over)
+    yield from map(indented, over)
     without = without_limit(cells)
     if without:
-        yield Text("\nwithout a limit", style="bright_black")
-    yield from (Padding(Text(line, style="bright_black"), (0, 0, 0, 2)) for line in without)
+        yield Text("\nwithout a limit", style=QUIET)
+    yield from (indented(line, QUIET) for line in without)
 
 
 def share_text(limit: Limit) -> str:
@@ -96,13 +92,14 @@ def over_text(cell: Cell, limit: Limit) -> str:
     )
 
 
-def without_limit(cells: Sequence[tuple[Cell, Limit | str | None]]) -> tuple[str, ...]:
+def without_limit(cells: Limited) -> tuple[str, ...]:
     """Return the cells without a limit, grouped by reason. A layout is named once if all its cells share the reason."""
-    said = [(cell, limit) for cell, limit in cells if isinstance(limit, str)]
-    reasons: dict[str, list[str]] = {}
-    for cell, why in said:
-        reasons.setdefault(cell.layout, []).append(why)
-    counts = {layout: sum(cell.layout == layout for cell, _ in cells) for layout in reasons}
-    whole = {layout for layout, whys in reasons.items() if len(set(whys)) == 1 and len(whys) == counts[layout]}
-    named = [(cell.layout if cell.layout in whole else f"{cell.workload} on {cell.layout}", why) for cell, why in said]
+    reasons: dict[str, list[Limit | str | None]] = {}
+    for cell, limit in cells:
+        reasons.setdefault(cell.layout, []).append(limit)
+    named = []
+    for cell, limit in cells:
+        if isinstance(limit, str):
+            whole = len(set(map(str, reasons[cell.layout]))) == 1
+            named.append((cell.layout if whole else f"{cell.workload} on {cell.layout}", limit))
     return tuple(in_groups(dict.fromkeys(named)))

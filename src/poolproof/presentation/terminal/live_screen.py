@@ -1,9 +1,9 @@
-"""The live screen: progress, the present step, the rates of fio and the disks, recent findings, and every layout."""
+"""The live screen: progress, the current step, the rates of fio and the disks, recent findings, and every layout."""
 
 import contextlib
 import io
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from rich.cells import cell_len, chop_cells, set_cell_size
 from rich.console import Console, Group, RenderableType
@@ -12,15 +12,15 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from poolproof.presentation.terminal.progress import News, RunProgress, TrialKey, whole_seconds
+from poolproof.presentation.terminal.blocks import QUIET
+from poolproof.presentation.terminal.progress import RunProgress, TrialKey, whole_seconds
 from poolproof.presentation.terminal.words import MARKS, STYLES, trial_text
 from poolproof.units import format_rate
 from poolproof.verdicts import WORST_FIRST
 
-PENDING = "·"
-RUNNING = "▸"
+_PENDING = "·"
+_RUNNING = "▸"
 _PER_SECOND = 2
-_QUIET = "bright_black"
 _BARS = "▁▂▃▄▅▆▇█"
 _BAR_WIDTH = 40
 _RATE_WIDTH = 11
@@ -98,7 +98,7 @@ def _title(progress: RunProgress, hint: str) -> Table:
     table = Table.grid(expand=True)
     table.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
     table.add_column(no_wrap=True, overflow="ellipsis", justify="right")
-    table.add_row(_line(Text(progress.title, style="bold")), Text(hint, style=_QUIET))
+    table.add_row(_line(Text(progress.title, style="bold")), Text(hint, style=QUIET))
     return table
 
 
@@ -114,7 +114,7 @@ def _progress(progress: RunProgress) -> Table:
 def _activity(progress: RunProgress, width: int) -> Text:
     place = _trial_name(progress.running, width) if progress.running else _short(progress.layout, width // 2)
     line = Text(f"{place}: " if place else "", style="bold").append(progress.activity, style="default")
-    return line.append(f", {whole_seconds(progress.step_s)}", style=_QUIET)
+    return line.append(f", {whole_seconds(progress.step_s)}", style=QUIET)
 
 
 def _rates(progress: RunProgress, width: int) -> Iterator[Text]:
@@ -126,36 +126,32 @@ def _rates(progress: RunProgress, width: int) -> Iterator[Text]:
         now = values[-1] if values else None
         line = Text(f"{name:6}", style="bold")
         line.append(f"{'…' if now is None else format_rate(now):<{_RATE_WIDTH}}", style="default")
-        yield line.append(_sparkline(values[-max(1, width - cell_len(line.plain)) :], top), style="cyan")
+        shown = values[-max(1, width - cell_len(line.plain)) :]
+        line.append("".join(" " if value is None else _bar(value, top) for value in shown), style="cyan")
+        yield line
     if progress.rates_of and progress.rates_of != progress.running:
-        yield Text(f"rates of {_trial_name(progress.rates_of, width)}", style=_QUIET)
+        yield Text(f"rates of {_trial_name(progress.rates_of, width)}", style=QUIET)
 
 
-def _sparkline(values: Sequence[float | None], top: float) -> str:
-    return "".join(" " if value is None else _bar(value / top if top > 0 else 0.0) for value in values)
-
-
-def _bar(share: float) -> str:
-    return _BARS[min(len(_BARS) - 1, int(max(0.0, share) * len(_BARS)))]
+def _bar(value: float, top: float) -> str:
+    return _BARS[min(len(_BARS) - 1, int(max(0.0, value) / top * len(_BARS)))] if top > 0 else _BARS[0]
 
 
 def _news(progress: RunProgress, width: int) -> Iterator[Text]:
     """Yield the last trial, then the latest findings and warnings, the newest first."""
-    if not progress.trials:
-        yield Text("no trial has finished yet", style=_QUIET)
-    else:
+    if progress.trials:
         trial = progress.trials[-1]
-        line = Text("last: ", style=_QUIET)
+        line = Text("last: ", style=QUIET)
         line.append(f"{MARKS[trial.verdict]} {trial.verdict} ", style=STYLES[trial.verdict])
         yield line.append(f"{_trial_name(trial.key, width)}: {trial_text(trial)}", style="default")
-    yield from (_item(news, width) for news in list(progress.news)[: -_SHOWN_NEWS - 1 : -1])
-
-
-def _item(news: News, width: int) -> Text:
-    if news.verdict is None:
-        return Text(f"! {news.text}", style="yellow")
-    place = f"{_trial_name(news.trial, width)}: " if news.trial else ""
-    return Text(f"{MARKS[news.verdict]} ", style=STYLES[news.verdict]).append(place + news.text, style="default")
+    else:
+        yield Text("no trial has finished yet", style=QUIET)
+    for news in list(progress.news)[: -_SHOWN_NEWS - 1 : -1]:
+        if news.trial is None:
+            yield Text(f"! {news.text}", style="yellow")
+        else:
+            verdict, text = news.trial.verdict, f"{_trial_name(news.trial.key, width)}: {news.text}"
+            yield Text(f"{MARKS[verdict]} ", style=STYLES[verdict]).append(text, style="default")
 
 
 def _layouts(progress: RunProgress, width: int, room: int) -> Iterator[Text]:
@@ -174,17 +170,17 @@ def _layouts(progress: RunProgress, width: int, room: int) -> Iterator[Text]:
             line.append(*_mark(progress, layout, workload))
         yield line
     if shown < len(layouts):
-        yield Text(f"… {first} more layouts above, {len(layouts) - first - shown} below", style=_QUIET)
+        yield Text(f"… {first} more layouts above, {len(layouts) - first - shown} below", style=QUIET)
 
 
 def _mark(progress: RunProgress, layout: str, workload: str) -> tuple[str, str]:
     """Return a cell's mark and its style: running, else the worst verdict so far, else pending."""
     if progress.running is not None and progress.running[:2] == (layout, workload):
-        return RUNNING, "bold cyan"
+        return _RUNNING, "bold cyan"
     worst = progress.worst(layout, workload)
     if worst is not None:
         return MARKS[worst], STYLES[worst]
-    return (PENDING if progress.expected(layout, workload) else " "), _QUIET
+    return (_PENDING if progress.expected(layout, workload) else " "), QUIET
 
 
 def _counts(progress: RunProgress) -> Text:
@@ -196,8 +192,8 @@ def _counts(progress: RunProgress) -> Text:
         if count := worst.count(verdict):
             line.append(f"{MARKS[verdict]} {count} {verdict}  ", style=STYLES[verdict])
     if pending := worst.count(None):
-        line.append(f"{PENDING} {pending} pending  ", style=_QUIET)
-    return line.append(f"{RUNNING} running", style=_QUIET) if progress.running else line
+        line.append(f"{_PENDING} {pending} pending  ", style=QUIET)
+    return line.append(f"{_RUNNING} running", style=QUIET) if progress.running else line
 
 
 def _trial_name(trial: TrialKey, width: int) -> str:

@@ -1,4 +1,4 @@
-"""A plan as text: each command as it would be typed, the command that undoes it, and the fio jobs."""
+"""A plan as text: each command as you would type it, the command that undoes it, and the jobs."""
 
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,7 +13,7 @@ _LONGEST_INPUT = 1000
 
 @dataclass(frozen=True)
 class PlannedJobs:
-    """A workload's job file on every layout, and the job that lays out its test files; empty if there are none."""
+    """A workload's job file on every layout, and the job that writes its test files; empty if it needs none."""
 
     workload: str
     fill: str
@@ -21,13 +21,13 @@ class PlannedJobs:
 
 
 def plan_text(first: Iterable[Step], layouts: Iterable[LayoutPlan], jobs: Sequence[PlannedJobs]) -> str:
-    """Return every step of the layouts, in order, then the fio jobs; for `--dry-run`."""
+    """Return every step of the layouts, in order, then the jobs; for `--dry-run`."""
     lines = ["# once", *_steps(first)]
     for planned in layouts:
-        lines += ["", f"# layout {planned.layout.name}", *_steps(planned.steps), "# to cool it between trials"]
+        lines += ["", f"# layout {planned.layout.name}", *_steps(planned.steps), "# to drop caches before a trial"]
         lines += _steps((*planned.tree.close, *planned.tree.open))
     for fill in dict.fromkeys(each.fill for each in jobs if each.fill):
-        lines += ["", "# on each layout, once: fio lays test files out, in a `directory` there", fill.rstrip()]
+        lines += ["", "# on each layout, once: fio writes test files to a `directory` there", fill.rstrip()]
     for each in jobs:
         lines += ["", f"# on each layout, for a trial of {each.workload}: fio, in that `directory`", each.job.rstrip()]
     return "\n".join(lines)
@@ -57,41 +57,36 @@ def _step_object(step: Step) -> dict[str, Any]:
         "patience_s": step.patience_s,
         "await_file": step.await_file,
         "stdin": None if step.secret else step.stdin,
-        "undo": _undo_text(step.undo).removeprefix("; undo: "),
+        "undo": _undo_text(step.undo),
     }
 
 
 def _steps(steps: Iterable[Step]) -> Iterator[str]:
+    """Yield a comment and the command of each step."""
     for step in steps:
-        yield f"# {step.title}{_conditions(step)}{_undo_text(step.undo)}"
-        yield _command(step)
-
-
-def _conditions(step: Step) -> str:
-    unless = f"; not where {step.unless} stands already" if step.unless else ""
-    again = f"; tried for {step.patience_s:g} s" if step.patience_s else ""
-    awaited = f"; then wait for {step.await_file}" if step.await_file else ""
-    return unless + again + awaited
-
-
-def _command(step: Step) -> str:
-    text = shlex.join(step.argv)
-    if not step.stdin or step.secret:
-        return text
-    if len(step.stdin) > _LONGEST_INPUT:
-        return f"{text}  # it reads {len(step.stdin)} characters"
-    return f"{text} <<< {shlex.quote(step.stdin)}"
+        unless = f"; skipped if {step.unless} exists" if step.unless else ""
+        patience = f"; retried for up to {step.patience_s:g} s" if step.patience_s else ""
+        awaited = f"; then wait for {step.await_file}" if step.await_file else ""
+        undo = f"; undo: {_undo_text(step.undo)}" if step.undo else ""
+        yield f"# {step.title}{unless}{patience}{awaited}{undo}"
+        command = shlex.join(step.argv)
+        if not step.stdin or step.secret:
+            yield command
+        elif len(step.stdin) > _LONGEST_INPUT:
+            yield f"{command}  # reads {len(step.stdin)} characters from standard input"
+        else:
+            yield f"{command} <<< {shlex.quote(step.stdin)}"
 
 
 def _undo_text(undo: Undo | None) -> str:
     match undo:
         case UndoCommand():
-            return f"; undo: {shlex.join(undo.argv)}"
+            return shlex.join(undo.argv)
         case UndoDaemon():
-            return f"; undo: end the process in {undo.pidfile}"
+            return f"end the process in {undo.pidfile}"
         case UndoPrograms():
-            return f"; undo: end every {undo.programs[0]} with {undo.marker} in its command line"
+            return f"end every {undo.programs[0]} with {undo.marker} in its command line"
         case UndoTree():
-            return f"; undo: remove {undo.path}"
+            return f"remove {undo.path}"
         case None:
             return ""

@@ -2,7 +2,7 @@
 
 import contextlib
 import time
-from collections import deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TextIO
@@ -29,11 +29,10 @@ TrialKey = tuple[str, str, int]
 
 @dataclass(frozen=True)
 class News:
-    """A finding: its text, the trial and the trial's verdict. A warning has only a text."""
+    """A finding with its trial, or a warning without one."""
 
     text: str
-    verdict: Verdict | None = None
-    trial: TrialKey | None = None
+    trial: Trial | None = None
 
 
 class RunProgress(Listener):
@@ -68,8 +67,8 @@ class RunProgress(Listener):
         self._begun_s = clock() if begun_s is None else begun_s
         self._since_s = self._step_since_s = self._begun_s
         self._planned = {(layout.name, each.name): campaign.measure.trials for layout, own in cells for each in own}
-        self._added: dict[tuple[str, str], int] = {}
-        self._verdicts: dict[tuple[str, str], list[Verdict]] = {}
+        self._added: Counter[tuple[str, str]] = Counter()
+        self._verdicts: defaultdict[tuple[str, str], list[Verdict]] = defaultdict(list)
         self._mean_s: float | None = None
         for trial in done:
             self._count(trial)
@@ -80,7 +79,7 @@ class RunProgress(Listener):
         self.set_start(self._clock())
 
     def trial_added(self, layout: str, workload: str) -> None:
-        self._added[layout, workload] = self._added.get((layout, workload), 0) + 1
+        self._added[layout, workload] += 1
 
     def step(self, title: str) -> None:
         self.activity = _STEPS.get(title, title)
@@ -89,7 +88,7 @@ class RunProgress(Listener):
     def trial_begins(self, layout: str, workload: str, number: int) -> None:
         cell = (layout, workload)
         if cell in self._planned:  # a resumed run, or one followed late, does not report the trials added before
-            self._added[cell] = max(self._added.get(cell, 0), number - self._planned[cell])
+            self._added[cell] = max(self._added[cell], number - self._planned[cell])
         self.layout, self.running, self.activity = layout, (*cell, number), "waiting for the disks to be idle"
         self.set_start(self._clock())
 
@@ -113,32 +112,28 @@ class RunProgress(Listener):
         """Record when the present trial or build began, in seconds since 1970."""
         self._since_s = self._step_since_s = at_s
 
-    def verdicts(self, layout: str, workload: str) -> Sequence[Verdict]:
-        """Return the verdicts of a cell's finished trials."""
-        return self._verdicts.get((layout, workload), ())
-
     def worst(self, layout: str, workload: str) -> Verdict | None:
         """Return the worst verdict among a cell's finished trials; None if there is none yet."""
-        return min(self.verdicts(layout, workload), key=WORST_FIRST.index, default=None)
+        return min(self._verdicts[layout, workload], key=WORST_FIRST.index, default=None)
 
     def expected(self, layout: str, workload: str) -> int:
         """Return how many trials the cell gets as far as is known; 0 if the workload is not measured on this layout."""
         cell = (layout, workload)
-        return max(self._planned.get(cell, 0) + self._added.get(cell, 0), len(self.verdicts(*cell)))
+        return max(self._planned.get(cell, 0) + self._added[cell], len(self._verdicts[cell]))
 
     @property
     def done(self) -> int:
-        """Finished trials."""
+        """Return the number of finished trials."""
         return len(self.trials)
 
     @property
     def total(self) -> int:
-        """All trials of the run as far as is known."""
+        """Return the number of trials of the run as far as is known."""
         return sum(self.expected(layout, workload) for layout in self.layouts for workload in self.workloads)
 
     @property
     def step_s(self) -> float:
-        """Seconds since the present step began."""
+        """Return the seconds since the present step began."""
         return max(0.0, self._clock() - self._step_since_s)
 
     def left_text(self) -> str:
@@ -150,33 +145,31 @@ class RunProgress(Listener):
         """Estimate the seconds left; None before the first trial has ended.
 
         The estimate is the mean time of a finished trial, building included, times the trials left. With a budget it is
-        what is left of the budget, plus the trials on single disks, which do not count towards it.
+        the rest of the budget, plus the trials on single disks, which do not count towards it.
         """
         if self._mean_s is None:
-            own = paid_s(took(self.trials, self._begun_s), self.trials)
-            self._mean_s = own / len(self.trials) if self.trials else 0.0
+            paid = paid_s(took(self.trials, self._begun_s), self.trials)
+            self._mean_s = paid / len(self.trials) if self.trials else 0.0
         if not self._mean_s:
             return None
         since_s = max(0.0, self._clock() - self._since_s)
         if self._campaign.budget_s is None:
             return max(0.0, self._mean_s * (self.total - self.done) - since_s)
         bare = [cell for cell in self._planned if calibrated_device(cell[0]) is not None]
-        bare_left = sum(self.expected(*cell) - len(self.verdicts(*cell)) for cell in bare)
-        return max(0.0, self._mean_s * bare_left + self._campaign.budget_s - self._paid_of_budget_s() - since_s)
-
-    def _paid_of_budget_s(self) -> float:
-        """Return what the budget has paid for so far: everything but building and measuring single disks."""
+        bare_left = sum(self.expected(*cell) - len(self._verdicts[cell]) for cell in bare)
+        # The budget has paid for everything except building and measuring single disks.
         own = [trial for trial in self.trials if calibrated_device(trial.layout) is None]
         bare_s = [end_s(trial) for trial in self.trials if calibrated_device(trial.layout) and trial.begun_at]
-        return paid_s(took(own, max([self._begun_s, *bare_s])), own)
+        budget_left_s = self._campaign.budget_s - paid_s(took(own, max([self._begun_s, *bare_s])), own)
+        return max(0.0, self._mean_s * bare_left + budget_left_s - since_s)
 
     def _count(self, trial: Trial) -> None:
-        self._verdicts.setdefault((trial.layout, trial.workload), []).append(trial.verdict)
+        self._verdicts[trial.layout, trial.workload].append(trial.verdict)
         self.trials.append(trial)
         self._mean_s = None
         if trial.verdict != "sound" and trial.findings:
             first = trial.findings[0]
-            self.news.append(News(f"{first.message} ({first.rule})", trial.verdict, trial.key))
+            self.news.append(News(f"{first.message} ({first.rule})", trial))
 
 
 class PlainLines(RunProgress):

@@ -2,43 +2,43 @@
 
 from collections.abc import Iterator
 
-from rich.console import Console
-from rich.padding import Padding
+from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from poolproof.metrics import LOWER_IS_BETTER, metric_of
-from poolproof.presentation.terminal.compared import CHANGING, figure_text, marks_text, word_text
+from poolproof.presentation.terminal.blocks import QUIET, indented
+from poolproof.presentation.terminal.compared import changing_lines, figure_text, marks_text, word_text
 from poolproof.presentation.terminal.words import factor_text, half_width_text, per_cent_whole
 from poolproof.results.compare.measured import Measured
-from poolproof.results.compare.ranking import Pair, Ranked, Ranking
+from poolproof.results.compare.ranking import Ranked, Ranking
 from poolproof.results.compare.reasons import in_groups
+from poolproof.statistics.comparison import CORRECTION, TEST
 from poolproof.units import format_size
 
 _MOST_TIES = 6
 _UNKNOWN = "–"
 _WIDEST = 9.0
+_COLUMNS = (
+    "speed: relative to the first line. survives: disks that may fail. room: data that fits. "
+    "written: bytes on disks per byte of data."
+)
 
 
 def print_ranking(console: Console, ranking: Ranking) -> None:
     """Print the layouts in order, then the best, the cost of safety, the ties, and what was left out."""
-    console.print(f"{_heading(ranking)}\n", style="bold", markup=False)
+    titles = {name: metric_of(metric).title for name, metric in ranking.metrics.items()}
+    only = ranking.goal.only
+    if only is not None:
+        heading = f"{only}: {titles[only]}{', less is better' if ranking.metrics[only] in LOWER_IS_BETTER else ''}"
+    else:
+        parts = [f"{name} ({titles[name]}) {per_cent_whole(share)}" for name, share in ranking.goal.weights.items()]
+        heading = f"a mix: {', '.join(parts)}"
+    console.print(f"{heading}\n", style="bold", markup=False)
     console.print(_table(ranking))
     console.print()
     for line in _below(ranking):
         console.print(line)
-
-
-def _heading(ranking: Ranking) -> str:
-    only = ranking.goal.only
-    if only is not None:
-        metric = ranking.metrics[only]
-        return f"{only}: {metric_of(metric).title}{', less is better' if metric in LOWER_IS_BETTER else ''}"
-    parts = [
-        f"{name} ({metric_of(ranking.metrics[name]).title}) {per_cent_whole(weight)}"
-        for name, weight in ranking.goal.weights.items()
-    ]
-    return f"a mix: {', '.join(parts)}"
 
 
 def _table(ranking: Ranking) -> Table:
@@ -52,7 +52,7 @@ def _table(ranking: Ranking) -> Table:
     for name in ("survives", "room", "written"):
         table.add_column(name, justify="right", no_wrap=True)
     for each in ranking.ranked:
-        table.add_row(*(Text(text) for text in _row(each, only)))
+        table.add_row(*map(Text, _row(each, only)))
     return table
 
 
@@ -60,7 +60,7 @@ def _row(each: Ranked, only: str | None) -> Iterator[str]:
     yield str(each.first) if each.first == each.last else f"{each.first}–{each.last}"
     yield each.entry.layout
     if only is not None:
-        yield f"{figure_text(each.entry.cells[only])}{_scatter(each.entry.cells[only])}"
+        yield _figure_with_interval(each.entry.cells[only])
     yield "" if each.to_leader is None or each.entry.unsteady else factor_text(each.to_leader.interval)
     safety = each.safety
     yield _UNKNOWN if safety.redundancy is None else f"{safety.redundancy} of {safety.devices}"
@@ -68,84 +68,57 @@ def _row(each: Ranked, only: str | None) -> Iterator[str]:
     yield f"{safety.write_factor:.3g}×"
 
 
-def _scatter(cell: Measured) -> str:
-    """Return half the interval of a value, capped: two trials far apart give very large numbers."""
-    if cell.unsteady:
-        return ""
+def _figure_with_interval(cell: Measured) -> str:
+    """Return a value with half its interval, which is capped: two trials far apart give very large numbers."""
     half = cell.figure.half_width
-    if half is not None and half > _WIDEST * cell.figure.mean:
-        return f" ±>{per_cent_whole(_WIDEST)}"
     text = half_width_text(cell.figure)
-    return f" ±{text}" if text else ""
+    if half is not None and half > _WIDEST * cell.figure.mean:
+        text = f">{per_cent_whole(_WIDEST)}"
+    return f"{figure_text(cell)} ±{text}" if text and not cell.unsteady else figure_text(cell)
 
 
-def _below(ranking: Ranking) -> Iterator[Text | Padding]:
-    yield Text(_best(ranking), style="bold")
+def _below(ranking: Ranking) -> Iterator[RenderableType]:
+    best = [each.entry.layout for each in ranking.best]
+    several = f"one of {', '.join(best)}; not significantly different"
+    yield Text(f"best: {best[0] if len(best) == 1 else several}", style="bold")
     leader = ranking.ranked[0].entry.layout
     for each in ranking.safer:
         assert each.to_leader is not None, "the leader is not safer than itself"
-        speed = factor_text(each.to_leader.interval)
-        yield Text(f"cost of surviving {_disks(each)}: {speed} with {each.entry.layout} vs {leader}")
-    yield from _unsettled(ranking)
+        count, speed = each.safety.redundancy, factor_text(each.to_leader.interval)
+        failures = "one disk failure" if count == 1 else f"{count} disk failures"
+        yield Text(f"cost of surviving {failures}: {speed} with {each.entry.layout} vs {leader}")
+    for each in ranking.ranked:
+        whys = [(name, ", ".join(each.entry.cells[name].unsteady)) for name in each.entry.unsteady]
+        if whys:
+            why = whys[0][1] if ranking.goal.only is not None else "; ".join(in_groups(whys))
+            yield Text(f"not tested, because the rate changes, so any place is possible: {each.entry.layout} ({why})")
+    yield from changing_lines(
+        {
+            each.entry.layout: dict.fromkeys(name for cell in each.entry.cells.values() for name in cell.changing)
+            for each in ranking.ranked
+        }
+    )
     yield from _ties(ranking)
     marks = marks_text(cell for each in ranking.ranked for cell in each.entry.cells.values())
     if marks:
         yield Text(f"{marks}: see poolproof show {ranking.run.path}")
     if ranking.excluded:
         yield Text("\nleft out:", style="bold")
-        for line in in_groups((excluded.layout, excluded.why) for excluded in ranking.excluded):
-            yield Padding(Text(line), (0, 0, 0, 2), expand=False)
-    yield Text(f"\n{_method(ranking)}", style="bright_black")
-
-
-def _best(ranking: Ranking) -> str:
-    names = [each.entry.layout for each in ranking.best]
-    if len(names) == 1:
-        return f"best: {names[0]}"
-    return f"best: one of {', '.join(names)}; not significantly different"
-
-
-def _disks(each: Ranked) -> str:
-    count = each.safety.redundancy
-    return "one disk failure" if count == 1 else f"{count} disk failures"
-
-
-def _unsettled(ranking: Ranking) -> Iterator[Text]:
-    """Yield the layouts that may have any place because their rate changes, and those tested at their extremes."""
-    for each in ranking.ranked:
-        whys = [(name, ", ".join(each.entry.cells[name].unsteady)) for name in each.entry.unsteady]
-        if whys:
-            said = whys[0][1] if ranking.goal.only is not None else "; ".join(in_groups(whys))
-            yield Text(f"not tested, because the rate changes, so any place is possible: {each.entry.layout} ({said})")
-    changing = {
-        each.entry.layout: dict.fromkeys(name for cell in each.entry.cells.values() for name in cell.changing)
-        for each in ranking.ranked
-    }
-    for line in in_groups((layout, ", ".join(names)) for layout, names in changing.items() if names):
-        yield Text(f"{CHANGING}: {line}")
+        yield from map(indented, in_groups((excluded.layout, excluded.why) for excluded in ranking.excluded))
+    effect = f"Two layouts differ if one is more than {per_cent_whole(ranking.effect)} faster."
+    method = f"({TEST} between every two layouts, trials as units, corrected by {CORRECTION})"
+    text = f"{_COLUMNS} {effect} All places are right together with 95% confidence {method}."
+    yield Text(f"\n{text}", style=QUIET)
 
 
 def _ties(ranking: Ranking) -> Iterator[Text]:
-    unsettled = {each.entry.layout for each in ranking.ranked if each.entry.unsteady}
-    ties = [pair for pair in ranking.pairs if pair.is_tie and not {pair.better, pair.worse} & unsettled]
-    if not ties:
-        return
+    unsteady = {each.entry.layout for each in ranking.ranked if each.entry.unsteady}
+    ties = [pair for pair in ranking.pairs if pair.is_tie and not {pair.better, pair.worse} & unsteady]
+    names = []
+    for pair in ties[:_MOST_TIES]:
+        word = word_text(pair.decision.word, ranking.effect)
+        why = "a single trial has no interval" if pair.difference.error is None else word
+        names.append(f"{pair.better} and {pair.worse} ({why})")
     more = f"; and {len(ties) - _MOST_TIES} more, see --json" if len(ties) > _MOST_TIES else ""
-    yield Text(f"ties: {'; '.join(_tie(pair, ranking.effect) for pair in ties[:_MOST_TIES])}{more}")
-
-
-def _tie(pair: Pair, effect: float) -> str:
-    why = "a single trial has no interval" if pair.difference.error is None else word_text(pair.decision.word, effect)
-    return f"{pair.better} and {pair.worse} ({why})"
-
-
-def _method(ranking: Ranking) -> str:
-    effect = per_cent_whole(ranking.effect)
-    columns = (
-        "speed: relative to the first line. survives: disks that may fail. room: data that fits. "
-        "written: bytes on disks per byte of data."
-    )
-    return (
-        f"{columns} Two layouts differ if one is more than {effect} faster. All places are right together with 95% "
-        "confidence (Welch's t-tests on logarithms between every two layouts, trials as units, corrected by Holm)."
-    )
+    if ties:
+        yield Text(f"ties: {'; '.join(names)}{more}")

@@ -1,4 +1,4 @@
-"""Figures, verdicts and factors as text."""
+"""Values, verdicts and factors as text."""
 
 from collections.abc import Callable, Sequence
 
@@ -29,17 +29,16 @@ def which_is_better(metric: MetricId) -> str:
 
 
 def value_text(value: float, metric: MetricId) -> str:
-    """Format a figure with its unit: `131 IOPS`, `183 MB/s`, `1.25 ms`."""
+    """Format a value with its unit: `131 IOPS`, `183 MB/s`, `1.25 ms`."""
     return metric_of(metric).unit.text(value)
 
 
 def trial_text(trial: Trial) -> str:
-    """Return the figure of one trial as text; a failed trial has none."""
-    value = trial.result().value
+    """Return the result of a trial as text; a failed trial has none."""
+    value, settling = trial.result().value, trial.settling
     if value is None:
-        return "no figure"
+        return "no result"
     text = value_text(value, trial.metric)
-    settling = trial.settling
     if settling is None or settling.settled:
         return text
     return f"about {text}, unsettled ({', '.join(reason.name for reason in settling.reasons)})"
@@ -47,9 +46,8 @@ def trial_text(trial: Trial) -> str:
 
 def half_width_text(interval: Interval) -> str:
     """Return half the interval as a share of the mean: `1.5%`; empty for a single trial."""
-    if interval.half_width is None or not interval.mean:
-        return ""
-    return per_cent(interval.half_width / interval.mean)
+    half = interval.half_width
+    return "" if half is None or not interval.mean else per_cent(half / interval.mean)
 
 
 def groups_text(groups: Sequence[Group], metric: MetricId) -> str:
@@ -78,11 +76,11 @@ def factor_text(factor: Interval) -> str:
         return f"{factor.mean:.3g}×{_range(factor, '{:.3g}'.format)}"
     if factor.mean < _TENTH:
         return f"{factor.mean:.2g}×{_range(factor, '{:.2g}'.format)}"
-    return f"{_signed(_change(factor.mean))}%{_range(factor, lambda bound: _signed(_change(bound)))}"
+    return f"{_change(factor.mean)}%{_range(factor, _change)}"
 
 
-def _change(factor: float) -> float:
-    return (factor - 1) * 100
+def _change(factor: float) -> str:
+    return f"{(factor - 1) * 100:+.0f}".replace("-", "−")
 
 
 def _range(interval: Interval, text: Callable[[float], str]) -> str:
@@ -92,7 +90,3 @@ def _range(interval: Interval, text: Callable[[float], str]) -> str:
     low = f"<{text(least)}" if interval.low < least else text(interval.low)
     high = f">{text(most)}" if interval.high > most else text(interval.high)
     return f" ({low} … {high})"
-
-
-def _signed(value: float) -> str:
-    return f"{value:+.0f}".replace("-", "−")

@@ -75,7 +75,7 @@ def test_numbers_in_foreign_notation_are_not_misread(iops: str) -> None:
 def test_samples_alone_are_a_result() -> None:
     line = "   bw (  KiB/s): min=100000, max=140000, per=100.00%, avg=120360.10, stdev=1234.56, samples=119\n"
     audited = _one(line)
-    assert figures_text(audited.figures) == "123 MB/s on average of fio's samples"
+    assert figures_text(audited.figures) == "123 MB/s, the mean of fio's samples"
     assert audited_object(audited)["figures"]["mixed"]["bandwidth_bytes"] is None
     assert "rates and bytes" in audited.missing
     assert len(audit_text("post", line + line, AuditContext())) == 2

@@ -1,4 +1,4 @@
-"""A plan as text and as an object: what a step needs, waits for and tries again stands beside its command."""
+"""A plan as text and as an object: each step with its conditions, what it waits for, and its undo."""
 
 from poolproof.presentation.terminal.plan_text import plan_object, plan_text
 from poolproof.steps import Holds, Step, UndoCommand
@@ -11,12 +11,12 @@ _STEPS = (
 )
 
 
-def test_each_step_is_told_with_its_conditions() -> None:
+def test_each_step_has_its_conditions() -> None:
     assert plan_text(_STEPS, (), ()).splitlines() == [
         "# once",
-        "# unmount /m; tried for 5 s",
+        "# unmount /m; retried for up to 5 s",
         "umount /m",
-        "# import the pool p; not where /proc/spl/kstat/zfs/p stands already",
+        "# import the pool p; skipped if /proc/spl/kstat/zfs/p exists",
         "zpool import p",
         "# assemble /dev/md/a; then wait for /dev/md/a",
         "mdadm --assemble /dev/md/a",
@@ -25,7 +25,7 @@ def test_each_step_is_told_with_its_conditions() -> None:
     ]
 
 
-def test_an_object_holds_the_same() -> None:
+def test_an_object_has_the_same() -> None:
     patient, imported, assembled, made = plan_object(_STEPS, (), ())["once"]
     assert (patient["argv"], patient["patience_s"], patient["unless"]) == (["umount", "/m"], 5.0, None)
     assert imported["unless"] == "/proc/spl/kstat/zfs/p"

@@ -9,7 +9,7 @@ from rich.console import Console
 from poolproof.campaign.flags import campaign_from_flags
 from poolproof.evidence.model import Account, LeafUse
 from poolproof.metrics import MetricId
-from poolproof.presentation.terminal.shares import print_shares
+from poolproof.presentation.terminal.sections import print_shares
 from poolproof.presentation.terminal.table import print_table
 from poolproof.presentation.terminal.words import (
     MARKS,
@@ -153,7 +153,7 @@ def test_figures_in_words() -> None:
     assert value_text(9.5e6, "sync_p99") == "9.50 ms"
     assert half_width_text(Interval(100.0, 98.5, 101.5)) == "1.5%"
     assert half_width_text(Interval(100.0)) == ""
-    assert trial_text(trial("hdd", 1, 5.0, "failed")) == "no figure"
+    assert trial_text(trial("hdd", 1, 5.0, "failed")) == "no result"
 
 
 def test_every_verdict_has_a_mark_of_its_own() -> None:

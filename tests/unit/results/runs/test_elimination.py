@@ -9,7 +9,7 @@ import pytest
 
 from poolproof.campaign.model import Campaign
 from poolproof.campaign.yaml import parse_campaign
-from poolproof.presentation.terminal.elimination import elimination_lines
+from poolproof.presentation.terminal.sections import elimination_lines
 from poolproof.results.runs.contract import run_object
 from poolproof.results.runs.elimination import Elimination, elimination_of
 from poolproof.results.runs.model import Convergence, Trial, TrialMetrics

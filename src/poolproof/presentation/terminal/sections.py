@@ -1,0 +1,110 @@
+"""Sections below the table of results: claims, adaptive sampling, and where the bytes went."""
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import Console, Group, RenderableType
+from rich.text import Text
+
+from poolproof.presentation.terminal.blocks import QUIET, indented, named_table, print_fitted
+from poolproof.presentation.terminal.words import per_cent_whole
+from poolproof.results.runs.claims import ClaimResult
+from poolproof.results.runs.elimination import Elimination
+from poolproof.results.runs.summary import Cell
+from poolproof.units import format_duration, format_number_of
+
+CLAIM_MARKS = {"held": "✓", "failed": "✗", "undecided": "?"}
+_STYLES = {"held": "green", "failed": "red", "undecided": "yellow"}
+_MOST_NAMED = 8
+_MOST_ROWS = 40
+
+
+def print_claims(console: Console, claims: tuple[ClaimResult, ...]) -> None:
+    """Print each claim of an experiment with its source, its result and the measured value."""
+    if claims:
+        console.print(Text("\nclaims", style="bold"))
+    for each in claims:
+        heading = Text(f"{CLAIM_MARKS[each.result]} {each.result}: ", style=_STYLES[each.result])
+        measured = f"measured {measured_text(each)}" if each.measured else ""
+        lines = ["; ".join(filter(None, (each.claim.text, measured, each.why))), f"source: {each.claim.source}"]
+        heading.append(each.claim.claim, style="default")
+        console.print(Group(heading, *(indented(line, QUIET) for line in lines)))
+
+
+def measured_text(claim: ClaimResult) -> str:
+    """Return the measured value, such as `48% (47% … 49%)`, or why there is none."""
+    interval = claim.measured
+    if interval is None:
+        return claim.why
+    is_share = "share" in claim.claim.text or "utilisation" in claim.claim.text
+    mean, low, high = (
+        "" if value is None else f"{value:.1%}" if is_share else f"{value:.4g}"
+        for value in (interval.mean, interval.low, interval.high)
+    )
+    return f"{mean} ({low} … {high})" if low and high and low != high else mean
+
+
+def elimination_block(found: Elimination) -> RenderableType:
+    """Return which layouts adaptive sampling eliminated, for the end of a table."""
+    heading, *lines = elimination_lines(found)
+    return Group(Text(f"\n{heading}", style="bold"), *map(indented, lines))
+
+
+def elimination_lines(found: Elimination) -> Iterator[str]:
+    """Yield the heading, then one sentence per line."""
+    goal = found.goal[0] if len(found.goal) == 1 else f"the {len(found.goal)} workloads of the goal"
+    if found.leader:
+        leader = f"{found.leader} leads"
+    elif not found.left:
+        leader = "no layout has a result that counts"
+    else:
+        leader = "no layout has two trials of each workload yet" if found.candidates else "no result is steady"
+    yield f"adaptive sampling for {goal}: {leader}"
+    for each in found.dropped[:_MOST_NAMED]:
+        yield (
+            f"eliminated after {format_number_of(each.trials, 'trial')} of each workload: {each.layout}; "
+            f"{each.leader} is {each.times:.3g} times as fast, at least {each.least:.3g} times with the required "
+            "confidence"
+        )
+    if len(found.dropped) > _MOST_NAMED:
+        yield f"{len(found.dropped) - _MOST_NAMED} more were eliminated, see --json"
+    others = [name for name in found.left if name != found.leader]
+    if found.leader and others:
+        yield f"not significantly different from {found.leader}: {', '.join(others)}"
+    if found.excluded:
+        yield f"excluded, because a trial of the goal is failed or refuted: {', '.join(found.excluded)}"
+    if found.dropped:
+        risk = f"each tested at {100 * found.test_risk:.2g} %"
+        tests = f"{found.pairs} pairs at up to {found.checkpoints} checkpoints, {risk}"
+        yield f"the risk that the true best was eliminated is at most {per_cent_whole(found.risk)} in all: {tests}"
+
+
+def print_shares(console: Console, cells: Sequence[Cell], *, all_of_them: bool, hint: str) -> None:
+    """Print each disk's share of the bytes, for layouts on several disks; for all layouts if `all_of_them`.
+
+    A long list is cut off, with `hint` as the command that prints all of it.
+    """
+    shown = [cell for cell in cells if len(cell.leaves) > 1 or (all_of_them and cell.leaves)]
+    rows = [row for cell in shown for row in _share_rows(cell)]
+    if not rows:
+        return
+    table = named_table("where the bytes went", left=["disk"])
+    for name in ("read", "written", "stored", "busy", "per request"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in rows if all_of_them else rows[:_MOST_ROWS]:
+        table.add_row(*map(Text, row))
+    console.print()
+    print_fitted(console, table)
+    if len(rows) > _MOST_ROWS and not all_of_them:
+        console.print(f"… and {len(rows) - _MOST_ROWS} more rows: {hint}", markup=False, soft_wrap=True)
+
+
+def _share_rows(cell: Cell) -> Iterator[list[str]]:
+    """Yield a row per disk. If fio moved nothing in a direction, the disk's share of that direction is omitted."""
+    account = cell.account
+    for number, leaf in enumerate(cell.leaves):
+        read = leaf.read_share if account and account.fio_read_bytes else None
+        written = leaf.write_share if account and account.fio_write_bytes else None
+        shares = (read, written, leaf.stored_share, leaf.utilisation)
+        latency = "–" if leaf.latency_s is None else format_duration(leaf.latency_s)
+        name = f"{cell.workload} on {cell.layout}" if number == 0 else ""
+        yield [name, leaf.device, *("–" if share is None else f"{share:.0%}" for share in shares), latency]
