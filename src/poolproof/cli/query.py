@@ -25,8 +25,8 @@ def command(
     """
     from poolproof.errors import UsageError
     from poolproof.presentation.export.csv import csv_lines
-    from poolproof.results.query.output import json_value, table_lines, text_value
     from poolproof.results.query.session import open_runs
+    from poolproof.results.query.statement import json_value, table_lines, text_value
 
     if as_csv and as_json:
         raise UsageError("--csv and --json were both given", "leave one of them out")

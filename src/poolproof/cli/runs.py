@@ -26,8 +26,7 @@ def command(
     A run that can't be read is skipped with a message; the exit code is then 7.
     """
     from poolproof.presentation.terminal.words import MARKS
-    from poolproof.results.query.listing import listed_runs
-    from poolproof.results.query.session import open_runs
+    from poolproof.results.query.session import listed_runs, open_runs
 
     objects, rows = [], [("run", "begun", "campaign", "host", "state", "cells", "trials", "verdicts")]
     with open_runs(folder) as session:

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from poolproof.errors import RunError
 from poolproof.results.runs.directory import RunDirectory
-from poolproof.results.runs.files import decode, whole_lines
-from poolproof.results.runs.model import SCHEMA, RunRecord, Trial
+from poolproof.results.runs.files import whole_lines
+from poolproof.results.runs.loading import read_lines
+from poolproof.results.runs.model import RunRecord
 
 _DEEPEST = 5
 _AS_ROOT = "run it as root: sudo poolproof …"
@@ -48,10 +49,8 @@ class SkippedRun:
 def find_runs(root: Path) -> tuple[tuple[FoundRun, ...], tuple[SkippedRun, ...]]:
     """Return every run in or below a folder, sorted by name, and the runs whose run.json cannot be read.
 
-    Folders that this user cannot read are also reported, because they may contain runs.
-
-    Raises:
-        RunError: the folder does not exist, contains no run, or cannot be read by this user.
+    Folders that this user cannot read are also reported, because they may contain runs. Raises a RunError if `root`
+    does not exist, contains no run, or cannot be read by this user.
     """
     _check_folder(root)
     runs: list[FoundRun] = []
@@ -91,47 +90,32 @@ def _run_paths(root: Path, closed: list[SkippedRun]) -> Iterator[Path]:
         if isinstance(error, PermissionError) and path.name != "lost+found":
             closed.append(SkippedRun(str(path.relative_to(root)), f"it cannot be read: {error.strerror}", _AS_ROOT))
 
-    top = len(root.parts)
     for folder, below, files in os.walk(root, onerror=add_closed):
         path = Path(folder)
         below.sort()
         if "run.json" in files:
-            below.clear()
             yield path
-        elif len(path.parts) - top >= _DEEPEST:
+        if "run.json" in files or len(path.relative_to(root).parts) >= _DEEPEST:
             below.clear()
 
 
 def ends_whole(path: Path) -> bool:
-    """True if the last line is complete; it may be incomplete after a crash or while the run writes it.
-
-    Raises:
-        OSError: the file cannot be read.
-    """
+    """True if the last line is complete; it may be incomplete after a crash or while the run writes it."""
     with path.open("rb") as file:
-        if file.seek(0, os.SEEK_END) == 0:
-            return True
-        file.seek(-1, os.SEEK_END)
-        return file.read(1) == b"\n"
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - 1))
+        return file.read(1) in (b"", b"\n")
 
 
-def good_lines(path: Path, name: str, left_out: list[SkippedRun]) -> Iterator[bytes]:
-    """Yield the lines that are trials of this schema; append the others to `left_out`, one entry for each reason.
+def good_lines(path: Path, name: str, left_out: list[SkippedRun]) -> list[bytes]:
+    """Return the lines that are trials of this schema; append the others to `left_out`, one entry for each reason.
 
     An incomplete last line is ignored: it was cut off by a crash or is being written.
     """
-    refused: dict[tuple[str, str], list[int]] = {}
-    for number, line in enumerate(whole_lines(path), start=1):
-        try:
-            decode(line, Trial, SCHEMA, "it")
-        except RunError as error:
-            reason = "it is damaged" if error.message.startswith("it is damaged") else error.message
-            refused.setdefault((reason, error.hint), []).append(number)
-        else:
-            yield line
+    lines = whole_lines(path)
+    _trials, refused = read_lines(lines)
     for (why, hint), numbers in refused.items():
-        left_out.append(SkippedRun(f"{name}, {_line_numbers(numbers)} of trials.jsonl", why, hint))
-
-
-def _line_numbers(numbers: list[int]) -> str:
-    return f"line {numbers[0]}" if len(numbers) == 1 else f"line {numbers[0]} and {len(numbers) - 1} more"
+        which = f"line {numbers[0]}" + (f" and {len(numbers) - 1} more" if len(numbers) > 1 else "")
+        left_out.append(SkippedRun(f"{name}, {which} of trials.jsonl", why.replace("trials.jsonl", "it", 1), hint))
+    bad = {number for numbers in refused.values() for number in numbers}
+    return [line for number, line in enumerate(lines, start=1) if number not in bad]

@@ -1,24 +1,29 @@
 """A DuckDB connection that can read the views over many runs and nothing else: no other file, network or extension."""
 
 import contextlib
+import functools
 import re
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
+from poolproof.campaign.calibration import all_cells
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.errors import PoolproofError, check_extra
 from poolproof.results.query import copies, views
 from poolproof.results.query.found import FoundRun, ends_whole, find_runs, good_lines
 from poolproof.results.query.statement import QueryResult, check_only_reads, refusal, run_query
-from poolproof.results.runs.files import whole_lines
-from poolproof.results.runs.loading import read_lines
-from poolproof.results.runs.summary import bare_cells_of, cells_of
+from poolproof.results.runs.directory import RunDirectory
+from poolproof.results.runs.loading import load_run
+from poolproof.verdicts import WORST_FIRST, Verdict
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+
+RunState = Literal["going", "stopped", "finished", "imported"]
 
 _NAMES_A_VIEW = re.compile("|".join(views.views()), re.IGNORECASE)
 _CONFIG = {
@@ -29,6 +34,9 @@ _CONFIG = {
     "python_enable_replacements": "false",
     "preserve_insertion_order": "false",
 }
+_CELLS = """
+select run, verdict, count(*)::INTEGER, sum(trials)::INTEGER, min(trials)::INTEGER from cells group by run, verdict
+"""
 
 
 class Session:
@@ -45,12 +53,7 @@ class Session:
         self._connection = self._connect()
 
     def ask(self, sql: str) -> QueryResult:
-        """Return the result of one `select`.
-
-        Raises:
-            UsageError: it is not a single `select`, or DuckDB refuses it.
-            Interrupted: Ctrl-C.
-        """
+        """Return the result of one `select`. Raises a UsageError if it is anything else, or if DuckDB refuses it."""
         import duckdb
 
         try:
@@ -86,10 +89,12 @@ class Session:
         parts = [copies.read(path) for path in kept]
         parts += [views.read_lines([str(path) for path in direct])] if direct else []
         self._fill_runs(connection)
-        self._settled_known = not any(map(_may_settle, self.runs))
+        self._settled_known = not any("until" in run.record.campaign for run in self.runs)
         for statement in (*views.macros(), views.placed_trials(" union all ".join(parts) or views.no_lines())):
             connection.execute(statement)
-        _lock(connection, [*kept, *direct])
+        allowed = ", ".join(views.literal(str(path)) for path in (*kept, *direct))
+        for setting in (f"allowed_paths = [{allowed}]", "enable_external_access = false", "lock_configuration = true"):
+            connection.execute(f"set {setting}")  # no statement can lift these restrictions
         self._unmade = views.views()
         return connection
 
@@ -119,12 +124,8 @@ class Session:
         return views.SETTLED_CELLS in str(plan)
 
     def _fill_settled(self) -> None:
-        found = [
-            row
-            for run in self.runs
-            if _may_settle(run)
-            for row in _settled_rows(run, self._readable.get(run.name, run.trials_path))
-        ]
+        """Fill in which cells converged. SQL cannot compute that, and it reads every trial of these runs again."""
+        found = [row for run in self.runs if "until" in run.record.campaign for row in _settled_rows(run)]
         self._settled_known = True
         if found:
             self._connection.execute(views.fill_settled(), [list(values) for values in zip(*found, strict=True)])
@@ -137,17 +138,17 @@ class Session:
         self._direct = [run for run in rest if ends_whole(run.trials_path)]
         for run in rest:
             if run not in self._direct:
-                self._keep_readable(run)
+                self._save_readable(run)
         return list(kept), [*(run.trials_path for run in self._direct), *self._readable.values()]
 
     def _drop_damaged_lines(self) -> bool:
         """Check every line of the files that are read as text; True if a line had to be left out."""
         known = len(self.left_out)
         for run in self._direct:
-            self._keep_readable(run)
+            self._save_readable(run)
         return len(self.left_out) > known
 
-    def _keep_readable(self, run: FoundRun) -> None:
+    def _save_readable(self, run: FoundRun) -> None:
         path = self._scratch / f"lines-{len(self._readable)}.jsonl"
         with path.open("wb") as file:
             file.writelines(line + b"\n" for line in good_lines(run.trials_path, run.name, self.left_out))
@@ -169,9 +170,7 @@ class Session:
 def open_runs(root: Path) -> Iterator[Session]:
     """Open the runs in or below a folder for queries.
 
-    Raises:
-        HostError: the extra `query` is not installed.
-        RunError: there is no run.
+    Raises a HostError if the extra `query` is not installed, and a RunError if there is no run.
     """
     check_extra("query", "reading many runs at once")
     with tempfile.TemporaryDirectory(prefix="poolproof-query-") as scratch:
@@ -184,51 +183,76 @@ def open_runs(root: Path) -> Iterator[Session]:
 
 def _run_row(run: FoundRun, file: Path) -> list[object]:
     record = run.record
-    return [
-        run.name,
-        run.campaign,
-        record.host,
-        _utc(record.begun_at),
-        record.poolproof,
-        record.versions.get("fio", ""),
-        record.facts.get("kernel", ""),
-        record.imported,
-        str(file),
-    ]
+    begun_at = None
+    with contextlib.suppress(ValueError):
+        begun_at = datetime.fromisoformat(record.begun_at).astimezone(UTC).replace(tzinfo=None)
+    versions = record.poolproof, record.versions.get("fio", ""), record.facts.get("kernel", "")
+    return [run.name, run.campaign, record.host, begun_at, *versions, record.imported, str(file)]
 
 
-def _utc(text: str) -> datetime | None:
+def _settled_rows(run: FoundRun) -> Iterator[tuple[str, str, str, str, bool]]:
+    """Yield run, layout, workload, state and whether it converged, for each cell and bare disk measured `until`."""
     try:
-        return datetime.fromisoformat(text).astimezone(UTC).replace(tzinfo=None)
-    except ValueError:
-        return None
-
-
-def _lock(connection: "DuckDBPyConnection", files: Sequence[Path]) -> None:
-    """Restrict the connection to these files; no statement can lift the restriction."""
-    names = ", ".join(views.literal(str(path)) for path in files)
-    connection.execute(f"set allowed_paths = [{names}]")
-    connection.execute("set enable_external_access = false")
-    connection.execute("set lock_configuration = true")
-
-
-def _may_settle(run: FoundRun) -> bool:
-    """True if the campaign may use `until`. This searches its text, because parsing takes milliseconds."""
-    return "until" in run.record.campaign
-
-
-def _settled_rows(run: FoundRun, trials: Path) -> Iterator[tuple[str, str, str, bool]]:
-    """Yield run, layout, workload and whether it converged, for each cell and bare disk of a campaign with `until`.
-
-    SQL cannot compute this. It reads every trial again, so a session does it only for a query that uses the answer.
-    """
-    try:
-        campaign = parse_campaign(run.record.campaign, "run.json", recorded=True)
+        loaded = load_run(run.path, lenient=True)
     except PoolproofError:
         return
-    if campaign.measure.until is None or not trials.is_file():
-        return
-    read, _refused = read_lines(whole_lines(trials))
-    for cell in (*cells_of(read, campaign), *bare_cells_of(read, campaign)):
+    for cell in (*loaded.cells, *loaded.bare):
         if cell.settling is not None:
-            yield run.name, cell.layout, cell.workload, cell.settling.converged
+            yield run.name, *cell.key, cell.settling.converged
+
+
+@dataclass(frozen=True)
+class ListedRun:
+    """A run in the list of `poolproof runs`. `verdicts` counts its cells.
+
+    `cells`: the number with a trial. `cells_wanted`: those in its campaign; None if it can't be read. `state`: `going`
+    while a poolproof process holds its lock; `stopped` if none does and trials are missing.
+    """
+
+    run: FoundRun
+    campaign: str
+    state: RunState
+    trials: int
+    cells: int
+    cells_wanted: int | None
+    verdicts: Mapping[Verdict, int]
+
+
+def listed_runs(session: Session) -> tuple[ListedRun, ...]:
+    """Return every run that could be read, oldest first."""
+    found: dict[str, dict[Verdict, tuple[int, int, int]]] = {}
+    for run, verdict, *numbers in session.ask(_CELLS).rows:
+        found.setdefault(run, {})[verdict] = (numbers[0], numbers[1], numbers[2])
+    runs = sorted(session.runs, key=lambda run: (run.record.begun_at, run.name))
+    return tuple(_listed(run, found.get(run.name, {})) for run in runs)
+
+
+def _listed(run: FoundRun, found: Mapping[Verdict, tuple[int, int, int]]) -> ListedRun:
+    cells = sum(count for count, _, _ in found.values())
+    wanted = _wanted(run.record.campaign)
+    state: RunState = "stopped"
+    if run.record.imported:
+        state, wanted = "imported", wanted and (cells, 0)
+    elif RunDirectory(run.path).is_going():
+        state = "going"
+    elif wanted is not None and cells >= wanted[0] and all(least >= wanted[1] for _, _, least in found.values()):
+        state = "finished"
+    return ListedRun(
+        run=run,
+        campaign=run.campaign,
+        state=state,
+        trials=sum(trials for _, trials, _ in found.values()),
+        cells=cells,
+        cells_wanted=wanted[0] if wanted else None,
+        verdicts={verdict: found[verdict][0] for verdict in reversed(WORST_FIRST) if verdict in found},
+    )
+
+
+@functools.lru_cache(maxsize=256)
+def _wanted(campaign: str) -> tuple[int, int] | None:
+    """Return the number of cells in a campaign and the minimum number of trials of each; None if unreadable."""
+    try:
+        read = parse_campaign(campaign, "run.json", recorded=True)
+    except PoolproofError:
+        return None
+    return sum(len(workloads) for _, workloads in all_cells(read)), read.measure.trials

@@ -1,4 +1,4 @@
-"""Run one SQL statement: check that it only reads, limit its time, and return its rows.
+"""Run one SQL statement: check that it only reads, limit its time, return its rows, and format them.
 
 The check uses DuckDB's own syntax tree, before any name is bound. A leading `select` is not enough: in DuckDB a `with`
 can contain a `copy` or an `insert`, and some functions run SQL that they are given as text. So everything that is not
@@ -6,9 +6,12 @@ known to be harmless is refused.
 """
 
 import json
+import math
+import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
 from poolproof.errors import Interrupted, RunError, UsageError
@@ -17,6 +20,9 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 _LONGEST_S = 600.0
+_MOST_ROWS = 1000
+_WIDEST = 60
+_NUMERIC = re.compile("DOUBLE|FLOAT|DECIMAL|.*INT$|.*INTEGER$")
 _READING_NODES = frozenset({"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"})
 _TABLE_FUNCTIONS = frozenset({"unnest", "range", "generate_series", "json_each", "json_tree", "repeat", "repeat_row"})
 _HINT = "the views are runs, trials, cells, leaves and findings; their columns: docs/query.md, or run: describe trials"
@@ -34,9 +40,7 @@ class QueryResult:
 def check_only_reads(connection: "DuckDBPyConnection", sql: str) -> None:
     """Check that a query is a single statement that only reads.
 
-    Raises:
-        UsageError: it is not exactly one statement, or it could change something.
-        duckdb.Error: it is not valid SQL.
+    Raises a UsageError if it is not, and a duckdb.Error if it is not valid SQL.
     """
     import duckdb
 
@@ -45,18 +49,19 @@ def check_only_reads(connection: "DuckDBPyConnection", sql: str) -> None:
         raise UsageError(f"a query must be one statement, but this has {len(kinds)}", 'write one "select …"')
     if kinds[0] != duckdb.StatementType.SELECT:
         raise UsageError(f"a query can only read, but this is {str(kinds[0]).rpartition('.')[2].lower()}", _HINT)
-    for node in _nodes(_tree(connection, sql)):
+    [(text,)] = connection.execute("select json_serialize_sql(?::VARCHAR)::VARCHAR", [sql]).fetchall()
+    tree = json.loads(text)
+    if tree.get("error") is not False:
+        raise UsageError("poolproof cannot verify that this query only reads", f"write it as a plain select; {_HINT}")
+    for node in _nodes(tree):
         _check_node(node)
 
 
 def run_query(connection: "DuckDBPyConnection", sql: str) -> QueryResult:
     """Return the result of a query that was checked.
 
-    Raises:
-        UsageError: a column has a time zone.
-        RunError: it takes too long.
-        Interrupted: Ctrl-C.
-        duckdb.Error: DuckDB refuses it.
+    Raises a UsageError if a column has a time zone, a RunError if it takes too long, and a duckdb.Error if DuckDB
+    refuses it.
     """
     import duckdb
 
@@ -64,7 +69,10 @@ def run_query(connection: "DuckDBPyConnection", sql: str) -> QueryResult:
     timer.start()
     try:
         relation = connection.sql(sql)
-        _check_times(relation)
+        for name, kind in zip(relation.columns, relation.types, strict=True):
+            if "TIME ZONE" in str(kind):
+                fix = f"write ({name})::timestamp; the views' times are UTC"
+                raise UsageError(f"{name} is a time with a time zone", fix)
         return QueryResult(tuple(relation.columns), tuple(map(str, relation.types)), relation.fetchall())
     except duckdb.InterruptException:
         raise RunError(f"the query took longer than {_LONGEST_S:.0f} s", "reduce it: add a where or a limit") from None
@@ -78,14 +86,6 @@ def refusal(error: Exception) -> UsageError:
     """Return the error to raise if DuckDB refuses a query."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return UsageError(f"DuckDB refuses the query: {' '.join(lines[:2])}", _HINT)
-
-
-def _tree(connection: "DuckDBPyConnection", sql: str) -> Any:
-    [(text,)] = connection.execute("select json_serialize_sql(?::VARCHAR)::VARCHAR", [sql]).fetchall()
-    tree = json.loads(text)
-    if tree.get("error") is not False:
-        raise UsageError("poolproof cannot verify that this query only reads", f"write it as a plain select; {_HINT}")
-    return tree
 
 
 def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
@@ -110,9 +110,60 @@ def _check_node(node: dict[str, Any]) -> None:
             raise UsageError(f"a query cannot call the table function {name}()", _HINT)
 
 
-def _check_times(relation: Any) -> None:
-    for name, kind in zip(relation.columns, relation.types, strict=True):
-        if "TIME ZONE" in str(kind):
-            raise UsageError(
-                f"{name} is a time with a time zone", f"write ({name})::timestamp; the views' times are UTC"
-            )
+def table_lines(answer: QueryResult) -> Iterator[str]:
+    """Yield the headings and at most 1000 rows; numbers are right-aligned, long texts are shortened."""
+    shown = [[_text(value) for value in row] for row in answer.rows[:_MOST_ROWS]]
+    names = [_text(name) for name in answer.columns]
+    right = [bool(_NUMERIC.match(kind)) for kind in answer.types]
+    widths = [max(map(len, column)) for column in zip(names, *shown, strict=True)]
+    yield _line(names, widths, right)
+    yield _line(["-" * width for width in widths], widths, right)
+    for row in shown:
+        yield _line(row, widths, right)
+    more = len(answer.rows) - len(shown)
+    if more:
+        yield f"… and {more} more rows; print all of them with --csv or --json"
+
+
+def _line(fields: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> str:
+    padded = (
+        field.rjust(width) if to_right else field.ljust(width)
+        for field, width, to_right in zip(fields, widths, right, strict=True)
+    )
+    return "  ".join(padded).rstrip()
+
+
+def _text(value: Any) -> str:
+    """Return a value as one line without control characters."""
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    text = "".join(letter if letter.isprintable() else " " for letter in str(text_value(value)))
+    return text if len(text) <= _WIDEST else text[: _WIDEST - 1] + "…"
+
+
+def json_value(value: Any) -> Any:
+    """Return a value for JSON: times in ISO 8601, NaN and infinity as None, other types as text."""
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): json_value(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [json_value(inner) for inner in value]
+    return text_value(value)
+
+
+def text_value(value: Any) -> Any:
+    """Return a value for CSV: numbers unchanged, None as an empty field, times in ISO 8601."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, datetime):
+        return value.isoformat(sep=" ", timespec="milliseconds" if value.microsecond else "seconds")
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, bytes):
+        return value.hex()
+    return value if value is None or isinstance(value, int | float | str) else str(value)

@@ -9,8 +9,9 @@ import typing
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from poolproof.campaign.model import HEALTHY
 from poolproof.evidence.model import Account, LeafUse
-from poolproof.metrics import COLUMNS, REJECTED
+from poolproof.metrics import METRICS, REJECTED, MetricId
 from poolproof.results.runs.model import SCHEMA, TrialMetrics
 from poolproof.results.runs.summary import AccountSum
 from poolproof.rules.model import Finding
@@ -29,8 +30,14 @@ _SERIES = (
 )
 """Coefficients of Student's t at 95 % in powers of 1 / degrees of freedom: Abramowitz and Stegun 26.7.5."""
 
+SETTLED_CELLS = "settled_cells"
+"""A column of `run_files`: whether each cell converged, by `_CELL_KEY`. Null until a query uses it."""
 
-def struct_of(kind: type) -> str:
+_CELL_KEY = "concat_ws(chr(31), layout, workload, state)"
+_MEASURED = "filter (where verdict <> 'failed')"
+
+
+def _struct_of(kind: type) -> str:
     """Return DuckDB's type for a dataclass stored as JSON: `STRUCT(device VARCHAR, read_bytes BIGINT)`."""
     hints = typing.get_type_hints(kind)
     fields = (f"{field.name} {_sql_type(hints[field.name])}" for field in dataclasses.fields(kind))
@@ -47,17 +54,19 @@ RAW = {
     "workload": "VARCHAR",
     "number": "INTEGER",
     "verdict": "VARCHAR",
-    "findings": f"{struct_of(Finding)}[]",
+    "findings": f"{_struct_of(Finding)}[]",
     "metric": "VARCHAR",
-    "figures": struct_of(TrialMetrics),
-    "account": struct_of(Account),
-    "leaves": f"{struct_of(LeafUse)}[]",
+    "figures": _struct_of(TrialMetrics),
+    "account": _struct_of(Account),
+    "leaves": f"{_struct_of(LeafUse)}[]",
     "stored_bytes": "MAP(VARCHAR, BIGINT)",
     "begun_at": "VARCHAR",
     "seconds": "MAP(VARCHAR, DOUBLE)",
     "settling": "STRUCT(settled BOOLEAN)",
     "source": "VARCHAR",
     "columns": "MAP(VARCHAR, VARCHAR)",
+    "state": "VARCHAR",
+    "verdicts": "MAP(VARCHAR, VARCHAR)",
 }
 """The keys that are read from each line of trials.jsonl, with their DuckDB types."""
 
@@ -71,10 +80,6 @@ RUN_COLUMNS = {
     "kernel": "VARCHAR",
     "imported": "BOOLEAN",
 }
-
-
-SETTLED_CELLS = "settled_cells"
-"""A column of `run_files`: for each layout and workload, whether it converged. Null until a query uses it."""
 
 
 def read_lines(files: Sequence[str]) -> str:
@@ -124,79 +129,84 @@ def views() -> dict[str, str]:
         "runs": f"select {', '.join(RUN_COLUMNS)} from run_files order by begun_at, run",
         "trials": _trials(),
         "cells": _cells(),
-        "leaves": f"select {named}, {_counts('verdict')} as counts, {leaves} from placed_trials",
-        "findings": f"select {named}, unnest(findings, recursive := true) from placed_trials",
+        "leaves": f"select {named}, {_counts('verdict')} as counts, {leaves}, state from placed_trials",
+        "findings": f"select {named}, unnest(findings, recursive := true), state from placed_trials",
     }
 
 
 def placed_trials(lines: str) -> str:
-    """Return SQL that creates a view of all lines, each with its run. `lines`: SQL that reads the lines."""
+    """Return SQL that creates a view of all lines, each with its run. `lines`: SQL that reads the lines.
+
+    Lines written before the key `state` existed are of the state `healthy`.
+    """
     return (
         f"create view placed_trials as select run_files.run as run, {SETTLED_CELLS}, lines.* exclude (filename) "
+        f"replace (coalesce(lines.state, {literal(HEALTHY)}) as state) "
         f"from ({lines}) as lines join run_files on run_files.file = lines.filename"
     )
 
 
-def _trials() -> str:
-    counts = _counts("verdict")
-    parts = ["run", "layout", "workload", "number", "metric", "verdict", f"{counts} as counts"]
-    parts += ["settling.settled as settled"]
-    parts += [f"case when {counts} then figures.{field} end as {name}" for name, field in COLUMNS.items()]
-    parts += [f"case when not {counts} then figures.{field} end as {REJECTED}{name}" for name, field in COLUMNS.items()]
-    parts += [f"account.{field.name} as {field.name}" for field in dataclasses.fields(Account)]
-    parts += ["try_cast(begun_at as TIMESTAMP) as begun_at", "stored_bytes", "seconds", "source", "columns"]
-    return f"select {', '.join(parts)} from placed_trials"
-
-
 def fill_settled() -> str:
-    """Return SQL that fills `settled_cells` from four lists: runs, layouts, workloads, whether each converged."""
-    rows = "select unnest(?) as run, unnest(?) as layout, unnest(?) as workload, unnest(?) as settled"
-    found = f"select run, map(list({_PLACE}), list(settled)) as cells from ({rows}) group by run"
+    """Return SQL that fills `settled_cells` from lists: runs, layouts, workloads, states, whether each converged."""
+    names = ("run", "layout", "workload", "state", "settled")
+    rows = f"select {', '.join(f'unnest(?) as {name}' for name in names)}"
+    found = f"select run, map(list({_CELL_KEY}), list(settled)) as cells from ({rows}) group by run"
     return f"update run_files set {SETTLED_CELLS} = found.cells from ({found}) as found where found.run = run_files.run"
+
+
+def _verdict_of(metric: MetricId | None = None) -> str:
+    """Return SQL for the verdict of a metric, by default of the workload's own, as `Trial.result` returns it."""
+    return f"coalesce(verdicts[{literal(metric) if metric else 'metric'}], verdict)"
+
+
+def _counts(verdict: str) -> str:
+    return f"coalesce({verdict} in ({', '.join(map(literal, sorted(filter(counts, WORST_FIRST))))}), false)"
+
+
+def _trials() -> str:
+    values = [(metric.column, f"figures.{metric.field}", _counts(_verdict_of(metric.id))) for metric in METRICS]
+    parts = ["run", "layout", "workload", "number", "metric", "verdict", f"{_counts(_verdict_of())} as counts"]
+    parts += ["settling.settled as settled"]
+    parts += [f"case when {is_counted} then {value} end as {name}" for name, value, is_counted in values]
+    parts += [f"case when not {is_counted} then {value} end as {REJECTED}{name}" for name, value, is_counted in values]
+    parts += [f"account.{field.name} as {field.name}" for field in dataclasses.fields(Account)]
+    parts += ["try_cast(begun_at as TIMESTAMP) as begun_at", "stored_bytes", "seconds", "source", "columns", "state"]
+    return f"select {', '.join(parts)} from placed_trials"
 
 
 def _cells() -> str:
     """Return the cells as `runs.summary` computes them: the verdict is the worst; a failed trial has no results."""
     order = f"[{', '.join(map(literal, WORST_FIRST))}]"
-    worst = f"{order}[min(coalesce(list_position({order}, verdict), 1))]"
-    groups = "run, layout, workload"
+    worst = f"{order}[min(coalesce(list_position({order}, {_verdict_of()}), 1))]"
+    groups = "run, layout, workload, state"
+    sums = [field.name for field in dataclasses.fields(AccountSum)]
     inner = [groups, f"{worst} as verdict", "count(*) as trials", "arg_min(metric, number) as metric"]
-    inner += ["max(begun_at) as begun_at", f"any_value({SETTLED_CELLS}[{_PLACE}]) as settled"]
-    measured = "filter (where verdict <> 'failed')"
-    for name, field in COLUMNS.items():
+    inner += ["max(begun_at) as begun_at", f"any_value({SETTLED_CELLS}[{_CELL_KEY}]) as settled"]
+    inner += [f"{_summed(name)} as {name}" for name in sums]
+    outer = ["run, layout, workload, metric, verdict", f"{_counts('verdict')} as counts", "settled", "trials"]
+    rejected = []
+    for metric in METRICS:
+        name, value = metric.column, f"figures.{metric.field}"
         inner += [
-            f"avg(figures.{field}) {measured} as {name}",
-            f"stddev_samp(figures.{field}) {measured} as {name}_s",
-            f"count(figures.{field}) {measured} as {name}_n",
+            f"avg({value}) {_MEASURED} as {name}",
+            f"stddev_samp({value}) {_MEASURED} as {name}_s",
+            f"count({value}) {_MEASURED} as {name}_n",
+            f"bool_and({_counts(_verdict_of(metric.id))}) as {name}_counts",
         ]
-    inner += [f"{_summed(field.name, measured)} as {field.name}" for field in dataclasses.fields(AccountSum)]
-    counts = _counts("verdict")
-    outer = [groups, "metric", "verdict", f"{counts} as counts", "settled", "trials"]
-    for name in COLUMNS:
         half = f"t_factor({name}_n - 1) * {name}_s / sqrt({name}_n)"
         outer += [
-            f"case when {counts} then {name} end as {name}",
-            f"case when {counts} then if({name} < {half}, 0, {name} - {half}) end as {name}_low",
-            f"case when {counts} then {name} + {half} end as {name}_high",
+            f"case when {name}_counts then {name} end as {name}",
+            f"case when {name}_counts then if({name} < {half}, 0, {name} - {half}) end as {name}_low",
+            f"case when {name}_counts then {name} + {half} end as {name}_high",
         ]
-    outer += [f"case when not {counts} then {name} end as {REJECTED}{name}" for name in COLUMNS]
-    outer += [field.name for field in dataclasses.fields(AccountSum)]
-    outer += ["try_cast(begun_at as TIMESTAMP) as begun_at"]
+        rejected += [f"case when not {name}_counts then {name} end as {REJECTED}{name}"]
+    outer += [*rejected, *sums, "try_cast(begun_at as TIMESTAMP) as begun_at", "state"]
     return f"select {', '.join(outer)} from (select {', '.join(inner)} from placed_trials group by {groups})"
 
 
-_PLACE = "layout || chr(31) || workload"
-"""The key of a cell within its run."""
-
-_SUMMED = {"leaf_write_bytes": "leaf_drained_write_bytes"}
-"""Fields of `AccountSum` that are sums of a field with another name in `Account`."""
-
-
-def _summed(field: str, measured: str) -> str:
+def _summed(field: str) -> str:
+    """Return SQL for a field of `AccountSum`. Its written bytes are those after the drain."""
     if field == "write_factor":
-        return f"arg_min(account.write_factor, number) {measured}"
-    return f"(sum(account.{_SUMMED.get(field, field)}) {measured})::BIGINT"
-
-
-def _counts(verdict: str) -> str:
-    return f"coalesce({verdict} in ({', '.join(map(literal, sorted(filter(counts, WORST_FIRST))))}), false)"
+        return f"arg_min(account.write_factor, number) {_MEASURED}"
+    source = "leaf_drained_write_bytes" if field == "leaf_write_bytes" else field
+    return f"(sum(account.{source}) {_MEASURED})::BIGINT"

@@ -163,18 +163,18 @@ class TrialFollower:
         whole = text[: text.rfind(b"\n") + 1]
         self._offset += len(whole)
         trials, refused = read_lines(whole.splitlines())
-        return trials, sum(refused.values())
+        return trials, sum(map(len, refused.values()))
 
 
-def read_lines(lines: Iterable[bytes]) -> tuple[tuple[Trial, ...], Mapping[tuple[str, str], int]]:
-    """Return the trials of the lines that can be read, and how many can't, by message and fix."""
+def read_lines(lines: Iterable[bytes]) -> tuple[tuple[Trial, ...], Mapping[tuple[str, str], list[int]]]:
+    """Return the trials of the lines that can be read, and the numbers of the others by message and fix."""
     found: list[Trial] = []
-    refused: Counter[tuple[str, str]] = Counter()
-    for line in lines:
+    refused: dict[tuple[str, str], list[int]] = {}
+    for number, line in enumerate(lines, start=1):
         try:
             found.append(decode(line, Trial, SCHEMA, "trials.jsonl"))
         except RunError as error:
-            refused[error.message.split(": ")[0], error.hint] += 1
+            refused.setdefault((error.message.split(": ")[0], error.hint), []).append(number)
     return tuple(found), refused
 
 
@@ -224,10 +224,10 @@ def _campaign(path: Path, record: RunRecord | None, given: str | None) -> Campai
 
 def _readable_trials(path: Path, missing: list[str]) -> tuple[tuple[Trial, ...], int]:
     found, refused = read_lines(whole_lines(path))
-    for (message, hint), count in refused.items():
-        are = "trial is" if count == 1 else "trials are"
-        missing.append(f"{count} {are} left out, because {message}; to fix it: {hint}")
-    return found, sum(refused.values())
+    for (message, hint), numbers in refused.items():
+        are = "trial is" if len(numbers) == 1 else "trials are"
+        missing.append(f"{len(numbers)} {are} left out, because {message}; to fix it: {hint}")
+    return found, sum(map(len, refused.values()))
 
 
 def _text(path: Path) -> str | None:

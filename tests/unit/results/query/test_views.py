@@ -1,17 +1,21 @@
 """What the views hold is what the runs hold, and docs/query.md says every column."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from poolproof.metrics import COLUMNS
+from poolproof.metrics import COLUMNS, METRICS, REJECTED
 from poolproof.presentation.export.rows import columns_of, table_of
-from poolproof.results.query.session import Session
+from poolproof.results.query.session import Session, open_runs
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.loading import load_run
-from poolproof.statistics.intervals import t_factor
+from poolproof.statistics.intervals import mean_interval, t_factor
 from tests.unit.docs.pages import section
+from tests.unit.results.compare.making import make_run
+
+from .making import READS
 
 VIEWS = ("runs", "trials", "cells", "leaves", "findings")
 
@@ -45,6 +49,36 @@ def test_a_figure_that_does_not_count_is_in_no_mean(session: Session) -> None:
     [(least,)] = session.ask("select count(*) from cells where not counts and iops is not null").rows
     [(kept,)] = session.ask("select count(*) from cells where not counts and rejected_iops is not null").rows
     assert (least, kept > 0) == (0, True)
+
+
+def test_a_metric_has_the_verdict_that_its_trial_gives_it(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "run", READS)
+    directory = RunDirectory.open(run)
+    trials = [
+        replace(trial, verdicts={"iops": "refuted", "p99": "suspect"} if trial.number == 2 else {})
+        for trial in directory.trials()
+    ]
+    directory.write_trials(trials)
+    cells = load_run(run).cells
+    with open_runs(run) as session:
+        for metric in METRICS:
+            columns = f"{metric.column}, {REJECTED}{metric.column}"
+            found = session.ask(f"select layout, workload, number, {columns} from trials").rows
+            results = {trial.key: trial.result(metric.id) for trial in trials}
+            values = {key: (each.value, each.counts) for key, each in results.items()}
+            assert {row[:3]: row[3:] for row in found} == {key: _placed(*value) for key, value in values.items()}
+            found = session.ask(f"select layout, workload, state, {columns} from cells").rows
+            means = {cell.key: (mean_interval(cell.values(metric.id)), cell.result(metric.id)) for cell in cells}
+            assert {row[:3]: pytest.approx(row[3:]) for row in found} == {
+                key: _placed(mean.mean if mean else None, each.counts) for key, (mean, each) in means.items()
+            }
+        counted = session.ask("select layout, workload, state, verdict, counts from cells").rows
+    assert {row[:3]: row[3:] for row in counted} == {cell.key: (cell.verdict, cell.counts) for cell in cells}
+    assert {cell.verdict for cell in cells} == {"refuted"}
+
+
+def _placed(value: float | None, counts: bool) -> tuple[float | None, float | None]:
+    return (value, None) if counts else (None, value)
 
 
 def test_leaves_and_findings_have_a_row_each(session: Session) -> None:
