@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from poolproof.lab import labs
-from poolproof.lab.cache import lab_folder
+from poolproof.lab.labs import lab_folder
 from tests.loop.command import POOLPROOF, Answer
 
 LIMIT_S = 900.0

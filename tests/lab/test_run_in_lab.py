@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from poolproof.lab.cache import lab_folder
+from poolproof.lab.labs import lab_folder
 from poolproof.lab.reach import reach_host
 from tests.loop.command import Started
 

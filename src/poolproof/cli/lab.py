@@ -33,7 +33,7 @@ def build(
     """
     from poolproof.lab.build import USUALLY, Stopwatch, recipe_here
     from poolproof.lab.build import build as build_image
-    from poolproof.lab.cache import image_named
+    from poolproof.lab.labs import image_named
 
     end_in_order()
     recipe = recipe_here(zfs)
@@ -146,8 +146,7 @@ def stop(name: LabName, as_json: Json = False) -> None:
 @app.command("list")
 def list_(as_json: Json = False) -> None:
     """List the labs with their states, and the images."""
-    from poolproof.lab.cache import images
-    from poolproof.lab.labs import labs
+    from poolproof.lab.labs import images, labs
     from poolproof.units import format_size
 
     rows, lines = [], []

@@ -3,16 +3,17 @@
 No mirror is named in this code, and the machine's apt is not changed.
 """
 
+import contextlib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from email import message_from_string
 from pathlib import Path
 
 from poolproof import process
 from poolproof.errors import CommandError, HostError
 
 ETC_APT = Path("/etc/apt")
-
 
 _LINE = re.compile(r"deb\s+(?:\[(?P<options>[^\]]*)\]\s+)?(?P<uri>\S+)\s+(?P<suite>\S+)\s+(?P<components>\S.*)")
 _NEEDED = ("main", "contrib")  # zfs-dkms is in contrib
@@ -41,9 +42,13 @@ class AptSource:
 
 def configured(etc_apt: Path = ETC_APT) -> tuple[AptSource, ...]:
     """Return every binary source in sources.list and sources.list.d, in apt's order; unreadable files are skipped."""
-    parts = sorted((etc_apt / "sources.list.d").glob("*"))
-    files = [etc_apt / "sources.list", *(path for path in parts if path.suffix in (".list", ".sources"))]
-    return tuple(source for path in files for source in _read(path))
+    found: list[AptSource] = []
+    for path in (etc_apt / "sources.list", *sorted((etc_apt / "sources.list.d").glob("*"))):
+        if path.suffix in (".list", ".sources"):
+            with contextlib.suppress(OSError):
+                text = path.read_text(encoding="utf-8", errors="replace")
+                found += parse_deb822(text) if path.suffix == ".sources" else parse_list(text)
+    return tuple(found)
 
 
 def parse_list(text: str) -> Iterator[AptSource]:
@@ -51,24 +56,21 @@ def parse_list(text: str) -> Iterator[AptSource]:
     for line in text.splitlines():
         match = _LINE.fullmatch(line.partition("#")[0].strip())
         if match:
-            yield AptSource(
-                match["uri"],
-                match["suite"],
-                tuple(match["components"].split()),
-                _option(match["options"] or "", "signed-by"),
-            )
+            key = re.search(r"(?:^|\s)signed-by=(\S+)", match["options"] or "", re.IGNORECASE)
+            components = tuple(match["components"].split())
+            yield AptSource(match["uri"], match["suite"], components, key[1] if key else "")
 
 
 def parse_deb822(text: str) -> Iterator[AptSource]:
     """Yield the sources in the deb822 format; a key embedded in the stanza itself is ignored."""
     for stanza in re.split(r"\n[ \t]*\n", text):
-        fields = _fields(stanza)
-        if "deb" not in fields.get("types", "").split() or fields.get("enabled", "yes").lower() == "no":
+        lines = [line for line in stanza.splitlines() if line.strip() and not line.startswith("#")]
+        fields = message_from_string("\n".join(lines))  # the same syntax: names in any case, continuation lines
+        if "deb" not in fields.get("types", "").split() or fields.get("enabled", "yes").strip().lower() == "no":
             continue
-        key = fields.get("signed-by", "")
+        key, components = fields.get("signed-by", "").strip(), tuple(fields.get("components", "").split())
         for uri in fields.get("uris", "").split():
             for suite in fields.get("suites", "").split():
-                components = tuple(fields.get("components", "").split())
                 yield AptSource(uri, suite, components, key if key.startswith("/") else "")
 
 
@@ -77,8 +79,7 @@ def for_image(sources: Iterable[AptSource], codename: str) -> tuple[AptSource, .
 
     Missing components and the backports are added, on the mirror that is configured.
 
-    Raises:
-        HostError: no source has that suite.
+    Raises a HostError if no source has that suite.
     """
     suites = {f"{codename}{suffix}" for suffix in _SUFFIXES}
     found = [source for source in sources if source.suite in suites and "main" in source.components]
@@ -96,35 +97,6 @@ def codename_of(os_release: str) -> str:
     """Return the Debian suite that os-release(5) names, or an empty string."""
     match = re.search(r'^VERSION_CODENAME="?([a-z]+)', os_release, re.MULTILINE)
     return match[1] if match else ""
-
-
-def _read(path: Path) -> Iterator[AptSource]:
-    try:
-        text = path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return
-    yield from parse_deb822(text) if path.suffix == ".sources" else parse_list(text)
-
-
-def _option(options: str, name: str) -> str:
-    pairs = (option.partition("=") for option in options.split())
-    return next((value for key, _, value in pairs if key.lower() == name), "")
-
-
-def _fields(stanza: str) -> Mapping[str, str]:
-    """The fields of a stanza by lower-case name; continuation lines are joined, comments removed."""
-    fields: dict[str, str] = {}
-    name = ""
-    for line in stanza.splitlines():
-        if line.startswith("#"):
-            continue
-        if line[:1] in (" ", "\t") and name:
-            fields[name] += f" {line.strip()}"
-        elif ":" in line:
-            key, _, value = line.partition(":")
-            name = key.strip().lower()
-            fields[name] = value.strip()
-    return fields
 
 
 @dataclass(frozen=True)
@@ -185,9 +157,8 @@ class PrivateApt:
         try:
             return process.run([program, *options, *arguments], timeout_s=timeout_s, check=False)
         except process.ProgramMissing:
-            raise HostError(
-                "apt is not installed here", "build the lab's image on Debian and copy it to this machine"
-            ) from None
+            hint = "build the lab's image on Debian and copy it to this machine"
+            raise HostError("apt is not installed here", hint) from None
         except process.CommandTimedOut as error:
             raise HostError(f"apt hangs: {error.message}", "are the mirrors reachable? sudo apt-get update") from None
         except CommandError as error:
@@ -206,6 +177,6 @@ class PrivateApt:
 
 
 def _first_errors(output: str) -> str:
-    """The first error lines; the first lines of any kind if there is no error."""
+    """Return the first error lines, or the first lines of any kind if there is no error."""
     lines = [line for line in output.splitlines() if line.startswith("E: ")] or output.splitlines()
     return "; ".join(line.removeprefix("E: ").strip() for line in lines[:3]) or "no output"

@@ -3,7 +3,6 @@
 KVM is tried first, with a time limit, unless it is known not to work under this kernel; that result is remembered.
 """
 
-import contextlib
 import os
 import socket
 import time
@@ -16,9 +15,8 @@ import msgspec
 
 from poolproof.errors import BuildError, HostError, UsageError
 from poolproof.hosts.local import LocalHost
-from poolproof.lab.cache import Image, lab_folder, public_key
 from poolproof.lab.disks import LabDisk
-from poolproof.lab.labs import is_running, last_words
+from poolproof.lab.labs import Image, is_running, lab_folder, last_words, public_key
 from poolproof.provision.apply import apply
 from poolproof.provision.journal import Change, Journal
 from poolproof.provision.undo import undo_all
@@ -52,20 +50,16 @@ _QEMU_ACCELERATION = {
 
 
 @dataclass(frozen=True)
-class Virtual:
-    """The virtual machine. `port`: the port of its sshd on 127.0.0.1; 0: any free port."""
+class Boot:
+    """The virtual machine to boot, and the folder for its pid file and console log.
+
+    `port`: the port of its sshd on 127.0.0.1; 0: any free port.
+    """
 
     name: str
     ram_bytes: int
     processors: int
     port: int
-
-
-@dataclass(frozen=True)
-class Boot:
-    """What to boot, and the folder for its pid file and console log."""
-
-    machine: Virtual
     image: Image
     folder: Path
     disks: Sequence[LabDisk]
@@ -116,7 +110,7 @@ def boot(target: Boot, acceleration: Acceleration, tell: Callable[[str], None]) 
         # KVM counts as broken only if emulation then starts the same machine: otherwise the machine is at fault.
         if accelerator == "kvm" or kvm_error:
             remember_kvm(not kvm_error, kvm_error)
-        tell(f"the lab {target.machine.name} is ready after {time.monotonic() - begun:.1f} s ({accelerator})")
+        tell(f"the lab {target.name} is ready after {time.monotonic() - begun:.1f} s ({accelerator})")
         return accelerator, port
     raise AssertionError("unreachable")
 
@@ -156,12 +150,12 @@ def qemu_command(target: Boot, accelerator: Accelerator, port: int, key: str) ->
     The root disk is the image; writes to it are discarded (snapshot=on). The guest's only network is the port of its
     sshd.
     """
-    machine, image = target.machine, target.image
+    image = target.image
     return (
-        *("qemu-system-x86_64", "-name", f"poolproof-lab-{machine.name}", "-nodefaults", "-no-user-config"),
+        *("qemu-system-x86_64", "-name", f"poolproof-lab-{target.name}", "-nodefaults", "-no-user-config"),
         *("-display", "none", "-no-reboot", "-daemonize", "-pidfile", target.pidfile),
         *("-machine", "pc", *_QEMU_ACCELERATION[accelerator]),
-        *("-smp", str(machine.processors), "-m", f"{machine.ram_bytes // 1024**2}M"),
+        *("-smp", str(target.processors), "-m", f"{target.ram_bytes // 1024**2}M"),
         *("-kernel", str(image.kernel), "-initrd", str(image.initrd), "-append", f"{_KERNEL} poolproof.key={key}"),
         *("-serial", f"file:{target.folder}/console.log"),
         *("-drive", f"file={str(image.disk).replace(',', ',,')},format=raw,if=none,id=root,snapshot=on,cache=unsafe"),
@@ -176,26 +170,39 @@ def qemu_command(target: Boot, accelerator: Accelerator, port: int, key: str) ->
 def _come_up(target: Boot, accelerator: Accelerator, limit_s: float) -> int:
     """Start QEMU and wait until the guest is ready. Returns the port.
 
-    Raises:
-        _NotUp: the guest is not ready within `limit_s` seconds.
-        HostError: the port is taken.
+    Raises a _NotUp if it is not ready within `limit_s` seconds, and a HostError if the port is taken.
     """
     deadline = time.monotonic() + limit_s
     port = _run_qemu(target, accelerator)
-    why_not = _await_ready(target.folder, deadline)
-    if why_not:
-        hint = "poolproof lab start … --accel tcg" if accelerator == "kvm" else "poolproof lab build --anew"
-        raise _NotUp(f"the lab {target.machine.name} did not become ready: {why_not}", hint)
-    return port
+    while True:
+        alive = is_running(target.folder)  # before the console is read: a guest that is ready may end at once
+        if READY in (target.folder / "console.log").read_text(encoding="utf-8", errors="replace"):
+            return port
+        if not alive or time.monotonic() > deadline:
+            why_not = "the guest did not become ready in time" if alive else "the guest crashed"
+            hint = "poolproof lab start … --accel tcg" if accelerator == "kvm" else "poolproof lab build --anew"
+            words = last_words(target.folder)
+            raise _NotUp(f"the lab {target.name} did not become ready: {why_not}; {words}", hint)
+        time.sleep(_POLL_S)
 
 
 def _run_qemu(target: Boot, accelerator: Accelerator) -> int:
     """Start QEMU. Returns the port; if another program takes a free port first, another one is tried."""
-    fixed = target.machine.port
+    fixed = target.port
     for left in reversed(range(1 if fixed else _PORTS_TO_TRY)):
         port = fixed or _free_port()
+        # An earlier boot's pid file and console log would be taken for those of this one.
+        Path(target.pidfile).unlink(missing_ok=True)
+        (target.folder / "console.log").write_text("")
+        step = Step(
+            title=f"start the machine of {target.name}",
+            argv=qemu_command(target, accelerator, port, public_key()),
+            undo=UndoDaemon(target.pidfile, target.pidfile),
+            await_file=target.pidfile,
+            timeout_s=KVM_LIMIT_S if accelerator == "kvm" else _START_QEMU_S,
+        )
         try:
-            apply([_qemu_step(target, accelerator, port)], LocalHost(), target.journal, may_overwrite=frozenset())
+            apply([step], LocalHost(), target.journal, may_overwrite=frozenset())
             return port
         except BuildError as error:
             if _PORT_TAKEN not in error.message:
@@ -205,35 +212,6 @@ def _run_qemu(target: Boot, accelerator: Accelerator) -> int:
             if not left:
                 raise HostError(f"port {port} of this machine is in use", "leave --port out, or use another") from None
     raise AssertionError("unreachable")
-
-
-def _qemu_step(target: Boot, accelerator: Accelerator, port: int) -> Step:
-    """Remove the pid file and console log of an earlier boot first: they would be taken for those of this one."""
-    with contextlib.suppress(FileNotFoundError):
-        Path(target.pidfile).unlink()
-    (target.folder / "console.log").write_text("")
-    return Step(
-        title=f"start the machine of {target.machine.name}",
-        argv=qemu_command(target, accelerator, port, public_key()),
-        undo=UndoDaemon(target.pidfile, target.pidfile),
-        await_file=target.pidfile,
-        timeout_s=KVM_LIMIT_S if accelerator == "kvm" else _START_QEMU_S,
-    )
-
-
-def _await_ready(folder: Path, deadline: float) -> str:
-    """Wait for the guest. Returns an empty string when it is ready, otherwise the reason why it is not."""
-    console = folder / "console.log"
-    while True:
-        alive = is_running(folder)
-        text = console.read_text(encoding="utf-8", errors="replace")
-        if READY in text:
-            return ""
-        if not alive:
-            return f"the guest crashed; {last_words(folder)}"
-        if time.monotonic() > deadline:
-            return f"the guest did not become ready in time; {last_words(folder)}"
-        time.sleep(_POLL_S)
 
 
 def _end_qemu(target: Boot) -> None:

@@ -13,8 +13,7 @@ from pathlib import Path
 from poolproof import process
 from poolproof.errors import CommandError, HostError
 from poolproof.lab.apt import ETC_APT, Offer, PrivateApt, codename_of, configured, for_image
-from poolproof.lab.cache import Image, image_named, images, lab_folder, locked
-from poolproof.lab.programs import BUILD, require
+from poolproof.lab.labs import BUILD, Image, image_named, images, lab_folder, locked, require
 from poolproof.lab.recipe import (
     BACKPORTS_PIN,
     PACKAGES,

@@ -1,17 +1,24 @@
-"""The labs of this user: each is a folder with its record, journal, console log and ssh configuration."""
+"""The labs and images of this user, in the cache directory, the key for all labs, and the programs that they need.
 
+Each lab is a folder with its record, journal, console log and ssh configuration. An image is complete or absent.
+"""
+
+import contextlib
+import fcntl
 import os
 import re
 import shutil
+import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 
+from poolproof import process
 from poolproof.errors import HostError, UsageError
 from poolproof.hosts.local import LocalHost
-from poolproof.lab.cache import images, lab_folder
 from poolproof.provision.journal import Journal
 from poolproof.provision.undo import undo_all
 
@@ -23,6 +30,24 @@ PREFIX = "lab:"
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,30}")
 _SOURCE = re.compile(r"\{(\w+): ([^,}]+)(?:, size: ([^}]+))?\}")
 State = Literal["running", "stopped", "crashed", "orphan"]
+_KEYGEN_S = 20.0
+_POLL_S = 0.05
+_PACKAGES = {
+    "apt-get": "apt",
+    "fakeroot": "fakeroot",
+    "mke2fs": "e2fsprogs",
+    "mmdebstrap": "mmdebstrap",
+    "newuidmap": "uidmap",
+    "nbdkit": "nbdkit nbdkit-plugin-python",
+    "qemu-img": "qemu-utils",
+    "qemu-system-x86_64": "qemu-system-x86",
+    "ssh": "openssh-client",
+    "ssh-keygen": "openssh-client",
+    "tar": "tar",
+}
+_FOR_USERS = ("newuidmap", "fakeroot")
+BUILD = ("apt-get", "mmdebstrap", "mke2fs", "tar", *_FOR_USERS)
+START = ("qemu-system-x86_64", "ssh", "ssh-keygen")
 
 
 class OwnerProcess(msgspec.Struct, frozen=True):
@@ -34,11 +59,6 @@ class OwnerProcess(msgspec.Struct, frozen=True):
     @property
     def is_alive(self) -> bool:
         return self.begun != "" and _begun(self.pid) == self.begun
-
-
-def _short(source: re.Match[str]) -> str:
-    """Convert a device from the form in a campaign file to that of the command line."""
-    return f"{source[1]}:{source[2]}" + (f",{source[3]}" if source[3] else "")
 
 
 class LabRecord(msgspec.Struct, frozen=True):
@@ -80,15 +100,12 @@ class Lab:
     def ssh_config(self) -> Path:
         return self.folder / "ssh_config"
 
-    def last_words(self) -> str:
-        """Return the last lines of its console."""
-        return last_words(self.folder)
-
     @property
     def start_command(self) -> str:
         """Return the command that starts it again with the same disks."""
         record = self.record
-        disks = [f"--disk {name}={_SOURCE.sub(_short, source)}" for name, source in record.sources.items()]
+        sources = {name: _SOURCE.sub(r"\1:\2,\3", source).rstrip(",") for name, source in record.sources.items()}
+        disks = [f"--disk {name}={source}" for name, source in sources.items()]
         size = f"--ram {record.ram_bytes >> 20}M --cpus {record.processors}"
         return " ".join(("poolproof lab start", record.name, *disks, f"--zfs {record.series}", size))
 
@@ -219,3 +236,113 @@ def _begun(pid: int) -> str:
         return "" if fields[0] in "ZX" else fields[19]
     except (OSError, IndexError):
         return ""
+
+
+def lab_folder() -> Path:
+    """Return $XDG_CACHE_HOME/poolproof/lab or ~/.cache/poolproof/lab, readable only by its user.
+
+    Raises a HostError if it can't be created.
+    """
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    folder = (Path(base) if base.startswith("/") else Path.home() / ".cache") / "poolproof" / "lab"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise HostError(
+            f"{folder} cannot be created: {error.strerror}", "set XDG_CACHE_HOME to a folder that you can write to"
+        ) from None
+    return folder
+
+
+@dataclass(frozen=True)
+class Image:
+    """The files of one image: all exist, or none."""
+
+    folder: Path
+
+    @property
+    def kernel(self) -> Path:
+        return self.folder / "kernel"
+
+    @property
+    def initrd(self) -> Path:
+        return self.folder / "initrd"
+
+    @property
+    def disk(self) -> Path:
+        return self.folder / "disk.raw"
+
+    @property
+    def size_bytes(self) -> int:
+        """Return the space that it takes on disk; its files are sparse."""
+        return sum(path.stat().st_blocks * 512 for path in self.folder.iterdir())
+
+    @property
+    def exists(self) -> bool:
+        return self.folder.is_dir()
+
+
+def image_named(name: str) -> Image:
+    """Return the image with that recipe's name; it may not exist."""
+    return Image(lab_folder() / "images" / name)
+
+
+def images() -> tuple[Image, ...]:
+    """Return all images that have been built."""
+    return tuple(Image(path) for path in sorted((lab_folder() / "images").glob("zfs-*")) if path.is_dir())
+
+
+@contextlib.contextmanager
+def locked(folder: Path, name: str, activity: str, wait_s: float = 0.0) -> Iterator[None]:
+    """Hold a lock against other poolproof processes of this user.
+
+    Raises a HostError if one of them holds it for more than `wait_s` seconds. `activity` describes it in the message.
+    """
+    deadline = time.monotonic() + wait_s
+    with (folder / f".{name}.lock").open("w") as file:
+        while True:
+            try:
+                fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except OSError:
+                if time.monotonic() >= deadline:
+                    hint = "wait for it, or stop it with Ctrl-C"
+                    raise HostError(f"another poolproof process {activity}", hint) from None
+            time.sleep(_POLL_S)
+        yield
+
+
+def private_key() -> Path:
+    """Return the path of the user's ssh key for all labs; create it if it does not exist.
+
+    Raises a HostError if ssh-keygen is not installed here.
+    """
+    key = lab_folder() / "key"
+    if not key.exists():
+        part = lab_folder() / f"key.{os.getpid()}"
+        try:
+            process.run(
+                ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "poolproof-lab", "-f", str(part)],
+                timeout_s=_KEYGEN_S,
+            )
+        except process.ProgramMissing:
+            hint = "Debian, Ubuntu: sudo apt-get install openssh-client"
+            raise HostError("ssh is not installed here", hint) from None
+        part.with_name(f"{part.name}.pub").rename(key.with_name("key.pub"))
+        part.rename(key)
+    return key
+
+
+def public_key() -> str:
+    """Return the base64 part of the user's public key."""
+    return private_key().with_name("key.pub").read_text(encoding="ascii").split()[1]
+
+
+def require(programs: Sequence[str], purpose: str) -> None:
+    """Raise a HostError unless this machine has the programs for `purpose`."""
+    path = os.environ.get("PATH", os.defpath) + ":/usr/sbin:/sbin"
+    needed = [program for program in programs if os.geteuid() != 0 or program not in _FOR_USERS]
+    missing = [program for program in needed if shutil.which(program, path=path) is None]
+    if missing:
+        packages = " ".join(dict.fromkeys(_PACKAGES[program] for program in missing))
+        raise HostError(f"{purpose} needs {', '.join(missing)}", f"Debian, Ubuntu: sudo apt-get install {packages}")

@@ -10,7 +10,7 @@ from poolproof.campaign.write import format_source
 from poolproof.errors import CampaignError, HostError
 from poolproof.hosts.base import Host, Hosts, HostUnreachable
 from poolproof.hosts.local import reach
-from poolproof.lab.labs import PREFIX, Lab, LabRecord, find, is_running, remove, this_process
+from poolproof.lab.labs import PREFIX, Lab, LabRecord, find, is_running, last_words, remove, this_process
 from poolproof.results.runs.model import RunLab
 
 
@@ -161,7 +161,7 @@ def _explain_crash(lab: Lab, name: str, *first: str) -> Iterator[None]:
             raise
         again = error.hint.rpartition("then: ")[2] if "then: " in error.hint else ""
         hint = "; then: ".join((*first, again) if again else first)
-        raise HostError(f"{name} crashed: {lab.last_words()}", hint) from None
+        raise HostError(f"{name} crashed: {last_words(lab.folder)}", hint) from None
 
 
 def _start(options: RunLab, name: str, campaign: Campaign, *, keep: bool, tell: Callable[[str], None]) -> Lab:

@@ -12,12 +12,12 @@ import msgspec
 from poolproof.campaign.model import Device, Emulated, Qcow2
 from poolproof.campaign.write import format_source
 from poolproof.errors import BuildError, HostError, UsageError
+from poolproof.facts.machine import memory_bytes
 from poolproof.hosts.local import LocalHost
-from poolproof.lab.boot import Acceleration, Accelerator, Boot, Virtual, boot
-from poolproof.lab.cache import Image, lab_folder, locked, private_key
-from poolproof.lab.disks import LabDirectories, LabDisk, in_ram, plan_disks
-from poolproof.lab.labs import Lab, LabRecord, OwnerProcess, folder_of, is_running, remove, stop, this_process
-from poolproof.lab.programs import START, require
+from poolproof.lab import labs
+from poolproof.lab.boot import Acceleration, Boot, boot
+from poolproof.lab.disks import LabDirectories, in_ram, plan_disks
+from poolproof.lab.labs import Image, Lab, LabRecord, OwnerProcess
 from poolproof.provision.apply import apply
 from poolproof.provision.journal import Journal
 from poolproof.steps import Step, UndoTree
@@ -58,10 +58,7 @@ class LabRequest:
 
 
 def parse_ram(text: str) -> int:
-    """Return the bytes of RAM for a lab.
-
-    Raises a UsageError if it is not a size or too little for a machine with ZFS.
-    """
+    """Return the bytes of RAM for a lab. Raises a UsageError if it is not a size, or too little for ZFS."""
     try:
         size = parse_size(text)
     except (ValueError, OverflowError):
@@ -78,6 +75,13 @@ def check_processors(count: int) -> int:
     return count
 
 
+def check_programs(name: str, devices: Sequence[Device]) -> None:
+    """Raise a HostError unless this machine has the programs that start a lab with these devices."""
+    of_sources = {Emulated: "nbdkit", Qcow2: "qemu-img"}
+    used = {type(device.source) for device in devices}
+    labs.require((*labs.START, *(program for kind, program in of_sources.items() if kind in used)), f"the lab {name}")
+
+
 def start(request: LabRequest, tell: Callable[[str], None]) -> Lab:
     """Start a lab and return it when it can be reached over ssh.
 
@@ -89,52 +93,33 @@ def start(request: LabRequest, tell: Callable[[str], None]) -> Lab:
     check_programs(request.name, request.devices)
     folder = _take_folder(request.name)
     try:
-        lab = _start(request, folder, tell)
+        return _start(request, folder, tell)
     except BuildError as error:
-        remove(folder)
+        labs.remove(folder)
         raise HostError(f"the lab {request.name}: {error.message}", error.hint) from None
     except BaseException:
-        remove(folder)
+        labs.remove(folder)
         raise
-    return lab
-
-
-def check_programs(name: str, devices: Sequence[Device]) -> None:
-    """Raise a HostError unless this machine has the programs that start a lab with these devices."""
-    require((*START, *_disk_programs(devices)), f"the lab {name}")
 
 
 def _start(request: LabRequest, folder: Path, tell: Callable[[str], None]) -> Lab:
-    _check_ram(request)
-    _check_disk(folder)
-    directories = _directories(request, folder)
+    _check_room(request, folder)
+    ram_folder = f"{_RAM_FILES}/poolproof-lab-{folder.name}-{os.getuid()}"
+    # disks may take half of the RAM that the guest leaves free
+    free = shutil.disk_usage(_RAM_FILES).free if _RAM_FILES.is_dir() else 0
+    ram_bytes = min((_available() - request.ram_bytes) // 2, free)
+    directories = LabDirectories(str(folder), ram_folder if in_ram(request.devices, ram_bytes) else None)
     disks = plan_disks(request.devices, directories)
-    journal, host = Journal(folder / "journal.jsonl"), LocalHost()
+    steps = [step for disk in disks for step in disk.steps]
     if directories.ram_folder is not None:
-        make = Step(
-            f"make {directories.ram_folder}",
-            ("mkdir", "-m", "0700", directories.ram_folder),
-            UndoTree(directories.ram_folder),
-        )
-        apply([make], host, journal, may_overwrite=frozenset())
-    apply((step for disk in disks for step in disk.steps), host, journal, may_overwrite=frozenset())
-    machine = Virtual(request.name, request.ram_bytes, request.processors, request.port or 0)
-    accelerator, port = boot(Boot(machine, request.image, folder, disks, journal), request.acceleration, tell)
-    return _write_lab(Lab(folder, _record(request, accelerator, port, disks)))
-
-
-def _write_lab(lab: Lab) -> Lab:
-    """Write the ssh configuration, then the record: a lab that has a record can be reached."""
-    record, folder = lab.record, lab.folder
-    lab.ssh_config.write_text(_SSH_CONFIG.format(port=record.port, key=private_key(), folder=folder))
-    part = folder / "lab.json.part"
-    part.write_bytes(msgspec.json.format(msgspec.json.encode(record)))
-    part.rename(folder / "lab.json")
-    return lab
-
-
-def _record(request: LabRequest, accelerator: Accelerator, port: int, disks: Sequence[LabDisk]) -> LabRecord:
-    return LabRecord(
+        steps.insert(0, Step(f"make {ram_folder}", ("mkdir", "-m", "0700", ram_folder), UndoTree(ram_folder)))
+    journal = Journal(folder / "journal.jsonl")
+    apply(steps, LocalHost(), journal, may_overwrite=frozenset())
+    machine = Boot(
+        request.name, request.ram_bytes, request.processors, request.port or 0, request.image, folder, disks, journal
+    )
+    accelerator, port = boot(machine, request.acceleration, tell)
+    record = LabRecord(
         name=request.name,
         series=request.series,
         image=request.image.folder.name,
@@ -146,6 +131,13 @@ def _record(request: LabRequest, accelerator: Accelerator, port: int, disks: Seq
         sources={device.name: format_source(device.source) for device in request.devices},
         owner=request.owner,
     )
+    # the record is written last: a lab that has one can be reached
+    lab = Lab(folder, record)
+    lab.ssh_config.write_text(_SSH_CONFIG.format(port=port, key=labs.private_key(), folder=folder))
+    part = folder / "lab.json.part"
+    part.write_bytes(msgspec.json.format(msgspec.json.encode(record)))
+    part.rename(folder / "lab.json")
+    return lab
 
 
 def _take_folder(name: str) -> Path:
@@ -153,13 +145,13 @@ def _take_folder(name: str) -> Path:
 
     Raises a HostError if a lab of that name is running, or the disk is full.
     """
-    folder = folder_of(name)
-    with locked(lab_folder(), "machines", "is starting a lab", _LOCK_S):
+    folder = labs.folder_of(name)
+    with labs.locked(labs.lab_folder(), "machines", "is starting a lab", _LOCK_S):
         if folder.exists():
             _clear(folder)
         try:
             folder.mkdir(mode=0o700, parents=True)
-            (folder / "starter").write_bytes(msgspec.json.encode(this_process()))
+            (folder / "starter").write_bytes(msgspec.json.encode(labs.this_process()))
             (folder / "journal.jsonl").touch()
         except OSError as error:
             raise HostError(f"{folder} cannot be created: {error.strerror}", "poolproof lab list") from None
@@ -167,39 +159,23 @@ def _take_folder(name: str) -> Path:
 
 
 def _clear(folder: Path) -> None:
-    if is_running(folder):
+    if labs.is_running(folder):
         raise HostError(f"the lab {folder.name} is already running", f"poolproof lab stop {folder.name}")
     with contextlib.suppress(OSError, msgspec.DecodeError):
         starter = msgspec.json.decode((folder / "starter").read_bytes(), type=OwnerProcess)
         if not (folder / "lab.json").exists() and starter.pid != os.getpid() and starter.is_alive:
             raise HostError(f"another poolproof process is starting the lab {folder.name}", "wait, or use another name")
-    stop(folder)
+    labs.stop(folder)
     shutil.rmtree(folder)
 
 
-def _directories(request: LabRequest, folder: Path) -> LabDirectories:
-    ram_folder = _RAM_FILES / f"poolproof-lab-{folder.name}-{os.getuid()}"
-    room = _ram_room(request)
-    return LabDirectories(str(folder), str(ram_folder) if in_ram(request.devices, room) else None)
-
-
-def _ram_room(request: LabRequest) -> int:
-    """Bytes that disks may take of RAM: half of what the guest leaves free."""
-    try:
-        return min((_available() - request.ram_bytes) // 2, shutil.disk_usage(_RAM_FILES).free)
-    except OSError:
-        return 0
-
-
-def _check_ram(request: LabRequest) -> None:
-    if request.ram_bytes > _available():
+def _check_room(request: LabRequest, folder: Path) -> None:
+    available = _available()
+    if request.ram_bytes > available:
         raise HostError(
-            f"the lab needs {format_size(request.ram_bytes)} of RAM, but only {format_size(_available())} is available",
+            f"the lab needs {format_size(request.ram_bytes)} of RAM, but only {format_size(available)} is available",
             "poolproof lab start … --ram 1G",
         )
-
-
-def _check_disk(folder: Path) -> None:
     free = shutil.disk_usage(folder).free
     if free < _LEAST_DISK_BYTES:
         raise HostError(
@@ -209,11 +185,4 @@ def _check_disk(folder: Path) -> None:
 
 
 def _available() -> int:
-    lines = Path("/proc/meminfo").read_text().splitlines()
-    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:"))
-
-
-def _disk_programs(devices: Sequence[Device]) -> tuple[str, ...]:
-    emulated = ("nbdkit",) if any(isinstance(device.source, Emulated) for device in devices) else ()
-    qcow2 = ("qemu-img",) if any(isinstance(device.source, Qcow2) for device in devices) else ()
-    return (*emulated, *qcow2)
+    return memory_bytes(Path("/proc/meminfo").read_text(), "MemAvailable")

@@ -8,8 +8,8 @@ import pytest
 from poolproof.errors import HostError
 from poolproof.hosts.local import LocalHost
 from poolproof.lab import boot as boot_module
-from poolproof.lab.boot import READY, Acceleration, Boot, Virtual, accelerators, boot, kvm_result, remember_kvm
-from poolproof.lab.cache import Image
+from poolproof.lab.boot import READY, Acceleration, Boot, accelerators, boot, kvm_result, remember_kvm
+from poolproof.lab.labs import Image
 from poolproof.provision.journal import Journal
 from poolproof.provision.undo import undo_all
 
@@ -45,7 +45,7 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Boot]:
     (key.parent / "key").write_text("private\n")
     monkeypatch.setattr(boot_module, "_KVM", device)
     monkeypatch.setattr(boot_module, "KVM_LIMIT_S", 3.0)
-    made = Boot(Virtual("m", 1 << 30, 1, 0), Image(tmp_path / "image"), folder, (), Journal(folder / "journal.jsonl"))
+    made = Boot("m", 1 << 30, 1, 0, Image(tmp_path / "image"), folder, (), Journal(folder / "journal.jsonl"))
     yield made
     undo_all(made.journal, LocalHost())
 

@@ -8,9 +8,9 @@ import pytest
 from poolproof.campaign.device_source import parse_device_flag
 from poolproof.devices.emulate import PLUGIN
 from poolproof.errors import CampaignError, HostError
-from poolproof.lab.boot import Accelerator, Boot, Virtual, qemu_command
-from poolproof.lab.cache import Image
+from poolproof.lab.boot import Accelerator, Boot, qemu_command
 from poolproof.lab.disks import LabDirectories, LabDisk, in_ram, plan_disks
+from poolproof.lab.labs import Image
 from poolproof.provision.journal import Journal
 
 PLACES = LabDirectories("/cache/lab/nas", "/dev/shm/poolproof-lab-nas")
@@ -80,11 +80,9 @@ def test_a_disk_is_named_by_its_serial_in_the_guest() -> None:
 
 
 def test_the_machine_on_one_page() -> None:
-    machine = Virtual("nas", 2 * GIB, 2, 40022)
-    image = Image(Path("/cache/lab/images/zfs,2.1"))
-    argv = qemu_command(
-        Boot(machine, image, Path("/cache/lab/nas"), planned("a=file:1G"), JOURNAL), "tcg", 40022, "AAAAC3"
-    )
+    image, folder = Image(Path("/cache/lab/images/zfs,2.1")), Path("/cache/lab/nas")
+    machine = Boot("nas", 2 * GIB, 2, 40022, image, folder, planned("a=file:1G"), JOURNAL)
+    argv = qemu_command(machine, "tcg", 40022, "AAAAC3")
     assert argv == (
         *("qemu-system-x86_64", "-name", "poolproof-lab-nas", "-nodefaults", "-no-user-config"),
         *("-display", "none", "-no-reboot", "-daemonize", "-pidfile", "/cache/lab/nas/qemu.pid"),
@@ -104,8 +102,8 @@ def test_the_machine_on_one_page() -> None:
 
 
 def test_with_kvm_only_the_acceleration_differs() -> None:
-    machine, image = Virtual("nas", 2 * GIB, 2, 40022), Image(Path("/i"))
-    kvm, tcg = (qemu_command(Boot(machine, image, Path("/l"), (), JOURNAL), way, 40022, "A") for way in WAYS)
+    machine = Boot("nas", 2 * GIB, 2, 40022, Image(Path("/i")), Path("/l"), (), JOURNAL)
+    kvm, tcg = (qemu_command(machine, way, 40022, "A") for way in WAYS)
     assert set(kvm) ^ set(tcg) == {"kvm", "host", "tcg,thread=multi", CPU}
 
 

@@ -14,7 +14,7 @@ from poolproof.campaign.write import format_source
 from poolproof.errors import CampaignError, HostError, UsageError
 from poolproof.lab import labs
 from poolproof.lab.boot import accelerators, check_acceleration, kvm_result, remember_kvm
-from poolproof.lab.labs import Lab, LabRecord, OwnerProcess
+from poolproof.lab.labs import Lab, LabRecord, OwnerProcess, last_words
 from poolproof.lab.reach import reach_host, with_lab_disks
 from poolproof.provision.journal import Journal
 from poolproof.steps import Step, UndoDaemon
@@ -80,7 +80,7 @@ def test_a_machine_that_is_gone_has_crashed(machines: Path) -> None:
     _lab(machines, RECORD, runs=False)
     lab = labs.find("nas")
     assert lab.state == "crashed"
-    assert "Kernel panic" in lab.last_words()
+    assert "Kernel panic" in last_words(lab.folder)
 
 
 def test_a_lab_whose_process_is_dead_is_an_orphan(machines: Path) -> None:

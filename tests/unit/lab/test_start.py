@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from poolproof.errors import HostError
-from poolproof.lab.cache import Image
+from poolproof.lab.labs import Image
 from poolproof.lab.start import LabRequest, start
 
 _MIB = 1 << 20
