@@ -1,7 +1,7 @@
 """The disks move more data than fio does."""
 
 from poolproof.rules.flow import Flow, reads, writes
-from poolproof.rules.model import Case, Finding, Findings, Rule, notes
+from poolproof.rules.model import Case, Finding, Findings, Rule, notes, zfs_issue
 
 
 def _in_result(case: Case) -> Findings:
@@ -9,7 +9,7 @@ def _in_result(case: Case) -> Findings:
     if read and read.ratio > 1.2:
         yield _finding(read, "read", "readahead, blocks larger than the request, or another reader")
     if wrote and wrote.ratio > 1.3:
-        small_commits = any(job.writes and job.commits_each_write for job in case.load.parts)
+        small_commits = any(job.writes and job.commits_each_write for job in case.jobs)
         journal = "each small commit writes a whole page, the journal and metadata"
         others = "journal, metadata, or records rewritten for smaller writes"
         yield _finding(wrote, "wrote", journal if small_commits else others)
@@ -20,22 +20,17 @@ def _finding(flow: Flow, verb: str, why: str) -> Finding:
         f"fio {verb} {flow.moved}; the disks {verb} {flow.counted} ({flow.ratio:.2g} times {flow.expected}): {why}. "
         "The result is what an application gets; the disks could do more",
         weight=30,
-        fix="to measure the disk itself, set bs to the file system's record size and commit less often; otherwise "
-        "change nothing",
     )
 
 
 RULE = Rule(
-    id="amplification",
     title="The disks move more than the application",
-    wrong="The result is correct: it is what the application gets. But the disks did more work than it shows, so it "
-    "does not measure the disks.",
-    shows="In evidence: the disks read more than 1.2 times what fio read, or wrote more than 1.3 times what fio wrote "
-    "times the expected write amplification.",
-    error="Too low as a measure of the disk. Measured: 2 to 3 times for small synchronous writes (page rounding, "
-    "journal).",
-    fix="Report it. To test the disks themselves, set bs to the record size.",
-    sources=("measured case L16", "https://github.com/openzfs/zfs/issues/6040"),
+    wrong="The result is correct: it is what the application gets. But the disks did more work than it shows.",
+    shows="In the counters: the disks read over 1.2 × what fio read, or wrote over 1.3 × what they were expected to.",
+    error="Too low for the disk. Measured: 2 to 3 times for small synchronous writes (page rounding, journal).",
+    fix="to measure the disk itself, set bs to the file system's record size and commit less often; otherwise change "
+    "nothing",
+    sources=("measured case L16", zfs_issue(6040)),
     in_result=_in_result,
     commands="fio --rw=write --bs=2300 --size=4m --fdatasync=1",
 )

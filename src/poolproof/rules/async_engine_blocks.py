@@ -2,7 +2,7 @@
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job
-from poolproof.rules.model import Case, Changes, Finding, Findings, Rule, notes, suspects
+from poolproof.rules.model import Case, Changes, Finding, Findings, Rule, notes, suspects, zfs_issue
 from poolproof.rules.path import is_zfs
 from poolproof.rules.reported import ReportedDirection, each_part
 from poolproof.units import format_duration
@@ -18,7 +18,7 @@ def _blocks(case: Case, job: LoadPart) -> bool:
 
 
 def _in_job(case: Case) -> Findings:
-    if jobs := [job for job in case.load.parts if _blocks(case, job)]:
+    if jobs := [job for job in case.jobs if _blocks(case, job)]:
         on_zfs, buffered = "ZFS does not support asynchronous I/O here", "libaio is asynchronous only with direct=1"
         yield suspects(
             f"{case.who(jobs)} asks for iodepth={jobs[0].depth}, but {on_zfs if is_zfs(case.target) else buffered}: "
@@ -50,7 +50,6 @@ def _fixed_options(case: Case, job: LoadPart) -> Changes:
 
 
 RULE = Rule(
-    id="async-engine-blocks",
     title="An asynchronous engine that blocks",
     wrong="libaio on a buffered file, and any engine on ZFS, does the I/O inside the call that should only submit it. "
     "One I/O runs at a time, but fio counts iodepth I/Os as in flight.",
@@ -59,7 +58,7 @@ RULE = Rule(
     error="Latency is too high by a factor of iodepth; IOPS are too low. Measured: slat 27.3 µs vs 27.9 µs.",
     fix="direct=1; on ZFS (no asynchronous I/O here), iodepth=1 and more numjobs, each with its own file",
     sources=(
-        "https://github.com/openzfs/zfs/issues/10018",
+        zfs_issue(10018),
         "https://www.mail-archive.com/fio@vger.kernel.org/msg00766.html",
     ),
     in_job=_in_job,

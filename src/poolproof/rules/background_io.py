@@ -40,13 +40,11 @@ def _background(flow: Flow | None, verb: str, rate: float, size: float, idle_s: 
 
 
 RULE = Rule(
-    id="background-io",
     title="Something else uses the disks",
-    wrong="Resync, scrub, lazy inode tables, trim or another program use the same disks. That slows fio down and adds "
-    "to the disks' counters, which can mask a cache.",
-    shows="In evidence: a layer reports that it is busy; or the disks moved data while fio was idle, at a rate that "
-    "amounts to more than 5 % of their bytes in the window. The result is suspect if the bytes that remain after "
-    "subtracting it no longer account for what fio moved and the idle disks were watched for at least a second.",
+    wrong="Resync, scrub, trim, lazy inode tables or other programs slow fio down, and their I/O can mask a cache.",
+    shows="In evidence: a layer is busy, or the disks moved data while fio was idle, over 5 % of their bytes in the "
+    "window. The result is suspect if the rest is too little for fio's bytes and the disks were watched for at least a "
+    "second.",
     error="Too low; too high if it masks a cache.",
     fix="find and stop it (iotop -ao; zpool status; cat /proc/mdstat; btrfs balance status), wait for resync, scrub "
     "and trim to finish, create ext4 with -E lazy_itable_init=0,lazy_journal_init=0",

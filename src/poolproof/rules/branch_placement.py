@@ -9,7 +9,7 @@ def _is_union(case: Case) -> bool:
 
 
 def _in_job(case: Case) -> Findings:
-    jobs = [job for job in case.load.parts if job.clones * job.files > 1 and not job.shares_one_file]
+    jobs = [job for job in case.jobs if job.clones * job.files > 1 and not job.shares_one_file]
     if _is_union(case) and jobs:
         yield notes(
             f"{case.who(jobs)} creates {jobs[0].clones * jobs[0].files} files, and the create policy decides which "
@@ -33,11 +33,10 @@ def _in_result(case: Case) -> Findings:
 
 
 RULE = Rule(
-    id="branch-placement",
     title="One branch did all the work",
     wrong="mergerfs stores each file as a whole on one branch. A test with one file measures one disk; a test with "
     "several measures the disks that the create policy chose, and the sum is reported as the pool's result.",
-    shows="In a job: several files on mergerfs. In evidence: one disk moved at least 95 % of the bytes.",
+    shows="In a job: several files on mergerfs. In the counters: one disk moved at least 95 % of the bytes.",
     error="Too high or too low, compared with the whole pool.",
     fix="report the branch of each file (`getfattr -n user.mergerfs.basepath FILE`), set the policy with "
     "category.create, and measure one branch alone first",

@@ -1,6 +1,6 @@
 """fio's clock did not advance."""
 
-from poolproof.rules.model import Case, Finding, Rule, suspects
+from poolproof.rules.model import Case, Finding, Rule, fio_issue, suspects
 from poolproof.rules.reported import ReportedDirection, each_part
 
 
@@ -11,19 +11,17 @@ def _in_part(_case: Case, part: ReportedDirection) -> Finding | None:
     return suspects(
         f"the mean latency of {latency.samples} {part.kind}s is 0: fio's clock did not advance",
         weight=60,
-        fix="fio --cpuclock-test; clocksource=clock_gettime; in a virtual machine, check steal time",
     )
 
 
 RULE = Rule(
-    id="broken-clock",
     title="Latencies of zero",
     wrong="fio reads the processor's time-stamp counter. If it is unreliable (some virtual machines, unsynchronized "
     "processors), latencies are zero or meaningless, and runtime may be wrong too.",
     shows="In a result: I/Os were timed and their mean latency is 0.",
     error="Too high or too low.",
-    fix="Check the clock; use another clocksource.",
-    sources=("https://github.com/axboe/fio/issues/630", "https://github.com/axboe/fio/issues/902"),
+    fix="fio --cpuclock-test; clocksource=clock_gettime; in a virtual machine, check steal time",
+    sources=(fio_issue(630), fio_issue(902)),
     in_result=each_part(_in_part),
     commands="fio --cpuclock-test || true",
 )

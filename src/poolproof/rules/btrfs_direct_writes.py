@@ -7,7 +7,7 @@ _WITHOUT_CHECKSUMS = {"nodatasum", "nodatacow"}
 
 
 def _in_job(case: Case) -> Findings:
-    target, jobs = case.target, [job for job in case.load.parts if job.direct and job.writes]
+    target, jobs = case.target, [job for job in case.jobs if job.direct and job.writes]
     if target is None or target.file_system != "btrfs" or _WITHOUT_CHECKSUMS & set(target.mount_options):
         return
     if jobs and (target.kernel is None or target.kernel >= _SINCE):
@@ -15,20 +15,17 @@ def _in_job(case: Case) -> Findings:
             f"{case.who(jobs)} writes with direct=1, which btrfs with checksums turns into buffered writes from Linux "
             "6.15 on: submission blocks until the write is done, and its pages stay in RAM",
             weight=35,
-            fix="more numjobs for parallel writes, each with its own file, and drop caches before reads; nodatacow "
-            "gives direct writes, but without checksums, which is a different configuration",
         )
 
 
 RULE = Rule(
-    id="btrfs-direct-writes",
     title="direct=1 writes on btrfs are buffered",
-    wrong="A direct write on btrfs with checksums goes through the page cache, because its buffer could change while "
-    "the checksum is computed. The bytes do reach the disk, but iodepth has no effect and a read afterwards finds them "
-    "in RAM.",
+    wrong="A direct write on btrfs with checksums goes through the page cache, because its buffer could change during "
+    "the checksum. The bytes do reach the disk, but iodepth has no effect and later reads find them in RAM.",
     shows="In a job: direct=1 writes on btrfs with checksums, on Linux 6.15 or later.",
     error="Too low for writes with iodepth over 1; too high for reads that follow.",
-    fix="More jobs; drop caches before reads.",
+    fix="more numjobs for parallel writes, each with its own file, and drop caches before reads; nodatacow gives "
+    "direct writes, but without checksums, which is a different configuration",
     sources=("Linux commit 968f19c5b1b7",),
     in_job=_in_job,
     options=("direct", "buffered"),

@@ -4,6 +4,7 @@ import functools
 import importlib
 import pkgutil
 from collections.abc import Mapping
+from dataclasses import replace
 from difflib import get_close_matches
 
 from poolproof import rules
@@ -20,9 +21,11 @@ RETIRED: Mapping[str, str] = {
 @functools.cache
 def all_rules() -> tuple[Rule, ...]:
     """Return the rules sorted by id: the `RULE` of every module in this package that has one."""
-    names = (f"{rules.__name__}.{found.name}" for found in pkgutil.iter_modules(rules.__path__))
-    found = (getattr(importlib.import_module(name), "RULE", None) for name in names)
-    return tuple(sorted((each for each in found if isinstance(each, Rule)), key=lambda rule: rule.id))
+    names = sorted(found.name for found in pkgutil.iter_modules(rules.__path__))
+    modules = {name: importlib.import_module(f"{rules.__name__}.{name}") for name in names}
+    return tuple(
+        replace(module.RULE, id=name.replace("_", "-")) for name, module in modules.items() if hasattr(module, "RULE")
+    )
 
 
 def rule(rule_id: str) -> Rule:

@@ -1,30 +1,28 @@
 """File names that fio splits at a colon."""
 
 from poolproof.rules.fio_job import fio_job
-from poolproof.rules.model import FIO_DOC, Case, Findings, Rule, notes
+from poolproof.rules.model import Case, Findings, Rule, fio_doc, notes
 
 
 def _in_job(case: Case) -> Findings:
-    for job in case.load.parts if case.outcome is None else ():
+    for job in case.jobs if case.outcome is None else ():
         names = fio_job(job).filenames
         if len(names) > 1:
             yield notes(
                 f"filename={fio_job(job).filename} opens {len(names)} files ({', '.join(names)}), and the size is "
                 "divided between them",
                 weight=20,
-                fix="write \\: if the colon is part of the name (PCI addresses, by-path names)",
             )
 
 
 RULE = Rule(
-    id="colon-in-filename",
     title="A colon separates files",
     wrong="fio splits filename at every colon. A by-path name or a PCI address becomes two names; if both can be "
     "opened, fio tests both.",
     shows="In a job: a filename with a colon that is not preceded by a backslash.",
     error="fio tests a different target than intended.",
-    fix="Escape the colon: \\:",
-    sources=(f"{FIO_DOC} (filename)",),
+    fix="write \\: if the colon is part of the name (PCI addresses, by-path names)",
+    sources=(fio_doc("filename"),),
     in_job=_in_job,
     options=("filename",),
     commands="fio --name=trap --filename=trap-a:trap-b --rw=write --bs=4k --size=1m; ls -l trap-a trap-b",

@@ -16,10 +16,8 @@ def _in_result(case: Case) -> Findings:
 
 
 RULE = Rule(
-    id="compressed-reads",
     title="The file that was read is stored compressed",
-    wrong="A file written from fio's default buffers, or filled with zeros, is stored in a fraction of its size. "
-    "Reading it makes the disks read only that fraction.",
+    wrong="A file of fio's default buffers, or of zeros, is stored in a fraction of its size, and only that is read.",
     shows="In evidence: the target compresses, and the disks read less than fio did. fio's own layout of a missing "
     "file is incompressible, so this comes from an earlier write job.",
     error="Too high by the compression ratio. Measured: fio read 256 MiB, the disk 16 MiB.",

@@ -1,7 +1,7 @@
 """The processor limits fio."""
 
 from poolproof.load.outcome import PartOutcome
-from poolproof.rules.model import Case, Finding, Rule, notes
+from poolproof.rules.model import Case, Finding, Rule, fio_issue, notes
 from poolproof.rules.reported import each_job
 
 
@@ -12,20 +12,18 @@ def _in_reported_job(_case: Case, job: PartOutcome) -> Finding | None:
     return notes(
         f"job `{job.name}` used {user + system:.0f} % of a processor ({user:.0f} % in fio, {system:.0f} % in the "
         "kernel): the processor is the limit, not the disk",
-        fix="more numjobs (each with its own file), cpus_allowed, thread=1; remove refill_buffers and verify if the "
-        "target does not compress; ioengine=null shows the highest rate that fio can reach",
     )
 
 
 RULE = Rule(
-    id="cpu-bound-fio",
     title="The processor is the limit",
     wrong="One fio job runs on one processor. Random data, verification, checksums and the file system's own work can "
     "saturate it, and then the result measures the processor.",
     shows="In a result: user and system time of a job add up to at least 90 % of a processor.",
     error="Too low. One core was observed to reach 3.0 M IOPS at 4k, and 4.0 GB/s with refill_buffers.",
-    fix="More jobs, or less work per byte.",
-    sources=("https://github.com/axboe/fio/issues/1206", "https://github.com/JonMagon/KDiskMark/issues/175"),
+    fix="more numjobs (each with its own file), cpus_allowed, thread=1; remove refill_buffers and verify if the target "
+    "does not compress; ioengine=null shows the highest rate that fio can reach",
+    sources=(fio_issue(1206), "https://github.com/JonMagon/KDiskMark/issues/175"),
     in_result=each_job(_in_reported_job),
     commands="fio --name=trap --ioengine=null --size=100g --bs=4k --rw=write --refill_buffers --time_based --runtime=3",
 )

@@ -2,7 +2,7 @@
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.flow import compresses, lost_writes
-from poolproof.rules.model import FIO_DOC, Case, Findings, Rule, finding, suspects
+from poolproof.rules.model import Case, Findings, Rule, finding, fio_doc, suspects
 from poolproof.units import format_size
 
 _DEFAULT_RECORD_BYTES = 128 * 1024
@@ -19,7 +19,7 @@ def _buffer_bytes(job: LoadPart) -> int:
 
 def _repeating(case: Case) -> list[LoadPart]:
     """Return the jobs whose buffers repeat within one record of a target that compresses."""
-    writers = [job for job in case.load.parts if job.writes and not job.refills_buffers and not job.zero_buffers]
+    writers = [job for job in case.jobs if job.writes and not job.refills_buffers and not job.zero_buffers]
     return [job for job in writers if compresses(case) and _buffer_bytes(job) < _record_bytes(case)]
 
 
@@ -47,7 +47,6 @@ def _in_result(case: Case) -> Findings:
 
 
 RULE = Rule(
-    id="default-buffer-compressible",
     title="fio's default data compresses well",
     wrong="fio fills each I/O buffer once and writes it repeatedly; scramble_buffers changes only a few bytes. On a "
     "target that compresses, a record holds many copies of the same block and shrinks to a few blocks.",
@@ -58,7 +57,7 @@ RULE = Rule(
     fix="refill_buffers=1 for data that does not compress, or buffer_compress_percentage=N for data like yours",
     sources=(
         "measured cases L11, L12",
-        f"{FIO_DOC} (refill_buffers, scramble_buffers)",
+        fio_doc("refill_buffers, scramble_buffers"),
     ),
     in_job=_in_job,
     options=("bs", "iodepth", "rw"),

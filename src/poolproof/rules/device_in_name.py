@@ -1,11 +1,11 @@
 """A device given as the job name."""
 
 from poolproof.rules.fio_job import fio_job
-from poolproof.rules.model import FIO_DOC, Case, Findings, Rule, finding
+from poolproof.rules.model import Case, Findings, Rule, finding, fio_doc
 
 
 def _in_job(case: Case) -> Findings:
-    for job in case.load.parts:
+    for job in case.jobs:
         if not job.name.startswith("/") or fio_job(job).filename is not None:
             continue
         is_device = job.name.startswith("/dev/")
@@ -20,7 +20,6 @@ def _in_job(case: Case) -> Findings:
 
 
 RULE = Rule(
-    id="device-in-name",
     title="The device is only the job's name",
     wrong="--name=/srv/file names the job. Without filename, fio creates a file in the current directory and tests "
     "that. The one exception is a device that exists: fio uses it.",
@@ -28,7 +27,7 @@ RULE = Rule(
     error="fio tests a different target than intended.",
     fix="Add --filename=/dev/disk/by-id/….",
     sources=(
-        f"{FIO_DOC} (name, filename)",
+        fio_doc("name, filename"),
         "measured with fio 3.33: --name=/dev/loop0 reads that device",
     ),
     in_job=_in_job,

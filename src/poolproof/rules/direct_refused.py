@@ -2,7 +2,7 @@
 
 from errno import EINVAL
 
-from poolproof.rules.model import Case, Findings, Rule, fails
+from poolproof.rules.model import Case, Findings, Rule, fails, fio_issue
 from poolproof.rules.path import is_fuse
 
 _FUSE = (
@@ -14,27 +14,24 @@ _OTHERS = "the file system does not support direct I/O, or bs= and offsets are n
 
 def _in_result(case: Case) -> Findings:
     refused = case.outcome is not None and any(job.error == EINVAL for job in case.outcome.parts)
-    if refused and any(job.direct for job in case.load.parts):
+    if refused and any(job.direct for job in case.jobs):
         why = _FUSE if is_fuse(case.target) and case.load.writes else _OTHERS
         yield fails(
             f"with direct=1 the I/O was refused with `Invalid argument`: {why}",
             weight=90,
-            fix="direct=0 with end_fsync=1 for writes; for reads, direct=0 on a cold cache; or a bs= that the disk "
-            "accepts",
         )
 
 
 RULE = Rule(
-    id="direct-refused",
     title="Direct I/O is refused",
     wrong="direct=1 asks the kernel to pass the job's own memory to the disk. If the file system or the disk can't do "
     "that, each I/O fails with `Invalid argument` and fio stops.",
     shows="In a result: error 22 from a job with direct=1.",
     error="None: there is no result.",
-    fix="direct=0 with end_fsync=1, or the disk's own block size.",
+    fix="direct=0 with end_fsync=1 for writes; for reads, direct=0 on a cold cache; or a bs= that the disk accepts",
     sources=(
         "measured here: mergerfs 2.33.5 on Linux 6.18, every write with direct=1 over loop and virtio disks",
-        "https://github.com/axboe/fio/issues/253",
+        fio_issue(253),
     ),
     in_result=_in_result,
     commands="fio --rw=write --bs=2300 --size=4m --direct=1 || true",

@@ -4,26 +4,19 @@ import re
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job
-from poolproof.rules.model import (
-    Case,
-    Changes,
-    Findings,
-    Rule,
-    finding,
-)
+from poolproof.rules.model import Case, Changes, Findings, Rule, finding
 
 _SYNCS = re.compile(r"\bsync\b.*drop_caches", re.DOTALL)
 
 
 def _in_job(case: Case) -> Findings:
-    for job in case.load.parts:
+    for job in case.jobs:
         command = fio_job(job).text("exec_prerun") or ""
         if "drop_caches" in command and not _SYNCS.search(command):
             yield finding(
                 "suspects" if case.cold and job.reads else "notes",
                 f"exec_prerun drops the caches without a sync before it: dirty pages stay in RAM ({command})",
                 weight=45,
-                fix='exec_prerun="sync && echo 3 > /proc/sys/vm/drop_caches" (fio reads `;` as the start of a comment)',
             )
 
 
@@ -32,13 +25,12 @@ def _fixed_options(_case: Case, job: LoadPart) -> Changes:
 
 
 RULE = Rule(
-    id="drop-caches-without-sync",
     title="drop_caches without sync",
     wrong="drop_caches frees only clean pages. Data that was just written is dirty and stays in RAM, where a read "
-    "finds it. ZFS's ARC is asked to shrink, but may not become empty.",
+    "finds it. ZFS's ARC shrinks, but may not become empty: export and import the pool instead.",
     shows="In a job: exec_prerun writes to drop_caches, without a sync before it.",
     error="Too high on reads.",
-    fix="sync first; on ZFS, export and import the pool.",
+    fix='exec_prerun="sync && echo 3 > /proc/sys/vm/drop_caches" (fio reads `;` as the start of a comment)',
     sources=("https://docs.kernel.org/admin-guide/sysctl/vm.html (drop_caches)",),
     in_job=_in_job,
     options=("exec_prerun",),

@@ -11,7 +11,7 @@ _TEN_OF_THEM = 1000.0  # ten samples above a percentile p: ios × (100 − p) / 
 
 
 def _in_job(case: Case) -> Findings:
-    for job in case.load.parts if case.outcome is None else ():
+    for job in case.jobs if case.outcome is None else ():
         ios, asked = _ios(job), _highest_percentile(job)
         if ios is None or asked is None or ios * (100 - asked) >= _TEN_OF_THEM:
             continue
@@ -59,12 +59,9 @@ def _timed(latency: Latency | None, noun: str, fewest: int) -> Finding | None:
 
 
 RULE = Rule(
-    id="few-samples",
     title="Too few I/Os for a percentile",
-    wrong="A percentile p needs about 10 / (1 − p) samples to be stable: 1,000 for p99, 100,000 for p99.99. fio prints "
-    "all percentiles, however few samples it has.",
-    shows="In a job: percentile_list asks for a higher percentile than the number of I/Os supports. In a result: fewer "
-    "than 1,000 I/Os or syncs with percentiles.",
+    wrong="A percentile p needs about 10 / (1 − p) samples: 1,000 for p99, 100,000 for p99.99. fio prints it anyway.",
+    shows="In a job: percentile_list goes beyond what its I/Os support. In a result: under 1,000 I/Os or syncs.",
     error="Too high or too low.",
     fix="Run longer, or use lower percentiles.",
     sources=("fio stat.h (FIO_IO_U_PLAT_BITS)",),

@@ -20,18 +20,15 @@ def _in_part(_case: Case, part: ReportedDirection) -> Finding | None:
         f"{part.name}: {format_size(moved)} in {format_duration(ran_ms / 1000)} is {format_rate(computed)}, but the "
         f"reported rate is {format_rate(reported)}: one of the three is wrong",
         weight=75,
-        fix="ask for fio's own output, or run it again with --output-format=json+",
     )
 
 
 RULE = Rule(
-    id="figures-disagree",
     title="Results that contradict each other",
-    wrong="fio computes its rate as bytes over runtime. If the three don't agree, they were copied by hand, mixed from "
-    "several runs, or changed.",
+    wrong="fio computes rate = bytes / runtime. Values that disagree were copied by hand, mixed from runs, or changed.",
     shows="In a result: bytes over runtime and the rate differ by more than 5 %, which rounding can't explain.",
     error="Too high or too low.",
-    fix="Quote fio's complete output.",
+    fix="ask for fio's own output, or run it again with --output-format=json+",
     sources=("fio's stat.c, show_ddir_status: bw = 1000 * io_bytes / runtime",),
     in_result=each_part(_in_part),
     commands="fio --rw=write --bs=1m --size=64m --end_fsync=1 | sed 's/BW=[^ ]*/BW=9999MiB\\/s/'",

@@ -4,21 +4,17 @@ from poolproof.load.outcome import PartOutcome
 from poolproof.rules.model import Case, Findings, Rule, notes
 from poolproof.units import format_count
 
-_FEWEST = 100
-
 
 def _in_result(case: Case) -> Findings:
     if case.outcome is None or case.target is None or case.target.write_through is not False or not case.leaves:
         return
     syncs = sum(_syncs(job) for job in case.outcome.parts)
     flushes = sum(leaf.flush_ios for leaf in case.leaves)
-    if syncs >= _FEWEST and flushes < 0.5 * syncs / max(case.load.clones, 1):
+    if syncs >= 100 and flushes < 0.5 * syncs / max(case.load.clones, 1):
         yield notes(
             f"fio synced {format_count(syncs)} times, but the disks got {format_count(flushes)} flushes although their "
             "write cache is on: something between fio and the disks acknowledges the syncs",
             weight=60,
-            fix="look for sync=disabled, eatmydata, nobarrier, a battery-backed controller, or cache=unsafe in the "
-            "hypervisor",
         )
 
 
@@ -28,15 +24,13 @@ def _syncs(job: PartOutcome) -> int:
 
 
 RULE = Rule(
-    id="flushes-missing",
     title="Syncs without flushes",
     wrong="A disk with a write cache holds data safely only after a flush. If syncs cause no flushes, their latency is "
     "not the disk's, and the data is not safe.",
-    shows="In evidence: the disks have a volatile write cache and got less than half a flush per sync (the limit is "
-    "lower if several jobs sync at once, because one flush serves them all). A flushed write counts as two I/Os in the "
-    "disks' counters: count bytes, not I/Os.",
+    shows="In evidence: the disks have a volatile write cache and got less than half a flush per sync (less if several "
+    "jobs sync at once: one flush serves them all). A flushed write counts as two I/Os in the disks' counters.",
     error="Commit latency is too low. Measured in a valid run: 4096 syncs, 4095 flushes, 8612 writes.",
-    fix="Find what acknowledges the syncs, or report this with the result.",
+    fix="look for sync=disabled, eatmydata, nobarrier, a battery-backed controller, or cache=unsafe in the hypervisor",
     sources=("measured case L16", "https://www.kernel.org/doc/html/latest/block/stat.html"),
     in_result=_in_result,
     needs="Needs eatmydata.",

@@ -5,8 +5,6 @@ from poolproof.rules.model import Case, Finding, Findings, Rule, notes
 from poolproof.rules.reported import ReportedDirection, each_part
 from poolproof.units import format_duration
 
-_NAND_NS = 40_000.0
-
 
 def _in_job(case: Case) -> Findings:
     if case.target and case.target.in_guest and case.cold:
@@ -22,7 +20,7 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
         return None
     if job is None or part.kind != "read" or not (job.direct and job.is_random):
         return None
-    if median_ns is None or median_ns >= _NAND_NS:
+    if median_ns is None or median_ns >= 40_000:
         return None
     return notes(
         f"the median random read took {format_duration(median_ns / 1e9)}, faster than flash through a hypervisor: the "
@@ -32,7 +30,6 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
 
 
 RULE = Rule(
-    id="guest-cache",
     title="The hypervisor's cache",
     wrong="With cache=writeback, writethrough or unsafe a virtual disk is a file in the host's page cache. The guest's "
     "counters agree with fio, because the cache is below them.",

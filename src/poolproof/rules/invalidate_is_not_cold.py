@@ -2,12 +2,12 @@
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job
-from poolproof.rules.model import Case, Findings, Rule, fill, suspects
+from poolproof.rules.model import Case, Findings, Rule, fill, suspects, zfs_issue
 from poolproof.rules.path import is_fuse, is_network, is_zfs, may_end_in_ram
 
 
 def _in_job(case: Case) -> Findings:
-    for job in case.load.parts if case.cold else ():
+    for job in case.jobs if case.cold else ():
         if reason := _reason(case, job):
             yield suspects(f"{case.who([job])} may read from RAM: {reason}")
 
@@ -28,7 +28,6 @@ def _reason(case: Case, job: LoadPart) -> str | None:
 
 
 RULE = Rule(
-    id="invalidate-is-not-cold",
     title="The cache is not cold",
     wrong="fio drops a file's pages before it starts (invalidate=1). That works on ext4, xfs and btrfs; ZFS, FUSE and "
     "network file systems have another cache that it does not reach.",
@@ -36,7 +35,7 @@ RULE = Rule(
     error="Too high on reads. Measured on mergerfs with cache.files=off: no read reached the disk.",
     fix="empty the caches of every layer: zpool export and import; sync and drop_caches (host and guest, FUSE and "
     "branch); remount; then invalidate=1 and no pre_read",
-    sources=("fio filesetup.c, __file_invalidate_cache", "https://github.com/openzfs/zfs/issues/18684"),
+    sources=("fio filesetup.c, __file_invalidate_cache", zfs_issue(18684)),
     in_job=_in_job,
     options=("pre_read", "invalidate", "filename", "directory", "rw"),
     fixed_options={"pre_read": None, "invalidate": None},

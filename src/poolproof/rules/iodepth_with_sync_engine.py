@@ -2,14 +2,14 @@
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job
-from poolproof.rules.model import FIO_DOC, Case, Changes, Findings, Rule, suspects
+from poolproof.rules.model import Case, Changes, Findings, Rule, fio_doc, suspects
 from poolproof.rules.path import is_zfs
 
 _MAY_BE_LIBAIO = ("sync", "psync", "vsync", "pvsync", "pvsync2")
 
 
 def _in_job(case: Case) -> Findings:
-    jobs = [job for job in case.load.parts if job.is_synchronous and job.depth > 1]
+    jobs = [job for job in case.jobs if job.is_synchronous and job.depth > 1]
     jobs = [job for job in jobs if fio_job(job).text("io_submit_mode") != "offload"]
     if jobs:
         yield suspects(
@@ -26,15 +26,13 @@ def _fixed_options(case: Case, job: LoadPart) -> Changes:
 
 
 RULE = Rule(
-    id="iodepth-with-sync-engine",
     title="iodepth without effect",
-    wrong="sync, psync, mmap and similar engines (psync is the default) do one I/O at a time and ignore iodepth. The "
-    "result is correct, but for a depth of 1.",
+    wrong="sync, psync (the default), mmap and others ignore iodepth: the result is correct, but for a depth of 1.",
     shows="In a job: a synchronous engine, iodepth over 1, and io_submit_mode not offload. fio itself prints `queue "
     "depth will be capped at 1`.",
     error="Too low on disks that can work in parallel; the reader assumes a depth that was never used.",
     fix="ioengine=io_uring (or libaio) with direct=1, or iodepth=1 and that many numjobs, each with its own file",
-    sources=(f"{FIO_DOC} (iodepth)", "fio backend.c"),
+    sources=(fio_doc("iodepth"), "fio backend.c"),
     in_job=_in_job,
     options=("iodepth", "ioengine"),
     fixed_options=_fixed_options,

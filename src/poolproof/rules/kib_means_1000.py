@@ -6,15 +6,7 @@ from collections.abc import Sequence
 from poolproof.load.fio.quantity import kb_base_of, parse_bytes
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job
-from poolproof.rules.model import (
-    FIO_DOC,
-    Case,
-    Changes,
-    Finding,
-    Findings,
-    Rule,
-    finding,
-)
+from poolproof.rules.model import Case, Changes, Finding, Findings, Rule, finding, fio_doc
 
 _IEC = re.compile(r"(?i)^(\d+)[kmgtp]ib$")
 _SUFFIXED = re.compile(r"(?i)^\d+[kmgtp](?:i?b)?$")
@@ -22,7 +14,7 @@ _SIZES = ("bs", "size", "io_size", "filesize", "offset", "offset_increment", "ra
 
 
 def _in_job(case: Case) -> Findings:
-    for job in case.load.parts:
+    for job in case.jobs:
         late = _before_kb_base(job)
         decimal = [name for name in _read_as_1024(job, _IEC) if name not in late]
         if decimal:
@@ -67,7 +59,6 @@ def _fixed_options(_case: Case, job: LoadPart) -> Changes:
 
 
 RULE = Rule(
-    id="kib-means-1000",
     title="KiB means 1000 bytes",
     wrong="In fio's default mode `4KiB` is 4000 bytes and `4k` is 4096. Blocks of 4000 bytes are not whole sectors: "
     "direct=1 fails, and buffered writes must read first.",
@@ -75,7 +66,7 @@ RULE = Rule(
     "kb_base=1000 on a command line, or in the globals above a section that sets it: fio has already read that size.",
     error="Too high or too low; sizes 2 to 7 % off, and unaligned blocks.",
     fix="Write 4k, 1m, 16g; kb_base before the sizes.",
-    sources=(f"{FIO_DOC} (kb_base)",),
+    sources=(fio_doc("kb_base"),),
     in_job=_in_job,
     options=_SIZES,
     fixed_options=_fixed_options,

@@ -1,6 +1,6 @@
 """A ZFS cache device that is still filling."""
 
-from poolproof.rules.model import Case, Findings, Rule, notes
+from poolproof.rules.model import Case, Findings, Rule, notes, zfs_issue
 from poolproof.rules.reported import asked_s, ran_s
 from poolproof.units import format_duration, format_size
 
@@ -33,15 +33,13 @@ def _in_result(case: Case) -> Findings:
 
 
 RULE = Rule(
-    id="l2arc-cold",
     title="The cache device is still filling",
     wrong="A ZFS cache device fills slowly (l2arc_write_max, 32 MiB/s), and by default not from sequential reads. A "
     "short test measures a cold cache; export and import do not empty it, so another test may measure a warm one.",
-    shows="In a job: the pool has a cache device, and the run is shorter than filling it takes. In evidence: "
-    "l2_write_bytes is still growing.",
+    shows="In a job: the cache device takes longer to fill than the run lasts. In the counters: l2_write_bytes grows.",
     error="Too low if the cache is cold, too high if it happens to be warm.",
     fix="read the whole working set until l2_hits stop growing, then measure; or `zpool remove` the cache device",
-    sources=("man zfs.4 (l2arc_write_max)", "https://github.com/openzfs/zfs/issues/10687"),
+    sources=("man zfs.4 (l2arc_write_max)", zfs_issue(10687)),
     in_job=_in_job,
     options=("runtime", "size"),
     in_result=_in_result,

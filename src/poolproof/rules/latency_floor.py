@@ -16,8 +16,9 @@ def _in_result(case: Case) -> Findings:
 
 
 def _completion(case: Case, part: ReportedDirection) -> Finding | None:
-    median_ns = _median_with_submission(part)
-    if median_ns is None or median_ns >= _FLOOR_NS or (part.kind == "read" and not case.cold):
+    # Some engines do the I/O during submission.
+    submission_ns = (part.figures.slat.mean_ns if part.figures.slat else None) or 0.0
+    if part.median_ns is None or part.median_ns + submission_ns >= _FLOOR_NS or (part.kind == "read" and not case.cold):
         return None
     effect = _effect(case, part)
     cause = "readahead" if part.kind == "read" else "copying into RAM"
@@ -26,17 +27,11 @@ def _completion(case: Case, part: ReportedDirection) -> Finding | None:
     )
     return finding(
         effect,
-        f"half of the {part.kind}s took less than {format_duration(median_ns / 1e9)}: no disk answers in less than 5 "
-        "µs, only memory does" + (by_design if effect == "notes" else ""),
+        f"half of the {part.kind}s took less than {format_duration((part.median_ns + submission_ns) / 1e9)}: no disk "
+        "answers in less than 5 µs, only memory does" + (by_design if effect == "notes" else ""),
         weight=60 if effect != "notes" else 20,
         fix="direct=1 for the disk's latency; fdatasync=1 and fio's sync percentiles for the latency of a commit",
     )
-
-
-def _median_with_submission(part: ReportedDirection) -> float | None:
-    """Return the median latency plus the mean submission latency, because some engines do the I/O in submission."""
-    submission = part.figures.slat.mean_ns if part.figures.slat else None
-    return None if part.median_ns is None else part.median_ns + (submission or 0.0)
 
 
 def _effect(case: Case, part: ReportedDirection) -> Effect:
@@ -68,10 +63,8 @@ def _syncs(case: Case, result: PartOutcome) -> Finding | None:
 
 
 RULE = Rule(
-    id="latency-floor",
     title="Faster than a disk can be",
-    wrong="The I/Os ended in memory. Even on the fastest drive, an I/O takes several microseconds to pass through the "
-    "controller and the flash.",
+    wrong="The I/Os ended in memory. Even the fastest drive takes several microseconds, in its controller and flash.",
     shows="In a result: half of the I/Os, or of the syncs of buffered data, took less than 5 µs. Buffered sequential "
     "reads (readahead) and buffered writes do that by design: the finding is then a note, and the byte count decides.",
     error="Too high. Measured: p99 of fdatasync is 266 ns on tmpfs, which passes etcd's own test.",

@@ -6,22 +6,19 @@ from poolproof.load.model import LoadPart
 from poolproof.load.outcome import PartOutcome
 from poolproof.rules.fio_job import fio_job
 from poolproof.rules.flow import proves
-from poolproof.rules.model import Case, Finding, Rule, finding, notes
+from poolproof.rules.model import Case, Finding, Rule, finding, fio_issue, notes
 from poolproof.rules.reported import ReportedDirection, each_job, parts
 from poolproof.units import format_count, format_duration
-
-_TOO_MANY = 1.1
-_TOO_FEW = 0.5
-_SHORTEST_MS = 500
 
 
 def _in_reported_job(case: Case, reported: PartOutcome) -> Finding | None:
     directions = [part for part in parts(case.outcome) if part.job is reported]
     job = case.job_named(reported.name)
     queue, in_flight = _queue(case, job, reported), _in_flight(directions)
+    pauses = job is not None and (job.rate_limited or job.thinks or job.syncs or job.is_mixed)
     if queue is None or in_flight is None:
         return None
-    if in_flight > _TOO_MANY * queue:
+    if in_flight > 1.1 * queue:
         return finding(
             "suspects" if proves(case) else "refutes",
             f"{' + '.join(_term(part) for part in directions)} means {in_flight:.3g} I/Os in flight, but the job "
@@ -29,7 +26,7 @@ def _in_reported_job(case: Case, reported: PartOutcome) -> Finding | None:
             weight=65,
             fix="fio --cpuclock-test; clocksource=clock_gettime; and check that the results belong to this job",
         )
-    if in_flight < _TOO_FEW * queue and job is not None and _keeps_queue_full(job):
+    if in_flight < 0.5 * queue and job is not None and job.direct and not job.is_synchronous and not pauses:
         return notes(
             f"on average {in_flight:.2g} of the {queue} I/Os that the job allows were in flight: submission or fio "
             "itself held them back, not the disk",
@@ -44,7 +41,7 @@ def _in_flight(directions: Sequence[ReportedDirection]) -> float | None:
     total = 0.0
     for part in directions:
         figures, latency = part.figures, part.total
-        is_short = figures.runtime_ms is not None and figures.runtime_ms < _SHORTEST_MS
+        is_short = figures.runtime_ms is not None and figures.runtime_ms < 500
         if figures.iops is None or latency is None or not latency.mean_ns or is_short:
             return None
         total += figures.iops * latency.mean_ns / 1e9
@@ -53,17 +50,11 @@ def _in_flight(directions: Sequence[ReportedDirection]) -> float | None:
 
 def _queue(case: Case, job: LoadPart | None, reported: PartOutcome) -> int | None:
     """Return the most I/Os these results can have in flight: of all clones of a group, or of one job."""
-    if case.load.parts and case.outcome is not None and len(case.outcome.parts) == 1:
+    if case.jobs and case.outcome is not None and len(case.outcome.parts) == 1:
         return case.load.queue
     if job is None:
         return None
     return job.queue if fio_job(job).flag("group_reporting") else job.queue // job.clones * reported.clones
-
-
-def _keeps_queue_full(job: LoadPart) -> bool:
-    """True if nothing in the job explains an empty queue: no pauses, no syncs, no blocking submission."""
-    pauses = job.rate_limited or job.thinks or job.syncs or job.is_mixed
-    return job.direct and not job.is_synchronous and not pauses
 
 
 def _term(part: ReportedDirection) -> str:
@@ -72,16 +63,14 @@ def _term(part: ReportedDirection) -> str:
 
 
 RULE = Rule(
-    id="littles-law",
     title="Rate, latency and depth do not agree",
     wrong="The number of I/Os in flight is the rate times the mean latency. It can't be more than iodepth × numjobs: "
     "if it is, the clock was wrong or the results belong to different runs.",
-    shows="In a result: IOPS × mean latency is over 1.1 × the queue of the job. If it is far below the queue in an "
-    "asynchronous direct job that never pauses, the finding is a note: the queue was mostly empty. Neither value "
-    "includes time in fsync.",
+    shows="In a result: IOPS × mean latency is over 1.1 × the queue of the job. If it is far below, in an asynchronous "
+    "direct job without pauses, that is a note: the queue was mostly empty. Neither value includes time in fsync.",
     error="Too high or too low.",
     fix="Check the clock (fio --cpuclock-test) and the origin of the results.",
-    sources=("Little, A Proof for the Queuing Formula L = λW, 1961", "https://github.com/axboe/fio/issues/630"),
+    sources=("Little, A Proof for the Queuing Formula L = λW, 1961", fio_issue(630)),
     in_result=each_job(_in_reported_job),
     commands="fio --rw=randread --bs=4k --size=256m --direct=1 --ioengine=libaio --iodepth=4 --time_based --runtime=5  "
     " # multiply IOPS by the mean `lat`: 4",

@@ -5,7 +5,7 @@ from poolproof.units import format_size
 
 
 def _in_job(case: Case) -> Findings:
-    writers = [job for job in case.load.parts if job.writes]
+    writers = [job for job in case.jobs if job.writes]
     idle = [job for job in writers if not (job.sync_every or job.writes_are_synchronous)]
     if case.zfs is None or not case.zfs.has_log or not writers:
         return
@@ -31,12 +31,10 @@ def _in_result(case: Case) -> Findings:
 
 
 RULE = Rule(
-    id="log-device-idle",
     title="The log device has nothing to do",
     wrong="A ZFS log device takes only synchronous writes. A test without them suggests that a log device has no "
     "benefit, or credits it with the effect of the ARC.",
-    shows="In a job: the pool has a log device, and the job never syncs, or logbias is throughput. In evidence: "
-    "zil_itx_metaslab_slog_bytes hardly grew.",
+    shows="In a job: no syncs, or logbias=throughput. In the counters: zil_itx_metaslab_slog_bytes hardly grew.",
     error="None in the result; the conclusion about the log device is wrong.",
     fix="fdatasync=1 or sync=dsync at iodepth=1 with several numjobs; logbias=latency; or sync=always on the dataset",
     sources=("man zfsprops (logbias, sync)", "https://www.truenas.com/docs/references/slog/"),

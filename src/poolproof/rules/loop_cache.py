@@ -7,7 +7,6 @@ from poolproof.rules.flow import READ_IN_ORDER, WRITE_IN_ORDER, Flow, account
 from poolproof.rules.model import Case, Findings, Rule, finding, suspects
 
 _MATTERS = 0.05
-_OTHERS_TOO = 1.15
 
 
 @dataclass(frozen=True)
@@ -68,7 +67,7 @@ def _hidden(case: Case, cached: str, hops: Sequence[_Hop]) -> Findings:
     The byte count of the leaves proves nothing here, because the cache is below them.
     """
     for hop in hops:
-        if hop.flow.ratio > _OTHERS_TOO:
+        if hop.flow.ratio > 1.15:
             yield suspects(
                 f"{cached}; {hop.leaves} {hop.verb} {hop.flow.moved}, and {hop.below}, the disk below, {hop.verb} "
                 f"{hop.flow.counted}: something else uses that disk, or the cache read ahead, so its counters can't "
@@ -81,13 +80,10 @@ def _hidden(case: Case, cached: str, hops: Sequence[_Hop]) -> Findings:
 
 
 RULE = Rule(
-    id="loop-cache",
     title="A loop device with a cache below it",
-    wrong="A loop device reads and writes its file through the page cache unless direct I/O is on, so direct=1 above "
-    "it still ends in RAM.",
-    shows="Before the run: /sys/block/loopN/loop/dio is 0. In evidence: the disk that stores the file moved less than "
-    "85 % of what the loop device moved. If that disk moved over 15 % more, or was not counted, a loop device without "
-    "direct I/O remains suspect.",
+    wrong="Without direct I/O, a loop device uses the page cache of its file, so direct=1 above it still ends in RAM.",
+    shows="Before the run: /sys/block/loopN/loop/dio is 0. In the counters: the disk below moved under 85 % of the "
+    "loop device's bytes. If it moved over 15 % more, or was not counted, a loop device without direct I/O is suspect.",
     error="Too high. Measured: 1236 MB/s with no reads on the disk, 377 MB/s with direct I/O on.",
     fix="losetup --direct-io=on LOOP FILE, and fill the file behind it (no holes)",
     sources=("measured cases L09, L10", "https://github.com/longhorn/longhorn-engine/issues/207"),

@@ -2,30 +2,25 @@
 
 from poolproof.rules.model import Case, Findings, Rule, notes
 
-_SMALL_BYTES = 64 * 1024
-
 
 def _in_job(case: Case) -> Findings:
-    jobs = [job for job in case.load.parts if job.writes and (job.is_random or job.commits_each_write)]
-    jobs = [job for job in jobs if job.block_bytes <= _SMALL_BYTES]
+    jobs = [job for job in case.jobs if job.writes and (job.is_random or job.commits_each_write)]
+    jobs = [job for job in jobs if job.block_bytes <= 64 * 1024]
     if case.target and case.target.md_bitmap and jobs:
         yield notes(
             f"{case.who(jobs)} makes small scattered writes on an md array with an internal write-intent bitmap: "
             "before the first write to a region, md writes the bit of that region and waits for it",
             weight=45,
-            fix="mdadm --grow --bitmap=none /dev/mdX for the test, or a larger --bitmap-chunk; report the setting with "
-            "the result",
         )
 
 
 RULE = Rule(
-    id="md-bitmap",
     title="The write-intent bitmap of md",
-    wrong="With an internal bitmap, md writes a bit to every disk before it writes to a clean region. Small random "
-    "writes are slowed down most.",
+    wrong="Before md writes to a clean region, it writes a bit to every disk, which slows small random writes most.",
     shows="Before the run: the target has an internal bitmap, and the job makes small random or synchronous writes.",
     error="Too low. Observed: 115 MB/s without the bitmap, 22 MB/s with it.",
-    fix="Turn the bitmap off for the test, enlarge its chunks, or report it.",
+    fix="mdadm --grow --bitmap=none /dev/mdX for the test, or a larger --bitmap-chunk; report the setting with the "
+    "result",
     sources=("https://louwrentius.com (md bitmap)", "https://blog.liw.fi (md bitmap)", "man md"),
     in_job=_in_job,
     options=("bs", "rw"),

@@ -2,11 +2,11 @@
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job
-from poolproof.rules.model import FIO_DOC, Case, Changes, Findings, Rule, notes
+from poolproof.rules.model import Case, Changes, Findings, Rule, fio_doc, notes
 
 
 def _in_job(case: Case) -> Findings:
-    jobs = case.load.parts
+    jobs = case.jobs
     kinds = {(fio_job(job).rw, job.block_bytes, job.max_block_bytes) for job in jobs}
     separated = any(fio_job(job).flag("new_group") or job.waits_for_previous for job in jobs[1:])
     if len(kinds) > 1 and not separated and any(fio_job(job).flag("group_reporting") for job in jobs):
@@ -22,7 +22,6 @@ def _fixed_options(_case: Case, job: LoadPart) -> Changes:
 
 
 RULE = Rule(
-    id="merged-percentiles",
     title="One set of percentiles for different jobs",
     wrong="group_reporting puts the latencies of all jobs into one histogram. If the jobs differ in block size or "
     "direction, its percentiles describe none of them, and a slow job is hidden.",
@@ -30,7 +29,7 @@ RULE = Rule(
     error="Too high or too low.",
     fix="remove group_reporting and unified_rw_reporting, or set new_group=1 between different jobs; "
     "--output-format=json+",
-    sources=(f"{FIO_DOC} (group_reporting)",),
+    sources=(fio_doc("group_reporting"),),
     in_job=_in_job,
     options=("unified_rw_reporting", "group_reporting"),
     fixed_options=_fixed_options,

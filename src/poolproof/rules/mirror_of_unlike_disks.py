@@ -16,13 +16,11 @@ def _in_result(case: Case) -> Findings:
 
 
 RULE = Rule(
-    id="mirror-of-unlike-disks",
     title="A mirror that reads from its SSD",
-    wrong="The result is correct. But reads from a mirror of an SSD and a hard disk are nearly those of the SSD alone: "
-    "ZFS adds zfs_vdev_mirror_rotating_seek_inc (5) to the queue of a rotational disk and "
-    "zfs_vdev_mirror_non_rotating_seek_inc (1) to that of a non-rotational one, and reads from the disk with the "
-    "shorter queue.",
-    shows="In evidence: reads from a mirror whose sides are disks, some rotational and some not.",
+    wrong="The result is correct. But reads from a mirror of an SSD and a hard disk are nearly those of the SSD alone. "
+    "ZFS adds zfs_vdev_mirror_rotating_seek_inc (5) to the queue of a rotational disk, "
+    "zfs_vdev_mirror_non_rotating_seek_inc (1) to that of another, and reads from the disk with the shorter queue.",
+    shows="In the counters: reads from a mirror whose sides are disks, some rotational and some not.",
     error="None; too high as a measure of the hard disk.",
     fix="nothing to fix: report that the non-rotational disk serves the reads; writes still wait for both",
     sources=(

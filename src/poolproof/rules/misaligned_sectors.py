@@ -1,6 +1,6 @@
 """Writes smaller than a physical sector of the disk."""
 
-from poolproof.rules.model import Case, Findings, Rule, notes
+from poolproof.rules.model import Case, Findings, Rule, notes, zfs_issue
 from poolproof.units import format_size
 
 
@@ -11,20 +11,16 @@ def _in_job(case: Case) -> Findings:
         yield notes(
             f"the layout writes in units of {format_size(smallest)} to a disk with sectors of {format_size(sector)}: "
             "the drive reads and rewrites a sector for each write, and no counter shows it",
-            fix="recreate the pool with ashift=12 (or what the disk needs); align partitions to whole MiB",
         )
 
 
 RULE = Rule(
-    id="misaligned-sectors",
     title="Writes smaller than the disk's sectors",
-    wrong="With ashift=9 on a disk with sectors of 4 KiB, or a partition that does not start on a sector boundary, the "
-    "drive itself reads and rewrites sectors.",
-    shows="Before the run: the smallest write of the layout (1 << ashift) is smaller than the physical sector of the "
-    "disk.",
+    wrong="With ashift=9 on 4 KiB sectors, or partitions that start inside one, the drive reads and rewrites sectors.",
+    shows="Before the run: the layout's smallest write (1 << ashift) is smaller than the disk's physical sector.",
     error="Too low by a factor of 2 to 10 on random writes.",
-    fix="Use ashift=12 or more, and align partitions to whole MiB.",
-    sources=("https://github.com/openzfs/zfs/issues/6040",),
+    fix="recreate the pool with ashift=12 (or what the disk needs); align partitions to whole MiB",
+    sources=(zfs_issue(6040),),
     in_job=_in_job,
     options=("filename", "directory"),
     cleared_by_byte_count=False,

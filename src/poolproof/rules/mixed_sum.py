@@ -4,24 +4,21 @@ from poolproof.rules.model import Case, Findings, Rule, notes
 
 
 def _in_job(case: Case) -> Findings:
-    jobs = [job for job in case.load.parts if job.is_mixed]
+    jobs = [job for job in case.jobs if job.is_mixed]
     if case.outcome is None and jobs:
         yield notes(
             f"{case.who(jobs)} mixes reads and writes: rwmixread ties their rates together, so the slower one limits "
             "both, and the sum of the two is not a meaningful rate",
             weight=15,
-            fix="report reads and writes separately, with the mix",
         )
 
 
 RULE = Rule(
-    id="mixed-sum",
     title="One sum for reads and writes",
-    wrong="In a mixed job fio keeps the ratio, so slow writes also slow down the reads. Some scripts print the sum of "
-    "both as a total.",
+    wrong="A mixed job keeps its ratio, so slow writes also slow down the reads. Some scripts print the sum of both.",
     shows="In a job: rw=rw or randrw.",
     error="Too high if the sum is used as a rate.",
-    fix="Report two results, never one.",
+    fix="report reads and writes separately, with the mix",
     sources=("https://github.com/masonr/yet-another-bench-script",),
     in_job=_in_job,
     options=("rw",),

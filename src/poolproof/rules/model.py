@@ -13,7 +13,6 @@ Effect = Literal["fails", "refutes", "suspects", "notes"]
 Changes = Mapping[str, str | None]
 """Options of one job to set, and options to remove (None)."""
 
-FIO_DOC = "https://fio.readthedocs.io/en/latest/fio_doc.html"
 _MOST_NAMES = 6
 _SCRIPT_HEAD = """\
 #!/bin/sh
@@ -69,6 +68,10 @@ class Case:
     asked_s: float | None = None
 
     @property
+    def jobs(self) -> tuple[LoadPart, ...]:
+        return self.load.parts
+
+    @property
     def leaves(self) -> tuple[LeafUse, ...]:
         return self.evidence.leaves if self.evidence else ()
 
@@ -82,8 +85,8 @@ class Case:
 
     def job_named(self, name: str) -> LoadPart | None:
         """Return the job with that name, or the only job; None if there are several other jobs."""
-        named = [job for job in self.load.parts if job.name == name]
-        only = self.load.parts if len(self.load.parts) == 1 else ()
+        named = [job for job in self.jobs if job.name == name]
+        only = self.jobs if len(self.jobs) == 1 else ()
         return next(iter((*named, *only)), None)
 
     def counters(self, source: str) -> Mapping[str, float]:
@@ -92,7 +95,7 @@ class Case:
 
     def who(self, jobs: Sequence[LoadPart]) -> str:
         """Return the jobs as the singular subject of a sentence: `the job`, "job `a`", "each of the jobs `a`, `b`"."""
-        if len(self.load.parts) == 1:
+        if len(self.jobs) == 1:
             return "the job"
         names = ", ".join(f"`{job.name}`" for job in jobs[:_MOST_NAMES])
         if len(jobs) > _MOST_NAMES:
@@ -106,6 +109,8 @@ Check = Callable[[Case], Findings]
 @dataclass(frozen=True)
 class Rule:
     """A pitfall: what goes wrong, how it shows, whether the result is too high or too low, and how to fix it.
+
+    `id` is the name of its file with dashes; the catalogue sets it.
 
     `in_job` checks the job and the target before a run; `in_result` checks the result. Both yield nothing if they find
     nothing.
@@ -123,7 +128,6 @@ class Rule:
     after which `in_job` finds nothing, or a function that returns them. There are none if a person has to choose.
     """
 
-    id: str
     title: str
     wrong: str
     shows: str
@@ -131,6 +135,7 @@ class Rule:
     fix: str
     sources: tuple[str, ...]
     commands: str
+    id: str = ""
     prepare: str = ""
     needs: str = ""
     in_job: Check | None = None
@@ -165,6 +170,21 @@ class Rule:
         commands = self.commands.replace("fio --rw=", "fio --name=trap --filename=trap --rw=")
         counted = f"sync; counted before\n{commands}\ncounted 'when fio ended'\nsync; counted 'after a sync'\n"
         return _SCRIPT_HEAD + needs + prepare + counted
+
+
+def fio_doc(options: str) -> str:
+    """Return fio's manual as a source, with the options that it describes."""
+    return f"https://fio.readthedocs.io/en/latest/fio_doc.html ({options})"
+
+
+def fio_issue(number: int) -> str:
+    """Return an issue of fio as a source."""
+    return f"https://github.com/axboe/fio/issues/{number}"
+
+
+def zfs_issue(number: int) -> str:
+    """Return an issue of OpenZFS as a source."""
+    return f"https://github.com/openzfs/zfs/issues/{number}"
 
 
 def fill(size: str) -> str:

@@ -1,28 +1,26 @@
 """A server's cache behind a network file system."""
 
-from poolproof.rules.model import FIO_DOC, Case, Findings, Rule, suspects
+from poolproof.rules.model import Case, Findings, Rule, fio_doc, suspects
 from poolproof.rules.path import is_network
 
 
 def _in_job(case: Case) -> Findings:
-    jobs = [job for job in case.load.parts if job.reads or job.writes]
+    jobs = [job for job in case.jobs if job.reads or job.writes]
     if case.target and is_network(case.target) and jobs and case.cold:
         yield suspects(
             f"{case.who(jobs)} uses {case.target.file_system}: direct=1 bypasses only the client's cache; the server "
             "has its own, and its disks are not counted here",
             weight=55,
-            fix="run fio (and the counters) on the server, or read more than twice the server's RAM",
         )
 
 
 RULE = Rule(
-    id="network-target",
     title="The server has a cache too",
     wrong="On NFS, SMB, Ceph or 9p, O_DIRECT applies only to the client. The server answers from its RAM if it can.",
     shows="Before the run: the file system of the target is a network file system.",
     error="Too high.",
-    fix="Count on the server.",
-    sources=("man nfs (O_DIRECT)", f"{FIO_DOC} (direct)"),
+    fix="run fio (and the counters) on the server, or read more than twice the server's RAM",
+    sources=("man nfs (O_DIRECT)", fio_doc("direct")),
     in_job=_in_job,
     options=("filename", "directory"),
     needs="Run on an NFS mount. findmnt shows no disk there: read the counters on the server.",

@@ -49,7 +49,6 @@ def _seeks(case: Case, target: Target) -> Findings:
 
 
 RULE = Rule(
-    id="physical-ceiling",
     title="More than the disks can do",
     wrong="The rate is higher than the links and disks can deliver. A cache answered, even if all counters agree: the "
     "counters do not see the memory of a controller or a hypervisor.",

@@ -11,18 +11,15 @@ def _in_job(case: Case) -> Findings:
             f"{case.files[0].path} already exists ({format_size(size)}): fio reads it as it is, with the "
             "compressibility, fragmentation and holes left by whatever wrote it",
             weight=25,
-            fix="remove it, and fill it with a separate job: rw=write bs=1m refill_buffers=1 end_fsync=1",
         )
 
 
 RULE = Rule(
-    id="prior-file-reuse",
     title="A file from an earlier run",
-    wrong="fio uses an existing file of the right name and size as it is. The result depends on what wrote the file, "
-    "and how.",
+    wrong="fio uses an existing file of the right name and size as it is: the result depends on how it was written.",
     shows="Before the run: the files of a read job already exist.",
     error="Too high or too low. Observed: 1150 and 635 MB/s.",
-    fix="unlink=1 between runs, or a separate fill job.",
+    fix="remove it, and fill it with a separate job: rw=write bs=1m refill_buffers=1 end_fsync=1",
     sources=("fio filesetup.c",),
     in_job=_in_job,
     options=("filename", "directory"),

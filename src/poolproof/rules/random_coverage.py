@@ -2,16 +2,15 @@
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job
-from poolproof.rules.model import FIO_DOC, Case, Findings, Rule, notes
+from poolproof.rules.model import Case, Findings, Rule, fio_doc, notes
 
 
 def _in_job(case: Case) -> Findings:
-    if jobs := [job for job in case.load.parts if job.writes and job.is_random and _skips(job)]:
+    if jobs := [job for job in case.jobs if job.writes and job.is_random and _skips(job)]:
         yield notes(
             f"{case.who(jobs)} picks its blocks without a map (norandommap, or a skewed distribution): one pass over "
             "the size writes about 63 % of the blocks and some of them twice; a later read of the file meets holes",
             weight=30,
-            fix="fill the file with a sequential write first; remove norandommap if every block must be written",
         )
 
 
@@ -21,14 +20,13 @@ def _skips(job: LoadPart) -> bool:
 
 
 RULE = Rule(
-    id="random-coverage",
     title="Random writes do not cover the file",
     wrong="Without a map of the blocks already written, random writes hit some blocks twice and miss others: after one "
     "pass 1 − 1/e = 63 % are written. A later read of the file reads holes for the rest.",
     shows="In a job: random writes with norandommap or a random_distribution such as zipf.",
     error="Too high for a read job that follows.",
-    fix="Fill the file first.",
-    sources=(f"{FIO_DOC} (norandommap)",),
+    fix="fill the file with a sequential write first; remove norandommap if every block must be written",
+    sources=(fio_doc("norandommap"),),
     in_job=_in_job,
     options=("norandommap", "random_distribution"),
     commands="rm -f trap; fio --rw=randwrite --bs=4k --size=64m --norandommap --end_fsync=1 --fallocate=none; du -k "

@@ -1,27 +1,24 @@
 """A sync too rare to matter."""
 
 from poolproof.load.model import LoadPart
-from poolproof.rules.model import FIO_DOC, Case, Findings, Rule, suspects
+from poolproof.rules.model import Case, Findings, Rule, fio_doc, suspects
 from poolproof.rules.path import may_end_in_ram
 from poolproof.units import format_size
 
-_RARE = 100
-
 
 def _in_job(case: Case) -> Findings:
-    for job in case.load.parts:
+    for job in case.jobs:
         if job.sync_every and _is_rare(case, job, job.sync_every):
             yield suspects(
                 f"{case.who([job])} syncs after every {job.sync_every} writes: up to "
                 f"{format_size(job.sync_every * job.max_block_bytes)} per numjobs clone are still in RAM when fio "
                 "ends, and no commit latency is measured",
                 weight=45,
-                fix="end_fsync=1 in addition, for throughput; fdatasync=1 for commit latency",
             )
 
 
 def _is_rare(case: Case, job: LoadPart, every: int) -> bool:
-    if not job.writes or every < _RARE or not may_end_in_ram(job, case.target):
+    if not job.writes or every < 100 or not may_end_in_ram(job, case.target):
         return False
     if job.syncs_at_end or job.writes_are_synchronous:
         return False
@@ -30,14 +27,12 @@ def _is_rare(case: Case, job: LoadPart, every: int) -> bool:
 
 
 RULE = Rule(
-    id="rare-sync",
     title="Infrequent syncs",
-    wrong="fsync=10000 makes a job look synced. The writes after the last sync are still in RAM when fio ends, and the "
-    "time of a commit is spread over ten thousand writes.",
+    wrong="With fsync=10000, the writes after the last sync are still in RAM when fio ends, and commits are not timed.",
     shows="In a job: fsync or fdatasync of 100 or more, and no end_fsync.",
     error="Too high, by the share of bytes that were never synced.",
-    fix="end_fsync=1 or fdatasync=1.",
-    sources=(f"{FIO_DOC} (fsync)",),
+    fix="end_fsync=1 in addition, for throughput; fdatasync=1 for commit latency",
+    sources=(fio_doc("fsync"),),
     in_job=_in_job,
     options=("fsync", "fdatasync"),
     fixed_options={"end_fsync": "1"},

@@ -2,13 +2,13 @@
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job
-from poolproof.rules.model import FIO_DOC, Case, Finding, Findings, Rule, notes
+from poolproof.rules.model import Case, Finding, Findings, Rule, fio_doc, fio_issue, notes
 from poolproof.rules.reported import ReportedDirection, each_part
 from poolproof.units import format_count
 
 
 def _in_job(case: Case) -> Findings:
-    jobs = [job for job in case.load.parts if job.rate_limited and fio_job(job).text("rate_process") == "poisson"]
+    jobs = [job for job in case.jobs if job.rate_limited and fio_job(job).text("rate_process") == "poisson"]
     if jobs:
         yield notes(
             f"{case.who(jobs)} sets rate_process=poisson, which sends twice the rate in some releases of fio",
@@ -41,7 +41,6 @@ def _asked_iops(job: LoadPart, part: ReportedDirection) -> int | None:
 
 
 RULE = Rule(
-    id="rate-not-reached",
     title="The requested rate was not reached",
     wrong="fio is a closed loop: during a stall it sends less, and the wait of I/Os that were never sent is in no "
     "percentile. At a rate that the disk cannot sustain, percentiles look better than users would see.",
@@ -49,8 +48,8 @@ RULE = Rule(
     error="Latency is too low near saturation.",
     fix="run rate_iops from 10 to 90 % of the maximum, and report the percentiles at each rate that was reached",
     sources=(
-        f"{FIO_DOC} (io_submit_mode)",
-        "https://github.com/axboe/fio/issues/333",
+        fio_doc("io_submit_mode"),
+        fio_issue(333),
     ),
     in_job=_in_job,
     options=("rate_process", "rate_iops"),

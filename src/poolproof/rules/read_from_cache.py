@@ -1,7 +1,7 @@
 """Reads that did not reach the disks."""
 
 from poolproof.rules.flow import cold_reads
-from poolproof.rules.model import Case, Findings, Rule, fill, finding
+from poolproof.rules.model import Case, Findings, Rule, fill, finding, zfs_issue
 
 
 def _in_result(case: Case) -> Findings:
@@ -11,21 +11,18 @@ def _in_result(case: Case) -> Findings:
             "notes" if flow.in_order else flow.effect,
             f"fio read {flow.moved}; the disks read {flow.counted_share}: the rest came from RAM, or from blocks that "
             "were never written",
-            fix="fill the whole file first, drop the caches (on ZFS, export and import the pool), then direct=1; or "
-            "set `cold: false` if RAM is meant to be part of the measurement",
         )
 
 
 RULE = Rule(
-    id="read-from-cache",
     title="The disks read less than fio did",
     wrong="Some bytes that fio read came from a cache, from holes or from unwritten extents: the result measures RAM.",
-    shows="In the counters: the disks read less than 85 % of what fio read in the same time; under 50 % is proof, 85 "
-    "to 95 % is a note. If the target compresses and the job uses compressible data, proportionally fewer bytes are "
-    "expected from the disks.",
+    shows="In the counters: the disks read less than 85 % of what fio read; under 50 % is proof, 85 to 95 % is a note. "
+    "If the target compresses and the job's data is compressible, proportionally fewer bytes are expected.",
     error="Too high, 2 to more than 100 times. Measured: the disks read 2.4 %, 25 % and 0.1 % of what fio read.",
-    fix="Use a filled file larger than RAM, dropped caches, and direct=1 if the file system honours it.",
-    sources=("measured cases L01, L04, L07, L09", "https://github.com/openzfs/zfs/issues/6040"),
+    fix="fill the whole file first, drop the caches (on ZFS, export and import the pool), then direct=1; or set `cold: "
+    "false` if RAM is meant to be part of the measurement",
+    sources=("measured cases L01, L04, L07, L09", zfs_issue(6040)),
     in_result=_in_result,
     prepare=fill("512m"),
     commands="fio --rw=read --bs=1m --size=512m --invalidate=0",

@@ -3,7 +3,7 @@
 from poolproof.evidence.model import Account
 from poolproof.load.model import LoadPart
 from poolproof.rules.flow import account
-from poolproof.rules.model import Case, Findings, Rule, fill, notes
+from poolproof.rules.model import Case, Findings, Rule, fill, notes, zfs_issue
 from poolproof.rules.path import is_zfs
 from poolproof.units import format_size
 
@@ -22,7 +22,7 @@ def _is_partial(job: LoadPart, unit: int) -> bool:
 
 def _in_job(case: Case) -> Findings:
     unit = _unit(case)
-    for job in case.load.parts:
+    for job in case.jobs:
         if job.may_use_page_cache and _is_partial(job, unit) and not job.commits_each_write:
             yield notes(
                 f"{case.who([job])} uses blocks of {format_size(job.block_bytes)}, but the file system works in units "
@@ -37,7 +37,7 @@ def _in_result(case: Case) -> Findings:
     if found is None:
         return
     ratio, read = found.read_ratio, format_size(found.leaf_read_bytes)
-    if ratio is not None and ratio > 2 and any(job.is_random for job in case.load.parts):
+    if ratio is not None and ratio > 2 and any(job.is_random for job in case.jobs):
         yield notes(
             f"fio read {format_size(found.fio_read_bytes)} at random offsets; the disks read {read}, {ratio:.2g} times "
             "as much: each I/O read a whole record",
@@ -52,24 +52,22 @@ def _in_result(case: Case) -> Findings:
 
 
 def _reads_to_change(case: Case, found: Account) -> bool:
-    is_partial = any(_is_partial(job, _unit(case)) for job in case.load.parts if job.writes)
+    is_partial = any(_is_partial(job, _unit(case)) for job in case.jobs if job.writes)
     extra = found.leaf_read_bytes - found.idle_read_bytes_per_s * found.window_s
     return is_partial and not found.fio_read_bytes and extra > 0.05 * found.fio_write_bytes > 0
 
 
 RULE = Rule(
-    id="recordsize-mismatch",
     title="I/Os smaller than a record",
     wrong="A file system with 128 KiB records reads a whole record to return 4 KiB of it, and reads it again to change "
     "4 KiB. The result is what an application gets, not what the disks can do.",
-    shows="In a job: random blocks that are smaller than the ZFS record or not a multiple of it; writes that are not "
-    "whole pages. In the counters: the disks read more than twice what fio read, or a job that only writes causes "
-    "reads of more than 5 % of its bytes.",
+    shows="In a job: random blocks that are not whole ZFS records; writes that are not whole pages. In the counters: "
+    "the disks read over 2 × what fio read, or a job that only writes causes reads of over 5 % of its bytes.",
     error="Too low as a measure of the disks, by up to record / bs (32 times for 4 KiB in 128 KiB). Measured: 11,436 "
     "reads for 16 MiB of unaligned writes.",
     fix="to measure the disks, set recordsize or volblocksize to bs; to measure what an application gets, keep it and "
     "report it",
-    sources=("https://github.com/openzfs/zfs/issues/6040", "https://github.com/openzfs/zfs/issues/10830"),
+    sources=(zfs_issue(6040), zfs_issue(10830)),
     in_job=_in_job,
     options=("bs", "bsrange", "bssplit", "bs_unaligned"),
     in_result=_in_result,

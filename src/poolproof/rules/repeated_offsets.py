@@ -2,12 +2,12 @@
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.flow import lost_reads
-from poolproof.rules.model import FIO_DOC, Case, Findings, Rule, finding, suspects
+from poolproof.rules.model import Case, Findings, Rule, finding, fio_doc, suspects
 from poolproof.rules.path import is_fuse, is_zfs, may_end_in_ram
 
 
 def _repeating(case: Case) -> list[LoadPart]:
-    readers = [job for job in case.load.parts if job.reads and job.is_random and job.repeats_offsets]
+    readers = [job for job in case.jobs if job.reads and job.is_random and job.repeats_offsets]
     return [job for job in readers if may_end_in_ram(job, case.target)]
 
 
@@ -34,16 +34,13 @@ def _in_result(case: Case) -> Findings:
 
 
 RULE = Rule(
-    id="repeated-offsets",
     title="Every run reads the same random blocks",
-    wrong="With randrepeat=1, the default, the random offsets are the same in each run. If the cache survives between "
-    "runs, the second run is served from RAM.",
+    wrong="randrepeat=1, the default, repeats the random offsets in each run. If the cache survives, RAM serves them.",
     shows="In a job: random reads through memory, randrepeat other than 0, and invalidate=0 or a file system on which "
     "invalidate has no effect. In the counters: the disks read less than fio did.",
-    error="Too high from the second run on. Measured: 133 MB/s, then 2675 MB/s; with randrepeat=0 143 MB/s, then 154 "
-    "MB/s.",
+    error="Too high from the second run on. Measured: 133, then 2675 MB/s; with randrepeat=0 143, then 154 MB/s.",
     fix="drop the caches before each run (and keep the seed for a fair comparison), or set randrepeat=0",
-    sources=("measured cases L07, L08", f"{FIO_DOC} (randrepeat)"),
+    sources=("measured cases L07, L08", fio_doc("randrepeat")),
     in_job=_in_job,
     options=("randrepeat", "invalidate", "rw"),
     fixed_options={"randrepeat": "0"},

@@ -2,7 +2,7 @@
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job
-from poolproof.rules.model import FIO_DOC, Case, Findings, Rule, finding, suspects
+from poolproof.rules.model import Case, Findings, Rule, finding, fio_doc, fio_issue, suspects
 from poolproof.rules.reported import asked_s, moved_bytes, ran_s
 from poolproof.units import format_duration, format_rate, format_size
 
@@ -13,7 +13,7 @@ _LONG_ENOUGH_S = 10.0
 
 def _may_end_early(case: Case) -> list[LoadPart]:
     """Return the jobs that may end early, except those with `steadystate`, which is meant to end a job early."""
-    jobs = [job for job in case.load.parts if job.runtime_s and not job.time_based]
+    jobs = [job for job in case.jobs if job.runtime_s and not job.time_based]
     return [job for job in jobs if "steadystate" not in fio_job(job).options]
 
 
@@ -51,19 +51,17 @@ def _in_result(case: Case) -> Findings:
 
 
 RULE = Rule(
-    id="runtime-without-time-based",
     title="runtime without time_based ends early",
-    wrong="runtime alone is only an upper limit: the job ends as soon as its size is done, after a burst that caches "
-    "and buffers can absorb.",
-    shows="In a job: runtime, no time_based, and a size that takes less than runtime at 2 GB/s (with direct=1, at "
-    "20,000 IOPS per I/O in flight if that is slower). In a result: it ran for less than half of the requested time, "
-    "and for less than 10 s.",
+    wrong="runtime is only an upper limit: the job ends when its size is done, after a burst that caches can absorb.",
+    shows="In a job: runtime, no time_based, and a size that is done sooner at 2 GB/s (with direct=1, at 20,000 IOPS "
+    "per I/O in flight if that is slower). In a result: it ran for less than half the requested time and for under 10 "
+    "s.",
     error="Too high or too low, usually too high: only the burst is measured. Measured: 30 s requested, ran 24 ms.",
     fix="time_based=1, so that the job repeats until runtime is over; or remove runtime",
     sources=(
         "measured case L18",
-        f"{FIO_DOC} (time_based)",
-        "https://github.com/axboe/fio/issues/329",
+        fio_doc("time_based"),
+        fio_issue(329),
     ),
     in_job=_in_job,
     options=("runtime",),

@@ -2,16 +2,14 @@
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job
-from poolproof.rules.model import Case, Findings, Rule, notes
+from poolproof.rules.model import Case, Findings, Rule, fio_issue, notes
 from poolproof.rules.reported import parts
 from poolproof.units import format_count, format_size
 
-_SMALL_BYTES = 16 * 1024
-
 
 def _small(case: Case) -> list[LoadPart]:
-    jobs = [job for job in case.load.parts if job.may_use_page_cache and job.is_sequential]
-    return [job for job in jobs if job.max_block_bytes <= _SMALL_BYTES and not job.commits_each_write]
+    jobs = [job for job in case.jobs if job.may_use_page_cache and job.is_sequential]
+    return [job for job in jobs if job.max_block_bytes <= 16 * 1024 and not job.commits_each_write]
 
 
 def _in_job(case: Case) -> Findings:
@@ -27,7 +25,7 @@ def _in_job(case: Case) -> Findings:
 def _in_result(case: Case) -> Findings:
     by_fio = sum(part.figures.ios or 0 for part in parts(case.outcome))
     by_leaves = sum(leaf.read_ios + leaf.write_ios for leaf in case.leaves)
-    if by_leaves and by_leaves < 0.5 * by_fio and len(_small(case)) == len(case.load.parts):
+    if by_leaves and by_leaves < 0.5 * by_fio and len(_small(case)) == len(case.jobs):
         yield notes(
             f"fio did {format_count(by_fio)} I/Os, the disks did {format_count(by_leaves)} requests: the kernel merged "
             "them. The bandwidth is valid, the IOPS are not",
@@ -36,7 +34,6 @@ def _in_result(case: Case) -> Findings:
 
 
 RULE = Rule(
-    id="sequential-iops",
     title="IOPS of merged requests",
     wrong="Readahead, writeback and the block layer merge small sequential I/Os. fio's IOPS then count calls to the "
     "kernel, not requests to the disk; an upper layer can even look faster than the disk.",
@@ -44,7 +41,7 @@ RULE = Rule(
     "did less than half as many requests as fio did I/Os.",
     error="IOPS are too high; the bandwidth is right. Measured: 65,536 reads by fio, 74 by the disk.",
     fix="report bytes per second for sequential I/O; use randread or randwrite for IOPS",
-    sources=("https://github.com/axboe/fio/issues/41", "https://github.com/longhorn/longhorn/issues/7905"),
+    sources=(fio_issue(41), "https://github.com/longhorn/longhorn/issues/7905"),
     in_job=_in_job,
     options=("bs", "bsrange", "bssplit", "rw"),
     in_result=_in_result,

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from poolproof.load.model import Load, LoadPart
 from poolproof.rules.fio_job import fio_job
 from poolproof.rules.flow import Flow, lost_reads, lost_writes
-from poolproof.rules.model import FIO_DOC, Case, Changes, Findings, Rule, finding
+from poolproof.rules.model import Case, Changes, Findings, Rule, finding, fio_doc
 from poolproof.rules.path import all_go_past_ram, may_end_in_ram
 from poolproof.units import canonical_size
 
@@ -15,7 +15,7 @@ _MOST_PARTS = 100
 
 def _fix(case: Case) -> str:
     """Return the two possible fixes, with sizes if all sections have the same size."""
-    sizes = {job.size_bytes for job in case.load.parts}
+    sizes = {job.size_bytes for job in case.jobs}
     size, fix = next(iter(sizes)), "directory= instead of filename= (a file per job), or offset_increment="
     if len(sizes) > 1 or size is None or size < case.load.sharers:
         return f"{fix} so that each job has its own part"
@@ -105,18 +105,16 @@ def _fixed_options(_case: Case, job: LoadPart) -> Changes:
 
 
 RULE = Rule(
-    id="shared-file-numjobs",
     title="Several jobs share one file",
     wrong="numjobs (or several sections) with one filename: every clone starts at the same byte, so the first one uses "
     "the disk and the others use RAM. fio adds them all up.",
     shows="In a job: clones that access the same bytes, without offset_increment, not known to bypass memory. In the "
     "counters: the disks moved about 1/numjobs of what fio did.",
-    error="Too high, by up to a factor of numjobs. Measured: 6 times with 8 writers, 4.0 times with 4 readers. With "
-    "direct=1 on ext4 no bytes are lost.",
+    error="Too high, up to × numjobs. Measured: × 6 with 8 writers, × 4.0 with 4 readers; none with direct=1 on ext4.",
     fix="directory= so that each job has its own file, or size=X/numjobs with offset_increment=X/numjobs.",
     sources=(
         "measured cases L02, L03, L04",
-        f"{FIO_DOC} (offset_increment)",
+        fio_doc("offset_increment"),
     ),
     in_job=_in_job,
     options=("numjobs", "filename"),

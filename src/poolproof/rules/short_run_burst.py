@@ -2,7 +2,7 @@
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job
-from poolproof.rules.model import FIO_DOC, Case, Changes, Findings, Rule, notes
+from poolproof.rules.model import Case, Changes, Findings, Rule, fio_doc, notes
 from poolproof.units import format_size
 
 _LONG_S = 60.0
@@ -10,7 +10,7 @@ _LONG_S = 60.0
 
 def _in_job(case: Case) -> Findings:
     limit = case.target.dirty_limit_bytes if case.target else None
-    jobs = [job for job in case.load.parts if _is_burst(job, limit)]
+    jobs = [job for job in case.jobs if _is_burst(job, limit)]
     if case.outcome is None and jobs:
         buffered = f" (the kernel accepts {format_size(limit)} of dirty data before a writer waits)" if limit else ""
         yield notes(
@@ -34,18 +34,15 @@ def _fixed_options(_case: Case, job: LoadPart) -> Changes:
 
 
 RULE = Rule(
-    id="short-run-burst",
     title="A burst, not a sustained rate",
     wrong="The first seconds of writing fill dirty memory, the open transaction group of ZFS (5 s), a drive's SLC "
     "cache, a controller's memory or a cloud volume's burst credits. The sustained rate comes after that.",
-    shows="In a job: writes without ramp_time, for less than 60 s, or of less than twice the dirty limit. In a result, "
-    "the rule `unstable` detects the drop.",
+    shows="In a job: writes without ramp_time, for under 60 s or of under twice the dirty limit. See also `unstable`.",
     error="Too high, by a factor of 1.5 to 10.",
     fix="ramp_time=15 and runtime=60 with time_based=1, or steadystate=iops_slope:1% with ss_dur=60",
-    sources=("man zfs.4 (zfs_txg_timeout)", f"{FIO_DOC} (steadystate)"),
+    sources=("man zfs.4 (zfs_txg_timeout)", fio_doc("steadystate")),
     in_job=_in_job,
     options=("runtime", "io_size", "size", "rw"),
     fixed_options=_fixed_options,
-    commands="for seconds in 2 30; do fio --rw=write --bs=1m --size=4g --time_based --runtime=$seconds --end_fsync=1; "
-    "done",
+    commands="for s in 2 30; do fio --rw=write --bs=1m --size=4g --time_based --runtime=$s --end_fsync=1; done",
 )

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job
-from poolproof.rules.model import Case, Changes, Findings, Rule, fill, suspects
+from poolproof.rules.model import Case, Changes, Findings, Rule, fill, fio_issue, suspects, zfs_issue
 from poolproof.rules.path import goes_past_ram, is_zfs, may_end_in_ram
 from poolproof.units import canonical_size, format_size
 
@@ -27,7 +27,7 @@ def _twice(cache_bytes: int) -> str:
 
 def _in_job(case: Case) -> Findings:
     (cache_bytes, name), unique = _cache(case), case.load.unique_bytes
-    readers = [job for job in case.load.parts if job.reads and may_end_in_ram(job, case.target)]
+    readers = [job for job in case.jobs if job.reads and may_end_in_ram(job, case.target)]
     if case.cold and readers and unique is not None and unique < 2 * cache_bytes:
         yield suspects(
             f"{case.who(readers)} reads {format_size(unique)} through memory, and {name} is "
@@ -49,7 +49,6 @@ def _fixed_options(case: Case, job: LoadPart) -> Changes:
 
 
 RULE = Rule(
-    id="size-below-cache",
     title="The test file fits in memory",
     wrong="The files are smaller than the memory that caches them, so a read may never reach a disk.",
     shows="In a job: all jobs together can access fewer bytes than twice RAM (ZFS: twice zfs_arc_max), and the reads "
@@ -58,10 +57,10 @@ RULE = Rule(
     fix="Use files of twice RAM, or limit zfs_arc_max, or use direct=1 if it is honoured. primarycache=metadata is not "
     "neutral: it also disables prefetch.",
     sources=(
-        "https://github.com/openzfs/zfs/issues/6040",
-        "https://github.com/axboe/fio/issues/383",
-        "https://github.com/axboe/fio/issues/470",
-        "https://github.com/openzfs/zfs/issues/9375",
+        zfs_issue(6040),
+        fio_issue(383),
+        fio_issue(470),
+        zfs_issue(9375),
     ),
     in_job=_in_job,
     options=("size", "filesize", "direct", "buffered"),

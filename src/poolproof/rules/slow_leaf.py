@@ -7,7 +7,6 @@ from poolproof.rules.model import Case, Findings, Rule, notes
 from poolproof.units import format_duration
 
 _BUSY = 0.7
-_FEWEST_IOS = 20
 
 
 def _in_result(case: Case) -> Findings:
@@ -35,7 +34,7 @@ def _had_equal_work(leaf: LeafUse, peers: Sequence[LeafUse]) -> bool:
     A disk that is busy because it alone had work is not a slow disk.
     """
     mean = sum(_bytes(peer) for peer in peers) / len(peers)
-    return leaf.read_ios + leaf.write_ios >= _FEWEST_IOS and mean >= 0.5 * _bytes(leaf)
+    return leaf.read_ios + leaf.write_ios >= 20 and mean >= 0.5 * _bytes(leaf)
 
 
 def _busier(leaf: LeafUse, peers: Sequence[LeafUse]) -> Iterator[str]:
@@ -54,7 +53,6 @@ def _slower(leaf: LeafUse, peers: Sequence[LeafUse]) -> Iterator[str]:
 
 
 RULE = Rule(
-    id="slow-leaf",
     title="One disk limits the layout",
     wrong="A mirror or a stripe is as fast as its slowest disk. One failing disk makes the whole layout look slow.",
     shows="In the counters: a disk was busy at least 70 % of the time and either at least 1.5 times as busy as any "

@@ -4,24 +4,21 @@ from poolproof.rules.model import Case, Findings, Rule, notes
 
 
 def _in_job(case: Case) -> Findings:
-    jobs = [job for job in case.load.parts if job.writes and job.is_random]
+    jobs = [job for job in case.jobs if job.writes and job.is_random]
     if case.target and case.target.zoned and jobs:
         yield notes(
             f"{case.who(jobs)} writes at random on a shingled (SMR) disk: its cache absorbs some tens of GiB at full "
             "speed, and then the disk drops to a few writes a second",
-            fix="write more than 64 GiB at random, and leave the disk idle for hours between runs",
         )
 
 
 RULE = Rule(
-    id="smr",
     title="A shingled disk",
-    wrong="A shingled disk first stores random writes in a cache of about 32 GiB and rewrites its bands later. A short "
-    "test measures only the cache.",
+    wrong="A shingled disk caches about 32 GiB of random writes, and rewrites its bands after a short test is over.",
     shows="Before the run: the job writes at random, and the kernel reports a disk as host-aware or host-managed, or "
     "`--devices` names an `smr`. The kernel cannot identify a drive-managed SMR disk: look up its model.",
     error="Too high, by a factor of up to 80. Observed: 120 writes a second, then 1.5 after 92 minutes.",
-    fix="Test beyond the cache, or use another disk for such a workload.",
+    fix="write more than 64 GiB at random, and leave the disk idle for hours between runs",
     sources=("https://github.com/aicodix/smr",),
     in_job=_in_job,
     options=("rw",),

@@ -1,11 +1,11 @@
 """Syncs that empty the queue."""
 
 from poolproof.load.model import LoadPart
-from poolproof.rules.model import FIO_DOC, Case, Changes, Findings, Rule, notes
+from poolproof.rules.model import Case, Changes, Findings, Rule, fio_doc, notes
 
 
 def _in_job(case: Case) -> Findings:
-    writers = [job for job in case.load.parts if job.writes and job.sync_every and not job.is_synchronous]
+    writers = [job for job in case.jobs if job.writes and job.sync_every and not job.is_synchronous]
     if jobs := [job for job in writers if (job.sync_every or 0) < job.depth]:
         every, depth = jobs[0].sync_every, jobs[0].depth
         often = "after every write" if every == 1 else f"after every {every} writes"
@@ -14,8 +14,6 @@ def _in_job(case: Case) -> Findings:
             f"{case.who(jobs)} syncs {often} at iodepth={depth}: each sync waits until the queue is empty, so at most "
             f"{most} ever in flight",
             weight=40,
-            fix="iodepth=1 with more numjobs, each with its own file, for several committing clients; or sync=dsync at "
-            "that depth",
         )
 
 
@@ -25,14 +23,13 @@ def _fixed_options(_case: Case, job: LoadPart) -> Changes:
 
 
 RULE = Rule(
-    id="sync-at-depth",
     title="A sync empties the queue",
-    wrong="With fsync=N and fdatasync=N, fio empties the queue before each sync. A depth larger than N is never "
-    "reached.",
+    wrong="With fsync=N or fdatasync=N, fio empties the queue before each sync: a larger depth than N is not reached.",
     shows="In a job: an asynchronous engine with iodepth larger than fsync or fdatasync.",
     error="Too low; the reader assumes a depth that was never reached.",
-    fix="iodepth=1 and more jobs.",
-    sources=(f"{FIO_DOC} (fsync)",),
+    fix="iodepth=1 with more numjobs, each with its own file, for several committing clients; or sync=dsync at that "
+    "depth",
+    sources=(fio_doc("fsync"),),
     in_job=_in_job,
     options=("iodepth", "fsync", "fdatasync"),
     fixed_options=_fixed_options,

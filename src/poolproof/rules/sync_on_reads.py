@@ -1,27 +1,25 @@
 """Syncs in a job that only reads."""
 
-from poolproof.rules.model import FIO_DOC, Case, Findings, Rule, notes
+from poolproof.rules.model import Case, Findings, Rule, fio_doc, notes
 
 _OPTIONS = ("sync", "fsync", "fdatasync", "end_fsync", "fsync_on_close", "sync_file_range")
 
 
 def _in_job(case: Case) -> Findings:
-    if jobs := [job for job in case.load.parts if job.reads and not job.writes and job.syncs]:
+    if jobs := [job for job in case.jobs if job.reads and not job.writes and job.syncs]:
         yield notes(
             f"{case.who(jobs)} only reads, but sets sync options: they have no effect on reads",
             weight=15,
-            fix="remove sync, fsync, fdatasync and end_fsync; direct=1 is what makes reads bypass RAM",
         )
 
 
 RULE = Rule(
-    id="sync-on-reads",
     title="Syncs in a job that only reads",
     wrong="sync=1, fsync and end_fsync apply to writes. They have no effect on reads, and do not drop caches.",
     shows="In a job: rw=read or randread together with one of these options.",
     error="None in the result; it may be mistaken for synchronous or uncached reads.",
-    fix="Remove the option, and use direct=1.",
-    sources=(f"{FIO_DOC} (sync)",),
+    fix="remove sync, fsync, fdatasync and end_fsync; direct=1 is what makes reads bypass RAM",
+    sources=(fio_doc("sync"),),
     in_job=_in_job,
     options=_OPTIONS,
     fixed_options={

@@ -1,6 +1,6 @@
 """An SSD whose blocks were trimmed and not written since."""
 
-from poolproof.rules.model import Case, Findings, Rule, notes, suspects
+from poolproof.rules.model import Case, Findings, Rule, notes, suspects, zfs_issue
 
 
 def _is_trimmed(case: Case) -> bool:
@@ -28,16 +28,13 @@ def _in_result(case: Case) -> Findings:
 
 
 RULE = Rule(
-    id="trimmed-ssd",
     title="A fresh or trimmed SSD",
-    wrong="A trimmed SSD returns zeros without accessing its flash, and has free blocks for every write. In normal use "
-    "it has neither advantage.",
-    shows="Before the run: the disks were discarded and not filled since. The counters cannot show it, because the "
-    "requests do reach the drive.",
+    wrong="Until it is filled, a trimmed SSD returns zeros without accessing flash and has free blocks for each write.",
+    shows="Before the run: the disks were trimmed and not filled since. The counters do include reads of such blocks.",
     error="Too high. Observed: 2083 MB/s fresh, 581 MB/s in use.",
     fix="write the whole device (or the whole file) twice sequentially, then continue until the random write rate is "
     "steady",
-    sources=("https://github.com/openzfs/zfs/issues/10856", "https://github.com/spdk/spdk/issues/661"),
+    sources=(zfs_issue(10856), "https://github.com/spdk/spdk/issues/661"),
     in_job=_in_job,
     options=("filename", "directory"),
     in_result=_in_result,

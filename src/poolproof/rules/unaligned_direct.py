@@ -10,14 +10,13 @@ _PAGE = 4096
 
 
 def _in_job(case: Case) -> Findings:
-    jobs = [job for job in case.load.parts if job.direct]
+    jobs = [job for job in case.jobs if job.direct]
     jobs = [job for job in jobs if job.block_bytes % _SECTOR or fio_job(job).flag("bs_unaligned")]
     if case.outcome is None and jobs:
         yield suspects(
             f"{case.who(jobs)} sets direct=1 with blocks of {jobs[0].block_bytes} bytes: direct I/O needs whole "
             f"sectors of at least {_SECTOR} bytes, and most file systems return EINVAL",
             weight=60,
-            fix="bs=4k (note that fio reads `4KiB` as 4000 bytes), or direct=0 with fdatasync=1",
         )
 
 
@@ -30,12 +29,11 @@ def _fixed_options(_case: Case, job: LoadPart) -> Changes:
 
 
 RULE = Rule(
-    id="unaligned-direct",
     title="direct=1 with unaligned blocks",
     wrong="O_DIRECT moves whole sectors. With bs=2300, fio fails, or the file system silently goes through RAM.",
     shows="In a job: direct=1 and a block size that is not a multiple of 512, or bs_unaligned.",
     error="The run fails or is buffered.",
-    fix="Use whole sectors, or no direct=1.",
+    fix="bs=4k (note that fio reads `4KiB` as 4000 bytes), or direct=0 with fdatasync=1",
     sources=("man 2 open (O_DIRECT)",),
     in_job=_in_job,
     options=("bs", "bsrange", "bssplit", "bs_unaligned", "direct"),

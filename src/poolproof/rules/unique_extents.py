@@ -14,7 +14,7 @@ def _in_result(case: Case) -> Findings:
     if case.cold and cold_reads(case) is None:
         yield from _repeated(case, "read", unique)
     # If every write waits until its data is on disk, RAM cannot absorb repeated writes.
-    if writes(case) is None and not all(job.commits_each_write for job in case.load.parts if job.writes):
+    if writes(case) is None and not all(job.commits_each_write for job in case.jobs if job.writes):
         yield from _repeated(case, "write", unique)
 
 
@@ -22,28 +22,23 @@ def _repeated(case: Case, kind: Kind, unique: int) -> Findings:
     moved = moved_bytes(case.outcome, kind)
     if moved is None or moved <= 1.05 * unique:
         return
-    trusted = all(is_direct_on_unknown(job, case.target) for job in case.load.parts)
+    trusted = all(is_direct_on_unknown(job, case.target) for job in case.jobs)
     did, ram = ("read", "serve all but the first pass") if kind == "read" else ("wrote", "absorb repeated writes")
     yield finding(
         "notes" if trusted else "suspects",
         f"fio {did} {format_size(moved)}, but the job can access only {format_size(unique)}: each block "
         f"{moved / unique:.3g} times on average, and RAM can {ram}; there are no counters of what the disks did",
         weight=65,
-        fix="a size of twice RAM and one pass (no time_based), or run it with poolproof, which counts what the disks "
-        "did",
     )
 
 
 RULE = Rule(
-    id="unique-extents",
     title="The same bytes again and again",
-    wrong="The job moved more bytes than it can access, so it repeated blocks. If a cache is in between, only the "
-    "first pass reaches the disk.",
-    shows="In a result without counters: more bytes were moved than all jobs can access. With counters, the byte "
-    "accounting decides instead: one honest run made 16 passes, with a ratio of 1.0. Writes that are committed one by "
-    "one (fsync=1, sync=1) reach the disk in every pass.",
+    wrong="The job moved more bytes than it can access: it repeated blocks, and a cache may have served the repeats.",
+    shows="In a result without counters: more bytes than the jobs can access. Counters decide instead: one honest run "
+    "made 16 passes at a ratio of 1.0. Writes committed one by one (fsync=1, sync=1) always reach the disk.",
     error="Too high, by up to the number of passes. Inflated results had 20 to 135 passes.",
-    fix="Use more data than memory and one pass, or count what the disks do alongside fio.",
+    fix="a size of twice RAM and one pass (no time_based), or run it with poolproof, which counts what the disks did",
     sources=("measured cases L02, L04",),
     in_result=_in_result,
     explains_lost={"read": "in RAM already: the same blocks again", "write": "overwritten in memory"},

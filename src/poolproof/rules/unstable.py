@@ -1,7 +1,7 @@
 """A rate that no single value describes."""
 
 from poolproof.rules.flow import proves
-from poolproof.rules.model import FIO_DOC, Case, Finding, Rule, finding
+from poolproof.rules.model import Case, Finding, Rule, finding, fio_doc
 from poolproof.rules.reported import ReportedDirection, each_part
 from poolproof.units import format_rate
 
@@ -22,20 +22,17 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
         f"the {part.kind} rate has a standard deviation of {100 * (deviation / mean):.0f} % of its mean of "
         f"{format_rate(mean)}{span} ({figures.samples} samples): no single value describes it",
         weight=40,
-        fix="ramp_time=15, a longer runtime, or steadystate=iops_slope:1% with ss_dur=60; check the rate over time",
     )
 
 
 RULE = Rule(
-    id="unstable",
     title="The rate is not steady",
-    wrong="The mean of a fast and a slow period describes neither: caches filled up, a transaction group closed, a "
-    "drive got hot.",
+    wrong="The mean of a fast and a slow period describes neither: a cache is full, a txg closes, a drive gets hot.",
     shows="In a result with at least 10 samples: the standard deviation is over 30 % of the mean. Over 100 %, without "
     "counters that prove the bytes, the result is suspect.",
     error="Too high or too low. Inflated results had 120 to 190 %.",
-    fix="Use a ramp and a longer run; report the rate over time.",
-    sources=(f"{FIO_DOC} (steadystate)",),
+    fix="ramp_time=15, a longer runtime, or steadystate=iops_slope:1% with ss_dur=60; check the rate over time",
+    sources=(fio_doc("steadystate"),),
     in_result=each_part(_in_part),
     commands="fio --rw=write --bs=1m --size=4g --time_based --runtime=30",
 )

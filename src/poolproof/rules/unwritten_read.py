@@ -1,7 +1,7 @@
 """Reads of blocks that are on no disk: holes, unwritten extents, fresh volumes."""
 
 from poolproof.rules.flow import compresses, lost_reads
-from poolproof.rules.model import Case, Findings, Rule, finding, suspects
+from poolproof.rules.model import Case, Findings, Rule, finding, fio_issue, suspects
 from poolproof.rules.path import all_go_past_ram
 from poolproof.units import format_size
 
@@ -43,19 +43,17 @@ def _in_result(case: Case) -> Findings:
 
 
 RULE = Rule(
-    id="unwritten-read",
     title="Reading what was never written",
     wrong="The file has its full size but not all of its data: it was created by truncate or fallocate, by an earlier "
     "write job that stopped at its runtime (fio reserves the full size first), or it is on a fresh zvol or thin "
     "volume. Such reads return zeros without reading a disk.",
-    shows="Before the run: holes or unwritten extents in the files. In the counters: the disks read less than fio did "
-    "although direct=1 bypassed RAM.",
+    shows="Before the run: holes or unwritten extents. In the counters: too few reads, although direct=1 bypassed RAM.",
     error="Too high, 10 to 100 times. Measured: 2636 MB/s by fio, 64 MB/s by the disk.",
     fix="fill the whole file first, with a separate job without runtime: rw=write bs=1m refill_buffers=1 end_fsync=1, "
     "same filename and size; check with `filefrag -v FILE` that no extent is `unwritten`",
     sources=(
         "measured case L01",
-        "https://github.com/axboe/fio/issues/719",
+        fio_issue(719),
         "https://github.com/hpc/ior/issues/261",
         "https://github.com/spdk/spdk/issues/661",
     ),

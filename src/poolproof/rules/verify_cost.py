@@ -1,28 +1,26 @@
 """Verification in a speed test."""
 
 from poolproof.rules.fio_job import fio_job
-from poolproof.rules.model import FIO_DOC, Case, Findings, Rule, notes
+from poolproof.rules.model import Case, Findings, Rule, fio_doc, notes
 
 
 def _in_job(case: Case) -> Findings:
-    if jobs := [job for job in case.load.parts if job.verifies and job.writes]:
+    if jobs := [job for job in case.jobs if job.verifies and job.writes]:
         yield notes(
             f"{case.who(jobs)} has verify={fio_job(jobs[0]).text('verify')}: fio spends processor time on checksums "
             "and reads back everything that it wrote",
             weight=30,
-            fix="use verify only in a correctness test; measure speed without it",
         )
 
 
 RULE = Rule(
-    id="verify-cost",
     title="Verifying while measuring",
-    wrong="verify refills each buffer, computes checksums, and adds a phase of reads, whose results appear next to "
-    "those of the writes.",
+    wrong="verify refills buffers, computes checksums and adds reads, whose results are shown next to those of the "
+    "writes.",
     shows="In a job: verify is set, and the job writes.",
     error="Too low, and the result contains reads that nobody requested.",
-    fix="Make two runs: one for speed, one for correctness.",
-    sources=(f"{FIO_DOC} (verify)",),
+    fix="use verify only in a correctness test; measure speed without it",
+    sources=(fio_doc("verify"),),
     in_job=_in_job,
     options=("verify",),
     cleared_by_byte_count=False,

@@ -24,7 +24,6 @@ def _finding(case: Case, effect: Effect) -> Findings:
 
 
 RULE = Rule(
-    id="volatile-target",
     title="The target is RAM",
     wrong="tmpfs, ramfs, brd and zram are memory. Current kernels accept O_DIRECT on tmpfs, so fio shows no error.",
     shows="Before the run: the file system of the target is one of these.",

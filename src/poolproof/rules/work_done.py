@@ -49,7 +49,7 @@ def _is_idle(job: PartOutcome) -> bool:
 
 
 def _time_done(case: Case) -> Findings:
-    ran, asked, jobs = ran_s(case.outcome), asked_s(case), case.load.parts
+    ran, asked, jobs = ran_s(case.outcome), asked_s(case), case.jobs
     if ran is None:
         return
     endless = jobs and all(job.time_based and "steadystate" not in fio_job(job).options for job in jobs)
@@ -94,7 +94,7 @@ def _moved_bytes(outcome: Outcome) -> int | None:
 def _asked_bytes(case: Case) -> int | None:
     """Return the bytes that the jobs move before they end; None if something else ends them or a size is unknown."""
     total = 0
-    for job in case.load.parts:
+    for job in case.jobs:
         size = job.io_size_bytes or job.size_bytes
         if size is None or _UNCOUNTED & fio_job(job).options.keys():
             return None
@@ -103,7 +103,6 @@ def _asked_bytes(case: Case) -> int | None:
 
 
 RULE = Rule(
-    id="work-done",
     title="The run did not do its work",
     wrong="fio ended with an error, moved nothing, stopped too early, or moved fewer bytes than requested. It still "
     "prints a result, but that result describes a different test.",

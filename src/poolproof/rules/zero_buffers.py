@@ -2,11 +2,11 @@
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.flow import compresses, lost_writes
-from poolproof.rules.model import FIO_DOC, Case, Findings, Rule, finding
+from poolproof.rules.model import Case, Findings, Rule, finding, fio_doc
 
 
 def _writers(case: Case) -> list[LoadPart]:
-    return [job for job in case.load.parts if job.writes and job.zero_buffers]
+    return [job for job in case.jobs if job.writes and job.zero_buffers]
 
 
 def _in_job(case: Case) -> Findings:
@@ -33,14 +33,13 @@ def _in_result(case: Case) -> Findings:
 
 
 RULE = Rule(
-    id="zero-buffers",
     title="Only zeros are written",
     wrong="Zeros compress to almost nothing, and ZFS, thin volumes and some drives do not store them at all.",
-    shows="In a job: zero_buffers or buffer_pattern=0. In the counters: after the final flush, the disks have written "
-    "less than fio did.",
+    shows="In a job: zero_buffers or buffer_pattern=0. In the counters: after the flush, less than fio wrote has "
+    "arrived.",
     error="Too high. Measured: 250 times with lz4; with zstd on btrfs, 256 MiB became 8 MiB.",
     fix="refill_buffers=1 instead of zero_buffers or buffer_pattern=0",
-    sources=(f"{FIO_DOC} (zero_buffers)",),
+    sources=(fio_doc("zero_buffers"),),
     in_job=_in_job,
     options=("zero_buffers", "buffer_pattern"),
     fixed_options={"zero_buffers": None, "buffer_pattern": None, "refill_buffers": "1"},

@@ -4,21 +4,9 @@ import re
 from collections.abc import Iterator
 
 from poolproof.load.model import LoadPart
-from poolproof.rules.flow import (
-    proves,
-)
-from poolproof.rules.model import (
-    Case,
-    Changes,
-    Findings,
-    Rule,
-    fill,
-    finding,
-    suspects,
-)
-from poolproof.rules.path import (
-    is_zfs,
-)
+from poolproof.rules.flow import proves
+from poolproof.rules.model import Case, Changes, Findings, Rule, fill, finding, suspects
+from poolproof.rules.path import is_zfs
 from poolproof.units import format_size
 
 _FIRST = (2, 3)
@@ -45,7 +33,7 @@ def _reasons(case: Case, job: LoadPart) -> Iterator[str]:
 def _in_job(case: Case) -> Findings:
     if not is_zfs(case.target) or not (case.cold or case.load.writes):
         return
-    for job in case.load.parts:
+    for job in case.jobs:
         for reason in _reasons(case, job) if job.direct else ():
             yield suspects(
                 f"{case.who([job])} sets direct=1 on ZFS, but {reason}: the I/O goes through the ARC", weight=70
@@ -58,7 +46,7 @@ def _in_result(case: Case) -> Findings:
         return
     read, expected = (
         use.direct_read_bytes + use.arc_read_bytes,
-        any(job.direct and job.reads for job in case.load.parts),
+        any(job.direct and job.reads for job in case.jobs),
     )
     if read and case.cold and expected and use.direct_read_bytes < 0.95 * read:
         yield finding(
@@ -76,7 +64,6 @@ def _fixed_options(case: Case, job: LoadPart) -> Changes:
 
 
 RULE = Rule(
-    id="zfs-direct-ignored",
     title="direct=1 that ZFS does not honour",
     wrong="Up to 2.2, ZFS accepts O_DIRECT but ignores it. From 2.3 on, it honours it on datasets for aligned I/O, "
     "never on zvols; writes smaller than a record go through the ARC.",

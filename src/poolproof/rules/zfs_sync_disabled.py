@@ -4,24 +4,22 @@ from poolproof.rules.model import Case, Findings, Rule, suspects
 
 
 def _in_job(case: Case) -> Findings:
-    jobs = [job for job in case.load.parts if job.writes and job.syncs]
+    jobs = [job for job in case.jobs if job.writes and job.syncs]
     if jobs and case.zfs and case.zfs.sync == "disabled":
         yield suspects(
             f"{case.who(jobs)} syncs, but the dataset has sync=disabled: a sync returns at once, and a power failure "
             "loses up to 5 s of data",
             weight=80,
-            fix="zfs set sync=standard DATASET",
         )
 
 
 RULE = Rule(
-    id="zfs-sync-disabled",
     title="sync=disabled on ZFS",
     wrong="With sync=disabled, ZFS acknowledges fsync and O_SYNC at once and writes when the transaction group closes. "
     "The commit latency is that of a call that does nothing; a log device looks infinitely fast.",
     shows="In a job: it syncs, and the dataset has sync=disabled.",
     error="Commit latency is too low by orders of magnitude.",
-    fix="zfs set sync=standard, or state sync=disabled with the result.",
+    fix="zfs set sync=standard DATASET",
     sources=("man zfsprops (sync)",),
     in_job=_in_job,
     options=("sync", "fsync", "fdatasync", "end_fsync"),

@@ -44,7 +44,6 @@ def _in_result(case: Case) -> Findings:
 
 
 RULE = Rule(
-    id="toy-retries",
     title="The driver repeats requests",
     wrong="A repeated request counts twice.",
     shows="In the counters: retries grew.",

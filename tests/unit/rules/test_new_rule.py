@@ -36,7 +36,6 @@ def _in_result(case: Case) -> Findings:
 
 
 RULE = Rule(
-    id="toy-rule",
     title="A depth of seven",
     wrong="Seven is too many.",
     shows="In a job: iodepth=7.",
