@@ -81,10 +81,13 @@ class LoadGenerator(Protocol):
     """The programs that a host needs."""
 
     load_file: str
-    """The file of a trial that keeps the load as the generator read it, `job.fio`."""
+    """The name of the file in which a trial saves the load as the generator read it, `job.fio`."""
 
     report_file: str
-    """The file of a trial that keeps the generator's last complete report, `fio.json`."""
+    """The name of the file in which a trial saves the last complete report, `fio.json`.
+
+    An audit of the run recognizes the generator by these two names, so no two generators may share them.
+    """
 
     def version(self, host: Host) -> str:
         """Return the program's name and release. Raises FioError if it is missing or too old."""
@@ -111,7 +114,10 @@ class LoadGenerator(Protocol):
         """Return the option by which a part may change files that it only reads; empty if there is none."""
 
     def text(self, load: Load) -> str:
-        """Return the load as a person reads it: what `load_file` keeps."""
+        """Return the load as a person reads it: the content of `load_file`."""
+
+    def read_back(self, text: str) -> Load:
+        """Return the load in a saved `load_file`, to audit its run again."""
 
     def in_directory(self, load: Load, directory: str) -> Load:
         """Return the load with its files in a directory of the host."""

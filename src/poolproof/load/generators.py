@@ -4,6 +4,7 @@ import functools
 import importlib
 import pkgutil
 from collections.abc import Mapping
+from pathlib import Path
 
 from poolproof import load
 from poolproof.campaign.model import Workload
@@ -48,3 +49,16 @@ def described(name: str, options: Mapping[str, str]) -> LoadPart:
 def generator_of(load: Load) -> LoadGenerator:
     """Return the generator that prepared a load."""
     return all_generators()[load.generator]
+
+
+def generator_of_trial(directory: Path) -> LoadGenerator | None:
+    """Return the generator whose load and report were saved in the directory of a trial; None if there are none."""
+    for generator in all_generators().values():
+        if all((directory / name).is_file() for name in (generator.load_file, generator.report_file)):
+            return generator
+    return None
+
+
+def generator_versions(versions: Mapping[str, str]) -> list[str]:
+    """Return the versions of generators among those that a run recorded by program."""
+    return [versions[name] for name in all_generators() if name in versions]

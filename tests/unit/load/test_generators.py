@@ -65,6 +65,14 @@ def test_a_second_generator_is_one_folder(tmp_path: Path) -> None:
     ]  # fmt: skip
     completed = process.run(argv, timeout_s=_LIMIT_S, check=False)
     assert completed.returncode == 0, completed.stderr
+    _check_saved(run)
+    audit = [sys.executable, "-c", _RUN, str(_MORE), "audit", str(run), "--json"]
+    (audited,) = json.loads(process.run(audit, timeout_s=_LIMIT_S, check=False).stdout)
+    assert (audited["verdict"], audited["known"]) == (audited["verdict_then"], [])
+    assert audited["figures"]["write"]["iops"] > 0 and audited["rerun"] is None
+
+
+def _check_saved(run: Path) -> None:
     record = json.loads((run / "run.json").read_text())
     assert record["versions"]["toy"] == "toy-1"
     (trial,) = [json.loads(line) for line in (run / "trials.jsonl").read_text().splitlines()]

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from poolproof.load.fio.job import Job
 from poolproof.load.fio.load import job_of
-from poolproof.load.model import LoadPart
+from poolproof.load.model import DEFAULT_GENERATOR, LoadPart
 from poolproof.rules.catalogue import all_rules
 from poolproof.rules.model import Case, Finding
 
@@ -15,11 +15,12 @@ Options = dict[str, str]
 
 
 def rerun_command(case: Case, findings: Iterable[Finding]) -> str | None:
-    """Return a fio command line with the fixes for the findings; None if there is no job or one has no name."""
-    if not case.load.parts or any(not part.name for part in case.load.parts):
+    """Return a fio command line with the fixes for the findings; None without fio jobs, or if one has no name."""
+    parts = case.load.parts
+    if not parts or case.load.generator != DEFAULT_GENERATOR or any(not part.name for part in parts):
         return None
     rules = {finding.rule for finding in findings}
-    jobs = [Job(part.name, _fixed(case, part, rules)) for part in case.load.parts]
+    jobs = [Job(part.name, _fixed(case, part, rules)) for part in parts]
     shared = _shared(jobs)
     words = [_OUTPUT, *_words(shared)]
     for job in jobs:

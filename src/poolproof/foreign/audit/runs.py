@@ -1,17 +1,13 @@
-"""Judge the trials of a run directory again, from the job, fio's report and the evidence saved with each trial."""
+"""Judge the trials of a run directory again, from the load, the report and the evidence saved with each trial."""
 
 from pathlib import Path
 
-from poolproof.errors import FioError
 from poolproof.foreign.audit.context import target_of
 from poolproof.foreign.audit.estimate import estimate_of
 from poolproof.foreign.audit.model import Audited, AuditedMetrics
 from poolproof.foreign.audit.rerun import rerun_command
 from poolproof.foreign.audit.texts import AuditContext, figures_of
-from poolproof.load.fio.jobfile import read_job_file
-from poolproof.load.fio.json_output import read_json_stream
-from poolproof.load.fio.load import load_of
-from poolproof.load.outcome import Direction, Latency, Outcome
+from poolproof.load.outcome import Direction, Latency
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.model import Trial
 from poolproof.rules.judge import judge
@@ -61,25 +57,18 @@ def _audited(run: RunDirectory, source: str, line: int, trial: Trial, audit_cont
 
 def _case(run: RunDirectory, trial: Trial, audit_context: AuditContext) -> Case | None:
     """Return the case that the trial was judged by; None if the trial did not save all of it."""
-    saved = run.kept_files(trial)
+    saved = run.judged_by(trial)
     if saved is None or saved[2].target is None:
         return None
-    job, report, evidence = saved
+    load, outcome, evidence = saved
     return Case(
-        load=load_of(read_job_file(job).jobs),
-        outcome=_last_report(report),
+        load=load,
+        outcome=outcome,
         evidence=evidence,
         target=target_of(audit_context.context, evidence.target),
         cold=evidence.cold is not False and audit_context.cold,
         asked_s=evidence.asked_s,
     )
-
-
-def _last_report(report: str) -> Outcome | None:
-    try:
-        return next(reversed(read_json_stream(report)), None)
-    except FioError:
-        return None
 
 
 def _as_recorded(source: str, line: int, trial: Trial) -> Audited:

@@ -7,6 +7,7 @@ from poolproof.hosts.base import Host
 from poolproof.load.fio import jobs, run
 from poolproof.load.fio.installed import ask_ahead, fio_version
 from poolproof.load.fio.job import Job, render
+from poolproof.load.fio.jobfile import read_job_file
 from poolproof.load.fio.json_output import read_json_stream
 from poolproof.load.fio.load import job_of, jobs_of, load_of, part_of
 from poolproof.load.fio.option_names import canonical
@@ -51,6 +52,9 @@ class Fio:
 
     def text(self, load: Load) -> str:
         return render(jobs_of(load))
+
+    def read_back(self, text: str) -> Load:
+        return load_of(read_job_file(text).jobs)
 
     def in_directory(self, load: Load, directory: str) -> Load:
         return load_of(jobs.placed(jobs_of(load), directory))

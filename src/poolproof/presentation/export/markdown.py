@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from poolproof.load.generators import generator_versions
 from poolproof.metrics import metric_of
 from poolproof.presentation.export.rows import ExportRow, ExportTable
 from poolproof.presentation.terminal.limited import share_text
@@ -131,7 +132,7 @@ def _legend(table: ExportTable) -> str:
 def _made(table: ExportTable) -> str:
     record = table.record
     facts = [record.facts.get(name, "") for name in ("kernel", "distribution")]
-    words = [f"poolproof {record.poolproof}", record.versions.get("fio", ""), *facts, record.begun_at[:10]]
+    words = [f"poolproof {record.poolproof}", *generator_versions(record.versions), *facts, record.begun_at[:10]]
     made = "Imported by" if record.imported else "Measured by"
     return f"{made} " + _text(", ".join(word for word in words if word))
 

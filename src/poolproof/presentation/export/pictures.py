@@ -7,7 +7,7 @@ from typing import Any
 
 from poolproof.campaign.model import Workload
 from poolproof.campaign.names import slug
-from poolproof.load.generators import described
+from poolproof.load.generators import described, generator_versions
 from poolproof.metrics import COMPARABLE, MetricId
 from poolproof.presentation.charts import theme as look
 from poolproof.presentation.charts.axis_positions import AxisPosition, places
@@ -149,7 +149,7 @@ def _title(run: LoadedRun, what: str, points: Sequence[CurvePoint | FigurePoint]
 
 def _headed(run: LoadedRun, what: str, how_to_read: str) -> dict[str, object]:
     record = run.record
-    made = [f"poolproof {record.poolproof}", record.versions.get("fio", ""), record.facts.get("kernel", "")]
+    made = [f"poolproof {record.poolproof}", *generator_versions(record.versions), record.facts.get("kernel", "")]
     made_by = ", ".join(part for part in (*made, record.begun_at[:10]) if part)
     return {
         "text": f"{run.campaign.name}: {what}",

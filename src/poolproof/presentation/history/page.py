@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from poolproof.errors import RunError
+from poolproof.load.generators import generator_versions
 from poolproof.metrics import metric_of
 from poolproof.presentation.charts import theme as look
 from poolproof.presentation.charts.history import history
@@ -78,7 +79,7 @@ def _data(runs: Sequence[NamedRun], series: Sequence[CellHistory]) -> dict[str, 
 
 def _run(named: NamedRun, changed: Sequence[str]) -> dict[str, Any]:
     record = named.run.record
-    versions = [f"poolproof {record.poolproof}", record.versions.get("fio", ""), record.facts.get("kernel", "")]
+    versions = [f"poolproof {record.poolproof}", *generator_versions(record.versions), record.facts.get("kernel", "")]
     versions += [f"OpenZFS {record.lab.zfs}"] if record.lab else []
     return {
         "name": named.name,

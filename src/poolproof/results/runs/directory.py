@@ -12,6 +12,9 @@ from urllib.parse import quote
 import msgspec
 
 from poolproof.errors import RunError
+from poolproof.load.generators import generator_of_trial
+from poolproof.load.model import Load
+from poolproof.load.outcome import Outcome
 from poolproof.results.runs.files import append_line, decode, sync_directory, whole_lines, write_together, write_whole
 from poolproof.results.runs.model import SCHEMA, RunRecord, Trial, TrialEvidence
 
@@ -129,20 +132,20 @@ class RunDirectory:
         """Replace all trials of the run. They are on disk when this returns."""
         write_whole(self._trials_path, b"".join(msgspec.json.encode(trial) + b"\n" for trial in trials))
 
-    def kept_files(self, trial: Trial) -> tuple[str, str, TrialEvidence] | None:
-        """The job, fio's whole report and what else the trial was judged by; None where one of them was not written.
+    def judged_by(self, trial: Trial) -> tuple[Load, Outcome | None, TrialEvidence] | None:
+        """Return the load, the last outcome and the evidence that a trial was judged by; None if one was not saved.
 
-        Raises:
-            RunError: what was kept is damaged.
+        Raises RunError if the evidence is damaged.
         """
         path = self.trial_path(trial.layout, trial.workload, trial.number)
-        texts = [path / name for name in ("job.fio", "fio.json")]
-        evidence = path / "evidence.json"
-        if not all(each.is_file() for each in (*texts, evidence)):
+        evidence, generator = path / "evidence.json", generator_of_trial(path)
+        if generator is None or not evidence.is_file():
             return None
-        job, report = (each.read_text(encoding="utf-8", errors="replace") for each in texts)
+        files = (path / name for name in (generator.load_file, generator.report_file))
+        load, report = (file.read_text(encoding="utf-8", errors="replace") for file in files)
+        outcome = next(reversed(generator.outcomes(report)), None)
         try:
-            return job, report, msgspec.json.decode(evidence.read_bytes(), type=TrialEvidence)
+            return generator.read_back(load), outcome, msgspec.json.decode(evidence.read_bytes(), type=TrialEvidence)
         except msgspec.DecodeError as error:
             raise RunError(f"{evidence} is damaged: {error}", "remove the file; the trial keeps its verdict") from None
 

@@ -1,6 +1,7 @@
 """A load generator that runs a Python script: it writes one file and syncs it, and prints what it did as JSON."""
 
 import json
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -82,7 +83,11 @@ class Toy:
         return self.name
 
     def text(self, load: Load) -> str:
-        return "".join(f"write {part.size_bytes} bytes to {part.source}\n" for part in load.parts)
+        return "".join(f"{part.name}: write {part.size_bytes} bytes to {part.source}\n" for part in load.parts)
+
+    def read_back(self, text: str) -> Load:
+        name, size, path = re.findall(r"(.*): write (\d+) bytes to (.*)", text)[0]
+        return self.on_device(Load((self.described(name, {"mib": str(int(size) >> 20)}),), self.name), path)
 
     def in_directory(self, load: Load, directory: str) -> Load:
         return self.on_device(load, f"{directory}/toy.data")
