@@ -30,31 +30,43 @@ ANY_MOUNT_FLAGS = words(
 
 @dataclass(frozen=True)
 class Sorted:
-    """The inputs of a stage in order, and its other arguments."""
+    """The inputs of a stage in order, its other arguments, and how many inputs come before each of its other words."""
 
     inputs: tuple[Input, ...]
     rest: tuple[Word | Option, ...]
+    marks: Mapping[str, int]
 
     @property
     def nodes(self) -> tuple[Node, ...]:
         return tuple(node for _, node in self.inputs)
 
 
-def sort(reading: StageReader, word: str) -> Sorted:
+def sort(reading: StageReader, word: str, *, flags: Collection[str] | None = None) -> Sorted:
     """Separate devices and groups from words and options.
+
+    A word is an input if the campaign has a device of that name; with `flags`, if it is not one of them.
 
     Raises:
         CampaignError: there are inputs both to the left of the `|` and after the layer's word.
     """
+
+    def is_flag(text: str) -> bool:
+        return not reading.is_device(text) if flags is None else text in flags
+
     inputs: list[Input] = [(None, reading.below)] if reading.below is not None else []
     rest: list[Word | Option] = []
+    marks: dict[str, int] = {}
     for argument in reading.arguments:
-        if isinstance(argument, Option) or (isinstance(argument, Word) and not reading.is_device(argument.text)):
-            rest.append(argument)
-        else:
-            check_one_place(reading, argument, word)
-            inputs.append((argument, reading.node(argument)))
-    return Sorted(tuple(inputs), tuple(rest))
+        match argument:
+            case Word(text) if is_flag(text):
+                marks.setdefault(text, len(inputs))
+                rest.append(argument)
+            case Option():
+                rest.append(argument)
+            case _:
+                check_one_place(reading, argument, word)
+                inputs.append((argument, reading.node(argument)))
+    return Sorted(tuple(inputs), tuple(rest), marks)
 
 
 def check_one_place(reading: StageReader, argument: Argument, word: str) -> None:
@@ -94,14 +106,25 @@ def one_block(reading: StageReader, word: str) -> tuple[Node, tuple[Word | Optio
     """
     found = sort(reading, word)
     if not found.inputs:
-        stray = next((argument for argument in found.rest if isinstance(argument, Word)), None)
-        if stray is not None:
-            raise reading.mistake(stray, f"{word} needs a device, and `{stray.text}` is not a device of the campaign")
+        for argument in found.rest:
+            if isinstance(argument, Word):
+                message = f"{word} needs a device, and `{argument.text}` is not a device of the campaign"
+                raise reading.mistake(argument, message)
         raise reading.mistake(None, f"{word} needs a device: write `DEVICE | {word}`")
     if len(found.inputs) > 1:
         raise reading.mistake(found.inputs[1][0], f"{word} takes one device; join several with btrfs, zfs, md or lvm")
     check_blocks(reading, found.inputs, word)
     return found.nodes[0], found.rest
+
+
+def first_word(reading: StageReader, word: str, what: str, known: Collection[str], example: str) -> Word:
+    """Return the first argument, a word in `known` (a level, a segment type: `what`)."""
+    first = reading.arguments[0] if reading.arguments else None
+    if isinstance(first, Word) and first.text in known:
+        return first
+    if isinstance(first, Word) and not reading.is_device(first.text):
+        raise unknown(reading, first, f"{what} of {word}", known)
+    raise reading.mistake(first, f"{word} needs a {what} first: {example}")
 
 
 def unknown(reading: StageReader, argument: Word | Option, what: str, known: Collection[str]) -> CampaignError:

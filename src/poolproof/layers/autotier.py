@@ -18,12 +18,10 @@ from decimal import Decimal
 from poolproof.campaign.expression import Argument, Option
 from poolproof.devices.model import Site, Volume
 from poolproof.errors import CommandError
-from poolproof.hosts.base import Host
 from poolproof.layers import arguments
 from poolproof.layers.arguments import Input, words
-from poolproof.layers.base import HealthCheck, Layer, LayerNode, LayerPlan, StageReader
-from poolproof.layers.file_bytes import stored_as_files
-from poolproof.layers.shared_steps import make_mount_point, mount_point
+from poolproof.layers.base import HealthCheck, Layer, LayerNode, LayerPlan, OpenLayer, StageReader
+from poolproof.layers.file_system import make_mount_point, mount_point, stored_as_files
 from poolproof.steps import Step, UndoDaemon, UndoTree, daemon, unmount
 from poolproof.units import format_size, parse_size
 
@@ -52,7 +50,6 @@ _STOP = (
 _SHARE = re.compile(r"(\d+(?:\.\d+)?)%")
 # a row of `autotier status`: name, size, quota, quota in per cent …; widths and units as in release 1.2
 _STATUS_ROW = re.compile(r"^(\S+)\s+[\d.]+\s*\w+\s+([\d.]+)\s*([KMGTPEZY]?)i?B\s+(\d+(?:\.\d+)?)\s*%", re.MULTILINE)
-_ALL_TIERS = "combined"
 _POWERS = " KMGTPEZY"
 
 
@@ -112,13 +109,32 @@ class AutotierLayer(Layer[Autotier]):
 
     def plan(self, spec: Autotier, inputs: Sequence[Volume], site: Site, name: str) -> LayerPlan:
         point = mount_point(site, name)
-        files = _Files.of(point)
+        configuration, state, log, pidfile = _files(point)
+        process = UndoDaemon(pidfile, configuration)
+        # in its own session with output to a file; otherwise we would wait for the daemon to close our pipe
+        argv = ("autotierfs", "-c", configuration, point, "-o", "allow_other,default_permissions")
+        start = ("sh", "-c", _START, point, *daemon(argv, log))
+        note = ("sh", "-c", _NOTE_PROCESS, configuration, pidfile)
+        # unmount, wait until the process has closed its database, and remove its socket for the next start
+        stop = ("sh", "-c", _STOP, point, pidfile, configuration, state)
         return LayerPlan(
-            make=(make_mount_point(point), *_configure(spec, inputs, files)),
-            open=(_start(files, point), _note_process(files)),
-            close=(_stop(files, point),),
+            make=(
+                make_mount_point(point),
+                Step(f"make {state}", ("mkdir", "-p", state), undo=UndoTree(state)),
+                Step(
+                    "write the configuration of autotier",
+                    ("tee", configuration),
+                    stdin=_configuration(spec, inputs, state),
+                    undo=UndoTree(configuration),
+                ),
+            ),
+            open=(
+                Step(f"mount autotier on {point}", start, unmount(point, fuse=True), timeout_s=_LIMIT_S, log=log),
+                Step("note the process of autotierfs", note, process, timeout_s=_LIMIT_S, log=log),
+            ),
+            close=(Step(f"unmount {point}", stop, timeout_s=_LIMIT_S),),
             volume=self.volume(spec, point, inputs),
-            health_check=HealthCheck(f"autotierfs on {point}", ("stat", "--file-system", point), _process(files)),
+            health_check=HealthCheck(f"autotierfs on {point}", ("stat", "--file-system", point), process),
         )
 
     def capacity_bytes(self, spec: Autotier, inputs: Sequence[int]) -> int:
@@ -128,94 +144,33 @@ class AutotierLayer(Layer[Autotier]):
         """New files are written to the first tier, so they must fit there."""
         return inputs[0]
 
-    def stored(
-        self, spec: Autotier, volume: Volume, inputs: Sequence[Volume], total_bytes: int, host: Host
-    ) -> tuple[int, ...]:
-        return stored_as_files(inputs, total_bytes, host)
+    def stored(self, built: OpenLayer[Autotier], total_bytes: int) -> tuple[int, ...]:
+        return stored_as_files(built.inputs, total_bytes, built.host)
 
-    def deviations(self, spec: Autotier, volume: Volume, inputs: Sequence[Volume], host: Host) -> str | None:
+    def deviations(self, built: OpenLayer[Autotier]) -> str | None:
         """Read the quotas back: autotier takes an unreadable quota as 100 %, and a bare 20 as 2000 %."""
+        configuration, *_ = _files(built.volume.path)
         try:
-            status = host.run(
-                ("autotier", "-c", _Files.of(volume.path).configuration, "status"), timeout_s=_LIMIT_S
-            ).stdout
+            status = built.host.run(("autotier", "-c", configuration, "status"), timeout_s=_LIMIT_S).stdout
         except CommandError as error:
             return f"autotier does not report its quotas: {error.message}"
-        wrong = [
-            f"{_section(number)} has {difference}"
-            for number, (asked, found) in enumerate(zip(spec.quotas, reported_quotas(status), strict=False), start=1)
-            if (difference := _difference(asked, found)) is not None
-        ]
+        pairs = zip(built.spec.quotas, reported_quotas(status), strict=False)
+        differences = [_difference(quota, found) for quota, found in pairs]
+        wrong = [f"tier{number} has {text}" for number, text in enumerate(differences, start=1) if text]
         return f"autotier uses other quotas than the layout sets: {'; '.join(wrong)}" if wrong else None
 
 
-@dataclass(frozen=True)
-class _Files:
-    """The files of one mount, next to it: configuration, database and socket, log of the daemon, its process id."""
-
-    configuration: str
-    state: str
-    log: str
-    pidfile: str
-
-    @classmethod
-    def of(cls, point: str) -> "_Files":
-        return cls(*(f"{point}.{kind}" for kind in ("conf", "d", "log", "pid")))
+def _files(point: str) -> tuple[str, ...]:
+    """Return the files of one mount, next to it: configuration, folder of database and socket, log, process id."""
+    return tuple(f"{point}.{kind}" for kind in ("conf", "d", "log", "pid"))
 
 
-def _configure(spec: Autotier, tiers: Sequence[Volume], files: _Files) -> tuple[Step, ...]:
-    named = {key.replace("-", " ").title(): value for key, value in spec.options}
-    lines = ["[Global]", *(f"{key} = {value}" for key, value in named.items()), f"Run Path = {files.state}"]
+def _configuration(spec: Autotier, tiers: Sequence[Volume], state: str) -> str:
+    lines = ["[Global]", *(f"{key.replace('-', ' ').title()} = {value}" for key, value in spec.options)]
+    lines += [f"Run Path = {state}"]
     for number, (tier, quota) in enumerate(zip(tiers, spec.quotas, strict=True), start=1):
-        lines += [f"[{_section(number)}]", f"Path = {tier.path}", f"Quota = {_written(quota)}"]
-    return (
-        Step(f"make {files.state}", ("mkdir", "-p", files.state), undo=UndoTree(files.state)),
-        Step(
-            "write the configuration of autotier",
-            ("tee", files.configuration),
-            stdin="\n".join(lines) + "\n",
-            undo=UndoTree(files.configuration),
-        ),
-    )
-
-
-def _start(files: _Files, point: str) -> Step:
-    """Start it in its own session with output to a file; otherwise we would wait for the daemon to close our pipe."""
-    argv = ("autotierfs", "-c", files.configuration, point, "-o", "allow_other,default_permissions")
-    return Step(
-        f"mount autotier on {point}",
-        ("sh", "-c", _START, point, *daemon(argv, files.log)),
-        undo=unmount(point, fuse=True),
-        timeout_s=_LIMIT_S,
-        log=files.log,
-    )
-
-
-def _note_process(files: _Files) -> Step:
-    return Step(
-        "note the process of autotierfs",
-        ("sh", "-c", _NOTE_PROCESS, files.configuration, files.pidfile),
-        undo=_process(files),
-        timeout_s=_LIMIT_S,
-        log=files.log,
-    )
-
-
-def _process(files: _Files) -> UndoDaemon:
-    return UndoDaemon(files.pidfile, files.configuration)
-
-
-def _stop(files: _Files, point: str) -> Step:
-    """Unmount, wait until the process has closed its database, and remove its socket for the next start."""
-    return Step(
-        f"unmount {point}",
-        ("sh", "-c", _STOP, point, files.pidfile, files.configuration, files.state),
-        timeout_s=_LIMIT_S,
-    )
-
-
-def _section(number: int) -> str:
-    return f"tier{number}"
+        lines += [f"[tier{number}]", f"Path = {tier.path}", f"Quota = {_written(quota)}"]
+    return "\n".join(lines) + "\n"
 
 
 def _written(quota: Quota) -> str:
@@ -236,16 +191,16 @@ def reported_quotas(status: str) -> tuple[ReportedQuota, ...]:
     return tuple(
         ReportedQuota(float(percent), float(size) * 1024.0 ** _POWERS.index(unit or " "))
         for name, size, unit, percent in _STATUS_ROW.findall(status)
-        if name != _ALL_TIERS
+        if name != "combined"
     )
 
 
-def _difference(asked: Quota, found: ReportedQuota) -> str | None:
-    if asked.size_bytes is None:
-        same = abs(found.percent - asked.percent) <= _QUOTA_TOLERANCE_PERCENT
-        return None if same else f"{found.percent:g} % instead of {asked.percent:g} %"
-    same = abs(found.size_bytes - asked.size_bytes) <= _QUOTA_TOLERANCE * asked.size_bytes
-    return None if same else f"{format_size(found.size_bytes)} instead of {format_size(asked.size_bytes)}"
+def _difference(quota: Quota, found: ReportedQuota) -> str | None:
+    if quota.size_bytes is None:
+        same = abs(found.percent - quota.percent) <= _QUOTA_TOLERANCE_PERCENT
+        return None if same else f"{found.percent:g} % instead of {quota.percent:g} %"
+    same = abs(found.size_bytes - quota.size_bytes) <= _QUOTA_TOLERANCE * quota.size_bytes
+    return None if same else f"{format_size(found.size_bytes)} instead of {format_size(quota.size_bytes)}"
 
 
 def _size(reading: StageReader, argument: Argument, text: str) -> str:

@@ -83,11 +83,12 @@ class LayerPlan:
 class WriteBack:
     """How often a layer writes back what it buffers in RAM: after `seconds`, or as soon as `bytes` are dirty.
 
-    `bytes` None: by time only.
+    `bytes` None: by time only. `is_certain`: the layout sets the period, so it is the same on every host.
     """
 
     seconds: float
     bytes: int | None = None
+    is_certain: bool = False
 
     def cycle_s(self, bytes_per_s: float) -> float:
         """Return the seconds of one cycle at that rate of writes."""
@@ -96,22 +97,21 @@ class WriteBack:
         return min(self.seconds, self.bytes / bytes_per_s)
 
 
-@dataclass(frozen=True)
-class WriteBackForecast:
-    """The write-back period that a layer usually has. `is_certain`: the layout sets it, so no host changes it."""
-
-    seconds: float
-    is_certain: bool = False
-
-
 Spec = TypeVar("Spec")
 
 
-class Layer(ABC, Generic[Spec]):
-    """One storage technology. Instances have no state.
+@dataclass(frozen=True)
+class OpenLayer(Generic[Spec]):
+    """A layer that is built and open: its value, what it offers, the volumes below it, and the host that has it."""
 
-    The methods that take a `host` run commands on it; they are called while the layout is built and open.
-    """
+    spec: Spec
+    volume: Volume
+    inputs: Sequence[Volume]
+    host: Host
+
+
+class Layer(ABC, Generic[Spec]):
+    """One storage technology, without state. Methods that take an `OpenLayer` may run commands on its host."""
 
     word: str
     """The layer's word in an expression."""
@@ -218,25 +218,23 @@ class Layer(ABC, Generic[Spec]):
         """
         return min(inputs)
 
-    def stored(
-        self, spec: Spec, volume: Volume, inputs: Sequence[Volume], total_bytes: int, host: Host
-    ) -> tuple[int, ...]:
+    def stored(self, built: OpenLayer[Spec], total_bytes: int) -> tuple[int, ...]:
         """Return the bytes stored on each input when the layer holds `total_bytes` of data.
 
         A layer over one input does not override this: all data is on that input.
         """
-        (_,) = inputs
+        (_,) = built.inputs
         return (total_bytes,)
 
-    def busy_with(self, spec: Spec, volume: Volume, inputs: Sequence[Volume], host: Host) -> str | None:
+    def busy_with(self, built: OpenLayer[Spec]) -> str | None:
         """Return the background work that the layer is doing now (resync, scrub, balance), or None."""
         return None
 
-    def describe(self, spec: Spec, volume: Volume, inputs: Sequence[Volume], host: Host, target: Target) -> Target:
+    def describe(self, built: OpenLayer[Spec], target: Target) -> Target:
         """Return the target of a layout that contains this layer, with the facts that only this layer knows."""
         return target
 
-    def vdevs(self, volume: Volume, host: Host) -> tuple[VdevUse, ...]:
+    def vdevs(self, built: OpenLayer[Spec]) -> tuple[VdevUse, ...]:
         """Return how full each vdev of a pool is; empty if the layer is not a pool."""
         return ()
 
@@ -244,11 +242,11 @@ class Layer(ABC, Generic[Spec]):
         """Return the name under which ZFS counts the I/O of the layer's directory; None if the layer is not a pool."""
         return None
 
-    def write_back(self, spec: Spec, volume: Volume, host: Host) -> WriteBack | None:
+    def write_back(self, built: OpenLayer[Spec]) -> WriteBack | None:
         """Return how often the layer writes back what it buffers, direct I/O included; None if it buffers nothing."""
         return None
 
-    def write_back_forecast(self, spec: Spec) -> WriteBackForecast | None:
+    def write_back_forecast(self, spec: Spec) -> WriteBack | None:
         """Return what `write_back` will usually be, before any host is asked; None if the layer buffers nothing."""
         return None
 
@@ -256,11 +254,11 @@ class Layer(ABC, Generic[Spec]):
         """True if buffered writes wait in the page cache; `inputs` has the same value for each input."""
         return all(inputs)
 
-    def cached_bytes(self, spec: Spec, volume: Volume, host: Host) -> int | None:
+    def cached_bytes(self, built: OpenLayer[Spec]) -> int | None:
         """Return the bytes of data in the layer's own cache (not the page cache); None if this is not known."""
         return 0
 
-    def deviations(self, spec: Spec, volume: Volume, inputs: Sequence[Volume], host: Host) -> str | None:
+    def deviations(self, built: OpenLayer[Spec]) -> str | None:
         """Return what was built differently from what was asked, although no step failed; None if nothing was."""
         return None
 
@@ -315,3 +313,9 @@ def survives(inputs: Sequence[int], losses: int) -> int:
     """
     killing = sorted(count + 1 for count in inputs)
     return sum(killing[: losses + 1]) - 1
+
+
+def stored_by_size(inputs: Sequence[Volume], total_bytes: int) -> list[int]:
+    """Return the share of `total_bytes` on each input, in proportion to their sizes."""
+    sizes = [device.size_bytes or 1 for device in inputs]
+    return [total_bytes * size // sum(sizes) for size in sizes]

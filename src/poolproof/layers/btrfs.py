@@ -7,7 +7,7 @@ mkfs.btrfs). The options of mkfs.btrfs have their long names: `nodesize`, `secto
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from poolproof.campaign.expression import Option, Word
@@ -17,8 +17,8 @@ from poolproof.facts.machine import ProgramVersion
 from poolproof.hosts.base import Host
 from poolproof.layers import arguments
 from poolproof.layers.arguments import ANY_MOUNT_FLAGS, Vocabulary, choose, words
-from poolproof.layers.base import Layer, LayerNode, LayerPlan, StageReader, WriteBack, WriteBackForecast, survives
-from poolproof.layers.shared_steps import close_mount, make_mount_point, mount, mount_point
+from poolproof.layers.base import Layer, LayerNode, LayerPlan, OpenLayer, StageReader, WriteBack, survives
+from poolproof.layers.file_system import mount, mount_point, mounted
 from poolproof.steps import Step
 
 
@@ -93,12 +93,6 @@ class Btrfs:
     def profile(self) -> Profile:
         return _PROFILES[self.data]
 
-    @property
-    def commit_s(self) -> float:
-        """Seconds between two transaction commits."""
-        values = [option.partition("=")[2] for option in self.mount if option.partition("=")[0] == "commit"]
-        return float(values[-1]) if values and values[-1].isdecimal() else _COMMIT_S
-
 
 class BtrfsLayer(Layer[Btrfs]):
     """A copy-on-write file system with RAID profiles of its own."""
@@ -114,9 +108,13 @@ class BtrfsLayer(Layer[Btrfs]):
     smallest_device_bytes = 114 * _MIB
 
     def read(self, reading: StageReader) -> LayerNode:
-        profile, rest = _split_profile(reading)
+        first = reading.arguments[0] if reading.arguments else None
+        profile = first if isinstance(first, Word) and first.text in _PROFILES else None
+        rest = replace(reading, arguments=reading.arguments[1:]) if profile else reading
         found = arguments.sort(rest, self.word)
-        chosen = choose(reading, _checked(reading, found.rest), _WORDS)
+        for argument in found.rest:
+            _check_word(reading, argument)
+        chosen = choose(reading, found.rest, _WORDS)
         name = profile.text if profile else "single"
         _check_count(reading, profile, name, len(found.inputs))
         arguments.check_blocks(reading, found.inputs, self.word)
@@ -128,19 +126,16 @@ class BtrfsLayer(Layer[Btrfs]):
         paths = [device.path for device in inputs]
         # naming every device avoids a scan, which a host without udev would need
         members = [f"device={path}" for path in paths[1:]]
-        return LayerPlan(
-            make=(_format(spec, paths), make_mount_point(point)),
-            open=(mount("btrfs", paths[0], point, [*members, *spec.mount]),),
-            close=(close_mount(point),),
-            volume=self.volume(spec, point, inputs),
-        )
+        mounting = mount("btrfs", paths[0], point, [*members, *spec.mount])
+        return mounted(self.volume(spec, point, inputs), (_format(spec, paths),), mounting)
 
-    def write_back(self, spec: Btrfs, volume: Volume, host: Host) -> WriteBack | None:
+    def write_back(self, built: OpenLayer[Btrfs]) -> WriteBack | None:
+        return self.write_back_forecast(built.spec)
+
+    def write_back_forecast(self, spec: Btrfs) -> WriteBack | None:
         """The transaction commit (btrfs(5), `commit`): direct I/O writes data at once, but metadata at the commit."""
-        return WriteBack(spec.commit_s)
-
-    def write_back_forecast(self, spec: Btrfs) -> WriteBackForecast | None:
-        return WriteBackForecast(spec.commit_s, is_certain=True)
+        values = [option.partition("=")[2] for option in spec.mount if option.partition("=")[0] == "commit"]
+        return WriteBack(float(values[-1]) if values and values[-1].isdecimal() else _COMMIT_S, is_certain=True)
 
     def compression(self, mount_options: Sequence[str]) -> str | None:
         for option in mount_options:
@@ -152,12 +147,9 @@ class BtrfsLayer(Layer[Btrfs]):
     def disks_under(self, mount: Mount, host: Host) -> tuple[str, ...] | None:
         """btrfs has an anonymous device number; sysfs lists its devices by their kernel names."""
         real = host.run(["realpath", mount.source], timeout_s=_LIMIT_S, check=False).stdout.strip()
-        listing = host.run(
-            ["find", "/sys/fs/btrfs", "-mindepth", "3", "-maxdepth", "3", "-path", "*/devices/*"],
-            timeout_s=_LIMIT_S,
-            check=False,
-        )
-        found = [line.split("/") for line in listing.stdout.splitlines()]
+        argv = ["find", "/sys/fs/btrfs", "-mindepth", "3", "-maxdepth", "3", "-path", "*/devices/*"]
+        listing = host.run(argv, timeout_s=_LIMIT_S, check=False).stdout
+        found = [line.split("/") for line in listing.splitlines()]
         own = next((parts[4] for parts in found if parts[-1] == real.rpartition("/")[2]), None)
         return tuple(sorted(parts[-1] for parts in found if parts[4] == own))
 
@@ -187,47 +179,36 @@ class BtrfsLayer(Layer[Btrfs]):
         metadata = dict(spec.format).get("metadata", "raid1" if len(inputs) > 1 else "dup")
         return survives(inputs, min(spec.profile.losses, _PROFILES[metadata].losses))
 
-    def stored(
-        self, spec: Btrfs, volume: Volume, inputs: Sequence[Volume], total_bytes: int, host: Host
-    ) -> tuple[int, ...]:
+    def stored(self, built: OpenLayer[Btrfs], total_bytes: int) -> tuple[int, ...]:
         """Shared out by the data chunks that btrfs has allocated on each device.
 
         Chunks are up to 1 GiB, so with `single` over several devices a share is exact to one chunk only.
         """
-        usage = host.run(("btrfs", "device", "usage", "-b", volume.path), timeout_s=_LIMIT_S).stdout
+        usage = built.host.run(("btrfs", "device", "usage", "-b", built.volume.path), timeout_s=_LIMIT_S).stdout
         chunks = parse_device_usage(usage)
-        counts = [chunks.get(_kernel_path(device.path, host), 0) for device in inputs]
-        copies = len(inputs) / (len(inputs) - spec.profile.parity) if spec.profile.parity else spec.profile.copies
+        counts = [chunks.get(_kernel_path(device.path, built.host), 0) for device in built.inputs]
+        profile, width = built.spec.profile, len(counts)
+        copies = width / (width - profile.parity) if profile.parity else profile.copies
         return tuple(int(total_bytes * copies * count / max(1, sum(counts))) for count in counts)
 
-    def busy_with(self, spec: Btrfs, volume: Volume, inputs: Sequence[Volume], host: Host) -> str | None:
-        balance = host.run(("btrfs", "balance", "status", volume.path), timeout_s=_LIMIT_S, check=False)
-        if "is running" in balance.stdout:
-            return f"btrfs is balancing {volume.path}"
-        scrub = host.run(("btrfs", "scrub", "status", volume.path), timeout_s=_LIMIT_S, check=False)
-        return f"btrfs is scrubbing {volume.path}" if "running" in scrub.stdout else None
+    def busy_with(self, built: OpenLayer[Btrfs]) -> str | None:
+        path = built.volume.path
+        for command, sign, verb in (("balance", "is running", "balancing"), ("scrub", "running", "scrubbing")):
+            status = built.host.run(("btrfs", command, "status", path), timeout_s=_LIMIT_S, check=False)
+            if sign in status.stdout:
+                return f"btrfs is {verb} {path}"
+        return None
 
 
-def _split_profile(reading: StageReader) -> tuple[Word | None, StageReader]:
-    """Return the data profile, if the first argument is one, and the stage without it."""
-    first = reading.arguments[0] if reading.arguments else None
-    if isinstance(first, Word) and first.text in _PROFILES:
-        rest = StageReader(reading.arguments[1:], reading.below, reading.node, reading.is_device, reading.mistake)
-        return first, rest
-    return None, reading
-
-
-def _checked(reading: StageReader, rest: Sequence[Word | Option]) -> Sequence[Word | Option]:
+def _check_word(reading: StageReader, argument: Word | Option) -> None:
     """Report an unknown word as a mistyped profile or device, which is more likely than a mount option."""
-    for argument in rest:
-        if isinstance(argument, Word) and argument.text in _PROFILES:
-            raise reading.mistake(
-                argument, "the data profile comes first: btrfs raid1 a b; for metadata write metadata=raid1"
-            )
-        if isinstance(argument, Word) and argument.text not in _WORDS.names():
-            what = "profile, device or mount option of btrfs"
-            raise arguments.unknown(reading, argument, what, {*_PROFILES, *_WORDS.names()})
-    return rest
+    if isinstance(argument, Word) and argument.text in _PROFILES:
+        raise reading.mistake(
+            argument, "the data profile comes first: btrfs raid1 a b; for metadata write metadata=raid1"
+        )
+    if isinstance(argument, Word) and argument.text not in _WORDS.names():
+        what = "profile, device or mount option of btrfs"
+        raise arguments.unknown(reading, argument, what, {*_PROFILES, *_WORDS.names()})
 
 
 def _check_count(reading: StageReader, at: Word | None, name: str, count: int) -> None:
@@ -241,19 +222,16 @@ def _check_count(reading: StageReader, at: Word | None, name: str, count: int) -
 def _check_metadata(reading: StageReader, count: int) -> None:
     for argument in reading.arguments:
         if isinstance(argument, Option) and argument.key == "metadata":
-            if argument.value not in _PROFILES:
-                raise arguments.unknown(reading, Word(argument.value, argument.span), "profile of btrfs", _PROFILES)
-            _check_count(reading, Word(argument.value, argument.span), argument.value, count)
+            profile = Word(argument.value, argument.span)
+            if profile.text not in _PROFILES:
+                raise arguments.unknown(reading, profile, "profile of btrfs", _PROFILES)
+            _check_count(reading, profile, profile.text, count)
 
 
 def _format(spec: Btrfs, devices: Sequence[str]) -> Step:
     named = [part for key, value in spec.format for part in (f"--{key}", value)]
-    return Step(
-        f"make btrfs {spec.data} on {', '.join(devices)}",
-        ("mkfs.btrfs", "-q", "-f", "--data", spec.data, *named, *devices),
-        timeout_s=600,
-        overwrites=tuple(devices),
-    )
+    argv = ("mkfs.btrfs", "-q", "-f", "--data", spec.data, *named, *devices)
+    return Step(f"make btrfs {spec.data} on {', '.join(devices)}", argv, timeout_s=600, overwrites=tuple(devices))
 
 
 def _allocatable(profile: Profile, sizes: Sequence[int]) -> int:

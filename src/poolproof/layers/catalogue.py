@@ -1,14 +1,19 @@
-"""All storage technologies that poolproof knows: each module of this folder that defines `LAYER`."""
+"""All storage technologies: each module of this folder that defines `LAYER`, and what they know about any mount."""
 
 import functools
 import importlib
 import pkgutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
 from poolproof import layers
+from poolproof.facts.block import Below, Mount, block_below, mount_of, mounted_device, parse_mountinfo
+from poolproof.hosts.base import Host
 from poolproof.layers.base import Layer
+
+_LIMIT_S = 20.0
+_MOST_OVERLAYS = 8
 
 
 @functools.cache
@@ -24,3 +29,51 @@ def all_layers() -> Mapping[str, Layer[Any]]:
 def recorded_settings() -> Mapping[str, str]:
     """Return the kernel settings that the layers record with each run, as names by path."""
     return {path: name for layer in all_layers().values() for path, name in layer.settings.items()}
+
+
+def device_under(host: Host, path: str) -> tuple[Below, ...]:
+    """Return the block devices that store the file system of `path`.
+
+    A file system over several devices has several; tmpfs, network and FUSE file systems and ZFS have none. A partition
+    is returned as itself, so its counters exclude the other partitions of the disk.
+
+    Raises:
+        CommandFailed: the path does not exist.
+    """
+    real = host.run(["realpath", "--canonicalize-existing", path], timeout_s=_LIMIT_S).stdout.rstrip("\n")
+    mounts = parse_mountinfo(host.read("/proc/self/mountinfo"))
+    mount = mount_of(mounts, real)
+    for _ in range(_MOST_OVERLAYS):
+        if mount is not None and mount.file_system == "overlay":
+            upper = dict(option.partition("=")[::2] for option in mount.options).get("upperdir")
+            mount = mount_of(mounts, upper) if upper else None
+    if mount is None or mount.file_system == "overlay":
+        return ()
+    layer = _layer_of(mount.file_system)
+    names = None if layer is None else layer.disks_under(mount, host)
+    if names is None:
+        names = mounted_device(host, mount.number)
+    return tuple(block_below(name) for name in names)
+
+
+def busy_on(disks: Iterable[str], host: Host) -> tuple[str, ...]:
+    """Return the background work of any technology on these disks (kernel names)."""
+    wanted = frozenset(disks)
+    return tuple(text for layer in all_layers().values() for text in layer.busy_on(wanted, host))
+
+
+def compression_of(mount: Mount) -> str | None:
+    """Return the compression algorithm that a mount uses, by its options, or None."""
+    layer = _layer_of(mount.file_system)
+    return None if layer is None else layer.compression(mount.options)
+
+
+def compressed_unit_bytes(file_system: str) -> int | None:
+    """Return the bytes that the file system compresses as one unit; None if it does not compress, or is not known."""
+    layer = _layer_of(file_system)
+    return None if layer is None else layer.compressed_unit_bytes
+
+
+def _layer_of(file_system: str) -> Layer[Any] | None:
+    """Return the layer of a file system, by the name in /proc/self/mountinfo."""
+    return next((layer for layer in all_layers().values() if layer.file_system == file_system), None)

@@ -8,16 +8,15 @@ Lazy initialization is off unless the layout turns it on, because it would write
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 
-from poolproof.devices.model import Site, Volume
-from poolproof.facts.block import Mount, parse_mountinfo
+from poolproof.facts.block import parse_mountinfo
 from poolproof.facts.machine import ProgramVersion
 from poolproof.hosts.base import Host
-from poolproof.layers.arguments import ANY_MOUNT_FLAGS, Vocabulary, choose, one_block, words
-from poolproof.layers.base import Layer, LayerNode, LayerPlan, StageReader
-from poolproof.layers.shared_steps import close_mount, make_mount_point, mount, mount_point, wipe
+from poolproof.layers.arguments import ANY_MOUNT_FLAGS, Chosen, Vocabulary, words
+from poolproof.layers.base import OpenLayer
+from poolproof.layers.file_system import FileSystemLayer
+from poolproof.layers.shared_steps import wipe
 from poolproof.steps import Step
 
 _FLAGS: Mapping[str, str] = MappingProxyType(
@@ -56,19 +55,7 @@ _LIMIT_S = 20.0
 _LAZY_S = 2 * 86400  # it uses a tenth of the disk's time and writes a few GiB on the largest disks: hours
 
 
-@dataclass(frozen=True)
-class Ext4:
-    """The options of mke2fs by name, and the mount options as written."""
-
-    format: tuple[tuple[str, str], ...]
-    mount: tuple[str, ...]
-
-    @property
-    def is_lazy(self) -> bool:
-        return any(dict(self.format).get(key, "0") != "0" for key in _LAZY_OFF)
-
-
-class Ext4Layer(Layer[Ext4]):
+class Ext4Layer(FileSystemLayer):
     """ext4, the default file system of most distributions."""
 
     word = "ext4"
@@ -78,27 +65,20 @@ class Ext4Layer(Layer[Ext4]):
     version = ProgramVersion("e2fsprogs", ("mkfs.ext4", "-V"))
     file_system = "ext4"
     mkfs_discards = True  # mke2fs(8) `discard`
+    vocabulary = _WORDS
 
-    def read(self, reading: StageReader) -> LayerNode:
-        device, rest = one_block(reading, self.word)
-        chosen = choose(reading, rest, _WORDS)
-        return LayerNode(self, Ext4(chosen.make, chosen.open), (device,))
+    def format(self, options: Mapping[str, str], device: str) -> tuple[Step, ...]:
+        """Wipe old signatures first, because mke2fs leaves a btrfs superblock at 64 KiB in place."""
+        flags = [part for key, flag in _FLAGS.items() if key in options for part in (flag, options[key])]
+        extended = [f"{key}={value}" for key, value in {**_LAZY_OFF, **options}.items() if key in _EXTENDED]
+        argv = ("mkfs.ext4", "-q", "-F", *flags, "-E", ",".join(extended), device)
+        return wipe((device,)), Step(f"make ext4 on {device}", argv, timeout_s=600, overwrites=(device,))
 
-    def plan(self, spec: Ext4, inputs: Sequence[Volume], site: Site, name: str) -> LayerPlan:
-        (device,) = inputs
-        point = mount_point(site, name)
-        return LayerPlan(
-            make=(*_format(spec, device.path), make_mount_point(point)),
-            open=(mount("ext4", device.path, point, spec.mount),),
-            close=(close_mount(point),),
-            volume=self.volume(spec, point, inputs),
-        )
-
-    def write_factor(self, spec: Ext4, inputs: Sequence[float]) -> float:
+    def write_factor(self, spec: Chosen, inputs: Sequence[float]) -> float:
         # data=journal writes every block to the journal first
-        return inputs[0] * (2 if "data=journal" in spec.mount else 1)
+        return inputs[0] * (2 if "data=journal" in spec.open else 1)
 
-    def capacity_bytes(self, spec: Ext4, inputs: Sequence[int]) -> int:
+    def capacity_bytes(self, spec: Chosen, inputs: Sequence[int]) -> int:
         """The device minus the reserve of 5 %, bitmaps, inode tables and journal, at the default sizes of mke2fs 1.47.
 
         mke2fs makes one inode per 4 KiB on devices below 512 MiB, and one per 16 KiB on larger ones.
@@ -107,14 +87,18 @@ class Ext4Layer(Layer[Ext4]):
         inode_share = 256 / (4096 if device < 512 * _MIB else 16384)
         return max(0, int(device * (0.92 - inode_share)) - min(1024 * _MIB, max(4 * _MIB, device // 64)))
 
-    def busy_with(self, spec: Ext4, volume: Volume, inputs: Sequence[Volume], host: Host) -> str | None:
-        is_busy = spec.is_lazy and _initializes(host)
+    def busy_with(self, built: OpenLayer[Chosen]) -> str | None:
+        is_lazy = any(dict(built.spec.make).get(key, "0") != "0" for key in _LAZY_OFF)
+        is_busy = is_lazy and _initializes(built.host)
         return "ext4 is still initializing inode tables (ext4lazyinit)" if is_busy else None
 
     def busy_on(self, disks: frozenset[str], host: Host) -> tuple[str, ...]:
         """Lazy initialization. One kernel thread serves all ext4, so only a new file system on the disks counts."""
-        mounts = parse_mountinfo(host.read("/proc/self/mountinfo"))
-        points = [mount.point for mount in mounts if mount.file_system == "ext4" and _is_on(mount, disks)]
+        points = [
+            mount.point
+            for mount in parse_mountinfo(host.read("/proc/self/mountinfo"))
+            if mount.file_system == "ext4" and mount.source.rpartition("/")[2].startswith(tuple(disks))
+        ]
         is_busy = points and _initializes(host) and any(_is_new(host, point) for point in points)
         return ("lazy initialization of an ext4",) if is_busy else ()
 
@@ -124,33 +108,11 @@ def _initializes(host: Host) -> bool:
     return "ext4lazyinit" in threads
 
 
-def _is_on(mount: Mount, disks: frozenset[str]) -> bool:
-    """True if the mount is on one of the disks or on a partition of it."""
-    return mount.source.rpartition("/")[2].startswith(tuple(disks))
-
-
 def _is_new(host: Host, point: str) -> bool:
     """True if mkfs.ext4 made the root directory less than two days ago; very old versions record no birth time, 0."""
     born = host.run(("stat", "-c", "%W", "--", point), timeout_s=_LIMIT_S, check=False).stdout.strip()
     now = host.run(("date", "+%s"), timeout_s=_LIMIT_S).stdout.strip()
     return born.isdigit() and int(now) - int(born) < _LAZY_S
-
-
-def _format(spec: Ext4, device: str) -> tuple[Step, ...]:
-    """Wipe old signatures first, because mke2fs leaves a btrfs superblock at 64 KiB in place."""
-    chosen = dict(spec.format)
-    extended = {key: value for key, value in {**_LAZY_OFF, **chosen}.items() if key in _EXTENDED}
-    flags = [part for key, flag in _FLAGS.items() if key in chosen for part in (flag, chosen[key])]
-    listed = ",".join(f"{key}={value}" for key, value in extended.items())
-    return (
-        wipe((device,)),
-        Step(
-            f"make ext4 on {device}",
-            ("mkfs.ext4", "-q", "-F", *flags, "-E", listed, device),
-            timeout_s=600,
-            overwrites=(device,),
-        ),
-    )
 
 
 LAYER = Ext4Layer()

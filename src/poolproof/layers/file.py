@@ -5,7 +5,6 @@ system to the left of the `|` and is removed with it.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from poolproof.campaign.expression import Word
 from poolproof.devices.model import Site, Volume
@@ -15,15 +14,8 @@ from poolproof.steps import Step
 from poolproof.units import parse_size
 
 
-@dataclass(frozen=True)
-class File:
-    """The length of the file in bytes."""
-
-    size_bytes: int
-
-
-class FileLayer(Layer[File]):
-    """A sparse file on a file system, which a pool uses like a disk."""
+class FileLayer(Layer[int]):
+    """A sparse file on a file system, which a pool uses like a disk. Its value is its length in bytes."""
 
     word = "file"
     summary = "a sparse file as a vdev: `hdd1 | ext4 | file 2G`"
@@ -41,18 +33,18 @@ class FileLayer(Layer[File]):
         if more:
             raise reading.mistake(more[0], "file takes a size and nothing else")
         try:
-            return LayerNode(self, File(parse_size(size.text)), (reading.below,))
+            return LayerNode(self, parse_size(size.text), (reading.below,))
         except ValueError as error:
             raise reading.mistake(size, str(error)) from None
 
-    def plan(self, spec: File, inputs: Sequence[Volume], site: Site, name: str) -> LayerPlan:
+    def plan(self, spec: int, inputs: Sequence[Volume], site: Site, name: str) -> LayerPlan:
         (directory,) = inputs
         path = f"{directory.path}/{name}.vdev"
-        create = Step(f"create the file {path}", ("truncate", "-s", str(spec.size_bytes), path))
-        return LayerPlan((create,), (), (), Volume(path, True, directory.leaves, spec.size_bytes, directory.host))
+        create = Step(f"create the file {path}", ("truncate", "-s", str(spec), path))
+        return LayerPlan((create,), (), (), Volume(path, True, directory.leaves, spec, directory.host))
 
-    def capacity_bytes(self, spec: File, inputs: Sequence[int]) -> int:
-        return min(spec.size_bytes, inputs[0])
+    def capacity_bytes(self, spec: int, inputs: Sequence[int]) -> int:
+        return min(spec, inputs[0])
 
 
 LAYER = FileLayer()

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping
 from poolproof.campaign.error_location import located_at
 from poolproof.campaign.model import Campaign, JobSpec, Workload
 from poolproof.errors import CampaignError
-from poolproof.layers.base import DeviceNode, Node
-from poolproof.layers.tree import layer_nodes, resolve
+from poolproof.layers.base import Node
+from poolproof.layers.tree import layer_nodes, resolve, uses_page_cache
 from poolproof.stopping.model import StoppingRule
 from poolproof.units import format_duration
 
@@ -89,13 +89,6 @@ def _buffered_s(node: Node, workload: Workload, *, only_certain: bool) -> float:
     if is_buffered and not only_certain and uses_page_cache(node):
         periods.append(_PAGE_CACHE_S)
     return max(periods, default=0.0)
-
-
-def uses_page_cache(node: Node) -> bool:
-    """True if buffered writes to the layout wait in the page cache."""
-    if isinstance(node, DeviceNode):
-        return True
-    return node.layer.uses_page_cache(node.spec, [uses_page_cache(below) for below in node.inputs])
 
 
 def _own_s(workload: Workload) -> float | None:

@@ -8,12 +8,11 @@ once when the device is opened and does not affect throughput; by default it tak
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 
 from poolproof.devices.model import Site, Volume
 from poolproof.facts.machine import ProgramVersion
-from poolproof.layers.arguments import Vocabulary, check_values, choose, one_block, words
+from poolproof.layers.arguments import Chosen, Vocabulary, check_values, choose, one_block, words
 from poolproof.layers.base import Layer, LayerNode, LayerPlan, StageReader
 from poolproof.layers.shared_steps import kernel_name, key_path, make_key, wipe
 from poolproof.steps import LET_GO_S, Holds, Step, UndoCommand
@@ -44,24 +43,7 @@ _LONGEST_NAME = 127  # DM_NAME_LEN of the kernel without the final 0
 _SLOWEST_WIPE_BYTES_PER_S = 10e6
 
 
-@dataclass(frozen=True)
-class Luks:
-    """The options of luksFormat, with values, and those of open, as bare words."""
-
-    format: tuple[tuple[str, str], ...]
-    flags: tuple[str, ...]
-
-    @property
-    def has_integrity(self) -> bool:
-        return "integrity" in dict(self.format)
-
-    @property
-    def writes_twice(self) -> bool:
-        """True if dm-integrity writes each block to its journal first: with integrity, unless the journal is off."""
-        return self.has_integrity and "integrity-no-journal" not in self.flags
-
-
-class LuksLayer(Layer[Luks]):
+class LuksLayer(Layer[Chosen]):
     """Encryption of one block device by dm-crypt."""
 
     word = "luks"
@@ -77,13 +59,12 @@ class LuksLayer(Layer[Luks]):
     def read(self, reading: StageReader) -> LayerNode:
         device, rest = one_block(reading, self.word)
         check_values(reading, rest, _CHECKED)
-        chosen = choose(reading, rest, _WORDS)
-        return LayerNode(self, Luks(chosen.make, chosen.open), (device,))
+        return LayerNode(self, choose(reading, rest, _WORDS), (device,))
 
-    def modules(self, spec: Luks) -> tuple[str, ...]:
-        return ("dm_crypt", "dm_integrity") if spec.has_integrity else ("dm_crypt",)
+    def modules(self, spec: Chosen) -> tuple[str, ...]:
+        return ("dm_crypt", "dm_integrity") if _has_integrity(spec) else ("dm_crypt",)
 
-    def plan(self, spec: Luks, inputs: Sequence[Volume], site: Site, name: str) -> LayerPlan:
+    def plan(self, spec: Chosen, inputs: Sequence[Volume], site: Site, name: str) -> LayerPlan:
         (device,) = inputs
         mapping, key = kernel_name(site, name, longest=_LONGEST_NAME), key_path(site, name)
         return LayerPlan(
@@ -93,22 +74,27 @@ class LuksLayer(Layer[Luks]):
             volume=self.volume(spec, f"/dev/mapper/{mapping}", inputs),
         )
 
-    def write_factor(self, spec: Luks, inputs: Sequence[float]) -> float:
-        return inputs[0] * (2 if spec.writes_twice else 1)
+    def write_factor(self, spec: Chosen, inputs: Sequence[float]) -> float:
+        """Twice with integrity: dm-integrity writes each block to its journal first, unless the journal is off."""
+        return inputs[0] * (2 if _has_integrity(spec) and "integrity-no-journal" not in spec.open else 1)
 
-    def capacity_bytes(self, spec: Luks, inputs: Sequence[int]) -> int:
+    def capacity_bytes(self, spec: Chosen, inputs: Sequence[int]) -> int:
         """The device minus the LUKS2 header of 16 MiB, and minus a tenth for integrity tags and their journal."""
         device = inputs[0] - _HEADER_BYTES
-        return max(0, device * 9 // 10 if spec.has_integrity else device)
+        return max(0, device * 9 // 10 if _has_integrity(spec) else device)
 
 
-def _format(spec: Luks, device: Volume, key: str) -> Step:
+def _has_integrity(spec: Chosen) -> bool:
+    return "integrity" in dict(spec.make)
+
+
+def _format(spec: Chosen, device: Volume, key: str) -> Step:
     """With integrity, cryptsetup writes the whole device once so that every block has a tag."""
-    chosen = {"type": "luks2", **dict(spec.format)}
+    chosen = {"type": "luks2", **dict(spec.make)}
     named = [part for option, value in chosen.items() for part in (f"--{option}", value)]
     stretching = () if _STRETCHING & chosen.keys() else _LEAST_STRETCHING
-    no_wipe = ("--integrity-no-wipe",) if "integrity-no-wipe" in spec.flags else ()
-    wiping_s = (device.size_bytes or 0) / _SLOWEST_WIPE_BYTES_PER_S if spec.has_integrity and not no_wipe else 0.0
+    no_wipe = ("--integrity-no-wipe",) if "integrity-no-wipe" in spec.open else ()
+    wiping_s = (device.size_bytes or 0) / _SLOWEST_WIPE_BYTES_PER_S if _has_integrity(spec) and not no_wipe else 0.0
     return Step(
         f"encrypt {device.path}",
         ("cryptsetup", "luksFormat", "--batch-mode", "--key-file", key, *named, *stretching, *no_wipe, device.path),
@@ -117,8 +103,8 @@ def _format(spec: Luks, device: Volume, key: str) -> Step:
     )
 
 
-def _open(spec: Luks, device: str, key: str, mapping: str) -> Step:
-    flags = [f"--{flag}" for flag in spec.flags if flag != "integrity-no-wipe"]
+def _open(spec: Chosen, device: str, key: str, mapping: str) -> Step:
+    flags = [f"--{flag}" for flag in spec.open if flag != "integrity-no-wipe"]
     return Step(
         f"open {device} as {mapping}",
         ("cryptsetup", "open", "--key-file", key, *flags, device, mapping),

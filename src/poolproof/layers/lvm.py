@@ -13,41 +13,40 @@ dmeventd, because both would outlive the run.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
+from typing import TypeVar
 
 from poolproof.campaign.expression import Option, Word
 from poolproof.devices.model import Site, Volume
 from poolproof.errors import CommandError
 from poolproof.facts.machine import ProgramVersion
-from poolproof.hosts.base import Host
 from poolproof.layers import arguments
-from poolproof.layers.arguments import Input, size_of, words
-from poolproof.layers.base import Layer, LayerNode, LayerPlan, StageReader, survives
+from poolproof.layers.arguments import Vocabulary, size_of, words
+from poolproof.layers.base import Layer, LayerNode, LayerPlan, OpenLayer, StageReader, stored_by_size, survives
 from poolproof.layers.shared_steps import kernel_name, wipe
 from poolproof.steps import LET_GO_S, Holds, Step, UndoCommand, await_block
 
 _FEWEST: Mapping[str, int] = MappingProxyType(
     {
-        "linear": 1,
-        "striped": 2,
-        "raid0": 2,
-        "raid1": 2,
+        **dict.fromkeys(("linear", "thin", "cache", "writecache"), 1),
+        **dict.fromkeys(("striped", "raid0", "raid1"), 2),
         "raid5": 3,
         "raid6": 5,
         "raid10": 4,
-        "thin": 1,
-        "cache": 1,
-        "writecache": 1,
     }
 )
 _PARITY: Mapping[str, int] = MappingProxyType({"raid5": 1, "raid6": 2})
 _CACHED = frozenset({"cache", "writecache"})
-_KEYS = words(
-    "cachemode cachepolicy cachesettings chunksize discards mirrors physicalextentsize poolmetadatasize regionsize "
-    "size stripes stripesize virtualsize writecache-settings zero"
+_WORDS = Vocabulary(
+    "lvm",
+    make_keys=words(
+        "cachemode cachepolicy cachesettings chunksize discards mirrors physicalextentsize poolmetadatasize regionsize "
+        "size stripes stripesize virtualsize writecache-settings zero"
+    ),
+    open_keys=frozenset(),
+    open_flags=words("nosync cachevol"),
 )
-_FLAGS = words("nosync")
 _CHECKED: Mapping[str, frozenset[str]] = MappingProxyType(
     {
         "cachemode": words("writethrough writeback passthrough"),
@@ -66,10 +65,8 @@ _MODULES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     }
 )
 _SHAPE = frozenset({"mirrors", "stripes"})
-_OF_GROUP = frozenset({"physicalextentsize"})
 _OF_CACHE = words("cachemode cachepolicy cachesettings chunksize writecache-settings")
-_OF_THIN = words("virtualsize")
-_RENAMED: Mapping[str, str] = MappingProxyType({"writecache-settings": "cachesettings"})
+_NOT_OF_VOLUME = _SHAPE | words("physicalextentsize virtualsize size")
 _METADATA_BYTES = 8 * 1024**2
 _EXTENT_BYTES = 4 * 1024**2
 _LONGEST_NAME = 60  # a mapping is called GROUP-VOLUME with each dash doubled, at most 127 characters
@@ -82,15 +79,21 @@ _AWAIT_SYNC = (
 _REMOVE = 'config=$1; shift; lvm vgremove --yes --force "$config" "$0" && lvm pvremove --yes "$config" "$@"'
 _LIMIT_S = 30.0
 
+T = TypeVar("T")
+
 
 @dataclass(frozen=True)
 class Lvm:
     """The segment type; the number of inputs, at the end, that are the fast device; options; bare words."""
 
     kind: str
-    fast: int
-    options: tuple[tuple[str, str], ...]
-    flags: tuple[str, ...]
+    fast: int = 0
+    options: tuple[tuple[str, str], ...] = ()
+    flags: tuple[str, ...] = ()
+
+    def slow(self, inputs: Sequence[T]) -> Sequence[T]:
+        """Return the inputs without the fast devices of a cache."""
+        return inputs[: len(inputs) - self.fast]
 
     def value(self, key: str, default: str) -> str:
         return dict(self.options).get(key, default)
@@ -123,43 +126,40 @@ class LvmLayer(Layer[Lvm]):
     smallest_device_bytes = 16 * 1024**2
 
     def read(self, reading: StageReader) -> LayerNode:
-        first = reading.arguments[0] if reading.arguments else None
-        if not isinstance(first, Word) or first.text not in _FEWEST:
-            if isinstance(first, Word) and not reading.is_device(first.text):
-                raise arguments.unknown(reading, first, "segment type of lvm", _FEWEST)
-            raise reading.mistake(first, "lvm needs a segment type first: lvm linear a b")
-        spec, inputs = _members(reading, first.text)
-        slow = len(inputs) - spec.fast
-        if slow < _FEWEST[spec.kind]:
-            raise reading.mistake(first, f"lvm {spec.kind} needs at least {_FEWEST[spec.kind]} devices, found {slow}")
+        first = arguments.first_word(reading, self.word, "segment type", _FEWEST, "lvm linear a b")
+        kind, rest = first.text, replace(reading, arguments=reading.arguments[1:])
+        found = arguments.sort(rest, self.word, flags=_WORDS.open_flags)
+        cachevols = [argument for argument in found.rest if argument == Word("cachevol")]
+        if cachevols and (kind not in _CACHED or len(cachevols) > 1):
+            raise reading.mistake(cachevols[-1], "cachevol is only for cache and writecache, and only once")
+        arguments.check_values(reading, found.rest, _CHECKED)
+        chosen = arguments.choose(reading, found.rest, _WORDS)
+        slow = found.marks.get("cachevol", len(found.inputs))
+        flags = tuple(flag for flag in chosen.open if flag != "cachevol")
+        spec = Lvm(kind, len(found.inputs) - slow, chosen.make, flags)
+        if slow < _FEWEST[kind]:
+            raise reading.mistake(first, f"lvm {kind} needs at least {_FEWEST[kind]} devices, found {slow}")
         _check_shape(reading, spec, slow)
-        if spec.kind in _CACHED and not spec.fast:
-            raise reading.mistake(first, f"lvm {spec.kind} needs a fast device: lvm {spec.kind} hdd1 cachevol nvme1")
-        arguments.check_blocks(reading, inputs, self.word)
-        return LayerNode(self, spec, tuple(node for _, node in inputs))
+        if kind in _CACHED and not spec.fast:
+            raise reading.mistake(first, f"lvm {kind} needs a fast device: lvm {kind} hdd1 cachevol nvme1")
+        arguments.check_blocks(reading, found.inputs, self.word)
+        return LayerNode(self, spec, found.nodes)
 
     def modules(self, spec: Lvm) -> tuple[str, ...]:
         return ("dm_mod", *_MODULES.get(spec.kind, ("dm_raid",)))
 
     def plan(self, spec: Lvm, inputs: Sequence[Volume], site: Site, name: str) -> LayerPlan:
         paths = [device.path for device in inputs]
-        largest = max(device.size_bytes or 0 for device in inputs)
         group = kernel_name(site, name, longest=_LONGEST_NAME)
         node = f"/dev/{group}/{_VOLUME}"
         volume = self.volume(spec, node, inputs)
+        largest = max(device.size_bytes or 0 for device in inputs)
         synced = (_await_sync(f"{group}/{_VOLUME}", paths, largest),) if spec.has_copies else ()
-        activate = lvm("vgchange", paths, "--quiet", "--activate", "y", group)
+        activate, deactivate = (lvm("vgchange", paths, "--quiet", "--activate", to, group) for to in ("y", "n"))
         return LayerPlan(
             make=(wipe(paths), *_group(spec, group, paths), *_volumes(spec, group, paths, volume.size_bytes), *synced),
             open=(Step(f"activate {group}", activate), await_block(node)),
-            close=(
-                Step(
-                    f"deactivate {group}",
-                    lvm("vgchange", paths, "--quiet", "--activate", "n", group),
-                    timeout_s=300,
-                    patience_s=LET_GO_S,
-                ),
-            ),
+            close=(Step(f"deactivate {group}", deactivate, timeout_s=300, patience_s=LET_GO_S),),
             volume=volume,
         )
 
@@ -168,7 +168,7 @@ class LvmLayer(Layer[Lvm]):
 
         A write-through cache always writes to the slow device, and to the fast one only for blocks that it caches.
         """
-        slow = inputs[: len(inputs) - spec.fast]
+        slow = spec.slow(inputs)
         match spec.kind:
             case "raid1" if spec.copies_of(len(slow)) == len(slow):
                 return sum(slow)
@@ -183,26 +183,21 @@ class LvmLayer(Layer[Lvm]):
 
     def capacity_bytes(self, spec: Lvm, inputs: Sequence[int]) -> int:
         """Minus 8 MiB per device for labels and rounding to extents of 4 MiB; at most `size=` or `virtualsize=`."""
-        most = size_of(spec.value("virtualsize" if spec.kind == "thin" else "size", ""))
-        space = self._space_bytes(spec, inputs)
-        return space if most is None else most if spec.kind == "thin" else min(space, most)
-
-    def _space_bytes(self, spec: Lvm, inputs: Sequence[int]) -> int:
-        """Return the bytes for data on the devices."""
-        slow = [max(0, size - _METADATA_BYTES) for size in inputs[: len(inputs) - spec.fast]]
-        smallest = min(slow)
+        slow = [max(0, size - _METADATA_BYTES) for size in spec.slow(inputs)]
+        space = sum(slow)
         match spec.kind:
-            case "raid1" | "raid10":
-                return smallest * (len(slow) // spec.copies_of(len(slow)))
-            case "striped" | "raid0" | "raid5" | "raid6":
-                return smallest * spec.stripes_of(len(slow))
             case "thin":
-                return sum(slow) * 98 // 100
-        return sum(slow)
+                return size_of(spec.value("virtualsize", "")) or space * 98 // 100
+            case "raid1" | "raid10":
+                space = min(slow) * (len(slow) // spec.copies_of(len(slow)))
+            case "striped" | "raid0" | "raid5" | "raid6":
+                space = min(slow) * spec.stripes_of(len(slow))
+        most = size_of(spec.value("size", ""))
+        return space if most is None else min(space, most)
 
     def redundancy(self, spec: Lvm, inputs: Sequence[int]) -> int:
         """A write-back cache holds data that the slow device lacks; by default lvmcache(7) writes through."""
-        slow = inputs[: len(inputs) - spec.fast]
+        slow = spec.slow(inputs)
         match spec.kind:
             case "raid1" | "raid10":
                 return survives(slow, spec.copies_of(len(slow)) - 1)
@@ -212,26 +207,28 @@ class LvmLayer(Layer[Lvm]):
                 return min(slow)
         return min(inputs)
 
-    def stored(
-        self, spec: Lvm, volume: Volume, inputs: Sequence[Volume], total_bytes: int, host: Host
-    ) -> tuple[int, ...]:
+    def stored(self, built: OpenLayer[Lvm], total_bytes: int) -> tuple[int, ...]:
         """Evenly over the devices of a RAID or striped volume, otherwise in proportion to their sizes.
 
         The copies in a cache are not counted.
         """
-        slow = list(inputs[: len(inputs) - spec.fast])
-        if spec.kind in ("linear", "thin", *_CACHED):
-            sizes = [device.size_bytes or 1 for device in slow]
-            shares = [total_bytes * size // sum(sizes) for size in sizes]
-        else:
-            shares = [int(total_bytes * self.write_factor(spec, [1.0] * len(slow)) / len(slow))] * len(slow)
-        return (*shares, *[0] * spec.fast)
+        spec, slow = built.spec, built.spec.slow(built.inputs)
+        each = int(total_bytes * self.write_factor(spec, [1.0] * len(slow)) / len(slow))
+        by_size = spec.kind in ("linear", "thin", *_CACHED)
+        return (*(stored_by_size(slow, total_bytes) if by_size else [each] * len(slow)), *[0] * spec.fast)
 
-    def busy_with(self, spec: Lvm, volume: Volume, inputs: Sequence[Volume], host: Host) -> str | None:
-        if not spec.has_copies:
+    def busy_with(self, built: OpenLayer[Lvm]) -> str | None:
+        """A RAID volume that is not in sync; LVM prints the share that is in sync, 0 to 100."""
+        if not built.spec.has_copies:
             return None
-        percent = _sync_percent(volume.path.removeprefix("/dev/"), [device.path for device in inputs], host)
-        return None if percent in (None, 100.0) else f"lvm is syncing {volume.path}"
+        volume, paths = built.volume.path.removeprefix("/dev/"), [device.path for device in built.inputs]
+        argv = lvm("lvs", paths, "--noheadings", "-o", "sync_percent", volume)
+        try:
+            percent = built.host.run(argv, timeout_s=_LIMIT_S).stdout.strip()
+        except CommandError:
+            return None
+        is_syncing = re.fullmatch(r"\d+(\.\d+)?", percent) and float(percent) != 100
+        return f"lvm is syncing {built.volume.path}" if is_syncing else None
 
 
 def _check_shape(reading: StageReader, spec: Lvm, count: int) -> None:
@@ -253,31 +250,28 @@ def _check_shape(reading: StageReader, spec: Lvm, count: int) -> None:
 
 
 def _group(spec: Lvm, group: str, paths: Sequence[str]) -> tuple[Step, ...]:
-    extent = [part for key, value in spec.options if key in _OF_GROUP for part in (f"--{key}", value)]
+    """Label the devices and make the group; the undo removes the group with all its volumes, and the labels."""
+    size = spec.value("physicalextentsize", "")
+    labels = lvm("pvcreate", paths, "--yes", "--quiet", *paths)
+    create = lvm("vgcreate", paths, "--quiet", *(("--physicalextentsize", size) if size else ()), group, *paths)
+    remove = ("sh", "-c", _REMOVE, group, f"--config={_only(paths)}", *paths)
+    undo = UndoCommand(remove, Holds(f"/dev/{group}", ""), timeout_s=60)
     return (
-        Step(
-            f"make physical volumes of {', '.join(paths)}",
-            lvm("pvcreate", paths, "--yes", "--quiet", *paths),
-            overwrites=tuple(paths),
-        ),
-        Step(
-            f"make the volume group {group}",
-            lvm("vgcreate", paths, "--quiet", *extent, group, *paths),
-            undo=UndoCommand(_remove(group, paths), Holds(f"/dev/{group}", ""), timeout_s=60),
-            overwrites=tuple(paths),
-        ),
+        Step(f"make physical volumes of {', '.join(paths)}", labels, overwrites=tuple(paths)),
+        Step(f"make the volume group {group}", create, undo, overwrites=tuple(paths)),
     )
 
 
 def _volumes(spec: Lvm, group: str, paths: Sequence[str], size_bytes: int | None) -> tuple[Step, ...]:
-    slow, fast = paths[: len(paths) - spec.fast], paths[len(paths) - spec.fast :]
+    slow = spec.slow(paths)
+    fast = paths[len(slow) :]
     if spec.kind == "thin":
         return _thin(spec, group, paths, size_bytes)
     if spec.kind in _CACHED:
         inactive = _INACTIVE if spec.kind == "writecache" else ()
         return (
             _create(spec, group, paths, _VOLUME, ("--type", "linear"), slow),
-            _create(Lvm("linear", 0, (), ()), group, paths, "fast", ("--type", "linear", *inactive), fast),
+            _create(Lvm("linear"), group, paths, "fast", ("--type", "linear", *inactive), fast),
             _attach(spec, group, paths),
         )
     return (_create(spec, group, paths, _VOLUME, _shape(spec, len(slow)), slow),)
@@ -299,10 +293,10 @@ def _shape(spec: Lvm, count: int) -> tuple[str, ...]:
 
 def _create(spec: Lvm, group: str, devices: Sequence[str], name: str, shape: Sequence[str], on: Sequence[str]) -> Step:
     """Create a logical volume on some devices of the group, as large as they allow unless `size=` is given."""
-    size = dict(spec.options).get("size")
+    size = spec.value("size", "")
     space = ("--size", size) if size else ("--extents", "100%PVS")
-    apart = _SHAPE | _OF_GROUP | _OF_THIN | frozenset({"size"}) | (_OF_CACHE if spec.kind in _CACHED else frozenset())
-    named = [part for key, value in spec.options if key not in apart for part in (f"--{key}", value)]
+    others = _NOT_OF_VOLUME | (_OF_CACHE if spec.kind in _CACHED else frozenset())
+    named = [part for key, value in spec.options if key not in others for part in (f"--{key}", value)]
     flags = [f"--{flag}" for flag in spec.flags]
     return Step(
         f"make the {shape[1]} volume {group}/{name}",
@@ -314,20 +308,19 @@ def _create(spec: Lvm, group: str, devices: Sequence[str], name: str, shape: Seq
 def _thin(spec: Lvm, group: str, paths: Sequence[str], size_bytes: int | None) -> tuple[Step, ...]:
     """Create a thin pool over all devices, and a thin volume in it of the pool's size or `virtualsize=`."""
     whole = (size_bytes or _EXTENT_BYTES) // _EXTENT_BYTES * _EXTENT_BYTES
-    virtual = dict(spec.options).get("virtualsize", f"{whole}b")
+    virtual = spec.value("virtualsize", f"{whole}b")
     volume = ("--type", "thin", "--virtualsize", virtual, "--thinpool", f"{group}/pool")
+    create = lvm("lvcreate", paths, "--yes", "--quiet", "--name", _VOLUME, *volume)
     return (
         _create(spec, group, paths, "pool", ("--type", "thin-pool", "--poolmetadataspare", "n"), paths),
-        Step(
-            f"make the thin volume {group}/{_VOLUME}",
-            lvm("lvcreate", paths, "--yes", "--quiet", "--name", _VOLUME, *volume),
-            timeout_s=120,
-        ),
+        Step(f"make the thin volume {group}/{_VOLUME}", create, timeout_s=120),
     )
 
 
 def _attach(spec: Lvm, group: str, paths: Sequence[str]) -> Step:
-    named = [part for key, value in spec.options if key in _OF_CACHE for part in (f"--{_RENAMED.get(key, key)}", value)]
+    """Attach the fast device as a cache; lvconvert calls the settings of a writecache `--cachesettings` too."""
+    options = [(key.replace("writecache-", "cache"), value) for key, value in spec.options if key in _OF_CACHE]
+    named = [part for key, value in options for part in (f"--{key}", value)]
     kind = ("--type", spec.kind, "--cachevol", "fast")
     return Step(
         f"attach the {spec.kind} to {group}/{_VOLUME}",
@@ -347,50 +340,11 @@ def lvm(command: str, devices: Sequence[str], *arguments: str) -> tuple[str, ...
     return ("lvm", command, "--config", _only(devices), *arguments)
 
 
-def _remove(group: str, devices: Sequence[str]) -> tuple[str, ...]:
-    """Return the command that removes the volume group with all its volumes, and the labels of its devices."""
-    return ("sh", "-c", _REMOVE, group, f"--config={_only(devices)}", *devices)
-
-
-def _sync_percent(volume: str, devices: Sequence[str], host: Host) -> float | None:
-    """Return how much of a RAID volume is in sync, 0 to 100; None if LVM does not report it."""
-    try:
-        printed = host.run(lvm("lvs", devices, "--noheadings", "-o", "sync_percent", volume), timeout_s=_LIMIT_S)
-    except CommandError:
-        return None
-    return float(printed.stdout) if re.fullmatch(r"\s*\d+(\.\d+)?\s*", printed.stdout) else None
-
-
 def _only(devices: Sequence[str]) -> str:
     """Return LVM's configuration. Each regular-expression metacharacter of a path becomes `.`, which matches it too."""
     accepted = ",".join('"a|^' + re.sub(r"[^\w/-]", ".", path) + '$|"' for path in devices)
     only_ours = f'devices{{filter=[{accepted},"r|.*|"]types=["zvol",16]}}'
     return only_ours + "backup{backup=0 archive=0}activation{monitoring=0}"
-
-
-def _members(reading: StageReader, kind: str) -> tuple[Lvm, list[Input]]:
-    inputs: list[Input] = [(None, reading.below)] if reading.below is not None else []
-    options: dict[str, str] = {}
-    flags: list[str] = []
-    slow: int | None = None
-    for argument in reading.arguments[1:]:
-        match argument:
-            case Word("cachevol") if kind in _CACHED and slow is None:
-                slow = len(inputs)
-            case Word("cachevol"):
-                raise reading.mistake(argument, "cachevol is only for cache and writecache, and only once")
-            case Word(text) if text in _FLAGS:
-                flags.append(text)
-            case Option(key, value) if key in _KEYS:
-                arguments.check_values(reading, [argument], _CHECKED)
-                options[key] = value
-            case Option():
-                raise arguments.unknown(reading, argument, "option of lvm", _KEYS)
-            case _:
-                arguments.check_one_place(reading, argument, "lvm")
-                inputs.append((argument, reading.node(argument)))
-    fast = 0 if slow is None else len(inputs) - slow
-    return Lvm(kind, fast, tuple(options.items()), tuple(flags)), inputs
 
 
 LAYER = LvmLayer()

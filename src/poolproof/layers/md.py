@@ -11,16 +11,17 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
+from typing import TypeVar
 
-from poolproof.campaign.expression import Argument, Option, Word
+from poolproof.campaign.expression import Option, Word
 from poolproof.devices.model import Site, Volume
-from poolproof.errors import CampaignError, CommandError
+from poolproof.errors import CommandError
 from poolproof.evidence.model import Target
 from poolproof.facts.machine import ProgramVersion
 from poolproof.hosts.base import FileMissing, Host
 from poolproof.layers import arguments
-from poolproof.layers.arguments import Input, size_of, words
-from poolproof.layers.base import Layer, LayerNode, LayerPlan, StageReader, survives
+from poolproof.layers.arguments import Vocabulary, size_of, words
+from poolproof.layers.base import Layer, LayerNode, LayerPlan, OpenLayer, StageReader, stored_by_size, survives
 from poolproof.layers.shared_steps import kernel_name, wipe
 from poolproof.steps import Holds, Step, UndoCommand, await_block
 
@@ -40,11 +41,15 @@ _FEWEST: Mapping[str, int] = MappingProxyType(
     {"linear": 2, "raid0": 2, "raid1": 2, "raid4": 3, "raid5": 3, "raid6": 4, "raid10": 2}
 )
 _PARITY: Mapping[str, int] = MappingProxyType({"raid4": 1, "raid5": 1, "raid6": 2})
-_KEYS = words(
-    "bitmap bitmap-chunk chunk consistency-policy data-offset layout metadata size spare-devices write-behind"
+_WORDS = Vocabulary(
+    "md",
+    make_keys=words(
+        "bitmap bitmap-chunk chunk consistency-policy data-offset layout metadata size spare-devices write-behind"
+    ),
+    open_keys=frozenset(),
+    open_flags=words("assume-clean failfast write-mostly"),
 )
 _SIZES = words("bitmap-chunk chunk data-offset size")  # mdadm accepts K, M and G, but not in lower case
-_FLAGS = words("assume-clean failfast")
 _CHECKED: Mapping[str, frozenset[str]] = MappingProxyType(
     {
         "bitmap": words("none internal clustered lockless"),
@@ -74,6 +79,9 @@ _AWAIT_SYNC = _IN_SYSFS + (
 _LIMIT_S = 30.0
 _MDSTAT_ARRAY = re.compile(r"^(md\w+) : ", re.MULTILINE)
 _MDSTAT_ACTION = re.compile(r"\b(resync|recovery|check|reshape|repair)\s*=\s*([\d.]+%)")
+_RAID10_LAYOUT = re.compile(r"[nfo]0*([2-9]|[1-9]\d+)")
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -98,9 +106,9 @@ class Md:
         """True for all levels except linear and raid0: they must be synced."""
         return self.level not in ("linear", "raid0")
 
-    @property
-    def spares(self) -> int:
-        return int(self.value("spare-devices", "0"))
+    def active(self, inputs: Sequence[T]) -> Sequence[T]:
+        """Return the inputs without the spares, which come last."""
+        return inputs[: max(0, len(inputs) - int(self.value("spare-devices", "0")))]
 
 
 class MdLayer(Layer[Md]):
@@ -116,15 +124,19 @@ class MdLayer(Layer[Md]):
     smallest_device_bytes = 2 * 1024**2
 
     def read(self, reading: StageReader) -> LayerNode:
-        first = reading.arguments[0] if reading.arguments else None
-        if not isinstance(first, Word) or first.text not in _LEVELS:
-            raise _no_level(reading, first)
+        first = arguments.first_word(reading, self.word, "level", _LEVELS, "md raid1 a b")
         if reading.below is not None:
             raise reading.mistake(first, "md joins several devices; name them after the level: md raid1 a b")
-        spec, inputs = _members(reading, _LEVELS[first.text])
-        _check(reading, first, spec, len(inputs))
-        arguments.check_blocks(reading, inputs, self.word)
-        return LayerNode(self, spec, tuple(node for _, node in inputs))
+        rest = replace(reading, arguments=reading.arguments[1:])
+        found = arguments.sort(rest, self.word, flags=_WORDS.open_flags)
+        arguments.check_values(reading, found.rest, _CHECKED)
+        chosen, count = arguments.choose(reading, found.rest, _WORDS), len(found.inputs)
+        write_mostly = tuple(range(found.marks.get("write-mostly", count), count))
+        flags = tuple(flag for flag in chosen.open if flag != "write-mostly")
+        spec = Md(_LEVELS[first.text], write_mostly, chosen.make, flags)
+        _check(reading, first, spec, count)
+        arguments.check_blocks(reading, found.inputs, self.word)
+        return LayerNode(self, spec, found.nodes)
 
     def modules(self, spec: Md) -> tuple[str, ...]:
         return ("md_mod", _MODULES.get(spec.level, spec.level))
@@ -134,28 +146,22 @@ class MdLayer(Layer[Md]):
         members = [device.path for device in inputs]
         largest = max(device.size_bytes or 0 for device in inputs)
         synced = (_await_sync(node, largest),) if spec.has_copies else ()
+        assemble = ("mdadm", "--assemble", "--quiet", node, *members)
         return LayerPlan(
             make=(wipe(members), _create(spec, node, members), await_block(node), *synced),
-            open=(
-                Step(
-                    f"assemble {node}",
-                    ("mdadm", "--assemble", "--quiet", node, *members),
-                    await_file=node,
-                    unless=node,
-                ),
-            ),
+            open=(Step(f"assemble {node}", assemble, await_file=node, unless=node),),
             close=(Step(f"stop {node}", ("sh", "-c", _STOP, node)),),  # and wait until its device node is gone
             volume=self.volume(spec, node, inputs),
         )
 
     def write_factor(self, spec: Md, inputs: Sequence[float]) -> float:
         """For raid4 to raid6, that of a full stripe; smaller writes cost more."""
-        active = len(inputs) - spec.spares
+        active = spec.active(inputs)
         if spec.level == "raid1":
-            return sum(inputs[:active])
+            return sum(active)
         if spec.level == "raid10":
             return spec.copies * min(inputs)
-        return min(inputs) * active / (active - _PARITY.get(spec.level, 0))
+        return min(inputs) * len(active) / (len(active) - _PARITY.get(spec.level, 0))
 
     def capacity_bytes(self, spec: Md, inputs: Sequence[int]) -> int:
         """Minus, per device, 128 MiB or 1 % plus 1 MiB, whichever is less: superblock, bitmap and room for a reshape.
@@ -163,54 +169,48 @@ class MdLayer(Layer[Md]):
         If `size=` is given, at most that much of each device is used.
         """
         used = size_of(spec.value("size", ""))
-        active = [max(0, size - min(_SUPERBLOCK_BYTES, size // 100 + 1024**2)) for size in inputs]
-        active = active if used is None else [min(size, used) for size in active]
-        active = active[: len(active) - spec.spares]
-        smallest = min(active)
+        usable = [max(0, size - min(_SUPERBLOCK_BYTES, size // 100 + 1024**2)) for size in spec.active(inputs)]
+        usable = usable if used is None else [min(size, used) for size in usable]
         match spec.level:
             case "linear" | "raid0":
-                return sum(active)
+                return sum(usable)
             case "raid1":
-                return smallest
+                return min(usable)
             case "raid10":
-                return smallest * len(active) // spec.copies
-        return smallest * (len(active) - _PARITY[spec.level])
+                return min(usable) * len(usable) // spec.copies
+        return min(usable) * (len(usable) - _PARITY[spec.level])
 
     def redundancy(self, spec: Md, inputs: Sequence[int]) -> int:
         """A spare does not count, because it helps only after it has been rebuilt."""
-        active = inputs[: len(inputs) - spec.spares]
+        active = spec.active(inputs)
         copies = {"raid1": len(active), "raid10": spec.copies}.get(spec.level, 1)
         return survives(active, _PARITY.get(spec.level, copies - 1))
 
-    def stored(
-        self, spec: Md, volume: Volume, inputs: Sequence[Volume], total_bytes: int, host: Host
-    ) -> tuple[int, ...]:
+    def stored(self, built: OpenLayer[Md], total_bytes: int) -> tuple[int, ...]:
         """Evenly over all active devices, md(4); for level linear, in proportion to their sizes."""
-        active = len(inputs) - spec.spares
-        sizes = [device.size_bytes or 1 for device in inputs]
-        if spec.level == "linear":
-            return tuple(total_bytes * size // sum(sizes) for size in sizes)
-        each = int(total_bytes * self.write_factor(spec, [1.0] * len(inputs)) / active)
-        return (*[each] * active, *[0] * spec.spares)
+        if built.spec.level == "linear":
+            return tuple(stored_by_size(built.inputs, total_bytes))
+        count, active = len(built.inputs), len(built.spec.active(built.inputs))
+        each = int(total_bytes * self.write_factor(built.spec, [1.0] * count) / active)
+        return (*[each] * active, *[0] * (count - active))
 
-    def busy_with(self, spec: Md, volume: Volume, inputs: Sequence[Volume], host: Host) -> str | None:
-        action = _attribute(volume.path, "sync_action", host) if spec.has_copies else None
-        return None if action in (None, "idle", "frozen") else f"md is running a {action} of {volume.path}"
+    def busy_with(self, built: OpenLayer[Md]) -> str | None:
+        node = built.volume.path
+        action = _attribute(node, "sync_action", built.host) if built.spec.has_copies else None
+        return None if action in (None, "idle", "frozen") else f"md is running a {action} of {node}"
 
     def busy_on(self, disks: frozenset[str], host: Host) -> tuple[str, ...]:
         """The work of the arrays that are themselves among the disks."""
         try:
-            mdstat = host.read("/proc/mdstat")
+            working = parse_mdstat(host.read("/proc/mdstat"))
         except FileMissing:
             return ()
-        return tuple(
-            f"{action} of {array}, {done} done" for array, action, done in parse_mdstat(mdstat) if array in disks
-        )
+        return tuple(f"{action} of {array}, {done} done" for array, action, done in working if array in disks)
 
-    def describe(self, spec: Md, volume: Volume, inputs: Sequence[Volume], host: Host, target: Target) -> Target:
-        if not spec.has_copies:
+    def describe(self, built: OpenLayer[Md], target: Target) -> Target:
+        if not built.spec.has_copies:
             return target
-        location = _attribute(volume.path, "bitmap/location", host)
+        location = _attribute(built.volume.path, "bitmap/location", built.host)
         return replace(target, md_bitmap=None if location is None else location not in ("none", "file"))
 
 
@@ -223,7 +223,7 @@ def _create(spec: Md, node: str, members: Sequence[str]) -> Step:
         f"make {spec.level} of {', '.join(members)}",
         (
             *("mdadm", "--create", node, "--run", "--quiet", f"--level={spec.level}"),
-            *(f"--raid-devices={len(members) - spec.spares}", *named, *[f"--{flag}" for flag in spec.flags]),
+            *(f"--raid-devices={len(spec.active(members))}", *named, *[f"--{flag}" for flag in spec.flags]),
             *(*members[:first], *marked),
         ),
         undo=UndoCommand(("sh", "-c", _REMOVE, node, *members), Holds(node, "")),
@@ -237,50 +237,19 @@ def _await_sync(node: str, device_bytes: int) -> Step:
     return Step(f"wait until {node} has synced its devices", ("sh", "-c", _AWAIT_SYNC, node), timeout_s=limit_s)
 
 
-def _no_level(reading: StageReader, first: Argument | None) -> CampaignError:
-    if isinstance(first, Word) and not reading.is_device(first.text):
-        return arguments.unknown(reading, first, "level of md", words("linear raid0 raid1 raid4 raid5 raid6 raid10"))
-    return reading.mistake(first, "md needs a level first: md raid1 a b")
-
-
-def _members(reading: StageReader, level: str) -> tuple[Md, list[Input]]:
-    inputs: list[Input] = []
-    write_mostly: list[int] = []
-    options: dict[str, str] = {}
-    flags: list[str] = []
-    is_write_mostly = False
-    for argument in reading.arguments[1:]:
-        match argument:
-            case Word("write-mostly"):
-                is_write_mostly = True
-            case Word(text) if text in _FLAGS:
-                flags.append(text)
-            case Option(key, value) if key in _KEYS:
-                arguments.check_values(reading, [argument], _CHECKED)
-                options[key] = value
-            case Option():
-                raise arguments.unknown(reading, argument, "option of md", _KEYS)
-            case _:
-                write_mostly += [len(inputs)] if is_write_mostly else []
-                inputs.append((argument, reading.node(argument)))
-    return Md(level, tuple(write_mostly), tuple(options.items()), tuple(flags)), inputs
-
-
 def _check(reading: StageReader, level: Word, spec: Md, count: int) -> None:
+    """Check the options that are numbers, and that there are enough devices."""
     options = {option.key: option for option in reading.arguments if isinstance(option, Option)}
-    if "spare-devices" in options and not spec.value("spare-devices", "").isdigit():
+    if not spec.value("spare-devices", "0").isdigit():
         raise reading.mistake(options["spare-devices"], "spare-devices must be a number")
-    if "layout" in options and spec.level == "raid10" and not _is_raid10_layout(spec.value("layout", "")):
+    if spec.level == "raid10" and not _RAID10_LAYOUT.fullmatch(spec.value("layout", "n2")):
         raise reading.mistake(options["layout"], "a layout of raid10 is n, f or o and the number of copies: n2, f2, o3")
     fewest = max(_FEWEST[spec.level], spec.copies if spec.level == "raid10" else 0)
-    if count - spec.spares < fewest:
-        raise reading.mistake(level, f"md {spec.level} needs at least {fewest} devices, found {count - spec.spares}")
+    active = len(spec.active(range(count)))
+    if active < fewest:
+        raise reading.mistake(level, f"md {spec.level} needs at least {fewest} devices, found {active}")
     if spec.write_mostly and spec.level != "raid1":
         raise reading.mistake(level, "write-mostly is for raid1 only")
-
-
-def _is_raid10_layout(text: str) -> bool:
-    return len(text) >= 2 and text[0] in "nfo" and text[1:].isdigit() and int(text[1:]) >= 2
 
 
 def _attribute(node: str, name: str, host: Host) -> str | None:

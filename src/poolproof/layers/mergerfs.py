@@ -8,19 +8,16 @@ smallest branch.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from poolproof.campaign.expression import Option, Word
 from poolproof.campaign.names import did_you_mean
 from poolproof.devices.model import Site, Volume
 from poolproof.errors import HostError
 from poolproof.facts.machine import ProgramVersion
-from poolproof.hosts.base import Host
 from poolproof.layers import arguments
 from poolproof.layers.arguments import words
-from poolproof.layers.base import Layer, LayerNode, LayerPlan, StageReader
-from poolproof.layers.file_bytes import stored_as_files
-from poolproof.layers.shared_steps import close_mount, make_mount_point, mount_point
+from poolproof.layers.base import Layer, LayerNode, LayerPlan, OpenLayer, StageReader
+from poolproof.layers.file_system import mount_point, mounted, stored_as_files
 from poolproof.steps import Step, unmount
 
 # mergerfs(1), 2.33 to 2.41
@@ -36,11 +33,13 @@ _KEYS = words(
     "remember-nodes rename-exdev scheduling-priority security_capability srcmounts statfs statfs_ignore statfs-ignore "
     "subtype symlinkify symlinkify_timeout threads uid umask use_ino xattr"
 )
-_FUNCTIONS = (
-    "access chmod chown create getattr getxattr link listxattr mkdir mknod open readlink readdir removexattr rename "
-    "rmdir setxattr statfs statx symlink truncate unlink utimens"
-)
-_FUNCTION_KEYS = frozenset(f"func.{name}" for name in _FUNCTIONS.split())
+_KEYS |= {
+    f"func.{name}"
+    for name in words(
+        "access chmod chown create getattr getxattr link listxattr mkdir mknod open readlink readdir removexattr "
+        "rename rmdir setxattr statfs statx symlink truncate unlink utimens"
+    )
+}
 _FLAGS = words(
     "allow_other async_read auto_cache default_permissions defaults direct_io kernel_cache noforget nonempty nosuid "
     "nodev noatime relatime ro sync_read use_ino"
@@ -54,18 +53,11 @@ _SMALL_BYTES = 16 * 1024**3
 _MOUNT_LIMIT_S = 30.0
 
 
-@dataclass(frozen=True)
-class Mergerfs:
-    """The options after `-o`, in the order given: a later one overrides an earlier one."""
+class MergerfsLayer(Layer[tuple[str, ...]]):
+    """A FUSE union of directories; each file is stored whole on one branch.
 
-    options: tuple[str, ...]
-
-    def has(self, key: str) -> bool:
-        return any(option.split("=")[0] == key for option in self.options)
-
-
-class MergerfsLayer(Layer[Mergerfs]):
-    """A FUSE union of directories; each file is stored whole on one branch."""
+    Its value is the options after `-o`, in the order given: a later one overrides an earlier one.
+    """
 
     word = "mergerfs"
     summary = "a union of directories, each file on one branch: `mergerfs (hdd1 | xfs) (hdd2 | ext4)`"
@@ -81,28 +73,20 @@ class MergerfsLayer(Layer[Mergerfs]):
         if not found.inputs:
             raise reading.mistake(None, "mergerfs needs at least one branch: mergerfs (disk1 | ext4) (disk2 | xfs)")
         arguments.check_directories(reading, found.inputs, self.word)
-        return LayerNode(self, Mergerfs(options), found.nodes)
+        return LayerNode(self, options, found.nodes)
 
-    def plan(self, spec: Mergerfs, inputs: Sequence[Volume], site: Site, name: str) -> LayerPlan:
+    def plan(self, spec: tuple[str, ...], inputs: Sequence[Volume], site: Site, name: str) -> LayerPlan:
         point = mount_point(site, name)
-        sizes = [branch.size_bytes for branch in inputs if branch.size_bytes is not None]
-        return LayerPlan(
-            make=(make_mount_point(point),),
-            open=(_mount(spec, inputs, point, min(sizes, default=None)),),
-            close=(close_mount(point),),
-            volume=self.volume(spec, point, inputs),
-        )
+        return mounted(self.volume(spec, point, inputs), (), _mount(spec, inputs, point))
 
-    def capacity_bytes(self, spec: Mergerfs, inputs: Sequence[int]) -> int:
+    def capacity_bytes(self, spec: tuple[str, ...], inputs: Sequence[int]) -> int:
         return sum(inputs)
 
-    def largest_file_bytes(self, spec: Mergerfs, inputs: Sequence[int]) -> int:
+    def largest_file_bytes(self, spec: tuple[str, ...], inputs: Sequence[int]) -> int:
         return max(inputs)
 
-    def stored(
-        self, spec: Mergerfs, volume: Volume, inputs: Sequence[Volume], total_bytes: int, host: Host
-    ) -> tuple[int, ...]:
-        return stored_as_files(inputs, total_bytes, host)
+    def stored(self, built: OpenLayer[tuple[str, ...]], total_bytes: int) -> tuple[int, ...]:
+        return stored_as_files(built.inputs, total_bytes, built.host)
 
 
 def _option(reading: StageReader, argument: Word | Option) -> str:
@@ -111,36 +95,26 @@ def _option(reading: StageReader, argument: Word | Option) -> str:
             what = "branch or option of mergerfs; a branch is a directory: (disk | ext4)"
             raise arguments.unknown(reading, argument, what, _FLAGS)
         return argument.text
-    if argument.key not in _KEYS | _FUNCTION_KEYS:
-        raise arguments.unknown(reading, argument, "option of mergerfs", _KEYS | _FUNCTION_KEYS)
-    _check_value(reading, argument)
-    return f"{argument.key}={argument.value}"
+    key, value = argument.key, argument.value
+    if key not in _KEYS:
+        raise arguments.unknown(reading, argument, "option of mergerfs", _KEYS)
+    if "," in value:
+        raise reading.mistake(argument, "an option of mergerfs cannot contain a comma; write several options")
+    # mergerfs 2.33 mounts with an unknown policy without an error
+    policies = _POLICIES | _READDIR_POLICIES if key == "func.readdir" else _POLICIES
+    if key.startswith(("category.", "func.")) and value.split(":")[0] not in policies:
+        raise reading.mistake(argument, f"`{value}` is not a policy of mergerfs{did_you_mean(value, policies)}")
+    return f"{key}={value}"
 
 
-def _check_value(reading: StageReader, option: Option) -> None:
-    """mergerfs 2.33 mounts with an unknown policy without an error, so it is checked here."""
-    if "," in option.value:
-        raise reading.mistake(option, "an option of mergerfs cannot contain a comma; write several options")
-    if not option.key.startswith(("category.", "func.")):
-        return
-    policies = _POLICIES | _READDIR_POLICIES if option.key == "func.readdir" else _POLICIES
-    if option.value.split(":")[0] not in policies:
-        raise reading.mistake(
-            option, f"`{option.value}` is not a policy of mergerfs{did_you_mean(option.value, policies)}"
-        )
-
-
-def _mount(spec: Mergerfs, branches: Sequence[Volume], point: str, smallest_bytes: int | None) -> Step:
-    options = spec.options
-    if smallest_bytes is not None and smallest_bytes < _SMALL_BYTES and not spec.has("minfreespace"):
+def _mount(options: tuple[str, ...], branches: Sequence[Volume], point: str) -> Step:
+    smallest_bytes = min((branch.size_bytes for branch in branches if branch.size_bytes is not None), default=None)
+    is_set = any(option.split("=")[0] == "minfreespace" for option in options)
+    if smallest_bytes is not None and smallest_bytes < _SMALL_BYTES and not is_set:
         options = (*options, f"minfreespace={smallest_bytes // 64 // 1024}K")
     chosen = ("-o", ",".join(options)) if options else ()
-    return Step(
-        f"mount mergerfs on {point}",
-        ("mergerfs", *chosen, ":".join(_checked(branch.path) for branch in branches), point),
-        undo=unmount(point, fuse=True),
-        timeout_s=_MOUNT_LIMIT_S,
-    )
+    argv = ("mergerfs", *chosen, ":".join(_checked(branch.path) for branch in branches), point)
+    return Step(f"mount mergerfs on {point}", argv, undo=unmount(point, fuse=True), timeout_s=_MOUNT_LIMIT_S)
 
 
 def _checked(path: str) -> str:

@@ -3,16 +3,17 @@
 `host` is the run's; each question goes to the host of the node or leaf that it is about.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from poolproof.devices.model import Leaf, Volume
 from poolproof.evidence.account import BELOW, DATASET, DEVICE, CountingPoint
 from poolproof.evidence.model import Target, VdevUse
 from poolproof.hosts.base import FileMissing, Host, host_named
-from poolproof.layers.base import DeviceNode, Layer, LayerNode, WriteBack
-from poolproof.layers.file_bytes import file_bytes
+from poolproof.layers.base import Layer, LayerNode, OpenLayer, WriteBack
+from poolproof.layers.file_system import file_bytes
 from poolproof.layers.tree import BuiltNode, TreePlan, from_bottom
 
 _LIMIT_S = 30.0
@@ -29,41 +30,50 @@ def stored_per_leaf(plan: TreePlan, host: Host) -> dict[str, int]:
     """
     volume = plan.volume
     total = (volume.size_bytes or 0) if volume.is_block else file_bytes(volume.path, host_named(host, volume.host))
-    stored: dict[str, int] = {}
+    stored: Counter[str] = Counter()
     for name, count in _stored(plan.top, total, host):
-        stored[name] = stored.get(name, 0) + count
-    return stored
+        stored[name] += count
+    return dict(stored)
 
 
 def _stored(built: BuiltNode, total_bytes: int, host: Host) -> Iterator[tuple[str, int]]:
-    if isinstance(built.node, DeviceNode):
-        if len(built.volume.leaves) == 1:
-            yield built.volume.leaves[0].name, total_bytes
-        return
-    below = [entry.volume for entry in built.inputs]
-    there = host_named(host, built.volume.host)
-    counts = built.node.layer.stored(built.node.spec, built.volume, below, total_bytes, there)
-    for entry, count in zip(built.inputs, counts, strict=True):
-        yield from _stored(entry, count, host)
+    if isinstance(built.node, LayerNode):
+        counts = built.node.layer.stored(_open(built, built.node, host), total_bytes)
+        for entry, count in zip(built.inputs, counts, strict=True):
+            yield from _stored(entry, count, host)
+    elif len(built.volume.leaves) == 1:
+        yield built.volume.leaves[0].name, total_bytes
+
+
+def _open(built: BuiltNode, node: LayerNode, host: Host) -> OpenLayer[Any]:
+    inputs = [entry.volume for entry in built.inputs]
+    return OpenLayer(node.spec, built.volume, inputs, host_named(host, built.volume.host))
+
+
+def _layers_of(plan: TreePlan, host: Host) -> Iterator[tuple[Layer[Any], OpenLayer[Any]]]:
+    """Yield the layers from the bottom up, each with its volumes and its host."""
+    for built in from_bottom(plan.top):
+        if isinstance(built.node, LayerNode):
+            yield built.node.layer, _open(built, built.node, host)
 
 
 def busy_with(plan: TreePlan, host: Host) -> tuple[str, ...]:
     """Return the background work of the layers (resync, balance); empty if there is none."""
-    found = [entry.layer.busy_with(*entry.question) for entry in _layers_of(plan, host)]
+    found = [layer.busy_with(built) for layer, built in _layers_of(plan, host)]
     return tuple(dict.fromkeys(text for text in found if text))
 
 
 def deviations(plan: TreePlan, host: Host) -> tuple[str, ...]:
     """Return what was built differently from what the layout asks, although no step failed."""
-    found = [entry.layer.deviations(*entry.question) for entry in _layers_of(plan, host)]
+    found = [layer.deviations(built) for layer, built in _layers_of(plan, host)]
     return tuple(dict.fromkeys(text for text in found if text))
 
 
 def describe(plan: TreePlan, host: Host, target: Target) -> Target:
     """Return the target with the facts that only the layers know, from the bottom up."""
-    for entry in _layers_of(plan, host):
-        target = entry.layer.describe(*entry.question, target)
-        if entry.layer.mkfs_discards and _was_discarded(target, entry.inputs, host):
+    for layer, built in _layers_of(plan, host):
+        target = layer.describe(built, target)
+        if layer.mkfs_discards and _was_discarded(target, built.inputs, host):
             target = replace(target, discarded=True)
     return target
 
@@ -89,50 +99,25 @@ def _supports_discard(leaf: Leaf, host: Host) -> bool:
 
 def write_backs(plan: TreePlan, host: Host) -> tuple[WriteBack, ...]:
     """Return how often each layer writes back what it buffers in RAM."""
-    found = [entry.layer.write_back(entry.spec, entry.volume, entry.host) for entry in _layers_of(plan, host)]
+    found = [layer.write_back(built) for layer, built in _layers_of(plan, host)]
     return tuple(each for each in found if each is not None)
 
 
 def cached_bytes(plan: TreePlan, host: Host) -> int | None:
     """Return the bytes of data in the layers' own caches (not the page cache); None if a layer does not know."""
-    counts = [entry.layer.cached_bytes(entry.spec, entry.volume, entry.host) for entry in _layers_of(plan, host)]
+    counts = [layer.cached_bytes(built) for layer, built in _layers_of(plan, host)]
     known = [count for count in counts if count is not None]
     return sum(known) if len(known) == len(counts) else None
 
 
 def vdev_uses(plan: TreePlan, host: Host) -> tuple[VdevUse, ...]:
     """Return the vdevs of all pools, with the bytes allocated on each."""
-    return tuple(vdev for entry in _layers_of(plan, host) for vdev in entry.layer.vdevs(entry.volume, entry.host))
+    return tuple(vdev for layer, built in _layers_of(plan, host) for vdev in layer.vdevs(built))
 
 
 def pool_host(plan: TreePlan, host: Host) -> Host:
     """Return the host of the layout's pools, which has their counters; the run's host if the layout has none."""
-    return next((each.host for each in _layers_of(plan, host) if each.layer.dataset(each.volume) is not None), host)
-
-
-@dataclass(frozen=True)
-class _OpenLayer:
-    """A built layer: its specification, the volumes below it, what it offers, and the host of that."""
-
-    layer: Layer[Any]
-    spec: object
-    inputs: list[Volume]
-    volume: Volume
-    host: Host
-
-    @property
-    def question(self) -> tuple[object, Volume, list[Volume], Host]:
-        """Return the first arguments of most questions to a layer."""
-        return self.spec, self.volume, self.inputs, self.host
-
-
-def _layers_of(plan: TreePlan, host: Host) -> Iterator[_OpenLayer]:
-    """Yield the layers from the bottom up."""
-    for built in from_bottom(plan.top):
-        if isinstance(built.node, LayerNode):
-            inputs = [entry.volume for entry in built.inputs]
-            there = host_named(host, built.volume.host)
-            yield _OpenLayer(built.node.layer, built.node.spec, inputs, built.volume, there)
+    return next((built.host for layer, built in _layers_of(plan, host) if layer.dataset(built.volume)), host)
 
 
 def counting_points(plan: TreePlan, host: Host) -> tuple[CountingPoint, ...]:
@@ -157,19 +142,21 @@ def _stat_files(blocks: list[Volume], host: Host) -> Mapping[Volume, str]:
 
 
 def _points(built: BuiltNode, depth: int, stats: Mapping[Volume, str]) -> Iterator[CountingPoint]:
+    volume = built.volume
     if not isinstance(built.node, LayerNode):
-        yield from _points_of_device(built, depth)
+        for leaf in volume.leaves:
+            yield CountingPoint(DEVICE, leaf.name, depth, (leaf.counter,), leaf.host)
+            if leaf.below is not None:
+                yield CountingPoint(BELOW, leaf.below.device, depth + 1, (leaf.below.counter,), leaf.host)
         return
-    layer: Layer[Any] = built.node.layer
-    dataset = layer.dataset(built.volume)
+    word, dataset = built.node.layer.word, built.node.layer.dataset(volume)
     if dataset is not None:
         yield CountingPoint(DATASET, dataset, depth)
-        counters = [_counter(below, stats) for below in built.inputs]
-        known = tuple(path for path in counters if path is not None)
-        if len(known) == len(counters):
-            yield CountingPoint(layer.word, dataset, depth, known, built.volume.host)
-    elif built.volume in stats:
-        yield CountingPoint(layer.word, built.volume.path, depth, (stats[built.volume],), built.volume.host)
+        known = [stat for below in built.inputs if (stat := _counter(below, stats)) is not None]
+        if len(known) == len(built.inputs):
+            yield CountingPoint(word, dataset, depth, tuple(known), volume.host)
+    elif volume in stats:
+        yield CountingPoint(word, volume.path, depth, (stats[volume],), volume.host)
     for below in built.inputs:
         yield from _points(below, depth + 1, stats)
 
@@ -179,10 +166,3 @@ def _counter(built: BuiltNode, stats: Mapping[Volume, str]) -> str | None:
     if isinstance(built.node, LayerNode):
         return stats.get(built.volume)
     return built.volume.leaves[0].counter if len(built.volume.leaves) == 1 else None
-
-
-def _points_of_device(built: BuiltNode, depth: int) -> Iterator[CountingPoint]:
-    for leaf in built.volume.leaves:
-        yield CountingPoint(DEVICE, leaf.name, depth, (leaf.counter,), leaf.host)
-        if leaf.below is not None:
-            yield CountingPoint(BELOW, leaf.below.device, depth + 1, (leaf.below.counter,), leaf.host)

@@ -1,16 +1,12 @@
-"""Names and steps that several layers share: kernel names, mounting, wiping signatures, encryption keys.
-
-Mount options keep the defaults of the kernel and of the program unless the layout sets them, `relatime` included.
-"""
+"""Names and steps that several layers share: kernel names, wiping signatures, encryption keys."""
 
 import hashlib
 from collections.abc import Sequence
 
 from poolproof.devices.model import Site
-from poolproof.steps import LET_GO_S, Step, UndoTree, unmount
+from poolproof.steps import Step, UndoTree
 
 _HASH_DIGITS = 8
-_UNMOUNT_LIMIT_S = 300.0
 _MAKE_KEY = 'umask 077 && head -c 32 /dev/urandom >"$0"'
 
 
@@ -25,34 +21,10 @@ def kernel_name(site: Site, name: str, *, longest: int) -> str:
     return f"poolproof-{site.label}-{hashlib.sha256(name.encode()).hexdigest()[:_HASH_DIGITS]}"
 
 
-def mount_point(site: Site, name: str) -> str:
-    """Return the directory where the layer of that name is mounted."""
-    return f"{site.mount_dir}/{name}"
-
-
-def make_mount_point(point: str) -> Step:
-    """Make the directory to mount on; the undo removes it, unless something is mounted there."""
-    return Step(f"make the mount point {point}", ("mkdir", "-p", point), undo=UndoTree(point))
-
-
-def mount(kind: str, source: str, point: str, options: Sequence[str]) -> Step:
-    """Mount a kernel file system."""
-    chosen = ("-o", ",".join(options)) if options else ()
-    return Step(f"mount {kind} on {point}", ("mount", "-t", kind, *chosen, source, point), undo=unmount(point))
-
-
-def close_mount(point: str) -> Step:
-    """Unmount; retried for 5 s while the mount is busy."""
-    return Step(f"unmount {point}", ("umount", point), timeout_s=_UNMOUNT_LIMIT_S, patience_s=LET_GO_S)
-
-
 def wipe(devices: Sequence[str]) -> Step:
     """Wipe all signatures that wipefs knows, so that no technology detects the remains of another."""
-    return Step(
-        f"wipe old signatures from {', '.join(devices)}",
-        ("wipefs", "-a", "-q", *devices),
-        overwrites=tuple(devices),
-    )
+    title = f"wipe old signatures from {', '.join(devices)}"
+    return Step(title, ("wipefs", "-a", "-q", *devices), overwrites=tuple(devices))
 
 
 def key_path(site: Site, name: str) -> str:
@@ -63,7 +35,7 @@ def key_path(site: Site, name: str) -> str:
 def make_key(path: str) -> Step:
     """Make a key of 32 random bytes in RAM, on the host, readable only by root.
 
-    So it appears on no command line, in no journal and in no output of `--dry-run`, and planning is a pure function.
-    The undo deletes it: nothing that it unlocks is ever opened again.
+    It appears on no command line, in no journal and in no output of `--dry-run`, and planning stays a pure function.
+    The undo deletes the key: nothing that it unlocks is ever opened again.
     """
     return Step(f"make the key {path}", ("sh", "-c", _MAKE_KEY, path), undo=UndoTree(path))

@@ -4,8 +4,9 @@ These functions walk the tree; each technology is in its own file.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from poolproof.campaign.expression import Argument, Expression, Group, Stage, Word, mistake_in
 from poolproof.campaign.names import did_you_mean
@@ -19,6 +20,8 @@ from poolproof.units import format_size
 
 _FLUSH_LIMIT_S = 600.0
 _ADD = "define the device: under `devices:` in the campaign, or with --device NAME=file:1G (poolproof run --help)"
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -96,7 +99,7 @@ class _Resolver:
     def _stage(self, stage: Stage, below: Node | None) -> Node:
         first = stage.arguments[0]
         if not isinstance(first, Word) or first.text not in all_layers():
-            return self._first_stage(stage, first, below)
+            return self._only_an_input(stage, first, below)
         if first.text in self._devices:
             raise self._mistake(first, f"`{first.text}` is the name of a layer; give the device another name")
         reading = StageReader(
@@ -108,41 +111,33 @@ class _Resolver:
         )
         return all_layers()[first.text].read(reading)
 
-    def _first_stage(self, stage: Stage, first: Argument, below: Node | None) -> Node:
+    def _only_an_input(self, stage: Stage, first: Argument, below: Node | None) -> Node:
         """Resolve a first stage that is only a device or a group."""
         if below is not None:
-            raise self._mistake(first, f"expected a layer after the `|`{_near_layer(first)}")
+            guess = did_you_mean(first.text, all_layers()) if isinstance(first, Word) else ""
+            raise self._mistake(first, f"expected a layer after the `|`{guess}")
         node = self._node(first)
         if len(stage.arguments) > 1:
-            raise self._mistake(
-                stage.arguments[1], "expected `|` and a layer; to join several devices, use a layer: btrfs raid1 a b"
-            )
+            message = "expected `|` and a layer; to join several devices, use a layer: btrfs raid1 a b"
+            raise self._mistake(stage.arguments[1], message)
         return node
 
     def _node(self, argument: Argument) -> Node:
         match argument:
             case Group(expression):
                 return self.tree(expression)
-            case Word(text) if text in self._devices:
-                return self._device(argument, text)
-            case Word(text):
-                known = [*self._devices, *all_layers()]
-                guess = did_you_mean(text, known)
-                raise self._mistake(argument, f"`{text}` is neither a device nor a layer{guess}", "" if guess else _ADD)
+            case Word(name) if name in self._used:
+                raise self._mistake(argument, f"the device `{name}` is used twice")
+            case Word(name) if name in self._devices:
+                self._used.add(name)
+                return DeviceNode(name)
+            case Word(name):
+                guess = did_you_mean(name, [*self._devices, *all_layers()])
+                raise self._mistake(argument, f"`{name}` is neither a device nor a layer{guess}", "" if guess else _ADD)
         raise self._mistake(argument, "expected a device or a layer, found an option")
-
-    def _device(self, argument: Argument, name: str) -> DeviceNode:
-        if name in self._used:
-            raise self._mistake(argument, f"the device `{name}` is used twice")
-        self._used.add(name)
-        return DeviceNode(name)
 
     def _mistake(self, argument: Argument, message: str, hint: str = "") -> CampaignError:
         return mistake_in(self._source, argument.span, message, hint)
-
-
-def _near_layer(argument: Argument) -> str:
-    return did_you_mean(argument.text, all_layers()) if isinstance(argument, Word) else ""
 
 
 def layer_nodes(node: Node) -> Iterator[LayerNode]:
@@ -182,7 +177,10 @@ def plan_tree(node: Node, volumes: Mapping[str, Volume], site: Site, name: str) 
 def plan_of(top: BuiltNode) -> TreePlan:
     """Return the steps of a layout whose nodes are planned."""
     if top.plan is None:
-        return TreePlan((), (_drop_block_cache(top.volume),), (), (_sync(top.volume),), top)
+        path, host = top.volume.path, top.volume.host
+        # a bare device has no layer to close, so its pages are dropped
+        drop = Step(f"drop the page cache of {path}", ("blockdev", "--flushbufs", path), timeout_s=300, host=host)
+        return TreePlan((), (drop,), (), (_sync(top.volume),), top)
     plans = [built.plan for built in from_bottom(top) if built.plan is not None]
     return TreePlan(
         make=tuple(step for plan in plans for step in (*plan.make, *plan.open)),
@@ -194,7 +192,7 @@ def plan_of(top: BuiltNode) -> TreePlan:
 
 
 def _flush(plan: LayerPlan, *, is_top: bool) -> tuple[Step, ...]:
-    """Only the top is flushed as a block device, because fio writes to it; others have no dirty pages."""
+    """Only the top is flushed as a block device, because the load writes to it; others have no dirty pages."""
     if plan.volume.is_block:
         return (*plan.flush, _sync(plan.volume)) if is_top else ()
     return plan.flush or (_sync(plan.volume),)
@@ -214,9 +212,15 @@ def build_node(node: Node, volumes: Mapping[str, Volume], site: Site, names: Ite
     if isinstance(node, DeviceNode):
         return BuiltNode(node, volumes[node.name])
     inputs = tuple(build_node(below, volumes, site, names) for below in node.inputs)
-    _check_sizes(node, [below.volume for below in inputs])
-    name = next(names)
-    return build_layer(node, inputs, site, name)
+    least = node.layer.smallest_device_bytes
+    for device in (below.volume for below in inputs):
+        if device.size_bytes is not None and device.size_bytes < least:
+            raise HostError(
+                f"{device.path} has {format_size(device.size_bytes)}, but {node.layer.word} needs at least "
+                f"{format_size(least)} on each device",
+                f"give the device a size of {least // 1024**2}M or more in the campaign",
+            )
+    return build_layer(node, inputs, site, next(names))
 
 
 def build_layer(node: LayerNode, inputs: tuple[BuiltNode, ...], site: Site, name: str) -> BuiltNode:
@@ -236,17 +240,6 @@ def build_layer(node: LayerNode, inputs: tuple[BuiltNode, ...], site: Site, name
 def on_host(steps: Sequence[Step], host: str) -> tuple[Step, ...]:
     """Return the steps, on that host unless they name another one."""
     return tuple(replace(step, host=step.host or host) for step in steps)
-
-
-def _check_sizes(node: LayerNode, inputs: Iterable[Volume]) -> None:
-    least = node.layer.smallest_device_bytes
-    for device in inputs:
-        if device.size_bytes is not None and device.size_bytes < least:
-            raise HostError(
-                f"{device.path} has {format_size(device.size_bytes)}, but {node.layer.word} needs at least "
-                f"{format_size(least)} on each device",
-                f"give the device a size of {least // 1024**2}M or more in the campaign",
-            )
 
 
 def names_of(node: Node, name: str) -> Iterator[str]:
@@ -271,7 +264,7 @@ def branches(plan: TreePlan) -> tuple[str, ...]:
     By default mergerfs preserves paths (category.create=epmfs): a directory made on top of it exists on one branch
     only, and all its files are stored there. A directory made in each of the branches exists on all of them.
     """
-    return tuple(_branches(plan.top)) if not plan.volume.is_block else ()
+    return () if plan.volume.is_block else tuple(_branches(plan.top))
 
 
 def _branches(built: BuiltNode) -> Iterator[str]:
@@ -280,12 +273,6 @@ def _branches(built: BuiltNode) -> Iterator[str]:
         yield built.volume.path
     for entry in below:
         yield from _branches(entry)
-
-
-def _drop_block_cache(volume: Volume) -> Step:
-    """Drop the pages of a device node, for a layout that is a bare device and has no layer to close."""
-    argv = ("blockdev", "--flushbufs", volume.path)
-    return Step(f"drop the page cache of {volume.path}", argv, timeout_s=300, host=volume.host)
 
 
 def needs(node: Node, site: Site) -> None:
@@ -315,18 +302,12 @@ def needs(node: Node, site: Site) -> None:
     if missing:
         packages = dict.fromkeys(package for layer in layers if programs[layer] for package in layer.packages)
         packages |= dict.fromkeys(package for layer in layers if lacking[layer] for package in layer.module_packages)
-        raise HostError(
-            f"this host cannot build the layout: {'; '.join(missing)}", _how_to_install(packages, site.is_root)
-        )
-
-
-def _how_to_install(packages: Iterable[str], is_root: bool) -> str:
-    named = " ".join(packages)
-    if named:
-        return f"on Debian or Ubuntu: {'' if is_root else 'sudo '}apt install {named}"
-    if not is_root:
-        return "run poolproof under sudo, or use a layout `dir PATH`, which needs no root"
-    return "Debian has no package for it: install it as its project describes, or use another host: --on user@host"
+        hint = "Debian has no package for it: install it as its project describes, or use another host: --on user@host"
+        if packages:
+            hint = f"on Debian or Ubuntu: {'' if site.is_root else 'sudo '}apt install {' '.join(packages)}"
+        elif not site.is_root:
+            hint = "run poolproof under sudo, or use a layout `dir PATH`, which needs no root"
+        raise HostError(f"this host cannot build the layout: {'; '.join(missing)}", hint)
 
 
 def modules(node: Node) -> frozenset[str]:
@@ -339,11 +320,21 @@ def hosts_of(node: Node) -> frozenset[str]:
     return frozenset(name for entry in layer_nodes(node) for name in entry.layer.hosts(entry.spec))
 
 
+def fold(node: Node, of_device: Callable[[str], T], of_layer: Callable[[LayerNode, list[T]], T]) -> T:
+    """Return a value of the layout from those of its devices, by name, and those of each layer's inputs."""
+    if isinstance(node, DeviceNode):
+        return of_device(node.name)
+    return of_layer(node, [fold(below, of_device, of_layer) for below in node.inputs])
+
+
 def copies_on_write(node: Node) -> bool:
     """True if any layer is copy-on-write: then the speed of reads depends on earlier writes to the file."""
-    if isinstance(node, DeviceNode):
-        return False
-    return node.layer.copies_on_write(node.spec) or any(map(copies_on_write, node.inputs))
+    return any(entry.layer.copies_on_write(entry.spec) for entry in layer_nodes(node))
+
+
+def uses_page_cache(node: Node) -> bool:
+    """True if buffered writes to the layout wait in the page cache."""
+    return fold(node, lambda _: True, lambda entry, inputs: entry.layer.uses_page_cache(entry.spec, inputs))
 
 
 def write_factor(node: Node, landed: Mapping[str, int] | None = None) -> float:
@@ -353,12 +344,13 @@ def write_factor(node: Node, landed: Mapping[str, int] | None = None) -> float:
     written. `landed` has the bytes written to each device, by name. Without it, the smallest factor is used, so that an
     honest write never looks too small.
     """
-    if isinstance(node, DeviceNode):
-        return 1.0
-    factors = [write_factor(below, landed) for below in node.inputs]
-    if landed is not None and len(set(factors)) > 1:
-        factors = [_mean_factor(node.inputs, factors, landed)] * len(factors)
-    return node.layer.write_factor(node.spec, factors)
+
+    def of_layer(entry: LayerNode, factors: list[float]) -> float:
+        if landed is not None and len(set(factors)) > 1:
+            factors = [_mean_factor(entry.inputs, factors, landed)] * len(factors)
+        return entry.layer.write_factor(entry.spec, factors)
+
+    return fold(node, lambda _: 1.0, of_layer)
 
 
 def _mean_factor(inputs: Iterable[Node], factors: list[float], landed: Mapping[str, int]) -> float:
@@ -370,16 +362,12 @@ def _mean_factor(inputs: Iterable[Node], factors: list[float], landed: Mapping[s
 
 def capacity_bytes(node: Node, sizes: Mapping[str, int]) -> int:
     """Return a lower estimate of the bytes that fit. `sizes`: bytes by device name, free bytes by `dir` path."""
-    if isinstance(node, DeviceNode):
-        return sizes[node.name]
-    return node.layer.capacity_bytes(node.spec, [capacity_bytes(below, sizes) for below in node.inputs])
+    return fold(node, sizes.__getitem__, lambda entry, inputs: entry.layer.capacity_bytes(entry.spec, inputs))
 
 
 def largest_file_bytes(node: Node, sizes: Mapping[str, int]) -> int:
     """Return the bytes of the largest single file that fits: with mergerfs it must fit in one branch."""
-    if isinstance(node, DeviceNode):
-        return sizes[node.name]
-    return node.layer.largest_file_bytes(node.spec, [largest_file_bytes(below, sizes) for below in node.inputs])
+    return fold(node, sizes.__getitem__, lambda entry, inputs: entry.layer.largest_file_bytes(entry.spec, inputs))
 
 
 def redundancy(node: Node) -> int | None:
@@ -387,8 +375,9 @@ def redundancy(node: Node) -> int | None:
 
     None over an existing directory, because it is not known what protects it.
     """
-    if isinstance(node, DeviceNode):
-        return 0
-    inputs = [redundancy(below) for below in node.inputs]
-    known = [count for count in inputs if count is not None]
-    return node.layer.redundancy(node.spec, known) if len(known) == len(inputs) else None
+
+    def of_layer(entry: LayerNode, inputs: list[int | None]) -> int | None:
+        known = [count for count in inputs if count is not None]
+        return entry.layer.redundancy(entry.spec, known) if len(known) == len(inputs) else None
+
+    return fold(node, lambda _: 0, of_layer)

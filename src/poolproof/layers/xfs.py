@@ -5,14 +5,11 @@ A key with a dot is an option of mkfs.xfs, named by the sections of its configur
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 
-from poolproof.devices.model import Site, Volume
 from poolproof.facts.machine import ProgramVersion
-from poolproof.layers.arguments import ANY_MOUNT_FLAGS, Vocabulary, choose, one_block, words
-from poolproof.layers.base import Layer, LayerNode, LayerPlan, StageReader
-from poolproof.layers.shared_steps import close_mount, make_mount_point, mount, mount_point
+from poolproof.layers.arguments import ANY_MOUNT_FLAGS, Chosen, Vocabulary, words
+from poolproof.layers.file_system import FileSystemLayer
 from poolproof.steps import Step
 
 _SECTIONS: Mapping[str, tuple[str, str]] = MappingProxyType(
@@ -45,15 +42,7 @@ _WORDS = Vocabulary(
 _MIB = 1024**2
 
 
-@dataclass(frozen=True)
-class Xfs:
-    """The options of mkfs.xfs by section and name, and the mount options as written."""
-
-    format: tuple[tuple[str, str], ...]
-    mount: tuple[str, ...]
-
-
-class XfsLayer(Layer[Xfs]):
+class XfsLayer(FileSystemLayer):
     """XFS, a journaling file system for large files and many threads."""
 
     word = "xfs"
@@ -64,35 +53,21 @@ class XfsLayer(Layer[Xfs]):
     file_system = "xfs"
     mkfs_discards = True  # mkfs.xfs(8) `-K`
     smallest_device_bytes = 300 * _MIB  # mkfs.xfs refuses less
+    vocabulary = _WORDS
 
-    def read(self, reading: StageReader) -> LayerNode:
-        device, rest = one_block(reading, self.word)
-        chosen = choose(reading, rest, _WORDS)
-        return LayerNode(self, Xfs(chosen.make, chosen.open), (device,))
+    def format(self, options: Mapping[str, str], device: str) -> tuple[Step, ...]:
+        chosen: dict[str, list[str]] = {}
+        for name, value in options.items():
+            section, key = name.split(".", 1)
+            chosen.setdefault(_SECTIONS[section][0], []).append(f"{key}={value}")
+        flags = [part for letter, pairs in chosen.items() for part in (letter, ",".join(pairs))]
+        argv = ("mkfs.xfs", "-q", "-f", *flags, device)
+        return (Step(f"make xfs on {device}", argv, timeout_s=600, overwrites=(device,)),)
 
-    def plan(self, spec: Xfs, inputs: Sequence[Volume], site: Site, name: str) -> LayerPlan:
-        (device,) = inputs
-        point = mount_point(site, name)
-        return LayerPlan(
-            make=(_format(spec, device.path), make_mount_point(point)),
-            open=(mount("xfs", device.path, point, spec.mount),),
-            close=(close_mount(point),),
-            volume=self.volume(spec, point, inputs),
-        )
-
-    def capacity_bytes(self, spec: Xfs, inputs: Sequence[int]) -> int:
+    def capacity_bytes(self, spec: Chosen, inputs: Sequence[int]) -> int:
         """The device minus its log (64 MiB to 2 GiB, mkfs.xfs 6.1) and 6 % for allocation groups and reserves."""
         (device,) = inputs
         return max(0, int(device * 0.94) - min(2048 * _MIB, max(64 * _MIB, device // 2048)))
-
-
-def _format(spec: Xfs, device: str) -> Step:
-    chosen: dict[str, list[str]] = {}
-    for name, value in spec.format:
-        section, key = name.split(".", 1)
-        chosen.setdefault(_SECTIONS[section][0], []).append(f"{key}={value}")
-    flags = [part for letter, pairs in chosen.items() for part in (letter, ",".join(pairs))]
-    return Step(f"make xfs on {device}", ("mkfs.xfs", "-q", "-f", *flags, device), timeout_s=600, overwrites=(device,))
 
 
 LAYER = XfsLayer()

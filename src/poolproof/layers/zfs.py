@@ -27,14 +27,15 @@ from poolproof.layers.base import (
     LayerNode,
     LayerPlan,
     Node,
+    OpenLayer,
     StageReader,
     WriteBack,
-    WriteBackForecast,
     survives,
 )
-from poolproof.layers.shared_steps import kernel_name, key_path, make_key, make_mount_point, mount_point, wipe
+from poolproof.layers.file_system import make_mount_point, mount_point
+from poolproof.layers.shared_steps import kernel_name, key_path, make_key, wipe
 from poolproof.layers.zfs_properties import DATASET, POOL, check_property
-from poolproof.layers.zfs_vdevs import Vdev, VdevReader, VdevTree
+from poolproof.layers.zfs_vdevs import VdevReader, VdevTree
 from poolproof.steps import Step
 from poolproof.units import format_size, parse_size
 
@@ -110,15 +111,17 @@ class ZfsLayer(AdaptableLayer[Zfs]):
     def plan(self, spec: Zfs, inputs: Sequence[Volume], site: Site, name: str) -> LayerPlan:
         _check_sizes(spec.vdevs, inputs)
         pool, paths = kernel_name(site, name, longest=_LONGEST_NAME), [device.path for device in inputs]
-        point = mount_point(site, pool)
+        point, key, limit = mount_point(site, pool), key_path(site, name), spec.arc_max_bytes
+        locked = [("keyformat", "raw"), ("keylocation", f"file://{key}")] if spec.is_encrypted else []
+        vdevs = spec.vdevs.words(paths)
         return LayerPlan(
             make=(
                 zfs_commands.load_module(),
-                *_arc_limit(spec, site, name),
-                *_key(spec, site, name),
+                *((zfs_commands.limit_arc(limit, f"{site.state_dir}/{name}.arc"),) if limit is not None else ()),
+                *((make_key(key),) if spec.is_encrypted else ()),
                 make_mount_point(point),
                 wipe(paths),
-                _create(spec, pool, paths, site, name),
+                zfs_commands.create(pool, site.mount_dir, spec.pool, (*spec.dataset, *locked), vdevs, paths),
                 zfs_commands.wait_until_quiet(pool),
             ),
             open=(zfs_commands.open_pool(pool, site.mount_dir, paths),),
@@ -138,10 +141,9 @@ class ZfsLayer(AdaptableLayer[Zfs]):
             return ()
         paths = [device.path for device in inputs]
         removable = [[paths[member] for member in vdev.members] for vdev in spec.vdevs.removable]
-        flat = [path for vdev in removable for path in vdev]
         note = f"{site.state_dir}/{name}.added"
         return (
-            wipe(flat),
+            wipe([path for vdev in removable for path in vdev]),
             zfs_commands.add(pool_of(volume), spec.vdevs.added(paths), removable, note),
         )
 
@@ -152,15 +154,13 @@ class ZfsLayer(AdaptableLayer[Zfs]):
         self, built: LayerNode, old: Sequence[Volume], target: LayerNode, new: Sequence[Volume], volume: Volume
     ) -> tuple[Step, ...]:
         """Attach all new leaf vdevs and wait for the resilver before any is detached."""
-        pool, found = pool_of(volume), exchanges(built, target) or ()
-        attached = [(old[each.anchor].path, new[member].path) for each in found for member in each.attached]
-        detached = [old[member].path for each in found for member in each.detached]
-        arriving = (wipe([path for _, path in attached]),) if attached else ()
+        pool, (attach, detach) = pool_of(volume), exchanges(built, target) or ([], [])
+        attached = [(old[anchor].path, new[member].path) for anchor, member in attach]
         return (
-            *arriving,
+            *((wipe([path for _, path in attached]),) if attached else ()),
             *(zfs_commands.attach(pool, anchor, path) for anchor, path in attached),
             *((zfs_commands.wait_until_quiet(pool),) if attached else ()),
-            *(zfs_commands.detach(pool, path) for path in detached),
+            *(zfs_commands.detach(pool, old[member].path) for member in detach),
         )
 
     def copies_on_write(self, spec: Zfs) -> bool:
@@ -185,86 +185,79 @@ class ZfsLayer(AdaptableLayer[Zfs]):
         needed = (*spec.vdevs.data, *spec.vdevs.special, *spec.vdevs.dedup)
         return min(survives([inputs[member] for member in vdev.members], vdev.survives) for vdev in needed)
 
-    def stored(
-        self, spec: Zfs, volume: Volume, inputs: Sequence[Volume], total_bytes: int, host: Host
-    ) -> tuple[int, ...]:
+    def stored(self, built: OpenLayer[Zfs], total_bytes: int) -> tuple[int, ...]:
         """By the allocation of each data vdev in `zpool list -v`; 0 on log, cache, special, dedup and spare vdevs."""
-        ordered = sorted(spec.vdevs.data, key=lambda vdev: vdev.kind != "disk")
-        shares = _shares(ordered, zfs_status.space_of(pool_of(volume), host))
-        stored = [0] * len(inputs)
-        for vdev, share in zip(ordered, shares, strict=True):
+        vdevs = sorted(built.spec.vdevs.data, key=lambda vdev: vdev.kind != "disk")
+        rows = zfs_status.space_of(pool_of(built.volume), built.host)
+        allocated = [row.allocated_bytes or 0 for row in rows if row.depth == 1 and not row.section]
+        data = [vdev.data_in(count) for vdev, count in zip(vdevs, allocated, strict=False)]
+        stored = [0] * len(built.inputs)
+        for vdev, count in zip(vdevs, data, strict=True):
+            each = vdev.stored(int(total_bytes * built.spec.copies * (count / max(1, sum(data)))))
             for member in vdev.members:
-                stored[member] = vdev.stored(int(total_bytes * spec.copies * share))
+                stored[member] = each
         return tuple(stored)
 
-    def busy_with(self, spec: Zfs, volume: Volume, inputs: Sequence[Volume], host: Host) -> str | None:
-        pool = pool_of(volume)
-        found = zfs_status.busy_with(host.run(("zpool", "status", "-i", "-t", pool), timeout_s=_LIMIT_S).stdout)
+    def busy_with(self, built: OpenLayer[Zfs]) -> str | None:
+        pool = pool_of(built.volume)
+        found = zfs_status.busy_with(built.host.run(("zpool", "status", "-i", "-t", pool), timeout_s=_LIMIT_S).stdout)
         return f"background work on the pool {pool}: {found}" if found else None
 
-    def describe(self, spec: Zfs, volume: Volume, inputs: Sequence[Volume], host: Host, target: Target) -> Target:
-        pool = pool_of(volume)
-        properties = required_properties(pool, host)
-        ashift = dict(spec.pool).get("ashift", "0")
-        others, module = target.zfs or ZfsFacts(), zfs_status.module_facts(host)
+    def describe(self, built: OpenLayer[Zfs], target: Target) -> Target:
+        pool, vdevs = pool_of(built.volume), built.spec.vdevs
+        properties = required_properties(pool, built.host)
+        ashift, number = dict(built.spec.pool).get("ashift", "0"), properties.get("objsetid", "")
+        # the file below KSTATS with the counters of the dataset
+        objsets = (f"{pool}/objset-{int(number):#x}",) if number.isdigit() else ()
+        others = target.zfs or ZfsFacts()
         zfs = replace(
-            module,
-            has_log=others.has_log or bool(spec.vdevs.log),
-            has_cache=others.has_cache or bool(spec.vdevs.cache),
-            mirrors=(*others.mirrors, *zfs_status.mirror_sides(spec.vdevs.data, inputs, host)),
+            zfs_status.module_facts(built.host),
+            has_log=others.has_log or bool(vdevs.log),
+            has_cache=others.has_cache or bool(vdevs.cache),
+            mirrors=(*others.mirrors, *zfs_status.mirror_sides(vdevs.data, built.inputs, built.host)),
             pools=(*others.pools, pool),
-            objsets=(*others.objsets, *_objset(pool, properties)),
+            objsets=(*others.objsets, *objsets),
         )
         aligned = replace(target, alignment_bytes=1 << int(ashift) if ashift != "0" else None)
         return zfs_status.on_dataset(aligned, properties, zfs)
 
-    def vdevs(self, volume: Volume, host: Host) -> tuple[VdevUse, ...]:
-        pool = pool_of(volume)
-        tops = [row for row in zfs_status.space_of(pool, host) if row.depth == 1]
+    def vdevs(self, built: OpenLayer[Zfs]) -> tuple[VdevUse, ...]:
+        pool = pool_of(built.volume)
+        tops = [row for row in zfs_status.space_of(pool, built.host) if row.depth == 1]
         return tuple(VdevUse(pool, row.name, row.section, row.size_bytes, row.allocated_bytes) for row in tops)
 
     def dataset(self, volume: Volume) -> str | None:
         return pool_of(volume)
 
-    def write_back(self, spec: Zfs, volume: Volume, host: Host) -> WriteBack | None:
-        return zfs_status.transaction_groups(host)
+    def write_back(self, built: OpenLayer[Zfs]) -> WriteBack | None:
+        return zfs_status.transaction_groups(built.host)
 
-    def write_back_forecast(self, spec: Zfs) -> WriteBackForecast | None:
-        return WriteBackForecast(zfs_status.TXG_TIMEOUT_S)
+    def write_back_forecast(self, spec: Zfs) -> WriteBack | None:
+        return WriteBack(zfs_status.TXG_TIMEOUT_S)
 
     def uses_page_cache(self, spec: Zfs, inputs: Sequence[bool]) -> bool:
         return False
 
-    def cached_bytes(self, spec: Zfs, volume: Volume, host: Host) -> int | None:
+    def cached_bytes(self, built: OpenLayer[Zfs]) -> int | None:
         """File data in the ARC, which all pools share: counted for the layout's first pool, and 0 for its others.
 
         None if other pools are imported. The pools of a run are those of one layout, because only one is built at a
-        time.
+        time; their names begin with `poolproof-LABEL-`.
         """
-        pool = pool_of(volume)
-        imported = host.run(("sh", "-c", _IMPORTED, KSTATS), timeout_s=_LIMIT_S).stdout.split()
-        if pool not in imported or not all(each.startswith(_names_of_run(pool)) for each in imported):
+        pool = pool_of(built.volume)
+        imported = built.host.run(("sh", "-c", _IMPORTED, KSTATS), timeout_s=_LIMIT_S).stdout.split()
+        of_run = "-".join([*pool.split("-")[:2], ""])
+        if pool not in imported or not all(each.startswith(of_run) for each in imported):
             return None
-        return zfs_status.read_arc(host).get("data_size") if pool == min(imported) else 0
+        return zfs_status.read_arc(built.host).get("data_size") if pool == min(imported) else 0
 
 
-@dataclass(frozen=True)
-class Exchange:
-    """The leaf vdevs that one vdev gains and loses, by attach and detach; `anchor` stays and keeps the data meanwhile.
+def exchanges(built: LayerNode, target: LayerNode) -> tuple[list[tuple[int, int]], list[int]] | None:
+    """Return what turns the built pool into the target: (anchor, new device) to attach, and the devices to detach.
 
-    `anchor` and `detached` are inputs of the built pool, `attached` those of the target, counted from 0.
-    """
-
-    anchor: int
-    attached: tuple[int, ...]
-    detached: tuple[int, ...]
-
-
-def exchanges(built: LayerNode, target: LayerNode) -> tuple[Exchange, ...] | None:
-    """Return what turns the built pool into the target, vdev by vdev.
-
-    None if the pools differ in more than the leaf vdevs of their mirrors: zpool-attach(8) makes a single disk a mirror
-    and a mirror wider, and zpool-detach(8) does the reverse.
+    The anchor stays and keeps the data meanwhile. Anchors and detached devices are inputs of the built pool, new ones
+    of the target, counted from 0. None if the pools differ in more than the leaf vdevs of their mirrors:
+    zpool-attach(8) makes a single disk a mirror and a mirror wider, and zpool-detach(8) does the reverse.
     """
     old, new = built.spec, target.spec
     assert isinstance(old, Zfs)
@@ -272,24 +265,17 @@ def exchanges(built: LayerNode, target: LayerNode) -> tuple[Exchange, ...] | Non
         return None
     if _other_vdevs(old.vdevs, built.inputs) != _other_vdevs(new.vdevs, target.inputs):
         return None
-    pairs = zip(old.vdevs.data, new.vdevs.data, strict=True)
-    found = [_exchange(before, built.inputs, after, target.inputs) for before, after in pairs]
-    possible = [exchange for exchange in found if exchange is not None]
-    return tuple(possible) if len(possible) == len(found) else None
-
-
-def _exchange(before: Vdev, old: Sequence[Node], after: Vdev, new: Sequence[Node]) -> Exchange | None:
-    had, gets = [old[member] for member in before.members], [new[member] for member in after.members]
-    stay = [member for member in before.members if old[member] in gets]
-    if not stay or (had != gets and not {before.kind, after.kind} <= _MIRRORED):
-        return None
-    if had == gets and before.kind != after.kind:
-        return None
-    return Exchange(
-        anchor=stay[0],
-        attached=tuple(member for member in after.members if new[member] not in had),
-        detached=tuple(member for member in before.members if old[member] not in gets),
-    )
+    attached: list[tuple[int, int]] = []
+    detached: list[int] = []
+    for before, after in zip(old.vdevs.data, new.vdevs.data, strict=True):
+        had, gets = [built.inputs[at] for at in before.members], [target.inputs[at] for at in after.members]
+        stay = [member for member in before.members if built.inputs[member] in gets]
+        is_possible = before.kind == after.kind if had == gets else {before.kind, after.kind} <= _MIRRORED
+        if not stay or not is_possible:
+            return None
+        attached += [(stay[0], member) for member in after.members if target.inputs[member] not in had]
+        detached += [member for member in before.members if built.inputs[member] not in gets]
+    return attached, detached
 
 
 def _other_vdevs(vdevs: VdevTree, nodes: Sequence[Node]) -> object:
@@ -304,11 +290,6 @@ def pool_of(volume: Volume) -> str:
     return volume.path.rpartition("/")[2]
 
 
-def _names_of_run(pool: str) -> str:
-    """Return the common prefix of all pools of the run: `poolproof-LABEL-`."""
-    return "-".join([*pool.split("-")[:2], ""])
-
-
 def required_properties(dataset: str, host: Host) -> Mapping[str, str]:
     """Return all properties of a dataset or volume of the layout, sizes in bytes.
 
@@ -319,12 +300,6 @@ def required_properties(dataset: str, host: Host) -> Mapping[str, str]:
     if properties is None:
         raise HostError(f"the properties of {dataset} cannot be read", "zfs list")
     return properties
-
-
-def _objset(pool: str, properties: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the file below KSTATS with the counters of the dataset."""
-    number = properties.get("objsetid", "")
-    return (f"{pool}/objset-{int(number):#x}",) if number.isdigit() else ()
 
 
 def _is_of_pool(option: Option) -> bool:
@@ -339,30 +314,6 @@ def _arc_max(reading: StageReader, option: Option) -> int:
     if size_bytes < _SMALLEST_ARC_BYTES:
         raise reading.mistake(option, "zfs_arc_max must be at least 64M")
     return size_bytes
-
-
-def _arc_limit(spec: Zfs, site: Site, name: str) -> tuple[Step, ...]:
-    if spec.arc_max_bytes is None:
-        return ()
-    return (zfs_commands.limit_arc(spec.arc_max_bytes, f"{site.state_dir}/{name}.arc"),)
-
-
-def _key(spec: Zfs, site: Site, name: str) -> tuple[Step, ...]:
-    return (make_key(key_path(site, name)),) if spec.is_encrypted else ()
-
-
-def _create(spec: Zfs, pool: str, paths: Sequence[str], site: Site, name: str) -> Step:
-    locked = [("keyformat", "raw"), ("keylocation", f"file://{key_path(site, name)}")] if spec.is_encrypted else []
-    return zfs_commands.create(
-        pool, site.mount_dir, spec.pool, (*spec.dataset, *locked), spec.vdevs.words(paths), paths
-    )
-
-
-def _shares(vdevs: Sequence[Vdev], rows: Sequence[zfs_status.VdevSpace]) -> list[float]:
-    """Return the share of the data on each data vdev; zpool counts parity as allocated."""
-    found = [row.allocated_bytes or 0 for row in rows if row.depth == 1 and not row.section]
-    data = [vdev.data_in(count) for count, vdev in zip(found, vdevs, strict=False)]
-    return [count / max(1, sum(data)) for count in data]
 
 
 def _check_sizes(vdevs: VdevTree, inputs: Sequence[Volume]) -> None:

@@ -8,8 +8,8 @@ redundancy, unless the layout has `-f`.
 import itertools
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
 
 from poolproof.campaign.expression import Argument, Option, Word
 from poolproof.campaign.names import did_you_mean
@@ -19,12 +19,11 @@ from poolproof.layers.base import Node, StageReader
 Kind = Literal["disk", "mirror", "raidz", "draid"]
 Section = Literal["data", "special", "dedup", "log", "cache", "spare"]
 
-_SECTIONS: dict[str, Section] = {
-    "special": "special", "dedup": "dedup", "log": "log", "cache": "cache", "spare": "spare"
-}  # fmt: skip
+_SECTIONS: dict[str, Section] = {section: section for section in get_args(Section) if section != "data"}
 _KEYWORDS = (*_SECTIONS, "mirror", "raidz", "raidz1", "raidz2", "raidz3", "draid", "draid1", "draid2", "draid3")
 _RAIDZ = re.compile(r"raidz(\d*)")
 _DRAID = re.compile(r"draid(\d*)((?::\d+[a-z])*)")
+_GROUP = re.compile(rf"mirror|{_RAIDZ.pattern}|{_DRAID.pattern}")
 _ONCE = frozenset({"log", "cache", "spare"})
 _MIRRORS_ONLY = frozenset({"log", "special", "dedup"})
 _MOST_RAIDZ = 255
@@ -44,44 +43,36 @@ class Vdev:
     data: int = 0
     spares: int = 0
 
+    @property
+    def _share(self) -> tuple[int, int]:
+        """The part of all written bytes that is data, as numerator and denominator; a mirror's copies count once."""
+        match self.kind:
+            case "raidz":
+                return len(self.members) - self.parity, len(self.members)
+            case "draid":
+                return self.data, self.data + self.parity
+        return 1, 1
+
     def write_factor(self, inputs: Sequence[float]) -> float:
         """Return the leaf bytes written per byte of data; for raidz and draid, of a full stripe."""
         factors = [inputs[member] for member in self.members]
-        match self.kind:
-            case "mirror":
-                return sum(factors)
-            case "raidz":
-                return min(factors) * len(factors) / (len(factors) - self.parity)
-            case "draid":
-                return min(factors) * (self.data + self.parity) / self.data
-        return factors[0]
+        data, total = self._share
+        return sum(factors) if self.kind == "mirror" else min(factors) * total / data
 
     def capacity_bytes(self, inputs: Sequence[int]) -> int:
         smallest = min(inputs[member] for member in self.members)
-        match self.kind:
-            case "raidz":
-                return smallest * (len(self.members) - self.parity)
-            case "draid":
-                return smallest * (len(self.members) - self.spares) * self.data // (self.data + self.parity)
-        return smallest
+        data, total = self._share
+        return smallest * (len(self.members) - self.spares) * data // total if self.parity else smallest
 
     def stored(self, data_bytes: int) -> int:
         """Return the bytes on each member if the vdev stores this much data."""
-        match self.kind:
-            case "raidz":
-                return data_bytes // (len(self.members) - self.parity)
-            case "draid":
-                return data_bytes * (self.data + self.parity) // self.data // len(self.members)
-        return data_bytes
+        data, total = self._share
+        return data_bytes * total // data // len(self.members) if self.parity else data_bytes
 
     def data_in(self, allocated_bytes: int) -> int:
         """Return the bytes of data in an allocation of zpool, which includes parity, but a mirror's copies once."""
-        match self.kind:
-            case "raidz":
-                return allocated_bytes * (len(self.members) - self.parity) // len(self.members)
-            case "draid":
-                return allocated_bytes * self.data // (self.data + self.parity)
-        return allocated_bytes
+        data, total = self._share
+        return allocated_bytes * data // total
 
     def words(self, paths: Sequence[str]) -> tuple[str, ...]:
         """Return the vdev as arguments of zpool; `paths` are those of all inputs."""
@@ -142,20 +133,14 @@ class VdevTree:
 
     def without_removable(self) -> "VdevTree":
         """Return the tree without log and cache vdevs, with its inputs renumbered."""
-        gone = {member for vdev in self.removable for member in vdev.members}
-        kept = sorted(member for member in self._members() if member not in gone)
+        others = (*self.data, *self.special, *self.dedup)
+        left = sorted({*self.spare, *(member for vdev in others for member in vdev.members)})
 
         def renumbered(vdevs: tuple[Vdev, ...]) -> tuple[Vdev, ...]:
-            return tuple(replace(vdev, members=tuple(map(kept.index, vdev.members))) for vdev in vdevs)
+            return tuple(replace(vdev, members=tuple(map(left.index, vdev.members))) for vdev in vdevs)
 
-        spare = tuple(map(kept.index, self.spare))
-        return VdevTree(
-            renumbered(self.data), renumbered(self.special), renumbered(self.dedup), spare=spare, force=self.force
-        )
-
-    def _members(self) -> frozenset[int]:
-        vdevs = (*self.data, *self.special, *self.dedup, *self.removable)
-        return frozenset(self.spare).union(*(vdev.members for vdev in vdevs))
+        data, special, dedup = map(renumbered, (self.data, self.special, self.dedup))
+        return VdevTree(data, special, dedup, spare=tuple(map(left.index, self.spare)), force=self.force)
 
     @property
     def groups(self) -> tuple[Vdev, ...]:
@@ -163,21 +148,14 @@ class VdevTree:
         return tuple(vdev for vdev in (*self.data, *self.special, *self.dedup) if len(vdev.members) > 1)
 
 
-@dataclass
-class _Open:
-    """The vdev or section being read: devices belong to it until the next keyword."""
-
-    section: Section = "data"
-    keyword: Word | None = None
-    members: list[int] = field(default_factory=list)
-
-
 class VdevReader:
-    """Reads the arguments of a stage into vdevs."""
+    """Reads the arguments of a stage into vdevs. Devices belong to the open section or vdev until the next keyword."""
 
     def __init__(self, reading: StageReader) -> None:
         self._reading = reading
-        self._open = _Open()
+        self._section: Section = "data"
+        self._keyword: Word | None = None
+        self._members: list[int] = []
         self._vdevs: list[tuple[Section, Vdev, Argument | None]] = []
         self._seen: set[str] = set()
         self._force = False
@@ -210,72 +188,64 @@ class VdevReader:
         return tuple(vdev for name, vdev, _ in self._vdevs if name == section)
 
     def _take(self, argument: Argument) -> None:
-        text = argument.text if isinstance(argument, Word) else ""
-        if isinstance(argument, Word) and text in _SECTIONS:
-            self._enter(argument, _SECTIONS[text])
-        elif isinstance(argument, Word) and (_RAIDZ.fullmatch(text) or _DRAID.fullmatch(text) or text == "mirror"):
-            self._group(argument)
-        elif text == "-f":
-            self._force = True
-        else:
-            self._check_word(argument)
-            check_one_place(self._reading, argument, "zfs")
-            self._member(argument, self._reading.node(argument))
+        match argument:
+            case Word("-f"):
+                self._force = True
+            case Word(text) if text in _SECTIONS:
+                self._close()
+                if text in _ONCE and text in self._seen:
+                    raise self._reading.mistake(argument, f"`{text}` can be given only once")
+                self._seen.add(text)
+                self._open(_SECTIONS[text], argument)
+            case Word(text) if _GROUP.fullmatch(text):
+                self._open_group(argument)
+            case _:
+                name = argument.text if isinstance(argument, Word) else ""
+                # otherwise a misspelled keyword would be reported as an unknown device
+                if name and not self._reading.is_device(name) and (near := did_you_mean(name, _KEYWORDS)):
+                    raise self._reading.mistake(argument, f"`{name}` is neither a device nor a kind of vdev{near}")
+                check_one_place(self._reading, argument, "zfs")
+                self._member(argument, self._reading.node(argument))
 
-    def _check_word(self, argument: Argument) -> None:
-        """Report a misspelled keyword as such; otherwise it would be reported as an unknown device."""
-        if isinstance(argument, Word) and not self._reading.is_device(argument.text):
-            near = did_you_mean(argument.text, _KEYWORDS)
-            if near:
-                raise self._reading.mistake(argument, f"`{argument.text}` is neither a device nor a kind of vdev{near}")
+    def _open(self, section: Section, keyword: Word) -> None:
+        self._section, self._keyword, self._members = section, keyword, []
 
-    def _enter(self, keyword: Word, section: Section) -> None:
-        self._close()
-        if section in _ONCE and section in self._seen:
-            raise self._reading.mistake(keyword, f"`{section}` can be given only once")
-        self._seen.add(section)
-        self._open = _Open(section, keyword)
-
-    def _group(self, keyword: Word) -> None:
-        section = self._open.section
+    def _open_group(self, keyword: Word) -> None:
+        section = self._section
         if section in _MIRRORS_ONLY and keyword.text != "mirror":
             raise self._reading.mistake(keyword, f"a {section} vdev is a disk or a mirror, not {keyword.text}")
-        opened_for_mirrors = self._open.keyword is not None and self._open.keyword.text in _MIRRORS_ONLY
-        if self._open.members or not opened_for_mirrors:
+        opened_for_mirrors = self._keyword is not None and self._keyword.text in _MIRRORS_ONLY
+        if self._members or not opened_for_mirrors:
             self._close()
         # after the devices of `cache` or `spare`, zpool reads a vdev kind as a data vdev
-        self._open = _Open("data" if section in ("cache", "spare") else section, keyword)
+        self._open("data" if section in ("cache", "spare") else section, keyword)
 
     def _member(self, argument: Argument | None, node: Node) -> None:
-        self._open.members.append(len(self.inputs))
+        self._members.append(len(self.inputs))
+        if self._keyword is None or self._keyword.text in _SECTIONS:
+            self._vdevs.append((self._section, Vdev("disk", (len(self.inputs),)), argument))
         self.inputs.append((argument, node))
-        if self._open.keyword is None or self._open.keyword.text in _SECTIONS:
-            self._vdevs.append((self._open.section, Vdev("disk", (len(self.inputs) - 1,)), argument))
 
     def _close(self) -> None:
         """End the open section or vdev, and check that it has devices."""
-        keyword, members = self._open.keyword, tuple(self._open.members)
+        keyword = self._keyword
         if keyword is None:
             return
-        if keyword.text in _SECTIONS:
-            if not members:
-                raise self._reading.mistake(keyword, f"`{keyword.text}` needs at least 1 device")
-            return
-        self._vdevs.append((self._open.section, _vdev(self._reading, keyword, members), keyword))
+        if keyword.text not in _SECTIONS:
+            self._vdevs.append((self._section, _vdev(self._reading, keyword, tuple(self._members)), keyword))
+        elif not self._members:
+            raise self._reading.mistake(keyword, f"`{keyword.text}` needs at least 1 device")
 
     def _check_redundancy(self) -> None:
         """Check that all data, special and dedup vdevs have the same redundancy, as zpool does."""
-        ruled = [(vdev, place) for section, vdev, place in self._vdevs if section in ("data", "special", "dedup")]
         if not self._of("data"):
             raise self._reading.mistake(None, "a pool needs at least one data vdev: zfs mirror a b")
-        if self._force:
-            return
-        for (first, _), (second, place) in itertools.pairwise(ruled):
-            if not _alike(first, second):
-                raise self._reading.mistake(
-                    place,
-                    f"zpool refuses {second} together with {first} in one pool; write `-f` to force it, as zpool does",
-                )
+        ruled = [(vdev, place) for section, vdev, place in self._vdevs if section in ("data", "special", "dedup")]
+        for (first, _), (second, place) in itertools.pairwise(() if self._force else ruled):
+            # a disk goes only with disks
+            if (first.kind == "disk") != (second.kind == "disk") or first.survives != second.survives:
+                message = f"zpool refuses {second} together with {first} in one pool"
+                raise self._reading.mistake(place, f"{message}; write `-f` to force it, as zpool does")
 
 
 def _section(keyword: str, vdevs: Sequence[Vdev], paths: Sequence[str]) -> tuple[str, ...]:
@@ -285,44 +255,38 @@ def _section(keyword: str, vdevs: Sequence[Vdev], paths: Sequence[str]) -> tuple
     return (keyword, *named) if keyword and named else named
 
 
-def _alike(first: Vdev, second: Vdev) -> bool:
-    """True if both vdevs survive the same number of failures; a disk goes only with disks."""
-    return (first.kind == "disk") == (second.kind == "disk") and first.survives == second.survives
-
-
 def _vdev(reading: StageReader, keyword: Word, members: tuple[int, ...]) -> Vdev:
+    count = len(members)
+
+    def check_count(fewest: int) -> None:
+        if count < fewest:
+            raise reading.mistake(keyword, f"{keyword.text} needs at least {fewest} devices, found {count}")
+
     if keyword.text == "mirror":
-        _check_count(reading, keyword, members, 2)
+        check_count(2)
         return Vdev("mirror", members)
     if match := _RAIDZ.fullmatch(keyword.text):
         parity = _parity(reading, keyword, match[1])
-        _check_count(reading, keyword, members, parity + 1)
-        if len(members) > _MOST_RAIDZ:
+        check_count(parity + 1)
+        if count > _MOST_RAIDZ:
             raise reading.mistake(keyword, f"{keyword.text} takes at most {_MOST_RAIDZ} devices")
         return Vdev("raidz", members, parity)
-    return _draid(reading, keyword, members)
-
-
-def _draid(reading: StageReader, keyword: Word, members: tuple[int, ...]) -> Vdev:
-    """Parse draid[parity][:<data>d][:<children>c][:<spares>s]; by default data is at most 8, as in zpool."""
+    # draid[parity][:<data>d][:<children>c][:<spares>s]; by default data is at most 8, as in zpool
     match = _DRAID.fullmatch(keyword.text)
     assert match is not None
     parity = _parity(reading, keyword, match[1])
     parts = {part[-1]: int(part[:-1]) for part in match[2].split(":") if part}
     if not parts.keys() <= {"d", "c", "s"}:
-        raise reading.mistake(
-            keyword, "draid is written draid[parity][:<data>d][:<children>c][:<spares>s]: draid2:4d:1s"
-        )
+        message = "draid is written draid[parity][:<data>d][:<children>c][:<spares>s]: draid2:4d:1s"
+        raise reading.mistake(keyword, message)
     spares = parts.get("s", 0)
-    _check_count(reading, keyword, members, parity + 1 + spares)
-    if parts.get("c", len(members)) != len(members):
-        raise reading.mistake(keyword, f"{keyword.text} names {parts['c']} children, found {len(members)} devices")
-    room = len(members) - spares - parity
-    data = parts.get("d", min(8, room))
-    if not 0 < data <= room:
-        raise reading.mistake(
-            keyword, f"{data} data, {parity} parity and {spares} spare devices do not fit {len(members)} devices"
-        )
+    check_count(parity + 1 + spares)
+    if parts.get("c", count) != count:
+        raise reading.mistake(keyword, f"{keyword.text} names {parts['c']} children, found {count} devices")
+    data = parts.get("d", min(8, count - spares - parity))
+    if not 0 < data <= count - spares - parity:
+        message = f"{data} data, {parity} parity and {spares} spare devices do not fit {count} devices"
+        raise reading.mistake(keyword, message)
     return Vdev("draid", members, parity, data, spares)
 
 
@@ -330,8 +294,3 @@ def _parity(reading: StageReader, keyword: Word, digits: str) -> int:
     if digits not in ("", "1", "2", "3"):
         raise reading.mistake(keyword, f"`{keyword.text}`: the parity must be 1, 2 or 3")
     return int(digits or "1")
-
-
-def _check_count(reading: StageReader, keyword: Word, members: Sequence[int], fewest: int) -> None:
-    if len(members) < fewest:
-        raise reading.mistake(keyword, f"{keyword.text} needs at least {fewest} devices, found {len(members)}")

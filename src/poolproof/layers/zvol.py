@@ -11,8 +11,7 @@ from poolproof.campaign.expression import Option, Word
 from poolproof.devices.model import Site, Volume
 from poolproof.errors import HostError
 from poolproof.evidence.model import Target, ZfsFacts
-from poolproof.hosts.base import Host
-from poolproof.layers.base import Layer, LayerNode, LayerPlan, StageReader
+from poolproof.layers.base import Layer, LayerNode, LayerPlan, OpenLayer, StageReader
 from poolproof.layers.zfs import VERSION, Zfs, ZfsLayer, pool_of, required_properties
 from poolproof.layers.zfs_commands import flush_pool
 from poolproof.layers.zfs_properties import VOLUME, check_property
@@ -92,14 +91,12 @@ class ZvolLayer(Layer[Zvol]):
     def capacity_bytes(self, spec: Zvol, inputs: Sequence[int]) -> int:
         return min(spec.size_bytes, int(inputs[0] / spec.copies_over_pool))
 
-    def stored(
-        self, spec: Zvol, volume: Volume, inputs: Sequence[Volume], total_bytes: int, host: Host
-    ) -> tuple[int, ...]:
+    def stored(self, built: OpenLayer[Zvol], total_bytes: int) -> tuple[int, ...]:
         """In bytes of the pool's data; the pool multiplies them by the copies that it keeps itself."""
-        return (int(total_bytes * spec.copies_over_pool),)
+        return (int(total_bytes * built.spec.copies_over_pool),)
 
-    def describe(self, spec: Zvol, volume: Volume, inputs: Sequence[Volume], host: Host, target: Target) -> Target:
-        properties = required_properties(volume.path.removeprefix(_DEVICES), host)
+    def describe(self, built: OpenLayer[Zvol], target: Target) -> Target:
+        properties = required_properties(built.volume.path.removeprefix(_DEVICES), built.host)
         return on_dataset(target, properties, replace(target.zfs or ZfsFacts(), is_zvol=True))
 
     def uses_page_cache(self, spec: Zvol, inputs: Sequence[bool]) -> bool:

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from poolproof.campaign.model import Measure, Workload
 from poolproof.hosts.base import FileMissing, Host
 from poolproof.layers.base import WriteBack
-from poolproof.layers.least_trial import uses_page_cache
 from poolproof.layers.open_layout import write_backs
+from poolproof.layers.tree import uses_page_cache
 from poolproof.load.generator import LiveReport, Status
 from poolproof.load.generators import generator_of
 from poolproof.load.model import Load, LoadPart

@@ -7,7 +7,7 @@ from poolproof.evidence.model import Target
 from poolproof.facts.block import Mount, link_bytes_per_s, mount_of, parse_mountinfo
 from poolproof.facts.machine import Machine
 from poolproof.hosts.base import FileMissing, Host, host_named
-from poolproof.layers.existing import compressed_unit_bytes, compression_of
+from poolproof.layers.catalogue import compressed_unit_bytes, compression_of
 
 _ZONED = ("host-managed", "host-aware")  # an SMR disk that manages itself says "none", as any other
 _IN_RAM = ("tmpfs", "ramfs", "devtmpfs")

@@ -3,7 +3,7 @@
 import pytest
 
 from poolproof.layers import open_layout
-from poolproof.layers.base import DeviceNode
+from poolproof.layers.base import DeviceNode, OpenLayer
 from poolproof.steps import Holds, UndoCommand
 
 from .ground import MIB, plan
@@ -124,7 +124,7 @@ def test_what_the_devices_hold() -> None:
         node = built.top.node
         assert not isinstance(node, DeviceNode)
         inputs = [below.volume for below in built.top.inputs]
-        found = node.layer.stored(node.spec, built.volume, inputs, 90 * MIB, RecordedHost())
+        found = node.layer.stored(OpenLayer(node.spec, built.volume, inputs, RecordedHost()), 90 * MIB)
         assert found == tuple(count * MIB for count in held), text
 
 

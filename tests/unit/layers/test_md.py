@@ -5,7 +5,7 @@ import pytest
 from poolproof.errors import HostError
 from poolproof.evidence.model import Target
 from poolproof.layers import md, open_layout, tree
-from poolproof.layers.base import DeviceNode
+from poolproof.layers.base import DeviceNode, OpenLayer
 from poolproof.steps import Holds, Step, UndoCommand
 
 from .ground import MIB, SITE, plan, resolve, volumes
@@ -91,7 +91,7 @@ def test_what_the_members_hold() -> None:
         node = built.top.node
         assert not isinstance(node, DeviceNode)
         inputs = [below.volume for below in built.top.inputs]
-        found = node.layer.stored(node.spec, built.volume, inputs, 90 * MIB, host)
+        found = node.layer.stored(OpenLayer(node.spec, built.volume, inputs, host), 90 * MIB)
         assert found == tuple(count * MIB for count in held), text
 
 

@@ -12,7 +12,7 @@ from poolproof.errors import CampaignError, HostError
 from poolproof.facts.block import Mount
 from poolproof.lab import recipe
 from poolproof.lab.apt import AptSource
-from poolproof.layers import existing, tree
+from poolproof.layers import catalogue, tree
 from poolproof.layers.catalogue import all_layers, recorded_settings
 from poolproof.layers.least_trial import check_budget, least_trials_s
 
@@ -77,11 +77,11 @@ def test_the_image_of_the_lab_gets_its_packages_and_its_compiled_module() -> Non
 
 def test_mounts_that_poolproof_did_not_build_are_described() -> None:
     mount = Mount("0:50", "/srv", "ext2", "none", ("rw", "compressed"))
-    assert existing.compression_of(mount) == "toy"
-    assert existing.compressed_unit_bytes("ext2") == 65536
+    assert catalogue.compression_of(mount) == "toy"
+    assert catalogue.compressed_unit_bytes("ext2") == 65536
     mounts = "24 1 0:50 / /srv rw - ext2 none rw,compressed\n"
     host = RecordedHost({("realpath", "--canonicalize-existing", "/srv"): "/srv\n"}, {"/proc/self/mountinfo": mounts})
-    assert [below.device for below in existing.device_under(host, "/srv")] == ["toydisk"]
+    assert [below.device for below in catalogue.device_under(host, "/srv")] == ["toydisk"]
     assert "toy work" in all_layers()["ext2"].busy_on(frozenset({"toydisk"}), host)
 
 

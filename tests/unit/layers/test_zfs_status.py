@@ -4,7 +4,7 @@ import pytest
 
 from poolproof.evidence.model import Target
 from poolproof.layers import open_layout
-from poolproof.layers.base import DeviceNode
+from poolproof.layers.base import DeviceNode, OpenLayer
 from poolproof.layers.zfs_status import busy_with, parse_list
 
 from .ground import MIB, plan
@@ -135,7 +135,7 @@ def test_bytes_stored_on_each_leaf(text: str, vdevs: list[tuple[str, int]], held
     node = built.top.node
     assert not isinstance(node, DeviceNode)
     inputs = [below.volume for below in built.top.inputs]
-    found = node.layer.stored(node.spec, built.volume, inputs, 4 * MIB, rows_of(*vdevs))
+    found = node.layer.stored(OpenLayer(node.spec, built.volume, inputs, rows_of(*vdevs)), 4 * MIB)
     assert dict(zip(held, found, strict=True)) == pytest.approx({name: count * MIB for name, count in held.items()})
 
 

@@ -14,7 +14,7 @@ from poolproof.foreign.audit.context import target_of as target_from_flags
 from poolproof.foreign.lint.job_groups import JobFiles
 from poolproof.foreign.lint.paths import PathTarget, existing_files, target_at
 from poolproof.hosts.base import Host, HostUnreachable
-from poolproof.layers.existing import busy_on, device_under
+from poolproof.layers.catalogue import busy_on, device_under
 from poolproof.layers.zfs_status import FoundDataset, find_dataset, on_dataset, volume_of
 from poolproof.measure.target import target_of
 

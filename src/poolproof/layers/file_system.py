@@ -1,0 +1,81 @@
+"""File systems mounted on a directory of the run: the steps, where files are stored, the base of those on one device.
+
+Mount options keep the defaults of the kernel and of the program unless the layout sets them, `relatime` included.
+"""
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+
+from poolproof.devices.model import Site, Volume
+from poolproof.hosts.base import Host
+from poolproof.layers.arguments import Chosen, Vocabulary, choose, one_block
+from poolproof.layers.base import Layer, LayerNode, LayerPlan, StageReader
+from poolproof.steps import LET_GO_S, Step, UndoTree, unmount
+
+_BLOCK_BYTES = 512
+_FIND_LIMIT_S = 60.0
+_UNMOUNT_LIMIT_S = 300.0
+
+
+def mount_point(site: Site, name: str) -> str:
+    """Return the directory where the layer of that name is mounted."""
+    return f"{site.mount_dir}/{name}"
+
+
+def make_mount_point(point: str) -> Step:
+    """Make the directory to mount on; the undo removes it, unless something is mounted there."""
+    return Step(f"make the mount point {point}", ("mkdir", "-p", point), undo=UndoTree(point))
+
+
+def mount(kind: str, source: str, point: str, options: Sequence[str]) -> Step:
+    """Mount a kernel file system."""
+    chosen = ("-o", ",".join(options)) if options else ()
+    return Step(f"mount {kind} on {point}", ("mount", "-t", kind, *chosen, source, point), undo=unmount(point))
+
+
+def mounted(volume: Volume, make: Sequence[Step], mounting: Step) -> LayerPlan:
+    """Return the plan of a file system that `mounting` mounts at the path of `volume`.
+
+    Unmounting is retried for 5 s while the mount is busy.
+    """
+    point = volume.path
+    close = Step(f"unmount {point}", ("umount", point), timeout_s=_UNMOUNT_LIMIT_S, patience_s=LET_GO_S)
+    return LayerPlan((*make, make_mount_point(point)), (mounting,), (close,), volume)
+
+
+def file_bytes(path: str, host: Host) -> int:
+    """Return the allocated bytes of all regular files under `path`, without other file systems mounted there.
+
+    Raises:
+        CommandError: the directory does not exist, or `find` took longer than 60 s.
+    """
+    # directories (lost+found) contain no data of the benchmark
+    found = host.run(("find", path, "-xdev", "-type", "f", "-printf", "%b\\n"), timeout_s=_FIND_LIMIT_S)
+    return sum(int(line) for line in found.stdout.split()) * _BLOCK_BYTES
+
+
+def stored_as_files(inputs: Sequence[Volume], total_bytes: int, host: Host) -> tuple[int, ...]:
+    """Return the share of `total_bytes` on each directory, by the files that are there; 0 while there are none."""
+    counts = [file_bytes(each.path, host) for each in inputs]
+    return tuple(total_bytes * count // max(1, sum(counts)) for count in counts)
+
+
+class FileSystemLayer(Layer[Chosen]):
+    """A kernel file system on one block device, made by its mkfs and mounted under the layer's word."""
+
+    vocabulary: Vocabulary
+    """The options for mkfs and for mounting."""
+
+    @abstractmethod
+    def format(self, options: Mapping[str, str], device: str) -> tuple[Step, ...]:
+        """Return the steps that make the file system, with these options for mkfs."""
+
+    def read(self, reading: StageReader) -> LayerNode:
+        device, rest = one_block(reading, self.word)
+        return LayerNode(self, choose(reading, rest, self.vocabulary), (device,))
+
+    def plan(self, spec: Chosen, inputs: Sequence[Volume], site: Site, name: str) -> LayerPlan:
+        (device,) = inputs
+        volume = self.volume(spec, mount_point(site, name), inputs)
+        mounting = mount(self.word, device.path, volume.path, spec.open)
+        return mounted(volume, self.format(dict(spec.make), device.path), mounting)
