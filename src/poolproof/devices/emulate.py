@@ -5,7 +5,7 @@ from pathlib import Path
 
 from poolproof.campaign.model import Device, Emulated
 from poolproof.devices.emulated.model import MODELS, ModelKind
-from poolproof.devices.loop import FuseFile, attach, loop_volume, set_rotational
+from poolproof.devices.loop import attach_export, block_volume, fuse_files, set_rotational
 from poolproof.devices.model import DevicePlan, Site
 from poolproof.devices.site import clear, require, socket_path
 from poolproof.errors import CampaignError
@@ -46,36 +46,25 @@ def plan(device: Device, source: Emulated, site: Site, loop: int, in_ram: bool, 
         CampaignError: no such model.
         HostError: no root, or a program is missing.
     """
-    model = model_named(source.model)
-    require(site, f"{device.name} (an emulated disk)", *PROGRAMS)
-    socket, fuse = socket_path(site, device.name), FuseFile.of(site, device.name)
-    pidfile = f"{site.state_dir}/{device.name}.nbd.pid"
-    store = f"{site.ram_dir if in_ram else site.state_dir}/{device.name}.store"
-    settings = (
+    name, model = device.name, model_named(source.model)
+    require(site, f"{name} (an emulated disk)", *PROGRAMS)
+    socket, (_, *leftovers) = socket_path(site, name), fuse_files(site, name)
+    pidfile = f"{site.state_dir}/{name}.nbd.pid"
+    store = f"{site.ram_dir if in_ram else site.state_dir}/{name}.store"
+    program, copies = (str(PLUGIN), ()) if site.is_here else _copied(site)
+    argv = (
+        *("nbdkit", "-U", socket, "-P", pidfile, "-t", str(_THREADS), "python", program),
         *(f"model={model.name}", f"size={source.size_bytes}", f"store={store}"),
         *(f"seed={seed}", f"pipeline={PIPELINE_S:.6f}"),
     )
-    program, copies = (str(PLUGIN), ()) if site.is_here else _copied(site)
     steps = (
-        clear(device.name, store, socket, pidfile, *fuse.leftovers),
+        clear(name, store, socket, pidfile, *leftovers),
         *copies,
-        _serve(device, model, socket, pidfile, program, settings),
-        *fuse.mount(device.name, socket),
-        attach(loop, fuse.path, device.name),
-        set_rotational(loop, model.rotational, device.name),
+        Step(f"serve {name} as {model.name}", argv, UndoDaemon(pidfile, socket), await_file=pidfile),
+        *attach_export(loop, socket, name, site),
+        set_rotational(loop, model.rotational, name),
     )
-    return DevicePlan(steps, loop_volume(loop, device.name, source.size_bytes, None))
-
-
-def _serve(
-    device: Device, model: ModelKind, socket: str, pidfile: str, program: str, settings: tuple[str, ...]
-) -> Step:
-    return Step(
-        title=f"serve {device.name} as {model.name}",
-        argv=("nbdkit", "-U", socket, "-P", pidfile, "-t", str(_THREADS), "python", program, *settings),
-        undo=UndoDaemon(pidfile, socket),
-        await_file=pidfile,
-    )
+    return DevicePlan(steps, block_volume(f"loop{loop}", name, source.size_bytes, None))
 
 
 def _copied(site: Site) -> tuple[str, tuple[Step, ...]]:

@@ -6,6 +6,14 @@ from poolproof.facts.block import BlockFacts
 _SWAP = "[SWAP]"
 
 
+_HELD = {
+    "lvm": ("holds the logical volume", "lvchange -an"),
+    "crypt": ("is open as", "cryptsetup close"),
+    "raid": ("is a member of the array", "mdadm --stop"),
+    "linear": ("is a member of the array", "mdadm --stop"),
+}
+
+
 def check_disk(disk: BlockFacts, permitted: frozenset[str]) -> None:
     """Check that the disk may be overwritten; `permitted` has the identities given with `--wipe`.
 
@@ -14,87 +22,63 @@ def check_disk(disk: BlockFacts, permitted: frozenset[str]) -> None:
     Raises:
         GuardError: the disk may not be overwritten; the error says why, and what to type next.
     """
-    _refuse_used(disk)
-    _refuse_unpermitted(disk, permitted)
-
-
-def refusal(disk: BlockFacts) -> GuardError | None:
-    """Return the error for a disk that would be refused even if permitted; None if it is free and empty."""
-    try:
-        _refuse_used(disk)
-    except GuardError as error:
-        return error
-    return None
-
-
-def state(disk: BlockFacts) -> str:
-    """Return the state of the disk in a few words: `free and empty`, `mounted at /srv/media: /dev/sda1`."""
     refused = refusal(disk)
-    return (
-        "free and empty" if refused is None else refused.message.removeprefix(f"{_called(disk)} ").removeprefix("is ")
-    )
-
-
-def _refuse_used(disk: BlockFacts) -> None:
-    _refuse_unless_disk(disk)
-    for device in disk.tree():
-        _refuse_mounted(disk, device)
-        _refuse_held(disk, device)
-    _refuse_content(disk)
-
-
-def _refuse_unless_disk(disk: BlockFacts) -> None:
-    if disk.kind != "disk":
-        raise GuardError(f"{_called(disk)} is not a whole disk but a {disk.kind}", "poolproof devices")
-    if disk.read_only:
-        raise GuardError(f"{_called(disk)} is read-only", f"blockdev --report {disk.path}")
-
-
-def _refuse_mounted(disk: BlockFacts, device: BlockFacts) -> None:
-    for point in device.mount_points:
-        where = "" if device is disk else f": {device.path}"
-        if point == _SWAP:
-            raise GuardError(f"{_called(disk)} is in use as swap{where}", f"swapoff {device.path}")
-        raise GuardError(f"{_called(disk)} is mounted at {point}{where}", f"umount {point}")
-
-
-def _refuse_held(disk: BlockFacts, device: BlockFacts) -> None:
-    """Refuse a disk that a mapping uses, directly or through a partition."""
-    if device is disk or device.kind == "part":
-        return
-    if device.kind.startswith("raid") or device.kind == "linear":
-        raise GuardError(f"{_called(disk)} is a member of the array {device.path}", f"mdadm --stop {device.path}")
-    if device.kind == "lvm":
-        raise GuardError(f"{_called(disk)} holds the logical volume {device.path}", f"lvchange -an {device.path}")
-    if device.kind == "crypt":
-        raise GuardError(f"{_called(disk)} is open as {device.path}", f"cryptsetup close {device.path}")
-    raise GuardError(f"{_called(disk)} is held by {device.path} ({device.kind})", f"lsblk {disk.path}")
-
-
-def _refuse_content(disk: BlockFacts) -> None:
-    for device in disk.tree():
-        if device.file_system == "zfs_member":
-            pool = device.label or "its pool"
-            raise GuardError(
-                f"{_called(disk)} is a member of the ZFS pool {pool}",
-                f"zpool export {device.label or 'POOL'}; if its data can be deleted: zpool labelclear {device.path}",
-            )
-    if disk.children:
-        names = ", ".join(child.path for child in disk.children)
-        raise GuardError(f"{_called(disk)} has partitions: {names}", _erase(disk))
-    if disk.signatures is None:
-        raise GuardError(f"{_called(disk)} has not been checked for signatures", f"sudo wipefs --no-act {disk.path}")
-    held = disk.signatures or tuple(text for text in (disk.file_system, disk.partition_table) if text)
-    if held:
-        raise GuardError(f"{_called(disk)} is not empty: it contains {', '.join(held)}", _erase(disk))
-
-
-def _refuse_unpermitted(disk: BlockFacts, permitted: frozenset[str]) -> None:
+    if refused is not None:
+        raise refused
     if not permitted.intersection(disk.identities):
         raise GuardError(
             f"{_called(disk)} would be overwritten, which is not permitted",
             f"poolproof run … --wipe {disk.identity}",
         )
+
+
+def refusal(disk: BlockFacts) -> GuardError | None:
+    """Return the error for a disk that would be refused even if permitted; None if it is free and empty."""
+    message, hint = _objection(disk)
+    return GuardError(f"{_called(disk)} {message}", hint) if message else None
+
+
+def state(disk: BlockFacts) -> str:
+    """Return the state of the disk in a few words: `free and empty`, `mounted at /srv/media: /dev/sda1`."""
+    return _objection(disk)[0].removeprefix("is ") or "free and empty"
+
+
+def _objection(disk: BlockFacts) -> tuple[str, str]:
+    """Return why the disk is not free and empty, and what to type next; two empty strings if it is."""
+    if disk.kind != "disk":
+        return f"is not a whole disk but a {disk.kind}", "poolproof devices"
+    if disk.read_only:
+        return "is read-only", f"blockdev --report {disk.path}"
+    in_use = next((found for device in disk.tree() if (found := _use(disk, device)) is not None), None)
+    if in_use is not None:
+        return in_use
+    pool = next((device for device in disk.tree() if device.file_system == "zfs_member"), None)
+    if pool is not None:
+        hint = f"zpool export {pool.label or 'POOL'}; if its data can be deleted: zpool labelclear {pool.path}"
+        return f"is a member of {f'the ZFS pool {pool.label}' if pool.label else 'a ZFS pool'}", hint
+    if disk.children:
+        return f"has partitions: {', '.join(child.path for child in disk.children)}", _erase(disk)
+    if disk.signatures is None:
+        return "has not been checked for signatures", f"sudo wipefs --no-act {disk.path}"
+    content = disk.signatures or tuple(text for text in (disk.file_system, disk.partition_table) if text)
+    return (f"is not empty: it contains {', '.join(content)}", _erase(disk)) if content else ("", "")
+
+
+def _use(disk: BlockFacts, device: BlockFacts) -> tuple[str, str] | None:
+    """Return how the disk is in use through `device`, itself or something on it: a mount, swap, an array, a mapping."""
+    where = "" if device is disk else f": {device.path}"
+    point = next(iter(device.mount_points), None)
+    if point == _SWAP:
+        return f"is in use as swap{where}", f"swapoff {device.path}"
+    if point is not None:
+        return f"is mounted at {point}{where}", f"umount {point}"
+    if device is disk or device.kind == "part":
+        return None
+    kind = "raid" if device.kind.startswith("raid") else device.kind
+    if kind in _HELD:
+        words, command = _HELD[kind]
+        return f"{words} {device.path}", f"{command} {device.path}"
+    return f"is held by {device.path} ({device.kind})", f"lsblk {disk.path}"
 
 
 def _erase(disk: BlockFacts) -> str:

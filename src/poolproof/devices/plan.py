@@ -1,6 +1,6 @@
 """Plan the steps that set up the devices of a campaign: a pure function of the devices, the site and host facts."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from poolproof.campaign.error_location import located_at
@@ -37,14 +37,23 @@ def plan_devices(devices: Sequence[Device], site: Site, facts: DeviceFacts, seed
         CampaignError, GuardError, HostError: as `plan_device`.
         ValueError: fewer loop numbers than devices.
     """
-    nbds = iter(facts.nbds)
-    places = _in_ram(devices, site)
-    return tuple(
-        _plan(device, site, facts, loop, nbds, in_ram, seed + index)
-        for index, (device, loop, in_ram) in enumerate(
-            zip(devices, facts.loops[: len(devices)], places, strict=True),
-        )
-    )
+    nbds, left = iter(facts.nbds), site.ram_free_bytes // 2
+    plans: list[DevicePlan] = []
+    for index, (device, loop) in enumerate(zip(devices, facts.loops[: len(devices)], strict=True)):
+        with located_at(device.origin):
+            match device.source:
+                case LoopFile() as source:
+                    plan = file.plan(device, source, site, loop, facts.below)
+                case Qcow2() as source:
+                    plan = qcow2.plan(device, source, site, loop, facts.below, next(nbds, None))
+                case Emulated() as source:
+                    in_ram = source.size_bytes <= left
+                    left -= source.size_bytes if in_ram else 0
+                    plan = emulate.plan(device, source, site, loop, in_ram, seed + index)
+                case Disk() as source:
+                    plan = disk.plan(device, source, site, facts.disks, facts.permitted)
+        plans.append(plan)
+    return tuple(plans)
 
 
 def plan_device(device: Device, site: Site, facts: DeviceFacts, seed: int = 1) -> DevicePlan:
@@ -60,48 +69,11 @@ def plan_device(device: Device, site: Site, facts: DeviceFacts, seed: int = 1) -
 
 def programs_of(source: DeviceSource) -> tuple[str, ...]:
     """Return the programs that such a device may need."""
-    match source:
-        case LoopFile():
-            return file.PROGRAMS
-        case Qcow2():
-            return qcow2.PROGRAMS
-        case Emulated():
-            return emulate.PROGRAMS
-        case Disk():
-            return disk.PROGRAMS
+    kinds = {LoopFile: file, Qcow2: qcow2, Emulated: emulate, Disk: disk}
+    programs: tuple[str, ...] = kinds[type(source)].PROGRAMS
+    return programs
 
 
 def versions_of(source: DeviceSource) -> tuple[ProgramVersion, ...]:
     """Return the versions to record of the programs that serve such a device."""
     return tuple(VERSIONS[program] for program in programs_of(source) if program in VERSIONS)
-
-
-def _plan(
-    device: Device, site: Site, facts: DeviceFacts, loop: int, nbds: Iterator[int], in_ram: bool, seed: int
-) -> DevicePlan:
-    with located_at(device.origin):
-        return _plan_of_kind(device, site, facts, loop, nbds, in_ram, seed)
-
-
-def _plan_of_kind(
-    device: Device, site: Site, facts: DeviceFacts, loop: int, nbds: Iterator[int], in_ram: bool, seed: int
-) -> DevicePlan:
-    source = device.source
-    match source:
-        case LoopFile():
-            return file.plan(device, source, site, loop, facts.below)
-        case Qcow2():
-            return qcow2.plan(device, source, site, loop, facts.below, next(nbds, None))
-        case Emulated():
-            return emulate.plan(device, source, site, loop, in_ram, seed)
-        case Disk():
-            return disk.plan(device, source, site, facts.disks, facts.permitted)
-
-
-def _in_ram(devices: Sequence[Device], site: Site) -> Iterator[bool]:
-    left = site.ram_free_bytes // 2
-    for device in devices:
-        size = device.source.size_bytes if isinstance(device.source, Emulated) else 0
-        fits = size <= left
-        left -= size if fits else 0
-        yield fits

@@ -14,6 +14,7 @@ import os
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import nbdkit
@@ -36,13 +37,14 @@ _libc.fallocate.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_int64, ctypes.c
 class _Served:
     """The one disk that this process serves."""
 
+    size: int
+    store: int
+    half_pipeline_s: float
+    model: DiskModel
+
     def __init__(self) -> None:
         self.settings: dict[str, str] = {}
         self.lock = threading.Lock()
-        self.size = 0
-        self.store = -1
-        self.half_pipeline_s = 0.0
-        self.model: DiskModel
 
     def take_settings(self) -> None:
         given = dict(self.settings)
@@ -54,8 +56,11 @@ class _Served:
         self.store = os.open(store, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         os.ftruncate(self.store, self.size)
 
-    def arrival(self) -> float:
-        return time.monotonic() - self.half_pipeline_s
+    def completion(self, service: Callable[[float], float]) -> float:
+        """Return when a request that arrives now completes."""
+        arrived = time.monotonic() - self.half_pipeline_s
+        with self.lock:
+            return service(arrived)
 
 
 _served = _Served()
@@ -81,86 +86,55 @@ def after_fork() -> None:
     _libc.prctl(_PR_SET_TIMERSLACK, 1000, 0, 0, 0)
 
 
-def open(readonly: bool) -> int:
-    del readonly
+def open(_readonly: bool) -> int:
     return 1
 
 
-def get_size(handle: int) -> int:
-    del handle
+def get_size(_handle: int) -> int:
     return _served.size
 
 
-def block_size(handle: int) -> tuple[int, int, int]:
-    del handle
+def block_size(_handle: int) -> tuple[int, int, int]:
     return (1, _BLOCK_BYTES, _MOST_BYTES)
 
 
-def is_rotational(handle: int) -> bool:
-    del handle
+def is_rotational(_handle: int) -> bool:
     return _served.model.rotational
 
 
-def can_multi_conn(handle: int) -> bool:
-    del handle
+def can_multi_conn(_handle: int) -> bool:
     return True
 
 
-def can_fua(handle: int) -> int:
-    del handle
+def can_fua(_handle: int) -> int:
     return int(nbdkit.FUA_NATIVE)
 
 
-def can_flush(handle: int) -> bool:
-    del handle
-    return True
-
-
-def can_trim(handle: int) -> bool:
-    del handle
-    return True
-
-
-def can_zero(handle: int) -> bool:
-    del handle
-    return True
-
-
-def pread(handle: int, buffer: bytearray, offset: int, flags: int) -> None:
-    del handle, flags
-    arrived = _served.arrival()
-    with _served.lock:
-        done = _served.model.read(arrived, offset, len(buffer))
+def pread(_handle: int, buffer: bytearray, offset: int, _flags: int) -> None:
+    done = _served.completion(lambda now_s: _served.model.read(now_s, offset, len(buffer)))
     _read_store(buffer, offset)
     _wait_until(done)
 
 
-def pwrite(handle: int, buffer: bytes, offset: int, flags: int) -> None:
-    del handle
-    arrived = _served.arrival()
-    with _served.lock:
-        done = _served.model.write(arrived, offset, len(buffer), bool(flags & nbdkit.FLAG_FUA))
+def pwrite(_handle: int, buffer: bytes, offset: int, flags: int) -> None:
+    durable = bool(flags & nbdkit.FLAG_FUA)
+    done = _served.completion(lambda now_s: _served.model.write(now_s, offset, len(buffer), durable))
     _write_store(buffer, offset)
     _wait_until(done)
 
 
-def flush(handle: int, flags: int) -> None:
-    del handle, flags
-    arrived = _served.arrival()
-    with _served.lock:
-        done = _served.model.flush(arrived)
-    _wait_until(done)
+def flush(_handle: int, _flags: int) -> None:
+    _wait_until(_served.completion(_served.model.flush))
 
 
-def trim(handle: int, count: int, offset: int, flags: int) -> None:
-    del handle, flags
-    _punch_hole(offset, count)
+def trim(_handle: int, count: int, offset: int, _flags: int) -> None:
+    """Trimming only changes the disk's tables, and takes no time on the media."""
+    if _libc.fallocate(_served.store, _PUNCH_HOLE_KEEP_SIZE, offset, count) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
 
 
-def zero(handle: int, count: int, offset: int, flags: int) -> None:
-    """Zeroing only changes the disk's tables, as TRIM does, and takes no time on the media."""
-    del handle, flags
-    _punch_hole(offset, count)
+zero = trim
 
 
 def _read_store(buffer: bytearray, offset: int) -> None:
@@ -177,12 +151,6 @@ def _write_store(buffer: bytes, offset: int) -> None:
     while view:
         count = os.pwrite(_served.store, view, offset)
         view, offset = view[count:], offset + count
-
-
-def _punch_hole(offset: int, count: int) -> None:
-    if _libc.fallocate(_served.store, _PUNCH_HOLE_KEEP_SIZE, offset, count) != 0:
-        number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number))
 
 
 def _wait_until(done_s: float) -> None:
