@@ -12,13 +12,13 @@ from poolproof.results.runs import loading
 if TYPE_CHECKING:
     from duckdb import DuckDBPyRelation
 
+    from poolproof.foreign.audit.context import Context
     from poolproof.foreign.audit.model import Audited
     from poolproof.foreign.audit.sources import Audit
-    from poolproof.foreign.audit.texts import AuditContext
-    from poolproof.foreign.lint.installed_fio import Fio
     from poolproof.foreign.lint.job_groups import Targets
     from poolproof.foreign.lint.model import Diagnostic
-    from poolproof.foreign.lint.source import Source
+    from poolproof.foreign.lint.refusals import InstalledFio
+    from poolproof.foreign.lint.sources import Source
 
 
 class Known(TypedDict, total=False):
@@ -69,9 +69,7 @@ def audit(text: str, *, source: str = "text", cold: bool = True, **known: Unpack
     return audit_text(source, text, audit_context(cold=cold, **known))
 
 
-def audit_files(
-    paths: Sequence[str], context: AuditContext | None = None, *, stdin: Callable[[], bytes] = bytes
-) -> Audit:
+def audit_files(paths: Sequence[str], context: Context | None = None, *, stdin: Callable[[], bytes] = bytes) -> Audit:
     """Judge the fio results in files, folders and run directories. For the path `-`, `stdin` is called for the bytes.
 
     A file that can't be read is listed in `unread` of the answer.
@@ -81,27 +79,26 @@ def audit_files(
     return audit_sources(paths, context or audit_context(), stdin)
 
 
-def audit_context(*, cold: bool = True, **known: Unpack[Known]) -> AuditContext:
+def audit_context(*, cold: bool = True, **known: Unpack[Known]) -> Context:
     """Return what you know about the measured machine, for `audit_files`.
 
     Raises:
         UsageError: the value of an option can't be read.
     """
     from poolproof.foreign.audit.context import read_context
-    from poolproof.foreign.audit.texts import AuditContext
 
-    return AuditContext(read_context(**known), cold=cold)
+    return read_context(**known, cold=cold)
 
 
 def lint(
-    job: str | Source, *, name: str = "job.fio", targets: Targets | None = None, fio: Fio | None = None
+    job: str | Source, *, name: str = "job.fio", targets: Targets | None = None, fio: InstalledFio | None = None
 ) -> tuple[Diagnostic, ...]:
     """Find mistakes in the text of a job file, a command line or a shell script.
 
     No machine is examined, unless `targets` finds what the jobs would measure and `fio` is the one that would run them.
     """
-    from poolproof.foreign.lint import check, installed_fio, job_groups
-    from poolproof.foreign.lint.source import Source
+    from poolproof.foreign.lint import check
+    from poolproof.foreign.lint.sources import Source
 
     source = job if isinstance(job, Source) else Source(name, job)
-    return check.lint(source, targets or job_groups.NoTargets(), fio or installed_fio.NoFio())
+    return check.lint(source, targets, fio)

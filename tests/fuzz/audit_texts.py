@@ -9,9 +9,10 @@ import sys
 import atheris
 
 with atheris.instrument_imports(include=["poolproof.load.fio", "poolproof.foreign.audit"]):
-    from poolproof.foreign.audit.contract import audited_object
+    from poolproof.foreign.audit.context import Context
+    from poolproof.foreign.audit.model import audited_object
     from poolproof.foreign.audit.sources import as_text
-    from poolproof.foreign.audit.texts import AuditContext, audit_text
+    from poolproof.foreign.audit.texts import audit_text
     from poolproof.presentation.terminal.audited import audited_lines
 
 _MOST_BYTES = 20_000
@@ -19,7 +20,7 @@ _MOST_BYTES = 20_000
 
 def one_input(content: bytes) -> None:
     """Read, judge and print one input."""
-    results = audit_text("fuzz", as_text(content[:_MOST_BYTES]), AuditContext())
+    results = audit_text("fuzz", as_text(content[:_MOST_BYTES]), Context())
     json.dumps([audited_object(audited) for audited in results])
     for audited in results:
         list(audited_lines(audited, 100))

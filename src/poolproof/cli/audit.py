@@ -14,7 +14,7 @@ from poolproof.cli.output import print_answer, print_json
 from poolproof.errors import FioError, UsageError
 
 if TYPE_CHECKING:
-    from poolproof.foreign.audit.texts import AuditContext
+    from poolproof.foreign.audit.context import Context
 
 
 def command(
@@ -56,7 +56,7 @@ def command(
         _judge(sources, context, as_json=as_json)
 
 
-def save_as_run(sources: list[str], out: Path, context: "AuditContext", layout_from: Text, *, as_json: bool) -> None:
+def save_as_run(sources: list[str], out: Path, context: "Context", layout_from: Text, *, as_json: bool) -> None:
     """Write the results to a new run directory; files that can't be read are reported, and the exit code is 8."""
     from poolproof.foreign.importing.run import import_results
 
@@ -74,9 +74,9 @@ def save_as_run(sources: list[str], out: Path, context: "AuditContext", layout_f
         raise typer.Exit(FioError.exit_code)
 
 
-def _judge(sources: list[str], context: "AuditContext", *, as_json: bool) -> None:
+def _judge(sources: list[str], context: "Context", *, as_json: bool) -> None:
     from poolproof.api import audit_files
-    from poolproof.foreign.audit.contract import audited_object
+    from poolproof.foreign.audit.model import audited_object
     from poolproof.presentation.terminal.audited import audited_lines, summary_line
     from poolproof.verdicts import counts
 

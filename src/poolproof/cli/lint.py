@@ -11,10 +11,10 @@ from poolproof.cli.options import LOCAL, Compression, Disks, Fs, Json, Memory, R
 from poolproof.cli.output import print_json
 
 if TYPE_CHECKING:
-    from poolproof.foreign.lint.installed_fio import Fio
     from poolproof.foreign.lint.job_groups import Targets
     from poolproof.foreign.lint.model import Diagnostic
-    from poolproof.foreign.lint.source import Source
+    from poolproof.foreign.lint.refusals import InstalledFio
+    from poolproof.foreign.lint.sources import Source
 
 
 def command(
@@ -44,11 +44,10 @@ def command(
     from poolproof.api import lint
     from poolproof.errors import UsageError
     from poolproof.foreign.audit.context import read_context
-    from poolproof.foreign.lint.installed_fio import InstalledFio
-    from poolproof.foreign.lint.machine import fio_keywords
+    from poolproof.foreign.lint.refusals import InstalledFio
     from poolproof.foreign.lint.sarif import sarif_of
-    from poolproof.foreign.lint.sources import read_sources
-    from poolproof.foreign.lint.target_lookup import TargetLookup
+    from poolproof.foreign.lint.sources import fio_keywords, read_sources
+    from poolproof.foreign.lint.targets import TargetLookup
     from poolproof.lab.reach import reach_host
     from poolproof.presentation.terminal.diagnostics import lines_of
 
@@ -72,10 +71,10 @@ def command(
         raise typer.Exit(1)
 
 
-def _fix(read: "tuple[Source, ...]", targets: "Targets", fio: "Fio") -> "list[Diagnostic]":
+def _fix(read: "tuple[Source, ...]", targets: "Targets", fio: "InstalledFio") -> "list[Diagnostic]":
     """Print the fixed text on standard output; what was fixed and what remains on standard error."""
     from poolproof.errors import UsageError
-    from poolproof.foreign.lint.check import fix_source
+    from poolproof.foreign.lint.fix import fix_source
     from poolproof.presentation.terminal.diagnostics import fixed_lines_of, lines_of
 
     if len(read) > 1:

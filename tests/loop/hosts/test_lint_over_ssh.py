@@ -11,8 +11,8 @@ import pytest
 from poolproof.evidence.model import Target
 from poolproof.foreign.audit.context import read_context
 from poolproof.foreign.lint.job_groups import JobFiles
-from poolproof.foreign.lint.machine import fio_keywords
-from poolproof.foreign.lint.target_lookup import TargetLookup
+from poolproof.foreign.lint.sources import fio_keywords
+from poolproof.foreign.lint.targets import TargetLookup
 from poolproof.hosts.base import Host
 from poolproof.hosts.local import LocalHost
 from tests.loop.command import ask

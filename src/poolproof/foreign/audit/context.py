@@ -1,4 +1,4 @@
-"""What the user's flags say about the machine, as a Target. Nothing is guessed."""
+"""What the user's options say about the measured machine, as a Target. Nothing is guessed."""
 
 import difflib
 import re
@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from poolproof.errors import UsageError
 from poolproof.evidence.model import Target, ZfsFacts
-from poolproof.foreign.audit.stated_disks import Devices, parse_devices
 from poolproof.layers.catalogue import compressed_unit_bytes
 from poolproof.units import parse_size
 
@@ -27,11 +26,40 @@ _KNOWN = frozenset(
 
 _LONGEST_NAME = 30
 _NOT_COMPRESSED = ("off", "none", "no", "0")
+_DISKS = re.compile(
+    r"^(?:(?P<count>\d{1,6})(?:\s*[x×*]\s*|\s*(?=[a-z])))?(?P<kind>[a-z][\w-]*)?"
+    r"(?:\s*[@:]?\s*(?P<rate>\d{1,12}(?:\.\d+)?)\s*(?P<unit>[kmgt]i?b)(?:/s|ps)?)?$"
+)
+_CEILINGS = {
+    "hdd": 300e6, "smr": 300e6, "ssd": 560e6, "sata": 560e6, "sata-ssd": 560e6, "sas": 1.2e9, "sas-ssd": 1.2e9,
+    "nvme": 14.5e9, "nvme3": 3.5e9, "nvme4": 7.3e9, "nvme5": 14.5e9,
+}  # fmt: skip
+"""The most bytes per second that any disk of a kind reaches; for NVMe with four lanes, by PCIe generation."""
+
+_ROTATIONAL = ("hdd", "smr")
+_DEVICES_HINT = 'use, for example, --devices "3x nvme 3.2GB/s"'
+
+
+@dataclass(frozen=True)
+class Devices:
+    """All disks together.
+
+    `rotational`: all of them are rotational; None if the kind of one is unknown.
+    `shingled`: at least one is an SMR disk. The kernel does not show this for drive-managed SMR; only the user knows.
+    """
+
+    disks: int
+    ceiling_bytes_per_s: float
+    rotational: bool | None
+    shingled: bool = False
 
 
 @dataclass(frozen=True)
 class Context:
-    """The parsed flags; None if a flag was not given. `compression` is "" if compression is off."""
+    """The parsed options; None if an option was not given. `compression` is "" if compression is off.
+
+    `cold` is False if the results are meant to include the effect of RAM.
+    """
 
     file_system: str | None = None
     zfs: ZfsFacts | None = None
@@ -39,11 +67,7 @@ class Context:
     record_bytes: int | None = None
     compression: str | None = None
     devices: Devices | None = None
-
-    @property
-    def is_empty(self) -> bool:
-        """True if no flag was given."""
-        return self == Context()
+    cold: bool = True
 
 
 def read_context(
@@ -53,11 +77,12 @@ def read_context(
     recordsize: str | None = None,
     compression: str | None = None,
     devices: Sequence[str] = (),
+    cold: bool = True,
 ) -> Context:
-    """Parse the flags `--fs zfs-2.2 --ram 64G --recordsize 128k --compression lz4 --devices "3x nvme 3.2GB/s"`.
+    """Parse the options `--fs zfs-2.2 --ram 64G --recordsize 128k --compression lz4 --devices "3x nvme 3.2GB/s"`.
 
     Raises:
-        UsageError: a flag has an invalid value.
+        UsageError: an option has an invalid value.
     """
     name, zfs = _file_system(fs)
     return Context(
@@ -67,31 +92,30 @@ def read_context(
         record_bytes=_size("--recordsize", recordsize),
         compression="" if compression in _NOT_COMPRESSED else compression,
         devices=parse_devices(devices) if devices else None,
+        cold=cold,
     )
 
 
 def target_of(context: Context, found: Target | None = None) -> Target | None:
-    """Return what was found on the host, overridden by the flags; None if both are empty.
+    """Return the target found on the host, overridden by the options; None if both are empty.
 
-    `--fs` means a different target, so it discards everything that was found.
+    `--fs` describes a different target, so it discards everything that was found.
     """
-    if context.is_empty:
+    if context == Context(cold=context.cold):
         return found
-    base = _named(context) if context.file_system is not None or found is None else found
-    compression = base.compression if context.compression is None else context.compression or None
-    record = context.record_bytes or base.record_bytes
+    if context.file_system is not None or found is None:
+        name = context.file_system or ""
+        found = Target(file_system=name, zfs=context.zfs, volatile=name in _IN_RAM)
+    compression = found.compression if context.compression is None else context.compression or None
+    record = context.record_bytes or found.record_bytes
     if record is None and compression:
-        record = compressed_unit_bytes(base.file_system)
-    target = replace(base, ram_bytes=context.ram_bytes or base.ram_bytes, compression=compression, record_bytes=record)
-    return _on_devices(target, context.devices) if context.devices else target
-
-
-def _named(context: Context) -> Target:
-    name = context.file_system or ""
-    return Target(file_system=name, zfs=context.zfs, volatile=name in _IN_RAM)
-
-
-def _on_devices(target: Target, devices: Devices) -> Target:
+        record = compressed_unit_bytes(found.file_system)
+    target = replace(
+        found, ram_bytes=context.ram_bytes or found.ram_bytes, compression=compression, record_bytes=record
+    )
+    devices = context.devices
+    if devices is None:
+        return target
     return replace(
         target,
         disks=devices.disks,
@@ -102,8 +126,43 @@ def _on_devices(target: Target, devices: Devices) -> Target:
     )
 
 
+def parse_devices(texts: Sequence[str]) -> Devices:
+    """Parse the values of all `--devices` options, such as `3x nvme 3.2GB/s, 14x hdd`.
+
+    A kind without a rate gets a ceiling that no disk of that kind exceeds.
+
+    Raises:
+        UsageError: a part cannot be parsed.
+    """
+    parts = [part.strip().lower() for text in texts for part in re.split(r"[,+;]", text) if part.strip()]
+    each = [_disks(part) for part in parts]
+    if not each:
+        raise UsageError("--devices: no disk is given", _DEVICES_HINT)
+    rotational = [devices.rotational for devices in each]
+    return Devices(
+        disks=sum(devices.disks for devices in each),
+        ceiling_bytes_per_s=sum(devices.ceiling_bytes_per_s for devices in each),
+        rotational=None if None in rotational else all(rotational),
+        shingled=any(devices.shingled for devices in each),
+    )
+
+
+def _disks(part: str) -> Devices:
+    found = _DISKS.match(part)
+    kind = found["kind"] if found else None
+    if found is None or (kind is not None and kind not in _CEILINGS) or (kind is None and found["rate"] is None):
+        raise UsageError(f"--devices: cannot parse {part!r}", f"{_DEVICES_HINT}; the kinds are {', '.join(_CEILINGS)}")
+    count = int(found["count"] or 1)
+    if found["rate"]:
+        base = 1024 if "i" in found["unit"] else 1000
+        rate = float(found["rate"]) * float(base ** (1 + "kmgt".index(found["unit"][0])))
+    else:
+        rate = _CEILINGS[kind or ""]
+    return Devices(count, count * rate, None if kind is None else kind in _ROTATIONAL, kind == "smr")
+
+
 def _file_system(text: str | None) -> tuple[str | None, ZfsFacts | None]:
-    """Return the kernel's file system name and the ZFS version, from `zfs-2.2`, `zvol-2.3.1`, `ext4`, `mergerfs`."""
+    """Return the kernel's name of the file system and the facts about ZFS, from `zfs-2.2`, `zvol-2.3.1` or `ext4`."""
     if text is None:
         return None, None
     word = text.strip().lower()
@@ -121,13 +180,14 @@ def _file_system(text: str | None) -> tuple[str | None, ZfsFacts | None]:
     return _FUSE.get(word, word), None
 
 
-def _size(flag: str, text: str | None) -> int | None:
+def _size(option: str, text: str | None) -> int | None:
     if text is None:
         return None
+    hint = f"use a size such as {option} 64G"
     try:
         size_bytes = parse_size(text)
     except ValueError:
-        raise UsageError(f"{flag}: {text!r} is not a size", f"use a size such as {flag} 64G") from None
+        raise UsageError(f"{option}: {text!r} is not a size", hint) from None
     if size_bytes <= 0:
-        raise UsageError(f"{flag}: {text} is not a positive size", f"use a size such as {flag} 64G")
+        raise UsageError(f"{option}: {text} is not a positive size", hint)
     return size_bytes

@@ -37,9 +37,10 @@ def block_of(found: FoundResult, blocks: Sequence[DiskRates], next_line: float) 
     """
     first = found.made.line if found.made is not None and found.made.origin == "command" else found.line
     after = [block for block in blocks if first <= block.line < min(next_line, found.last_line + _NEAR_LINES)]
-    names = {block.name for block in after}
-    if len(names) > 1:
-        after = [block for block in after if _is_named(block.name, found)]
+    if len({block.name for block in after}) > 1:
+        jobs = found.made.jobs.jobs if found.made is not None else ()
+        paths = [path for job in jobs for path in (job.filename, job.directory) if path]
+        after = [block for block in after if any(block.name in re.split(r"[/:]", path) for path in paths)]
     return after[0] if after else None
 
 
@@ -55,14 +56,19 @@ def from_block(found: FoundResult, block: DiskRates) -> ExternalCounters | None:
     over = block.read_bytes_per_s * seconds, block.write_bytes_per_s * seconds
     if not all(map(math.isfinite, over)):
         return None
-    disks = int(over[0]), int(over[1])
-    what = [(read, "read", block.read_bytes_per_s), (wrote, "wrote", block.write_bytes_per_s)]
-    rates = " and ".join(f"{verb} {format_rate(rate)}" for moved, verb, rate in what if moved)
-    words = (
-        f"{block.program}, lines {block.line}–{block.last_line}: {_subject(block)} {rates} "
-        f"({_report_count(len(block.reports))}), which is {' and '.join(_amounts(seconds, what))}"
-    )
-    return ExternalCounters(_evidence(block.name, (read, wrote), disks, seconds), words)
+    rows = [
+        ("read", "read", block.read_bytes_per_s, over[0], read),
+        ("wrote", "written", block.write_bytes_per_s, over[1], wrote),
+    ]
+    active = [row[:4] for row in rows if row[4]]
+    rates = " and ".join(f"{verb} {format_rate(rate)}" for verb, _, rate, _ in active)
+    duration = format_duration(seconds)
+    amounts = " and ".join(f"{format_size(size)} {done} in {duration}" for _, done, _, size in active)
+    subject = "the disks" if block.name == "disks" else f"the pool `{block.name}`"
+    reports = "1 report" if len(block.reports) == 1 else f"mean of {len(block.reports)} reports"
+    place = f"{block.program}, lines {block.line}–{block.last_line}"
+    words = f"{place}: {subject} {rates} ({reports}), which is {amounts}"
+    return ExternalCounters(_evidence(block.name, (read, wrote), (int(over[0]), int(over[1])), seconds), words)
 
 
 def from_disk_use(result: Outcome) -> ExternalCounters | None:
@@ -77,12 +83,12 @@ def from_disk_use(result: Outcome) -> ExternalCounters | None:
         return None
     if not result.disks or counted_nothing(result):
         return None
-    most_read = _sum([_upper_bound(disk.read_bytes, disk.read_requests) for disk in result.disks])
-    most_wrote = _sum([_upper_bound(disk.write_bytes, disk.write_requests) for disk in result.disks])
-    if not (_contradicts(most_read, read) or _contradicts(most_wrote, wrote)):
+    most_read = _upper_bound([(disk.read_bytes, disk.read_requests) for disk in result.disks])
+    most_wrote = _upper_bound([(disk.write_bytes, disk.write_requests) for disk in result.disks])
+    bounds = (read if most_read is None else most_read, wrote if most_wrote is None else most_wrote)
+    if not (bounds[0] < _CONTRADICTION * read or bounds[1] < _CONTRADICTION * wrote):
         return None
     names = ", ".join(disk.name for disk in result.disks)
-    bounds = (read if most_read is None else most_read, wrote if most_wrote is None else most_wrote)
     known = [("read", most_read), ("wrote", most_wrote)]
     words = ", ".join(f"{verb} at most {format_size(most)}" for verb, most in known if most is not None)
     return ExternalCounters(_evidence(names, (read, wrote), bounds, seconds), f"fio's disk statistics: {names} {words}")
@@ -94,70 +100,22 @@ def counted_nothing(result: Outcome) -> bool:
     Either the disk was idle or its counters do not work. The counters of the paths of an NVMe disk with native
     multipath stay at 0 (fio#1890), and so do those of zvols of OpenZFS 2.0 (openzfs#12066).
     """
-    counters = [
-        counted
-        for disk in result.disks
-        for counted in (
-            disk.read_requests,
-            disk.write_requests,
-            disk.read_bytes,
-            disk.write_bytes,
-            disk.utilisation_percent,
-        )
-    ]
-    return bool(result.disks) and not any(counters)
+    names = ("read_requests", "write_requests", "read_bytes", "write_bytes", "utilisation_percent")
+    return bool(result.disks) and not any(getattr(disk, name) for disk in result.disks for name in names)
 
 
-def _contradicts(most: int | None, moved: int) -> bool:
-    return most is not None and most < _CONTRADICTION * moved
-
-
-def _upper_bound(counted_bytes: int | None, ios: int | None) -> int | None:
-    """Return an upper bound on the bytes; None if neither the bytes nor the requests are known."""
-    if counted_bytes is not None:
-        return counted_bytes
-    return None if ios is None else ios * _LARGEST_REQUEST_BYTES
-
-
-def _sum(values: Sequence[int | None]) -> int | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if len(known) == len(values) else None
+def _upper_bound(counted: Sequence[tuple[int | None, int | None]]) -> int | None:
+    """Return an upper bound on the sum of (bytes, requests) over disks; None if both are unknown for one disk."""
+    most = 0
+    for counted_bytes, requests in counted:
+        if counted_bytes is None and requests is None:
+            return None
+        most += (requests or 0) * _LARGEST_REQUEST_BYTES if counted_bytes is None else counted_bytes
+    return most
 
 
 def _evidence(name: str, fio: tuple[int, int], disks: tuple[int, int], seconds: float) -> Evidence:
     read, wrote = disks
-    leaf = LeafUse(
-        device=name,
-        read_bytes=read,
-        write_bytes=wrote,
-        drained_write_bytes=wrote,
-        read_ios=0,
-        write_ios=0,
-        flush_ios=0,
-        utilisation=0.0,
-        latency_s=None,
-    )
+    leaf = LeafUse(name, read, wrote, wrote, 0, 0, 0, utilisation=0.0, latency_s=None)
     account = Account(fio[0], fio[1], read, wrote, wrote, write_factor=1.0, window_s=seconds, drain_s=0.0)
     return Evidence(account, (leaf,))
-
-
-def _is_named(pool: str, found: FoundResult) -> bool:
-    jobs = found.made.jobs.jobs if found.made is not None else ()
-    paths = [path for job in jobs for path in (job.filename, job.directory) if path]
-    return any(pool in re.split(r"[/:]", path) for path in paths)
-
-
-def _subject(block: DiskRates) -> str:
-    return "the disks" if block.name == "disks" else f"the pool `{block.name}`"
-
-
-def _report_count(number: int) -> str:
-    return "1 report" if number == 1 else f"mean of {number} reports"
-
-
-def _amounts(seconds: float, what: Sequence[tuple[int, str, float]]) -> list[str]:
-    return [
-        f"{format_size(rate * seconds)} {'read' if verb == 'read' else 'written'} in {format_duration(seconds)}"
-        for moved, verb, rate in what
-        if moved
-    ]

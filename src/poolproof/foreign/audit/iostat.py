@@ -5,7 +5,7 @@ the mean since boot unless `-y` was given, so it is skipped.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from poolproof.load.fio.plain_lines import plain_lines
@@ -15,13 +15,15 @@ _IOSTAT_HEADER = re.compile(r"^\s*Device:?\s+.*\S/s")
 _SHORT_NUMBER = re.compile(r"^(\d+(?:\.\d+)?)([KMGTP]?)$")
 _NUMBER = re.compile(r"^\d+(?:[.,]\d+)?$")
 _CALLED_WITH_Y = re.compile(r"\biostat\b.*\s-\w*y")
-_POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4, "P": 5}
 _READ = {"rkB/s": 1024.0, "rMB/s": 1024.0**2, "kB_read/s": 1024.0, "MB_read/s": 1024.0**2, "Blk_read/s": 512.0}
 _WRITE = {"wkB/s": 1024.0, "wMB/s": 1024.0**2, "kB_wrtn/s": 1024.0, "MB_wrtn/s": 1024.0**2, "Blk_wrtn/s": 512.0}
 _STACKED = re.compile(r"^(?:dm-|md|loop|zd|bcache)\d*")
 _BUSY_SHARE = 0.5
 _MAX_LINES_BETWEEN = 3
+_MAX_LINES_BETWEEN_REPORTS = 12
 _ZPOOL_COLUMNS = 7
+
+_Line = tuple[int, str]
 
 
 @dataclass(frozen=True)
@@ -64,8 +66,12 @@ class _Draft:
 def find_disk_rates(text: str) -> tuple[DiskRates, ...]:
     """Return the blocks in order of lines, one per pool. A block with only the report since boot is left out."""
     numbered = plain_lines(text)
-    drafts = [*_zpool_blocks(numbered), *_iostat_blocks(numbered)]
-    found = [block for draft in drafts for block in _blocks_of(draft)]
+    found = []
+    for draft in (*_zpool_blocks(numbered), *_iostat_blocks(numbered)):
+        for name, rows in draft.rows.items():
+            reports = rows[1:] if draft.skips_first else rows
+            if reports:
+                found.append(DiskRates(draft.line, draft.last_line, name, draft.program, tuple(reports)))
     return tuple(sorted(found, key=lambda block: block.line))
 
 
@@ -75,30 +81,22 @@ def _busy_mean(rates: Sequence[float]) -> float:
     return sum(busy) / len(busy) if busy else 0.0
 
 
-def _blocks_of(draft: _Draft) -> Iterator[DiskRates]:
-    for name, rows in draft.rows.items():
-        reports = rows[1:] if draft.skips_first else rows
-        if reports:
-            yield DiskRates(draft.line, draft.last_line, name, draft.program, tuple(reports))
-
-
-def _zpool_blocks(numbered: Sequence[tuple[int, str]]) -> Iterator[_Draft]:
+def _zpool_blocks(numbered: Sequence[_Line]) -> Iterator[_Draft]:
     """Read the rows below each `zpool iostat` header. With `-v`, only the pools' rows count: they are not indented."""
     draft: _Draft | None = None
     indent = between = 0
     for place, (number, line) in enumerate(numbered):
         if _ZPOOL_HEADER.match(line):
-            indent = len(line) - len(line.lstrip())
-            if draft is None:
-                draft = _Draft(number, number, "zpool iostat", not _with_y(numbered, place), {})
+            indent = _indent(line)
+            draft = draft or _Draft(number, number, "zpool iostat", _skips_first(numbered, place), {})
             continue
         if draft is None:
             continue
-        row = _zpool_row(line)
-        if row is not None:
+        rates = _zpool_rates(line.split())
+        if rates is not None:
             between = 0
-            if len(line) - len(line.lstrip()) <= indent:
-                draft.rows.setdefault(row[0], []).append(row[1])
+            if _indent(line) <= indent:
+                draft.rows.setdefault(line.split()[0], []).append(rates)
                 draft.last_line = number
         elif line.strip(" -") and line.split()[0] != "capacity":
             between += 1
@@ -109,69 +107,59 @@ def _zpool_blocks(numbered: Sequence[tuple[int, str]]) -> Iterator[_Draft]:
         yield draft
 
 
-def _zpool_row(line: str) -> tuple[str, ReportRates] | None:
-    words = line.split()
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _zpool_rates(words: Sequence[str]) -> ReportRates | None:
     if len(words) < _ZPOOL_COLUMNS:
         return None
     read, write = _short_number(words[5]), _short_number(words[6])
-    counted = all(_short_number(word) is not None or word == "-" for word in words[1:5])
-    return (words[0], ReportRates(read, write)) if counted and read is not None and write is not None else None
+    is_row = all(word == "-" or _short_number(word) is not None for word in words[1:5])
+    return ReportRates(read, write) if is_row and read is not None and write is not None else None
 
 
 def _short_number(word: str) -> float | None:
     match = _SHORT_NUMBER.match(word)
-    return float(match[1]) * 1024.0 ** _POWERS[match[2]] if match else None
+    return float(match[1]) * 1024.0 ** " KMGTP".index(match[2] or " ") if match else None
 
 
-def _iostat_blocks(numbered: Sequence[tuple[int, str]]) -> Iterator[_Draft]:
+def _iostat_blocks(numbered: Sequence[_Line]) -> Iterator[_Draft]:
     """Read consecutive reports. The rows of a report are summed over the lowest devices."""
     draft: _Draft | None = None
-    last_end = 0
     for place, (number, line) in enumerate(numbered):
         columns = line.split()
         if not _IOSTAT_HEADER.match(line) or not set(columns) & _READ.keys():
             continue
-        rows = list(_iostat_rows(numbered[place + 1 :], columns))
+        rows = list(_iostat_rows(numbered, place + 1, columns))
         if not rows:
             continue
-        end = rows[-1][0]
-        if draft is not None and number - last_end > 2 * _MAX_LINES_BETWEEN + 6:
+        if draft is not None and number - draft.last_line > _MAX_LINES_BETWEEN_REPORTS:
             yield draft
             draft = None
-        if draft is None:
-            draft = _Draft(number, end, "iostat", not _with_y(numbered, place), {"disks": []})
-        draft.rows["disks"].append(_sum(rows))
-        draft.last_line = last_end = end
+        draft = draft or _Draft(number, number, "iostat", _skips_first(numbered, place), {"disks": []})
+        draft.last_line = rows[-1][0]
+        lowest = [rates for _, name, rates in rows if not _STACKED.match(name)] or [rates for _, _, rates in rows]
+        draft.rows["disks"].append(ReportRates(sum(each.read for each in lowest), sum(each.write for each in lowest)))
     if draft is not None:
         yield draft
 
 
-def _iostat_rows(numbered: Iterable[tuple[int, str]], columns: Sequence[str]) -> Iterator[tuple[int, str, ReportRates]]:
+def _iostat_rows(
+    numbered: Sequence[_Line], start: int, columns: Sequence[str]
+) -> Iterator[tuple[int, str, ReportRates]]:
     """Yield (line, device, rates) for each row up to the end of the report."""
     read = next(name for name in columns if name in _READ)
     write = next((name for name in columns if name in _WRITE), None)
-    for number, line in numbered:
+    for number, line in numbered[start:]:
         words = line.split()
         if len(words) < len(columns) or not all(_NUMBER.match(word) for word in words[1 : len(columns)]):
             return
-        values = dict(zip(columns, words, strict=False))
-        yield (
-            number,
-            words[0],
-            ReportRates(_value(values[read], _READ[read]), _value(values[write], _WRITE[write]) if write else 0.0),
-        )
+        values = {name: float(word.replace(",", ".")) for name, word in zip(columns[1:], words[1:], strict=False)}
+        write_rate = values[write] * _WRITE[write] if write else 0.0
+        yield number, words[0], ReportRates(values[read] * _READ[read], write_rate)
 
 
-def _value(word: str, factor: float) -> float:
-    return float(word.replace(",", ".")) * factor
-
-
-def _sum(rows: Sequence[tuple[int, str, ReportRates]]) -> ReportRates:
-    """Sum over the devices that are not stacked; over all of them if every device is stacked."""
-    lowest = [rates for _, name, rates in rows if not _STACKED.match(name)] or [rates for _, _, rates in rows]
-    return ReportRates(sum(rates.read for rates in lowest), sum(rates.write for rates in lowest))
-
-
-def _with_y(numbered: Sequence[tuple[int, str]], place: int) -> bool:
-    """True if the command above the block has `-y`: then its first report is not the mean since boot."""
-    return any(_CALLED_WITH_Y.search(line) for _, line in numbered[max(0, place - 8) : place])
+def _skips_first(numbered: Sequence[_Line], place: int) -> bool:
+    """True unless the command above the block has `-y`: without it, the first report is the mean since boot."""
+    return not any(_CALLED_WITH_Y.search(line) for _, line in numbered[max(0, place - 8) : place])

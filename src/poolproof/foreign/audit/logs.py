@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from poolproof.errors import FioError
 from poolproof.load.fio.logs import (
@@ -27,21 +28,20 @@ _DIRECTIONS = {"read": READ, "write": WRITE}
 
 
 def is_log(path: Path) -> bool:
-    """True if fio gives such a name to its logs."""
+    """True if the file's name is that of a fio log."""
     return kind_of(path) is not None
 
 
-def _prefix_of(path: Path) -> str:
-    """Return what the logs of one run share: the folder, and the name up to the kind."""
-    return str(path.with_name(path.name.rpartition(f"_{kind_of(path)}.")[0]))
-
-
 def grouped(paths: Iterable[Path]) -> dict[str, list[Path]]:
-    """Group logs by the run that they belong to."""
+    """Group logs by run: those of one run share the folder and the name up to the kind of log."""
     groups: dict[str, list[Path]] = {}
     for path in paths:
         groups.setdefault(_prefix_of(path), []).append(path)
     return groups
+
+
+def _prefix_of(path: Path) -> str:
+    return str(path.with_name(path.name.rpartition(f"_{kind_of(path)}.")[0]))
 
 
 def result_of_logs(paths: Sequence[Path]) -> Outcome:
@@ -66,26 +66,22 @@ def _clone(name: str, logs: Mapping[str, Path]) -> tuple[PartOutcome, bool]:
     parts: dict[str, Direction] = {}
     units: dict[str, int | None] = {}
     for kind in sorted(logs, key=_ORDER.index):
-        values = _of_histograms(logs[kind]) if kind == "clat_hist" else _of_series(kind, logs[kind], parts, units)
+        values = _histograms(logs[kind]) if kind == "clat_hist" else _series(kind, logs[kind], parts, units)
         for direction, more in values.items():
-            parts[direction] = _joined(parts.get(direction), more)
+            known = {key: value for key, value in vars(more).items() if value is not None}
+            parts[direction] = Direction(**{**vars(parts.get(direction, Direction())), **known})
     if not parts:
         raise FioError(f"{next(iter(logs.values()))} contains neither reads nor writes")
     return PartOutcome(name, read=parts.get("read"), write=parts.get("write")), None not in units.values()
 
 
-def _joined(before: Direction | None, more: Direction) -> Direction:
-    known = {key: value for key, value in vars(more).items() if value is not None}
-    return Direction(**{**(vars(before) if before else {}), **known})
-
-
-def _of_histograms(path: Path) -> dict[str, Direction]:
+def _histograms(path: Path) -> dict[str, Direction]:
     histogram = read_histogram_log(path)
     latencies = {name: histogram.latency(number) for name, number in _DIRECTIONS.items()}
     return {name: Direction(clat=latency) for name, latency in latencies.items() if latency.samples}
 
 
-def _of_series(
+def _series(
     kind: str, path: Path, so_far: Mapping[str, Direction], units: dict[str, int | None]
 ) -> dict[str, Direction]:
     """Read one log. `units` collects the latency unit of each direction; slat alone does not show it."""
@@ -96,24 +92,17 @@ def _of_series(
         if not len(part):
             continue
         if kind in _RATES:
-            values[name] = _of_rates(_RATES[kind], part)
+            values[name] = _rates(_RATES[kind], part)
             continue
         if units.get(name) is None and (kind != "slat" or part.has_priorities):
             units[name] = latency_unit_ns(part, so_far[name].iops if name in so_far else None)
-        values[name] = _of_latencies(kind, part, number, units.setdefault(name, None))
+        unit_ns = units.setdefault(name, None)
+        latency: dict[str, Any] = {kind: latency_of(part, number, unit_ns)} if unit_ns else {}
+        values[name] = Direction(**latency)
     return values
 
 
-def _of_latencies(kind: str, log: SeriesLog, direction: int, unit_ns: int | None) -> Direction:
-    latency = latency_of(log, direction, unit_ns) if unit_ns else None
-    return Direction(
-        lat=latency if kind == "lat" else None,
-        clat=latency if kind == "clat" else None,
-        slat=latency if kind == "slat" else None,
-    )
-
-
-def _of_rates(kind: RateKind, log: SeriesLog) -> Direction:
+def _rates(kind: RateKind, log: SeriesLog) -> Direction:
     rates = rates_of(log, kind)
     if rates is None:
         return Direction()

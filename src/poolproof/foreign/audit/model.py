@@ -1,11 +1,16 @@
-"""The audit of one result."""
+"""The audit of one result, and the object that `poolproof audit --json` prints for it (docs/audit.md)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
-from poolproof.load.outcome import Direction, Latency
+from poolproof.load.merge import percentile, whole
+from poolproof.load.outcome import Direction, Latency, Outcome
+from poolproof.results.runs.contract import finding_object
 from poolproof.rules.model import Finding
 from poolproof.verdicts import Verdict
+
+_DIRECTIONS = ("read", "write", "trim", "mixed")
 
 
 @dataclass(frozen=True)
@@ -37,8 +42,8 @@ class Audited:
     `command`: the command or job file that produced it, if the source contains one; it is on line `command_line`.
     `is_assumed`: it is not certain that the command made the result, but nothing contradicts it.
     `findings`: the strongest first.
-    `known`: facts from the surrounding text or the flags that were used, each with its source.
-    `missing`: what could not be judged, and which flag would help.
+    `known`: facts from the surrounding text or the options that were used, each with its source.
+    `missing`: what could not be judged, and which option would help.
     `rerun`: the command with the fixes applied.
     `was`: the verdict that the run directory recorded when the trial was measured.
     """
@@ -63,3 +68,55 @@ class Audited:
     def has_changed(self) -> bool:
         """True if the run directory recorded a different verdict."""
         return self.was is not None and self.was != self.verdict
+
+
+def metrics_of(result: Outcome) -> AuditedMetrics:
+    """Return the values of all jobs merged, by direction."""
+    if not result.parts:
+        return AuditedMetrics({})
+    together = whole(result)
+    parts: dict[str, Direction | None] = {name: getattr(together, name) for name in _DIRECTIONS}
+    return AuditedMetrics({name: part for name, part in parts.items() if part is not None}, together.sync)
+
+
+def audited_object(audited: Audited) -> dict[str, Any]:
+    """Return the JSON object of one result. A value that the source does not contain is null."""
+    return {
+        "source": audited.source,
+        "line": audited.line,
+        "job": audited.job,
+        "command": audited.command,
+        "command_line": audited.command_line,
+        "command_assumed": audited.is_assumed,
+        "figures": figures_object(audited.figures),
+        "verdict": audited.verdict,
+        "verdict_then": audited.was,
+        "findings": [finding_object(finding) for finding in audited.findings],
+        "known": list(audited.known),
+        "missing": list(audited.missing),
+        "estimate": None if audited.estimate is None else asdict(audited.estimate),
+        "rerun": audited.rerun,
+    }
+
+
+def figures_object(figures: AuditedMetrics) -> dict[str, Any]:
+    """Return one object per direction. Units: bytes, bytes per second, I/Os per second, seconds, nanoseconds."""
+    parts: dict[str, Any] = {
+        name: {
+            "io_bytes": part.io_bytes,
+            "ios": part.ios,
+            "runtime_s": None if part.runtime_ms is None else part.runtime_ms / 1000,
+            "bandwidth_bytes": part.bandwidth_bytes,
+            "iops": part.iops,
+            "latency_ns": _latency(part.clat or part.lat),
+        }
+        for name, part in figures.directions.items()
+    }
+    return parts if figures.sync is None else {**parts, "sync": _latency(figures.sync)}
+
+
+def _latency(latency: Latency | None) -> dict[str, float | None] | None:
+    if latency is None:
+        return None
+    percentiles = {name: percentile(latency, at) for name, at in (("p50", 50.0), ("p99", 99.0), ("p999", 99.9))}
+    return {"mean": latency.mean_ns, **percentiles}

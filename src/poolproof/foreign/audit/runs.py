@@ -2,11 +2,9 @@
 
 from pathlib import Path
 
-from poolproof.foreign.audit.context import target_of
-from poolproof.foreign.audit.estimate import estimate_of
-from poolproof.foreign.audit.model import Audited, AuditedMetrics
-from poolproof.foreign.audit.rerun import rerun_command
-from poolproof.foreign.audit.texts import AuditContext, figures_of
+from poolproof.foreign.audit.advice import estimate_of, rerun_command
+from poolproof.foreign.audit.context import Context, target_of
+from poolproof.foreign.audit.model import Audited, AuditedMetrics, metrics_of
 from poolproof.load.outcome import Direction, Latency
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.model import Trial
@@ -22,7 +20,7 @@ def is_run(path: Path) -> bool:
     return (path / "run.json").is_file()
 
 
-def audit_run(path: Path, audit_context: AuditContext) -> tuple[Audited, ...]:
+def audit_run(path: Path, context: Context) -> tuple[Audited, ...]:
     """Judge every trial by the current rules. A trial that saved too little keeps its recorded verdict.
 
     The line of a result is the trial's line in trials.jsonl.
@@ -32,21 +30,25 @@ def audit_run(path: Path, audit_context: AuditContext) -> tuple[Audited, ...]:
     """
     run = RunDirectory.open(path)
     source = str(path / "trials.jsonl")
-    return tuple(_audited(run, source, line, trial, audit_context) for line, trial in enumerate(run.trials(), start=1))
+    return tuple(_audited(run, source, line, trial, context) for line, trial in enumerate(run.trials(), start=1))
 
 
-def _audited(run: RunDirectory, source: str, line: int, trial: Trial, audit_context: AuditContext) -> Audited:
-    case = _case(run, trial, audit_context)
+def _audited(run: RunDirectory, source: str, line: int, trial: Trial, context: Context) -> Audited:
+    name = f"{trial.workload} on {trial.layout}, trial {trial.number}"
+    case = _case(run, trial, context)
     if case is None or case.outcome is None:
-        return _as_recorded(source, line, trial)
+        why = _IMPORTED.format(source=trial.source.rpartition(":")[0]) if trial.source else _NOT_SAVED
+        known = () if trial.verdict == "failed" and not trial.source else (why,)
+        metrics, verdict = _recorded_metrics(trial), trial.verdict
+        return Audited(source, line, line, name, None, metrics, verdict, trial.findings, known, was=verdict)
     judgement = judge(case)
     return Audited(
         source=source,
         line=line,
         last_line=line,
-        job=_trial_name(trial),
+        job=name,
         command=None,
-        figures=figures_of(case.outcome),
+        figures=metrics_of(case.outcome),
         verdict=judgement.verdict,
         findings=judgement.findings,
         estimate=estimate_of(case, judgement),
@@ -55,7 +57,7 @@ def _audited(run: RunDirectory, source: str, line: int, trial: Trial, audit_cont
     )
 
 
-def _case(run: RunDirectory, trial: Trial, audit_context: AuditContext) -> Case | None:
+def _case(run: RunDirectory, trial: Trial, context: Context) -> Case | None:
     """Return the case that the trial was judged by; None if the trial did not save all of it."""
     saved = run.judged_by(trial)
     if saved is None or saved[2].target is None:
@@ -65,34 +67,13 @@ def _case(run: RunDirectory, trial: Trial, audit_context: AuditContext) -> Case 
         load=load,
         outcome=outcome,
         evidence=evidence,
-        target=target_of(audit_context.context, evidence.target),
-        cold=evidence.cold is not False and audit_context.cold,
+        target=target_of(context, evidence.target),
+        cold=evidence.cold is not False and context.cold,
         asked_s=evidence.asked_s,
     )
 
 
-def _as_recorded(source: str, line: int, trial: Trial) -> Audited:
-    why = _IMPORTED.format(source=trial.source.rpartition(":")[0]) if trial.source else _NOT_SAVED
-    failed = trial.verdict == "failed" and not trial.source
-    return Audited(
-        source=source,
-        line=line,
-        last_line=line,
-        job=_trial_name(trial),
-        command=None,
-        figures=_recorded_values(trial),
-        verdict=trial.verdict,
-        findings=trial.findings,
-        known=() if failed else (why,),
-        was=trial.verdict,
-    )
-
-
-def _trial_name(trial: Trial) -> str:
-    return f"{trial.workload} on {trial.layout}, trial {trial.number}"
-
-
-def _recorded_values(trial: Trial) -> AuditedMetrics:
+def _recorded_metrics(trial: Trial) -> AuditedMetrics:
     figures = trial.figures
     if figures is None:
         return AuditedMetrics({})
@@ -103,6 +84,5 @@ def _recorded_values(trial: Trial) -> AuditedMetrics:
     directions = {
         name: Direction(bandwidth_bytes=bandwidth, iops=iops) for name, (bandwidth, iops) in rates.items() if bandwidth
     }
-    return AuditedMetrics(
-        directions, Latency(percentiles_ns={99.0: figures.sync_p99_ns}) if figures.sync_p99_ns else None
-    )
+    sync = Latency(percentiles_ns={99.0: figures.sync_p99_ns}) if figures.sync_p99_ns else None
+    return AuditedMetrics(directions, sync)

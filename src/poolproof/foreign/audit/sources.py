@@ -5,15 +5,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from poolproof.errors import PoolproofError
+from poolproof.foreign.audit.context import Context
 from poolproof.foreign.audit.logs import grouped, is_log, result_of_logs
 from poolproof.foreign.audit.model import Audited
 from poolproof.foreign.audit.runs import audit_run, is_run
-from poolproof.foreign.audit.texts import AuditContext, audit_text, audited, judge_result
+from poolproof.foreign.audit.texts import audit_text, audited, judge_result
 from poolproof.load.fio.pairing import FoundResult
 
 STDIN = "-"
 _LARGEST_TEXT_BYTES = 256 << 20
 _BINARY_PROBE_BYTES = 4096
+_UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
 @dataclass(frozen=True)
@@ -26,31 +28,30 @@ class Unread:
 
 @dataclass
 class Audit:
-    """All results in the order of their sources, the sources that could not be read, and those without a result."""
+    """All results in the order of their sources, and the sources that could not be read."""
 
     results: list[Audited] = field(default_factory=list)
     unread: list[Unread] = field(default_factory=list)
-    without: list[str] = field(default_factory=list)
 
 
-def audit_sources(names: Sequence[str], audit_context: AuditContext, stdin: Callable[[], bytes]) -> Audit:
+def audit_sources(names: Sequence[str], context: Context, stdin: Callable[[], bytes]) -> Audit:
     """Judge every result in the sources. If a name is `-`, `stdin` is called for the bytes."""
     audit = Audit()
     logs: list[Path] = []
     for name in names:
         if name == STDIN:
-            _add(audit, "stdin", lambda: audit_text("stdin", as_text(stdin()), audit_context))
+            _add(audit, "stdin", lambda: audit_text("stdin", as_text(stdin()), context))
         else:
-            _audit_path(audit, Path(name), audit_context, logs)
+            _audit_path(audit, Path(name), context, logs)
     for prefix, paths in grouped(logs).items():
         # mypy cannot type a lambda whose default binds the loop variable.
-        _add(audit, prefix, lambda paths=paths: (_audit_logs(paths, audit_context),))  # type: ignore[misc]
+        _add(audit, prefix, lambda paths=paths: (_audit_logs(paths, context),))  # type: ignore[misc]
     return audit
 
 
 def as_text(content: bytes) -> str:
     """Decode UTF-8, or UTF-16 with a byte order mark. Invalid bytes become replacement characters."""
-    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
+    if content[:2] in _UTF_16_MARKS:
         return content.decode("utf-16", errors="replace")
     return content.decode("utf-8", errors="replace").removeprefix("\ufeff")
 
@@ -75,41 +76,35 @@ def read_text(path: Path) -> str | None:
     if path.stat().st_size > _LARGEST_TEXT_BYTES:
         raise OSError(0, "it is larger than 256 MiB")
     content = path.read_bytes()
-    if b"\0" in content[:_BINARY_PROBE_BYTES] and content[:2] not in (b"\xff\xfe", b"\xfe\xff"):
-        return None
-    return as_text(content)
+    is_binary = b"\0" in content[:_BINARY_PROBE_BYTES] and content[:2] not in _UTF_16_MARKS
+    return None if is_binary else as_text(content)
 
 
-def _audit_path(audit: Audit, path: Path, audit_context: AuditContext, logs: list[Path]) -> None:
+def _audit_path(audit: Audit, path: Path, context: Context, logs: list[Path]) -> None:
     try:
         if path.is_dir() and not is_run(path):
             for below in files_below(path):
-                _audit_path(audit, below, audit_context, logs)
+                _audit_path(audit, below, context, logs)
             return
     except OSError as error:
         audit.unread.append(Unread(str(path), error.strerror or str(error)))
         return
     if path.is_dir():
-        _add(audit, str(path), lambda: audit_run(path, audit_context))
+        _add(audit, str(path), lambda: audit_run(path, context))
     elif is_log(path):
         logs.append(path)
     else:
-        _add(audit, str(path), lambda: audit_text(str(path), read_text(path) or "", audit_context))
+        _add(audit, str(path), lambda: audit_text(str(path), read_text(path) or "", context))
 
 
 def _add(audit: Audit, source: str, judge: Callable[[], Sequence[Audited]]) -> None:
     try:
-        results = judge()
+        audit.results += judge()
     except OSError as error:
         audit.unread.append(Unread(source, error.strerror or str(error)))
     except PoolproofError as error:
         audit.unread.append(Unread(source, error.message))
-    else:
-        audit.results += results
-        if not results:
-            audit.without.append(source)
 
 
-def _audit_logs(paths: Sequence[Path], audit_context: AuditContext) -> Audited:
-    judged = judge_result(FoundResult(result_of_logs(paths), 1, 1, "text"), audit_context)
-    return audited(str(paths[0]), judged, audit_context)
+def _audit_logs(paths: Sequence[Path], context: Context) -> Audited:
+    return audited(str(paths[0]), judge_result(FoundResult(result_of_logs(paths), 1, 1, "text"), context), context)

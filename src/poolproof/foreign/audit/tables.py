@@ -16,8 +16,8 @@ from poolproof.units import parse_size
 _IOPS = re.compile(r"^(?:(read|write|r|w)[-_ ]?)?iops$", re.IGNORECASE)
 _BANDWIDTH = re.compile(r"^(?:(read|write|r|w)[-_ ]?)?(?:bw|bandwidth)(?:[-_ ]?([kmg]i?b)(?:/s|ps)?)?$", re.IGNORECASE)
 _BLOCK = re.compile(r"^(?:bs|block[-_ ]?size)$", re.IGNORECASE)
+_NUMBER = re.compile(r"\d{1,15}(?:\.\d{1,20})?")
 _SPLIT = re.compile(r"\t|,|;|\s{2,}|\s*\|\s*")
-_UNITS = {"k": 1, "m": 2, "g": 3}
 _TOLERANCE = 0.02
 _MAX_BLANK_LINES = 1
 _LARGEST_BLOCK_BYTES = 1 << 40
@@ -26,12 +26,8 @@ _LARGEST_BLOCK_BYTES = 1 << 40
 @dataclass(frozen=True)
 class _Column:
     kind: str
-    direction: str
+    direction: str = ""
     unit: str = ""
-
-    @property
-    def is_value(self) -> bool:
-        return self.kind in ("iops", "bandwidth")
 
 
 def find_tables(text: str, taken: Sequence[tuple[int, int]] = ()) -> tuple[FoundResult, ...]:
@@ -40,18 +36,11 @@ def find_tables(text: str, taken: Sequence[tuple[int, int]] = ()) -> tuple[Found
     numbered = [(number, line) for number, line in plain_lines(text) if number not in inside]
     found: list[FoundResult] = []
     for place, (_, line) in enumerate(numbered):
-        columns = _header(line)
-        if columns is not None:
-            found += _rows(numbered[place + 1 :], columns)
+        columns = [_column(word) for word in _words(line.lstrip("# "))]
+        kinds = {column.kind for column in columns}
+        if "iops" in kinds and kinds & {"bandwidth", "block"}:
+            found += _rows(numbered, place + 1, columns)
     return tuple(found)
-
-
-def _header(line: str) -> list[_Column] | None:
-    """Return the columns of a header; None unless they include IOPS and a block size or a bandwidth."""
-    words = _words(line.lstrip("# "))
-    columns = [_column(word) for word in words]
-    kinds = {column.kind for column in columns}
-    return columns if "iops" in kinds and kinds & {"bandwidth", "block"} else None
 
 
 def _words(line: str) -> list[str]:
@@ -59,21 +48,17 @@ def _words(line: str) -> list[str]:
 
 
 def _column(word: str) -> _Column:
-    iops, bandwidth = _IOPS.match(word), _BANDWIDTH.match(word)
-    if iops is not None:
-        return _Column("iops", _direction(iops[1]))
-    if bandwidth is not None:
-        return _Column("bandwidth", _direction(bandwidth[1]), (bandwidth[2] or "").lower())
-    return _Column("block" if _BLOCK.match(word) else "name", "")
+    for kind, form in (("iops", _IOPS), ("bandwidth", _BANDWIDTH)):
+        match = form.match(word)
+        if match is not None:
+            direction = {"r": "read", "w": "write"}.get((match[1] or "").lower()[:1], "mixed")
+            return _Column(kind, direction, (match[2] or "").lower() if kind == "bandwidth" else "")
+    return _Column("block" if _BLOCK.match(word) else "name")
 
 
-def _direction(word: str | None) -> str:
-    return {"r": "read", "w": "write"}.get((word or "").lower()[:1], "mixed")
-
-
-def _rows(numbered: Sequence[tuple[int, str]], columns: Sequence[_Column]) -> Iterator[FoundResult]:
+def _rows(numbered: Sequence[tuple[int, str]], start: int, columns: Sequence[_Column]) -> Iterator[FoundResult]:
     blank = 0
-    for number, line in numbered:
+    for number, line in numbered[start:]:
         blank = blank + 1 if not line.strip(" -|:") else 0
         if blank > _MAX_BLANK_LINES:
             return
@@ -89,40 +74,33 @@ def _row(words: Sequence[str], columns: Sequence[_Column]) -> Outcome | None:
     if len(words) != len(columns):
         return None
     cells = list(zip(columns, words, strict=True))
-    if any(_number(word) is None for column, word in cells if column.is_value):
+    values = [(column, word) for column, word in cells if column.kind in ("iops", "bandwidth")]
+    if not all(_NUMBER.fullmatch(word) for _, word in values):
         return None
-    block = next((_size(word) for column, word in cells if column.kind == "block"), None)
-    read, write, mixed = (_values(cells, name, block) for name in ("read", "write", "mixed"))
+    block = next((_block_bytes(word) for column, word in cells if column.kind == "block"), None)
+    read, write, mixed = (_direction(values, name, block) for name in ("read", "write", "mixed"))
     if not (read or write or mixed):
         return None
-    name = " ".join(word for column, word in cells if not column.is_value)
+    name = " ".join(word for column, word in cells if column.kind in ("name", "block"))
     return Outcome("", (PartOutcome(name, read=read, write=write, mixed=mixed),))
 
 
-def _values(cells: Sequence[tuple[_Column, str]], direction: str, block: int | None) -> Direction | None:
+def _direction(values: Sequence[tuple[_Column, str]], name: str, block: int | None) -> Direction | None:
     """Return the values of one direction of a row; None if its IOPS are 0 or missing."""
-    values = {column.kind: (column, _number(word)) for column, word in cells if column.direction == direction}
-    _, iops = values.get("iops", (None, None))
-    column, rate = values.get("bandwidth", (None, None))
+    found = {column.kind: (column.unit, float(word)) for column, word in values if column.direction == name}
+    _, iops = found.get("iops", ("", 0.0))
     if not iops:
         return None
-    if column is None or rate is None or block is None:
+    unit, bandwidth = found.get("bandwidth", ("", 0.0))
+    if not unit or block is None:
         return Direction(iops=iops)
-    return Direction(iops=iops, bandwidth_bytes=_bandwidth(rate, column.unit, iops * block))
+    expected = iops * block
+    candidates = [bandwidth * base ** (1 + "kmg".index(unit[0])) for base in (1000.0, 1024.0)]
+    fitting = (rate for rate in candidates if abs(rate - expected) <= _TOLERANCE * expected)
+    return Direction(iops=iops, bandwidth_bytes=next(fitting, None))
 
 
-def _bandwidth(value: float, unit: str, expected: float) -> float | None:
-    """Return bytes per second, in the unit in which it equals IOPS × block size; None if none fits."""
-    powers = [_UNITS[unit[0]]] if unit else []
-    candidates = [value * base**power for power in powers for base in (1000.0, 1024.0)]
-    return next((rate for rate in candidates if abs(rate - expected) <= _TOLERANCE * expected), None)
-
-
-def _number(word: str) -> float | None:
-    return float(word) if re.fullmatch(r"\d{1,15}(?:\.\d{1,20})?", word) else None
-
-
-def _size(word: str) -> int | None:
+def _block_bytes(word: str) -> int | None:
     try:
         size = parse_size(word)
     except (ValueError, OverflowError):

@@ -1,15 +1,22 @@
-"""Assign each result to a layout and a workload.
+"""Assign each imported result to a layout and a workload.
 
 Differences between jobs make workloads; differences between paths make layouts.
 """
 
+import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from os.path import commonpath
+from pathlib import Path
 
 from poolproof.campaign.names import matrix_name, slug
 from poolproof.errors import UsageError
-from poolproof.foreign.importing.record import Record, is_bench_fio, is_repetition
+from poolproof.foreign.audit.texts import Judged
+from poolproof.load.fio.pairing import FoundResult
+from poolproof.load.outcome import Outcome
 
 FAMILY = "fio"
 _NO_LAYOUT = "imported"
@@ -20,6 +27,64 @@ _PATH_OPTIONS = frozenset(
     }
 )  # fmt: skip
 _FIRST_AXES = ("rw", "bs", "iodepth", "numjobs", "size", "direct", "ioengine")
+_BENCH_FIO = re.compile(r"^(?P<rw>[a-z]+)-(?:iodepth-)?(?P<iodepth>\d+)-(?:numjobs-)?(?P<numjobs>\d+)$")
+_SIZE = re.compile(r"^\d+[kmgtp]i?b?$", re.IGNORECASE)
+_COUNTERS = "run|trial|try|repeat|rep|loop|iter"
+_REPEAT = re.compile(rf"(?:[-_. ](?:{_COUNTERS}|n))?[-_. ]\d{{1,4}}$|[-_. ](?:{_COUNTERS}|n)\d{{1,4}}$", re.IGNORECASE)
+_REPEAT_FOLDER = re.compile(rf"^(?:{_COUNTERS})[-_. ]?\d{{1,4}}$", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Record:
+    """A result to import, and where it was found.
+
+    `folders`: those below the common folder, outermost first.
+    `stem`: the file name without its suffix.
+    `options`: the fio options of the job; with several jobs, those that all of them share.
+    """
+
+    source: str
+    line: int
+    folders: tuple[str, ...]
+    stem: str
+    judged: Judged
+    options: Mapping[str, str]
+
+    @property
+    def result(self) -> Outcome:
+        return self.judged.found.result
+
+    @property
+    def begun_at(self) -> str:
+        """Return the start in ISO 8601, from fio's time stamp at the end of the run and the run time.
+
+        Empty without a time stamp, or if the start would be before 1970: then one of the two is damaged.
+        """
+        ended_ms = self.result.timestamp_ms
+        every = [each for job in self.result.parts for each in (job.read, job.write, job.trim, job.mixed)]
+        ran_ms = max((each.runtime_ms or 0 for each in every if each is not None), default=0)
+        if not ended_ms or not 0 <= ran_ms <= ended_ms < 1 << 43:
+            return ""
+        return datetime.fromtimestamp((ended_ms - ran_ms) / 1000, UTC).isoformat(timespec="milliseconds")
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """Return the names from the path, then the job's options."""
+        named = {f"folder{depth}": name for depth, name in enumerate(self.folders, start=1)}
+        return {"file": self.stem, **named, **self.options}
+
+    @property
+    def series(self) -> str:
+        """Return the file name without the count of the repetition: `mirror` for `mirror-run-2`.
+
+        `r2` is unchanged: without a separator, the number may be part of the name.
+        """
+        return _REPEAT.sub("", self.stem) or self.stem
+
+    @property
+    def is_bench_fio(self) -> bool:
+        """True if bench-fio named the file: `randread-16-4`, or for its logs `randread-iodepth-16-numjobs-4`."""
+        return _BENCH_FIO.match(self.stem) is not None
 
 
 @dataclass(frozen=True)
@@ -33,6 +98,33 @@ class ImportedRecord:
     number: int
 
 
+def record_of(path: Path, base: Path, judged: Judged) -> Record:
+    """Return the record of a result that was found in a file below `base`."""
+    inner = path.relative_to(base) if path.is_relative_to(base) else Path(path.name)
+    stem = inner.name.partition(".")[0] or inner.name
+    named = _BENCH_FIO.match(stem)
+    options = {**(named.groupdict() if named else {}), **_shared_options(judged.found)}
+    return Record(str(path), judged.found.line, inner.parent.parts or (base.name,), stem, judged, options)
+
+
+def _shared_options(found: FoundResult) -> dict[str, str]:
+    """Return the options that all jobs of the result share; if no job is known, only its name."""
+    jobs = found.made.jobs.jobs if found.made is not None else ()
+    if not jobs:
+        names = [job.name for job in found.result.parts if job.name]
+        return {"name": names[0]} if names else {}
+    return {
+        name: value.lower() if _SIZE.match(value) else value
+        for name, value in jobs[0].options.items()
+        if name != "name" and all(job.options.get(name) == value for job in jobs)
+    }
+
+
+def common_folder(paths: Iterable[Path]) -> Path:
+    """Return the innermost folder that contains all of the files; their paths are absolute."""
+    return Path(commonpath({path.parent for path in paths}))
+
+
 def place(records: Sequence[Record], layout_from: str | None) -> tuple[ImportedRecord, ...]:
     """Assign every record to a cell. `layout_from`: `folder`, `file`, or a fio option whose value names the layout.
 
@@ -40,104 +132,81 @@ def place(records: Sequence[Record], layout_from: str | None) -> tuple[ImportedR
         UsageError: no record has that option.
     """
     name_of = _layout_name(records, layout_from)
-    axes = tuple(axis for axis in _axes(records) if axis != layout_from)
+    axes = [axis for axis in _axes(records) if axis != layout_from]
     numbers: dict[tuple[str, str], int] = defaultdict(int)
     placed = []
     for record in sorted(records, key=lambda each: (each.begun_at, each.source, each.line)):
         layout = slug(name_of(record)) or _NO_LAYOUT
-        varies = tuple((axis, _readable(record.options[axis])) for axis in axes if axis in record.options)
+        # A value becomes part of a name, so characters that a name cannot contain are replaced.
+        varies = tuple((axis, slug(record.options[axis]) or "none") for axis in axes if axis in record.options)
         workload = matrix_name(FAMILY, varies)
         numbers[layout, workload] += 1
         placed.append(ImportedRecord(record, layout, workload, varies, numbers[layout, workload]))
     return tuple(placed)
 
 
-def _axes(records: Sequence[Record]) -> tuple[str, ...]:
-    """Return the options that differ between records, the most familiar ones first."""
-    names = dict.fromkeys(name for record in records for name in record.options)
-    values = {name: {record.options.get(name, "") for record in records} for name in names}
-    differing = [name for name, found in values.items() if len(found) > 1 and name not in _PATH_OPTIONS]
-    differing.sort(key=lambda name: (_FIRST_AXES.index(name) if name in _FIRST_AXES else len(_FIRST_AXES), name))
-    return _independent(records, differing)
+def _axes(records: Sequence[Record]) -> list[str]:
+    """Return the options that differ between records, the most familiar ones first.
 
-
-def _independent(records: Sequence[Record], axes: Iterable[str]) -> tuple[str, ...]:
-    """Drop the axes that add no distinction to those before them, such as `rwmixread` if only `randrw` jobs have it."""
-    independent: list[str] = []
+    An option that adds no distinction to those before it is left out: `rwmixread` if only `randrw` jobs have it.
+    """
+    names = {name for record in records for name in record.options if name not in _PATH_OPTIONS}
+    axes: list[str] = []
     keys = [""] * len(records)
-    for axis in axes:
+    for axis in sorted(names, key=lambda each: (_FIRST_AXES.index(each) if each in _FIRST_AXES else 99, each)):
         values = [record.options.get(axis, "") for record in records]
         if len(set(zip(keys, values, strict=True))) > len(set(keys)):
-            independent.append(axis)
+            axes.append(axis)
             keys = [f"{key}\0{value}" for key, value in zip(keys, values, strict=True)]
-    return tuple(independent)
-
-
-def _readable(value: str) -> str:
-    """Return the value in a form that a name may contain."""
-    return slug(value) or "none"
+    return axes
 
 
 def _layout_name(records: Sequence[Record], layout_from: str | None) -> Callable[[Record], str]:
-    if layout_from == "file":
-        return _by_file(records)
-    if layout_from == "folder":
-        return _by_folder(records)
-    if layout_from is not None:
-        if not any(layout_from in record.options for record in records):
-            raise UsageError(
-                f"--layout-from {layout_from}: no result has that option",
-                "use `folder`, `file` or an option of the jobs",
-            )
-        return lambda record: record.options.get(layout_from, "none")
-    return _by_folder_or_file(records)
+    """Return the function that names a record's layout.
 
-
-def _by_folder_or_file(records: Sequence[Record]) -> Callable[[Record], str]:
-    """Use the file names if the folders are the same, all jobs are the same and bench-fio did not name the files."""
-    by_folder = _by_folder(records)
-    if len({by_folder(record) for record in records}) > 1 or any(is_bench_fio(record.stem) for record in records):
-        return by_folder
-    same_job = len({tuple(sorted(record.options.items())) for record in records}) == 1
-    names = {record.series for record in records}
-    return _by_file(records) if same_job and len(names) > 1 else by_folder
-
-
-def _by_file(records: Sequence[Record]) -> Callable[[Record], str]:
-    """Use the file names, without the number at the end if the files that differ only in it ran the same job."""
+    By default, the folder; but the file if the folders and the jobs are all the same and bench-fio did not name the
+    files.
+    """
+    by_folder = partial(_by_folder, _informative_depths(records))
     jobs: dict[str, set[tuple[tuple[str, str], ...]]] = defaultdict(set)
     for record in records:
         jobs[record.series].add(tuple(sorted(record.options.items())))
-    return lambda record: record.series if len(jobs[record.series]) == 1 else record.stem
+
+    def by_file(record: Record) -> str:
+        """Leave out the number at the end if the files that differ only in it ran the same job."""
+        return record.series if len(jobs[record.series]) == 1 else record.stem
+
+    if layout_from == "file":
+        return by_file
+    if layout_from not in (None, "folder"):
+        if not any(layout_from in record.options for record in records):
+            hint = "use `folder`, `file` or an option of the jobs"
+            raise UsageError(f"--layout-from {layout_from}: no result has that option", hint)
+        return lambda record: record.options.get(layout_from, "none")
+    has_one_job = len(set().union(*jobs.values())) == 1 and len(jobs) > 1
+    if layout_from is None and has_one_job and not any(record.is_bench_fio for record in records):
+        return by_file if len({by_folder(record) for record in records}) == 1 else by_folder
+    return by_folder
 
 
-def _by_folder(records: Sequence[Record]) -> Callable[[Record], str]:
-    """Use the folders that differ, except those that only repeat job options or count repetitions.
-
-    If none is left, use the innermost folder.
-    """
-    depths = _informative_depths(records)
-
-    def name(record: Record) -> str:
-        informative = [folder for depth, folder in enumerate(record.folders) if depth in depths]
-        return "-".join(informative or record.folders[-1:])
-
-    return name
+def _by_folder(depths: set[int], record: Record) -> str:
+    """Return the folders at these depths; if there are none, the innermost folder."""
+    informative = [folder for depth, folder in enumerate(record.folders) if depth in depths]
+    return "-".join(informative or record.folders[-1:])
 
 
 def _informative_depths(records: Iterable[Record]) -> set[int]:
-    """Return the depths of folders that add information: bench-fio's `4k` and `randrw75` only repeat job options."""
+    """Return the depths at which folders differ, except those that only repeat job options or count repetitions.
+
+    bench-fio's folders `4k` and `randrw75` (the mode and the percentage of reads) only repeat job options.
+    """
     repeats: dict[int, set[bool]] = defaultdict(set)
     names: dict[int, set[str]] = defaultdict(set)
     for record in records:
-        values = {value.lower() for value in record.options.values()} | _mix_folder(record)
+        values = {value.lower() for value in record.options.values()}
+        if share := record.options.get("rwmixread"):
+            values.add(record.options.get("rw", "") + share)
         for depth, folder in enumerate(record.folders):
             names[depth].add(folder)
-            repeats[depth].add(folder.lower() in values or is_repetition(folder))
+            repeats[depth].add(folder.lower() in values or _REPEAT_FOLDER.match(folder) is not None)
     return {depth for depth, found in names.items() if len(found) > 1 and repeats[depth] != {True}}
-
-
-def _mix_folder(record: Record) -> set[str]:
-    """Return bench-fio's folder name for mixed jobs: the mode and the percentage of reads."""
-    rw, share = record.options.get("rw", ""), record.options.get("rwmixread")
-    return {f"{rw}{share}"} if share else set()

@@ -1,8 +1,9 @@
 """Import other people's results as a run directory, judged by the same rules as poolproof's own trials."""
 
+import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -13,11 +14,11 @@ from poolproof.campaign.names import slug
 from poolproof.campaign.workload import LARGE_BLOCK_BYTES, MOST_CELLS
 from poolproof.campaign.write import scalar
 from poolproof.errors import FioError, PoolproofError
+from poolproof.foreign.audit.context import Context
 from poolproof.foreign.audit.logs import grouped, is_log, result_of_logs
 from poolproof.foreign.audit.sources import Unread, files_below, read_text
-from poolproof.foreign.audit.texts import AuditContext, Judged, judge_result, judge_text
-from poolproof.foreign.importing.cells import FAMILY, ImportedRecord, place
-from poolproof.foreign.importing.record import Record, common_folder, is_bench_fio, record_of
+from poolproof.foreign.audit.texts import Judged, judge_result, judge_text
+from poolproof.foreign.importing.cells import FAMILY, ImportedRecord, Record, common_folder, place, record_of
 from poolproof.load.fio.job import Job
 from poolproof.load.fio.pairing import FoundResult
 from poolproof.load.model import Load
@@ -47,9 +48,7 @@ class Import:
     unread: list[Unread] = field(default_factory=list)
 
 
-def import_results(
-    sources: Sequence[Path], out: Path, audit_context: AuditContext, *, layout_from: str | None = None
-) -> Import:
+def import_results(sources: Sequence[Path], out: Path, context: Context, *, layout_from: str | None = None) -> Import:
     """Create a run directory from every result in the files and folders.
 
     Raises:
@@ -58,44 +57,37 @@ def import_results(
         UsageError: no result has the option `layout_from`.
     """
     unread: list[Unread] = []
-    files = [file for source in sources for file in _files(source, unread)]
-    records = _records(files, audit_context, unread)
+    files: list[Path] = []
+    for source in sources:
+        try:
+            files += files_below(source.resolve()) if source.is_dir() else [source.resolve()]
+        except OSError as error:
+            unread.append(Unread(str(source), error.strerror or str(error)))
+    records = _records(files, context, unread) if files else []
     if not records:
-        raise FioError("no fio result in the given files" + _first(unread), "to see why: poolproof audit FILES…")
+        first = f": {unread[0].source}: {unread[0].why}" if unread else ""
+        raise FioError(f"no fio result in the given files{first}", "to see why: poolproof audit FILES…")
     placed = place(records, layout_from)
     trials = tuple(_trial(each) for each in placed)
-    text = _campaign_text(out.name, placed, {trial.workload: trial.metric for trial in trials})
+    metrics = {trial.workload: trial.metric for trial in trials}
+    text = _campaign_text(out.name, placed, set(metrics.values()))
     run = RunDirectory.create(out, text, _run_record(text, placed))
     run.write_trials(trials)
     return Import(run.path, trials, unread)
 
 
-def _first(unread: Sequence[Unread]) -> str:
-    return f": {unread[0].source}: {unread[0].why}" if unread else ""
-
-
-def _files(source: Path, unread: list[Unread]) -> list[Path]:
-    try:
-        return list(files_below(source.resolve())) if source.is_dir() else [source.resolve()]
-    except OSError as error:
-        unread.append(Unread(str(source), error.strerror or str(error)))
-        return []
-
-
-def _records(files: Sequence[Path], audit_context: AuditContext, unread: list[Unread]) -> list[Record]:
+def _records(files: Sequence[Path], context: Context, unread: list[Unread]) -> list[Record]:
     """Return the results in the files. Logs are left out if the files contain the result of the same run."""
-    if not files:
-        return []
     base = common_folder(files)
     records: list[Record] = []
-    for found, failed in _read_files([file for file in files if not is_log(file)], base, audit_context):
+    for found, failed in _read_files([file for file in files if not is_log(file)], base, context):
         records += found
         unread += failed
     whole = _WholeResults(records)
     for prefix, paths in grouped(file for file in files if is_log(file)).items():
         owner = whole.owner_of(prefix)
         if owner == "none":
-            records += _read_logs(paths, base, audit_context, unread)
+            records += _read_logs(paths, base, context, unread)
         elif owner == "unsure":
             unread.append(Unread(f"{prefix}_*.log", _UNSURE))
     return records
@@ -115,7 +107,7 @@ class _WholeResults:
                     self._elsewhere[path.parts].add(folder)
 
     def owner_of(self, prefix: str) -> _Owner:
-        """Return whether the logs of one run belong to a result. `prefix`: their folder and common name.
+        """Return the owner of the logs of one run. `prefix`: their folder and common name.
 
         Logs belong to a result if its job names them, or if it is in the same folder and has the same name. Other logs
         in a folder with a result are `unsure`, because they may be from its run. In a folder without a result: `none`.
@@ -134,8 +126,10 @@ class _WholeResults:
 def _log_names(record: Record) -> Iterator[str]:
     """Yield the possible names of a result's logs in its own folder, without their kinds."""
     yield record.stem
-    if is_bench_fio(record.stem):
-        yield _log_name(record.stem)
+    if record.is_bench_fio:
+        # Its results are `randread-16-4.json`, its logs `randread-iodepth-16-numjobs-4_bw.1.log`.
+        mode, depth, clones = _BENCH_FIO_WORDS.sub("", record.stem).split("-")
+        yield f"{mode}-iodepth-{depth}-numjobs-{clones}"
     for name, path in _log_paths(record):
         yield path.name or name
 
@@ -151,26 +145,20 @@ def _log_paths(record: Record) -> Iterator[tuple[str, Path]]:
                 yield job.name, Path(value)
 
 
-def _log_name(stem: str) -> str:
-    """Return the log name: bench-fio writes `randread-16-4.json` and `randread-iodepth-16-numjobs-4_bw.1.log`."""
-    mode, depth, clones = _BENCH_FIO_WORDS.sub("", stem).split("-")
-    return f"{mode}-iodepth-{depth}-numjobs-{clones}"
-
-
-def _read_files(files: Sequence[Path], base: Path, audit_context: AuditContext) -> Iterable[_FoundAndUnread]:
+def _read_files(files: Sequence[Path], base: Path, context: Context) -> Iterable[_FoundAndUnread]:
     """Read each file, in order; many files are read in several processes."""
-    work = partial(_read_file, base=base, audit_context=audit_context)
+    work = partial(_read_file, base=base, context=context)
     if len(files) < _MIN_FILES_FOR_PROCESSES:
         return map(work, files)
     return share_out(work, files, chunk=_CHUNK_FILES)
 
 
-def _read_file(file: Path, base: Path, audit_context: AuditContext) -> _FoundAndUnread:
+def _read_file(file: Path, base: Path, context: Context) -> _FoundAndUnread:
     try:
         text = read_text(file)
     except OSError as error:
         return [], [Unread(str(file), error.strerror or str(error))]
-    judged = [each for each in judge_text(text or "", audit_context) if _has_content(each)]
+    judged = [each for each in judge_text(text or "", context) if _has_content(each)]
     if not judged:
         return [], [Unread(str(file), "it is binary" if text is None else "it contains no fio result")]
     return [record_of(file, base, each) for each in judged], []
@@ -182,13 +170,13 @@ def _has_content(judged: Judged) -> bool:
     return any(job.error or job.read or job.write or job.trim or job.mixed or job.sync for job in jobs)
 
 
-def _read_logs(paths: Sequence[Path], base: Path, audit_context: AuditContext, unread: list[Unread]) -> list[Record]:
+def _read_logs(paths: Sequence[Path], base: Path, context: Context, unread: list[Unread]) -> list[Record]:
     try:
         found = FoundResult(result_of_logs(paths), 1, 1, "text")
     except PoolproofError as error:
         unread.append(Unread(str(paths[0]), error.message))
         return []
-    return [record_of(paths[0], base, judge_result(found, audit_context))]
+    return [record_of(paths[0], base, judge_result(found, context))]
 
 
 def _trial(placed: ImportedRecord) -> Trial:
@@ -209,21 +197,18 @@ def _trial(placed: ImportedRecord) -> Trial:
 
 
 def _metric(load: Load, figures: TrialMetrics) -> MetricId:
-    """Return the metric that suits the job if the source contains it, else the first metric that it contains."""
-    preferred: tuple[MetricId, ...] = (_usual_metric(load), "iops", "bandwidth", "p99")
-    return next((metric for metric in preferred if figures.metric(metric) is not None), preferred[0])
+    """Return the metric that suits the job if the source contains it, else the first metric that it contains.
 
-
-def _usual_metric(load: Load) -> MetricId:
-    """Return the same default as in campaigns.
-
-    That is the sync latency if every write is synced, bandwidth for large sequential blocks, and IOPS otherwise.
+    The sync latency suits jobs that sync every write, bandwidth large sequential blocks, and IOPS all others, as in
+    campaigns.
     """
-    every = load.parts
-    if every and all(job.sync_every == 1 for job in every):
-        return "sync_p99"
-    streams = every and all(job.is_sequential and job.block_bytes >= LARGE_BLOCK_BYTES for job in every)
-    return "bandwidth" if streams else "iops"
+    usual: MetricId = "iops"
+    if load.parts and all(part.sync_every == 1 for part in load.parts):
+        usual = "sync_p99"
+    elif load.parts and all(part.is_sequential and part.block_bytes >= LARGE_BLOCK_BYTES for part in load.parts):
+        usual = "bandwidth"
+    preferred: tuple[MetricId, ...] = (usual, "iops", "bandwidth", "p99")
+    return next((metric for metric in preferred if figures.metric(metric) is not None), usual)
 
 
 def _run_record(text: str, placed: Sequence[ImportedRecord]) -> RunRecord:
@@ -243,7 +228,7 @@ def _run_record(text: str, placed: Sequence[ImportedRecord]) -> RunRecord:
     )
 
 
-def _campaign_text(name: str, placed: Sequence[ImportedRecord], metrics: Mapping[str, MetricId]) -> str:
+def _campaign_text(name: str, placed: Sequence[ImportedRecord], metrics: set[MetricId]) -> str:
     """Return the YAML of a campaign with these cells. It cannot build the layouts: each is a directory of that name."""
     lines = [f"name: {scalar(slug(name) or 'imported')}", "layouts:"]
     for layout in dict.fromkeys(each.layout for each in placed):
@@ -252,20 +237,17 @@ def _campaign_text(name: str, placed: Sequence[ImportedRecord], metrics: Mapping
     return "\n".join(lines) + "\n"
 
 
-def _options(placed: Sequence[ImportedRecord], metrics: Mapping[str, MetricId]) -> Iterator[str]:
+def _options(placed: Sequence[ImportedRecord], metrics: set[MetricId]) -> Iterator[str]:
     """Yield the varying options as lists, unless their product exceeds the number of cells that a campaign may have."""
-    values: dict[str, list[str]] = {}
+    values: dict[str, dict[str, None]] = defaultdict(dict)
     for each in placed:
         for axis, value in each.varies:
-            seen = values.setdefault(axis, [])
-            seen += [value] if value not in seen else []
-    product = 1
-    for found in values.values():
-        product *= len(found)
-    for axis, found in values.items() if product <= MOST_CELLS else ():
-        yield f"{axis}: [{', '.join(map(scalar, found))}]"
-    kinds = set(metrics.values())
-    if len(kinds) == 1:
-        yield f"metric: {kinds.pop()}"
-    elif not values or product > MOST_CELLS:
+            values[axis][value] = None
+    fits = math.prod(map(len, values.values())) <= MOST_CELLS
+    if fits:
+        for axis, found in values.items():
+            yield f"{axis}: [{', '.join(map(scalar, found))}]"
+    if len(metrics) == 1:
+        yield f"metric: {next(iter(metrics))}"
+    elif not values or not fits:
         yield "rw: read"

@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import dropwhile
 
-from poolproof.foreign.lint.jobfiles import Surroundings, has_fio_options
+from poolproof.foreign.lint.jobfiles import has_fio_options
 from poolproof.foreign.lint.jobfiles import unit_of as unit_of_job_file
-from poolproof.foreign.lint.model import JobSection, Unit, WrittenOption
+from poolproof.foreign.lint.model import JobSection, Surroundings, Unit, WrittenOption
 from poolproof.foreign.lint.shell_words import Script, ShellWord, read_script
 from poolproof.foreign.lint.variables import UNKNOWN
 from poolproof.load.fio.commandline import Command, place_of_fio, read_arguments
@@ -29,14 +30,12 @@ def units_of(text: str, surroundings: Surroundings) -> tuple[Unit, ...]:
     """Return every fio call in the script that has jobs or job files, and every job file in its here-documents."""
     variables = _known_variables(text)
     script = read_script(text, variables)
-    units = [*_of_commands(script, variables, 0), *_of_documents(script, surroundings)]
-    return tuple(sorted(units, key=lambda unit: unit.line))
-
-
-def _of_documents(script: Script, surroundings: Surroundings) -> Iterator[Unit]:
+    units = list(_of_commands(script, variables, 0))
     for document in script.documents:
         if has_fio_options(document.text):
-            yield unit_of_job_file(document.text, surroundings, first_line=document.line, start=document.start)
+            unit = unit_of_job_file(document.text, surroundings, first_line=document.line, start=document.start)
+            units.append(unit)
+    return tuple(sorted(units, key=lambda unit: unit.line))
 
 
 def _of_commands(script: Script, variables: Mapping[str, str], depth: int) -> Iterator[Unit]:
@@ -57,21 +56,24 @@ def _of_quoted(word: ShellWord, variables: Mapping[str, str], depth: int) -> Ite
     """Yield the fio calls in a command that is one word of another, as after `ssh host` or `sh -c`."""
     if "fio" not in word.text or " " not in word.text or _SUBSTITUTED.search(word.text):
         return
-    if word.verbatim is not None:
-        inner = read_script(word.text, variables, start=word.verbatim, line=word.line)
-        yield from _of_commands(inner, variables, depth + 1)
-        return
-    for unit in _of_commands(read_script(word.text, variables, line=word.line), variables, depth + 1):
-        yield Unit(unit.form, unit.line, unit.jobs, unit.problems, unit.files, None, unit.unknown_words)
+    for unit in _of_commands(
+        read_script(word.text, variables, start=word.verbatim or 0, line=word.line), variables, depth + 1
+    ):
+        yield unit if word.verbatim is not None else replace(unit, sections=None)
 
 
 def _unit(words: Sequence[ShellWord], line: int) -> Unit:
-    unknown = tuple((word.line, word.text) for word in words if _is_unknown(word))
     known = [word for word in words if not _is_unknown(word)]
+    unknown = tuple((word.line, word.text) for word in words if _is_unknown(word))
     command = read_arguments([word.text for word in known], line, lines=[word.line for word in known])
     problems = (*command.problems, *([] if unknown else _missing_name(command)))
     sections = None if any(word.is_split for word in words) else _sections(command, known)
     return Unit("command", line, command.jobs, problems, command.files, sections, unknown)
+
+
+def _is_unknown(word: ShellWord) -> bool:
+    """True if the word may contain any option: `$OPTIONS`, `"$@"`, `--$name=1`."""
+    return UNKNOWN.search(word.text.partition("=")[0]) is not None
 
 
 def _missing_name(command: Command) -> Iterator[Problem]:
@@ -82,11 +84,6 @@ def _missing_name(command: Command) -> Iterator[Problem]:
     if options and not command.runs and not misspelt and not asked & _NEEDS_NO_JOB:
         message = "without `--name` there is no job: fio would print its help and run nothing"
         yield Problem(command.line, message, fix="give the job a name: fio --name=job …")
-
-
-def _is_unknown(word: ShellWord) -> bool:
-    """True if the word may contain any option: `$OPTIONS`, `"$@"`, `--$name=1`."""
-    return UNKNOWN.search(word.text.partition("=")[0]) is not None
 
 
 def _sections(command: Command, words: Sequence[ShellWord]) -> tuple[JobSection, ...]:
@@ -124,17 +121,15 @@ def _assigned(script: Script) -> Iterator[tuple[str, str | None]]:
     """Yield (name, value); the value is None if it is unknown."""
     for command in script.commands:
         words = list(dropwhile(_KEYWORDS.__contains__, (word.text for word in command)))
-        if not words:
-            continue
-        if words[0] in _SETTING:
+        if words and words[0] in _SETTING:
             yield from ((word, None) for word in words[1:] if word.isidentifier())
             continue
-        leading = words[1:] if words[0] in _DECLARING else words
-        for word in leading:
+        is_declaration = bool(words) and words[0] in _DECLARING
+        for word in words[is_declaration:]:
             found = _ASSIGNMENT.match(word)
-            if found is None:
-                if words[0] in _DECLARING:
-                    continue
+            if found is not None:
+                value = found["value"]
+                is_literal = not (found["more"] or "$" in value or "`" in value or value.startswith("("))
+                yield found["name"], value if is_literal else None
+            elif not is_declaration:
                 break
-            is_literal = not found["more"] and "$" not in found["value"] and "`" not in found["value"]
-            yield found["name"], found["value"] if is_literal and not found["value"].startswith("(") else None

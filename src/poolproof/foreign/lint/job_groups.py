@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from poolproof.evidence.model import Evidence, Target
-from poolproof.foreign.lint.located_findings import JobGroup
 from poolproof.foreign.lint.model import Unit
 from poolproof.foreign.lint.variables import UNKNOWN
 from poolproof.load.fio.job import Job
@@ -22,6 +21,15 @@ class JobFiles:
     directory: str
 
 
+@dataclass(frozen=True)
+class JobGroup:
+    """Jobs of a unit that have the same target, by index. `evidence` is what is known about their files."""
+
+    jobs: tuple[int, ...]
+    target: Target | None
+    evidence: Evidence | None = None
+
+
 class Targets(Protocol):
     """Finds the targets of jobs, and what is known about their files."""
 
@@ -32,45 +40,29 @@ class Targets(Protocol):
         """Return what is known before the run about the files of jobs with the same target; None if nothing is."""
 
 
-class NoTargets:
-    """No target is known."""
-
-    def target(self, _place: JobFiles) -> Target | None:
-        return None
-
-    def evidence(self, _places: Sequence[JobFiles]) -> Evidence | None:
-        return None
-
-
-def group_jobs(unit: Unit, targets: Targets) -> tuple[JobGroup, ...]:
-    """Return the jobs of the unit, grouped by target."""
+def group_jobs(unit: Unit, targets: Targets | None) -> tuple[JobGroup, ...]:
+    """Return the jobs of the unit, grouped by target; without `targets`, no target is known."""
     groups: dict[Target | None, list[int]] = {}
     places = [files_of(job) for job in unit.jobs.jobs]
     for number, place in enumerate(places):
-        groups.setdefault(None if place is None else targets.target(place), []).append(number)
-    return tuple(
-        JobGroup(
-            tuple(jobs), target, targets.evidence([each for number in jobs if (each := places[number]) is not None])
-        )
-        for target, jobs in groups.items()
-    )
+        target = None if place is None or targets is None else targets.target(place)
+        groups.setdefault(target, []).append(number)
+    found = []
+    for target, jobs in groups.items():
+        known = [place for number in jobs if (place := places[number]) is not None]
+        found.append(JobGroup(tuple(jobs), target, None if targets is None else targets.evidence(known)))
+    return tuple(found)
 
 
 def files_of(job: Job) -> JobFiles | None:
     """Return the job's files; None if a name contains an unknown variable, or if the engine uses no files."""
-    directory = job.directory or ""
-    names = job.filenames or _generated_names(job)
+    part, directory = part_of(job), job.directory or ""
+    names = job.filenames
+    # fio generates names such as `job.0.0`, unless `filename_format` is given.
+    if not names and job.text("filename_format") is None and part.clones * part.files <= _MOST_NAMED:
+        stem = job.name.replace("/", "_")
+        names = tuple(f"{stem}.{clone}.{number}" for clone in range(part.clones) for number in range(part.files))
     files = tuple(name if name.startswith("/") or not directory else f"{directory}/{name}" for name in names)
-    if not part_of(job).may_use_page_cache or any(UNKNOWN.search(name) for name in (*files, directory)):
+    if not part.may_use_page_cache or any(UNKNOWN.search(name) for name in (*files, directory)):
         return None
     return JobFiles(files, directory)
-
-
-def _generated_names(job: Job) -> tuple[str, ...]:
-    """Return the names that fio generates, such as `job.0.0`; none with `filename_format` or more than 64 files."""
-    if job.text("filename_format") is not None or part_of(job).clones * part_of(job).files > _MOST_NAMED:
-        return ()
-    name = job.name.replace("/", "_")
-    return tuple(
-        f"{name}.{clone}.{number}" for clone in range(part_of(job).clones) for number in range(part_of(job).files)
-    )

@@ -1,10 +1,9 @@
 """Read a job file as a unit: its jobs, and the position of each option in the text."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 
-from poolproof.foreign.lint.model import JobSection, Unit, WrittenOption
+from poolproof.foreign.lint.model import JobSection, Surroundings, Unit, WrittenOption
 from poolproof.load.fio.jobfile import read_job_file
 from poolproof.load.fio.option_names import ALL_NAMES, canonical
 
@@ -13,15 +12,6 @@ _UNCLOSED = re.compile(r"^\s*\[[^\s\[\]]+\s*$")  # not a test in a shell script:
 _INCLUDE = re.compile(r"^\s*include\s+\S+\s*$")
 _OPTION = re.compile(r"^\s*(?P<text>[^#;\n]*[^#;\s])")
 _SETTING = re.compile(r"^\s*(?P<name>[a-z][\w-]*)\s*(?:=.*)?$")
-
-
-@dataclass(frozen=True)
-class Surroundings:
-    """What a job file can refer to: environment variables, facts of the machine, and included files by name."""
-
-    environment: Mapping[str, str] = field(default_factory=dict)
-    machine: Mapping[str, int] = field(default_factory=dict)
-    include: Callable[[str], str | None] | None = None
 
 
 def is_job_file(text: str) -> bool:
@@ -48,18 +38,13 @@ def unit_of(text: str, surroundings: Surroundings, *, first_line: int = 1, start
         first_line=first_line,
     )
     sections = tuple(_sections(text, start))
-    own = [section for section in sections if not section.is_shared]
-    return Unit(
-        "job file",
-        first_line,
-        read.jobs,
-        read.problems,
-        sections=sections if len(own) == len(read.jobs.jobs) else None,
-    )
+    # There are fewer sections than jobs if an included file has sections.
+    is_complete = sum(not section.is_shared for section in sections) == len(read.jobs.jobs)
+    return Unit("job file", first_line, read.jobs, read.problems, sections=sections if is_complete else None)
 
 
 def _sections(text: str, start: int) -> Iterator[JobSection]:
-    """Yield the sections in order. There are fewer sections than jobs if an included file has sections."""
+    """Yield the sections in order."""
     name: str | None = None
     settings: list[WrittenOption] = []
     insert_at = place = 0
@@ -72,8 +57,8 @@ def _sections(text: str, start: int) -> Iterator[JobSection]:
             name, settings, insert_at = opened["name"], [], after
         elif name is not None and option is not None and not _INCLUDE.match(line):
             given = option["text"].partition("=")[0].strip()
-            begin = start + place + option.start("text")
-            settings.append(WrittenOption(canonical(given), given, begin, start + place + option.end("text")))
+            begin, end = (start + place + at for at in option.span("text"))
+            settings.append(WrittenOption(canonical(given), given, begin, end))
             insert_at = after
         place += len(line) + 1
     if name is not None:

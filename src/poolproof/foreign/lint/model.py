@@ -1,7 +1,7 @@
 """Findings of lint, and the fio calls that it reads, with their positions in the text."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 from poolproof.load.fio.job import JobFile
@@ -66,3 +66,12 @@ class Unit:
     files: tuple[str, ...] = ()
     sections: tuple[JobSection, ...] | None = None
     unknown_words: tuple[tuple[int, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What a job file can refer to: environment variables, facts of the machine, and included files by name."""
+
+    environment: Mapping[str, str] = field(default_factory=dict)
+    machine: Mapping[str, int] = field(default_factory=dict)
+    include: Callable[[str], str | None] | None = None

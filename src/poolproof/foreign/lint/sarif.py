@@ -21,11 +21,7 @@ _LINT_TITLES = {
 def sarif_of(found: Sequence[Diagnostic]) -> dict[str, Any]:
     """Return the findings as one SARIF run that lists the rules they come from."""
     reported = sorted({each.rule for each in found})
-    driver = {
-        "name": "poolproof",
-        "version": __version__,
-        "rules": [_rule(rule) for rule in reported],
-    }
+    driver = {"name": "poolproof", "version": __version__, "rules": [_rule(rule) for rule in reported]}
     results = [_result(each, reported.index(each.rule)) for each in found]
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
@@ -45,11 +41,10 @@ def _rule(rule_id: str) -> dict[str, Any]:
 
 def _result(found: Diagnostic, rule: int) -> dict[str, Any]:
     artifact = {"uri": "stdin" if found.source == "-" else quote(found.source)}
-    region = {"startLine": found.line}
     return {
         "ruleId": found.rule,
         "ruleIndex": rule,
         "level": found.severity,
         "message": {"text": f"{found.message}\nfix: {found.fix}"},
-        "locations": [{"physicalLocation": {"artifactLocation": artifact, "region": region}}],
+        "locations": [{"physicalLocation": {"artifactLocation": artifact, "region": {"startLine": found.line}}}],
     }

@@ -11,9 +11,12 @@ from dataclasses import dataclass, field, replace
 
 _OPERATORS = ";&|()<>\n"
 _BLANKS = " \t\r"
+_PLAIN = re.compile(r"[^ \t\r;&|()<>\n'\"\\$`]+")
 _NAME = re.compile(r"\$(?:\{(?P<braced>\w+)\}|(?P<plain>[A-Za-z_]\w*))")
 _HERE = re.compile(r"<<(?P<tabs>-?)[ \t]*(?P<quote>['\"\\]?)(?P<mark>[\w.-]+)['\"]?")
 _CONTINUED = re.compile(r"\\[ \t]*\r?\n")
+_REDIRECTION = re.compile(r"[<>&|]+")
+_ESCAPED_IN_QUOTES = ("$", "`", '"', "\\", "\n")
 _MAX_DEPTH = 12
 
 
@@ -50,12 +53,12 @@ class Script:
     documents: list[HereDocument] = field(default_factory=list)
 
 
-def read_script(text: str, variables: Mapping[str, str] | None = None, *, start: int = 0, line: int = 1) -> Script:
+def read_script(text: str, variables: Mapping[str, str], *, start: int = 0, line: int = 1) -> Script:
     """Read a script that begins at character `start` of a larger text, on line `line`.
 
     Commands in `$(…)` and in backquotes come before the command around them.
     """
-    return _Reader(text, variables or {}, start, line, 0).read()
+    return _Reader(text, variables, start, line, 0).read()
 
 
 class _Reader:
@@ -77,60 +80,55 @@ class _Reader:
         self._end_command()
         return self._script
 
+    def _take(self, end: int) -> str:
+        """Move to `end`, and return the text up to there."""
+        taken = self._text[self._place : end]
+        self._line += taken.count("\n")
+        self._place = min(end, len(self._text))
+        return taken
+
+    def _find(self, ending: str, start: int) -> int:
+        found = self._text.find(ending, start)
+        return len(self._text) if found < 0 else found
+
     def _step(self) -> None:
         """Read one word, blank, comment or operator."""
         character = self._text[self._place]
         if character in _BLANKS:
             self._place += 1
         elif continued := _CONTINUED.match(self._text, self._place):
-            self._place = continued.end()
-            self._line += 1
+            self._take(continued.end())
         elif character == "#":
-            ending = self._text.find("\n", self._place)
-            self._place = len(self._text) if ending < 0 else ending
-        elif here := (_HERE.match(self._text, self._place) if character == "<" else None):
+            self._place = self._find("\n", self._place)
+        elif here := _HERE.match(self._text, self._place):
             self._waiting.append(here)
             self._place = here.end()
-        elif character in "<>":
-            self._redirect()
+        elif redirection := (_REDIRECTION.match(self._text, self._place) if character in "<>" else None):
+            # The next word is a file, and a number directly before it is a file descriptor.
+            before = self._command[-1] if self._command else None
+            if before is not None and before.text.isdigit() and before.end == self._start + self._place:
+                self._command.pop()
+            self._place = redirection.end()
+            self._drops_next = True
         elif character in _OPERATORS:
-            self._operator(character)
+            self._take(self._place + 1)
+            self._end_command()
+            if character == "\n":
+                self._documents()
         else:
             self._word()
 
-    def _redirect(self) -> None:
-        """Skip the redirection: the next word is a file, and a number directly before it is a file descriptor."""
-        before = self._command[-1] if self._command else None
-        if before is not None and before.text.isdigit() and before.end == self._start + self._place:
-            self._command.pop()
-        while self._place < len(self._text) and self._text[self._place] in "<>&|":
-            self._place += 1
-        self._drops_next = True
-
-    def _operator(self, character: str) -> None:
-        self._place += 1
-        self._end_command()
-        if character == "\n":
-            self._line += 1
-            for here in self._waiting:
-                self._document(here)
-            self._waiting.clear()
-
-    def _document(self, here: re.Match[str]) -> None:
-        begin, line = self._place, self._line
-        while self._place < len(self._text):
-            ending = self._text.find("\n", self._place)
-            ending = len(self._text) if ending < 0 else ending
-            row = self._text[self._place : ending]
-            upto = self._place
-            self._place = min(ending + 1, len(self._text))
-            self._line += 1
-            if (row.lstrip("\t") if here["tabs"] else row).rstrip("\r") == here["mark"]:
-                break
-            upto = self._place
-        else:
-            upto = self._place
-        self._script.documents.append(HereDocument(self._text[begin:upto], self._start + begin, line))
+    def _documents(self) -> None:
+        """Read the here-documents that the line before has opened."""
+        for here in self._waiting:
+            tabs = "\t*" if here["tabs"] else ""
+            mark = re.compile(rf"^{tabs}{re.escape(here['mark'])}\r*$", re.MULTILINE)
+            found = mark.search(self._text, self._place)
+            start, line = self._start + self._place, self._line
+            text = self._take(found.start() if found else len(self._text))
+            self._script.documents.append(HereDocument(text, start, line))
+            self._take(found.end() + 1 if found else len(self._text))
+        self._waiting.clear()
 
     def _end_command(self) -> None:
         self._drops_next = False
@@ -143,12 +141,10 @@ class _Reader:
         parts: list[str] = []
         while self._place < len(self._text) and self._text[self._place] not in _BLANKS + _OPERATORS:
             parts.append(self._part())
-        raw = self._text[begin : self._place]
-        text = "".join(parts)
-        whole = len(raw) > 1 and raw[0] == raw[-1] and raw[0] in "'\"" and raw[1:-1] == text
-        word = ShellWord(
-            text, self._start + begin, self._start + self._place, line, self._start + begin + 1 if whole else None
-        )
+        raw, text = self._text[begin : self._place], "".join(parts)
+        is_verbatim = len(raw) > 1 and raw[0] == raw[-1] and raw[0] in "'\"" and raw[1:-1] == text
+        start = self._start + begin
+        word = ShellWord(text, start, self._start + self._place, line, start + 1 if is_verbatim else None)
         if self._drops_next:
             self._drops_next = False
         elif _NAME.fullmatch(raw) and raw != text:
@@ -158,85 +154,59 @@ class _Reader:
             self._command.append(word)
 
     def _part(self) -> str:
-        """Read the next part of a word: quoted text, an escape, a variable or a character."""
-        character = self._text[self._place]
-        if character == "'":
-            return self._single_quoted()
-        if character == '"':
+        """Read the next part of a word: quoted text, an escape, an expansion or other characters."""
+        plain = _PLAIN.match(self._text, self._place)
+        if plain is not None:
+            return self._take(plain.end())
+        if self._text[self._place] == "'":
+            return self._take(self._find("'", self._place + 1) + 1)[1:].removesuffix("'")
+        if self._text[self._place] == '"':
             return self._double_quoted()
-        if character == "\\":
-            return self._escaped()
-        if character in "$`":
-            return self._expansion()
-        self._place += 1
-        return character
-
-    def _single_quoted(self) -> str:
-        ending = self._text.find("'", self._place + 1)
-        ending = len(self._text) if ending < 0 else ending
-        inside = self._text[self._place + 1 : ending]
-        self._line += inside.count("\n")
-        self._place = min(ending + 1, len(self._text))
-        return inside
+        return self._character(in_quotes=False)
 
     def _double_quoted(self) -> str:
         parts: list[str] = []
         self._place += 1
         while self._place < len(self._text) and self._text[self._place] != '"':
-            character = self._text[self._place]
-            if character == "\\" and self._text[self._place + 1 : self._place + 2] not in tuple('$`"\\\n'):
-                parts.append(character)
-                self._place += 1
-            elif character in "\\$`":
-                parts.append(self._part())
-            else:
-                self._line += character == "\n"
-                parts.append(character)
-                self._place += 1
-        self._place = min(self._place + 1, len(self._text))
+            parts.append(self._character(in_quotes=True))
+        self._take(self._place + 1)
         return "".join(parts)
 
-    def _escaped(self) -> str:
-        character = self._text[self._place + 1 : self._place + 2]
-        self._place = min(self._place + 2, len(self._text))
-        if character == "\n":
-            self._line += 1
-            return ""
-        return character
+    def _character(self, *, in_quotes: bool) -> str:
+        """Read an expansion, an escape or one character."""
+        character, following = self._text[self._place], self._text[self._place + 1 : self._place + 2]
+        if character in "$`":
+            return self._expansion()
+        if character == "\\" and (not in_quotes or following in _ESCAPED_IN_QUOTES):
+            self._take(self._place + 2)
+            return following.removesuffix("\n")
+        return self._take(self._place + 1)
 
     def _expansion(self) -> str:
-        """Return the variable's value if it is known; otherwise the text as written."""
+        """Return the variable's value if it is known; otherwise the text as written. Read the commands in `$(…)`."""
         named = _NAME.match(self._text, self._place)
         if named is not None:
             self._place = named.end()
             return self._variables.get(named["braced"] or named["plain"], named[0])
-        begin = self._place
-        self._place = self._end_of_expansion()
-        raw = self._text[begin : self._place]
-        self._substitution(raw, begin)
-        self._line += raw.count("\n")
+        begin, line = self._start + self._place, self._line
+        raw = self._take(self._end_of_expansion())
+        opening = "$(" if raw.startswith("$(") else "`"
+        if raw.startswith(opening) and self._depth < _MAX_DEPTH:
+            is_closed = raw[-1] in ")`" and len(raw) > len(opening)
+            inside = raw[len(opening) : -1 if is_closed else None]
+            inner = _Reader(inside, self._variables, begin + len(opening), line, self._depth + 1).read()
+            self._script.commands += inner.commands
+            self._script.documents += inner.documents
         return raw
-
-    def _substitution(self, raw: str, begin: int) -> None:
-        """Read the commands inside `$(…)` or backquotes."""
-        opening = 2 if raw.startswith("$(") else 1
-        if self._depth >= _MAX_DEPTH or not raw.startswith(("$(", "`")):
-            return
-        inside = raw[opening : -1 if raw[-1] in ")`" and len(raw) > opening else None]
-        reader = _Reader(inside, self._variables, self._start + begin + opening, self._line, self._depth + 1)
-        inner = reader.read()
-        self._script.commands += inner.commands
-        self._script.documents += inner.documents
 
     def _end_of_expansion(self) -> int:
         """Return the end of a `$(…)`, a `${…}` or a command in backquotes."""
         opening = self._text[self._place : self._place + 2]
         if opening.startswith("`"):
-            ending = self._text.find("`", self._place + 1)
-            return len(self._text) if ending < 0 else ending + 1
+            return self._find("`", self._place + 1) + 1
         pair = {"$(": "()", "${": "{}"}.get(opening)
         if pair is None:
-            return min(self._place + (2 if opening[1:] and opening[1] in "@*#?$!0123456789" else 1), len(self._text))
+            return self._place + (2 if opening[1:] and opening[1] in "@*#?$!0123456789" else 1)
         depth = 0
         for place in range(self._place + 1, len(self._text)):
             depth += (self._text[place] == pair[0]) - (self._text[place] == pair[1])

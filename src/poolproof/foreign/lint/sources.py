@@ -1,22 +1,59 @@
-"""Read the sources named on the command line: files, standard input, and a fio command after `--`."""
+"""The texts to lint: files, standard input, or a fio command after `--`."""
 
 import io
 import re
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from poolproof.errors import UsageError
-from poolproof.foreign.lint.jobfiles import Surroundings
-from poolproof.foreign.lint.source import Source
+from poolproof.foreign.lint import commands, jobfiles
+from poolproof.foreign.lint.model import Surroundings, Unit
+from poolproof.hosts.base import Host
 
 COMMAND = "command line"
 """The source name of the command after `--`."""
 
+Kind = Literal["job file", "script"]
+_JOB_FILE_NAMES = (".fio", ".job")
 _PROGRAM = re.compile(r"^(?:\S*/)?fio(?:[-_.]?v?\d[\w.-]*)?$")
 _LARGEST_BYTES = 16 * 1024**2
+_LIMIT_S = 20.0
+_GETCONF_NAMES = ("_NPROCESSORS_ONLN", "PAGESIZE", "_PHYS_PAGES")
+_MAX_CONTROL_SHARE = 0.05
+_CONTROL = re.compile("[\x01-\x08\x0e-\x1a\x1c-\x1f\ufffd]")  # control characters, and bytes that could not be decoded
+
+
+@dataclass(frozen=True)
+class Source:
+    """A job file, a shell script or a command line, and its name in findings."""
+
+    name: str
+    text: str
+    surroundings: Surroundings = field(default_factory=Surroundings)
+
+    @property
+    def kind(self) -> Kind:
+        """The kind according to the text; according to the name if the text opens no section."""
+        if jobfiles.is_job_file(self.text) or (self.name.endswith(_JOB_FILE_NAMES) and "fio " not in self.text):
+            return "job file"
+        return "script"
+
+    @property
+    def is_text(self) -> bool:
+        """True without zero bytes and with few control characters; comments in another encoding are allowed."""
+        controls = len(_CONTROL.findall(self.text))
+        return "\0" not in self.text and controls <= _MAX_CONTROL_SHARE * len(self.text) + 2
+
+    @property
+    def units(self) -> tuple[Unit, ...]:
+        """Every fio call in the text."""
+        if self.kind == "job file":
+            return (jobfiles.unit_of(self.text, self.surroundings),)
+        return commands.units_of(self.text, self.surroundings)
 
 
 def read_sources(
@@ -31,38 +68,39 @@ def read_sources(
     """
     if not words:
         raise UsageError("no file or command to lint", "poolproof lint job.fio, or poolproof lint -- fio --name=…")
-    context = _Context(environment, keywords)
-    if _is_command(words):
-        return _command_sources(words, context)
-    return tuple(_named_source(word, context) for word in words)
+    here = _surroundings(Path(), environment, keywords)
+
+    def named(name: str) -> Source:
+        if name == "-":
+            return Source("-", _standard_input(), here)
+        path = Path(name)
+        return Source(name, _text(path), _surroundings(path.parent, environment, keywords))
+
+    if not _is_command(words):
+        return tuple(map(named, words))
+    text = words[0] if len(words) == 1 else shlex.join(words)
+    command = Source(COMMAND, text + "\n", here)
+    return (command, *(named(name) for unit in command.units for name in unit.files))
 
 
-@dataclass(frozen=True)
-class _Context:
-    """What all sources can refer to."""
+def fio_keywords(host: Host) -> Mapping[str, int]:
+    """Return the values of fio's `$ncpus`, `$pagesize` and `$mb_memory`; empty if the host does not report them.
 
-    environment: Mapping[str, str]
-    keywords: Mapping[str, int]
+    Raises:
+        CommandError: the host does not answer.
+    """
+    script = "; ".join(f"getconf {name}" for name in _GETCONF_NAMES)
+    printed = host.run(["sh", "-c", script], timeout_s=_LIMIT_S, check=False).stdout.split()
+    if len(printed) != len(_GETCONF_NAMES) or not all(word.isdigit() for word in printed):
+        return {}
+    processors, page, pages = (int(word) for word in printed)
+    return {"ncpus": processors, "pagesize": page, "mb_memory": pages * page // 1024**2}
 
 
 def _is_command(words: Sequence[str]) -> bool:
     return any(word.startswith("-") and word != "-" for word in words) or (
         _PROGRAM.match(words[0]) is not None and len(words) > 1 and not Path(words[0]).is_file()
     )
-
-
-def _command_sources(words: Sequence[str], context: _Context) -> tuple[Source, ...]:
-    text = words[0] if len(words) == 1 else shlex.join(words)
-    command = Source(COMMAND, text + "\n", _surroundings(Path(), context))
-    files = [name for unit in command.units for name in unit.files]
-    return (command, *(_named_source(name, context) for name in files))
-
-
-def _named_source(name: str, context: _Context) -> Source:
-    if name == "-":
-        return Source("-", _standard_input(), _surroundings(Path(), context))
-    path = Path(name)
-    return Source(name, _text(path), _surroundings(path.parent, context))
 
 
 def _standard_input() -> str:
@@ -77,12 +115,11 @@ def _text(path: Path) -> str:
             raise UsageError(f"{path} is larger than 16 MiB, the limit for lint", "name a job file or a script")
         return path.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
-        raise UsageError(
-            f"{path} cannot be read: {error.strerror}", "name a job file or a script, or write -- fio --name=…"
-        ) from None
+        hint = "name a job file or a script, or write -- fio --name=…"
+        raise UsageError(f"{path} cannot be read: {error.strerror}", hint) from None
 
 
-def _surroundings(folder: Path, context: _Context) -> Surroundings:
+def _surroundings(folder: Path, environment: Mapping[str, str], keywords: Mapping[str, int]) -> Surroundings:
     """Included files are read from the working directory, as fio does, or else from the file's own folder."""
 
     def include(name: str) -> str | None:
@@ -93,4 +130,4 @@ def _surroundings(folder: Path, context: _Context) -> Surroundings:
                 continue
         return None
 
-    return Surroundings(context.environment, context.keywords, include)
+    return Surroundings(environment, keywords, include)

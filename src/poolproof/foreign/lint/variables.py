@@ -14,40 +14,38 @@ UNKNOWN = re.compile(r"\$\{[^}]*\}?|\$\([^)]*\)?|\$[A-Za-z_]\w*|\$[@*#?0-9]|`[^`
 """A variable of a shell or a job file that was not replaced by its value."""
 
 _NEVER_CHECKED = frozenset({"filename_format", "exec_prerun", "exec_postrun", "description", "name"})
-_SWITCH = ("0", "1")
 _VALUES: Mapping[str, tuple[str, ...]] = {
     "rw": ("read", "write", "randread", "randwrite", "randrw"),
     "ioengine": ("psync", "libaio", "io_uring"),
     "bs": ("4k", "512", "16k", "1m"),
-    "size": ("1g", "22m", "100t"),
-    "io_size": ("1g", "22m", "100t"),
-    "filesize": ("1g", "22m", "100t"),
+    **dict.fromkeys(("size", "io_size", "filesize"), ("1g", "22m", "100t")),
     "runtime": ("30", "1", "100000"),
     "ramp_time": ("0", "30"),
     "iodepth": ("1", "32"),
     "numjobs": ("1", "8"),
     "sync": ("0", "1", "dsync"),
-    "fsync": ("0", "1", "10000"),
-    "fdatasync": ("0", "1", "10000"),
+    **dict.fromkeys(("fsync", "fdatasync"), ("0", "1", "10000")),
     "verify": ("0", "crc32c"),
-    "filename": ("unknown",),
-    "directory": ("unknown",),
+    **dict.fromkeys(("filename", "directory"), ("unknown",)),
     "offset_increment": ("1t", "0"),
-}
+    **dict.fromkeys(
+        (
+            "direct", "buffered", "time_based", "end_fsync", "fsync_on_close", "group_reporting", "refill_buffers",
+            "zero_buffers", "invalidate", "randrepeat", "norandommap", "gtod_reduce", "thread", "stonewall", "pre_read",
+        ),
+        ("0", "1"),
+    ),
+}  # fmt: skip
 _NUMBERS = ("0", "1", "1g")
+"""The values of every other option."""
+
 _POSSIBLE_OPTIONS: tuple[Mapping[str, str], ...] = (
-    {},
     {"direct": "1", "ioengine": "io_uring", "iodepth": "1", "time_based": "1", "refill_buffers": "1"},
     {"end_fsync": "1", "randrepeat": "0", "ramp_time": "60", "invalidate": "1", "numjobs": "1"},
     {"fdatasync": "1", "bs": "128k", "size": "100t", "runtime": "100000"},
     {"rw": "trim", "group_reporting": "0", "gtod_reduce": "0", "offset_increment": "1t", "kb_base": "1000"},
 )
-_SWITCHES = frozenset(
-    {
-        "direct", "buffered", "time_based", "end_fsync", "fsync_on_close", "group_reporting", "refill_buffers",
-        "zero_buffers", "invalidate", "randrepeat", "norandommap", "gtod_reduce", "thread", "stonewall", "pre_read",
-    }
-)  # fmt: skip
+"""What an unknown argument may contain."""
 
 
 def unknown_in(job: Job) -> Mapping[str, str]:
@@ -59,26 +57,19 @@ def unknown_in(job: Job) -> Mapping[str, str]:
 def possible_jobs(jobs: JobFile, *, has_unknown_words: bool) -> Iterator[JobFile]:
     """Yield the jobs with several values for each unknown option, varied one at a time; once if all are known."""
     names = sorted({name for job in jobs.jobs for name in unknown_in(job)})
-    plain = {name: _values(name)[0] for name in names}
-    yield _filled(jobs, plain, {})
+    first = {name: _VALUES.get(name, _NUMBERS)[0] for name in names}
+    yield _filled(jobs, first, {})
     for name in names:
-        for value in _values(name)[1:]:
-            yield _filled(jobs, {**plain, name: value}, {})
+        for value in _VALUES.get(name, _NUMBERS)[1:]:
+            yield _filled(jobs, {**first, name: value}, {})
     if has_unknown_words:
-        yield from (_filled(jobs, plain, more) for more in _POSSIBLE_OPTIONS[1:])
-
-
-def _values(name: str) -> tuple[str, ...]:
-    return _VALUES.get(name, _SWITCH if name in _SWITCHES else _NUMBERS)
+        yield from (_filled(jobs, first, more) for more in _POSSIBLE_OPTIONS)
 
 
 def _filled(jobs: JobFile, values: Mapping[str, str], more: Mapping[str, str]) -> JobFile:
-    return JobFile(tuple(_filled_job(job, values, more) for job in jobs.jobs))
-
-
-def _filled_job(job: Job, values: Mapping[str, str], more: Mapping[str, str]) -> Job:
-    unknown = unknown_in(job)
-    if not unknown and not more:
-        return job
-    options = {name: values[name] if name in unknown else value for name, value in job.options.items()}
-    return replace(job, options={**options, **more})
+    filled = []
+    for job in jobs.jobs:
+        unknown = unknown_in(job)
+        options = {name: values[name] if name in unknown else value for name, value in job.options.items()}
+        filled.append(replace(job, options={**options, **more}) if unknown or more else job)
+    return JobFile(tuple(filled))

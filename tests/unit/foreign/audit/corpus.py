@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from poolproof.foreign.audit.context import read_context
+from poolproof.foreign.audit.context import Context, read_context
 from poolproof.foreign.audit.model import Audited
-from poolproof.foreign.audit.texts import AuditContext, audit_text
+from poolproof.foreign.audit.texts import audit_text
 from poolproof.verdicts import Verdict
 
 CASES = Path(__file__).parent / "cases"
@@ -32,7 +32,7 @@ class Case:
 def captured() -> Iterator[Case]:
     """Every format of every run in runs.toml."""
     for run in tomllib.loads((CASES / "runs.toml").read_text(encoding="utf-8"))["run"]:
-        setting = AuditContext(read_context(**_flags(run.get("flags", ""))))
+        setting = read_context(**_flags(run.get("flags", "")))
         for form in run["formats"]:
             name = run["name"] + SUFFIXES[form]
             results = audit_text(name, (CASES / name).read_text(encoding="utf-8"), setting)
@@ -45,9 +45,7 @@ def quoted() -> Iterator[Case]:
     """Every result in other people's texts."""
     rows: list[dict[str, Any]] = tomllib.loads((CASES / "texts.toml").read_text(encoding="utf-8"))["result"]
     for file in dict.fromkeys(row["file"] for row in rows):
-        found = {
-            each.line: each for each in audit_text(file, (CASES / file).read_text(encoding="utf-8"), AuditContext())
-        }
+        found = {each.line: each for each in audit_text(file, (CASES / file).read_text(encoding="utf-8"), Context())}
         labelled = {row["line"]: row for row in rows if row["file"] == file}
         assert found.keys() == labelled.keys(), f"{file}: found at {sorted(found)}, labelled at {sorted(labelled)}"
         for line, row in labelled.items():

@@ -12,10 +12,10 @@ from typer.testing import CliRunner
 
 from poolproof.cli.commands import app_for
 from poolproof.errors import FioError
-from poolproof.foreign.audit.context import read_context
-from poolproof.foreign.audit.contract import audited_object
+from poolproof.foreign.audit.context import Context, read_context
+from poolproof.foreign.audit.model import audited_object
 from poolproof.foreign.audit.sources import audit_sources
-from poolproof.foreign.audit.texts import AuditContext, audit_text
+from poolproof.foreign.audit.texts import audit_text
 from poolproof.presentation.terminal.audited import audited_lines, summary_line
 
 CASES = Path(__file__).parent / "cases"
@@ -28,9 +28,7 @@ def _none() -> bytes:
 
 
 def test_a_single_latency_line_is_a_result() -> None:
-    (audited,) = audit_text(
-        "chat", "it was\n     lat (usec): min=12, max=900, avg=301.50, stdev=9.10\n", AuditContext()
-    )
+    (audited,) = audit_text("chat", "it was\n     lat (usec): min=12, max=900, avg=301.50, stdev=9.10\n", Context())
     assert audited.verdict == "unproven"
     assert audited_object(audited)["figures"]["mixed"] == {
         "io_bytes": None, "ios": None, "runtime_s": None, "bandwidth_bytes": None, "iops": None,
@@ -41,7 +39,7 @@ def test_a_single_latency_line_is_a_result() -> None:
 
 
 def _rules(text: str) -> tuple[str, set[str]]:
-    (audited,) = audit_text("chat", text, AuditContext())
+    (audited,) = audit_text("chat", text, Context())
     return audited.verdict, {finding.rule for finding in audited.findings}
 
 
@@ -75,15 +73,13 @@ def test_a_rate_that_contradicts_its_own_line_is_suspect() -> None:
 
 def test_truncated_output_is_reported() -> None:
     whole = (CASES / "cold-reads.json").read_text(encoding="utf-8")
-    (audited,) = audit_text("cut", whole[: int(len(whole) * 0.6)], AuditContext())
+    (audited,) = audit_text("cut", whole[: int(len(whole) * 0.6)], Context())
     assert any("cut off" in gap for gap in audited.missing)
 
 
 def test_the_arithmetic_is_shown() -> None:
     text = (CASES / "zvol-post.md").read_text(encoding="utf-8")
-    shown = "\n".join(
-        line for audited in audit_text("post", text, AuditContext()) for line in audited_lines(audited, 500)
-    )
+    shown = "\n".join(line for audited in audit_text("post", text, Context()) for line in audited_lines(audited, 500))
     for part in (
         "3 × 3.20 GB/s = 9.60 GB/s",
         "800 GiB from one file; 101 GiB came from the disks",
@@ -94,14 +90,14 @@ def test_the_arithmetic_is_shown() -> None:
 
 def test_the_command_to_run_again_is_fixed() -> None:
     text = (CASES / "zvol-post.md").read_text(encoding="utf-8")
-    again = audit_text("post", text, AuditContext())[0].rerun
+    again = audit_text("post", text, Context())[0].rerun
     assert again is not None
     assert {"--size=12800m", "--offset_increment=12800m", "--numjobs=8"} <= set(again.split())
 
 
 def test_the_devices_flag_replaces_statements_in_the_text() -> None:
     text = (CASES / "zvol-post.md").read_text(encoding="utf-8")
-    plenty = AuditContext(read_context(devices=["20x nvme 3.2GB/s"]))
+    plenty = read_context(devices=["20x nvme 3.2GB/s"])
     assert [audited.verdict for audited in audit_text("post", text, plenty)][:3] == ["suspect", "suspect", "refuted"]
 
 
@@ -109,14 +105,14 @@ def test_iops_determine_the_unit_of_a_table() -> None:
     rows = (
         "config\tbs\tread-iops\tread-bw_MB\nbinary\t16k\t100\t1.5625\ndecimal\t16k\t100\t1.6384\nneither\t16k\t100\t9\n"
     )
-    rates = [audited.figures.directions["read"].bandwidth_bytes for audited in audit_text("t", rows, AuditContext())]
+    rates = [audited.figures.directions["read"].bandwidth_bytes for audited in audit_text("t", rows, Context())]
     assert rates == [1_638_400.0, 1_638_400.0, None]
 
 
 def test_logs_of_one_run_are_one_result(tmp_path: Path) -> None:
     (tmp_path / "x_bw.1.log").write_text("".join(f"{at * 1000}, {1000 + at % 2}, 0, 0, 0\n" for at in range(20)))
     (tmp_path / "x_clat.1.log").write_text("".join(f"{at}, {1000 * at}, 0, 4096, 0\n" for at in range(1, 101)))
-    audit = audit_sources([str(tmp_path)], AuditContext(), _none)
+    audit = audit_sources([str(tmp_path)], Context(), _none)
     (audited,) = audit.results
     figures = audited_object(audited)["figures"]["read"]
     assert figures["bandwidth_bytes"] == pytest.approx(1000.5 * 1024)
@@ -124,7 +120,7 @@ def test_logs_of_one_run_are_one_result(tmp_path: Path) -> None:
 
 
 def _read_of_logs(folder: Path) -> dict[str, Any]:
-    (audited,) = audit_sources([str(folder)], AuditContext(), _none).results
+    (audited,) = audit_sources([str(folder)], Context(), _none).results
     figures: dict[str, Any] = audited_object(audited)["figures"]["read"]
     return figures
 
@@ -152,7 +148,7 @@ def test_microseconds_of_fio_2_are_not_read_as_nanoseconds(tmp_path: Path, with_
     (tmp_path / "x_clat.1.log").write_text("".join(f"{10 * at}, 120, 0, 4096\n" for at in range(100)))
     if with_rates:
         (tmp_path / "x_iops.1.log").write_text("".join(f"{1000 * at}, 8000, 0, 0\n" for at in range(20)))
-    (audited,) = audit_sources([str(tmp_path)], AuditContext(), _none).results
+    (audited,) = audit_sources([str(tmp_path)], Context(), _none).results
     assert audited.verdict == "unproven"  # as ns it would be RAM, and suspect
     assert any("ns (fio 3) or µs (fio 2)" in missing for missing in audited.missing) != with_rates
     if with_rates:
@@ -162,7 +158,7 @@ def test_microseconds_of_fio_2_are_not_read_as_nanoseconds(tmp_path: Path, with_
 def test_a_damaged_log_is_reported_and_the_rest_is_judged(tmp_path: Path) -> None:
     (tmp_path / "a_iops.1.log").write_text("1000, 90, 0, 0, 0\n1700000000000000, 90, 0, 0, 0\n")
     (tmp_path / "b_iops.1.log").write_text(f"1000, 90, 0, 0, 0\n{1 << 63}, 90, 0, 0, 0\n2000, 90, 0, 0, 0\n")
-    audit = audit_sources([str(tmp_path)], AuditContext(), _none)
+    audit = audit_sources([str(tmp_path)], Context(), _none)
     assert [unread.source for unread in audit.unread] == [str(tmp_path / "a")]
     assert [audited.figures.directions["read"].iops for audited in audit.results] == [90.0]
 
@@ -171,7 +167,7 @@ def test_unreadable_sources_are_reported_and_the_rest_is_judged(tmp_path: Path) 
     (tmp_path / "a.txt").write_text((CASES / "cold-reads.txt").read_text(encoding="utf-8"))
     (tmp_path / "b.bin").write_bytes(b"\0\1\2")
     missing = str(tmp_path / "none")
-    audit = audit_sources([str(tmp_path), missing], AuditContext(), _none)
+    audit = audit_sources([str(tmp_path), missing], Context(), _none)
     assert [audited.verdict for audited in audit.results] == ["unproven"]
     assert [unread.source for unread in audit.unread] == [missing]
 
@@ -196,7 +192,7 @@ def test_sources_without_a_result_are_an_error_with_a_hint(tmp_path: Path, conte
 def test_a_command_from_far_above_is_assumed() -> None:
     line = "  read: IOPS=100, BW=100MiB/s (105MB/s)(1024MiB/10240msec)\n"
     text = f"{_COMMAND}{line}\nand after I changed the pool, later that day:\n\n{line}"
-    near, far = audit_text("chat", text, AuditContext())
+    near, far = audit_text("chat", text, Context())
     assert (near.is_assumed, far.is_assumed) == (False, True)
     assert near.command_line == far.command_line == 1
     assert "made by: fio" in "\n".join(audited_lines(near, 200))
@@ -208,7 +204,7 @@ def test_a_command_from_far_above_is_assumed() -> None:
 
 def test_a_command_that_names_a_job_file_may_be_between_it_and_the_result() -> None:
     line = "  read: IOPS=100, BW=100MiB/s (105MB/s)(1024MiB/10240msec)\n"
-    (audited,) = audit_text("chat", f"[a]\nrw=read\nbs=1m\nsize=1g\n\n$ fio a.fio\n{line}", AuditContext())
+    (audited,) = audit_text("chat", f"[a]\nrw=read\nbs=1m\nsize=1g\n\n$ fio a.fio\n{line}", Context())
     assert (audited.command_line, audited.is_assumed) == (1, False)
 
 
@@ -221,7 +217,7 @@ def test_json_is_a_list_with_an_object_for_each_result() -> None:
 
 
 def _audited_whole(text: str) -> None:
-    results = audit_text("fuzz", text, AuditContext())
+    results = audit_text("fuzz", text, Context())
     json.dumps([audited_object(audited) for audited in results])
     assert "\n".join(line for audited in results for line in audited_lines(audited, 80)) is not None
     assert summary_line(results)
@@ -267,6 +263,6 @@ def test_sync_latency_is_not_attributed_to_a_read_only_job() -> None:
         "    fsync/fdatasync/sync_file_range:\n"
         "      sync (usec): min=534, max=15766, avg=1273.08, stdev=1084.70\n"
     )
-    read, sync = audit_text("post", text, AuditContext())
+    read, sync = audit_text("post", text, Context())
     assert (read.job, read.command_line) == ("test", 1)
     assert (sync.command, list(sync.figures.directions)) == (None, [])

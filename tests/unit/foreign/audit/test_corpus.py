@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from poolproof.foreign.audit.contract import figures_object
-from poolproof.foreign.audit.texts import AuditContext, audit_text
+from poolproof.foreign.audit.context import Context
+from poolproof.foreign.audit.model import figures_object
+from poolproof.foreign.audit.texts import audit_text
 from tests.unit.foreign.audit.corpus import Case, captured, confusion_table, every, missed, quoted
 
 DOCS = Path(__file__).parents[4] / "docs"
@@ -62,7 +63,7 @@ def test_the_texts_themselves() -> None:
     verdicts = {
         (path.name[:3], audited.line): audited.verdict
         for path in sorted(SEEDS.glob("*.txt"))
-        for audited in audit_text(path.name, path.read_text(encoding="utf-8"), AuditContext())
+        for audited in audit_text(path.name, path.read_text(encoding="utf-8"), Context())
     }
     union = {line: verdict for (file, line), verdict in verdicts.items() if file == "001"}
     assert len(union) == 16

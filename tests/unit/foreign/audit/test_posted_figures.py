@@ -4,16 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from poolproof.foreign.audit.contract import audited_object
-from poolproof.foreign.audit.model import Audited
-from poolproof.foreign.audit.texts import AuditContext, audit_text
+from poolproof.foreign.audit.context import Context
+from poolproof.foreign.audit.model import Audited, audited_object
+from poolproof.foreign.audit.texts import audit_text
 from poolproof.presentation.terminal.audited import figures_text
 
 POSTS = Path(__file__).parent / "posts"
 
 
 def _one(text: str) -> Audited:
-    (audited,) = audit_text("post", text, AuditContext())
+    (audited,) = audit_text("post", text, Context())
     return audited
 
 
@@ -69,7 +69,7 @@ def test_numbers_in_foreign_notation_are_not_misread(iops: str) -> None:
     audited = _one(f"  read: IOPS={iops}, BW=118MiB/s (123MB/s)(7054MiB/60001msec)\n")
     assert audited.figures.directions["read"].iops is None
     assert audited.figures.directions["read"].bandwidth_bytes == 123e6
-    assert audit_text("post", f"  read: IOPS={iops}, BW=118,5MiB/s\n", AuditContext()) == ()
+    assert audit_text("post", f"  read: IOPS={iops}, BW=118,5MiB/s\n", Context()) == ()
 
 
 def test_samples_alone_are_a_result() -> None:
@@ -78,7 +78,7 @@ def test_samples_alone_are_a_result() -> None:
     assert figures_text(audited.figures) == "123 MB/s, the mean of fio's samples"
     assert audited_object(audited)["figures"]["mixed"]["bandwidth_bytes"] is None
     assert "rates and bytes" in audited.missing
-    assert len(audit_text("post", line + line, AuditContext())) == 2
+    assert len(audit_text("post", line + line, Context())) == 2
 
 
 def test_a_value_without_a_direction_has_the_direction_of_its_job() -> None:
@@ -98,6 +98,4 @@ def test_a_value_without_a_direction_has_the_direction_of_its_job() -> None:
     ],
 )
 def test_absurd_numbers_and_very_long_lines_are_harmless(text: str) -> None:
-    assert all(
-        audited.verdict in ("unproven", "failed", "suspect") for audited in audit_text("post", text, AuditContext())
-    )
+    assert all(audited.verdict in ("unproven", "failed", "suspect") for audited in audit_text("post", text, Context()))

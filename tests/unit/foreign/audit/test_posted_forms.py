@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from poolproof.foreign.audit.texts import AuditContext, audit_text
+from poolproof.foreign.audit.context import Context
+from poolproof.foreign.audit.texts import audit_text
 
 POST = (Path(__file__).parent / "posts" / "two-groups.txt").read_text(encoding="utf-8")
 LINES = POST.splitlines()
@@ -18,7 +19,7 @@ COMMAND = "fio --name=a --rw=randread --size=10g --runtime=60 --time_based"
 def _told(text: str) -> list[tuple[object, ...]]:
     return [
         (each.verdict, each.job, each.command, each.figures, [finding.rule for finding in each.findings])
-        for each in audit_text("post", text, AuditContext())
+        for each in audit_text("post", text, Context())
     ]
 
 
@@ -78,7 +79,7 @@ def test_text_around_a_margin_is_unchanged() -> None:
     [f"I get `{FIGURES}` with `{COMMAND}`.\n", f"- randread: `{FIGURES}`\n", f"So I got {FIGURES}, which is slow.\n"],
 )
 def test_values_inside_a_sentence_are_found(text: str) -> None:
-    (audited,) = audit_text("post", text, AuditContext())
+    (audited,) = audit_text("post", text, Context())
     assert audited.figures.directions["read"].iops == 30_100
     assert audited.line == 1
     assert audited.command == (COMMAND if COMMAND in text else None)
@@ -94,4 +95,4 @@ def test_values_inside_a_sentence_are_found(text: str) -> None:
     ],
 )
 def test_values_of_other_programs_are_ignored(text: str) -> None:
-    assert audit_text("post", text, AuditContext()) == ()
+    assert audit_text("post", text, Context()) == ()

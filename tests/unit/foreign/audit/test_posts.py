@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from poolproof.foreign.audit.context import Context
 from poolproof.foreign.audit.model import Audited
-from poolproof.foreign.audit.texts import AuditContext, audit_text
+from poolproof.foreign.audit.texts import audit_text
 
 POSTS = Path(__file__).parent / "posts"
 READS = "  read: IOPS=30.1k, BW=118MiB/s (123MB/s)(7054MiB/60001msec)\n"
@@ -14,7 +15,7 @@ WRITES = "  write: IOPS=12.0k, BW=46.9MiB/s (49.2MB/s)(2813MiB/60002msec); 0 zon
 
 
 def _posted(name: str) -> Audited:
-    (audited,) = audit_text(name, (POSTS / name).read_text(encoding="utf-8"), AuditContext())
+    (audited,) = audit_text(name, (POSTS / name).read_text(encoding="utf-8"), Context())
     return audited
 
 
@@ -30,7 +31,7 @@ def _names(text: str) -> list[tuple[str | None, bool]]:
     """Return the job name in each result's command, and whether the command is assumed."""
     return [
         (audited.command.split("--name=")[1].split()[0] if audited.command else None, audited.is_assumed)
-        for audited in audit_text("post", text, AuditContext())
+        for audited in audit_text("post", text, Context())
     ]
 
 

@@ -4,11 +4,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from poolproof.evidence.model import Account, Evidence, LeafUse, Target
-from poolproof.foreign.audit.context import read_context
-from poolproof.foreign.audit.contract import audited_object
-from poolproof.foreign.audit.model import Audited
+from poolproof.foreign.audit.context import Context, read_context
+from poolproof.foreign.audit.model import Audited, audited_object
 from poolproof.foreign.audit.runs import audit_run
-from poolproof.foreign.audit.texts import AuditContext
 from poolproof.load.fio.jobfile import read_job_file
 from poolproof.load.fio.json_output import read_json_stream
 from poolproof.load.fio.load import load_of
@@ -50,8 +48,8 @@ def _run(path: Path, case: Case | None, verdict: Verdict, report: str = _REPORT)
     return run
 
 
-def _audited(run: RunDirectory, setting: AuditContext | None = None) -> Audited:
-    (audited,) = audit_run(run.path, setting or AuditContext())
+def _audited(run: RunDirectory, setting: Context | None = None) -> Audited:
+    (audited,) = audit_run(run.path, setting or Context())
     return audited
 
 
@@ -78,9 +76,9 @@ def test_a_changed_verdict_is_reported(tmp_path: Path) -> None:
 
 def test_flags_override_the_saved_target(tmp_path: Path) -> None:
     run = _run(tmp_path / "r", _case(256 * _MIB), "sound")
-    told = AuditContext(read_context(devices=["1x 100MB/s"]))
+    told = read_context(devices=["1x 100MB/s"])
     assert _audited(run, told).verdict == "refuted"
-    assert _audited(_run(tmp_path / "warm", _case(0), "sound"), AuditContext(cold=False)).verdict != "refuted"
+    assert _audited(_run(tmp_path / "warm", _case(0), "sound"), Context(cold=False)).verdict != "refuted"
 
 
 def test_the_last_of_several_reports_counts(tmp_path: Path) -> None:

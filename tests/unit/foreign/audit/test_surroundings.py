@@ -2,10 +2,11 @@
 
 import pytest
 
+from poolproof.foreign.audit.context import Context
 from poolproof.foreign.audit.external_counters import from_disk_use
 from poolproof.foreign.audit.iostat import find_disk_rates
-from poolproof.foreign.audit.stated_disks import Ceiling, find_statements, largest_above
-from poolproof.foreign.audit.texts import AuditContext, audit_text
+from poolproof.foreign.audit.stated_disks import find_statements, largest_above
+from poolproof.foreign.audit.texts import audit_text
 from poolproof.load.outcome import Direction, DiskUse, Outcome, PartOutcome
 
 MIB = 1024.0**2
@@ -78,7 +79,7 @@ def test_idle_reports_do_not_lower_the_mean() -> None:
 )
 def test_unambiguous_statements_are_used(text: str, read: float | None, write: float) -> None:
     (statement,) = find_statements(text)
-    assert statement.ceiling == Ceiling(read, write)
+    assert (statement.read_bytes_per_s, statement.write_bytes_per_s) == (read, write)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +101,7 @@ def test_the_largest_statement_above_counts_and_those_below_do_not() -> None:
     statements = find_statements("This disk is rated at 250 MB/s.\n\nThis ssd is rated at 500 MB/s.")
     above = largest_above(statements, 9)
     assert above is not None
-    assert above.ceiling.read_bytes_per_s == 500e6
+    assert above.read_bytes_per_s == 500e6
     assert largest_above(statements, 1) is None
 
 
@@ -110,7 +111,7 @@ READ = "  read: IOPS=1000, BW=1000MiB/s (1049MB/s)(10.0GiB/10240msec)\n"
 def test_a_block_belongs_only_to_the_nearest_result() -> None:
     command = "$ fio --name=a --rw=read --bs=1m --size=10G --filename=/tank/f\n"
     block = "pool alloc free read write read write\n" + "tank 1G 9G 5 5 100M 0\n" * 3
-    first, second = audit_text("post", command + READ + block + "\n" + command + READ, AuditContext())
+    first, second = audit_text("post", command + READ + block + "\n" + command + READ, Context())
     assert (first.verdict, second.verdict) == ("refuted", "unproven")
     assert "1.00 GiB" not in str(second.known)
     assert first.estimate is not None
@@ -121,8 +122,8 @@ def test_quoted_counters_that_agree_prove_reads_but_not_writes() -> None:
     command = "$ fio --name=a --rw={rw} --bs=1m --size=10G --filename=/tank/f --end_fsync=1\n"
     write = READ.replace("read", "write")
     rows = "pool alloc free read write read write\n" + "tank 1G 9G 5 5 1000M 1000M\n" * 3
-    (read,) = audit_text("post", command.format(rw="read") + READ + rows, AuditContext())
-    (wrote,) = audit_text("post", command.format(rw="write") + write + rows, AuditContext())
+    (read,) = audit_text("post", command.format(rw="read") + READ + rows, Context())
+    (wrote,) = audit_text("post", command.format(rw="write") + write + rows, Context())
     assert (read.verdict, wrote.verdict) == ("sound", "unproven")
 
 
@@ -132,8 +133,8 @@ _DISKS = "\nDisk stats (read/write):\n  sda: ios={ios}, merge=0/0, ticks=0/0, in
 
 
 def test_fio_disk_statistics_refute_if_their_upper_bound_contradicts() -> None:
-    (refuted,) = audit_text("post", _COMMAND + _BLOCK + _DISKS.format(ios="12/0", util="1.00"), AuditContext())
-    (spared,) = audit_text("post", _COMMAND + _BLOCK + _DISKS.format(ios="10240/0", util="1.00"), AuditContext())
+    (refuted,) = audit_text("post", _COMMAND + _BLOCK + _DISKS.format(ios="12/0", util="1.00"), Context())
+    (spared,) = audit_text("post", _COMMAND + _BLOCK + _DISKS.format(ios="10240/0", util="1.00"), Context())
     assert refuted.verdict == "refuted"
     assert spared.verdict == "unproven"
 
@@ -143,7 +144,7 @@ def test_disk_statistics_without_any_io_refute_nothing(disks: int) -> None:
     """The paths of an NVMe disk with native multipath and zvols of OpenZFS 2.0 have counters that stay at 0."""
     row = _DISKS.format(ios="0/0", util="0.00")
     text = _COMMAND + _BLOCK + row + (row.rpartition("  sda")[2].join(["  nvme0c0n1", ""]) if disks == 2 else "")
-    (audited,) = audit_text("post", text, AuditContext())
+    (audited,) = audit_text("post", text, Context())
     assert audited.verdict == "unproven"
     assert not audited.known
     assert any("fio's disk statistics are all 0" in gap for gap in audited.missing)
@@ -151,7 +152,7 @@ def test_disk_statistics_without_any_io_refute_nothing(disks: int) -> None:
 
 @pytest.mark.parametrize(("ios", "util"), [("0/3", "0.01"), ("0/0", "4.00")])
 def test_disk_statistics_with_any_io_can_refute(ios: str, util: str) -> None:
-    (audited,) = audit_text("post", _COMMAND + _BLOCK + _DISKS.format(ios=ios, util=util), AuditContext())
+    (audited,) = audit_text("post", _COMMAND + _BLOCK + _DISKS.format(ios=ios, util=util), Context())
     assert audited.verdict == "refuted"
 
 
@@ -168,5 +169,5 @@ def test_a_disk_with_one_unknown_direction_bounds_only_the_other() -> None:
 
 def test_infinite_quoted_rates_are_ignored() -> None:
     rows = "pool alloc free read write read write\n" + f"tank 1G 9G 5 5 {'9' * 400}M 0\n" * 3
-    (audited,) = audit_text("post", _COMMAND + READ + rows, AuditContext())
+    (audited,) = audit_text("post", _COMMAND + READ + rows, Context())
     assert audited.verdict == "unproven"

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from poolproof.cli.commands import app_for
 from poolproof.errors import FioError, RunError, UsageError
-from poolproof.foreign.audit.texts import AuditContext
+from poolproof.foreign.audit.context import Context
 from poolproof.foreign.importing.run import import_results
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.model import Trial
@@ -28,7 +28,7 @@ def _write(path: Path, stamp_s: int = 1_700_000_000, **options: str) -> None:
 
 
 def _imported(source: Path, layout_from: str | None = None) -> tuple[Trial, ...]:
-    done = import_results([source], source.parent / "run", AuditContext(), layout_from=layout_from)
+    done = import_results([source], source.parent / "run", Context(), layout_from=layout_from)
     return RunDirectory.open(done.path).trials()
 
 
@@ -112,7 +112,7 @@ def test_an_option_that_no_job_has_is_refused(tmp_path: Path) -> None:
 
 def test_a_text_keeps_its_verdicts(tmp_path: Path) -> None:
     post = Path(__file__).parents[1] / "audit" / "cases" / "zvol-post.md"
-    done = import_results([post], tmp_path / "run", AuditContext())
+    done = import_results([post], tmp_path / "run", Context())
     verdicts = sorted(trial.verdict for trial in done.trials)
     assert verdicts == ["refuted", "refuted", "refuted", "sound", "unproven"]
     assert {trial.metric for trial in done.trials} == {"bandwidth"}
@@ -120,7 +120,7 @@ def test_a_text_keeps_its_verdicts(tmp_path: Path) -> None:
 
 def test_a_missing_value_is_not_zero(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("READ: bw=17.6MiB/s (18.5MB/s), io=1024MiB (1074MB), run=58029-58029msec\n")
-    (trial,) = import_results([tmp_path / "a.txt"], tmp_path / "run", AuditContext()).trials
+    (trial,) = import_results([tmp_path / "a.txt"], tmp_path / "run", Context()).trials
     assert trial.figures is not None
     assert trial.figures.iops is None
     assert trial.figures.bandwidth_bytes == pytest.approx(18.5e6)
@@ -143,7 +143,7 @@ def _log(folder: Path, name: str, kind: str = "iops") -> None:
 def test_logs_are_a_result_if_their_folder_contains_none(tmp_path: Path) -> None:
     _write(tmp_path / "in" / "a" / "x.json")
     _log(tmp_path / "in" / "b", "x")
-    done = import_results([tmp_path / "in"], tmp_path / "run", AuditContext())
+    done = import_results([tmp_path / "in"], tmp_path / "run", Context())
     assert sorted((trial.layout, Path(trial.source).name) for trial in done.trials) == [
         ("a", "x.json:1"),
         ("b", "x_iops.1.log:1"),
@@ -166,21 +166,21 @@ def test_logs_of_a_whole_result_add_nothing(
 ) -> None:
     _write(tmp_path / "in" / result, 1_700_000_000, **options)
     _log(tmp_path / "in" / folder, log)
-    done = import_results([tmp_path / "in"], tmp_path / "run", AuditContext())
+    done = import_results([tmp_path / "in"], tmp_path / "run", Context())
     assert (len(done.trials), done.unread) == (1, [])
 
 
 def test_logs_with_the_name_of_a_result_in_a_parent_folder_are_imported(tmp_path: Path) -> None:
     _write(tmp_path / "in" / "x.json", write_bw_log="x")
     _log(tmp_path / "in" / "b", "x")
-    assert len(import_results([tmp_path / "in"], tmp_path / "run", AuditContext()).trials) == 2
+    assert len(import_results([tmp_path / "in"], tmp_path / "run", Context()).trials) == 2
 
 
 def test_unrequested_logs_in_a_folder_with_a_result_are_reported(tmp_path: Path) -> None:
     _write(tmp_path / "in" / "x.json")
     _log(tmp_path / "in", "other")
     _log(tmp_path / "in", "other", "bw")
-    done = import_results([tmp_path / "in"], tmp_path / "run", AuditContext())
+    done = import_results([tmp_path / "in"], tmp_path / "run", Context())
     assert len(done.trials) == 1
     assert [(each.source, "may belong to a result" in each.why) for each in done.unread] == [
         (str(tmp_path / "in" / "other_*.log"), True)
@@ -194,7 +194,7 @@ def test_a_damaged_runtime_loses_only_the_start_time(tmp_path: Path, runtime_ms:
     document["timestamp_ms"] = 1_700_000_000_000
     (tmp_path / "a.json").write_text(json.dumps(document))
     _write(tmp_path / "b.json")
-    done = import_results([tmp_path / "a.json", tmp_path / "b.json"], tmp_path / "run", AuditContext())
+    done = import_results([tmp_path / "a.json", tmp_path / "b.json"], tmp_path / "run", Context())
     begun = {Path(trial.source).name: trial.begun_at for trial in done.trials}
     assert begun["b.json:1"].startswith("2023-11-14T22:13")
     assert not begun["a.json:1"].startswith("1")
@@ -203,7 +203,7 @@ def test_a_damaged_runtime_loses_only_the_start_time(tmp_path: Path, runtime_ms:
 def test_a_damaged_log_is_reported_and_the_rest_imported(tmp_path: Path) -> None:
     _log(tmp_path / "in" / "a", "x")
     (tmp_path / "in" / "b_bw.1.log").write_text("1000, 9, 0, 0, 0\n1700000000000000, 9, 0, 0, 0\n")
-    done = import_results([tmp_path / "in"], tmp_path / "run", AuditContext())
+    done = import_results([tmp_path / "in"], tmp_path / "run", Context())
     assert len(done.trials) == 1
     assert ["more than a year" in each.why for each in done.unread] == [True]
 
@@ -223,14 +223,14 @@ def test_unreadable_files_are_reported_and_left_out(tmp_path: Path) -> None:
 def test_no_run_is_created_if_there_is_nothing_to_import(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("no figures here\n")
     with pytest.raises(FioError, match="no fio result"):
-        import_results([tmp_path / "a.txt"], tmp_path / "run", AuditContext())
+        import_results([tmp_path / "a.txt"], tmp_path / "run", Context())
     assert not (tmp_path / "run").exists()
 
 
 def test_show_reads_it_and_resume_refuses(tmp_path: Path) -> None:
     _write(tmp_path / "in" / "ssd" / "a.json")
     _write(tmp_path / "in" / "hdd" / "a.json")
-    import_results([tmp_path / "in"], tmp_path / "run", AuditContext())
+    import_results([tmp_path / "in"], tmp_path / "run", Context())
     shown = json.loads(CliRunner().invoke(app_for(), ["show", "--json", str(tmp_path / "run")]).stdout)
     assert sorted(cell["layout"] for cell in shown["cells"]) == ["hdd", "ssd"]
     refused = CliRunner().invoke(app_for(), ["resume", str(tmp_path / "run")])

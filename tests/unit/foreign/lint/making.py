@@ -6,11 +6,12 @@ from typing import Any
 
 from poolproof.evidence.model import Evidence, Target
 from poolproof.foreign.audit.context import read_context
-from poolproof.foreign.lint.check import FixedText, fix_source, lint
-from poolproof.foreign.lint.job_groups import NoTargets, Targets
-from poolproof.foreign.lint.jobfiles import Surroundings
-from poolproof.foreign.lint.source import Source
-from poolproof.foreign.lint.target_lookup import TargetLookup
+from poolproof.foreign.lint.check import lint
+from poolproof.foreign.lint.fix import FixedText, fix_source
+from poolproof.foreign.lint.job_groups import Targets
+from poolproof.foreign.lint.model import Surroundings
+from poolproof.foreign.lint.sources import Source
+from poolproof.foreign.lint.targets import TargetLookup
 from poolproof.hosts.local import LocalHost
 
 FILES: Mapping[str, str] = {"shared.inc": "direct=1\nioengine=libaio\n", "jobs.inc": "[b]\nrw=write\nsize=1g\n"}
@@ -42,7 +43,7 @@ def source(text: str, name: str = "job.fio") -> Source:
 
 def said(text: str, where: Targets | None = None, name: str = "job.fio") -> list[tuple[int, str, str]]:
     """Line, severity and rule of each finding."""
-    return [(each.line, each.severity, each.rule) for each in lint(source(text, name), where or NoTargets())]
+    return [(each.line, each.severity, each.rule) for each in lint(source(text, name), where)]
 
 
 def rules(text: str, where: Targets | None = None, name: str = "job.fio") -> set[str]:
@@ -50,7 +51,7 @@ def rules(text: str, where: Targets | None = None, name: str = "job.fio") -> set
 
 
 def mended(text: str, where: Targets | None = None, name: str = "job.fio") -> FixedText:
-    return fix_source(source(text, name), where or NoTargets())
+    return fix_source(source(text, name), where)
 
 
 def job(options: str) -> str:

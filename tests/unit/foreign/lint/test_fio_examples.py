@@ -2,9 +2,9 @@
 
 import pytest
 
-from poolproof.foreign.lint.check import fix_source, lint
-from poolproof.foreign.lint.installed_fio import InstalledFio
-from poolproof.foreign.lint.job_groups import NoTargets
+from poolproof.foreign.lint.check import lint
+from poolproof.foreign.lint.fix import fix_source
+from poolproof.foreign.lint.refusals import InstalledFio
 from poolproof.hosts.local import LocalHost
 from tests.unit.foreign.lint.fio_examples import fio_examples
 from tests.unit.foreign.lint.making import source
@@ -48,7 +48,7 @@ def test_none_has_an_error(examples: dict[str, str]) -> None:
 def test_the_fio_of_this_machine_refuses_none(examples: dict[str, str]) -> None:
     """An option of another release, or of a build with CUDA, is a warning."""
     here = InstalledFio(LocalHost())
-    found = [each for name, text in examples.items() for each in lint(source(text, name), NoTargets(), here)]
+    found = [each for name, text in examples.items() for each in lint(source(text, name), None, here)]
     assert not [each for each in found if each.severity == "error"]
     assert not [each for each in found if each.rule == "refused-by-fio"]
 

@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from poolproof.foreign.lint.check import lint
-from poolproof.foreign.lint.installed_fio import InstalledFio
-from poolproof.foreign.lint.job_groups import NoTargets
 from poolproof.foreign.lint.model import Diagnostic
+from poolproof.foreign.lint.refusals import InstalledFio
 from poolproof.hosts.local import LocalHost
 from poolproof.load.fio.option_names import OTHER_RELEASES
 from poolproof.process import Completed
@@ -18,7 +17,7 @@ _HERE = InstalledFio(LocalHost())
 
 
 def _refused(text: str, name: str = "job.fio", fio: InstalledFio = _HERE) -> list[Diagnostic]:
-    found = lint(source(text, name), NoTargets(), fio)
+    found = lint(source(text, name), None, fio)
     return [each for each in found if each.rule in ("refused-by-fio", "unknown-option")]
 
 

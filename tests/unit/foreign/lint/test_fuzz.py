@@ -53,7 +53,7 @@ def test_any_text(text: str) -> None:
 @given(st.lists(_PIECES, max_size=40))
 def test_a_word_is_where_it_says(pieces: list[str]) -> None:
     text = "".join(pieces)
-    for command in read_script(text).commands:
+    for command in read_script(text, {}).commands:
         for word in command:
             assert 0 <= word.start <= word.end <= len(text)
             assert 1 <= word.line <= text.count("\n") + 1

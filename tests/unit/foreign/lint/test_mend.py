@@ -5,7 +5,8 @@ import difflib
 import pytest
 
 from poolproof.errors import CampaignError
-from poolproof.foreign.lint.check import fix_source, lint
+from poolproof.foreign.lint.check import lint
+from poolproof.foreign.lint.fix import fix_source
 from poolproof.load.fio.job import render
 from poolproof.load.fio.load import jobs_of
 from poolproof.rules.catalogue import all_rules, rule

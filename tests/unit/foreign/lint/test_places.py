@@ -1,6 +1,7 @@
 """What the jobs stand on: by flags, and by their paths on this machine."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -8,7 +9,7 @@ from poolproof.errors import UsageError
 from poolproof.evidence.model import Target
 from poolproof.foreign.audit.context import read_context, target_of
 from poolproof.foreign.lint.job_groups import JobFiles, files_of
-from poolproof.foreign.lint.target_lookup import TargetLookup
+from poolproof.foreign.lint.targets import TargetLookup
 from poolproof.hosts.local import LocalHost
 from poolproof.load.fio.job import Job
 
@@ -16,7 +17,7 @@ GIB = 1024**3
 HERE = TargetLookup(read_context(), LocalHost())
 
 
-def _told(**given: str) -> Target:
+def _told(**given: Any) -> Target:
     target = target_of(read_context(**given))
     assert target is not None
     return target
@@ -67,7 +68,7 @@ def test_shingled_disks_are_those_that_the_flag_names(devices: str, zoned: bool 
 @pytest.mark.parametrize(
     "given", [{"fs": "?"}, {"ram": "0"}, {"recordsize": "x"}, {"devices": ["a floppy"]}, {"devices": ["3x"]}]
 )
-def test_a_flag_that_cannot_be_read_names_a_right_one(given: dict[str, str]) -> None:
+def test_a_flag_that_cannot_be_read_names_a_right_one(given: dict[str, Any]) -> None:
     with pytest.raises(UsageError) as raised:
         read_context(**given)
     assert raised.value.hint

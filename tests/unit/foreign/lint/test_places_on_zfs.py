@@ -9,8 +9,7 @@ from poolproof.evidence.model import Target, ZfsFacts
 from poolproof.foreign.audit.context import read_context
 from poolproof.foreign.lint.check import lint
 from poolproof.foreign.lint.job_groups import JobFiles
-from poolproof.foreign.lint.paths import TARGET_AT
-from poolproof.foreign.lint.target_lookup import TargetLookup
+from poolproof.foreign.lint.targets import TARGET_AT, TargetLookup
 from poolproof.process import Completed
 from tests.unit.foreign.lint.making import job, source
 from tests.unit.layers.recorded import RecordedHost

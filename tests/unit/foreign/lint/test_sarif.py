@@ -11,8 +11,8 @@ from poolproof.foreign.audit.context import read_context
 from poolproof.foreign.lint.check import lint
 from poolproof.foreign.lint.model import Diagnostic
 from poolproof.foreign.lint.sarif import sarif_of
-from poolproof.foreign.lint.source import Source
-from poolproof.foreign.lint.target_lookup import TargetLookup
+from poolproof.foreign.lint.sources import Source
+from poolproof.foreign.lint.targets import TargetLookup
 from poolproof.hosts.local import LocalHost
 
 _SCHEMA = json.loads((Path(__file__).parent / "sarif-2.1.0-rtm.5.json").read_text(encoding="utf-8"))

@@ -7,7 +7,7 @@ import pytest
 from poolproof.evidence import model
 from poolproof.evidence.model import Evidence, Target
 from poolproof.foreign.lint.check import lint
-from poolproof.foreign.lint.job_groups import NoTargets, Targets
+from poolproof.foreign.lint.job_groups import Targets
 from tests.unit.foreign.lint.making import Standing, flags, job, rules, said, source
 
 _GIB = 1024**3
@@ -24,7 +24,7 @@ class Trap:
     options: str
     near: str
     line: int
-    on: Targets = NoTargets()  # noqa: RUF009 (frozen)
+    on: Targets | None = None
     near_on: Targets | None = None
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from poolproof.foreign.audit.texts import figures_of
+from poolproof.foreign.audit.model import metrics_of
 from poolproof.load.fio.text import read_text
 from poolproof.load.merge import direction_of, group_directions, whole
 from poolproof.load.outcome import Direction, Outcome, PartOutcome
@@ -43,12 +43,12 @@ def _read(text: str) -> Outcome:
 
 
 def test_fios_own_sum_of_a_group_is_taken() -> None:
-    read = figures_of(_read(_SIDE_BY_SIDE)).directions["read"]
+    read = metrics_of(_read(_SIDE_BY_SIDE)).directions["read"]
     assert (read.bandwidth_bytes, read.io_bytes, read.runtime_ms) == (79.4e6, 150 * _MIB, 1981)
 
 
 def test_groups_that_follow_each_other_are_no_sum_of_rates() -> None:
-    read = figures_of(_read(_ONE_AFTER_THE_OTHER)).directions["read"]
+    read = metrics_of(_read(_ONE_AFTER_THE_OTHER)).directions["read"]
     assert (read.io_bytes, read.runtime_ms) == (150 * _MIB, 2962)
     assert read.bandwidth_bytes == pytest.approx(150 * _MIB / 2.962)
 

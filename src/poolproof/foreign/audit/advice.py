@@ -1,0 +1,91 @@
+"""What an audit adds to a verdict: the bounds of the honest rate, and the command to run again with the fixes."""
+
+import shlex
+from collections.abc import Iterable, Mapping
+
+from poolproof.foreign.audit.model import Estimate
+from poolproof.load.fio.job import Job
+from poolproof.load.fio.load import job_of
+from poolproof.load.model import DEFAULT_GENERATOR, LoadPart
+from poolproof.rules.catalogue import all_rules
+from poolproof.rules.flow import cold_reads, writes
+from poolproof.rules.judge import Judgement
+from poolproof.rules.model import Case, Finding
+from poolproof.rules.reported import Kind, bandwidth_bytes
+from poolproof.units import format_number_of, format_rate
+
+_NEGLIGIBLE = 0.02
+_OUTPUT = "--output-format=json+"
+
+
+def estimate_of(case: Case, judgement: Judgement) -> Estimate | None:
+    """Return the bounds of the honest rate of a suspect or refuted result, from the disks' counters or by arithmetic.
+
+    None if the job both read and wrote, or if nothing limits the rate to less than the reported one.
+    """
+    kinds: list[Kind] = [kind for kind in ("read", "write") if bandwidth_bytes(case.outcome, kind)]
+    if len(kinds) != 1 or judgement.verdict not in ("suspect", "refuted"):
+        return None
+    kind = kinds[0]
+    rate = bandwidth_bytes(case.outcome, kind) or 0.0
+    flow = cold_reads(case) if kind == "read" else writes(case)
+    if flow is not None and not flow.in_order:
+        honest = rate * flow.ratio
+        return Estimate(honest, honest, f"the disks transferred {flow.share} of it")
+    is_shared = any(
+        finding.rule == "shared-file-numjobs" and finding.effect in ("refutes", "suspects")
+        for finding in judgement.findings
+    )
+    return _by_arithmetic(case, kind, rate, is_shared=is_shared)
+
+
+def _by_arithmetic(case: Case, kind: Kind, rate: float, *, is_shared: bool) -> Estimate | None:
+    low, high, why = rate, rate, []
+    if is_shared:
+        low = rate / case.load.sharers
+        quotient = f"{format_rate(rate)} / {format_number_of(case.load.sharers, 'job')} = {format_rate(low)}"
+        why.append(f"{quotient} if each block was transferred once")
+    ceiling = getattr(case.target, f"ceiling_{kind}_bytes_per_s", None)
+    if ceiling is not None and ceiling < rate:
+        high = ceiling
+        low = min(low, high)
+        why.append(f"{format_rate(ceiling)} is the most that the disks can do")
+    if low >= (1 - _NEGLIGIBLE) * rate:
+        return None
+    return Estimate(low if is_shared else 0.0, high, "; ".join(why))
+
+
+def rerun_command(case: Case, findings: Iterable[Finding]) -> str | None:
+    """Return a fio command line with the fixes for the findings; None without fio jobs, or if one has no name.
+
+    fio applies the options before the first --name to every job, so those that all of several jobs share are there.
+    """
+    parts = case.load.parts
+    if not parts or case.load.generator != DEFAULT_GENERATOR or any(not part.name for part in parts):
+        return None
+    rules = {finding.rule for finding in findings}
+    jobs = [Job(part.name, _fixed(case, part, rules)) for part in parts]
+    shared = {
+        name: value
+        for name, value in jobs[0].options.items()
+        if len(jobs) > 1 and all(job.options.get(name) == value for job in jobs[1:])
+    }
+    words = [_OUTPUT, *_words(shared)]
+    for job in jobs:
+        own = {name: value for name, value in job.options.items() if name not in shared}
+        words += [f"--name={job.name}", *_words(own)]
+    return shlex.join(["fio", *words])
+
+
+def _fixed(case: Case, part: LoadPart, rules: set[str]) -> dict[str, str]:
+    options = {name: value for name, value in job_of(part).options.items() if name != "name"}
+    for rule in all_rules():
+        for name, value in (rule.changes(case, part) if rule.id in rules else {}).items():
+            if value != options.get(name):
+                options.pop(name, None)
+                options.update({} if value is None else {name: value})
+    return options
+
+
+def _words(options: Mapping[str, str]) -> list[str]:
+    return [f"--{name}={value}" if value else f"--{name}" for name, value in options.items()]

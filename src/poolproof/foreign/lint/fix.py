@@ -1,0 +1,182 @@
+"""Fix a source: change options of jobs in place in their text; all other characters stay as they are."""
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from poolproof.foreign.lint.check import lint
+from poolproof.foreign.lint.job_groups import Targets, group_jobs
+from poolproof.foreign.lint.located_findings import LocatedFinding, locate_findings
+from poolproof.foreign.lint.model import SEVERITIES, Diagnostic, Form, JobSection, Unit, WrittenOption
+from poolproof.foreign.lint.refusals import InstalledFio
+from poolproof.foreign.lint.sources import Source
+from poolproof.rules.model import Changes
+
+_ROUNDS = 8
+
+_Edit = tuple[int, int, str]
+"""Replace the characters from a start to an end with a text."""
+
+
+@dataclass(frozen=True)
+class FixedText:
+    """The text after the fixes, the findings fixed by their own change, and the findings that remain.
+
+    `resolved` are findings that the fix of another rule removed: direct=1, for example, also removes those about RAM.
+    """
+
+    text: str
+    fixed: tuple[Diagnostic, ...]
+    left: tuple[Diagnostic, ...]
+    resolved: tuple[Diagnostic, ...] = ()
+
+
+def fix_source(source: Source, targets: Targets | None = None, fio: InstalledFio | None = None) -> FixedText:
+    """Return the source with every automatic fix applied.
+
+    A change is kept only if it removes its finding and adds no error or warning.
+    """
+    before = lint(source, targets, fio)
+    changed_for: set[str] = set()
+    for _ in range(_ROUNDS):
+        better = _fix_each(source, targets, changed_for)
+        if better.text == source.text:
+            break
+        source = better
+    left = lint(source, targets, fio)
+    remaining = {each.rule for each in left}
+    absent = [each for each in before if each.rule not in remaining]
+    fixed = tuple(each for each in absent if each.rule in changed_for)
+    return FixedText(source.text, fixed, left, tuple(each for each in absent if each.rule not in changed_for))
+
+
+def _fix_each(source: Source, targets: Targets | None, changed_for: set[str]) -> Source:
+    """Try each fix on the result of the previous ones; `changed_for` collects the rules of the fixes that are kept."""
+    for number in range(len(source.units)):
+        for found in _located(source.units[number], targets):
+            better = _try_fix(source, number, found, targets)
+            if better is not None:
+                changed_for.add(found.finding.rule)
+                source = better
+    return source
+
+
+def _located(unit: Unit, targets: Targets | None) -> tuple[LocatedFinding, ...]:
+    return locate_findings(unit, group_jobs(unit, targets))
+
+
+def _try_fix(source: Source, number: int, found: LocatedFinding, targets: Targets | None) -> Source | None:
+    """Return the source with the fix, made in all jobs at once or else in one job; None if that does not help."""
+    units = source.units
+    if number >= len(units):
+        return None
+    needed = {job: changes for job, changes in zip(found.jobs, found.changes, strict=True) if changes}
+    single = [{job: changes} for job, changes in needed.items()] if len(found.jobs) > 1 else []
+    for attempt in (needed, *single):
+        text = _changed(source.text, units[number], attempt)
+        if text is None or text == source.text:
+            continue
+        better = replace(source, text=text)
+        if _helps(source, better, number, found.finding.rule, targets):
+            return better
+    return None
+
+
+def _helps(before: Source, after: Source, number: int, rule: str, targets: Targets | None) -> bool:
+    """True if fewer jobs break the rule, and there are no more errors and warnings than before."""
+    units = after.units
+    if number >= len(units) or len(units[number].problems) > len(before.units[number].problems):
+        return False
+    old, new = _located(before.units[number], targets), _located(units[number], targets)
+
+    def blamed(found: Sequence[LocatedFinding]) -> int:
+        return sum(len(each.jobs) for each in found if each.finding.rule == rule)
+
+    def severe(found: Sequence[LocatedFinding]) -> int:
+        return sum(SEVERITIES[each.finding.effect] != "note" for each in found)
+
+    return blamed(new) < blamed(old) and severe(new) <= severe(old)
+
+
+def _changed(text: str, unit: Unit, changes: Mapping[int, Changes]) -> str | None:
+    """Return the text with the changes, given by the job's index in the unit; None if they can't be made in place."""
+    if unit.sections is None or any(job >= len(unit.jobs.jobs) for job in changes):
+        return None
+    needed: dict[int, Changes] = {}
+    for job, wanted in changes.items():
+        options = unit.jobs.jobs[job].options
+        needed[job] = {name: value for name, value in wanted.items() if options.get(name) != value}
+    edits: list[_Edit] = []
+    for section, of_section in _by_section(unit.sections, needed):
+        made = _section_edits(text, unit.form, section, of_section)
+        if made is None:
+            return None
+        edits += made
+    for start, end, new in sorted(edits, key=lambda edit: edit[:2], reverse=True):
+        text = text[:start] + new + text[end:]
+    return text
+
+
+def _by_section(sections: Sequence[JobSection], changes: Mapping[int, Changes]) -> Iterator[tuple[JobSection, Changes]]:
+    """Yield each section with its changes. A change that all jobs below a shared section need is made there."""
+    jobs = [section for section in sections if not section.is_shared]
+    left = {place: dict(needed) for place, needed in changes.items()}
+    for section in sections:
+        below = [place for place, each in enumerate(jobs) if each.insert_at > section.insert_at]
+        if not section.is_shared or not below:
+            continue
+        first, *others = (left.get(place, {}) for place in below)
+        common = {name: value for name, value in first.items() if all(each.get(name, "") == value for each in others)}
+        theirs = {name: value for name, value in common.items() if _has_option(section, name) or len(below) > 1}
+        if theirs:
+            yield section, theirs
+        for place in below:
+            for name in theirs:
+                if not _has_option(jobs[place], name):
+                    left[place].pop(name, None)
+    for place, section in enumerate(jobs):
+        if left.get(place):
+            yield section, left[place]
+
+
+def _has_option(section: JobSection, name: str) -> bool:
+    return any(setting.name == name for setting in section.settings)
+
+
+def _section_edits(text: str, form: Form, section: JobSection, needed: Changes) -> list[_Edit] | None:
+    edits: list[_Edit] = []
+    added: list[str] = []
+    for name, value in needed.items():
+        existing = [setting for setting in section.settings if setting.name == name]
+        if value is None:
+            edits += [_removal(text, form, setting) for setting in existing]
+            continue
+        given = existing[-1].given if existing else f"--{name}" if form == "command" else name
+        written = f"{given}={shlex.quote(value) if form == 'command' else value}"
+        if existing:
+            edits.append((existing[-1].start, existing[-1].end, written))
+        else:
+            added.append(written)
+    if added and form == "command" and section.is_shared and not section.settings:
+        return None
+    if added:
+        place = section.insert_at
+        if form == "command":
+            new = "".join(f" {each}" for each in added)
+        else:
+            new = "" if place == 0 or text[place - 1] == "\n" else "\n"
+            new += "".join(f"{each}\n" for each in added)
+        edits.append((place, place, new))
+    return edits
+
+
+def _removal(text: str, form: Form, setting: WrittenOption) -> _Edit:
+    """Remove the whole line from a job file, except a comment; from a command, the word and the blanks before it."""
+    if form == "command":
+        return len(text[: setting.start].rstrip(" \t")), setting.end, ""
+    begin = text.rfind("\n", 0, setting.start) + 1
+    ending = text.find("\n", setting.end)
+    ending = len(text) if ending < 0 else ending
+    if text[setting.end : ending].strip():
+        return setting.start, setting.end, ""
+    return begin, min(ending + 1, len(text)), ""

@@ -1,0 +1,131 @@
+"""What fio would refuse: options that it does not have, values that it does not accept, and missing jobs.
+
+poolproof's own tables know most of this. The fio that would run the jobs adds the rest, if there is one.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from poolproof.foreign.lint.model import Diagnostic, Severity, Unit
+from poolproof.foreign.lint.targets import none_if_it_fails
+from poolproof.foreign.lint.variables import UNKNOWN
+from poolproof.hosts.base import Host
+from poolproof.load.fio.installed import fio_version, known_options
+from poolproof.load.fio.job import Job
+from poolproof.load.fio.jobfile import MOST_PROBLEMS, Problem
+from poolproof.load.fio.option_names import JOB_OPTIONS, OTHER_RELEASES, PAGE_CACHE, SYNCHRONOUS
+from poolproof.load.fio.option_values import refusal
+from poolproof.load.fio.parse_only import Complaint, complaints
+
+_REFUSED, _UNKNOWN = "refused-by-fio", "unknown-option"
+_HOW_TO_CHECK = "`fio --cmdhelp=OPTION` explains an option, `fio --parse-only FILE` checks a job file"
+_HOW_TO_LIST = "`fio --cmdhelp=all` and `fio --enghelp=ENGINE` list the options of the installed fio"
+_ACCEPTED = "`fio --cmdhelp={name}` shows the values that it accepts"
+_VERSION = re.compile(r"\bfio[- /]?v?(?:ersion)?[- ]?(?P<version>\d+\.\d+)", re.IGNORECASE)
+_FULLY_LISTED = PAGE_CACHE | SYNCHRONOUS
+"""Engines whose options are all in the tables."""
+
+
+class InstalledFio:
+    """The fio of a host. If it is missing or fails, its version and options are None, and it has no complaints.
+
+    Raises:
+        HostUnreachable: the connection to the host is lost.
+    """
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self.names = cache(self._names)
+        self._version = cache(lambda: none_if_it_fails(lambda: str(fio_version(host))))
+
+    @property
+    def version(self) -> str | None:
+        """Its version as it prints it, such as `fio-3.33`."""
+        return self._version()
+
+    def complaints(self, unit: Unit) -> tuple[Complaint, ...]:
+        """Return its complaints about values in the unit's jobs."""
+        names = [self.names(job.engine) for job in unit.jobs.jobs]
+        if not names or None in names:
+            return ()
+        to_check = [_to_check(job, known or frozenset()) for job, known in zip(unit.jobs.jobs, names, strict=True)]
+        return none_if_it_fails(lambda: complaints(self._host, to_check)) or ()
+
+    def _names(self, engine: str) -> frozenset[str] | None:
+        """Return its options with that engine; None if unknown."""
+        return none_if_it_fails(lambda: known_options(self._host, [engine]).known(engine))
+
+
+def _to_check(job: Job, names: frozenset[str]) -> Job:
+    """Return the job with the options that this fio still has to check: known values that the tables do not refuse.
+
+    Options of other engines are omitted: fio accepts them from [global] in a job with another engine.
+    """
+    checked = JOB_OPTIONS | OTHER_RELEASES | names
+    options = {
+        name: value
+        for name, value in job.options.items()
+        if name in checked and not UNKNOWN.search(value) and refusal(name, value) is None
+    }
+    return Job(job.name, options)
+
+
+def refusals(source: str, text: str, unit: Unit, fio: InstalledFio | None) -> Iterator[Diagnostic]:
+    """Yield everything in the unit that fio refuses or may refuse. `source` and `text` are those of the unit."""
+    may_exist = _may_exist_elsewhere(text, unit, fio)
+    for problem in unit.problems:
+        yield from _problem(source, unit, problem, fio, may_exist=may_exist)
+    for line, why in _refused_values(unit):
+        yield Diagnostic(source, line, _REFUSED, "error", why, _ACCEPTED.format(name="OPTION"))
+    if fio is not None:
+        complained = (_complaint(source, unit, each, fio) for each in fio.complaints(unit))
+        yield from dict.fromkeys(complained)
+
+
+def _refused_values(unit: Unit) -> Iterator[tuple[int, str]]:
+    """Yield the line and the reason for each value that fio refuses, except values with an unknown variable."""
+    found: dict[tuple[int, str], None] = {}
+    for job in unit.jobs.jobs:
+        for name, value in job.options.items():
+            why = None if UNKNOWN.search(value) else refusal(name, value)
+            if why is not None:
+                found[job.lines.get(name, unit.line), why] = None
+        if len(found) >= MOST_PROBLEMS:
+            break
+    yield from found
+
+
+def _problem(
+    source: str, unit: Unit, problem: Problem, fio: InstalledFio | None, *, may_exist: bool
+) -> Iterator[Diagnostic]:
+    if problem.option is not None and fio is not None:
+        names = [fio.names(job.engine) for job in unit.jobs.jobs]
+        if any(problem.option in known for known in names if known is not None):
+            return  # this fio has the option, although the tables do not list it
+    if problem.is_certain or not may_exist:
+        fix = problem.fix or (_HOW_TO_LIST if problem.option else _HOW_TO_CHECK)
+        yield Diagnostic(source, problem.line, _REFUSED, "error", problem.message, fix)
+    else:
+        yield Diagnostic(source, problem.line, _UNKNOWN, "warning", problem.message, _HOW_TO_LIST)
+
+
+def _may_exist_elsewhere(text: str, unit: Unit, fio: InstalledFio | None) -> bool:
+    """True if another fio may have an option: the text names another release, or the engine is not in the tables."""
+    here = (fio and fio.version) or ""
+    another = any(not here.startswith(f"fio-{found['version']}") for found in _VERSION.finditer(text))
+    return another or bool(unit.unknown_words) or any(job.engine not in _FULLY_LISTED for job in unit.jobs.jobs)
+
+
+def _complaint(source: str, unit: Unit, complaint: Complaint, fio: InstalledFio) -> Diagnostic:
+    job, name = unit.jobs.jobs[complaint.place], complaint.name
+    line = job.lines.get(name, unit.line)
+    if not complaint.is_known:
+        here = fio.version or "the installed fio"
+        message = f"{here} has no option {name!r} with the engine {job.engine}; other releases or engines have it"
+        return Diagnostic(source, line, _UNKNOWN, "warning", message, _HOW_TO_LIST)
+    verb = "refuses" if complaint.is_refused else "ignores"
+    message = f"{fio.version or 'fio'} {verb} {name}={job.options[name].strip()}"
+    message += f": {complaint.reason}" if complaint.reason else ""
+    severity: Severity = "error" if complaint.is_refused else "warning"
+    return Diagnostic(source, line, _REFUSED, severity, message, _ACCEPTED.format(name=name))

@@ -1,0 +1,147 @@
+"""Find the targets of jobs: from the options, or else by asking the host about the paths of their files."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import TypeVar
+
+from poolproof.devices.model import Leaf, Volume
+from poolproof.errors import PoolproofError
+from poolproof.evidence.files import inspect
+from poolproof.evidence.model import Evidence, Target
+from poolproof.facts.block import mount_of, parse_mountinfo
+from poolproof.facts.machine import survey
+from poolproof.foreign.audit.context import Context
+from poolproof.foreign.audit.context import target_of as target_from_options
+from poolproof.foreign.lint.job_groups import JobFiles
+from poolproof.hosts.base import Host, HostUnreachable
+from poolproof.layers.catalogue import busy_on, device_under
+from poolproof.layers.zfs_status import FoundDataset, find_dataset, on_dataset, volume_of
+from poolproof.measure.target import target_of
+
+_MOST_FILES = 64
+_LIMIT_S = 20.0
+_BLOCK = "block special file"
+_REGULAR = ("regular file", "regular empty file", "directory")
+_LINK_FOLDERS = ("/dev/disk", "/dev/mapper", "/dev/zvol")
+TARGET_AT = (
+    'for path in "$1" "$(dirname -- "$1")"; do '
+    '[ -e "$path" ] && { stat -L --format=%F -- "$path"; realpath -- "$path"; exit 0; }; '
+    "done; true"
+)
+"""A shell script: prints the type and real path of the path, or else of its directory; nothing if neither exists."""
+
+FILES = 'for path; do [ -f "$path" ] && printf "%s\\\\0" "$path"; done; true'
+"""A shell script: prints the arguments that are regular files, each followed by a zero byte."""
+
+_Answer = TypeVar("_Answer")
+
+
+@dataclass(frozen=True)
+class _Existing:
+    """A file, directory or block device. `path` is absolute, with symbolic links resolved."""
+
+    path: str
+    is_block: bool = False
+
+
+class TargetLookup:
+    """Looks up each target once. If the host can't answer, the target is unknown (None).
+
+    Raises:
+        HostUnreachable: the connection to the host is lost.
+    """
+
+    def __init__(self, context: Context, host: Host) -> None:
+        self._context = context
+        self._host = host
+        self._existing = cache(lambda path: none_if_it_fails(lambda: _existing_at(host, path)))
+        self._target = cache(lambda place: none_if_it_fails(lambda: self._find_target(place)))
+        self._leaves = cache(self._find_leaves)
+        self._files = cache(lambda paths: inspect(host, _existing_files(host, paths)[:_MOST_FILES]))
+        self._busy = cache(lambda disks: busy_on(disks, host))
+        self._zfs = cache(self._find_zfs)
+        self._machine = cache(lambda: survey(host, ()))
+
+    def target(self, place: JobFiles) -> Target | None:
+        """Return the target of the first file, or of the directory."""
+        if self._context.file_system is not None:
+            return target_from_options(self._context)
+        existing = self._existing(_path(place))
+        return target_from_options(self._context, None if existing is None else self._target(existing))
+
+    def evidence(self, places: Sequence[JobFiles]) -> Evidence | None:
+        """Return the existing files, and the background work on their disks; None if `--fs` names the file system."""
+        if self._context.file_system is not None:
+            return None
+        paths = tuple(sorted({file for place in places for file in place.files}))
+        found = none_if_it_fails(lambda: (self._files(paths), self._busy_with(places)))
+        return Evidence(None, files=found[0], busy_with=found[1]) if found and any(found) else None
+
+    def _busy_with(self, places: Sequence[JobFiles]) -> tuple[str, ...]:
+        """Return background work on the disks and in the pools."""
+        existing = {found for place in places if (found := self._existing(_path(place))) is not None}
+        disks = frozenset(leaf.name for each in existing for leaf in self._leaves(each))
+        datasets = [none_if_it_fails(partial(self._zfs, each)) for each in existing]
+        pools = {f"a {dataset.busy_with} of ZFS" for dataset in datasets if dataset and dataset.busy_with}
+        return (*self._busy(disks), *sorted(pools))
+
+    def _find_target(self, place: _Existing) -> Target:
+        leaves, facts = self._leaves(place), self._zfs(place)
+        target = target_of(self._host, Volume(place.path, place.is_block, leaves), leaves, self._machine())
+        return target if facts is None else on_dataset(target, facts.properties, facts.zfs)
+
+    def _find_leaves(self, place: _Existing) -> tuple[Leaf, ...]:
+        if place.is_block:
+            name = place.path.rpartition("/")[2]
+            return (Leaf(name, place.path, f"/sys/class/block/{name}/stat"),)
+        below = device_under(self._host, place.path)
+        return tuple(Leaf(each.device, f"/dev/{each.device}", each.counter) for each in below)
+
+    def _find_zfs(self, place: _Existing) -> FoundDataset | None:
+        mounts = () if place.is_block else parse_mountinfo(self._host.read("/proc/self/mountinfo"))
+        mount = mount_of(mounts, place.path) if mounts else None
+        if mount is not None and mount.file_system == "zfs":
+            return find_dataset(self._host, mount.source, is_zvol=False)
+        volume = next(filter(None, (volume_of(self._host, leaf.path) for leaf in self._leaves(place))), None)
+        return find_dataset(self._host, volume, is_zvol=True) if volume else None
+
+
+def none_if_it_fails(ask: Callable[[], _Answer]) -> _Answer | None:
+    """Return the answer of a host; None if it cannot answer.
+
+    Raises:
+        HostUnreachable: the connection to the host is lost.
+    """
+    try:
+        return ask()
+    except HostUnreachable:
+        raise
+    except PoolproofError:
+        return None
+
+
+def _path(place: JobFiles) -> str:
+    return place.files[0] if place.files else place.directory or "."
+
+
+def _existing_at(host: Host, path: str) -> _Existing | None:
+    """Return what exists at the path, or else its directory; None if neither exists, or if no disk backs it.
+
+    A relative path starts where the host starts commands: the working directory here, the user's home over SSH.
+    """
+    printed = host.run(["sh", "-c", TARGET_AT, "sh", path], timeout_s=_LIMIT_S).stdout
+    kind, _, real = printed.removesuffix("\n").partition("\n")
+    if kind == _BLOCK:
+        return _Existing(real, is_block=True)
+    # The path of a missing disk is not a target, although fio would create a file in /dev or its folders of links.
+    is_device_folder = real == "/dev" or real.startswith(_LINK_FOLDERS)
+    return _Existing(real) if kind in _REGULAR and not is_device_folder else None
+
+
+def _existing_files(host: Host, paths: Sequence[str]) -> tuple[str, ...]:
+    """Return the paths that are regular files."""
+    if not paths:
+        return ()
+    printed = host.run(["sh", "-c", FILES, "sh", *paths], timeout_s=_LIMIT_S).stdout
+    return tuple(path for path in printed.split("\0") if path)
