@@ -92,7 +92,7 @@ def series_of(runs: Sequence[NamedRun]) -> tuple[CellHistory, ...]:
     last: dict[_Key, tuple[int, Measured]] = {}
     for number, named in enumerate(runs):
         here = {(named.run.campaign.name, named.machine, cell.layout, cell.workload): cell for cell in named.run.cells}
-        found = {key: measured(named.run, cell.layout, cell.workload, cell.metric) for key, cell in here.items()}
+        found = {key: measured(named.run, cell.key, cell.metric) for key, cell in here.items()}
         now = {key: each for key, each in found.items() if isinstance(each, Measured)}
         changes = _changes(now, last)
         for key, cell in here.items():

@@ -10,10 +10,10 @@ from rich.text import Text
 from poolproof.metrics import metric_of
 from poolproof.presentation.terminal.blocks import QUIET, indented, named_table
 from poolproof.presentation.terminal.words import MARKS, factor_text, per_cent_whole, value_text
-from poolproof.results.compare.comparison import CellKey, ComparedCell, Comparison, Gate, Side
-from poolproof.results.compare.measured import Measured
-from poolproof.results.compare.reasons import in_groups
+from poolproof.results.compare.comparison import ComparedCell, Comparison, Gate, Side
+from poolproof.results.compare.measured import Measured, in_groups
 from poolproof.results.compare.run_differences import RunDifference
+from poolproof.results.runs.model import CellKey
 from poolproof.statistics.comparison import CORRECTION, TEST, WORDS, Word
 from poolproof.units import format_number_of
 
@@ -81,7 +81,7 @@ def _table(comparison: Comparison) -> Table:
     for workload in dict.fromkeys(cell.key.workload for cell in comparison.cells):
         own = [cell for cell in comparison.cells if cell.key.workload == workload]
         heading = f"{workload}, {metric_of(own[0].a.metric).title}"
-        if own[0].key.layout is None:
+        if not own[0].key.layout:
             table.add_row(Text(heading), *_row(own[0], comparison.effect))
             continue
         table.add_row(Text(heading, style="bold"))

@@ -10,7 +10,7 @@ from poolproof.campaign.calibration import calibrated_device
 from poolproof.metrics import LOWER_IS_BETTER, MetricId
 from poolproof.presentation.terminal.blocks import QUIET, indented, named_table
 from poolproof.presentation.terminal.words import MARKS, STYLES, per_cent, value_text
-from poolproof.results.compare.reasons import in_groups
+from poolproof.results.compare.measured import in_groups
 from poolproof.results.runs.limit import LeafLimit, Limit
 from poolproof.results.runs.model import CellKey
 from poolproof.results.runs.summary import Cell

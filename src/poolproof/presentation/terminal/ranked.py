@@ -10,9 +10,8 @@ from poolproof.metrics import LOWER_IS_BETTER, metric_of
 from poolproof.presentation.terminal.blocks import QUIET, indented
 from poolproof.presentation.terminal.compared import changing_lines, figure_text, marks_text, word_text
 from poolproof.presentation.terminal.words import factor_text, half_width_text, per_cent_whole
-from poolproof.results.compare.measured import Measured
+from poolproof.results.compare.measured import Measured, in_groups
 from poolproof.results.compare.ranking import Ranked, Ranking
-from poolproof.results.compare.reasons import in_groups
 from poolproof.statistics.comparison import CORRECTION, TEST
 from poolproof.units import format_size
 

@@ -1,16 +1,17 @@
 """Compare two runs, or two layouts, cell by cell."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from poolproof.campaign.model import HEALTHY
 from poolproof.campaign.names import did_you_mean, listed
 from poolproof.errors import RunError, UsageError
 from poolproof.metrics import MetricId
 from poolproof.results.compare.measured import Measured, measured
 from poolproof.results.compare.run_differences import RunDifference, layout_difference, run_differences
 from poolproof.results.runs.loading import LoadedRun, metrics_of
+from poolproof.results.runs.model import CellKey
+from poolproof.results.runs.summary import Cell
 from poolproof.statistics.comparison import ComparisonDecision, Difference, decide, difference, holm
 from poolproof.statistics.intervals import CONFIDENCE
 
@@ -19,45 +20,31 @@ _LISTED = 4
 
 @dataclass(frozen=True)
 class Side:
-    """A run, or one layout of it."""
+    """A run, or one layout of it. A UsageError is raised if the run does not have the layout."""
 
     run: LoadedRun
     layout: str | None = None
 
     def __post_init__(self) -> None:
-        if self.layout is None or self.run.has_layout(self.layout):
-            return
         names = [layout.name for layout in self.run.campaign.layouts]
-        guess = did_you_mean(self.layout, names)
-        raise UsageError(
-            f"--layouts: {self.run.path} has no layout `{self.layout[:60]}`{guess}", f"it has {listed(names)}"
-        )
+        if self.layout is not None and self.layout not in names:
+            guess = did_you_mean(self.layout, names)
+            problem = f"--layouts: {self.run.path} has no layout `{self.layout[:60]}`{guess}"
+            raise UsageError(problem, f"it has {listed(names)}")
 
     @property
-    def grid(self) -> tuple["CellKey", ...]:
-        """Return every cell of the campaign, in its order."""
-        layouts = [layout.name for layout in self.run.campaign.layouts] if self.layout is None else [None]
+    def grid(self) -> tuple[CellKey, ...]:
+        """Return every cell of the campaign, in its order; without the layout's name if two layouts are compared."""
+        layouts = [layout.name for layout in self.run.campaign.layouts] if self.layout is None else [""]
         return tuple(CellKey(layout, each.name) for layout in layouts for each in self.run.campaign.workloads)
 
-    def metric(self, key: "CellKey") -> MetricId:
+    def metric(self, key: CellKey) -> MetricId:
         """Return the metric of a cell of the grid."""
         return next(each.metric for each in self.run.campaign.workloads if each.name == key.workload)
 
-    def measured(self, key: "CellKey", metric: MetricId) -> Measured | str:
-        """Return the value of a cell, or a few words why it has none."""
-        return measured(self.run, key.layout or self.layout or "", key.workload, metric)
-
-
-@dataclass(frozen=True)
-class CellKey:
-    """The name of a cell on both sides. `layout` is None if two layouts are compared, because it differs then."""
-
-    layout: str | None
-    workload: str
-    state: str = HEALTHY
-
-    def __str__(self) -> str:
-        return self.workload if self.layout is None else f"{self.workload} on {self.layout}"
+    def measured(self, key: CellKey, metric: MetricId) -> Measured | str:
+        """Return the value of a cell of the grid, or a few words why it has none."""
+        return measured(self.run, key if self.layout is None else key._replace(layout=self.layout), metric)
 
 
 @dataclass(frozen=True)
@@ -100,7 +87,10 @@ class Gate:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The comparison of two sides. `only_a` and `only_b`: cells that the other campaign does not have."""
+    """The comparison of two sides. `only_a` and `only_b`: cells that the other campaign does not have.
+
+    The keys have no layout if two layouts are compared, because that differs then.
+    """
 
     a: Side
     b: Side
@@ -122,32 +112,26 @@ def compare(
         RunError: no cell has a value on both sides, and no gate reports that; or a gate has no cell that can be tested.
         UsageError: no trial measured the metric.
     """
-    _check_metric(metric, (a.run, b.run))
-    in_a, in_b = set(a.grid), set(b.grid)
-    shared = [key for key in a.grid if key in in_b]
+    check_metric(metric, [cell for run in (a.run, b.run) for cell in run.cells])
+    in_a, in_b = dict.fromkeys(a.grid), dict.fromkeys(b.grid)
+    only_a, only_b = tuple(key for key in in_a if key not in in_b), tuple(key for key in in_b if key not in in_a)
+    shared = [key for key in in_a if key in in_b]
     if not shared:
         raise _nothing_shared(a, b)
     pairs, left_out = _pairs(a, b, shared, metric)
-    only_a = tuple(key for key in a.grid if key not in in_b)
-    lost = () if limit is None else (*(left for left in left_out if left.lost), *_gone(a, only_a, metric))
-    if not pairs and not lost:
+    lost = [left for left in left_out if left.lost]
+    for key in only_a:
+        if isinstance(a.measured(key, metric or a.metric(key)), Measured):
+            lost.append(SkippedCell(key, "B's campaign does not have it", lost=True))
+    if not pairs and (limit is None or not lost):
         raise _nothing_counts(left_out, b.run)
-    differences = [difference(in_b.log, in_a.log) for _, in_a, in_b in pairs]
+    differences = [difference(other.log, one.log) for _, one, other in pairs]
     cells = tuple(
         ComparedCell(*pair, apart, decision)
         for pair, apart, decision in zip(pairs, differences, decide(differences, effect), strict=True)
     )
-    return Comparison(
-        a=a,
-        b=b,
-        effect=effect,
-        run_differences=_differences(a, b),
-        cells=cells,
-        left_out=tuple(left_out),
-        only_a=only_a,
-        only_b=tuple(key for key in b.grid if key not in in_a),
-        gate=None if limit is None else _gate(cells, lost, limit),
-    )
+    gate = None if limit is None else _gate(cells, tuple(lost), limit)
+    return Comparison(a, b, effect, _differences(a, b), cells, tuple(left_out), only_a, only_b, gate)
 
 
 def _pairs(
@@ -174,45 +158,29 @@ def _differences(a: Side, b: Side) -> tuple[RunDifference, ...]:
     runs = () if a.run.path == b.run.path else run_differences(a.run, b.run)
     if a.layout is None or b.layout is None:
         return runs
-    return (*layout_difference(a.run, a.layout, b.run, b.layout), *runs)
-
-
-def _gone(a: Side, only_a: Sequence[CellKey], metric: MetricId | None) -> Iterator[SkippedCell]:
-    """Yield the cells with a value in A that B's campaign does not have."""
-    for key in only_a:
-        if isinstance(a.measured(key, metric or a.metric(key)), Measured):
-            yield SkippedCell(key, "B's campaign does not have it", lost=True)
+    return (layout_difference(a.run, a.layout, b.run, b.layout), *runs)
 
 
 def _gate(cells: Sequence[ComparedCell], lost: tuple[SkippedCell, ...], limit: float) -> Gate:
-    if not lost and all(cell.difference.error is None for cell in cells):
+    tested = [cell for cell in cells if cell.difference.error is not None]
+    if not lost and not tested:
         raise RunError(
             "--fail-if-slower: no cell has two steady trials on both sides, so no slowdown can be tested",
             "measure again with --trials 3 or more; cells that did not converge, for longer (--max)",
         )
     decisions = decide([cell.difference for cell in cells], limit)
-    slower = [cell for cell, decision in zip(cells, decisions, strict=True) if decision.word == "slower"]
-    ruled_out = [*slower, *_not_slower(cells, limit)]
-    return Gate(
-        limit=limit,
-        slower=tuple(slower),
-        lost=lost,
-        open=tuple(cell for cell in cells if cell not in ruled_out),
-    )
-
-
-def _not_slower(cells: Sequence[ComparedCell], limit: float) -> list[ComparedCell]:
-    """Return the cells that are significantly not slower by more than the limit."""
-    tested = [cell for cell in cells if cell.difference.error is not None]
+    slower = tuple(cell for cell, decision in zip(cells, decisions, strict=True) if decision.word == "slower")
     corrected = holm([cell.difference.p_above(math.log1p(-limit)) for cell in tested])
-    return [cell for cell, p in zip(tested, corrected, strict=True) if p <= 1 - CONFIDENCE]
+    not_slower = [cell for cell, p in zip(tested, corrected, strict=True) if p <= 1 - CONFIDENCE]
+    return Gate(limit, slower, lost, tuple(cell for cell in cells if cell not in (*slower, *not_slower)))
 
 
-def _check_metric(metric: MetricId | None, runs: Sequence[LoadedRun]) -> None:
-    found = metrics_of(cell for run in runs for cell in run.cells)
+def check_metric(metric: MetricId | None, cells: Sequence[Cell], trial: str = "trial") -> None:
+    """Check that a trial of the cells measured the requested metric. Raises a UsageError if none did."""
+    found = metrics_of(cells)
     if metric is not None and metric not in found:
         raise UsageError(
-            f"--metric {metric}: no trial measured it", f"measured: {listed(sorted(found))}" if found else ""
+            f"--metric {metric}: no {trial} measured it", f"measured: {listed(sorted(found)) if found else 'none'}"
         )
 
 

@@ -4,9 +4,10 @@ from collections import Counter
 from dataclasses import asdict
 from typing import Any
 
-from poolproof.results.compare.comparison import ComparedCell, Comparison, Gate, Side
+from poolproof.results.compare.comparison import ComparedCell, Comparison, Gate
 from poolproof.results.compare.measured import Measured
 from poolproof.results.compare.ranking import Pair, Ranked, Ranking
+from poolproof.results.runs.model import CellKey
 from poolproof.statistics.comparison import WORDS
 from poolproof.statistics.intervals import CONFIDENCE
 
@@ -18,16 +19,16 @@ def comparison_object(comparison: Comparison) -> dict[str, Any]:
     words = Counter(cell.decision.word for cell in comparison.cells)
     return {
         "schema": SCHEMA,
-        "a": _side(comparison.a),
-        "b": _side(comparison.b),
+        "a": {"run": str(comparison.a.run.path), "layout": comparison.a.layout},
+        "b": {"run": str(comparison.b.run.path), "layout": comparison.b.layout},
         "effect": comparison.effect,
         "confidence": CONFIDENCE,
         "differences": [asdict(each) for each in comparison.run_differences],
         "words": {word: words[word] for word in WORDS},
         "cells": [_cell(cell) for cell in comparison.cells],
-        "left_out": [{**asdict(left.key), "why": left.why} for left in comparison.left_out],
-        "only_in_a": [asdict(key) for key in comparison.only_a],
-        "only_in_b": [asdict(key) for key in comparison.only_b],
+        "left_out": [{**_key(left.key), "why": left.why} for left in comparison.left_out],
+        "only_in_a": [_key(key) for key in comparison.only_a],
+        "only_in_b": [_key(key) for key in comparison.only_b],
         "gate": None if comparison.gate is None else _gate(comparison.gate),
     }
 
@@ -50,13 +51,13 @@ def ranking_object(ranking: Ranking) -> dict[str, Any]:
     }
 
 
-def _side(side: Side) -> dict[str, Any]:
-    return {"run": str(side.run.path), "layout": side.layout}
+def _key(key: CellKey) -> dict[str, Any]:
+    return {**key._asdict(), "layout": key.layout or None}
 
 
 def _cell(cell: ComparedCell) -> dict[str, Any]:
     return {
-        **asdict(cell.key),
+        **_key(cell.key),
         "metric": cell.a.metric,
         "a": _measured(cell.a),
         "b": _measured(cell.b),
@@ -72,7 +73,7 @@ def _measured(each: Measured) -> dict[str, Any]:
         "settled": None if each.cell.settling is None else each.cell.settling.converged,
         "unsteady": list(each.unsteady),
         "changing": list(each.changing),
-        "verdict": each.cell.verdict,
+        "verdict": each.verdict,
     }
 
 
@@ -80,9 +81,9 @@ def _gate(gate: Gate) -> dict[str, Any]:
     return {
         "fail_if_slower": gate.limit,
         "passed": gate.passed,
-        "slower": [asdict(cell.key) for cell in gate.slower],
-        "lost": [asdict(left.key) for left in gate.lost],
-        "open": [asdict(cell.key) for cell in gate.open],
+        "slower": [_key(cell.key) for cell in gate.slower],
+        "lost": [_key(left.key) for left in gate.lost],
+        "open": [_key(cell.key) for cell in gate.open],
     }
 
 

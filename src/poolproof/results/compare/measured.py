@@ -1,5 +1,6 @@
-"""The value of a cell as comparisons need it, or why it has none that counts."""
+"""The value of a cell as comparisons need it, or why it has none that counts; and such reasons in few words."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from poolproof.metrics import LOWER_IS_BETTER, MetricId
@@ -8,8 +9,11 @@ from poolproof.results.runs.loading import LoadedRun
 from poolproof.results.runs.model import CellKey
 from poolproof.results.runs.summary import Cell
 from poolproof.statistics.comparison import LogMean
-from poolproof.statistics.intervals import Interval, VariancePrior
+from poolproof.statistics.intervals import Interval
 from poolproof.verdicts import Verdict
+
+_MOST_NAMED = 3
+_MOST_REASONS = 6
 
 
 @dataclass(frozen=True)
@@ -38,28 +42,42 @@ class Measured:
         return self.log.interval(lower_is_better=self.metric in LOWER_IS_BETTER)
 
 
-def measured(run: LoadedRun, layout: str, workload: str, metric: MetricId) -> Measured | str:
+def measured(run: LoadedRun, key: CellKey, metric: MetricId) -> Measured | str:
     """Return the value of a cell, or a few words why it has none that may be compared."""
-    return _measured(run.by_key.get(CellKey(layout, workload)), metric, run.priors.get(metric))
-
-
-def _measured(cell: Cell | None, metric: MetricId, prior: VariancePrior | None) -> Measured | str:
+    cell = run.by_key.get(key)
     if cell is None:
         return "not measured"
     result = cell.result(metric)
     if not result.counts:
         rules = [finding.rule for finding in cell.findings if finding.effect in ("refutes", "fails")]
         return f"{result.verdict} ({rules[0]})" if rules else result.verdict
-    values = result.values
-    if not values:
+    count = len(result.values)
+    if not count:
         return f"no {metric} was measured"
-    log = metric_log_mean(values, metric, prior)
+    log = metric_log_mean(result.values, metric, run.priors.get(metric))
     if log is None:
         return "a trial measured 0"
     if not cell.unsteady:
-        return Measured(cell, metric, log, len(values))
+        return Measured(cell, metric, log, count)
     extended = with_extremes(log, cell.trials, metric)
     if extended is None:
         # trials of one length may agree on a rate that still changes: nothing can be tested
-        return Measured(cell, metric, LogMean(log.mean, None), len(values), cell.unsteady)
-    return Measured(cell, metric, extended, len(values), changing=cell.unsteady)
+        return Measured(cell, metric, LogMean(log.mean, None), count, cell.unsteady)
+    return Measured(cell, metric, extended, count, changing=cell.unsteady)
+
+
+def in_groups(whys: Iterable[tuple[str, str]], *, between: str = ": ") -> Iterator[str]:
+    """Yield `a, b, c and 97 more: refuted (read-from-cache)` for each reason, the most frequent first.
+
+    The pairs are a name and why it was left out. Long lists are cut and end with a count.
+    """
+    groups: dict[str, list[str]] = {}
+    for name, why in whys:
+        groups.setdefault(why, []).append(name)
+    ordered = sorted(groups.items(), key=lambda group: -len(group[1]))
+    for why, names in ordered[:_MOST_REASONS]:
+        more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+        yield f"{', '.join(names[:_MOST_NAMED])}{more}{between}{why}"
+    rest = sum(len(names) for _why, names in ordered[_MOST_REASONS:])
+    if rest:
+        yield f"{rest} more for {len(ordered) - _MOST_REASONS} other reasons"

@@ -1,10 +1,10 @@
-"""The layouts of a run in order of speed, ties as ties, with what each offers besides speed.
+"""Rank the layouts of a run by speed, with ties, redundancy, capacity and write amplification.
 
-Every two layouts are compared (Welch's test on logarithms, Holm over all pairs). The place of a layout is a range: from
-1 + the number of layouts that are significantly better, to the last place that leaves room for those that are
-significantly worse. A layout with an unsteady cell is not tested and may have any place. All ranges contain the true
-places together with 95 % confidence. Source: Mogstad, Romano, Shaikh and Wilhelm (2024), Inference for Ranks, Review of
-Economic Studies 91, 476-518.
+Every two layouts are compared (`statistics/comparison.py`). The place of a layout is a range: from 1 + the number of
+layouts that are significantly better, to the last place that leaves room for those that are significantly worse. A
+layout with an unsteady cell is not tested and may have any place. All ranges contain the true places together with 95 %
+confidence. Source: Mogstad, Romano, Shaikh and Wilhelm (2024), Inference for Ranks, Review of Economic Studies 91,
+476-518.
 """
 
 import itertools
@@ -17,9 +17,10 @@ from poolproof.campaign.names import did_you_mean, listed
 from poolproof.errors import RunError, UsageError
 from poolproof.layers.tree import capacity_bytes, devices, directories, redundancy, resolve, write_factor
 from poolproof.metrics import MetricId
-from poolproof.results.compare.measured import Measured, measured
-from poolproof.results.compare.reasons import in_groups
-from poolproof.results.runs.loading import LoadedRun, metrics_of
+from poolproof.results.compare.comparison import check_metric
+from poolproof.results.compare.measured import Measured, in_groups, measured
+from poolproof.results.runs.loading import LoadedRun
+from poolproof.results.runs.model import CellKey
 from poolproof.statistics.comparison import ComparisonDecision, Difference, LogMean, decide, difference, mixture
 from poolproof.verdicts import Verdict, worst
 
@@ -43,8 +44,7 @@ class Goal:
 def find_goal(campaign: Campaign, goal: str | None, weights: str | None) -> Goal:
     """Return the given goal, else the campaign's, else its only workload. The cells of a matrix have equal weight.
 
-    Raises:
-        UsageError: there is no goal, it is not a workload, or both `goal` and `weights` are given.
+    Raises a UsageError if there is no goal, if it is not a workload, or if both `goal` and `weights` are given.
     """
     if goal is not None and weights is not None:
         raise UsageError("--goal and --weights both say what to rank by", "leave one of them out")
@@ -58,11 +58,7 @@ def find_goal(campaign: Campaign, goal: str | None, weights: str | None) -> Goal
 
 
 def parse_weights(text: str) -> dict[str, float]:
-    """Return the weights in `etcd=2,media=1` by name; a comma inside brackets is part of the name of a matrix's cell.
-
-    Raises:
-        UsageError: a part has no positive number, or a name is given twice.
-    """
+    """Return the weights in `etcd=2,media=1` by name."""
     found: dict[str, float] = {}
     for part in split_names(text):
         name, _, number = part.rpartition("=")
@@ -106,10 +102,10 @@ def _choices(campaign: Campaign) -> str:
 
 @dataclass(frozen=True)
 class Safety:
-    """What a layout offers besides speed.
+    """The redundancy, capacity and write amplification of a layout.
 
-    `redundancy` is how many of the `devices` may fail, whichever they are, without losing data. It and the capacity are
-    None if the campaign does not show them: for an existing directory, or the size of a real disk.
+    `redundancy` is how many of the `devices` may fail, whichever they are, without losing data. It is None for an
+    existing directory, and the capacity also for real disks, because the campaign does not show them.
     """
 
     redundancy: int | None
@@ -119,14 +115,9 @@ class Safety:
 
 
 def safety(layout: Layout, campaign: Campaign) -> Safety:
-    """Return what the layout's layers say about redundancy, capacity and write amplification.
-
-    Raises:
-        CampaignError: this version of poolproof can't read the layout.
-    """
-    sizes = {
-        device.name: device.source.size_bytes for device in campaign.devices if not isinstance(device.source, Disk)
-    }
+    """Return what the layers of a layout say. Raises a CampaignError if this version can't read the layout."""
+    sources = [(each.name, each.source) for each in campaign.devices]
+    sizes = {name: source.size_bytes for name, source in sources if not isinstance(source, Disk)}
     node = resolve(layout.expression, {device.name for device in campaign.devices})
     has_sizes = not directories(node) and sizes.keys() >= set(devices(node))
     return Safety(
@@ -172,7 +163,7 @@ class Ranked:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two layouts, the better mean first. The word of `decision` is `faster` if they differ significantly."""
+    """Two layouts, the layout with the better mean first; the decision is `faster` if they differ significantly."""
 
     better: str
     worse: str
@@ -214,25 +205,23 @@ class Ranking:
     def safer(self) -> tuple[Ranked, ...]:
         """Return, for each number of failed disks that the leader would not survive, the fastest layout that does."""
         chosen: dict[str, Ranked] = {}
-        steady = [each for each in self.ranked if not each.entry.unsteady]
         survived = self.ranked[0].safety.redundancy
         if survived is None:
             return ()
-        for level in sorted({each.safety.redundancy or 0 for each in steady}):
-            if level > survived:
-                fastest = next(each for each in steady if (each.safety.redundancy or 0) >= level)
-                chosen.setdefault(fastest.entry.layout, fastest)
+        steady = [(each.safety.redundancy or 0, each) for each in self.ranked if not each.entry.unsteady]
+        for level in sorted({survives for survives, _ in steady if survives > survived}):
+            fastest = next(each for survives, each in steady if survives >= level)
+            chosen.setdefault(fastest.entry.layout, fastest)
         return tuple(chosen.values())
 
 
 def rank(run: LoadedRun, goal: Goal, *, metric: MetricId | None, effect: float) -> Ranking:
     """Return the run's layouts ranked by the goal; each workload by its own metric, or all by `metric`.
 
-    Raises:
-        RunError: no layout has a value for every workload of the goal.
-        UsageError: no trial measured the metric.
+    Raises a RunError if no layout has a value for every workload of the goal, and a UsageError if no trial measured the
+    metric.
     """
-    _check_metric(metric, run, goal)
+    check_metric(metric, [cell for cell in run.cells if cell.workload in goal.weights], "trial of the goal")
     own = {workload.name: workload.metric for workload in run.campaign.workloads}
     metrics = {name: metric or own[name] for name in goal.weights}
     entries, excluded = _entries(run, goal, metrics)
@@ -258,7 +247,7 @@ def _entries(run: LoadedRun, goal: Goal, metrics: Mapping[str, MetricId]) -> tup
     """Return the layouts with a value for each workload of the goal, best first, unsteady ones last; and the rest."""
     entries, excluded = [], []
     for layout in run.campaign.layouts:
-        found = {name: measured(run, layout.name, name, metrics[name]) for name in goal.weights}
+        found = {name: measured(run, CellKey(layout.name, name), metrics[name]) for name in goal.weights}
         cells = {name: each for name, each in found.items() if isinstance(each, Measured)}
         if len(cells) == len(found):
             score = mixture((goal.weights[name], each.log) for name, each in cells.items())
@@ -280,12 +269,3 @@ def _pairs(entries: Sequence[Entry], effect: float) -> tuple[Pair, ...]:
         Pair(better.layout, worse.layout, apart, decision)
         for (better, worse), apart, decision in zip(both, differences, decide(differences, effect), strict=True)
     )
-
-
-def _check_metric(metric: MetricId | None, run: LoadedRun, goal: Goal) -> None:
-    if metric is None:
-        return
-    found = metrics_of(cell for cell in run.cells if cell.workload in goal.weights)
-    if metric not in found:
-        names = listed(sorted(found)) if found else "none"
-        raise UsageError(f"--metric {metric}: no trial of the goal measured it", f"measured: {names}")

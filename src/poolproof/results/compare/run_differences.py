@@ -1,6 +1,6 @@
 """What differs between two runs besides their results: machine, versions, campaign. It may explain the results."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from poolproof.campaign.grammar import format_expression
@@ -30,27 +30,33 @@ def run_differences(a: LoadedRun, b: LoadedRun) -> tuple[RunDifference, ...]:
 
     A module's settings, a program's version, a device or a layout is compared only if both runs have it.
     """
-    return (
-        *_differing(_machine(a), _machine(b)),
-        *_differing_in_both(_settings(a), _settings(b)),
-        *_differing_in_both(_other_versions(a), _other_versions(b)),
-        *_differing(_measure(a.campaign), _measure(b.campaign)),
-        *_differing_in_both(_devices(a.campaign), _devices(b.campaign)),
-        *_differing_in_both(_layouts(a.campaign), _layouts(b.campaign)),
-        *_workloads(a, b),
-    )
+    found = [*_differing(_machine(a), _machine(b))]
+    found += _differing(_settings(a), _settings(b), in_both=True)
+    found += _differing(_other_versions(a), _other_versions(b), in_both=True)
+    found += _differing(_measure(a.campaign.measure), _measure(b.campaign.measure))
+    found += _differing(_devices(a.campaign), _devices(b.campaign), in_both=True)
+    found += _differing(_layouts(a.campaign), _layouts(b.campaign), in_both=True)
+    for workload in a.campaign.workloads:
+        other = b.workload(workload.name)
+        if other is not None:
+            found += _differing(_options(workload), _options(other), prefix=f"workload {workload.name}: ")
+    return tuple(found)
 
 
-def layout_difference(a: LoadedRun, layout_a: str, b: LoadedRun, layout_b: str) -> tuple[RunDifference, ...]:
+def layout_difference(a: LoadedRun, layout_a: str, b: LoadedRun, layout_b: str) -> RunDifference:
     """Return the expressions of two layouts with different names."""
     one, other = _layouts(a.campaign)[f"layout {layout_a}"], _layouts(b.campaign)[f"layout {layout_b}"]
-    return (RunDifference("layout", f"{layout_a}: {one}", f"{layout_b}: {other}"),)
+    return RunDifference("layout", f"{layout_a}: {one}", f"{layout_b}: {other}")
 
 
 def _machine(run: LoadedRun) -> _Facts:
     facts, versions = run.record.facts, run.record.versions
-    always = {_words(key): _fact(key, facts[key]) for key in facts if key in _ALWAYS_RECORDED}
-    return {"host": run.record.host, **always, **{name: versions[name] for name in _PROGRAMS if name in versions}}
+    found = {"host": run.record.host}
+    for key, value in facts.items():
+        if key in _ALWAYS_RECORDED:
+            text = format_size(int(value)) if key.endswith("_bytes") and value.isdigit() else value
+            found[key.removesuffix("_bytes").replace("_", " ")] = text
+    return found | {name: versions[name] for name in _PROGRAMS if name in versions}
 
 
 def _settings(run: LoadedRun) -> _Facts:
@@ -61,16 +67,7 @@ def _other_versions(run: LoadedRun) -> _Facts:
     return {name: version for name, version in run.record.versions.items() if name not in _PROGRAMS}
 
 
-def _words(key: str) -> str:
-    return key.removesuffix("_bytes").replace("_", " ")
-
-
-def _fact(key: str, value: str) -> str:
-    return format_size(int(value)) if key.endswith("_bytes") and value.isdigit() else value
-
-
-def _measure(campaign: Campaign) -> _Facts:
-    measure = campaign.measure
+def _measure(measure: Measure) -> _Facts:
     return {
         "time of a trial": _time(measure),
         "trials": str(measure.trials) if measure.most_trials is None else f"{measure.trials}..{measure.most_trials}",
@@ -95,14 +92,6 @@ def _layouts(campaign: Campaign) -> _Facts:
     return {f"layout {layout.name}": format_expression(layout.expression) for layout in campaign.layouts}
 
 
-def _workloads(a: LoadedRun, b: LoadedRun) -> Iterator[RunDifference]:
-    """Yield the options that differ, by workload, job section (if there are several) and option."""
-    for workload in a.campaign.workloads:
-        other = b.workload(workload.name)
-        if other is not None:
-            yield from _differing(_options(workload), _options(other), f"workload {workload.name}: ")
-
-
 def _options(workload: Workload) -> _Facts:
     has_sections = len(workload.jobs) > 1
     options = {
@@ -112,13 +101,9 @@ def _options(workload: Workload) -> _Facts:
     return {**options, "metric": workload.metric, "fill": str(workload.fill).lower(), **cold}
 
 
-def _differing(a: _Facts, b: _Facts, prefix: str = "") -> Iterable[RunDifference]:
+def _differing(a: _Facts, b: _Facts, *, in_both: bool = False, prefix: str = "") -> Iterator[RunDifference]:
+    """Yield the facts that differ. `in_both`: only those that both runs have."""
     for key in dict.fromkeys([*a, *b]):
         one, other = a.get(key, ABSENT), b.get(key, ABSENT)
-        if one != other:
+        if one != other and not (in_both and (key not in a or key not in b)):
             yield RunDifference(prefix + key, one, other)
-
-
-def _differing_in_both(a: _Facts, b: _Facts) -> Iterable[RunDifference]:
-    shared = a.keys() & b.keys()
-    return _differing({key: a[key] for key in a if key in shared}, {key: b[key] for key in b if key in shared})

@@ -64,6 +64,9 @@ class CellKey(NamedTuple):
     workload: str
     state: str = HEALTHY
 
+    def __str__(self) -> str:
+        return f"{self.workload} on {self.layout}" if self.layout else self.workload
+
 
 @dataclass(frozen=True)
 class MetricResult:

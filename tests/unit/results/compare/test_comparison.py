@@ -8,9 +8,10 @@ from rich.console import Console
 
 from poolproof.errors import RunError, UsageError
 from poolproof.presentation.terminal.compared import print_comparison
-from poolproof.results.compare.comparison import CellKey, Comparison, Side, compare
+from poolproof.results.compare.comparison import Comparison, Side, compare
 from poolproof.results.compare.ranking import split_names
 from poolproof.results.runs.loading import load_run
+from poolproof.results.runs.model import CellKey
 
 from .making import CAMPAIGN, Values, changed, made, make_run
 

@@ -9,8 +9,8 @@ import pytest
 from poolproof.campaign.write import format_campaign
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.errors import RunError, UsageError
+from poolproof.results.compare.measured import in_groups
 from poolproof.results.compare.ranking import Goal, Ranking, find_goal, parse_weights, rank, safety
-from poolproof.results.compare.reasons import in_groups
 from poolproof.results.runs.loading import load_run
 
 from .making import CAMPAIGN, Values, changed, made, make_run

@@ -18,6 +18,7 @@ from poolproof.results.compare.measured import Measured, measured
 from poolproof.results.compare.ranking import Goal, rank
 from poolproof.results.runs.claims import evaluate
 from poolproof.results.runs.loading import LoadedRun, load_run
+from poolproof.results.runs.model import CellKey
 from poolproof.results.runs.summary import factor_to
 
 from .making import CAMPAIGN, Values, changed, make_run
@@ -183,7 +184,7 @@ def test_trials_of_a_changing_rate_show_how_much_trials_differ(tmp_path: Path) -
 
 def test_a_metric_other_than_the_workloads_own_has_no_extremes(tmp_path: Path) -> None:
     found = run(tmp_path / "r", {("pair", "reads"): "step"}, extremes=(0.7, 1.3))
-    value = measured(found, "pair", "reads", "bandwidth")
+    value = measured(found, CellKey("pair", "reads"), "bandwidth")
     assert isinstance(value, Measured) and (value.unsteady, value.changing) == (("step",), ())
 
 
