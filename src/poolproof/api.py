@@ -43,7 +43,7 @@ class Run(loading.LoadedRun):
         Raises:
             HostError: the extra `query` is not installed.
         """
-        from poolproof.presentation.export.parquet import relation_of
+        from poolproof.presentation.export.columns import relation_of
         from poolproof.presentation.export.rows import table_of
 
         return relation_of(table_of(self))

@@ -20,7 +20,7 @@ from poolproof.campaign.yaml import parse_campaign
 from poolproof.load.outcome import Direction, Latency, Outcome, PartOutcome
 from poolproof.measure.figures import figures_of
 from poolproof.presentation.charts.metrics import label_expression, title
-from poolproof.presentation.export.csv import csv_text
+from poolproof.presentation.export.columns import csv_text
 from poolproof.presentation.export.influx import influx_text
 from poolproof.presentation.export.openmetrics import openmetrics_text
 from poolproof.presentation.export.pictures import pictures

@@ -24,7 +24,7 @@ def command(
     then 7.
     """
     from poolproof.errors import UsageError
-    from poolproof.presentation.export.csv import csv_lines
+    from poolproof.presentation.export.columns import csv_lines
     from poolproof.results.query.session import open_runs
     from poolproof.results.query.statement import json_value, table_lines, text_value
 

@@ -1,23 +1,28 @@
 """Data files for gnuplot and the scripts that plot them: the plots of the cache-and-log benchmark, with intervals.
 
-The first six columns are those of that benchmark: `config bs read-iops write-iops read-bw write-bw`.
+The first six columns are those of that benchmark: `config bs read-iops write-iops read-bw write-bw`. Its plots are
+grouped by sync or async, then by mode.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import PurePosixPath
 
+from poolproof.campaign.names import slug
 from poolproof.presentation.charts.theme import SERIES
-from poolproof.presentation.export.panels import Panel, block_size, panels_of
-from poolproof.presentation.export.rows import ExportRow, ExportTable
+from poolproof.presentation.export.rows import ExportRow, ExportTable, mode_of, sync_of
 from poolproof.statistics.intervals import Interval
+from poolproof.units import canonical_size
 
 _MIB = 1024**2
-_KINDS = (("iops", "iops", 1.0), ("bw_MiB/s", "bandwidth_bytes_per_s", 1.0 / _MIB))
 _DIRECTIONS = ("read", "write")
 _FIGURES = [
-    (f"{way}-{short}", f"{way}_{column}", scale) for short, column, scale in _KINDS for way in _DIRECTIONS
-]  # fmt: skip
+    (f"{way}-{short}", f"{way}_{column}", scale)
+    for short, column, scale in (("iops", "iops", 1.0), ("bw_MiB/s", "bandwidth_bytes_per_s", 1.0 / _MIB))
+    for way in _DIRECTIONS
+]
 _POINTS = (7, 5, 9, 13, 11, 15)
 """gnuplot's numbers for filled points of distinct shapes; the hollow point of each shape has the number before it."""
 _PLOTS = (("iops", "IOPS", 0), ("bandwidth-mebibytes", "MiB/s", 2))
@@ -27,12 +32,73 @@ _SETTLED_COLUMN = _BYTES_COLUMN + 3
 _UNKNOWN = "NaN"
 
 
+@dataclass(frozen=True)
+class Panel:
+    """The rows of one plot: a line for each layout over block size. `rest` are the other options that vary."""
+
+    sync: str
+    mode: str
+    rest: tuple[str, ...]
+    rows: tuple[ExportRow, ...]
+
+    @property
+    def name(self) -> str:
+        """Return the name: `randread-sync`, or `randread-sync-iodepth-4` if another option varies."""
+        return "-".join((self.mode, self.sync, *self.rest))
+
+    @cached_property
+    def lines(self) -> Mapping[str, list[ExportRow]]:
+        """Return the rows of each layout, from small to large blocks."""
+        found: dict[str, list[ExportRow]] = {}
+        for row in sorted(self.rows, key=lambda row: row.part.block_bytes):
+            found.setdefault(row.cell.layout, []).append(row)
+        return {layout: found[layout] for layout in dict.fromkeys(row.cell.layout for row in self.rows)}
+
+
+def panels_of(rows: Iterable[ExportRow]) -> tuple[Panel, ...]:
+    """Return the panels in the order of their first rows; every row is in one panel.
+
+    An option that varies is part of a panel's name, unless the panel's place and the block size determine its value.
+    """
+    every = tuple(rows)
+    families = {_family(row) for row in every}
+    values: dict[tuple[object, ...], set[str]] = {}
+    for row in every:
+        for name, value in row.settings.items():
+            values.setdefault((name, *_shown(row)), set()).add(value)
+    apart = {(name, family) for (name, family, *_), found in values.items() if len(found) > 1}
+    panels: dict[tuple[str, str, tuple[str, ...]], list[ExportRow]] = {}
+    for row in every:
+        rest = [slug(_family(row))] * (len(families) > 1)
+        for name, value in row.settings.items():
+            if name.startswith("workload_") and (name, _family(row)) in apart:
+                rest.append(f"{slug(name.removeprefix('workload_'))}-{slug(value)}")
+        panels.setdefault((sync_of(row.part), mode_of(row.part), tuple(rest)), []).append(row)
+    return tuple(Panel(*key, tuple(own)) for key, own in panels.items())
+
+
+def _family(row: ExportRow) -> str:
+    return row.cell.workload.partition("[")[0]
+
+
+def _shown(row: ExportRow) -> tuple[object, ...]:
+    """Return what a plot shows of a row."""
+    return _family(row), row.cell.layout, sync_of(row.part), mode_of(row.part), _block_size(row)
+
+
+def _block_size(row: ExportRow) -> str:
+    """Return the block size: `16k`, or `4k-64k` for several."""
+    sizes = dict.fromkeys(canonical_size(size).lower() for size in (row.part.block_bytes, row.part.max_block_bytes))
+    return "-".join(sizes)
+
+
 def dat_files(table: ExportTable) -> dict[PurePosixPath, str]:
     """Return the text of each file by its path, such as `sync/randread/randread-sync.dat`, and of its `.gnuplot`."""
     files = {}
     for panel in panels_of(table.rows):
-        files[panel.folder / f"{panel.name}.dat"] = _data(panel, table)
-        files[panel.folder / f"{panel.name}.gnuplot"] = _script(panel)
+        path = PurePosixPath(panel.sync) / panel.mode / panel.name
+        files[path.with_name(f"{panel.name}.dat")] = _data(panel, table)
+        files[path.with_name(f"{panel.name}.gnuplot")] = _script(panel)
     return files
 
 
@@ -50,25 +116,24 @@ def _data(panel: Panel, table: ExportTable) -> str:
 
 
 def _lines(row: ExportRow, table: ExportTable) -> Iterator[str]:
+    block_size, why = _block_size(row), ""
     if not row.counts:
-        why = "; ".join(f"{finding.rule}: {finding.message}" for finding in row.reasons)
-        yield f"# {row.verdict}: {_one_line(row.layout)} {block_size(row)}: {_one_line(why)}"
+        why = f"{row.own.verdict}: " + "; ".join(f"{finding.rule}: {finding.message}" for finding in row.reasons)
     elif row.settled is False:
-        why = "; ".join(f"{reason.name}: {reason.sentence}" for reason in row.unsettled)
-        yield f"# unsettled: {_one_line(row.layout)} {block_size(row)}: {_one_line(why)}"
+        why = "unsettled: " + "; ".join(f"{reason.name}: {reason.sentence}" for reason in row.unsettled)
+    if why:
+        kind, _, text = why.partition(": ")
+        yield f"# {kind}: {_one_line(row.cell.layout)} {block_size}: {_one_line(text)}"
     intervals = [(row.figures.get(column), scale) for _, column, scale in _FIGURES]
-    fields = [_text(row.layout), block_size(row), *(_mean(*each) for each in intervals)]
+    fields = [_text(row.cell.layout), block_size]
+    fields += [_UNKNOWN if interval is None else _number(interval.mean * scale) for interval, scale in intervals]
     fields += [text for each in intervals for text in _bounds(*each)]
-    fields += [str(row.part.block_bytes), str(row.trials), row.verdict]
+    fields += [str(row.part.block_bytes), str(len(row.cell.trials)), row.own.verdict]
     if table.is_settling:
         fields.append(_UNKNOWN if row.settled is None else str(row.settled).lower())
     if table.has_limits:
         fields.append(_UNKNOWN if row.limit_share is None else _number(row.limit_share))
     yield "\t".join(fields)
-
-
-def _mean(interval: Interval | None, scale: float) -> str:
-    return _UNKNOWN if interval is None else _number(interval.mean * scale)
 
 
 def _bounds(interval: Interval | None, scale: float) -> tuple[str, str]:
@@ -85,7 +150,7 @@ def _number(value: float) -> str:
 
 
 def _script(panel: Panel) -> str:
-    sizes = {row.part.block_bytes: block_size(row) for row in panel.rows}
+    sizes = {row.part.block_bytes: _block_size(row) for row in panel.rows}
     tics = ", ".join(f"{_quoted(text)} {size}" for size, text in sorted(sizes.items()))
     lines = [
         f"# gnuplot {panel.name}.gnuplot",
@@ -101,29 +166,29 @@ def _script(panel: Panel) -> str:
         "set tics nomirror",
         "set key outside right top",
     ]
-    return "\n".join([*lines, *(line for plot in _plots(panel) for line in plot)]) + "\n"
+    return "\n".join([*lines, *_plots(panel)]) + "\n"
 
 
-def _plots(panel: Panel) -> Iterator[list[str]]:
+def _plots(panel: Panel) -> Iterator[str]:
+    part = panel.rows[0].part
     for kind, unit, first in _PLOTS:
-        for way in panel.directions:
-            at = first + _DIRECTIONS.index(way)
+        for at, way in enumerate(_DIRECTIONS, start=first):
+            if not (part.reads if way == "read" else part.writes):
+                continue
             parts = list(_parts(panel, at))
             if not parts:
-                yield [f"\n# {kind} {way}: no result counts"]
+                yield f"\n# {kind} {way}: no result counts"
                 continue
-            yield [
-                f"\nset output {_quoted(f'{panel.name}-{kind}-{way}.png')}",
-                f"set title {_title(panel, kind, way)}",
-                f"set ylabel {_quoted(unit)}",
-                "plot \\\n    " + ", \\\n    ".join(parts),
-            ]
+            yield f"\nset output {_quoted(f'{panel.name}-{kind}-{way}.png')}"
+            yield f"set title {_title(panel, kind, way)}"
+            yield f"set ylabel {_quoted(unit)}"
+            yield "plot \\\n    " + ", \\\n    ".join(parts)
 
 
 def _title(panel: Panel, kind: str, way: str) -> str:
     """Return the benchmark's own title, and how many points are left out or hollow."""
     title = _quoted(f"{panel.mode} {panel.sync} {kind} {way}")
-    left_out = Counter(row.verdict for row in panel.rows if not row.counts)
+    left_out = Counter(row.own.verdict for row in panel.rows if not row.counts)
     counts = ", ".join(f"{count} {verdict}" for verdict, count in left_out.items())
     unsettled = sum(_is_hollow(row) for row in panel.rows)
     notes = [f"left out: {counts}"] if counts else []
@@ -156,10 +221,9 @@ def _is_hollow(row: ExportRow) -> bool:
 
 def _style(index: int, *, hollow: bool = False) -> str:
     """Return the report's colours; when they run out, they repeat with another dash pattern and other point shapes."""
-    colour, round_ = SERIES[index % len(SERIES)], index // len(SERIES)
-    point = _POINTS[index % len(_POINTS)] - hollow
-    dash = "" if hollow else f" dashtype {round_ + 1}"
-    return f"linecolor rgb '{colour}'{dash} pointtype {point}"
+    repeats, colour = divmod(index, len(SERIES))
+    dash = "" if hollow else f" dashtype {repeats + 1}"
+    return f"linecolor rgb '{SERIES[colour]}'{dash} pointtype {_POINTS[index % len(_POINTS)] - hollow}"
 
 
 def _one_line(text: str) -> str:

@@ -5,11 +5,12 @@ Source: the InfluxDB 1.x line protocol reference.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 
 from poolproof.metrics import COLUMNS
 from poolproof.presentation.export.rows import ExportRow, ExportTable
+from poolproof.statistics.intervals import Interval
 
 MEASUREMENT = "poolproof"
 REJECTED_MEASUREMENT = "poolproof_rejected"
@@ -17,36 +18,40 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def influx_text(table: ExportTable) -> str:
-    """Return one line for each cell; its time is when its last trial began, in nanoseconds since 1970."""
-    return "".join(f"{_line(row, table)}\n" for row in table.rows)
+    """Return the lines of each cell; their time is when its last trial began, in nanoseconds since 1970."""
+    return "".join(f"{line}\n" for row in table.rows for line in _lines(row, table))
 
 
-def _line(row: ExportRow, table: ExportTable) -> str:
-    tags = {
-        "run": table.run,
-        "campaign": table.campaign.name,
-        "layout": row.layout,
-        "workload": row.workload,
-        **row.settings,
-        "verdict": row.verdict,
-    }
-    name = MEASUREMENT if row.counts else REJECTED_MEASUREMENT
+def _lines(row: ExportRow, table: ExportTable) -> Iterator[str]:
+    """Yield one line for the results that count and one for those that do not. One of them has the workload's own."""
+    tags = table.labels(row) | {"verdict": row.own.verdict}
     written = "".join(f",{_tag(key)}={_tag(value)}" for key, value in sorted(tags.items()) if value)
-    fields = ",".join(f"{key}={value}" for key, value in _fields(row).items())
-    return f"{name}{written} {fields} {_nanoseconds(row, table)}"
+    for name, intervals, is_own in (
+        (MEASUREMENT, row.figures, row.counts),
+        (REJECTED_MEASUREMENT, row.rejected, not row.counts),
+    ):
+        if intervals or is_own:
+            values = _values(intervals) | (_facts(row) if is_own else {})
+            fields = ",".join(f"{key}={value}" for key, value in values.items())
+            yield f"{name}{written} {fields} {_time_ns(row, table)}"
 
 
-def _fields(row: ExportRow) -> Mapping[str, str]:
+def _values(intervals: Mapping[str, Interval]) -> dict[str, str]:
     found: dict[str, str] = {}
     for name in COLUMNS:
-        interval = row.interval(name)
-        bounds = {"": interval.mean, "_low": interval.low, "_high": interval.high} if interval else {}
-        found |= {f"{name}{bound}": repr(float(value)) for bound, value in bounds.items() if value is not None}
+        if interval := intervals.get(name):
+            bounds = {"": interval.mean, "_low": interval.low, "_high": interval.high}
+            found |= {f"{name}{end}": repr(float(value)) for end, value in bounds.items() if value is not None}
+    return found
+
+
+def _facts(row: ExportRow) -> dict[str, str]:
+    found: dict[str, str] = {}
     if row.limit:
         found |= {"limit_share": repr(row.limit.share), "limit_bound": _string(row.limit.bound)}
     if row.settled is not None:
         found["settled"] = "true" if row.settled else "false"
-    found["trials"] = f"{row.trials}i"
+    found["trials"] = f"{len(row.cell.trials)}i"
     if row.reasons:
         found |= {"rule": _string(row.reasons[0].rule), "why": _string(row.reasons[0].message)}
     return found
@@ -62,9 +67,9 @@ def _string(text: str) -> str:
     return '"' + " ".join(text.split()).replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def _nanoseconds(row: ExportRow, table: ExportTable) -> int:
-    try:
-        since = datetime.fromisoformat(row.measured_at or table.record.begun_at) - _EPOCH
-    except (ValueError, TypeError):
+def _time_ns(row: ExportRow, table: ExportTable) -> int:
+    measured_at = table.measured_at(row)
+    if measured_at is None or measured_at.tzinfo is None:
         return 0
+    since = measured_at - _EPOCH
     return (since.days * 86_400 + since.seconds) * 10**9 + since.microseconds * 1000

@@ -23,7 +23,15 @@ def markdown_text(table: ExportTable) -> str:
     """
     notes = _Notes()
     body = "\n".join(_table(table.rows, notes)) if table.rows else "No trial is finished yet."
-    parts = [_heading(table), body, *notes.lines(), _unsettled(table.rows), _legend(table), _made(table)]
+    question = f": {_text(table.campaign.question)}" if table.campaign.question else ""
+    parts = [
+        f"**{_text(table.campaign.name)}**{question}",
+        body,
+        *notes.lines(),
+        _unsettled(table.rows),
+        _legend(table),
+        _made(table),
+    ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -39,7 +47,7 @@ class _Notes:
         if not row.reasons:
             return ""
         first = row.reasons[0]
-        number = self._numbers.setdefault((row.verdict, f"{first.rule}\n{first.fix}"), len(self._numbers) + 1)
+        number = self._numbers.setdefault((row.own.verdict, f"{first.rule}\n{first.fix}"), len(self._numbers) + 1)
         self._rows.setdefault(number, []).append(row)
         return str(number).translate(_DIGITS)
 
@@ -49,29 +57,23 @@ class _Notes:
             first = rows[0].reasons[0]
             more = f" (and {len(rows) - 1} more for the same reason)" if len(rows) > 1 else ""
             yield (
-                f"{str(number).translate(_DIGITS)} **{rows[0].verdict}**, {_code(first.rule)}: "
-                f"{_code(rows[0].workload)} on {_code(rows[0].layout)}{more}: {_text(first.message)}. "
+                f"{str(number).translate(_DIGITS)} **{rows[0].own.verdict}**, {_code(first.rule)}: "
+                f"{_code(rows[0].cell.workload)} on {_code(rows[0].cell.layout)}{more}: {_text(first.message)}. "
                 f"Fix: {_text(first.fix)}"
             )
 
 
 def _table(rows: Sequence[ExportRow], notes: _Notes) -> Iterator[str]:
-    layouts = list(dict.fromkeys(row.layout for row in rows))
-    workloads = list(dict.fromkeys(row.workload for row in rows))
-    cells = {(row.workload, row.layout): row for row in rows}
-    units = {row.workload: metric_of(row.metric).title for row in rows}
-    down, across, turned = (layouts, workloads, True) if len(layouts) > len(workloads) else (workloads, layouts, False)
-    heads = [f"{_code(name)}, {units[name]}" if turned else _code(name) for name in across]
-    yield _line(["layout" if turned else "workload", *heads])
-    yield _line(["---", *("---:" for _ in across)])
-    for name in down:
-        head = _code(name) if turned else f"{_code(name)}, {units[name]}"
+    layouts = {row.cell.layout: _code(row.cell.layout) for row in rows}
+    workloads = {row.cell.workload: f"{_code(row.cell.workload)}, {metric_of(row.cell.metric).title}" for row in rows}
+    cells = {(row.cell.workload, row.cell.layout): row for row in rows}
+    turned = len(layouts) > len(workloads)
+    down, across = (layouts, workloads) if turned else (workloads, layouts)
+    lines = [["layout" if turned else "workload", *across.values()], ["---", *("---:" for _ in across)]]
+    for name, head in down.items():
         places = [(other, name) if turned else (name, other) for other in across]
-        yield _line([head, *(_cell(cells.get(place), notes) for place in places)])
-
-
-def _line(fields: Sequence[str]) -> str:
-    return f"| {' | '.join(fields)} |"
+        lines.append([head, *(_cell(cells.get(place), notes) for place in places)])
+    yield from (f"| {' | '.join(fields)} |" for fields in lines)
 
 
 def _cell(row: ExportRow | None, notes: _Notes) -> str:
@@ -84,21 +86,16 @@ def _cell(row: ExportRow | None, notes: _Notes) -> str:
     figure = _figure(row.figure, row)
     text = figure if row.counts or row.figure is None else f"~~({figure})~~"
     share = f" {share_text(row.limit)} of limit" if row.limit and row.counts else ""
-    return f"{text} {MARKS[row.verdict]}{notes.mark(row)}{share}"
+    return f"{text} {MARKS[row.own.verdict]}{notes.mark(row)}{share}"
 
 
 def _figure(figure: Interval | None, row: ExportRow) -> str:
     if figure is None:
         return "no result"
+    value, half = value_text(figure.mean, row.cell.metric), half_width_text(figure)
     if row.settled is False:
-        return f"about {value_text(figure.mean, row.metric)}"
-    half = half_width_text(figure)
-    return value_text(figure.mean, row.metric) + (f" ±{half}" if half and row.counts else "")
-
-
-def _heading(table: ExportTable) -> str:
-    name, question = table.campaign.name, table.campaign.question
-    return f"**{_text(name)}**" + (f": {_text(question)}" if question else "")
+        return f"about {value}"
+    return f"{value} ±{half}" if half and row.counts else value
 
 
 def _unsettled(rows: Iterable[ExportRow]) -> str:
@@ -107,19 +104,18 @@ def _unsettled(rows: Iterable[ExportRow]) -> str:
     for row in rows:
         if row.settled is False and row.figure is not None:
             why = ", ".join(reason.name for reason in row.unsettled)
-            named.setdefault(why, []).append(f"{_code(row.workload)} on {_code(row.layout)}")
-    parts = [f"{', '.join(places[:_MOST_NAMED])}{_more(places)} ({_text(why)})" for why, places in named.items()]
+            named.setdefault(why, []).append(f"{_code(row.cell.workload)} on {_code(row.cell.layout)}")
+    parts = []
+    for why, places in named.items():
+        more = f" and {len(places) - _MOST_NAMED} more" if len(places) > _MOST_NAMED else ""
+        parts.append(f"{', '.join(places[:_MOST_NAMED])}{more} ({_text(why)})")
     return f"**about**: did not converge, so the mean is not reliable: {'; '.join(parts)}." if parts else ""
-
-
-def _more(places: Sequence[str]) -> str:
-    return f" and {len(places) - _MOST_NAMED} more" if len(places) > _MOST_NAMED else ""
 
 
 def _legend(table: ExportTable) -> str:
     """Explain the marks in the table; ± and the limit only if the table has them."""
     rows, known = table.rows, [row for row in table.rows if row.settled is not False]
-    marks = [f"{mark} {verdict}" for verdict, mark in MARKS.items() if any(row.verdict == verdict for row in rows)]
+    marks = [f"{mark} {verdict}" for verdict, mark in MARKS.items() if any(row.own.verdict == verdict for row in rows)]
     if any(row.figure and row.figure.half_width is not None for row in known):
         marks.append(f"± half the {table.confidence} interval")
     if any(row.counts and row.figure and row.figure.half_width is None for row in known):

@@ -4,32 +4,22 @@ Every metric is a gauge, so that readers of the older Prometheus text format acc
 have their own families. Source: OpenMetrics 1.0.0, and the data model of Prometheus for names of labels.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from datetime import datetime
+from collections.abc import Iterable, Iterator, Mapping
 
 from poolproof.metrics import BYTES_PER_S, IOS_PER_S, METRICS, REJECTED, Metric
 from poolproof.presentation.export.rows import ExportRow, ExportTable
-from poolproof.statistics.intervals import Interval
-
-
-def _metrics(**row: object) -> tuple[Metric, ...]:
-    return tuple(metric for metric in METRICS if all(getattr(metric, name) == value for name, value in row.items()))
-
 
 _PLAIN = "95 %"
-_Bound = Callable[[Interval], float | None]
-_BOUNDS: Mapping[str, _Bound] = {
-    "": lambda interval: interval.mean,
-    "_low": lambda interval: interval.low,
-    "_high": lambda interval: interval.high,
-}
-_MEANS: Mapping[str, str] = {"": "mean of the trials", "_low": "lower bound", "_high": "upper bound"}
+_BOUNDS = {"": ("mean", "mean of the trials"), "_low": ("low", "lower bound"), "_high": ("high", "upper bound")}
+_DO_NOT_USE = "refuted or failed, not to be used"
 _Sample = tuple[ExportRow, Mapping[str, str], float]
 _FAMILIES: Mapping[tuple[str, str, str], tuple[Metric, ...]] = {
-    ("io_rate", "ios_per_second", "I/Os per second by fio"): _metrics(unit=IOS_PER_S),
-    ("bandwidth", "bytes_per_second", "Bytes per second by fio"): _metrics(unit=BYTES_PER_S),
-    ("completion_latency", "seconds", "Completion latency of reads and writes"): _metrics(of="requests"),
-    ("sync_latency", "seconds", "Latency of fsync and fdatasync"): _metrics(of="syncs"),
+    ("io_rate", "ios_per_second", "I/Os per second by fio"): tuple(m for m in METRICS if m.unit == IOS_PER_S),
+    ("bandwidth", "bytes_per_second", "Bytes per second by fio"): tuple(m for m in METRICS if m.unit == BYTES_PER_S),
+    ("completion_latency", "seconds", "Completion latency of reads and writes"): tuple(
+        m for m in METRICS if m.of == "requests"
+    ),
+    ("sync_latency", "seconds", "Latency of fsync and fdatasync"): tuple(m for m in METRICS if m.of == "syncs"),
 }
 
 
@@ -39,104 +29,63 @@ def openmetrics_text(table: ExportTable) -> str:
 
 
 def _exposition(table: ExportTable) -> Iterator[str]:
+    confidence = f", {_PLAIN}"  # the requested one applies only to the workloads' own metrics
+    if table.confidence != _PLAIN:
+        confidence += f", or {table.confidence} if it is the workload's own metric"
     for (name, unit, meaning), metrics in _FAMILIES.items():
-        for bound, pick in _BOUNDS.items():
-            text = f"{meaning}: {_MEANS[bound]}{_confidence(table) if bound else ''}"
-            yield from _family(f"poolproof_{name}{bound}_{unit}", unit, text, _samples(table, metrics, pick))
-        text = f"{meaning}: refuted or failed, not to be used"
-        rejected = _samples(table, metrics, _BOUNDS[""], rejected=True)
-        yield from _family(f"poolproof_{REJECTED}{name}_{unit}", unit, text, rejected)
-    yield from _limits(table)
-    trials: Iterator[_Sample] = ((row, {}, float(row.trials)) for row in table.rows)
-    yield from _family("poolproof_trials", "", "Trials of the cell", _lines(table, trials))
-    verdicts: Iterator[_Sample] = ((row, {"verdict": row.verdict, "rules": _rules(row)}, 1.0) for row in table.rows)
-    text = "Verdict of the cell: the sample with that verdict is 1"
-    yield from _family("poolproof_verdict", "", text, _lines(table, verdicts))
-
-
-def _confidence(table: ExportTable) -> str:
-    """Return the confidence of the intervals; the requested one applies only to the workloads' own metrics."""
-    asked = table.confidence
-    return f", {_PLAIN}" if asked == _PLAIN else f", {_PLAIN}, or {asked} if it is the workload's own metric"
-
-
-def _limits(table: ExportTable) -> Iterator[str]:
-    """Yield each result as a share of its limit, with the disk that sets the limit."""
-    text = "Share of what the disks delivered when measured alone"
-    for prefix, meaning, rejected in (
-        ("", text, False),
-        (REJECTED, f"{text}: refuted or failed, not to be used", True),
-    ):
-        found: Iterator[_Sample] = (
-            (row, {"metric": row.metric, "bound": row.limit.bound}, row.limit.share)
+        for end, (bound, text) in _BOUNDS.items():
+            text = f"{meaning}: {text}{confidence if end else ''}"
+            yield from _family(table, f"{name}{end}", unit, text, _samples(table, metrics, bound))
+        samples = _samples(table, metrics, "mean", rejected=True)
+        yield from _family(table, f"{REJECTED}{name}", unit, f"{meaning}: {_DO_NOT_USE}", samples)
+    share = "Share of what the disks delivered when measured alone"
+    for prefix, text, counting in (("", share, True), (REJECTED, f"{share}: {_DO_NOT_USE}", False)):
+        shares = (
+            (row, {"metric": row.cell.metric, "bound": row.limit.bound}, row.limit.share)
             for row in table.rows
-            if row.limit and row.counts is not rejected
+            if row.limit and row.counts is counting
         )
-        yield from _family(f"poolproof_{prefix}limit_share_ratio", "ratio", meaning, _lines(table, found))
-
-
-def _family(name: str, unit: str, meaning: str, samples: Iterator[str]) -> Iterator[str]:
-    """Yield the lines of a family; none if it has no samples."""
-    first = next(samples, None)
-    if first is None:
-        return
-    yield f"# TYPE {name} gauge"
-    if unit:
-        yield f"# UNIT {name} {unit}"
-    yield f"# HELP {name} {meaning}"
-    for sample in (first, *samples):
-        yield f"{name}{sample}"
-
-
-def _samples(table: ExportTable, metrics: tuple[Metric, ...], pick: _Bound, *, rejected: bool = False) -> Iterator[str]:
-    found = (
-        (row, _labels(metric), value * metric.unit.scale)
-        for row in table.rows
-        for metric in metrics
-        for value in _value(row.rejected if rejected else row.figures, metric.column, pick)
+        yield from _family(table, f"{prefix}limit_share", "ratio", text, shares)
+    trials: Iterator[_Sample] = ((row, {}, float(len(row.cell.trials))) for row in table.rows)
+    yield from _family(table, "trials", "", "Trials of the cell", trials)
+    rules = {row.cell.key: " ".join(finding.rule for finding in row.reasons) for row in table.rows}
+    verdicts: Iterator[_Sample] = (
+        (row, {"verdict": row.own.verdict, "rules": rules[row.cell.key]}, 1.0) for row in table.rows
     )
-    return _lines(table, found)
+    yield from _family(table, "verdict", "", "Verdict of the cell: the sample with that verdict is 1", verdicts)
 
 
-def _labels(metric: Metric) -> Mapping[str, str]:
-    return {"direction": metric.of} if metric.percent is None else {"percentile": f"{metric.percent:g}"}
+def _family(table: ExportTable, name: str, unit: str, meaning: str, samples: Iterable[_Sample]) -> Iterator[str]:
+    """Yield the lines of a family; none if it has no samples."""
+    name = f"poolproof_{name}{'_' if unit else ''}{unit}"
+    lines = [f"{name}{_sample_text(table, *sample)}" for sample in samples]
+    if lines:
+        yield f"# TYPE {name} gauge"
+        if unit:
+            yield f"# UNIT {name} {unit}"
+        yield f"# HELP {name} {meaning}"
+    yield from lines
 
 
-def _value(figures: Mapping[str, Interval], column: str, pick: _Bound) -> Iterator[float]:
-    value = pick(figures[column]) if column in figures else None
-    if value is not None:
-        yield value
+def _samples(
+    table: ExportTable, metrics: tuple[Metric, ...], bound: str, *, rejected: bool = False
+) -> Iterator[_Sample]:
+    for row in table.rows:
+        figures = row.rejected if rejected else row.figures
+        for metric in metrics:
+            value = getattr(figures.get(metric.column), bound, None)
+            if value is not None:
+                kind = {"direction": metric.of} if metric.percent is None else {"percentile": f"{metric.percent:g}"}
+                yield row, kind, value * metric.unit.scale
 
 
-def _lines(table: ExportTable, found: Iterator[_Sample]) -> Iterator[str]:
-    for row, labels, value in found:
-        every = {
-            "run": table.run,
-            "campaign": table.campaign.name,
-            "layout": row.layout,
-            "workload": row.workload,
-            **row.settings,
-            **_settled(row),
-            **labels,
-        }
-        written = ",".join(f'{name}="{_escaped(text)}"' for name, text in every.items())
-        yield f"{{{written}}} {value!r} {_seconds(row, table)}"
-
-
-def _seconds(row: ExportRow, table: ExportTable) -> int:
-    try:
-        return int(datetime.fromisoformat(row.measured_at or table.record.begun_at).timestamp())
-    except ValueError:
-        return 0
-
-
-def _settled(row: ExportRow) -> dict[str, str]:
-    """Return the label; none for a fixed time, which Prometheus treats like an empty label."""
-    return {} if row.settled is None else {"settled": "true" if row.settled else "false"}
-
-
-def _rules(row: ExportRow) -> str:
-    return " ".join(finding.rule for finding in row.reasons)
+def _sample_text(table: ExportTable, row: ExportRow, labels: Mapping[str, str], value: float) -> str:
+    """Return labels, value and time. Without `until` there is no label `settled`, which Prometheus treats as empty."""
+    settled = {} if row.settled is None else {"settled": "true" if row.settled else "false"}
+    every = table.labels(row) | settled | dict(labels)
+    written = ",".join(f'{name}="{_escaped(text)}"' for name, text in every.items())
+    measured_at = table.measured_at(row)
+    return f"{{{written}}} {value!r} {0 if measured_at is None else int(measured_at.timestamp())}"
 
 
 def _escaped(text: str) -> str:

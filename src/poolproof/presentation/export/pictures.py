@@ -16,7 +16,7 @@ from poolproof.presentation.charts.curves import CurvePoint, Scale, curve_points
 from poolproof.presentation.charts.figures import FigurePoint, figure_points, figures
 from poolproof.presentation.charts.metrics import intervals_text
 from poolproof.presentation.charts.model import Chart, RunChart
-from poolproof.presentation.export.panels import mode_of, sync_of
+from poolproof.presentation.export.rows import mode_of, sync_of
 from poolproof.results.runs.loading import LoadedRun, metrics_of
 from poolproof.results.runs.summary import Cell
 from poolproof.verdicts import counts
@@ -131,8 +131,8 @@ def _place(workload: Workload, distinct: Sequence[str], metric: MetricId) -> Pur
 
 
 def _folder(workload: Workload, distinct: Sequence[str], what: str) -> PurePosixPath:
-    options = dict(workload.jobs[0].options)
-    sync, mode = sync_of(described(workload.name, options)), mode_of(options)
+    part = described(workload.name, dict(workload.jobs[0].options))
+    sync, mode = sync_of(part), mode_of(part)
     parts = (mode, sync, *map(slug, distinct), what)
     return PurePosixPath(sync) / mode / "-".join(part for part in parts if part)
 

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from poolproof.errors import UsageError
-from poolproof.presentation.export.csv import csv_text
+from poolproof.presentation.export.columns import csv_text, write_parquet
 from poolproof.presentation.export.gnuplot import dat_files
 from poolproof.presentation.export.influx import influx_text
 from poolproof.presentation.export.markdown import markdown_text
 from poolproof.presentation.export.openmetrics import openmetrics_text
-from poolproof.presentation.export.parquet import write_parquet
 from poolproof.presentation.export.rows import ExportTable
 
 
@@ -50,25 +49,18 @@ def write_export(name: str, table: ExportTable, out: Path) -> tuple[Path, ...]:
     Raises:
         UsageError: a file cannot be written.
     """
-    try:
-        return _write(name, table, out)
-    except OSError as error:
-        raise UsageError(
-            f"{out} cannot be written: {error.strerror or error}", "name another path with --out"
-        ) from None
-
-
-def _write(name: str, table: ExportTable, out: Path) -> tuple[Path, ...]:
+    text = FORMATS[name].text
+    texts = {out: text(table)} if text is not None else {}
     if name == "dat":
-        texts = {out / place: text for place, text in dat_files(table).items()}
-    else:
-        text = FORMATS[name].text
-        texts = {} if text is None else {out: text(table)}
-    for path, content in texts.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content, encoding="utf-8", newline="")
-    if name != "parquet":
-        return tuple(texts)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    write_parquet(table, out)
-    return (out,)
+        texts = {out / place: content for place, content in dat_files(table).items()}
+    try:
+        for path, content in texts.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(content, encoding="utf-8", newline="")
+        if name == "parquet":
+            out.parent.mkdir(parents=True, exist_ok=True)
+            write_parquet(table, out)
+    except OSError as error:
+        message = f"{out} cannot be written: {error.strerror or error}"
+        raise UsageError(message, "name another path with --out") from None
+    return (out,) if name == "parquet" else tuple(texts)

@@ -117,5 +117,5 @@ def test_a_run_still_going_gives_the_cells_that_are_done(tmp_path: Path) -> None
     run = trials_of(tmp_path / "going", RunDirectory.open(tmp_path / "grid").trials()[:10])
     with (run / "trials.jsonl").open("ab") as file:
         file.write(b'{"layout":"mir')
-    assert [row.layout for row in table(run).rows] == ["mirror"] * 6
+    assert [row.cell.layout for row in table(run).rows] == ["mirror"] * 6
     assert len(whole.rows) == 36

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from poolproof.presentation.export.csv import csv_text
+from poolproof.presentation.export.columns import csv_text
 from poolproof.presentation.export.gnuplot import dat_files
 from poolproof.presentation.export.influx import influx_text
 from poolproof.presentation.export.markdown import markdown_text

@@ -9,13 +9,13 @@ import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from poolproof.presentation.charts import theme as look
-from poolproof.presentation.export.csv import csv_text
+from poolproof.presentation.export.columns import columns_of, csv_text
 from poolproof.presentation.export.gnuplot import dat_files
 from poolproof.presentation.export.influx import influx_text
 from poolproof.presentation.export.markdown import markdown_text
 from poolproof.presentation.export.openmetrics import openmetrics_text
 from poolproof.presentation.export.pictures import drawn, pictures
-from poolproof.presentation.export.rows import ExportTable, columns_of, table_of
+from poolproof.presentation.export.rows import ExportTable, table_of
 from poolproof.results.runs.loading import load_run
 from tests.unit.presentation.html_report.calibrated import make_calibrated
 
@@ -25,7 +25,7 @@ from .making import grid_run, limited_run, table
 def test_rows_have_the_share_of_the_limit_and_the_disk_that_bounds_it(tmp_path: Path) -> None:
     table = table_of(load_run(make_calibrated(tmp_path / "run")))
     columns = columns_of(table)
-    found = [(row.layout, row.workload, columns["limit_bound"](row)) for row in table.rows]
+    found = [(row.cell.layout, row.cell.workload, columns["limit_bound"](row)) for row in table.rows]
     assert found == [
         ("one", "reads", "a"),
         ("one", "stream", "a"),

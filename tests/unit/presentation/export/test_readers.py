@@ -13,12 +13,11 @@ import duckdb
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
-from poolproof.presentation.export.csv import csv_text
+from poolproof.presentation.export.columns import columns_of, csv_text, write_parquet
 from poolproof.presentation.export.gnuplot import dat_files
 from poolproof.presentation.export.influx import MEASUREMENT, REJECTED_MEASUREMENT, influx_text
 from poolproof.presentation.export.openmetrics import openmetrics_text
-from poolproof.presentation.export.parquet import write_parquet
-from poolproof.presentation.export.rows import ExportTable, columns_of
+from poolproof.presentation.export.rows import ExportTable
 
 from .influxd import Influx, influxd
 from .making import NASTY, grid_run, limited_run, nasty_run, table, unsettled_run
@@ -45,7 +44,7 @@ def _run(*argv: str, stdin: str = "", cwd: Path | None = None) -> "subprocess.Co
 
 def test_csv_is_read_back_as_it_was(run: ExportTable) -> None:
     rows = list(csv.DictReader(io.StringIO(csv_text(run))))
-    assert [row["layout"] for row in rows] == [row.layout for row in run.rows]
+    assert [row["layout"] for row in rows] == [row.cell.layout for row in run.rows]
     for read, row in zip(rows, run.rows, strict=True):
         column = read["iops"] if row.counts else read["rejected_iops"]
         figure = (row.figures or row.rejected).get("iops")
@@ -72,15 +71,15 @@ def test_prometheus_clients_parser_reads_every_sample(run: ExportTable) -> None:
     rates = families["poolproof_io_rate_ios_per_second"].samples
     found = {(each.labels["layout"], each.labels["workload"], each.labels["direction"]): each.value for each in rates}
     assert found == {
-        (row.layout, row.workload, way): row.figures[name].mean
+        (row.cell.layout, row.cell.workload, way): row.figures[name].mean
         for row in run.rows
         for way, name in (("all", "iops"), ("read", "read_iops"), ("write", "write_iops"))
         if name in row.figures
     }
     rejected = families["poolproof_rejected_io_rate_ios_per_second"].samples
-    assert {each.labels["layout"] for each in rejected} == {row.layout for row in run.rows if row.rejected}
+    assert {each.labels["layout"] for each in rejected} == {row.cell.layout for row in run.rows if row.rejected}
     verdicts = [each.labels["verdict"] for each in families["poolproof_verdict"].samples]
-    assert verdicts == [row.verdict for row in run.rows]
+    assert verdicts == [row.own.verdict for row in run.rows]
 
 
 def test_promtool_finds_no_fault(run: ExportTable) -> None:

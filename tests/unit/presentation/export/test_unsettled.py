@@ -10,12 +10,11 @@ import pytest
 
 from poolproof.metrics import metric_of
 from poolproof.presentation.charts import theme as look
-from poolproof.presentation.export.csv import csv_text
+from poolproof.presentation.export.columns import csv_text, write_parquet
 from poolproof.presentation.export.gnuplot import dat_files
 from poolproof.presentation.export.influx import influx_text
 from poolproof.presentation.export.markdown import markdown_text
 from poolproof.presentation.export.openmetrics import openmetrics_text
-from poolproof.presentation.export.parquet import write_parquet
 from poolproof.presentation.export.pictures import pictures
 from poolproof.presentation.export.rows import ExportTable
 from poolproof.results.runs.loading import load_run
@@ -47,7 +46,7 @@ def test_a_row_says_whether_its_figure_settled(run: ExportTable, tmp_path: Path)
     write_parquet(run, tmp_path / "run.parquet")
     relation = duckdb.read_parquet(str(tmp_path / "run.parquet")).project("layout, workload, settled")
     found = {(layout, workload): settled for layout, workload, settled in relation.fetchall()}
-    assert found == {(row.layout, row.workload): row.settled for row in run.rows}
+    assert found == {(row.cell.layout, row.cell.workload): row.settled for row in run.rows}
     assert (found[DRIFTS], found[SETTLED]) == (False, True)
 
 
@@ -61,13 +60,13 @@ def test_the_workloads_own_figure_has_the_interval_that_is_printed_everywhere(ru
     loaded = load_run(path)
     differing = 0
     for row in run.rows:
-        cell = loaded.cell(row.layout, row.workload)
+        cell = loaded.cell(row.cell.layout, row.cell.workload)
         figures = row.figures or row.rejected
         assert figures.get(metric_of(cell.metric).column) == cell.figure
         differing += cell.figure != mean_interval(cell.values())
         assert figures.get("p99_ns") == mean_interval(cell.values("p99"))
     assert differing
-    reads = next(row for row in run.rows if (row.layout, row.workload) == SETTLED)
+    reads = next(row for row in run.rows if (row.cell.layout, row.cell.workload) == SETTLED)
     assert reads.figures["read_iops"] == reads.figures["iops"], "the same figure by another name"
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from poolproof.metrics import COLUMNS, METRICS, REJECTED
-from poolproof.presentation.export.rows import columns_of, table_of
+from poolproof.presentation.export.columns import columns_of
+from poolproof.presentation.export.rows import table_of
 from poolproof.results.query.session import Session, open_runs
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.loading import load_run
@@ -30,7 +31,9 @@ def test_cells_are_those_that_all_else_shows(session: Session, root: Path, run: 
     rows = {row[:2]: row[2:] for row in found.rows}
     assert len(rows) == len(table.rows)
     for row in table.rows:
-        assert list(rows[row.layout, row.workload]) == pytest.approx([value(row) for value in columns.values()])
+        assert list(rows[row.cell.layout, row.cell.workload]) == pytest.approx(
+            [value(row) for value in columns.values()]
+        )
 
 
 def test_trials_hold_every_trial_with_its_figures(session: Session, root: Path) -> None:

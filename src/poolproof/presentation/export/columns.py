@@ -1,0 +1,133 @@
+"""A run as CSV (RFC 4180, UTF-8) and as Parquet: one line for each cell, with units in the column names."""
+
+import csv
+import io
+import json
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from poolproof.errors import check_extra
+from poolproof.metrics import COLUMNS, REJECTED
+from poolproof.presentation.export.rows import ExportRow, ExportTable
+from poolproof.results.runs.summary import AccountSum
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyRelation
+
+Column = Callable[[ExportRow], object]
+
+_TEXT = {
+    *("run", "campaign", "layout", "workload", "metric", "verdict"),
+    *("limit_bound", "rules", "why", "mend", "measured_at"),
+}
+_TYPES = {"counts": "BOOLEAN", "settled": "BOOLEAN", "trials": "INTEGER"}
+
+
+def columns_of(table: ExportTable) -> dict[str, Column]:
+    """Return the columns by name, each with the function that returns its value (text, number, bool or None)."""
+    labels = ("run", "campaign", "layout", "workload", *table.settings)
+    columns: dict[str, Column] = {name: _label(table, name) for name in labels}
+    columns |= {
+        "metric": lambda row: row.cell.metric,
+        "verdict": lambda row: row.own.verdict,
+        "counts": lambda row: row.counts,
+        "settled": lambda row: row.settled,
+        "trials": lambda row: len(row.cell.trials),
+    }
+    for name in COLUMNS:
+        columns |= {
+            name: _bound(name, "mean"),
+            f"{name}_low": _bound(name, "low"),
+            f"{name}_high": _bound(name, "high"),
+        }
+    columns |= {f"{REJECTED}{name}": _bound(name, "mean", rejected=True) for name in COLUMNS}
+    columns |= {name: _account(name) for name in AccountSum.__dataclass_fields__}
+    if table.has_limits:
+        columns |= {
+            "limit_share": lambda row: row.limit_share,
+            f"{REJECTED}limit_share": lambda row: row.limit.share if row.limit and not row.counts else None,
+            "limit_bound": lambda row: row.limit.bound if row.limit else None,
+        }
+    return columns | {
+        "rules": lambda row: " ".join(finding.rule for finding in row.reasons),
+        "why": lambda row: row.reasons[0].message if row.reasons else None,
+        "mend": lambda row: row.reasons[0].fix if row.reasons else None,
+        "measured_at": lambda row: row.measured_at or None,
+    }
+
+
+def _label(table: ExportTable, name: str) -> Column:
+    return lambda row: table.labels(row).get(name)
+
+
+def _bound(column: str, bound: str, *, rejected: bool = False) -> Column:
+    return lambda row: getattr((row.rejected if rejected else row.figures).get(column), bound, None)
+
+
+def _account(name: str) -> Column:
+    return lambda row: getattr(row.cell.account, name, None)
+
+
+def csv_text(table: ExportTable) -> str:
+    """Return the complete CSV file; a value that was not measured is empty."""
+    columns = columns_of(table)
+    return csv_lines(tuple(columns), ([value(row) for value in columns.values()] for row in table.rows))
+
+
+def csv_lines(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return a header and one line for each row; text that a spreadsheet would run as a formula gets a leading `'`."""
+    out = io.StringIO(newline="")
+    writer = csv.writer(out)
+    writer.writerow(columns)
+    writer.writerows([_field(value) for value in row] for row in rows)
+    return out.getvalue()
+
+
+def _field(value: object) -> object:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")):
+        return f"'{value}"
+    return value
+
+
+def write_parquet(table: ExportTable, out: Path) -> None:
+    """Write the Parquet file.
+
+    Raises:
+        HostError: the extra `query` is not installed.
+        OSError: the file cannot be written.
+    """
+    check_extra("query", "writing Parquet")
+    with tempfile.TemporaryDirectory(prefix="poolproof-") as folder:
+        made = Path(folder) / "made.parquet"
+        relation_of(table).write_parquet(str(made), compression="zstd")
+        out.write_bytes(made.read_bytes())
+
+
+def relation_of(table: ExportTable) -> "DuckDBPyRelation":
+    """Return one row per cell as a DuckDB relation, in memory.
+
+    Raises:
+        HostError: the extra `query` is not installed.
+    """
+    check_extra("query", "a table of cells")
+    import duckdb
+
+    columns = columns_of(table)
+    connection = duckdb.connect(config={"autoload_known_extensions": "false"})
+    with tempfile.TemporaryDirectory(prefix="poolproof-") as folder:
+        lines = Path(folder) / "rows.json"
+        rows = ({name: value(row) for name, value in columns.items()} for row in table.rows)
+        lines.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        types = {name: _type(name, table) for name in columns}
+        connection.read_json(str(lines), columns=types, format="newline_delimited").create("cells")
+    return connection.table("cells")
+
+
+def _type(name: str, table: ExportTable) -> str:
+    if name in _TEXT or name in table.settings:
+        return "VARCHAR"
+    return _TYPES.get(name) or ("BIGINT" if name.startswith(("fio_", "leaf_")) else "DOUBLE")
