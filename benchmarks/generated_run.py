@@ -10,9 +10,8 @@ from pathlib import Path
 
 from poolproof.campaign.model import Campaign, Layout, Workload
 from poolproof.campaign.yaml import parse_campaign
-from poolproof.evidence.counters import Counters
+from poolproof.evidence.counters import CounterReading, Counters
 from poolproof.evidence.model import Account, Evidence, LeafUse
-from poolproof.evidence.sampler import CounterReading
 from poolproof.load.fio.histogram import bin_of
 from poolproof.measure.series import LatencyInterval, latency_text
 from poolproof.results.runs.directory import RunDirectory

@@ -14,7 +14,7 @@ from pathlib import Path
 from benchmarks.result import Result
 from poolproof import process
 from poolproof.devices.model import Leaf
-from poolproof.evidence.sampler import Sampler
+from poolproof.evidence.counters import Sampler
 from poolproof.hosts.local import LocalHost
 from poolproof.measure.trial import SAMPLE_S
 

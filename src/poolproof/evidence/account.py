@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from poolproof.devices.model import Leaf
-from poolproof.evidence.counters import Counters, difference
+from poolproof.evidence.counters import CounterFile, CounterReading, Counters, difference
 from poolproof.evidence.model import Account, LeafUse, Level, ZfsUse
-from poolproof.evidence.sampler import CounterFile, CounterReading
 
 FIO = "fio"
 DATASET = "dataset"

@@ -1,13 +1,22 @@
-"""The kernel's counters of one block device, from its sysfs `stat` file.
+"""The kernel's counters of block devices, read from sysfs at single moments and throughout a trial.
 
-The fields are those of the kernel's Documentation/block/stat.rst: reads, merged, sectors of 512 bytes, milliseconds;
-the same for writes; requests in flight, busy milliseconds, queue milliseconds; the same four for discards; flushes and
-their milliseconds. Older kernels print 11 or 15 of the 17.
+The fields of a `stat` file are those of the kernel's Documentation/block/stat.rst: reads, merged, sectors of 512 bytes,
+milliseconds; the same for writes; requests in flight, busy milliseconds, queue milliseconds; the same four for
+discards; flushes and their milliseconds. Older kernels print 11 or 15 of the 17.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+import bisect
+import contextlib
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
+from poolproof.devices.model import Leaf
+from poolproof.hosts.base import FileMissing, Host, HostUnreachable, Tick, host_named
+
+_JOIN_S = 10.0
 _SECTOR_BYTES = 512
 
 
@@ -58,3 +67,119 @@ def _of_both(earlier: Counters, later: Counters, total: Callable[[int, int], int
     """Return counters with each total computed from both; `in_flight` is not a total and is that of the later one."""
     totals = vars(later).keys() - {"in_flight"}
     return replace(later, **{name: total(getattr(earlier, name), getattr(later, name)) for name in totals})
+
+
+class CounterFile(NamedTuple):
+    """A file of counters, and the name of the host that has it; empty: the run's main host."""
+
+    host: str
+    path: str
+
+
+@dataclass(frozen=True)
+class CounterReading:
+    """All counters at one moment, one entry for each of the `files`.
+
+    `at_s`: seconds since 1970, by the clock of the host that has the first file.
+    """
+
+    at_s: float
+    counters: tuple[Counters, ...]
+    files: tuple[CounterFile, ...] = ()
+
+
+@dataclass
+class Sampler:
+    """Reads the counter files of leaves in its own thread while the context lasts; `readings` grows.
+
+    `files`: the leaves' counter files, then those of the disks below loop files, then `more`. Files of one host are
+    streamed. Files of several hosts are read again for each reading.
+    """
+
+    run_host: Host
+    leaves: Sequence[Leaf]
+    interval_s: float
+    more: Sequence[CounterFile] = ()
+    readings: list[CounterReading] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.files = counter_files(self.leaves, self.more)
+        self._stop = threading.Event()
+        self._stream: AbstractContextManager[Iterator[Tick]] = contextlib.nullcontext(self._ticks())
+        if len({file.host for file in self.files}) <= 1:
+            host = host_named(self.run_host, self.files[0].host if self.files else "")
+            self._stream = host.stream([file.path for file in self.files], self.interval_s)
+
+    def __enter__(self) -> "Sampler":
+        ticks = self._stream.__enter__()
+
+        def collect() -> None:
+            for tick in ticks:
+                self.readings.append(_reading(tick, self.files))
+
+        self._thread = threading.Thread(target=collect, name="sampler", daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._stop.set()
+        self._stream.__exit__(*error)
+        self._thread.join(_JOIN_S)
+
+    def _ticks(self) -> Iterator[Tick]:
+        """Yield the files of several hosts until the context ends, or a host does not answer."""
+        with contextlib.suppress(HostUnreachable):
+            while not self._stop.is_set():
+                yield _read(self.run_host, self.files)
+                self._stop.wait(self.interval_s)
+
+
+def counter_files(leaves: Sequence[Leaf], more: Sequence[CounterFile] = ()) -> tuple[CounterFile, ...]:
+    """Return each leaf's counter file, then those of the disks below loop files, then `more`, each once."""
+    above = [CounterFile(leaf.host, leaf.counter) for leaf in leaves]
+    below = [CounterFile(leaf.host, leaf.below.counter) for leaf in leaves if leaf.below is not None]
+    return tuple(dict.fromkeys((*above, *below, *more)))
+
+
+def read_now(run_host: Host, leaves: Sequence[Leaf], more: Sequence[CounterFile] = ()) -> CounterReading:
+    """Return the counters at this moment.
+
+    Raises:
+        FileMissing: a leaf is gone.
+        HostUnreachable: the link broke.
+    """
+    files = counter_files(leaves, more)
+    tick = _read(run_host, files)
+    gone = [file.path for file, text in zip(files, tick.texts, strict=True) if not text]
+    if gone:
+        raise FileMissing(f"{', '.join(gone)} cannot be read")
+    return _reading(tick, files)
+
+
+def _read(run_host: Host, files: Sequence[CounterFile]) -> Tick:
+    """Return the contents of the files at this moment, by the clock of the host that has the first one."""
+    texts: dict[CounterFile, str] = {}
+    ticks: list[Tick] = []
+    for name in dict.fromkeys(file.host for file in files) or ("",):
+        there = [file for file in files if file.host == name]
+        tick = host_named(run_host, name).read_files([file.path for file in there])
+        texts |= zip(there, tick.texts, strict=True)
+        ticks.append(tick)
+    return Tick(ticks[0].at_s, tuple(texts[file] for file in files))
+
+
+def _reading(tick: Tick, files: tuple[CounterFile, ...]) -> CounterReading:
+    return CounterReading(tick.at_s, tuple(parse_counters(text) or Counters() for text in tick.texts), files)
+
+
+def reading_at(readings: Sequence[CounterReading], at_s: float) -> CounterReading:
+    """Return the counters at a moment, interpolated between two readings; outside them, the nearest reading."""
+    index = bisect.bisect_left([reading.at_s for reading in readings], at_s)
+    if index == 0:
+        return readings[0]
+    if index == len(readings):
+        return readings[-1]
+    earlier, later = readings[index - 1], readings[index]
+    share = (at_s - earlier.at_s) / (later.at_s - earlier.at_s)
+    counters = tuple(between(a, b, share) for a, b in zip(earlier.counters, later.counters, strict=True))
+    return CounterReading(at_s, counters, earlier.files)

@@ -1,7 +1,7 @@
 """The state of the test files: holes, unwritten extents, pages in RAM."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from poolproof.errors import CommandError
 from poolproof.evidence.model import TestFile
@@ -25,43 +25,30 @@ def list_files(host: Host, directory: str) -> tuple[str, ...]:
 
 
 def inspect(host: Host, paths: Sequence[str]) -> tuple[TestFile, ...]:
-    """Return size, holes and unwritten bytes of each file; None if the host can't report them."""
-    if not paths:
-        return ()
-    sizes = _sizes(host, paths)
+    """Return size, holes and unwritten bytes of each file; None if the host can't report them.
+
+    A file has holes if its blocks are fewer than its bytes. A compressing file system also allocates fewer blocks.
+    """
+    rows = [[int(field) for field in line.split()] for line in _lines(host, ["stat", "--format=%s %b %B"], paths)]
     return tuple(
-        TestFile(path, size, _holes(size, allocated), _unwritten(host, path))
-        for path, (size, allocated) in zip(paths, sizes, strict=True)
+        TestFile(path, size, max(0, size - blocks * block_bytes), _unwritten(host, path))
+        for path, (size, blocks, block_bytes) in zip(paths, rows, strict=True)
     )
 
 
 def resident_bytes(host: Host, paths: Sequence[str]) -> tuple[int, ...] | None:
     """Return the bytes of each file in the page cache; None if `fincore` fails."""
-    if not paths:
-        return ()
     argv = ["fincore", "--bytes", "--noheadings", "--output", "RES"]
     try:
-        said = [host.run([*argv, *some], timeout_s=_LIMIT_S).stdout for some in _batches(paths)]
+        return tuple(int(line) for line in _lines(host, argv, paths) if line.strip())
     except CommandError:
         return None
-    return tuple(int(line) for text in said for line in text.split())
 
 
-def _batches(paths: Sequence[str]) -> Iterator[Sequence[str]]:
-    """Yield the paths in groups that fit on a command line."""
-    for first in range(0, len(paths), _MOST_PATHS):
-        yield paths[first : first + _MOST_PATHS]
-
-
-def _sizes(host: Host, paths: Sequence[str]) -> list[tuple[int, int]]:
-    said = [host.run(["stat", "--format=%s %b %B", *some], timeout_s=_LIMIT_S).stdout for some in _batches(paths)]
-    rows = [[int(field) for field in line.split()] for text in said for line in text.splitlines()]
-    return [(size, blocks * block_bytes) for size, blocks, block_bytes in rows]
-
-
-def _holes(size_bytes: int, allocated_bytes: int) -> int:
-    """Return the bytes without a block. A compressing file system (`Target.compression`) allocates fewer, too."""
-    return max(0, size_bytes - allocated_bytes)
+def _lines(host: Host, argv: Sequence[str], paths: Sequence[str]) -> list[str]:
+    """Return what a command prints, one line for each path. Many paths need several commands."""
+    groups = [paths[first : first + _MOST_PATHS] for first in range(0, len(paths), _MOST_PATHS)]
+    return [line for some in groups for line in host.run([*argv, *some], timeout_s=_LIMIT_S).stdout.splitlines()]
 
 
 def _unwritten(host: Host, path: str) -> int | None:

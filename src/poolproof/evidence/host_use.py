@@ -51,7 +51,7 @@ def host_use(start: HostReading, end: HostReading, drained: HostReading) -> Host
 
 def _cpu_use(name: str, earlier: tuple[int, ...], later: tuple[int, ...]) -> CpuUse:
     """Return the use of a processor. Ticks may decrease slightly (proc.rst, iowait), which counts as 0."""
-    spent = [max(0, b - a) for a, b in zip(earlier, later, strict=False)]
+    spent = [max(0, b - a) for a, b in zip(earlier, later, strict=True)]
     total = sum(spent) or 1
     busy = total - spent[_IDLE] - spent[_IOWAIT] - spent[_STEAL] if sum(spent) else 0
     return CpuUse(name, busy / total, spent[_IOWAIT] / total, spent[_STEAL] / total)
@@ -59,8 +59,5 @@ def _cpu_use(name: str, earlier: tuple[int, ...], later: tuple[int, ...]) -> Cpu
 
 def _ticks(stat: str) -> dict[str, tuple[int, ...]]:
     """Return the ticks by processor name; fields missing before Linux 2.6.33 count as 0."""
-    found = {}
-    for name, fields in re.findall(r"^(cpu\d+) (.*)", stat, re.MULTILINE):
-        values = [int(field) for field in fields.split()[:_FIELDS]]
-        found[name] = (*values, *[0] * (_FIELDS - len(values)))
-    return found
+    found = re.findall(r"^(cpu\d+) (.*)", stat, re.MULTILINE)
+    return {name: tuple(int(field) for field in [*fields.split(), *"0" * _FIELDS][:_FIELDS]) for name, fields in found}

@@ -13,16 +13,17 @@ from poolproof.hosts.base import Host
 KSTATS = "/proc/spl/kstat/zfs"
 _NAME = re.compile(r"^dataset_name[ \t]+[0-9]+[ \t]+(\S.*)$", re.MULTILINE)
 _NUMBER = re.compile(r"^(\S+)[ \t]+[0-9]+[ \t]+(-?[0-9]+)[ \t]*$", re.MULTILINE)
+Kstat = Mapping[str, int]
 
 
 @dataclass(frozen=True)
 class ZfsCounters:
     """The counters at one time, by ZFS's names; empty if the file does not exist."""
 
-    arc: Mapping[str, int]
-    log: Mapping[str, int]
-    pools: tuple[Mapping[str, int], ...]
-    datasets: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    arc: Kstat
+    log: Kstat
+    pools: tuple[Kstat, ...]
+    datasets: Mapping[str, Kstat] = field(default_factory=dict)
 
 
 def read_zfs(host: Host, pools: Sequence[str], objsets: Sequence[str] = ()) -> ZfsCounters | None:
@@ -35,8 +36,9 @@ def read_zfs(host: Host, pools: Sequence[str], objsets: Sequence[str] = ()) -> Z
     paths = [f"{KSTATS}/{name}" for name in ("arcstats", "zil", *(f"{pool}/iostats" for pool in pools), *objsets)]
     texts = host.read_files(paths).texts
     arc, log, *rest = (parse_kstat(text) for text in texts)
-    named = {_name_of(text): parse_kstat(text) for text in texts[2 + len(pools) :]}
-    return ZfsCounters(arc, log, tuple(rest[: len(pools)]), {name: said for name, said in named.items() if name})
+    names = [_NAME.search(text) for text in texts[2 + len(pools) :]]
+    datasets = {name[1]: counters for name, counters in zip(names, rest[len(pools) :], strict=True) if name}
+    return ZfsCounters(arc, log, tuple(rest[: len(pools)]), datasets)
 
 
 def use_between(start: ZfsCounters | None, end: ZfsCounters | None) -> ZfsUse | None:
@@ -44,42 +46,29 @@ def use_between(start: ZfsCounters | None, end: ZfsCounters | None) -> ZfsUse | 
     if start is None or end is None:
         return None
     pools = list(zip(start.pools, end.pools, strict=True))
+    datasets = [(name, start.datasets[name], later) for name, later in end.datasets.items() if name in start.datasets]
     return ZfsUse(
-        direct_read_bytes=_moved_in_all(pools, "direct_read_bytes"),
-        arc_read_bytes=_moved_in_all(pools, "arc_read_bytes"),
-        zil_commits=_moved(start.log, end.log, "zil_commit_count"),
-        zil_slog_bytes=_moved(start.log, end.log, "zil_itx_metaslab_slog_bytes"),
-        zil_normal_bytes=_moved(start.log, end.log, "zil_itx_metaslab_normal_bytes"),
-        l2_read_bytes=_moved(start.arc, end.arc, "l2_read_bytes"),
-        l2_write_bytes=_moved(start.arc, end.arc, "l2_write_bytes"),
+        direct_read_bytes=_growth(pools, "direct_read_bytes"),
+        arc_read_bytes=_growth(pools, "arc_read_bytes"),
+        zil_commits=_growth([(start.log, end.log)], "zil_commit_count"),
+        zil_slog_bytes=_growth([(start.log, end.log)], "zil_itx_metaslab_slog_bytes"),
+        zil_normal_bytes=_growth([(start.log, end.log)], "zil_itx_metaslab_normal_bytes"),
+        l2_read_bytes=_growth([(start.arc, end.arc)], "l2_read_bytes"),
+        l2_write_bytes=_growth([(start.arc, end.arc)], "l2_write_bytes"),
         datasets=tuple(
-            DatasetUse(
-                name,
-                _moved(start.datasets[name], said, "nread") or 0,
-                _moved(start.datasets[name], said, "nwritten") or 0,
-            )
-            for name, said in end.datasets.items()
-            if name in start.datasets
+            DatasetUse(name, _growth([(earlier, later)], "nread") or 0, _growth([(earlier, later)], "nwritten") or 0)
+            for name, earlier, later in datasets
         ),
     )
 
 
-def parse_kstat(text: str) -> Mapping[str, int]:
+def parse_kstat(text: str) -> Kstat:
     """Return the numbers of a kstat file with named values: two header lines, then `name type data`."""
     return {name: int(value) for name, value in _NUMBER.findall(text)}
 
 
-def _name_of(text: str) -> str:
-    """Return the dataset that a kstat file is about; empty if there is none."""
-    found = _NAME.search(text)
-    return found[1] if found else ""
-
-
-def _moved(start: Mapping[str, int], end: Mapping[str, int], name: str) -> int | None:
-    return end[name] - start[name] if name in start and name in end else None
-
-
-def _moved_in_all(pools: Sequence[tuple[Mapping[str, int], Mapping[str, int]]], name: str) -> int | None:
-    moved = [_moved(start, end, name) for start, end in pools]
-    known = [count for count in moved if count is not None]
-    return sum(known) if known and len(known) == len(moved) else None
+def _growth(readings: Sequence[tuple[Kstat, Kstat]], name: str) -> int | None:
+    """Return by how much the counter grew in all pairs of readings together; None if one of them does not have it."""
+    if not readings or not all(name in earlier and name in later for earlier, later in readings):
+        return None
+    return sum(later[name] - earlier[name] for earlier, later in readings)

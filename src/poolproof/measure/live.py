@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from types import TracebackType
 
 from poolproof.errors import FioError, PoolproofError
-from poolproof.evidence.sampler import CounterReading, Sampler, reading_at
+from poolproof.evidence.counters import CounterReading, Sampler, reading_at
 from poolproof.hosts.base import Host
 from poolproof.load.generator import LoadGenerator, Status
 from poolproof.measure.ending import Ending

@@ -11,9 +11,9 @@ from pathlib import Path
 from poolproof.campaign.model import Workload
 from poolproof.errors import FioError, PoolproofError
 from poolproof.evidence.account import CountingPoint, Window, byte_account, leaf_uses, levels_of
+from poolproof.evidence.counters import CounterFile, CounterReading, Sampler, read_now, reading_at
 from poolproof.evidence.host_use import HostReading, host_use, read_host
 from poolproof.evidence.model import Evidence, VdevUse, ZfsFacts, ZfsUse
-from poolproof.evidence.sampler import CounterFile, CounterReading, Sampler, read_now, reading_at
 from poolproof.evidence.sources import Values, growth, read_sources
 from poolproof.evidence.zfs import read_zfs, use_between
 from poolproof.hosts.base import HostUnreachable

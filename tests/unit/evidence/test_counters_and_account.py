@@ -10,8 +10,17 @@ from hypothesis import strategies as st
 
 from poolproof.devices.model import Leaf
 from poolproof.evidence.account import Idle, Window, byte_account, leaf_uses
-from poolproof.evidence.counters import Counters, between, difference, parse_counters
-from poolproof.evidence.sampler import CounterReading, Sampler, counter_files, read_now, reading_at
+from poolproof.evidence.counters import (
+    CounterReading,
+    Counters,
+    Sampler,
+    between,
+    counter_files,
+    difference,
+    parse_counters,
+    read_now,
+    reading_at,
+)
 from poolproof.facts.block import Below
 from poolproof.hosts.base import Hosts
 from poolproof.hosts.local import LocalHost

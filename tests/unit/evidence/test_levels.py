@@ -4,9 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poolproof.evidence.account import DATASET, DEVICE, CountingPoint, Window, levels_of
-from poolproof.evidence.counters import Counters
+from poolproof.evidence.counters import CounterFile, CounterReading, Counters
 from poolproof.evidence.model import DatasetUse, Level, ZfsUse
-from poolproof.evidence.sampler import CounterFile, CounterReading
 from tests.unit.layers.ground import device
 
 LEAVES = (*device("a").leaves, *device("b").leaves)

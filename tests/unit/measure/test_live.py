@@ -2,8 +2,7 @@
 
 import pytest
 
-from poolproof.evidence.counters import Counters
-from poolproof.evidence.sampler import CounterReading
+from poolproof.evidence.counters import CounterReading, Counters
 from poolproof.measure.live import STILL_S, FioStuck, stand_still
 
 _BEGUN_S = 1000.0

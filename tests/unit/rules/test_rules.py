@@ -13,7 +13,7 @@ from poolproof.rules.judge import judge
 from poolproof.rules.model import Case, Rule
 from tests.unit.rules.examples import EXAMPLES, Example
 
-_ROOM = Path(rules.__path__[0])
+_FOLDER = Path(rules.__path__[0])
 _NO_RULES = {"catalogue", "fio_job", "flow", "judge", "mirror_reads", "model", "path", "reported"}
 _PITFALLS = {
     "amplification": "A4, #24",
@@ -121,7 +121,7 @@ def test_every_face_of_a_rule_is_triggered() -> None:
 
 
 def test_a_rule_is_the_file_of_its_name() -> None:
-    files = {path.stem for path in _ROOM.glob("*.py")} - _NO_RULES - {"__init__"}
+    files = {path.stem for path in _FOLDER.glob("*.py")} - _NO_RULES - {"__init__"}
     assert files == {each.id.replace("-", "_") for each in all_rules()}
 
 

@@ -19,7 +19,7 @@ from poolproof.results.runs.files import append_line, decode, sync_directory, wh
 from poolproof.results.runs.model import SCHEMA, RunRecord, Trial, TrialEvidence
 
 if TYPE_CHECKING:  # it brings along all that reads a host
-    from poolproof.evidence.sampler import CounterReading
+    from poolproof.evidence.counters import CounterReading
 
 _TRIES = 5
 _TRY_AGAIN_S = 0.02

@@ -5,9 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from poolproof.campaign.yaml import parse_campaign
-from poolproof.evidence.counters import Counters
+from poolproof.evidence.counters import CounterReading, Counters
 from poolproof.evidence.model import Account, LeafUse
-from poolproof.evidence.sampler import CounterReading
 from poolproof.measure.series import LatencyInterval, latency_text
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.model import Trial, TrialMetrics
