@@ -54,7 +54,7 @@ class InstalledFio:
 
     def _names(self, engine: str) -> frozenset[str] | None:
         """Return its options with that engine; None if unknown."""
-        return none_if_it_fails(lambda: known_options(self._host, [engine]).known(engine))
+        return none_if_it_fails(lambda: known_options(self._host, engine))
 
 
 def _to_check(job: Job, names: frozenset[str]) -> Job:

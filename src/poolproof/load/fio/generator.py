@@ -1,10 +1,11 @@
-"""fio as a load generator."""
+"""fio as a load generator: its jobs, and how it is started, ended and read on a host."""
 
 from collections.abc import Callable, Mapping
 
 from poolproof.campaign.model import Workload
-from poolproof.hosts.base import Host
-from poolproof.load.fio import jobs, run
+from poolproof.errors import CommandError, FioError, HostError
+from poolproof.hosts.base import FileMissing, Host
+from poolproof.load.fio import jobs
 from poolproof.load.fio.installed import ask_ahead, fio_version
 from poolproof.load.fio.job import Job, render
 from poolproof.load.fio.jobfile import read_job_file
@@ -16,9 +17,23 @@ from poolproof.load.fio.report import FioReport
 from poolproof.load.model import Load, LoadPart
 from poolproof.load.outcome import Outcome
 from poolproof.process import Completed
-from poolproof.steps import Step
+from poolproof.steps import Step, UndoPrograms
+from poolproof.units import format_size
 
 _INTERRUPTED = 128  # fio's exit code after SIGINT (sig_int in its backend.c)
+_SLACK_S = 300.0
+_SLOWEST_BYTES_PER_S = 3e5  # a hard disk with random 4k I/O
+_SLOWEST_FILL_BYTES_PER_S = 2e6
+_SIGNAL_LIMIT_S = 30.0
+_PIDFILE = "fio.pid"
+_KILL = """\
+all="$(cat /proc/$pid/task/*/children) $pid"
+for each in $all; do
+  for task in /proc/$each/task/*; do wait=; read -r wait <"$task/wchan"; echo "$wait"; done
+done
+kill -KILL $all
+"""
+_NO_SPACE = "No space left on device"
 
 
 class Fio:
@@ -78,10 +93,26 @@ class Fio:
         return load_of(jobs.device_fill_job(path, size_bytes))
 
     def fill(self, host: Host, load: Load, scratch: str, size_bytes: int) -> None:
-        run.fill_files(host, jobs_of(load), scratch, size_bytes)
+        command = _fio_command(scratch, f"{scratch}/fill.fio", ["fio", "--eta=never"])
+        limit_s = 60 + size_bytes / _SLOWEST_FILL_BYTES_PER_S
+        failed = "the test files could not be written"
+        try:
+            completed = host.run(command, stdin=self.text(load), timeout_s=limit_s, check=False)
+        except CommandError as error:
+            raise FioError(f"{failed}: {error.message}") from None
+        output = (completed.stderr.strip() or completed.stdout.strip())[-600:]
+        if completed.returncode != 0 and _NO_SPACE in output:
+            raise HostError(
+                f"{failed}: {_NO_SPACE}: they need {format_size(size_bytes)} on the layout and where its images are",
+                f"free some space (df -h {scratch.rpartition('/')[0]}), or store the images elsewhere with --work",
+            )
+        if completed.returncode != 0:
+            raise FioError(f"{failed}: fio printed: {output}")
 
     def cleanup_step(self, scratch: str) -> Step:
-        return run.cleanup_step(scratch)
+        # After the steps that build the layout, because a layout in use can't be removed. The shell that becomes fio
+        # may have been starting when poolproof crashed.
+        return Step("run fio", ("true",), UndoPrograms(("fio", "sh"), marker=f"{scratch}/"))
 
     def run(
         self,
@@ -93,19 +124,28 @@ class Fio:
         before: Callable[[], None],
         read_only: bool = False,
     ) -> tuple[str, Completed]:
-        return run.run_fio(host, load, scratch, status_s=status_s, before=before, read_only=read_only)
+        text, report = self.text(load), _report_path(scratch)
+        argv = ["fio", "--output-format=json+", f"--output={report}", "--eta=never"]
+        argv += [] if status_s is None else [f"--status-interval={round(status_s * 1000)}ms"]
+        argv += ["--readonly"] if read_only else []  # also refuses to rewrite a file that is too short
+        before()
+        command = _fio_command(scratch, f"{scratch}/{self.load_file}", argv, clear=report)
+        return text, host.run(command, stdin=text, timeout_s=_limit_s(load), check=False)
 
     def interrupt(self, host: Host, scratch: str) -> None:
-        run.interrupt_fio(host, scratch)
+        _run_on_fio(host, scratch, 'kill -INT "$pid"')
 
     def kill(self, host: Host, scratch: str) -> tuple[str, ...]:
-        return run.kill_fio(host, scratch)
+        return tuple(wait for wait in _run_on_fio(host, scratch, _KILL).split() if wait != "0")
 
     def live_report(self, host: Host, scratch: str) -> FioReport:
-        return FioReport(host, run.report_path(scratch), 0.0)
+        return FioReport(host, _report_path(scratch), 0.0)
 
     def whole_report(self, host: Host, scratch: str) -> str:
-        return run.whole_report(host, scratch)
+        try:
+            return host.read(_report_path(scratch))
+        except FileMissing:
+            return ""
 
     def outcomes(self, text: str) -> tuple[Outcome, ...]:
         return read_json_stream(text)
@@ -115,3 +155,30 @@ class Fio:
 
 
 GENERATOR = Fio()
+
+
+def _report_path(scratch: str) -> str:
+    return f"{scratch}/{GENERATOR.report_file}"
+
+
+def _run_on_fio(host: Host, scratch: str, script: str) -> str:
+    """Run a shell script on the running fio, `$pid`; return its output, empty if fio has ended."""
+    if_running = f'read -r pid <"$1" && grep -aqF "$2" "/proc/$pid/cmdline" || exit 0\n{script}'
+    argv = ["sh", "-c", if_running, "sh", f"{scratch}/{_PIDFILE}", f"{scratch}/"]
+    return host.run(argv, timeout_s=_SIGNAL_LIMIT_S, check=False).stdout
+
+
+def _fio_command(scratch: str, job: str, argv: list[str], *, clear: str = "/dev/null") -> list[str]:
+    """Return the command of a shell that saves the job file from its input, empties the file `clear`, writes its
+    process number to a file and becomes fio. It is one shell, because each process takes time to start.
+    """
+    script = 'cat >"$1" && : >"$2" && echo $$ >"$0" && job=$1 && shift 2 && exec "$@" "$job"'
+    return ["sh", "-c", script, f"{scratch}/{_PIDFILE}", job, clear, *argv]
+
+
+def _limit_s(load: Load) -> float:
+    """Return far more than the requested time; a part that ends with its work gets the time of the slowest disk."""
+    asked_s = sum(max((part.runtime_s or 0.0) + part.ramp_s for part in phase) for phase in load.phases)
+    open_ended = [part for part in load.parts if part.runtime_s is None]
+    work_bytes = sum((part.io_size_bytes or part.size_bytes or 0) * part.clones for part in open_ended)
+    return 2 * asked_s + _SLACK_S + work_bytes / _SLOWEST_BYTES_PER_S

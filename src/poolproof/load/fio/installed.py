@@ -7,8 +7,8 @@ import contextlib
 import difflib
 import re
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
@@ -46,19 +46,6 @@ class FioVersion:
 
 OLDEST_TO_RUN = FioVersion(3, 6)
 """The first release whose JSON has the latency of fsync (`sync`), which the etcd preset needs; json+ is older."""
-
-
-@dataclass(frozen=True)
-class OptionTable:
-    """The job options of one fio. `by_engine` has the options of single engines, for the engines asked about."""
-
-    names: frozenset[str]
-    by_engine: Mapping[str, frozenset[str]] = field(default_factory=dict)
-
-    def known(self, engine: str = DEFAULT_ENGINE) -> frozenset[str]:
-        """Return every name that a job with this engine may use, aliases included."""
-        aliases = frozenset(alias for alias, name in ALIASES.items() if name in self.names)
-        return self.names | self.by_engine.get(engine, frozenset()) | aliases
 
 
 def _once_per_host(ask: Callable[Concatenate[Host, P], Answer]) -> Callable[Concatenate[Host, P], Answer]:
@@ -144,49 +131,40 @@ def ask_ahead(host: Host, engine: str) -> None:
         threading.Thread(target=ask, args=(question,), name="ahead", daemon=True).start()
 
 
-def known_options(host: Host, engines: Iterable[str] = ()) -> OptionTable:
-    """Return the options of the host's fio, and those of the given engines.
+def known_options(host: Host, engine: str = DEFAULT_ENGINE) -> frozenset[str]:
+    """Return every name that a job with this engine may use on the host, aliases included.
 
     Raises FioError if fio is missing or too old, or has no such engine.
     """
     fio_version(host)
-    return OptionTable(job_options(host), {name: engine_options(host, name) for name in engines})
+    names = job_options(host)
+    return names | engine_options(host, engine) | {alias for alias, name in ALIASES.items() if name in names}
 
 
-def engines_of(jobs: Iterable[JobSpec]) -> frozenset[str]:
-    """Return the engines that the jobs name, for `known_options`."""
-    return frozenset(map(_engine, jobs))
-
-
-def check_options(jobs: Sequence[JobSpec], table: OptionTable) -> JobFile:
+def check_options(jobs: Sequence[JobSpec], host: Host) -> JobFile:
     """Return the jobs with the first names of their options. The last of a repeated option counts, as in fio.
 
-    Raises CampaignError if fio does not have an option.
+    Raises CampaignError if the host's fio does not have an option, and what `known_options` raises.
     """
-    return JobFile(tuple(_checked(job, table) for job in jobs))
+    return JobFile(tuple(_checked(job, host) for job in jobs))
 
 
-def _engine(job: JobSpec) -> str:
-    given = [value for name, value in job.options if name == "ioengine"]
-    return engine_name(given[-1]) if given else DEFAULT_ENGINE
-
-
-def _checked(job: JobSpec, table: OptionTable) -> Job:
-    engine = _engine(job)
-    known = table.known(engine)
+def _checked(job: JobSpec, host: Host) -> Job:
+    engines = [value for name, value in job.options if name == "ioengine"]
+    engine = engine_name(engines[-1]) if engines else DEFAULT_ENGINE
+    known = known_options(host, engine)
     options: dict[str, str] = {}
     for given, value in job.options:
-        fitting = [given] if given in known else [name for name in known if given and name.startswith(given)]
+        fitting = [given] if given in known else sorted(name for name in known if given and name.startswith(given))
         if len(set(map(canonical, fitting))) != 1:
-            raise _unknown(given, job.name, engine, known)
+            raise _unknown(given, job.name, engine, known, fitting)
         name = canonical(fitting[0])
         options.pop(name, None)
         options[name] = value
     return Job(job.name, options)
 
 
-def _unknown(given: str, job: str, engine: str, known: frozenset[str]) -> CampaignError:
-    fitting = sorted(name for name in known if given and name.startswith(given))
+def _unknown(given: str, job: str, engine: str, known: Iterable[str], fitting: Sequence[str]) -> CampaignError:
     near = difflib.get_close_matches(given.lower(), known, n=1, cutoff=0.6)
     if fitting:
         hint = f"it abbreviates several options: {', '.join(fitting[:6])}; write the full name"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from poolproof.campaign.model import JobSpec, Workload
 from poolproof.errors import CampaignError
 from poolproof.hosts.base import Host
-from poolproof.load.fio.installed import check_options, engines_of, known_options
+from poolproof.load.fio.installed import check_options
 from poolproof.load.fio.job import Job, JobFile, split_filenames
 from poolproof.load.fio.load import load_of, part_of
 from poolproof.load.fio.quantity import attempt, parse_bytes, parse_range
@@ -55,7 +55,7 @@ def jobs_of(workload: Workload, longest_s: float, host: Host) -> JobFile:
     has no fio, or it is too old.
     """
     specs = [_with_engine(spec) for spec in workload.jobs]
-    given = check_options(specs, known_options(host, engines_of(specs))).jobs
+    given = check_options(specs, host).jobs
     names = ["job"] if len(given) == 1 else [job.name for job in given]
     jobs = JobFile(tuple(_job(name, job.options, workload, longest_s) for name, job in zip(names, given, strict=True)))
     if len(load_of(jobs).phases) > 1 and any(part_of(job).ramp_s for job in jobs.jobs):
