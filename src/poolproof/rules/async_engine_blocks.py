@@ -51,16 +51,12 @@ def _fixed_options(case: Case, job: LoadPart) -> Changes:
 
 RULE = Rule(
     title="An asynchronous engine that blocks",
-    wrong="libaio on a buffered file, and any engine on ZFS, does the I/O inside the call that should only submit it. "
-    "One I/O runs at a time, but fio counts iodepth I/Os as in flight.",
+    wrong="Buffered libaio, and any engine on ZFS, does the I/O during submission: one at a time, despite iodepth.",
     shows="In a job: libaio with direct=0, or libaio or io_uring on ZFS, with iodepth over 1. In a result: the mean "
     "submission latency is about the mean latency divided by iodepth. The depth histogram does not show it.",
     error="Latency is too high by a factor of iodepth; IOPS are too low. Measured: slat 27.3 µs vs 27.9 µs.",
     fix="direct=1; on ZFS (no asynchronous I/O here), iodepth=1 and more numjobs, each with its own file",
-    sources=(
-        zfs_issue(10018),
-        "https://www.mail-archive.com/fio@vger.kernel.org/msg00766.html",
-    ),
+    sources=(zfs_issue(10018), "https://www.mail-archive.com/fio@vger.kernel.org/msg00766.html"),
     in_job=_in_job,
     options=("iodepth", "ioengine", "direct", "buffered"),
     fixed_options=_fixed_options,

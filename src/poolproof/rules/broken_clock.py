@@ -8,10 +8,7 @@ def _in_part(_case: Case, part: ReportedDirection) -> Finding | None:
     latency = part.completion
     if latency is None or not latency.samples or latency.mean_ns is None or latency.mean_ns > 0:
         return None
-    return suspects(
-        f"the mean latency of {latency.samples} {part.kind}s is 0: fio's clock did not advance",
-        weight=60,
-    )
+    return suspects(f"the mean latency of {latency.samples} {part.kind}s is 0: fio's clock did not advance", weight=60)
 
 
 RULE = Rule(

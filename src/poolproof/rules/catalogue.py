@@ -13,7 +13,7 @@ from poolproof.rules.model import Rule
 
 RETIRED: Mapping[str, str] = {
     "thermal-throttle": "It reported that a drive had slowed down because of heat, but poolproof never read a counter "
-    "for it.",
+    "for it."
 }
 """Rules of earlier releases, which old runs may name: what each one did and why it was removed."""
 

@@ -17,8 +17,7 @@ def _in_job(case: Case) -> Findings:
 
 RULE = Rule(
     title="A colon separates files",
-    wrong="fio splits filename at every colon. A by-path name or a PCI address becomes two names; if both can be "
-    "opened, fio tests both.",
+    wrong="fio splits filename at colons. If both parts of a by-path name or PCI address can be opened, it tests both.",
     shows="In a job: a filename with a colon that is not preceded by a backslash.",
     error="fio tests a different target than intended.",
     fix="write \\: if the colon is part of the name (PCI addresses, by-path names)",

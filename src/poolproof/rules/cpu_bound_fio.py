@@ -11,14 +11,13 @@ def _in_reported_job(_case: Case, job: PartOutcome) -> Finding | None:
         return None
     return notes(
         f"job `{job.name}` used {user + system:.0f} % of a processor ({user:.0f} % in fio, {system:.0f} % in the "
-        "kernel): the processor is the limit, not the disk",
+        "kernel): the processor is the limit, not the disk"
     )
 
 
 RULE = Rule(
     title="The processor is the limit",
-    wrong="One fio job runs on one processor. Random data, verification, checksums and the file system's own work can "
-    "saturate it, and then the result measures the processor.",
+    wrong="One fio job uses one processor: random data, verification, checksums or the file system can saturate it.",
     shows="In a result: user and system time of a job add up to at least 90 % of a processor.",
     error="Too low. One core was observed to reach 3.0 M IOPS at 4k, and 4.0 GB/s with refill_buffers.",
     fix="more numjobs (each with its own file), cpus_allowed, thread=1; remove refill_buffers and verify if the target "

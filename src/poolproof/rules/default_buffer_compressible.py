@@ -55,10 +55,7 @@ RULE = Rule(
     error="Too high. Measured with lz4 on 128 KiB records: 14.9 times at bs=4k, 4.7 times at 16k, none at 64k and "
     "above; zstd 26.7 times at 4k and still 2.2 times at 64k.",
     fix="refill_buffers=1 for data that does not compress, or buffer_compress_percentage=N for data like yours",
-    sources=(
-        "measured cases L11, L12",
-        fio_doc("refill_buffers, scramble_buffers"),
-    ),
+    sources=("measured cases L11, L12", fio_doc("refill_buffers, scramble_buffers")),
     in_job=_in_job,
     options=("bs", "iodepth", "rw"),
     fixed_options={"refill_buffers": "1"},

@@ -21,15 +21,11 @@ def _in_job(case: Case) -> Findings:
 
 RULE = Rule(
     title="The device is only the job's name",
-    wrong="--name=/srv/file names the job. Without filename, fio creates a file in the current directory and tests "
-    "that. The one exception is a device that exists: fio uses it.",
+    wrong="--name=/srv/file only names the job: without filename, fio tests a new file, unless it names a device.",
     shows="In a job: a name that starts with a slash, and no filename.",
     error="fio tests a different target than intended.",
     fix="Add --filename=/dev/disk/by-id/….",
-    sources=(
-        fio_doc("name, filename"),
-        "measured with fio 3.33: --name=/dev/loop0 reads that device",
-    ),
+    sources=(fio_doc("name, filename"), "measured with fio 3.33: --name=/dev/loop0 reads that device"),
     in_job=_in_job,
     options=("name",),
     fixed_options=lambda _case, job: {"filename": job.name},

@@ -16,16 +16,12 @@ def _in_result(case: Case) -> Findings:
     refused = case.outcome is not None and any(job.error == EINVAL for job in case.outcome.parts)
     if refused and any(job.direct for job in case.jobs):
         why = _FUSE if is_fuse(case.target) and case.load.writes else _OTHERS
-        yield fails(
-            f"with direct=1 the I/O was refused with `Invalid argument`: {why}",
-            weight=90,
-        )
+        yield fails(f"with direct=1 the I/O was refused with `Invalid argument`: {why}", weight=90)
 
 
 RULE = Rule(
     title="Direct I/O is refused",
-    wrong="direct=1 asks the kernel to pass the job's own memory to the disk. If the file system or the disk can't do "
-    "that, each I/O fails with `Invalid argument` and fio stops.",
+    wrong="If the file system or the disk can't do direct I/O, each I/O fails with `Invalid argument` and fio stops.",
     shows="In a result: error 22 from a job with direct=1.",
     error="None: there is no result.",
     fix="direct=0 with end_fsync=1 for writes; for reads, direct=0 on a cold cache; or a bs= that the disk accepts",

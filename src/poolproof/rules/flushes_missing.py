@@ -25,8 +25,7 @@ def _syncs(job: PartOutcome) -> int:
 
 RULE = Rule(
     title="Syncs without flushes",
-    wrong="A disk with a write cache holds data safely only after a flush. If syncs cause no flushes, their latency is "
-    "not the disk's, and the data is not safe.",
+    wrong="Data in a disk's write cache is safe only after a flush. A sync without one is not durable, and too fast.",
     shows="In evidence: the disks have a volatile write cache and got less than half a flush per sync (less if several "
     "jobs sync at once: one flush serves them all). A flushed write counts as two I/Os in the disks' counters.",
     error="Commit latency is too low. Measured in a valid run: 4096 syncs, 4095 flushes, 8612 writes.",

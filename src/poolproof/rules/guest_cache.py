@@ -31,8 +31,7 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
 
 RULE = Rule(
     title="The hypervisor's cache",
-    wrong="With cache=writeback, writethrough or unsafe a virtual disk is a file in the host's page cache. The guest's "
-    "counters agree with fio, because the cache is below them.",
+    wrong="With cache=writeback, writethrough or unsafe, the host's page cache answers, below the guest's counters.",
     shows="Before the run: the target is in a virtual machine. In a result: random direct reads in a virtual machine "
     "with a median under 40 µs. Otherwise only a rate above what the disks can do reveals it (`physical-ceiling`).",
     error="Too high. Observed: 1095, then 3940 MiB/s.",

@@ -29,8 +29,7 @@ def _reason(case: Case, job: LoadPart) -> str | None:
 
 RULE = Rule(
     title="The cache is not cold",
-    wrong="fio drops a file's pages before it starts (invalidate=1). That works on ext4, xfs and btrfs; ZFS, FUSE and "
-    "network file systems have another cache that it does not reach.",
+    wrong="invalidate=1 drops pages on ext4, xfs and btrfs, but not the caches of ZFS, FUSE and network file systems.",
     shows="In a job: reads through RAM on such a file system, or invalidate=0, or pre_read=1.",
     error="Too high on reads. Measured on mergerfs with cache.files=off: no read reached the disk.",
     fix="empty the caches of every layer: zpool export and import; sync and drop_caches (host and guest, FUSE and "

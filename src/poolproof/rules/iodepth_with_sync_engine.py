@@ -28,8 +28,7 @@ def _fixed_options(case: Case, job: LoadPart) -> Changes:
 RULE = Rule(
     title="iodepth without effect",
     wrong="sync, psync (the default), mmap and others ignore iodepth: the result is correct, but for a depth of 1.",
-    shows="In a job: a synchronous engine, iodepth over 1, and io_submit_mode not offload. fio itself prints `queue "
-    "depth will be capped at 1`.",
+    shows="In a job: a synchronous engine, iodepth over 1, no offload. fio prints `queue depth will be capped at 1`.",
     error="Too low on disks that can work in parallel; the reader assumes a depth that was never used.",
     fix="ioengine=io_uring (or libaio) with direct=1, or iodepth=1 and that many numjobs, each with its own file",
     sources=(fio_doc("iodepth"), "fio backend.c"),

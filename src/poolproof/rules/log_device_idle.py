@@ -32,8 +32,7 @@ def _in_result(case: Case) -> Findings:
 
 RULE = Rule(
     title="The log device has nothing to do",
-    wrong="A ZFS log device takes only synchronous writes. A test without them suggests that a log device has no "
-    "benefit, or credits it with the effect of the ARC.",
+    wrong="A log device takes only synchronous writes. Without them a test shows no benefit, or that of the ARC.",
     shows="In a job: no syncs, or logbias=throughput. In the counters: zil_itx_metaslab_slog_bytes hardly grew.",
     error="None in the result; the conclusion about the log device is wrong.",
     fix="fdatasync=1 or sync=dsync at iodepth=1 with several numjobs; logbias=latency; or sync=always on the dataset",

@@ -17,9 +17,8 @@ def _in_result(case: Case) -> Findings:
 
 RULE = Rule(
     title="A mirror of files: ZFS cannot see which disk is rotational",
-    wrong="ZFS reads from the side of a mirror with the shorter queue, and a seek counts for more on a rotational "
-    "disk. ZFS does not know which disk a file is on, and treats the file as a non-rotational disk: an SSD and a hard "
-    "disk get half of the reads each. A test of mirrors of files does not predict mirrors of disks.",
+    wrong="ZFS reads from the side with the shorter queue, and counts seeks of a rotational disk more. It cannot see "
+    "which disk a file is on: an SSD and a hard disk get half of the reads each, unlike in mirrors of disks.",
     shows="In the counters: reads from a mirror whose sides are files, some on rotational disks and some not.",
     error="Too low for SSD and hard disk. Measured: half of the reads from each file; with disks, all from the SSD.",
     fix="give ZFS the disks themselves as vdevs; if you want files, say so with the result",

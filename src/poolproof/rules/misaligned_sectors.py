@@ -10,7 +10,7 @@ def _in_job(case: Case) -> Findings:
     if smallest and sector and smallest < sector and case.load.writes:
         yield notes(
             f"the layout writes in units of {format_size(smallest)} to a disk with sectors of {format_size(sector)}: "
-            "the drive reads and rewrites a sector for each write, and no counter shows it",
+            "the drive reads and rewrites a sector for each write, and no counter shows it"
         )
 
 

@@ -52,9 +52,8 @@ RULE = Rule(
     title="More than the disks can do",
     wrong="The rate is higher than the links and disks can deliver. A cache answered, even if all counters agree: the "
     "counters do not see the memory of a controller or a hypervisor.",
-    shows="In a result: the rate is over 1.01 × the sum of the ceilings of the disks, if these are known; or there are "
-    "more than 600 random reads/s per rotational disk (over 1500 is proof). Ceilings: HDD 300 MB/s, SATA 560 MB/s, "
-    "SAS3 1.2 GB/s, PCIe 3/4/5 ×4 3.5/7.3/14.5 GB/s.",
+    shows="In a result: the rate is over 1.01 × the ceilings of all disks (HDD 300 MB/s, SATA 560 MB/s, SAS3 1.2 GB/s, "
+    "PCIe 3/4/5 ×4 3.5/7.3/14.5 GB/s), or over 600 random reads/s per rotational disk; over 1500 is proof.",
     error="Too high. Observed: 25.6 GB/s from three drives of 3.2 GB/s.",
     fix="find the cache (ARC, page cache, controller or hypervisor); use more data than it holds, and drop caches "
     "first",

@@ -47,10 +47,7 @@ RULE = Rule(
     shows="In a result: rate_iops was set, and less than 95 % of it was reached. In a job: rate_process=poisson.",
     error="Latency is too low near saturation.",
     fix="run rate_iops from 10 to 90 % of the maximum, and report the percentiles at each rate that was reached",
-    sources=(
-        fio_doc("io_submit_mode"),
-        fio_issue(333),
-    ),
+    sources=(fio_doc("io_submit_mode"), fio_issue(333)),
     in_job=_in_job,
     options=("rate_process", "rate_iops"),
     in_result=each_part(_in_part),

@@ -58,11 +58,7 @@ RULE = Rule(
     "s.",
     error="Too high or too low, usually too high: only the burst is measured. Measured: 30 s requested, ran 24 ms.",
     fix="time_based=1, so that the job repeats until runtime is over; or remove runtime",
-    sources=(
-        "measured case L18",
-        fio_doc("time_based"),
-        fio_issue(329),
-    ),
+    sources=("measured case L18", fio_doc("time_based"), fio_issue(329)),
     in_job=_in_job,
     options=("runtime",),
     fixed_options={"time_based": "1"},

@@ -54,14 +54,8 @@ RULE = Rule(
     shows="In a job: all jobs together can access fewer bytes than twice RAM (ZFS: twice zfs_arc_max), and the reads "
     "go through memory. In the counters: the disks read less than fio did.",
     error="Too high for reads, by a factor of 2 to more than 100.",
-    fix="Use files of twice RAM, or limit zfs_arc_max, or use direct=1 if it is honoured. primarycache=metadata is not "
-    "neutral: it also disables prefetch.",
-    sources=(
-        zfs_issue(6040),
-        fio_issue(383),
-        fio_issue(470),
-        zfs_issue(9375),
-    ),
+    fix="Use files of twice RAM, a lower zfs_arc_max, or direct=1 if honoured (primarycache=metadata stops prefetch).",
+    sources=(zfs_issue(6040), fio_issue(383), fio_issue(470), zfs_issue(9375)),
     in_job=_in_job,
     options=("size", "filesize", "direct", "buffered"),
     fixed_options=_fixed_options,

@@ -8,7 +8,7 @@ def _in_job(case: Case) -> Findings:
     if case.target and case.target.zoned and jobs:
         yield notes(
             f"{case.who(jobs)} writes at random on a shingled (SMR) disk: its cache absorbs some tens of GiB at full "
-            "speed, and then the disk drops to a few writes a second",
+            "speed, and then the disk drops to a few writes a second"
         )
 
 

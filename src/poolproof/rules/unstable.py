@@ -28,8 +28,7 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
 RULE = Rule(
     title="The rate is not steady",
     wrong="The mean of a fast and a slow period describes neither: a cache is full, a txg closes, a drive gets hot.",
-    shows="In a result with at least 10 samples: the standard deviation is over 30 % of the mean. Over 100 %, without "
-    "counters that prove the bytes, the result is suspect.",
+    shows="In 10 samples or more: the standard deviation is over 30 % of the mean (over 100 % is suspect if unproven).",
     error="Too high or too low. Inflated results had 120 to 190 %.",
     fix="ramp_time=15, a longer runtime, or steadystate=iops_slope:1% with ss_dur=60; check the rate over time",
     sources=(fio_doc("steadystate"),),

@@ -15,8 +15,7 @@ def _in_job(case: Case) -> Findings:
 
 RULE = Rule(
     title="Verifying while measuring",
-    wrong="verify refills buffers, computes checksums and adds reads, whose results are shown next to those of the "
-    "writes.",
+    wrong="verify refills buffers, computes checksums and adds reads, which are reported next to the writes.",
     shows="In a job: verify is set, and the job writes.",
     error="Too low, and the result contains reads that nobody requested.",
     fix="use verify only in a correctness test; measure speed without it",

@@ -104,8 +104,7 @@ def _asked_bytes(case: Case) -> int | None:
 
 RULE = Rule(
     title="The run did not do its work",
-    wrong="fio ended with an error, moved nothing, stopped too early, or moved fewer bytes than requested. It still "
-    "prints a result, but that result describes a different test.",
+    wrong="fio failed, moved nothing, stopped early or moved too few bytes: its result describes a different test.",
     shows="In a result: an error code, no bytes, a time_based run of less than 95 % of its runtime, or fewer bytes "
     "than the sizes add up to; as a note, a run of less than a second.",
     error="Too high or too low. Results of 133 ms and 207 ms have been quoted as benchmarks.",

@@ -44,11 +44,9 @@ def _in_result(case: Case) -> Findings:
     use = case.evidence.zfs if case.evidence else None
     if use is None or use.direct_read_bytes is None or use.arc_read_bytes is None:
         return
-    read, expected = (
-        use.direct_read_bytes + use.arc_read_bytes,
-        any(job.direct and job.reads for job in case.jobs),
-    )
-    if read and case.cold and expected and use.direct_read_bytes < 0.95 * read:
+    read = use.direct_read_bytes + use.arc_read_bytes
+    asked = any(job.direct and job.reads for job in case.jobs)
+    if read and case.cold and asked and use.direct_read_bytes < 0.95 * read:
         yield finding(
             "notes" if proves(case) else "suspects",
             f"direct=1 was requested, but only {100 * use.direct_read_bytes / read:.0f} % of the {format_size(read)} "
@@ -65,8 +63,7 @@ def _fixed_options(case: Case, job: LoadPart) -> Changes:
 
 RULE = Rule(
     title="direct=1 that ZFS does not honour",
-    wrong="Up to 2.2, ZFS accepts O_DIRECT but ignores it. From 2.3 on, it honours it on datasets for aligned I/O, "
-    "never on zvols; writes smaller than a record go through the ARC.",
+    wrong="ZFS honours O_DIRECT only from 2.3 on, for aligned I/O on datasets, not on zvols or for parts of records.",
     shows="In a job: direct=1 on ZFS before 2.3, on a zvol, with direct=disabled, or for writes with blocks that are "
     "not whole records. In the counters: less than 95 % of the bytes in the pool's iostats bypassed the ARC.",
     error="Too high for reads: the ARC answers.",

@@ -110,8 +110,8 @@ def test_every_rule_has_examples() -> None:
     assert set(EXAMPLES) == {each.id for each in all_rules()}
 
 
-def test_every_face_of_a_rule_is_triggered() -> None:
-    """A rule that looks at jobs and at results has an example for each."""
+def test_every_check_of_a_rule_has_an_example() -> None:
+    """A rule that checks jobs and results has an example for each."""
     for each in all_rules():
         cases = [example.case for example in EXAMPLES[each.id]]
         if each.in_job is not None:
