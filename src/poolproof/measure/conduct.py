@@ -58,26 +58,18 @@ def conduct(plan: RunPlan, host: Host, run: RunDirectory, listener: Listener) ->
         for name in host_names(host):
             apply(on_host(directories, name), host, journal, may_overwrite=frozenset())
         conductor = _Conductor(plan, host, run, journal, listener)
-        _measure_all(conductor, bare, remaining)
+        conductor.measure([name for name in bare if remaining[name]], bare)
         if schedule is not None:
             schedule.start()
         conductor = replace(conductor, schedule=schedule)
-        _measure_all(conductor, orders, remaining)
-        if schedule is not None:
-            _sample_adaptively(conductor, schedule, orders)
+        conductor.measure([name for name in orders if remaining[name]], orders)
+        # Spend the rest of the budget on the layouts that may still be the best, one trial of each per round.
+        while schedule and (candidates := schedule.candidates()) and schedule.affords(candidates):
+            if not conductor.measure(schedule.begin_round(candidates), orders, affordable=True):
+                break
     finally:
         # Also after Ctrl-C: what is left on the host is the more urgent message.
         complain(undo_all(journal, host, tell=listener.step), str(run.path))
-
-
-@dataclass(frozen=True)
-class _Conductor:
-    plan: RunPlan
-    host: Host
-    run: RunDirectory
-    journal: Journal
-    listener: Listener
-    schedule: Schedule | None = None
 
 
 def _orders(plan: RunPlan, layouts: Iterable[Layout], done: Sequence[Trial]) -> dict[str, TrialOrder]:
@@ -91,22 +83,6 @@ def _orders(plan: RunPlan, layouts: Iterable[Layout], done: Sequence[Trial]) -> 
         workloads = [cell.workload for cell in plan.cells_of(layout.name)]
         orders[layout.name] = TrialOrder(layout.name, workloads, plan.campaign.measure, plan.seed, done, spread)
     return orders
-
-
-def _measure_all(conductor: _Conductor, orders: Mapping[str, TrialOrder], remaining: Mapping[str, int]) -> None:
-    for family in families(conductor.plan.nodes, [name for name in orders if remaining[name]]):
-        _measure_family(conductor, {name: orders[name] for name in family})
-
-
-def _sample_adaptively(conductor: _Conductor, schedule: Schedule, orders: Mapping[str, TrialOrder]) -> None:
-    """Spend the rest of the budget on the layouts that may still be the best, one trial of each per round."""
-    while candidates := schedule.candidates():
-        if not schedule.affords(candidates):
-            return
-        for family in families(conductor.plan.nodes, schedule.begin_round(candidates)):
-            if not schedule.affords(family):
-                return
-            _measure_family(conductor, {name: orders[name] for name in family})
 
 
 def families(nodes: Mapping[str, Node], names: Sequence[str]) -> list[list[str]]:
@@ -135,124 +111,130 @@ def _can_follow(nodes: Mapping[str, Node], family: Sequence[str], name: str) -> 
     return any(nodes[member] != after for member in (name, *family) if core_of(nodes[member]) == after)
 
 
-def _measure_family(conductor: _Conductor, orders: Mapping[str, TrialOrder]) -> None:
-    """Measure a family: build its core once, change it in place, rebuild it after a failure. One layout has no core."""
-    before = _outstanding(conductor)
-    core: LayoutPlan | None = None
-    for name, order in orders.items():
-        conductor.listener.layout_begins(name, len(order.certain()))
-        try:
-            if len(orders) > 1:
-                core = _core(conductor, name, core, before)
-            _measure_layout(conductor, name, order, core)
-        except HostUnreachable:
-            raise
-        except PoolproofError as error:
-            conductor.listener.warning(f"{name}: {error.message}")
-            _fail_remaining(conductor, order, error)
-            _remove_all_but(conductor, before)
-            core = None
-    _remove_all_but(conductor, before)
+@dataclass(frozen=True)
+class _Conductor:
+    """Builds, measures and removes layouts. A schedule limits the time of each trial."""
 
+    plan: RunPlan
+    host: Host
+    run: RunDirectory
+    journal: Journal
+    listener: Listener
+    schedule: Schedule | None = None
 
-def _core(conductor: _Conductor, name: str, core: LayoutPlan | None, before: set[int]) -> LayoutPlan:
-    """Return the layout's core, built: by changing the current core, or from scratch if there is none or that fails."""
-    plan, host = conductor.plan, conductor.host
-    if core is not None and core.node == core_of(plan.nodes[name]):
-        return core
-    if core is not None:
-        try:
-            return _build(conductor, partial(plan_next_core, plan, host, name, core))
-        except BuildError as error:
-            conductor.listener.warning(f"{name}: {error.message}; building it from scratch")
-            _remove_all_but(conductor, before)
-    return _build(conductor, partial(plan_core, plan, host, name))
+    def measure(self, names: Sequence[str], orders: Mapping[str, TrialOrder], *, affordable: bool = False) -> bool:
+        """Measure these layouts family by family. If `affordable`, stop at a family that the schedule can't afford.
 
+        Returns False if it stopped.
+        """
+        for family in families(self.plan.nodes, names):
+            if affordable and self.schedule and not self.schedule.affords(family):
+                return False
+            self._measure_family({name: orders[name] for name in family})
+        return True
 
-def _measure_layout(conductor: _Conductor, name: str, order: TrialOrder, core: LayoutPlan | None) -> None:
-    """Build the layout, whole or on top of its core, measure it, and remove what was built here."""
-    before, plan, host = _outstanding(conductor), conductor.plan, conductor.host
-    planner = partial(plan_rest, plan, host, name, core) if core else partial(plan_one, plan, host, name)
-    _run_trials(conductor, _open_layout(conductor, _build(conductor, planner)), order)
-    _remove_all_but(conductor, before)
-
-
-def _outstanding(conductor: _Conductor) -> set[int]:
-    return {change.number for change in conductor.journal.outstanding()}
-
-
-def _remove_all_but(conductor: _Conductor, keep: set[int]) -> None:
-    """Undo all changes except those with these numbers."""
-    leftovers = undo_all(
-        conductor.journal, conductor.host, keep=lambda change: change.number in keep, tell=conductor.listener.step
-    )
-    complain(leftovers, str(conductor.run.path))
-
-
-def _run_trials(conductor: _Conductor, layout: BuiltLayout, order: TrialOrder) -> None:
-    plan, host = conductor.plan, conductor.host
-    names = {workload.name for workload, _number in order.certain()}
-    cells = [cell for cell in plan.cells_of(layout.name) if cell.workload.name in names]
-    with watched(host, layout.tree) as check_health:
-        prepared = prepare(host, layout, cells, conductor.listener)
-        if conductor.schedule is not None:
-            conductor.schedule.filled(layout.name, prepared)
-        context = TrialContext(host, conductor.run, layout, plan.campaign.measure, conductor.listener)
-        for workload, number in order.ahead(prepared):
-            if order.is_new(workload, number):
-                conductor.listener.trial_added(layout.name, workload.name)
-            if conductor.schedule is not None:
-                context.measure = conductor.schedule.measure(layout.name, workload.name)
-            order.add(run_trial(context, prepared[workload.name], number))
-            check_health()
-
-
-def _build(conductor: _Conductor, planner: Callable[[], LayoutPlan]) -> LayoutPlan:
-    """Build what is planned; if another program took one of its loop devices meanwhile, plan and try again."""
-    for attempt in range(1, _ATTEMPTS + 1):
-        planned = planner()
-        before = _outstanding(conductor)
-        try:
-            _apply(conductor, planned)
-            return planned
-        except BuildError:
-            _remove_all_but(conductor, before)
-            if attempt == _ATTEMPTS or planned.loops.isdisjoint(loop.number for loop in loop_facts(conductor.host)):
+    def _measure_family(self, orders: Mapping[str, TrialOrder]) -> None:
+        """Build the core of a family once, change it in place, rebuild it after a failure. One layout has no core."""
+        before = self._outstanding()
+        core: LayoutPlan | None = None
+        for name, order in orders.items():
+            self.listener.layout_begins(name, len(order.certain()))
+            try:
+                if len(orders) > 1:
+                    core = self._core(name, core, before)
+                self._measure_layout(name, order, core)
+            except HostUnreachable:
                 raise
-    raise AssertionError("unreachable")
+            except PoolproofError as error:
+                self.listener.warning(f"{name}: {error.message}")
+                self._fail_remaining(order, error)
+                self._remove_all_but(before)
+                core = None
+        self._remove_all_but(before)
 
+    def _core(self, name: str, core: LayoutPlan | None, before: set[int]) -> LayoutPlan:
+        """Return the layout's built core: the current core, changed, or a new one if there is none or that fails."""
+        if core is not None and core.node == core_of(self.plan.nodes[name]):
+            return core
+        if core is not None:
+            try:
+                return self._build(partial(plan_next_core, self.plan, self.host, name, core))
+            except BuildError as error:
+                self.listener.warning(f"{name}: {error.message}; building it from scratch")
+                self._remove_all_but(before)
+        return self._build(partial(plan_core, self.plan, self.host, name))
 
-def _apply(conductor: _Conductor, planned: LayoutPlan) -> None:
-    ends = [generator.cleanup_step(conductor.plan.site.state_dir) for generator in conductor.plan.generators]
-    steps = (*planned.steps, *ends)
-    apply(
-        steps,
-        conductor.host,
-        conductor.journal,
-        may_overwrite=planned.may_overwrite,
-        identity_check=planned.identity_check,
-        tell=conductor.listener.step,
-    )
+    def _measure_layout(self, name: str, order: TrialOrder, core: LayoutPlan | None) -> None:
+        """Build the layout, whole or on top of its core, measure it, and remove what was built here."""
+        before, plan, host = self._outstanding(), self.plan, self.host
+        planner = partial(plan_rest, plan, host, name, core) if core else partial(plan_one, plan, host, name)
+        self._run_trials(self._open_layout(self._build(planner)), order)
+        self._remove_all_but(before)
 
+    def _outstanding(self) -> set[int]:
+        return {change.number for change in self.journal.outstanding()}
 
-def _open_layout(conductor: _Conductor, planned: LayoutPlan) -> BuiltLayout:
-    host, tree = conductor.host, planned.tree
-    for deviation in deviations(tree, host):
-        conductor.listener.warning(f"{planned.layout.name}: {deviation}")
-    return BuiltLayout(
-        name=planned.layout.name,
-        node=planned.node,
-        tree=tree,
-        target=describe(tree, host, target_of(host, tree.volume, tree.leaves, conductor.plan.machine)),
-        scratch=conductor.plan.site.state_dir,
-        found=found_directory(planned.node),
-        identity_check=tuple(planned.identity_check.values()),
-    )
+    def _remove_all_but(self, keep: set[int]) -> None:
+        """Undo all changes except those with these numbers."""
+        failed = undo_all(self.journal, self.host, keep=lambda change: change.number in keep, tell=self.listener.step)
+        complain(failed, str(self.run.path))
 
+    def _build(self, planner: Callable[[], LayoutPlan]) -> LayoutPlan:
+        """Build what is planned; if another program took one of its loop devices meanwhile, plan and try again."""
+        ends = [generator.cleanup_step(self.plan.site.state_dir) for generator in self.plan.generators]
+        for attempt in range(1, _ATTEMPTS + 1):
+            planned = planner()
+            before = self._outstanding()
+            try:
+                apply(
+                    (*planned.steps, *ends),
+                    self.host,
+                    self.journal,
+                    may_overwrite=planned.may_overwrite,
+                    identity_check=planned.identity_check,
+                    tell=self.listener.step,
+                )
+                return planned
+            except BuildError:
+                self._remove_all_but(before)
+                used = {loop.number for loop in loop_facts(self.host)}
+                if attempt == _ATTEMPTS or planned.loops.isdisjoint(used):
+                    raise
+        raise AssertionError("unreachable")
 
-def _fail_remaining(conductor: _Conductor, order: TrialOrder, error: PoolproofError) -> None:
-    for workload, number in order.certain():
-        trial = failed_trial(order.layout, workload, number, error)
-        conductor.run.append(trial)
-        conductor.listener.trial_ends(trial)
-        order.add(trial)
+    def _open_layout(self, planned: LayoutPlan) -> BuiltLayout:
+        host, tree = self.host, planned.tree
+        for deviation in deviations(tree, host):
+            self.listener.warning(f"{planned.layout.name}: {deviation}")
+        return BuiltLayout(
+            name=planned.layout.name,
+            node=planned.node,
+            tree=tree,
+            target=describe(tree, host, target_of(host, tree.volume, tree.leaves, self.plan.machine)),
+            scratch=self.plan.site.state_dir,
+            found=found_directory(planned.node),
+            identity_check=tuple(planned.identity_check.values()),
+        )
+
+    def _run_trials(self, layout: BuiltLayout, order: TrialOrder) -> None:
+        names = {workload.name for workload, _number in order.certain()}
+        cells = [cell for cell in self.plan.cells_of(layout.name) if cell.workload.name in names]
+        with watched(self.host, layout.tree) as check_health:
+            prepared = prepare(self.host, layout, cells, self.listener)
+            if self.schedule is not None:
+                self.schedule.filled(layout.name, prepared)
+            context = TrialContext(self.host, self.run, layout, self.plan.campaign.measure, self.listener)
+            for workload, number in order.ahead(prepared):
+                if order.is_new(workload, number):
+                    self.listener.trial_added(layout.name, workload.name)
+                if self.schedule is not None:
+                    context.measure = self.schedule.measure(layout.name, workload.name)
+                order.add(run_trial(context, prepared[workload.name], number))
+                check_health()
+
+    def _fail_remaining(self, order: TrialOrder, error: PoolproofError) -> None:
+        for workload, number in order.certain():
+            trial = failed_trial(order.layout, workload, number, error)
+            self.run.append(trial)
+            self.listener.trial_ends(trial)
+            order.add(trial)

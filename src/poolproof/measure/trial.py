@@ -43,15 +43,18 @@ _IDLE_SHARE = 0.02
 _IDLE_LONGEST_S = 0.25
 _IDLE_FIRST = (0.1, 1.05)
 
+Resident = tuple[int, ...] | None
+"""Bytes of each test file in the page cache; None if unknown."""
+
 
 @dataclass(frozen=True)
 class _Measured:
     """What was measured: fio's run, the counters at both ends of the window, the samples between, seconds per phase.
 
-    `zfs` is the change of ZFS's own counters, including fio's ramp; `places` is where else bytes were counted.
-    `busy_with` is the layers' own work right after fio, and `vdevs` what each vdev stored after the drain; reading
+    `zfs` is the change of ZFS's own counters, including fio's ramp. `places` are the points where bytes were counted.
+    `busy_with` is the layers' own work right after fio, and `vdevs` the bytes on each vdev after the drain; reading
     either may have failed. `host` is memory and processors before fio, after it, and after the drain.
-    `counters` is by how much those of the counter sources grew, from before fio to after the drain.
+    `counters` is the growth of other counters, from before fio to after the drain.
     """
 
     fio: FioRun
@@ -69,32 +72,27 @@ class _Measured:
 def run_trial(context: TrialContext, prepared: PreparedWorkload, number: int) -> Trial:
     """Run one trial to a verdict. If anything goes wrong, the trial is `failed`; only Ctrl-C is passed on.
 
-    Raises:
-        HostUnreachable: the connection to the host broke; the trial is recorded as `failed`.
+    Raises a HostUnreachable if the connection to the host broke, after the trial was recorded as `failed`.
     """
-    trial, broken = _attempt(context, prepared, number)
+    layout, workload = context.layout.name, prepared.workload
+    begun = _now()
+    LiveNotes(context.run).clear()  # they may be left from a run that was killed
+    context.listener.trial_begins(layout, workload.name, number)
+    directory = context.run.trial_directory(layout, workload.name, number)
+    broken = None
+    try:
+        with context.run.together():
+            trial = _retry_if_stuck(context, prepared, number, directory)
+    except PoolproofError as error:
+        trial = failed_trial(layout, workload, number, error)
+        broken = error if isinstance(error, HostUnreachable) else None
+    trial = replace(trial, begun_at=begun)
     context.run.append(trial)
     LiveNotes(context.run).clear()
     context.listener.trial_ends(trial)
     if broken is not None:
         raise broken
     return trial
-
-
-def _attempt(context: TrialContext, prepared: PreparedWorkload, number: int) -> tuple[Trial, HostUnreachable | None]:
-    workload = prepared.workload
-    begun = _now()
-    LiveNotes(context.run).clear()  # they may be left from a run that was killed
-    context.listener.trial_begins(context.layout.name, workload.name, number)
-    directory = context.run.trial_directory(context.layout.name, workload.name, number)
-    broken = None
-    try:
-        with context.run.together():
-            trial = _retry_if_stuck(context, prepared, number, directory)
-    except PoolproofError as error:
-        trial = failed_trial(context.layout.name, workload, number, error)
-        broken = error if isinstance(error, HostUnreachable) else None
-    return replace(trial, begun_at=begun), broken
 
 
 def failed_trial(layout: str, workload: Workload, number: int, error: PoolproofError) -> Trial:
@@ -125,14 +123,8 @@ def _measure_and_judge(context: TrialContext, prepared: PreparedWorkload, number
     result = _result_of(measured.fio, prepared.load)
     evidence = _evidence(context, prepared, measured, result, resident)
     figures, settling = window_of(measured.fio, result, workload.metric, generator_of(prepared.load))
-    case = Case(
-        load=prepared.load,
-        outcome=result,
-        evidence=evidence,
-        target=context.layout.target,
-        cold=cold,
-        asked_s=measured.fio.ran_s if measured.fio.ended else measured.fio.most_s or prepared.load.asked_s,
-    )
+    asked_s = measured.fio.ran_s if measured.fio.ended else measured.fio.most_s or prepared.load.asked_s
+    case = Case(prepared.load, result, evidence, context.layout.target, cold=cold, asked_s=asked_s)
     judgement = judge(case)
     context.run.keep(directory, "evidence.json", trial_evidence(case))
     return Trial(
@@ -151,12 +143,12 @@ def _measure_and_judge(context: TrialContext, prepared: PreparedWorkload, number
     )
 
 
-def _drop_caches(context: TrialContext, prepared: PreparedWorkload, cold: bool) -> tuple[tuple[int, ...] | None, float]:
+def _drop_caches(context: TrialContext, prepared: PreparedWorkload, cold: bool) -> tuple[Resident, float]:
     begun = time.monotonic()
     if not cold:
         flush(context.host, context.layout)
         return None, time.monotonic() - begun
-    context.listener.step("cool the caches")
+    context.listener.step("drop caches")
     if context.layout.found is not None or not context.layout.tree.close:
         flush(context.host, context.layout)  # otherwise closing writes everything out; a directory only drops its pages
     resident = drop_caches(context.host, context.layout, prepared.paths)
@@ -232,27 +224,22 @@ def _pause(context: TrialContext) -> float:
 def _result_of(fio: FioRun, load: Load) -> Outcome:
     """Return fio's last whole report; the earlier ones are its status while it ran.
 
-    Raises:
-        FioError: there is no report, or fio failed in a way that its report does not show.
+    Raises a FioError if there is no report, or fio failed in a way that its report does not show.
     """
     generator = generator_of(load)
     results = generator.outcomes(fio.report)
     failed = not generator.ended_well(fio.completed, interrupted=fio.ended)
     if not results or (failed and not any(job.error for job in results[-1].parts)):
-        said = (fio.completed.stderr.strip() or fio.completed.stdout.strip() or "nothing")[-600:]
+        output = (fio.completed.stderr.strip() or fio.completed.stdout.strip() or "nothing")[-600:]
         raise FioError(
-            f"{generator.name} ended with {fio.completed.returncode}; it said: {said}",
-            f"see {generator.load_file} beside its report",
+            f"{generator.name} ended with exit code {fio.completed.returncode}; its output: {output}",
+            f"read {generator.load_file} in the directory of the trial",
         )
     return results[-1]
 
 
 def _evidence(
-    context: TrialContext,
-    prepared: PreparedWorkload,
-    measured: _Measured,
-    result: Outcome,
-    resident: tuple[int, ...] | None,
+    context: TrialContext, prepared: PreparedWorkload, measured: _Measured, result: Outcome, resident: Resident
 ) -> Evidence:
     window = _without_ramp(measured, prepared.load, result)
     leaves = leaf_uses(context.layout.leaves, window)

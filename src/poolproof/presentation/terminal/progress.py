@@ -20,7 +20,7 @@ _MOST_RATES = 240
 _MOST_NEWS = 50
 _STEPS = {
     "measure": "fio is measuring",
-    "cool the caches": "dropping caches",
+    "drop caches": "dropping caches",
     "drain to the disks": "waiting for all data to reach the disks",
 }
 TrialKey = tuple[str, str, int]
