@@ -18,7 +18,7 @@ from poolproof.load.outcome import Outcome
 from poolproof.results.runs.files import append_line, decode, sync_directory, whole_lines, write_together, write_whole
 from poolproof.results.runs.model import SCHEMA, RunRecord, Trial, TrialEvidence
 
-if TYPE_CHECKING:  # it brings along all that reads a host
+if TYPE_CHECKING:  # importing it would import everything that reads a host
     from poolproof.evidence.counters import CounterReading
 
 _TRIES = 5
@@ -38,8 +38,7 @@ class RunDirectory:
     def create(cls, path: Path, campaign_text: str, record: RunRecord) -> "RunDirectory":
         """Create the directory and write the campaign and the run record.
 
-        Raises:
-            RunError: the path exists and is not an empty directory, or it can't be created.
+        Raises a RunError if the path exists and is not an empty directory, or if it can't be created.
         """
         try:
             path.mkdir(parents=True, exist_ok=True)
@@ -56,12 +55,14 @@ class RunDirectory:
 
     @classmethod
     def open(cls, path: Path) -> "RunDirectory":
-        """Open an existing run.
-
-        Raises:
-            RunError: the path is not a run directory, or this user may not read it.
-        """
-        if not _is_file(path / "run.json"):
+        """Open an existing run. Raises a RunError if the path is not a run, or if this user may not read it."""
+        try:
+            is_run = stat.S_ISREG((path / "run.json").stat().st_mode)
+        except (FileNotFoundError, NotADirectoryError):
+            is_run = False
+        except OSError as error:
+            raise _refused(path / "run.json", "read", error) from None
+        if not is_run:
             raise RunError(
                 f"{path} is not a run directory: it has no run.json", "to list the runs in runs/: poolproof runs"
             )
@@ -71,8 +72,7 @@ class RunDirectory:
     def locked(self) -> Iterator[None]:
         """Lock the run so that no other poolproof process writes to it.
 
-        Raises:
-            RunError: another process has the lock, or this user may not write there.
+        Raises a RunError if another process has the lock, or if this user may not write there.
         """
         try:
             lock = (self.path / ".lock").open("w")
@@ -97,23 +97,17 @@ class RunDirectory:
         return False
 
     def record(self) -> RunRecord:
-        """Return the content of run.json.
-
-        Raises:
-            RunError: it is damaged or has another schema, or this user may not read it.
-        """
+        """Return the content of run.json. Raises a RunError if it is damaged, of another schema, or unreadable."""
         path = self.path / "run.json"
         try:
-            text = path.read_bytes()
+            return decode(path.read_bytes(), RunRecord, SCHEMA, str(path))
         except OSError as error:
             raise _refused(path, "read", error) from None
-        return decode(text, RunRecord, SCHEMA, str(path))
 
     def trials(self) -> tuple[Trial, ...]:
         """Return the finished trials in the order in which they ended.
 
-        Raises:
-            RunError: a line is damaged or has another schema, or this user may not read the file.
+        Raises a RunError if a line is damaged or has another schema, or if this user may not read the file.
         """
         try:
             lines = whole_lines(self._trials_path)
@@ -130,14 +124,14 @@ class RunDirectory:
 
     def write_trials(self, trials: Iterable[Trial]) -> None:
         """Replace all trials of the run. They are on disk when this returns."""
-        write_whole(self._trials_path, b"".join(msgspec.json.encode(trial) + b"\n" for trial in trials))
+        write_whole(self._trials_path, _lines(trials))
 
     def judged_by(self, trial: Trial) -> tuple[Load, Outcome | None, TrialEvidence] | None:
         """Return the load, the last outcome and the evidence that a trial was judged by; None if one was not saved.
 
         Raises RunError if the evidence is damaged.
         """
-        path = self.trial_path(trial.layout, trial.workload, trial.number)
+        path = self.trial_path(*trial.key)
         evidence, generator = path / "evidence.json", generator_of_trial(path)
         if generator is None or not evidence.is_file():
             return None
@@ -182,27 +176,13 @@ class RunDirectory:
         rows = [
             {"at_s": reading.at_s, "leaves": dict(zip(leaves, reading.counters, strict=False))} for reading in readings
         ]
-        self._keep(directory / "samples.jsonl", b"".join(msgspec.json.encode(row) + b"\n" for row in rows))
+        self._keep(directory / "samples.jsonl", _lines(rows))
 
     def _keep(self, path: Path, content: bytes) -> None:
         if self._together is None:
             write_whole(path, content, lasting=False)
         else:
             self._together[path] = content
-
-
-def _is_file(path: Path) -> bool:
-    """Whether a file is there.
-
-    Raises:
-        RunError: that can't be told: this user may not enter its folder.
-    """
-    try:
-        return stat.S_ISREG(path.stat().st_mode)
-    except (FileNotFoundError, NotADirectoryError):
-        return False
-    except OSError as error:
-        raise _refused(path, "read", error) from None
 
 
 def _refused(path: Path, done: str, error: OSError) -> RunError:
@@ -215,7 +195,7 @@ def _refused(path: Path, done: str, error: OSError) -> RunError:
 
 
 def _locks(file: IO[str]) -> bool:
-    """Take the lock. A process that checks it holds it for a moment, so try more than once."""
+    """Take the lock; try several times, because a process that checks the lock holds it for a moment."""
     for _ in range(_TRIES):
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -224,6 +204,10 @@ def _locks(file: IO[str]) -> bool:
         else:
             return True
     return False
+
+
+def _lines(values: Iterable[object]) -> bytes:
+    return b"".join(msgspec.json.encode(value) + b"\n" for value in values)
 
 
 def _pretty(value: object) -> bytes:

@@ -1,10 +1,9 @@
 """Write files that are complete or absent, and decode JSON after checking its schema."""
 
 import os
-import threading
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO, TypeVar
 
 import msgspec
 
@@ -20,41 +19,25 @@ def write_whole(path: Path, content: bytes, *, lasting: bool = True) -> None:
     `lasting`: also sync the directory. Without it, the file may be absent after a power cut, but never partial.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    with _beside(path).open("wb") as file:
+    part = path.with_name(f".{path.name}.part")
+    with part.open("wb") as file:
         _write_synced(file, content)
-    _beside(path).rename(path)
+    part.rename(path)
     if lasting:
         sync_directory(path.parent)
 
 
 def write_together(files: Mapping[Path, bytes]) -> None:
-    """Write several files as `write_whole` does, not lasting, in parallel: this takes hardly longer than one.
+    """Write several files as `write_whole` does, not lasting, in parallel: this takes hardly longer than one file.
 
-    Raises:
-        OSError: one could not be written; others may have been.
+    Raises an OSError if a file could not be written; the others are written.
     """
-    raised: list[OSError] = []
-    threads = [
-        threading.Thread(target=_try_to_write, args=(path, content, raised), name="write")
-        for path, content in files.items()
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if raised:
-        raise raised[0]
+    from concurrent.futures import ThreadPoolExecutor
 
-
-def _try_to_write(path: Path, content: bytes, raised: list[OSError]) -> None:
-    try:
-        write_whole(path, content, lasting=False)
-    except OSError as error:
-        raised.append(error)
-
-
-def _beside(path: Path) -> Path:
-    return path.with_name(f".{path.name}.part")
+    with ThreadPoolExecutor(max_workers=len(files) or 1) as pool:
+        writes = [pool.submit(write_whole, path, content, lasting=False) for path, content in files.items()]
+    for write in writes:
+        write.result()
 
 
 def _write_synced(file: IO[bytes], content: bytes) -> None:
@@ -66,26 +49,16 @@ def _write_synced(file: IO[bytes], content: bytes) -> None:
 def append_line(path: Path, line: bytes) -> None:
     """Append one line and sync it. A partial last line, left by a crash, is removed first."""
     with path.open("ab+") as file:
-        _cut_torn_end(file)
+        file.seek(max(0, file.seek(0, os.SEEK_END) - 1))
+        if file.read(1) not in (b"", b"\n"):
+            file.seek(0)
+            file.truncate(file.read().rfind(b"\n") + 1)
         _write_synced(file, line + b"\n")
-
-
-def _cut_torn_end(file: Any) -> None:
-    size = file.seek(0, os.SEEK_END)
-    if size == 0:
-        return
-    file.seek(size - 1)
-    if file.read(1) == b"\n":
-        return
-    file.seek(0)
-    file.truncate(file.read().rfind(b"\n") + 1)
 
 
 def whole_lines(path: Path) -> list[bytes]:
     """Return the complete lines of a file, without a partial last line; none if there is no file."""
-    if not path.exists():
-        return []
-    return path.read_bytes().split(b"\n")[:-1]
+    return path.read_bytes().split(b"\n")[:-1] if path.exists() else []
 
 
 def sync_directory(path: Path) -> None:
@@ -102,11 +75,7 @@ class _Stamp(msgspec.Struct):
 
 
 def decode(text: bytes, kind: type[Value], schema: int, where: str) -> Value:
-    """Return a value from JSON with the schema that this version reads.
-
-    Raises:
-        RunError: it is damaged or has another schema; the error names the command that fixes it.
-    """
+    """Return a value from JSON of this schema. The RunError for another schema or damaged text names the fix."""
     try:
         found = msgspec.json.decode(text, type=_Stamp).schema
         if found == schema:

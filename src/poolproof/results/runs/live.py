@@ -1,7 +1,8 @@
-"""Rates of the trial at hand, for those who watch a run from other processes: written only while somebody does.
+"""Rates of the running trial, for other processes that watch the run.
 
-Who watches holds a shared lock on run.json, which writes nothing; who measures looks each second whether anybody does.
-So an unwatched run puts nothing on any disk while it measures, and a watched one a short line a second, unsynced.
+A process that watches holds a shared lock on run.json, which writes nothing. The measuring process tries the lock every
+second, and writes rates only if it is held. So a run that nobody watches writes nothing to any disk while it measures;
+a watched run writes one short line per second, which is not synced.
 """
 
 import contextlib
@@ -17,7 +18,7 @@ from poolproof.results.runs.files import whole_lines
 
 @dataclass(frozen=True)
 class LiveLine:
-    """A line of live.jsonl: rates of one second of a trial. `elapsed_s` since fio was started; fio None: not known."""
+    """A line of live.jsonl: the rates of one second. `elapsed_s`: since fio started. fio's rate is None if unknown."""
 
     layout: str
     workload: str
@@ -33,7 +34,7 @@ class LiveLine:
 
 
 class LiveNotes:
-    """live.jsonl of a run. A line that cannot be written is dropped: it must not end a trial."""
+    """The file live.jsonl of a run. A line that cannot be written is dropped, because it must not end a trial."""
 
     def __init__(self, run: RunDirectory) -> None:
         self._record = run.path / "run.json"
@@ -43,7 +44,7 @@ class LiveNotes:
     def watched(self) -> Iterator[None]:
         """While this context is open, the measuring process writes the rates."""
         with self._record.open("rb") as file:
-            with contextlib.suppress(OSError):  # a file system without locks: then there are no live rates
+            with contextlib.suppress(OSError):  # a file system without locks has no live rates
                 fcntl.flock(file, fcntl.LOCK_SH)
             yield
 

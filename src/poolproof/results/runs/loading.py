@@ -27,7 +27,7 @@ class LoadedRun:
     """The content of a run directory. `cells` are in the campaign's order, without those that have no trial.
 
     `bare`: the disks that were measured alone; they are not compared. `given` is the campaign as its author wrote it,
-    or the resolved one if that file is missing. `missing` lists what could not be read, as sentences with the fix.
+    or the resolved campaign if that file is missing. `missing` lists what could not be read, as sentences with the fix.
     `left_out` counts trials that could not be read, `unplaced` cells that `without_unknown_cells` removed.
     """
 
@@ -53,20 +53,12 @@ class LoadedRun:
         return {cell.key: cell for cell in self.cells}
 
     def cell(self, layout: str, workload: str, state: str = HEALTHY) -> Cell:
-        """Return the cell of a layout, a workload and a state.
-
-        Raises:
-            KeyError: it has no trial.
-        """
+        """Return the cell of a layout, a workload and a state. Raises a KeyError if it has no trial."""
         return self.by_key[CellKey(layout, workload, state)]
 
     def workload(self, name: str) -> Workload | None:
         """Return the campaign's workload of that name."""
         return next((workload for workload in self.campaign.workloads if workload.name == name), None)
-
-    def has_layout(self, name: str) -> bool:
-        """True if the campaign has a layout of that name."""
-        return any(layout.name == name for layout in self.campaign.layouts)
 
     @property
     def wanted(self) -> int:
@@ -77,12 +69,8 @@ class LoadedRun:
     def done(self) -> int:
         """Return how many of these are done. Extra trials of one cell don't count for another."""
         found = Counter((trial.layout, trial.workload) for trial in self.trials)
-        least = self.campaign.measure.trials
-        return sum(
-            min(least, found[layout.name, workload.name])
-            for layout, workloads in all_cells(self.campaign)
-            for workload in workloads
-        )
+        keys = [(layout.name, each.name) for layout, workloads in all_cells(self.campaign) for each in workloads]
+        return sum(min(self.campaign.measure.trials, found[key]) for key in keys)
 
     @property
     def is_going(self) -> bool:
@@ -100,29 +88,41 @@ class LoadedRun:
 
 
 def load_run(path: Path, *, lenient: bool = False) -> LoadedRun:
-    """Return the run in a directory, finished or not.
+    """Return the run in a directory, finished or not. With `lenient`, list what can't be read in `missing`.
 
-    With `lenient`, load what can be read and list the rest in `missing`.
-
-    Raises:
-        RunError: the directory has no run, a damaged one, or one of another schema; with `lenient` only if neither
-            run.json nor campaign.yaml can be read.
+    Raises a RunError if the directory has no run, a damaged run, or a run of another schema; with `lenient` only if
+    neither run.json nor campaign.yaml can be read.
     """
     if not lenient:
         directory = RunDirectory.open(path)
         record = directory.record()
         campaign = parse_campaign(record.campaign, f"{path}/run.json", recorded=True)
-        return _loaded(path, record, campaign, directory.trials(), given=record.campaign)
+        trials = directory.trials()
+        cells, bare = cells_of(trials, campaign), bare_cells_of(trials, campaign)
+        return LoadedRun(path, record, campaign, trials, cells, bare, record.campaign)
     missing: list[str] = []
     found = _record(path, missing)
-    given = _text(path / "campaign.yaml")
-    if given is None:
-        missing.append("campaign.yaml is missing; the campaign shown is the resolved one of run.json.")
+    given = ""
+    try:
+        given = (path / "campaign.yaml").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        missing.append("campaign.yaml is missing; the campaign shown is the resolved campaign of run.json.")
     campaign = _campaign(path, found, given)
-    trials, left_out = _readable_trials(path / "trials.jsonl", missing)
-    given = given or (found.campaign if found else "")
-    run = _loaded(path, found or _NO_RECORD, campaign, trials, given=given)
-    return replace(run, missing=tuple(missing), left_out=left_out)
+    trials, refused = read_lines(whole_lines(path / "trials.jsonl"))
+    for (message, hint), numbers in refused.items():
+        are = "trial is" if len(numbers) == 1 else "trials are"
+        missing.append(f"{len(numbers)} {are} left out, because {message}; to fix it: {hint}")
+    return LoadedRun(
+        path=path,
+        record=found or _NO_RECORD,
+        campaign=campaign,
+        trials=trials,
+        cells=cells_of(trials, campaign),
+        bare=bare_cells_of(trials, campaign),
+        given=given or (found.campaign if found else ""),
+        missing=tuple(missing),
+        left_out=sum(map(len, refused.values())),
+    )
 
 
 def metrics_of(cells: Iterable[Cell]) -> frozenset[MetricId]:
@@ -142,7 +142,11 @@ def without_unknown_cells(run: LoadedRun) -> LoadedRun:
     if not others:
         return run
     cells = tuple(cell for cell in run.cells if cell not in others)
-    return replace(run, cells=cells, missing=(*run.missing, _unplaced(others)), unplaced=len(others))
+    names = [str(cell.key) for cell in others[:_MOST_NAMED]]
+    names += [f"{len(others) - _MOST_NAMED} more"] if len(others) > _MOST_NAMED else []
+    are = "cell is" if len(others) == 1 else "cells are"
+    why = f"{len(others)} {are} left out, because the campaign does not have them: {', '.join(names)}."
+    return replace(run, cells=cells, missing=(*run.missing, why), unplaced=len(others))
 
 
 class TrialFollower:
@@ -178,18 +182,6 @@ def read_lines(lines: Iterable[bytes]) -> tuple[tuple[Trial, ...], Mapping[tuple
     return tuple(found), refused
 
 
-def _loaded(path: Path, record: RunRecord, campaign: Campaign, trials: tuple[Trial, ...], *, given: str) -> LoadedRun:
-    cells, bare = cells_of(trials, campaign), bare_cells_of(trials, campaign)
-    return LoadedRun(path, record, campaign, trials, cells, bare, given)
-
-
-def _unplaced(cells: list[Cell]) -> str:
-    names = [f"{cell.workload} on {cell.layout}" for cell in cells[:_MOST_NAMED]]
-    names += [f"{len(cells) - _MOST_NAMED} more"] if len(cells) > _MOST_NAMED else []
-    are = "cell is" if len(cells) == 1 else "cells are"
-    return f"{len(cells)} {are} left out, because the campaign does not have them: {', '.join(names)}."
-
-
 def _record(path: Path, missing: list[str]) -> RunRecord | None:
     try:
         return RunDirectory.open(path).record()
@@ -211,8 +203,8 @@ def _is_file(file: Path) -> bool:
         return False
 
 
-def _campaign(path: Path, record: RunRecord | None, given: str | None) -> Campaign:
-    text, name = (record.campaign, "run.json") if record else (given or "", "campaign.yaml")
+def _campaign(path: Path, record: RunRecord | None, given: str) -> Campaign:
+    text, name = (record.campaign, "run.json") if record else (given, "campaign.yaml")
     try:
         return parse_campaign(text, f"{path}/{name}", recorded=True)
     except CampaignError as error:
@@ -220,18 +212,3 @@ def _campaign(path: Path, record: RunRecord | None, given: str | None) -> Campai
             f"this version of poolproof cannot read the campaign of {path}: {error.message}",
             "a newer version may have written it: pip install --upgrade poolproof",
         ) from None
-
-
-def _readable_trials(path: Path, missing: list[str]) -> tuple[tuple[Trial, ...], int]:
-    found, refused = read_lines(whole_lines(path))
-    for (message, hint), numbers in refused.items():
-        are = "trial is" if len(numbers) == 1 else "trials are"
-        missing.append(f"{len(numbers)} {are} left out, because {message}; to fix it: {hint}")
-    return found, sum(map(len, refused.values()))
-
-
-def _text(path: Path) -> str | None:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return None

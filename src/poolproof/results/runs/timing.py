@@ -1,7 +1,7 @@
 """The time that the trials of a run took, and the time to build its layouts."""
 
 import statistics
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
@@ -30,22 +30,24 @@ def took(trials: Sequence[Trial], begun_s: float) -> Took:
 
     `begun_s`: when the build of the first layout began, in seconds since 1970; if that is between two trials, the run
     was resumed then. The gap between two trials of one layout is the time to save the result. The gap between trials of
-    two layouts is the time to build the second, unless the run was stopped in between. A layout that could not be built
-    took the time until its trials failed.
+    two layouts is the time to build the second, unless the gap is so long that the run was probably stopped and
+    resumed. A layout that could not be built took the time until its trials failed.
     """
     known = [trial for trial in trials if trial.begun_at]
     if not any(trial.seconds for trial in known):
         return Took({}, {})
     gaps = [(a, b, _gap_s(a, b, begun_s)) for a, b in pairwise(known)]
     same = [gap for a, b, gap in gaps if a.layout == b.layout and a.seconds and b.seconds and gap >= 0]
-    between = _median(same) or 0.0
+    between = statistics.median(same) if same else 0.0
     builds = [(known[0].layout, begin_s(known[0]) - begun_s)]
     builds += [(b.layout, gap) for a, b, gap in gaps if a.layout != b.layout]
+    builds = [(layout, gap) for layout, gap in builds if gap >= 0]
+    longest = max(_NIGHT_S, _NIGHT_TIMES * statistics.median(gap for _, gap in builds)) if builds else 0.0
+    built = [(layout, gap) for layout, gap in builds if gap <= longest]
     cells: dict[tuple[str, str], list[float]] = {}
     for trial in known:
         if trial.seconds:
             cells.setdefault((trial.layout, trial.workload), []).append(sum(trial.seconds.values()) + between)
-    built = list(_without_nights(builds))
     return Took({cell: tuple(found) for cell, found in cells.items()}, dict(built), sum(gap for _layout, gap in built))
 
 
@@ -60,13 +62,6 @@ def _gap_s(a: Trial, b: Trial, begun_s: float) -> float:
     return next_s - (begun_s if ended_s < begun_s <= next_s else ended_s)
 
 
-def _without_nights(builds: Sequence[tuple[str, float]]) -> Iterator[tuple[str, float]]:
-    """Leave out the gaps that are too long for a build: the run was probably stopped and resumed."""
-    usual = _median([gap for _layout, gap in builds if gap >= 0]) or 0.0
-    longest = max(_NIGHT_S, _NIGHT_TIMES * usual)
-    return ((layout, gap) for layout, gap in builds if 0 <= gap <= longest)
-
-
 def begin_s(trial: Trial) -> float:
     """Return when a trial began, in seconds since 1970; the trial must have `begun_at`."""
     return datetime.fromisoformat(trial.begun_at).timestamp()
@@ -75,7 +70,3 @@ def begin_s(trial: Trial) -> float:
 def end_s(trial: Trial) -> float:
     """Return when the last part of a trial ended, in seconds since 1970."""
     return begin_s(trial) + sum(trial.seconds.values())
-
-
-def _median(values: Sequence[float]) -> float | None:
-    return statistics.median(values) if values else None
