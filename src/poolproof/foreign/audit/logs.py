@@ -76,9 +76,9 @@ def _clone(name: str, logs: Mapping[str, Path]) -> tuple[PartOutcome, bool]:
 
 
 def _histograms(path: Path) -> dict[str, Direction]:
-    histogram = read_histogram_log(path)
-    latencies = {name: histogram.latency(number) for name, number in _DIRECTIONS.items()}
-    return {name: Direction(clat=latency) for name, latency in latencies.items() if latency.samples}
+    latencies = read_histogram_log(path)
+    known = {name: latencies[number] for name, number in _DIRECTIONS.items() if number in latencies}
+    return {name: Direction(clat=latency) for name, latency in known.items() if latency.samples}
 
 
 def _series(

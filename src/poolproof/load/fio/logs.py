@@ -65,7 +65,6 @@ class SeriesLog:
     values: "array[int]"
     directions: "array[int]"
     block_bytes: "array[int]"
-    bad_lines: int = 0
     has_priorities: bool = False
 
     def __len__(self) -> int:
@@ -83,19 +82,6 @@ class SeriesLog:
             array("q", compress(self.block_bytes, chosen)),
             has_priorities=self.has_priorities,
         )
-
-
-@dataclass(frozen=True)
-class HistogramLog:
-    """Rows of (time in ms, direction, histogram in ns)."""
-
-    rows: tuple[tuple[int, int, dict[int, int]], ...]
-    bad_lines: int = 0
-
-    def latency(self, direction: int) -> Latency:
-        """Return all rows of a direction as one distribution."""
-        bins = add_bins(row for _, which, row in self.rows if which == direction)
-        return Latency(sum(bins.values()), percentiles_ns=percentiles_of(bins, DEFAULT_PERCENTILES), bins_ns=bins)
 
 
 @dataclass(frozen=True)
@@ -119,12 +105,12 @@ def kind_of(path: Path) -> str | None:
 
 
 def read_log(path: Path) -> SeriesLog:
-    """Read a bandwidth, IOPS or latency log. A cut-off last line is ignored; other bad lines are counted.
+    """Read a bandwidth, IOPS or latency log. Damaged lines are ignored.
 
     Raises FioError if the file cannot be read, or has no line of a log.
     """
     read = _columns([], 1)
-    columns = bad = 0
+    columns = 0
     has_priorities = True
     for piece in _pieces(path):
         columns = columns or piece.split(b"\n", 1)[0].count(b",") + 1
@@ -132,25 +118,28 @@ def read_log(path: Path) -> SeriesLog:
         found = _uniform_rows(piece, columns)
         if found is None:
             rows = [row for row in _ROW.findall(piece) if all(len(part) <= _MOST_DIGITS for part in row)]
-            bad += piece.count(b"\n") - len(rows)
             found = _columns([int(part) for row in rows for part in row], _FEWEST_COLUMNS)
         for column, more in zip(read, found, strict=True):
             column.extend(more)
     if not read[0]:
         raise FioError(f"{path} is not a fio log", "write one with write_bw_log, write_iops_log or write_lat_log")
-    return SeriesLog(*read, bad_lines=bad, has_priorities=has_priorities)
+    return SeriesLog(*read, has_priorities)
 
 
-def read_histogram_log(path: Path) -> HistogramLog:
-    """Read a completion latency histogram log (`write_hist_log`) of any coarseness.
+def read_histogram_log(path: Path) -> Mapping[int, Latency]:
+    """Read a completion latency histogram log (`write_hist_log`) of any coarseness: one distribution per direction.
 
     Raises FioError if the file cannot be read, or has no line of such a log.
     """
-    lines = [_histogram_row(line) for piece in _pieces(path) for line in piece.splitlines()]
-    rows = tuple(row for row in lines if row is not None)
+    rows = list(filter(None, (_histogram_row(line) for piece in _pieces(path) for line in piece.splitlines())))
     if not rows:
         raise FioError(f"{path} is not a histogram log of fio", "write one with write_hist_log and log_hist_msec")
-    return HistogramLog(rows, len(lines) - len(rows))
+    found = {}
+    for direction in sorted({which for which, _ in rows}):
+        bins = add_bins(counts for which, counts in rows if which == direction)
+        percentiles = percentiles_of(bins, DEFAULT_PERCENTILES)
+        found[direction] = Latency(sum(bins.values()), percentiles_ns=percentiles, bins_ns=bins)
+    return found
 
 
 def latency_unit_ns(log: SeriesLog, requests_per_s: float | None = None) -> int | None:
@@ -300,8 +289,8 @@ def _ends_in_priorities(piece: bytes, columns: int) -> bool:
     return all(line.rpartition(b",")[2].strip() in (b"0", b"1") or b"0x" in line for line in lines)
 
 
-def _histogram_row(line: bytes) -> tuple[int, int, dict[int, int]] | None:
-    """Return one line of a histogram log; the number of its bins shows the coarseness."""
+def _histogram_row(line: bytes) -> tuple[int, dict[int, int]] | None:
+    """Return the direction and the bins in a line of a histogram log; the number of bins shows the coarseness."""
     try:
         numbers = _DECODER.decode(b"[" + line + b"]")
     except msgspec.DecodeError:
@@ -312,8 +301,7 @@ def _histogram_row(line: bytes) -> tuple[int, int, dict[int, int]] | None:
     coarseness, unit_ns = _SHAPES[len(counts)]
     width = 1 << coarseness
     middles = ((bin_value(index * width) + bin_value((index + 1) * width - 1)) // 2 for index in range(len(counts)))
-    bins = {unit_ns * middle: count for middle, count in zip(middles, counts, strict=True) if count}
-    return numbers[0], numbers[1], bins
+    return numbers[1], {unit_ns * middle: count for middle, count in zip(middles, counts, strict=True) if count}
 
 
 _SHAPES: Mapping[int, tuple[int, int]] = {

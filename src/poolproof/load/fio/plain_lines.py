@@ -18,7 +18,6 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from poolproof.load.fio import text_lines
-from poolproof.load.fio.text_lines import without_cut_number
 
 Line = tuple[int, str]
 
@@ -43,7 +42,6 @@ _MARGIN = re.compile(
     r"|(?P<speaker>[\w.@-]{1,30}>(?=\s|$))"
     r"|(?P<sign>\s{0,3}(?:#+|//|[*|;-])(?=\s|$)|\+)"
 )
-_DIGITS = re.compile(r"\d+")
 _FIO_RESULT = re.compile(
     r"\s*(?:(?:read|write|trim|mixed)\s*:\s*(?:IOPS|io)=|(?:READ|WRITE|TRIM|MIXED): (?:bw|io)="
     r"|(?:slat|clat|lat|sync) \([num]?sec\)\s*: min=|bw\s*\(\s*[kKMG]i?B\s*/s\): min=|Run status group \d"
@@ -71,42 +69,32 @@ _ESCAPED = re.compile(r': IOPS=|: io=|;fio-\d|\\"fio version\\"')
 
 
 @lru_cache(maxsize=1)  # the same text is searched for results, commands, tables and iostat
-def plain_lines(text: str) -> tuple[tuple[int, str], ...]:
+def plain_lines(text: str) -> tuple[Line, ...]:
     """Return (line number from 1, plain line) pairs in order. If the text ends in the middle of a line, a last number
     that may have lost digits is omitted.
     """
-    found = _without_margins(_without_marks(text))
+    found = [line for block in _margin_blocks(_without_marks(text)) for line in _remove_margin(block)]
     if found and not text.endswith("\n"):
-        found[-1] = (found[-1][0], without_cut_number(found[-1][1]))
-    return tuple((number, part) for number, line in _unwrapped(found) for part in _split_results(line))
+        found[-1] = (found[-1][0], text_lines.without_cut_number(found[-1][1]))
+    widths: set[int] = set()
+    found = _join_commands(_join_results(found, widths), widths)
+    return tuple((number, part) for number, line in found for part in _split_results(line))
 
 
-def _without_marks(text: str) -> list[tuple[int, str]]:
+def _without_marks(text: str) -> list[Line]:
     """Return the lines without HTML, BBCode, terminal escapes and the `>` of quotations."""
-    is_html, tags = _IS_HTML.search(text) is not None, _bbcode_tags(text)
-    found: list[tuple[int, str]] = []
+    is_html = _IS_HTML.search(text) is not None
+    closed = sorted({name.lower() for name in _CLOSING.findall(text)})
+    bbcode = re.compile(rf"\[/?({'|'.join(closed)})(?:=[^\]\n]*)?\]", re.IGNORECASE) if closed else None
+    found: list[Line] = []
     for number, line in enumerate(text.translate(_CURLY).split("\n"), start=1):
-        bare = _unescaped(_ESCAPES.sub("", line.rstrip("\r")))
-        for part in _parts(_without_tags(bare, tags) if tags else bare, is_html):
-            found.append((number, _QUOTE.sub("", part)))
+        line = _unescaped(_ESCAPES.sub("", line.rstrip("\r")))
+        if bbcode:  # a block tag starts a new line
+            line = bbcode.sub(lambda match: "\r" if match[1].lower() in _BLOCK_TAGS else "", line)
+        if is_html:
+            line = html.unescape(_TAG.sub("", _BLOCK.sub("\r", line))).replace("\xa0", " ")
+        found += [(number, _QUOTE.sub("", part)) for part in line.split("\r")]
     return found
-
-
-def _parts(line: str, is_html: bool) -> list[str]:
-    if is_html:
-        line = html.unescape(_TAG.sub("", _BLOCK.sub("\r", line))).replace("\xa0", " ")
-    return line.split("\r")
-
-
-def _bbcode_tags(text: str) -> re.Pattern[str] | None:
-    """Return a pattern for the BBCode tags that the text closes somewhere; None if there are none."""
-    names = {name.lower() for name in _CLOSING.findall(text)}
-    return re.compile(rf"\[/?({'|'.join(sorted(names))})(?:=[^\]\n]*)?\]", re.IGNORECASE) if names else None
-
-
-def _without_tags(line: str, tags: re.Pattern[str]) -> str:
-    """Return the line without these tags; a block tag becomes a carriage return, which starts a new line."""
-    return tags.sub(lambda match: "\r" if match[1].lower() in _BLOCK_TAGS else "", line)
 
 
 def _unescaped(line: str) -> str:
@@ -118,27 +106,25 @@ def _unescaped(line: str) -> str:
 
 def _split_results(line: str) -> Iterator[str]:
     """Yield the line, then each result that was inside it."""
-    if "IOPS=" not in line and "iops=" not in line and ": bw=" not in line and ": io=" not in line:
+    if not any(word in line for word in ("IOPS=", "iops=", ": bw=", ": io=")):
         yield line
         return
     plain = _EMPHASIS.sub("", line)
     kind = _RESULTS if _RESULTS.search(plain) else _SUMS
-    found = [match[0] for match in kind.finditer(plain)]
-    if not any(plain[: match.start()].strip() for match in kind.finditer(plain)):
+    found = list(kind.finditer(plain))
+    if not any(plain[: match.start()].strip() for match in found):
         yield plain
         return
     yield kind.sub("", plain)
-    yield from (f"  {each}" for each in found)
+    yield from (f"  {match[0]}" for match in found)
 
 
-def _without_margins(lines: Sequence[Line]) -> list[Line]:
-    """Return the lines without their margins."""
-    return [line for block in _margin_blocks(lines) for line in _remove_margin(block)]
+_Marked = tuple[Line, re.Match[str] | None]
 
 
-def _margin_blocks(lines: Sequence[Line]) -> Iterator[list[tuple[Line, re.Match[str] | None]]]:
+def _margin_blocks(lines: Sequence[Line]) -> Iterator[list[_Marked]]:
     """Yield runs of successive lines that have the same kind of margin, or none."""
-    block: list[tuple[Line, re.Match[str] | None]] = []
+    block: list[_Marked] = []
     for line in lines:
         match = _MARGIN.match(line[1])
         if block and not _same_margin(block[-1][1], match):
@@ -151,77 +137,58 @@ def _margin_blocks(lines: Sequence[Line]) -> Iterator[list[tuple[Line, re.Match[
 
 def _same_margin(before: re.Match[str] | None, match: re.Match[str] | None) -> bool:
     """True if both margins are of one kind: numbers increase by one, names and signs stay the same."""
-    if before is None or match is None:
+    if before is None or match is None or before.lastgroup != match.lastgroup:
         return before is match
-    kind = match.lastgroup
-    if kind != before.lastgroup or kind == "number":
-        return kind == before.lastgroup and _number(match) == _number(before) + 1
-    return kind in ("stamp", "journal") or match[0].strip() == before[0].strip()
+    if match.lastgroup == "number":
+        return int(match[0].strip(" :.)|\t")) == int(before[0].strip(" :.)|\t")) + 1
+    return match.lastgroup in ("stamp", "journal") or match[0].strip() == before[0].strip()
 
 
-def _number(match: re.Match[str]) -> int:
-    digits = _DIGITS.search(match[0])
-    return int(digits[0]) if digits else 0
-
-
-def _remove_margin(block: Sequence[tuple[Line, re.Match[str] | None]]) -> list[Line]:
+def _remove_margin(block: Sequence[_Marked]) -> list[Line]:
+    lines = [line for line, _ in block]
     kind = block[0][1].lastgroup if block[0][1] else None
     if kind is None or (kind == "number" and len(block) < _FEWEST_NUMBERED):
-        return [line for line, _ in block]
+        return lines
     bare = [(number, text[match.end() :] if match else text) for (number, text), match in block]
-    return bare if any(_FIO_RESULT.match(text) for _, text in bare) else [line for line, _ in block]
-
-
-def _unwrapped(numbered: Sequence[Line]) -> list[Line]:
-    """Return the lines, with broken lines joined under the number of the first part."""
-    widths: set[int] = set()
-    whole = _join_results(numbered, widths)
-    return _join_commands(whole, widths) if widths else whole
+    return bare if any(_FIO_RESULT.match(text) for _, text in bare) else lines
 
 
 def _join_results(numbered: Sequence[Line], widths: set[int]) -> list[Line]:
-    """Join lines with results; `widths` collects the lengths of their first parts."""
+    """Join broken lines with results; `widths` collects the lengths of their first parts."""
     found: list[Line] = []
-    place = 0
-    while place < len(numbered):
-        number, line = numbered[place]
-        joined = _join(line, numbered[place + 1][1]) if place + 1 < len(numbered) and _INCOMPLETE.match(line) else None
+    at = 0
+    while at < len(numbered):
+        number, line = numbered[at]
+        joined = None
+        if at + 1 < len(numbered) and _INCOMPLETE.match(line):
+            rest = numbered[at + 1][1]
+            joined = next((each for each in (line + rest, f"{line} {rest}") if _is_complete(each)), None)
         if joined is not None:
             widths.add(len(line))
-            place += 1
+            at += 1
         found.append((number, joined or line))
-        place += 1
+        at += 1
     return found
 
 
-def _join(line: str, rest: str) -> str | None:
-    """Return both parts as one line if fio prints such a line; otherwise None."""
-    return next((one for one in (line + rest, f"{line} {rest}") if _is_whole(one)), None)
-
-
-def _is_whole(line: str) -> bool:
-    if _INCOMPLETE.match(line):
-        return False
-    kinds = (
-        text_lines.header,
-        text_lines.rate,
-        text_lines.group,
-        text_lines.latency,
-        lambda one: text_lines.sampled_rate(one, None),
+def _is_complete(line: str) -> bool:
+    """True if fio prints such a line."""
+    parsers = (text_lines.header, text_lines.rate, text_lines.group, text_lines.latency)
+    return not _INCOMPLETE.match(line) and (
+        any(parse(line) is not None for parse in parsers) or text_lines.sampled_rate(line, None) is not None
     )
-    return any(kind(line) is not None for kind in kinds)
 
 
 def _join_commands(numbered: Sequence[Line], widths: set[int]) -> list[Line]:
     """Join fio commands whose lines are as wide as the window. A command ends at its first shorter line."""
     found: list[Line] = []
-    goes_on = False
+    continues = False
     for number, line in numbered:
         is_full = len(line) in widths and len(line) >= _MIN_WIDTH
-        if goes_on and line.strip():
+        if continues and line.strip():
             found[-1] = (found[-1][0], found[-1][1] + line)
-            goes_on = is_full
+            continues = is_full
         else:
             found.append((number, line))
-            goes_on = is_full and _COMMAND.search(line) is not None
+            continues = is_full and _COMMAND.search(line) is not None
     return found
