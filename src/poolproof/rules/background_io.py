@@ -42,7 +42,7 @@ def _background(flow: Flow | None, verb: str, rate: float, size: float, idle_s: 
 RULE = Rule(
     title="Something else uses the disks",
     wrong="Resync, scrub, trim, lazy inode tables or other programs slow fio down, and their I/O can mask a cache.",
-    shows="In evidence: a layer is busy, or the disks moved data while fio was idle, over 5 % of their bytes in the "
+    shows="In evidence: a layer is busy, or the idle rate of the disks amounts to over 5 % of their bytes in the "
     "window. The result is suspect if the rest is too little for fio's bytes and the disks were watched for at least a "
     "second.",
     error="Too low; too high if it masks a cache.",

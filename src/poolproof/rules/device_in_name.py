@@ -21,7 +21,7 @@ def _in_job(case: Case) -> Findings:
 
 RULE = Rule(
     title="The device is only the job's name",
-    wrong="--name=/srv/file only names the job: without filename, fio tests a new file, unless it names a device.",
+    wrong="--name=/srv/file only names the job: without filename, fio tests a new file, unless the name is a device.",
     shows="In a job: a name that starts with a slash, and no filename.",
     error="fio tests a different target than intended.",
     fix="Add --filename=/dev/disk/by-id/….",

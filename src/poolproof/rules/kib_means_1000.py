@@ -60,7 +60,7 @@ def _fixed_options(_case: Case, job: LoadPart) -> Changes:
 
 RULE = Rule(
     title="KiB means 1000 bytes",
-    wrong="fio reads `4KiB` as 4000 bytes, `4k` as 4096. Blocks of 4000 bytes fail with direct=1, or must read first.",
+    wrong="By default `4KiB` is 4000 bytes, `4k` is 4096. Direct I/O of 4000 bytes fails; buffered writes read first.",
     shows="In a job: a size that ends in KiB, MiB or GiB without kb_base=1000; or a size with a suffix before "
     "kb_base=1000 on a command line, or in the globals above a section that sets it: fio has already read that size.",
     error="Too high or too low; sizes 2 to 7 % off, and unaligned blocks.",

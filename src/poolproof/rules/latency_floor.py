@@ -66,7 +66,7 @@ def _syncs(case: Case, result: PartOutcome) -> Finding | None:
 
 RULE = Rule(
     title="Faster than a disk can be",
-    wrong="The I/Os ended in memory. Even the fastest drive takes several microseconds, in its controller and flash.",
+    wrong="The I/Os ended in memory. Even on the fastest drive, an I/O through controller and flash takes several µs.",
     shows="In a result: half of the I/Os, or of the syncs of buffered data, took less than 5 µs. Buffered sequential "
     "reads (readahead) and buffered writes do that by design: the finding is then a note, and the byte count decides.",
     error="Too high. Measured: p99 of fdatasync is 266 ns on tmpfs, which passes etcd's own test.",

@@ -63,7 +63,7 @@ RULE = Rule(
     "4 KiB. The result is what an application gets, not what the disks can do.",
     shows="In a job: random blocks that are not whole ZFS records; writes that are not whole pages. In the counters: "
     "the disks read over 2 × what fio read, or a job that only writes causes reads of over 5 % of its bytes.",
-    error="Too low for the disks, up to record / bs (4 KiB in 128 KiB: 32). Measured: 11,436 reads for 16 MiB written.",
+    error="Too low for the disks, up to record / bs (128 KiB / 4 KiB = 32). Measured: 11,436 reads for 16 MiB written.",
     fix="to measure the disks, set recordsize or volblocksize to bs; to measure what an application gets, keep it and "
     "report it",
     sources=(zfs_issue(6040), zfs_issue(10830)),

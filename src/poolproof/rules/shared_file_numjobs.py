@@ -106,8 +106,9 @@ def _fixed_options(_case: Case, job: LoadPart) -> Changes:
 
 RULE = Rule(
     title="Several jobs share one file",
-    wrong="Jobs with one filename start at the same byte: one uses the disk, RAM serves the others, fio adds all up.",
-    shows="In a job: clones on the same bytes, maybe through RAM. In the counters: about 1/numjobs of fio's bytes.",
+    wrong="Jobs with one filename start at the same byte. One uses the disk, RAM serves the rest, and fio adds all up.",
+    shows="In a job: clones that access the same bytes, without offset_increment, not known to bypass memory. In the "
+    "counters: the disks moved about 1/numjobs of what fio did.",
     error="Too high, up to × numjobs. Measured: × 6 with 8 writers, × 4.0 with 4 readers; none with direct=1 on ext4.",
     fix="directory= so that each job has its own file, or size=X/numjobs with offset_increment=X/numjobs.",
     sources=("measured cases L02, L03, L04", fio_doc("offset_increment")),

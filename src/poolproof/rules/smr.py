@@ -14,7 +14,7 @@ def _in_job(case: Case) -> Findings:
 
 RULE = Rule(
     title="A shingled disk",
-    wrong="A shingled disk caches about 32 GiB of random writes, and rewrites its bands after a short test is over.",
+    wrong="A shingled disk first caches about 32 GiB of random writes. A short test measures only this cache.",
     shows="Before the run: the job writes at random, and the kernel reports a disk as host-aware or host-managed, or "
     "`--devices` names an `smr`. The kernel cannot identify a drive-managed SMR disk: look up its model.",
     error="Too high, by a factor of up to 80. Observed: 120 writes a second, then 1.5 after 92 minutes.",

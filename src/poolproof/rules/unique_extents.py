@@ -35,8 +35,8 @@ def _repeated(case: Case, kind: Kind, unique: int) -> Findings:
 RULE = Rule(
     title="The same bytes again and again",
     wrong="The job moved more bytes than it can access: it repeated blocks, and a cache may have served the repeats.",
-    shows="In a result without counters: more bytes than the jobs can access. Counters decide instead: one honest run "
-    "made 16 passes at a ratio of 1.0. Writes committed one by one (fsync=1, sync=1) always reach the disk.",
+    shows="In a result without counters: more bytes than the jobs can access. If there are counters, they decide: one "
+    "honest run made 16 passes at a ratio of 1.0. Writes committed one by one (fsync=1, sync=1) always reach the disk.",
     error="Too high, by up to the number of passes. Inflated results had 20 to 135 passes.",
     fix="a size of twice RAM and one pass (no time_based), or run it with poolproof, which counts what the disks did",
     sources=("measured cases L02, L04",),

@@ -45,8 +45,7 @@ def _in_result(case: Case) -> Findings:
 RULE = Rule(
     title="Reading what was never written",
     wrong="The file has its full size, but not its data: it is from truncate, fallocate or a write job that stopped at "
-    "its runtime (fio reserves the full size first), or on a fresh zvol or thin volume. Reads return zeros from no "
-    "disk.",
+    "its runtime (fio reserves the full size first), or on a fresh zvol or thin volume. No disk is read.",
     shows="Before the run: holes or unwritten extents. In the counters: too few reads, although direct=1 bypassed RAM.",
     error="Too high, 10 to 100 times. Measured: 2636 MB/s by fio, 64 MB/s by the disk.",
     fix="fill the whole file first, with a separate job without runtime: rw=write bs=1m refill_buffers=1 end_fsync=1, "

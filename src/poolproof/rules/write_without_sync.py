@@ -39,8 +39,7 @@ def _in_result(case: Case) -> Findings:
 RULE = Rule(
     title="Writes that are never synced",
     wrong="Buffered writes return as soon as the data is in RAM. Without a sync fio ends before the disks have it.",
-    shows="In a job: writes with direct=0 and no sync. In the counters: when fio ended, over 10 % of them were "
-    "missing.",
+    shows="In a job: unsynced buffered writes. In the counters: when fio ended, over 10 % of the bytes were missing.",
     error="Too high, 2 to more than 100 times. Measured: 4052 MB/s without end_fsync=1, 2110 MB/s with it.",
     fix=_FIX + ". The time of end_fsync is in the bandwidth, not in the clat percentiles.",
     sources=("measured cases L05, L06", fio_doc("end_fsync"), fio_issue(470)),

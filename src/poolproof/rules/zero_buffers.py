@@ -35,7 +35,7 @@ def _in_result(case: Case) -> Findings:
 RULE = Rule(
     title="Only zeros are written",
     wrong="Zeros compress to almost nothing, and ZFS, thin volumes and some drives do not store them at all.",
-    shows="In a job: zero_buffers or buffer_pattern=0. In the counters: after the flush, fewer bytes than fio's.",
+    shows="In a job: zero_buffers or buffer_pattern=0. In the counters: the disks wrote less than fio, once flushed.",
     error="Too high. Measured: 250 times with lz4; with zstd on btrfs, 256 MiB became 8 MiB.",
     fix="refill_buffers=1 instead of zero_buffers or buffer_pattern=0",
     sources=(fio_doc("zero_buffers"),),
