@@ -14,7 +14,7 @@ import pytest
 
 from poolproof.campaign.model import Device, Disk
 from poolproof.devices.model import DevicePlan
-from poolproof.devices.plan import DeviceFacts, plan_device
+from poolproof.devices.plan import DeviceFacts, plan_devices
 from poolproof.errors import BuildError, GuardError
 from poolproof.facts.block import BlockFacts
 from poolproof.facts.machine import survey
@@ -85,7 +85,7 @@ def _claimed(testbed: Testbed, disk: BlockFacts) -> tuple[Journal, DevicePlan]:
     """Claim the disk as a run does. The undo is tried for a short time only."""
     site = site_of(survey(HOST, ("wipefs",)), "t", str(testbed.path), str(testbed.path), is_here=True)
     facts = DeviceFacts(loops=(0,), disks=(disk,), permitted=frozenset({"SN-0001"}))
-    plan = plan_device(Device("d", Disk("SN-0001")), site, facts)
+    (plan,) = plan_devices((Device("d", Disk("SN-0001")),), site, facts)
     (claim,) = plan.steps
     assert isinstance(claim.undo, UndoCommand)
     journal = Journal(testbed.path / "journal.jsonl")

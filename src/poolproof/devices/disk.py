@@ -54,8 +54,7 @@ def bare_identity(identity: str) -> str:
 def find_disk(name: str, identity: str, disks: Sequence[BlockFacts]) -> BlockFacts:
     """Return the disk with that `identity` (by-id name, serial or WWN); `name` is its name in the campaign.
 
-    Raises:
-        CampaignError: the identity is a kernel name, or matches no disk or several.
+    Raises a CampaignError if the identity is a kernel name, or matches no disk or several.
     """
     bare = identity.removeprefix(_BY_ID)
     if _KERNEL_NAME.fullmatch(bare) or bare.startswith("/"):
@@ -72,14 +71,10 @@ def find_disk(name: str, identity: str, disks: Sequence[BlockFacts]) -> BlockFac
 def plan(
     device: Device, source: Disk, site: Site, disks: Sequence[BlockFacts], permitted: frozenset[str]
 ) -> DevicePlan:
-    """Return the plan of a real disk. Nothing is written yet; the undo erases the signatures that the layers leave.
+    """Return the plan of a real disk. Nothing is written yet. The undo erases the signatures that the layers leave.
 
-    `disks` is a recent result of `facts.block.block_devices`.
-
-    Raises:
-        CampaignError: no disk has that identity.
-        GuardError: the disk is in use, not empty, or not permitted.
-        HostError: no root, or a program is missing.
+    `disks` is a recent result of `facts.block.block_devices`. The errors are those of `find_disk`, `require` and
+    `check_disk`.
     """
     disk = find_disk(device.name, source.identity, disks)
     require(site, f"{device.name} (the disk {disk.identity})", *PROGRAMS)
@@ -95,9 +90,9 @@ def _claim(name: str, disk: BlockFacts, site: Site) -> Step:
     While the note exists, signatures on the disk are the run's own, and the undo erases them. After a reboot it does
     not, because the data may belong to someone else by then.
 
-    The path is the by-id name if there is one, so that a disk that got another kernel name is not confused. Before the
-    wipe, and before each command that writes, the disk must have the same size, serial and WWN, and, if only its kernel
-    name leads to it, the same device number.
+    The path is the by-id name if there is one, so that a new kernel name causes no confusion. Before the wipe, and
+    before each command that writes, size, serial and WWN must be the same, and the device number if the disk has no
+    by-id name.
     """
     note = f"{site.state_dir}/{name}.claimed"
     return Step(
@@ -108,14 +103,10 @@ def _claim(name: str, disk: BlockFacts, site: Site) -> Step:
 
 
 def _script(text: str, disk: BlockFacts) -> tuple[str, ...]:
-    return ("sh", "-c", text, disk.identity, *_marks(disk))
-
-
-def _marks(disk: BlockFacts) -> tuple[str, ...]:
-    """Return path, size, device number, serial and WWN, as lsblk prints them; empty if unknown or not stable."""
+    """Return the script with path, size, device number, serial and WWN, as lsblk prints them; empty if not stable."""
     number = "" if disk.by_id else disk.number
     serial, wwn = (" ".join(text.split()) for text in (disk.serial, disk.wwn))
-    return (disk.stable_path, str(disk.size_bytes), number, serial, wwn)
+    return ("sh", "-c", text, disk.identity, disk.stable_path, str(disk.size_bytes), number, serial, wwn)
 
 
 def _kernel_name_refused(name: str, bare: str, disks: Sequence[BlockFacts]) -> CampaignError:

@@ -27,11 +27,7 @@ _THREADS = 8
 
 
 def model_named(name: str) -> ModelKind:
-    """Return the model of that name.
-
-    Raises:
-        CampaignError: there is no such model; the hint has the nearest name.
-    """
+    """Return the model of that name, or raise a CampaignError that suggests the nearest name."""
     if name in MODELS:
         return MODELS[name]
     near = difflib.get_close_matches(name, MODELS, n=1)
@@ -42,9 +38,7 @@ def model_named(name: str) -> ModelKind:
 def plan(device: Device, source: Emulated, site: Site, loop: int, in_ram: bool, seed: int = 1) -> DevicePlan:
     """Return the plan of the device on loop device `loop`, with its data in `ram_dir` if `in_ram`, else in `state_dir`.
 
-    Raises:
-        CampaignError: no such model.
-        HostError: no root, or a program is missing.
+    Raises a CampaignError for an unknown model, and a HostError if the host lacks root or a program.
     """
     name, model = device.name, model_named(source.model)
     require(site, f"{name} (an emulated disk)", *PROGRAMS)
@@ -70,8 +64,7 @@ def plan(device: Device, source: Emulated, site: Site, loop: int, in_ram: bool, 
 def _copied(site: Site) -> tuple[str, tuple[Step, ...]]:
     """Return the plugin's path on another machine, and the steps that copy it and its imports to the state directory.
 
-    Python also treats directories without an `__init__.py` as packages; the plugin finds its imports relative to
-    itself.
+    Python treats directories without an `__init__.py` as packages too. The plugin finds its imports relative to itself.
     """
     folder = f"{site.state_dir}/model/{'/'.join(_PACKAGE)}"
     write = 'mkdir -p "${0%/*}" && cat >"$0"'

@@ -13,8 +13,7 @@ PROGRAMS = ("losetup", "truncate")
 def plan(device: Device, source: LoopFile, site: Site, loop: int, below: Below | None) -> DevicePlan:
     """Return the plan of the device on loop device `loop`; `below` is the disk of the state directory.
 
-    Raises:
-        HostError: no root, or a program is missing.
+    Raises a HostError if the host lacks root or a program.
     """
     require(site, f"{device.name} (a file on a loop device)", *PROGRAMS)
     file = f"{site.state_dir}/{device.name}.img"

@@ -15,12 +15,9 @@ _HELD = {
 
 
 def check_disk(disk: BlockFacts, permitted: frozenset[str]) -> None:
-    """Check that the disk may be overwritten; `permitted` has the identities given with `--wipe`.
+    """Check that the disk may be overwritten. `permitted` has the identities given with `--wipe`.
 
-    A disk that is in use or not empty is always refused.
-
-    Raises:
-        GuardError: the disk may not be overwritten; the error says why, and what to type next.
+    A disk that is in use or not empty is always refused. The GuardError says why, and what to type next.
     """
     refused = refusal(disk)
     if refused is not None:
@@ -65,7 +62,7 @@ def _objection(disk: BlockFacts) -> tuple[str, str]:
 
 
 def _use(disk: BlockFacts, device: BlockFacts) -> tuple[str, str] | None:
-    """Return how the disk is in use through `device`, itself or something on it: a mount, swap, an array, a mapping."""
+    """Return how `device`, the disk itself or something on it, is in use: a mount, swap, an array, a mapping."""
     where = "" if device is disk else f": {device.path}"
     point = next(iter(device.mount_points), None)
     if point == _SWAP:

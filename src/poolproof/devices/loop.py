@@ -10,8 +10,8 @@ _CONNECTIONS = 8
 def attach(number: int, file: str, name: str) -> Step:
     """Attach loop device `number` to `file`.
 
-    Without direct I/O the page cache would hold every block twice, and answer reads without the disk. losetup creates
-    the device node if it is missing, and fails if the number is in use.
+    Without direct I/O the page cache would hold every block twice, and answer reads without the disk. losetup creates a
+    missing device node, and fails if the number is in use.
     """
     path = f"/dev/loop{number}"
     return Step(
@@ -37,7 +37,7 @@ def fuse_files(site: Site, name: str) -> tuple[str, str, str]:
 
 
 def attach_export(number: int, socket: str, name: str, site: Site) -> tuple[Step, ...]:
-    """Show the NBD export on `socket` as a file, and attach loop device `number` to it. Unmounting ends nbdfuse."""
+    """Show the NBD export on `socket` as a file, and attach a loop device to it. Unmounting ends nbdfuse."""
     file, pidfile, log = fuse_files(site, name)
     argv = ("nbdfuse", "-C", str(_CONNECTIONS), "-P", pidfile, file, "--unix", socket)
     return (
@@ -54,6 +54,6 @@ def attach_export(number: int, socket: str, name: str, site: Site) -> tuple[Step
 
 
 def block_volume(node: str, name: str, size_bytes: int, below: Below | None) -> Volume:
-    """Return the volume of the block device /dev/`node` of the campaign's device `name`."""
+    """Return the volume of the block device /dev/`node`, which the campaign calls `name`."""
     leaf = Leaf(name, f"/dev/{node}", f"/sys/class/block/{node}/stat", below)
     return Volume(leaf.path, True, (leaf,), size_bytes)

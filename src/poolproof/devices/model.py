@@ -39,7 +39,7 @@ class Volume:
 class DevicePlan:
     """The steps that set a device up, each with its undo, and the volume that they provide.
 
-    `identity_check`: a command that succeeds as long as the volume is the right disk; empty if no other disk can take
+    `identity_check` is a command that succeeds if the volume is still the right disk; empty if no other disk can take
     its place.
     """
 
@@ -52,11 +52,11 @@ class DevicePlan:
 class Site:
     """Where one run builds, and what its host can do.
 
-    `state_dir` (images, sockets, pid files; on a real file system), `ram_dir` (images of emulated disks; on tmpfs) and
-    `mount_dir` are private to the run: no two runs share them. `programs`, `file_systems` and `modules` (of the
-    kernel, those that some layer asked for) are what the host has; `is_root` whether commands run as root. `label` is
-    at most 12 letters and digits, unique to the run, for names that the kernel keeps (pools, arrays). `is_here`: the
-    host is the machine on which poolproof itself runs.
+    No two runs share the directories: `state_dir` on a real file system (images, sockets, pid files), `ram_dir` on
+    tmpfs (images of emulated disks), and `mount_dir`. The host has these `programs`, `file_systems` and kernel
+    `modules` (of those that some layer asked for). `is_root`: commands run as root. `is_here`: the host is the machine
+    that runs poolproof. `label` has at most 12 letters and digits. It is unique to the run, for names that the kernel
+    keeps (pools, arrays).
     """
 
     label: str

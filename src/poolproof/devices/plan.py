@@ -1,4 +1,4 @@
-"""Plan the steps that set up the devices of a campaign: a pure function of the devices, the site and host facts."""
+"""Plan the steps that set up the devices of a campaign; a pure function."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,8 +16,8 @@ from poolproof.facts.machine import ProgramVersion
 class DeviceFacts:
     """The facts about the host that planning needs.
 
-    `loops` are free loop numbers, one for each device; `nbds` are free numbers of the kernel's nbd devices. `below` is
-    the disk of the state directory. `disks` is a recent result of `facts.block.block_devices`; `permitted` are the
+    `loops` has a free loop number for each device, `nbds` has free numbers of the kernel's nbd devices. `below` is the
+    disk of the state directory. `disks` is a recent result of `facts.block.block_devices`. `permitted` has the
     identities of disks that the user allows to overwrite.
     """
 
@@ -34,8 +34,9 @@ def plan_devices(devices: Sequence[Device], site: Site, facts: DeviceFacts, seed
     Emulated disks keep their data in RAM as long as they take at most half of the free RAM together.
 
     Raises:
-        CampaignError, GuardError, HostError: as `plan_device`.
-        ValueError: fewer loop numbers than devices.
+        CampaignError: an unknown model or disk, or a disk named by its kernel name.
+        GuardError: a disk is in use, not empty, or not permitted.
+        HostError: root or a program is missing, or the path of a socket would be too long.
     """
     nbds, left = iter(facts.nbds), site.ram_free_bytes // 2
     plans: list[DevicePlan] = []
@@ -54,17 +55,6 @@ def plan_devices(devices: Sequence[Device], site: Site, facts: DeviceFacts, seed
                     plan = disk.plan(device, source, site, facts.disks, facts.permitted)
         plans.append(plan)
     return tuple(plans)
-
-
-def plan_device(device: Device, site: Site, facts: DeviceFacts, seed: int = 1) -> DevicePlan:
-    """Return the plan of one device.
-
-    Raises:
-        CampaignError: no such model, no such disk, or a disk named by its kernel name.
-        GuardError: the disk is in use, not empty, or not permitted.
-        HostError: root or a program is missing, or the path of a socket would be too long.
-    """
-    return plan_devices((device,), site, facts, seed)[0]
 
 
 def programs_of(source: DeviceSource) -> tuple[str, ...]:

@@ -19,8 +19,7 @@ def plan(
 ) -> DevicePlan:
     """Return the plan of the device on /dev/nbd`nbd`, or on loop device `loop` if `nbd` is None.
 
-    Raises:
-        HostError: no root, or a program is missing.
+    Raises a HostError if the host lacks root or a program.
     """
     name, size = device.name, source.size_bytes
     require(site, f"{name} (a qcow2 image)", *(PROGRAMS if nbd is None else _WITH_KERNEL_NBD))

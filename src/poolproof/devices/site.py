@@ -1,4 +1,4 @@
-"""What all kinds of device share: the programs they need, their packages and versions, and the names of their files."""
+"""What all kinds of device share: programs, their packages and versions, and names of files."""
 
 from collections.abc import Mapping
 
@@ -44,7 +44,7 @@ def require(site: Site, what: str, *programs: str) -> None:
 
 
 def clear(name: str, *files: str) -> Step:
-    """Remove old files of the device first, because each layout builds its devices again under the same names.
+    """Remove the device's old files, because each layout builds its devices again under the same names.
 
     Otherwise an old pid file would pass as that of the new daemon, and an old image as a new disk.
     """
@@ -54,8 +54,7 @@ def clear(name: str, *files: str) -> Step:
 def socket_path(site: Site, name: str) -> str:
     """Return the path of a socket in the state directory.
 
-    Raises:
-        HostError: the path is too long for a Unix socket (unix(7): 108 bytes with the final 0).
+    Raises a HostError if it is longer than 108 bytes with the final 0, as unix(7) allows.
     """
     path = f"{site.state_dir}/{name}.sock"
     if len(path.encode()) > _LONGEST_SOCKET:

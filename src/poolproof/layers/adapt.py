@@ -1,13 +1,13 @@
-"""Turn a built layout into another one without building it again, and plan the steps for it.
+"""Plan how a built layout becomes another one without building it again.
 
-Two ways exist. A layout can be extended: log and cache vdevs are added to the pool of its core, and removed later. Or
-it can be changed: leaf vdevs of mirrors are attached and detached. The pool, its data and the layers on top stay.
+A layout can be extended: log and cache vdevs are added to the pool of its core, and removed later. It can also be
+changed: leaf vdevs of mirrors are attached and detached. The pool, its data and the layers on top stay.
 
-The layers above a change are closed before it and opened after it. So the undo of each is in the journal after that of
-the change, and a crashed run is cleaned up from the top down.
+The layers above a change are closed before it and opened after it. Their undo then follows that of the change in the
+journal, so a crashed run is cleaned up from the top down.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from poolproof.devices.model import Site, Volume
@@ -17,7 +17,7 @@ from poolproof.steps import Step
 
 
 def core_of(node: Node) -> Node:
-    """Return the layout without what can be added while it is built; the layout itself if nothing can."""
+    """Return the layout without the inputs that can be added while it is built."""
     if not isinstance(node, LayerNode):
         return node
     core = _without_addable(node)
@@ -32,32 +32,27 @@ def can_become(built: Node, target: Node) -> bool:
         return False
     if _adapts(built, target):
         return True
-    pairs = list(zip(built.inputs, target.inputs, strict=False))
     alike = built.spec == target.spec and len(built.inputs) == len(target.inputs)
-    return alike and all(can_become(before, after) for before, after in pairs)
+    return alike and all(map(can_become, built.inputs, target.inputs))
 
 
 def plan_extension(core: TreePlan, node: Node, volumes: Mapping[str, Volume], site: Site, name: str) -> TreePlan:
-    """Plan the layout `node` on its built core; a pure function.
+    """Plan the layout `node` on its built core; a pure function. `name` is the layout's.
 
-    `make` has only the steps that the core lacks; `close`, `open` and `flush` are for the whole layout. `volumes` has
-    all devices of the layout, those of the core as they are built. `name` is the layout's.
+    `make` has only the steps that the core lacks. `volumes` has all devices of the layout; those of the core are built.
     """
-    extension = _Extension(_Additions(volumes, site, f"{name}-added"))
-    whole = plan_of(extension.over(core.top, node))
-    return replace(whole, make=tuple(extension.added.steps))
+    adaptation = _Adaptation(volumes, site, f"{name}-added")
+    return adaptation.plan(adaptation.extended(core.top, node))
 
 
 def plan_change(core: TreePlan, node: Node, volumes: Mapping[str, Volume], site: Site, name: str) -> TreePlan:
-    """Plan how the built layout becomes `node`, if `can_become`; a pure function.
+    """Plan how the built layout becomes `node`, if `can_become`; a pure function. `name` is the new layout's.
 
-    `make` has only the steps of the change; `close`, `open` and `flush` are for the new layout. `volumes` has all
-    devices of the new layout, those that stay as they are built. `name` is the new layout's; layers that stay keep
-    their names.
+    `make` has only the steps of the change. `volumes` has all devices of the new layout; those that stay are built.
+    Layers that stay keep their names.
     """
-    change = _Change(_Additions(volumes, site, f"{name}-new"))
-    whole = plan_of(change.into(core.top, node))
-    return replace(whole, make=(*change.closing, *change.added.steps, *change.opening))
+    adaptation = _Adaptation(volumes, site, f"{name}-new")
+    return adaptation.plan(adaptation.changed(core.top, node))
 
 
 def _without_addable(node: LayerNode) -> LayerNode:
@@ -69,73 +64,48 @@ def _adapts(built: LayerNode, target: LayerNode) -> bool:
 
 
 @dataclass
-class _Additions:
-    """The steps that are added to a built layout, and the inputs that are built for it."""
+class _Adaptation:
+    """Walks the built and the new layout in parallel, and collects the steps between them."""
 
     volumes: Mapping[str, Volume]
     site: Site
     prefix: str
+    closing: list[Step] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
+    opening: list[Step] = field(default_factory=list)
 
-    def build(self, node: Node) -> BuiltNode:
-        """Plan an input that the built layout lacks. Its layers get names of their own."""
-        built = build_node(node, self.volumes, self.site, self._names(node))
-        for entry in from_bottom(built):
-            if entry.plan is not None:
-                self.steps += [*entry.plan.make, *entry.plan.open]
-        return built
+    def plan(self, top: BuiltNode) -> TreePlan:
+        return replace(plan_of(top), make=(*self.closing, *self.steps, *self.opening))
 
-    def rebuilt(self, before: BuiltNode, node: LayerNode, inputs: tuple[BuiltNode, ...]) -> BuiltNode:
-        """Plan the layer over its new inputs, under the name that it has."""
-        return build_layer(node, inputs, self.site, before.name)
-
-    def _names(self, node: Node) -> Iterator[str]:
-        return names_of(node, f"{self.prefix}-{len(self.steps)}")
-
-
-@dataclass
-class _Extension:
-    """Walks the core and the whole layout in parallel."""
-
-    added: _Additions
-
-    def over(self, core: BuiltNode, node: Node) -> BuiltNode:
+    def extended(self, core: BuiltNode, node: Node) -> BuiltNode:
         """Return the whole layout at `node`, whose core is built."""
         if not isinstance(node, LayerNode):
             return core
         built = iter(core.inputs)
         cores = [core_of(below) for below in _without_addable(node).inputs]
         inputs = tuple(
-            self.over(next(built), below) if core_of(below) in cores else self.added.build(below)
+            self.extended(next(built), below) if core_of(below) in cores else self._added(below)
             for below in node.inputs
         )
-        after = self.added.rebuilt(core, node, inputs)
+        after = build_layer(node, inputs, self.site, core.name)
         if len(inputs) > len(core.inputs):
             assert isinstance(node.layer, AdaptableLayer)
             volumes = [entry.volume for entry in inputs]
-            steps = node.layer.extend(node.spec, after.volume, volumes, self.added.site, core.name)
-            self.added.steps += on_host(steps, after.volume.host)
+            steps = node.layer.extend(node.spec, after.volume, volumes, self.site, core.name)
+            self.steps += on_host(steps, after.volume.host)
         return after
 
-
-@dataclass
-class _Change:
-    """Walks the built and the new layout in parallel."""
-
-    added: _Additions
-    closing: list[Step] = field(default_factory=list)
-    opening: list[Step] = field(default_factory=list)
-
-    def into(self, before: BuiltNode, node: Node) -> BuiltNode:
+    def changed(self, before: BuiltNode, node: Node) -> BuiltNode:
         """Return the new layout at `node`, where `before` is built."""
-        if before.node == node:
+        old = before.node
+        if old == node:
             return before
-        assert isinstance(before.node, LayerNode)
+        assert isinstance(old, LayerNode)
         assert isinstance(node, LayerNode)
-        if _adapts(before.node, node):
-            return self._become(before, before.node, node)
-        inputs = tuple(self.into(entry, below) for entry, below in zip(before.inputs, node.inputs, strict=True))
-        after = self.added.rebuilt(before, node, inputs)
+        if _adapts(old, node):
+            return self._become(before, old, node)
+        inputs = tuple(map(self.changed, before.inputs, node.inputs))
+        after = build_layer(node, inputs, self.site, before.name)
         assert before.plan is not None
         assert after.plan is not None
         self.closing[:0] = before.plan.close
@@ -145,11 +115,18 @@ class _Change:
     def _become(self, before: BuiltNode, old: LayerNode, new: LayerNode) -> BuiltNode:
         built = list(zip(old.inputs, before.inputs, strict=True))
         found = [next((entry for node, entry in built if node == below), None) for below in new.inputs]
-        inputs = tuple(
-            self.added.build(below) if entry is None else entry for entry, below in zip(found, new.inputs, strict=True)
-        )
-        after = self.added.rebuilt(before, new, inputs)
+        inputs = tuple(entry or self._added(below) for entry, below in zip(found, new.inputs, strict=True))
+        after = build_layer(new, inputs, self.site, before.name)
         had, gets = [entry.volume for entry in before.inputs], [entry.volume for entry in inputs]
         assert isinstance(new.layer, AdaptableLayer)
-        self.added.steps += on_host(new.layer.become(old, had, new, gets, before.volume), before.volume.host)
+        self.steps += on_host(new.layer.become(old, had, new, gets, before.volume), before.volume.host)
         return after
+
+    def _added(self, node: Node) -> BuiltNode:
+        """Plan an input that the built layout lacks. Its layers get new names."""
+        names = names_of(node, f"{self.prefix}-{len(self.steps)}")
+        built = build_node(node, self.volumes, self.site, names)
+        self.steps += [
+            step for entry in from_bottom(built) if entry.plan for step in (*entry.plan.make, *entry.plan.open)
+        ]
+        return built

@@ -1,4 +1,4 @@
-"""The arguments of a stage: separate inputs from options, options for creating from options for mounting.
+"""Sort the arguments of a stage: inputs and options, options for creating and options for mounting.
 
 Each function reports a mistake as a CampaignError that points at the argument.
 """
@@ -17,7 +17,7 @@ Input = tuple[Argument | None, Node]
 
 
 def words(text: str) -> frozenset[str]:
-    """Return the words of a line; a long list of names is easier to read as a line."""
+    """Return the words of a line. A long list of names is easier to read as a line."""
     return frozenset(text.split())
 
 
@@ -30,7 +30,7 @@ ANY_MOUNT_FLAGS = words(
 
 @dataclass(frozen=True)
 class Sorted:
-    """The inputs of a stage in order, its other arguments, and how many inputs come before each of its other words."""
+    """The inputs of a stage, its other arguments, and how many inputs precede each word among these."""
 
     inputs: tuple[Input, ...]
     rest: tuple[Word | Option, ...]
@@ -42,12 +42,9 @@ class Sorted:
 
 
 def sort(reading: StageReader, word: str, *, flags: Collection[str] | None = None) -> Sorted:
-    """Separate devices and groups from words and options.
+    """Separate inputs (devices and groups) from words and options.
 
-    A word is an input if the campaign has a device of that name; with `flags`, if it is not one of them.
-
-    Raises:
-        CampaignError: there are inputs both to the left of the `|` and after the layer's word.
+    A word is an input if the campaign has a device of that name. With `flags`, it is an input unless it is a flag.
     """
 
     def is_flag(text: str) -> bool:
@@ -70,7 +67,7 @@ def sort(reading: StageReader, word: str, *, flags: Collection[str] | None = Non
 
 
 def check_one_place(reading: StageReader, argument: Argument, word: str) -> None:
-    """Check that the stage has no input to the left of the `|` if it has one at `argument`."""
+    """Check that no input is to the left of the `|`, because `argument` is an input too."""
     if reading.below is not None:
         raise reading.mistake(
             argument, f"{word} already has a device to the left of the `|`; name all devices after `{word}`"
@@ -99,11 +96,7 @@ def check_directories(reading: StageReader, inputs: Iterable[Input], word: str) 
 
 
 def one_block(reading: StageReader, word: str) -> tuple[Node, tuple[Word | Option, ...]]:
-    """Return the only input of the stage, a block device, and the other arguments.
-
-    Raises:
-        CampaignError: no input, more than one, or a directory.
-    """
+    """Return the stage's input and its other arguments. Raises a CampaignError unless it has one block device."""
     found = sort(reading, word)
     if not found.inputs:
         for argument in found.rest:
@@ -118,7 +111,7 @@ def one_block(reading: StageReader, word: str) -> tuple[Node, tuple[Word | Optio
 
 
 def first_word(reading: StageReader, word: str, what: str, known: Collection[str], example: str) -> Word:
-    """Return the first argument, a word in `known` (a level, a segment type: `what`)."""
+    """Return the first argument. It must be a word in `known`, such as a level or segment type (`what`)."""
     first = reading.arguments[0] if reading.arguments else None
     if isinstance(first, Word) and first.text in known:
         return first
@@ -128,22 +121,30 @@ def first_word(reading: StageReader, word: str, what: str, known: Collection[str
 
 
 def unknown(reading: StageReader, argument: Word | Option, what: str, known: Collection[str]) -> CampaignError:
-    """Return the error for a word or key that is not in `known`, with the nearest one that is."""
+    """Return the error for a word or key that is not in `known`, with the nearest known name."""
     name = argument.key if isinstance(argument, Option) else argument.text
     short = f"; expected {listed(sorted(known))}" if 0 < len(known) <= 16 else ""
     return reading.mistake(argument, f"`{name}` is not a known {what}{did_you_mean(name, known) or short}")
 
 
 def check_values(reading: StageReader, options: Iterable[Word | Option], known: Mapping[str, Collection[str]]) -> None:
-    """Check each option whose key is in `known`: its value must be one of those given there."""
+    """Check that each option whose key is in `known` has one of the values given there."""
     for option in options:
         if isinstance(option, Option) and option.value not in known.get(option.key, (option.value,)):
             what = f"{did_you_mean(option.value, known[option.key])}; expected {listed(sorted(known[option.key]))}"
             raise reading.mistake(option, f"`{option.value}` is not a value of {option.key}{what}")
 
 
-def size_of(text: str) -> int | None:
-    """Return the bytes of a size with a unit, as `512M`, else None: tools count a bare number in different units."""
+def size_of(reading: StageReader, argument: Argument, text: str, example: str) -> int:
+    """Return the bytes of a size such as `4M`, or raise a CampaignError that shows the example."""
+    try:
+        return parse_size(text)
+    except ValueError:
+        raise reading.mistake(argument, f"`{text}` is not a size; write one: {example}") from None
+
+
+def bytes_with_unit(text: str) -> int | None:
+    """Return the bytes of a size with a unit, as `512M`; None without one, because tools differ on its meaning."""
     try:
         return parse_size(text) if text and text[-1] in "kKmMgGtT" else None
     except ValueError:
@@ -152,7 +153,7 @@ def size_of(text: str) -> int | None:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The options of one layer: keys for creating it, and keys and bare words for mounting or activating it."""
+    """The options of one layer: keys for creating it, and keys and bare words for mounting it."""
 
     word: str
     make_keys: frozenset[str]
@@ -165,18 +166,14 @@ class Vocabulary:
 
 @dataclass(frozen=True)
 class Chosen:
-    """The options of a stage: those for creating as pairs, those for mounting as `mount -o` takes them."""
+    """The options of a stage: pairs for creating, and the words of `mount -o`."""
 
     make: tuple[tuple[str, str], ...]
     open: tuple[str, ...]
 
 
 def choose(reading: StageReader, arguments: Sequence[Word | Option], known: Vocabulary) -> Chosen:
-    """Separate the options for creating from those for mounting; no key is in both.
-
-    Raises:
-        CampaignError: an unknown word or key, a key given twice, a comma in a mount option.
-    """
+    """Separate the options for creating from those for mounting; no key is in both."""
     formats: dict[str, str] = {}
     mounts: dict[str, str] = {}
     for argument in arguments:

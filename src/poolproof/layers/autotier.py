@@ -1,13 +1,14 @@
 """45Drives' autotier: `autotier (zfs mirror nvme1 ssd1) quota=20% (mergerfs (hdd1 | ext4)) quota=100% tier-period=-1`.
 
-Tiers are directories, the fastest first. `quota=` belongs to the tier before it: a percentage or a size, 100 % by
-default. The keys of the section [Global] are written with dashes: `log-level`, `tier-period` (seconds),
-`copy-buffer-size`.
+Tiers are directories, the fastest first. `quota=` belongs to the tier before it: a percentage or a size, by default 100
+%. The keys of the section [Global] are written with dashes: `log-level`, `tier-period` (seconds), `copy-buffer-size`.
 
-autotierfs may crash or hang. So each command has a time limit, its health is checked during a measurement, its process
-is recorded by id so that it can be ended, the mount is unmounted lazily, and its database and socket (`Run Path`) are
-stored with the run's own files and removed with them. No distribution packages it. This was tried with release 1.2.0
-built by hand: the tests use output captured there, and test hanging with a stand-in program.
+autotierfs may crash or hang. Each command therefore has a time limit, and the health of the program is checked during a
+measurement. Its process is recorded by id so that it can be ended. The mount is unmounted lazily. Its database and
+socket (`Run Path`) are stored with the run's own files and removed with them.
+
+No distribution packages it. The tests use output captured from a build of release 1.2.0, and a stand-in program for
+hanging.
 """
 
 import re
@@ -55,7 +56,7 @@ _POWERS = " KMGTPEZY"
 
 @dataclass(frozen=True)
 class Quota:
-    """How much of a tier may be used: a percentage, or bytes if `size_bytes` is given."""
+    """How much of a tier may be used: a percentage, or bytes if `size_bytes` is set."""
 
     percent: float = 100.0
     size_bytes: int | None = None
@@ -95,7 +96,10 @@ class AutotierLayer(Layer[Autotier]):
                         raise reading.mistake(argument, "quota= comes after its tier, and only once")
                     quotas.append(_quota(reading, argument, value))
                 case Option(key, value) if key in _KEYS:
-                    options[key] = _size(reading, argument, value) if key == _SIZE_KEY else value
+                    options[key] = value
+                    if key == _SIZE_KEY:
+                        # without the unit B, autotier keeps the default and says so only in its log
+                        options[key] = f"{arguments.size_of(reading, argument, value, f'{_SIZE_KEY}=4M')} B"
                 case Option():
                     raise arguments.unknown(reading, argument, "option of autotier", {"quota", *_KEYS})
                 case _:
@@ -141,14 +145,14 @@ class AutotierLayer(Layer[Autotier]):
         return sum(quota.of(size) for quota, size in zip(spec.quotas, inputs, strict=True))
 
     def largest_file_bytes(self, spec: Autotier, inputs: Sequence[int]) -> int:
-        """New files are written to the first tier, so they must fit there."""
+        """Return the size of the first tier, where new files are written."""
         return inputs[0]
 
     def stored(self, built: OpenLayer[Autotier], total_bytes: int) -> tuple[int, ...]:
         return stored_as_files(built.inputs, total_bytes, built.host)
 
     def deviations(self, built: OpenLayer[Autotier]) -> str | None:
-        """Read the quotas back: autotier takes an unreadable quota as 100 %, and a bare 20 as 2000 %."""
+        """Compare the quotas in use: autotier takes an unreadable quota as 100 %, and a bare 20 as 2000 %."""
         configuration, *_ = _files(built.volume.path)
         try:
             status = built.host.run(("autotier", "-c", configuration, "status"), timeout_s=_LIMIT_S).stdout
@@ -161,7 +165,7 @@ class AutotierLayer(Layer[Autotier]):
 
 
 def _files(point: str) -> tuple[str, ...]:
-    """Return the files of one mount, next to it: configuration, folder of database and socket, log, process id."""
+    """Return the files next to the mount point: configuration, folder of database and socket, log, process id."""
     return tuple(f"{point}.{kind}" for kind in ("conf", "d", "log", "pid"))
 
 
@@ -174,13 +178,13 @@ def _configuration(spec: Autotier, tiers: Sequence[Volume], state: str) -> str:
 
 
 def _written(quota: Quota) -> str:
-    """Return the quota without an exponent: autotier cannot read one, and would use 100 %."""
+    """Return the quota without an exponent. autotier cannot read one, and would use 100 %."""
     return f"{Decimal(f'{quota.percent:g}'):f} %" if quota.size_bytes is None else f"{quota.size_bytes} B"
 
 
 @dataclass(frozen=True)
 class ReportedQuota:
-    """The quota of a tier as autotier understands it: per cent of the tier, and bytes, rounded as it prints them."""
+    """The quota of a tier as autotier reports it: per cent of the tier, and rounded bytes."""
 
     percent: float
     size_bytes: float
@@ -201,14 +205,6 @@ def _difference(quota: Quota, found: ReportedQuota) -> str | None:
         return None if same else f"{found.percent:g} % instead of {quota.percent:g} %"
     same = abs(found.size_bytes - quota.size_bytes) <= _QUOTA_TOLERANCE * quota.size_bytes
     return None if same else f"{format_size(found.size_bytes)} instead of {format_size(quota.size_bytes)}"
-
-
-def _size(reading: StageReader, argument: Argument, text: str) -> str:
-    """Return the size with the unit B; without it, autotier keeps the default and says so only in its log."""
-    try:
-        return f"{parse_size(text)} B"
-    except ValueError:
-        raise reading.mistake(argument, f"`{text}` is not a size; write one such as {_SIZE_KEY}=4M") from None
 
 
 def _quota(reading: StageReader, argument: Argument, text: str) -> Quota:

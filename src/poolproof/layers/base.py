@@ -53,7 +53,7 @@ class StageReader:
 
 @dataclass(frozen=True)
 class HealthCheck:
-    """How to check a layer that is a program: a command that it answers at once if healthy, and how to end it."""
+    """How to check a layer that is a program: a command that a healthy one answers at once, and how to end it."""
 
     program: str
     ask: tuple[str, ...]
@@ -111,7 +111,11 @@ class OpenLayer(Generic[Spec]):
 
 
 class Layer(ABC, Generic[Spec]):
-    """One storage technology, without state. Methods that take an `OpenLayer` may run commands on its host."""
+    """One storage technology, without state.
+
+    Methods that take an `OpenLayer` may run commands on its host. If a method takes numbers for the inputs, they are
+    the method's own results for each input, and for a device its size, 1 byte written or 0 disks survived.
+    """
 
     word: str
     """The layer's word in an expression."""
@@ -160,21 +164,15 @@ class Layer(ABC, Generic[Spec]):
 
     @abstractmethod
     def read(self, reading: StageReader) -> LayerNode:
-        """Parse a stage and return it as a node.
-
-        Raises:
-            CampaignError: an unknown word or option, too few or too many inputs; made by `reading.mistake`.
-        """
+        """Parse a stage and return it as a node. Raises a CampaignError made by `reading.mistake`."""
 
     @abstractmethod
     def plan(self, spec: Spec, inputs: Sequence[Volume], site: Site, name: str) -> LayerPlan:
         """Return the commands that build the layer; a pure function.
 
         `name` is unique in the run and consists of letters, digits and dashes. If the layer offers its volume on the
-        host of its inputs, its steps run there. Otherwise each step names its host.
-
-        Raises:
-            HostError: the host cannot build this layer.
+        host of its inputs, its steps run there. Otherwise each step names its host. Raises a HostError if the host
+        cannot build the layer.
         """
 
     def modules(self, spec: Spec) -> tuple[str, ...]:
@@ -188,7 +186,7 @@ class Layer(ABC, Generic[Spec]):
     def write_factor(self, spec: Spec, inputs: Sequence[float]) -> float:
         """Return the expected write amplification: bytes written to the leaves for each byte of data.
 
-        `inputs` has the same value for each input. The default is for a layer that writes each byte to one input.
+        The default is for a layer that writes each byte to one input.
         """
         return min(inputs)
 
@@ -201,10 +199,10 @@ class Layer(ABC, Generic[Spec]):
 
     @abstractmethod
     def capacity_bytes(self, spec: Spec, inputs: Sequence[int]) -> int:
-        """Return a lower estimate of the bytes of data that fit; `inputs` has the size of each input in bytes."""
+        """Return a lower estimate of the bytes of data that fit."""
 
     def largest_file_bytes(self, spec: Spec, inputs: Sequence[int]) -> int:
-        """Return the bytes of the largest single file that fits; `inputs` has the same value for each input."""
+        """Return the bytes of the largest single file that fits."""
         return self.capacity_bytes(spec, inputs)
 
     def copies_on_write(self, spec: Spec) -> bool:
@@ -214,7 +212,7 @@ class Layer(ABC, Generic[Spec]):
     def redundancy(self, spec: Spec, inputs: Sequence[int]) -> int | None:
         """Return how many leaves may fail, no matter which, without losing data; None if this is not known.
 
-        `inputs` has the same value for each input. The default is for a layer that spreads data without copies.
+        The default is for a layer that spreads data without copies.
         """
         return min(inputs)
 
@@ -242,16 +240,16 @@ class Layer(ABC, Generic[Spec]):
         """Return the name under which ZFS counts the I/O of the layer's directory; None if the layer is not a pool."""
         return None
 
-    def write_back(self, built: OpenLayer[Spec]) -> WriteBack | None:
-        """Return how often the layer writes back what it buffers, direct I/O included; None if it buffers nothing."""
+    def write_back_forecast(self, spec: Spec) -> WriteBack | None:
+        """Return how often the layer usually writes back what it buffers; None if it buffers nothing."""
         return None
 
-    def write_back_forecast(self, spec: Spec) -> WriteBack | None:
-        """Return what `write_back` will usually be, before any host is asked; None if the layer buffers nothing."""
-        return None
+    def write_back(self, built: OpenLayer[Spec]) -> WriteBack | None:
+        """Return how often the layer writes back what it buffers on this host, direct I/O included."""
+        return self.write_back_forecast(built.spec)
 
     def uses_page_cache(self, spec: Spec, inputs: Sequence[bool]) -> bool:
-        """True if buffered writes wait in the page cache; `inputs` has the same value for each input."""
+        """True if buffered writes wait in the page cache; this is true of a device."""
         return all(inputs)
 
     def cached_bytes(self, built: OpenLayer[Spec]) -> int | None:

@@ -37,7 +37,7 @@ class Profile:
 
     @property
     def losses(self) -> int:
-        """How many devices may be lost, no matter which; `dup` stores both copies on one device."""
+        """The number of devices that may fail, no matter which; `dup` stores both copies on one device."""
         return self.parity if self.most_devices == 1 else self.parity + self.copies - 1
 
 
@@ -95,7 +95,7 @@ class Btrfs:
 
 
 class BtrfsLayer(Layer[Btrfs]):
-    """A copy-on-write file system with RAID profiles of its own."""
+    """A copy-on-write file system with its own RAID profiles."""
 
     word = "btrfs"
     summary = "the btrfs file system, with a data profile, over devices: `btrfs raid1 nvme1 ssd1`"
@@ -129,11 +129,8 @@ class BtrfsLayer(Layer[Btrfs]):
         mounting = mount("btrfs", paths[0], point, [*members, *spec.mount])
         return mounted(self.volume(spec, point, inputs), (_format(spec, paths),), mounting)
 
-    def write_back(self, built: OpenLayer[Btrfs]) -> WriteBack | None:
-        return self.write_back_forecast(built.spec)
-
     def write_back_forecast(self, spec: Btrfs) -> WriteBack | None:
-        """The transaction commit (btrfs(5), `commit`): direct I/O writes data at once, but metadata at the commit."""
+        """Return the commit period, btrfs(5). Direct I/O writes data at once, but metadata at the commit."""
         values = [option.partition("=")[2] for option in spec.mount if option.partition("=")[0] == "commit"]
         return WriteBack(float(values[-1]) if values and values[-1].isdecimal() else _COMMIT_S, is_certain=True)
 
@@ -145,7 +142,7 @@ class BtrfsLayer(Layer[Btrfs]):
         return None
 
     def disks_under(self, mount: Mount, host: Host) -> tuple[str, ...] | None:
-        """btrfs has an anonymous device number; sysfs lists its devices by their kernel names."""
+        """Return the disks from sysfs, because a mount of btrfs has an anonymous device number."""
         real = host.run(["realpath", mount.source], timeout_s=_LIMIT_S, check=False).stdout.strip()
         argv = ["find", "/sys/fs/btrfs", "-mindepth", "3", "-maxdepth", "3", "-path", "*/devices/*"]
         listing = host.run(argv, timeout_s=_LIMIT_S, check=False).stdout
@@ -165,7 +162,7 @@ class BtrfsLayer(Layer[Btrfs]):
         return min(inputs) * profile.copies
 
     def capacity_bytes(self, spec: Btrfs, inputs: Sequence[int]) -> int:
-        """The space for data chunks, after room for metadata as mkfs.btrfs 6.2 and the kernel allocate it.
+        """Return the space for data chunks, after metadata as mkfs.btrfs 6.2 and the kernel allocate it.
 
         Metadata takes 15 % of each device, at least 48 MiB (96 MiB on a single device, where it is dup), at most 2 GiB.
         """
@@ -175,14 +172,14 @@ class BtrfsLayer(Layer[Btrfs]):
         return _allocatable(spec.profile, sizes)
 
     def redundancy(self, spec: Btrfs, inputs: Sequence[int]) -> int:
-        """The lower one of data and metadata: `raid1c3` with the default metadata profile survives one device."""
+        """Return that of data or metadata, whichever is lower: by default `raid1c3` survives one device."""
         metadata = dict(spec.format).get("metadata", "raid1" if len(inputs) > 1 else "dup")
         return survives(inputs, min(spec.profile.losses, _PROFILES[metadata].losses))
 
     def stored(self, built: OpenLayer[Btrfs], total_bytes: int) -> tuple[int, ...]:
-        """Shared out by the data chunks that btrfs has allocated on each device.
+        """Return shares in proportion to the data chunks that btrfs has allocated on each device.
 
-        Chunks are up to 1 GiB, so with `single` over several devices a share is exact to one chunk only.
+        A chunk is up to 1 GiB. With `single` over several devices, a share is therefore exact only to one chunk.
         """
         usage = built.host.run(("btrfs", "device", "usage", "-b", built.volume.path), timeout_s=_LIMIT_S).stdout
         chunks = parse_device_usage(usage)
@@ -235,7 +232,7 @@ def _format(spec: Btrfs, devices: Sequence[str]) -> Step:
 
 
 def _allocatable(profile: Profile, sizes: Sequence[int]) -> int:
-    """Return the bytes of data if each chunk goes to the devices with the most free space, as in btrfs."""
+    """Return the bytes of data if each chunk goes to the devices with the most free space."""
     free = [max(0, size) for size in sizes]
     piece = max(max(free) // _MOST_PIECES, min(free) // _PIECES, 1)
     data = 0
@@ -251,7 +248,7 @@ def _allocatable(profile: Profile, sizes: Sequence[int]) -> int:
 
 
 def _kernel_path(path: str, host: Host) -> str:
-    """btrfs reports devices by kernel name; the plan names a real disk by its by-id name, a link."""
+    """Return the kernel name, which btrfs reports. The plan uses the by-id name of a real disk, a link."""
     if not path.startswith("/dev/disk/"):
         return path
     return host.run(("realpath", path), timeout_s=_LIMIT_S).stdout.strip()

@@ -32,13 +32,10 @@ def recorded_settings() -> Mapping[str, str]:
 
 
 def device_under(host: Host, path: str) -> tuple[Below, ...]:
-    """Return the block devices that store the file system of `path`.
+    """Return the block devices that store the file system of `path`. Raises CommandFailed if the path does not exist.
 
-    A file system over several devices has several; tmpfs, network and FUSE file systems and ZFS have none. A partition
-    is returned as itself, so its counters exclude the other partitions of the disk.
-
-    Raises:
-        CommandFailed: the path does not exist.
+    A file system over several devices has several. tmpfs, network and FUSE file systems and ZFS have none. A partition
+    is returned itself, so that its counters exclude the other partitions of the disk.
     """
     real = host.run(["realpath", "--canonicalize-existing", path], timeout_s=_LIMIT_S).stdout.rstrip("\n")
     mounts = parse_mountinfo(host.read("/proc/self/mountinfo"))
@@ -69,7 +66,7 @@ def compression_of(mount: Mount) -> str | None:
 
 
 def compressed_unit_bytes(file_system: str) -> int | None:
-    """Return the bytes that the file system compresses as one unit; None if it does not compress, or is not known."""
+    """Return the size of the unit that the file system compresses; None if unknown or if it does not compress."""
     layer = _layer_of(file_system)
     return None if layer is None else layer.compressed_unit_bytes
 

@@ -1,8 +1,8 @@
 """An existing directory: `dir /srv/data`, the only layer that does not need root.
 
-The run makes its own directory inside and removes it at the end; nothing else is touched. The directory cannot be
-unmounted, so its files leave RAM one by one: each is written out, then dropped from the page cache (posix_fadvise, by
-dd's `nocache`).
+The run makes its own directory inside and removes it at the end. It touches nothing else. The directory cannot be
+unmounted, so its files leave RAM one by one: dd writes each file out, then drops it from the page cache (`nocache`,
+posix_fadvise).
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ class Dir:
 
 
 class DirLayer(Layer[Dir]):
-    """An existing directory. The path is the name of its one input; the planner provides the Volume."""
+    """An existing directory. Its path is the name of its one input, for which the planner provides a Volume."""
 
     word = "dir"
     summary = "an existing directory, no root needed: `dir /srv/data`"
@@ -58,12 +58,12 @@ class DirLayer(Layer[Dir]):
         return inputs[0]
 
     def redundancy(self, spec: Dir, inputs: Sequence[int]) -> int | None:
-        """None: poolproof does not know what protects an existing directory."""
+        """Return None: poolproof does not know what protects an existing directory."""
         return None
 
 
 def _drop_pages(path: str) -> Step:
-    """With `count=0` and `nocache`, dd drops a whole file; fdatasync comes first, because dirty pages stay."""
+    """Return the step. With `count=0` and `nocache`, dd drops a whole file, after fdatasync has cleaned its pages."""
     dd = ("dd", "of={}", "oflag=nocache", "conv=notrunc,fdatasync", "count=0", "status=none")
     return Step(
         f"write out the files in {path} and drop them from RAM",

@@ -68,7 +68,7 @@ class Ext4Layer(FileSystemLayer):
     vocabulary = _WORDS
 
     def format(self, options: Mapping[str, str], device: str) -> tuple[Step, ...]:
-        """Wipe old signatures first, because mke2fs leaves a btrfs superblock at 64 KiB in place."""
+        """Wipe old signatures first: mke2fs leaves a btrfs superblock at 64 KiB in place."""
         flags = [part for key, flag in _FLAGS.items() if key in options for part in (flag, options[key])]
         extended = [f"{key}={value}" for key, value in {**_LAZY_OFF, **options}.items() if key in _EXTENDED]
         argv = ("mkfs.ext4", "-q", "-F", *flags, "-E", ",".join(extended), device)
@@ -79,7 +79,7 @@ class Ext4Layer(FileSystemLayer):
         return inputs[0] * (2 if "data=journal" in spec.open else 1)
 
     def capacity_bytes(self, spec: Chosen, inputs: Sequence[int]) -> int:
-        """The device minus the reserve of 5 %, bitmaps, inode tables and journal, at the default sizes of mke2fs 1.47.
+        """Return the device minus 5 % reserve, bitmaps, inode tables and journal, by the defaults of mke2fs 1.47.
 
         mke2fs makes one inode per 4 KiB on devices below 512 MiB, and one per 16 KiB on larger ones.
         """
@@ -93,7 +93,7 @@ class Ext4Layer(FileSystemLayer):
         return "ext4 is still initializing inode tables (ext4lazyinit)" if is_busy else None
 
     def busy_on(self, disks: frozenset[str], host: Host) -> tuple[str, ...]:
-        """Lazy initialization. One kernel thread serves all ext4, so only a new file system on the disks counts."""
+        """Report lazy initialization. One kernel thread serves all ext4, so only new file systems count."""
         points = [
             mount.point
             for mount in parse_mountinfo(host.read("/proc/self/mountinfo"))
@@ -109,7 +109,7 @@ def _initializes(host: Host) -> bool:
 
 
 def _is_new(host: Host, point: str) -> bool:
-    """True if mkfs.ext4 made the root directory less than two days ago; very old versions record no birth time, 0."""
+    """True if mkfs.ext4 made the root directory less than two days ago. Very old versions record no birth time, 0."""
     born = host.run(("stat", "-c", "%W", "--", point), timeout_s=_LIMIT_S, check=False).stdout.strip()
     now = host.run(("date", "+%s"), timeout_s=_LIMIT_S).stdout.strip()
     return born.isdigit() and int(now) - int(born) < _LAZY_S

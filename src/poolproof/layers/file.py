@@ -8,14 +8,13 @@ from collections.abc import Sequence
 
 from poolproof.campaign.expression import Word
 from poolproof.devices.model import Site, Volume
-from poolproof.layers.arguments import check_directories
+from poolproof.layers.arguments import check_directories, size_of
 from poolproof.layers.base import Layer, LayerNode, LayerPlan, StageReader
 from poolproof.steps import Step
-from poolproof.units import parse_size
 
 
 class FileLayer(Layer[int]):
-    """A sparse file on a file system, which a pool uses like a disk. Its value is its length in bytes."""
+    """A sparse file on a file system, which a pool uses like a disk. The `spec` is its size in bytes."""
 
     word = "file"
     summary = "a sparse file as a vdev: `hdd1 | ext4 | file 2G`"
@@ -32,10 +31,7 @@ class FileLayer(Layer[int]):
             raise reading.mistake(size, "file needs a size: file 2G")
         if more:
             raise reading.mistake(more[0], "file takes a size and nothing else")
-        try:
-            return LayerNode(self, parse_size(size.text), (reading.below,))
-        except ValueError as error:
-            raise reading.mistake(size, str(error)) from None
+        return LayerNode(self, size_of(reading, size, size.text, "file 2G"), (reading.below,))
 
     def plan(self, spec: int, inputs: Sequence[Volume], site: Site, name: str) -> LayerPlan:
         (directory,) = inputs

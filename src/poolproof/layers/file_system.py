@@ -1,4 +1,4 @@
-"""File systems mounted on a directory of the run: the steps, where files are stored, the base of those on one device.
+"""File systems mounted on a directory of the run: steps, stored bytes, and the base of those on one device.
 
 Mount options keep the defaults of the kernel and of the program unless the layout sets them, `relatime` included.
 """
@@ -23,7 +23,7 @@ def mount_point(site: Site, name: str) -> str:
 
 
 def make_mount_point(point: str) -> Step:
-    """Make the directory to mount on; the undo removes it, unless something is mounted there."""
+    """Make the directory to mount on. The undo removes it, unless something is mounted there."""
     return Step(f"make the mount point {point}", ("mkdir", "-p", point), undo=UndoTree(point))
 
 
@@ -46,8 +46,7 @@ def mounted(volume: Volume, make: Sequence[Step], mounting: Step) -> LayerPlan:
 def file_bytes(path: str, host: Host) -> int:
     """Return the allocated bytes of all regular files under `path`, without other file systems mounted there.
 
-    Raises:
-        CommandError: the directory does not exist, or `find` took longer than 60 s.
+    `find` may take at most 60 s.
     """
     # directories (lost+found) contain no data of the benchmark
     found = host.run(("find", path, "-xdev", "-type", "f", "-printf", "%b\\n"), timeout_s=_FIND_LIMIT_S)
@@ -61,7 +60,7 @@ def stored_as_files(inputs: Sequence[Volume], total_bytes: int, host: Host) -> t
 
 
 class FileSystemLayer(Layer[Chosen]):
-    """A kernel file system on one block device, made by its mkfs and mounted under the layer's word."""
+    """A kernel file system on one block device. Its mkfs makes it, and it is mounted under the layer's word."""
 
     vocabulary: Vocabulary
     """The options for mkfs and for mounting."""

@@ -1,9 +1,8 @@
 """The shortest trial of each cell if trials run until their value is precise: three write-back periods of the layout.
 
-This is a forecast from the campaign alone. The host's real periods are read when a trial begins
-(`measure/ending.py`). A period is certain only if the layout sets it, as the `commit` option of btrfs does. Other
-periods are settings of the host, and end early under heavy writes. The page cache counts for writes that are neither
-direct nor synchronous.
+This is a forecast from the campaign alone. `measure/ending.py` reads the host's periods when a trial begins. A period
+is certain only if the layout sets it, as the `commit` option of btrfs does. Other periods are settings of the host, and
+end early under heavy writes. The page cache counts for writes that are neither direct nor synchronous.
 """
 
 import math
@@ -11,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from poolproof.campaign.error_location import located_at
-from poolproof.campaign.model import Campaign, JobSpec, Workload
+from poolproof.campaign.model import Campaign, Workload
 from poolproof.errors import CampaignError
 from poolproof.layers.base import Node
 from poolproof.layers.tree import layer_nodes, resolve, uses_page_cache
@@ -23,7 +22,7 @@ _SECONDS = {"": 1.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "m": 60.0, "h": 3600.0, "
 _TIME = re.compile(r"(\d{1,9})(|s|ms|us|m|h|d)")
 _RUNTIME = ("runtime", "timeout")
 _PHASES = ("stonewall", "wait_for_previous")
-_WRITES = ("write", "rw", "readwrite", "trimwrite")
+_WRITES = re.compile(r"(rand)?(write|rw|readwrite|trimwrite)")
 _SYNCS = ("sync", "fsync", "fdatasync")
 
 
@@ -31,23 +30,18 @@ def least_trials_s(campaign: Campaign) -> Mapping[tuple[str, str], float]:
     """Return the seconds by layout and workload; 0 if nothing is written, empty if trials have a fixed time."""
     if campaign.measure.until is None:
         return {}
-    return {
-        (name, workload.name): StoppingRule.TURNS * _buffered_s(node, workload, only_certain=False)
-        for name, node in _nodes(campaign).items()
-        for workload in campaign.workloads
-    }
+    cells = [(name, node, workload) for name, node in _nodes(campaign) for workload in campaign.workloads]
+    return {(name, workload.name): StoppingRule.TURNS * _buffered_s(node, workload) for name, node, workload in cells}
 
 
 def check_budget(campaign: Campaign) -> None:
     """Check that the budget allows the minimum number of trials of every cell.
 
-    Raises:
-        CampaignError: the budget is below the time that fio alone needs.
+    Raises a CampaignError if the load alone takes longer.
     """
     if campaign.budget_s is None or campaign.measure.until is None:
         return
-    certain = list(_trials_s(campaign, only_certain=True))
-    usual = list(_trials_s(campaign, only_certain=False))
+    certain, usual = (list(_trials_s(campaign, only_certain=which)) for which in (True, False))
     trials = campaign.measure.trials
     total_s = trials * sum(certain)
     if campaign.budget_s >= total_s:
@@ -64,60 +58,49 @@ def check_budget(campaign: Campaign) -> None:
         )
 
 
-def _nodes(campaign: Campaign) -> dict[str, Node]:
+def _nodes(campaign: Campaign) -> Iterator[tuple[str, Node]]:
     names = {device.name for device in campaign.devices}
-    return {layout.name: resolve(layout.expression, names) for layout in campaign.layouts}
+    for layout in campaign.layouts:
+        yield layout.name, resolve(layout.expression, names)
 
 
 def _trials_s(campaign: Campaign, *, only_certain: bool) -> Iterator[float]:
     """Yield the seconds of one trial of each cell."""
-    for node in _nodes(campaign).values():
+    for _, node in _nodes(campaign):
         for workload in campaign.workloads:
-            buffered_s = StoppingRule.TURNS * _buffered_s(node, workload, only_certain=only_certain)
+            least_s = StoppingRule.TURNS * _buffered_s(node, workload, only_certain=only_certain)
             own_s = _own_s(workload)
-            yield max(campaign.measure.shortest_s, buffered_s) + _ramp_s(workload) if own_s is None else own_s
+            ramp_s = max(_seconds(dict(job.options).get("ramp_time", "0")) for job in workload.jobs)
+            yield ramp_s + (max(campaign.measure.shortest_s, least_s) if own_s is None else own_s)
 
 
-def _buffered_s(node: Node, workload: Workload, *, only_certain: bool) -> float:
+def _buffered_s(node: Node, workload: Workload, *, only_certain: bool = False) -> float:
     """Return the longest time in seconds that a write of the workload may stay in RAM."""
-    writers = [dict(job.options) for job in workload.jobs if _writes(job)]
+    jobs = [dict(job.options) for job in workload.jobs]
+    writers = [job for job in jobs if _WRITES.match(job.get("rw", job.get("readwrite", "read")))]
     if not writers:
         return 0.0
     forecasts = [entry.layer.write_back_forecast(entry.spec) for entry in layer_nodes(node)]
     periods = [each.seconds for each in forecasts if each is not None and (each.is_certain or not only_certain)]
-    is_buffered = any(job.get("direct") == "0" and not _is_synchronous(job) for job in writers)
+    is_buffered = any(job.get("direct") == "0" and all(job.get(name, "0") == "0" for name in _SYNCS) for job in writers)
     if is_buffered and not only_certain and uses_page_cache(node):
         periods.append(_PAGE_CACHE_S)
     return max(periods, default=0.0)
 
 
 def _own_s(workload: Workload) -> float | None:
-    """Return the seconds that a workload runs at least by its own options; None if poolproof decides when it ends."""
+    """Return the least seconds that the workload's options set, without ramp; None if they do not set the end."""
     jobs = [dict(job.options) for job in workload.jobs]
     timed = [job.get("time_based", "1") != "0" for job in jobs]
     runtimes = [next((job[name] for name in _RUNTIME if name in job), None) for job in jobs]
     phases = any(job.get(name, "0") != "0" for job in jobs[1:] for name in _PHASES)
     if all(timed) and not phases and not any(runtimes):
         return None
-    runs = [_seconds(text) for text, is_timed in zip(runtimes, timed, strict=True) if text and is_timed]
-    return max(runs, default=0.0) + _ramp_s(workload)
-
-
-def _ramp_s(workload: Workload) -> float:
-    return max(_seconds(dict(job.options).get("ramp_time", "0")) for job in workload.jobs)
+    pairs = zip(runtimes, timed, strict=True)
+    return max((_seconds(text) for text, is_timed in pairs if text and is_timed), default=0.0)
 
 
 def _seconds(text: str) -> float:
-    """Parse the usual forms of fio's times; others count as 0, so that a valid budget is never rejected."""
+    """Parse the usual forms of fio's times. Others count as 0, so that a valid budget is never rejected."""
     match = _TIME.fullmatch(text.strip().lower())
     return float(match[1]) * _SECONDS[match[2]] if match else 0.0
-
-
-def _is_synchronous(options: Mapping[str, str]) -> bool:
-    return any(options.get(name, "0") != "0" for name in _SYNCS)
-
-
-def _writes(job: JobSpec) -> bool:
-    options = dict(job.options)
-    mode = options.get("rw", options.get("readwrite", "read")).removeprefix("rand")
-    return mode.startswith(_WRITES)

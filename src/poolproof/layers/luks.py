@@ -3,8 +3,8 @@
 Options have cryptsetup's long names: those of `luksFormat` with a value, those of `open` as bare words
 (`allow-discards`, `perf-no_read_workqueue`). The key is random and never appears on a command line.
 
-Unless the layout sets a pbkdf or an iter-time, key stretching uses the smallest cost that cryptsetup allows. It runs
-once when the device is opened and does not affect throughput; by default it takes seconds and up to 1 GiB of RAM.
+Unless the layout sets a pbkdf or an iter-time, key stretching has the smallest cost that cryptsetup allows. It runs
+once when the device is opened and does not affect throughput. The default takes seconds and up to 1 GiB of RAM.
 """
 
 from collections.abc import Mapping, Sequence
@@ -75,11 +75,11 @@ class LuksLayer(Layer[Chosen]):
         )
 
     def write_factor(self, spec: Chosen, inputs: Sequence[float]) -> float:
-        """Twice with integrity: dm-integrity writes each block to its journal first, unless the journal is off."""
+        """Double with integrity: dm-integrity writes each block to its journal first, unless the journal is off."""
         return inputs[0] * (2 if _has_integrity(spec) and "integrity-no-journal" not in spec.open else 1)
 
     def capacity_bytes(self, spec: Chosen, inputs: Sequence[int]) -> int:
-        """The device minus the LUKS2 header of 16 MiB, and minus a tenth for integrity tags and their journal."""
+        """Subtract the LUKS2 header of 16 MiB, and a tenth for integrity tags and their journal."""
         device = inputs[0] - _HEADER_BYTES
         return max(0, device * 9 // 10 if _has_integrity(spec) else device)
 
@@ -89,7 +89,7 @@ def _has_integrity(spec: Chosen) -> bool:
 
 
 def _format(spec: Chosen, device: Volume, key: str) -> Step:
-    """With integrity, cryptsetup writes the whole device once so that every block has a tag."""
+    """Format the device. With integrity, cryptsetup writes all of it once so that every block has a tag."""
     chosen = {"type": "luks2", **dict(spec.make)}
     named = [part for option, value in chosen.items() for part in (f"--{option}", value)]
     stretching = () if _STRETCHING & chosen.keys() else _LEAST_STRETCHING

@@ -3,11 +3,12 @@
 The first word is the segment type: lvmraid(7), lvmthin(7), lvmcache(7). For `cache` and `writecache` the fast device
 follows `cachevol`. Options have the long names of lvcreate and lvconvert.
 
-The volume uses all the space unless `size=` is smaller. poolproof waits until a RAID volume is in sync, unless it is
-made with `nosync`. A cache keeps its content while the layout is closed, so it is warm after the test files are filled.
+The volume uses all the space unless `size=` is smaller. poolproof waits until a RAID volume is in sync, unless the
+layout has `nosync`. A cache keeps its content while the layout is closed, so it is warm after the test files are
+filled.
 
-A filter limits LVM to the run's own devices: it neither touches other devices nor waits for them, and the filter in the
-host's lvm.conf does not hide ours. `types` allows it to use a zvol. It writes no backup to /etc/lvm and starts no
+A filter limits LVM to the run's own devices. LVM neither touches other devices nor waits for them, and the filter in
+the host's lvm.conf does not hide ours. `types` allows LVM to use a zvol. It writes no backup to /etc/lvm and starts no
 dmeventd, because both would outlive the run.
 """
 
@@ -22,7 +23,7 @@ from poolproof.devices.model import Site, Volume
 from poolproof.errors import CommandError
 from poolproof.facts.machine import ProgramVersion
 from poolproof.layers import arguments
-from poolproof.layers.arguments import Vocabulary, size_of, words
+from poolproof.layers.arguments import Vocabulary, bytes_with_unit, words
 from poolproof.layers.base import Layer, LayerNode, LayerPlan, OpenLayer, StageReader, stored_by_size, survives
 from poolproof.layers.shared_steps import kernel_name, wipe
 from poolproof.steps import LET_GO_S, Holds, Step, UndoCommand, await_block
@@ -84,7 +85,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Lvm:
-    """The segment type; the number of inputs, at the end, that are the fast device; options; bare words."""
+    """The segment type; the number of fast devices, the last of the inputs; options; bare words."""
 
     kind: str
     fast: int = 0
@@ -103,7 +104,7 @@ class Lvm:
         return int(self.value("mirrors", "1" if self.kind == "raid10" else str(count - 1))) + 1
 
     def stripes_of(self, count: int) -> int:
-        """Return over how many of `count` devices data is striped, not counting parity."""
+        """Return the number of stripes over `count` devices, without parity."""
         return int(self.value("stripes", str(count - _PARITY.get(self.kind, 0))))
 
     @property
@@ -164,7 +165,7 @@ class LvmLayer(Layer[Lvm]):
         )
 
     def write_factor(self, spec: Lvm, inputs: Sequence[float]) -> float:
-        """For raid5 and raid6, that of a full stripe. For a write-back cache, which writes once or twice, once.
+        """Return that of a full stripe for raid5 and raid6. A write-back cache writes once or twice: once counts.
 
         A write-through cache always writes to the slow device, and to the fast one only for blocks that it caches.
         """
@@ -182,21 +183,21 @@ class LvmLayer(Layer[Lvm]):
         return min(slow)
 
     def capacity_bytes(self, spec: Lvm, inputs: Sequence[int]) -> int:
-        """Minus 8 MiB per device for labels and rounding to extents of 4 MiB; at most `size=` or `virtualsize=`."""
+        """Subtract 8 MiB per device for labels and rounding to extents; at most `size=`, for thin `virtualsize=`."""
         slow = [max(0, size - _METADATA_BYTES) for size in spec.slow(inputs)]
         space = sum(slow)
         match spec.kind:
             case "thin":
-                return size_of(spec.value("virtualsize", "")) or space * 98 // 100
+                return bytes_with_unit(spec.value("virtualsize", "")) or space * 98 // 100
             case "raid1" | "raid10":
                 space = min(slow) * (len(slow) // spec.copies_of(len(slow)))
             case "striped" | "raid0" | "raid5" | "raid6":
                 space = min(slow) * spec.stripes_of(len(slow))
-        most = size_of(spec.value("size", ""))
+        most = bytes_with_unit(spec.value("size", ""))
         return space if most is None else min(space, most)
 
     def redundancy(self, spec: Lvm, inputs: Sequence[int]) -> int:
-        """A write-back cache holds data that the slow device lacks; by default lvmcache(7) writes through."""
+        """Count a fast device if it may have data that the slow one lacks; by default lvmcache(7) writes through."""
         slow = spec.slow(inputs)
         match spec.kind:
             case "raid1" | "raid10":
@@ -208,7 +209,7 @@ class LvmLayer(Layer[Lvm]):
         return min(inputs)
 
     def stored(self, built: OpenLayer[Lvm], total_bytes: int) -> tuple[int, ...]:
-        """Evenly over the devices of a RAID or striped volume, otherwise in proportion to their sizes.
+        """Return even shares for RAID and stripes, otherwise shares in proportion to the sizes.
 
         The copies in a cache are not counted.
         """
@@ -218,7 +219,7 @@ class LvmLayer(Layer[Lvm]):
         return (*(stored_by_size(slow, total_bytes) if by_size else [each] * len(slow)), *[0] * spec.fast)
 
     def busy_with(self, built: OpenLayer[Lvm]) -> str | None:
-        """A RAID volume that is not in sync; LVM prints the share that is in sync, 0 to 100."""
+        """Report a RAID volume that is not in sync. LVM prints the share that is in sync, 0 to 100."""
         if not built.spec.has_copies:
             return None
         volume, paths = built.volume.path.removeprefix("/dev/"), [device.path for device in built.inputs]
@@ -250,7 +251,7 @@ def _check_shape(reading: StageReader, spec: Lvm, count: int) -> None:
 
 
 def _group(spec: Lvm, group: str, paths: Sequence[str]) -> tuple[Step, ...]:
-    """Label the devices and make the group; the undo removes the group with all its volumes, and the labels."""
+    """Label the devices and make the group. The undo removes the group, all its volumes, and the labels."""
     size = spec.value("physicalextentsize", "")
     labels = lvm("pvcreate", paths, "--yes", "--quiet", *paths)
     create = lvm("vgcreate", paths, "--quiet", *(("--physicalextentsize", size) if size else ()), group, *paths)
@@ -292,7 +293,7 @@ def _shape(spec: Lvm, count: int) -> tuple[str, ...]:
 
 
 def _create(spec: Lvm, group: str, devices: Sequence[str], name: str, shape: Sequence[str], on: Sequence[str]) -> Step:
-    """Create a logical volume on some devices of the group, as large as they allow unless `size=` is given."""
+    """Create a logical volume on some devices of the group, as large as they allow unless `size=` is set."""
     size = spec.value("size", "")
     space = ("--size", size) if size else ("--extents", "100%PVS")
     others = _NOT_OF_VOLUME | (_OF_CACHE if spec.kind in _CACHED else frozenset())
@@ -306,7 +307,7 @@ def _create(spec: Lvm, group: str, devices: Sequence[str], name: str, shape: Seq
 
 
 def _thin(spec: Lvm, group: str, paths: Sequence[str], size_bytes: int | None) -> tuple[Step, ...]:
-    """Create a thin pool over all devices, and a thin volume in it of the pool's size or `virtualsize=`."""
+    """Create a thin pool over all devices, and in it a thin volume of the pool's size or `virtualsize=`."""
     whole = (size_bytes or _EXTENT_BYTES) // _EXTENT_BYTES * _EXTENT_BYTES
     virtual = spec.value("virtualsize", f"{whole}b")
     volume = ("--type", "thin", "--virtualsize", virtual, "--thinpool", f"{group}/pool")
@@ -318,7 +319,7 @@ def _thin(spec: Lvm, group: str, paths: Sequence[str], size_bytes: int | None) -
 
 
 def _attach(spec: Lvm, group: str, paths: Sequence[str]) -> Step:
-    """Attach the fast device as a cache; lvconvert calls the settings of a writecache `--cachesettings` too."""
+    """Attach the fast device as a cache. lvconvert calls the settings of a writecache `--cachesettings` too."""
     options = [(key.replace("writecache-", "cache"), value) for key, value in spec.options if key in _OF_CACHE]
     named = [part for key, value in options for part in (f"--{key}", value)]
     kind = ("--type", spec.kind, "--cachevol", "fast")
@@ -341,7 +342,7 @@ def lvm(command: str, devices: Sequence[str], *arguments: str) -> tuple[str, ...
 
 
 def _only(devices: Sequence[str]) -> str:
-    """Return LVM's configuration. Each regular-expression metacharacter of a path becomes `.`, which matches it too."""
+    """Return LVM's configuration. Each metacharacter in a path becomes `.`, which matches it too."""
     accepted = ",".join('"a|^' + re.sub(r"[^\w/-]", ".", path) + '$|"' for path in devices)
     only_ours = f'devices{{filter=[{accepted},"r|.*|"]types=["zvol",16]}}'
     return only_ours + "backup{backup=0 archive=0}activation{monitoring=0}"

@@ -1,10 +1,10 @@
 """Linux software RAID: `md raid1 nvme1 ssd1 bitmap=none`, `md raid10 a b c d layout=f2 chunk=256k`.
 
-The first word is the level, as mdadm names it. Options have the long names of `mdadm --create`; bare words are its
-flags. The devices after the word `write-mostly` are write-mostly, as on mdadm's command line.
+The first word is the level, as mdadm names it. Options have the long names of `mdadm --create`. Bare words are its
+flags. As on mdadm's command line, the devices after `write-mostly` are write-mostly.
 
-poolproof waits until a new array is in sync; with `assume-clean` there is nothing to wait for. To drop caches, the
-array is stopped and assembled, because raid4 to raid6 cache stripes in RAM.
+poolproof waits until a new array is in sync, unless the layout has `assume-clean`. To drop caches, the array is stopped
+and assembled, because raid4 to raid6 cache stripes in RAM.
 """
 
 import re
@@ -20,7 +20,7 @@ from poolproof.evidence.model import Target
 from poolproof.facts.machine import ProgramVersion
 from poolproof.hosts.base import FileMissing, Host
 from poolproof.layers import arguments
-from poolproof.layers.arguments import Vocabulary, size_of, words
+from poolproof.layers.arguments import Vocabulary, bytes_with_unit, words
 from poolproof.layers.base import Layer, LayerNode, LayerPlan, OpenLayer, StageReader, stored_by_size, survives
 from poolproof.layers.shared_steps import kernel_name, wipe
 from poolproof.steps import Holds, Step, UndoCommand, await_block
@@ -86,7 +86,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Md:
-    """The level; the inputs that are write-mostly, counted from 0; options with values; bare words."""
+    """The level; the write-mostly inputs, counted from 0; options with values; bare words."""
 
     level: str
     write_mostly: tuple[int, ...]
@@ -103,7 +103,7 @@ class Md:
 
     @property
     def has_copies(self) -> bool:
-        """True for all levels except linear and raid0: they must be synced."""
+        """True if the array must be synced: all levels except linear and raid0."""
         return self.level not in ("linear", "raid0")
 
     def active(self, inputs: Sequence[T]) -> Sequence[T]:
@@ -155,7 +155,7 @@ class MdLayer(Layer[Md]):
         )
 
     def write_factor(self, spec: Md, inputs: Sequence[float]) -> float:
-        """For raid4 to raid6, that of a full stripe; smaller writes cost more."""
+        """Return that of a full stripe for raid4 to raid6. Smaller writes cost more."""
         active = spec.active(inputs)
         if spec.level == "raid1":
             return sum(active)
@@ -164,11 +164,11 @@ class MdLayer(Layer[Md]):
         return min(inputs) * len(active) / (len(active) - _PARITY.get(spec.level, 0))
 
     def capacity_bytes(self, spec: Md, inputs: Sequence[int]) -> int:
-        """Minus, per device, 128 MiB or 1 % plus 1 MiB, whichever is less: superblock, bitmap and room for a reshape.
+        """Subtract superblock, bitmap and room for a reshape: 128 MiB or 1 % plus 1 MiB per device, if that is less.
 
         If `size=` is given, at most that much of each device is used.
         """
-        used = size_of(spec.value("size", ""))
+        used = bytes_with_unit(spec.value("size", ""))
         usable = [max(0, size - min(_SUPERBLOCK_BYTES, size // 100 + 1024**2)) for size in spec.active(inputs)]
         usable = usable if used is None else [min(size, used) for size in usable]
         match spec.level:
@@ -181,13 +181,13 @@ class MdLayer(Layer[Md]):
         return min(usable) * (len(usable) - _PARITY[spec.level])
 
     def redundancy(self, spec: Md, inputs: Sequence[int]) -> int:
-        """A spare does not count, because it helps only after it has been rebuilt."""
+        """Count no spares, because a spare helps only after it has been rebuilt."""
         active = spec.active(inputs)
         copies = {"raid1": len(active), "raid10": spec.copies}.get(spec.level, 1)
         return survives(active, _PARITY.get(spec.level, copies - 1))
 
     def stored(self, built: OpenLayer[Md], total_bytes: int) -> tuple[int, ...]:
-        """Evenly over all active devices, md(4); for level linear, in proportion to their sizes."""
+        """Return even shares on all active devices, md(4); for level linear, in proportion to their sizes."""
         if built.spec.level == "linear":
             return tuple(stored_by_size(built.inputs, total_bytes))
         count, active = len(built.inputs), len(built.spec.active(built.inputs))
@@ -200,7 +200,7 @@ class MdLayer(Layer[Md]):
         return None if action in (None, "idle", "frozen") else f"md is running a {action} of {node}"
 
     def busy_on(self, disks: frozenset[str], host: Host) -> tuple[str, ...]:
-        """The work of the arrays that are themselves among the disks."""
+        """Return the work of the arrays that are themselves among the disks."""
         try:
             working = parse_mdstat(host.read("/proc/mdstat"))
         except FileMissing:
@@ -215,7 +215,7 @@ class MdLayer(Layer[Md]):
 
 
 def _create(spec: Md, node: str, members: Sequence[str]) -> Step:
-    """With `--run`, mdadm asks no questions. A flag for devices comes before the devices."""
+    """Create the array. With `--run`, mdadm asks no questions. A flag for devices precedes the devices."""
     named = [f"--{key}={value.upper() if key in _SIZES else value}" for key, value in spec.options]
     first = min(spec.write_mostly, default=len(members))
     marked = ("--write-mostly", *members[first:]) if spec.write_mostly else ()
@@ -253,7 +253,7 @@ def _check(reading: StageReader, level: Word, spec: Md, count: int) -> None:
 
 
 def _attribute(node: str, name: str, host: Host) -> str | None:
-    """Return an attribute of an array in sysfs, such as `sync_action` (idle, resync, check …); None if it has none."""
+    """Return an attribute of an array in sysfs, such as `sync_action` (idle, resync, check …), or None."""
     try:
         completed = host.run(("sh", "-c", f"{_IN_SYSFS}cat {name}", node), timeout_s=_LIMIT_S, check=False)
     except CommandError:

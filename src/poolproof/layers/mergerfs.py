@@ -1,10 +1,10 @@
 """mergerfs over directories: `mergerfs (hdd1 | xfs) (hdd2 | ext4) category.create=epmfs minfreespace=300G`.
 
-Every option is passed to mergerfs under its own name, as one `-o`. The branches keep the order of the expression.
+Every option is passed to mergerfs under its own name. The branches keep the order of the expression.
 
-mergerfs creates no file on a branch with less than `minfreespace` free, 4G by default, so nothing could be written to
-small test disks. If a branch is smaller than 16 GiB and the layout does not set it, `minfreespace` is 1/64 of the
-smallest branch.
+mergerfs creates no file on a branch with less free space than `minfreespace`, 4G by default, so small test disks would
+stay empty. If the smallest branch is below 16 GiB and the layout does not set `minfreespace`, it is 1/64 of that
+branch.
 """
 
 from collections.abc import Sequence
@@ -54,9 +54,9 @@ _MOUNT_LIMIT_S = 30.0
 
 
 class MergerfsLayer(Layer[tuple[str, ...]]):
-    """A FUSE union of directories; each file is stored whole on one branch.
+    """A FUSE union of directories. Each file is stored whole on one branch.
 
-    Its value is the options after `-o`, in the order given: a later one overrides an earlier one.
+    The `spec` has the options after `-o`. A later one overrides an earlier one.
     """
 
     word = "mergerfs"

@@ -1,6 +1,6 @@
-"""Questions to a built and open layout: where its data is, what it is busy with, where its bytes are counted.
+"""Questions to an open layout: where its data is, what it is busy with, where its bytes are counted.
 
-`host` is the run's; each question goes to the host of the node or leaf that it is about.
+`host` is the run's. Each question goes to the host that has the layer or leaf.
 """
 
 from collections import Counter
@@ -70,7 +70,7 @@ def deviations(plan: TreePlan, host: Host) -> tuple[str, ...]:
 
 
 def describe(plan: TreePlan, host: Host, target: Target) -> Target:
-    """Return the target with the facts that only the layers know, from the bottom up."""
+    """Return the target with the facts that only the layers know."""
     for layer, built in _layers_of(plan, host):
         target = layer.describe(built, target)
         if layer.mkfs_discards and _was_discarded(target, built.inputs, host):
@@ -116,22 +116,22 @@ def vdev_uses(plan: TreePlan, host: Host) -> tuple[VdevUse, ...]:
 
 
 def pool_host(plan: TreePlan, host: Host) -> Host:
-    """Return the host of the layout's pools, which has their counters; the run's host if the layout has none."""
+    """Return the host of the layout's pools and their counters; the run's host if it has no pools."""
     return next((built.host for layer, built in _layers_of(plan, host) if layer.dataset(built.volume)), host)
 
 
 def counting_points(plan: TreePlan, host: Host) -> tuple[CountingPoint, ...]:
     """Return where bytes and requests are counted, from the top of the layout down to the disks.
 
-    Call this again after the layout was closed and opened, because kernel names change. A file system has no counters
-    of its own, so it has no counting point.
+    Call this again after closing and opening the layout, because kernel names change. A file system has no counters, so
+    it has no counting point.
     """
     blocks = [entry.volume for entry in from_bottom(plan.top) if entry.plan is not None and entry.volume.is_block]
     return tuple(_points(plan.top, 1, _stat_files(blocks, host)))
 
 
 def _stat_files(blocks: list[Volume], host: Host) -> Mapping[Volume, str]:
-    """Return the counters of the block devices; a file that serves as a device has none."""
+    """Return the counters of the block devices. A file that serves as a device has none."""
     stats: dict[Volume, str] = {}
     for name in dict.fromkeys(volume.host for volume in blocks):
         there = [volume for volume in blocks if volume.host == name]

@@ -11,9 +11,9 @@ _MAKE_KEY = 'umask 077 && head -c 32 /dev/urandom >"$0"'
 
 
 def kernel_name(site: Site, name: str, *, longest: int) -> str:
-    """Return `poolproof-LABEL-NAME`, the name of a pool, mapping, array or volume group; unique to the run.
+    """Return `poolproof-LABEL-NAME`, unique to the run, for a pool, mapping, array or volume group.
 
-    If it would be longer than `longest`, a hash replaces NAME.
+    If the name would be longer than `longest`, a hash replaces NAME.
     """
     whole = f"poolproof-{site.label}-{name}"
     if len(whole) <= longest:
@@ -33,9 +33,8 @@ def key_path(site: Site, name: str) -> str:
 
 
 def make_key(path: str) -> Step:
-    """Make a key of 32 random bytes in RAM, on the host, readable only by root.
+    """Make a key of 32 random bytes in RAM, on the host, readable only by root. The undo deletes it.
 
     It appears on no command line, in no journal and in no output of `--dry-run`, and planning stays a pure function.
-    The undo deletes the key: nothing that it unlocks is ever opened again.
     """
     return Step(f"make the key {path}", ("sh", "-c", _MAKE_KEY, path), undo=UndoTree(path))

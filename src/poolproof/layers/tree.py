@@ -1,7 +1,4 @@
-"""A layout as a tree of layers: resolve an expression, plan the steps, compute properties of the whole.
-
-These functions walk the tree; each technology is in its own file.
-"""
+"""Walk a layout as a tree of layers: resolve an expression, plan its steps, compute properties of the whole."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -26,10 +23,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class BuiltNode:
-    """A node of a layout, and the volume that it offers once built. `plan` is None for a device.
-
-    `name` is the layer's name in the run.
-    """
+    """A planned node: its volume, its inputs, and, for a layer, its plan and its name in the run."""
 
     node: Node
     volume: Volume
@@ -42,9 +36,9 @@ class BuiltNode:
 class TreePlan:
     """The commands that build a layout on its devices.
 
-    `make` builds and opens everything from the bottom up. `close` closes all layers from the top down and `open` opens
-    them from the bottom up; together they drop all data of the layout from RAM. `flush` writes out dirty data from the
-    top down and leaves everything open.
+    `make` builds and opens all layers. `close` and `open` together drop all data of the layout from RAM. `flush` writes
+    out dirty data and leaves everything open. `make` and `open` go from the bottom up, `close` and `flush` from the top
+    down.
     """
 
     make: tuple[Step, ...]
@@ -71,12 +65,7 @@ class TreePlan:
 
 
 def resolve(expression: Expression, device_names: Collection[str]) -> Node:
-    """Return the typed tree of a layout over the campaign's devices.
-
-    Raises:
-        CampaignError: an unknown layer, device, word or option, a device used twice, too few devices for a level; the
-            message points at the word.
-    """
+    """Return the tree of a layout, or raise a CampaignError that points at the mistake."""
     return _Resolver(expression, frozenset(device_names)).tree(expression)
 
 
@@ -158,18 +147,15 @@ def devices(node: Node) -> tuple[str, ...]:
 
 
 def directories(node: Node) -> tuple[str, ...]:
-    """Return the existing directories that the layout uses (`dir /srv/data`); plan_tree needs a Volume for each."""
+    """Return the existing directories that the layout uses (`dir /srv/data`). plan_tree needs a Volume for each."""
     return tuple(dict.fromkeys(entry.spec.path for entry in layer_nodes(node) if isinstance(entry.spec, Dir)))
 
 
 def plan_tree(node: Node, volumes: Mapping[str, Volume], site: Site, name: str) -> TreePlan:
-    """Return the steps that build a layout; a pure function.
+    """Return the steps that build a layout, or raise a HostError if it cannot be built; a pure function.
 
     `volumes` has the devices by name, and the directories of `dir` layers by path. `name` is the layout's, unique in
-    the run; it becomes part of mount points.
-
-    Raises:
-        HostError: a layer cannot be built on this host.
+    the run. It becomes part of mount points.
     """
     return plan_of(build_node(node, volumes, site, names_of(node, name)))
 
@@ -192,7 +178,7 @@ def plan_of(top: BuiltNode) -> TreePlan:
 
 
 def _flush(plan: LayerPlan, *, is_top: bool) -> tuple[Step, ...]:
-    """Only the top is flushed as a block device, because the load writes to it; others have no dirty pages."""
+    """Sync a block device only at the top, where the load writes to it. Others have no dirty pages."""
     if plan.volume.is_block:
         return (*plan.flush, _sync(plan.volume)) if is_top else ()
     return plan.flush or (_sync(plan.volume),)
@@ -204,11 +190,7 @@ def _sync(volume: Volume) -> Step:
 
 
 def build_node(node: Node, volumes: Mapping[str, Volume], site: Site, names: Iterator[str]) -> BuiltNode:
-    """Plan the nodes of a layout from the bottom up; each layer takes the next name.
-
-    Raises:
-        HostError: a device is too small, or a layer cannot be built on this host.
-    """
+    """Plan the nodes of a layout from the bottom up. Each layer takes the next name."""
     if isinstance(node, DeviceNode):
         return BuiltNode(node, volumes[node.name])
     inputs = tuple(build_node(below, volumes, site, names) for below in node.inputs)
@@ -224,11 +206,7 @@ def build_node(node: Node, volumes: Mapping[str, Volume], site: Site, names: Ite
 
 
 def build_layer(node: LayerNode, inputs: tuple[BuiltNode, ...], site: Site, name: str) -> BuiltNode:
-    """Plan one layer over its planned inputs.
-
-    Raises:
-        HostError: the layer cannot be built on this host.
-    """
+    """Plan one layer over its planned inputs."""
     plan = node.layer.plan(node.spec, [below.volume for below in inputs], site, name)
     host = plan.volume.host
     if host and all(below.volume.host == host for below in inputs):
@@ -259,10 +237,10 @@ def from_bottom(top: BuiltNode) -> Iterator[BuiltNode]:
 
 
 def branches(plan: TreePlan) -> tuple[str, ...]:
-    """Return the lowest directories of a layout: the branches of mergerfs, otherwise the layout's own directory.
+    """Return the lowest directories of a layout: the branches of mergerfs, otherwise the layout's directory.
 
     By default mergerfs preserves paths (category.create=epmfs): a directory made on top of it exists on one branch
-    only, and all its files are stored there. A directory made in each of the branches exists on all of them.
+    only, and all its files are stored there. A directory made in each branch exists on all of them.
     """
     return () if plan.volume.is_block else tuple(_branches(plan.top))
 
@@ -276,11 +254,7 @@ def _branches(built: BuiltNode) -> Iterator[str]:
 
 
 def needs(node: Node, site: Site) -> None:
-    """Check that the host has everything that the layout needs to be built.
-
-    Raises:
-        HostError: something is missing; the error names all of it and the command that installs it.
-    """
+    """Check that the host can build the layout. The HostError names everything missing and how to install it."""
     needed = [(entry.layer, name) for entry in layer_nodes(node) for name in entry.layer.modules(entry.spec)]
     layers = dict.fromkeys(entry.layer for entry in layer_nodes(node))
     programs = {layer: sorted({*layer.programs} - site.programs) for layer in layers}
@@ -321,7 +295,7 @@ def hosts_of(node: Node) -> frozenset[str]:
 
 
 def fold(node: Node, of_device: Callable[[str], T], of_layer: Callable[[LayerNode, list[T]], T]) -> T:
-    """Return a value of the layout from those of its devices, by name, and those of each layer's inputs."""
+    """Compute a value of the layout: of each device by its name, of each layer from the values of its inputs."""
     if isinstance(node, DeviceNode):
         return of_device(node.name)
     return of_layer(node, [fold(below, of_device, of_layer) for below in node.inputs])
@@ -340,8 +314,8 @@ def uses_page_cache(node: Node) -> bool:
 def write_factor(node: Node, landed: Mapping[str, int] | None = None) -> float:
     """Return the expected write amplification: bytes written to the leaves for each byte of data.
 
-    If the inputs of a layer differ (mergerfs over a mirror and a single disk), it depends on where the data was
-    written. `landed` has the bytes written to each device, by name. Without it, the smallest factor is used, so that an
+    If the inputs of a layer differ (mergerfs over a mirror and a single disk), it depends on which of them got the
+    data. `landed` has the bytes written to each device, by name. Without it, the smallest factor is used, so that an
     honest write never looks too small.
     """
 
@@ -354,7 +328,7 @@ def write_factor(node: Node, landed: Mapping[str, int] | None = None) -> float:
 
 
 def _mean_factor(inputs: Iterable[Node], factors: list[float], landed: Mapping[str, int]) -> float:
-    """Return leaf bytes over data bytes of all inputs; an input with factor p has its leaf bytes / p of data."""
+    """Return leaf bytes over data bytes of all inputs. An input with factor p has its leaf bytes / p of data."""
     leaf_bytes = [sum(landed.get(name, 0) for name in devices(below)) for below in inputs]
     data_bytes = sum(count / factor for count, factor in zip(leaf_bytes, factors, strict=True))
     return sum(leaf_bytes) / data_bytes if data_bytes else min(factors)
@@ -373,7 +347,7 @@ def largest_file_bytes(node: Node, sizes: Mapping[str, int]) -> int:
 def redundancy(node: Node) -> int | None:
     """Return how many of the layout's devices may fail, no matter which, without losing data.
 
-    None over an existing directory, because it is not known what protects it.
+    None over an existing directory, because poolproof does not know what protects it.
     """
 
     def of_layer(entry: LayerNode, inputs: list[int | None]) -> int | None:

@@ -1,12 +1,12 @@
 """A ZFS pool with one dataset: `zfs mirror hdd1 hdd2 log (nvme1 | luks) cache nvme2 ashift=12 recordsize=16k`.
 
 After `zfs` comes the vdev tree of `zpool create`, in its order and words (zfs_vdevs.py). Options are properties of the
-pool and of the dataset, under their own names (zfs_properties.py); no name belongs to both. `-f` is zpool's own. One
-more option, `arc_max=1G`, sets the module parameter zfs_arc_max while the layout is built.
+pool and of the dataset, under their own names (zfs_properties.py). No name belongs to both. `-f` is zpool's own.
+`arc_max=1G` sets the module parameter zfs_arc_max while the layout is built.
 
 While the pool is built, log and cache vdevs can be added and removed, and leaf vdevs of mirrors attached and detached.
 
-The pool has the name of its mount point. Export and import drop its data from the ARC; a cache vdev keeps its content,
+The pool has the name of its mount point. Export and import drop its data from the ARC. A cache vdev keeps its content,
 unless l2arc_rebuild_enabled is 0.
 """
 
@@ -35,9 +35,9 @@ from poolproof.layers.base import (
 from poolproof.layers.file_system import make_mount_point, mount_point
 from poolproof.layers.shared_steps import kernel_name, key_path, make_key, wipe
 from poolproof.layers.zfs_properties import DATASET, POOL, check_property
-from poolproof.layers.zfs_vdevs import VdevReader, VdevTree
+from poolproof.layers.zfs_vdevs import VdevTree, read_vdevs
 from poolproof.steps import Step
-from poolproof.units import format_size, parse_size
+from poolproof.units import format_size
 
 VERSION = ProgramVersion("OpenZFS", ("zfs", "version"), is_last=True)
 """The version of the kernel module, which `zfs version` prints last."""
@@ -76,7 +76,7 @@ class Zfs:
 
 
 class ZfsLayer(AdaptableLayer[Zfs]):
-    """A pool. Its dataset is mounted; `| zvol` makes a block device of it."""
+    """A pool. Its dataset is mounted. `| zvol` makes a block device of it."""
 
     word = "zfs"
     summary = "a ZFS pool, in zpool's own words: `zfs mirror hdd1 hdd2 log nvme1 ashift=12`"
@@ -89,9 +89,8 @@ class ZfsLayer(AdaptableLayer[Zfs]):
     settings = MappingProxyType({f"{zfs_status.PARAMETERS}/{name}": name for name in _SETTINGS})
 
     def read(self, reading: StageReader) -> LayerNode:
-        reader = VdevReader(reading)
-        vdevs = reader.read()
-        arguments.check_blocks(reading, reader.inputs, self.word)
+        vdevs, inputs = read_vdevs(reading)
+        arguments.check_blocks(reading, inputs, self.word)
         options = [argument for argument in reading.arguments if isinstance(argument, Option)]
         limits = [_arc_max(reading, option) for option in options if option.key == _ARC_MAX]
         properties = [option for option in options if option.key != _ARC_MAX]
@@ -103,7 +102,7 @@ class ZfsLayer(AdaptableLayer[Zfs]):
             tuple((option.key, option.value) for option in properties if not _is_of_pool(option)),
             limits[-1] if limits else None,
         )
-        return LayerNode(self, spec, tuple(node for _, node in reader.inputs))
+        return LayerNode(self, spec, tuple(node for _, node in inputs))
 
     def modules(self, spec: Zfs) -> tuple[str, ...]:
         return ("zfs",)
@@ -167,11 +166,11 @@ class ZfsLayer(AdaptableLayer[Zfs]):
         return True
 
     def write_factor(self, spec: Zfs, inputs: Sequence[float]) -> float:
-        """For data only: synchronous writes to a log vdev are extra. If vdevs differ, the smallest value."""
+        """For data: synchronous writes to a log vdev are extra. If vdevs differ, return the smallest factor."""
         return min(vdev.write_factor(inputs) for vdev in spec.vdevs.data) * spec.copies
 
     def capacity_bytes(self, spec: Zfs, inputs: Sequence[int]) -> int:
-        """Minus labels and metaslab rounding (32 MiB per device), the slop space, and 5 % for metadata.
+        """Subtract labels and metaslab rounding (32 MiB per device), the slop space, and 5 % for metadata.
 
         Slop is 1/32 of the pool, at least 128 MiB, at most half the pool or 128 GiB: spa_get_slop_space() of OpenZFS.
         """
@@ -181,12 +180,12 @@ class ZfsLayer(AdaptableLayer[Zfs]):
         return (raw - slop) * 95 // 100 // spec.copies
 
     def redundancy(self, spec: Zfs, inputs: Sequence[int]) -> int:
-        """That of the weakest vdev, without log and cache; `copies` does not protect against the loss of a disk."""
+        """Return that of the weakest vdev, without log and cache. `copies` does not protect against a lost disk."""
         needed = (*spec.vdevs.data, *spec.vdevs.special, *spec.vdevs.dedup)
         return min(survives([inputs[member] for member in vdev.members], vdev.survives) for vdev in needed)
 
     def stored(self, built: OpenLayer[Zfs], total_bytes: int) -> tuple[int, ...]:
-        """By the allocation of each data vdev in `zpool list -v`; 0 on log, cache, special, dedup and spare vdevs."""
+        """Return shares by the allocation of each data vdev in `zpool list -v`; 0 on all other vdevs."""
         vdevs = sorted(built.spec.vdevs.data, key=lambda vdev: vdev.kind != "disk")
         rows = zfs_status.space_of(pool_of(built.volume), built.host)
         allocated = [row.allocated_bytes or 0 for row in rows if row.depth == 1 and not row.section]
@@ -239,10 +238,10 @@ class ZfsLayer(AdaptableLayer[Zfs]):
         return False
 
     def cached_bytes(self, built: OpenLayer[Zfs]) -> int | None:
-        """File data in the ARC, which all pools share: counted for the layout's first pool, and 0 for its others.
+        """Return the file data in the ARC; for all pools of the layout except the first, 0, because they share it.
 
-        None if other pools are imported. The pools of a run are those of one layout, because only one is built at a
-        time; their names begin with `poolproof-LABEL-`.
+        None if pools of others are imported. All pools of the run, `poolproof-LABEL-…`, belong to one layout, because
+        only one is built at a time.
         """
         pool = pool_of(built.volume)
         imported = built.host.run(("sh", "-c", _IMPORTED, KSTATS), timeout_s=_LIMIT_S).stdout.split()
@@ -253,11 +252,11 @@ class ZfsLayer(AdaptableLayer[Zfs]):
 
 
 def exchanges(built: LayerNode, target: LayerNode) -> tuple[list[tuple[int, int]], list[int]] | None:
-    """Return what turns the built pool into the target: (anchor, new device) to attach, and the devices to detach.
+    """Return how the built pool becomes the target: pairs (anchor, new device) to attach, and devices to detach.
 
-    The anchor stays and keeps the data meanwhile. Anchors and detached devices are inputs of the built pool, new ones
-    of the target, counted from 0. None if the pools differ in more than the leaf vdevs of their mirrors:
-    zpool-attach(8) makes a single disk a mirror and a mirror wider, and zpool-detach(8) does the reverse.
+    The anchor stays and keeps the data. Anchors and detached devices are inputs of the built pool, new devices are
+    inputs of the target. None if the pools differ in more than the leaf vdevs of their mirrors: zpool-attach(8) makes a
+    single disk a mirror and a mirror wider, and zpool-detach(8) does the reverse.
     """
     old, new = built.spec, target.spec
     assert isinstance(old, Zfs)
@@ -291,11 +290,7 @@ def pool_of(volume: Volume) -> str:
 
 
 def required_properties(dataset: str, host: Host) -> Mapping[str, str]:
-    """Return all properties of a dataset or volume of the layout, sizes in bytes.
-
-    Raises:
-        HostError: there is no such dataset.
-    """
+    """Return all properties of a dataset or volume, sizes in bytes; raise a HostError if it does not exist."""
     properties = zfs_status.read_properties(dataset, host)
     if properties is None:
         raise HostError(f"the properties of {dataset} cannot be read", "zfs list")
@@ -307,10 +302,7 @@ def _is_of_pool(option: Option) -> bool:
 
 
 def _arc_max(reading: StageReader, option: Option) -> int:
-    try:
-        size_bytes = parse_size(option.value)
-    except ValueError:
-        raise reading.mistake(option, f"`{option.value}` is not a size; write one: arc_max=1G") from None
+    size_bytes = arguments.size_of(reading, option, option.value, "arc_max=1G")
     if size_bytes < _SMALLEST_ARC_BYTES:
         raise reading.mistake(option, "zfs_arc_max must be at least 64M")
     return size_bytes

@@ -1,4 +1,4 @@
-"""The commands of zpool and zfs that create, import, export and destroy a pool. Pure."""
+"""The commands of zpool and zfs that create, import, export and destroy a pool."""
 
 import shlex
 from collections.abc import Sequence
@@ -22,12 +22,12 @@ _RESTORE_ARC = 'read -r limit before <"$0" && echo "$limit" >"$1" && echo "$befo
 
 
 def load_module() -> Step:
-    """Load the module. There is no undo: a loaded module does no harm."""
+    """Load the module. There is no undo, because a loaded module does no harm."""
     return Step("load the kernel module zfs", ("modprobe", "zfs"), timeout_s=120)
 
 
 def limit_arc(size_bytes: int, note: str) -> Step:
-    """Limit the ARC; the undo restores the old limit from the file `note`."""
+    """Limit the ARC. The undo restores the old limit from the file `note`."""
     undo = UndoCommand(("sh", "-c", _RESTORE_ARC, note, _PARAMETER), Holds(note, " "))
     return Step(
         f"limit the ARC to {size_bytes} bytes", ("sh", "-c", _LIMIT_ARC, note, str(size_bytes), _PARAMETER), undo
@@ -44,8 +44,8 @@ def create(
 ) -> Step:
     """Create the pool. `-R` mounts it under `root` and keeps it out of the cache file, so that no boot imports it.
 
-    `-f` is safe, because the guard has checked the devices and the vdev tree has been checked. Without it zpool would
-    refuse the remains of an earlier pool in a partition that it is about to recreate.
+    `-f` is safe, because the guard has checked the devices and the parser the vdev tree. Without it, zpool would refuse
+    the remains of an earlier pool in a partition that it is about to recreate.
     """
     named = [part for key, value in pool_properties for part in ("-o", f"{key}={value}")]
     named += [part for key, value in dataset_properties for part in ("-O", f"{key}={value}")]
@@ -69,10 +69,10 @@ def _destroy(pool: str) -> UndoCommand:
 
 
 def attach(pool: str, anchor: str, device: str) -> Step:
-    """Attach the device to the same mirror as the anchor.
+    """Attach the device to the mirror of the anchor.
 
-    The undo destroys the whole pool: the anchor may have been detached since, and whatever is under the new device can
-    be removed only after that.
+    The undo destroys the whole pool. The anchor may have been detached since, and the layers under the new device can
+    be removed only after the pool.
     """
     return Step(
         f"attach {device} to {pool}",
@@ -90,10 +90,10 @@ def detach(pool: str, device: str) -> Step:
 
 
 def add(pool: str, vdevs: Sequence[str], removable: Sequence[Sequence[str]], note: str) -> Step:
-    """Add log and cache vdevs to the pool. `removable`: the devices of each vdev, for the undo that removes them.
+    """Add log and cache vdevs to the pool. `removable` has the devices of each vdev.
 
-    The undo detaches the devices of a mirror first, so that the last one can be removed by its own name. The file
-    `note` exists as long as the vdevs may be in the pool, so the undo can be repeated after a partial failure.
+    The undo removes them. It detaches the devices of a mirror first, so that the last one can be removed by its name.
+    The file `note` exists as long as the vdevs may be in the pool, so the undo can be repeated after a partial failure.
     """
     devices = [device for vdev in removable for device in vdev]
     commands = [["zpool", "detach", pool, device] for vdev in removable for device in vdev[1:]]
@@ -121,7 +121,7 @@ def wait_until_quiet(pool: str) -> Step:
 
 
 def open_pool(pool: str, root: str, devices: Sequence[str]) -> Step:
-    """Import the pool, unless it has just been created. `-l` loads keys; only the run's own devices are searched."""
+    """Import the pool, unless it was just created. `-l` loads keys. Only the run's own devices are searched."""
     places = [part for device in devices for path in (device, _partition(device)) for part in ("-d", path)]
     argv = ("zpool", "import", "-l", "-R", root, *places, pool)
     return Step(f"import the pool {pool}", argv, timeout_s=300, unless=f"{KSTATS}/{pool}")
@@ -138,7 +138,7 @@ def flush_pool(pool: str) -> Step:
 
 
 def _partition(device: str) -> str:
-    """Return the first partition, which zpool creates on a whole disk for its data; it may not exist."""
+    """Return the first partition, where zpool stores data on a whole disk. It may not exist."""
     if device.startswith("/dev/disk/"):
         return f"{device}-part1"
     return f"{device}p1" if device[-1].isdigit() else f"{device}1"

@@ -1,7 +1,7 @@
 """Properties of pools, datasets and volumes that a layout may set, by their names in zpoolprops(7) and zfsprops(7).
 
-The properties that poolproof sets (mountpoint, altroot, cachefile, keyformat, keylocation …) and those that cannot be
-set at creation are not in the lists. Values are checked if the manual lists them all; zpool checks the others.
+The lists exclude properties that poolproof sets (mountpoint, altroot, cachefile, keyformat, keylocation …) and those
+that cannot be set at creation. Values are checked if the manual lists them all. zpool checks the others.
 """
 
 import re
@@ -63,12 +63,9 @@ _PATTERNS: Mapping[str, tuple[str, str]] = MappingProxyType(
 
 
 def check_property(reading: StageReader, option: Option, known: frozenset[str]) -> None:
-    """Check the name of a property and, if the manual lists all values, its value.
+    """Check a property's name and, if the manual lists all values, its value, or raise a CampaignError.
 
-    A name with a colon is a user property, and one that starts with `feature@` a pool feature: both are accepted.
-
-    Raises:
-        CampaignError: no such property, or no such value.
+    User properties (with a colon) and pool features (`feature@`) are always accepted.
     """
     if option.key not in known and ":" not in option.key and not option.key.startswith("feature@"):
         raise unknown(reading, option, "property of zfs", known)

@@ -1,8 +1,8 @@
 """What ZFS reports: properties, space, background work, module parameters, and the sides of mirrors.
 
-Formats: `zfs get -H -p -o property,value all` prints each property and its exact value with a tab in between.
-`zpool status` starts the groups of log and cache devices with a line of that word, after one tab. arcstats has a name,
-a type and a value on each line (zfs-get(8), zpool-status(8)).
+`zfs get -H -p -o property,value all` prints each property and its exact value, separated by a tab. `zpool status`
+starts the groups of log and cache devices with that word after one tab. arcstats has a name, a type and a value on each
+line. See zfs-get(8) and zpool-status(8).
 """
 
 import re
@@ -36,10 +36,9 @@ class FoundDataset:
 
 
 def find_dataset(host: Host, name: str, *, is_zvol: bool) -> FoundDataset | None:
-    """Return a dataset or volume with its properties, in ZFS's own words and exact values; None if it does not exist.
+    """Return a dataset or volume with its properties, in ZFS's words and exact values; None if it does not exist.
 
-    Raises:
-        ProgramMissing: the host has no `zfs`.
+    Raises ProgramMissing if the host has no `zfs`.
     """
     properties = read_properties(name, host)
     if properties is None:
@@ -51,7 +50,7 @@ def find_dataset(host: Host, name: str, *, is_zvol: bool) -> FoundDataset | None
 
 
 def volume_of(host: Host, device: str) -> str | None:
-    """Return the name of the volume behind `/dev/zd0` or `/dev/zvol/tank/vol`; None if the device is not a zvol."""
+    """Return the name of the volume behind `/dev/zd0` or `/dev/zvol/tank/vol`; None for other devices."""
     if device.startswith(_ZVOL_DEVICES):
         return device.removeprefix(_ZVOL_DEVICES)
     if not re.fullmatch(r"/dev/zd\d+", device):
@@ -70,7 +69,7 @@ def read_properties(dataset: str, host: Host) -> Mapping[str, str] | None:
 
 
 def on_dataset(target: Target, properties: Mapping[str, str], zfs: ZfsFacts) -> Target:
-    """Return the target with the properties of the dataset or volume under it, and these facts about its pool."""
+    """Return the target with the properties of its dataset or volume, and these facts about its pool."""
     unit, compression = (
         properties.get("volblocksize" if zfs.is_zvol else "recordsize", ""),
         properties.get("compression"),
@@ -109,10 +108,10 @@ def read(host: Host, path: str) -> str | None:
 
 
 def transaction_groups(host: Host) -> WriteBack:
-    """Return how often a transaction group is written to the pool's disks, by the parameters of the module (zfs(4)).
+    """Return how often a transaction group is written to the pool's disks, by the module's parameters (zfs(4)).
 
-    A group is closed after zfs_txg_timeout seconds, or earlier, when zfs_dirty_data_sync_percent of zfs_dirty_data_max
-    are dirty. The intent log makes synchronous writes durable earlier, but their data still moves with its group.
+    A group is closed after zfs_txg_timeout seconds, or when zfs_dirty_data_sync_percent of zfs_dirty_data_max are
+    dirty. The intent log makes synchronous writes durable earlier, but their data is still written with its group.
     """
     most, percent = _parameter(host, "zfs_dirty_data_max"), _parameter(host, "zfs_dirty_data_sync_percent")
     timeout_s = _parameter(host, "zfs_txg_timeout")
@@ -135,7 +134,7 @@ def busy_with(status: str) -> str | None:
 
 @dataclass(frozen=True)
 class VdevSpace:
-    """A row of `zpool list -v`: its depth below the pool (the pool itself is 0), its name, and bytes.
+    """A row of `zpool list -v`: its depth below the pool (which has 0), its name, and bytes.
 
     `section` is the heading above it: empty for data, else `logs`, `cache`, `special`, `dedup` or `spare`.
     """
@@ -153,11 +152,7 @@ def space_of(pool: str, host: Host) -> tuple[VdevSpace, ...]:
 
 
 def parse_list(text: str) -> tuple[VdevSpace, ...]:
-    """Return the rows of `zpool list -v -p` (2.1 to 2.3), without the headings.
-
-    Raises:
-        ValueError: the text is not such a list.
-    """
+    """Return the rows of `zpool list -v -p` (2.1 to 2.3) without headings, or raise a ValueError for other text."""
     header, *lines = text.splitlines() or [""]
     columns = header.split()
     if not {"ALLOC", "SIZE"} <= set(columns):
@@ -195,6 +190,6 @@ def _side(volume: Volume, host: Host) -> MirrorSide:
 
 
 def _is_rotational(leaf: Leaf, host: Host) -> bool | None:
-    """True if the kernel calls the disk rotational, which is what ZFS asks too; None if it does not say."""
+    """True if the kernel reports the disk as rotational, as ZFS asks it too; None if it does not say."""
     text = read(host_named(host, leaf.host), f"{leaf.counter.removesuffix('/stat')}/queue/rotational")
     return None if text is None else text == "1"

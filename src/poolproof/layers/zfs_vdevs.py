@@ -1,20 +1,20 @@
 """The vdev tree of a pool, in the order and words of zpool, zpoolconcepts(7).
 
-The parser refuses what zpool would refuse (cmd/zpool/zpool_vdev.c): too few devices for a kind; `log`, `cache` or
-`spare` given twice; a log, special or dedup vdev that is neither a disk nor a mirror; and data vdevs of different
-redundancy, unless the layout has `-f`.
+The parser refuses what zpool would refuse (cmd/zpool/zpool_vdev.c): too few devices; `log`, `cache` or `spare` given
+twice; a log, special or dedup vdev that is neither a disk nor a mirror; and data vdevs of different redundancy, unless
+the layout has `-f`.
 """
 
 import itertools
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
 from poolproof.campaign.expression import Argument, Option, Word
 from poolproof.campaign.names import did_you_mean
-from poolproof.layers.arguments import check_one_place
-from poolproof.layers.base import Node, StageReader
+from poolproof.layers.arguments import Input, check_one_place
+from poolproof.layers.base import StageReader
 
 Kind = Literal["disk", "mirror", "raidz", "draid"]
 Section = Literal["data", "special", "dedup", "log", "cache", "spare"]
@@ -33,8 +33,7 @@ _MOST_RAIDZ = 255
 class Vdev:
     """A top-level vdev. `members` are inputs of the layer, counted from 0.
 
-    `parity`: parity devices (raidz, draid); `data`: data devices in a redundancy group (draid); `spares`: distributed
-    spares (draid).
+    `parity` devices (raidz, draid), `data` devices in a redundancy group and distributed `spares` (draid).
     """
 
     kind: Kind
@@ -70,7 +69,7 @@ class Vdev:
         return data_bytes * total // data // len(self.members) if self.parity else data_bytes
 
     def data_in(self, allocated_bytes: int) -> int:
-        """Return the bytes of data in an allocation of zpool, which includes parity, but a mirror's copies once."""
+        """Return the bytes of data in an allocation of zpool: it includes parity, but a mirror's copies once."""
         data, total = self._share
         return allocated_bytes * data // total
 
@@ -148,104 +147,84 @@ class VdevTree:
         return tuple(vdev for vdev in (*self.data, *self.special, *self.dedup) if len(vdev.members) > 1)
 
 
-class VdevReader:
-    """Reads the arguments of a stage into vdevs. Devices belong to the open section or vdev until the next keyword."""
+@dataclass
+class _Run:
+    """A keyword, a section or a kind of vdev, with the devices after it; no keyword at the start of the stage."""
 
-    def __init__(self, reading: StageReader) -> None:
-        self._reading = reading
-        self._section: Section = "data"
-        self._keyword: Word | None = None
-        self._members: list[int] = []
-        self._vdevs: list[tuple[Section, Vdev, Argument | None]] = []
-        self._seen: set[str] = set()
-        self._force = False
-        self.inputs: list[tuple[Argument | None, Node]] = []
+    section: Section
+    keyword: Word | None
+    members: list[int] = field(default_factory=list)
 
-    def read(self) -> VdevTree:
-        """Return the tree of all words and groups; options are skipped.
+    @property
+    def is_vdev(self) -> bool:
+        return self.keyword is not None and self.keyword.text not in _SECTIONS
 
-        Raises:
-            CampaignError: zpool would refuse the tree.
-        """
-        if self._reading.below is not None:
-            self._member(None, self._reading.below)
-        for argument in self._reading.arguments:
-            if not isinstance(argument, Option):
-                self._take(argument)
-        self._close()
-        self._check_redundancy()
-        return VdevTree(
-            data=self._of("data"),
-            special=self._of("special"),
-            dedup=self._of("dedup"),
-            log=self._of("log"),
-            cache=tuple(member for vdev in self._of("cache") for member in vdev.members),
-            spare=tuple(member for vdev in self._of("spare") for member in vdev.members),
-            force=self._force,
-        )
 
-    def _of(self, section: Section) -> tuple[Vdev, ...]:
-        return tuple(vdev for name, vdev, _ in self._vdevs if name == section)
+def read_vdevs(reading: StageReader) -> tuple[VdevTree, tuple[Input, ...]]:
+    """Return the tree of all words and groups, and its inputs. Options are skipped.
 
-    def _take(self, argument: Argument) -> None:
+    Raises a CampaignError if zpool would refuse the tree.
+    """
+    inputs: list[Input] = [(None, reading.below)] if reading.below is not None else []
+    runs = [_Run("data", None, list(range(len(inputs))))]
+    force = False
+    for argument in reading.arguments:
         match argument:
+            case Option():
+                pass
             case Word("-f"):
-                self._force = True
+                force = True
             case Word(text) if text in _SECTIONS:
-                self._close()
-                if text in _ONCE and text in self._seen:
-                    raise self._reading.mistake(argument, f"`{text}` can be given only once")
-                self._seen.add(text)
-                self._open(_SECTIONS[text], argument)
+                if text in _ONCE and any(run.section == text for run in runs):
+                    raise reading.mistake(argument, f"`{text}` can be given only once")
+                runs.append(_Run(_SECTIONS[text], argument))
             case Word(text) if _GROUP.fullmatch(text):
-                self._open_group(argument)
+                section = runs[-1].section
+                if section in _MIRRORS_ONLY and text != "mirror":
+                    raise reading.mistake(argument, f"a {section} vdev is a disk or a mirror, not {text}")
+                if section in _MIRRORS_ONLY and not runs[-1].is_vdev and not runs[-1].members:
+                    runs.pop()
+                # after the devices of `cache` or `spare`, zpool reads a vdev kind as a data vdev
+                runs.append(_Run("data" if section in ("cache", "spare") else section, argument))
             case _:
                 name = argument.text if isinstance(argument, Word) else ""
                 # otherwise a misspelled keyword would be reported as an unknown device
-                if name and not self._reading.is_device(name) and (near := did_you_mean(name, _KEYWORDS)):
-                    raise self._reading.mistake(argument, f"`{name}` is neither a device nor a kind of vdev{near}")
-                check_one_place(self._reading, argument, "zfs")
-                self._member(argument, self._reading.node(argument))
+                if name and not reading.is_device(name) and (near := did_you_mean(name, _KEYWORDS)):
+                    raise reading.mistake(argument, f"`{name}` is neither a device nor a kind of vdev{near}")
+                check_one_place(reading, argument, "zfs")
+                runs[-1].members.append(len(inputs))
+                inputs.append((argument, reading.node(argument)))
+    vdevs: dict[Section, list[Vdev]] = {section: [] for section in get_args(Section)}
+    placed: list[tuple[Vdev, Argument | None]] = []
+    for run in runs:
+        for vdev in _vdevs_of(reading, run):
+            vdevs[run.section].append(vdev)
+            if run.section in ("data", "special", "dedup"):
+                placed.append((vdev, run.keyword if run.is_vdev else inputs[vdev.members[0]][0]))
+    if not vdevs["data"]:
+        raise reading.mistake(None, "a pool needs at least one data vdev: zfs mirror a b")
+    if not force:
+        _check_redundancy(reading, placed)
+    cache, spare = ([member for vdev in vdevs[name] for member in vdev.members] for name in ("cache", "spare"))
+    data, special, dedup, log = (tuple(vdevs[name]) for name in ("data", "special", "dedup", "log"))
+    return VdevTree(data, special, dedup, log, tuple(cache), tuple(spare), force), tuple(inputs)
 
-    def _open(self, section: Section, keyword: Word) -> None:
-        self._section, self._keyword, self._members = section, keyword, []
 
-    def _open_group(self, keyword: Word) -> None:
-        section = self._section
-        if section in _MIRRORS_ONLY and keyword.text != "mirror":
-            raise self._reading.mistake(keyword, f"a {section} vdev is a disk or a mirror, not {keyword.text}")
-        opened_for_mirrors = self._keyword is not None and self._keyword.text in _MIRRORS_ONLY
-        if self._members or not opened_for_mirrors:
-            self._close()
-        # after the devices of `cache` or `spare`, zpool reads a vdev kind as a data vdev
-        self._open("data" if section in ("cache", "spare") else section, keyword)
+def _vdevs_of(reading: StageReader, run: _Run) -> list[Vdev]:
+    if run.keyword is None or not run.is_vdev:
+        if run.keyword is not None and not run.members:
+            raise reading.mistake(run.keyword, f"`{run.keyword.text}` needs at least 1 device")
+        return [Vdev("disk", (member,)) for member in run.members]
+    return [_vdev(reading, run.keyword, tuple(run.members))]
 
-    def _member(self, argument: Argument | None, node: Node) -> None:
-        self._members.append(len(self.inputs))
-        if self._keyword is None or self._keyword.text in _SECTIONS:
-            self._vdevs.append((self._section, Vdev("disk", (len(self.inputs),)), argument))
-        self.inputs.append((argument, node))
 
-    def _close(self) -> None:
-        """End the open section or vdev, and check that it has devices."""
-        keyword = self._keyword
-        if keyword is None:
-            return
-        if keyword.text not in _SECTIONS:
-            self._vdevs.append((self._section, _vdev(self._reading, keyword, tuple(self._members)), keyword))
-        elif not self._members:
-            raise self._reading.mistake(keyword, f"`{keyword.text}` needs at least 1 device")
-
-    def _check_redundancy(self) -> None:
-        """Check that all data, special and dedup vdevs have the same redundancy, as zpool does."""
-        if not self._of("data"):
-            raise self._reading.mistake(None, "a pool needs at least one data vdev: zfs mirror a b")
-        ruled = [(vdev, place) for section, vdev, place in self._vdevs if section in ("data", "special", "dedup")]
-        for (first, _), (second, place) in itertools.pairwise(() if self._force else ruled):
-            # a disk goes only with disks
-            if (first.kind == "disk") != (second.kind == "disk") or first.survives != second.survives:
-                message = f"zpool refuses {second} together with {first} in one pool"
-                raise self._reading.mistake(place, f"{message}; write `-f` to force it, as zpool does")
+def _check_redundancy(reading: StageReader, vdevs: Sequence[tuple[Vdev, Argument | None]]) -> None:
+    """Check that all data, special and dedup vdevs have the same redundancy, as zpool does."""
+    for (first, _), (second, place) in itertools.pairwise(vdevs):
+        # a disk goes only with disks
+        if (first.kind == "disk") != (second.kind == "disk") or first.survives != second.survives:
+            message = f"zpool refuses {second} together with {first} in one pool"
+            raise reading.mistake(place, f"{message}; write `-f` to force it, as zpool does")
 
 
 def _section(keyword: str, vdevs: Sequence[Vdev], paths: Sequence[str]) -> tuple[str, ...]:

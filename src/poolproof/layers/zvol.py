@@ -1,4 +1,4 @@
-"""A ZFS volume on a pool: `zfs mirror hdd1 hdd2 | zvol 100G volblocksize=16k`; `sparse` reserves no space for it.
+"""A ZFS volume on a pool: `zfs mirror hdd1 hdd2 | zvol 100G volblocksize=16k`. `sparse` reserves no space for it.
 
 The size comes first. Options are properties of the volume under their own names, zfsprops(7). The volume is exported,
 imported and destroyed with its pool.
@@ -11,20 +11,21 @@ from poolproof.campaign.expression import Option, Word
 from poolproof.devices.model import Site, Volume
 from poolproof.errors import HostError
 from poolproof.evidence.model import Target, ZfsFacts
+from poolproof.layers.arguments import size_of
 from poolproof.layers.base import Layer, LayerNode, LayerPlan, OpenLayer, StageReader
-from poolproof.layers.zfs import VERSION, Zfs, ZfsLayer, pool_of, required_properties
+from poolproof.layers.zfs import VERSION, Zfs, pool_of, required_properties
 from poolproof.layers.zfs_commands import flush_pool
 from poolproof.layers.zfs_properties import VOLUME, check_property
 from poolproof.layers.zfs_status import on_dataset
 from poolproof.steps import Step, await_block
-from poolproof.units import format_size, parse_size
+from poolproof.units import format_size
 
 _DEVICES = "/dev/zvol/"
 
 
 @dataclass(frozen=True)
 class Zvol:
-    """Its size in bytes, whether it is sparse, its properties, and the number of copies that its pool keeps."""
+    """The size in bytes, whether the volume is sparse, its properties, and the copies that its pool keeps."""
 
     size_bytes: int
     sparse: bool
@@ -33,7 +34,7 @@ class Zvol:
 
     @property
     def copies_over_pool(self) -> float:
-        """Its own `copies` divided by those of its pool; 1 if it inherits them."""
+        """The volume's `copies` divided by those of its pool; 1 if it inherits them."""
         own = dict(self.properties).get("copies")
         return 1.0 if own is None else int(own) / self.pool_copies
 
@@ -50,7 +51,11 @@ class ZvolLayer(Layer[Zvol]):
     offers_block = True
 
     def read(self, reading: StageReader) -> LayerNode:
-        pool = _pool(reading)
+        pool = reading.below
+        if pool is None:
+            raise reading.mistake(None, "zvol needs a pool: zfs mirror a b | zvol 100G")
+        if not (isinstance(pool, LayerNode) and isinstance(pool.spec, Zfs)):
+            raise reading.mistake(None, "zvol needs a pool, but there is none to the left of the `|`")
         size, *rest = reading.arguments or (None,)
         if not isinstance(size, Word):
             raise reading.mistake(size, "zvol needs a size: zvol 100G")
@@ -65,19 +70,30 @@ class ZvolLayer(Layer[Zvol]):
                     properties[key] = value
                 case _:
                     raise reading.mistake(argument, "expected `sparse` or a property: zvol 100G volblocksize=16k")
-        copies = pool.spec.copies if isinstance(pool.spec, Zfs) else 1
-        return LayerNode(self, Zvol(_size_bytes(reading, size), sparse, tuple(properties.items()), copies), (pool,))
+        size_bytes = size_of(reading, size, size.text, "zvol 100G")
+        if size_bytes == 0:
+            raise reading.mistake(size, "the size of a zvol must not be 0")
+        return LayerNode(self, Zvol(size_bytes, sparse, tuple(properties.items()), pool.spec.copies), (pool,))
 
     def modules(self, spec: Zvol) -> tuple[str, ...]:
         return ("zfs",)
 
     def plan(self, spec: Zvol, inputs: Sequence[Volume], site: Site, name: str) -> LayerPlan:
         (pool,) = inputs
-        _check_room(spec, pool)
+        # the estimate for the pool may be 5 % too low: refuse only what certainly does not fit
+        reserved = 0 if spec.sparse else spec.size_bytes * spec.copies_over_pool
+        if pool.size_bytes is not None and reserved > pool.size_bytes * 100 // 95:
+            raise HostError(
+                f"a zvol of {format_size(spec.size_bytes)} does not fit its pool, which holds "
+                f"about {format_size(pool.size_bytes)}",
+                "make it smaller, or write `sparse`, which reserves no space",
+            )
         dataset = f"{pool_of(pool)}/{name}"
         node = f"{_DEVICES}{dataset}"
+        named = [part for key, value in spec.properties for part in ("-o", f"{key}={value}")]
+        create = ("zfs", "create", *(("-s",) if spec.sparse else ()), "-V", str(spec.size_bytes), *named, dataset)
         return LayerPlan(
-            make=(_create(spec, dataset),),
+            make=(Step(f"create the volume {dataset}", create, timeout_s=120),),  # the undo of the pool removes it
             open=(await_block(node),),
             close=(),
             # without this, syncing the device would write dirty data to the log first
@@ -92,7 +108,7 @@ class ZvolLayer(Layer[Zvol]):
         return min(spec.size_bytes, int(inputs[0] / spec.copies_over_pool))
 
     def stored(self, built: OpenLayer[Zvol], total_bytes: int) -> tuple[int, ...]:
-        """In bytes of the pool's data; the pool multiplies them by the copies that it keeps itself."""
+        """Return the bytes in the pool's data. The pool multiplies them by its own copies."""
         return (int(total_bytes * built.spec.copies_over_pool),)
 
     def describe(self, built: OpenLayer[Zvol], target: Target) -> Target:
@@ -101,46 +117,6 @@ class ZvolLayer(Layer[Zvol]):
 
     def uses_page_cache(self, spec: Zvol, inputs: Sequence[bool]) -> bool:
         return True
-
-
-def _create(spec: Zvol, dataset: str) -> Step:
-    """Create the volume; the undo of the pool removes it."""
-    sparse = ("-s",) if spec.sparse else ()
-    named = [part for key, value in spec.properties for part in ("-o", f"{key}={value}")]
-    return Step(
-        f"create the volume {dataset}",
-        ("zfs", "create", *sparse, "-V", str(spec.size_bytes), *named, dataset),
-        timeout_s=120,
-    )
-
-
-def _check_room(spec: Zvol, pool: Volume) -> None:
-    """Refuse only what certainly does not fit: the estimate for the pool may be 5 % too low."""
-    reserved = spec.size_bytes * spec.copies_over_pool
-    if not spec.sparse and pool.size_bytes is not None and reserved > pool.size_bytes * 100 // 95:
-        raise HostError(
-            f"a zvol of {format_size(spec.size_bytes)} does not fit its pool, which holds "
-            f"about {format_size(pool.size_bytes)}",
-            "make it smaller, or write `sparse`, which reserves no space",
-        )
-
-
-def _pool(reading: StageReader) -> LayerNode:
-    if reading.below is None:
-        raise reading.mistake(None, "zvol needs a pool: zfs mirror a b | zvol 100G")
-    if not (isinstance(reading.below, LayerNode) and isinstance(reading.below.layer, ZfsLayer)):
-        raise reading.mistake(None, "zvol needs a pool, but there is none to the left of the `|`")
-    return reading.below
-
-
-def _size_bytes(reading: StageReader, size: Word) -> int:
-    try:
-        size_bytes = parse_size(size.text)
-    except ValueError:
-        raise reading.mistake(size, f"`{size.text}` is not a size; zvol needs one: zvol 100G") from None
-    if size_bytes == 0:
-        raise reading.mistake(size, "the size of a zvol must not be 0")
-    return size_bytes
 
 
 LAYER = ZvolLayer()

@@ -14,7 +14,7 @@ import pytest
 from poolproof.campaign.model import Device
 from poolproof.devices.emulate import PIPELINE_S
 from poolproof.devices.model import DevicePlan, Site, Volume
-from poolproof.devices.plan import DeviceFacts, plan_device
+from poolproof.devices.plan import DeviceFacts, plan_devices
 from poolproof.facts.block import used_loops
 from poolproof.hosts.local import LocalHost
 from poolproof.provision.apply import apply
@@ -68,7 +68,7 @@ def free_loop() -> int:
 @contextlib.contextmanager
 def created(device: Device, site: Site, settings: tuple[str, ...] = ()) -> Iterator[Volume]:
     """Create the device and remove it at the end in any case. `settings` are added to the arguments of nbdkit."""
-    plan = plan_device(device, site, DeviceFacts(loops=(free_loop(),)))
+    (plan,) = plan_devices((device,), site, DeviceFacts(loops=(free_loop(),)))
     journal = Journal(Path(site.state_dir) / f"{device.name}.journal")
     try:
         apply(_with_settings(plan, settings), HOST, journal, may_overwrite=frozenset())

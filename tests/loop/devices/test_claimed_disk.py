@@ -4,7 +4,7 @@ from pathlib import Path
 
 from poolproof.campaign.model import Device, Disk, LoopFile
 from poolproof.devices.model import Site
-from poolproof.devices.plan import DeviceFacts, plan_device
+from poolproof.devices.plan import DeviceFacts, plan_devices
 from poolproof.facts.block import BlockFacts
 from poolproof.provision.apply import apply
 from poolproof.provision.journal import Journal
@@ -17,7 +17,7 @@ def test_only_the_signatures_of_the_run_are_wiped(site: Site) -> None:
     with created(Device("stand-in", LoopFile(256 << 20)), site) as volume:
         disk = BlockFacts(Path(volume.path).name, volume.path, 256 << 20, "disk", serial="SN-0001", signatures=())
         facts = DeviceFacts(loops=(0,), disks=(disk,), permitted=frozenset({"SN-0001"}))
-        plan = plan_device(Device("d", Disk("SN-0001")), site, facts)
+        (plan,) = plan_devices((Device("d", Disk("SN-0001")),), site, facts)
         journal = Journal(Path(site.state_dir) / "claim.journal")
         apply(plan.steps, HOST, journal, may_overwrite=frozenset())
         HOST.run(["mkfs.ext4", "-q", volume.path], timeout_s=60)

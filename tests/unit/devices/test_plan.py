@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from poolproof.campaign.model import Device, Disk, Emulated, LoopFile, Qcow2
-from poolproof.devices.model import Site
-from poolproof.devices.plan import DeviceFacts, plan_device, plan_devices, programs_of
+from poolproof.devices.model import DevicePlan, Site
+from poolproof.devices.plan import DeviceFacts, plan_devices, programs_of
 from poolproof.errors import CampaignError, GuardError, HostError
 from poolproof.facts.block import Below, BlockFacts
 from poolproof.steps import Holds, Step, UndoCommand, UndoDaemon
@@ -27,6 +27,11 @@ _SITE = Site(
 )
 _FACTS = DeviceFacts(loops=(40, 41, 42, 43), below=_BELOW, disks=server(), permitted=frozenset({"V1G0DDDD"}))
 _S = "/var/tmp/poolproof-ab12"
+
+
+def plan_device(device: Device, site: Site, facts: DeviceFacts, seed: int = 1) -> DevicePlan:
+    (plan,) = plan_devices((device,), site, facts, seed)
+    return plan
 
 
 def test_a_file() -> None:

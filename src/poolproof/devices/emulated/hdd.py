@@ -104,9 +104,15 @@ class Hdd:
         self._destage_until(now_s)
         if self._continues(offset):
             return self._read_on(now_s, offset + length)
-        waiting = self._waiting(now_s)
+        while self._reads and self._reads[0] <= now_s:
+            self._reads.popleft()
         begun = max(now_s, self._free_at)
-        done = begun + self._position(self._head, offset, waiting) + self._transfer(offset, length) + self._retries()
+        done = (
+            begun
+            + self._position(self._head, offset, len(self._reads))
+            + self._transfer(offset, length)
+            + self._retries()
+        )
         self._head = offset + length
         self._front = _Front(self._head, done)
         self._free_at = done
@@ -116,7 +122,8 @@ class Hdd:
     def write(self, now_s: float, offset: int, length: int, durable: bool = False) -> float:
         """Return when a write that arrives at `now_s` completes; `durable` (FUA) waits for the cache to be written."""
         self._destage_until(now_s)
-        self._cache.append(_Write(self._write_work(now_s, offset, length), length, offset + length))
+        work_s = self._write_positioning(now_s, offset) + self._transfer(offset, length) + self._retries()
+        self._cache.append(_Write(work_s, length, offset + length))
         self._cached_bytes += length
         if durable:
             return self._write_all(now_s)
@@ -158,11 +165,6 @@ class Hdd:
             return self._random.uniform(self._p.retry_least_s, self._p.retry_most_s)
         return 0.0
 
-    def _waiting(self, now_s: float) -> int:
-        while self._reads and self._reads[0] <= now_s:
-            self._reads.popleft()
-        return len(self._reads)
-
     def _continues(self, offset: int) -> bool:
         """True if the read is in the buffer, or so close ahead of the head that the disk waits for it."""
         if self._front is None:
@@ -185,24 +187,17 @@ class Hdd:
         self._free_at = max(self._free_at, done)
         return done
 
-    def _write_work(self, now_s: float, offset: int, length: int) -> float:
-        """Return the actuator time in seconds that the write needs, after the writes before it."""
-        return self._write_positioning(now_s, offset) + self._transfer(offset, length) + self._retries()
-
     def _write_positioning(self, now_s: float, offset: int) -> float:
+        """Return the seconds until the head is in place for a write, after the writes before it."""
         if self._cache:
             tail = self._cache[-1].end
             if abs(offset - tail) <= self._p.skip_bytes:
                 return 0.0
             return self._position(tail, offset, len(self._cache)) + self._p.write_settle_s
         if offset == self._head and self._front is None:
-            return self._missed_rotation(now_s)
+            # the next sector passed the head while the disk was idle, and has to come round again
+            return self._p.rotation_s - max(0.0, now_s - self._free_at) % self._p.rotation_s
         return self._position(self._head, offset, 0) + self._p.write_settle_s
-
-    def _missed_rotation(self, now_s: float) -> float:
-        """Return the time until the next sector comes round again, which passed the head while the disk was idle."""
-        idle = max(0.0, now_s - self._free_at)
-        return self._p.rotation_s - idle % self._p.rotation_s
 
     def _destage_until(self, now_s: float) -> None:
         """Use the idle time until `now_s` to write out the cache."""

@@ -40,10 +40,7 @@ class ModelKind:
     def build(self, size_bytes: int, seed: int = 1, changes: Mapping[str, str] | None = None) -> DiskModel:
         """Return a new disk of this model.
 
-        `changes` has other values for parameters, as text by name.
-
-        Raises:
-            ValueError: an unknown parameter, or a value that is not a number.
+        `changes` has other values for parameters, as text by name. Raises a ValueError for others.
         """
         parameters = _changed(self.parameters, changes or {})
         if isinstance(parameters, HddParameters):

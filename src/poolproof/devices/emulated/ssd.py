@@ -41,16 +41,14 @@ class Ssd:
         self._dirty = False
 
     def read(self, now_s: float, offset: int, length: int) -> float:
-        """Return when a read that arrives at `now_s` completes: first the flash, then the link."""
+        """Return when a read that arrives at `now_s` completes."""
         del offset
-        booked = self._book_link(now_s, length)
-        return max(self._occupy(now_s, self._p.read_s) + length / self._p.link_rate, booked)
+        return self._serve(now_s, self._p.read_s, length)
 
     def write(self, now_s: float, offset: int, length: int, durable: bool = False) -> float:
         """Return when a write that arrives at `now_s` completes; `durable` (FUA) adds a flush."""
         del offset
-        booked = self._book_link(now_s, length)
-        done = max(self._occupy(now_s, self._p.write_s) + length / self._p.link_rate, booked)
+        done = self._serve(now_s, self._p.write_s, length)
         self._written_at = max(self._written_at, done)
         self._dirty = True
         return self.flush(done) if durable else done
@@ -62,12 +60,10 @@ class Ssd:
         self._dirty = False
         return max(now_s, self._written_at) + self._p.flush_s
 
-    def _occupy(self, now_s: float, work_s: float) -> float:
-        done = max(now_s, self._channels[0]) + work_s
-        heapq.heapreplace(self._channels, done)
-        return done
-
-    def _book_link(self, now_s: float, length: int) -> float:
-        """Return when the link has transferred all data requested so far."""
-        self._link_free_at = max(now_s, self._link_free_at) + length / self._p.link_rate
-        return self._link_free_at
+    def _serve(self, now_s: float, work_s: float, length: int) -> float:
+        """Occupy the first free channel, then the link, which all requests share."""
+        transfer_s = length / self._p.link_rate
+        self._link_free_at = max(now_s, self._link_free_at) + transfer_s
+        worked = max(now_s, self._channels[0]) + work_s
+        heapq.heapreplace(self._channels, worked)
+        return max(worked + transfer_s, self._link_free_at)

@@ -7,7 +7,7 @@ from poolproof.facts.block import Mount
 from poolproof.facts.machine import ProgramVersion
 from poolproof.hosts.base import Host
 from poolproof.layers.arguments import ANY_MOUNT_FLAGS, Chosen, Vocabulary, words
-from poolproof.layers.base import OpenLayer, WriteBack
+from poolproof.layers.base import WriteBack
 from poolproof.layers.file_system import FileSystemLayer
 from poolproof.layers.shared_steps import wipe
 from poolproof.steps import Step
@@ -40,9 +40,6 @@ class Ext2Layer(FileSystemLayer):
 
     def capacity_bytes(self, spec: Chosen, inputs: Sequence[int]) -> int:
         return inputs[0] * 8 // 10
-
-    def write_back(self, built: OpenLayer[Chosen]) -> WriteBack | None:
-        return WriteBack(7.0)
 
     def write_back_forecast(self, spec: Chosen) -> WriteBack | None:
         return WriteBack(7.0, is_certain=True)
